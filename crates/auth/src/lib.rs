@@ -1,0 +1,3 @@
+//! Password storage schemes and their verification.
+
+#![forbid(unsafe_code)]

@@ -1,0 +1,3 @@
+//! BER tag-length-value reading and writing with limits (X.690, RFC 4511 section 5.1).
+
+#![forbid(unsafe_code)]

@@ -1,0 +1,4 @@
+//! The `fulgurite` program.
+#![forbid(unsafe_code)]
+
+fn main() {}

@@ -1,0 +1,3 @@
+//! A small LDAP client for tests, benchmarks and demonstrations.
+
+#![forbid(unsafe_code)]

@@ -1,0 +1,3 @@
+//! Settings of the programs: one typed model filled from TOML, environment and flags.
+
+#![forbid(unsafe_code)]

@@ -1,0 +1,3 @@
+//! LDAP operations on a store, one module each.
+
+#![forbid(unsafe_code)]

@@ -1,0 +1,3 @@
+//! Offline tools of the directory: load, export, generate.
+
+#![forbid(unsafe_code)]

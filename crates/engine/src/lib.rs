@@ -1,0 +1,3 @@
+//! Embedded transactional key/value store on one memory map, with LMDB's files.
+
+

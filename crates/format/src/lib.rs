@@ -1,0 +1,3 @@
+//! Layout of data and lock files as checked views over bytes.
+
+#![forbid(unsafe_code)]

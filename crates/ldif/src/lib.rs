@@ -1,0 +1,3 @@
+//! LDIF records, streamed both ways (RFC 2849).
+
+#![forbid(unsafe_code)]

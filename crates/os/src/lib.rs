@@ -1,0 +1,3 @@
+//! System calls of the engine: files, mappings, shared words, process-shared mutexes.
+
+

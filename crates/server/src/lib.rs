@@ -1,0 +1,3 @@
+//! Listeners, connections, sessions and dispatch of the LDAP server.
+
+#![forbid(unsafe_code)]

@@ -1,0 +1,3 @@
+//! Entries, names, indexes, id sets, query planning and bulk load over the engine.
+
+#![forbid(unsafe_code)]

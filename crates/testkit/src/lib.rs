@@ -1,0 +1,3 @@
+//! Models, fixtures and spawned peers for tests.
+
+#![forbid(unsafe_code)]

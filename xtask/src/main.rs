@@ -1,0 +1,4 @@
+//! Checks and chores of the workspace.
+#![forbid(unsafe_code)]
+
+fn main() {}
