@@ -1,0 +1,119 @@
+//! Attribute descriptions: a type with options (RFC 4512, section 2.5).
+
+use std::borrow::Cow;
+use thiserror::Error;
+
+use crate::registry::{AttributeIndex, Schema};
+
+/// Why a text is no attribute description of this schema.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum DescriptionError {
+    /// The type is not defined.
+    #[error("{0}: attribute type undefined")]
+    UnknownType(String),
+    /// The text is not `type *(";" option)`.
+    #[error("{0}: not an attribute description")]
+    Malformed(String),
+}
+
+/// An attribute type with its options in canonical form.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AttributeDescription {
+    /// The type.
+    pub attribute: AttributeIndex,
+    /// Options, lower case, sorted, each once, joined by `;`.
+    options: Option<Box<str>>,
+}
+
+impl AttributeDescription {
+    /// A type without options.
+    #[must_use]
+    pub fn plain(attribute: AttributeIndex) -> AttributeDescription {
+        AttributeDescription {
+            attribute,
+            options: None,
+        }
+    }
+
+    /// Options in canonical form (`lang-de;x-foo`), without the type; `None` when there are none.
+    #[must_use]
+    pub fn options(&self) -> Option<&str> {
+        self.options.as_deref()
+    }
+
+    /// `cn` or `cn;lang-de`: first name of the type, options in lower case and sorted.
+    #[must_use]
+    pub fn text<'s>(&self, schema: &'s Schema) -> Cow<'s, str> {
+        let name = schema.attribute_at(self.attribute).name();
+        match self.options() {
+            None => Cow::Borrowed(name),
+            Some(options) => Cow::Owned(format!("{name};{options}")),
+        }
+    }
+
+    /// Whether asking for `self` also yields `other`: `other` has the same type or a subtype, and at least
+    /// the options of `self`. A language range (`lang-`) is matched by prefix (RFC 3866, section 2.3).
+    #[must_use]
+    pub fn covers(&self, schema: &Schema, other: &AttributeDescription) -> bool {
+        schema.attribute_at(self.attribute).covers(other.attribute)
+            && options_cover(self.options(), other.options())
+    }
+
+    /// Parses `type *(";" option)`; surrounding spaces are an error.
+    ///
+    /// # Errors
+    /// [`DescriptionError`] for an unknown type or a malformed text.
+    pub fn parse(schema: &Schema, text: &[u8]) -> Result<AttributeDescription, DescriptionError> {
+        let malformed = || DescriptionError::Malformed(String::from_utf8_lossy(text).into_owned());
+        let text = std::str::from_utf8(text).map_err(|_| malformed())?;
+        let (name, options) = match text.split_once(';') {
+            None => (text, None),
+            Some((name, options)) => (name, Some(options)),
+        };
+        let Some(attribute) = schema.attribute(name) else {
+            return Err(if crate::oid::is_descriptor_or_oid(name) {
+                DescriptionError::UnknownType(text.to_owned())
+            } else {
+                malformed()
+            });
+        };
+        let options = options
+            .map(|o| canonical_options(o).ok_or_else(malformed))
+            .transpose()?;
+        Ok(AttributeDescription {
+            attribute: attribute.index,
+            options,
+        })
+    }
+}
+
+/// Whether a description with options `asked` covers one with options `held`.
+pub(crate) fn options_cover(asked: Option<&str>, held: Option<&str>) -> bool {
+    let Some(asked) = asked else { return true };
+    let Some(held) = held else { return false };
+    asked.split(';').all(|wanted| {
+        held.split(';').any(|option| {
+            option == wanted
+                || (wanted.starts_with("lang-")
+                    && wanted.ends_with('-')
+                    && option.starts_with(wanted))
+        })
+    })
+}
+
+fn canonical_options(text: &str) -> Option<Box<str>> {
+    let mut options: Vec<String> = Vec::new();
+    for option in text.split(';') {
+        let valid = !option.is_empty()
+            && option
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b == b'-');
+        if !valid {
+            return None;
+        }
+        options.push(option.to_ascii_lowercase());
+    }
+    options.sort_unstable();
+    options.dedup();
+    Some(options.join(";").into_boxed_str())
+}

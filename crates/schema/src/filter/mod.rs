@@ -1,0 +1,100 @@
+//! Search filters, resolved against the schema.
+
+use crate::description::AttributeDescription;
+use crate::matching::{MatchingRule, SubstringAssertion, Truth};
+use crate::registry::{AttributeIndex, ObjectClassIndex, Schema};
+
+/// Which attributes of an entry an item looks at: a description and, implied, its subtypes and its forms with more options
+/// ([`AttributeDescription::covers`]). `schema.attribute_at(d.attribute).subtypes` lists the types.
+pub type AttributeSelector = AttributeDescription;
+
+/// A filter whose items are ready to be evaluated. `A` says where an item's values are: an [`AttributeSelector`] after
+/// [`Filter::resolve`], anything the store likes after [`Filter::map`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum Filter<A> {
+    /// `(&)`, `(|)`, and items that make no sense.
+    Constant(Truth),
+    /// All of them.
+    And(Vec<Filter<A>>),
+    /// One of them.
+    Or(Vec<Filter<A>>),
+    /// The opposite.
+    Not(Box<Filter<A>>),
+    /// The attribute has a value.
+    Present(A),
+    /// The entry is of an object class: one of its values names the class or one derived from it.
+    ObjectClass {
+        /// The objectClass attribute.
+        attribute: A,
+        /// The class asked for.
+        class: ObjectClassIndex,
+        /// Normal forms (objectIdentifierMatch) that imply the class, itself included: what to look up in an index.
+        implied_by: Vec<Box<[u8]>>,
+    },
+    /// Some value equals the assertion. Approximate match arrives here too.
+    Equality(Assertion<A>),
+    /// Some value is greater than or equal to the assertion.
+    GreaterOrEqual(Assertion<A>),
+    /// Some value is less than or equal to the assertion.
+    LessOrEqual(Assertion<A>),
+    /// Some value has these pieces in this order.
+    Substrings {
+        /// Where the values are.
+        attribute: A,
+        /// The type's substrings rule.
+        rule: &'static MatchingRule,
+        /// The pieces.
+        pieces: SubstringAssertion,
+    },
+    /// A rule named by the client (RFC 4511, section 4.5.1.7.7).
+    Extensible {
+        /// Where the values are; `None` means every attribute the rule applies to.
+        attribute: Option<A>,
+        /// The type of `attribute`, for the AVAs of the name when `dn_attributes`.
+        attribute_type: Option<AttributeIndex>,
+        /// The rule.
+        rule: &'static MatchingRule,
+        /// Normal form of the assertion.
+        normal: Box<[u8]>,
+        /// Whether the AVAs of the entry's name count as values too.
+        dn_attributes: bool,
+    },
+}
+
+/// Attribute, rule and normalised assertion value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Assertion<A> {
+    /// Where the values are.
+    pub attribute: A,
+    /// How they are compared.
+    pub rule: &'static MatchingRule,
+    /// Normal form of the assertion value: also the index key.
+    pub normal: Box<[u8]>,
+}
+
+/// What a filter is tested against: an entry, seen by somebody.
+///
+/// `values` calls `visit` for each value until one answers [`Truth::True`], and returns the [`Truth::or`] of the answers
+/// (False when there is no value). One that hides attributes from the asker answers Undefined for them.
+pub trait FilterSubject<A> {
+    /// Visits the values the selector covers: the type, its subtypes, and forms with more options.
+    fn values(&self, attribute: &A, visit: &mut dyn FnMut(&[u8]) -> Truth) -> Truth;
+    /// Whether the selector covers at least one value.
+    fn present(&self, attribute: &A) -> Truth;
+    /// Visits every value of every attribute, with its type: for extensible match without attribute.
+    fn all_values(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8]) -> Truth) -> Truth;
+    /// Visits the attributes and values of the entry's DN, every level.
+    fn dn_values(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8]) -> Truth) -> Truth;
+}
+
+impl<A> Filter<A> {
+    /// Replaces the selectors, for instance by positions in a store's records.
+    pub fn map<B>(self, _to: &mut impl FnMut(A) -> B) -> Filter<B> {
+        todo!()
+    }
+
+    /// Evaluates the filter. Stops as soon as the outcome is certain.
+    pub fn test<S: FilterSubject<A> + ?Sized>(&self, _schema: &Schema, _subject: &S) -> Truth {
+        todo!()
+    }
+}
