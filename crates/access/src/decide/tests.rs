@@ -1,0 +1,180 @@
+use fulgurite_schema::{Dn, Schema};
+
+use crate::{Level, RuleError, Rules, Subject};
+
+const JANE: &str = "uid=jane,ou=people,dc=example,dc=com";
+const JOHN: &str = "uid=john,ou=people,dc=example,dc=com";
+
+fn rules(schema: &Schema, texts: &[&str]) -> Rules {
+    Rules::parse(schema, texts.iter().copied()).expect("rules parse")
+}
+
+fn normal(schema: &Schema, name: &str) -> String {
+    Dn::parse(schema, name).expect("a name").normal().to_owned()
+}
+
+/// The level of `who` on `attribute` (or `entry`, `children`) of the entry `name`.
+fn level(schema: &Schema, rules: &Rules, who: &str, name: &str, part: &str) -> Level {
+    let who = match who {
+        "" => String::new(),
+        "root" => "root".to_owned(),
+        name => normal(schema, name),
+    };
+    let subject = match who.as_str() {
+        "" => Subject::Anonymous,
+        "root" => Subject::Root,
+        name => Subject::User(name),
+    };
+    let name = normal(schema, name);
+    let decisions = rules.decide(subject);
+    let rights = decisions.at(&name);
+    match part {
+        "entry" => rights.entry(),
+        "children" => rights.children(),
+        attribute => rights.attribute(schema.attribute(attribute).expect(attribute).index),
+    }
+}
+
+#[test]
+fn without_rules_everybody_reads_all_but_passwords() {
+    let schema = Schema::standard();
+    let rules = rules(&schema, &[]);
+    for who in ["", JANE, JOHN] {
+        assert_eq!(level(&schema, &rules, who, JANE, "cn"), Level::Read);
+        assert_eq!(level(&schema, &rules, who, JANE, "entry"), Level::Read);
+        assert_eq!(
+            level(&schema, &rules, who, JANE, "userPassword"),
+            Level::Auth
+        );
+    }
+    for part in ["cn", "userPassword", "entry", "children"] {
+        assert_eq!(level(&schema, &rules, "root", JANE, part), Level::Write);
+    }
+    assert!(rules.decide(Subject::User("whoever")).uniform());
+}
+
+#[test]
+fn matrix_of_subjects_and_targets() {
+    let schema = Schema::standard();
+    let rules = rules(
+        &schema,
+        &[
+            "to attrs=userPassword by self write by anonymous auth by * none",
+            r#"to dn.subtree="ou=people,dc=example,dc=com" attrs=mail,telephoneNumber
+               by self write by users read"#,
+            r#"to dn.children="ou=people, DC=example,dc=com" attrs=entry by * read"#,
+            r#"to dn.one="dc=example,dc=com" by dn.subtree="ou=admins,dc=example,dc=com" write by * search"#,
+            r#"to dn.exact="dc=example,dc=com" by dn="uid=john,ou=people,dc=example,dc=com" compare by * disclose"#,
+            "to attrs=name by users read by * search stop",
+        ],
+    );
+    let admin = "cn=boss,ou=admins,dc=example,dc=com";
+    let people = "ou=people,dc=example,dc=com";
+    let top = "dc=example,dc=com";
+    let outside = "cn=x,dc=other";
+    for (who, name, part, expected) in [
+        (JANE, JANE, "userPassword", Level::Write),
+        (JANE, JOHN, "userPassword", Level::None),
+        ("", JOHN, "userPassword", Level::Auth),
+        (JANE, JANE, "mail", Level::Write),
+        (JOHN, JANE, "mail", Level::Read),
+        ("", JANE, "mail", Level::None),
+        ("", JANE, "entry", Level::Read),
+        ("", people, "entry", Level::Search),
+        (admin, people, "description", Level::Write),
+        (admin, people, "children", Level::Write),
+        (JOHN, people, "children", Level::Search),
+        (JOHN, top, "description", Level::Compare),
+        (JANE, top, "description", Level::Disclose),
+        // A supertype in a rule speaks of its subtypes.
+        (JANE, JOHN, "cn", Level::Read),
+        ("", JOHN, "cn", Level::Search),
+        // Nothing speaks of these.
+        (JANE, JOHN, "description", Level::None),
+        (JANE, outside, "entry", Level::None),
+        ("root", outside, "entry", Level::Write),
+    ] {
+        assert_eq!(
+            level(&schema, &rules, who, name, part),
+            expected,
+            "{who:?} on {part} of {name}"
+        );
+    }
+}
+
+#[test]
+fn classes_expand_to_their_attributes() {
+    let schema = Schema::standard();
+    let rules = rules(&schema, &["to attrs=@person,entry by * read"]);
+    assert_eq!(level(&schema, &rules, "", JANE, "sn"), Level::Read);
+    assert_eq!(level(&schema, &rules, "", JANE, "entry"), Level::Read);
+    assert_eq!(level(&schema, &rules, "", JANE, "mail"), Level::None);
+}
+
+#[test]
+fn uniform_and_named_decisions_agree() {
+    let schema = Schema::standard();
+    let uniform = rules(&schema, &["to attrs=cn by users read", "to * by * search"]);
+    let named = rules(
+        &schema,
+        &[
+            r#"to dn.base="cn=nobody,dc=nowhere" by * none"#,
+            "to attrs=cn by users read",
+            "to * by * search",
+        ],
+    );
+    assert!(uniform.decide(Subject::Anonymous).uniform());
+    assert!(!named.decide(Subject::Anonymous).uniform());
+    for who in ["", JANE] {
+        for attribute in schema.attributes() {
+            assert_eq!(
+                level(&schema, &uniform, who, JOHN, attribute.name()),
+                level(&schema, &named, who, JOHN, attribute.name()),
+                "{}",
+                attribute.name()
+            );
+        }
+    }
+}
+
+#[test]
+fn errors_point_at_the_place() {
+    let schema = Schema::standard();
+    for (text, column, reason) in [
+        ("", 1, "expected \"to\""),
+        ("grant *", 1, "expected \"to\""),
+        ("to", 3, "after \"to\""),
+        ("to by * read", 4, "after \"to\""),
+        ("to * by nobody read", 9, "expected *, anonymous"),
+        ("to * by * rea", 11, "expected none, disclose"),
+        ("to * by *", 10, "expected a level"),
+        ("to * by", 8, "expected a subject"),
+        ("to * by * read continue", 16, "not supported"),
+        (
+            "to attrs=cn,nope by * read",
+            13,
+            "nope: attribute type undefined",
+        ),
+        (
+            "to attrs=@nope by * read",
+            10,
+            "nope: object class undefined",
+        ),
+        ("to dn.regex=\".*\" by * read", 4, "expected dn.base"),
+        ("to dn.base=\"no name\" by * read", 12, "invalid DN"),
+        ("to dn.base=\"dc=x by * read", 12, "quote is not closed"),
+        ("to * by * read extra", 16, "expected \"by\""),
+    ] {
+        let error: RuleError = Rules::parse(&schema, ["to * by * read", text]).expect_err(text);
+        assert_eq!((error.rule, error.column), (2, column), "{text}: {error}");
+        assert!(error.reason.contains(reason), "{text}: {error}");
+    }
+}
+
+#[test]
+fn levels_are_a_scale_and_read_back() {
+    assert!(Level::ALL.windows(2).all(|pair| pair[0] < pair[1]));
+    for level in Level::ALL {
+        assert_eq!(level.keyword().parse(), Ok(level));
+    }
+}
