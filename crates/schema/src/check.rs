@@ -1,9 +1,20 @@
 //! The whole-entry check: an [`Entry`] goes in, a [`CheckedEntry`] or the reason against it comes out.
+//!
+//! ```text
+//! values: syntax, twice -> single value -> classes, structural chain -> MUST -> MAY -> RDN
+//! ```
+//!
+//! The order decides which of several violations is reported; it is that of OpenLDAP.
 
+use rustc_hash::FxHashSet;
 use thiserror::Error;
 
-use crate::entry::Entry;
-use crate::registry::{ObjectClassIndex, Schema};
+use crate::description::DescriptionError;
+use crate::entry::{Attribute, Entry};
+use crate::registry::{
+    AttributeIndex, AttributeType, ClassKind, ContentRule, ObjectClass, ObjectClassIndex, Schema,
+};
+use crate::syntax::Binary;
 
 /// What a violation is, as the directory answers it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -34,12 +45,22 @@ pub struct SchemaViolation {
     pub text: String,
 }
 
-/// How strict [`Schema::check`] is.
+impl From<DescriptionError> for SchemaViolation {
+    fn from(error: DescriptionError) -> SchemaViolation {
+        SchemaViolation {
+            kind: ViolationKind::UndefinedAttributeType,
+            text: error.to_string(),
+        }
+    }
+}
+
+/// How [`Schema::check`] looks at an entry.
 #[derive(Clone, Debug, Default)]
 pub struct CheckOptions {
     /// The entry's present structural class; a different one is objectClassModsProhibited.
     pub structural_class: Option<ObjectClassIndex>,
-    /// Trust that values have their syntaxes and differ from each other (entries read from our own store).
+    /// Trust that values have their syntaxes and differ from each other: for a modify that has checked what it
+    /// adds by [`Schema::check_values`], so that changing one member of a large group does not look at them all.
     pub skip_values: bool,
 }
 
@@ -70,10 +91,311 @@ impl CheckedEntry {
     }
 }
 
+impl Schema {
+    /// Checks the values of one attribute: syntax, and no two equal.
+    ///
+    /// # Errors
+    /// InvalidSyntax or ValueExists with the number of the value.
+    pub fn check_values(&self, attribute: &Attribute) -> Result<(), SchemaViolation> {
+        let kind = self.attribute_at(attribute.description.attribute);
+        let name = attribute.description.text(self);
+        if attribute.values.is_empty() {
+            return Err(violation(
+                ViolationKind::InvalidSyntax,
+                format!("{name}: no values"),
+            ));
+        }
+        // With the option `binary` values come in BER (RFC 4522), which for text syntaxes nobody uses; they are
+        // taken as they are.
+        let encoded =
+            attribute.description.has_option("binary") && kind.syntax.binary != Binary::Transfer;
+        for (number, value) in attribute.values.iter().enumerate() {
+            if !(encoded || self.is_valid_value(kind, value)) {
+                let text = format!("{name}: value #{number} invalid per syntax");
+                return Err(violation(ViolationKind::InvalidSyntax, text));
+            }
+        }
+        match self.repeated_value(attribute) {
+            None => Ok(()),
+            Some(number) => {
+                let text = format!("{name}: value #{number} provided more than once");
+                Err(violation(ViolationKind::ValueExists, text))
+            }
+        }
+    }
+
+    /// Syntax, and for objectClass a known class; a value must have a normal form too, or nothing could find it.
+    fn is_valid_value(&self, kind: &AttributeType, value: &[u8]) -> bool {
+        if kind.index == self.object_class_attribute() {
+            return self.object_class_by_octets(value).is_some();
+        }
+        kind.syntax.validate(self, value).is_ok() && self.normal_value(kind.index, value).is_some()
+    }
+
+    /// The number of the first value that equals an earlier one.
+    fn repeated_value(&self, attribute: &Attribute) -> Option<usize> {
+        if attribute.values.len() < 2 {
+            return None;
+        }
+        let mut seen = FxHashSet::default();
+        attribute.values.iter().position(|value| {
+            let normal = self.normal_value(attribute.description.attribute, value);
+            !seen.insert(normal.unwrap_or(std::borrow::Cow::Borrowed(value)))
+        })
+    }
+}
+
 pub(crate) fn check(
-    _schema: &Schema,
-    _entry: Entry,
-    _options: &CheckOptions,
+    schema: &Schema,
+    entry: Entry,
+    options: &CheckOptions,
 ) -> Result<CheckedEntry, SchemaViolation> {
-    todo!()
+    if !options.skip_values {
+        entry
+            .attributes
+            .iter()
+            .try_for_each(|attribute| schema.check_values(attribute))?;
+    }
+    check_single_values(schema, &entry)?;
+    let classes = classes(schema, &entry)?;
+    let structural = structural_class(schema, &classes)?;
+    if let Some(before) = options
+        .structural_class
+        .filter(|before| *before != structural.index)
+    {
+        let text = format!(
+            "structural object class modification from '{}' to '{}' not allowed",
+            schema.object_class_at(before).name(),
+            structural.name()
+        );
+        return Err(violation(ViolationKind::ObjectClassMods, text));
+    }
+    let rule = schema.content_rule(structural.index);
+    check_auxiliary(&classes, rule)?;
+    check_required(schema, &entry, &classes, rule)?;
+    check_allowed(schema, &entry, &classes, rule)?;
+    check_naming(schema, &entry)?;
+    let structural_class = structural.index;
+    Ok(CheckedEntry {
+        entry,
+        structural_class,
+    })
+}
+
+fn violation(kind: ViolationKind, text: String) -> SchemaViolation {
+    SchemaViolation { kind, text }
+}
+
+fn class_violation(text: String) -> SchemaViolation {
+    violation(ViolationKind::ObjectClass, text)
+}
+
+fn check_single_values(schema: &Schema, entry: &Entry) -> Result<(), SchemaViolation> {
+    for attribute in &entry.attributes {
+        if attribute.values.len() > 1
+            && schema
+                .attribute_at(attribute.description.attribute)
+                .single_value
+        {
+            let text = format!(
+                "attribute '{}' cannot have multiple values",
+                attribute.description.text(schema)
+            );
+            return Err(violation(ViolationKind::Constraint, text));
+        }
+    }
+    Ok(())
+}
+
+/// The classes the entry names, in its order.
+fn classes<'s>(schema: &'s Schema, entry: &Entry) -> Result<Vec<&'s ObjectClass>, SchemaViolation> {
+    let values = entry.values(schema.object_class_attribute());
+    if values.is_empty() {
+        return Err(class_violation("no objectClass attribute".to_owned()));
+    }
+    let find = |value: &Vec<u8>| {
+        let unknown = || {
+            class_violation(format!(
+                "unrecognized objectClass '{}'",
+                String::from_utf8_lossy(value)
+            ))
+        };
+        schema.object_class_by_octets(value).ok_or_else(unknown)
+    };
+    let classes: Vec<&ObjectClass> = values.iter().map(find).collect::<Result<_, _>>()?;
+    let derived_from = |class: &ObjectClass| {
+        classes
+            .iter()
+            .any(|other| other.index != class.index && other.is_kind_of(class.index))
+    };
+    let lonely = classes.iter().find(|class| {
+        class.kind == ClassKind::Abstract && class.index != schema.top() && !derived_from(class)
+    });
+    match lonely {
+        // With a structural class missing as well, that is the better answer.
+        Some(class)
+            if classes
+                .iter()
+                .any(|class| class.kind == ClassKind::Structural) =>
+        {
+            Err(class_violation(format!(
+                "instantiation of abstract objectClass '{}' not allowed",
+                class.name()
+            )))
+        }
+        _ => Ok(classes),
+    }
+}
+
+/// The class that is or derives from every structural class named.
+fn structural_class<'s>(
+    schema: &Schema,
+    classes: &[&'s ObjectClass],
+) -> Result<&'s ObjectClass, SchemaViolation> {
+    let structural = || {
+        classes
+            .iter()
+            .copied()
+            .filter(|class| class.kind == ClassKind::Structural)
+    };
+    let Some(first) = structural().next() else {
+        return Err(class_violation(
+            "no structural object class provided".to_owned(),
+        ));
+    };
+    if let Some(class) =
+        structural().find(|class| structural().all(|other| class.is_kind_of(other.index)))
+    {
+        return Ok(class);
+    }
+    // Name the ends of two chains.
+    let mut end = first;
+    for class in structural() {
+        if class.is_kind_of(end.index) {
+            end = class;
+        } else if !end.is_kind_of(class.index) {
+            let text = format!(
+                "invalid structural object class chain ({}/{})",
+                schema.object_class_at(end.index).name(),
+                class.name()
+            );
+            return Err(class_violation(text));
+        }
+    }
+    Err(class_violation(format!(
+        "invalid structural object class chain ({})",
+        end.name()
+    )))
+}
+
+fn check_auxiliary(
+    classes: &[&ObjectClass],
+    rule: Option<&ContentRule>,
+) -> Result<(), SchemaViolation> {
+    let Some(rule) = rule else { return Ok(()) };
+    let forbidden = classes
+        .iter()
+        .find(|class| class.kind == ClassKind::Auxiliary && !rule.auxiliary.contains(&class.index));
+    match forbidden {
+        None => Ok(()),
+        Some(class) => Err(class_violation(format!(
+            "content rule '{}' does not allow class '{}'",
+            rule.name,
+            class.name()
+        ))),
+    }
+}
+
+fn check_required(
+    schema: &Schema,
+    entry: &Entry,
+    classes: &[&ObjectClass],
+    rule: Option<&ContentRule>,
+) -> Result<(), SchemaViolation> {
+    let name = |attribute: AttributeIndex| schema.attribute_at(attribute).name();
+    let has = |wanted: AttributeIndex| {
+        entry
+            .attributes
+            .iter()
+            .any(|a| a.description.attribute == wanted)
+    };
+    for class in classes {
+        if let Some(missing) = class.must.iter().find(|attribute| !has(**attribute)) {
+            let text = format!(
+                "object class '{}' requires attribute '{}'",
+                class.name(),
+                name(*missing)
+            );
+            return Err(class_violation(text));
+        }
+    }
+    let Some(rule) = rule else { return Ok(()) };
+    if let Some(missing) = rule.must.iter().find(|attribute| !has(**attribute)) {
+        return Err(class_violation(format!(
+            "content rule '{}' requires attribute '{}'",
+            rule.name,
+            name(*missing)
+        )));
+    }
+    if let Some(present) = rule.not.iter().find(|attribute| has(**attribute)) {
+        return Err(class_violation(format!(
+            "content rule '{}' precludes attribute '{}'",
+            rule.name,
+            name(*present)
+        )));
+    }
+    Ok(())
+}
+
+fn check_allowed(
+    schema: &Schema,
+    entry: &Entry,
+    classes: &[&ObjectClass],
+    rule: Option<&ContentRule>,
+) -> Result<(), SchemaViolation> {
+    let extensible = classes
+        .iter()
+        .any(|class| class.index == schema.extensible_object());
+    for attribute in &entry.attributes {
+        let index = attribute.description.attribute;
+        let allowed = extensible
+            || schema.attribute_at(index).is_operational()
+            || classes.iter().any(|class| {
+                class.must.binary_search(&index).is_ok() || class.may.binary_search(&index).is_ok()
+            })
+            || rule.is_some_and(|rule| rule.must.contains(&index) || rule.may.contains(&index));
+        if !allowed {
+            return Err(class_violation(format!(
+                "attribute '{}' not allowed",
+                attribute.description.text(schema)
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Every attribute and value of the RDN is in the entry (RFC 4512, section 2.3).
+fn check_naming(schema: &Schema, entry: &Entry) -> Result<(), SchemaViolation> {
+    let Some(rdn) = entry.dn.rdn() else {
+        return Ok(());
+    };
+    for ava in rdn.avas() {
+        let attribute = schema.attribute_at(ava.attribute);
+        let name = attribute.name();
+        let problem = if attribute.is_operational() {
+            format!("naming attribute '{name}' is operational")
+        } else if attribute.collective {
+            format!("naming attribute '{name}' is collective")
+        } else if attribute.equality.is_none() {
+            format!("naming attribute '{name}' has no equality matching rule")
+        } else if entry.values(ava.attribute).is_empty() {
+            format!("naming attribute '{name}' is not present in entry")
+        } else if !entry.has_value(schema, ava.attribute, ava.value) {
+            format!("value of naming attribute '{name}' is not present in entry")
+        } else {
+            continue;
+        };
+        return Err(violation(ViolationKind::Naming, problem));
+    }
+    Ok(())
 }

@@ -41,6 +41,13 @@ impl AttributeDescription {
         self.options.as_deref()
     }
 
+    /// Whether the description has this option, given in lower case.
+    #[must_use]
+    pub fn has_option(&self, option: &str) -> bool {
+        self.options()
+            .is_some_and(|options| options.split(';').any(|held| held == option))
+    }
+
     /// `cn` or `cn;lang-de`: first name of the type, options in lower case and sorted.
     #[must_use]
     pub fn text<'s>(&self, schema: &'s Schema) -> Cow<'s, str> {

@@ -2,13 +2,16 @@
 
 #![forbid(unsafe_code)]
 
+mod builtin;
 mod check;
+mod definition;
 mod description;
 mod dn;
 mod entry;
 mod filter;
 mod matching;
 mod oid;
+mod prep;
 mod registry;
 mod syntax;
 
@@ -16,7 +19,7 @@ pub use check::{CheckOptions, CheckedEntry, SchemaViolation, ViolationKind};
 pub use description::{AttributeDescription, DescriptionError};
 pub use dn::{Ava, Dn, DnError, Rdn, normal_is_under};
 pub use entry::{Attribute, Entry};
-pub use filter::{Assertion, AttributeSelector, Filter, FilterSubject};
+pub use filter::{Assertion, AttributeSelector, EntrySubject, Filter, FilterSubject, visit_dn};
 pub use matching::{InvalidValue, MatchingRule, SubstringAssertion, Truth};
 pub use oid::{is_descriptor, is_descriptor_or_oid, is_numeric_oid};
 pub use registry::{

@@ -1,15 +1,19 @@
 //! Search filters, resolved against the schema.
 
+mod evaluate;
+
+pub use evaluate::{EntrySubject, visit_dn};
+
 use crate::description::AttributeDescription;
 use crate::matching::{MatchingRule, SubstringAssertion, Truth};
-use crate::registry::{AttributeIndex, ObjectClassIndex, Schema};
+use crate::registry::{AttributeIndex, ObjectClassIndex};
 
-/// Which attributes of an entry an item looks at: a description and, implied, its subtypes and its forms with more options
-/// ([`AttributeDescription::covers`]). `schema.attribute_at(d.attribute).subtypes` lists the types.
+/// Which attributes of an entry an item looks at: a description and, implied, its subtypes and its forms with more
+/// options ([`AttributeDescription::covers`]). `schema.attribute_at(d.attribute).subtypes` lists the types.
 pub type AttributeSelector = AttributeDescription;
 
-/// A filter whose items are ready to be evaluated. `A` says where an item's values are: an [`AttributeSelector`] after
-/// [`Filter::resolve`], anything the store likes after [`Filter::map`].
+/// A filter whose items are ready to be evaluated. `A` says where an item's values are: an [`AttributeSelector`]
+/// after `Filter::resolve`, anything the store likes after [`Filter::map`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Filter<A> {
     /// `(&)`, `(|)`, and items that make no sense.
@@ -28,7 +32,8 @@ pub enum Filter<A> {
         attribute: A,
         /// The class asked for.
         class: ObjectClassIndex,
-        /// Normal forms (objectIdentifierMatch) that imply the class, itself included: what to look up in an index.
+        /// Normal forms (objectIdentifierMatch) that imply the class, itself included: what to look up in an
+        /// index.
         implied_by: Vec<Box<[u8]>>,
     },
     /// Some value equals the assertion. Approximate match arrives here too.
@@ -74,8 +79,9 @@ pub struct Assertion<A> {
 
 /// What a filter is tested against: an entry, seen by somebody.
 ///
-/// `values` calls `visit` for each value until one answers [`Truth::True`], and returns the [`Truth::or`] of the answers
-/// (False when there is no value). One that hides attributes from the asker answers Undefined for them.
+/// `values` and its kin call `visit` for each value until one answers [`Truth::True`], and return the [`Truth::or`]
+/// of the answers (False when there is no value). A subject that hides attributes from the asker answers Undefined
+/// for them.
 pub trait FilterSubject<A> {
     /// Visits the values the selector covers: the type, its subtypes, and forms with more options.
     fn values(&self, attribute: &A, visit: &mut dyn FnMut(&[u8]) -> Truth) -> Truth;
@@ -89,12 +95,57 @@ pub trait FilterSubject<A> {
 
 impl<A> Filter<A> {
     /// Replaces the selectors, for instance by positions in a store's records.
-    pub fn map<B>(self, _to: &mut impl FnMut(A) -> B) -> Filter<B> {
-        todo!()
+    pub fn map<B>(self, to: &mut impl FnMut(A) -> B) -> Filter<B> {
+        match self {
+            Filter::Constant(truth) => Filter::Constant(truth),
+            Filter::And(items) => Filter::And(items.into_iter().map(|item| item.map(to)).collect()),
+            Filter::Or(items) => Filter::Or(items.into_iter().map(|item| item.map(to)).collect()),
+            Filter::Not(item) => Filter::Not(Box::new(item.map(to))),
+            Filter::Present(attribute) => Filter::Present(to(attribute)),
+            Filter::ObjectClass {
+                attribute,
+                class,
+                implied_by,
+            } => Filter::ObjectClass {
+                attribute: to(attribute),
+                class,
+                implied_by,
+            },
+            Filter::Equality(assertion) => Filter::Equality(assertion.map(to)),
+            Filter::GreaterOrEqual(assertion) => Filter::GreaterOrEqual(assertion.map(to)),
+            Filter::LessOrEqual(assertion) => Filter::LessOrEqual(assertion.map(to)),
+            Filter::Substrings {
+                attribute,
+                rule,
+                pieces,
+            } => Filter::Substrings {
+                attribute: to(attribute),
+                rule,
+                pieces,
+            },
+            Filter::Extensible {
+                attribute,
+                attribute_type,
+                rule,
+                normal,
+                dn_attributes,
+            } => Filter::Extensible {
+                attribute: attribute.map(to),
+                attribute_type,
+                rule,
+                normal,
+                dn_attributes,
+            },
+        }
     }
+}
 
-    /// Evaluates the filter. Stops as soon as the outcome is certain.
-    pub fn test<S: FilterSubject<A> + ?Sized>(&self, _schema: &Schema, _subject: &S) -> Truth {
-        todo!()
+impl<A> Assertion<A> {
+    fn map<B>(self, to: &mut impl FnMut(A) -> B) -> Assertion<B> {
+        Assertion {
+            attribute: to(self.attribute),
+            rule: self.rule,
+            normal: self.normal,
+        }
     }
 }

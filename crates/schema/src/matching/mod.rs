@@ -1,12 +1,30 @@
 //! Matching rules (RFC 4517, section 4).
+//!
+//! A rule is a *normal form* (how a value becomes comparable octets) and a *relation* (what is asked about two
+//! of them). Equality, ordering and substrings rules of one family share the normal form, so one index serves
+//! all of them.
 
+mod compare;
+mod normal;
+mod numbers;
+mod oids;
+mod substring;
+mod table;
+mod text;
+mod time;
 mod truth;
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
 use thiserror::Error;
 
+pub use substring::SubstringAssertion;
 pub use truth::Truth;
+
+pub(crate) use numbers::{is_bit_string, is_integer, is_uuid};
+pub(crate) use oids::first_component;
+pub(crate) use text::split_uid;
+pub(crate) use time::{is_csn, is_generalized_time};
 
 use crate::registry::Schema;
 
@@ -26,39 +44,57 @@ pub struct MatchingRule {
     pub name: &'static str,
     /// OID of the assertion syntax.
     pub syntax: &'static str,
+    pub(crate) form: Form,
+    pub(crate) relation: Relation,
 }
 
-/// A substrings assertion prepared for one rule.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SubstringAssertion {
-    initial: Option<Box<[u8]>>,
-    any: Vec<Box<[u8]>>,
-    final_: Option<Box<[u8]>>,
+/// How a value becomes comparable octets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    CaseIgnore,
+    CaseExact,
+    CaseIgnoreIa5,
+    CaseExactIa5,
+    CaseIgnoreList,
+    NumericString,
+    Telephone,
+    Integer,
+    Boolean,
+    BitString,
+    GeneralizedTime,
+    OctetString,
+    ObjectIdentifier,
+    OidFirstComponent,
+    IntegerFirstComponent,
+    Dn,
+    NameAndOptionalUid,
+    Uuid,
+    Csn,
+    /// Compared octet by octet; an assertion in the GSER form of RFC 4523 is Undefined.
+    Certificate,
 }
 
-impl SubstringAssertion {
-    /// What the normal form must start with.
-    #[must_use]
-    pub fn initial(&self) -> Option<&[u8]> {
-        self.initial.as_deref()
-    }
-
-    /// What the normal form must contain, in this order and without overlap.
-    pub fn any(&self) -> impl Iterator<Item = &[u8]> {
-        self.any.iter().map(|piece| &**piece)
-    }
-
-    /// What the normal form must end with.
-    #[must_use]
-    pub fn final_(&self) -> Option<&[u8]> {
-        self.final_.as_deref()
-    }
-
-    /// Whether a value, given in its rule's normal form, matches.
-    #[must_use]
-    pub fn matches(&self, _value_normal: &[u8]) -> bool {
-        todo!()
-    }
+/// What a rule asks about a value and an assertion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Relation {
+    Equality,
+    /// As an extensible match: the value is less than the assertion (RFC 4517, section 4.2.3).
+    Ordering,
+    Substrings,
+    /// All bits of the assertion are set in the value.
+    BitAnd,
+    /// Some bit of the assertion is set in the value.
+    BitOr,
+    /// The value is an immediate child of the assertion.
+    DnOneLevel,
+    /// The value is the assertion or below it.
+    DnSubtree,
+    /// The value is below the assertion.
+    DnSubordinate,
+    /// The value is the assertion or above it.
+    DnSuperior,
+    /// The server id within a CSN.
+    ServerId,
 }
 
 impl PartialEq for MatchingRule {
@@ -72,54 +108,74 @@ impl Eq for MatchingRule {}
 impl MatchingRule {
     /// A rule by name or OID, in any case.
     #[must_use]
-    pub fn find(_name_or_oid: &str) -> Option<&'static MatchingRule> {
-        todo!()
+    pub fn find(name_or_oid: &str) -> Option<&'static MatchingRule> {
+        table::RULES
+            .iter()
+            .find(|rule| rule.oid == name_or_oid || rule.name.eq_ignore_ascii_case(name_or_oid))
     }
 
-    /// The normal form of an attribute value: equal values have equal bytes, and where the rule's family has
-    /// an ordering, comparing bytes gives the rule's order. Equality, ordering and substrings rules of one
-    /// family (caseIgnoreMatch, caseIgnoreOrderingMatch, caseIgnoreSubstringsMatch) share one normal form.
+    /// Every rule the server knows.
+    #[must_use]
+    pub fn all() -> &'static [MatchingRule] {
+        table::RULES
+    }
+
+    /// Whether two rules have the same normal forms, so that an index made with one serves the other.
+    #[must_use]
+    pub fn same_normal_form(&self, other: &MatchingRule) -> bool {
+        self.form == other.form
+    }
+
+    /// Whether a client may name the rule in an extensible match on an attribute with this equality rule.
+    pub(crate) fn applies_to(&self, equality: Option<&MatchingRule>, syntax: &str) -> bool {
+        self.syntax == syntax || equality.is_some_and(|rule| rule.form.is_akin(self.form))
+    }
+
+    /// The normal form of an attribute value: equal values have equal octets, and where the rule's family has an
+    /// ordering, comparing octets gives the rule's order. Equality, ordering and substrings rules of one family
+    /// (caseIgnoreMatch, caseIgnoreOrderingMatch, caseIgnoreSubstringsMatch) share one normal form.
     /// Borrowed when the value is its own normal form.
     ///
     /// # Errors
     /// [`InvalidValue`] when the value has no normal form under this rule.
     pub fn normalise<'v>(
         &self,
-        _schema: &Schema,
-        _value: &'v [u8],
+        schema: &Schema,
+        value: &'v [u8],
     ) -> Result<Cow<'v, [u8]>, InvalidValue> {
-        todo!()
+        normal::value(self.form, schema, value)
     }
 
-    /// The normal form of an assertion value; it differs from [`normalise`](Self::normalise) for rules whose assertion
-    /// syntax is not the attribute's (objectIdentifierFirstComponentMatch).
+    /// The normal form of an assertion value; it differs from [`normalise`](Self::normalise) for rules whose
+    /// assertion syntax is not the attribute's (objectIdentifierFirstComponentMatch).
     ///
     /// # Errors
     /// [`InvalidValue`] when the assertion makes no sense: a filter item with it is Undefined.
     pub fn normalise_assertion<'v>(
         &self,
-        _schema: &Schema,
-        _assertion: &'v [u8],
+        schema: &Schema,
+        assertion: &'v [u8],
     ) -> Result<Cow<'v, [u8]>, InvalidValue> {
-        todo!()
+        normal::assertion(self.form, self.relation, schema, assertion)
     }
 
     /// Whether a raw attribute value matches a normalised assertion. Plain ASCII text is compared in place,
     /// without allocation. Undefined when the value is invalid.
     #[must_use]
-    pub fn matches(&self, _schema: &Schema, _assertion_normal: &[u8], _value: &[u8]) -> Truth {
-        todo!()
+    pub fn matches(&self, schema: &Schema, assertion_normal: &[u8], value: &[u8]) -> Truth {
+        compare::matches(self.form, self.relation, schema, assertion_normal, value)
     }
 
     /// How a raw attribute value stands to a normalised assertion; `None` when the value is invalid.
     #[must_use]
     pub fn compare(
         &self,
-        _schema: &Schema,
-        _value: &[u8],
-        _assertion_normal: &[u8],
+        schema: &Schema,
+        value: &[u8],
+        assertion_normal: &[u8],
     ) -> Option<Ordering> {
-        todo!()
+        let normal = self.normalise(schema, value).ok()?;
+        Some((*normal).cmp(assertion_normal))
     }
 
     /// Prepares a substrings assertion (RFC 4518, section 2.6, with the initial, any and final variants).
@@ -128,22 +184,46 @@ impl MatchingRule {
     /// [`InvalidValue`] when a piece has no prepared form or the rule is no substrings rule.
     pub fn substring_assertion(
         &self,
-        _schema: &Schema,
-        _initial: Option<&[u8]>,
-        _any: &[&[u8]],
-        _final: Option<&[u8]>,
+        initial: Option<&[u8]>,
+        any: &[&[u8]],
+        final_: Option<&[u8]>,
     ) -> Result<SubstringAssertion, InvalidValue> {
-        todo!()
+        if self.relation != Relation::Substrings {
+            return Err(InvalidValue);
+        }
+        SubstringAssertion::prepare(self.form, initial, any, final_)
     }
 
-    /// Whether a raw value matches a prepared substrings assertion of this rule.
+    /// Whether a raw value matches a prepared substrings assertion of this rule. Undefined when the value is invalid.
     #[must_use]
     pub fn substring_matches(
         &self,
-        _schema: &Schema,
-        _assertion: &SubstringAssertion,
-        _value: &[u8],
+        schema: &Schema,
+        assertion: &SubstringAssertion,
+        value: &[u8],
     ) -> Truth {
-        todo!()
+        match self.normalise(schema, value) {
+            Ok(normal) => assertion.matches(&normal).into(),
+            Err(InvalidValue) => Truth::Undefined,
+        }
+    }
+}
+
+impl Form {
+    /// Whether values of attributes compared by `self` can be compared by `other` too: both are texts, or the
+    /// forms are the same.
+    fn is_akin(self, other: Form) -> bool {
+        let text = |form| {
+            matches!(
+                form,
+                Form::CaseIgnore
+                    | Form::CaseExact
+                    | Form::CaseIgnoreIa5
+                    | Form::CaseExactIa5
+                    | Form::NumericString
+                    | Form::Telephone
+            )
+        };
+        self == other || (text(self) && text(other))
     }
 }

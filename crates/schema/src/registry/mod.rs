@@ -1,38 +1,108 @@
 //! The schema: attribute types and object classes by number, name and OID.
 
 mod attribute_type;
+mod attributes;
 mod builder;
+mod classes;
+mod names;
 mod object_class;
+mod publish;
+mod resolve;
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 pub use attribute_type::{AttributeIndex, AttributeType, Usage};
 pub use builder::{Builtin, SchemaBuilder, SchemaError};
+pub(crate) use classes::ContentRule;
 pub use object_class::{ClassKind, ObjectClass, ObjectClassIndex};
 
 use crate::check::{CheckOptions, CheckedEntry, SchemaViolation};
 use crate::description::{AttributeDescription, DescriptionError};
 use crate::entry::Entry;
+use crate::matching::MatchingRule;
+use crate::syntax::Syntax;
+use names::Names;
 
 /// Everything the directory knows about attributes and classes. Immutable; share it in an `Arc`.
 #[derive(Debug)]
 pub struct Schema {
     attributes: Vec<AttributeType>,
+    attribute_names: Names,
     classes: Vec<ObjectClass>,
+    class_names: Names,
+    content_rules: Vec<ContentRule>,
+    /// Texts of the syntaxes that files define.
+    defined_syntaxes: Vec<String>,
+    object_class_attribute: AttributeIndex,
+    top: ObjectClassIndex,
+    extensible_object: ObjectClassIndex,
 }
 
 impl Schema {
-    /// The system schema with core, cosine, inetorgperson and nis (RFC 2307).
+    /// The system schema with core, cosine, inetorgperson and nis (RFC 2307). Built once per process.
     #[must_use]
+    #[expect(
+        clippy::missing_panics_doc,
+        reason = "the built-in definitions are tested to resolve"
+    )]
     pub fn standard() -> Arc<Schema> {
-        todo!()
+        static STANDARD: OnceLock<Arc<Schema>> = OnceLock::new();
+        let build = || match SchemaBuilder::standard().build() {
+            Ok(schema) => Arc::new(schema),
+            Err(error) => unreachable!("the built-in schema does not resolve: {error}"),
+        };
+        Arc::clone(STANDARD.get_or_init(build))
+    }
+
+    fn assemble(
+        attributes: Vec<AttributeType>,
+        attribute_names: Names,
+        classes: Vec<ObjectClass>,
+        class_names: Names,
+        content_rules: Vec<ContentRule>,
+        defined_syntaxes: Vec<String>,
+    ) -> Result<Schema, SchemaError> {
+        let missing = |what: &str| SchemaError::Definition {
+            origin: "system".to_owned(),
+            line: 0,
+            reason: format!("'{what}' is not defined"),
+        };
+        let class = |name: &str| {
+            class_names
+                .get(name.as_bytes())
+                .map(ObjectClassIndex)
+                .ok_or_else(|| missing(name))
+        };
+        Ok(Schema {
+            object_class_attribute: AttributeIndex(
+                attribute_names
+                    .get(b"objectClass")
+                    .ok_or_else(|| missing("objectClass"))?,
+            ),
+            top: class("top")?,
+            extensible_object: class("extensibleObject")?,
+            attributes,
+            attribute_names,
+            classes,
+            class_names,
+            content_rules,
+            defined_syntaxes,
+        })
     }
 
     /// An attribute type by name or OID, in any case. No allocation.
     #[must_use]
-    pub fn attribute(&self, _name_or_oid: &str) -> Option<&AttributeType> {
-        todo!()
+    pub fn attribute(&self, name_or_oid: &str) -> Option<&AttributeType> {
+        self.attribute_by_octets(name_or_oid.as_bytes())
+    }
+
+    /// [`attribute`](Self::attribute) for a name that need not be UTF-8.
+    #[must_use]
+    pub fn attribute_by_octets(&self, name_or_oid: &[u8]) -> Option<&AttributeType> {
+        self.attribute_names
+            .get(name_or_oid)
+            .and_then(|number| self.attributes.get(number as usize))
     }
 
     /// The attribute type at an index of this schema.
@@ -50,10 +120,24 @@ impl Schema {
         &self.attributes
     }
 
+    /// The index of objectClass.
+    #[must_use]
+    pub fn object_class_attribute(&self) -> AttributeIndex {
+        self.object_class_attribute
+    }
+
     /// An object class by name or OID, in any case. No allocation.
     #[must_use]
-    pub fn object_class(&self, _name_or_oid: &str) -> Option<&ObjectClass> {
-        todo!()
+    pub fn object_class(&self, name_or_oid: &str) -> Option<&ObjectClass> {
+        self.object_class_by_octets(name_or_oid.as_bytes())
+    }
+
+    /// [`object_class`](Self::object_class) for a value of objectClass, which need not be UTF-8.
+    #[must_use]
+    pub fn object_class_by_octets(&self, name_or_oid: &[u8]) -> Option<&ObjectClass> {
+        self.class_names
+            .get(name_or_oid)
+            .and_then(|number| self.classes.get(number as usize))
     }
 
     /// The object class at an index of this schema.
@@ -69,6 +153,18 @@ impl Schema {
     #[must_use]
     pub fn object_classes(&self) -> &[ObjectClass] {
         &self.classes
+    }
+
+    /// The class every entry is of.
+    #[must_use]
+    pub fn top(&self) -> ObjectClassIndex {
+        self.top
+    }
+
+    /// The class that allows every user attribute.
+    #[must_use]
+    pub fn extensible_object(&self) -> ObjectClassIndex {
+        self.extensible_object
     }
 
     /// Parses an attribute description, e.g. `cn;lang-de`.
@@ -96,8 +192,32 @@ impl Schema {
     /// The normal forms (under objectIdentifierMatch) of the class and of every class derived from it: an
     /// entry whose objectClass holds one of them is of this class. `None` for an unknown class.
     #[must_use]
-    pub fn class_closure(&self, _name_or_oid: &str) -> Option<Vec<&str>> {
-        todo!()
+    pub fn class_closure(&self, name_or_oid: &str) -> Option<Vec<&str>> {
+        let class = self.object_class(name_or_oid)?;
+        Some(
+            class
+                .subclasses
+                .iter()
+                .map(|&sub| self.object_class_at(sub).oid.as_str())
+                .collect(),
+        )
+    }
+
+    /// The numeric OID a name stands for: class, attribute type, matching rule. A name may mean different
+    /// things in different places; classes come first because objectClass is where names are values.
+    pub(crate) fn oid_of(&self, name: &str) -> Option<&str> {
+        if let Some(class) = self.object_class(name) {
+            return Some(&class.oid);
+        }
+        if let Some(attribute) = self.attribute(name) {
+            return Some(&attribute.oid);
+        }
+        MatchingRule::find(name).map(|rule| rule.oid)
+    }
+
+    /// The content rule of a structural class.
+    pub(crate) fn content_rule(&self, class: ObjectClassIndex) -> Option<&ContentRule> {
+        self.content_rules.iter().find(|rule| rule.class == class)
     }
 
     /// Checks a whole entry against the schema.
@@ -110,5 +230,11 @@ impl Schema {
         options: &CheckOptions,
     ) -> Result<CheckedEntry, SchemaViolation> {
         crate::check::check(self, entry, options)
+    }
+
+    /// A built-in syntax by OID; the same as [`Syntax::find`].
+    #[must_use]
+    pub fn syntax(&self, oid: &str) -> Option<&'static Syntax> {
+        Syntax::find(oid)
     }
 }

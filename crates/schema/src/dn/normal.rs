@@ -1,0 +1,178 @@
+//! Normal forms of names without building a [`Dn`](super::Dn): DN-valued attributes are compared by them.
+
+use super::DnError;
+use super::scan::{RawAva, Scan};
+use crate::matching::{InvalidValue, Truth};
+use crate::registry::{AttributeType, Schema};
+
+/// Writes names in normal form, one attribute and value at a time.
+#[derive(Debug, Default)]
+pub(super) struct NormalWriter {
+    pub(super) text: String,
+    /// Where the attributes and values of the current RDN start.
+    starts: Vec<usize>,
+}
+
+impl NormalWriter {
+    /// Resolves and appends one attribute and value; sorts the RDN when it is the last one of it. Answers the type.
+    pub(super) fn push<'s>(
+        &mut self,
+        schema: &'s Schema,
+        ava: &RawAva<'_>,
+    ) -> Result<&'s AttributeType, DnError> {
+        let attribute = schema
+            .attribute(ava.attribute)
+            .ok_or_else(|| DnError::UnknownType(ava.attribute.to_owned()))?;
+        let invalid = || DnError::InvalidValue(attribute.name().to_owned());
+        attribute
+            .syntax
+            .validate(schema, &ava.value)
+            .map_err(|_| invalid())?;
+        let normal = schema
+            .normal_value(attribute.index, &ava.value)
+            .ok_or_else(invalid)?;
+        if !self.text.is_empty() {
+            self.text
+                .push(if self.starts.is_empty() { ',' } else { '+' });
+        }
+        self.starts.push(self.text.len());
+        self.text.push_str(&attribute.key_name);
+        self.text.push('=');
+        escape_into(&mut self.text, &normal, Escapes::Normal);
+        if !ava.joined {
+            self.finish_rdn()?;
+        }
+        Ok(attribute)
+    }
+
+    /// Sorts the parts of a multi-valued RDN; a type may occur once.
+    fn finish_rdn(&mut self) -> Result<(), DnError> {
+        if let [first, _, ..] = *self.starts.as_slice() {
+            let rdn = self.text.split_off(first);
+            let mut parts: Vec<&str> = rdn.split('+').collect();
+            parts.sort_unstable();
+            let kind = |part: &'_ str| part.split('=').next().unwrap_or_default().to_owned();
+            if parts.windows(2).any(|w| kind(w[0]) == kind(w[1])) {
+                return Err(DnError::Malformed(
+                    "an attribute type occurs twice in an RDN".to_owned(),
+                ));
+            }
+            self.text.push_str(&parts.join("+"));
+        }
+        self.starts.clear();
+        Ok(())
+    }
+}
+
+/// The normal form of a DN-valued attribute's value.
+pub(crate) fn normal_value(schema: &Schema, value: &[u8]) -> Result<String, InvalidValue> {
+    let text = std::str::from_utf8(value).map_err(|_| InvalidValue)?;
+    let mut writer = NormalWriter {
+        text: String::with_capacity(value.len()),
+        starts: Vec::new(),
+    };
+    let mut scan = Scan::new(text);
+    while let Some(ava) = scan.next().map_err(|_| InvalidValue)? {
+        writer.push(schema, &ava).map_err(|_| InvalidValue)?;
+    }
+    Ok(writer.text)
+}
+
+/// Whether a value is a distinguished name of this schema.
+pub(crate) fn is_valid(schema: &Schema, value: &[u8]) -> bool {
+    normal_value(schema, value).is_ok()
+}
+
+/// Whether a value is a relative distinguished name: exactly one level.
+pub(crate) fn is_valid_rdn(schema: &Schema, value: &[u8]) -> bool {
+    normal_value(schema, value).is_ok_and(|normal| !normal.is_empty() && !normal.contains(','))
+}
+
+/// Compares a value with a normal name level by level, without allocation. `None` when the value is written in a
+/// way that needs full normalisation: escapes, quotes, multi-valued RDNs, anything but ASCII.
+pub(crate) fn matches_in_place(schema: &Schema, normal: &[u8], value: &[u8]) -> Option<bool> {
+    if !value.iter().all(|b| {
+        (0x20..0x7f).contains(b) && !matches!(b, b'\\' | b'"' | b'+' | b'#' | b';' | b'<' | b'>')
+    }) {
+        return None;
+    }
+    if value.is_empty() {
+        return Some(normal.is_empty());
+    }
+    let mut expected = normal.split(|&b| b == b',');
+    for level in value.split(|&b| b == b',') {
+        let at = memchr::memchr(b'=', level)?;
+        let attribute = schema.attribute_by_octets(level.get(..at)?.trim_ascii())?;
+        let text = level.get(at + 1..)?.trim_ascii();
+        let Some(expected) = expected.next() else {
+            return Some(false);
+        };
+        let Some(expected) = expected
+            .strip_prefix(attribute.key_name.as_bytes())
+            .and_then(|rest| rest.strip_prefix(b"="))
+        else {
+            return Some(false);
+        };
+        if memchr::memchr(b'\\', expected).is_some() {
+            return None;
+        }
+        let same = match attribute.equality {
+            None => Truth::from(expected == text),
+            Some(rule) => rule.matches(schema, expected, text),
+        };
+        match same {
+            Truth::True => {}
+            Truth::False => return Some(false),
+            Truth::Undefined => return None,
+        }
+    }
+    Some(expected.next().is_none())
+}
+
+/// Which octets are written as hexadecimal pairs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Escapes {
+    /// Those RFC 4514 asks for.
+    Pretty,
+    /// These and every `#`, so that a normal name holds neither `,` `+` nor `#` but as a separator.
+    Normal,
+}
+
+/// Appends a value to a name's text.
+pub(super) fn escape_into(out: &mut String, value: &[u8], escapes: Escapes) {
+    let last = value.len().saturating_sub(1);
+    let mut at = 0;
+    for chunk in value.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            let special = match c {
+                ',' | '+' | '"' | '\\' | '<' | '>' | ';' => true,
+                '\u{0}'..='\u{1f}' | '\u{7f}' => true,
+                ' ' => at == 0 || at == last,
+                '#' => at == 0 || escapes == Escapes::Normal,
+                _ => false,
+            };
+            if special {
+                push_hex(out, c as u8, escapes);
+            } else {
+                out.push(c);
+            }
+            at += c.len_utf8();
+        }
+        for &b in chunk.invalid() {
+            push_hex(out, b, escapes);
+            at += 1;
+        }
+    }
+}
+
+fn push_hex(out: &mut String, b: u8, escapes: Escapes) {
+    let digits: &[u8; 16] = if escapes == Escapes::Pretty {
+        b"0123456789ABCDEF"
+    } else {
+        b"0123456789abcdef"
+    };
+    out.push('\\');
+    for nibble in [b >> 4, b & 15] {
+        out.push(digits.get(usize::from(nibble)).copied().unwrap_or(b'0') as char);
+    }
+}

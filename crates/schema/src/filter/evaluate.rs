@@ -1,0 +1,207 @@
+//! Evaluating a filter on an entry.
+
+use std::cmp::Ordering;
+
+use super::{Assertion, Filter, FilterSubject};
+use crate::description::AttributeDescription;
+use crate::dn::Dn;
+use crate::entry::Entry;
+use crate::matching::{MatchingRule, Truth};
+use crate::registry::{AttributeIndex, Schema};
+
+impl<A> Filter<A> {
+    /// Evaluates the filter. Stops as soon as the outcome is certain.
+    pub fn test<S: FilterSubject<A> + ?Sized>(&self, schema: &Schema, subject: &S) -> Truth {
+        match self {
+            Filter::Constant(truth) => *truth,
+            Filter::And(items) => until(
+                items,
+                Truth::True,
+                Truth::False,
+                Truth::and,
+                schema,
+                subject,
+            ),
+            Filter::Or(items) => {
+                until(items, Truth::False, Truth::True, Truth::or, schema, subject)
+            }
+            Filter::Not(item) => item.test(schema, subject).not(),
+            Filter::Present(attribute) => subject.present(attribute),
+            Filter::ObjectClass {
+                attribute, class, ..
+            } => subject.values(attribute, &mut |value| {
+                schema
+                    .object_class_by_octets(value)
+                    .is_some_and(|found| found.is_kind_of(*class))
+                    .into()
+            }),
+            Filter::Equality(Assertion {
+                attribute,
+                rule,
+                normal,
+            }) => subject.values(attribute, &mut |value| rule.matches(schema, normal, value)),
+            Filter::GreaterOrEqual(assertion) => {
+                ordered(assertion, Ordering::is_ge, schema, subject)
+            }
+            Filter::LessOrEqual(assertion) => ordered(assertion, Ordering::is_le, schema, subject),
+            Filter::Substrings {
+                attribute,
+                rule,
+                pieces,
+            } => subject.values(attribute, &mut |value| {
+                rule.substring_matches(schema, pieces, value)
+            }),
+            Filter::Extensible {
+                attribute,
+                attribute_type,
+                rule,
+                normal,
+                dn_attributes,
+            } => {
+                let mut matches = |value: &[u8]| rule.matches(schema, normal, value);
+                let found = match attribute {
+                    Some(attribute) => subject.values(attribute, &mut matches),
+                    None => subject.all_values(&mut |index, value| {
+                        by_rule(schema, rule, normal, index, value)
+                    }),
+                };
+                if !dn_attributes || found.is_true() {
+                    return found;
+                }
+                let wanted = |index| {
+                    attribute_type.is_none_or(|wanted| schema.attribute_at(wanted).covers(index))
+                };
+                found.or(subject.dn_values(&mut |index, value| {
+                    if wanted(index) {
+                        by_rule(schema, rule, normal, index, value)
+                    } else {
+                        Truth::False
+                    }
+                }))
+            }
+        }
+    }
+}
+
+/// Combines items until one decides.
+fn until<A, S: FilterSubject<A> + ?Sized>(
+    items: &[Filter<A>],
+    start: Truth,
+    decisive: Truth,
+    combine: fn(Truth, Truth) -> Truth,
+    schema: &Schema,
+    subject: &S,
+) -> Truth {
+    let mut outcome = start;
+    for item in items {
+        outcome = combine(outcome, item.test(schema, subject));
+        if outcome == decisive {
+            break;
+        }
+    }
+    outcome
+}
+
+fn ordered<A, S: FilterSubject<A> + ?Sized>(
+    assertion: &Assertion<A>,
+    wanted: fn(Ordering) -> bool,
+    schema: &Schema,
+    subject: &S,
+) -> Truth {
+    subject.values(&assertion.attribute, &mut |value| {
+        assertion
+            .rule
+            .compare(schema, value, &assertion.normal)
+            .map_or(Truth::Undefined, |order| wanted(order).into())
+    })
+}
+
+/// A value of any attribute, when the rule applies to it.
+fn by_rule(
+    schema: &Schema,
+    rule: &MatchingRule,
+    normal: &[u8],
+    index: AttributeIndex,
+    value: &[u8],
+) -> Truth {
+    let attribute = schema.attribute_at(index);
+    if rule.applies_to(attribute.equality, attribute.syntax.oid) {
+        rule.matches(schema, normal, value)
+    } else {
+        Truth::False
+    }
+}
+
+/// An owned entry with the schema it was resolved by: what a filter needs to look at it.
+#[derive(Clone, Copy, Debug)]
+pub struct EntrySubject<'e> {
+    /// The schema of the descriptions.
+    pub schema: &'e Schema,
+    /// The entry.
+    pub entry: &'e Entry,
+}
+
+impl EntrySubject<'_> {
+    fn visit(
+        &self,
+        covered: impl Fn(&AttributeDescription) -> bool,
+        visit: &mut dyn FnMut(AttributeIndex, &[u8]) -> Truth,
+    ) -> Truth {
+        let mut outcome = Truth::False;
+        for attribute in self
+            .entry
+            .attributes
+            .iter()
+            .filter(|attribute| covered(&attribute.description))
+        {
+            for value in &attribute.values {
+                outcome = outcome.or(visit(attribute.description.attribute, value));
+                if outcome.is_true() {
+                    return outcome;
+                }
+            }
+        }
+        outcome
+    }
+}
+
+impl FilterSubject<AttributeDescription> for EntrySubject<'_> {
+    fn values(
+        &self,
+        attribute: &AttributeDescription,
+        visit: &mut dyn FnMut(&[u8]) -> Truth,
+    ) -> Truth {
+        self.visit(
+            |held| attribute.covers(self.schema, held),
+            &mut |_, value| visit(value),
+        )
+    }
+
+    fn present(&self, attribute: &AttributeDescription) -> Truth {
+        self.entry
+            .attributes
+            .iter()
+            .any(|held| attribute.covers(self.schema, &held.description))
+            .into()
+    }
+
+    fn all_values(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8]) -> Truth) -> Truth {
+        self.visit(|_| true, visit)
+    }
+
+    fn dn_values(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8]) -> Truth) -> Truth {
+        visit_dn(&self.entry.dn, visit)
+    }
+}
+
+/// [`FilterSubject::dn_values`] for a resolved name.
+pub fn visit_dn(dn: &Dn, visit: &mut dyn FnMut(AttributeIndex, &[u8]) -> Truth) -> Truth {
+    let mut outcome = Truth::False;
+    for ava in dn.rdns().flat_map(|rdn| rdn.avas()) {
+        outcome = outcome.or(visit(ava.attribute, ava.value));
+        if outcome.is_true() {
+            break;
+        }
+    }
+    outcome
+}

@@ -1,0 +1,54 @@
+//! Normal forms of object identifiers and of descriptions known by their first component.
+
+use std::borrow::Cow;
+
+use super::InvalidValue;
+use crate::oid::{is_descriptor, is_numeric_oid};
+use crate::registry::Schema;
+
+/// An object identifier in numeric form; a name the schema does not know stays a name, in lower case.
+pub(super) fn object_identifier<'v>(
+    schema: &Schema,
+    value: &'v [u8],
+) -> Result<Cow<'v, [u8]>, InvalidValue> {
+    let text = std::str::from_utf8(value).map_err(|_| InvalidValue)?;
+    if is_numeric_oid(text) {
+        return Ok(Cow::Borrowed(value));
+    }
+    if let Some(oid) = schema.oid_of(text) {
+        return Ok(Cow::Owned(oid.as_bytes().to_vec()));
+    }
+    if !is_descriptor(text) {
+        return Err(InvalidValue);
+    }
+    Ok(Cow::Owned(value.to_ascii_lowercase()))
+}
+
+/// Whether a stored identifier is the one of a normalised assertion, without allocation.
+pub(super) fn object_identifier_matches(
+    schema: &Schema,
+    normal: &[u8],
+    value: &[u8],
+) -> Option<bool> {
+    let text = std::str::from_utf8(value).ok()?;
+    if is_numeric_oid(text) {
+        return Some(value == normal);
+    }
+    if let Some(oid) = schema.oid_of(text) {
+        return Some(oid.as_bytes() == normal);
+    }
+    is_descriptor(text).then(|| value.eq_ignore_ascii_case(normal))
+}
+
+/// The first word inside the parentheses of a description such as `( 2.5.4.3 NAME 'cn' )`.
+pub(crate) fn first_component(value: &[u8]) -> Option<&[u8]> {
+    let inner = value
+        .trim_ascii_start()
+        .strip_prefix(b"(")?
+        .trim_ascii_start();
+    let end = inner
+        .iter()
+        .position(|b| b.is_ascii_whitespace() || *b == b')')
+        .unwrap_or(inner.len());
+    inner.get(..end).filter(|word| !word.is_empty())
+}

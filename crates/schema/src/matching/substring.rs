@@ -1,0 +1,190 @@
+//! Substrings assertions (RFC 4518, section 2.6: initial, any and final variants).
+
+use std::borrow::Cow;
+
+use memchr::memmem;
+
+use super::{Form, InvalidValue, text};
+use crate::prep::{Case, compact, map_and_normalise};
+
+/// A substrings assertion prepared for the normal forms of one family of rules.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SubstringAssertion {
+    pieces: Pieces,
+    /// The same with marked spaces, when a piece begins or ends with a space that counts.
+    spaced: Option<Pieces>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Pieces {
+    initial: Option<Box<[u8]>>,
+    any: Vec<Box<[u8]>>,
+    final_: Option<Box<[u8]>>,
+}
+
+/// Where a piece stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Initial,
+    Any,
+    Final,
+}
+
+impl SubstringAssertion {
+    /// What the normal form must start with. Without outer spaces, so it is a necessary condition: an index may
+    /// use it, [`matches`](Self::matches) decides.
+    #[must_use]
+    pub fn initial(&self) -> Option<&[u8]> {
+        self.pieces.initial.as_deref()
+    }
+
+    /// What the normal form must contain, in this order and without overlap; without outer spaces.
+    pub fn any(&self) -> impl Iterator<Item = &[u8]> {
+        self.pieces.any.iter().map(|piece| &**piece)
+    }
+
+    /// What the normal form must end with; without outer spaces.
+    #[must_use]
+    pub fn final_(&self) -> Option<&[u8]> {
+        self.pieces.final_.as_deref()
+    }
+
+    /// Whether a value, given in its rule's normal form, matches.
+    #[must_use]
+    pub fn matches(&self, value_normal: &[u8]) -> bool {
+        match &self.spaced {
+            None => self.pieces.found_in(value_normal),
+            Some(spaced) => spaced.found_in(&mark_spaces(value_normal)),
+        }
+    }
+
+    /// Prepares the pieces of a filter for values in `form`.
+    pub(super) fn prepare(
+        form: Form,
+        initial: Option<&[u8]>,
+        any: &[&[u8]],
+        final_: Option<&[u8]>,
+    ) -> Result<SubstringAssertion, InvalidValue> {
+        let mut prepared = Prepared {
+            form,
+            pieces: Pieces::default(),
+            spaced: Pieces::default(),
+            spaces_count: false,
+        };
+        for (place, piece) in initial
+            .map(|piece| (Place::Initial, piece))
+            .into_iter()
+            .chain(any.iter().map(|piece| (Place::Any, *piece)))
+            .chain(final_.map(|piece| (Place::Final, piece)))
+        {
+            prepared.add(place, piece)?;
+        }
+        Ok(SubstringAssertion {
+            pieces: prepared.pieces,
+            spaced: prepared.spaces_count.then_some(prepared.spaced),
+        })
+    }
+}
+
+impl Pieces {
+    fn found_in(&self, value: &[u8]) -> bool {
+        let Some(rest) = value.strip_prefix(self.initial.as_deref().unwrap_or(b"")) else {
+            return false;
+        };
+        let Some(mut rest) = rest.strip_suffix(self.final_.as_deref().unwrap_or(b"")) else {
+            return false;
+        };
+        for piece in &self.any {
+            let Some(at) = memmem::find(rest, piece) else {
+                return false;
+            };
+            rest = rest.get(at + piece.len()..).unwrap_or(b"");
+        }
+        true
+    }
+
+    fn put(&mut self, place: Place, piece: Vec<u8>) {
+        let piece = piece.into_boxed_slice();
+        match place {
+            Place::Initial => self.initial = Some(piece),
+            Place::Any => self.any.push(piece),
+            Place::Final => self.final_ = Some(piece),
+        }
+    }
+}
+
+struct Prepared {
+    form: Form,
+    pieces: Pieces,
+    spaced: Pieces,
+    spaces_count: bool,
+}
+
+impl Prepared {
+    fn add(&mut self, place: Place, piece: &[u8]) -> Result<(), InvalidValue> {
+        let case = match self.form {
+            Form::CaseIgnore | Form::CaseIgnoreList => Case::Ignore,
+            Form::CaseExact => Case::Exact,
+            Form::CaseIgnoreIa5 | Form::CaseExactIa5 if !piece.is_ascii() => {
+                return Err(InvalidValue);
+            }
+            Form::CaseIgnoreIa5 => Case::Ignore,
+            Form::CaseExactIa5 => Case::Exact,
+            Form::NumericString => return self.add_plain(place, text::numeric_string(piece)?),
+            Form::Telephone => return self.add_plain(place, text::telephone_number(piece)?),
+            Form::OctetString => return self.add_plain(place, Cow::Borrowed(piece)),
+            _ => return Err(InvalidValue),
+        };
+        self.add_text(place, &map_and_normalise(piece, case)?);
+        Ok(())
+    }
+
+    /// A piece of a form without significant spaces.
+    fn add_plain(&mut self, place: Place, piece: Cow<'_, [u8]>) -> Result<(), InvalidValue> {
+        self.pieces.put(place, piece.into_owned());
+        Ok(())
+    }
+
+    fn add_text(&mut self, place: Place, text: &str) {
+        let blank = text.bytes().all(|b| b == b' ');
+        let core = if blank { String::new() } else { compact(text) };
+        let leading = place != Place::Initial && text.starts_with(' ');
+        let trailing = place != Place::Final && text.ends_with(' ');
+        self.spaces_count |= blank || leading || trailing;
+        let mut spaced = Vec::with_capacity(core.len() + 2);
+        if blank {
+            spaced.push(b' ');
+        } else {
+            if leading || place == Place::Initial {
+                spaced.push(b' ');
+            }
+            spaced.extend_from_slice(core.replace(' ', "  ").as_bytes());
+            if trailing || place == Place::Final {
+                spaced.push(b' ');
+            }
+        }
+        self.pieces.put(place, core.into_bytes());
+        self.spaced.put(place, spaced);
+    }
+}
+
+/// A compact normal form in the marked form of RFC 4518: inner spaces twice, one at each end of each line.
+fn mark_spaces(compact: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(compact.len() + 8);
+    for (number, line) in compact.split(|&b| b == b'\n').enumerate() {
+        if number > 0 {
+            out.push(b'\n');
+        }
+        out.push(b' ');
+        if line != b" " {
+            for &b in line {
+                out.push(b);
+                if b == b' ' {
+                    out.push(b);
+                }
+            }
+        }
+        out.push(b' ');
+    }
+    out
+}

@@ -1,0 +1,229 @@
+//! String preparation (RFC 4518).
+//!
+//! ```text
+//! value -> map (fold case) -> NFKC -> prohibit -> insignificant spaces -> prepared
+//! ```
+//!
+//! The RFC marks spaces by doubling them, so that substrings can meet in the middle of a run. Normal forms here
+//! are the compact equivalent: no space at either end, one space for an inner run, a single space for a text of
+//! spaces only. Order and equality are the same; [`substring`](crate::matching) expands when it matters.
+
+use std::borrow::Cow;
+
+use stringprep::tables;
+use unicode_normalization::UnicodeNormalization;
+use unicode_properties::{GeneralCategoryGroup, UnicodeGeneralCategory};
+
+use crate::matching::InvalidValue;
+
+/// Whether case matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Case {
+    Ignore,
+    Exact,
+}
+
+/// Prepares a whole value. Borrowed when it is prepared already and plain ASCII.
+///
+/// # Errors
+/// [`InvalidValue`] for text that is not UTF-8 or has a prohibited character.
+pub(crate) fn prepare(value: &[u8], case: Case) -> Result<Cow<'_, [u8]>, InvalidValue> {
+    if !value.iter().all(|b| (0x20..0x7f).contains(b)) {
+        let text = map_and_normalise(value, case)?;
+        return Ok(Cow::Owned(compact(&text).into_bytes()));
+    }
+    if is_prepared_ascii(value, case) {
+        return Ok(Cow::Borrowed(value));
+    }
+    Ok(Cow::Owned(prepare_ascii(value, case)))
+}
+
+/// Steps 1 to 4: transcode, map, normalise, prohibit. Spaces are left alone.
+pub(crate) fn map_and_normalise(value: &[u8], case: Case) -> Result<String, InvalidValue> {
+    let text = std::str::from_utf8(value).map_err(|_| InvalidValue)?;
+    let mut prepared = map_once(text, case);
+    if case == Case::Ignore {
+        // Table B.2 is closed under NFKC for the characters of its time only; later ones may need another round.
+        for _ in 0..3 {
+            let again = map_once(&prepared, case);
+            if again == prepared {
+                break;
+            }
+            prepared = again;
+        }
+    }
+    if prepared.chars().any(is_prohibited) {
+        return Err(InvalidValue);
+    }
+    Ok(prepared)
+}
+
+/// Step 6 for whole values.
+pub(crate) fn compact(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    let mut gap = false;
+    while let Some(c) = chars.next() {
+        // A space that carries a combining mark is a letter of sorts (RFC 4518, section 2.6.1).
+        if c == ' ' && !chars.peek().copied().is_some_and(is_combining) {
+            gap = true;
+            continue;
+        }
+        if gap && !out.is_empty() {
+            out.push(' ');
+        }
+        gap = false;
+        out.push(c);
+    }
+    if out.is_empty() {
+        out.push(' ');
+    }
+    out
+}
+
+fn is_prepared_ascii(value: &[u8], case: Case) -> bool {
+    let mut after_space = true;
+    for &b in value {
+        let space = b == b' ';
+        if (space && after_space) || (case == Case::Ignore && b.is_ascii_uppercase()) {
+            return false;
+        }
+        after_space = space;
+    }
+    !after_space
+}
+
+fn prepare_ascii(value: &[u8], case: Case) -> Vec<u8> {
+    let mut out = Vec::with_capacity(value.len());
+    for word in value.split(|&b| b == b' ').filter(|word| !word.is_empty()) {
+        if !out.is_empty() {
+            out.push(b' ');
+        }
+        match case {
+            Case::Ignore => out.extend(word.iter().map(u8::to_ascii_lowercase)),
+            Case::Exact => out.extend_from_slice(word),
+        }
+    }
+    if out.is_empty() {
+        out.push(b' ');
+    }
+    out
+}
+
+fn map_once(text: &str, case: Case) -> String {
+    let mapped = text.chars().filter_map(map_char);
+    match case {
+        Case::Exact => mapped.nfkc().collect(),
+        Case::Ignore => mapped.flat_map(fold).nfkc().collect(),
+    }
+}
+
+/// Step 2 without case folding: nothing, a space, or the character itself (RFC 4518, section 2.2).
+fn map_char(c: char) -> Option<char> {
+    match c {
+        '\t' | '\n' | '\u{b}' | '\u{c}' | '\r' | '\u{85}' => Some(' '),
+        '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}' => None,
+        // Zero width space; soft hyphen, joiners, variation selectors, object replacement and tags below.
+        '\u{200b}' => None,
+        '\u{ad}' | '\u{34f}' | '\u{1806}' | '\u{180b}'..='\u{180e}' | '\u{6dd}' | '\u{70f}' => None,
+        '\u{200c}'..='\u{200f}'
+        | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{2063}'
+        | '\u{206a}'..='\u{206f}' => None,
+        '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff9}'..='\u{fffc}' => None,
+        '\u{1d173}'..='\u{1d17a}' | '\u{e0001}' | '\u{e0020}'..='\u{e007f}' => None,
+        _ if c.general_category_group() == GeneralCategoryGroup::Separator => Some(' '),
+        _ => Some(c),
+    }
+}
+
+/// Case folding by RFC 3454, table B.2; characters younger than the table by their Unicode lower case.
+fn fold(c: char) -> impl Iterator<Item = char> {
+    let known = !tables::unassigned_code_point(c);
+    let by_table = known.then(|| tables::case_fold_for_nfkc(c));
+    let by_unicode = (!known).then(|| c.to_lowercase());
+    by_table
+        .into_iter()
+        .flatten()
+        .chain(by_unicode.into_iter().flatten())
+}
+
+/// Step 4: private use, non-characters and the replacement character (RFC 4518, section 2.4). Characters
+/// unassigned in Unicode 3.2 are let through: forbidding all later scripts helps nobody.
+fn is_prohibited(c: char) -> bool {
+    tables::private_use(c)
+        || tables::non_character_code_point(c)
+        || c == '\u{fffd}'
+        || matches!(c, '\u{340}' | '\u{341}')
+}
+
+fn is_combining(c: char) -> bool {
+    !c.is_ascii() && c.general_category_group() == GeneralCategoryGroup::Mark
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ignore(text: &str) -> Result<String, InvalidValue> {
+        prepare(text.as_bytes(), Case::Ignore).map(|v| String::from_utf8(v.into_owned()).unwrap())
+    }
+
+    #[test]
+    fn edge_cases_of_preparation() {
+        for (value, prepared) in [
+            ("Foo  Bar", "foo bar"),
+            ("  x  ", "x"),
+            ("   ", " "),
+            ("Straße", "strasse"),
+            ("STRASSE", "strasse"),
+            ("İ", "i\u{307}"),
+            ("ſ", "s"),
+            ("e\u{301}", "é"),
+            ("É", "é"),
+            ("a\u{a0}b", "a b"),
+            ("a\u{2003}\u{3000}b", "a b"),
+            ("so\u{ad}ft", "soft"),
+            ("ze\u{200b}ro\u{200d}", "zero"),
+            ("tab\tnew\r\nline", "tab new line"),
+            ("nul\u{0}\u{7}l", "null"),
+            ("ﬁﬀ", "fiff"),
+            ("Ⅷ", "viii"),
+            ("ｆｕｌｌ", "full"),
+            ("Σίσυφος", "σίσυφοσ"),
+            ("½", "1⁄2"),
+            ("x\u{fe0f}y", "xy"),
+            ("a \u{301}b", "a \u{301}b"),
+            ("𐐀", "𐐨"),
+        ] {
+            assert_eq!(ignore(value).as_deref(), Ok(prepared), "{value:?}");
+        }
+    }
+
+    #[test]
+    fn case_exact_keeps_case_but_normalises() {
+        let exact = |text: &str| prepare(text.as_bytes(), Case::Exact).unwrap().into_owned();
+        assert_eq!(exact(" Foo  Bar "), b"Foo Bar");
+        assert_eq!(exact("E\u{301}"), "É".as_bytes());
+    }
+
+    #[test]
+    fn prohibited_characters() {
+        for value in ["\u{e000}", "a\u{fffd}", "\u{fdd0}", "\u{10fffe}"] {
+            assert_eq!(ignore(value), Err(InvalidValue), "{value:?}");
+        }
+        assert_eq!(prepare(b"\xff", Case::Ignore), Err(InvalidValue));
+    }
+
+    #[test]
+    fn prepared_ascii_is_borrowed() {
+        assert!(matches!(
+            prepare(b"already fine", Case::Ignore),
+            Ok(Cow::Borrowed(_))
+        ));
+        assert!(matches!(
+            prepare(b"Not fine", Case::Ignore),
+            Ok(Cow::Owned(_))
+        ));
+    }
+}
