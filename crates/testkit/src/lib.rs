@@ -1,3 +1,32 @@
 //! Models, fixtures and spawned peers for tests.
+//!
+//! Nothing in here knows our engine or our server: what a test compares against must not share code with what it
+//! tests. Only test programs depend on this crate.
+//!
+//! ```text
+//!                     fixtures   files made by real LMDB, and damaged ones
+//!                     listing    how a database's content is written down, to compare
+//!     a test  ---->   model      an ordered map per database
+//!                     random     numbers that can be replayed from a printed seed
+//!                     peer       a process on the real liblmdb, or on ours, driven line by line
+//!                     process    programs with a time limit
+//!                     scratch    directories that vanish
+//! ```
 
 #![forbid(unsafe_code)]
+
+mod fixtures;
+mod listing;
+mod model;
+mod peer;
+mod process;
+mod random;
+mod scratch;
+
+pub use fixtures::{Case, Fixture, base, corrupt_cases, fixture, sound_fixtures};
+pub use listing::{Crc32, DatabaseLines, Listing, hex, list_line, list_word, unhex};
+pub use model::{Model, Order};
+pub use peer::{Peer, PeerError, Reply, c_peer, python_peer};
+pub use process::{Ended, Outcome, require_tool, run_bounded};
+pub use random::{Random, quick_or_long, seed};
+pub use scratch::{Scratch, target_dir};
