@@ -1,7 +1,7 @@
 //! The whole-entry check: an [`Entry`] goes in, a [`CheckedEntry`] or the reason against it comes out.
 //!
 //! ```text
-//! values: syntax, twice -> single value -> classes, structural chain -> MUST -> MAY -> RDN
+//! each attribute: single value, syntax, equal values -> classes, structural chain -> MUST -> MAY -> RDN
 //! ```
 //!
 //! The order decides which of several violations is reported; it is that of OpenLDAP.
@@ -92,10 +92,10 @@ impl CheckedEntry {
 }
 
 impl Schema {
-    /// Checks the values of one attribute: syntax, and no two equal.
+    /// Checks the values of one attribute: not more than it may have, each of its syntax, no two equal.
     ///
     /// # Errors
-    /// InvalidSyntax or ValueExists with the number of the value.
+    /// Constraint, InvalidSyntax or ValueExists, the latter two with the number of the value.
     pub fn check_values(&self, attribute: &Attribute) -> Result<(), SchemaViolation> {
         let kind = self.attribute_at(attribute.description.attribute);
         let name = attribute.description.text(self);
@@ -105,10 +105,20 @@ impl Schema {
                 format!("{name}: no values"),
             ));
         }
-        // With the option `binary` values come in BER (RFC 4522), which for text syntaxes nobody uses; they are
-        // taken as they are.
-        let encoded =
-            attribute.description.has_option("binary") && kind.syntax.binary != Binary::Transfer;
+        if kind.single_value && attribute.values.len() > 1 {
+            return Err(violation(
+                ViolationKind::Constraint,
+                format!("{name}: multiple values provided"),
+            ));
+        }
+        let binary = attribute.description.has_option("binary");
+        if kind.syntax.binary == Binary::Transfer && !binary {
+            let text = format!("{name}: requires ;binary transfer");
+            return Err(violation(ViolationKind::UndefinedAttributeType, text));
+        }
+        // For text syntaxes the option `binary` (RFC 4522) would mean a BER encoding, which nobody uses; such
+        // values are taken as they are.
+        let encoded = binary && kind.syntax.binary != Binary::Transfer;
         for (number, value) in attribute.values.iter().enumerate() {
             if !(encoded || self.is_valid_value(kind, value)) {
                 let text = format!("{name}: value #{number} invalid per syntax");

@@ -46,7 +46,10 @@ fn parse_statement(statement: &str, macros: &mut Macros) -> Result<Option<Body>,
             macros.define(name, value.trim().trim_matches('\''))?;
             return Ok(None);
         }
-        "attributetype" | "attributetypes" => Body::AttributeType(fields.attribute_type()?),
+        // The last one is how dsee.schema of OpenLDAP spells it in one place.
+        "attributetype" | "attributetypes" | "attributeype" => {
+            Body::AttributeType(fields.attribute_type()?)
+        }
         "objectclass" | "objectclasses" => Body::ObjectClass(fields.object_class()?),
         "ditcontentrule" | "ditcontentrules" => Body::ContentRule(fields.content_rule()?),
         "ldapsyntax" | "ldapsyntaxes" => Body::Syntax(fields.syntax_description()?),
