@@ -11,6 +11,9 @@ pub enum DescriptionError {
     /// The type is not defined.
     #[error("{0}: attribute type undefined")]
     UnknownType(String),
+    /// An option is neither a language tag, nor `binary`, nor one the server was told about.
+    #[error("{0}: unrecognized option")]
+    UnknownOption(String),
     /// The text is not `type *(";" option)`.
     #[error("{0}: not an attribute description")]
     Malformed(String),
@@ -87,6 +90,13 @@ impl AttributeDescription {
         let options = options
             .map(|o| canonical_options(o).ok_or_else(malformed))
             .transpose()?;
+        let known = |option: &str| schema.knows_option(option);
+        if options
+            .as_deref()
+            .is_some_and(|options: &str| !options.split(';').all(known))
+        {
+            return Err(DescriptionError::UnknownOption(text.to_owned()));
+        }
         Ok(AttributeDescription {
             attribute: attribute.index,
             options,
@@ -123,4 +133,67 @@ fn canonical_options(text: &str) -> Option<Box<str>> {
     options.sort_unstable();
     options.dedup();
     Some(options.join(";").into_boxed_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SchemaBuilder;
+
+    #[test]
+    fn descriptions() {
+        let schema = SchemaBuilder::standard()
+            .attribute_option("x-")
+            .build()
+            .unwrap();
+        let text = |d: &str| {
+            schema
+                .describe(d.as_bytes())
+                .map(|d| d.text(&schema).into_owned())
+        };
+        assert_eq!(text("CommonName").as_deref(), Ok("cn"));
+        assert_eq!(
+            text("2.5.4.3;X-b;Lang-DE;x-b").as_deref(),
+            Ok("cn;lang-de;x-b")
+        );
+        assert_eq!(
+            text("cn;foo"),
+            Err(DescriptionError::UnknownOption("cn;foo".to_owned()))
+        );
+        assert_eq!(
+            text("nosuch"),
+            Err(DescriptionError::UnknownType("nosuch".to_owned()))
+        );
+        for bad in ["", "cn;", "cn; x-a", "c n", ";x-a", "cn;lang-ä"] {
+            assert_eq!(
+                text(bad),
+                Err(DescriptionError::Malformed(bad.to_owned())),
+                "{bad}"
+            );
+        }
+        assert!(matches!(
+            schema.describe(b"\xff"),
+            Err(DescriptionError::Malformed(_))
+        ));
+    }
+
+    #[test]
+    fn subtypes_and_options_are_covered() {
+        let schema = Schema::standard();
+        let covers = |a: &str, b: &str| {
+            let describe = |d: &str| schema.describe(d.as_bytes()).unwrap();
+            describe(a).covers(&schema, &describe(b))
+        };
+        assert!(covers("name", "cn") && covers("name", "cn;lang-de") && covers("cn", "cn;lang-de"));
+        assert!(
+            covers("cn;lang-de", "cn;lang-de;lang-fr") && covers("cn;lang-en-", "cn;lang-en-us")
+        );
+        assert!(
+            !covers("cn", "name")
+                && !covers("cn;lang-de", "cn")
+                && !covers("cn;lang-de", "cn;lang-en")
+        );
+        assert!(covers("userCertificate", "userCertificate;binary"));
+        assert!(covers("distinguishedName", "member") && !covers("cn;lang-en", "cn;lang-en-us"));
+    }
 }

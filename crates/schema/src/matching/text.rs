@@ -34,21 +34,16 @@ pub(super) fn numeric_string(value: &[u8]) -> Normal<'_> {
     Ok(without(value, |b| b == b' '))
 }
 
-/// Telephone Number: case folded, spaces and hyphens dropped (RFC 4518, section 2.6.3).
+/// Telephone Number: case folded, spaces and hyphens dropped (RFC 4518, section 2.6.3). Its syntax is ASCII.
 pub(super) fn telephone_number(value: &[u8]) -> Normal<'_> {
-    let plain = |b: &u8| (0x20..0x7f).contains(b) && !b.is_ascii_uppercase();
-    if value.iter().all(plain) {
-        return Ok(without(value, |b| b == b' ' || b == b'-'));
+    if !value.is_ascii() {
+        return Err(InvalidValue);
     }
-    let text = map_and_normalise(value, Case::Ignore)?;
-    let hyphen = |c| {
-        matches!(
-            c,
-            '-' | '\u{58a}' | '\u{2010}' | '\u{2011}' | '\u{2212}' | '\u{fe63}' | '\u{ff0d}'
-        )
-    };
-    let kept: String = text.chars().filter(|c| *c != ' ' && !hyphen(*c)).collect();
-    Ok(Cow::Owned(kept.into_bytes()))
+    let dropped = |b: u8| matches!(b, b' ' | b'-') || b.is_ascii_control();
+    if !value.iter().any(u8::is_ascii_uppercase) {
+        return Ok(without(value, dropped));
+    }
+    Ok(Cow::Owned(value.iter().filter(|b| !dropped(**b)).map(u8::to_ascii_lowercase).collect()))
 }
 
 /// Postal Address: lines between `$`, each prepared; `\24` and `\5C` stand for `$` and `\` within a line.

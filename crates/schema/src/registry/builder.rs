@@ -61,6 +61,7 @@ pub struct SchemaBuilder {
     parts: Vec<Builtin>,
     macros: Macros,
     definitions: Vec<Definition>,
+    options: Vec<String>,
 }
 
 impl SchemaBuilder {
@@ -117,6 +118,13 @@ impl SchemaBuilder {
         )
     }
 
+    /// Allows an attribute option besides language tags and `binary`; one that ends in `-` is a prefix.
+    #[must_use]
+    pub fn attribute_option(mut self, option: &str) -> SchemaBuilder {
+        self.options.push(option.to_ascii_lowercase());
+        self
+    }
+
     /// Resolves all references. A definition that repeats another is accepted silently, one that contradicts it
     /// is an error.
     ///
@@ -135,7 +143,9 @@ impl SchemaBuilder {
             .filter(|spare| !all.iter().any(|known| known.clashes_with(spare)))
             .collect();
         all.extend(wanted);
-        resolve(all)
+        let mut schema = resolve(all)?;
+        schema.options = self.options;
+        Ok(schema)
     }
 }
 

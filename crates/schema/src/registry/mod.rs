@@ -34,6 +34,8 @@ pub struct Schema {
     content_rules: Vec<ContentRule>,
     /// Texts of the syntaxes that files define.
     defined_syntaxes: Vec<String>,
+    /// Attribute options, lower case; one that ends in `-` is a prefix.
+    options: Vec<String>,
     object_class_attribute: AttributeIndex,
     top: ObjectClassIndex,
     extensible_object: ObjectClassIndex,
@@ -88,6 +90,7 @@ impl Schema {
             class_names,
             content_rules,
             defined_syntaxes,
+            options: Vec::new(),
         })
     }
 
@@ -173,6 +176,18 @@ impl Schema {
     /// [`DescriptionError`] for an unknown type or a malformed text.
     pub fn describe(&self, text: &[u8]) -> Result<AttributeDescription, DescriptionError> {
         AttributeDescription::parse(self, text)
+    }
+
+    /// Whether an attribute option, in lower case, is one of this server: a language tag (RFC 3866), `binary`
+    /// (RFC 4522), or one named when the schema was built. `lang-` alone is a range, for selecting.
+    #[must_use]
+    pub fn knows_option(&self, option: &str) -> bool {
+        option == "binary"
+            || option.starts_with("lang-")
+            || self
+                .options
+                .iter()
+                .any(|known| option == known || (known.ends_with('-') && option.starts_with(known)))
     }
 
     /// Normal form of a value under its attribute's equality rule; the value itself when the type has none;
