@@ -1,3 +1,34 @@
-//! Settings of the programs: one typed model filled from TOML, environment and flags.
+//! Settings of the programs: one typed model filled from a TOML file, the environment and flags.
+//!
+//! ```text
+//!   flags        Layer ─┐
+//!   --config     Layer ─┼─ Layer::over ─>  Settings::new  ──>  Settings: typed, defaults filled in
+//!   environment  Layer ─┘   (upper wins)
+//! ```
+//!
+//! A [`Layer`] is what one source said, and nothing else; a [`Settings`] is what holds. Every key exists once, in
+//! one table, under one name: `limits.size` in a file is `FULGURITE_LIMITS_SIZE` in the environment. Every error is
+//! one sentence that names its place: file and line, variable, or flag.
+//!
+//! Not here: the command line (its flags fill a [`Layer`]) and the meaning of names, access rules and schema files;
+//! those texts are handed on as they were written.
 
 #![forbid(unsafe_code)]
+
+mod environment;
+mod error;
+mod file;
+mod hint;
+mod index;
+mod keys;
+mod layer;
+mod listen;
+mod quantity;
+mod settings;
+
+pub use error::{ConfigError, Origin};
+pub use index::{IndexKinds, IndexSetting};
+pub use layer::{Layer, Secret};
+pub use listen::ListenUrl;
+pub use quantity::{parse_bytes, parse_limit};
+pub use settings::{Durability, Limits, LogLevel, LogSettings, Settings, StorageSettings};

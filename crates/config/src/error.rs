@@ -1,0 +1,90 @@
+//! What can be wrong with a setting, said in one sentence with its place.
+
+use std::fmt;
+use std::path::PathBuf;
+
+/// Where a setting was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A line of a configuration file, counted from one.
+    File {
+        /// The file as it was named.
+        path: PathBuf,
+        /// The line, counted from one.
+        line: usize,
+    },
+    /// An environment variable.
+    Variable(String),
+    /// A flag of the command line, with its dashes.
+    Flag(&'static str),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::File { path, line } => write!(out, "{}, line {line}", path.display()),
+            Origin::Variable(name) => write!(out, "environment variable {name}"),
+            Origin::Flag(flag) => out.write_str(flag),
+        }
+    }
+}
+
+/// A setting that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ConfigError {
+    /// A file named by a setting cannot be read.
+    #[error("cannot read {what} {}: {cause}", path.display())]
+    Unreadable {
+        /// What the file was to be: "configuration file", "root password file".
+        what: &'static str,
+        /// The file as it was named.
+        path: PathBuf,
+        /// The system's reason.
+        cause: std::io::Error,
+    },
+    /// The file is not TOML.
+    #[error("{origin}: {message}")]
+    Syntax {
+        /// The line of the mistake.
+        origin: Origin,
+        /// What the parser expected.
+        message: String,
+    },
+    /// A key that no setting has.
+    #[error("{origin}: there is no setting \"{key}\"{}", hint.as_ref().map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default())]
+    UnknownKey {
+        /// Where it stands.
+        origin: Origin,
+        /// The key as written.
+        key: String,
+        /// The nearest existing key, when one is near.
+        hint: Option<String>,
+    },
+    /// A value that its key does not take.
+    #[error("{origin}: {key}: {message}")]
+    Value {
+        /// Where it stands.
+        origin: Origin,
+        /// The key it was given for.
+        key: String,
+        /// What is wrong with it and what would be right.
+        message: String,
+    },
+    /// A setting that this command cannot do without.
+    #[error(
+        "{what} is not set: give {flag}, {key} in the configuration file, or the environment variable {variable}"
+    )]
+    Missing {
+        /// What is missing, in words.
+        what: &'static str,
+        /// The flag that would set it.
+        flag: &'static str,
+        /// The key that would set it.
+        key: &'static str,
+        /// The variable that would set it.
+        variable: &'static str,
+    },
+    /// Settings that exclude or demand each other.
+    #[error("{0}")]
+    Conflict(String),
+}
