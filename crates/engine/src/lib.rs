@@ -1,3 +1,3 @@
 //! Embedded transactional key/value store on one memory map, with LMDB's files.
 
-
+pub mod check;
