@@ -38,6 +38,48 @@ pub(crate) fn prepare(value: &[u8], case: Case) -> Result<Cow<'_, [u8]>, Invalid
     Ok(Cow::Owned(prepare_ascii(value, case)))
 }
 
+/// [`prepare`] into a buffer of the caller, for values of printable ASCII that fit; `None` for all others.
+pub(crate) fn prepare_short<'b>(
+    value: &[u8],
+    case: Case,
+    buffer: &'b mut [u8; SHORT],
+) -> Option<&'b [u8]> {
+    if value.len() > SHORT || !value.iter().all(|b| (0x20..0x7f).contains(b)) {
+        return None;
+    }
+    let mut length = 0;
+    let mut put = |b: u8| {
+        if let Some(slot) = buffer.get_mut(length) {
+            *slot = b;
+            length += 1;
+        }
+    };
+    let mut gap = None;
+    for &b in value {
+        if b == b' ' {
+            // Counts once something has gone before.
+            gap = gap.map(|_| true);
+            continue;
+        }
+        if gap == Some(true) {
+            put(b' ');
+        }
+        gap = Some(false);
+        put(if case == Case::Ignore {
+            b.to_ascii_lowercase()
+        } else {
+            b
+        });
+    }
+    if gap.is_none() {
+        put(b' ');
+    }
+    buffer.get(..length)
+}
+
+/// Values up to this length are prepared without allocation.
+pub(crate) const SHORT: usize = 128;
+
 /// Steps 1 to 4: transcode, map, normalise, prohibit. Spaces are left alone.
 pub(crate) fn map_and_normalise(value: &[u8], case: Case) -> Result<String, InvalidValue> {
     let text = std::str::from_utf8(value).map_err(|_| InvalidValue)?;
@@ -52,7 +94,7 @@ pub(crate) fn map_and_normalise(value: &[u8], case: Case) -> Result<String, Inva
             prepared = again;
         }
     }
-    if prepared.chars().any(is_prohibited) {
+    if !prepared.is_ascii() && prepared.chars().any(is_prohibited) {
         return Err(InvalidValue);
     }
     Ok(prepared)
@@ -121,6 +163,8 @@ fn map_once(text: &str, case: Case) -> String {
 /// Step 2 without case folding: nothing, a space, or the character itself (RFC 4518, section 2.2).
 fn map_char(c: char) -> Option<char> {
     match c {
+        // Most characters, without asking the tables.
+        ' '..='~' | '\u{a1}'..='\u{ac}' | '\u{ae}'..='\u{24f}' => Some(c),
         '\t' | '\n' | '\u{b}' | '\u{c}' | '\r' | '\u{85}' => Some(' '),
         '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}' => None,
         // Zero width space; soft hyphen, joiners, variation selectors, object replacement and tags below.
@@ -139,12 +183,13 @@ fn map_char(c: char) -> Option<char> {
 
 /// Case folding by RFC 3454, table B.2; characters younger than the table by their Unicode lower case.
 fn fold(c: char) -> impl Iterator<Item = char> {
-    let known = !tables::unassigned_code_point(c);
+    let ascii = c.is_ascii().then(|| c.to_ascii_lowercase());
+    let known = ascii.is_none() && !tables::unassigned_code_point(c);
     let by_table = known.then(|| tables::case_fold_for_nfkc(c));
-    let by_unicode = (!known).then(|| c.to_lowercase());
-    by_table
+    let by_unicode = (ascii.is_none() && !known).then(|| c.to_lowercase());
+    ascii
         .into_iter()
-        .flatten()
+        .chain(by_table.into_iter().flatten())
         .chain(by_unicode.into_iter().flatten())
 }
 
@@ -213,6 +258,29 @@ mod tests {
             assert_eq!(ignore(value), Err(InvalidValue), "{value:?}");
         }
         assert_eq!(prepare(b"\xff", Case::Ignore), Err(InvalidValue));
+    }
+
+    #[test]
+    fn short_values_are_prepared_alike() {
+        for case in [Case::Ignore, Case::Exact] {
+            for value in ["", " ", "  ", "a", " A  b ", "Foo Bar", "x   "] {
+                let mut buffer = [0; SHORT];
+                let short = prepare_short(value.as_bytes(), case, &mut buffer);
+                assert_eq!(
+                    short,
+                    prepare(value.as_bytes(), case).ok().as_deref(),
+                    "{value:?}"
+                );
+            }
+        }
+        assert_eq!(
+            prepare_short("é".as_bytes(), Case::Exact, &mut [0; SHORT]),
+            None
+        );
+        assert_eq!(
+            prepare_short(&[b'a'; SHORT + 1], Case::Exact, &mut [0; SHORT]),
+            None
+        );
     }
 
     #[test]

@@ -257,11 +257,11 @@ impl<'t> Fields<'t> {
         let mut bound = None;
         if let Some((oid, rest)) = text.split_once('{') {
             (text, bound) = (oid, Some(rest));
-        } else if let Some(Token::Word(next)) = self.lexer.peek()? {
-            if let Some(rest) = next.strip_prefix('{') {
-                self.lexer.next()?;
-                bound = Some(rest);
-            }
+        } else if let Some(Token::Word(next)) = self.lexer.peek()?
+            && let Some(rest) = next.strip_prefix('{')
+        {
+            self.lexer.next()?;
+            bound = Some(rest);
         }
         let length = match bound {
             None => None,

@@ -26,6 +26,7 @@ pub(crate) use oids::first_component;
 pub(crate) use text::split_uid;
 pub(crate) use time::{is_csn, is_generalized_time};
 
+use crate::prep::{Case, SHORT, prepare_short};
 use crate::registry::Schema;
 
 /// The value does not have the form its matching rule needs.
@@ -126,9 +127,13 @@ impl MatchingRule {
         self.form == other.form
     }
 
-    /// Whether a client may name the rule in an extensible match on an attribute with this equality rule.
+    /// Whether a client may name the rule in an extensible match on an attribute with this equality rule and
+    /// syntax: the syntaxes agree, the attribute's is a narrower kind of Directory String, or the attribute's own
+    /// rule has the same normal form.
     pub(crate) fn applies_to(&self, equality: Option<&MatchingRule>, syntax: &str) -> bool {
-        self.syntax == syntax || equality.is_some_and(|rule| rule.form.is_akin(self.form))
+        self.syntax == syntax
+            || (self.syntax == table::DIRECTORY_STRING && table::NARROWER_STRINGS.contains(&syntax))
+            || equality.is_some_and(|rule| rule.form == self.form)
     }
 
     /// The normal form of an attribute value: equal values have equal octets, and where the rule's family has an
@@ -202,28 +207,20 @@ impl MatchingRule {
         assertion: &SubstringAssertion,
         value: &[u8],
     ) -> Truth {
+        let mut buffer = [0; SHORT];
+        let short = match self.form {
+            Form::CaseIgnore | Form::CaseIgnoreIa5 => {
+                prepare_short(value, Case::Ignore, &mut buffer)
+            }
+            Form::CaseExact | Form::CaseExactIa5 => prepare_short(value, Case::Exact, &mut buffer),
+            _ => None,
+        };
+        if let Some(normal) = short {
+            return assertion.matches(normal).into();
+        }
         match self.normalise(schema, value) {
             Ok(normal) => assertion.matches(&normal).into(),
             Err(InvalidValue) => Truth::Undefined,
         }
-    }
-}
-
-impl Form {
-    /// Whether values of attributes compared by `self` can be compared by `other` too: both are texts, or the
-    /// forms are the same.
-    fn is_akin(self, other: Form) -> bool {
-        let text = |form| {
-            matches!(
-                form,
-                Form::CaseIgnore
-                    | Form::CaseExact
-                    | Form::CaseIgnoreIa5
-                    | Form::CaseExactIa5
-                    | Form::NumericString
-                    | Form::Telephone
-            )
-        };
-        self == other || (text(self) && text(other))
     }
 }

@@ -22,7 +22,7 @@ const fn rule(
 const BIT_STRING: &str = "1.3.6.1.4.1.1466.115.121.1.6";
 const BOOLEAN: &str = "1.3.6.1.4.1.1466.115.121.1.7";
 const DN: &str = "1.3.6.1.4.1.1466.115.121.1.12";
-const DIRECTORY_STRING: &str = "1.3.6.1.4.1.1466.115.121.1.15";
+pub(super) const DIRECTORY_STRING: &str = "1.3.6.1.4.1.1466.115.121.1.15";
 const GENERALIZED_TIME: &str = "1.3.6.1.4.1.1466.115.121.1.24";
 const IA5_STRING: &str = "1.3.6.1.4.1.1466.115.121.1.26";
 const INTEGER: &str = "1.3.6.1.4.1.1466.115.121.1.27";
@@ -42,6 +42,13 @@ const RDN: &str = "1.2.36.79672281.1.5.0";
 const AUTHZ: &str = "1.3.6.1.4.1.4203.666.2.7";
 const ACI: &str = "1.3.6.1.4.1.4203.666.2.1";
 const PKCS8: &str = "1.2.840.113549.1.8.1.1";
+
+/// Syntaxes whose values are Directory Strings too: Country String, Printable String, Telephone Number.
+pub(super) const NARROWER_STRINGS: [&str; 3] = [
+    "1.3.6.1.4.1.1466.115.121.1.11",
+    "1.3.6.1.4.1.1466.115.121.1.44",
+    "1.3.6.1.4.1.1466.115.121.1.50",
+];
 
 /// Every rule, in order of publication.
 pub(super) static RULES: &[MatchingRule] = &[

@@ -43,7 +43,13 @@ pub(super) fn telephone_number(value: &[u8]) -> Normal<'_> {
     if !value.iter().any(u8::is_ascii_uppercase) {
         return Ok(without(value, dropped));
     }
-    Ok(Cow::Owned(value.iter().filter(|b| !dropped(**b)).map(u8::to_ascii_lowercase).collect()))
+    Ok(Cow::Owned(
+        value
+            .iter()
+            .filter(|b| !dropped(**b))
+            .map(u8::to_ascii_lowercase)
+            .collect(),
+    ))
 }
 
 /// Postal Address: lines between `$`, each prepared; `\24` and `\5C` stand for `$` and `\` within a line.
@@ -86,12 +92,11 @@ fn unescape_line(line: &[u8]) -> Cow<'_, [u8]> {
 
 /// Splits Name And Optional UID at its `#'...'B`, if it has one.
 pub(crate) fn split_uid(value: &[u8]) -> (&[u8], Option<&[u8]>) {
-    if let Some(at) = memchr::memrchr(b'#', value) {
-        if let (Some(name), Some(uid)) = (value.get(..at), value.get(at + 1..)) {
-            if super::is_bit_string(uid) {
-                return (name, Some(uid));
-            }
-        }
+    if let Some(at) = memchr::memrchr(b'#', value)
+        && let (Some(name), Some(uid)) = (value.get(..at), value.get(at + 1..))
+        && super::is_bit_string(uid)
+    {
+        return (name, Some(uid));
     }
     (value, None)
 }

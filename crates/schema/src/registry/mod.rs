@@ -44,10 +44,6 @@ pub struct Schema {
 impl Schema {
     /// The system schema with core, cosine, inetorgperson and nis (RFC 2307). Built once per process.
     #[must_use]
-    #[expect(
-        clippy::missing_panics_doc,
-        reason = "the built-in definitions are tested to resolve"
-    )]
     pub fn standard() -> Arc<Schema> {
         static STANDARD: OnceLock<Arc<Schema>> = OnceLock::new();
         let build = || match SchemaBuilder::standard().build() {
