@@ -1,0 +1,49 @@
+# The front door. Each target is one script or one cargo command; the scripts install what they need on Debian.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+
+.PHONY: help demo test release install bench fuzz lint clean setup
+
+help:
+	@echo "make demo             build, load an example directory, ask it questions, serve it"
+	@echo "make test             everything that is checked before a change lands"
+	@echo "make lint             format, clippy, documentation, the rules of the house"
+	@echo "make release          an optimised program, packed in build/dist"
+	@echo "make install PREFIX=  install the program (default /usr/local)"
+	@echo "make bench            measure, beside Debian's slapd"
+	@echo "make fuzz             random and mutated input, for longer than in the tests"
+	@echo "make clean            remove what was built"
+
+setup:
+	@scripts/setup.sh all
+
+demo:
+	@scripts/setup.sh demo
+	@scripts/demo.sh
+
+test: setup
+	@scripts/test.sh
+
+lint:
+	@scripts/setup.sh rust
+	@scripts/lint.sh
+
+release:
+	@scripts/setup.sh release
+	@scripts/release.sh
+
+install:
+	@scripts/setup.sh rust
+	@scripts/install.sh "$(DESTDIR)$(PREFIX)"
+
+bench:
+	@scripts/setup.sh all
+	@scripts/bench.sh
+
+fuzz: setup
+	@scripts/fuzz.sh
+
+clean:
+	cargo clean
+	rm -rf build

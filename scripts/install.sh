@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# Installs the optimised program below the folder given (PREFIX, with DESTDIR before it).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+prefix=${1:?usage: scripts/install.sh PREFIX}
+cargo build --release --package fulgurite-cli
+install -D -m 755 target/release/fulgurite "$prefix/bin/fulgurite"
+install -D -m 644 -t "$prefix/share/doc/fulgurite" README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT
+install -D -m 644 -t "$prefix/share/doc/fulgurite/examples" examples/fulgurite.toml examples/harbour.ldif
+echo "installed $prefix/bin/fulgurite"

@@ -1,0 +1,183 @@
+//! Which crate may name which: the plan of ARCHITECTURE.md as a table.
+
+use serde_json::Value;
+
+/// Crates (by folder) and the workspace crates they may depend on. Dev-dependencies are free.
+const ARROWS: &[(&str, &[&str])] = &[
+    // the engine's column
+    ("os", &[]),
+    ("format", &[]),
+    ("engine", &["os", "format"]),
+    // the directory's column, from the bytes up
+    ("ber", &[]),
+    ("ldap", &["ber"]),
+    ("ldif", &[]),
+    ("schema", &["ldap"]),
+    ("access", &["schema"]),
+    ("auth", &[]),
+    ("store", &["engine", "schema"]), // the one arrow from column to column
+    ("directory", &["ldap", "schema", "access", "auth", "store"]),
+    ("client", &["ldap"]),
+    ("config", &[]),
+    (
+        "server",
+        &["config", "directory", "ldap", "schema", "store"],
+    ),
+    (
+        "dirtools",
+        &["config", "directory", "store", "schema", "ldif"],
+    ),
+    (
+        "cli",
+        &[
+            "server",
+            "dirtools",
+            "config",
+            "directory",
+            "store",
+            "schema",
+        ],
+    ),
+];
+
+/// Members that may name anything, and that nothing but tests may name.
+const FREE: &[&str] = &["testkit", "xtask", "bench", "fuzz", "tests"];
+
+/// Every arrow in `cargo metadata`'s answer that the table does not have.
+pub(crate) fn faults(metadata: &Value) -> Vec<String> {
+    let packages: Vec<Member> = array(metadata, "packages")
+        .iter()
+        .filter_map(Member::read)
+        .collect();
+    let folder_of = |name: &str| {
+        packages
+            .iter()
+            .find(|member| member.name == name)
+            .map(|member| member.folder.as_str())
+    };
+    let mut faults = Vec::new();
+    for member in &packages {
+        let allowed = ARROWS.iter().find(|(folder, _)| *folder == member.folder);
+        if FREE.contains(&member.folder.as_str()) {
+            continue;
+        }
+        let Some((_, allowed)) = allowed else {
+            faults.push(format!(
+                "crate {} is not in the table of xtask/src/tidy/arrows.rs",
+                member.folder
+            ));
+            continue;
+        };
+        for name in &member.dependencies {
+            if let Some(target) = folder_of(name).filter(|target| !allowed.contains(target)) {
+                faults.push(format!(
+                    "crate {} must not depend on {target}",
+                    member.folder
+                ));
+            }
+        }
+    }
+    if packages.is_empty() {
+        faults.push("cargo metadata names no packages".to_owned());
+    }
+    faults
+}
+
+/// What matters of a workspace member: where it lives, what it needs to be built.
+struct Member {
+    name: String,
+    folder: String,
+    dependencies: Vec<String>,
+}
+
+impl Member {
+    fn read(package: &Value) -> Option<Self> {
+        let manifest = package["manifest_path"].as_str()?;
+        let folder = manifest.strip_suffix("/Cargo.toml")?.rsplit('/').next()?;
+        let needed = |dependency: &&Value| dependency["kind"].as_str() != Some("dev");
+        let dependencies = array(package, "dependencies").iter().filter(needed);
+        Some(Self {
+            name: package["name"].as_str()?.to_owned(),
+            folder: folder.to_owned(),
+            dependencies: dependencies
+                .filter_map(|one| Some(one["name"].as_str()?.to_owned()))
+                .collect(),
+        })
+    }
+}
+
+fn array<'v>(value: &'v Value, key: &str) -> &'v [Value] {
+    value[key].as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn package(name: &str, folder: &str, dependencies: &[(&str, Option<&str>)]) -> Value {
+        let dependencies: Vec<Value> = dependencies
+            .iter()
+            .map(|(name, kind)| json!({"name": name, "kind": kind}))
+            .collect();
+        json!({"name": name, "manifest_path": format!("/p/crates/{folder}/Cargo.toml"), "dependencies": dependencies})
+    }
+
+    fn check(packages: &[Value]) -> Vec<String> {
+        faults(&json!({ "packages": packages }))
+    }
+
+    #[test]
+    fn allowed_arrows_pass() {
+        let packages = [
+            package("fulgurite-ber", "ber", &[("thiserror", None)]),
+            package(
+                "fulgurite-ldap",
+                "ldap",
+                &[("fulgurite-ber", None), ("memchr", None)],
+            ),
+        ];
+        assert!(check(&packages).is_empty());
+    }
+
+    #[test]
+    fn an_arrow_up_is_a_fault_unless_for_tests() {
+        let ldap = package("fulgurite-ldap", "ldap", &[]);
+        let up = package("fulgurite-ber", "ber", &[("fulgurite-ldap", None)]);
+        assert_eq!(
+            check(&[ldap.clone(), up]),
+            ["crate ber must not depend on ldap"]
+        );
+        let build = package("fulgurite-ber", "ber", &[("fulgurite-ldap", Some("build"))]);
+        assert_eq!(check(&[ldap.clone(), build]).len(), 1);
+        let test = package("fulgurite-ber", "ber", &[("fulgurite-ldap", Some("dev"))]);
+        assert!(check(&[ldap, test]).is_empty());
+    }
+
+    #[test]
+    fn a_crate_outside_the_plan_is_a_fault() {
+        assert!(check(&[package("fulgurite-odd", "odd", &[])])[0].contains("odd"));
+        assert_eq!(check(&[]).len(), 1, "no answer is no pass");
+    }
+
+    #[test]
+    fn a_released_crate_must_not_need_the_test_kit() {
+        let kit = package("fulgurite-testkit", "testkit", &[]);
+        let user = package("fulgurite-ldif", "ldif", &[("fulgurite-testkit", None)]);
+        assert_eq!(
+            check(&[kit, user]),
+            ["crate ldif must not depend on testkit"]
+        );
+    }
+
+    #[test]
+    fn the_table_has_no_cycle() {
+        // Each row names only rows above it.
+        for (row, (folder, allowed)) in ARROWS.iter().enumerate() {
+            for target in *allowed {
+                let above = ARROWS[..row].iter().any(|(name, _)| name == target);
+                assert!(above, "{folder} names {target}, which is not above it");
+            }
+        }
+    }
+}
