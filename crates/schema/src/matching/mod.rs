@@ -92,7 +92,7 @@ pub(crate) enum Relation {
     DnSubtree,
     /// The value is below the assertion.
     DnSubordinate,
-    /// The value is the assertion or above it.
+    /// The value is above the assertion.
     DnSuperior,
     /// The server id within a CSN.
     ServerId,
