@@ -6,11 +6,14 @@
 //!
 //! The order decides which of several violations is reported; it is that of OpenLDAP.
 
+use std::borrow::Cow;
+
 use rustc_hash::FxHashSet;
 use thiserror::Error;
 
 use crate::description::DescriptionError;
 use crate::entry::{Attribute, Entry};
+use crate::matching::MatchingRule;
 use crate::registry::{
     AttributeIndex, AttributeType, ClassKind, ContentRule, ObjectClass, ObjectClassIndex, Schema,
 };
@@ -119,13 +122,23 @@ impl Schema {
         // For text syntaxes the option `binary` (RFC 4522) would mean a BER encoding, which nobody uses; such
         // values are taken as they are.
         let encoded = binary && kind.syntax.binary != Binary::Transfer;
+        let mut seen = FxHashSet::default();
+        let mut repeated = None;
         for (number, value) in attribute.values.iter().enumerate() {
-            if !(encoded || self.is_valid_value(kind, value)) {
+            let normal = if encoded {
+                Some(Cow::Borrowed(value.as_slice()))
+            } else {
+                self.checked_normal(kind, value)
+            };
+            let Some(normal) = normal else {
                 let text = format!("{name}: value #{number} invalid per syntax");
                 return Err(violation(ViolationKind::InvalidSyntax, text));
+            };
+            if attribute.values.len() > 1 && !seen.insert(normal) {
+                repeated = repeated.or(Some(number));
             }
         }
-        match self.repeated_value(attribute) {
+        match repeated {
             None => Ok(()),
             Some(number) => {
                 let text = format!("{name}: value #{number} provided more than once");
@@ -134,24 +147,16 @@ impl Schema {
         }
     }
 
-    /// Syntax, and for objectClass a known class; a value must have a normal form too, or nothing could find it.
-    fn is_valid_value(&self, kind: &AttributeType, value: &[u8]) -> bool {
+    /// The normal form of a value that has its syntax (and, for objectClass, names a class); a value without a
+    /// normal form is invalid too, or nothing could find it.
+    fn checked_normal<'v>(&self, kind: &AttributeType, value: &'v [u8]) -> Option<Cow<'v, [u8]>> {
         if kind.index == self.object_class_attribute() {
-            return self.object_class_by_octets(value).is_some();
+            self.object_class_by_octets(value)?;
+        } else if !kind.equality.is_some_and(MatchingRule::normalises_names) {
+            // A name has a normal form exactly if it is one; parsing it twice would say the same.
+            kind.syntax.validate(self, value).ok()?;
         }
-        kind.syntax.validate(self, value).is_ok() && self.normal_value(kind.index, value).is_some()
-    }
-
-    /// The number of the first value that equals an earlier one.
-    fn repeated_value(&self, attribute: &Attribute) -> Option<usize> {
-        if attribute.values.len() < 2 {
-            return None;
-        }
-        let mut seen = FxHashSet::default();
-        attribute.values.iter().position(|value| {
-            let normal = self.normal_value(attribute.description.attribute, value);
-            !seen.insert(normal.unwrap_or(std::borrow::Cow::Borrowed(value)))
-        })
+        self.normal_value(kind.index, value)
     }
 }
 

@@ -127,6 +127,11 @@ impl MatchingRule {
         self.form == other.form
     }
 
+    /// Whether normal forms are those of distinguished names.
+    pub(crate) fn normalises_names(&self) -> bool {
+        matches!(self.form, Form::Dn | Form::NameAndOptionalUid)
+    }
+
     /// Whether a client may name the rule in an extensible match on an attribute with this equality rule and
     /// syntax: the syntaxes agree, the attribute's is a narrower kind of Directory String, or the attribute's own
     /// rule has the same normal form.
