@@ -1,3 +1,34 @@
 //! LDIF records, streamed both ways (RFC 2849).
+//!
+//! ```text
+//!   dn: uid=ada,ou=people,dc=example,dc=com      a record begins with its name
+//!   cn:: QWRhIE7DuHJnw6VyZA==                    two colons: base64
+//!   description: a long value is                 one leading space:
+//!     folded                                       the line before goes on
+//!                                                an empty line ends it
+//!   BufRead ──> Reader ──> Record<'_> borrowed from the reader's one buffer
+//!   Writer  ──> Write
+//! ```
+//!
+//! The reader copies each line once into a buffer that every record reuses, decodes base64 in place, and lends the
+//! record until the next call: no allocation per line or record. Every record, value and error knows its line.
+//! Memory is bounded by the largest record allowed ([`ReaderOptions::record_bytes_max`]).
+//!
+//! Not here: schema, DN syntax, grouping of values by attribute. Names and values are handed on as written.
 
 #![forbid(unsafe_code)]
+
+mod error;
+mod parse;
+mod reader;
+mod record;
+mod url;
+mod writer;
+
+pub use error::{LdifError, Mistake};
+pub use reader::{Reader, ReaderOptions};
+pub use record::{
+    Action, Attribute, Attributes, Control, Controls, Modification, ModificationKind,
+    Modifications, Record,
+};
+pub use writer::{Writer, WriterOptions};
