@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
+use std::sync::Arc;
 
 use crate::listing::{Crc32, Listing, list_line};
 
@@ -41,7 +42,8 @@ impl Order {
 #[derive(Debug, Clone)]
 pub struct Model {
     order: Order,
-    records: BTreeMap<Vec<u8>, Vec<u8>>,
+    /// Shared, because tests keep many copies of a model beside snapshots.
+    records: BTreeMap<Arc<[u8]>, Arc<[u8]>>,
 }
 
 impl Model {
@@ -72,20 +74,21 @@ impl Model {
         self.records.is_empty()
     }
 
-    /// Stores a record; returns the value it replaced.
-    pub fn put(&mut self, key: &[u8], value: &[u8]) -> Option<Vec<u8>> {
-        self.records.insert(self.order.flip(key), value.to_vec())
+    /// Stores a record.
+    pub fn put(&mut self, key: &[u8], value: &[u8]) {
+        self.records
+            .insert(self.order.flip(key).into(), value.into());
     }
 
     /// The value of `key`.
     #[must_use]
     pub fn get(&self, key: &[u8]) -> Option<&[u8]> {
-        self.records.get(&self.order.flip(key)).map(Vec::as_slice)
+        self.records.get(&*self.order.flip(key)).map(|v| &**v)
     }
 
     /// Removes a record; says whether it was there.
     pub fn delete(&mut self, key: &[u8]) -> bool {
-        self.records.remove(&self.order.flip(key)).is_some()
+        self.records.remove(&*self.order.flip(key)).is_some()
     }
 
     /// Removes every record.
@@ -95,17 +98,18 @@ impl Model {
 
     /// The records in order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (Vec<u8>, &[u8])> {
-        self.records
-            .iter()
-            .map(|(k, v)| (self.order.flip(k), v.as_slice()))
+        self.records.iter().map(|(k, v)| (self.order.flip(k), &**v))
     }
 
     /// The first record whose key is not below `key`.
     #[must_use]
     pub fn seek_range(&self, key: &[u8]) -> Option<(Vec<u8>, &[u8])> {
-        let from = Bound::Included(self.order.flip(key));
-        let found = self.records.range((from, Bound::Unbounded)).next();
-        found.map(|(k, v)| (self.order.flip(k), v.as_slice()))
+        let from = self.order.flip(key);
+        let found = self
+            .records
+            .range::<[u8], _>((Bound::Included(&*from), Bound::Unbounded))
+            .next();
+        found.map(|(k, v)| (self.order.flip(k), &**v))
     }
 
     /// The last key.

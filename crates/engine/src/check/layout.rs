@@ -184,5 +184,5 @@ fn even(bytes: usize) -> usize {
 
 /// The largest leaf node of a page of `page_bytes`; what is larger belongs on overflow pages.
 pub(super) fn node_bytes_max(page_bytes: usize) -> usize {
-    ((page_bytes - HEADER) / 2 & !1) - 2
+    (((page_bytes - HEADER) / 2) & !1) - 2
 }
