@@ -1,0 +1,55 @@
+//! Every way in which bytes can fail to be the BER that LDAP permits.
+
+use crate::Tag;
+
+/// Why bytes are not the expected element.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Malformed {
+    /// An element reaches beyond the end of what contains it.
+    #[error("an element ends beyond its container")]
+    Truncated,
+    /// The indefinite length form, which LDAP forbids (RFC 4511 section 5.1).
+    #[error("indefinite length is not allowed in LDAP")]
+    IndefiniteLength,
+    /// A length written with more than four octets.
+    #[error("a length of {0} octets; at most 4 are accepted")]
+    LengthOctets(u8),
+    /// A tag number of 31 or above.
+    #[error("tag numbers above 30 are not used in LDAP")]
+    HighTagNumber,
+    /// Another element than the one that has to stand here.
+    #[error("expected element {expected}, found {found}")]
+    UnexpectedTag {
+        /// The tag that has to stand here.
+        expected: Tag,
+        /// The tag that was found.
+        found: Tag,
+    },
+    /// An INTEGER or ENUMERATED of no octets, or of more than eight.
+    #[error("an integer of {0} octets")]
+    IntegerOctets(usize),
+    /// A BOOLEAN that is not exactly one octet.
+    #[error("a boolean of {0} octets")]
+    BooleanOctets(usize),
+    /// More levels of nesting than the reader was told to follow.
+    #[error("elements nest too deeply")]
+    TooDeep,
+    /// Bytes remain where the container should have ended.
+    #[error("{0} octets remain after the last element")]
+    TrailingOctets(usize),
+}
+
+impl Malformed {
+    /// Whether the lengths themselves cannot be trusted, so that nothing behind this point can be
+    /// told apart any more.
+    #[must_use]
+    pub const fn breaks_framing(self) -> bool {
+        matches!(
+            self,
+            Malformed::Truncated
+                | Malformed::IndefiniteLength
+                | Malformed::LengthOctets(_)
+                | Malformed::HighTagNumber
+        )
+    }
+}
