@@ -1,3 +1,59 @@
 //! LDAP messages, filters, controls, URLs and DN text (RFC 4511, 4514-4516).
+//!
+//! Bytes become borrowed structures, and structures become bytes; both directions are here because
+//! the server reads requests and writes responses while the client does the opposite.
+//!
+//! ```text
+//!                 frame(bytes, limit)          Message::decode(pdu, limits)
+//!   socket bytes ---------------------> pdu ---------------------------------> Message<'pdu>
+//!                  how long is it?                                               id
+//!                                                                                request: Request<'pdu>
+//!                  encode::search_entry(out, id)                                 controls: Controls<'pdu>
+//!   write buffer <---------------------------- dn, attribute, value ...
+//! ```
+//!
+//! Nothing in a decoded message is copied: names and values are slices of the PDU, and lists of
+//! values stay encoded until they are iterated ([`Values`], [`Controls`]). Entries are encoded
+//! straight into the write buffer.
+//!
+//! This crate holds no socket and no session, and it knows no schema: an attribute description is
+//! a slice of bytes here, a DN is text split into its parts. Meaning begins in `fulgurite-schema`.
 
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::unwrap_used))]
+
+pub mod control;
+pub mod dn;
+pub mod encode;
+mod error;
+mod extended;
+mod filter;
+mod frame;
+mod message;
+pub mod oid;
+mod operation;
+mod request;
+mod response;
+mod result;
+mod url;
+mod values;
+
+pub use control::{Control, Controls};
+pub use error::{DecodeError, Fault};
+pub use extended::{CancelRequest, PasswordModifyRequest};
+pub use filter::{
+    Assertion, Extensible, FILTER_DEPTH_CEILING, Filter, FilterBuf, FilterTextError, Junction,
+    Step, Substrings, Walk,
+};
+pub use frame::{FrameError, frame};
+pub use message::{Limits, MESSAGE_ID_MAX, Message, MessageId};
+pub use operation::Operation;
+pub use request::{
+    AddRequest, Authentication, BindRequest, Change, CompareRequest, DeleteRequest, Deref,
+    ExtendedRequest, ModifyDnRequest, ModifyOperation, ModifyRequest, PartialAttribute, Request,
+    Scope, SearchRequest,
+};
+pub use response::{Response, ResponseMessage, SearchEntry};
+pub use result::{LdapResult, ResultCode};
+pub use url::{LdapUrl, Scheme, UrlError, UrlExtension};
+pub use values::{Values, ValuesIter};

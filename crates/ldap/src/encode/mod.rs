@@ -1,0 +1,136 @@
+//! Messages to bytes, appended to a write buffer.
+//!
+//! Servers write results and entries, clients write requests. None of these functions can fail,
+//! and none builds a tree of what it writes.
+
+mod entry;
+
+use fulgurite_ber::{Tag, Writer};
+
+use crate::operation::{EXTENDED_RESPONSE, INTERMEDIATE, SEARCH_REFERENCE};
+use crate::{Control, LdapResult, MessageId, Operation, Request, ResultCode, control, oid};
+
+pub use entry::{EntryWriter, search_entry};
+
+const SERVER_CREDENTIALS: Tag = Tag::context(7);
+const RESPONSE_NAME: Tag = Tag::context(10);
+const RESPONSE_VALUE: Tag = Tag::context(11);
+
+/// Appends a request.
+pub fn request(out: &mut Vec<u8>, id: MessageId, request: &Request<'_>, controls: &[Control<'_>]) {
+    message(out, id, controls, |writer| request.encode(writer));
+}
+
+/// Appends the result of `operation`; nothing for unbind and abandon, which have none.
+pub fn result(
+    out: &mut Vec<u8>,
+    id: MessageId,
+    operation: Operation,
+    result: &LdapResult,
+    controls: &[Control<'_>],
+) {
+    let Some(tag) = operation.result_tag() else {
+        return;
+    };
+    message(out, id, controls, |writer| {
+        writer.container(tag, |writer| result.encode(writer))
+    });
+}
+
+/// Appends the result of a bind, with what a SASL mechanism sends back.
+pub fn bind_result(
+    out: &mut Vec<u8>,
+    id: MessageId,
+    result: &LdapResult,
+    server_credentials: Option<&[u8]>,
+    controls: &[Control<'_>],
+) {
+    message(out, id, controls, |writer| {
+        writer.container(Tag(0x61), |writer| {
+            result.encode(writer);
+            optional(writer, SERVER_CREDENTIALS, server_credentials);
+        });
+    });
+}
+
+/// Appends the result of an extended operation, with its name and value where it has them.
+pub fn extended_result(
+    out: &mut Vec<u8>,
+    id: MessageId,
+    result: &LdapResult,
+    name: Option<&str>,
+    value: Option<&[u8]>,
+    controls: &[Control<'_>],
+) {
+    message(out, id, controls, |writer| {
+        writer.container(EXTENDED_RESPONSE, |writer| {
+            result.encode(writer);
+            optional(writer, RESPONSE_NAME, name.map(str::as_bytes));
+            optional(writer, RESPONSE_VALUE, value);
+        });
+    });
+}
+
+/// Appends an intermediate response (RFC 4511 section 4.13).
+pub fn intermediate(
+    out: &mut Vec<u8>,
+    id: MessageId,
+    name: Option<&str>,
+    value: Option<&[u8]>,
+    controls: &[Control<'_>],
+) {
+    message(out, id, controls, |writer| {
+        writer.container(INTERMEDIATE, |writer| {
+            optional(writer, Tag::context(0), name.map(str::as_bytes));
+            optional(writer, Tag::context(1), value);
+        });
+    });
+}
+
+/// Appends a search result reference: LDAP URLs, at least one.
+pub fn search_reference<'u>(
+    out: &mut Vec<u8>,
+    id: MessageId,
+    urls: impl IntoIterator<Item = &'u str>,
+    controls: &[Control<'_>],
+) {
+    message(out, id, controls, |writer| {
+        writer.container(SEARCH_REFERENCE, |writer| {
+            for url in urls {
+                writer.octet_string(url.as_bytes());
+            }
+        });
+    });
+}
+
+/// Appends the notice of disconnection (RFC 4511 section 4.4.1), the last message of a connection.
+pub fn notice_of_disconnection(out: &mut Vec<u8>, code: ResultCode, diagnostic: &str) {
+    let result = LdapResult::with_diagnostic(code, diagnostic);
+    extended_result(
+        out,
+        0,
+        &result,
+        Some(oid::NOTICE_OF_DISCONNECTION),
+        None,
+        &[],
+    );
+}
+
+fn message(
+    out: &mut Vec<u8>,
+    id: MessageId,
+    controls: &[Control<'_>],
+    operation: impl FnOnce(&mut Writer<'_>),
+) {
+    Writer::new(out).container(Tag::SEQUENCE, |writer| {
+        writer.integer(i64::from(id));
+        operation(writer);
+        control::encode(writer, controls);
+    });
+}
+
+fn optional(writer: &mut Writer<'_>, tag: Tag, content: Option<&[u8]>) {
+    if let Some(content) = content {
+        writer.primitive(tag, content);
+    }
+}

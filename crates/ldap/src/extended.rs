@@ -1,0 +1,90 @@
+//! Values of extended requests.
+
+use fulgurite_ber::{Reader, Tag, Writer};
+
+use crate::message::MESSAGE_ID_MAX;
+use crate::{Fault, MessageId};
+
+/// The value of a password modify request (RFC 3062 section 2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PasswordModifyRequest<'a> {
+    /// Whose password; the requester's own if absent.
+    pub user_identity: Option<&'a [u8]>,
+    /// The current password.
+    pub old_password: Option<&'a [u8]>,
+    /// The new password; the server makes one up if absent.
+    pub new_password: Option<&'a [u8]>,
+}
+
+impl<'a> PasswordModifyRequest<'a> {
+    /// Decodes a request value; an absent value means no component is given.
+    ///
+    /// # Errors
+    /// A [`Fault`] for anything but the sequence of RFC 3062.
+    pub fn decode(value: Option<&'a [u8]>) -> Result<Self, Fault> {
+        let Some(value) = value else {
+            return Ok(Self::default());
+        };
+        let mut outside = Reader::new(value);
+        let mut reader = outside.nested(Tag::SEQUENCE)?;
+        outside.end()?;
+        let user_identity = reader.optional(Tag::context(0))?;
+        let old_password = reader.optional(Tag::context(1))?;
+        let new_password = reader.optional(Tag::context(2))?;
+        reader.skip_extensions()?;
+        Ok(PasswordModifyRequest {
+            user_identity,
+            old_password,
+            new_password,
+        })
+    }
+
+    /// The request value.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        Writer::new(&mut out).container(Tag::SEQUENCE, |writer| {
+            let components = [self.user_identity, self.old_password, self.new_password];
+            for (number, component) in (0u8..).zip(components) {
+                if let Some(component) = component {
+                    writer.primitive(Tag::context(number), component);
+                }
+            }
+        });
+        out
+    }
+}
+
+/// The value of a cancel request (RFC 3909).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CancelRequest {
+    /// The message to cancel.
+    pub id: MessageId,
+}
+
+impl CancelRequest {
+    /// Decodes a request value.
+    ///
+    /// # Errors
+    /// A [`Fault`] for anything but a sequence of one message id.
+    pub fn decode(value: &[u8]) -> Result<Self, Fault> {
+        let mut outside = Reader::new(value);
+        let mut reader = outside.nested(Tag::SEQUENCE)?;
+        outside.end()?;
+        let number = reader.integer()?;
+        reader.skip_extensions()?;
+        u32::try_from(number)
+            .ok()
+            .filter(|&id| id <= MESSAGE_ID_MAX)
+            .map(|id| CancelRequest { id })
+            .ok_or(Fault::MessageId(number))
+    }
+
+    /// The request value.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        Writer::new(&mut out).container(Tag::SEQUENCE, |writer| writer.integer(i64::from(self.id)));
+        out
+    }
+}

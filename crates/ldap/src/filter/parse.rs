@@ -1,0 +1,310 @@
+//! Filters from text (RFC 4515), written straight into their encoding.
+
+use fulgurite_ber::{Mark, Tag, Writer};
+
+use super::{
+    ANY, APPROXIMATE, EQUALITY, Extensible, FILTER_DEPTH_CEILING, FINAL, GREATER_OR_EQUAL, INITIAL,
+    Junction, LESS_OR_EQUAL, PRESENT, SUBSTRINGS,
+};
+
+/// Why text is not a filter. Positions are octets from the start of the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum FilterTextError {
+    /// The text ends inside a filter.
+    #[error("the filter ends too early; a parenthesis is missing")]
+    Unfinished,
+    /// Something follows the filter, or stands where a part should begin.
+    #[error("unexpected character at position {0}; expected \"(\" or \")\"")]
+    Unexpected(usize),
+    /// A part without `=`.
+    #[error("no \"=\" in the part at position {0}")]
+    NoOperator(usize),
+    /// No, or no possible, attribute description or matching rule.
+    #[error("no valid attribute description at position {0}")]
+    Attribute(usize),
+    /// A backslash without two hexadecimal digits.
+    #[error("\"\\\" at position {0} must be followed by two hexadecimal digits")]
+    Escape(usize),
+    /// An asterisk where none can be.
+    #[error("\"*\" at position {0} must be written \\2a here")]
+    Asterisk(usize),
+    /// `(!...)` with no part, or with more than one.
+    #[error("\"!\" at position {0} takes exactly one filter")]
+    Not(usize),
+    /// Parentheses nest too deeply.
+    #[error("the filter nests deeper than {0}")]
+    TooDeep(u16),
+}
+
+/// A junction whose parts are still being read.
+struct Open {
+    junction: Junction,
+    at: usize,
+    parts: usize,
+    mark: Mark,
+}
+
+/// Parses all of `text` and writes one filter element.
+pub(super) fn parse(text: &str, writer: &mut Writer<'_>) -> Result<(), FilterTextError> {
+    let mut cursor = Cursor {
+        text: text.as_bytes(),
+        at: 0,
+    };
+    cursor.skip_spaces();
+    if cursor.peek() != Some(b'(') {
+        // A lone item may stand without parentheses, as every LDAP tool accepts it.
+        let end = text.trim_end_matches(' ').len();
+        return item(text.as_bytes(), cursor.at, end.max(cursor.at), writer);
+    }
+    let mut open: Vec<Open> = Vec::new();
+    loop {
+        cursor.skip_spaces();
+        match cursor.peek() {
+            Some(b'(') => {
+                cursor.at += 1;
+                part_begins(&mut open)?;
+                begin_part(&mut cursor, &mut open, writer)?;
+            }
+            Some(b')') if !open.is_empty() => {
+                cursor.at += 1;
+                if let Some(done) = open.pop() {
+                    if done.junction == Junction::Not && done.parts == 0 {
+                        return Err(FilterTextError::Not(done.at));
+                    }
+                    writer.end(done.mark);
+                }
+            }
+            Some(_) => return Err(FilterTextError::Unexpected(cursor.at)),
+            None => return Err(FilterTextError::Unfinished),
+        }
+        if open.is_empty() {
+            cursor.skip_spaces();
+            return match cursor.peek() {
+                None => Ok(()),
+                Some(_) => Err(FilterTextError::Unexpected(cursor.at)),
+            };
+        }
+    }
+}
+
+/// Counts a new part of the innermost junction.
+fn part_begins(open: &mut [Open]) -> Result<(), FilterTextError> {
+    if let Some(parent) = open.last_mut() {
+        parent.parts += 1;
+        if parent.junction == Junction::Not && parent.parts > 1 {
+            return Err(FilterTextError::Not(parent.at));
+        }
+    }
+    Ok(())
+}
+
+/// Reads what follows an opening parenthesis: the sign of a junction, or an item to its end.
+fn begin_part(
+    cursor: &mut Cursor<'_>,
+    open: &mut Vec<Open>,
+    writer: &mut Writer<'_>,
+) -> Result<(), FilterTextError> {
+    cursor.skip_spaces();
+    let at = cursor.at;
+    let junction = match cursor.peek() {
+        Some(b'&') => Junction::And,
+        Some(b'|') => Junction::Or,
+        Some(b'!') => Junction::Not,
+        Some(_) => {
+            let end = cursor
+                .find_from(at, b')')
+                .ok_or(FilterTextError::Unfinished)?;
+            cursor.at = end + 1;
+            return item(cursor.text, at, end, writer);
+        }
+        None => return Err(FilterTextError::Unfinished),
+    };
+    if open.len() >= usize::from(FILTER_DEPTH_CEILING) {
+        return Err(FilterTextError::TooDeep(FILTER_DEPTH_CEILING));
+    }
+    cursor.at += 1;
+    open.push(Open {
+        junction,
+        at,
+        parts: 0,
+        mark: writer.begin(junction.tag()),
+    });
+    Ok(())
+}
+
+struct Cursor<'t> {
+    text: &'t [u8],
+    at: usize,
+}
+
+impl Cursor<'_> {
+    fn peek(&self) -> Option<u8> {
+        self.text.get(self.at).copied()
+    }
+
+    fn skip_spaces(&mut self) {
+        while self.peek().is_some_and(|octet| octet.is_ascii_whitespace()) {
+            self.at += 1;
+        }
+    }
+
+    fn find_from(&self, from: usize, wanted: u8) -> Option<usize> {
+        memchr::memchr(wanted, self.text.get(from..)?).map(|offset| from + offset)
+    }
+}
+
+/// Parses the item `text[at..end]`, such as `cn=b*s`.
+fn item(
+    text: &[u8],
+    at: usize,
+    end: usize,
+    writer: &mut Writer<'_>,
+) -> Result<(), FilterTextError> {
+    let item = text.get(at..end).unwrap_or_default();
+    let equals = memchr::memchr(b'=', item).ok_or(FilterTextError::NoOperator(at))?;
+    let (left, value) = (
+        item.get(..equals).unwrap_or_default(),
+        item.get(equals + 1..).unwrap_or_default(),
+    );
+    let value_at = at + equals + 1;
+    match left.split_last() {
+        Some((b'>', attribute)) => {
+            assertion(GREATER_OR_EQUAL, attribute, at, value, value_at, writer)
+        }
+        Some((b'<', attribute)) => assertion(LESS_OR_EQUAL, attribute, at, value, value_at, writer),
+        Some((b'~', attribute)) => assertion(APPROXIMATE, attribute, at, value, value_at, writer),
+        Some((b':', target)) => extensible(target, at, value, value_at, writer),
+        _ if value == b"*" => {
+            writer.primitive(PRESENT, description(left, at)?);
+            Ok(())
+        }
+        _ if value.contains(&b'*') => substrings(left, at, value, value_at, writer),
+        _ => assertion(EQUALITY, left, at, value, value_at, writer),
+    }
+}
+
+fn assertion(
+    tag: Tag,
+    attribute: &[u8],
+    at: usize,
+    value: &[u8],
+    value_at: usize,
+    writer: &mut Writer<'_>,
+) -> Result<(), FilterTextError> {
+    let attribute = description(attribute, at)?;
+    let mark = writer.begin(tag);
+    writer.octet_string(attribute);
+    write_value(Tag::OCTET_STRING, value, value_at, writer)?;
+    writer.end(mark);
+    Ok(())
+}
+
+fn substrings(
+    attribute: &[u8],
+    at: usize,
+    value: &[u8],
+    value_at: usize,
+    writer: &mut Writer<'_>,
+) -> Result<(), FilterTextError> {
+    let attribute = description(attribute, at)?;
+    let outer = writer.begin(SUBSTRINGS);
+    writer.octet_string(attribute);
+    let list = writer.begin(Tag::SEQUENCE);
+    let last = value.iter().filter(|&&octet| octet == b'*').count();
+    let mut piece_at = value_at;
+    for (number, piece) in value.split(|&octet| octet == b'*').enumerate() {
+        let tag = match number {
+            0 => INITIAL,
+            number if number == last => FINAL,
+            _ => ANY,
+        };
+        if !piece.is_empty() {
+            write_value(tag, piece, piece_at, writer)?;
+        } else if tag == ANY {
+            return Err(FilterTextError::Asterisk(piece_at));
+        }
+        piece_at += piece.len() + 1;
+    }
+    writer.end(list);
+    writer.end(outer);
+    Ok(())
+}
+
+/// Parses `[attribute][:dn][:rule]`, what stands left of `:=`.
+fn extensible(
+    target: &[u8],
+    at: usize,
+    value: &[u8],
+    value_at: usize,
+    writer: &mut Writer<'_>,
+) -> Result<(), FilterTextError> {
+    let mut parts = target.split(|&octet| octet == b':');
+    let attribute = parts.next().filter(|name| !name.is_empty());
+    let mut rule = parts.next();
+    let dn_attributes = rule.is_some_and(|name| name.eq_ignore_ascii_case(b"dn"));
+    if dn_attributes {
+        rule = parts.next();
+    }
+    if parts.next().is_some() || (attribute.is_none() && rule.is_none()) {
+        return Err(FilterTextError::Attribute(at));
+    }
+    for name in [attribute, rule].into_iter().flatten() {
+        description(name, at)?;
+    }
+    let mut unescaped = Vec::with_capacity(value.len());
+    unescape(value, value_at, &mut unescaped)?;
+    Extensible {
+        rule,
+        attribute,
+        value: &unescaped,
+        dn_attributes,
+    }
+    .encode(writer);
+    Ok(())
+}
+
+/// Checks that a name consists of what attribute descriptions and OIDs consist of.
+fn description(name: &[u8], at: usize) -> Result<&[u8], FilterTextError> {
+    let possible =
+        |&octet: &u8| octet.is_ascii_alphanumeric() || matches!(octet, b'-' | b'.' | b';' | b'_');
+    if !name.is_empty() && name.iter().all(possible) {
+        Ok(name)
+    } else {
+        Err(FilterTextError::Attribute(at))
+    }
+}
+
+fn write_value(
+    tag: Tag,
+    value: &[u8],
+    at: usize,
+    writer: &mut Writer<'_>,
+) -> Result<(), FilterTextError> {
+    let mark = writer.begin(tag);
+    unescape(value, at, writer.buffer())?;
+    writer.end(mark);
+    Ok(())
+}
+
+fn unescape(value: &[u8], at: usize, out: &mut Vec<u8>) -> Result<(), FilterTextError> {
+    let mut octets = value.iter().enumerate();
+    while let Some((offset, &octet)) = octets.next() {
+        match octet {
+            b'\\' => {
+                let mut digit = || {
+                    octets
+                        .next()
+                        .and_then(|(_, &digit)| char::from(digit).to_digit(16))
+                };
+                let (Some(high), Some(low)) = (digit(), digit()) else {
+                    return Err(FilterTextError::Escape(at + offset));
+                };
+                out.push((high << 4 | low).to_le_bytes()[0]);
+            }
+            b'*' => return Err(FilterTextError::Asterisk(at + offset)),
+            b'(' => return Err(FilterTextError::Unexpected(at + offset)),
+            octet => out.push(octet),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,104 @@
+//! The envelope of a request (RFC 4511 section 4.1.1).
+
+use fulgurite_ber::{Malformed, Reader, Tag};
+
+use crate::{Controls, DecodeError, FILTER_DEPTH_CEILING, Fault, Operation, Request};
+
+/// Identifies a request on its connection: 1 to 2^31-1, 0 for unsolicited notifications.
+pub type MessageId = u32;
+
+/// The largest message id.
+pub const MESSAGE_ID_MAX: MessageId = 0x7fff_ffff;
+
+/// What a decoder accepts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// How deep `and`, `or` and `not` nest; [`FILTER_DEPTH_CEILING`] at most, whatever is set.
+    pub filter_depth_max: u16,
+    /// How many parts a filter has in all. A part takes as few as two octets on the wire and far
+    /// more in memory, so this bounds what one request costs.
+    pub filter_parts_max: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            filter_depth_max: FILTER_DEPTH_CEILING,
+            filter_parts_max: 65_536,
+        }
+    }
+}
+
+/// A request as a server receives it, borrowed from its PDU.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message<'a> {
+    /// The client's name for this request; never 0.
+    pub id: MessageId,
+    /// What is asked.
+    pub request: Request<'a>,
+    /// How it is asked.
+    pub controls: Controls<'a>,
+}
+
+impl<'a> Message<'a> {
+    /// Decodes one PDU, as [`crate::frame`] delimits it.
+    ///
+    /// A search allocates its list of attributes and the vectors of `and` and `or`, a modify its
+    /// list of changes, an add its list of attributes; everything else is borrowed.
+    ///
+    /// # Errors
+    /// [`DecodeError::Envelope`] if there is nothing to answer to, otherwise [`DecodeError::Body`].
+    pub fn decode(pdu: &'a [u8], limits: &Limits) -> Result<Message<'a>, DecodeError> {
+        let envelope = Envelope::open(pdu).map_err(DecodeError::Envelope)?;
+        let id = match envelope.id {
+            0 => return Err(DecodeError::Envelope(Fault::MessageId(0))),
+            id => id,
+        };
+        let operation = Operation::from_request_tag(envelope.tag)
+            .ok_or(DecodeError::Envelope(Fault::UnknownOperation(envelope.tag)))?;
+        let body = |fault| DecodeError::Body {
+            id,
+            operation,
+            fault,
+        };
+        let request = Request::decode(operation, envelope.content, limits).map_err(body)?;
+        let controls = Controls::decode(envelope.rest).map_err(body)?;
+        Ok(Message {
+            id,
+            request,
+            controls,
+        })
+    }
+}
+
+/// The outside of any LDAPMessage.
+pub(crate) struct Envelope<'a> {
+    pub(crate) id: MessageId,
+    pub(crate) tag: Tag,
+    /// Contents of the protocolOp.
+    pub(crate) content: &'a [u8],
+    /// What follows it: controls and extensions.
+    pub(crate) rest: Reader<'a>,
+}
+
+impl<'a> Envelope<'a> {
+    pub(crate) fn open(pdu: &'a [u8]) -> Result<Self, Fault> {
+        let mut outside = Reader::new(pdu);
+        let mut rest = outside.nested(Tag::SEQUENCE)?;
+        if !outside.is_empty() {
+            return Err(Malformed::TrailingOctets(outside.remaining().len()).into());
+        }
+        let number = rest.integer()?;
+        let id = u32::try_from(number)
+            .ok()
+            .filter(|&id| id <= MESSAGE_ID_MAX)
+            .ok_or(Fault::MessageId(number))?;
+        let (tag, content) = rest.element()?;
+        Ok(Envelope {
+            id,
+            tag,
+            content,
+            rest,
+        })
+    }
+}

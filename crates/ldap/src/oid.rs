@@ -1,0 +1,52 @@
+//! Object identifiers of controls, extended operations and features, as they travel: dotted text.
+
+/// Notice of disconnection, unsolicited (RFC 4511 section 4.4.1).
+pub const NOTICE_OF_DISCONNECTION: &str = "1.3.6.1.4.1.1466.20036";
+/// StartTLS extended operation (RFC 4511 section 4.14).
+pub const START_TLS: &str = "1.3.6.1.4.1.1466.20037";
+/// Password modify extended operation (RFC 3062).
+pub const PASSWORD_MODIFY: &str = "1.3.6.1.4.1.4203.1.11.1";
+/// Who am I? extended operation (RFC 4532).
+pub const WHO_AM_I: &str = "1.3.6.1.4.1.4203.1.11.3";
+/// Cancel extended operation (RFC 3909).
+pub const CANCEL: &str = "1.3.6.1.1.8";
+
+/// ManageDsaIT control (RFC 3296).
+pub const MANAGE_DSA_IT: &str = "2.16.840.1.113730.3.4.2";
+/// Simple paged results control (RFC 2696).
+pub const PAGED_RESULTS: &str = "1.2.840.113556.1.4.319";
+/// Assertion control (RFC 4528).
+pub const ASSERTION: &str = "1.3.6.1.1.12";
+/// Pre-read control (RFC 4527).
+pub const PRE_READ: &str = "1.3.6.1.1.13.1";
+/// Post-read control (RFC 4527).
+pub const POST_READ: &str = "1.3.6.1.1.13.2";
+/// Proxied authorization control (RFC 4370).
+pub const PROXIED_AUTHORIZATION: &str = "2.16.840.1.113730.3.4.18";
+/// Matched values control (RFC 3876).
+pub const MATCHED_VALUES: &str = "1.2.826.0.1.3344810.2.3";
+/// Server-side sorting request control (RFC 2891).
+pub const SORT_REQUEST: &str = "1.2.840.113556.1.4.473";
+/// Server-side sorting response control (RFC 2891).
+pub const SORT_RESPONSE: &str = "1.2.840.113556.1.4.474";
+/// Content synchronisation request control (RFC 4533).
+pub const SYNC_REQUEST: &str = "1.3.6.1.4.1.4203.1.9.1.1";
+/// Content synchronisation state control (RFC 4533).
+pub const SYNC_STATE: &str = "1.3.6.1.4.1.4203.1.9.1.2";
+/// Content synchronisation done control (RFC 4533).
+pub const SYNC_DONE: &str = "1.3.6.1.4.1.4203.1.9.1.3";
+/// Content synchronisation information, an intermediate response (RFC 4533).
+pub const SYNC_INFO: &str = "1.3.6.1.4.1.4203.1.9.1.4";
+
+/// Feature: all operational attributes by `+` (RFC 3673).
+pub const FEATURE_ALL_OPERATIONAL: &str = "1.3.6.1.4.1.4203.1.5.1";
+/// Feature: attributes of an object class by `@class` (RFC 4529).
+pub const FEATURE_OBJECT_CLASS_ATTRIBUTES: &str = "1.3.6.1.4.1.4203.1.5.2";
+/// Feature: absolute true and false filters (RFC 4526).
+pub const FEATURE_TRUE_FALSE_FILTERS: &str = "1.3.6.1.4.1.4203.1.5.3";
+/// Feature: language tags (RFC 3866).
+pub const FEATURE_LANGUAGE_TAGS: &str = "1.3.6.1.4.1.4203.1.5.4";
+/// Feature: language ranges (RFC 3866).
+pub const FEATURE_LANGUAGE_RANGES: &str = "1.3.6.1.4.1.4203.1.5.5";
+/// Feature: modify-increment (RFC 4525).
+pub const FEATURE_MODIFY_INCREMENT: &str = "1.3.6.1.1.14";
