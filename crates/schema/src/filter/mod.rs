@@ -1,6 +1,7 @@
 //! Search filters, resolved against the schema.
 
 mod evaluate;
+mod resolve;
 
 pub use evaluate::{EntrySubject, visit_dn};
 
@@ -13,7 +14,7 @@ use crate::registry::{AttributeIndex, ObjectClassIndex};
 pub type AttributeSelector = AttributeDescription;
 
 /// A filter whose items are ready to be evaluated. `A` says where an item's values are: an [`AttributeSelector`]
-/// after `Filter::resolve`, anything the store likes after [`Filter::map`].
+/// after [`Filter::resolve`], anything the store likes after [`Filter::map`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Filter<A> {
     /// `(&)`, `(|)`, and items that make no sense.

@@ -1,0 +1,126 @@
+//! From a filter as received to one that can be evaluated.
+
+use fulgurite_ldap as ldap;
+
+use super::{Assertion, AttributeSelector, Filter};
+use crate::matching::{MatchingRule, Relation, Truth};
+use crate::registry::{AttributeType, Schema};
+
+impl Filter<AttributeSelector> {
+    /// Resolves attribute descriptions and rules, and normalises assertion values. Never fails: what makes no
+    /// sense becomes [`Filter::Constant`] Undefined (RFC 4511, section 4.5.1.7).
+    #[must_use]
+    pub fn resolve(schema: &Schema, filter: &ldap::Filter<'_>) -> Filter<AttributeSelector> {
+        let all = |items: &[ldap::Filter<'_>]| {
+            items
+                .iter()
+                .map(|item| Filter::resolve(schema, item))
+                .collect()
+        };
+        match filter {
+            ldap::Filter::And(items) if items.is_empty() => Filter::Constant(Truth::True),
+            ldap::Filter::Or(items) if items.is_empty() => Filter::Constant(Truth::False),
+            ldap::Filter::And(items) => Filter::And(all(items)),
+            ldap::Filter::Or(items) => Filter::Or(all(items)),
+            ldap::Filter::Not(item) => Filter::Not(Box::new(Filter::resolve(schema, item))),
+            item => item_of(schema, item).unwrap_or(Filter::Constant(Truth::Undefined)),
+        }
+    }
+}
+
+/// An item, or `None` when it is Undefined.
+fn item_of(schema: &Schema, item: &ldap::Filter<'_>) -> Option<Filter<AttributeSelector>> {
+    match item {
+        ldap::Filter::Present(attribute) => Some(Filter::Present(schema.describe(attribute).ok()?)),
+        ldap::Filter::Equality(assertion) | ldap::Filter::Approximate(assertion) => {
+            equality(schema, assertion)
+        }
+        ldap::Filter::GreaterOrEqual(assertion) => {
+            compared(schema, assertion, |attribute| attribute.ordering).map(Filter::GreaterOrEqual)
+        }
+        ldap::Filter::LessOrEqual(assertion) => {
+            compared(schema, assertion, |attribute| attribute.ordering).map(Filter::LessOrEqual)
+        }
+        ldap::Filter::Substrings(substrings) => {
+            let attribute = schema.describe(substrings.attribute).ok()?;
+            let rule = schema.attribute_at(attribute.attribute).substring?;
+            let any: Vec<&[u8]> = substrings.any.iter().collect();
+            let pieces = rule
+                .substring_assertion(substrings.initial, &any, substrings.final_)
+                .ok()?;
+            Some(Filter::Substrings {
+                attribute,
+                rule,
+                pieces,
+            })
+        }
+        ldap::Filter::Extensible(extensible) => extensible_of(schema, extensible),
+        ldap::Filter::And(_) | ldap::Filter::Or(_) | ldap::Filter::Not(_) => None,
+    }
+}
+
+fn equality(schema: &Schema, assertion: &ldap::Assertion<'_>) -> Option<Filter<AttributeSelector>> {
+    let attribute = schema.describe(assertion.attribute).ok()?;
+    if attribute.attribute == schema.object_class_attribute() {
+        let class = schema.object_class_by_octets(assertion.value)?;
+        let implied_by = class
+            .subclasses
+            .iter()
+            .map(|&sub| schema.object_class_at(sub).oid.as_bytes().into())
+            .collect();
+        return Some(Filter::ObjectClass {
+            attribute,
+            class: class.index,
+            implied_by,
+        });
+    }
+    compared(schema, assertion, |attribute| attribute.equality).map(Filter::Equality)
+}
+
+fn compared(
+    schema: &Schema,
+    assertion: &ldap::Assertion<'_>,
+    rule: impl Fn(&AttributeType) -> Option<&'static MatchingRule>,
+) -> Option<Assertion<AttributeSelector>> {
+    let attribute = schema.describe(assertion.attribute).ok()?;
+    let rule = rule(schema.attribute_at(attribute.attribute))?;
+    let normal = rule.normalise_assertion(schema, assertion.value).ok()?;
+    Some(Assertion {
+        attribute,
+        rule,
+        normal: normal.into(),
+    })
+}
+
+fn extensible_of(
+    schema: &Schema,
+    extensible: &ldap::Extensible<'_>,
+) -> Option<Filter<AttributeSelector>> {
+    let attribute = extensible
+        .attribute
+        .map(|text| schema.describe(text))
+        .transpose()
+        .ok()?;
+    let attribute_type = attribute
+        .as_ref()
+        .map(|attribute| schema.attribute_at(attribute.attribute));
+    let rule = match extensible.rule {
+        Some(name) => MatchingRule::find(std::str::from_utf8(name).ok()?)?,
+        None => attribute_type?.equality?,
+    };
+    if attribute_type.is_some_and(|kind| !rule.applies_to(kind.equality, kind.syntax.oid)) {
+        return None;
+    }
+    // A substrings rule by name would need the asterisk form of RFC 4517, section 3.3.30, as its assertion.
+    if rule.relation == Relation::Substrings {
+        return None;
+    }
+    let normal = rule.normalise_assertion(schema, extensible.value).ok()?;
+    Some(Filter::Extensible {
+        attribute,
+        attribute_type: attribute_type.map(|kind| kind.index),
+        rule,
+        normal: normal.into(),
+        dn_attributes: extensible.dn_attributes,
+    })
+}
