@@ -1,3 +1,40 @@
 //! Listeners, connections, sessions and dispatch of the LDAP server.
+//!
+//! ```text
+//!   sockets    driver    acceptor, workers, writer, hashing pool      the only part that does I/O
+//!      |         |
+//!   bytes     Session    frames, order, limits, log                   bytes in, bytes out; no clock
+//!      |         |
+//!   messages  Handler    what the directory has to offer              a trait, so that both sides can be
+//!                |                                                    tested and measured alone
+//!             Directory
+//! ```
+//!
+//! The protocol of a connection is a state machine ([`Session`]) that knows neither sockets nor time.
+//! [`Server`] drives sessions by an event loop per core; another driver needs nothing but the same
+//! public methods (`bench/` has one, for comparison).
+//!
+//! This crate does not know what an entry is: requests go to a [`Handler`], as messages borrowed from
+//! the read buffer, and responses come back as bytes in the write buffer.
 
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::unwrap_used))]
+
+mod descriptors;
+mod driver;
+mod error;
+mod handler;
+mod listen;
+mod server;
+mod session;
+mod settings;
+mod stop;
+
+pub use descriptors::raise_descriptor_limit;
+pub use error::ServerError;
+pub use handler::{BindStep, Handler, Progress, RunningSearch};
+pub use listen::ListenUrl;
+pub use server::Server;
+pub use session::{Job, OperationLog, Session, SessionLimits, Turn};
+pub use settings::ServerSettings;
+pub use stop::StopHandle;

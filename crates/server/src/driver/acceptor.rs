@@ -1,0 +1,216 @@
+//! The thread that accepts connections, hears signals and ends the others.
+
+use std::io::{self, Write as _};
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use fulgurite_ldap::{ResultCode, encode};
+use mio::net::{TcpListener, TcpStream};
+use mio::{Events, Interest, Poll, Token};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook_mio::v1_0::Signals;
+
+use super::mail::{Accepted, ConnectionId, Mail, WorkerHandle};
+use crate::handler::Handler;
+use crate::stop::{STOP, StopHandle};
+use crate::{OperationLog, ServerError, ServerSettings};
+
+const SIGNALS: Token = Token(1);
+/// Listeners have the tokens from here on.
+const LISTENERS: usize = 2;
+
+/// The number of the first connection, as in slapd's log.
+const FIRST_CONNECTION: ConnectionId = 1000;
+
+/// How long to leave clients waiting when there are no descriptors for them.
+const PAUSE_WITHOUT_DESCRIPTORS: Duration = Duration::from_millis(100);
+
+pub(super) struct Acceptor<'h, H: Handler> {
+    poll: Poll,
+    signals: Option<Signals>,
+    listeners: Vec<TcpListener>,
+    workers: Vec<WorkerHandle<H>>,
+    settings: &'h ServerSettings,
+    log: Option<&'h dyn OperationLog>,
+    next_connection: ConnectionId,
+    stops: u32,
+}
+
+impl<'h, H: Handler> Acceptor<'h, H> {
+    pub(super) fn new(
+        poll: Poll,
+        mut listeners: Vec<TcpListener>,
+        workers: Vec<WorkerHandle<H>>,
+        settings: &'h ServerSettings,
+        log: Option<&'h dyn OperationLog>,
+    ) -> Result<Self, ServerError> {
+        let registry = poll.registry();
+        for (index, listener) in listeners.iter_mut().enumerate() {
+            registry
+                .register(listener, Token(LISTENERS + index), Interest::READABLE)
+                .map_err(ServerError::system("poll a listener"))?;
+        }
+        let mut signals = None;
+        if settings.handle_signals {
+            let set_up = ServerError::system("handle signals");
+            signals = Some(Signals::new([SIGTERM, SIGINT, SIGHUP]).map_err(set_up)?);
+        }
+        if let Some(signals) = &mut signals {
+            registry
+                .register(signals, SIGNALS, Interest::READABLE)
+                .map_err(ServerError::system("handle signals"))?;
+        }
+        Ok(Acceptor {
+            poll,
+            signals,
+            listeners,
+            workers,
+            settings,
+            log,
+            next_connection: FIRST_CONNECTION,
+            stops: 0,
+        })
+    }
+
+    /// Accepts until told to stop.
+    pub(super) fn run(&mut self, stop: &StopHandle) -> Result<(), ServerError> {
+        let mut events = Events::with_capacity(64);
+        let mut paused = false;
+        loop {
+            let timeout = paused.then_some(PAUSE_WITHOUT_DESCRIPTORS);
+            self.wait(&mut events, timeout)?;
+            if self.hear(&events, stop) > 0 {
+                return match stop.panicked() {
+                    Some(thread) => Err(ServerError::ThreadPanicked(thread)),
+                    None => Ok(()),
+                };
+            }
+            let was_paused = paused;
+            paused = false;
+            for index in 0..self.listeners.len() {
+                let token = Token(LISTENERS + index);
+                if was_paused || events.iter().any(|event| event.token() == token) {
+                    paused |= !self.accept_all(index);
+                }
+            }
+        }
+    }
+
+    /// Lets workers finish, until the deadline or a second request to stop.
+    pub(super) fn stop_workers(&mut self, stop: &StopHandle) {
+        self.listeners.clear();
+        let deadline = Instant::now() + self.settings.shutdown_timeout;
+        self.tell_all(|| Mail::Drain);
+        let mut events = Events::with_capacity(8);
+        while self.workers.iter().any(|worker| !worker.has_ended()) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            // Workers cannot wake us; they are looked after often enough not to be noticed.
+            let step = left.min(Duration::from_millis(10));
+            if left.is_zero() || self.wait(&mut events, Some(step)).is_err() {
+                break;
+            }
+            if self.hear(&events, stop) > 1 {
+                break;
+            }
+        }
+        self.tell_all(|| Mail::Close);
+    }
+
+    fn tell_all(&self, mail: impl Fn() -> Mail<H>) {
+        for worker in &self.workers {
+            worker.send(mail());
+        }
+    }
+
+    fn wait(&mut self, events: &mut Events, timeout: Option<Duration>) -> Result<(), ServerError> {
+        match self.poll.poll(events, timeout) {
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => {
+                Err(ServerError::system("poll for connections")(error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// How often we have been told to stop.
+    fn hear(&mut self, events: &Events, stop: &StopHandle) -> u32 {
+        for event in events {
+            match event.token() {
+                STOP if stop.is_requested() => self.stops += 1,
+                SIGNALS => self.hear_signals(),
+                _ => {}
+            }
+        }
+        self.stops
+    }
+
+    fn hear_signals(&mut self) {
+        let Some(signals) = &mut self.signals else {
+            return;
+        };
+        for signal in signals.pending() {
+            if signal == SIGHUP {
+                tracing::info!("SIGHUP ignored: settings are read at start");
+            } else {
+                tracing::info!("stopping: finishing running operations");
+                self.stops += 1;
+            }
+        }
+    }
+
+    /// Accepts what waits at one listener; false if the system has no descriptor to spare.
+    fn accept_all(&mut self, index: usize) -> bool {
+        loop {
+            let Some(listener) = self.listeners.get(index) else {
+                return true;
+            };
+            match listener.accept() {
+                Ok((stream, peer)) => self.welcome(stream, peer),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return true,
+                Err(error) if is_shortage(&error) => {
+                    tracing::warn!("cannot accept a connection: {error}");
+                    return false;
+                }
+                // The client went away before it was accepted; the next one may still be there.
+                Err(_) => {}
+            }
+        }
+    }
+
+    fn welcome(&mut self, stream: TcpStream, peer: SocketAddr) {
+        let open: usize = self.workers.iter().map(WorkerHandle::connections).sum();
+        if open >= self.settings.connections_max {
+            turn_away(stream);
+            return;
+        }
+        let id = self.next_connection;
+        self.next_connection += 1;
+        if let Some(log) = self.log {
+            log.line(&format!("conn={id} ACCEPT from IP={peer}"));
+        }
+        let least = self.workers.iter().min_by_key(|worker| worker.connections());
+        if let Some(worker) = least {
+            worker.hand_over(Accepted { id, stream });
+        }
+    }
+}
+
+/// Says why, as far as that fits into the socket, and closes.
+fn turn_away(mut stream: TcpStream) {
+    let mut notice = Vec::new();
+    encode::notice_of_disconnection(&mut notice, ResultCode::Busy, "too many connections");
+    let _ = stream.write(&notice);
+    tracing::warn!("a connection was turned away: too many connections");
+}
+
+fn is_shortage(error: &io::Error) -> bool {
+    use rustix::io::Errno;
+    const SHORTAGES: [i32; 4] = [
+        Errno::MFILE.raw_os_error(),
+        Errno::NFILE.raw_os_error(),
+        Errno::NOBUFS.raw_os_error(),
+        Errno::NOMEM.raw_os_error(),
+    ];
+    error
+        .raw_os_error()
+        .is_some_and(|code| SHORTAGES.contains(&code))
+}

@@ -1,0 +1,31 @@
+//! Threads for passwords that are meant to be slow to verify, so that no event loop waits for them.
+
+use crossbeam_channel::Receiver;
+
+use super::mail::{ConnectionId, Mail, WorkerHandle};
+use crate::handler::Handler;
+
+/// Passwords that wait at most; beyond, binds are answered `busy`. At some tens of milliseconds each
+/// this is about as long as a client waits.
+pub(super) const QUEUE_MAX: usize = 1024;
+
+/// A password to verify and where the verdict goes.
+pub(super) struct Queued<H: Handler> {
+    pub(super) worker: usize,
+    pub(super) connection: ConnectionId,
+    pub(super) check: H::PasswordCheck,
+}
+
+/// Verifies until all workers are gone.
+pub(super) fn run<H: Handler>(
+    handler: &H,
+    queue: &Receiver<Queued<H>>,
+    workers: &[WorkerHandle<H>],
+) {
+    for queued in queue {
+        let verdict = handler.check_password(queued.check);
+        if let Some(worker) = workers.get(queued.worker) {
+            worker.send(Mail::PasswordChecked(queued.connection, verdict));
+        }
+    }
+}

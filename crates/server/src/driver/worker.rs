@@ -1,0 +1,256 @@
+//! One event loop with the connections it owns.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::Sender;
+use fulgurite_ldap::ResultCode;
+use mio::{Events, Interest, Token};
+use rustc_hash::FxHashMap;
+
+use super::connection::{Connection, Next};
+use super::mail::{Accepted, ConnectionId, Mail, Mailbox, WAKE};
+use super::{Shared, hashing, writer};
+use crate::ServerError;
+use crate::handler::Handler;
+use crate::session::{Job, Session};
+
+/// Octets read from one connection before others have their turn.
+const READ_BYTES: usize = 64 * 1024;
+
+/// How often connections are looked at for being overdue.
+const SWEEP_INTERVAL: Duration = Duration::from_millis(500);
+
+pub(super) struct Worker<'h, H: Handler> {
+    index: usize,
+    shared: Shared<'h, H>,
+    mailbox: Mailbox<H>,
+    to_writer: Sender<writer::Queued<H>>,
+    to_hashing: Sender<hashing::Queued<H>>,
+    connections: FxHashMap<ConnectionId, Connection<'h, H>>,
+    /// Connections to be served, in turn.
+    ready: VecDeque<ConnectionId>,
+    scratch: Vec<u8>,
+    swept_at: Instant,
+    draining: bool,
+    closing: bool,
+}
+
+impl<'h, H: Handler> Worker<'h, H> {
+    pub(super) fn new(
+        index: usize,
+        shared: Shared<'h, H>,
+        mailbox: Mailbox<H>,
+        to_writer: Sender<writer::Queued<H>>,
+        to_hashing: Sender<hashing::Queued<H>>,
+    ) -> Self {
+        Worker {
+            index,
+            shared,
+            mailbox,
+            to_writer,
+            to_hashing,
+            connections: FxHashMap::default(),
+            ready: VecDeque::new(),
+            scratch: vec![0; READ_BYTES],
+            swept_at: Instant::now(),
+            draining: false,
+            closing: false,
+        }
+    }
+
+    pub(super) fn run(mut self) -> Result<(), ServerError> {
+        let mut events = Events::with_capacity(1024);
+        while !(self.closing || self.draining && self.connections.is_empty()) {
+            let timeout = self.timeout();
+            match self.mailbox.poll.poll(&mut events, timeout) {
+                Err(error) if error.kind() != std::io::ErrorKind::Interrupted => {
+                    return Err(ServerError::system("poll connections")(error));
+                }
+                _ => {}
+            }
+            let now = Instant::now();
+            for event in &events {
+                if event.token() == WAKE {
+                    self.read_mail(now);
+                } else if let Some(connection) = self.connections.get_mut(&event.token().0) {
+                    connection.note(event);
+                    self.schedule(event.token().0);
+                }
+            }
+            for _ in 0..self.ready.len() {
+                let Some(id) = self.ready.pop_front() else { break };
+                self.serve(id, now);
+            }
+            self.sweep(now);
+        }
+        Ok(())
+    }
+
+    fn timeout(&self) -> Option<Duration> {
+        if !self.ready.is_empty() {
+            Some(Duration::ZERO)
+        } else if self.connections.is_empty() {
+            None
+        } else {
+            Some(SWEEP_INTERVAL)
+        }
+    }
+
+    fn schedule(&mut self, id: ConnectionId) {
+        if let Some(connection) = self.connections.get_mut(&id)
+            && !connection.queued
+        {
+            connection.queued = true;
+            self.ready.push_back(id);
+        }
+    }
+
+    fn read_mail(&mut self, now: Instant) {
+        while let Ok(mail) = self.mailbox.inbox.try_recv() {
+            match mail {
+                Mail::Connection(accepted) => self.adopt(accepted, now),
+                Mail::Updated(responses) => {
+                    for response in responses {
+                        if let Some(connection) = self.connections.get_mut(&response.connection) {
+                            connection.session.updated(response.id, &response.bytes);
+                            self.schedule(response.connection);
+                        }
+                    }
+                }
+                Mail::PasswordChecked(id, verdict) => {
+                    if let Some(connection) = self.connections.get_mut(&id) {
+                        connection.session.password_checked(Some(verdict));
+                        self.schedule(id);
+                    }
+                }
+                Mail::Drain => self.drain(),
+                Mail::Close => self.close_all(now),
+            }
+        }
+    }
+
+    fn adopt(&mut self, accepted: Accepted, now: Instant) {
+        let Accepted { id, mut stream } = accepted;
+        // Answers leave as whole batches already; waiting for more would only delay them.
+        let _ = stream.set_nodelay(true);
+        let interest = Interest::READABLE | Interest::WRITABLE;
+        let registry = self.mailbox.poll.registry();
+        if let Err(error) = registry.register(&mut stream, Token(id), interest) {
+            tracing::warn!("cannot poll a connection: {error}");
+            self.mailbox.forget_connection();
+            return;
+        }
+        let Shared { handler, settings, log } = self.shared;
+        let mut session = Session::new(handler, &settings.session, log, id as u64);
+        if self.draining {
+            session.drain();
+        }
+        self.connections.insert(id, Connection::new(session, stream, now));
+        self.schedule(id);
+    }
+
+    fn drain(&mut self) {
+        self.draining = true;
+        let ids: Vec<ConnectionId> = self.connections.keys().copied().collect();
+        for id in ids {
+            if let Some(connection) = self.connections.get_mut(&id) {
+                connection.session.drain();
+            }
+            self.schedule(id);
+        }
+    }
+
+    /// Ends everything at once, with a word to clients that can take one.
+    fn close_all(&mut self, now: Instant) {
+        for connection in self.connections.values_mut() {
+            connection
+                .session
+                .disconnect(ResultCode::Unavailable, "the server is shutting down");
+            let _ = connection.write(now);
+        }
+        self.closing = true;
+    }
+
+    /// Reads, works and writes for one connection, each a bounded amount.
+    fn serve(&mut self, id: ConnectionId, now: Instant) {
+        let Some(connection) = self.connections.get_mut(&id) else {
+            return;
+        };
+        connection.queued = false;
+        let read = connection.read(&mut self.scratch, now);
+        let turn = connection.session.turn(now);
+        self.send_jobs(id);
+        let Some(connection) = self.connections.get_mut(&id) else {
+            return;
+        };
+        let next = match read.and_then(|()| connection.write(now)) {
+            Ok(()) => connection.next(turn, &mut self.scratch, now),
+            Err(_) => Next::Close("lost"),
+        };
+        match next {
+            Next::Again => self.schedule(id),
+            Next::Event => {}
+            Next::Close(reason) => self.close(id, reason),
+        }
+    }
+
+    fn send_jobs(&mut self, id: ConnectionId) {
+        let Some(connection) = self.connections.get_mut(&id) else {
+            return;
+        };
+        let worker = self.index;
+        let mut unchecked = false;
+        for job in connection.session.take_jobs() {
+            match job {
+                Job::Update(message, update) => {
+                    // The writer outlives the workers.
+                    let _ = self.to_writer.send(writer::Queued {
+                        worker,
+                        connection: id,
+                        id: message,
+                        update,
+                    });
+                }
+                Job::CheckPassword(check) => {
+                    let queued = hashing::Queued {
+                        worker,
+                        connection: id,
+                        check,
+                    };
+                    unchecked = self.to_hashing.try_send(queued).is_err();
+                }
+            }
+        }
+        if unchecked {
+            connection.session.password_checked(None);
+            self.schedule(id);
+        }
+    }
+
+    fn close(&mut self, id: ConnectionId, reason: &str) {
+        if self.connections.remove(&id).is_some() {
+            self.mailbox.forget_connection();
+            if let Some(log) = self.shared.log {
+                log.line(&format!("conn={id} closed ({reason})"));
+            }
+        }
+    }
+
+    /// Closes what is overdue.
+    fn sweep(&mut self, now: Instant) {
+        if now.duration_since(self.swept_at) < SWEEP_INTERVAL {
+            return;
+        }
+        self.swept_at = now;
+        let limits = &self.shared.settings.session;
+        let overdue: Vec<_> = self
+            .connections
+            .iter()
+            .filter_map(|(&id, connection)| Some((id, connection.overdue(limits, now)?)))
+            .collect();
+        for (id, reason) in overdue {
+            self.close(id, reason);
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! The port between sessions and whatever answers their requests.
+//!
+//! A session knows messages, order and limits; it does not know what an entry is. Everything it
+//! needs from the directory stands in [`Handler`], so that the state machine can be tested with a
+//! handler of a few lines, and so that a driver can be measured without a store under it.
+
+use std::time::Instant;
+
+use fulgurite_ldap::Message;
+
+/// Answers requests. One value serves all connections of a server from all threads.
+pub trait Handler: Sync {
+    /// Who a connection is. The default is anonymous.
+    type Identity: Default + Clone + Send;
+    /// A search that has begun; dropping it abandons it.
+    type Search<'h>: RunningSearch
+    where
+        Self: 'h;
+    /// An update, on its way to the one writer.
+    type Update: Send;
+    /// A password that takes long to verify, on its way to the hashing pool.
+    type PasswordCheck: Send;
+    /// What the hashing pool found out.
+    type PasswordVerdict: Send;
+
+    /// Whether the larger limits of authenticated connections apply.
+    fn is_authenticated(&self, identity: &Self::Identity) -> bool;
+
+    /// Begins a search. Its answers come from [`RunningSearch::advance`].
+    fn begin_search<'h>(
+        &'h self,
+        identity: &Self::Identity,
+        message: &Message<'_>,
+    ) -> Self::Search<'h>;
+
+    /// Answers a request that reads and is done at once (compare, extended): the whole response
+    /// goes to `out`.
+    fn answer(&self, identity: &Self::Identity, message: &Message<'_>, out: &mut Vec<u8>);
+
+    /// Begins a bind. `identity` becomes anonymous at once and the new identity at success
+    /// (RFC 4513 section 4).
+    fn begin_bind(
+        &self,
+        identity: &mut Self::Identity,
+        message: &Message<'_>,
+        out: &mut Vec<u8>,
+    ) -> BindStep<Self::PasswordCheck>;
+
+    /// Verifies a password; runs on a thread of the hashing pool.
+    fn check_password(&self, check: Self::PasswordCheck) -> Self::PasswordVerdict;
+
+    /// Ends a bind whose password has been verified elsewhere.
+    fn finish_bind(
+        &self,
+        identity: &mut Self::Identity,
+        verdict: Self::PasswordVerdict,
+        out: &mut Vec<u8>,
+    );
+
+    /// Makes an update of its own from a borrowed request.
+    fn update(&self, identity: &Self::Identity, message: &Message<'_>) -> Self::Update;
+
+    /// Applies updates in order and makes them durable; one encoded response each, in order. Runs on
+    /// the one writer thread.
+    fn apply(&self, updates: Vec<Self::Update>) -> Vec<Vec<u8>>;
+}
+
+/// A search in progress.
+pub trait RunningSearch {
+    /// Works for one quantum, appending encoded responses to `out`: at most about `room` octets (a
+    /// single entry may exceed it). The last response of [`Progress::Done`] is the result.
+    fn advance(&mut self, out: &mut Vec<u8>, room: usize, now: Instant) -> Progress;
+
+    /// Called when the client does not read: gives up what would pin the store. The next
+    /// [`RunningSearch::advance`] takes it up again.
+    fn park(&mut self);
+}
+
+/// Whether a search needs another quantum.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// There is more to do.
+    More,
+    /// The result has been written.
+    Done,
+}
+
+/// What became of a bind.
+#[derive(Debug)]
+pub enum BindStep<C> {
+    /// The response has been written.
+    Done,
+    /// The password has to be verified elsewhere first; no response yet.
+    CheckPassword(C),
+}

@@ -1,0 +1,92 @@
+//! A server: its sockets are open from the start, its threads run while it is run.
+
+use std::net::SocketAddr;
+use std::time::Instant;
+
+use mio::net::TcpListener;
+use mio::{Poll, Waker};
+
+use crate::driver::{self, Shared};
+use crate::handler::Handler;
+use crate::stop::{STOP, StopHandle};
+use crate::{ListenUrl, OperationLog, ServerError, ServerSettings};
+
+
+/// An LDAP server whose listeners are open.
+#[derive(Debug)]
+pub struct Server {
+    settings: ServerSettings,
+    listeners: Vec<TcpListener>,
+    poll: Poll,
+    stop: StopHandle,
+}
+
+impl Server {
+    /// Opens the listeners. Clients can connect from now on; they are answered once the server runs.
+    ///
+    /// # Errors
+    /// [`ServerError`] if one of the addresses cannot be listened on.
+    pub fn bind(urls: &[ListenUrl], settings: ServerSettings) -> Result<Server, ServerError> {
+        let mut listeners = Vec::new();
+        for url in urls {
+            listeners.extend(url.listen()?);
+        }
+        if listeners.is_empty() {
+            return Err(ServerError::NoListener);
+        }
+        let poll = Poll::new().map_err(ServerError::system("set up polling"))?;
+        let waker =
+            Waker::new(poll.registry(), STOP).map_err(ServerError::system("set up polling"))?;
+        Ok(Server {
+            settings,
+            listeners,
+            poll,
+            stop: StopHandle::new(waker),
+        })
+    }
+
+    /// The addresses that are listened on; tells the port if 0 was asked for.
+    pub fn addresses(&self) -> Vec<SocketAddr> {
+        self.listeners
+            .iter()
+            .filter_map(|listener| listener.local_addr().ok())
+            .collect()
+    }
+
+    /// What stops this server.
+    pub fn stop_handle(&self) -> StopHandle {
+        self.stop.clone()
+    }
+
+    /// Serves until stopped: by the handle, or by a signal if the settings say so. Returns after the
+    /// last thread has ended; running operations have been finished as far as the shutdown time-out
+    /// allows, and all updates that were begun are durable.
+    ///
+    /// # Errors
+    /// [`ServerError`] if threads cannot be started or one of them failed.
+    pub fn run<H: Handler>(self, handler: &H) -> Result<(), ServerError> {
+        let log = TracingLog;
+        let shared = Shared {
+            handler,
+            settings: &self.settings,
+            log: self
+                .settings
+                .log_operations
+                .then_some(&log as &dyn OperationLog),
+        };
+        driver::run(shared, self.poll, self.listeners, &self.stop)
+    }
+}
+
+/// Lines as events with the target `operation`.
+struct TracingLog;
+
+impl OperationLog for TracingLog {
+    fn line(&self, line: &str) {
+        tracing::info!(target: "operation", "{line}");
+    }
+
+    fn now(&self) -> Instant {
+        Instant::now()
+    }
+}

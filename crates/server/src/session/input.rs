@@ -1,0 +1,141 @@
+//! The bytes that came from the client, cut into PDUs that stay where they are until answered.
+
+use fulgurite_ldap::{FrameError, frame};
+
+/// Capacity kept by an empty buffer; what a large request needed beyond it goes back to the allocator.
+const CAPACITY_KEPT: usize = 16 * 1024;
+
+/// Where one PDU stands, in octets since the connection began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Span {
+    start: u64,
+    len: usize,
+}
+
+impl Span {
+    /// Octets of the PDU.
+    pub(super) const fn len(self) -> usize {
+        self.len
+    }
+}
+
+/// Received bytes: PDUs that wait, then bytes not cut yet.
+///
+/// ```text
+///   base            cut_at                 end
+///    | PDU | PDU | PDU | 30 84 00 ...       |
+///      waiting, by Span   not cut yet
+/// ```
+#[derive(Debug, Default)]
+pub(super) struct Input {
+    bytes: Vec<u8>,
+    /// Octets that came before `bytes[0]`.
+    base: u64,
+    /// Index of the first byte that no PDU has taken.
+    cut_at: usize,
+}
+
+impl Input {
+    pub(super) fn push(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    /// Octets held, waiting PDUs included.
+    pub(super) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Octets no PDU has taken yet.
+    pub(super) fn uncut(&self) -> &[u8] {
+        self.bytes.get(self.cut_at..).unwrap_or_default()
+    }
+
+    /// Cuts the next PDU off, if all of it has arrived.
+    ///
+    /// # Errors
+    /// The header is not LDAP's, or announces more than `len_max` octets.
+    pub(super) fn cut(&mut self, len_max: usize) -> Result<Option<Span>, FrameError> {
+        let Some(len) = frame(self.uncut(), len_max)? else {
+            return Ok(None);
+        };
+        let start = self.base + self.cut_at as u64;
+        self.cut_at += len;
+        Ok(Some(Span { start, len }))
+    }
+
+    /// The octets of a PDU that has not been released.
+    pub(super) fn pdu(&self, span: Span) -> &[u8] {
+        let start = span.start.saturating_sub(self.base);
+        usize::try_from(start)
+            .ok()
+            .and_then(|start| self.bytes.get(start..start + span.len))
+            .unwrap_or_default()
+    }
+
+    /// Forgets everything before `first_waiting`, or before the first uncut byte.
+    pub(super) fn release(&mut self, first_waiting: Option<Span>) {
+        let keep_from = first_waiting.map_or(self.cut_at, |span| {
+            usize::try_from(span.start.saturating_sub(self.base)).unwrap_or(self.cut_at)
+        });
+        if keep_from == self.bytes.len() {
+            self.bytes.clear();
+            self.bytes.shrink_to(CAPACITY_KEPT);
+        } else if keep_from >= self.bytes.len() / 2 {
+            // Moving less than what is forgotten: linear in total.
+            self.bytes.drain(..keep_from);
+        } else {
+            return;
+        }
+        self.base += keep_from as u64;
+        self.cut_at -= keep_from;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A SEQUENCE of `len - 2` zero octets.
+    fn pdu(len: usize) -> Vec<u8> {
+        let mut bytes = vec![0u8; len];
+        bytes[0] = 0x30;
+        bytes[1] = u8::try_from(len - 2).unwrap();
+        bytes
+    }
+
+    #[test]
+    fn pdus_survive_while_later_ones_are_released() {
+        let mut input = Input::default();
+        for len in [10, 20, 30] {
+            input.push(&pdu(len));
+        }
+        let first = input.cut(1000).unwrap().unwrap();
+        let second = input.cut(1000).unwrap().unwrap();
+        input.release(Some(second));
+        assert_eq!(input.pdu(second), pdu(20));
+        let third = input.cut(1000).unwrap().unwrap();
+        assert_eq!(input.cut(1000).unwrap(), None);
+        input.release(Some(third));
+        assert_eq!(input.pdu(third), pdu(30));
+        input.release(None);
+        assert_eq!(input.len(), 0);
+        assert_ne!(first, second);
+        input.push(&pdu(7));
+        let fourth = input.cut(1000).unwrap().unwrap();
+        assert_eq!(input.pdu(fourth), pdu(7));
+    }
+
+    #[test]
+    fn half_a_pdu_waits_for_the_rest() {
+        let mut input = Input::default();
+        let whole = pdu(50);
+        for byte in &whole[..49] {
+            input.push(&[*byte]);
+            assert_eq!(input.cut(1000).unwrap(), None);
+            input.release(None);
+        }
+        input.push(&whole[49..]);
+        let span = input.cut(1000).unwrap().unwrap();
+        assert_eq!(input.pdu(span), whole);
+    }
+}

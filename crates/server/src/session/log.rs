@@ -1,0 +1,312 @@
+//! One line per operation, in the words that readers of slapd's log know.
+//!
+//! ```text
+//! conn=7 op=2 SRCH base="dc=example,dc=org" scope=2 deref=0 filter="(uid=ada)" attrs="cn mail"
+//!     RESULT tag=101 err=0 qtime=0.000004 etime=0.000052 nentries=1 text=""      (all on one line)
+//! ```
+//!
+//! Results are read back from the encoded responses, so that whoever answers need not know of logs.
+//! Passwords never get here: binds are logged without credentials, values of updates are not logged,
+//! and assertions about passwords are masked.
+
+use std::fmt::{self, Write as _};
+use std::time::Instant;
+
+use fulgurite_ldap::{
+    Authentication, LdapResult, MessageId, Operation, Request, Response, ResponseMessage, SearchRequest, frame,
+};
+
+/// Where lines about operations go; also their clock.
+pub trait OperationLog: Sync {
+    /// Takes one line, without its end.
+    fn line(&self, line: &str);
+
+    /// The time, for durations within one operation.
+    fn now(&self) -> Instant;
+}
+
+/// The log of one connection.
+pub(super) struct ConnectionLog<'h> {
+    sink: &'h dyn OperationLog,
+    connection: u64,
+    operations: u64,
+}
+
+/// What is known of an operation until its result is.
+#[derive(Debug)]
+pub(super) struct Record {
+    operation: u64,
+    request: String,
+    received: Instant,
+    begun: Instant,
+    entries: u64,
+}
+
+impl<'h> ConnectionLog<'h> {
+    pub(super) fn new(sink: &'h dyn OperationLog, connection: u64) -> Self {
+        ConnectionLog {
+            sink,
+            connection,
+            operations: 0,
+        }
+    }
+
+    pub(super) fn now(&self) -> Instant {
+        self.sink.now()
+    }
+
+    /// Notes that a request begins to be worked on.
+    pub(super) fn begin(&mut self, request: &Request<'_>, received: Option<Instant>) -> Record {
+        let begun = self.sink.now();
+        let operation = self.operations;
+        self.operations += 1;
+        Record {
+            operation,
+            request: describe(request),
+            received: received.unwrap_or(begun),
+            begun,
+            entries: 0,
+        }
+    }
+
+    /// Logs a request that has no response.
+    pub(super) fn unanswered(&mut self, request: &Request<'_>) {
+        let record = self.begin(request, None);
+        self.sink.line(&format!(
+            "conn={} op={} {}",
+            self.connection, record.operation, record.request
+        ));
+    }
+
+    /// Logs a request that was answered with an error before it began.
+    pub(super) fn refused(&mut self, id: MessageId, operation: Operation, result: &LdapResult) {
+        let number = self.operations;
+        self.operations += 1;
+        let tag = operation.result_tag().map_or(0, |tag| tag.0);
+        self.sink.line(&format!(
+            "conn={} op={number} {operation} msgid={id} RESULT tag={tag} err={} text={}",
+            self.connection,
+            result.code.number(),
+            Quoted(result.diagnostic.as_bytes()),
+        ));
+    }
+
+    /// Logs an operation whose last responses are `responses`.
+    pub(super) fn end(&self, mut record: Record, responses: &[u8]) {
+        let ended = self.sink.now();
+        let Some((tag, code, text)) = record.read_result(responses) else {
+            return;
+        };
+        let mut line = format!(
+            "conn={} op={} {} RESULT tag={tag} err={code} qtime={:.6} etime={:.6}",
+            self.connection,
+            record.operation,
+            record.request,
+            record.begun.duration_since(record.received).as_secs_f64(),
+            ended.duration_since(record.received).as_secs_f64(),
+        );
+        if tag == SEARCH_DONE {
+            let _ = write!(line, " nentries={}", record.entries);
+        }
+        let _ = write!(line, " text={}", Quoted(text.as_bytes()));
+        self.sink.line(&line);
+    }
+
+    /// Logs an operation that was abandoned.
+    pub(super) fn abandoned(&self, record: &Record) {
+        self.sink.line(&format!(
+            "conn={} op={} {} ABANDONED nentries={}",
+            self.connection, record.operation, record.request, record.entries,
+        ));
+    }
+}
+
+const SEARCH_DONE: u8 = 0x65;
+
+impl Record {
+    /// Counts the entries of a search that goes on.
+    pub(super) fn count_entries(&mut self, responses: &[u8]) {
+        self.entries += Pdus(responses).count() as u64;
+    }
+
+    /// Tag, code and diagnostic of the last response; those before it are entries.
+    fn read_result(&mut self, responses: &[u8]) -> Option<(u8, u32, String)> {
+        let mut last = None;
+        for (index, pdu) in Pdus(responses).enumerate() {
+            last = Some(pdu);
+            self.entries += u64::from(index > 0);
+        }
+        let message = ResponseMessage::decode(last?).ok()?;
+        let result = message.response.result()?;
+        Some((
+            tag_of(&message.response)?,
+            result.code.number(),
+            result.diagnostic.clone(),
+        ))
+    }
+}
+
+/// The tag of a response that carries a result.
+const fn tag_of(response: &Response<'_>) -> Option<u8> {
+    Some(match response {
+        Response::Bind { .. } => 0x61,
+        Response::SearchDone(_) => SEARCH_DONE,
+        Response::Modify(_) => 0x67,
+        Response::Add(_) => 0x69,
+        Response::Delete(_) => 0x6b,
+        Response::ModifyDn(_) => 0x6d,
+        Response::Compare(_) => 0x6f,
+        Response::Extended { .. } => 0x78,
+        Response::SearchEntry(_) | Response::SearchReference(_) | Response::Intermediate { .. } => return None,
+    })
+}
+
+/// Whole PDUs, one after the other.
+struct Pdus<'a>(&'a [u8]);
+
+impl<'a> Iterator for Pdus<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let len = frame(self.0, usize::MAX).ok()??;
+        let (pdu, rest) = self.0.split_at_checked(len)?;
+        self.0 = rest;
+        Some(pdu)
+    }
+}
+
+fn describe(request: &Request<'_>) -> String {
+    match request {
+        Request::Bind(bind) => match bind.authentication {
+            Authentication::Simple(_) => format!("BIND dn={} method=128", Quoted(bind.name)),
+            Authentication::Sasl { mechanism, .. } => {
+                format!("BIND dn={} method=163 mech={}", Quoted(bind.name), Quoted(mechanism))
+            }
+            Authentication::Unknown(tag) => {
+                format!("BIND dn={} method={}", Quoted(bind.name), tag.0)
+            }
+        },
+        Request::Unbind => "UNBIND".to_owned(),
+        Request::Search(search) => describe_search(search),
+        Request::Modify(modify) => {
+            let attributes = modify.changes.iter().map(|change| change.attribute.description);
+            format!("MOD dn={} attr={}", Quoted(modify.dn), Names(attributes.collect()))
+        }
+        Request::Add(add) => format!("ADD dn={}", Quoted(add.dn)),
+        Request::Delete(delete) => format!("DEL dn={}", Quoted(delete.dn)),
+        Request::ModifyDn(rename) => {
+            let mut text = format!(
+                "MODRDN dn={} newrdn={} deleteoldrdn={}",
+                Quoted(rename.dn),
+                Quoted(rename.new_rdn),
+                u8::from(rename.delete_old_rdn)
+            );
+            if let Some(superior) = rename.new_superior {
+                let _ = write!(text, " newsuperior={}", Quoted(superior));
+            }
+            text
+        }
+        Request::Compare(compare) => format!(
+            "CMP dn={} attr={}",
+            Quoted(compare.dn),
+            Quoted(compare.assertion.attribute)
+        ),
+        Request::Abandon(id) => format!("ABANDON msg={id}"),
+        Request::Extended(extended) => format!("EXT oid={}", Quoted(extended.oid)),
+    }
+}
+
+fn describe_search(search: &SearchRequest<'_>) -> String {
+    let mut text = format!(
+        "SRCH base={} scope={} deref={} filter=\"{}\"",
+        Quoted(search.base),
+        search.scope.number(),
+        search.deref.number(),
+        mask_passwords(search.filter.to_string()),
+    );
+    if !search.attributes.is_empty() {
+        let _ = write!(text, " attrs={}", Names(search.attributes.clone()));
+    }
+    text
+}
+
+/// Replaces what filter text asserts about `userPassword`, whichever name and options it goes by.
+fn mask_passwords(filter: String) -> String {
+    const NAMES: [&str; 2] = ["userpassword", "2.5.4.35"];
+    let lower = filter.to_ascii_lowercase();
+    if !NAMES.iter().any(|name| lower.contains(name)) {
+        return filter;
+    }
+    // Parentheses within values are escaped, so these are the filter's own.
+    let mut masked = String::with_capacity(filter.len());
+    for (part, lower) in filter.split_inclusive(')').zip(lower.split_inclusive(')')) {
+        let about_password = NAMES.iter().any(|name| lower.contains(name));
+        match part.find('=') {
+            Some(equals) if about_password && part.ends_with(')') => {
+                masked.push_str(part.get(..=equals).unwrap_or_default());
+                masked.push_str("...)");
+            }
+            _ => masked.push_str(part),
+        }
+    }
+    masked
+}
+
+/// Text from outside between quotes, on one line whatever it contains.
+struct Quoted<'a>(&'a [u8]);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_char('"')?;
+        for chunk in self.0.utf8_chunks() {
+            for character in chunk.valid().chars() {
+                match character {
+                    '"' | '\\' => write!(f, "\\{character}")?,
+                    character if character.is_control() => {
+                        write!(f, "{}", character.escape_default())?;
+                    }
+                    character => f.write_char(character)?,
+                }
+            }
+            write!(f, "{}", chunk.invalid().escape_ascii())?;
+        }
+        f.write_char('"')
+    }
+}
+
+/// Attribute names between one pair of quotes.
+struct Names<'a>(Vec<&'a [u8]>);
+
+impl fmt::Display for Names<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Quoted(&self.0.join(&b' ')).fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn asserted_passwords_are_masked() {
+        let masked = |filter: &str| mask_passwords(filter.to_owned());
+        assert_eq!(masked("(uid=ada)"), "(uid=ada)");
+        assert_eq!(
+            masked("(&(uid=ada)(userPassword=secret)(cn=x))"),
+            "(&(uid=ada)(userPassword=...)(cn=x))"
+        );
+        assert_eq!(masked("(USERPASSWORD;x-a=a*b)"), "(USERPASSWORD;x-a=...)");
+        assert_eq!(masked("(!(2.5.4.35=secret))"), "(!(2.5.4.35=...))");
+        assert_eq!(
+            masked("(userPassword:octetStringMatch:=secret)"),
+            "(userPassword:octetStringMatch:=...)"
+        );
+        assert_eq!(masked("(|(userPassword>=s)(a~=b))"), "(|(userPassword>=...)(a~=b))");
+    }
+
+    #[test]
+    fn text_from_outside_stays_on_its_line() {
+        let quoted = Quoted(b"a\"b\\c\nconn=1 \xff\xc3\xa4").to_string();
+        assert_eq!(quoted, "\"a\\\"b\\\\c\\nconn=1 \\xff\u{e4}\"");
+    }
+}

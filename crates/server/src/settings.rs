@@ -1,0 +1,39 @@
+//! What can be set about a server as a whole.
+
+use std::time::Duration;
+
+use crate::SessionLimits;
+
+/// Settings of a server; limits of one connection are in [`SessionLimits`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerSettings {
+    /// Event loops, each on its own thread with its own connections.
+    pub workers: usize,
+    /// Threads that verify slow password hashes.
+    pub hashing_threads: usize,
+    /// Connections at once; further ones are told so and closed.
+    pub connections_max: usize,
+    /// Bounds of each connection.
+    pub session: SessionLimits,
+    /// Whether each operation is logged.
+    pub log_operations: bool,
+    /// How long running operations may take to finish once the server was told to stop.
+    pub shutdown_timeout: Duration,
+    /// Whether SIGTERM and SIGINT stop this server; off for servers within another program.
+    pub handle_signals: bool,
+}
+
+impl Default for ServerSettings {
+    fn default() -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        ServerSettings {
+            workers: cores,
+            hashing_threads: cores.div_ceil(2),
+            connections_max: 65_536,
+            session: SessionLimits::default(),
+            log_operations: false,
+            shutdown_timeout: Duration::from_secs(10),
+            handle_signals: false,
+        }
+    }
+}

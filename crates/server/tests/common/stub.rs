@@ -1,0 +1,151 @@
+//! A handler without a directory: a search returns as many entries as its base says.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use fulgurite_ldap::{
+    Authentication, LdapResult, Message, MessageId, Operation, Request, ResultCode, encode,
+};
+use fulgurite_server::{BindStep, Handler, Progress, RunningSearch};
+
+#[derive(Default)]
+pub(crate) struct Stub {
+    /// Searches that have begun and are not dropped.
+    pub(crate) searches: AtomicUsize,
+    /// How often a search was parked.
+    pub(crate) parked: AtomicUsize,
+    /// Batches the writer applied.
+    pub(crate) batches: AtomicUsize,
+    /// How long the writer takes for a batch.
+    pub(crate) sync: Duration,
+}
+
+pub(crate) struct StubSearch<'h> {
+    stub: &'h Stub,
+    id: MessageId,
+    left: u64,
+    value: Vec<u8>,
+}
+
+/// Name of who binds and whether the password is right.
+pub(crate) struct Check {
+    pub(crate) id: MessageId,
+    pub(crate) name: String,
+    pub(crate) right: bool,
+}
+
+impl Handler for Stub {
+    type Identity = String;
+    type Search<'h> = StubSearch<'h>;
+    type Update = MessageId;
+    type PasswordCheck = Check;
+    type PasswordVerdict = Check;
+
+    fn is_authenticated(&self, identity: &String) -> bool {
+        !identity.is_empty()
+    }
+
+    /// The base is the number of entries, one per quantum; after a slash, the octets of each.
+    fn begin_search<'h>(&'h self, _: &String, message: &Message<'_>) -> StubSearch<'h> {
+        let Request::Search(request) = &message.request else {
+            panic!("not a search")
+        };
+        let base = std::str::from_utf8(request.base).unwrap();
+        let (entries, octets) = base.split_once('/').unwrap_or((base, "1"));
+        self.searches.fetch_add(1, Ordering::Relaxed);
+        StubSearch {
+            stub: self,
+            id: message.id,
+            left: entries.parse().unwrap(),
+            value: vec![b'x'; octets.parse().unwrap()],
+        }
+    }
+
+    fn answer(&self, identity: &String, message: &Message<'_>, out: &mut Vec<u8>) {
+        let result = LdapResult::success();
+        match message.request.operation() {
+            Operation::Extended => {
+                let name = Some(identity.as_bytes());
+                encode::extended_result(out, message.id, &result, None, name, &[]);
+            }
+            operation => encode::result(out, message.id, operation, &result, &[]),
+        }
+    }
+
+    fn begin_bind(
+        &self,
+        identity: &mut String,
+        message: &Message<'_>,
+        out: &mut Vec<u8>,
+    ) -> BindStep<Check> {
+        let Request::Bind(request) = &message.request else {
+            panic!("not a bind")
+        };
+        identity.clear();
+        let name = String::from_utf8(request.name.to_vec()).unwrap();
+        let right = request.authentication == Authentication::Simple(b"right");
+        let slow = name.starts_with("slow");
+        let check = Check { id: message.id, name, right };
+        if slow {
+            return BindStep::CheckPassword(check);
+        }
+        self.finish_bind(identity, check, out);
+        BindStep::Done
+    }
+
+    fn check_password(&self, check: Check) -> Check {
+        check
+    }
+
+    fn finish_bind(&self, identity: &mut String, verdict: Check, out: &mut Vec<u8>) {
+        let code = if verdict.right {
+            *identity = verdict.name;
+            ResultCode::Success
+        } else {
+            ResultCode::InvalidCredentials
+        };
+        encode::bind_result(out, verdict.id, &LdapResult::new(code), None, &[]);
+    }
+
+    fn update(&self, _: &String, message: &Message<'_>) -> MessageId {
+        message.id
+    }
+
+    fn apply(&self, updates: Vec<MessageId>) -> Vec<Vec<u8>> {
+        self.batches.fetch_add(1, Ordering::Relaxed);
+        std::thread::sleep(self.sync);
+        updates.into_iter().map(added).collect()
+    }
+}
+
+/// The response to an add.
+pub(crate) fn added(id: MessageId) -> Vec<u8> {
+    let mut out = Vec::new();
+    encode::result(&mut out, id, Operation::Add, &LdapResult::success(), &[]);
+    out
+}
+
+impl RunningSearch for StubSearch<'_> {
+    fn advance(&mut self, out: &mut Vec<u8>, _: usize, _: Instant) -> Progress {
+        if self.left == 0 {
+            encode::result(out, self.id, Operation::Search, &LdapResult::success(), &[]);
+            return Progress::Done;
+        }
+        self.left -= 1;
+        let mut entry = encode::search_entry(out, self.id, b"cn=entry");
+        entry.attribute(b"cn");
+        entry.value(&self.value);
+        entry.finish(&[]);
+        Progress::More
+    }
+
+    fn park(&mut self) {
+        self.stub.parked.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Drop for StubSearch<'_> {
+    fn drop(&mut self) {
+        self.stub.searches.fetch_sub(1, Ordering::Relaxed);
+    }
+}

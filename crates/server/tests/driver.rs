@@ -1,0 +1,252 @@
+//! The server over real sockets, with a handler of a few lines.
+
+mod common;
+
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use common::stub::Stub;
+use common::{abandon, add, bind, search, take_responses, unbind, who_am_i};
+use fulgurite_server::{Server, ServerSettings, SessionLimits, StopHandle, raise_descriptor_limit};
+
+/// Stops the server at the end of a test, also of one that fails.
+struct Stopper(StopHandle);
+
+impl Drop for Stopper {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
+/// Runs a server while `test` talks to it.
+fn with_server(stub: &Stub, settings: ServerSettings, test: impl FnOnce(SocketAddr, &StopHandle)) {
+    let server = Server::bind(&["ldap://127.0.0.1:0".parse().unwrap()], settings).unwrap();
+    let address = server.addresses()[0];
+    std::thread::scope(|scope| {
+        let stop = Stopper(server.stop_handle());
+        let served = scope.spawn(|| server.run(stub));
+        test(address, &stop.0);
+        drop(stop);
+        served.join().unwrap().unwrap();
+    });
+}
+
+/// A client that waits five seconds at most for anything.
+struct Client {
+    stream: TcpStream,
+    received: Vec<u8>,
+}
+
+impl Client {
+    fn connect(address: SocketAddr) -> Client {
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+        stream.set_write_timeout(Some(Duration::from_secs(5))).unwrap();
+        Client { stream, received: Vec::new() }
+    }
+
+    fn send(&mut self, requests: &[Vec<u8>]) {
+        self.stream.write_all(&requests.concat()).unwrap();
+    }
+
+    /// Reads until there are `count` responses, or to the end.
+    fn responses(&mut self, count: usize) -> Vec<String> {
+        let mut responses = Vec::new();
+        let mut buffer = [0; 65536];
+        while responses.len() < count {
+            let octets = self.stream.read(&mut buffer).unwrap();
+            if octets == 0 {
+                break;
+            }
+            self.received.extend_from_slice(&buffer[..octets]);
+            responses.extend(take_responses(&mut self.received));
+        }
+        responses
+    }
+}
+
+#[test]
+fn a_thousand_connections_at_once_are_served() {
+    // Both ends of each connection are in this process.
+    let descriptors = raise_descriptor_limit().unwrap_or(u64::MAX);
+    assert!(descriptors > 2100, "the hard limit of descriptors is {descriptors}");
+    let stub = Stub::default();
+    with_server(&stub, ServerSettings::default(), |address, _| {
+        let mut clients: Vec<_> = (0..1000).map(|_| Client::connect(address)).collect();
+        for client in &mut clients {
+            client.send(&[search(1, "2")]);
+        }
+        for client in &mut clients {
+            assert_eq!(client.responses(3), ["1 entry", "1 entry", "1 search 0"]);
+        }
+        for client in clients.iter_mut().rev() {
+            client.send(&[bind(2, "slow", "right"), who_am_i(3)]);
+        }
+        for client in &mut clients {
+            assert_eq!(client.responses(2), ["2 bind 0", "3 whoami slow"]);
+        }
+    });
+}
+
+#[test]
+fn updates_that_meet_share_a_batch() {
+    let stub = Stub { sync: Duration::from_millis(20), ..Stub::default() };
+    with_server(&stub, ServerSettings::default(), |address, _| {
+        let mut clients: Vec<_> = (0..50).map(|_| Client::connect(address)).collect();
+        for round in 1..=3 {
+            for client in &mut clients {
+                client.send(&[add(round)]);
+            }
+            for client in &mut clients {
+                assert_eq!(client.responses(1), [format!("{round} add 0")]);
+            }
+        }
+    });
+    let batches = stub.batches.load(Ordering::Relaxed);
+    assert!((3..30).contains(&batches), "{batches} batches for 150 updates");
+}
+
+#[test]
+fn a_client_that_does_not_read_disturbs_nobody_and_is_closed() {
+    let stub = Stub::default();
+    let settings = ServerSettings {
+        workers: 1,
+        session: SessionLimits {
+            write_timeout: Some(Duration::from_millis(300)),
+            ..SessionLimits::default()
+        },
+        ..ServerSettings::default()
+    };
+    with_server(&stub, settings, |address, _| {
+        let mut slow = Client::connect(address);
+        slow.send(&[search(1, "1000000/10000")]);
+        while stub.parked.load(Ordering::Relaxed) == 0 {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let mut other = Client::connect(address);
+        other.send(&[search(1, "100")]);
+        assert_eq!(other.responses(101).len(), 101);
+        let patience = Instant::now() + Duration::from_secs(5);
+        while stub.searches.load(Ordering::Relaxed) > 0 {
+            assert!(Instant::now() < patience, "the slow client keeps its search for ever");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    });
+}
+
+#[test]
+fn a_long_search_can_be_abandoned() {
+    let stub = Stub::default();
+    with_server(&stub, ServerSettings::default(), |address, _| {
+        let mut client = Client::connect(address);
+        client.send(&[search(1, "1000000000")]);
+        assert!(!client.responses(10).is_empty());
+        client.send(&[abandon(2, 1), who_am_i(3)]);
+        let mut last = String::new();
+        while last != "3 whoami " {
+            last = client.responses(1).pop().expect("the server goes on");
+        }
+        assert_eq!(stub.searches.load(Ordering::Relaxed), 0);
+    });
+}
+
+#[test]
+fn a_notice_reaches_a_client_that_is_still_sending() {
+    let stub = Stub::default();
+    with_server(&stub, ServerSettings::default(), |address, _| {
+        let mut client = Client::connect(address);
+        let mut request = vec![0x30, 0x84, 0x00, 0x20, 0x00, 0x00];
+        request.resize(0x20_0000, 0);
+        client.send(&[request]);
+        assert_eq!(client.responses(1), ["0 notice 2"]);
+        assert!(client.responses(1).is_empty(), "then the connection ends");
+    });
+}
+
+#[test]
+fn unbind_closes() {
+    let stub = Stub::default();
+    with_server(&stub, ServerSettings::default(), |address, _| {
+        let mut client = Client::connect(address);
+        client.send(&[search(1, "0"), unbind(2)]);
+        assert_eq!(client.responses(2), ["1 search 0"]);
+    });
+}
+
+#[test]
+fn idle_connections_are_closed_when_asked_for() {
+    let stub = Stub::default();
+    let session = SessionLimits {
+        idle_timeout: Some(Duration::from_millis(200)),
+        ..SessionLimits::default()
+    };
+    let settings = ServerSettings { session, ..ServerSettings::default() };
+    with_server(&stub, settings, |address, _| {
+        let mut client = Client::connect(address);
+        client.send(&[search(1, "0")]);
+        assert_eq!(client.responses(1), ["1 search 0"]);
+        assert!(client.responses(1).is_empty());
+    });
+}
+
+#[test]
+fn one_connection_too_many_is_told() {
+    let stub = Stub::default();
+    let settings = ServerSettings { connections_max: 2, ..ServerSettings::default() };
+    with_server(&stub, settings, |address, _| {
+        let mut first = Client::connect(address);
+        let mut second = Client::connect(address);
+        for client in [&mut first, &mut second] {
+            client.send(&[search(1, "0")]);
+            assert_eq!(client.responses(1), ["1 search 0"]);
+        }
+        assert_eq!(Client::connect(address).responses(1), ["0 notice 51"]);
+        drop(first);
+        let patience = Instant::now() + Duration::from_secs(5);
+        loop {
+            let mut next = Client::connect(address);
+            let _ = next.stream.write_all(&search(1, "0"));
+            if next.responses(1) == ["1 search 0"] {
+                break;
+            }
+            assert!(Instant::now() < patience, "the place of a closed connection stays taken");
+        }
+    });
+}
+
+#[test]
+fn stopping_finishes_what_was_received() {
+    let stub = Stub { sync: Duration::from_millis(200), ..Stub::default() };
+    with_server(&stub, ServerSettings::default(), |address, stop| {
+        let mut idle = Client::connect(address);
+        let mut client = Client::connect(address);
+        client.send(&[search(1, "2000"), add(2), search(3, "1")]);
+        assert!(!client.responses(1).is_empty());
+        stop.stop();
+        let mut responses = client.responses(usize::MAX);
+        responses.retain(|response| response != "1 entry");
+        assert_eq!(responses, ["1 search 0", "2 add 0", "3 entry", "3 search 0", "0 notice 52"]);
+        assert_eq!(idle.responses(2), ["0 notice 52"]);
+    });
+}
+
+#[test]
+fn a_search_without_end_does_not_keep_the_server_from_stopping() {
+    let stub = Stub::default();
+    let settings = ServerSettings {
+        shutdown_timeout: Duration::from_millis(100),
+        ..ServerSettings::default()
+    };
+    let began = Instant::now();
+    with_server(&stub, settings, |address, stop| {
+        let mut client = Client::connect(address);
+        client.send(&[search(1, "1000000000")]);
+        assert!(!client.responses(1).is_empty());
+        stop.stop();
+        let last = client.responses(usize::MAX).pop().unwrap();
+        assert!(last == "0 notice 52" || last == "1 entry", "{last}");
+    });
+    assert!(began.elapsed() < Duration::from_secs(5));
+}

@@ -1,0 +1,379 @@
+//! The protocol of one connection, in bytes: no socket, no clock, no thread.
+
+mod common;
+
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use common::stub::{Stub, added};
+use common::{abandon, add, bind, compare, search, take_responses, unbind, who_am_i};
+use fulgurite_ldap::ResultCode;
+use fulgurite_server::{Handler as _, Job, OperationLog, Session, SessionLimits, Turn};
+
+/// A session and what a driver would do for it.
+struct Connection<'h> {
+    stub: &'h Stub,
+    session: Session<'h, Stub>,
+    now: Instant,
+    received: Vec<u8>,
+    jobs: Vec<Job<Stub>>,
+}
+
+impl<'h> Connection<'h> {
+    fn new(stub: &'h Stub, limits: &'h SessionLimits) -> Self {
+        Connection {
+            stub,
+            session: Session::new(stub, limits, None, 1),
+            now: Instant::now(),
+            received: Vec::new(),
+            jobs: Vec::new(),
+        }
+    }
+
+    fn send(&mut self, requests: &[Vec<u8>]) {
+        self.session.receive(&requests.concat());
+    }
+
+    /// One turn; the client takes all there is.
+    fn turn(&mut self) -> (Turn, Vec<String>) {
+        let turn = self.session.turn(self.now);
+        self.jobs.extend(self.session.take_jobs());
+        self.received.extend_from_slice(self.session.unsent());
+        let count = self.session.unsent().len();
+        self.session.sent(count);
+        (turn, take_responses(&mut self.received))
+    }
+
+    /// Turns until nothing more happens by itself.
+    fn settle(&mut self) -> Vec<String> {
+        let mut responses = Vec::new();
+        for _ in 0..10_000 {
+            let (turn, more) = self.turn();
+            responses.extend(more);
+            if matches!(turn, Turn::Waits | Turn::Closing) {
+                return responses;
+            }
+        }
+        panic!("the session does not settle");
+    }
+
+    fn talk(&mut self, requests: &[Vec<u8>]) -> Vec<String> {
+        self.send(requests);
+        self.settle()
+    }
+
+    /// Lets the writer and the hashing pool do what they were given.
+    fn finish_jobs(&mut self) {
+        for job in std::mem::take(&mut self.jobs) {
+            match job {
+                Job::Update(id, _) => self.session.updated(id, &added(id)),
+                Job::CheckPassword(check) => {
+                    let verdict = self.stub.check_password(check);
+                    self.session.password_checked(Some(verdict));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn pipelined_requests_are_answered_in_one_batch() {
+    let (stub, limits) = (Stub::default(), SessionLimits::default());
+    let mut connection = Connection::new(&stub, &limits);
+    let requests: Vec<_> = (1..=50).map(|id| search(id, "0")).collect();
+    connection.send(&requests);
+    let (turn, responses) = connection.turn();
+    assert_eq!(turn, Turn::Waits);
+    let expected: Vec<_> = (1..=50).map(|id| format!("{id} search 0")).collect();
+    assert_eq!(responses, expected);
+}
+
+#[test]
+fn requests_may_arrive_octet_by_octet() {
+    let (stub, limits) = (Stub::default(), SessionLimits::default());
+    let mut connection = Connection::new(&stub, &limits);
+    let mut responses = Vec::new();
+    for octet in [search(1, "1"), compare(2)].concat() {
+        connection.session.receive(&[octet]);
+        responses.extend(connection.settle());
+    }
+    assert_eq!(responses, ["1 entry", "1 search 0", "2 compare 0"]);
+}
+
+#[test]
+fn running_searches_take_turns() {
+    let (stub, limits) = (Stub::default(), SessionLimits::default());
+    let mut connection = Connection::new(&stub, &limits);
+    let responses = connection.talk(&[search(1, "4"), search(2, "4"), compare(3)]);
+    assert_eq!(responses[2], "3 compare 0", "a long search does not hold up a short request");
+    let first_done = responses.iter().position(|response| response == "1 search 0").unwrap();
+    let before = &responses[..first_done];
+    assert!(before.iter().filter(|response| *response == "2 entry").count() >= 3, "{responses:?}");
+}
+
+#[test]
+fn an_abandoned_search_stops_within_a_turn() {
+    let (stub, limits) = (Stub::default(), SessionLimits::default());
+    let mut connection = Connection::new(&stub, &limits);
+    connection.send(&[search(1, "1000000")]);
+    connection.turn();
+    connection.turn();
+    assert_eq!(stub.searches.load(Ordering::Relaxed), 1);
+    connection.send(&[abandon(2, 1)]);
+    let (turn, responses) = connection.turn();
+    assert_eq!((turn, responses), (Turn::Waits, Vec::new()));
+    assert_eq!(stub.searches.load(Ordering::Relaxed), 0);
+    assert_eq!(connection.talk(&[search(1, "0")]), ["1 search 0"], "its id is free again");
+}
+
+#[test]
+fn reads_see_the_updates_before_them() {
+    let (stub, limits) = (Stub::default(), SessionLimits::default());
+    let mut connection = Connection::new(&stub, &limits);
+    let responses = connection.talk(&[search(1, "0"), add(2), add(3), search(4, "0"), compare(5)]);
+    assert_eq!(responses, ["1 search 0"]);
+    assert_eq!(connection.jobs.len(), 2, "updates do not wait for each other");
+    connection.finish_jobs();
+    assert_eq!(connection.settle(), ["2 add 0", "3 add 0", "4 search 0", "5 compare 0"]);
+}
+
+#[test]
+fn an_abandon_reaches_requests_that_wait() {
+    let (stub, limits) = (Stub::default(), SessionLimits::default());
+    let mut connection = Connection::new(&stub, &limits);
+    connection.talk(&[add(1), search(2, "1"), search(3, "1"), abandon(4, 2)]);
+    connection.finish_jobs();
+    assert_eq!(connection.settle(), ["1 add 0", "3 entry", "3 search 0"]);
+}
+
+#[test]
+fn a_bind_waits_for_everything_and_everything_waits_for_it() {
+    let (stub, limits) = (Stub::default(), SessionLimits::default());
+    let mut connection = Connection::new(&stub, &limits);
+    let requests = [search(1, "3"), add(2), bind(3, "slow ada", "right"), who_am_i(4)];
+    let responses = connection.talk(&requests);
+    assert_eq!(responses, ["1 entry", "1 entry", "1 entry", "1 search 0"]);
+    connection.finish_jobs();
+    assert_eq!(connection.settle(), ["2 add 0"]);
+    assert!(matches!(connection.jobs[..], [Job::CheckPassword(_)]));
+    assert_eq!(connection.settle(), [""; 0], "nothing happens during the bind");
+    connection.finish_jobs();
+    assert_eq!(connection.settle(), ["3 bind 0", "4 whoami slow ada"]);
+}
+
+#[test]
+fn a_failed_bind_leaves_the_connection_anonymous() {
+    let (stub, limits) = (Stub::default(), SessionLimits::default());
+    let mut connection = Connection::new(&stub, &limits);
+    let requests = [bind(1, "ada", "right"), who_am_i(2), bind(3, "bob", "wrong"), who_am_i(4)];
+    let expected = ["1 bind 0", "2 whoami ada", "3 bind 49", "4 whoami "];
+    assert_eq!(connection.talk(&requests), expected);
+}
+
+#[test]
+fn a_full_hashing_pool_is_answered_busy() {
+    let (stub, limits) = (Stub::default(), SessionLimits::default());
+    let mut connection = Connection::new(&stub, &limits);
+    connection.talk(&[bind(1, "slow", "right"), who_am_i(2)]);
+    connection.session.password_checked(None);
+    assert_eq!(connection.settle(), ["1 bind 51", "2 whoami "]);
+}
+
+#[test]
+fn an_id_in_use_is_a_protocol_error() {
+    let (stub, limits) = (Stub::default(), SessionLimits::default());
+    let mut connection = Connection::new(&stub, &limits);
+    let responses = connection.talk(&[search(1, "2"), search(1, "5"), add(2), add(2), search(2, "0")]);
+    let done: Vec<_> = responses.iter().filter(|text| !text.ends_with("entry")).collect();
+    assert_eq!(done, ["1 search 2", "2 add 2", "2 search 2", "1 search 0"]);
+    connection.finish_jobs();
+    assert_eq!(connection.settle(), ["2 add 0"]);
+}
+
+#[test]
+fn what_is_not_ldap_gets_a_notice_of_disconnection() {
+    let (stub, limits) = (Stub::default(), SessionLimits::default());
+    for garbage in [
+        b"GET / HTTP/1.1\r\n".as_slice(),
+        &[0x30, 0x80, 0x00, 0x00],
+        &[0x30, 0x05, 0x02, 0x01, 0x00, 0x42, 0x00],
+        &[0x30, 0x05, 0x02, 0x01, 0x01, 0x5f, 0x00],
+        &[0x30, 0x0c, 0x02, 0x01, 0x01, 0x63, 0x7f, 0x04, 0x00, 0x0a, 0x01, 0x00, 0x0a, 0x01],
+    ] {
+        let mut connection = Connection::new(&stub, &limits);
+        assert_eq!(connection.talk(&[garbage.to_vec()]), ["0 notice 2"], "{garbage:x?}");
+        assert_eq!(connection.turn().0, Turn::Closing);
+        assert!(connection.session.sent_notice() && !connection.session.wants_input());
+    }
+}
+
+#[test]
+fn a_malformed_body_is_answered_on_its_id() {
+    let (stub, limits) = (Stub::default(), SessionLimits::default());
+    let mut connection = Connection::new(&stub, &limits);
+    let mut wrong_scope = search(7, "0");
+    let scope = wrong_scope.windows(3).position(|bytes| bytes == [0x0a, 0x01, 0x02]).unwrap();
+    wrong_scope[scope + 2] = 9;
+    let responses = connection.talk(&[wrong_scope, search(8, "0")]);
+    assert_eq!(responses, ["7 search 2", "8 search 0"]);
+}
+
+#[test]
+fn the_size_limit_grows_with_a_bind() {
+    let stub = Stub::default();
+    let limits = SessionLimits {
+        request_bytes_max_anonymous: 100,
+        request_bytes_max_authenticated: 1000,
+        ..SessionLimits::default()
+    };
+    let large = |id| bind(id, &"x".repeat(300), "right");
+    let mut connection = Connection::new(&stub, &limits);
+    assert_eq!(connection.talk(&[large(1)]), ["0 notice 2"]);
+    let mut connection = Connection::new(&stub, &limits);
+    let responses = connection.talk(&[bind(1, "slow", "right"), large(2)]);
+    assert_eq!(responses, [""; 0], "the larger request is judged when the bind is answered");
+    connection.finish_jobs();
+    assert_eq!(connection.settle(), ["1 bind 0", "2 bind 0"]);
+    let huge = vec![0x30, 0x82, 0x04, 0x00];
+    assert_eq!(connection.talk(&[huge]), ["0 notice 2"]);
+}
+
+#[test]
+fn a_client_that_does_not_read_pins_little() {
+    let stub = Stub::default();
+    let limits = SessionLimits { output_bytes_max: 10_000, ..SessionLimits::default() };
+    let mut connection = Connection::new(&stub, &limits);
+    connection.send(&[search(1, "1000/1000"), search(2, "1000/1000"), compare(3)]);
+    let mut turn = Turn::More;
+    for _ in 0..100 {
+        turn = connection.session.turn(connection.now);
+    }
+    assert_eq!(turn, Turn::OutputFull);
+    assert!(connection.session.unsent().len() < 12_000);
+    assert!(!connection.session.wants_input());
+    connection.session.park();
+    assert_eq!(stub.parked.load(Ordering::Relaxed), 2);
+    let responses = connection.settle();
+    assert_eq!(responses.len(), 2003, "it gets everything once it reads");
+}
+
+#[test]
+fn a_connection_at_its_limit_is_not_read_from() {
+    let (stub, limits) = (Stub::default(), SessionLimits::default());
+    let mut connection = Connection::new(&stub, &limits);
+    let requests: Vec<_> = (1..=150).map(add).collect();
+    connection.talk(&requests);
+    assert_eq!(connection.jobs.len(), 100);
+    assert!(!connection.session.wants_input());
+    connection.finish_jobs();
+    let answered = connection.settle();
+    assert_eq!(answered.len(), 100);
+    assert_eq!(connection.jobs.len(), 50);
+    assert!(connection.session.wants_input());
+}
+
+#[test]
+fn searches_beyond_the_running_limit_wait() {
+    let stub = Stub::default();
+    let limits = SessionLimits { searches_running_max: 3, ..SessionLimits::default() };
+    let mut connection = Connection::new(&stub, &limits);
+    let requests: Vec<_> = (1..=10).map(|id| search(id, "5")).collect();
+    connection.send(&requests);
+    connection.turn();
+    assert_eq!(stub.searches.load(Ordering::Relaxed), 3);
+    assert_eq!(connection.settle().iter().filter(|text| text.ends_with("search 0")).count(), 10);
+}
+
+#[test]
+fn unbind_ends_the_connection_after_begun_updates() {
+    let (stub, limits) = (Stub::default(), SessionLimits::default());
+    let mut connection = Connection::new(&stub, &limits);
+    connection.send(&[search(1, "1000000"), add(2), unbind(3), compare(4)]);
+    let (turn, _) = connection.turn();
+    assert_eq!(turn, Turn::Waits);
+    assert_eq!(stub.searches.load(Ordering::Relaxed), 0);
+    connection.finish_jobs();
+    let (turn, responses) = connection.turn();
+    assert_eq!((turn, responses), (Turn::Closing, vec!["2 add 0".to_owned()]));
+    assert!(!connection.session.sent_notice());
+}
+
+#[test]
+fn the_end_of_input_abandons_searches() {
+    let (stub, limits) = (Stub::default(), SessionLimits::default());
+    let mut connection = Connection::new(&stub, &limits);
+    connection.send(&[search(1, "1000000")]);
+    connection.turn();
+    connection.session.end_of_input();
+    assert_eq!(connection.turn().0, Turn::Closing);
+    assert_eq!(stub.searches.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn draining_finishes_what_was_received() {
+    let (stub, limits) = (Stub::default(), SessionLimits::default());
+    let mut connection = Connection::new(&stub, &limits);
+    connection.send(&[search(1, "300"), add(2), compare(3)]);
+    connection.session.drain();
+    assert!(!connection.session.wants_input());
+    assert_eq!(connection.settle().len(), 301);
+    connection.finish_jobs();
+    assert_eq!(connection.settle(), ["2 add 0", "3 compare 0", "0 notice 52"]);
+    assert_eq!(connection.turn().0, Turn::Closing);
+}
+
+#[test]
+fn nothing_follows_a_notice() {
+    let (stub, limits) = (Stub::default(), SessionLimits::default());
+    let mut connection = Connection::new(&stub, &limits);
+    connection.talk(&[add(1)]);
+    connection.session.disconnect(ResultCode::Unavailable, "gone");
+    connection.finish_jobs();
+    assert_eq!(connection.settle(), ["0 notice 52"]);
+}
+
+/// Keeps lines; every look at the clock is a millisecond later.
+struct Lines {
+    lines: Mutex<Vec<String>>,
+    now: Mutex<Instant>,
+}
+
+impl OperationLog for Lines {
+    fn line(&self, line: &str) {
+        self.lines.lock().unwrap().push(line.to_owned());
+    }
+
+    fn now(&self) -> Instant {
+        let mut now = self.now.lock().unwrap();
+        *now += Duration::from_millis(1);
+        *now
+    }
+}
+
+#[test]
+fn each_operation_is_one_line() {
+    let (stub, limits) = (Stub::default(), SessionLimits::default());
+    let log = Lines { lines: Mutex::default(), now: Mutex::new(Instant::now()) };
+    let mut connection = Connection::new(&stub, &limits);
+    connection.session = Session::new(&stub, &limits, Some(&log), 7);
+    connection.talk(&[bind(1, "slow \"a\"", "right"), search(2, "2")]);
+    connection.finish_jobs();
+    connection.talk(&[add(3), compare(4), search(5, "9")]);
+    connection.finish_jobs();
+    connection.turn();
+    connection.turn();
+    connection.talk(&[abandon(6, 5), unbind(7)]);
+    assert_eq!(
+        *log.lines.lock().unwrap(),
+        [
+            r#"conn=7 op=0 BIND dn="slow \"a\"" method=128 RESULT tag=97 err=0 qtime=0.000000 etime=0.001000 text="""#,
+            r#"conn=7 op=1 SRCH base="2" scope=2 deref=0 filter="(objectClass=*)" RESULT tag=101 err=0 qtime=0.000000 etime=0.004000 nentries=2 text="""#,
+            r#"conn=7 op=2 ADD dn="cn=new" RESULT tag=105 err=0 qtime=0.000000 etime=0.004000 text="""#,
+            r#"conn=7 op=3 CMP dn="cn=x" attr="cn" RESULT tag=111 err=0 qtime=0.004000 etime=0.005000 text="""#,
+            "conn=7 op=5 ABANDON msg=5",
+            r#"conn=7 op=4 SRCH base="9" scope=2 deref=0 filter="(objectClass=*)" ABANDONED nentries=3"#,
+            "conn=7 op=6 UNBIND",
+        ]
+    );
+}
