@@ -1,0 +1,102 @@
+//! What a run has found.
+
+use std::fmt;
+use std::time::Duration;
+
+/// A finished run.
+pub(crate) struct Run {
+    pub(crate) elapsed: Duration,
+    pub(crate) tally: Tally,
+}
+
+/// Counts of one thread, then of all.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    latencies_us: Vec<u32>,
+    entries: u64,
+    errors: u64,
+    wrong: u64,
+}
+
+impl Tally {
+    pub(crate) fn record(&mut self, latency: Duration, entries: u64, succeeded: bool, fits: bool) {
+        self.latencies_us.push(u32::try_from(latency.as_micros()).unwrap_or(u32::MAX));
+        self.entries += entries;
+        self.errors += u64::from(!succeeded);
+        self.wrong += u64::from(succeeded && !fits);
+    }
+
+    pub(crate) fn merge(&mut self, other: Tally) {
+        self.latencies_us.extend(other.latencies_us);
+        self.entries += other.entries;
+        self.errors += other.errors;
+        self.wrong += other.wrong;
+    }
+}
+
+/// One line: rate, percentiles, and whether all answers were right.
+pub(crate) struct Report {
+    run: Run,
+    server_cpu: Option<Duration>,
+}
+
+impl Report {
+    pub(crate) fn new(mut run: Run, server_cpu: Option<Duration>) -> Self {
+        run.tally.latencies_us.sort_unstable();
+        Report { run, server_cpu }
+    }
+
+    pub(crate) fn is_clean(&self) -> bool {
+        self.run.tally.errors == 0 && self.run.tally.wrong == 0
+    }
+
+    fn percentile_us(&self, per_thousand: usize) -> u32 {
+        let latencies = &self.run.tally.latencies_us;
+        let index = (latencies.len() * per_thousand / 1000).min(latencies.len().saturating_sub(1));
+        latencies.get(index).copied().unwrap_or(0)
+    }
+}
+
+impl fmt::Display for Report {
+    #[expect(clippy::cast_precision_loss, reason = "rates for people")]
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tally = &self.run.tally;
+        let requests = tally.latencies_us.len();
+        let seconds = self.run.elapsed.as_secs_f64();
+        write!(
+            f,
+            "requests={requests} entries={} errors={} wrong={} seconds={seconds:.3} rate={:.0}/s p50={}us p99={}us max={}us",
+            tally.entries,
+            tally.errors,
+            tally.wrong,
+            requests as f64 / seconds,
+            self.percentile_us(500),
+            self.percentile_us(990),
+            self.percentile_us(1000),
+        )?;
+        if let Some(cpu) = self.server_cpu {
+            let each = cpu.as_secs_f64() * 1e6 / (requests.max(1) as f64);
+            write!(f, " server_cpu={:.2}s server_cpu_each={each:.1}us", cpu.as_secs_f64())?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_and_wrong_answers() {
+        let mut tally = Tally::default();
+        for us in (1..=1000).rev() {
+            tally.record(Duration::from_micros(us), 1, true, us != 7);
+        }
+        tally.record(Duration::from_micros(5000), 0, false, false);
+        let report = Report::new(Run { elapsed: Duration::from_secs(2), tally }, Some(Duration::from_secs(1)));
+        assert!(!report.is_clean());
+        let text = report.to_string();
+        assert!(text.starts_with("requests=1001 entries=1000 errors=1 wrong=1 seconds=2.000"), "{text}");
+        assert!(text.contains("p50=501us p99=991us max=5000us server_cpu=1.00s"), "{text}");
+    }
+}
