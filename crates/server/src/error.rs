@@ -5,14 +5,6 @@ use std::io;
 /// Why a server could not start, or ended other than by being told to.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
-    /// Not the URL of a listener.
-    #[error("cannot listen on {url:?}: {reason}")]
-    ListenUrl {
-        /// The URL as given.
-        url: String,
-        /// What is wrong with it.
-        reason: &'static str,
-    },
     /// The host of a listener has no address.
     #[error("cannot listen on {url}: its host name cannot be resolved: {source}")]
     Resolve {
@@ -24,6 +16,12 @@ pub enum ServerError {
     /// Another program listens there.
     #[error("cannot listen on {url}: the address is in use by another program")]
     AddressInUse {
+        /// The URL as given.
+        url: String,
+    },
+    /// This user may not listen there.
+    #[error("cannot listen on {url}: ports below 1024 are reserved; choose another, or run with CAP_NET_BIND_SERVICE")]
+    NotPermitted {
         /// The URL as given.
         url: String,
     },

@@ -4,9 +4,9 @@
 //! needs from the directory stands in [`Handler`], so that the state machine can be tested with a
 //! handler of a few lines, and so that a driver can be measured without a store under it.
 
-use std::time::Instant;
-
-use fulgurite_ldap::Message;
+use fulgurite_ldap::{
+    BindRequest, CompareRequest, Controls, ExtendedRequest, MessageId, SearchRequest,
+};
 
 /// Answers requests. One value serves all connections of a server from all threads.
 pub trait Handler: Sync {
@@ -30,19 +30,39 @@ pub trait Handler: Sync {
     fn begin_search<'h>(
         &'h self,
         identity: &Self::Identity,
-        message: &Message<'_>,
+        id: MessageId,
+        request: &SearchRequest<'_>,
+        controls: &Controls<'_>,
     ) -> Self::Search<'h>;
 
-    /// Answers a request that reads and is done at once (compare, extended): the whole response
-    /// goes to `out`.
-    fn answer(&self, identity: &Self::Identity, message: &Message<'_>, out: &mut Vec<u8>);
+    /// Compares; the response goes to `out`.
+    fn compare(
+        &self,
+        identity: &Self::Identity,
+        id: MessageId,
+        request: &CompareRequest<'_>,
+        controls: &Controls<'_>,
+        out: &mut Vec<u8>,
+    );
+
+    /// Answers an extended operation; the response goes to `out`.
+    fn extended(
+        &self,
+        identity: &Self::Identity,
+        id: MessageId,
+        request: &ExtendedRequest<'_>,
+        controls: &Controls<'_>,
+        out: &mut Vec<u8>,
+    );
 
     /// Begins a bind. `identity` becomes anonymous at once and the new identity at success
-    /// (RFC 4513 section 4).
+    /// (RFC 4513 section 4); the response, if there is one already, goes to `out`.
     fn begin_bind(
         &self,
         identity: &mut Self::Identity,
-        message: &Message<'_>,
+        id: MessageId,
+        request: &BindRequest<'_>,
+        controls: &Controls<'_>,
         out: &mut Vec<u8>,
     ) -> BindStep<Self::PasswordCheck>;
 
@@ -57,8 +77,8 @@ pub trait Handler: Sync {
         out: &mut Vec<u8>,
     );
 
-    /// Makes an update of its own from a borrowed request.
-    fn update(&self, identity: &Self::Identity, message: &Message<'_>) -> Self::Update;
+    /// Makes something that outlives the read buffer of the PDU of an add, delete, modify or modify DN.
+    fn update(&self, identity: &Self::Identity, pdu: &[u8]) -> Self::Update;
 
     /// Applies updates in order and makes them durable; one encoded response each, in order. Runs on
     /// the one writer thread.
@@ -69,7 +89,7 @@ pub trait Handler: Sync {
 pub trait RunningSearch {
     /// Works for one quantum, appending encoded responses to `out`: at most about `room` octets (a
     /// single entry may exceed it). The last response of [`Progress::Done`] is the result.
-    fn advance(&mut self, out: &mut Vec<u8>, room: usize, now: Instant) -> Progress;
+    fn advance(&mut self, out: &mut Vec<u8>, room: usize) -> Progress;
 
     /// Called when the client does not read: gives up what would pin the store. The next
     /// [`RunningSearch::advance`] takes it up again.

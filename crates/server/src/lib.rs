@@ -33,7 +33,6 @@ mod stop;
 pub use descriptors::raise_descriptor_limit;
 pub use error::ServerError;
 pub use handler::{BindStep, Handler, Progress, RunningSearch};
-pub use listen::ListenUrl;
 pub use server::Server;
 pub use session::{Job, OperationLog, Session, SessionLimits, Turn};
 pub use settings::ServerSettings;

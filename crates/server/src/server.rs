@@ -3,13 +3,15 @@
 use std::net::SocketAddr;
 use std::time::Instant;
 
+use fulgurite_config::ListenUrl;
 use mio::net::TcpListener;
 use mio::{Poll, Waker};
 
 use crate::driver::{self, Shared};
 use crate::handler::Handler;
+use crate::listen::listen;
 use crate::stop::{STOP, StopHandle};
-use crate::{ListenUrl, OperationLog, ServerError, ServerSettings};
+use crate::{OperationLog, ServerError, ServerSettings};
 
 
 /// An LDAP server whose listeners are open.
@@ -29,7 +31,7 @@ impl Server {
     pub fn bind(urls: &[ListenUrl], settings: ServerSettings) -> Result<Server, ServerError> {
         let mut listeners = Vec::new();
         for url in urls {
-            listeners.extend(url.listen()?);
+            listeners.extend(listen(url)?);
         }
         if listeners.is_empty() {
             return Err(ServerError::NoListener);

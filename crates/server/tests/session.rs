@@ -15,7 +15,6 @@ use fulgurite_server::{Handler as _, Job, OperationLog, Session, SessionLimits, 
 struct Connection<'h> {
     stub: &'h Stub,
     session: Session<'h, Stub>,
-    now: Instant,
     received: Vec<u8>,
     jobs: Vec<Job<Stub>>,
 }
@@ -25,7 +24,6 @@ impl<'h> Connection<'h> {
         Connection {
             stub,
             session: Session::new(stub, limits, None, 1),
-            now: Instant::now(),
             received: Vec::new(),
             jobs: Vec::new(),
         }
@@ -37,7 +35,7 @@ impl<'h> Connection<'h> {
 
     /// One turn; the client takes all there is.
     fn turn(&mut self) -> (Turn, Vec<String>) {
-        let turn = self.session.turn(self.now);
+        let turn = self.session.turn();
         self.jobs.extend(self.session.take_jobs());
         self.received.extend_from_slice(self.session.unsent());
         let count = self.session.unsent().len();
@@ -247,7 +245,7 @@ fn a_client_that_does_not_read_pins_little() {
     connection.send(&[search(1, "1000/1000"), search(2, "1000/1000"), compare(3)]);
     let mut turn = Turn::More;
     for _ in 0..100 {
-        turn = connection.session.turn(connection.now);
+        turn = connection.session.turn();
     }
     assert_eq!(turn, Turn::OutputFull);
     assert!(connection.session.unsent().len() < 12_000);

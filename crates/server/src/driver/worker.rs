@@ -179,7 +179,7 @@ impl<'h, H: Handler> Worker<'h, H> {
         };
         connection.queued = false;
         let read = connection.read(&mut self.scratch, now);
-        let turn = connection.session.turn(now);
+        let turn = connection.session.turn();
         self.send_jobs(id);
         let Some(connection) = self.connections.get_mut(&id) else {
             return;

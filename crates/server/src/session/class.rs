@@ -1,6 +1,6 @@
 //! What a request means for the order of things on its connection.
 
-use fulgurite_ldap::{Request, oid};
+use fulgurite_ldap::Request;
 
 /// How a request relates to its neighbours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,9 +26,7 @@ impl Class {
             Request::Unbind => Class::Unbind,
             Request::Abandon(_) => Class::Abandon,
             Request::Search(_) => Class::Search,
-            Request::Compare(_) => Class::Read,
-            Request::Extended(extended) if extended.oid == oid::PASSWORD_MODIFY.as_bytes() => Class::Update,
-            Request::Extended(_) => Class::Read,
+            Request::Compare(_) | Request::Extended(_) => Class::Read,
             Request::Modify(_) | Request::Add(_) | Request::Delete(_) | Request::ModifyDn(_) => Class::Update,
         }
     }

@@ -12,13 +12,6 @@ pub(super) struct Span {
     len: usize,
 }
 
-impl Span {
-    /// Octets of the PDU.
-    pub(super) const fn len(self) -> usize {
-        self.len
-    }
-}
-
 /// Received bytes: PDUs that wait, then bytes not cut yet.
 ///
 /// ```text

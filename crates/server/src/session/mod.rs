@@ -159,10 +159,10 @@ impl<'h, H: Handler> Session<'h, H> {
     }
 
     /// Does a bounded amount of work.
-    pub fn turn(&mut self, now: Instant) -> Turn {
-        let begun_all = self.begin_requests(now);
+    pub fn turn(&mut self) -> Turn {
+        let begun_all = self.begin_requests();
         // A search that ends makes room for requests that wait.
-        let made_room = self.operations.run_searches(now);
+        let made_room = self.operations.run_searches();
         self.input
             .release(self.waiting.front().map(|waiting| waiting.span));
         if begun_all {
@@ -254,14 +254,14 @@ impl<'h, H: Handler> Session<'h, H> {
     }
 
     /// Begins what may begin; false if it stopped only because the turn was long enough.
-    fn begin_requests(&mut self, now: Instant) -> bool {
+    fn begin_requests(&mut self) -> bool {
         for _ in 0..REQUESTS_PER_TURN {
             if self.phase != Phase::Open || self.operations.output.is_full() {
                 return true;
             }
             let progress = match self.waiting.front() {
-                Some(first) if self.may_begin(first.class) => self.begin_first_waiting(now),
-                _ => self.take_next(now),
+                Some(first) if self.may_begin(first.class) => self.begin_first_waiting(),
+                _ => self.take_next(),
             };
             if !progress {
                 return true;
@@ -276,26 +276,27 @@ impl<'h, H: Handler> Session<'h, H> {
     }
 
     /// Begins the request that has waited longest.
-    fn begin_first_waiting(&mut self, now: Instant) -> bool {
+    fn begin_first_waiting(&mut self) -> bool {
         let Some(first) = self.waiting.pop_front() else {
             return false;
         };
         let limits = self.decode_limits();
         // It was decoded when it came, so it decodes now.
-        if let Ok(message) = Message::decode(self.input.pdu(first.span), &limits) {
+        let pdu = self.input.pdu(first.span);
+        if let Ok(message) = Message::decode(pdu, &limits) {
             if first.class == Class::Unbind {
                 self.operations.note(&message);
                 self.end();
             } else {
                 self.operations
-                    .begin(&message, first.class, first.span.len(), first.received, now);
+                    .begin(&message, pdu, first.received);
             }
         }
         true
     }
 
     /// Takes the next request from the input; false if there is none to take.
-    fn take_next(&mut self, now: Instant) -> bool {
+    fn take_next(&mut self) -> bool {
         // After a bind nothing is known of limits and identity until it is answered.
         let bind_waits = self
             .waiting
@@ -305,16 +306,17 @@ impl<'h, H: Handler> Session<'h, H> {
             return false;
         }
         match self.input.cut(self.request_bytes_max()) {
-            Ok(Some(span)) => self.take(span, now),
+            Ok(Some(span)) => self.take(span),
             Ok(None) => return false,
             Err(error) => self.disconnect(ResultCode::ProtocolError, &error.to_string()),
         }
         true
     }
 
-    fn take(&mut self, span: Span, now: Instant) {
+    fn take(&mut self, span: Span) {
         let limits = self.decode_limits();
-        let message = match Message::decode(self.input.pdu(span), &limits) {
+        let pdu = self.input.pdu(span);
+        let message = match Message::decode(pdu, &limits) {
             Ok(message) => message,
             Err(error) => return self.refuse_malformed(&error),
         };
@@ -348,7 +350,7 @@ impl<'h, H: Handler> Session<'h, H> {
             self.operations.note(&message);
             self.end();
         } else {
-            self.operations.begin(&message, class, span.len(), None, now);
+            self.operations.begin(&message, pdu, None);
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Instant;
 
-use fulgurite_ldap::{LdapResult, Message, MessageId, Operation, ResultCode, encode};
+use fulgurite_ldap::{LdapResult, Message, MessageId, Operation, Request, ResultCode, encode};
 
 use super::class::Class;
 use super::log::{ConnectionLog, Record};
@@ -102,42 +102,47 @@ impl<'h, H: Handler> Operations<'h, H> {
         }
     }
 
-    /// Begins a request of `bytes` octets.
+    /// Begins a request that [may begin](Self::may_begin); it was decoded from `pdu`.
     pub(super) fn begin(
         &mut self,
         message: &Message<'_>,
-        class: Class,
-        bytes: usize,
+        pdu: &[u8],
         received: Option<Instant>,
-        now: Instant,
     ) {
-        let record = self
-            .log
-            .as_mut()
-            .map(|log| log.begin(&message.request, received));
-        let id = message.id;
-        match class {
-            Class::Search => {
-                let search = self.handler.begin_search(&self.identity, message);
-                let running = Running { id, search, record };
-                if let Some(running) = self.advance(running, now) {
-                    self.searches.push_back(running);
-                }
+        let Message { id, request, controls } = message;
+        let (handler, id) = (self.handler, *id);
+        let record = self.log.as_mut().map(|log| log.begin(request, received));
+        let mark = self.output.mark();
+        match request {
+            Request::Search(search) => {
+                let search = handler.begin_search(&self.identity, id, search, controls);
+                let running = self.advance(Running { id, search, record });
+                self.searches.extend(running);
             }
-            Class::Read => {
-                let mark = self.output.mark();
-                self.handler
-                    .answer(&self.identity, message, self.output.append());
+            Request::Compare(compare) => {
+                handler.compare(&self.identity, id, compare, controls, self.output.append());
                 self.end(record, mark);
             }
-            Class::Update => {
-                let update = self.handler.update(&self.identity, message);
-                self.update_bytes += bytes;
-                self.updates.push_back(Unanswered { id, bytes, record });
-                self.jobs.push(Job::Update(id, update));
+            Request::Extended(extended) => {
+                handler.extended(&self.identity, id, extended, controls, self.output.append());
+                self.end(record, mark);
             }
-            Class::Bind => self.begin_bind(message, bytes, record),
-            Class::Unbind | Class::Abandon => {}
+            Request::Bind(bind) => {
+                match handler.begin_bind(&mut self.identity, id, bind, controls, self.output.append()) {
+                    BindStep::Done => self.end(record, mark),
+                    BindStep::CheckPassword(check) => {
+                        self.bind = Some(Unanswered { id, bytes: pdu.len(), record });
+                        self.jobs.push(Job::CheckPassword(check));
+                    }
+                }
+            }
+            Request::Modify(_) | Request::Add(_) | Request::Delete(_) | Request::ModifyDn(_) => {
+                self.jobs.push(Job::Update(id, handler.update(&self.identity, pdu)));
+                self.update_bytes += pdu.len();
+                self.updates.push_back(Unanswered { id, bytes: pdu.len(), record });
+            }
+            // These have no response and are dealt with where they are taken.
+            Request::Unbind | Request::Abandon(_) => {}
         }
     }
 
@@ -148,24 +153,9 @@ impl<'h, H: Handler> Operations<'h, H> {
         }
     }
 
-    fn begin_bind(&mut self, message: &Message<'_>, bytes: usize, record: Option<Record>) {
-        let mark = self.output.mark();
-        let step = self
-            .handler
-            .begin_bind(&mut self.identity, message, self.output.append());
-        match step {
-            BindStep::Done => self.end(record, mark),
-            BindStep::CheckPassword(check) => {
-                let id = message.id;
-                self.bind = Some(Unanswered { id, bytes, record });
-                self.jobs.push(Job::CheckPassword(check));
-            }
-        }
-    }
-
     /// Gives every running search one quantum, as long as there is room for what they write; tells
     /// whether one of them has ended.
-    pub(super) fn run_searches(&mut self, now: Instant) -> bool {
+    pub(super) fn run_searches(&mut self) -> bool {
         let running = self.searches.len();
         for _ in 0..running {
             if self.output.is_full() {
@@ -174,7 +164,7 @@ impl<'h, H: Handler> Operations<'h, H> {
             let Some(running) = self.searches.pop_front() else {
                 break;
             };
-            if let Some(running) = self.advance(running, now) {
+            if let Some(running) = self.advance(running) {
                 self.searches.push_back(running);
             }
         }
@@ -185,11 +175,10 @@ impl<'h, H: Handler> Operations<'h, H> {
     fn advance(
         &mut self,
         mut running: Running<H::Search<'h>>,
-        now: Instant,
     ) -> Option<Running<H::Search<'h>>> {
         let mark = self.output.mark();
         let room = self.output.room().min(QUANTUM_BYTES_MAX);
-        match running.search.advance(self.output.append(), room, now) {
+        match running.search.advance(self.output.append(), room) {
             Progress::More => {
                 if let Some(record) = &mut running.record {
                     record.count_entries(self.output.since(mark));

@@ -1,10 +1,11 @@
 //! A handler without a directory: a search returns as many entries as its base says.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use fulgurite_ldap::{
-    Authentication, LdapResult, Message, MessageId, Operation, Request, ResultCode, encode,
+    Authentication, BindRequest, CompareRequest, Controls, ExtendedRequest, LdapResult, Limits,
+    Message, MessageId, Operation, ResultCode, SearchRequest, encode,
 };
 use fulgurite_server::{BindStep, Handler, Progress, RunningSearch};
 
@@ -46,46 +47,60 @@ impl Handler for Stub {
     }
 
     /// The base is the number of entries, one per quantum; after a slash, the octets of each.
-    fn begin_search<'h>(&'h self, _: &String, message: &Message<'_>) -> StubSearch<'h> {
-        let Request::Search(request) = &message.request else {
-            panic!("not a search")
-        };
+    fn begin_search<'h>(
+        &'h self,
+        _: &String,
+        id: MessageId,
+        request: &SearchRequest<'_>,
+        _: &Controls<'_>,
+    ) -> StubSearch<'h> {
         let base = std::str::from_utf8(request.base).unwrap();
         let (entries, octets) = base.split_once('/').unwrap_or((base, "1"));
         self.searches.fetch_add(1, Ordering::Relaxed);
         StubSearch {
             stub: self,
-            id: message.id,
+            id,
             left: entries.parse().unwrap(),
             value: vec![b'x'; octets.parse().unwrap()],
         }
     }
 
-    fn answer(&self, identity: &String, message: &Message<'_>, out: &mut Vec<u8>) {
-        let result = LdapResult::success();
-        match message.request.operation() {
-            Operation::Extended => {
-                let name = Some(identity.as_bytes());
-                encode::extended_result(out, message.id, &result, None, name, &[]);
-            }
-            operation => encode::result(out, message.id, operation, &result, &[]),
-        }
+    fn compare(
+        &self,
+        _: &String,
+        id: MessageId,
+        _: &CompareRequest<'_>,
+        _: &Controls<'_>,
+        out: &mut Vec<u8>,
+    ) {
+        encode::result(out, id, Operation::Compare, &LdapResult::success(), &[]);
+    }
+
+    fn extended(
+        &self,
+        identity: &String,
+        id: MessageId,
+        _: &ExtendedRequest<'_>,
+        _: &Controls<'_>,
+        out: &mut Vec<u8>,
+    ) {
+        let name = Some(identity.as_bytes());
+        encode::extended_result(out, id, &LdapResult::success(), None, name, &[]);
     }
 
     fn begin_bind(
         &self,
         identity: &mut String,
-        message: &Message<'_>,
+        id: MessageId,
+        request: &BindRequest<'_>,
+        _: &Controls<'_>,
         out: &mut Vec<u8>,
     ) -> BindStep<Check> {
-        let Request::Bind(request) = &message.request else {
-            panic!("not a bind")
-        };
         identity.clear();
         let name = String::from_utf8(request.name.to_vec()).unwrap();
         let right = request.authentication == Authentication::Simple(b"right");
         let slow = name.starts_with("slow");
-        let check = Check { id: message.id, name, right };
+        let check = Check { id, name, right };
         if slow {
             return BindStep::CheckPassword(check);
         }
@@ -107,8 +122,8 @@ impl Handler for Stub {
         encode::bind_result(out, verdict.id, &LdapResult::new(code), None, &[]);
     }
 
-    fn update(&self, _: &String, message: &Message<'_>) -> MessageId {
-        message.id
+    fn update(&self, _: &String, pdu: &[u8]) -> MessageId {
+        Message::decode(pdu, &Limits::default()).unwrap().id
     }
 
     fn apply(&self, updates: Vec<MessageId>) -> Vec<Vec<u8>> {
@@ -126,7 +141,7 @@ pub(crate) fn added(id: MessageId) -> Vec<u8> {
 }
 
 impl RunningSearch for StubSearch<'_> {
-    fn advance(&mut self, out: &mut Vec<u8>, _: usize, _: Instant) -> Progress {
+    fn advance(&mut self, out: &mut Vec<u8>, _: usize) -> Progress {
         if self.left == 0 {
             encode::result(out, self.id, Operation::Search, &LdapResult::success(), &[]);
             return Progress::Done;
