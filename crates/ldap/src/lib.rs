@@ -46,7 +46,7 @@ pub use filter::{
     Step, Substrings, Walk,
 };
 pub use frame::{FrameError, frame};
-pub use message::{Limits, MESSAGE_ID_MAX, Message, MessageId};
+pub use message::{Limits, MESSAGE_ID_MAX, Message, MessageId, peek_message_id};
 pub use operation::Operation;
 pub use request::{
     AddRequest, Authentication, BindRequest, Change, CompareRequest, DeleteRequest, Deref,

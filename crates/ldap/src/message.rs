@@ -71,6 +71,12 @@ impl<'a> Message<'a> {
     }
 }
 
+/// The message id of a PDU, request or response, without a look at the rest of it.
+#[must_use]
+pub fn peek_message_id(pdu: &[u8]) -> Option<MessageId> {
+    Envelope::open(pdu).ok().map(|envelope| envelope.id)
+}
+
 /// The outside of any LDAPMessage.
 pub(crate) struct Envelope<'a> {
     pub(crate) id: MessageId,

@@ -73,6 +73,37 @@ impl<'a> ModifyRequest<'a> {
 }
 
 impl<'a> Change<'a> {
+    /// Adds values.
+    #[must_use]
+    pub const fn add(description: &'a str, values: &'a [&'a [u8]]) -> Self {
+        Self::new(ModifyOperation::Add, description, values)
+    }
+
+    /// Deletes values; without any, the attribute.
+    #[must_use]
+    pub const fn delete(description: &'a str, values: &'a [&'a [u8]]) -> Self {
+        Self::new(ModifyOperation::Delete, description, values)
+    }
+
+    /// Puts values in place of all there are; without any, deletes the attribute if it exists.
+    #[must_use]
+    pub const fn replace(description: &'a str, values: &'a [&'a [u8]]) -> Self {
+        Self::new(ModifyOperation::Replace, description, values)
+    }
+
+    /// Adds a number, the one value, to each value there is.
+    #[must_use]
+    pub const fn increment(description: &'a str, values: &'a [&'a [u8]]) -> Self {
+        Self::new(ModifyOperation::Increment, description, values)
+    }
+
+    const fn new(operation: ModifyOperation, description: &'a str, values: &'a [&'a [u8]]) -> Self {
+        Change {
+            operation,
+            attribute: PartialAttribute::new(description, values),
+        }
+    }
+
     fn decode(list: &mut Reader<'a>) -> Result<Self, Fault> {
         let mut change = list.nested(Tag::SEQUENCE)?;
         let operation = match change.enumerated()? {

@@ -1,0 +1,219 @@
+//! The two directions of a connection.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::ops::Range;
+use std::time::Duration;
+
+use fulgurite_ldap::{
+    Control, Request, Response, ResponseMessage, encode, frame, oid, peek_message_id,
+};
+
+use crate::ClientError;
+
+/// Octets of a response accepted by default: entries with large values are expected here.
+const RESPONSE_OCTETS_MAX: usize = 64 << 20;
+const READ_OCTETS: usize = 64 << 10;
+
+/// Sends requests.
+#[derive(Debug)]
+pub struct Sender {
+    stream: TcpStream,
+    next_id: u32,
+    outgoing: Vec<u8>,
+}
+
+impl Sender {
+    pub(crate) const fn new(stream: TcpStream) -> Self {
+        Sender {
+            stream,
+            next_id: 1,
+            outgoing: Vec::new(),
+        }
+    }
+
+    /// The id that the next request gets; ids count up from 1 and wrap at 2^31-1.
+    pub const fn take_id(&mut self) -> u32 {
+        let id = self.next_id;
+        self.next_id = if id == fulgurite_ldap::MESSAGE_ID_MAX {
+            1
+        } else {
+            id + 1
+        };
+        id
+    }
+
+    /// Sends a request without waiting for its response; returns its id.
+    ///
+    /// # Errors
+    /// [`ClientError::Io`]; [`ClientError::Timeout`] if a write timeout is set and passes.
+    pub fn send(
+        &mut self,
+        request: &Request<'_>,
+        controls: &[Control<'_>],
+    ) -> Result<u32, ClientError> {
+        let id = self.queue(request, controls);
+        self.flush()?;
+        Ok(id)
+    }
+
+    /// Encodes a request to go out with the next [`Sender::flush`]; returns its id.
+    pub fn queue(&mut self, request: &Request<'_>, controls: &[Control<'_>]) -> u32 {
+        let id = self.take_id();
+        encode::request(&mut self.outgoing, id, request, controls);
+        id
+    }
+
+    /// Sends what is queued.
+    ///
+    /// # Errors
+    /// As [`Sender::send`].
+    pub fn flush(&mut self) -> Result<(), ClientError> {
+        let sent = self.stream.write_all(&self.outgoing);
+        self.outgoing.clear();
+        Ok(sent?)
+    }
+
+    /// Sends octets as they are, valid or not. Blocks while the server does not read.
+    ///
+    /// # Errors
+    /// As [`Sender::send`].
+    pub fn send_raw(&mut self, octets: &[u8]) -> Result<(), ClientError> {
+        Ok(self.stream.write_all(octets)?)
+    }
+
+    /// Ends this direction: the server reads the end of the stream.
+    pub fn shut_down(&self) {
+        // A connection that is gone already has ended both directions.
+        let _ = self.stream.shutdown(Shutdown::Write);
+    }
+
+    /// Bounds every later write; `None` waits for ever.
+    ///
+    /// # Errors
+    /// [`ClientError::Io`], as for a timeout of zero.
+    pub fn set_write_timeout(&self, timeout: Option<Duration>) -> Result<(), ClientError> {
+        Ok(self.stream.set_write_timeout(timeout)?)
+    }
+}
+
+/// Receives responses.
+#[derive(Debug)]
+pub struct Receiver {
+    stream: TcpStream,
+    buffer: Vec<u8>,
+    /// Octets of `buffer` handed out, and octets received.
+    taken: usize,
+    filled: usize,
+}
+
+impl Receiver {
+    pub(crate) const fn new(stream: TcpStream) -> Self {
+        Receiver {
+            stream,
+            buffer: Vec::new(),
+            taken: 0,
+            filled: 0,
+        }
+    }
+
+    /// Waits for the next response of any request.
+    ///
+    /// # Errors
+    /// [`ClientError::Disconnected`] for the notice of disconnection, [`ClientError::Closed`] at the
+    /// end of the stream, [`ClientError::Timeout`], and malformed responses.
+    pub fn receive(&mut self) -> Result<ResponseMessage<'_>, ClientError> {
+        let pdu = self.wait()?;
+        decode(&self.buffer[pdu])
+    }
+
+    /// Waits for the next response of the request `id` and drops those of others.
+    ///
+    /// # Errors
+    /// As [`Receiver::receive`].
+    pub fn receive_for(&mut self, id: u32) -> Result<ResponseMessage<'_>, ClientError> {
+        loop {
+            let pdu = self.wait()?;
+            match peek_message_id(&self.buffer[pdu.clone()]) {
+                Some(other) if other != id && other != 0 => {}
+                // An unsolicited notification: the end of the connection, or of no interest here.
+                Some(0) => drop(decode(&self.buffer[pdu])?),
+                _ => return decode(&self.buffer[pdu]),
+            }
+        }
+    }
+
+    /// Waits for the next PDU and returns its octets.
+    ///
+    /// # Errors
+    /// As [`Receiver::receive`], but what is inside the frame is not looked at.
+    pub fn receive_raw(&mut self) -> Result<&[u8], ClientError> {
+        let pdu = self.wait()?;
+        Ok(&self.buffer[pdu])
+    }
+
+    /// Waits until a PDU is whole, and counts it as taken.
+    fn wait(&mut self) -> Result<Range<usize>, ClientError> {
+        loop {
+            let held = &self.buffer[self.taken..self.filled];
+            if let Some(octets) = frame(held, RESPONSE_OCTETS_MAX)? {
+                let from = self.taken;
+                self.taken += octets;
+                return Ok(from..self.taken);
+            }
+            self.fill()?;
+        }
+    }
+
+    /// Whether a whole response is here, so that receiving it will not wait.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        matches!(
+            frame(&self.buffer[self.taken..self.filled], RESPONSE_OCTETS_MAX),
+            Ok(Some(_))
+        )
+    }
+
+    fn fill(&mut self) -> Result<(), ClientError> {
+        self.buffer.copy_within(self.taken..self.filled, 0);
+        self.filled -= self.taken;
+        self.taken = 0;
+        if self.buffer.len() - self.filled < READ_OCTETS {
+            let len = (self.filled + READ_OCTETS).max(self.buffer.len() * 2);
+            self.buffer.resize(len, 0);
+        }
+        loop {
+            match self.stream.read(&mut self.buffer[self.filled..]) {
+                Ok(0) => return Err(ClientError::Closed),
+                Ok(octets) => {
+                    self.filled += octets;
+                    return Ok(());
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Bounds every later wait; `None` waits for ever.
+    ///
+    /// # Errors
+    /// [`ClientError::Io`], as for a timeout of zero.
+    pub fn set_read_timeout(&self, timeout: Option<Duration>) -> Result<(), ClientError> {
+        Ok(self.stream.set_read_timeout(timeout)?)
+    }
+}
+
+/// Decodes a response; the notice of disconnection becomes an error.
+fn decode(pdu: &[u8]) -> Result<ResponseMessage<'_>, ClientError> {
+    match ResponseMessage::decode(pdu)? {
+        ResponseMessage {
+            id: 0,
+            response: Response::Extended { result, name, .. },
+            ..
+        } if name == Some(oid::NOTICE_OF_DISCONNECTION.as_bytes()) => {
+            Err(ClientError::Disconnected(result))
+        }
+        message => Ok(message),
+    }
+}

@@ -1,0 +1,177 @@
+//! Searches: collected, as a stream, and page by page.
+
+use fulgurite_ldap::control::PagedResults;
+use fulgurite_ldap::{
+    Control, FilterBuf, LdapResult, Request, Response, ResponseMessage, ResultCode, Scope,
+    SearchRequest, oid,
+};
+
+use crate::entry::{OwnedControl, text};
+use crate::{Client, ClientError, Entry};
+
+/// Everything a search returned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchOutcome {
+    /// The entries, in the order they came.
+    pub entries: Vec<Entry>,
+    /// URLs of where the search would go on.
+    pub references: Vec<String>,
+    /// The result.
+    pub result: LdapResult,
+    /// Controls of the result.
+    pub controls: Vec<OwnedControl>,
+}
+
+impl Client {
+    /// Searches, and collects what is found. No attributes means all user attributes.
+    ///
+    /// # Errors
+    /// [`ClientError::Filter`], and [`ClientError`] if the conversation fails.
+    pub fn search(
+        &mut self,
+        base: &str,
+        scope: Scope,
+        filter: &str,
+        attributes: &[&str],
+    ) -> Result<SearchOutcome, ClientError> {
+        let filter = FilterBuf::parse(filter)?;
+        self.search_with(&search_request(base, scope, &filter, attributes), &[])
+    }
+
+    /// Searches with every setting at hand, and collects what is found.
+    ///
+    /// # Errors
+    /// [`ClientError`] if the conversation fails.
+    pub fn search_with(
+        &mut self,
+        request: &SearchRequest<'_>,
+        controls: &[Control<'_>],
+    ) -> Result<SearchOutcome, ClientError> {
+        let mut outcome = SearchOutcome {
+            entries: Vec::new(),
+            references: Vec::new(),
+            result: LdapResult::success(),
+            controls: Vec::new(),
+        };
+        let mut stream = self.search_stream(request, controls)?;
+        while let Some(message) = stream.next_message()? {
+            match message.response {
+                Response::SearchEntry(entry) => outcome.entries.push(Entry::from(&entry)),
+                Response::SearchReference(urls) => outcome.references.extend(urls.iter().map(text)),
+                Response::SearchDone(result) => {
+                    outcome.result = result;
+                    outcome.controls = OwnedControl::all(&message.controls);
+                }
+                Response::Intermediate { .. } => {}
+                _ => return Err(ClientError::Unexpected),
+            }
+        }
+        Ok(outcome)
+    }
+
+    /// Begins a search whose responses are taken one by one.
+    ///
+    /// # Errors
+    /// As [`crate::Sender::send`].
+    pub fn search_stream(
+        &mut self,
+        request: &SearchRequest<'_>,
+        controls: &[Control<'_>],
+    ) -> Result<SearchStream<'_>, ClientError> {
+        let id = self.send(&Request::Search(request.clone()), controls)?;
+        Ok(SearchStream {
+            client: self,
+            id,
+            ended: false,
+        })
+    }
+
+    /// Searches page by page (RFC 2696) and hands each page to `page`, until the last one or a
+    /// result other than success.
+    ///
+    /// # Errors
+    /// As [`Client::search`]; [`ClientError::Value`] for a paged results control that is malformed,
+    /// [`ClientError::Unexpected`] for one that is missing.
+    pub fn search_paged(
+        &mut self,
+        request: &SearchRequest<'_>,
+        page_entries: u32,
+        mut page: impl FnMut(Vec<Entry>),
+    ) -> Result<LdapResult, ClientError> {
+        let mut cookie = Vec::new();
+        loop {
+            let value = PagedResults {
+                size: page_entries,
+                cookie: &cookie,
+            }
+            .encode();
+            let control = Control::with_value(oid::PAGED_RESULTS, true, &value);
+            let outcome = self.search_with(request, &[control])?;
+            page(outcome.entries);
+            if outcome.result.code != ResultCode::Success {
+                return Ok(outcome.result);
+            }
+            let control = outcome
+                .controls
+                .iter()
+                .find(|control| control.oid == oid::PAGED_RESULTS);
+            let value = control
+                .and_then(|control| control.value.as_deref())
+                .ok_or(ClientError::Unexpected)?;
+            cookie = PagedResults::decode(value)?.cookie.to_vec();
+            if cookie.is_empty() {
+                return Ok(outcome.result);
+            }
+        }
+    }
+}
+
+/// A search request from text.
+fn search_request<'a>(
+    base: &'a str,
+    scope: Scope,
+    filter: &'a FilterBuf,
+    attributes: &[&'a str],
+) -> SearchRequest<'a> {
+    let mut request = SearchRequest::new(base, scope, filter.filter());
+    request.attributes = attributes.iter().map(|name| name.as_bytes()).collect();
+    request
+}
+
+/// A search under way. Dropped before its end, it is abandoned.
+#[derive(Debug)]
+pub struct SearchStream<'c> {
+    client: &'c mut Client,
+    id: u32,
+    ended: bool,
+}
+
+impl SearchStream<'_> {
+    /// The search's message id.
+    #[must_use]
+    pub const fn id(&self) -> u32 {
+        self.id
+    }
+
+    /// Waits for the next response of this search; `None` behind its result.
+    ///
+    /// # Errors
+    /// As [`crate::Receiver::receive`].
+    pub fn next_message(&mut self) -> Result<Option<ResponseMessage<'_>>, ClientError> {
+        if self.ended {
+            return Ok(None);
+        }
+        let message = self.client.receive_for(self.id)?;
+        self.ended = message.response.result().is_some();
+        Ok(Some(message))
+    }
+}
+
+impl Drop for SearchStream<'_> {
+    fn drop(&mut self) {
+        if !self.ended {
+            // The connection may be gone; then there is nothing left to abandon.
+            let _ = self.client.abandon(self.id);
+        }
+    }
+}
