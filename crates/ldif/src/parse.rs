@@ -66,19 +66,15 @@ impl Line {
         let line = text
             .get(self.start as usize..self.end as usize)
             .unwrap_or_default();
-        let Some(colon) = memchr(b':', line) else {
-            return if line == b"-" {
-                Ok(())
-            } else {
-                Err(Mistake::NoColon)
-            };
+        // Names are short: the loop that checks their characters finds the colon, too.
+        let colon = line
+            .iter()
+            .position(|byte| !IN_DESCRIPTION[usize::from(*byte)]);
+        let rest = match colon.map(|colon| line.split_at(colon)) {
+            Some(([_, ..], rest @ [b':', ..])) => rest,
+            _ => return not_a_value(line),
         };
-        let (name, rest) = line.split_at(colon);
-        if !is_description(name) {
-            return Err(Mistake::Description(
-                String::from_utf8_lossy(name).into_owned(),
-            ));
-        }
+        let colon = line.len() - rest.len();
         let mark = rest.get(1).copied();
         let skip = if matches!(mark, Some(b':' | b'<')) {
             2
@@ -132,21 +128,35 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
         .with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
+/// The mistake in a line that does not begin with a name and a colon; none if it is a dash.
+fn not_a_value(line: &[u8]) -> Result<(), Mistake> {
+    match memchr(b':', line) {
+        None if line == b"-" => Ok(()),
+        None => Err(Mistake::NoColon),
+        Some(colon) => {
+            let name = line.get(..colon).unwrap_or_default();
+            Err(Mistake::Description(
+                String::from_utf8_lossy(name).into_owned(),
+            ))
+        }
+    }
+}
+
 /// Letters, digits, hyphen, dot, semicolon, and the underscore that some products allow; options included.
 fn is_description(name: &[u8]) -> bool {
-    const fn allowed() -> [bool; 256] {
-        let mut table = [false; 256];
-        let mut byte = 0;
-        while byte < 256 {
-            table[byte] = (byte as u8).is_ascii_alphanumeric()
-                || matches!(byte as u8, b'-' | b'.' | b';' | b'_');
-            byte += 1;
-        }
-        table
-    }
-    static ALLOWED: [bool; 256] = allowed();
-    !name.is_empty() && name.iter().all(|byte| ALLOWED[usize::from(*byte)])
+    !name.is_empty() && name.iter().all(|byte| IN_DESCRIPTION[usize::from(*byte)])
 }
+
+static IN_DESCRIPTION: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] =
+            (byte as u8).is_ascii_alphanumeric() || matches!(byte as u8, b'-' | b'.' | b';' | b'_');
+        byte += 1;
+    }
+    table
+};
 
 /// A control line: its parts within the text.
 #[derive(Clone, Copy, Debug)]
@@ -411,9 +421,9 @@ impl Parsed {
 
 fn attributes<'r>(text: &'r [u8], head: &Line, lines: &'r [Line]) -> Result<Attributes<'r>, Wrong> {
     for line in lines {
-        match line.name(text) {
-            "" => return Err((line.number, Mistake::NoColon)),
-            name if name.eq_ignore_ascii_case("dn") => {
+        match line.name_end - line.start {
+            0 => return Err((line.number, Mistake::NoColon)),
+            2 if line.name(text).eq_ignore_ascii_case("dn") => {
                 return Err((line.number, Mistake::SecondName));
             }
             _ => {}

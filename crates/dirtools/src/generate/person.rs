@@ -1,0 +1,177 @@
+//! One person with an account.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use fulgurite_ldif::Writer;
+use sha1::{Digest, Sha1};
+
+use super::words::{
+    DEPARTMENTS, EMPLOYMENT, GIVEN, LANGUAGES, STREETS, SURNAME_HEADS, SURNAME_TAILS, TALK, TITLES,
+    TOWNS,
+};
+use super::{GenerateOptions, Random, mail_domain};
+
+const KIND: u64 = 1;
+
+/// `uidNumber` of user 0, were there one.
+const UID_NUMBER_BASE: u64 = 10_000;
+
+/// `gidNumber` of the first department.
+pub(super) const GID_NUMBER_BASE: u64 = 5_000;
+
+/// Everybody below `ou=people`; keeps one buffer for all of them.
+pub(super) struct People<'o> {
+    options: &'o GenerateOptions,
+    domain: String,
+    text: String,
+}
+
+/// The department of user `number`: its position among [`DEPARTMENTS`].
+pub(super) fn department(seed: u64, number: u64) -> usize {
+    Random::of(seed, KIND, number).below(DEPARTMENTS.len() as u64) as usize
+}
+
+impl<'o> People<'o> {
+    pub(super) fn new(options: &'o GenerateOptions) -> Self {
+        Self {
+            options,
+            domain: mail_domain(&options.suffix),
+            text: String::new(),
+        }
+    }
+
+    pub(super) fn write<W: Write>(
+        &mut self,
+        number: u64,
+        writer: &mut Writer<W>,
+    ) -> io::Result<()> {
+        let mut random = Random::of(self.options.seed, KIND, number);
+        let department = random.below(DEPARTMENTS.len() as u64) as usize;
+        let suffix = &self.options.suffix;
+        let mut line = Line {
+            text: &mut self.text,
+            writer,
+        };
+        line.put("dn", format_args!("uid=user.{number},ou=people,{suffix}"))?;
+        for class in [
+            "person",
+            "organizationalPerson",
+            "inetOrgPerson",
+            "posixAccount",
+        ] {
+            line.put("objectClass", format_args!("{class}"))?;
+        }
+        line.put("uid", format_args!("user.{number}"))?;
+        let given = random.pick(GIVEN);
+        let (head, tail) = (random.pick(SURNAME_HEADS), random.pick(SURNAME_TAILS));
+        line.put("cn", format_args!("{given} {head}{tail}"))?;
+        line.put("sn", format_args!("{head}{tail}"))?;
+        line.put("givenName", format_args!("{given}"))?;
+        line.put("mail", format_args!("user.{number}@{}", self.domain))?;
+        if random.once_in(8) {
+            line.put(
+                "mail",
+                format_args!(
+                    "{}.{number}@mail.{}",
+                    TALK[number as usize % TALK.len()],
+                    self.domain
+                ),
+            )?;
+        }
+        line.put("employeeNumber", format_args!("{number}"))?;
+        line.put("employeeType", format_args!("{}", random.pick(EMPLOYMENT)))?;
+        line.put(
+            "departmentNumber",
+            format_args!("{}", DEPARTMENTS[department]),
+        )?;
+        line.put("title", format_args!("{}", random.pick(TITLES)))?;
+        let (exchange, extension) = (random.below(900) + 100, random.below(10_000));
+        line.put(
+            "telephoneNumber",
+            format_args!("+49 555 {exchange} {extension:04}"),
+        )?;
+        if random.once_in(3) {
+            line.put(
+                "mobile",
+                format_args!("+49 155 5{:07}", random.below(10_000_000)),
+            )?;
+        }
+        let (town, street) = (random.pick(TOWNS), random.pick(STREETS));
+        line.put("l", format_args!("{town}"))?;
+        line.put("street", format_args!("{street} {}", random.below(180) + 1))?;
+        line.put(
+            "preferredLanguage",
+            format_args!("{}", random.pick(LANGUAGES)),
+        )?;
+        line.description(&mut random)?;
+        if number > 1 {
+            // Ten people report to each; the first reports to nobody.
+            line.put(
+                "manager",
+                format_args!("uid=user.{},ou=people,{suffix}", (number + 8) / 10),
+            )?;
+        }
+        line.put("uidNumber", format_args!("{}", UID_NUMBER_BASE + number))?;
+        line.put(
+            "gidNumber",
+            format_args!("{}", GID_NUMBER_BASE + department as u64),
+        )?;
+        line.put("homeDirectory", format_args!("/home/user.{number}"))?;
+        line.put(
+            "loginShell",
+            format_args!("/bin/{}", if random.once_in(10) { "zsh" } else { "bash" }),
+        )?;
+        line.password(number, self.options.hash, &mut random)?;
+        line.writer.end()
+    }
+}
+
+/// A line under construction.
+struct Line<'w, W> {
+    text: &'w mut String,
+    writer: &'w mut Writer<W>,
+}
+
+impl<W: Write> Line<'_, W> {
+    fn put(&mut self, description: &str, value: std::fmt::Arguments<'_>) -> io::Result<()> {
+        self.text.clear();
+        // Writing to a String cannot fail.
+        let _ = self.text.write_fmt(value);
+        self.writer.value(description, self.text.as_bytes())
+    }
+
+    /// Six to fourteen words; long ones are folded.
+    fn description(&mut self, random: &mut Random) -> io::Result<()> {
+        self.text.clear();
+        for position in 0..6 + random.below(9) {
+            if position > 0 {
+                self.text.push(' ');
+            }
+            self.text.push_str(random.pick(TALK));
+        }
+        self.writer.value("description", self.text.as_bytes())
+    }
+
+    fn password(&mut self, number: u64, hash: bool, random: &mut Random) -> io::Result<()> {
+        if !hash {
+            return self.put("userPassword", format_args!("pw.{number}"));
+        }
+        let salt = random.next().to_le_bytes();
+        self.text.clear();
+        let _ = write!(self.text, "pw.{number}");
+        let digest = Sha1::new()
+            .chain_update(self.text.as_bytes())
+            .chain_update(salt)
+            .finalize();
+        let mut hashed = [0; 28];
+        hashed[..20].copy_from_slice(&digest);
+        hashed[20..].copy_from_slice(&salt);
+        self.put(
+            "userPassword",
+            format_args!("{{SSHA}}{}", STANDARD.encode(hashed)),
+        )
+    }
+}
