@@ -30,6 +30,7 @@ mod client;
 mod connection;
 mod entry;
 mod error;
+pub mod mutate;
 mod search;
 
 pub use client::{Client, Reply};

@@ -12,7 +12,7 @@
 //! # Ok::<(), fulgurite_ldap::FilterTextError>(())
 //! ```
 //!
-//! Nothing here recurses but the compiler's own `Drop`, `Clone`, `Debug` and `PartialEq`, and
+//! Nothing here recurses but the compiler's own `Drop`, `Clone` and `PartialEq`, and
 //! these are bounded by [`FILTER_DEPTH_CEILING`], which every way of making a filter from outside
 //! data observes.
 

@@ -23,6 +23,13 @@ impl fmt::Display for Filter<'_> {
     }
 }
 
+impl fmt::Debug for Filter<'_> {
+    /// The text form: readable, and without recursion where a log meets a hostile filter.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Filter({self})")
+    }
+}
+
 fn item(filter: &Filter<'_>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     match filter {
         Filter::Equality(equality) => assertion(equality, "=", f),
@@ -30,7 +37,7 @@ fn item(filter: &Filter<'_>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Filter::LessOrEqual(bound) => assertion(bound, "<=", f),
         Filter::Approximate(approximate) => assertion(approximate, "~=", f),
         Filter::Present(attribute) => {
-            escaped(attribute, f)?;
+            name(attribute, f)?;
             f.write_str("=*")
         }
         Filter::Substrings(parts) => substrings(parts, f),
@@ -40,13 +47,13 @@ fn item(filter: &Filter<'_>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 }
 
 fn assertion(assertion: &Assertion<'_>, operator: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    escaped(assertion.attribute, f)?;
+    name(assertion.attribute, f)?;
     f.write_str(operator)?;
     escaped(assertion.value, f)
 }
 
 fn substrings(substrings: &Substrings<'_>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    escaped(substrings.attribute, f)?;
+    name(substrings.attribute, f)?;
     f.write_char('=')?;
     escaped(substrings.initial.unwrap_or_default(), f)?;
     f.write_char('*')?;
@@ -58,16 +65,29 @@ fn substrings(substrings: &Substrings<'_>, f: &mut fmt::Formatter<'_>) -> fmt::R
 }
 
 fn extensible(extensible: &Extensible<'_>, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    escaped(extensible.attribute.unwrap_or_default(), f)?;
+    name(extensible.attribute.unwrap_or_default(), f)?;
     if extensible.dn_attributes {
         f.write_str(":dn")?;
     }
     if let Some(rule) = extensible.rule {
         f.write_char(':')?;
-        escaped(rule, f)?;
+        name(rule, f)?;
     }
     f.write_str(":=")?;
     escaped(extensible.value, f)
+}
+
+/// Writes a description or a rule. What no name consists of becomes `\xx`: not text that parses
+/// again, but text that cannot be mistaken for something else.
+fn name(octets: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    for &octet in octets {
+        match octet {
+            b'-' | b'.' | b';' | b'_' => f.write_char(char::from(octet))?,
+            octet if octet.is_ascii_alphanumeric() => f.write_char(char::from(octet))?,
+            octet => write!(f, "\\{octet:02x}")?,
+        }
+    }
+    Ok(())
 }
 
 /// Writes UTF-8 as it is; what is special in a filter, and what is no UTF-8, as `\xx`.

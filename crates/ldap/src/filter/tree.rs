@@ -7,7 +7,7 @@ use crate::Values;
 pub const FILTER_DEPTH_CEILING: u16 = 1000;
 
 /// One filter, borrowed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Filter<'a> {
     /// All of these; true if there are none (RFC 4526).
     And(Vec<Filter<'a>>),
