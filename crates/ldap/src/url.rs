@@ -82,6 +82,9 @@ pub enum UrlError {
     /// An IPv6 address whose bracket does not close.
     #[error("the bracket around the IPv6 address does not close")]
     Bracket,
+    /// A host that is neither a name nor an address: brackets belong around IPv6 addresses only.
+    #[error("{0:?} is not a host; write IPv6 addresses in brackets")]
+    Host(String),
     /// A percent sign without two hexadecimal digits.
     #[error("\"%\" must be followed by two hexadecimal digits in {0:?}")]
     Percent(String),
@@ -156,11 +159,20 @@ impl LdapUrl {
             self.host = non_empty(decode(text)?);
             return Ok(());
         }
-        let (host, port) = match text.strip_prefix('[') {
+        let bracketed = text.strip_prefix('[');
+        let (host, port) = match bracketed {
             Some(bracketed) => bracketed.split_once(']').ok_or(UrlError::Bracket)?,
             None => text.split_at(text.rfind(':').unwrap_or(text.len())),
         };
-        self.host = non_empty(decode(host)?);
+        let host = decode(host)?;
+        let possible = |octet: u8| match bracketed {
+            Some(_) => octet.is_ascii_hexdigit() || matches!(octet, b':' | b'.'),
+            None => !matches!(octet, b':' | b'[' | b']'),
+        };
+        if !host.bytes().all(possible) {
+            return Err(UrlError::Host(host));
+        }
+        self.host = non_empty(host);
         self.port = match port.strip_prefix(':') {
             Some(digits) => Some(port_number(digits)?),
             None if port.is_empty() => None,
