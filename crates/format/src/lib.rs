@@ -1,3 +1,40 @@
-//! Layout of data and lock files as checked views over bytes.
+//! Layout of data and lock files as checked views over bytes: LMDB 0.9's format, with room for its successors.
+//!
+//! ```text
+//!   page 0, 1     meta pages      Meta, TreeRecord
+//!   page 2 ..     tree pages      Page (read), PageMut (change), LeafNode, child numbers
+//!                 overflow runs   OverflowHeader
+//!   free list     records         FreeRecord
+//!   lock file     words           lockfile::*
+//! ```
+//!
+//! Every view checks what it hands out: bytes that lie give a [`Malformed`] value, never a panic, whatever they are.
+//! What differs between versions of the format stands in the trait [`Format`] and nowhere else.
+//!
+//! What this crate is not: it does no I/O, holds no state and knows no transactions.
 
 #![forbid(unsafe_code)]
+
+mod bytes;
+mod flags;
+mod free_record;
+pub mod lockfile;
+mod malformed;
+mod meta;
+mod numbers;
+mod overflow;
+mod page;
+mod page_mut;
+mod tree_record;
+mod version;
+
+pub use flags::{DatabaseFlags, NodeFlags, PageFlags};
+pub use free_record::FreeRecord;
+pub use malformed::Malformed;
+pub use meta::{META_PAGES, Meta};
+pub use numbers::{Pgno, Txnid};
+pub use overflow::{OverflowHeader, overflow_pages, write_overflow_header};
+pub use page::{LeafNode, Page, PageKind};
+pub use page_mut::{NodeValue, PageMut};
+pub use tree_record::{TREE_RECORD_LEN, TreeRecord};
+pub use version::{Format, KEY_LEN_MAX, PAGE_SIZE_MAX, PAGE_SIZE_MIN, V09};

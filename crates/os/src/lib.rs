@@ -1,3 +1,25 @@
 //! System calls of the engine: files, mappings, shared words, process-shared mutexes.
+//!
+//! ```text
+//!   DataFile   positioned writes, syncs, growth        DiskObserver   sees each of them (power-loss tests)
+//!   Map        a reservation of address space over the file; lends bytes
+//!   SharedMap  the lock file: atomic words and SharedMutex
+//!   record_lock  advisory locks by byte, between processes
+//! ```
+//!
+//! What this crate is not: it knows no pages, no formats, no transactions. Every raw pointer of the engine lives here
+//! or in the one module of the engine that borrows from [`Map`].
 
+mod disk;
+mod map;
+mod mutex;
+mod process;
+mod record_lock;
+mod shared;
 
+pub use disk::{DataFile, DiskObserver, FileIdentity};
+pub use map::Map;
+pub use mutex::{LockOutcome, SharedMutex};
+pub use process::{page_size, process_id, thread_word};
+pub use record_lock::{LockKind, is_locked_by_other, lock_byte_wait, try_lock_byte, unlock_byte};
+pub use shared::SharedMap;

@@ -1,0 +1,32 @@
+//! Fixed-width little-endian numbers at unaligned places.
+
+/// The `N` octets at `offset`, if they are there.
+#[inline]
+pub(crate) fn array<const N: usize>(bytes: &[u8], offset: usize) -> Option<[u8; N]> {
+    bytes.get(offset..)?.first_chunk().copied()
+}
+
+/// The 16-bit number at `offset`.
+#[inline]
+pub(crate) fn u16_at(bytes: &[u8], offset: usize) -> Option<u16> {
+    array(bytes, offset).map(u16::from_le_bytes)
+}
+
+/// The 32-bit number at `offset`.
+#[inline]
+pub(crate) fn u32_at(bytes: &[u8], offset: usize) -> Option<u32> {
+    array(bytes, offset).map(u32::from_le_bytes)
+}
+
+/// The 64-bit number at `offset`.
+#[inline]
+pub(crate) fn u64_at(bytes: &[u8], offset: usize) -> Option<u64> {
+    array(bytes, offset).map(u64::from_le_bytes)
+}
+
+/// Stores `value` at `offset`; `None` if there is no room, with nothing changed.
+#[inline]
+pub(crate) fn put(bytes: &mut [u8], offset: usize, value: &[u8]) -> Option<()> {
+    bytes.get_mut(offset..offset.checked_add(value.len())?)?.copy_from_slice(value);
+    Some(())
+}

@@ -1,0 +1,72 @@
+//! Records of the free list: which pages a transaction no longer needed.
+
+use crate::bytes::u64_at;
+use crate::{Malformed, Pgno};
+
+/// A checked free-list record: page numbers in strictly descending order.
+#[derive(Debug, Clone, Copy)]
+pub struct FreeRecord<'a> {
+    numbers: &'a [u8],
+}
+
+impl<'a> FreeRecord<'a> {
+    /// Checks a record's value against the snapshot's last page.
+    /// # Errors
+    /// [`Malformed::FreeRecord`] if the count does not fit, or a number is out of order or out of range.
+    pub fn parse(value: &'a [u8], last: Pgno) -> Result<FreeRecord<'a>, Malformed> {
+        let count = u64_at(value, 0).ok_or(Malformed::FreeRecord("no count"))?;
+        let numbers = usize::try_from(count)
+            .ok()
+            .and_then(|count| count.checked_mul(8))
+            .and_then(|len| value.get(8..)?.get(..len))
+            .ok_or(Malformed::FreeRecord("the count exceeds the record"))?;
+        let record = FreeRecord { numbers };
+        let mut above = last.0.saturating_add(1);
+        for pgno in record.iter() {
+            if pgno.0 >= above {
+                return Err(Malformed::FreeRecord("numbers out of order or behind the last page"));
+            }
+            above = pgno.0;
+        }
+        if above < Pgno::FIRST_DATA.0 {
+            return Err(Malformed::FreeRecord("a meta page is listed as free"));
+        }
+        Ok(record)
+    }
+
+    /// Number of pages listed.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.numbers.len() / 8
+    }
+
+    /// Whether no page is listed.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.numbers.is_empty()
+    }
+
+    /// The page numbers, descending.
+    pub fn iter(&self) -> impl Iterator<Item = Pgno> + 'a {
+        self.numbers.chunks_exact(8).filter_map(|word| u64_at(word, 0)).map(Pgno)
+    }
+
+    /// Octets a record of `count` pages takes.
+    #[must_use]
+    pub const fn value_len(count: usize) -> usize {
+        8 * (count + 1)
+    }
+
+    /// Writes `descending` into `value`, which may be longer than needed: the rest becomes zero.
+    /// # Panics
+    /// When the record does not fit.
+    pub fn write(value: &mut [u8], descending: impl ExactSizeIterator<Item = Pgno>) {
+        let count = descending.len();
+        assert!(Self::value_len(count) <= value.len(), "a free-list record needs more room than was reserved");
+        let words = std::iter::once(count as u64).chain(descending.map(|pgno| pgno.0)).chain(std::iter::repeat(0));
+        for (to, word) in value.chunks_mut(8).zip(words) {
+            let octets = word.to_le_bytes();
+            to.copy_from_slice(octets.get(..to.len()).unwrap_or(&octets));
+        }
+    }
+}

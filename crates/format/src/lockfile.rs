@@ -1,0 +1,59 @@
+//! The lock file: who reads which snapshot, who writes, what was committed last.
+//!
+//! ```text
+//!     0  magic u32, format u32
+//!     8  reader mutex, 40 octets      48  last committed txnid u64     56  slots ever used u32
+//!    64  writer mutex, 40 octets
+//!   128  reader slots of 64 octets:   +0 txnid u64   +8 pid u32   +16 thread u64
+//! ```
+
+/// First word of a lock file.
+pub const MAGIC: u32 = 0xBEEF_C0DE;
+/// Second word: lock layout 1, and readers hold a lock on the byte of their process id.
+pub const FORMAT: u32 = 0x0001_0001;
+/// Where the magic stands.
+pub const MAGIC_AT: usize = 0;
+/// Where the format stands.
+pub const FORMAT_AT: usize = 4;
+/// Where the reader mutex stands.
+pub const READER_MUTEX_AT: usize = 8;
+/// Where the id of the last committed transaction stands.
+pub const LAST_TXNID_AT: usize = 48;
+/// Where the number of slots ever used stands.
+pub const USED_SLOTS_AT: usize = 56;
+/// Where the writer mutex stands.
+pub const WRITER_MUTEX_AT: usize = 64;
+/// Where the reader slots begin.
+pub const SLOTS_AT: usize = 128;
+/// Octets of a reader slot.
+pub const SLOT_LEN: usize = 64;
+/// In a slot: where the snapshot's id stands.
+pub const SLOT_TXNID_AT: usize = 0;
+/// In a slot: where the process id stands; 0 marks a free slot.
+pub const SLOT_PID_AT: usize = 8;
+/// In a slot: where the thread word stands.
+pub const SLOT_THREAD_AT: usize = 16;
+/// Snapshot id of a slot that reads nothing.
+pub const IDLE: u64 = u64::MAX;
+/// Slots of a new lock file unless told otherwise.
+pub const SLOTS_DEFAULT: u32 = 126;
+/// A file shorter than this is no lock file.
+pub const LEN_MIN: u64 = 192;
+
+/// Octets of a lock file with this many slots.
+#[must_use]
+pub const fn len_for(slots: u32) -> usize {
+    SLOTS_AT + SLOT_LEN * slots as usize
+}
+
+/// Slots in a lock file of `len` octets, which must be at least [`LEN_MIN`].
+#[must_use]
+pub const fn slots_in(len: u64) -> u32 {
+    ((len - LEN_MIN) / SLOT_LEN as u64) as u32 + 1
+}
+
+/// Where slot number `index` begins.
+#[must_use]
+pub const fn slot_at(index: u32) -> usize {
+    SLOTS_AT + SLOT_LEN * index as usize
+}

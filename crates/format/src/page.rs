@@ -1,0 +1,235 @@
+//! Tree pages as they are read: a checked header, then nodes checked one by one as they are met.
+
+use std::marker::PhantomData;
+
+use crate::bytes::u16_at;
+use crate::version::header_pgno;
+use crate::{Format, Malformed, NodeFlags, PageFlags, Pgno};
+
+/// What a tree page is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PageKind {
+    /// Keys and children.
+    Branch,
+    /// Keys and values.
+    Leaf,
+}
+
+impl PageKind {
+    /// The flag that marks the kind.
+    #[must_use]
+    pub const fn flag(self) -> u16 {
+        match self {
+            PageKind::Branch => PageFlags::BRANCH,
+            PageKind::Leaf => PageFlags::LEAF,
+        }
+    }
+
+    const fn wanted(self) -> &'static str {
+        match self {
+            PageKind::Branch => "a branch page",
+            PageKind::Leaf => "a leaf page",
+        }
+    }
+}
+
+/// A branch or leaf page whose header has been checked.
+#[derive(Debug, Clone, Copy)]
+pub struct Page<'a, F> {
+    bytes: &'a [u8],
+    /// Octets between header and the end of the offset array: two for each entry.
+    offsets: &'a [u8],
+    upper: usize,
+    kind: PageKind,
+    format: PhantomData<F>,
+}
+
+/// A node of a leaf page.
+#[derive(Debug, Clone, Copy)]
+pub struct LeafNode<'a> {
+    /// Its key.
+    pub key: &'a [u8],
+    /// What it holds in the page: the value, a page number, a record or a sub-page.
+    pub data: &'a [u8],
+    /// Length of the value in octets; for overflow values not that of `data`.
+    pub value_len: usize,
+    /// What `data` is.
+    pub flags: NodeFlags,
+}
+
+impl LeafNode<'_> {
+    /// The first page of the overflow run that holds the value, if one does.
+    #[must_use]
+    pub fn overflow(&self) -> Option<Pgno> {
+        if self.flags.0 != NodeFlags::OVERFLOW {
+            return None;
+        }
+        crate::bytes::u64_at(self.data, 0).map(Pgno)
+    }
+}
+
+impl<'a, F: Format> Page<'a, F> {
+    /// Checks the header of page `pgno`, which must be of `kind`.
+    ///
+    /// The memory-only dirty mark is ignored: the original may leave it behind on pages of the file.
+    /// # Errors
+    /// [`Malformed::Number`], [`Malformed::Kind`], [`Malformed::Bounds`] or [`Malformed::Truncated`].
+    #[inline]
+    pub fn parse(bytes: &'a [u8], pgno: Pgno, kind: PageKind) -> Result<Page<'a, F>, Malformed> {
+        let header = bytes.get(..F::HEADER_LEN).ok_or(Malformed::Truncated)?;
+        let number = header_pgno(header).ok_or(Malformed::Truncated)?;
+        if number != pgno.0 {
+            return Err(Malformed::Number(Pgno(number)));
+        }
+        let flags = u16_at(header, F::FLAGS_AT).ok_or(Malformed::Truncated)?;
+        if flags & PageFlags::KIND != kind.flag() {
+            return Err(Malformed::Kind { found: flags, wanted: kind.wanted() });
+        }
+        let lower = u16_at(header, F::LOWER_AT).ok_or(Malformed::Truncated)?;
+        let upper = u16_at(header, F::UPPER_AT).ok_or(Malformed::Truncated)?;
+        let (end, start) = (F::to_page_offset(lower), F::to_page_offset(upper));
+        let offsets = bytes.get(F::HEADER_LEN..end).filter(|offsets| offsets.len().is_multiple_of(2));
+        match offsets {
+            Some(offsets) if end <= start && start <= bytes.len() => {
+                Ok(Page { bytes, offsets, upper: start, kind, format: PhantomData })
+            }
+            _ => Err(Malformed::Bounds { lower, upper }),
+        }
+    }
+
+    /// What the page is.
+    #[must_use]
+    pub const fn kind(&self) -> PageKind {
+        self.kind
+    }
+
+    /// Number of entries.
+    #[must_use]
+    #[inline]
+    pub const fn len(&self) -> usize {
+        self.offsets.len() / 2
+    }
+
+    /// Whether there are no entries.
+    #[must_use]
+    #[inline]
+    pub const fn is_empty(&self) -> bool {
+        self.offsets.is_empty()
+    }
+
+    /// Octets between the offset array and the lowest node.
+    #[must_use]
+    pub const fn free_space(&self) -> usize {
+        self.upper - F::HEADER_LEN - self.offsets.len()
+    }
+
+    /// Octets that entries take, offsets included.
+    #[must_use]
+    pub const fn used_space(&self) -> usize {
+        self.bytes.len() - F::HEADER_LEN - self.free_space()
+    }
+
+    /// The key of entry `index`. That of entry 0 of a branch means nothing and is usually empty.
+    /// # Errors
+    /// [`Malformed::Node`] if there is no such entry or it does not lie in the page.
+    #[inline]
+    pub fn key(&self, index: usize) -> Result<&'a [u8], Malformed> {
+        let (header, rest) = self.node(index)?;
+        rest.get(..key_len(header)).ok_or(Malformed::Node(index))
+    }
+
+    /// The child that entry `index` of a branch leads to.
+    /// # Errors
+    /// [`Malformed::Node`].
+    #[inline]
+    pub fn child(&self, index: usize) -> Result<Pgno, Malformed> {
+        let (header, _) = self.node(index)?;
+        Ok(Pgno(F::branch_child(*header)))
+    }
+
+    /// Entry `index` of a leaf.
+    /// # Errors
+    /// [`Malformed::Node`], [`Malformed::NodeFlags`], [`Malformed::KeyLength`].
+    #[inline]
+    pub fn leaf(&self, index: usize) -> Result<LeafNode<'a>, Malformed> {
+        let (header, rest) = self.node(index)?;
+        let [d0, d1, d2, d3, f0, f1, _, _] = *header;
+        let value_len = u32::from_le_bytes([d0, d1, d2, d3]) as usize;
+        let flags = u16::from_le_bytes([f0, f1]);
+        let key_len = key_len(header);
+        if key_len == 0 || key_len > crate::KEY_LEN_MAX {
+            return Err(Malformed::KeyLength { index, len: key_len });
+        }
+        let data_len = match flags {
+            NodeFlags::OVERFLOW => 8,
+            0 | NodeFlags::SUB_TREE | NodeFlags::DUPLICATES => value_len,
+            both if both == NodeFlags::SUB_TREE | NodeFlags::DUPLICATES => value_len,
+            _ => return Err(Malformed::NodeFlags { index, flags }),
+        };
+        let (key, rest) = rest.split_at_checked(key_len).ok_or(Malformed::Node(index))?;
+        let data = rest.get(..data_len).ok_or(Malformed::Node(index))?;
+        Ok(LeafNode { key, data, value_len, flags: NodeFlags(flags) })
+    }
+
+    /// Octets the node of entry `index` takes in the page, rounded up to even.
+    /// # Errors
+    /// As [`Page::leaf`] and [`Page::key`].
+    pub fn node_len(&self, index: usize) -> Result<usize, Malformed> {
+        let content = match self.kind {
+            PageKind::Branch => self.key(index)?.len(),
+            PageKind::Leaf => {
+                let node = self.leaf(index)?;
+                node.key.len() + node.data.len()
+            }
+        };
+        Ok(F::NODE_HEADER_LEN + content).map(|len| len + len % 2)
+    }
+
+    /// The octets of entry `index`'s node, header included.
+    /// # Errors
+    /// As [`Page::node_len`]; [`Malformed::Node`] if the padding leaves the page.
+    pub fn node_bytes(&self, index: usize) -> Result<&'a [u8], Malformed> {
+        let at = self.offset(index)?;
+        let len = self.node_len(index)?;
+        self.bytes.get(at..at + len).ok_or(Malformed::Node(index))
+    }
+
+    /// Checks all nodes at once, before the page is changed: every node lies in the page, and together they fill
+    /// exactly the part behind the free space.
+    /// # Errors
+    /// The first contradiction found.
+    pub fn check_nodes(&self) -> Result<(), Malformed> {
+        let mut sum = 0;
+        for index in 0..self.len() {
+            sum += self.node_bytes(index)?.len();
+        }
+        if sum == self.bytes.len() - self.upper { Ok(()) } else { Err(Malformed::NodeSum) }
+    }
+
+    /// Where the lowest node begins.
+    pub(crate) const fn upper(&self) -> usize {
+        self.upper
+    }
+
+    /// Where in the page the node of entry `index` begins.
+    #[inline]
+    pub(crate) fn offset(&self, index: usize) -> Result<usize, Malformed> {
+        let stored = u16_at(self.offsets, 2 * index).ok_or(Malformed::Node(index))?;
+        let at = F::to_page_offset(stored);
+        if at < self.upper || !at.is_multiple_of(2) {
+            return Err(Malformed::Node(index));
+        }
+        Ok(at)
+    }
+
+    #[inline]
+    fn node(&self, index: usize) -> Result<(&'a [u8; 8], &'a [u8]), Malformed> {
+        let at = self.offset(index)?;
+        self.bytes.get(at..).and_then(|bytes| bytes.split_first_chunk()).ok_or(Malformed::Node(index))
+    }
+}
+
+#[inline]
+fn key_len(header: &[u8; 8]) -> usize {
+    usize::from(u16::from_le_bytes([header[6], header[7]]))
+}

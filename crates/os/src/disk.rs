@@ -1,0 +1,177 @@
+//! The data file's descriptors: positioned writes, flushes, growth, each reported to an observer if there is one.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, IoSlice};
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::sync::Arc;
+
+use rustix::fs::fdatasync;
+
+/// Sees every change of a data file in order, before it happens: a test rebuilds from it what a power loss leaves.
+pub trait DiskObserver: Send + Sync {
+    /// `bytes` are about to be written at `offset`; `synchronous` writes are durable when they return.
+    fn write(&self, offset: u64, bytes: &[u8], synchronous: bool);
+    /// All earlier writes are about to be made durable.
+    fn sync(&self);
+    /// The file is about to get this length in octets.
+    fn resize(&self, len: u64);
+}
+
+/// What tells two files apart, whatever their paths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FileIdentity {
+    device: u64,
+    inode: u64,
+}
+
+impl FileIdentity {
+    /// The identity of an open file.
+    /// # Errors
+    /// The system's.
+    pub fn of(file: &File) -> io::Result<FileIdentity> {
+        let metadata = file.metadata()?;
+        Ok(FileIdentity {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+        })
+    }
+}
+
+/// An open data file: one descriptor for pages and, in a writable environment, a synchronous one for meta pages.
+pub struct DataFile {
+    pages: File,
+    meta: Option<File>,
+    observer: Option<Arc<dyn DiskObserver>>,
+}
+
+impl fmt::Debug for DataFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DataFile").field("pages", &self.pages).field("meta", &self.meta).finish_non_exhaustive()
+    }
+}
+
+impl DataFile {
+    /// Joins the descriptors; `meta` is open with synchronous writes.
+    #[must_use]
+    pub fn new(pages: File, meta: Option<File>, observer: Option<Arc<dyn DiskObserver>>) -> DataFile {
+        DataFile { pages, meta, observer }
+    }
+
+    /// The descriptor of the pages.
+    #[must_use]
+    pub fn pages(&self) -> &File {
+        &self.pages
+    }
+
+    /// Length of the file in octets.
+    /// # Errors
+    /// The system's.
+    pub fn len(&self) -> io::Result<u64> {
+        Ok(self.pages.metadata()?.len())
+    }
+
+    /// Whether the file has no octets.
+    /// # Errors
+    /// The system's.
+    pub fn is_empty(&self) -> io::Result<bool> {
+        Ok(self.len()? == 0)
+    }
+
+    /// Reads at most `buffer.len()` octets at `offset`, fewer only at the end of the file; returns how many.
+    /// # Errors
+    /// The system's.
+    pub fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut done = 0;
+        while let Some(rest) = buffer.get_mut(done..).filter(|rest| !rest.is_empty()) {
+            match self.pages.read_at(rest, offset + done as u64) {
+                Ok(0) => break,
+                Ok(count) => done += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(done)
+    }
+
+    /// Writes all of `bytes` at `offset`.
+    /// # Errors
+    /// The system's, a full disk among them.
+    pub fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        self.observe(|observer| observer.write(offset, bytes, false));
+        self.pages.write_all_at(bytes, offset)
+    }
+
+    /// Writes `parts` one after the other from `offset` on, in as few calls as the system allows.
+    /// # Errors
+    /// The system's, a full disk among them.
+    pub fn write_vectored_at(&self, offset: u64, parts: &[&[u8]]) -> io::Result<()> {
+        if self.observer.is_some() {
+            let mut at = offset;
+            for part in parts {
+                self.observe(|observer| observer.write(at, part, false));
+                at += part.len() as u64;
+            }
+        }
+        let slices: Vec<IoSlice<'_>> = parts.iter().map(|part| IoSlice::new(part)).collect();
+        let total: usize = parts.iter().map(|part| part.len()).sum();
+        let written = loop {
+            match rustix::io::pwritev(&self.pages, &slices, offset) {
+                Ok(count) => break count,
+                Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        };
+        if written == total {
+            return Ok(());
+        }
+        self.write_rest(offset, parts, written)
+    }
+
+    /// Finishes a vectored write that the system cut short.
+    fn write_rest(&self, offset: u64, parts: &[&[u8]], written: usize) -> io::Result<()> {
+        let mut start = 0;
+        for part in parts {
+            let end = start + part.len();
+            if let Some(rest) = part.get(written.saturating_sub(start)..).filter(|rest| !rest.is_empty()) {
+                self.pages.write_all_at(rest, offset + (end - rest.len()) as u64)?;
+            }
+            start = end;
+        }
+        Ok(())
+    }
+
+    /// Writes a piece of a meta page; durable on return if `synchronous` and the environment has the descriptor for it.
+    /// # Errors
+    /// The system's.
+    pub fn write_meta(&self, offset: u64, bytes: &[u8], synchronous: bool) -> io::Result<()> {
+        let file = match &self.meta {
+            Some(meta) if synchronous => meta,
+            _ => &self.pages,
+        };
+        self.observe(|observer| observer.write(offset, bytes, synchronous));
+        file.write_all_at(bytes, offset)
+    }
+
+    /// Makes all earlier writes durable.
+    /// # Errors
+    /// The system's; after one, what reached the disk is unknown.
+    pub fn sync(&self) -> io::Result<()> {
+        self.observe(|observer| observer.sync());
+        Ok(fdatasync(&self.pages)?)
+    }
+
+    /// Sets the file's length in octets.
+    /// # Errors
+    /// The system's, a full disk among them.
+    pub fn resize(&self, len: u64) -> io::Result<()> {
+        self.observe(|observer| observer.resize(len));
+        self.pages.set_len(len)
+    }
+
+    fn observe(&self, tell: impl FnOnce(&dyn DiskObserver)) {
+        if let Some(observer) = &self.observer {
+            tell(observer.as_ref());
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! The data file's mapping: address space reserved once, up to a bound, so that the file grows below live readers.
+//!
+//! ```text
+//!   |<------------- reservation, never moved ------------->|
+//!   |<--- file today --->|<--- becomes readable as the file grows --->|
+//! ```
+
+use std::fs::File;
+use std::io;
+use std::ptr::{self, NonNull};
+
+use rustix::mm::{Advice, MapFlags, MsyncFlags, ProtFlags, madvise, mmap, msync, munmap};
+
+/// A shared mapping of a data file that may reach far behind the file's end.
+///
+/// Nothing behind the end of the file may be touched (the system answers with a bus error); whoever borrows bytes
+/// has to know the file's length.
+#[derive(Debug)]
+pub struct Map {
+    base: NonNull<u8>,
+    len: usize,
+    writable: bool,
+}
+
+// SAFETY: the mapping lives until drop; what may be read or written through it is argued at each borrow.
+unsafe impl Send for Map {}
+// SAFETY: as above.
+unsafe impl Sync for Map {}
+
+impl Map {
+    /// Reserves `len` octets of address space over `file`, or as much as the process may have: halves the wish down to
+    /// `len_min` while the system refuses.
+    /// # Errors
+    /// The system's, when even `len_min` is refused.
+    pub fn reserve(file: &File, len: usize, len_min: usize, writable: bool) -> io::Result<Map> {
+        let mut protection = ProtFlags::READ;
+        if writable {
+            protection |= ProtFlags::WRITE;
+        }
+        let mut wish = len.max(len_min);
+        loop {
+            let flags = MapFlags::SHARED | MapFlags::NORESERVE;
+            // SAFETY: a fresh mapping at an address of the kernel's choice aliases nothing of ours.
+            match unsafe { mmap(ptr::null_mut(), wish, protection, flags, file, 0) } {
+                Ok(base) => {
+                    let base = NonNull::new(base.cast::<u8>())
+                        .ok_or_else(|| io::Error::other("mapping at address zero"))?;
+                    return Ok(Map { base, len: wish, writable });
+                }
+                Err(_) if wish / 2 >= len_min && wish > len_min => wish = (wish / 2).max(len_min),
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Reserved length in octets.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether nothing is reserved; never so.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Borrows `len` octets at `offset`; `None` outside the reservation.
+    ///
+    /// # Safety
+    /// The range lies inside the file, and no octet of it changes while the borrow lives: it belongs to a page that a
+    /// pinned snapshot reaches, or to the one writer's own transaction.
+    #[must_use]
+    #[inline]
+    pub unsafe fn bytes(&self, offset: usize, len: usize) -> Option<&[u8]> {
+        if offset.checked_add(len)? > self.len {
+            return None;
+        }
+        // SAFETY: inside the reservation, just checked.
+        let at = unsafe { self.base.add(offset) };
+        // SAFETY: inside the reservation and, by the caller's promise, inside the file and unchanging.
+        Some(unsafe { std::slice::from_raw_parts(at.as_ptr(), len) })
+    }
+
+    /// Borrows `len` octets at `offset` for writing; `None` outside the reservation or in a read-only mapping.
+    ///
+    /// # Safety
+    /// The range lies inside the file, and nobody else reads or writes it while the borrow lives: it belongs to a
+    /// page private to the one writer's transaction.
+    #[must_use]
+    #[expect(clippy::mut_from_ref, reason = "the promise of exclusivity is the caller's, per page, not per mapping")]
+    pub unsafe fn bytes_mut(&self, offset: usize, len: usize) -> Option<&mut [u8]> {
+        if !self.writable || offset.checked_add(len)? > self.len {
+            return None;
+        }
+        // SAFETY: inside the reservation, just checked.
+        let at = unsafe { self.base.add(offset) };
+        // SAFETY: inside the reservation and, by the caller's promise, inside the file and exclusive.
+        Some(unsafe { std::slice::from_raw_parts_mut(at.as_ptr(), len) })
+    }
+
+    /// Copies words that another process may be changing; the caller must find out whether they belong together.
+    ///
+    /// # Safety
+    /// The range lies inside the file.
+    /// # Panics
+    /// When the range is unaligned or leaves the reservation.
+    pub unsafe fn copy_words(&self, offset: usize, words: &mut [u64]) {
+        assert!(offset.is_multiple_of(8) && offset + 8 * words.len() <= self.len);
+        for (index, word) in words.iter_mut().enumerate() {
+            // SAFETY: inside the reservation, just checked.
+            let at = unsafe { self.base.add(offset + 8 * index) };
+            // SAFETY: aligned, inside the file by the caller's promise; volatile, because it may change under us.
+            *word = unsafe { at.cast::<u64>().as_ptr().read_volatile() };
+        }
+    }
+
+    /// Tells the system that reads will be random, so that it reads no neighbours ahead.
+    pub fn advise_random(&self) {
+        // SAFETY: advice on our own mapping changes no contents.
+        let _ = unsafe { madvise(self.base.as_ptr().cast(), self.len, Advice::Random) };
+    }
+
+    /// Flushes `len` octets at `offset` (rounded out to system pages) to the file.
+    /// # Errors
+    /// The system's.
+    pub fn flush(&self, offset: usize, len: usize, wait: bool) -> io::Result<()> {
+        let start = offset - offset % crate::page_size();
+        let end = offset.saturating_add(len).min(self.len);
+        let flags = if wait { MsyncFlags::SYNC } else { MsyncFlags::ASYNC };
+        // SAFETY: `start` lies inside the reservation because `offset` does.
+        let at = unsafe { self.base.add(start.min(self.len)) };
+        // SAFETY: flushing our own mapping changes no contents.
+        unsafe { msync(at.as_ptr().cast(), end.saturating_sub(start), flags) }?;
+        Ok(())
+    }
+}
+
+impl Drop for Map {
+    fn drop(&mut self) {
+        // SAFETY: the mapping was made by `reserve`, and borrows of it end before `self` does.
+        let _ = unsafe { munmap(self.base.as_ptr().cast(), self.len) };
+    }
+}

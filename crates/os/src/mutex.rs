@@ -1,0 +1,83 @@
+//! Robust, process-shared mutexes: glibc's own, in the lock file, shared with every other user of the format.
+
+use std::io;
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+use std::ptr::NonNull;
+
+/// How a lock was got.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LockOutcome {
+    /// The last holder gave it back.
+    Clean,
+    /// The last holder died with it: repair what it guarded, then call [`SharedMutex::mark_consistent`].
+    OwnerDied,
+}
+
+/// A mutex that lies in a [`crate::SharedMap`].
+#[derive(Debug, Clone, Copy)]
+pub struct SharedMutex<'map> {
+    raw: NonNull<libc::pthread_mutex_t>,
+    map: PhantomData<&'map ()>,
+}
+
+impl<'map> SharedMutex<'map> {
+    pub(crate) fn new(raw: NonNull<libc::pthread_mutex_t>) -> SharedMutex<'map> {
+        SharedMutex { raw, map: PhantomData }
+    }
+
+    /// Makes the mutex anew, whatever bytes are there. Only whoever has the lock file to itself may do this.
+    /// # Errors
+    /// The system's.
+    pub fn initialise(self) -> io::Result<()> {
+        let mut attributes = MaybeUninit::<libc::pthread_mutexattr_t>::uninit();
+        // SAFETY: the call writes the attributes it is given.
+        check(unsafe { libc::pthread_mutexattr_init(attributes.as_mut_ptr()) })?;
+        // SAFETY: initialised above.
+        let shared =
+            check(unsafe { libc::pthread_mutexattr_setpshared(attributes.as_mut_ptr(), libc::PTHREAD_PROCESS_SHARED) });
+        // SAFETY: initialised above.
+        let robust =
+            check(unsafe { libc::pthread_mutexattr_setrobust(attributes.as_mut_ptr(), libc::PTHREAD_MUTEX_ROBUST) });
+        let made = shared.and(robust).and_then(|()| {
+            // SAFETY: the mutex lies in a live mapping, and its user has promised that no other process uses it.
+            check(unsafe { libc::pthread_mutex_init(self.raw.as_ptr(), attributes.as_ptr()) })
+        });
+        // SAFETY: initialised above, not used again.
+        unsafe { libc::pthread_mutexattr_destroy(attributes.as_mut_ptr()) };
+        made
+    }
+
+    /// Waits for the lock.
+    /// # Errors
+    /// `ENOTRECOVERABLE` when an owner died and its successor gave up; other system errors.
+    pub fn lock(self) -> io::Result<LockOutcome> {
+        // SAFETY: a glibc mutex in a live mapping.
+        match unsafe { libc::pthread_mutex_lock(self.raw.as_ptr()) } {
+            0 => Ok(LockOutcome::Clean),
+            libc::EOWNERDEAD => Ok(LockOutcome::OwnerDied),
+            code => Err(io::Error::from_raw_os_error(code)),
+        }
+    }
+
+    /// Declares what the mutex guards repaired after [`LockOutcome::OwnerDied`].
+    /// # Errors
+    /// The system's.
+    pub fn mark_consistent(self) -> io::Result<()> {
+        // SAFETY: a glibc mutex in a live mapping; the caller holds it.
+        check(unsafe { libc::pthread_mutex_consistent(self.raw.as_ptr()) })
+    }
+
+    /// Gives the lock back; must be called by the thread that took it.
+    pub fn unlock(self) {
+        // SAFETY: a glibc mutex in a live mapping. Unlocking a mutex that is not ours only returns an error.
+        unsafe { libc::pthread_mutex_unlock(self.raw.as_ptr()) };
+    }
+}
+
+fn check(code: libc::c_int) -> io::Result<()> {
+    match code {
+        0 => Ok(()),
+        code => Err(io::Error::from_raw_os_error(code)),
+    }
+}

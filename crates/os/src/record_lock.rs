@@ -1,0 +1,81 @@
+//! POSIX record locks on single bytes of the lock file: who has it open, which process lives.
+//!
+//! These locks belong to the process: closing *any* descriptor of the file in this process drops them all.
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+/// Shared or exclusive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LockKind {
+    /// Many processes may hold it.
+    Read,
+    /// One process may hold it, beside no reader.
+    Write,
+}
+
+/// Takes the lock on one byte if nobody else holds a conflicting one; `false` if somebody does.
+/// # Errors
+/// The system's, other than the conflict.
+pub fn try_lock_byte(file: BorrowedFd<'_>, offset: u64, kind: LockKind) -> io::Result<bool> {
+    let lock = request(offset, raw_kind(kind));
+    match control(file, libc::F_SETLK, lock) {
+        Ok(_) => Ok(true),
+        Err(error) if matches!(error.raw_os_error(), Some(libc::EACCES | libc::EAGAIN)) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Takes the lock on one byte, waiting for conflicting holders.
+/// # Errors
+/// The system's.
+pub fn lock_byte_wait(file: BorrowedFd<'_>, offset: u64, kind: LockKind) -> io::Result<()> {
+    loop {
+        match control(file, libc::F_SETLKW, request(offset, raw_kind(kind))) {
+            Ok(_) => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Gives the lock on one byte back.
+/// # Errors
+/// The system's.
+pub fn unlock_byte(file: BorrowedFd<'_>, offset: u64) -> io::Result<()> {
+    control(file, libc::F_SETLK, request(offset, libc::F_UNLCK)).map(|_| ())
+}
+
+/// Whether another process holds a lock on this byte. Locks of the calling process are invisible to it.
+/// # Errors
+/// The system's.
+pub fn is_locked_by_other(file: BorrowedFd<'_>, offset: u64) -> io::Result<bool> {
+    let answer = control(file, libc::F_GETLK, request(offset, libc::F_WRLCK))?;
+    Ok(i32::from(answer.l_type) != libc::F_UNLCK)
+}
+
+fn raw_kind(kind: LockKind) -> libc::c_int {
+    match kind {
+        LockKind::Read => libc::F_RDLCK,
+        LockKind::Write => libc::F_WRLCK,
+    }
+}
+
+fn request(offset: u64, kind: libc::c_int) -> libc::flock {
+    libc::flock {
+        l_type: kind as libc::c_short,
+        l_whence: libc::SEEK_SET as libc::c_short,
+        l_start: offset.cast_signed(),
+        l_len: 1,
+        l_pid: 0,
+    }
+}
+
+fn control(file: BorrowedFd<'_>, command: libc::c_int, mut lock: libc::flock) -> io::Result<libc::flock> {
+    // SAFETY: the descriptor is open for the length of the borrow, and `lock` is a whole `flock` the call may write.
+    let code = unsafe { libc::fcntl(file.as_raw_fd(), command, &raw mut lock) };
+    if code == -1 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(lock)
+}

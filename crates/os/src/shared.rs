@@ -1,0 +1,94 @@
+//! The lock file's mapping: words that several processes change at once.
+
+use std::fs::File;
+use std::io;
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicU32, AtomicU64};
+
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
+
+use crate::SharedMutex;
+
+/// A shared, writable mapping of a small file. Only atomics and process-shared mutexes are ever lent from it.
+#[derive(Debug)]
+pub struct SharedMap {
+    base: NonNull<u8>,
+    len: usize,
+}
+
+// SAFETY: the mapping lives until drop and everything lent from it is safe to use from many threads at once.
+unsafe impl Send for SharedMap {}
+// SAFETY: as above; no method hands out a plain reference to the bytes.
+unsafe impl Sync for SharedMap {}
+
+impl SharedMap {
+    /// Maps the first `len` octets of `file`, which must be that long.
+    /// # Errors
+    /// The system's.
+    pub fn new(file: &File, len: usize) -> io::Result<SharedMap> {
+        let flags = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: a fresh mapping at an address of the kernel's choice aliases nothing of ours.
+        let base = unsafe { mmap(ptr::null_mut(), len, flags, MapFlags::SHARED, file, 0) }?;
+        let base = NonNull::new(base.cast::<u8>()).ok_or_else(|| io::Error::other("mapping at address zero"))?;
+        Ok(SharedMap { base, len })
+    }
+
+    /// Length in octets.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether the mapping is empty; it never is.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The 32-bit word at `offset`.
+    /// # Panics
+    /// When the offset is unaligned or the word does not lie in the mapping.
+    #[must_use]
+    pub fn word32(&self, offset: usize) -> &AtomicU32 {
+        let at = self.checked(offset, 4, 4).cast::<u32>();
+        // SAFETY: in bounds, aligned, alive as long as `self`, and only ever accessed atomically on our side.
+        unsafe { AtomicU32::from_ptr(at.as_ptr()) }
+    }
+
+    /// The 64-bit word at `offset`.
+    /// # Panics
+    /// When the offset is unaligned or the word does not lie in the mapping.
+    #[must_use]
+    pub fn word64(&self, offset: usize) -> &AtomicU64 {
+        let at = self.checked(offset, 8, 8).cast::<u64>();
+        // SAFETY: in bounds, aligned, alive as long as `self`, and only ever accessed atomically on our side.
+        unsafe { AtomicU64::from_ptr(at.as_ptr()) }
+    }
+
+    /// The process-shared mutex at `offset`.
+    /// # Panics
+    /// When the offset is unaligned or the mutex does not lie in the mapping.
+    #[must_use]
+    pub fn mutex(&self, offset: usize) -> SharedMutex<'_> {
+        let at = self.checked(offset, size_of::<libc::pthread_mutex_t>(), 8);
+        SharedMutex::new(at.cast())
+    }
+
+    fn checked(&self, offset: usize, len: usize, align: usize) -> NonNull<u8> {
+        assert!(offset.is_multiple_of(align), "unaligned shared word at {offset}");
+        assert!(
+            offset.checked_add(len).is_some_and(|end| end <= self.len),
+            "shared word at {offset} lies outside the lock file's {} octets",
+            self.len
+        );
+        // SAFETY: just checked to lie inside the mapping.
+        unsafe { self.base.add(offset) }
+    }
+}
+
+impl Drop for SharedMap {
+    fn drop(&mut self) {
+        // SAFETY: the mapping was made by `new`, and borrows of it end before `self` does.
+        let _ = unsafe { munmap(self.base.as_ptr().cast(), self.len) };
+    }
+}
