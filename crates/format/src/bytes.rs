@@ -27,6 +27,8 @@ pub(crate) fn u64_at(bytes: &[u8], offset: usize) -> Option<u64> {
 /// Stores `value` at `offset`; `None` if there is no room, with nothing changed.
 #[inline]
 pub(crate) fn put(bytes: &mut [u8], offset: usize, value: &[u8]) -> Option<()> {
-    bytes.get_mut(offset..offset.checked_add(value.len())?)?.copy_from_slice(value);
+    bytes
+        .get_mut(offset..offset.checked_add(value.len())?)?
+        .copy_from_slice(value);
     Some(())
 }

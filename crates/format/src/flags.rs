@@ -20,7 +20,8 @@ impl PageFlags {
     /// A page inside a node, with [`PageFlags::LEAF`].
     pub const SUB_PAGE: u16 = 0x40;
     /// The flags that tell what a page is.
-    pub const KIND: u16 = Self::BRANCH | Self::LEAF | Self::OVERFLOW | Self::META | Self::PACKED | Self::SUB_PAGE;
+    pub const KIND: u16 =
+        Self::BRANCH | Self::LEAF | Self::OVERFLOW | Self::META | Self::PACKED | Self::SUB_PAGE;
 }
 
 /// Flags in a leaf node.

@@ -24,7 +24,9 @@ impl<'a> FreeRecord<'a> {
         let mut above = last.0.saturating_add(1);
         for pgno in record.iter() {
             if pgno.0 >= above {
-                return Err(Malformed::FreeRecord("numbers out of order or behind the last page"));
+                return Err(Malformed::FreeRecord(
+                    "numbers out of order or behind the last page",
+                ));
             }
             above = pgno.0;
         }
@@ -48,7 +50,10 @@ impl<'a> FreeRecord<'a> {
 
     /// The page numbers, descending.
     pub fn iter(&self) -> impl Iterator<Item = Pgno> + 'a {
-        self.numbers.chunks_exact(8).filter_map(|word| u64_at(word, 0)).map(Pgno)
+        self.numbers
+            .chunks_exact(8)
+            .filter_map(|word| u64_at(word, 0))
+            .map(Pgno)
     }
 
     /// Octets a record of `count` pages takes.
@@ -62,8 +67,13 @@ impl<'a> FreeRecord<'a> {
     /// When the record does not fit.
     pub fn write(value: &mut [u8], descending: impl ExactSizeIterator<Item = Pgno>) {
         let count = descending.len();
-        assert!(Self::value_len(count) <= value.len(), "a free-list record needs more room than was reserved");
-        let words = std::iter::once(count as u64).chain(descending.map(|pgno| pgno.0)).chain(std::iter::repeat(0));
+        assert!(
+            Self::value_len(count) <= value.len(),
+            "a free-list record needs more room than was reserved"
+        );
+        let words = std::iter::once(count as u64)
+            .chain(descending.map(|pgno| pgno.0))
+            .chain(std::iter::repeat(0));
         for (to, word) in value.chunks_mut(8).zip(words) {
             let octets = word.to_le_bytes();
             to.copy_from_slice(octets.get(..to.len()).unwrap_or(&octets));

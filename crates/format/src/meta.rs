@@ -1,7 +1,10 @@
 //! Meta pages: where a snapshot begins.
 
 use crate::bytes::{put, u16_at, u32_at, u64_at};
-use crate::{Format, Malformed, PAGE_SIZE_MAX, PAGE_SIZE_MIN, PageFlags, Pgno, TREE_RECORD_LEN, TreeRecord, Txnid};
+use crate::{
+    Format, Malformed, PAGE_SIZE_MAX, PAGE_SIZE_MIN, PageFlags, Pgno, TREE_RECORD_LEN, TreeRecord,
+    Txnid,
+};
 
 /// Pages 0 and 1 are meta pages; transaction t is committed in page t mod 2.
 pub const META_PAGES: u64 = 2;
@@ -69,7 +72,11 @@ impl Meta {
         if version != F::DATA_VERSION {
             return Err(Refusal::Version(version));
         }
-        let tree = |at: usize| page.get(at..at + TREE_RECORD_LEN).and_then(TreeRecord::read).ok_or(missing);
+        let tree = |at: usize| {
+            page.get(at..at + TREE_RECORD_LEN)
+                .and_then(TreeRecord::read)
+                .ok_or(missing)
+        };
         Ok(Meta {
             map_address: u64_at(page, ADDRESS_AT).ok_or(missing)?,
             map_size: u64_at(page, MAP_SIZE_AT).ok_or(missing)?,
@@ -89,14 +96,19 @@ impl Meta {
     /// Whether the claimed page size is one the format has.
     #[must_use]
     pub fn page_size_is_valid(&self) -> bool {
-        (PAGE_SIZE_MIN..=PAGE_SIZE_MAX).contains(&self.page_size()) && self.page_size().is_power_of_two()
+        (PAGE_SIZE_MIN..=PAGE_SIZE_MAX).contains(&self.page_size())
+            && self.page_size().is_power_of_two()
     }
 
     /// Checks that the snapshot can be what it says.
     /// # Errors
     /// The first contradiction found.
     pub fn check(&self) -> Result<(), Malformed> {
-        let end = self.last.0.checked_add(1).and_then(|pages| pages.checked_mul(self.page_size() as u64));
+        let end = self
+            .last
+            .0
+            .checked_add(1)
+            .and_then(|pages| pages.checked_mul(self.page_size() as u64));
         if self.last.0 < 1 || end.is_none_or(|end| end > i64::MAX as u64) {
             return Err(Malformed::PageOutOfRange(self.last));
         }

@@ -28,10 +28,16 @@ impl OverflowHeader {
         }
         let flags = u16_at(page, F::FLAGS_AT).ok_or(Malformed::Truncated)?;
         if flags & PageFlags::KIND != PageFlags::OVERFLOW {
-            return Err(Malformed::Kind { found: flags, wanted: "the start of an overflow run" });
+            return Err(Malformed::Kind {
+                found: flags,
+                wanted: "the start of an overflow run",
+            });
         }
         let pages = u64::from(u32_at(page, F::RUN_AT).ok_or(Malformed::Truncated)?);
-        let ends_inside = pgno.0.checked_add(pages).is_some_and(|end| end <= last.0.saturating_add(1));
+        let ends_inside = pgno
+            .0
+            .checked_add(pages)
+            .is_some_and(|end| end <= last.0.saturating_add(1));
         if pages < overflow_pages::<F>(value_len, page_size) || !ends_inside {
             return Err(Malformed::Overflow { pages });
         }

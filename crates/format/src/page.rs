@@ -83,16 +83,25 @@ impl<'a, F: Format> Page<'a, F> {
         }
         let flags = u16_at(header, F::FLAGS_AT).ok_or(Malformed::Truncated)?;
         if flags & PageFlags::KIND != kind.flag() {
-            return Err(Malformed::Kind { found: flags, wanted: kind.wanted() });
+            return Err(Malformed::Kind {
+                found: flags,
+                wanted: kind.wanted(),
+            });
         }
         let lower = u16_at(header, F::LOWER_AT).ok_or(Malformed::Truncated)?;
         let upper = u16_at(header, F::UPPER_AT).ok_or(Malformed::Truncated)?;
         let (end, start) = (F::to_page_offset(lower), F::to_page_offset(upper));
-        let offsets = bytes.get(F::HEADER_LEN..end).filter(|offsets| offsets.len().is_multiple_of(2));
+        let offsets = bytes
+            .get(F::HEADER_LEN..end)
+            .filter(|offsets| offsets.len().is_multiple_of(2));
         match offsets {
-            Some(offsets) if end <= start && start <= bytes.len() => {
-                Ok(Page { bytes, offsets, upper: start, kind, format: PhantomData })
-            }
+            Some(offsets) if end <= start && start <= bytes.len() => Ok(Page {
+                bytes,
+                offsets,
+                upper: start,
+                kind,
+                format: PhantomData,
+            }),
             _ => Err(Malformed::Bounds { lower, upper }),
         }
     }
@@ -158,7 +167,10 @@ impl<'a, F: Format> Page<'a, F> {
         let flags = u16::from_le_bytes([f0, f1]);
         let key_len = key_len(header);
         if key_len == 0 || key_len > crate::KEY_LEN_MAX {
-            return Err(Malformed::KeyLength { index, len: key_len });
+            return Err(Malformed::KeyLength {
+                index,
+                len: key_len,
+            });
         }
         let data_len = match flags {
             NodeFlags::OVERFLOW => 8,
@@ -166,9 +178,16 @@ impl<'a, F: Format> Page<'a, F> {
             both if both == NodeFlags::SUB_TREE | NodeFlags::DUPLICATES => value_len,
             _ => return Err(Malformed::NodeFlags { index, flags }),
         };
-        let (key, rest) = rest.split_at_checked(key_len).ok_or(Malformed::Node(index))?;
+        let (key, rest) = rest
+            .split_at_checked(key_len)
+            .ok_or(Malformed::Node(index))?;
         let data = rest.get(..data_len).ok_or(Malformed::Node(index))?;
-        Ok(LeafNode { key, data, value_len, flags: NodeFlags(flags) })
+        Ok(LeafNode {
+            key,
+            data,
+            value_len,
+            flags: NodeFlags(flags),
+        })
     }
 
     /// Octets the node of entry `index` takes in the page, rounded up to even.
@@ -203,7 +222,11 @@ impl<'a, F: Format> Page<'a, F> {
         for index in 0..self.len() {
             sum += self.node_bytes(index)?.len();
         }
-        if sum == self.bytes.len() - self.upper { Ok(()) } else { Err(Malformed::NodeSum) }
+        if sum == self.bytes.len() - self.upper {
+            Ok(())
+        } else {
+            Err(Malformed::NodeSum)
+        }
     }
 
     /// Where the lowest node begins.
@@ -225,7 +248,10 @@ impl<'a, F: Format> Page<'a, F> {
     #[inline]
     fn node(&self, index: usize) -> Result<(&'a [u8; 8], &'a [u8]), Malformed> {
         let at = self.offset(index)?;
-        self.bytes.get(at..).and_then(|bytes| bytes.split_first_chunk()).ok_or(Malformed::Node(index))
+        self.bytes
+            .get(at..)
+            .and_then(|bytes| bytes.split_first_chunk())
+            .ok_or(Malformed::Node(index))
     }
 }
 

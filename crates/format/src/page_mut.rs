@@ -62,15 +62,29 @@ impl<'a, F: Format> PageMut<'a, F> {
             .and_then(|()| put(bytes, F::LOWER_AT, &(F::HEADER_LEN as u16).to_le_bytes()))
             .and_then(|()| put(bytes, F::UPPER_AT, &upper.to_le_bytes()));
         debug_assert!(done.is_some(), "a page is larger than its header");
-        PageMut { bytes, pgno, kind, format: PhantomData }
+        PageMut {
+            bytes,
+            pgno,
+            kind,
+            format: PhantomData,
+        }
     }
 
     /// Checks the header of a page that is about to be changed.
     /// # Errors
     /// As [`Page::parse`].
-    pub fn parse(bytes: &'a mut [u8], pgno: Pgno, kind: PageKind) -> Result<PageMut<'a, F>, Malformed> {
+    pub fn parse(
+        bytes: &'a mut [u8],
+        pgno: Pgno,
+        kind: PageKind,
+    ) -> Result<PageMut<'a, F>, Malformed> {
         Page::<F>::parse(bytes, pgno, kind)?;
-        Ok(PageMut { bytes, pgno, kind, format: PhantomData })
+        Ok(PageMut {
+            bytes,
+            pgno,
+            kind,
+            format: PhantomData,
+        })
     }
 
     /// Gives a fresh copy its own number and wipes marks that mean something in memory only.
@@ -91,7 +105,12 @@ impl<'a, F: Format> PageMut<'a, F> {
     /// Inserts an entry at `index`; `false`, with nothing changed, if the page has no room for it.
     /// # Errors
     /// [`Malformed::Node`] when `index` lies behind the last entry.
-    pub fn insert(&mut self, index: usize, key: &[u8], value: NodeValue<'_>) -> Result<bool, Malformed> {
+    pub fn insert(
+        &mut self,
+        index: usize,
+        key: &[u8],
+        value: NodeValue<'_>,
+    ) -> Result<bool, Malformed> {
         let len = value.node_len::<F>(key.len());
         let Some(at) = self.open(index, len)? else {
             return Ok(false);
@@ -112,14 +131,19 @@ impl<'a, F: Format> PageMut<'a, F> {
         }
         let _ = put(&mut header, 6, &(key.len() as u16).to_le_bytes());
         let data_at = at + F::NODE_HEADER_LEN + key.len();
-        let done = put(self.bytes, at, &header).and_then(|()| put(self.bytes, at + F::NODE_HEADER_LEN, key)).and_then(
-            |()| match value {
+        let done = put(self.bytes, at, &header)
+            .and_then(|()| put(self.bytes, at + F::NODE_HEADER_LEN, key))
+            .and_then(|()| match value {
                 NodeValue::Child(_) => Some(()),
                 NodeValue::Data(data, _) => put(self.bytes, data_at, data),
-                NodeValue::Reserved(len) => self.bytes.get_mut(data_at..data_at + len).map(|room| room.fill(0)),
-                NodeValue::Overflow { first, .. } => put(self.bytes, data_at, &first.0.to_le_bytes()),
-            },
-        );
+                NodeValue::Reserved(len) => self
+                    .bytes
+                    .get_mut(data_at..data_at + len)
+                    .map(|room| room.fill(0)),
+                NodeValue::Overflow { first, .. } => {
+                    put(self.bytes, data_at, &first.0.to_le_bytes())
+                }
+            });
         done.map(|()| true).ok_or(Malformed::Node(index))
     }
 
@@ -130,7 +154,9 @@ impl<'a, F: Format> PageMut<'a, F> {
         let Some(at) = self.open(index, node.len())? else {
             return Ok(false);
         };
-        put(self.bytes, at, node).map(|()| true).ok_or(Malformed::Node(index))
+        put(self.bytes, at, node)
+            .map(|()| true)
+            .ok_or(Malformed::Node(index))
     }
 
     /// Removes entry `index` and closes the gap.
@@ -138,7 +164,12 @@ impl<'a, F: Format> PageMut<'a, F> {
     /// [`Malformed::Node`] and what else a damaged node gives.
     pub fn remove(&mut self, index: usize) -> Result<(), Malformed> {
         let page = self.view()?;
-        let (at, len, count, upper) = (page.offset(index)?, page.node_bytes(index)?.len(), page.len(), page.upper());
+        let (at, len, count, upper) = (
+            page.offset(index)?,
+            page.node_bytes(index)?.len(),
+            page.len(),
+            page.upper(),
+        );
         self.bytes.copy_within(upper..at, upper + len);
         let mut to = F::HEADER_LEN;
         for entry in 0..count {
@@ -146,7 +177,11 @@ impl<'a, F: Format> PageMut<'a, F> {
             if entry == index {
                 continue;
             }
-            let moved = if F::to_page_offset(stored) < at { stored + len as u16 } else { stored };
+            let moved = if F::to_page_offset(stored) < at {
+                stored + len as u16
+            } else {
+                stored
+            };
             self.store(to, moved)?;
             to += 2;
         }
@@ -166,12 +201,14 @@ impl<'a, F: Format> PageMut<'a, F> {
     /// The data of leaf entry `index`, for changing in place.
     /// # Errors
     /// As [`Page::leaf`].
-    pub fn data_mut(&mut self, index: usize) -> Result<&mut [u8], Malformed> {
+    pub fn into_data(self, index: usize) -> Result<&'a mut [u8], Malformed> {
         let page = self.view()?;
         let node = page.leaf(index)?;
         let at = page.offset(index)? + F::NODE_HEADER_LEN + node.key.len();
         let len = node.data.len();
-        self.bytes.get_mut(at..at + len).ok_or(Malformed::Node(index))
+        self.bytes
+            .get_mut(at..at + len)
+            .ok_or(Malformed::Node(index))
     }
 
     /// Makes room for a node of `len` octets and its offset at `index`; the node's place, or `None` without room.

@@ -63,9 +63,23 @@ impl TreeRecord {
     #[must_use]
     pub fn to_bytes(&self) -> [u8; TREE_RECORD_LEN] {
         let mut out = [0; TREE_RECORD_LEN];
-        let words = [self.branch_pages, self.leaf_pages, self.overflow_pages, self.entries, self.root.0];
-        let head = self.pad.to_le_bytes().into_iter().chain(self.flags.0.to_le_bytes()).chain(self.depth.to_le_bytes());
-        for (to, from) in out.iter_mut().zip(head.chain(words.into_iter().flat_map(u64::to_le_bytes))) {
+        let words = [
+            self.branch_pages,
+            self.leaf_pages,
+            self.overflow_pages,
+            self.entries,
+            self.root.0,
+        ];
+        let head = self
+            .pad
+            .to_le_bytes()
+            .into_iter()
+            .chain(self.flags.0.to_le_bytes())
+            .chain(self.depth.to_le_bytes());
+        for (to, from) in out
+            .iter_mut()
+            .zip(head.chain(words.into_iter().flat_map(u64::to_le_bytes)))
+        {
             *to = from;
         }
         out

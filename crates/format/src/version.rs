@@ -45,14 +45,19 @@ pub trait Format: Copy + Send + Sync + std::fmt::Debug + 'static {
     /// Longest key a page of this size can take.
     #[must_use]
     fn key_max(page_size: usize) -> usize {
-        KEY_LEN_MAX.min(Self::node_max(page_size).saturating_sub(Self::NODE_HEADER_LEN + crate::TREE_RECORD_LEN))
+        KEY_LEN_MAX.min(
+            Self::node_max(page_size)
+                .saturating_sub(Self::NODE_HEADER_LEN + crate::TREE_RECORD_LEN),
+        )
     }
 
     /// Splits a node header into child number (branch) or data length and flags (leaf).
     #[must_use]
     #[inline]
     fn branch_child(header: [u8; 8]) -> u64 {
-        u64::from_le_bytes([header[0], header[1], header[2], header[3], header[4], header[5], 0, 0])
+        u64::from_le_bytes([
+            header[0], header[1], header[2], header[3], header[4], header[5], 0, 0,
+        ])
     }
 
     /// The environment's free-list flags as stored: always integer keys.

@@ -1,9 +1,10 @@
 //! The data file's descriptors: positioned writes, flushes, growth, each reported to an observer if there is one.
 
 use std::fmt;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, IoSlice};
 use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::Path;
 use std::sync::Arc;
 
 use rustix::fs::fdatasync;
@@ -18,6 +19,9 @@ pub trait DiskObserver: Send + Sync {
     fn resize(&self, len: u64);
 }
 
+/// Flag for opening a file whose writes are durable when they return.
+pub const SYNCHRONOUS: i32 = libc::O_DSYNC;
+
 /// What tells two files apart, whatever their paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FileIdentity {
@@ -30,11 +34,21 @@ impl FileIdentity {
     /// # Errors
     /// The system's.
     pub fn of(file: &File) -> io::Result<FileIdentity> {
-        let metadata = file.metadata()?;
-        Ok(FileIdentity {
+        Ok(Self::from_metadata(&file.metadata()?))
+    }
+
+    /// The identity of the file at `path`, without opening it.
+    /// # Errors
+    /// The system's.
+    pub fn at(path: &Path) -> io::Result<FileIdentity> {
+        Ok(Self::from_metadata(&path.metadata()?))
+    }
+
+    fn from_metadata(metadata: &Metadata) -> FileIdentity {
+        FileIdentity {
             device: metadata.dev(),
             inode: metadata.ino(),
-        })
+        }
     }
 }
 
@@ -47,15 +61,26 @@ pub struct DataFile {
 
 impl fmt::Debug for DataFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DataFile").field("pages", &self.pages).field("meta", &self.meta).finish_non_exhaustive()
+        f.debug_struct("DataFile")
+            .field("pages", &self.pages)
+            .field("meta", &self.meta)
+            .finish_non_exhaustive()
     }
 }
 
 impl DataFile {
     /// Joins the descriptors; `meta` is open with synchronous writes.
     #[must_use]
-    pub fn new(pages: File, meta: Option<File>, observer: Option<Arc<dyn DiskObserver>>) -> DataFile {
-        DataFile { pages, meta, observer }
+    pub fn new(
+        pages: File,
+        meta: Option<File>,
+        observer: Option<Arc<dyn DiskObserver>>,
+    ) -> DataFile {
+        DataFile {
+            pages,
+            meta,
+            observer,
+        }
     }
 
     /// The descriptor of the pages.
@@ -133,8 +158,12 @@ impl DataFile {
         let mut start = 0;
         for part in parts {
             let end = start + part.len();
-            if let Some(rest) = part.get(written.saturating_sub(start)..).filter(|rest| !rest.is_empty()) {
-                self.pages.write_all_at(rest, offset + (end - rest.len()) as u64)?;
+            if let Some(rest) = part
+                .get(written.saturating_sub(start)..)
+                .filter(|rest| !rest.is_empty())
+            {
+                self.pages
+                    .write_all_at(rest, offset + (end - rest.len()) as u64)?;
             }
             start = end;
         }

@@ -45,7 +45,11 @@ impl Map {
                 Ok(base) => {
                     let base = NonNull::new(base.cast::<u8>())
                         .ok_or_else(|| io::Error::other("mapping at address zero"))?;
-                    return Ok(Map { base, len: wish, writable });
+                    return Ok(Map {
+                        base,
+                        len: wish,
+                        writable,
+                    });
                 }
                 Err(_) if wish / 2 >= len_min && wish > len_min => wish = (wish / 2).max(len_min),
                 Err(error) => return Err(error.into()),
@@ -88,7 +92,10 @@ impl Map {
     /// The range lies inside the file, and nobody else reads or writes it while the borrow lives: it belongs to a
     /// page private to the one writer's transaction.
     #[must_use]
-    #[expect(clippy::mut_from_ref, reason = "the promise of exclusivity is the caller's, per page, not per mapping")]
+    #[expect(
+        clippy::mut_from_ref,
+        reason = "the promise of exclusivity is the caller's, per page, not per mapping"
+    )]
     pub unsafe fn bytes_mut(&self, offset: usize, len: usize) -> Option<&mut [u8]> {
         if !self.writable || offset.checked_add(len)? > self.len {
             return None;
@@ -127,7 +134,11 @@ impl Map {
     pub fn flush(&self, offset: usize, len: usize, wait: bool) -> io::Result<()> {
         let start = offset - offset % crate::page_size();
         let end = offset.saturating_add(len).min(self.len);
-        let flags = if wait { MsyncFlags::SYNC } else { MsyncFlags::ASYNC };
+        let flags = if wait {
+            MsyncFlags::SYNC
+        } else {
+            MsyncFlags::ASYNC
+        };
         // SAFETY: `start` lies inside the reservation because `offset` does.
         let at = unsafe { self.base.add(start.min(self.len)) };
         // SAFETY: flushing our own mapping changes no contents.

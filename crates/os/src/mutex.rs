@@ -5,6 +5,9 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
+/// The error number of a mutex whose owner died and whose successor gave up.
+pub const NOT_RECOVERABLE: i32 = libc::ENOTRECOVERABLE;
+
 /// How a lock was got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LockOutcome {
@@ -23,7 +26,10 @@ pub struct SharedMutex<'map> {
 
 impl<'map> SharedMutex<'map> {
     pub(crate) fn new(raw: NonNull<libc::pthread_mutex_t>) -> SharedMutex<'map> {
-        SharedMutex { raw, map: PhantomData }
+        SharedMutex {
+            raw,
+            map: PhantomData,
+        }
     }
 
     /// Makes the mutex anew, whatever bytes are there. Only whoever has the lock file to itself may do this.
@@ -34,11 +40,16 @@ impl<'map> SharedMutex<'map> {
         // SAFETY: the call writes the attributes it is given.
         check(unsafe { libc::pthread_mutexattr_init(attributes.as_mut_ptr()) })?;
         // SAFETY: initialised above.
-        let shared =
-            check(unsafe { libc::pthread_mutexattr_setpshared(attributes.as_mut_ptr(), libc::PTHREAD_PROCESS_SHARED) });
+        let shared = check(unsafe {
+            libc::pthread_mutexattr_setpshared(
+                attributes.as_mut_ptr(),
+                libc::PTHREAD_PROCESS_SHARED,
+            )
+        });
         // SAFETY: initialised above.
-        let robust =
-            check(unsafe { libc::pthread_mutexattr_setrobust(attributes.as_mut_ptr(), libc::PTHREAD_MUTEX_ROBUST) });
+        let robust = check(unsafe {
+            libc::pthread_mutexattr_setrobust(attributes.as_mut_ptr(), libc::PTHREAD_MUTEX_ROBUST)
+        });
         let made = shared.and(robust).and_then(|()| {
             // SAFETY: the mutex lies in a live mapping, and its user has promised that no other process uses it.
             check(unsafe { libc::pthread_mutex_init(self.raw.as_ptr(), attributes.as_ptr()) })

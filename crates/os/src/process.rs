@@ -1,5 +1,8 @@
 //! Who we are, as other processes see us in the lock file.
 
+use std::sync::Once;
+use std::sync::atomic::{AtomicU32, Ordering};
+
 /// The system's page size in octets.
 #[must_use]
 pub fn page_size() -> usize {
@@ -9,7 +12,10 @@ pub fn page_size() -> usize {
 /// This process's id, as it stands in reader slots. Asks the system each time: the answer changes in a forked child.
 #[must_use]
 pub fn process_id() -> u32 {
-    rustix::process::getpid().as_raw_nonzero().get().cast_unsigned()
+    rustix::process::getpid()
+        .as_raw_nonzero()
+        .get()
+        .cast_unsigned()
 }
 
 /// The word that names the calling thread in a reader slot; information for people, nothing depends on it.
@@ -17,4 +23,23 @@ pub fn process_id() -> u32 {
 pub fn thread_word() -> u64 {
     // SAFETY: `pthread_self` has no preconditions and cannot fail.
     unsafe { libc::pthread_self() }
+}
+
+/// Number of forks between the program's start and this process; a handle made at another count belongs to a parent.
+///
+/// Costs one load: a handler counts in each forked child.
+#[must_use]
+pub fn fork_generation() -> u32 {
+    static REGISTER: Once = Once::new();
+    REGISTER.call_once(|| {
+        // SAFETY: the handler only changes an atomic, which is allowed between fork and exec.
+        unsafe { libc::pthread_atfork(None, None, Some(count_fork)) };
+    });
+    FORKS.load(Ordering::Relaxed)
+}
+
+static FORKS: AtomicU32 = AtomicU32::new(0);
+
+extern "C" fn count_fork() {
+    FORKS.fetch_add(1, Ordering::Relaxed);
 }

@@ -21,7 +21,9 @@ pub fn try_lock_byte(file: BorrowedFd<'_>, offset: u64, kind: LockKind) -> io::R
     let lock = request(offset, raw_kind(kind));
     match control(file, libc::F_SETLK, lock) {
         Ok(_) => Ok(true),
-        Err(error) if matches!(error.raw_os_error(), Some(libc::EACCES | libc::EAGAIN)) => Ok(false),
+        Err(error) if matches!(error.raw_os_error(), Some(libc::EACCES | libc::EAGAIN)) => {
+            Ok(false)
+        }
         Err(error) => Err(error),
     }
 }
@@ -71,7 +73,11 @@ fn request(offset: u64, kind: libc::c_int) -> libc::flock {
     }
 }
 
-fn control(file: BorrowedFd<'_>, command: libc::c_int, mut lock: libc::flock) -> io::Result<libc::flock> {
+fn control(
+    file: BorrowedFd<'_>,
+    command: libc::c_int,
+    mut lock: libc::flock,
+) -> io::Result<libc::flock> {
     // SAFETY: the descriptor is open for the length of the borrow, and `lock` is a whole `flock` the call may write.
     let code = unsafe { libc::fcntl(file.as_raw_fd(), command, &raw mut lock) };
     if code == -1 {

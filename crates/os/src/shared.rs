@@ -29,7 +29,8 @@ impl SharedMap {
         let flags = ProtFlags::READ | ProtFlags::WRITE;
         // SAFETY: a fresh mapping at an address of the kernel's choice aliases nothing of ours.
         let base = unsafe { mmap(ptr::null_mut(), len, flags, MapFlags::SHARED, file, 0) }?;
-        let base = NonNull::new(base.cast::<u8>()).ok_or_else(|| io::Error::other("mapping at address zero"))?;
+        let base = NonNull::new(base.cast::<u8>())
+            .ok_or_else(|| io::Error::other("mapping at address zero"))?;
         Ok(SharedMap { base, len })
     }
 
@@ -75,7 +76,10 @@ impl SharedMap {
     }
 
     fn checked(&self, offset: usize, len: usize, align: usize) -> NonNull<u8> {
-        assert!(offset.is_multiple_of(align), "unaligned shared word at {offset}");
+        assert!(
+            offset.is_multiple_of(align),
+            "unaligned shared word at {offset}"
+        );
         assert!(
             offset.checked_add(len).is_some_and(|end| end <= self.len),
             "shared word at {offset} lies outside the lock file's {} octets",

@@ -1,0 +1,254 @@
+//! An open environment.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use fulgurite_format::{Pgno, Txnid};
+use fulgurite_os::fork_generation;
+
+use super::registry::Registration;
+use super::{DatabaseNames, Durability, Mapping, OpenOptions};
+use crate::reader::LockFile;
+use crate::{Error, ReadTxn, WriteTxn};
+
+/// The map grows by an eighth of its size, within these bounds in octets.
+const GROWTH_MIN: u64 = 1 << 20;
+const GROWTH_MAX: u64 = 1 << 30;
+
+/// An open environment: begin transactions with [`Environment::read`] and [`Environment::write`].
+///
+/// Share it by reference between threads. A process opens each environment once; a forked child must open its own.
+#[derive(Debug)]
+pub struct Environment {
+    parts: Parts,
+}
+
+/// What opening put together.
+#[derive(Debug)]
+pub(super) struct Parts {
+    pub(super) path: PathBuf,
+    pub(super) mapping: Mapping,
+    /// `None` without locking.
+    pub(super) lock: Option<LockFile>,
+    /// Size of the map as other processes are told: grows in steps within the reservation.
+    pub(super) map_size: AtomicU64,
+    pub(super) names: DatabaseNames,
+    pub(super) options: OpenOptions,
+    pub(super) fork_generation: u32,
+    /// A meta page write failed: nobody knows what the next opener will find.
+    pub(super) failed: AtomicBool,
+    /// Dropped last: the lock file's descriptor must be closed before anybody may open the environment again.
+    #[expect(dead_code, reason = "held for its drop")]
+    pub(super) registration: Registration,
+}
+
+/// Facts about an environment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Info {
+    /// Size of a page in octets.
+    pub page_size: usize,
+    /// Size of the map in octets, as other processes see it. It grows as needed.
+    pub map_size: u64,
+    /// The bound in octets up to which it can grow.
+    pub map_bytes_max: u64,
+    /// The last page in use.
+    pub last_page: u64,
+    /// The last committed transaction.
+    pub last_txnid: u64,
+    /// Reader slots in the lock file; 0 without locking.
+    pub readers_max: u32,
+    /// Reader slots ever used; does not go down when readers end.
+    pub readers_used: u32,
+}
+
+impl Environment {
+    /// Options for opening an environment.
+    #[must_use]
+    pub fn options() -> OpenOptions {
+        OpenOptions::default()
+    }
+
+    pub(super) const fn from_parts(parts: Parts) -> Environment {
+        Environment { parts }
+    }
+
+    /// Begins a read transaction on the newest snapshot. Never waits for a writer, and takes no lock once the process
+    /// has had as many readers at a time before.
+    /// # Errors
+    /// [`Error::ReadersFull`], [`Error::Forked`], [`Error::Corrupted`] for a damaged meta page.
+    pub fn read(&self) -> Result<ReadTxn<'_>, Error> {
+        ReadTxn::begin(self)
+    }
+
+    /// Begins the write transaction; waits until no other thread or process has one.
+    ///
+    /// Beginning a second one in the same thread while the first lives waits for ever.
+    /// # Errors
+    /// [`Error::ReadOnly`], [`Error::Forked`], [`Error::EnvironmentFailed`], [`Error::Corrupted`].
+    pub fn write(&self) -> Result<WriteTxn<'_>, Error> {
+        WriteTxn::begin(self)
+    }
+
+    /// The path the environment was opened with.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.parts.path
+    }
+
+    /// Facts about the environment.
+    /// # Errors
+    /// [`Error::Corrupted`] for a damaged meta page.
+    pub fn info(&self) -> Result<Info, Error> {
+        let meta = self.mapping().newest_meta()?;
+        let lock = self.parts.lock.as_ref();
+        Ok(Info {
+            page_size: self.mapping().page_size(),
+            map_size: self.map_size().max(meta.map_size),
+            map_bytes_max: self.mapping().map().len() as u64,
+            last_page: meta.last.0,
+            last_txnid: meta.txnid.0,
+            readers_max: lock.map_or(0, LockFile::slots),
+            readers_used: lock.map_or(0, LockFile::used_slots),
+        })
+    }
+
+    /// Makes all commits so far durable; for environments opened with less than [`Durability::Full`]. Without `force`
+    /// it does nothing in a [`Durability::NoSync`] environment, as in LMDB.
+    /// # Errors
+    /// [`Error::ReadOnly`] and the system's.
+    pub fn sync(&self, force: bool) -> Result<(), Error> {
+        if self.parts.options.read_only {
+            return Err(Error::ReadOnly);
+        }
+        if !force && self.durability() == Durability::NoSync {
+            return Ok(());
+        }
+        self.flush(force || !self.parts.options.map_async)
+    }
+
+    /// Frees the reader slots of processes that died; returns how many. A writer does so by itself before it lets
+    /// the file grow on account of an old reader.
+    /// # Errors
+    /// The system's.
+    pub fn clear_stale_readers(&self) -> Result<usize, Error> {
+        self.parts
+            .lock
+            .as_ref()
+            .map_or(Ok(0), LockFile::clear_stale)
+    }
+
+    pub(crate) const fn mapping(&self) -> &Mapping {
+        &self.parts.mapping
+    }
+
+    pub(crate) const fn lock(&self) -> Option<&LockFile> {
+        self.parts.lock.as_ref()
+    }
+
+    pub(crate) const fn names(&self) -> &DatabaseNames {
+        &self.parts.names
+    }
+
+    pub(crate) const fn durability(&self) -> Durability {
+        self.parts.options.durability
+    }
+
+    pub(crate) const fn is_read_only(&self) -> bool {
+        self.parts.options.read_only
+    }
+
+    pub(crate) const fn has_writable_map(&self) -> bool {
+        self.parts.options.write_map && !self.parts.options.read_only
+    }
+
+    pub(crate) const fn flushes_wait(&self) -> bool {
+        !self.parts.options.map_async
+    }
+
+    pub(crate) const fn dirty_octets_max(&self) -> usize {
+        self.parts.options.dirty_bytes_max
+    }
+
+    pub(crate) fn map_size(&self) -> u64 {
+        self.parts.map_size.load(Ordering::Relaxed)
+    }
+
+    /// Follows another process that has grown the map.
+    pub(crate) fn adopt_map_size(&self, octets: u64) {
+        self.parts.map_size.fetch_max(
+            octets.min(self.mapping().map().len() as u64),
+            Ordering::Relaxed,
+        );
+    }
+
+    /// Refuses use after a fork or a failed meta write.
+    #[inline]
+    pub(crate) fn check_usable(&self) -> Result<(), Error> {
+        if fork_generation() != self.parts.fork_generation {
+            return Err(Error::Forked);
+        }
+        if self.parts.failed.load(Ordering::Relaxed) {
+            return Err(Error::EnvironmentFailed);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn mark_failed(&self) {
+        self.parts.failed.store(true, Ordering::SeqCst);
+    }
+
+    /// The oldest snapshot that transaction `writer` must leave alone: that of the oldest reader, or the last
+    /// committed one. Clears dead readers away if one of them holds an older snapshot.
+    pub(crate) fn oldest_reader(&self, writer: Txnid) -> Result<Txnid, Error> {
+        let committed = Txnid(writer.0.saturating_sub(1));
+        let Some(lock) = self.lock() else {
+            return Ok(committed);
+        };
+        let oldest = lock.oldest_reader(committed);
+        if oldest < committed && lock.clear_stale()? > 0 {
+            return Ok(lock.oldest_reader(committed));
+        }
+        Ok(oldest)
+    }
+
+    /// Lets the map grow, if it must, until page `last` fits.
+    pub(crate) fn make_room(&self, last: u64) -> Result<(), Error> {
+        let bound = self.mapping().map().len() as u64;
+        let needed = (last + 1)
+            .checked_mul(self.mapping().page_size() as u64)
+            .ok_or(Error::MapFull(bound))?;
+        let size = self.map_size();
+        if needed <= size {
+            return Ok(());
+        }
+        if needed > bound || needed > self.parts.options.map_bytes_max.max(size) {
+            return Err(Error::MapFull(bound.min(self.parts.options.map_bytes_max)));
+        }
+        let step = (size / 8).clamp(GROWTH_MIN, GROWTH_MAX);
+        let grown = needed
+            .max(size + step)
+            .min(bound)
+            .next_multiple_of(fulgurite_os::page_size() as u64)
+            .min(bound);
+        if self.has_writable_map() {
+            self.mapping().extend_to(grown)?;
+        }
+        self.parts.map_size.store(grown, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Writes back what the system holds of the data file.
+    pub(crate) fn flush(&self, wait: bool) -> Result<(), Error> {
+        let what = Error::io("making the data file durable");
+        if self.has_writable_map() {
+            let len = usize::try_from(self.map_size()).unwrap_or(usize::MAX);
+            return self.mapping().map().flush(0, len, wait).map_err(what);
+        }
+        self.mapping().file().sync().map_err(what)
+    }
+
+    /// The octets of a meta page in a writable map.
+    pub(crate) fn meta_mut(&self, pgno: Pgno, len: usize) -> Result<&mut [u8], Error> {
+        self.mapping().run_mut(pgno, len)
+    }
+}

@@ -1,0 +1,116 @@
+//! The data file and its mapping, as snapshots and the writer see them: no octet is lent that the file does not have.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use fulgurite_format::Pgno;
+use fulgurite_os::{DataFile, Map};
+
+use crate::Error;
+
+/// An open, mapped data file.
+#[derive(Debug)]
+pub(crate) struct Mapping {
+    file: DataFile,
+    map: Map,
+    page_size: usize,
+    /// The file had at least this length when last asked; it never shrinks while it is open.
+    file_len: AtomicU64,
+}
+
+impl Mapping {
+    pub(crate) fn new(file: DataFile, map: Map, page_size: usize) -> Result<Mapping, Error> {
+        let len = file
+            .len()
+            .map_err(Error::io("reading the data file's length"))?;
+        Ok(Mapping {
+            file,
+            map,
+            page_size,
+            file_len: AtomicU64::new(len),
+        })
+    }
+
+    pub(crate) fn file(&self) -> &DataFile {
+        &self.file
+    }
+
+    pub(crate) fn map(&self) -> &Map {
+        &self.map
+    }
+
+    pub(crate) const fn page_size(&self) -> usize {
+        self.page_size
+    }
+
+    /// Lends `len` octets from the start of page `first` on.
+    ///
+    /// The caller keeps the pages from changing: they belong to a snapshot it has pinned, or to its own write
+    /// transaction.
+    #[inline]
+    pub(crate) fn run(&self, first: Pgno, len: usize) -> Result<&[u8], Error> {
+        let start = self.place(first, len)?;
+        // SAFETY: `place` has seen that the file has these octets. Pages reachable from a pinned snapshot are not
+        // changed by any process (the free list holds them back), and the writer's own pages only by the writer, who
+        // lends them under its exclusive borrow.
+        unsafe { self.map.bytes(start, len) }.ok_or(Error::BeyondEnd(first))
+    }
+
+    /// Lends octets of the writer's private pages for changing, in an environment with a writable map.
+    #[expect(
+        clippy::mut_from_ref,
+        reason = "exclusivity is per page and rests with the one writer"
+    )]
+    pub(crate) fn run_mut(&self, first: Pgno, len: usize) -> Result<&mut [u8], Error> {
+        let start = self.place(first, len)?;
+        // SAFETY: `place` has seen that the file has these octets. The caller is the one writer, the pages are private
+        // to its transaction and no snapshot reaches them, and it lends them under its own exclusive borrow.
+        unsafe { self.map.bytes_mut(start, len) }.ok_or(Error::BeyondEnd(first))
+    }
+
+    /// Copies the words of a meta page, which a committing process may be changing.
+    pub(crate) fn copy_meta(&self, pgno: u64, words: &mut [u64]) -> Result<(), Error> {
+        let start = self.place(Pgno(pgno), words.len() * 8)?;
+        // SAFETY: `place` has seen that the file has these octets.
+        unsafe { self.map.copy_words(start, words) };
+        Ok(())
+    }
+
+    /// Where a run begins in the map, once the file is known to have all of it.
+    #[inline]
+    fn place(&self, first: Pgno, len: usize) -> Result<usize, Error> {
+        let start = first
+            .0
+            .checked_mul(self.page_size as u64)
+            .ok_or(Error::BeyondEnd(first))?;
+        // A page counts as there only as a whole.
+        let end = start
+            .checked_add(len as u64)
+            .and_then(|end| end.checked_next_multiple_of(self.page_size as u64))
+            .ok_or(Error::BeyondEnd(first))?;
+        if end > self.file_len.load(Ordering::Relaxed) && end > self.refresh_len()? {
+            return Err(Error::BeyondEnd(first));
+        }
+        usize::try_from(start).map_err(|_| Error::BeyondEnd(first))
+    }
+
+    #[cold]
+    fn refresh_len(&self) -> Result<u64, Error> {
+        let len = self
+            .file
+            .len()
+            .map_err(Error::io("reading the data file's length"))?;
+        self.file_len.store(len, Ordering::Relaxed);
+        Ok(len)
+    }
+
+    /// Makes the file at least `len` octets long.
+    pub(crate) fn extend_to(&self, len: u64) -> Result<(), Error> {
+        if self.refresh_len()? < len {
+            self.file
+                .resize(len)
+                .map_err(Error::io("growing the data file"))?;
+            self.refresh_len()?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,68 @@
+//! Reading meta pages that a committing process may be writing.
+
+use fulgurite_format::{META_PAGES, Meta, Pgno, Txnid, V09};
+
+use super::Mapping;
+use crate::Error;
+
+/// A reader delayed by two commits can meet a meta page being written; it looks again, at most so often.
+const ATTEMPTS: usize = 1000;
+
+impl Mapping {
+    /// The meta page that transaction `id` wrote, or `None` if it has been overwritten since.
+    pub(crate) fn meta_of(&self, id: Txnid) -> Result<Option<Meta>, Error> {
+        let pgno = id.0 % META_PAGES;
+        for _ in 0..ATTEMPTS {
+            let before = self.read_meta(pgno)?;
+            if before.txnid != id {
+                return Ok(None);
+            }
+            let after = self.read_meta(pgno)?;
+            if before == after {
+                self.check_meta(pgno, &before)?;
+                return Ok(Some(before));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The newer of the two meta pages.
+    pub(crate) fn newest_meta(&self) -> Result<Meta, Error> {
+        let (first, second) = (self.read_meta(0)?, self.read_meta(1)?);
+        let (pgno, meta) = if second.txnid > first.txnid {
+            (1, second)
+        } else {
+            (0, first)
+        };
+        self.check_meta(pgno, &meta)?;
+        Ok(meta)
+    }
+
+    /// One meta page as it is.
+    pub(crate) fn read_meta(&self, pgno: u64) -> Result<Meta, Error> {
+        let mut words = [0u64; Meta::LEN / 8];
+        self.copy_meta(pgno, &mut words)?;
+        let mut octets = [0u8; Meta::LEN];
+        for (to, word) in octets.chunks_exact_mut(8).zip(words) {
+            to.copy_from_slice(&word.to_ne_bytes());
+        }
+        Meta::read::<V09>(&octets).map_err(|_| Error::Corrupted {
+            page: Pgno(pgno),
+            what: fulgurite_format::Malformed::Kind {
+                found: 0,
+                wanted: "a meta page",
+            },
+        })
+    }
+
+    fn check_meta(&self, pgno: u64, meta: &Meta) -> Result<(), Error> {
+        if meta.page_size() != self.page_size() {
+            let what = fulgurite_format::Malformed::TreeRecord;
+            return Err(Error::Corrupted {
+                page: Pgno(pgno),
+                what,
+            });
+        }
+        meta.check().map_err(Error::at(Pgno(pgno)))
+    }
+}

@@ -1,0 +1,17 @@
+//! Environments: a data file, its map and its lock file, opened together.
+
+mod databases;
+mod environment;
+mod mapping;
+mod metas;
+mod open;
+mod options;
+mod registry;
+
+pub use databases::Database;
+pub use environment::{Environment, Info};
+pub use open::OpenError;
+pub use options::{Durability, OpenOptions};
+
+pub(crate) use databases::DatabaseNames;
+pub(crate) use mapping::Mapping;

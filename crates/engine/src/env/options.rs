@@ -1,0 +1,173 @@
+//! How an environment is to be opened.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use fulgurite_format::lockfile;
+use fulgurite_os::DiskObserver;
+
+use super::{Environment, OpenError};
+
+/// What survives a power loss. A crash of the process alone never loses a commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Durability {
+    /// Every commit, once it has returned. Two flushes to the disk each.
+    #[default]
+    Full,
+    /// All but possibly the last commit; the file stays sound. One flush each.
+    NoMetaSync,
+    /// What the system happened to have written; [`Environment::sync`] makes everything so far durable. If the disk
+    /// reorders writes, the file may be damaged.
+    NoSync,
+}
+
+/// Options for opening an environment, each with LMDB's default unless it says otherwise.
+#[derive(Clone)]
+pub struct OpenOptions {
+    pub(super) map_bytes_max: u64,
+    pub(super) readers_max: u32,
+    pub(super) databases_max: usize,
+    pub(super) dirty_bytes_max: usize,
+    pub(super) file_mode: u32,
+    pub(super) durability: Durability,
+    pub(super) no_subdir: bool,
+    pub(super) read_only: bool,
+    pub(super) write_map: bool,
+    pub(super) map_async: bool,
+    pub(super) no_lock: bool,
+    pub(super) no_read_ahead: bool,
+    pub(super) observer: Option<Arc<dyn DiskObserver>>,
+}
+
+impl fmt::Debug for OpenOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OpenOptions")
+            .field("map_bytes_max", &self.map_bytes_max)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Default for OpenOptions {
+    fn default() -> OpenOptions {
+        OpenOptions {
+            map_bytes_max: 1 << 40,
+            readers_max: lockfile::SLOTS_DEFAULT,
+            databases_max: 1024,
+            dirty_bytes_max: 256 << 20,
+            file_mode: 0o664,
+            durability: Durability::Full,
+            no_subdir: false,
+            read_only: false,
+            write_map: false,
+            map_async: false,
+            no_lock: false,
+            no_read_ahead: false,
+            observer: None,
+        }
+    }
+}
+
+impl OpenOptions {
+    /// The bound in octets that the file may grow to: so much address space is reserved, 1 TiB by default, less where
+    /// the process may not have as much. Costs no memory and no disk.
+    #[must_use]
+    pub fn map_bytes_max(mut self, octets: u64) -> Self {
+        self.map_bytes_max = octets;
+        self
+    }
+
+    /// Reader slots of a new lock file, 126 by default. A live file keeps the number it has.
+    #[must_use]
+    pub fn readers_max(mut self, slots: u32) -> Self {
+        self.readers_max = slots.max(1);
+        self
+    }
+
+    /// How many named databases this environment can have handles for, 1024 by default.
+    #[must_use]
+    pub fn databases_max(mut self, count: usize) -> Self {
+        self.databases_max = count;
+        self
+    }
+
+    /// Octets of changed pages a transaction holds in memory, 256 MiB by default; beyond, it writes them to their
+    /// place in the file early.
+    #[must_use]
+    pub fn dirty_bytes_max(mut self, octets: usize) -> Self {
+        self.dirty_bytes_max = octets;
+        self
+    }
+
+    /// Permissions of new files, before the process's mask; 0664 by default.
+    #[must_use]
+    pub fn file_mode(mut self, mode: u32) -> Self {
+        self.file_mode = mode;
+        self
+    }
+
+    /// What survives a power loss.
+    #[must_use]
+    pub fn durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
+        self
+    }
+
+    /// The path is that of the data file itself, and the lock file lies beside it with `-lock` appended.
+    #[must_use]
+    pub fn no_subdir(mut self, yes: bool) -> Self {
+        self.no_subdir = yes;
+        self
+    }
+
+    /// Refuses changes. The lock file is still written, unless the file system is read-only.
+    #[must_use]
+    pub fn read_only(mut self, yes: bool) -> Self {
+        self.read_only = yes;
+        self
+    }
+
+    /// Changes pages in the map instead of writing them: fewer copies, but the file takes its whole map size at once,
+    /// and a stray pointer of the program can damage it.
+    #[must_use]
+    pub fn write_map(mut self, yes: bool) -> Self {
+        self.write_map = yes;
+        self
+    }
+
+    /// With [`OpenOptions::write_map`]: flushes are started but not waited for.
+    #[must_use]
+    pub fn map_async(mut self, yes: bool) -> Self {
+        self.map_async = yes;
+        self
+    }
+
+    /// No lock file: the caller makes sure that nobody writes while anybody else has the environment open.
+    #[must_use]
+    pub fn no_lock(mut self, yes: bool) -> Self {
+        self.no_lock = yes;
+        self
+    }
+
+    /// Tells the system not to read ahead; better for random reads of files larger than memory.
+    #[must_use]
+    pub fn no_read_ahead(mut self, yes: bool) -> Self {
+        self.no_read_ahead = yes;
+        self
+    }
+
+    /// Reports every write, flush and growth of the data file; for tests that simulate power losses. Changes made
+    /// through a writable map are not seen.
+    #[must_use]
+    pub fn observer(mut self, observer: Arc<dyn DiskObserver>) -> Self {
+        self.observer = Some(observer);
+        self
+    }
+
+    /// Opens the environment at `path`, creating its files if need be; the directory must exist.
+    /// # Errors
+    /// [`OpenError`] says what to do about each.
+    pub fn open(&self, path: impl AsRef<Path>) -> Result<Environment, OpenError> {
+        super::open::open(path.as_ref(), self)
+    }
+}

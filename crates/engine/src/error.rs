@@ -1,0 +1,144 @@
+//! What can go wrong once an environment is open.
+
+use std::io;
+
+use fulgurite_format::{Malformed, Pgno};
+
+/// Why an operation failed.
+///
+/// An error from a changing operation that is not about its arguments marks the transaction as failed: it can only
+/// be aborted, and the file stays as the last commit left it.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A page of the file is not what it should be. Nothing was changed; restore the file or export what can be read.
+    #[error("the data file is damaged at page {page}: {what}")]
+    Corrupted {
+        /// The page at which it was noticed.
+        page: Pgno,
+        /// What is wrong.
+        what: Malformed,
+    },
+    /// A page that a snapshot needs lies behind the end of the file.
+    #[error("the data file is damaged: it ends before page {0}, which is in use")]
+    BeyondEnd(Pgno),
+    /// The system refused.
+    #[error("{doing}: {source}")]
+    Io {
+        /// What was being done.
+        doing: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A key of a length the database cannot take.
+    #[error("a key of {len} octets was given; keys have 1 to {max}")]
+    KeyLength {
+        /// The key's length.
+        len: usize,
+        /// The longest allowed.
+        max: usize,
+    },
+    /// A key of a database with integer keys is no integer of the size the database holds.
+    #[error("a key of {len} octets was given; this database has integer keys of {wanted}")]
+    IntegerKey {
+        /// The key's length.
+        len: usize,
+        /// What would be right.
+        wanted: &'static str,
+    },
+    /// A value longer than the format can say.
+    #[error("a value of {0} octets was given; values have at most 4294967295")]
+    ValueLength(usize),
+    /// An appended key is not greater than the last one.
+    #[error("an appended key must be greater than the database's last key")]
+    AppendOrder,
+    /// There is no such database.
+    #[error("there is no database named '{0}'")]
+    NoDatabase(String),
+    /// A database name of an impossible length.
+    #[error("a database name has 1 to {max} octets, not {len}")]
+    NameLength {
+        /// The name's length.
+        len: usize,
+        /// The longest allowed.
+        max: usize,
+    },
+    /// The record is the description of a named database, or a plain record stands where one should be.
+    #[error(
+        "the record '{0}' of the main database is of the other kind: databases and plain records do not mix"
+    )]
+    WrongKind(String),
+    /// The main database has an order or duplicates that named databases cannot live in.
+    #[error("named databases need a main database with plain, byte-ordered keys")]
+    MainUnsuitable,
+    /// The database exists with other properties than asked for.
+    #[error("database '{name}' exists with {found:?} keys")]
+    OrderMismatch {
+        /// Its name.
+        name: String,
+        /// The order it has.
+        found: crate::KeyOrder,
+    },
+    /// The database holds sorted duplicates.
+    #[error("database '{0}' holds sorted duplicates, which this version does not open")]
+    Duplicates(String),
+    /// All places for open databases are taken.
+    #[error("{0} databases are open; raise the limit when opening the environment")]
+    DatabasesFull(usize),
+    /// The file cannot grow further within the address space reserved.
+    #[error("the environment is full: it reached its bound of {0} octets")]
+    MapFull(u64),
+    /// All reader slots are taken by live readers.
+    #[error(
+        "all {0} reader slots are in use; end some readers, or raise the limit when nobody has the file open"
+    )]
+    ReadersFull(u32),
+    /// A change was asked of an environment opened for reading only.
+    #[error("the environment was opened read-only")]
+    ReadOnly,
+    /// An earlier error left the transaction incomplete.
+    #[error("an earlier error ended this transaction; abort it")]
+    TransactionFailed,
+    /// A failed meta page write left it unknown what the next opener will find.
+    #[error("writing a meta page failed; close the environment and open it again")]
+    EnvironmentFailed,
+    /// The handle was opened by the parent process.
+    #[error("the environment was opened before a fork; open it anew in the child")]
+    Forked,
+    /// Transaction ids are used up.
+    #[error("the file's transaction ids are used up; dump it and load it into a new one")]
+    TxnidsExhausted,
+    /// A lock could not be recovered after its owner died.
+    #[error(
+        "a process died holding a lock and nobody could repair it; close the environment everywhere"
+    )]
+    LockBroken,
+}
+
+impl Error {
+    pub(crate) fn io(doing: &'static str) -> impl FnOnce(io::Error) -> Error {
+        move |source| Error::Io { doing, source }
+    }
+
+    /// Turns a complaint about a page into an error.
+    pub(crate) fn at(page: Pgno) -> impl FnOnce(Malformed) -> Error {
+        move |what| Error::Corrupted { page, what }
+    }
+
+    /// Whether the error is about the arguments of a call, found before anything was changed.
+    pub(crate) fn is_harmless(&self) -> bool {
+        matches!(
+            self,
+            Error::KeyLength { .. }
+                | Error::IntegerKey { .. }
+                | Error::ValueLength(_)
+                | Error::AppendOrder
+                | Error::NoDatabase(_)
+                | Error::NameLength { .. }
+                | Error::WrongKind(_)
+                | Error::MainUnsuitable
+                | Error::OrderMismatch { .. }
+                | Error::Duplicates(_)
+                | Error::DatabasesFull(_)
+        )
+    }
+}

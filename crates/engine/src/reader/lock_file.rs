@@ -1,0 +1,196 @@
+//! The lock file of a live environment, shared with every process that has it open.
+//!
+//! The first to open it has a write lock on octet 0 for a moment, resets the file, and steps down to a read lock; all
+//! others hold read locks. So a file left behind by a crash resets itself at the next opening.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use fulgurite_format::{Txnid, lockfile};
+use fulgurite_os::{
+    LockKind, LockOutcome, SharedMap, SharedMutex, lock_byte_wait, process_id, try_lock_byte,
+};
+
+use crate::Error;
+
+/// The octet whose lock says that somebody has the environment open.
+const PRESENCE: u64 = 0;
+
+/// The open lock file of an environment.
+#[derive(Debug)]
+pub(crate) struct LockFile {
+    pub(super) file: File,
+    pub(super) map: SharedMap,
+    pub(super) slots: u32,
+    pub(super) pid: u32,
+    /// Per slot: this process owns it, and it is in use by one of its transactions.
+    pub(super) in_use: Box<[AtomicBool]>,
+    /// Whether this process holds the lock on the octet of its id.
+    pub(super) announced: AtomicBool,
+    /// Whether nobody else had the file open when we opened it.
+    exclusive: bool,
+}
+
+/// Why a lock file could not be opened.
+#[derive(Debug)]
+pub(crate) enum LockOpenError {
+    Io(io::Error),
+    NotALockFile,
+    Version(u32),
+}
+
+impl From<io::Error> for LockOpenError {
+    fn from(error: io::Error) -> LockOpenError {
+        LockOpenError::Io(error)
+    }
+}
+
+impl LockFile {
+    /// Opens and, if nobody else has it open, resets the lock file.
+    pub(crate) fn open(
+        path: &Path,
+        slots_wanted: u32,
+        mode: u32,
+    ) -> Result<LockFile, LockOpenError> {
+        let file = OpenOptions::new()
+            .read(true)
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(mode)
+            .open(path)?;
+        let exclusive = try_lock_byte(file.as_fd(), PRESENCE, LockKind::Write)?;
+        if !exclusive {
+            lock_byte_wait(file.as_fd(), PRESENCE, LockKind::Read)?;
+        }
+        let mut len = file.metadata()?.len();
+        let wanted = lockfile::len_for(slots_wanted) as u64;
+        if exclusive && len < wanted {
+            file.set_len(wanted)?;
+            len = wanted;
+        }
+        if len < lockfile::LEN_MIN {
+            return Err(LockOpenError::NotALockFile);
+        }
+        let slots = lockfile::slots_in(len);
+        let map = SharedMap::new(&file, lockfile::len_for(slots))?;
+        let lock = LockFile {
+            file,
+            map,
+            slots,
+            pid: process_id(),
+            in_use: (0..slots).map(|_| AtomicBool::new(false)).collect(),
+            announced: AtomicBool::new(false),
+            exclusive,
+        };
+        if exclusive {
+            lock.reset()?
+        } else {
+            lock.check()?
+        }
+        Ok(lock)
+    }
+
+    fn reset(&self) -> io::Result<()> {
+        self.reader_mutex().initialise()?;
+        self.writer_mutex().initialise()?;
+        self.map
+            .word32(lockfile::MAGIC_AT)
+            .store(lockfile::MAGIC, Ordering::SeqCst);
+        self.map
+            .word32(lockfile::FORMAT_AT)
+            .store(lockfile::FORMAT, Ordering::SeqCst);
+        self.map
+            .word64(lockfile::LAST_TXNID_AT)
+            .store(0, Ordering::SeqCst);
+        self.map
+            .word32(lockfile::USED_SLOTS_AT)
+            .store(0, Ordering::SeqCst);
+        Ok(())
+    }
+
+    fn check(&self) -> Result<(), LockOpenError> {
+        if self.map.word32(lockfile::MAGIC_AT).load(Ordering::SeqCst) != lockfile::MAGIC {
+            return Err(LockOpenError::NotALockFile);
+        }
+        match self.map.word32(lockfile::FORMAT_AT).load(Ordering::SeqCst) {
+            lockfile::FORMAT => Ok(()),
+            other => Err(LockOpenError::Version(other)),
+        }
+    }
+
+    /// Ends the opening: publishes what was committed last, and lets others in.
+    pub(crate) fn settle(&self, last_txnid: Txnid) -> io::Result<()> {
+        if self.exclusive {
+            self.store_last_txnid(last_txnid);
+            try_lock_byte(self.file.as_fd(), PRESENCE, LockKind::Read)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) const fn slots(&self) -> u32 {
+        self.slots
+    }
+
+    /// The id of the last committed transaction.
+    pub(crate) fn last_txnid(&self) -> Txnid {
+        Txnid(
+            self.map
+                .word64(lockfile::LAST_TXNID_AT)
+                .load(Ordering::SeqCst),
+        )
+    }
+
+    pub(crate) fn store_last_txnid(&self, id: Txnid) {
+        self.map
+            .word64(lockfile::LAST_TXNID_AT)
+            .store(id.0, Ordering::SeqCst);
+    }
+
+    pub(crate) fn writer_mutex(&self) -> SharedMutex<'_> {
+        self.map.mutex(lockfile::WRITER_MUTEX_AT)
+    }
+
+    pub(super) fn reader_mutex(&self) -> SharedMutex<'_> {
+        self.map.mutex(lockfile::READER_MUTEX_AT)
+    }
+
+    /// Runs `work` with the reader mutex held, repairing the table first if its last holder died.
+    pub(super) fn with_reader_mutex<T>(
+        &self,
+        work: impl FnOnce() -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let mutex = self.reader_mutex();
+        match mutex.lock() {
+            Ok(LockOutcome::Clean) => {}
+            Ok(LockOutcome::OwnerDied) => {
+                let repaired = self
+                    .clear_stale_locked()
+                    .and_then(|_| mutex.mark_consistent().map_err(|_| Error::LockBroken));
+                if let Err(error) = repaired {
+                    mutex.unlock();
+                    return Err(error);
+                }
+            }
+            Err(error) => return Err(broken(error)),
+        }
+        let result = work();
+        mutex.unlock();
+        result
+    }
+}
+
+/// A lock that nobody can recover has an error of its own.
+pub(crate) fn broken(error: io::Error) -> Error {
+    if error.raw_os_error() == Some(fulgurite_os::NOT_RECOVERABLE) {
+        return Error::LockBroken;
+    }
+    Error::Io {
+        doing: "taking a lock of the lock file",
+        source: error,
+    }
+}

@@ -1,0 +1,14 @@
+//! The writer's pages: which it may take, which it has given up, and its private copies.
+//!
+//! ```text
+//!   allocate:  loose (private, given back)  ->  pool (from the free list)  ->  behind the last page
+//!   release:   private page -> loose        page of the base snapshot -> freed, listed under this transaction
+//! ```
+
+mod dirty;
+mod pool;
+mod save;
+mod writer_pages;
+
+pub(crate) use save::save_free_list;
+pub(crate) use writer_pages::{PageView, WriterPages, free_tree};

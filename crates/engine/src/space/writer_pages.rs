@@ -1,0 +1,349 @@
+//! The pages of a write transaction: those of the snapshot it began from, and its private ones.
+
+use fulgurite_format::{DatabaseFlags, FreeRecord, Malformed, PageKind, PageMut, Pgno, Txnid, V09};
+use rustc_hash::FxHashSet;
+
+use super::dirty::Dirty;
+use super::pool::Pool;
+use crate::Error;
+use crate::env::{Environment, Mapping};
+use crate::tree::{self, Pages, PagesMut, Path, Tree};
+
+/// A search for a run reads at most so many free page numbers before it takes fresh pages instead.
+const RUN_SEARCH_MAX: usize = 1 << 16;
+
+/// The pages of one snapshot, with the writer's private ones on top if it is the writer's.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PageView<'a> {
+    pub(crate) mapping: &'a Mapping,
+    pub(crate) last: Pgno,
+    pub(crate) dirty: Option<&'a Dirty>,
+}
+
+impl<'a> Pages<'a> for PageView<'a> {
+    type Format = V09;
+
+    fn page_size(self) -> usize {
+        self.mapping.page_size()
+    }
+
+    fn last(self) -> Pgno {
+        self.last
+    }
+
+    #[inline]
+    fn page(self, pgno: Pgno) -> Result<&'a [u8], Error> {
+        self.run(pgno, self.mapping.page_size())
+    }
+
+    #[inline]
+    fn run(self, first: Pgno, len: usize) -> Result<&'a [u8], Error> {
+        if first > self.last {
+            return Err(Error::BeyondEnd(first));
+        }
+        if let Some(bytes) = self.dirty.and_then(|dirty| dirty.get(first)) {
+            return bytes.get(..len).ok_or(Error::BeyondEnd(first));
+        }
+        self.mapping.run(first, len)
+    }
+}
+
+/// A write transaction's pages.
+#[derive(Debug)]
+pub(crate) struct WriterPages<'env> {
+    environment: &'env Environment,
+    /// The last page in use, by this transaction's lights.
+    pub(crate) last: Pgno,
+    /// The last page of the snapshot the transaction began from: everything behind it is private.
+    base_last: Pgno,
+    txnid: Txnid,
+    dirty: Dirty,
+    /// Pages from the free list that are in private use.
+    reclaimed: FxHashSet<Pgno>,
+    /// Private pages given up again.
+    pub(super) loose: Vec<Pgno>,
+    /// Pages from the free list, unused so far.
+    pub(super) pool: Pool,
+    /// Pages of the base snapshot that this transaction no longer needs.
+    pub(super) freed: Vec<Pgno>,
+    /// Free-list records whose pages went to the pool.
+    pub(super) taken: Vec<Txnid>,
+    /// The free-list tree.
+    pub(crate) free: Tree,
+    /// Records below this id hold pages that no reader and no fallback snapshot needs.
+    oldest: Txnid,
+    /// While the free list is being saved nothing more is taken from it.
+    pub(super) saving: bool,
+}
+
+impl<'env> WriterPages<'env> {
+    pub(crate) fn new(
+        environment: &'env Environment,
+        last: Pgno,
+        txnid: Txnid,
+        free: Tree,
+        oldest: Txnid,
+    ) -> Self {
+        WriterPages {
+            environment,
+            last,
+            base_last: last,
+            txnid,
+            dirty: Dirty::default(),
+            reclaimed: FxHashSet::default(),
+            loose: Vec::new(),
+            pool: Pool::default(),
+            freed: Vec::new(),
+            taken: Vec::new(),
+            free,
+            oldest,
+            saving: false,
+        }
+    }
+
+    pub(crate) const fn txnid(&self) -> Txnid {
+        self.txnid
+    }
+
+    /// Whether a page is among the free ones at hand.
+    pub(super) fn is_in_pool(&self, pgno: Pgno) -> bool {
+        self.pool
+            .pages()
+            .binary_search_by(|other| pgno.cmp(other))
+            .is_ok()
+    }
+
+    /// Whether anything was changed.
+    pub(crate) fn is_untouched(&self) -> bool {
+        self.last == self.base_last && self.freed.is_empty() && self.taken.is_empty()
+    }
+
+    #[inline]
+    fn is_private(&self, pgno: Pgno) -> bool {
+        pgno > self.base_last || self.reclaimed.contains(&pgno)
+    }
+
+    /// Writes private pages to their places if too many are in memory. No page may be on loan.
+    pub(crate) fn spill_if_full(&mut self) -> Result<(), Error> {
+        if self.dirty.octets() > self.environment.dirty_octets_max() {
+            return self.write_out();
+        }
+        Ok(())
+    }
+
+    /// Writes all private pages to their places.
+    pub(crate) fn write_out(&mut self) -> Result<(), Error> {
+        let mapping = self.environment.mapping();
+        self.dirty.write_out(mapping.file(), mapping.page_size())
+    }
+
+    /// The octets of a private run in memory, fetched back from the file if it was written already.
+    fn private_mut(&mut self, first: Pgno, len: usize) -> Result<&mut [u8], Error> {
+        if self.environment.has_writable_map() {
+            return self.environment.mapping().run_mut(first, len);
+        }
+        if self.dirty.get(first).is_none() {
+            let bytes = self.environment.mapping().run(first, len)?.into();
+            self.dirty.insert(first, bytes);
+        }
+        self.dirty
+            .get_mut(first)
+            .and_then(|bytes| bytes.get_mut(..len))
+            .ok_or(Error::BeyondEnd(first))
+    }
+
+    /// Moves the pages of the next free-list record that may be reused to the pool; `false` if there is none.
+    fn take_record(&mut self) -> Result<bool, Error> {
+        let view = PageView {
+            mapping: self.environment.mapping(),
+            last: self.last,
+            dirty: Some(&self.dirty),
+        };
+        let mut path = Path::new();
+        let found = match self.taken.last() {
+            None => tree::first(view, &self.free, &mut path)?,
+            Some(taken) => {
+                tree::seek(view, &self.free, &(taken.0 + 1).to_ne_bytes(), &mut path)?;
+                tree::settle(view, &self.free, &mut path)?
+            }
+        };
+        let Some(leaf) = path.leaf().filter(|_| found) else {
+            return Ok(false);
+        };
+        let node = view
+            .tree_page(leaf.pgno, PageKind::Leaf)?
+            .leaf(leaf.index)
+            .map_err(Error::at(leaf.pgno))?;
+        let key = <[u8; 8]>::try_from(node.key).map_err(|_| Error::Corrupted {
+            page: leaf.pgno,
+            what: Malformed::KeyLength {
+                index: leaf.index,
+                len: node.key.len(),
+            },
+        })?;
+        let id = Txnid(u64::from_ne_bytes(key));
+        if id >= self.oldest || self.taken.last().is_some_and(|taken| id <= *taken) {
+            return Ok(false);
+        }
+        let value = crate::value::value_of(view, leaf.pgno, &node)?;
+        let record = FreeRecord::parse(value, self.base_last).map_err(Error::at(leaf.pgno))?;
+        let twice = record.iter().any(|pgno| self.reclaimed.contains(&pgno));
+        if twice || !self.pool.add(record.iter()) {
+            let what = Malformed::FreeRecord("a page is listed twice");
+            return Err(Error::Corrupted {
+                page: leaf.pgno,
+                what,
+            });
+        }
+        self.taken.push(id);
+        Ok(true)
+    }
+
+    /// Takes pages from the free list, reading as much of it as that needs.
+    fn reclaim(&mut self, count: u64) -> Result<Option<Pgno>, Error> {
+        let known = self.pool.len();
+        loop {
+            if let Some(first) = self.pool.take(count) {
+                return Ok(Some(first));
+            }
+            if self.saving || self.pool.len() > known + RUN_SEARCH_MAX {
+                return Ok(None);
+            }
+            if self.take_record()? {
+                continue;
+            }
+            // Readers may have ended, or died, since the transaction began.
+            let oldest = self.environment.oldest_reader(self.txnid)?;
+            if oldest <= self.oldest {
+                return Ok(None);
+            }
+            self.oldest = oldest;
+        }
+    }
+
+    /// Refuses a page from the free list that is in plain use: a root, or an own page.
+    fn check_reclaimed(&self, first: Pgno, count: u64) -> Result<(), Error> {
+        let in_use = |pgno: Pgno| first <= pgno && pgno.0 < first.0 + count;
+        if in_use(self.free.record.root) && !self.free.record.root.is_none() {
+            let what = Malformed::FreeRecord("a page in use is listed as free");
+            return Err(Error::Corrupted {
+                page: self.free.record.root,
+                what,
+            });
+        }
+        Ok(())
+    }
+
+    fn take_pages(&mut self, count: u64) -> Result<Pgno, Error> {
+        if count == 1
+            && let Some(pgno) = self.loose.pop()
+        {
+            return Ok(pgno);
+        }
+        if let Some(first) = self.reclaim(count)? {
+            self.check_reclaimed(first, count)?;
+            self.reclaimed.extend((first.0..first.0 + count).map(Pgno));
+            return Ok(first);
+        }
+        let first = Pgno(self.last.0 + 1);
+        let last = self
+            .last
+            .0
+            .checked_add(count)
+            .ok_or(Error::MapFull(u64::MAX))?;
+        self.environment.make_room(last)?;
+        self.last = Pgno(last);
+        Ok(first)
+    }
+}
+
+impl PagesMut for WriterPages<'_> {
+    type Format = V09;
+    type View<'a>
+        = PageView<'a>
+    where
+        Self: 'a;
+
+    #[inline]
+    fn view(&self) -> PageView<'_> {
+        PageView {
+            mapping: self.environment.mapping(),
+            last: self.last,
+            dirty: Some(&self.dirty),
+        }
+    }
+
+    fn touch(&mut self, pgno: Pgno, kind: PageKind) -> Result<Pgno, Error> {
+        if self.is_private(pgno) {
+            return Ok(pgno);
+        }
+        let page_size = self.environment.mapping().page_size();
+        let mut copy: Box<[u8]> = {
+            let page = self.view().tree_page(pgno, kind)?;
+            page.check_nodes().map_err(Error::at(pgno))?;
+            self.view().page(pgno)?.into()
+        };
+        let own = self.take_pages(1)?;
+        if own == pgno {
+            let what = Malformed::FreeRecord("a page in use is listed as free");
+            return Err(Error::Corrupted { page: pgno, what });
+        }
+        PageMut::<V09>::renumber(&mut copy, own, kind);
+        if self.environment.has_writable_map() {
+            self.environment
+                .mapping()
+                .run_mut(own, page_size)?
+                .copy_from_slice(&copy);
+        } else {
+            self.dirty.insert(own, copy);
+        }
+        self.freed.push(pgno);
+        Ok(own)
+    }
+
+    fn page_mut(&mut self, pgno: Pgno) -> Result<&mut [u8], Error> {
+        let page_size = self.environment.mapping().page_size();
+        self.run_mut(pgno, page_size)
+    }
+
+    fn run_mut(&mut self, first: Pgno, len: usize) -> Result<&mut [u8], Error> {
+        if !self.is_private(first) {
+            let what = Malformed::FreeRecord("a page in use is listed as free");
+            return Err(Error::Corrupted { page: first, what });
+        }
+        self.private_mut(first, len)
+    }
+
+    fn allocate(&mut self, count: u64) -> Result<Pgno, Error> {
+        let first = self.take_pages(count)?;
+        if !self.environment.has_writable_map() {
+            let len = usize::try_from(count)
+                .ok()
+                .and_then(|count| count.checked_mul(self.environment.mapping().page_size()));
+            let len = len.ok_or(Error::MapFull(u64::MAX))?;
+            self.dirty.insert(first, vec![0; len].into());
+        }
+        Ok(first)
+    }
+
+    fn release(&mut self, first: Pgno, count: u64) -> Result<(), Error> {
+        self.dirty.remove(first);
+        for pgno in (first.0..first.0 + count).map(Pgno) {
+            if self.is_private(pgno) {
+                self.loose.push(pgno);
+            } else {
+                self.freed.push(pgno);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The free-list tree of a snapshot.
+pub(crate) fn free_tree(record: fulgurite_format::TreeRecord) -> Tree {
+    debug_assert!(record.flags.has(DatabaseFlags::INTEGER_KEY));
+    Tree {
+        record,
+        order: crate::KeyOrder::Integer,
+    }
+}

@@ -1,0 +1,280 @@
+//! Taking entries out of pages, and joining pages that have become too empty.
+
+use fulgurite_format::{Malformed, NodeValue, Page, PageKind, PageMut, Pgno};
+
+use super::insert::insert_at;
+use super::items::{Item, balanced_cut, entries_min, fill, items_of};
+use super::{Pages, PagesMut, Path, Tree};
+use crate::Error;
+
+/// Removes the leaf entry the way leads to; the pages on it are private. What the entry's value occupied elsewhere
+/// is the caller's business. The way is of no use afterwards.
+pub(crate) fn remove<P: PagesMut>(
+    pages: &mut P,
+    tree: &mut Tree,
+    path: &mut Path,
+) -> Result<(), Error> {
+    let Some(level) = path.len().checked_sub(1) else {
+        return Ok(());
+    };
+    remove_at(pages, tree, path, level)?;
+    tree.record.entries = tree.record.entries.saturating_sub(1);
+    rebalance(pages, tree, path, level)
+}
+
+fn remove_at<P: PagesMut>(
+    pages: &mut P,
+    tree: &Tree,
+    path: &Path,
+    level: usize,
+) -> Result<(), Error> {
+    let Some(step) = path.step(level) else {
+        return Ok(());
+    };
+    PageMut::<P::Format>::parse(pages.page_mut(step.pgno)?, step.pgno, tree.kind_at(level))
+        .and_then(|mut page| page.remove(step.index))
+        .map_err(Error::at(step.pgno))
+}
+
+/// Repairs the page at `path[level]` if it is less than a quarter full: joins it with a neighbour or shares with one.
+fn rebalance<P: PagesMut>(
+    pages: &mut P,
+    tree: &mut Tree,
+    path: &mut Path,
+    level: usize,
+) -> Result<(), Error> {
+    let Some(step) = path.step(level) else {
+        return Ok(());
+    };
+    let kind = tree.kind_at(level);
+    let (entries, used) = {
+        let page = pages.view().tree_page(step.pgno, kind)?;
+        (page.len(), page.used_space())
+    };
+    let Some(above) = level.checked_sub(1) else {
+        return shrink_root(pages, tree, step.pgno, kind, entries);
+    };
+    if entries >= entries_min(kind) && used >= pages.view().page_size() / 4 {
+        return Ok(());
+    }
+    let Some(parent) = path.step(above) else {
+        return Ok(());
+    };
+    let siblings = pages.view().tree_page(parent.pgno, PageKind::Branch)?.len();
+    if siblings < 2 {
+        // Only the original's free list may have such branches: nothing to join with.
+        if entries == 0 {
+            release_page(pages, tree, step.pgno, kind)?;
+            remove_at(pages, tree, path, above)?;
+            return rebalance(pages, tree, path, above);
+        }
+        return Ok(());
+    }
+    let right_index = if parent.index > 0 { parent.index } else { 1 };
+    join(pages, tree, path, above, right_index, kind)
+}
+
+/// Joins the children `right_index - 1` and `right_index` of the branch at `path[above]`, or shares their entries.
+fn join<P: PagesMut>(
+    pages: &mut P,
+    tree: &mut Tree,
+    path: &mut Path,
+    above: usize,
+    right_index: usize,
+    kind: PageKind,
+) -> Result<(), Error> {
+    let Some(parent) = path.step(above) else {
+        return Ok(());
+    };
+    let left_pgno = touch_child(pages, parent.pgno, right_index - 1, kind)?;
+    let right_pgno = touch_child(pages, parent.pgno, right_index, kind)?;
+    if left_pgno == right_pgno {
+        return Err(Error::Corrupted {
+            page: parent.pgno,
+            what: Malformed::Cycle,
+        });
+    }
+    let branch = pages.view().page(parent.pgno)?.to_vec();
+    let separator = Page::<P::Format>::parse(&branch, parent.pgno, PageKind::Branch)
+        .and_then(|page| page.key(right_index))
+        .map_err(Error::at(parent.pgno))?;
+    let left_copy = pages.view().page(left_pgno)?.to_vec();
+    let right_copy = pages.view().page(right_pgno)?.to_vec();
+    let left =
+        Page::<P::Format>::parse(&left_copy, left_pgno, kind).map_err(Error::at(left_pgno))?;
+    let right =
+        Page::<P::Format>::parse(&right_copy, right_pgno, kind).map_err(Error::at(right_pgno))?;
+
+    let mut items = items_of(&left).map_err(Error::at(left_pgno))?;
+    let mut tail = items_of(&right).map_err(Error::at(right_pgno))?;
+    if kind == PageKind::Branch
+        && let Some(first) = tail.first_mut()
+    {
+        // The right page's first entry gets back the key that stands above it.
+        let child = right.child(0).map_err(Error::at(right_pgno))?;
+        *first = Item::New {
+            key: separator,
+            value: NodeValue::Child(child),
+        };
+    }
+    items.append(&mut tail);
+
+    if total_len::<P>(&items) + <P::Format as fulgurite_format::Format>::HEADER_LEN
+        <= left_copy.len()
+    {
+        fill(pages, left_pgno, kind, &items)?;
+        release_page(pages, tree, right_pgno, kind)?;
+        if let Some(step) = path.step_mut(above) {
+            step.index = right_index;
+        }
+        remove_at(pages, tree, path, above)?;
+        return rebalance(pages, tree, path, above);
+    }
+    let cut = balanced_cut::<P::Format>(&items, kind, left_copy.len()).ok_or(Error::Corrupted {
+        page: right_pgno,
+        what: Malformed::NodeSum,
+    })?;
+    let (head, tail) = items.split_at(cut);
+    let separator = tail.first().map_or(&b""[..], Item::key);
+    fill(pages, left_pgno, kind, head)?;
+    fill(pages, right_pgno, kind, tail)?;
+    if let Some(step) = path.step_mut(above) {
+        step.index = right_index;
+    }
+    remove_at(pages, tree, path, above)?;
+    insert_at(
+        pages,
+        tree,
+        path,
+        above,
+        separator,
+        NodeValue::Child(right_pgno),
+    )?;
+    Ok(())
+}
+
+fn total_len<P: PagesMut>(items: &[Item<'_>]) -> usize {
+    items.iter().map(Item::len::<P::Format>).sum()
+}
+
+/// Makes a child private and repoints its parent, which is private already.
+fn touch_child<P: PagesMut>(
+    pages: &mut P,
+    parent: Pgno,
+    index: usize,
+    kind: PageKind,
+) -> Result<Pgno, Error> {
+    let child = {
+        let page = pages.view().tree_page(parent, PageKind::Branch)?;
+        super::search::child_at(pages.view(), &page, parent, index)?
+    };
+    let touched = pages.touch(child, kind)?;
+    if touched != child {
+        PageMut::<P::Format>::parse(pages.page_mut(parent)?, parent, PageKind::Branch)
+            .and_then(|mut page| page.set_child(index, touched))
+            .map_err(Error::at(parent))?;
+    }
+    Ok(touched)
+}
+
+/// A root leaf without entries goes; a root branch with one child gives way to it.
+fn shrink_root<P: PagesMut>(
+    pages: &mut P,
+    tree: &mut Tree,
+    root: Pgno,
+    kind: PageKind,
+    entries: usize,
+) -> Result<(), Error> {
+    match (kind, entries) {
+        (_, 0) => {
+            release_page(pages, tree, root, kind)?;
+            tree.record.root = Pgno::NONE;
+            tree.record.depth = 0;
+        }
+        (PageKind::Branch, 1) => {
+            let child = {
+                let page = pages.view().tree_page(root, kind)?;
+                super::search::child_at(pages.view(), &page, root, 0)?
+            };
+            release_page(pages, tree, root, kind)?;
+            tree.record.root = child;
+            tree.record.depth -= 1;
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn release_page<P: PagesMut>(
+    pages: &mut P,
+    tree: &mut Tree,
+    pgno: Pgno,
+    kind: PageKind,
+) -> Result<(), Error> {
+    let count = match kind {
+        PageKind::Branch => &mut tree.record.branch_pages,
+        PageKind::Leaf => &mut tree.record.leaf_pages,
+    };
+    *count = count.saturating_sub(1);
+    pages.release(pgno, 1)
+}
+
+/// Gives up every page of a tree, overflow runs included, and leaves it empty. Touches each page once.
+pub(crate) fn clear<P: PagesMut>(pages: &mut P, tree: &mut Tree) -> Result<(), Error> {
+    let mut path = Path::new();
+    let mut released: u64 = 0;
+    let mut more = super::first(pages.view(), tree, &mut path)?;
+    let mut runs = Vec::new();
+    while more {
+        let Some(leaf) = path.leaf() else { break };
+        {
+            let view = pages.view();
+            let page = view.tree_page(leaf.pgno, PageKind::Leaf)?;
+            for index in 0..page.len() {
+                let node = page.leaf(index).map_err(Error::at(leaf.pgno))?;
+                if node.overflow().is_some() {
+                    runs.push(crate::value::run_of(view, leaf.pgno, &node)?);
+                }
+            }
+        }
+        released += 1;
+        if released > pages.view().last().0 {
+            return Err(Error::Corrupted {
+                page: leaf.pgno,
+                what: Malformed::Cycle,
+            });
+        }
+        let depth = path.len();
+        let finished = finished_levels(pages.view(), tree, &path)?;
+        let done: Vec<Pgno> = (depth - finished..depth)
+            .filter_map(|level| path.step(level))
+            .map(|step| step.pgno)
+            .collect();
+        more = super::walk::next_leaf(pages.view(), tree, &mut path)?;
+        for pgno in done {
+            pages.release(pgno, 1)?;
+        }
+        for (first, count) in runs.drain(..) {
+            pages.release(first, count)?;
+        }
+    }
+    tree.record = fulgurite_format::TreeRecord {
+        pad: tree.record.pad,
+        ..fulgurite_format::TreeRecord::empty(tree.record.flags)
+    };
+    Ok(())
+}
+
+/// How many pages at the end of the way hold nothing further to the right: the leaf, and each branch above it that the
+/// way leaves by its last entry.
+fn finished_levels<'p, P: Pages<'p>>(pages: P, tree: &Tree, path: &Path) -> Result<usize, Error> {
+    let mut finished = 1;
+    for level in (0..path.len().saturating_sub(1)).rev() {
+        let Some(step) = path.step(level) else { break };
+        if step.index + 1 < pages.tree_page(step.pgno, tree.kind_at(level))?.len() {
+            break;
+        }
+        finished += 1;
+    }
+    Ok(finished)
+}

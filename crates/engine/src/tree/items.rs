@@ -1,0 +1,131 @@
+//! Laying the entries of one page, or of two neighbours, out over two pages.
+//!
+//! ```text
+//!   items:   e0 e1 e2 e3 e4 e5 e6      at = 4
+//!   left  <- e0 e1 e2 e3               right <- e4 e5 e6          separator = key of e4
+//! ```
+//! A branch's first entry stores no key: on the left it never had one, on the right its key becomes the separator.
+
+use fulgurite_format::{Format, Malformed, NodeValue, Page, PageKind, PageMut, Pgno};
+
+use super::PagesMut;
+use crate::Error;
+
+/// An entry on its way into a page.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Item<'a> {
+    /// A node as it stood in a page, with its key.
+    Old { node: &'a [u8], key: &'a [u8] },
+    /// A node to be made.
+    New { key: &'a [u8], value: NodeValue<'a> },
+}
+
+impl<'a> Item<'a> {
+    pub(super) fn key(&self) -> &'a [u8] {
+        match self {
+            Item::Old { key, .. } | Item::New { key, .. } => key,
+        }
+    }
+
+    /// Octets in a page, offset included.
+    pub(super) fn len<F: Format>(&self) -> usize {
+        2 + match self {
+            Item::Old { node, .. } => node.len(),
+            Item::New { key, value } => value.node_len::<F>(key.len()),
+        }
+    }
+
+    fn place<F: Format>(
+        &self,
+        page: &mut PageMut<'_, F>,
+        index: usize,
+        kind: PageKind,
+    ) -> Result<bool, Malformed> {
+        match (self, kind) {
+            (Item::Old { node, .. }, PageKind::Branch) if index == 0 => {
+                page.insert(0, b"", NodeValue::Child(child_of::<F>(node)))
+            }
+            (Item::New { value, .. }, PageKind::Branch) if index == 0 => {
+                page.insert(0, b"", *value)
+            }
+            (Item::Old { node, .. }, _) => page.insert_node(index, node),
+            (Item::New { key, value }, _) => page.insert(index, key, *value),
+        }
+    }
+}
+
+/// The child number in a branch node.
+fn child_of<F: Format>(node: &[u8]) -> Pgno {
+    Pgno(
+        node.first_chunk()
+            .map_or(u64::MAX, |header| F::branch_child(*header)),
+    )
+}
+
+/// The entries of a page, in order.
+pub(super) fn items_of<'a, F: Format>(page: &Page<'a, F>) -> Result<Vec<Item<'a>>, Malformed> {
+    (0..page.len())
+        .map(|index| {
+            Ok(Item::Old {
+                node: page.node_bytes(index)?,
+                key: page.key(index)?,
+            })
+        })
+        .collect()
+}
+
+/// Fewest entries a page keeps when there is a choice.
+pub(super) const fn entries_min(kind: PageKind) -> usize {
+    match kind {
+        PageKind::Branch => 2,
+        PageKind::Leaf => 1,
+    }
+}
+
+/// Where to cut so that both sides fit a page and differ least in size; `None` if no cut fits.
+pub(super) fn balanced_cut<F: Format>(
+    items: &[Item<'_>],
+    kind: PageKind,
+    page_size: usize,
+) -> Option<usize> {
+    let room = page_size - F::HEADER_LEN;
+    let total: usize = items.iter().map(Item::len::<F>).sum();
+    let least = entries_min(kind);
+    let mut left = 0;
+    let mut best = None;
+    for (index, item) in items.iter().enumerate() {
+        let right = total - left;
+        let allowed = index >= least.min(items.len() / 2).max(1)
+            && items.len() - index >= least.min(items.len() / 2).max(1);
+        if allowed && left <= room && right <= room {
+            let difference = left.abs_diff(right);
+            if best.is_none_or(|(smallest, _)| difference < smallest) {
+                best = Some((difference, index));
+            }
+        }
+        left += item.len::<F>();
+    }
+    best.map(|(_, index)| index)
+}
+
+/// Fills a private page with these entries and nothing else.
+pub(super) fn fill<P: PagesMut>(
+    pages: &mut P,
+    pgno: Pgno,
+    kind: PageKind,
+    items: &[Item<'_>],
+) -> Result<(), Error> {
+    let mut page = PageMut::<P::Format>::initialise(pages.page_mut(pgno)?, pgno, kind);
+    for (index, item) in items.iter().enumerate() {
+        if !item
+            .place(&mut page, index, kind)
+            .map_err(Error::at(pgno))?
+        {
+            return Err(Error::Corrupted {
+                page: pgno,
+                what: Malformed::NodeSum,
+            });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,86 @@
+//! B+trees over numbered pages.
+//!
+//! ```text
+//!   search  key -> leaf        insert -> split -> insert one level up
+//!   walk    leaf -> neighbour  delete -> rebalance -> delete one level up
+//! ```
+//!
+//! Everything here is written against two small traits: give me page n, and give me page n to change. A map with a
+//! transaction's private pages implements them, and so does a plain vector in tests.
+
+mod delete;
+mod insert;
+mod items;
+mod path;
+mod search;
+#[cfg(test)]
+mod tests;
+mod walk;
+
+pub(crate) use delete::{clear, remove};
+pub(crate) use insert::{insert, replace};
+pub(crate) use path::{Path, Step};
+pub(crate) use search::{find, seek, touch_path};
+pub(crate) use walk::{Moved, first, last, next, previous, settle};
+
+use fulgurite_format::{Format, Page, PageKind, Pgno, TreeRecord};
+
+use crate::Error;
+
+/// A tree as an operation needs it: where it is and how its keys are ordered.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Tree {
+    pub(crate) record: TreeRecord,
+    pub(crate) order: crate::KeyOrder,
+}
+
+impl Tree {
+    /// The kind of page at this depth, the root being at 0.
+    pub(crate) fn kind_at(&self, level: usize) -> PageKind {
+        if level + 1 < usize::from(self.record.depth) {
+            PageKind::Branch
+        } else {
+            PageKind::Leaf
+        }
+    }
+}
+
+/// Pages of one snapshot, to read.
+pub(crate) trait Pages<'p>: Copy {
+    type Format: Format;
+    /// Size of a page in octets.
+    fn page_size(self) -> usize;
+    /// The last page that belongs to the snapshot.
+    fn last(self) -> Pgno;
+    /// The octets of one page.
+    fn page(self, pgno: Pgno) -> Result<&'p [u8], Error>;
+    /// `len` octets from the start of page `first` on, across page borders.
+    fn run(self, first: Pgno, len: usize) -> Result<&'p [u8], Error>;
+
+    /// A checked tree page.
+    #[inline]
+    fn tree_page(self, pgno: Pgno, kind: PageKind) -> Result<Page<'p, Self::Format>, Error> {
+        Page::parse(self.page(pgno)?, pgno, kind).map_err(Error::at(pgno))
+    }
+}
+
+/// Pages of one write transaction.
+pub(crate) trait PagesMut {
+    type Format: Format;
+    type View<'a>: Pages<'a, Format = Self::Format>
+    where
+        Self: 'a;
+
+    /// The pages as they are now.
+    fn view(&self) -> Self::View<'_>;
+    /// Makes sure that a tree page is private to the transaction; returns the number it has from now on.
+    fn touch(&mut self, pgno: Pgno, kind: PageKind) -> Result<Pgno, Error>;
+    /// The octets of a private page.
+    fn page_mut(&mut self, pgno: Pgno) -> Result<&mut [u8], Error>;
+    /// `len` octets from the start of a private run on.
+    fn run_mut(&mut self, first: Pgno, len: usize) -> Result<&mut [u8], Error>;
+    /// Takes `count` consecutive pages; their contents are undefined.
+    fn allocate(&mut self, count: u64) -> Result<Pgno, Error>;
+    /// Gives `count` consecutive pages up.
+    fn release(&mut self, first: Pgno, count: u64) -> Result<(), Error>;
+}

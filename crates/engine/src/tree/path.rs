@@ -1,0 +1,89 @@
+//! The way from a root to an entry.
+
+use fulgurite_format::Pgno;
+
+use crate::Error;
+
+/// No tree is deeper.
+pub(crate) const DEPTH_MAX: usize = 32;
+
+/// One page on the way, and which of its entries the way takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Step {
+    pub(crate) pgno: Pgno,
+    pub(crate) index: usize,
+}
+
+/// The way from the root (level 0) down to a leaf entry.
+#[derive(Debug, Clone)]
+pub(crate) struct Path {
+    steps: [Step; DEPTH_MAX],
+    len: usize,
+}
+
+impl Path {
+    pub(crate) const fn new() -> Path {
+        Path {
+            steps: [Step {
+                pgno: Pgno::NONE,
+                index: 0,
+            }; DEPTH_MAX],
+            len: 0,
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    /// Levels on the way; 0 in an empty tree.
+    pub(crate) const fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(crate) const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    pub(crate) fn push(&mut self, step: Step) -> Result<(), Error> {
+        let slot = self.steps.get_mut(self.len).ok_or(Error::Corrupted {
+            page: step.pgno,
+            what: fulgurite_format::Malformed::Depth,
+        })?;
+        *slot = step;
+        self.len += 1;
+        Ok(())
+    }
+
+    /// Puts a new root above the way.
+    pub(crate) fn push_root(&mut self, step: Step) -> Result<(), Error> {
+        self.push(step)?;
+        if let Some(steps) = self.steps.get_mut(..self.len) {
+            steps.rotate_right(1);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.len = self.len.min(len);
+    }
+
+    pub(crate) fn step(&self, level: usize) -> Option<Step> {
+        self.steps.get(..self.len)?.get(level).copied()
+    }
+
+    pub(crate) fn step_mut(&mut self, level: usize) -> Option<&mut Step> {
+        self.steps.get_mut(..self.len)?.get_mut(level)
+    }
+
+    /// The leaf and the entry in it.
+    #[inline]
+    pub(crate) fn leaf(&self) -> Option<Step> {
+        self.step(self.len.checked_sub(1)?)
+    }
+
+    #[inline]
+    pub(crate) fn leaf_mut(&mut self) -> Option<&mut Step> {
+        self.step_mut(self.len.checked_sub(1)?)
+    }
+}

@@ -1,0 +1,162 @@
+//! From a key to its place.
+
+use std::cmp::Ordering;
+
+use fulgurite_format::{Format, LeafNode, Malformed, Page, PageKind, PageMut, Pgno};
+
+use super::{Pages, PagesMut, Path, Step, Tree};
+use crate::{Error, KeyOrder};
+
+/// The leaf entry with this key, if there is one. Touches `depth` pages and allocates nothing.
+#[inline]
+pub(crate) fn find<'p, P: Pages<'p>>(
+    pages: P,
+    tree: &Tree,
+    key: &[u8],
+) -> Result<Option<(Pgno, LeafNode<'p>)>, Error> {
+    let mut pgno = tree.record.root;
+    if pgno.is_none() {
+        return Ok(None);
+    }
+    for _ in 1..tree.record.depth {
+        let page = pages.tree_page(pgno, PageKind::Branch)?;
+        let index = child_index(&page, tree.order, key).map_err(Error::at(pgno))?;
+        pgno = child_at(pages, &page, pgno, index)?;
+    }
+    let page = pages.tree_page(pgno, PageKind::Leaf)?;
+    let (index, exact) = leaf_index(&page, tree.order, key).map_err(Error::at(pgno))?;
+    if !exact {
+        return Ok(None);
+    }
+    Ok(Some((pgno, page.leaf(index).map_err(Error::at(pgno))?)))
+}
+
+/// Finds the place of `key`: the way to the first leaf entry that is not smaller, which may lie one behind the leaf's
+/// last entry. Tells whether the entry has exactly this key. In an empty tree the way is empty.
+pub(crate) fn seek<'p, P: Pages<'p>>(
+    pages: P,
+    tree: &Tree,
+    key: &[u8],
+    path: &mut Path,
+) -> Result<bool, Error> {
+    path.clear();
+    let mut pgno = tree.record.root;
+    if pgno.is_none() {
+        return Ok(false);
+    }
+    for _ in 1..tree.record.depth {
+        let page = pages.tree_page(pgno, PageKind::Branch)?;
+        let index = child_index(&page, tree.order, key).map_err(Error::at(pgno))?;
+        path.push(Step { pgno, index })?;
+        pgno = child_at(pages, &page, pgno, index)?;
+    }
+    let page = pages.tree_page(pgno, PageKind::Leaf)?;
+    let (index, exact) = leaf_index(&page, tree.order, key).map_err(Error::at(pgno))?;
+    path.push(Step { pgno, index })?;
+    Ok(exact)
+}
+
+/// Makes all pages on the way private, from the root down.
+pub(crate) fn touch_path<P: PagesMut>(
+    pages: &mut P,
+    tree: &mut Tree,
+    path: &mut Path,
+) -> Result<(), Error> {
+    for level in 0..path.len() {
+        let Some(step) = path.step(level) else { break };
+        let touched = pages.touch(step.pgno, tree.kind_at(level))?;
+        if touched == step.pgno {
+            continue;
+        }
+        match level.checked_sub(1).and_then(|above| path.step(above)) {
+            None => tree.record.root = touched,
+            Some(parent) => branch_mut::<P::Format>(pages.page_mut(parent.pgno)?, parent.pgno)?
+                .set_child(parent.index, touched)
+                .map_err(Error::at(parent.pgno))?,
+        }
+        if let Some(step) = path.step_mut(level) {
+            step.pgno = touched;
+        }
+    }
+    Ok(())
+}
+
+fn branch_mut<F: Format>(bytes: &mut [u8], pgno: Pgno) -> Result<PageMut<'_, F>, Error> {
+    PageMut::parse(bytes, pgno, PageKind::Branch).map_err(Error::at(pgno))
+}
+
+/// The child of a branch entry, checked to be a page the snapshot has.
+#[inline]
+pub(super) fn child_at<'p, P: Pages<'p>>(
+    pages: P,
+    page: &Page<'p, P::Format>,
+    pgno: Pgno,
+    index: usize,
+) -> Result<Pgno, Error> {
+    let child = page.child(index).map_err(Error::at(pgno))?;
+    if child < Pgno::FIRST_DATA || child > pages.last() {
+        return Err(Error::Corrupted {
+            page: pgno,
+            what: Malformed::PageOutOfRange(child),
+        });
+    }
+    Ok(child)
+}
+
+/// The entry of a branch whose child covers `key`: the last whose separator is not greater. Entry 0 has no separator.
+#[inline]
+fn child_index<F: Format>(
+    page: &Page<'_, F>,
+    order: KeyOrder,
+    key: &[u8],
+) -> Result<usize, Malformed> {
+    if page.is_empty() {
+        return Err(Malformed::TooFewEntries(0));
+    }
+    let (index, exact) = lower_bound(page, order, key, 1)?;
+    Ok(if exact { index } else { index - 1 })
+}
+
+#[inline]
+fn leaf_index<F: Format>(
+    page: &Page<'_, F>,
+    order: KeyOrder,
+    key: &[u8],
+) -> Result<(usize, bool), Malformed> {
+    if page.is_empty() {
+        return Err(Malformed::TooFewEntries(0));
+    }
+    lower_bound(page, order, key, 0)
+}
+
+/// The first entry from `from` on that is not smaller than `key`, and whether it is equal.
+#[inline]
+fn lower_bound<F: Format>(
+    page: &Page<'_, F>,
+    order: KeyOrder,
+    key: &[u8],
+    from: usize,
+) -> Result<(usize, bool), Malformed> {
+    match order {
+        KeyOrder::Lexical => bisect(page, from, |other| other.cmp(key)),
+        _ => bisect(page, from, |other| order.compare(other, key)),
+    }
+}
+
+#[inline]
+fn bisect<F: Format>(
+    page: &Page<'_, F>,
+    from: usize,
+    compare: impl Fn(&[u8]) -> Ordering,
+) -> Result<(usize, bool), Malformed> {
+    let (mut low, mut high) = (from, page.len());
+    while low < high {
+        let middle = usize::midpoint(low, high);
+        match compare(page.key(middle)?) {
+            Ordering::Less => low = middle + 1,
+            Ordering::Equal => return Ok((middle, true)),
+            Ordering::Greater => high = middle,
+        }
+    }
+    Ok((low, false))
+}

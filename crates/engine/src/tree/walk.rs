@@ -1,0 +1,156 @@
+//! From an entry to its neighbours.
+
+use fulgurite_format::{PageKind, Pgno};
+
+use super::search::child_at;
+use super::{Pages, Path, Step, Tree};
+use crate::Error;
+
+/// How a step along the leaves went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Moved {
+    /// To an entry of the same leaf.
+    Within,
+    /// To an entry of a neighbouring leaf.
+    Across,
+    /// There is no entry that way; the place is unchanged.
+    AtEnd,
+}
+
+/// Goes to the first entry; `false` in an empty tree.
+pub(crate) fn first<'p, P: Pages<'p>>(
+    pages: P,
+    tree: &Tree,
+    path: &mut Path,
+) -> Result<bool, Error> {
+    path.clear();
+    descend(pages, tree, path, tree.record.root, Edge::First)
+}
+
+/// Goes to the last entry; `false` in an empty tree.
+pub(crate) fn last<'p, P: Pages<'p>>(
+    pages: P,
+    tree: &Tree,
+    path: &mut Path,
+) -> Result<bool, Error> {
+    path.clear();
+    descend(pages, tree, path, tree.record.root, Edge::Last)
+}
+
+/// Goes one entry forwards.
+pub(crate) fn next<'p, P: Pages<'p>>(
+    pages: P,
+    tree: &Tree,
+    path: &mut Path,
+) -> Result<Moved, Error> {
+    let Some(leaf) = path.leaf_mut() else {
+        return Ok(Moved::AtEnd);
+    };
+    if leaf.index + 1 < pages.tree_page(leaf.pgno, PageKind::Leaf)?.len() {
+        leaf.index += 1;
+        return Ok(Moved::Within);
+    }
+    across(pages, tree, path, Edge::First)
+}
+
+/// Goes one entry backwards.
+pub(crate) fn previous<'p, P: Pages<'p>>(
+    pages: P,
+    tree: &Tree,
+    path: &mut Path,
+) -> Result<Moved, Error> {
+    let Some(leaf) = path.leaf_mut() else {
+        return Ok(Moved::AtEnd);
+    };
+    if leaf.index > 0 {
+        leaf.index -= 1;
+        return Ok(Moved::Within);
+    }
+    across(pages, tree, path, Edge::Last)
+}
+
+/// Which end of a subtree to go to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Edge {
+    First,
+    Last,
+}
+
+/// Goes to the neighbouring leaf, entering it at `edge`.
+fn across<'p, P: Pages<'p>>(
+    pages: P,
+    tree: &Tree,
+    path: &mut Path,
+    edge: Edge,
+) -> Result<Moved, Error> {
+    for level in (0..path.len().saturating_sub(1)).rev() {
+        let Some(step) = path.step(level) else { break };
+        let page = pages.tree_page(step.pgno, PageKind::Branch)?;
+        let index = match edge {
+            Edge::First => Some(step.index + 1).filter(|&index| index < page.len()),
+            Edge::Last => step.index.checked_sub(1),
+        };
+        let Some(index) = index else { continue };
+        let child = child_at(pages, &page, step.pgno, index)?;
+        if let Some(step) = path.step_mut(level) {
+            step.index = index;
+        }
+        path.truncate(level + 1);
+        descend(pages, tree, path, child, edge)?;
+        return Ok(Moved::Across);
+    }
+    Ok(Moved::AtEnd)
+}
+
+/// Extends the way from `pgno` down to the leaf entry at its edge.
+fn descend<'p, P: Pages<'p>>(
+    pages: P,
+    tree: &Tree,
+    path: &mut Path,
+    mut pgno: Pgno,
+    edge: Edge,
+) -> Result<bool, Error> {
+    if pgno.is_none() {
+        return Ok(false);
+    }
+    loop {
+        let kind = tree.kind_at(path.len());
+        let page = pages.tree_page(pgno, kind)?;
+        let Some(last) = page.len().checked_sub(1) else {
+            return Err(Error::Corrupted {
+                page: pgno,
+                what: fulgurite_format::Malformed::TooFewEntries(0),
+            });
+        };
+        let index = if edge == Edge::First { 0 } else { last };
+        path.push(Step { pgno, index })?;
+        if kind == PageKind::Leaf {
+            return Ok(true);
+        }
+        pgno = child_at(pages, &page, pgno, index)?;
+    }
+}
+
+/// Goes to the first entry of the next leaf; `false` behind the last leaf.
+pub(super) fn next_leaf<'p, P: Pages<'p>>(
+    pages: P,
+    tree: &Tree,
+    path: &mut Path,
+) -> Result<bool, Error> {
+    Ok(across(pages, tree, path, Edge::First)? == Moved::Across)
+}
+
+/// Makes a place one behind a leaf's last entry that of the next entry; `false` if there is none.
+pub(crate) fn settle<'p, P: Pages<'p>>(
+    pages: P,
+    tree: &Tree,
+    path: &mut Path,
+) -> Result<bool, Error> {
+    let Some(leaf) = path.leaf() else {
+        return Ok(false);
+    };
+    if leaf.index < pages.tree_page(leaf.pgno, PageKind::Leaf)?.len() {
+        return Ok(true);
+    }
+    Ok(across(pages, tree, path, Edge::First)? == Moved::Across)
+}

@@ -1,0 +1,11 @@
+//! Transactions: snapshots to read, and the one that writes.
+
+mod commit;
+mod read;
+mod snapshot;
+mod trees;
+mod write;
+
+pub use read::{ParkedReader, ReadTxn};
+pub use snapshot::{Snapshot, Stat};
+pub use write::WriteTxn;

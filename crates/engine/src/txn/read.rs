@@ -1,0 +1,187 @@
+//! Read transactions: a pinned snapshot.
+
+use std::cell::RefCell;
+
+use fulgurite_format::{Meta, Pgno, Txnid};
+
+use super::Snapshot;
+use super::snapshot::Sealed;
+use super::trees::{self, Trees};
+use crate::env::Database;
+use crate::reader::Slot;
+use crate::space::PageView;
+use crate::tree::Tree;
+use crate::{Environment, Error};
+
+/// How often a reader tries to catch a meta page that writers keep replacing under it.
+const ATTEMPTS: usize = 1000;
+
+/// A read transaction: the environment as one commit left it, for as long as this value lives.
+///
+/// It never waits for writers nor they for it; but pages it can see are not reused, so a file that is being changed
+/// grows while it lives. It may move between threads. Methods for reading are those of [`Snapshot`].
+///
+/// Keep one per thread and [`ReadTxn::refresh`] it: that costs two atomic stores and no allocation.
+#[derive(Debug)]
+pub struct ReadTxn<'env> {
+    core: Core<'env>,
+    trees: RefCell<Trees>,
+}
+
+/// A read transaction that pins nothing but keeps its slot, ready to begin again.
+#[derive(Debug)]
+pub struct ParkedReader<'env> {
+    txn: ReadTxn<'env>,
+}
+
+#[derive(Debug)]
+struct Core<'env> {
+    environment: &'env Environment,
+    slot: Option<Slot>,
+    last: Pgno,
+    txnid: Txnid,
+}
+
+impl Drop for Core<'_> {
+    fn drop(&mut self) {
+        if let (Some(slot), Some(lock)) = (self.slot, self.environment.lock())
+            && self.environment.check_usable().is_ok_or_failed()
+        {
+            lock.give_back(slot);
+        }
+    }
+}
+
+/// Whether a handle still belongs to this process, whatever else became of it.
+trait StillOurs {
+    fn is_ok_or_failed(&self) -> bool;
+}
+
+impl StillOurs for Result<(), Error> {
+    fn is_ok_or_failed(&self) -> bool {
+        !matches!(self, Err(Error::Forked))
+    }
+}
+
+impl<'env> ReadTxn<'env> {
+    pub(crate) fn begin(environment: &'env Environment) -> Result<ReadTxn<'env>, Error> {
+        environment.check_usable()?;
+        let slot = environment
+            .lock()
+            .map(crate::reader::LockFile::take_slot)
+            .transpose()?;
+        let core = Core {
+            environment,
+            slot,
+            last: Pgno(1),
+            txnid: Txnid(0),
+        };
+        let mut txn = ReadTxn {
+            core,
+            trees: RefCell::default(),
+        };
+        txn.pin()?;
+        Ok(txn)
+    }
+
+    /// The id of the snapshot: the transaction whose commit it shows.
+    #[must_use]
+    pub fn id(&self) -> Txnid {
+        self.core.txnid
+    }
+
+    /// Lets go of the snapshot and takes the newest.
+    /// # Errors
+    /// As [`Environment::read`]; the transaction then shows its old snapshot's number but must not be used further.
+    pub fn refresh(&mut self) -> Result<(), Error> {
+        self.core.environment.check_usable()?;
+        self.pin()
+    }
+
+    /// Lets go of the snapshot but keeps the slot.
+    #[must_use]
+    pub fn park(self) -> ParkedReader<'env> {
+        if let (Some(slot), Some(lock)) = (self.core.slot, self.core.environment.lock()) {
+            lock.unpin(slot);
+        }
+        ParkedReader { txn: self }
+    }
+
+    fn pin(&mut self) -> Result<(), Error> {
+        let meta = self.pinned_meta()?;
+        self.core.environment.adopt_map_size(meta.map_size);
+        self.core.last = meta.last;
+        self.core.txnid = meta.txnid;
+        self.trees.get_mut().reset(meta.main);
+        Ok(())
+    }
+
+    fn pinned_meta(&self) -> Result<Meta, Error> {
+        let mapping = self.core.environment.mapping();
+        let (Some(slot), Some(lock)) = (self.core.slot, self.core.environment.lock()) else {
+            return mapping.newest_meta();
+        };
+        for _ in 0..ATTEMPTS {
+            let id = lock.pin(slot);
+            if id.0 == 0 && self.core.environment.is_read_only() {
+                // The first opener of all may be a reader that could not publish the id.
+                let meta = mapping.newest_meta()?;
+                lock.pin_at(slot, meta.txnid);
+                return Ok(meta);
+            }
+            if let Some(meta) = mapping.meta_of(id)? {
+                return Ok(meta);
+            }
+        }
+        // Nobody commits that fast: the lock file does not belong to this data file.
+        mapping.newest_meta()?;
+        Err(Error::LockBroken)
+    }
+}
+
+impl<'env> ParkedReader<'env> {
+    /// Begins again, on the newest snapshot.
+    /// # Errors
+    /// As [`Environment::read`], without [`Error::ReadersFull`].
+    pub fn resume(mut self) -> Result<ReadTxn<'env>, Error> {
+        self.txn.refresh()?;
+        Ok(self.txn)
+    }
+}
+
+#[expect(
+    private_interfaces,
+    reason = "only this crate can name, and so call, these"
+)]
+impl Sealed for ReadTxn<'_> {
+    fn environment(&self) -> &Environment {
+        self.core.environment
+    }
+
+    #[inline]
+    fn pages(&self) -> PageView<'_> {
+        PageView {
+            mapping: self.core.environment.mapping(),
+            last: self.core.last,
+            dirty: None,
+        }
+    }
+
+    #[inline]
+    fn tree(&self, database: Database) -> Result<Tree, Error> {
+        if let Some(open) = self.trees.borrow().get(database) {
+            trees::check_duplicates(open.tree.record.flags, "")?;
+            return Ok(open.tree);
+        }
+        let mut trees = self.trees.borrow_mut();
+        let main = trees
+            .get(Database::MAIN)
+            .map(|open| open.tree)
+            .ok_or(Error::TransactionFailed)?;
+        let open = trees::load(self.pages(), &main, self.core.environment.names(), database)?;
+        trees.set(database, Some(open));
+        Ok(open.tree)
+    }
+}
+
+impl Snapshot for ReadTxn<'_> {}

@@ -1,0 +1,91 @@
+//! Values too large for a leaf.
+
+use fulgurite_format::{
+    Format, LeafNode, Malformed, NodeFlags, NodeValue, OverflowHeader, Pgno, TreeRecord,
+    overflow_pages, write_overflow_header,
+};
+
+use crate::Error;
+use crate::tree::{Pages, PagesMut};
+
+/// The value of a leaf entry of a database without duplicates, wherever it lies.
+#[inline]
+pub(crate) fn value_of<'p, P: Pages<'p>>(
+    pages: P,
+    leaf: Pgno,
+    node: &LeafNode<'p>,
+) -> Result<&'p [u8], Error> {
+    match node.flags.0 {
+        0 | NodeFlags::SUB_TREE => Ok(node.data),
+        NodeFlags::OVERFLOW => {
+            let (first, _) = run_of(pages, leaf, node)?;
+            let header = P::Format::HEADER_LEN;
+            let run = pages.run(first, header + node.value_len)?;
+            run.get(header..).ok_or(Error::Corrupted {
+                page: first,
+                what: Malformed::Truncated,
+            })
+        }
+        flags => Err(Error::Corrupted {
+            page: leaf,
+            what: Malformed::NodeFlags { index: 0, flags },
+        }),
+    }
+}
+
+/// The checked overflow run of a node: first page and number of pages.
+pub(crate) fn run_of<'p, P: Pages<'p>>(
+    pages: P,
+    leaf: Pgno,
+    node: &LeafNode<'p>,
+) -> Result<(Pgno, u64), Error> {
+    let first = node.overflow().ok_or(Error::Corrupted {
+        page: leaf,
+        what: Malformed::Truncated,
+    })?;
+    if first < Pgno::FIRST_DATA || first > pages.last() {
+        return Err(Error::Corrupted {
+            page: leaf,
+            what: Malformed::PageOutOfRange(first),
+        });
+    }
+    let page = pages.page(first)?;
+    let header = OverflowHeader::parse::<P::Format>(
+        page,
+        first,
+        pages.page_size(),
+        node.value_len,
+        pages.last(),
+    )
+    .map_err(Error::at(first))?;
+    Ok((first, header.pages))
+}
+
+/// Takes a run for a value of `len` octets and writes its header; the value itself is still to be written behind it.
+pub(crate) fn write_run<P: PagesMut>(
+    pages: &mut P,
+    record: &mut TreeRecord,
+    len: usize,
+) -> Result<(Pgno, NodeValue<'static>), Error> {
+    let count = overflow_pages::<P::Format>(len, pages.view().page_size());
+    let short = u32::try_from(len).map_err(|_| Error::ValueLength(len))?;
+    let run_pages = u32::try_from(count).map_err(|_| Error::ValueLength(len))?;
+    let first = pages.allocate(count)?;
+    let header = pages.run_mut(first, P::Format::HEADER_LEN)?;
+    write_overflow_header::<P::Format>(header, first, run_pages);
+    record.overflow_pages += count;
+    Ok((first, NodeValue::Overflow { first, len: short }))
+}
+
+/// Gives up what a value occupies outside its leaf.
+pub(crate) fn release_value<P: PagesMut>(
+    pages: &mut P,
+    record: &mut TreeRecord,
+    run: Option<(Pgno, u64)>,
+) -> Result<(), Error> {
+    if let Some((first, count)) = run {
+        record.overflow_pages = record.overflow_pages.saturating_sub(count);
+        pages.release(first, count)?;
+    }
+    Ok(())
+}

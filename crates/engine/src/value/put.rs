@@ -1,0 +1,125 @@
+//! Giving a key room for its value, in the leaf or in an overflow run.
+
+use fulgurite_format::{Format, Malformed, NodeFlags, NodeValue, PageKind, PageMut, Pgno};
+
+use super::{release_value, run_of, write_run};
+use crate::Error;
+use crate::tree::{self, Pages, PagesMut, Path, Step, Tree};
+
+/// Gives `key` room for a value of `len` octets, in place of what it had; the caller fills it.
+///
+/// `path` and `exact` are what [`tree::seek`] or its like found for the key. The path is of no use afterwards.
+pub(crate) fn place_value<'p, P: PagesMut>(
+    pages: &'p mut P,
+    tree: &mut Tree,
+    path: &mut Path,
+    exact: bool,
+    key: &[u8],
+    len: usize,
+) -> Result<&'p mut [u8], Error> {
+    let old = if exact {
+        Some(old_node(pages, path)?)
+    } else {
+        None
+    };
+    tree::touch_path(pages, tree, path)?;
+    if let (Some(old), Some(leaf)) = (old, path.leaf()) {
+        if old.run.is_none() && old.len == len {
+            return leaf_data(pages, leaf);
+        }
+        release_value(pages, &mut tree.record, old.run)?;
+    }
+    if P::Format::NODE_HEADER_LEN + key.len() + len > P::Format::node_max(pages.view().page_size())
+    {
+        let (first, value) = write_run(pages, &mut tree.record, len)?;
+        put_node(pages, tree, path, exact, key, value)?;
+        let header = P::Format::HEADER_LEN;
+        return pages
+            .run_mut(first, header + len)?
+            .get_mut(header..)
+            .ok_or(Error::BeyondEnd(first));
+    }
+    let place = match put_node(pages, tree, path, exact, key, NodeValue::Reserved(len))? {
+        Some(place) => place,
+        None => {
+            // A split moved the entry.
+            tree::seek(pages.view(), tree, key, path)?;
+            path.leaf().ok_or(Error::BeyondEnd(tree.record.root))?
+        }
+    };
+    leaf_data(pages, place)
+}
+
+/// Stores a tree record under a name of the main tree.
+pub(crate) fn place_record<P: PagesMut>(
+    pages: &mut P,
+    tree: &mut Tree,
+    path: &mut Path,
+    exact: bool,
+    name: &[u8],
+    record: &[u8],
+) -> Result<(), Error> {
+    tree::touch_path(pages, tree, path)?;
+    put_node(
+        pages,
+        tree,
+        path,
+        exact,
+        name,
+        NodeValue::Data(record, NodeFlags(NodeFlags::SUB_TREE)),
+    )?;
+    Ok(())
+}
+
+struct OldNode {
+    run: Option<(Pgno, u64)>,
+    len: usize,
+}
+
+fn old_node<P: PagesMut>(pages: &P, path: &Path) -> Result<OldNode, Error> {
+    let leaf = path.leaf().ok_or(Error::BeyondEnd(Pgno::NONE))?;
+    let view = pages.view();
+    let node = view
+        .tree_page(leaf.pgno, PageKind::Leaf)?
+        .leaf(leaf.index)
+        .map_err(Error::at(leaf.pgno))?;
+    match node.flags.0 {
+        0 => Ok(OldNode {
+            run: None,
+            len: node.value_len,
+        }),
+        NodeFlags::OVERFLOW => Ok(OldNode {
+            run: Some(run_of(view, leaf.pgno, &node)?),
+            len: node.value_len,
+        }),
+        flags => Err(Error::Corrupted {
+            page: leaf.pgno,
+            what: Malformed::NodeFlags {
+                index: leaf.index,
+                flags,
+            },
+        }),
+    }
+}
+
+fn put_node<P: PagesMut>(
+    pages: &mut P,
+    tree: &mut Tree,
+    path: &mut Path,
+    exact: bool,
+    key: &[u8],
+    value: NodeValue<'_>,
+) -> Result<Option<Step>, Error> {
+    if exact {
+        tree::replace(pages, tree, path, key, value)
+    } else {
+        tree::insert(pages, tree, path, key, value)
+    }
+}
+
+pub(crate) fn leaf_data<P: PagesMut>(pages: &mut P, place: Step) -> Result<&mut [u8], Error> {
+    let bytes = pages.page_mut(place.pgno)?;
+    PageMut::<P::Format>::parse(bytes, place.pgno, PageKind::Leaf)
+        .and_then(|page| page.into_data(place.index))
+        .map_err(Error::at(place.pgno))
+}
