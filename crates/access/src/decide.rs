@@ -19,23 +19,12 @@ pub enum Subject<'s> {
 /// The rules, seen by one subject.
 #[derive(Clone, Debug)]
 pub struct Decisions<'r> {
-    subject: Subject<'r>,
-    kind: Kind<'r>,
-}
-
-#[derive(Clone, Debug)]
-enum Kind<'r> {
-    /// The same for every entry.
-    Uniform(Table),
-    /// The entry's name matters. One verdict per rule.
-    Named(&'r Rules, Vec<Verdict>),
-}
-
-#[derive(Clone, Debug)]
-struct Table {
-    entry: Level,
-    children: Level,
-    attributes: Vec<Level>,
+    rules: &'r Rules,
+    /// What each rule gives the subject; `None` for the root, to whom no rule applies.
+    verdicts: Option<Vec<Verdict>>,
+    /// Name of the subject's own entry, in normal form.
+    own: Option<Box<str>>,
+    uniform: bool,
 }
 
 /// What a rule gives the subject.
@@ -54,7 +43,11 @@ pub struct EntryRights<'d> {
 }
 
 impl<'r> Decisions<'r> {
-    pub(crate) fn new(rules: &'r Rules, subject: Subject<'r>) -> Decisions<'r> {
+    pub(crate) fn new(rules: &'r Rules, subject: Subject<'_>) -> Decisions<'r> {
+        let own = match subject {
+            Subject::User(name) => Some(name.into()),
+            Subject::Anonymous | Subject::Root => None,
+        };
         let verdicts: Vec<Verdict> = rules
             .rules
             .iter()
@@ -63,21 +56,22 @@ impl<'r> Decisions<'r> {
                 other_entry: rule.level(subject, false),
             })
             .collect();
-        let uniform = rules.rules.iter().zip(&verdicts).all(|(rule, verdict)| {
-            rule.scope == Scope::Any && verdict.own_entry == verdict.other_entry
-        });
-        let kind = if uniform || subject == Subject::Root {
-            Kind::Uniform(Table::new(rules, &verdicts, subject))
-        } else {
-            Kind::Named(rules, verdicts)
-        };
-        Decisions { subject, kind }
+        let uniform = subject == Subject::Root
+            || rules.rules.iter().zip(&verdicts).all(|(rule, verdict)| {
+                rule.scope == Scope::Any && verdict.own_entry == verdict.other_entry
+            });
+        Decisions {
+            rules,
+            verdicts: (subject != Subject::Root).then_some(verdicts),
+            own,
+            uniform,
+        }
     }
 
-    /// Whether every entry gets the same decisions, so that [`at`](Self::at) need not be given a name.
+    /// Whether every entry gets the same decisions, so that it does not matter which name [`at`](Self::at) is given.
     #[must_use]
     pub fn uniform(&self) -> bool {
-        matches!(self.kind, Kind::Uniform(_))
+        self.uniform
     }
 
     /// Decisions about the entry with this name, in normal form.
@@ -86,7 +80,7 @@ impl<'r> Decisions<'r> {
         EntryRights {
             decisions: self,
             name: normal,
-            own_entry: self.subject == Subject::User(normal),
+            own_entry: self.own.as_deref() == Some(normal),
         }
     }
 }
@@ -104,64 +98,29 @@ impl EntryRights<'_> {
         self.level(Part::Children)
     }
 
-    /// The level on the values of one attribute type.
+    /// The level on the values of one attribute type. Costs a look at the rules in order: worth remembering
+    /// where decisions are [uniform](Decisions::uniform).
     #[must_use]
     pub fn attribute(&self, index: AttributeIndex) -> Level {
         self.level(Part::Attribute(index))
     }
 
     fn level(&self, part: Part) -> Level {
-        match &self.decisions.kind {
-            Kind::Uniform(table) => table.level(part),
-            Kind::Named(rules, verdicts) => rules
-                .rules
-                .iter()
-                .zip(verdicts)
-                .find(|(rule, _)| rule.speaks_of(part) && rule.scope.contains(self.name))
-                .map_or(Level::None, |(_, verdict)| {
-                    if self.own_entry {
-                        verdict.own_entry
-                    } else {
-                        verdict.other_entry
-                    }
-                }),
-        }
-    }
-}
-
-impl Table {
-    fn new(rules: &Rules, verdicts: &[Verdict], subject: Subject<'_>) -> Table {
-        let level = |part| {
-            if subject == Subject::Root {
-                return Level::Write;
-            }
-            rules
-                .rules
-                .iter()
-                .zip(verdicts)
-                .find(|(rule, _)| rule.speaks_of(part))
-                .map_or(Level::None, |(_, verdict)| verdict.other_entry)
+        let Some(verdicts) = &self.decisions.verdicts else {
+            return Level::Write;
         };
-        let count = u32::try_from(rules.attribute_count).unwrap_or(u32::MAX);
-        Table {
-            entry: level(Part::Entry),
-            children: level(Part::Children),
-            attributes: (0..count)
-                .map(|index| level(Part::Attribute(AttributeIndex(index))))
-                .collect(),
-        }
-    }
-
-    fn level(&self, part: Part) -> Level {
-        match part {
-            Part::Entry => self.entry,
-            Part::Children => self.children,
-            Part::Attribute(index) => self
-                .attributes
-                .get(index.0 as usize)
-                .copied()
-                .unwrap_or(Level::None),
-        }
+        let rules = &self.decisions.rules.rules;
+        rules
+            .iter()
+            .zip(verdicts)
+            .find(|(rule, _)| rule.speaks_of(part) && rule.scope.contains(self.name))
+            .map_or(Level::None, |(_, verdict)| {
+                if self.own_entry {
+                    verdict.own_entry
+                } else {
+                    verdict.other_entry
+                }
+            })
     }
 }
 

@@ -10,8 +10,6 @@ use crate::parse::{self, RuleError};
 #[derive(Clone, Debug)]
 pub struct Rules {
     pub(crate) rules: Vec<Rule>,
-    /// How many attribute types the schema has: the length of decision tables.
-    pub(crate) attribute_count: usize,
 }
 
 /// `to <target> by <who> <level> ...`
@@ -81,7 +79,7 @@ impl Rules {
             rules.push(everyone(Scope::Any, Some(passwords), Level::Auth));
         }
         rules.push(everyone(Scope::Any, None, Level::Read));
-        Rules::new(schema, rules)
+        Rules { rules }
     }
 
     /// Compiles rules written as `to <what> by <who> <level> ...`; no rules at all gives [`Rules::standard`].
@@ -104,19 +102,12 @@ impl Rules {
         if rules.is_empty() {
             return Ok(Rules::standard(schema));
         }
-        Ok(Rules::new(schema, rules))
-    }
-
-    fn new(schema: &Schema, rules: Vec<Rule>) -> Rules {
-        Rules {
-            rules,
-            attribute_count: schema.attributes().len(),
-        }
+        Ok(Rules { rules })
     }
 
     /// Fixes the subject: what can be decided without knowing the entry is decided here, once per operation.
     #[must_use]
-    pub fn decide<'r>(&'r self, subject: Subject<'r>) -> Decisions<'r> {
+    pub fn decide(&self, subject: Subject<'_>) -> Decisions<'_> {
         Decisions::new(self, subject)
     }
 }
