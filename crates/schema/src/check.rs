@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use rustc_hash::FxHashSet;
 use thiserror::Error;
 
-use crate::description::DescriptionError;
+use crate::description::{AttributeDescription, DescriptionError};
 use crate::entry::{Attribute, Entry};
 use crate::matching::MatchingRule;
 use crate::registry::{
@@ -87,6 +87,19 @@ impl CheckedEntry {
         self.structural_class
     }
 
+    /// Sets an operational attribute. No class has to allow those, so the entry stays as sound as the values are;
+    /// a user attribute is left as it is.
+    pub fn set_operational(
+        &mut self,
+        schema: &Schema,
+        description: &AttributeDescription,
+        values: Vec<Vec<u8>>,
+    ) {
+        if schema.attribute_at(description.attribute).is_operational() {
+            self.entry.set(description, values);
+        }
+    }
+
     /// Takes the entry out, for changing; it has to be checked again.
     #[must_use]
     pub fn into_entry(self) -> Entry {
@@ -95,10 +108,10 @@ impl CheckedEntry {
 }
 
 impl Schema {
-    /// Checks the values of one attribute: not more than it may have, each of its syntax, no two equal.
+    /// Checks the values of one attribute: each of its syntax, not more than it may have, no two equal.
     ///
     /// # Errors
-    /// Constraint, InvalidSyntax or ValueExists, the latter two with the number of the value.
+    /// InvalidSyntax, Constraint or ValueExists, in this order; the first and the last with the number of the value.
     pub fn check_values(&self, attribute: &Attribute) -> Result<(), SchemaViolation> {
         let kind = self.attribute_at(attribute.description.attribute);
         let name = attribute.description.text(self);
@@ -106,12 +119,6 @@ impl Schema {
             return Err(violation(
                 ViolationKind::InvalidSyntax,
                 format!("{name}: no values"),
-            ));
-        }
-        if kind.single_value && attribute.values.len() > 1 {
-            return Err(violation(
-                ViolationKind::Constraint,
-                format!("{name}: multiple values provided"),
             ));
         }
         let binary = attribute.description.has_option("binary");
@@ -137,6 +144,12 @@ impl Schema {
             if attribute.values.len() > 1 && !seen.insert(normal) {
                 repeated = repeated.or(Some(number));
             }
+        }
+        if kind.single_value && attribute.values.len() > 1 {
+            return Err(violation(
+                ViolationKind::Constraint,
+                format!("{name}: multiple values provided"),
+            ));
         }
         match repeated {
             None => Ok(()),
@@ -187,9 +200,9 @@ pub(crate) fn check(
     }
     let rule = schema.content_rule(structural.index);
     check_auxiliary(&classes, rule)?;
+    check_naming(schema, &entry)?;
     check_required(schema, &entry, &classes, rule)?;
     check_allowed(schema, &entry, &classes, rule)?;
-    check_naming(schema, &entry)?;
     let structural_class = structural.index;
     Ok(CheckedEntry {
         entry,

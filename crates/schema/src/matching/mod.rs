@@ -156,6 +156,14 @@ impl MatchingRule {
         normal::value(self.form, schema, value)
     }
 
+    /// Whether a value matches when its normal form is that of the assertion, so that an index of normal forms can
+    /// answer. Orderings, bit tests and tests of names above and below are no equality, whatever attribute they are
+    /// asked about.
+    #[must_use]
+    pub fn is_equality(&self) -> bool {
+        self.relation == Relation::Equality
+    }
+
     /// The normal form of an assertion value; it differs from [`normalise`](Self::normalise) for rules whose
     /// assertion syntax is not the attribute's (objectIdentifierFirstComponentMatch).
     ///

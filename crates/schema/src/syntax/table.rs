@@ -128,7 +128,7 @@ pub(super) static SYNTAXES: &[Syntax] = &[
         Kind::Ia5String,
     ),
     text("1.3.6.1.4.1.1466.115.121.1.27", "Integer", Kind::Integer),
-    opaque("1.3.6.1.4.1.1466.115.121.1.28", "JPEG", Kind::Jpeg),
+    opaque("1.3.6.1.4.1.1466.115.121.1.28", "JPEG", Kind::Any),
     text(
         "1.3.6.1.4.1.1466.115.121.1.29",
         "Master And Shadow Access Points",

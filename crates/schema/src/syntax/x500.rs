@@ -62,11 +62,6 @@ pub(super) fn is_teletex_terminal(value: &[u8]) -> bool {
         })
 }
 
-/// JPEG: the JFIF or Exif start of image.
-pub(super) fn is_jpeg(value: &[u8]) -> bool {
-    value.starts_with(&[0xff, 0xd8])
-}
-
 /// A SEQUENCE in definite length form that is as long as the value.
 pub(super) fn is_ber_sequence(value: &[u8]) -> bool {
     let Some([0x30, rest @ ..]) = Some(value) else {
