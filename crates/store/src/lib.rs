@@ -1,3 +1,47 @@
 //! Entries, names, indexes, id sets, query planning and bulk load over the engine.
+//!
+//! ```text
+//!              find(dn) plan(filter)                 add modify rename delete       bulk load
+//!                     |                                        |                        |
+//!   View  -->  names  index --> Candidates: ids   Writer  -->  pending postings    sorted runs
+//!                     |                |                       |                        |
+//!   EntryView  <--  records  <---------'                       v                        v
+//!   ================ engine: one environment, six named databases, one transaction ====================
+//!   meta | attributes: number -> description | entries: id -> record | names: parent, RDN -> id
+//!        | counts: id -> subordinates        | index: attribute, kind, value, chunk -> ids
+//! ```
+//!
+//! An entry is never decoded: filters, access checks and encoders read its record where it lies in the map. A plan
+//! yields candidates in ascending order of ids, a chunk of the index at a time, and says whether they are exact.
+//!
+//! What this crate is not: it knows no operations, no access rules, no result codes, and it takes entries on trust
+//! once the schema has checked them. The layout may change until the project's first release; nothing outside this
+//! crate knows it.
 
 #![forbid(unsafe_code)]
+
+mod attributes;
+mod bytes;
+mod entry_view;
+mod error;
+mod ids;
+mod idset;
+mod index;
+mod names;
+mod plan;
+mod record;
+mod store;
+mod view;
+mod write;
+
+pub use attributes::{AttributeInfo, AttributeTable};
+pub use entry_view::{AttributeView, EntryView, StoredSelector, compile_filter};
+pub use error::{Damage, OpenError, StoreError};
+pub use ids::{AttributeId, EntryId};
+pub use index::{IndexKinds, IndexSpec};
+pub use names::DnCache;
+pub use plan::{Candidates, Scope};
+pub use record::{Values, ValuesIter};
+pub use store::{Store, StoreOptions};
+pub use view::{Found, ParkedView, View};
+pub use write::Writer;

@@ -1,0 +1,52 @@
+//! Reading little-endian numbers out of bytes that may lie about their length.
+
+pub(crate) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_le_bytes(bytes.get(at..at.checked_add(2)?)?.try_into().ok()?))
+}
+
+pub(crate) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_le_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?))
+}
+
+pub(crate) fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_le_bytes(bytes.get(at..at.checked_add(8)?)?.try_into().ok()?))
+}
+
+/// Splits `len` bytes off the front.
+pub(crate) fn take<'a>(bytes: &mut &'a [u8], len: usize) -> Option<&'a [u8]> {
+    let (head, rest) = bytes.split_at_checked(len)?;
+    *bytes = rest;
+    Some(head)
+}
+
+/// FNV-1a with a final mix: stable over releases and machines, because its results are on disk. It need not
+/// resist an adversary; every user of it compares the bytes or says that it is inexact.
+pub(crate) fn stable_hash(bytes: &[u8]) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for &byte in bytes {
+        hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    }
+    hash ^= hash >> 32;
+    hash = hash.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    hash ^ (hash >> 29)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_stay_inside() {
+        let bytes = [1, 2, 3, 4, 5, 6, 7, 8];
+        assert_eq!(u16_at(&bytes, 6), Some(0x0807));
+        assert_eq!(u16_at(&bytes, 7), None);
+        assert_eq!(u64_at(&bytes, 0), Some(0x0807_0605_0403_0201));
+        assert_eq!(u32_at(&bytes, usize::MAX), None);
+    }
+
+    #[test]
+    fn hash_is_what_older_files_hold() {
+        assert_eq!(stable_hash(b""), 0x8570_e250_fe4c_2473);
+        assert_ne!(stable_hash(b"ou=people"), stable_hash(b"ou=peoplf"));
+    }
+}

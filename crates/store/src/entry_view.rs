@@ -1,0 +1,229 @@
+//! An entry as readers see it: in the map, undecoded.
+
+use crate::attributes::{AttributeInfo, AttributeTable};
+use crate::error::{Damage, StoreError};
+use crate::ids::{AttributeId, EntryId};
+use crate::index::EmitSource;
+use crate::names::DnCache;
+use crate::record::{Record, Values};
+use crate::view::View;
+use fulgurite::Snapshot;
+use fulgurite_schema::{
+    Attribute, AttributeDescription, AttributeIndex, AttributeSelector, Dn, Entry, Filter, FilterSubject, Schema, Truth,
+};
+
+/// One entry. Copying it copies references only.
+#[derive(Clone, Copy)]
+pub struct EntryView<'v> {
+    id: EntryId,
+    record: Record<'v>,
+    attributes: &'v AttributeTable,
+    schema: &'v Schema,
+    names: &'v dyn NameSource,
+}
+
+/// One attribute of an [`EntryView`].
+#[derive(Clone, Copy, Debug)]
+pub struct AttributeView<'v> {
+    /// Number, text and description.
+    pub info: &'v AttributeInfo,
+    /// The values, in the order in which they were stored.
+    pub values: Values<'v>,
+}
+
+/// A filter's attribute in terms of records: the descriptions that it covers. Made by [`compile_filter`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredSelector {
+    /// What it was made from.
+    pub selector: AttributeSelector,
+    /// Numbers of the descriptions covered, ascending.
+    pub ids: Box<[AttributeId]>,
+}
+
+/// Prepares a filter for testing many entries of a view ([`EntryView`] is a subject of it). After the view has been
+/// refreshed, prepare it again: attributes that are new to the store are missing from it.
+#[must_use]
+pub fn compile_filter<T: Snapshot>(view: &View<'_, T>, filter: Filter<AttributeSelector>) -> Filter<StoredSelector> {
+    filter.map(&mut |selector: AttributeSelector| {
+        let ids = view.attributes().covered(view.schema(), &selector);
+        StoredSelector { selector, ids }
+    })
+}
+
+/// Who can climb from a record to its name.
+pub(crate) trait NameSource {
+    fn append_dn(&self, record: &Record<'_>, cache: &mut DnCache, out: &mut String) -> Result<(), StoreError>;
+}
+
+impl<T: Snapshot> NameSource for View<'_, T> {
+    fn append_dn(&self, record: &Record<'_>, cache: &mut DnCache, out: &mut String) -> Result<(), StoreError> {
+        self.write_dn_of(record, cache, out)
+    }
+}
+
+impl<'v> EntryView<'v> {
+    pub(crate) fn new(
+        id: EntryId,
+        record: Record<'v>,
+        attributes: &'v AttributeTable,
+        schema: &'v Schema,
+        names: &'v dyn NameSource,
+    ) -> EntryView<'v> {
+        EntryView { id, record, attributes, schema, names }
+    }
+
+    /// Its number.
+    #[must_use]
+    pub fn id(&self) -> EntryId {
+        self.id
+    }
+
+    /// Its parent; `None` for a suffix entry.
+    #[must_use]
+    pub fn parent(&self) -> Option<EntryId> {
+        Some(self.record.parent()).filter(|parent| *parent != EntryId::ABOVE)
+    }
+
+    /// Its RDN as the user wrote it; of a suffix entry, the whole name.
+    #[must_use]
+    pub fn rdn(&self) -> &'v [u8] {
+        self.record.rdn()
+    }
+
+    /// Normal form of its RDN; of a suffix entry, of the whole name.
+    #[must_use]
+    pub fn rdn_normal(&self) -> &'v [u8] {
+        self.record.rdn_normal()
+    }
+
+    /// Appends its name, as users wrote it, to `out`. With a warm cache one copy, no descent.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the engine fails or an ancestor's record is damaged.
+    pub fn write_dn(&self, cache: &mut DnCache, out: &mut String) -> Result<(), StoreError> {
+        self.names.append_dn(&self.record, cache, out)
+    }
+
+    /// All attributes, user and operational, in order of their numbers.
+    pub fn attributes(&self) -> impl Iterator<Item = AttributeView<'v>> + use<'v> {
+        let table = self.attributes;
+        self.record.attributes().filter_map(move |(id, values)| Some(AttributeView { info: table.get(id)?, values }))
+    }
+
+    /// Values of exactly this description.
+    #[must_use]
+    pub fn values(&self, description: &AttributeDescription) -> Option<Values<'v>> {
+        self.record.values(self.attributes.find(description)?)
+    }
+
+    /// Values of the description of this number.
+    #[must_use]
+    pub fn values_of(&self, id: AttributeId) -> Option<Values<'v>> {
+        self.record.values(id)
+    }
+
+    /// Values of a type without options.
+    #[must_use]
+    pub fn plain_values(&self, attribute: AttributeIndex) -> Option<Values<'v>> {
+        self.values(&AttributeDescription::plain(attribute))
+    }
+
+    /// A copy that can be changed, with its resolved name.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the engine fails or a record is damaged.
+    pub fn to_entry(&self) -> Result<Entry, StoreError> {
+        let mut text = String::new();
+        self.write_dn(&mut DnCache::new(), &mut text)?;
+        let dn = Dn::parse(self.schema, &text).map_err(|_| Damage::Record)?;
+        let mut entry = Entry::new(dn);
+        for (id, values) in self.record.attributes() {
+            let info = self.attributes.get(id).ok_or(Damage::Attribute)?;
+            let values = values.iter().map(<[u8]>::to_vec).collect();
+            entry.attributes.push(Attribute { description: info.description.clone(), values });
+        }
+        Ok(entry)
+    }
+
+    pub(crate) fn record(&self) -> &Record<'v> {
+        &self.record
+    }
+
+    fn visit(&self, ids: &[AttributeId], visit: &mut dyn FnMut(&[u8]) -> Truth) -> Truth {
+        let mut truth = Truth::False;
+        for values in ids.iter().filter_map(|id| self.record.values(*id)) {
+            for value in values {
+                truth = truth.or(visit(value));
+                if truth.is_true() {
+                    return truth;
+                }
+            }
+        }
+        truth
+    }
+}
+
+impl FilterSubject<StoredSelector> for EntryView<'_> {
+    fn values(&self, attribute: &StoredSelector, visit: &mut dyn FnMut(&[u8]) -> Truth) -> Truth {
+        self.visit(&attribute.ids, visit)
+    }
+
+    fn present(&self, attribute: &StoredSelector) -> Truth {
+        attribute.ids.iter().any(|id| self.record.values(*id).is_some_and(|v| !v.is_empty())).into()
+    }
+
+    fn all_values(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8]) -> Truth) -> Truth {
+        let mut truth = Truth::False;
+        for attribute in self.attributes() {
+            for value in attribute.values {
+                truth = truth.or(visit(attribute.info.description.attribute, value));
+                if truth.is_true() {
+                    return truth;
+                }
+            }
+        }
+        truth
+    }
+
+    fn dn_values(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8]) -> Truth) -> Truth {
+        let mut text = String::new();
+        let name = self.write_dn(&mut DnCache::new(), &mut text).ok().and_then(|()| Dn::parse(self.schema, &text).ok());
+        let Some(name) = name else { return Truth::Undefined };
+        let avas = name.rdns().flat_map(|rdn| rdn.avas());
+        avas.fold(Truth::False, |truth, ava| truth.or(visit(ava.attribute, ava.value)))
+    }
+}
+
+impl FilterSubject<AttributeSelector> for EntryView<'_> {
+    fn values(&self, attribute: &AttributeSelector, visit: &mut dyn FnMut(&[u8]) -> Truth) -> Truth {
+        self.visit(&self.attributes.covered(self.schema, attribute), visit)
+    }
+
+    fn present(&self, attribute: &AttributeSelector) -> Truth {
+        let covered = |a: AttributeView<'_>| attribute.covers(self.schema, &a.info.description);
+        self.attributes().any(|a| !a.values.is_empty() && covered(a)).into()
+    }
+
+    fn all_values(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8]) -> Truth) -> Truth {
+        FilterSubject::<StoredSelector>::all_values(self, visit)
+    }
+
+    fn dn_values(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8]) -> Truth) -> Truth {
+        FilterSubject::<StoredSelector>::dn_values(self, visit)
+    }
+}
+
+impl EmitSource for EntryView<'_> {
+    fn each(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8])) {
+        for attribute in self.attributes() {
+            attribute.values.iter().for_each(|value| visit(attribute.info.description.attribute, value));
+        }
+    }
+}
+
+impl std::fmt::Debug for EntryView<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let attributes: Vec<&str> = self.attributes().map(|a| &*a.info.text).collect();
+        f.debug_struct("EntryView").field("id", &self.id).field("attributes", &attributes).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,161 @@
+//! What can go wrong in a store.
+
+use std::path::PathBuf;
+use thiserror::Error;
+
+use crate::ids::EntryId;
+
+/// Which structure of the store does not hold what it must. Only damage to the file, or another program that
+/// wrote to it, brings this about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum Damage {
+    /// An entry's record.
+    #[error("a record is malformed")]
+    Record,
+    /// A record names an attribute that the table of attributes lacks.
+    #[error("a record holds an attribute of unknown number")]
+    Attribute,
+    /// A list of children.
+    #[error("a name list is malformed")]
+    Names,
+    /// The chain of parents ends in nothing, or never ends.
+    #[error("an entry's chain of parents is broken")]
+    Parents,
+    /// Subordinate counts.
+    #[error("a subordinate count is malformed")]
+    Counts,
+    /// A posting.
+    #[error("a posting is malformed")]
+    Posting,
+    /// The table of attributes or the description of the store.
+    #[error("the store's own description is malformed")]
+    Description,
+}
+
+/// Errors of every operation on an open store.
+#[derive(Debug, Error)]
+pub enum StoreError {
+    /// The engine below failed: disk, memory, damaged pages.
+    #[error(transparent)]
+    Engine(#[from] fulgurite::Error),
+    /// The store holds something it cannot hold.
+    #[error("the store is damaged: {0}; export what can be read and load it anew")]
+    Damaged(#[from] Damage),
+    /// The entry's name is taken.
+    #[error("{0}: the entry exists already")]
+    EntryExists(String),
+    /// There is no entry of that number.
+    #[error("entry {0} does not exist")]
+    NoSuchEntry(EntryId),
+    /// The parent named for a new or moved entry does not exist.
+    #[error("{0}: the parent entry does not exist")]
+    NoSuchParent(String),
+    /// The entry has children and cannot be deleted.
+    #[error("entry {0} has subordinate entries")]
+    NotLeaf(EntryId),
+    /// The entry would become its own ancestor, or a suffix would move.
+    #[error("{0}: an entry cannot be moved there")]
+    CannotMove(String),
+    /// The name lies outside every suffix of the store.
+    #[error("{0}: outside the suffixes of this store")]
+    OutsideSuffix(String),
+    /// More than 4 GiB in one entry, or more than 65,535 attribute descriptions.
+    #[error("the entry is too large for a record (4 GiB, 65535 attribute descriptions)")]
+    EntryTooLarge,
+    /// The store knows 65,535 attribute descriptions, which is as many as it can.
+    #[error("the store already holds 65535 different attribute descriptions")]
+    TooManyAttributes,
+    /// An earlier failure left this writer half-way; it can only be dropped.
+    #[error("an earlier update of this transaction failed half-way; it cannot be committed")]
+    Poisoned,
+}
+
+/// Why a store cannot be opened or created.
+#[derive(Debug, Error)]
+pub enum OpenError {
+    /// The engine cannot open its file.
+    #[error("{path}: {source}")]
+    Environment {
+        /// Directory of the store.
+        path: PathBuf,
+        /// What the engine says.
+        source: fulgurite::OpenError,
+    },
+    /// Opened, but not readable as a store.
+    #[error("{path}: {source}")]
+    Read {
+        /// Directory of the store.
+        path: PathBuf,
+        /// What went wrong.
+        source: StoreError,
+    },
+    /// The file system refused.
+    #[error("{path}: {source}")]
+    Io {
+        /// File or directory.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// There is a database, but no directory in it.
+    #[error("{path}: holds no directory; load one first")]
+    NotAStore {
+        /// Directory of the store.
+        path: PathBuf,
+    },
+    /// A directory exists already where a new one was to be made.
+    #[error("{path}: a directory exists here already")]
+    Exists {
+        /// Directory of the store.
+        path: PathBuf,
+    },
+    /// Written by a release with another layout.
+    #[error("{path}: layout {found:?} is not the layout of this release ({expected:?}); export with the release that wrote it and load anew")]
+    Layout {
+        /// Directory of the store.
+        path: PathBuf,
+        /// What the file says.
+        found: String,
+        /// What this release reads.
+        expected: &'static str,
+    },
+    /// The suffixes asked for are not those stored.
+    #[error("{path}: holds {stored}, not {asked}")]
+    Suffixes {
+        /// Directory of the store.
+        path: PathBuf,
+        /// Suffixes in the file.
+        stored: String,
+        /// Suffixes asked for.
+        asked: String,
+    },
+    /// No suffix, the empty suffix, or one below the other.
+    #[error("suffix {0:?} cannot be used: give one or more names, none empty and none below another")]
+    UnusableSuffix(String),
+    /// The indexes asked for are not those of the file.
+    #[error("{path}: was loaded with the indexes [{stored}], not with [{asked}]; leave the indexes out, or load anew")]
+    Indexes {
+        /// Directory of the store.
+        path: PathBuf,
+        /// Indexes in the file.
+        stored: String,
+        /// Indexes asked for.
+        asked: String,
+    },
+    /// An index cannot be made.
+    #[error("index {text:?}: {reason}")]
+    Index {
+        /// As given.
+        text: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// The file holds attributes that the schema in use does not define.
+    #[error("{path}: holds values of {attribute:?}, which the schema does not define; give the schema it was loaded with")]
+    SchemaLacks {
+        /// Directory of the store.
+        path: PathBuf,
+        /// The attribute description.
+        attribute: String,
+    },
+}

@@ -1,0 +1,120 @@
+//! One chunk as it lies in the map.
+//!
+//! ```text
+//! kind u8 (1 array, 2 bitmap, 3 runs) | 0 u8 | cardinality u16 | content       little-endian
+//! array   place u16, ascending          bitmap  1024 octets          runs  (first u16, last u16), ascending
+//! ```
+
+use super::{Bits, CHUNK_IDS};
+use crate::bytes::{u16_at, u64_at};
+use crate::error::Damage;
+
+const HEADER_LEN: usize = 4;
+const BITMAP_LEN: usize = CHUNK_IDS / 8;
+const ARRAY: u8 = 1;
+const BITMAP: u8 = 2;
+const RUNS: u8 = 3;
+
+/// A chunk whose lengths have been checked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Chunk<'a> {
+    kind: u8,
+    cardinality: u16,
+    content: &'a [u8],
+}
+
+impl<'a> Chunk<'a> {
+    pub(crate) fn parse(bytes: &'a [u8]) -> Result<Chunk<'a>, Damage> {
+        let kind = bytes.first().copied().ok_or(Damage::Posting)?;
+        let cardinality = u16_at(bytes, 2).ok_or(Damage::Posting)?;
+        let content = bytes.get(HEADER_LEN..).ok_or(Damage::Posting)?;
+        let sound = match kind {
+            ARRAY => content.len() == usize::from(cardinality) * 2,
+            BITMAP => content.len() == BITMAP_LEN,
+            RUNS => content.len().is_multiple_of(4) && content.len() <= BITMAP_LEN,
+            _ => false,
+        };
+        if !sound || cardinality == 0 || usize::from(cardinality) > CHUNK_IDS {
+            return Err(Damage::Posting);
+        }
+        Ok(Chunk { kind, cardinality, content })
+    }
+
+    /// Number of ids in the chunk, as its header has it.
+    pub(crate) fn len(&self) -> usize {
+        usize::from(self.cardinality)
+    }
+
+    /// Adds the chunk to `bits`.
+    pub(crate) fn or_into(&self, bits: &mut Bits) -> Result<(), Damage> {
+        let sound = match self.kind {
+            ARRAY => self.numbers().all(|low| bits.insert(low)),
+            RUNS => self.runs().all(|(first, last)| bits.insert_run(first, last)),
+            _ => {
+                for (index, word) in bits.words_mut().iter_mut().enumerate() {
+                    *word |= u64_at(self.content, index * 8).unwrap_or(0);
+                }
+                true
+            }
+        };
+        if sound { Ok(()) } else { Err(Damage::Posting) }
+    }
+
+    fn numbers(&self) -> impl Iterator<Item = u16> + use<'a> {
+        self.content.as_chunks::<2>().0.iter().map(|pair| u16::from_le_bytes(*pair))
+    }
+
+    fn runs(&self) -> impl Iterator<Item = (usize, usize)> + use<'a> {
+        let ends = |r: &[u8; 4]| (u16::from_le_bytes([r[0], r[1]]).into(), u16::from_le_bytes([r[2], r[3]]).into());
+        self.content.as_chunks::<4>().0.iter().map(ends)
+    }
+}
+
+/// Replaces `out` by the shortest form of a chunk; by nothing when it is empty.
+pub(crate) fn encode(bits: &Bits, out: &mut Vec<u8>) {
+    out.clear();
+    let (cardinality, runs) = (bits.len(), bits.runs());
+    if cardinality == 0 {
+        return;
+    }
+    if cardinality * 2 <= (runs * 4).min(BITMAP_LEN) {
+        header(out, ARRAY, cardinality);
+        bits.iter().for_each(|low| out.extend_from_slice(&low.to_le_bytes()));
+    } else if runs * 4 <= BITMAP_LEN {
+        header(out, RUNS, cardinality);
+        encode_runs(bits, out);
+    } else {
+        header(out, BITMAP, cardinality);
+        bits.words().iter().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
+    }
+}
+
+/// As [`encode`], for places in ascending order.
+pub(crate) fn encode_sorted(places: &[u16], out: &mut Vec<u8>) {
+    if let [single] = places {
+        out.clear();
+        header(out, ARRAY, 1);
+        out.extend_from_slice(&single.to_le_bytes());
+        return;
+    }
+    let mut bits = Bits::new();
+    for &low in places {
+        bits.insert(low);
+    }
+    encode(&bits, out);
+}
+
+fn header(out: &mut Vec<u8>, kind: u8, cardinality: usize) {
+    out.extend_from_slice(&[kind, 0]);
+    out.extend_from_slice(&u16::try_from(cardinality).unwrap_or(u16::MAX).to_le_bytes());
+}
+
+fn encode_runs(bits: &Bits, out: &mut Vec<u8>) {
+    let mut from = 0;
+    while let Some(first) = bits.next(from) {
+        let end = bits.next_gap(usize::from(first));
+        out.extend_from_slice(&first.to_le_bytes());
+        out.extend_from_slice(&u16::try_from(end - 1).unwrap_or(u16::MAX).to_le_bytes());
+        from = end;
+    }
+}

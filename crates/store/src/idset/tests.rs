@@ -1,0 +1,104 @@
+use super::*;
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+const IDS: u16 = CHUNK_IDS as u16;
+
+/// Sparse places, runs and dense noise, so that all three kinds of chunk occur.
+fn places() -> impl Strategy<Value = BTreeSet<u16>> {
+    prop_oneof![
+        prop::collection::btree_set(0..IDS, 0..40),
+        prop::collection::vec((0..IDS, 0_u16..900), 1..5)
+            .prop_map(|runs| runs.iter().flat_map(|(a, n)| *a..(*a + *n).min(IDS)).collect()),
+        any::<u64>().prop_map(|seed| (0..IDS)
+            .filter(|p| (u64::from(*p) + 1).wrapping_mul(seed | 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 63 == 0)
+            .collect()),
+    ]
+}
+
+fn bits(set: &BTreeSet<u16>) -> Bits {
+    let mut bits = Bits::new();
+    for low in set {
+        assert!(bits.insert(*low));
+    }
+    bits
+}
+
+fn set(bits: &Bits) -> BTreeSet<u16> {
+    bits.iter().collect()
+}
+
+proptest! {
+    #[test]
+    fn algebra_is_that_of_sets(a in places(), b in places()) {
+        let with = |f: fn(&mut Bits, &Bits)| {
+            let mut left = bits(&a);
+            f(&mut left, &bits(&b));
+            set(&left)
+        };
+        prop_assert_eq!(with(Bits::and), a.intersection(&b).copied().collect::<BTreeSet<_>>());
+        prop_assert_eq!(with(Bits::or), a.union(&b).copied().collect::<BTreeSet<_>>());
+        prop_assert_eq!(with(Bits::and_not), a.difference(&b).copied().collect::<BTreeSet<_>>());
+        let left = bits(&a);
+        prop_assert_eq!(left.len(), a.len());
+        prop_assert_eq!(left.is_empty(), a.is_empty());
+        prop_assert_eq!(left.runs(), a.iter().filter(|p| **p == 0 || !a.contains(&(**p - 1))).count());
+        for from in [0, 1, 63, 64, 65, 4000, CHUNK_IDS - 1, CHUNK_IDS] {
+            prop_assert_eq!(left.next(from), a.range(from as u16..).next().copied());
+            prop_assert_eq!(left.next_gap(from), (from..CHUNK_IDS).find(|p| !a.contains(&(*p as u16))).unwrap_or(CHUNK_IDS));
+        }
+    }
+
+    #[test]
+    fn chunks_keep_their_ids_in_the_shortest_form(a in places(), b in places()) {
+        let mut bytes = Vec::new();
+        encode(&bits(&a), &mut bytes);
+        if a.is_empty() {
+            prop_assert!(bytes.is_empty());
+            return Ok(());
+        }
+        let chunk = Chunk::parse(&bytes).unwrap();
+        prop_assert_eq!(chunk.len(), a.len());
+        let mut read = bits(&b);
+        chunk.or_into(&mut read).unwrap();
+        prop_assert_eq!(set(&read), a.union(&b).copied().collect::<BTreeSet<_>>());
+        let shortest = (a.len() * 2).min(bits(&a).runs() * 4).min(CHUNK_IDS / 8);
+        prop_assert_eq!(bytes.len(), 4 + shortest);
+        let mut sorted = Vec::new();
+        encode_sorted(&a.iter().copied().collect::<Vec<_>>(), &mut sorted);
+        prop_assert_eq!(sorted, bytes);
+    }
+
+    #[test]
+    fn damaged_chunks_never_panic(a in places(), at: prop::sample::Index, byte: u8, cut: prop::sample::Index) {
+        let mut bytes = Vec::new();
+        encode(&bits(&a), &mut bytes);
+        prop_assume!(!bytes.is_empty());
+        let at = at.index(bytes.len());
+        bytes[at] = byte;
+        for bytes in [&bytes[..], &bytes[..cut.index(bytes.len())]] {
+            if let Ok(chunk) = Chunk::parse(bytes) {
+                let _ = chunk.or_into(&mut Bits::new());
+            }
+        }
+    }
+
+    #[test]
+    fn owned_sets_are_sets(ids in prop::collection::btree_set(0_u64..100_000, 0..200), asked in prop::collection::vec(0_u64..100_000, 0..20)) {
+        let mut owned = IdSet::default();
+        ids.iter().for_each(|id| owned.insert(EntryId(*id)));
+        for id in asked.iter().chain(ids.first()) {
+            prop_assert_eq!(owned.contains(EntryId(*id)), ids.contains(id));
+        }
+        prop_assert_eq!(owned.len(), ids.len() as u64);
+        prop_assert_eq!(owned.iter().map(|id| id.0).collect::<BTreeSet<_>>(), ids);
+    }
+}
+
+#[test]
+fn ids_split_and_join() {
+    for id in [0, 1, 8191, 8192, 8193, 1 << 40] {
+        let (chunk, low) = split(EntryId(id));
+        assert_eq!(join(chunk, low), EntryId(id));
+    }
+}

@@ -1,0 +1,208 @@
+//! The postings an entry belongs to.
+
+use super::indexes::{Index, Indexes};
+use super::key::{self, Kind};
+use fulgurite_schema::{AttributeIndex, Entry, MatchingRule, Schema};
+
+/// Marks the start of a normal form in its grams. It cannot collide harmfully: answers from grams are tested.
+const START: u8 = 2;
+/// Marks the end. The last octet of a value and this mark make a gram of two octets, so that every octet of a value begins
+/// some gram.
+const END: u8 = 3;
+const GRAM_LEN: usize = 3;
+
+/// Something with attributes: an entry on its way in, or a record.
+pub(crate) trait EmitSource {
+    /// Calls `visit` for every value with its attribute type.
+    fn each(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8]));
+}
+
+impl EmitSource for Entry {
+    fn each(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8])) {
+        for attribute in &self.attributes {
+            attribute.values.iter().for_each(|value| visit(attribute.description.attribute, value));
+        }
+    }
+}
+
+/// Calls `sink` with the key of every posting that lists the entry, of the indexes that are `wanted`; with some of them
+/// more than once. `scratch` is room for one key.
+pub(crate) fn emit(
+    indexes: &Indexes,
+    schema: &Schema,
+    entry: &dyn EmitSource,
+    wanted: &dyn Fn(&Index) -> bool,
+    scratch: &mut Vec<u8>,
+    sink: &mut dyn FnMut(&[u8]),
+) {
+    entry.each(&mut |attribute, value| {
+        for index in indexes.fed_by(attribute).filter(|index| wanted(index)) {
+            emit_value(indexes, schema, index, value, scratch, sink);
+        }
+    });
+}
+
+fn emit_value(
+    indexes: &Indexes,
+    schema: &Schema,
+    index: &Index,
+    value: &[u8],
+    scratch: &mut Vec<u8>,
+    sink: &mut dyn FnMut(&[u8]),
+) {
+    if index.presence {
+        key::posting(scratch, index.id, Kind::Presence, &[]);
+        sink(scratch);
+    }
+    // A value without normal form matches no assertion: it needs no key.
+    let normal = index.equality.and_then(|rule| rule.normalise(schema, value).ok());
+    if let Some(normal) = &normal {
+        emit_equality(indexes, schema, index, value, normal, scratch, sink);
+    }
+    let Some(rule) = index.substring else { return };
+    match normal {
+        // Rules of one family share the normal form.
+        Some(normal) if index.equality.is_some_and(|equality| same_normal_form(equality, rule)) => {
+            emit_grams(index, &normal, scratch, sink);
+        }
+        _ => {
+            if let Ok(normal) = rule.normalise(schema, value) {
+                emit_grams(index, &normal, scratch, sink);
+            }
+        }
+    }
+}
+
+fn emit_equality(
+    indexes: &Indexes,
+    schema: &Schema,
+    index: &Index,
+    value: &[u8],
+    normal: &[u8],
+    scratch: &mut Vec<u8>,
+    sink: &mut dyn FnMut(&[u8]),
+) {
+    if index.object_class {
+        let class = std::str::from_utf8(value).ok().and_then(|name| schema.object_class(name));
+        if let Some(class) = class {
+            return indexes.class_keys(class.index).iter().for_each(|key| sink(key));
+        }
+    }
+    key::posting(scratch, index.id, Kind::Equality, normal);
+    sink(scratch);
+}
+
+fn emit_grams(index: &Index, normal: &[u8], scratch: &mut Vec<u8>, sink: &mut dyn FnMut(&[u8])) {
+    let mut gram = |gram: &[u8]| {
+        key::posting(scratch, index.id, Kind::Gram, gram);
+        sink(scratch);
+    };
+    match normal {
+        [] => gram(&[START, END]),
+        [single] => {
+            gram(&[START, *single, END]);
+            gram(&[*single, END]);
+        }
+        [first, second, ..] => {
+            gram(&[START, *first, *second]);
+            normal.windows(GRAM_LEN).for_each(&mut gram);
+            if let [.., before, last] = normal {
+                gram(&[*before, *last, END]);
+                gram(&[*last, END]);
+            }
+        }
+    }
+}
+
+/// Whether two rules are known to make the same normal forms.
+pub(crate) fn same_normal_form(a: &MatchingRule, b: &MatchingRule) -> bool {
+    family(a.name) == family(b.name)
+}
+
+/// `caseIgnoreOrderingMatch` and its like without what says how they compare.
+fn family(name: &str) -> &str {
+    let name = name.strip_suffix("Match").unwrap_or(name);
+    name.strip_suffix("Ordering").or_else(|| name.strip_suffix("Substrings")).unwrap_or(name)
+}
+
+/// How to find values that contain a piece.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum GramLookup {
+    /// In the posting of this gram.
+    One(Vec<u8>),
+    /// In the postings of all grams that begin so: the piece is too short for a gram of its own.
+    Beginning(Vec<u8>),
+}
+
+/// The grams that every value with this piece has. `initial` and `last` say whether it is an end of the value.
+pub(crate) fn grams_of_piece(piece: &[u8], initial: bool, last: bool) -> Vec<GramLookup> {
+    if piece.is_empty() {
+        return Vec::new();
+    }
+    let mut padded = Vec::with_capacity(piece.len() + 2);
+    padded.extend(initial.then_some(START));
+    padded.extend_from_slice(piece);
+    padded.extend(last.then_some(END));
+    match padded.len() {
+        0..GRAM_LEN if last => vec![GramLookup::One(padded)],
+        0..GRAM_LEN => vec![GramLookup::Beginning(padded)],
+        _ => padded.windows(GRAM_LEN).map(|gram| GramLookup::One(gram.to_vec())).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::AttributeId;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn grams(value: &[u8]) -> BTreeSet<Vec<u8>> {
+        let index = Index {
+            id: AttributeId(1),
+            attribute: AttributeIndex(0),
+            equality: None,
+            substring: None,
+            presence: false,
+            object_class: false,
+        };
+        let mut found = BTreeSet::new();
+        emit_grams(&index, value, &mut Vec::new(), &mut |key| {
+            found.insert(key::parts(key).unwrap().2);
+        });
+        found
+    }
+
+    fn holds(grams: &BTreeSet<Vec<u8>>, lookup: &GramLookup) -> bool {
+        match lookup {
+            GramLookup::One(gram) => grams.contains(gram),
+            GramLookup::Beginning(head) => grams.iter().any(|gram| gram.starts_with(head)),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_piece_of_a_value_is_found(value in "[ab]{0,7}", from in 0_usize..8, len in 1_usize..8) {
+            let value = value.as_bytes();
+            let grams = grams(value);
+            let from = from.min(value.len());
+            let to = (from + len).min(value.len());
+            for lookup in grams_of_piece(&value[from..to], false, false) {
+                prop_assert!(holds(&grams, &lookup), "{lookup:?}");
+            }
+            for lookup in grams_of_piece(&value[..to], true, false) {
+                prop_assert!(holds(&grams, &lookup), "{lookup:?}");
+            }
+            for lookup in grams_of_piece(&value[from..], false, true) {
+                prop_assert!(holds(&grams, &lookup), "{lookup:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn families_share_normal_forms() {
+        assert_eq!(family("caseIgnoreSubstringsMatch"), family("caseIgnoreMatch"));
+        assert_eq!(family("integerOrderingMatch"), family("integerMatch"));
+        assert_ne!(family("caseExactMatch"), family("caseIgnoreMatch"));
+    }
+}

@@ -1,0 +1,136 @@
+//! The configured indexes, resolved against a schema and numbered as in the store.
+
+use super::config::{IndexKinds, IndexSpec};
+use super::key::{self, Kind};
+use crate::error::OpenError;
+use crate::ids::AttributeId;
+use fulgurite_schema::{AttributeIndex, AttributeType, MatchingRule, Schema};
+
+/// The indexes of one attribute type.
+#[derive(Debug)]
+pub(crate) struct Index {
+    pub(crate) id: AttributeId,
+    pub(crate) attribute: AttributeIndex,
+    /// Makes equality keys; present if and only if there is such an index.
+    pub(crate) equality: Option<&'static MatchingRule>,
+    /// Makes the normal forms that are cut into grams; present if and only if there is such an index.
+    pub(crate) substring: Option<&'static MatchingRule>,
+    pub(crate) presence: bool,
+    /// Values name object classes and stand for all their superior classes.
+    pub(crate) object_class: bool,
+}
+
+/// All indexes of a store.
+#[derive(Debug)]
+pub(crate) struct Indexes {
+    list: Vec<Index>,
+    /// By attribute type: positions in `list` of the indexes that its values belong to, its own and those of its
+    /// supertypes.
+    fed: Vec<Vec<usize>>,
+    /// By object class: the equality keys of it and all its superior classes.
+    class_keys: Vec<Vec<Vec<u8>>>,
+}
+
+impl Indexes {
+    pub(crate) fn new(schema: &Schema, list: Vec<Index>) -> Indexes {
+        let fed = schema.attributes().iter().map(|attribute| feeds(schema, &list, attribute)).collect();
+        let class_keys = class_keys(schema, &list);
+        Indexes { list, fed, class_keys }
+    }
+
+    pub(crate) fn list(&self) -> &[Index] {
+        &self.list
+    }
+
+    /// The index of exactly this attribute type.
+    pub(crate) fn of(&self, attribute: AttributeIndex) -> Option<&Index> {
+        self.list.iter().find(|index| index.attribute == attribute)
+    }
+
+    /// The indexes that values of this attribute type belong to.
+    pub(crate) fn fed_by(&self, attribute: AttributeIndex) -> impl Iterator<Item = &Index> {
+        let positions = self.fed.get(attribute.0 as usize).map_or(&[][..], Vec::as_slice);
+        positions.iter().filter_map(|position| self.list.get(*position))
+    }
+
+    /// Whether values of this attribute type are indexed at all.
+    pub(crate) fn is_fed_by(&self, attribute: AttributeIndex) -> bool {
+        self.fed.get(attribute.0 as usize).is_some_and(|fed| !fed.is_empty())
+    }
+
+    /// Equality keys of an object class and its superior classes; empty when objectClass is not indexed.
+    pub(crate) fn class_keys(&self, class: fulgurite_schema::ObjectClassIndex) -> &[Vec<u8>] {
+        self.class_keys.get(class.0 as usize).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// An attribute type with the rules its index needs.
+pub(crate) struct ResolvedSpec<'s> {
+    pub(crate) attribute: &'s AttributeType,
+    pub(crate) kinds: IndexKinds,
+}
+
+impl<'s> ResolvedSpec<'s> {
+    /// Finds attribute and rules.
+    ///
+    /// # Errors
+    /// [`OpenError::Index`] for an unknown attribute or one without the rule.
+    pub(crate) fn resolve(schema: &'s Schema, spec: &IndexSpec) -> Result<ResolvedSpec<'s>, OpenError> {
+        let wrong = |reason| OpenError::Index { text: spec.to_string(), reason };
+        let attribute = schema.attribute(&spec.attribute).ok_or_else(|| wrong("the schema does not define the attribute"))?;
+        if spec.kinds.equality && attribute.equality.is_none() {
+            return Err(wrong("the attribute has no equality rule"));
+        }
+        if spec.kinds.substring && attribute.substring.is_none() {
+            return Err(wrong("the attribute has no substrings rule"));
+        }
+        Ok(ResolvedSpec { attribute, kinds: spec.kinds })
+    }
+
+    /// As recorded in the store: attribute, kinds, and the rules whose normal forms are in the keys.
+    pub(crate) fn recorded(&self) -> String {
+        let name = |rule: Option<&'static MatchingRule>| rule.map_or("-", |rule| rule.name);
+        let equality = name(self.attribute.equality.filter(|_| self.kinds.equality));
+        let substring = name(self.attribute.substring.filter(|_| self.kinds.substring));
+        format!("{}:{} {equality} {substring}", self.attribute.name(), self.kinds)
+    }
+
+    pub(crate) fn into_index(self, id: AttributeId, schema: &Schema) -> Index {
+        let object_class = schema.attribute("objectClass").is_some_and(|a| a.index == self.attribute.index);
+        Index {
+            id,
+            attribute: self.attribute.index,
+            equality: self.attribute.equality.filter(|_| self.kinds.equality),
+            substring: self.attribute.substring.filter(|_| self.kinds.substring),
+            presence: self.kinds.presence,
+            object_class,
+        }
+    }
+}
+
+fn feeds(schema: &Schema, list: &[Index], attribute: &AttributeType) -> Vec<usize> {
+    let fed = list.iter().enumerate().filter(|(_, index)| schema.attribute_at(index.attribute).covers(attribute.index));
+    fed.map(|(position, _)| position).collect()
+}
+
+fn class_keys(schema: &Schema, list: &[Index]) -> Vec<Vec<Vec<u8>>> {
+    let Some((index, rule)) = list.iter().filter(|i| i.object_class).find_map(|i| Some((i, i.equality?))) else {
+        return Vec::new();
+    };
+    let own: Vec<Vec<u8>> = schema
+        .object_classes()
+        .iter()
+        .map(|class| {
+            let mut out = Vec::new();
+            let name = class.name().as_bytes();
+            let normal = rule.normalise(schema, name).unwrap_or(name.into());
+            key::posting(&mut out, index.id, Kind::Equality, &normal);
+            out
+        })
+        .collect();
+    let key_of = |class: fulgurite_schema::ObjectClassIndex| own.get(class.0 as usize).cloned();
+    let with_superiors = schema.object_classes().iter().map(|class| {
+        std::iter::once(class.index).chain(class.all_superiors.iter().copied()).filter_map(key_of).collect()
+    });
+    with_superiors.collect()
+}

@@ -1,0 +1,217 @@
+//! Keys of the index tree.
+//!
+//! ```text
+//! attribute id u16 | kind u8 | value, escaped | 00 | chunk number u32                       big-endian
+//! attribute id u16 | kind u8 | first 64 octets, escaped | 00 | hash u64 | chunk number u32  values of 64 octets up
+//! ```
+//!
+//! Escaping (00 as 01 01, 01 as 01 02) keeps the order of values and makes no value's key a prefix of
+//! another's. A value of 64 octets or more is represented by its prefix and a hash: still in order, but two
+//! such values may share a key, so answers from it are inexact.
+
+use crate::bytes::stable_hash;
+use crate::ids::AttributeId;
+
+/// Values shorter than this are in the key literally.
+pub(crate) const LITERAL_LEN: usize = 64;
+const END: u8 = 0;
+const ESCAPE: u8 = 1;
+/// The bytes before the value.
+const HEAD_LEN: usize = 3;
+const CHUNK_LEN: usize = 4;
+
+/// What a posting lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// Entries with any value (of every entry, under [`AttributeId::ENTRIES`]).
+    Presence = b'*' as isize,
+    /// Entries with this value, in normal form.
+    Equality = b'=' as isize,
+    /// Entries with a value that contains these three octets.
+    Gram = b's' as isize,
+}
+
+/// Whether a key made from this value stands for it alone.
+pub(crate) fn is_literal(value: &[u8]) -> bool {
+    value.len() < LITERAL_LEN
+}
+
+/// Replaces `out` by the key of a posting, without chunk number.
+pub(crate) fn posting(out: &mut Vec<u8>, attribute: AttributeId, kind: Kind, value: &[u8]) {
+    head(out, attribute, kind);
+    escape(out, literal_part(value));
+    out.push(END);
+    if !is_literal(value) {
+        out.extend_from_slice(&stable_hash(value).to_be_bytes());
+    }
+}
+
+/// The posting of all entries.
+pub(crate) fn all_entries() -> Vec<u8> {
+    let mut out = Vec::new();
+    posting(&mut out, AttributeId::ENTRIES, Kind::Presence, &[]);
+    out
+}
+
+/// Appends the chunk number to the key of a posting.
+pub(crate) fn push_chunk(key: &mut Vec<u8>, chunk: u32) {
+    key.extend_from_slice(&chunk.to_be_bytes());
+}
+
+/// Splits a key of the tree into posting and chunk number.
+pub(crate) fn split_chunk(key: &[u8]) -> Option<(&[u8], u32)> {
+    let (posting, chunk) = key.split_at_checked(key.len().checked_sub(CHUNK_LEN)?)?;
+    Some((posting, u32::from_be_bytes(chunk.try_into().ok()?)))
+}
+
+/// A stretch of keys.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct KeyRange {
+    /// First key that may belong to it.
+    pub(crate) start: Vec<u8>,
+    /// First key beyond it.
+    pub(crate) end: Vec<u8>,
+    /// Whether it holds no value outside the range asked for.
+    pub(crate) exact: bool,
+}
+
+impl KeyRange {
+    /// Values that begin with `prefix`.
+    pub(crate) fn prefix(attribute: AttributeId, kind: Kind, prefix: &[u8]) -> KeyRange {
+        let mut start = Vec::new();
+        head(&mut start, attribute, kind);
+        escape(&mut start, literal_part(prefix));
+        KeyRange { end: successor(&start), start, exact: prefix.len() <= LITERAL_LEN }
+    }
+
+    /// Values at or above `value`.
+    pub(crate) fn at_least(attribute: AttributeId, value: &[u8]) -> KeyRange {
+        let KeyRange { start, .. } = KeyRange::prefix(attribute, Kind::Equality, value);
+        let mut end = Vec::new();
+        head(&mut end, attribute, Kind::Equality);
+        KeyRange { start, end: successor(&end), exact: is_literal(value) }
+    }
+
+    /// Values at or below `value`.
+    pub(crate) fn at_most(attribute: AttributeId, value: &[u8]) -> KeyRange {
+        let mut start = Vec::new();
+        head(&mut start, attribute, Kind::Equality);
+        let mut end = start.clone();
+        escape(&mut end, literal_part(value));
+        // The value itself continues with END; everything longer with an octet above it.
+        end.push(END + 1);
+        KeyRange { start, end, exact: is_literal(value) }
+    }
+}
+
+/// Attribute, kind and (possibly shortened) value of a posting's key, for people.
+pub(crate) fn parts(posting: &[u8]) -> Option<(AttributeId, u8, Vec<u8>)> {
+    let (head, rest) = posting.split_at_checked(HEAD_LEN)?;
+    let attribute = AttributeId::from_key(head.get(..2)?)?;
+    let mut value = Vec::new();
+    let mut octets = rest.iter();
+    while let Some(&octet) = octets.next() {
+        match octet {
+            END => break,
+            ESCAPE => value.push(octets.next()?.checked_sub(1)?),
+            _ => value.push(octet),
+        }
+    }
+    Some((attribute, *head.get(2)?, value))
+}
+
+fn literal_part(value: &[u8]) -> &[u8] {
+    value.get(..LITERAL_LEN).unwrap_or(value)
+}
+
+fn head(out: &mut Vec<u8>, attribute: AttributeId, kind: Kind) {
+    out.clear();
+    out.extend_from_slice(&attribute.key());
+    out.push(kind as u8);
+}
+
+fn escape(out: &mut Vec<u8>, value: &[u8]) {
+    for &octet in value {
+        if octet <= ESCAPE {
+            out.extend_from_slice(&[ESCAPE, octet + 1]);
+        } else {
+            out.push(octet);
+        }
+    }
+}
+
+/// The first key beyond all that begin with `prefix`, which does not consist of 0xff alone.
+fn successor(prefix: &[u8]) -> Vec<u8> {
+    let mut out = prefix.to_vec();
+    while let Some(last) = out.pop() {
+        if last < u8::MAX {
+            out.push(last + 1);
+            break;
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const A: AttributeId = AttributeId(0xffff);
+
+    fn key(value: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        posting(&mut out, A, Kind::Equality, value);
+        out
+    }
+
+    fn within(range: &KeyRange, key: &[u8]) -> bool {
+        let mut key = key.to_vec();
+        push_chunk(&mut key, u32::MAX);
+        range.start <= key && key < range.end
+    }
+
+    fn value() -> impl Strategy<Value = Vec<u8>> {
+        prop_oneof![
+            prop::collection::vec(prop_oneof![0_u8..3, 254_u8..=255, any::<u8>()], 0..6),
+            prop::collection::vec(prop_oneof![Just(b'a'), Just(0), Just(1)], 62..68),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn order_of_values_is_order_of_keys(a in value(), b in value()) {
+            if is_literal(&a) && is_literal(&b) {
+                prop_assert_eq!(a.cmp(&b), key(&a).cmp(&key(&b)));
+            } else {
+                prop_assert_eq!(a == b, key(&a) == key(&b));
+                prop_assert!(a.get(..64) == b.get(..64) || a.cmp(&b) == key(&a).cmp(&key(&b)));
+            }
+            prop_assert!(a == b || !key(&a).starts_with(&key(&b)));
+            prop_assert!(key(&a).len() < 300);
+        }
+
+        #[test]
+        fn ranges_hold_what_they_say(a in value(), b in value()) {
+            let cases = [
+                (KeyRange::prefix(A, Kind::Equality, &a), b.starts_with(&a)),
+                (KeyRange::at_least(A, &a), b >= a),
+                (KeyRange::at_most(A, &a), b <= a),
+            ];
+            for (range, belongs) in cases {
+                let found = within(&range, &key(&b));
+                prop_assert!(found || !belongs);
+                prop_assert!(!range.exact || found == belongs);
+            }
+        }
+
+        #[test]
+        fn keys_come_apart(a in value(), chunk: u32) {
+            let mut bytes = key(&a);
+            push_chunk(&mut bytes, chunk);
+            let (posting, number) = split_chunk(&bytes).unwrap();
+            prop_assert_eq!((posting, number), (&key(&a)[..], chunk));
+            prop_assert_eq!(parts(posting), Some((A, b'=', literal_part(&a).to_vec())));
+        }
+    }
+}

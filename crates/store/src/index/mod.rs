@@ -1,0 +1,26 @@
+//! From attribute values to postings.
+//!
+//! ```text
+//! config     what the administrator asked for: "mail:eq,sub"
+//! indexes    the same, resolved against a schema
+//! emit       entry -> keys of the postings it belongs to
+//! key        bytes of a key; ranges of keys
+//! postings   reading and changing chunks in the index tree
+//! ```
+//!
+//! One tree holds all indexes. There is no separate index for ordering or for `initial*`: keys are normal
+//! forms, whose byte order is the rule's order, so both are scans of the equality keys.
+
+mod config;
+mod emit;
+mod indexes;
+pub(crate) mod key;
+mod pending;
+mod postings;
+
+pub use config::{IndexKinds, IndexSpec};
+pub(crate) use emit::{EmitSource, GramLookup, emit, grams_of_piece, same_normal_form};
+pub(crate) use indexes::{Index, Indexes, ResolvedSpec};
+pub(crate) use key::Kind;
+pub(crate) use pending::PendingPostings;
+pub(crate) use postings::{Extent, extent, load_chunk, next_chunk, union_range};

@@ -1,0 +1,112 @@
+//! Reading postings from the index tree.
+
+use super::key::{self, KeyRange};
+use crate::error::{Damage, StoreError};
+use crate::idset::{Bits, Chunk, IdSet, join};
+use crate::ids::EntryId;
+use fulgurite::{Database, Snapshot};
+
+/// Chunks looked at to learn a posting's size; 256 of them span two million entries.
+const CHUNKS_COUNTED_MAX: usize = 256;
+/// Postings up to this size are taken out of the index when they are counted.
+const FEW: usize = 16;
+
+/// How large a posting is, and where.
+#[derive(Clone, Debug)]
+pub(crate) enum Extent {
+    /// All its ids, because they are few. Ascending.
+    Ids(Vec<EntryId>),
+    /// Its cardinality, and its first and last chunk.
+    Counted { len: u64, first: u32, last: u32 },
+    /// It has more chunks than were counted: at least `len` ids.
+    Large { len: u64, first: u32 },
+}
+
+/// Measures the posting of `key`. Cost: one descent, and one step per chunk.
+pub(crate) fn extent(txn: &impl Snapshot, db: Database, key: &[u8]) -> Result<Extent, StoreError> {
+    let mut cursor = txn.cursor(db)?;
+    let mut row = cursor.seek_range(key)?;
+    let (mut len, mut chunks, mut first, mut last) = (0_u64, 0_usize, 0, 0);
+    let mut few: Vec<EntryId> = Vec::new();
+    while let Some((chunk, number)) = chunk_of(row, key)? {
+        if chunks == CHUNKS_COUNTED_MAX {
+            return Ok(Extent::Large { len, first });
+        }
+        if chunks == 0 {
+            first = number;
+        }
+        last = number;
+        chunks += 1;
+        len += chunk.len() as u64;
+        if len <= FEW as u64 {
+            let mut bits = Bits::new();
+            chunk.or_into(&mut bits)?;
+            few.extend(bits.iter().map(|low| join(number, low)));
+        }
+        row = cursor.next()?;
+    }
+    if len <= FEW as u64 { Ok(Extent::Ids(few)) } else { Ok(Extent::Counted { len, first, last }) }
+}
+
+/// Adds one chunk of a posting to `bits`.
+pub(crate) fn load_chunk(
+    txn: &impl Snapshot,
+    db: Database,
+    posting: &[u8],
+    chunk: u32,
+    bits: &mut Bits,
+) -> Result<(), StoreError> {
+    let mut key = Vec::with_capacity(posting.len() + 4);
+    key.extend_from_slice(posting);
+    key::push_chunk(&mut key, chunk);
+    if let Some(bytes) = txn.get(db, &key)? {
+        Chunk::parse(bytes)?.or_into(bits)?;
+    }
+    Ok(())
+}
+
+/// The number of a posting's first chunk at or after `from`.
+pub(crate) fn next_chunk(
+    txn: &impl Snapshot,
+    db: Database,
+    posting: &[u8],
+    from: u32,
+) -> Result<Option<u32>, StoreError> {
+    let mut key = Vec::with_capacity(posting.len() + 4);
+    key.extend_from_slice(posting);
+    key::push_chunk(&mut key, from);
+    let row = txn.cursor(db)?.seek_range(&key)?;
+    let found = row.and_then(|(key, _)| key::split_chunk(key));
+    Ok(found.filter(|(found, _)| *found == posting).map(|(_, number)| number))
+}
+
+/// The union of all postings in a range of keys; `None` when it has more than `chunks_max` chunks.
+pub(crate) fn union_range(
+    txn: &impl Snapshot,
+    db: Database,
+    range: &KeyRange,
+    chunks_max: usize,
+) -> Result<Option<IdSet>, StoreError> {
+    let mut cursor = txn.cursor(db)?;
+    let mut row = cursor.seek_range(&range.start)?;
+    let mut set = IdSet::default();
+    let mut chunks = 0;
+    while let Some((key, value)) = row.filter(|(key, _)| *key < range.end.as_slice()) {
+        if chunks == chunks_max {
+            return Ok(None);
+        }
+        chunks += 1;
+        let (_, number) = key::split_chunk(key).ok_or(Damage::Posting)?;
+        set.add_chunk(number, Chunk::parse(value)?)?;
+        row = cursor.next()?;
+    }
+    Ok(Some(set))
+}
+
+fn chunk_of<'t>(row: Option<(&'t [u8], &'t [u8])>, posting: &[u8]) -> Result<Option<(Chunk<'t>, u32)>, StoreError> {
+    let Some((key, value)) = row else { return Ok(None) };
+    match key::split_chunk(key) {
+        Some((found, number)) if found == posting => Ok(Some((Chunk::parse(value)?, number))),
+        _ => Ok(None),
+    }
+}

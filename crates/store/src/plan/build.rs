@@ -1,0 +1,364 @@
+//! From a filter to a term: which postings can answer it, and how many entries they hold.
+
+use super::term::Term;
+use crate::error::StoreError;
+use crate::idset::IdSet;
+use crate::ids::EntryId;
+use crate::index::{self, Extent, GramLookup, Index, Kind, key, key::KeyRange, same_normal_form};
+use crate::view::{Found, View};
+use fulgurite::Snapshot;
+use fulgurite_schema::{
+    Assertion, AttributeSelector, Filter, MatchingRule, ObjectClassIndex, SubstringAssertion, Truth,
+};
+
+/// So few candidates are tested in place sooner than a range of keys is read.
+const FEW: u64 = 64;
+/// Chunks read at most to answer one range: beyond, the range is no help.
+const RANGE_CHUNKS_MAX: usize = 65_536;
+/// Postings looked up at most for one substrings assertion.
+const GRAMS_MAX: usize = 12;
+
+/// A term with what is known of it.
+#[derive(Debug)]
+pub(crate) struct Planned {
+    pub(crate) term: Term,
+    /// Whether every id in it is a match.
+    pub(crate) exact: bool,
+    /// Upper bound of its size.
+    pub(crate) count_max: u64,
+}
+
+impl Planned {
+    fn nothing() -> Planned {
+        Planned { term: Term::Nothing, exact: true, count_max: 0 }
+    }
+}
+
+/// Plans filters on one view.
+pub(crate) struct Builder<'v, 's, T> {
+    pub(crate) view: &'v View<'s, T>,
+    /// Number of entries in the store.
+    pub(crate) total: u64,
+}
+
+impl<T: Snapshot> Builder<'_, '_, T> {
+    /// The entries for which `filter` is True; and when `negated`, those for which it is False.
+    pub(crate) fn filter(&self, filter: &Filter<AttributeSelector>, negated: bool) -> Result<Planned, StoreError> {
+        match (filter, negated) {
+            (Filter::Constant(truth), _) => Ok(self.constant(if negated { truth.not() } else { *truth })),
+            (Filter::Not(inner), _) => self.filter(inner, !negated),
+            (Filter::And(list), false) | (Filter::Or(list), true) => self.all_of(list, negated),
+            (Filter::Or(list), false) | (Filter::And(list), true) => self.one_of(list, negated),
+            (item, false) => self.item(item),
+            (item, true) => Ok(self.not(item, self.item(item)?)),
+        }
+    }
+
+    fn constant(&self, truth: Truth) -> Planned {
+        if truth.is_true() { self.everything(true) } else { Planned::nothing() }
+    }
+
+    fn everything(&self, exact: bool) -> Planned {
+        Planned { term: Term::All, exact, count_max: self.total }
+    }
+
+    /// Smallest first; ranges of keys only if they are still worth reading.
+    fn all_of(&self, list: &[Filter<AttributeSelector>], negated: bool) -> Result<Planned, StoreError> {
+        let mut terms = Vec::with_capacity(list.len());
+        let mut smallest = self.total;
+        let mut skipped = false;
+        let (ranges, points): (Vec<_>, Vec<_>) = list.iter().partition(|filter| reads_ranges(filter));
+        for (filter, costly) in points.into_iter().map(|f| (f, false)).chain(ranges.into_iter().map(|f| (f, true))) {
+            if costly && smallest <= FEW {
+                skipped = true;
+                continue;
+            }
+            let planned = self.filter(filter, negated)?;
+            if planned.count_max == 0 {
+                return Ok(Planned::nothing());
+            }
+            smallest = smallest.min(planned.count_max);
+            terms.push(planned);
+        }
+        let mut planned = self.intersection(terms);
+        planned.exact &= !skipped;
+        Ok(planned)
+    }
+
+    fn intersection(&self, mut terms: Vec<Planned>) -> Planned {
+        let mut exact = terms.iter().all(|planned| planned.exact);
+        terms.retain(|planned| !matches!(planned.term, Term::All));
+        terms.sort_by_key(|planned| planned.count_max);
+        let Some(smallest) = terms.first().map(|planned| planned.count_max) else { return self.everything(exact) };
+        // A term that holds most entries takes away less than looking into it costs.
+        let before = terms.len();
+        let mut position = 0;
+        terms.retain(|planned| {
+            position += 1;
+            position == 1 || smallest > FEW || planned.count_max <= self.total / 2
+        });
+        exact &= terms.len() == before;
+        let term = match terms.len() {
+            1 => terms.pop().map_or(Term::Nothing, |planned| planned.term),
+            _ => Term::And(terms.into_iter().map(|planned| planned.term).collect()),
+        };
+        Planned { term, exact, count_max: smallest }
+    }
+
+    fn one_of(&self, list: &[Filter<AttributeSelector>], negated: bool) -> Result<Planned, StoreError> {
+        let mut terms = Vec::with_capacity(list.len());
+        let (mut exact, mut count_max) = (true, 0_u64);
+        for filter in list {
+            let planned = self.filter(filter, negated)?;
+            if matches!(planned.term, Term::All) {
+                return Ok(planned);
+            }
+            exact &= planned.exact;
+            count_max = count_max.saturating_add(planned.count_max);
+            if planned.count_max > 0 {
+                terms.push(planned.term);
+            }
+        }
+        let term = match terms.len() {
+            0 => Term::Nothing,
+            1 => terms.pop().unwrap_or(Term::Nothing),
+            _ => Term::Or(terms),
+        };
+        Ok(Planned { term, exact, count_max: count_max.min(self.total) })
+    }
+
+    /// Everything but the matches of an item. Only presence is never Undefined for an entry; for other items the
+    /// result includes entries that the filter does not select.
+    fn not(&self, item: &Filter<AttributeSelector>, planned: Planned) -> Planned {
+        if !planned.exact {
+            return self.everything(false);
+        }
+        let exact = matches!(item, Filter::Present(_));
+        match planned.term {
+            Term::Nothing => self.everything(exact),
+            Term::All => Planned { exact, ..Planned::nothing() },
+            term => Planned {
+                term: Term::Not(Box::new(term)),
+                exact,
+                count_max: self.total,
+            },
+        }
+    }
+
+    fn item(&self, item: &Filter<AttributeSelector>) -> Result<Planned, StoreError> {
+        match item {
+            Filter::Present(selector) => self.present(selector),
+            Filter::ObjectClass { attribute, class, .. } => self.object_class(attribute, *class),
+            Filter::Equality(assertion) => self.equality(assertion),
+            Filter::GreaterOrEqual(assertion) => self.ordering(assertion, KeyRange::at_least),
+            Filter::LessOrEqual(assertion) => self.ordering(assertion, KeyRange::at_most),
+            Filter::Substrings { attribute, rule, pieces } => self.substrings(attribute, rule, pieces),
+            Filter::Extensible { attribute: Some(attribute), rule, normal, dn_attributes: false, .. } => {
+                let mut planned = self.equality_of(attribute, rule, normal)?;
+                planned.exact = false;
+                Ok(planned)
+            }
+            _ => Ok(self.everything(false)),
+        }
+    }
+
+    fn present(&self, selector: &AttributeSelector) -> Result<Planned, StoreError> {
+        if self.is_object_class(selector) {
+            return Ok(self.everything(selector.options().is_none()));
+        }
+        if self.is_never_stored(selector) {
+            return Ok(Planned::nothing());
+        }
+        match self.index_of(selector).filter(|index| index.presence) {
+            Some(index) => self.posting(index, Kind::Presence, &[], selector.options().is_none()),
+            None => Ok(self.everything(false)),
+        }
+    }
+
+    fn object_class(&self, selector: &AttributeSelector, class: ObjectClassIndex) -> Result<Planned, StoreError> {
+        let keys = self.view.store.indexes.class_keys(class);
+        match keys.first().filter(|_| self.is_object_class(selector)) {
+            Some(key) => self.posting_of(key, selector.options().is_none()),
+            None => Ok(self.everything(false)),
+        }
+    }
+
+    fn equality(&self, assertion: &Assertion<AttributeSelector>) -> Result<Planned, StoreError> {
+        self.equality_of(&assertion.attribute, assertion.rule, &assertion.normal)
+    }
+
+    fn equality_of(
+        &self,
+        selector: &AttributeSelector,
+        rule: &MatchingRule,
+        normal: &[u8],
+    ) -> Result<Planned, StoreError> {
+        if self.view.schema().attribute_at(selector.attribute).name().eq_ignore_ascii_case("entryDN") {
+            return self.entry_dn(normal);
+        }
+        if self.is_never_stored(selector) {
+            return Ok(Planned::nothing());
+        }
+        let index = self.index_of(selector).filter(|index| !index.object_class);
+        match index.filter(|index| index.equality.is_some_and(|made_by| same_normal_form(made_by, rule))) {
+            Some(index) => {
+                let same_rule = index.equality.is_some_and(|made_by| made_by == rule);
+                let exact = same_rule && key::is_literal(normal) && selector.options().is_none();
+                self.posting(index, Kind::Equality, normal, exact)
+            }
+            None => Ok(self.everything(false)),
+        }
+    }
+
+    /// entryDN is no stored attribute: the tree of names answers.
+    fn entry_dn(&self, normal: &[u8]) -> Result<Planned, StoreError> {
+        let Ok(normal) = std::str::from_utf8(normal) else { return Ok(Planned::nothing()) };
+        Ok(match self.view.find_normal(normal)? {
+            Found::Entry(id) => Planned { term: Term::Ids(vec![id]), exact: false, count_max: 1 },
+            Found::Missing { .. } => Planned::nothing(),
+        })
+    }
+
+    fn ordering(
+        &self,
+        assertion: &Assertion<AttributeSelector>,
+        range: impl FnOnce(crate::ids::AttributeId, &[u8]) -> KeyRange,
+    ) -> Result<Planned, StoreError> {
+        let selector = &assertion.attribute;
+        if self.is_never_stored(selector) {
+            return Ok(Planned::nothing());
+        }
+        let index = self.index_of(selector).filter(|index| !index.object_class);
+        match index.filter(|index| index.equality.is_some_and(|made_by| same_normal_form(made_by, assertion.rule))) {
+            Some(index) => {
+                let range = range(index.id, &assertion.normal);
+                let exact = range.exact && selector.options().is_none();
+                match self.range(&range, exact)? {
+                    Some(planned) => Ok(planned),
+                    None => self.present_inexact(selector),
+                }
+            }
+            None => self.present_inexact(selector),
+        }
+    }
+
+    /// The entries that have the attribute at all: all that is known of an item no index answers.
+    fn present_inexact(&self, selector: &AttributeSelector) -> Result<Planned, StoreError> {
+        let mut planned = self.present(selector)?;
+        planned.exact = planned.count_max == 0;
+        Ok(planned)
+    }
+
+    fn substrings(
+        &self,
+        selector: &AttributeSelector,
+        rule: &MatchingRule,
+        pieces: &SubstringAssertion,
+    ) -> Result<Planned, StoreError> {
+        if self.is_never_stored(selector) {
+            return Ok(Planned::nothing());
+        }
+        let Some(index) = self.index_of(selector) else { return Ok(self.everything(false)) };
+        let mut planned = None;
+        if index.substring.is_some_and(|made_by| same_normal_form(made_by, rule)) {
+            planned = self.grams(index, pieces)?;
+        }
+        let by_equality = index.equality.filter(|made_by| !index.object_class && same_normal_form(made_by, rule));
+        if let (None, Some(initial), Some(_)) = (&planned, pieces.initial(), by_equality) {
+            planned = self.range(&KeyRange::prefix(index.id, Kind::Equality, initial), false)?;
+        }
+        match planned {
+            Some(planned) => Ok(planned),
+            None => self.present_inexact(selector),
+        }
+    }
+
+    /// Intersection of the postings of the pieces' grams; `None` when no piece gives a useful one.
+    fn grams(&self, index: &Index, pieces: &SubstringAssertion) -> Result<Option<Planned>, StoreError> {
+        let mut lookups: Vec<GramLookup> = Vec::new();
+        lookups.extend(pieces.initial().into_iter().flat_map(|piece| index::grams_of_piece(piece, true, false)));
+        lookups.extend(pieces.final_().into_iter().flat_map(|piece| index::grams_of_piece(piece, false, true)));
+        lookups.extend(pieces.any().flat_map(|piece| index::grams_of_piece(piece, false, false)));
+        let whole = lookups.iter().any(|lookup| matches!(lookup, GramLookup::One(_)));
+        if whole {
+            lookups.retain(|lookup| matches!(lookup, GramLookup::One(_)));
+        }
+        let mut terms = Vec::new();
+        let step = lookups.len().div_ceil(GRAMS_MAX).max(1);
+        for lookup in lookups.iter().step_by(step) {
+            let planned = match lookup {
+                GramLookup::One(gram) => Some(self.posting(index, Kind::Gram, gram, false)?),
+                GramLookup::Beginning(head) => self.range(&KeyRange::prefix(index.id, Kind::Gram, head), false)?,
+            };
+            match planned {
+                Some(planned) if planned.count_max == 0 => return Ok(Some(Planned::nothing())),
+                Some(planned) => terms.push(planned),
+                None => {}
+            }
+        }
+        if terms.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(self.intersection(terms)))
+    }
+
+    fn posting(&self, index: &Index, kind: Kind, value: &[u8], exact: bool) -> Result<Planned, StoreError> {
+        let mut key = Vec::new();
+        key::posting(&mut key, index.id, kind, value);
+        self.posting_of(&key, exact)
+    }
+
+    fn posting_of(&self, key: &[u8], exact: bool) -> Result<Planned, StoreError> {
+        let posting = |first, last| Term::Posting { key: key.to_vec(), first, last };
+        Ok(match index::extent(&self.view.txn, self.view.store.dbs.index, key)? {
+            Extent::Ids(ids) if ids.is_empty() => Planned::nothing(),
+            Extent::Ids(ids) => Planned { exact, count_max: ids.len() as u64, term: Term::Ids(ids) },
+            Extent::Counted { len, first, last } => Planned { term: posting(first, Some(last)), exact, count_max: len },
+            Extent::Large { first, .. } => Planned { term: posting(first, None), exact, count_max: self.total },
+        })
+    }
+
+    fn range(&self, range: &KeyRange, exact: bool) -> Result<Option<Planned>, StoreError> {
+        let set = index::union_range(&self.view.txn, self.view.store.dbs.index, range, RANGE_CHUNKS_MAX)?;
+        Ok(set.map(|set: IdSet| match set.len() {
+            0 => Planned::nothing(),
+            count_max => Planned { term: Term::Set(set), exact, count_max },
+        }))
+    }
+
+    fn index_of(&self, selector: &AttributeSelector) -> Option<&Index> {
+        self.view.store.indexes.of(selector.attribute)
+    }
+
+    fn is_object_class(&self, selector: &AttributeSelector) -> bool {
+        let object_class = self.view.schema().attribute("objectClass");
+        object_class.is_some_and(|attribute| attribute.index == selector.attribute)
+    }
+
+    /// Whether no entry of the store has the attribute. Operational ones may be computed by whoever asks.
+    fn is_never_stored(&self, selector: &AttributeSelector) -> bool {
+        let schema = self.view.schema();
+        !schema.attribute_at(selector.attribute).is_operational()
+            && self.view.attributes().covered(schema, selector).is_empty()
+    }
+}
+
+/// Whether planning the filter may read a range of keys rather than single postings.
+fn reads_ranges(filter: &Filter<AttributeSelector>) -> bool {
+    match filter {
+        Filter::GreaterOrEqual(_) | Filter::LessOrEqual(_) | Filter::Substrings { .. } => true,
+        Filter::And(list) | Filter::Or(list) => list.iter().any(reads_ranges),
+        Filter::Not(inner) => reads_ranges(inner),
+        _ => false,
+    }
+}
+
+/// Ids of a scope as a planned term.
+pub(crate) fn ids_of(ids: Vec<EntryId>) -> Term {
+    if ids.is_empty() {
+        return Term::Nothing;
+    }
+    let mut set = IdSet::default();
+    ids.into_iter().for_each(|id| set.insert(id));
+    Term::Set(set)
+}

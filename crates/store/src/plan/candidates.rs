@@ -1,0 +1,180 @@
+//! Candidates of a search: what a plan yields, a chunk of ids at a time.
+
+use super::build::{Builder, Planned};
+use super::scope::{Scope, ScopeTest, narrow};
+use super::term::{Source, Term};
+use crate::entry_view::EntryView;
+use crate::error::StoreError;
+use crate::idset::{Bits, join, split};
+use crate::ids::EntryId;
+use crate::index::key;
+use crate::view::View;
+use fulgurite::Snapshot;
+use fulgurite_schema::{AttributeSelector, Filter};
+
+/// Entries that may match a search, in ascending order of their ids, found as they are asked for.
+///
+/// It borrows nothing, so it can be kept beside the view it is used with, and moved to another view: after
+/// [`View::refresh`] the candidates are those of the old state as far as they were taken from the index
+/// already, so from then on the filter has to be tested whatever [`is_exact`](Self::is_exact) says.
+#[derive(Debug)]
+pub struct Candidates {
+    pub(super) term: Term,
+    pub(super) scope: ScopeTest,
+    pub(super) exact: bool,
+    pub(super) count_max: u64,
+    all_entries: Vec<u8>,
+    /// The chunk in `bits`; `None` before the first and after the last.
+    chunk: Option<u32>,
+    bits: Box<Bits>,
+    /// Next place to look at in the chunk, or next chunk to look at when none is loaded.
+    place: usize,
+    next_chunk: Option<u32>,
+}
+
+impl View<'_> {
+    /// Plans a search: the candidates for `filter` within `scope` of `base`, which must exist.
+    ///
+    /// Cost: a look-up for each item that an index answers; for ranges and short substrings a scan of keys.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the engine fails or an index is damaged.
+    pub fn plan(
+        &self,
+        base: EntryId,
+        scope: Scope,
+        filter: &Filter<AttributeSelector>,
+    ) -> Result<Candidates, StoreError> {
+        plan(self, base, scope, filter)
+    }
+}
+
+pub(crate) fn plan<T: Snapshot>(
+    view: &View<'_, T>,
+    base: EntryId,
+    scope: Scope,
+    filter: &Filter<AttributeSelector>,
+) -> Result<Candidates, StoreError> {
+    let total = view.entry_count()?;
+    let builder = Builder { view, total };
+    let everything = Planned { term: Term::All, exact: false, count_max: total };
+    let planned = if scope == Scope::Base { everything } else { builder.filter(filter, false)? };
+    let (planned, scope) = narrow(view, base, scope, total, planned)?;
+    Ok(Candidates {
+        term: planned.term,
+        scope,
+        exact: planned.exact,
+        count_max: planned.count_max,
+        all_entries: key::all_entries(),
+        chunk: None,
+        bits: Box::new(Bits::new()),
+        place: 0,
+        next_chunk: Some(0),
+    })
+}
+
+impl Candidates {
+    /// Whether every candidate matches the filter, so that it need not be tested.
+    ///
+    /// That holds for entries as they are stored: a filter that may not see some attributes still has to be tested.
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        self.exact
+    }
+
+    /// Upper bound of the number of candidates; for an exact plan over single postings, the number of matches.
+    #[must_use]
+    pub fn count_max(&self) -> u64 {
+        self.count_max
+    }
+
+    /// Continues after an id: the next candidate is the first one above it. For paged results.
+    pub fn seek(&mut self, after: EntryId) {
+        let (chunk, low) = split(EntryId(after.0.saturating_add(1)));
+        self.chunk = None;
+        self.next_chunk = Some(chunk);
+        self.place = usize::from(low);
+    }
+
+    /// The next candidate.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the engine fails or an index or a record is damaged.
+    pub fn next<T: Snapshot>(&mut self, view: &View<'_, T>) -> Result<Option<EntryId>, StoreError> {
+        if self.scope.is_none() {
+            return self.next_id(view);
+        }
+        Ok(self.next_entry(view)?.map(|entry| entry.id()))
+    }
+
+    /// The next candidate with its entry. Ids that the view has no entry for are passed over: they were deleted since
+    /// the plan was made.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the engine fails or an index or a record is damaged.
+    pub fn next_entry<'v, T: Snapshot>(&mut self, view: &'v View<'_, T>) -> Result<Option<EntryView<'v>>, StoreError> {
+        while let Some(id) = self.next_id(view)? {
+            let Some(entry) = view.entry(id)? else { continue };
+            if self.scope.admits(view, id, entry.record())? {
+                return Ok(Some(entry));
+            }
+        }
+        Ok(None)
+    }
+
+    /// As [`next_entry`](Self::next_entry), looking at no more than `quantum` ids, so that a search over many entries
+    /// outside the scope can be interrupted. `quantum` is decreased by what was looked at; at zero with
+    /// `None`, there may be more.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the engine fails or an index or a record is damaged.
+    pub fn next_entry_within<'v, T: Snapshot>(
+        &mut self,
+        view: &'v View<'_, T>,
+        quantum: &mut usize,
+    ) -> Result<Option<EntryView<'v>>, StoreError> {
+        while *quantum > 0 {
+            let Some(id) = self.next_id(view)? else { return Ok(None) };
+            *quantum -= 1;
+            let Some(entry) = view.entry(id)? else { continue };
+            if self.scope.admits(view, id, entry.record())? {
+                return Ok(Some(entry));
+            }
+        }
+        Ok(None)
+    }
+
+    fn next_id<T: Snapshot>(&mut self, view: &View<'_, T>) -> Result<Option<EntryId>, StoreError> {
+        loop {
+            if let Some(chunk) = self.chunk {
+                if let Some(low) = self.bits.next(self.place) {
+                    self.place = usize::from(low) + 1;
+                    return Ok(Some(join(chunk, low)));
+                }
+                self.chunk = None;
+                self.next_chunk = chunk.checked_add(1);
+                self.place = 0;
+            }
+            if !self.load_next(view)? {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Loads the next chunk that may hold candidates; false when there is none.
+    fn load_next<T: Snapshot>(&mut self, view: &View<'_, T>) -> Result<bool, StoreError> {
+        let Some(wanted) = self.next_chunk else { return Ok(false) };
+        let source = Source { txn: &view.txn, dbs: view.store.dbs, all_entries: &self.all_entries };
+        let Some(chunk) = self.term.next_chunk(&source, wanted)? else {
+            self.next_chunk = None;
+            return Ok(false);
+        };
+        if chunk != wanted {
+            self.place = 0;
+        }
+        self.bits.clear();
+        self.term.load(&source, chunk, &mut self.bits)?;
+        self.chunk = Some(chunk);
+        Ok(true)
+    }
+}

@@ -1,0 +1,21 @@
+//! From base, scope and filter to candidate entries.
+//!
+//! ```text
+//! filter --build--> Term: postings, few ids, and/or/not     each with its exact size
+//! scope  --------->   a few ids | the children | all of the subtree | a test per candidate
+//!                         |
+//!                     Candidates: one chunk of 2^13 ids at a time, ascending
+//! ```
+//!
+//! Candidates always include every entry that matches. They are *exact* when they include no other, so that the
+//! filter need not be tested again.
+
+mod build;
+mod candidates;
+mod explain;
+mod scope;
+mod term;
+
+pub use candidates::Candidates;
+pub(crate) use candidates::plan;
+pub use scope::Scope;

@@ -1,0 +1,148 @@
+//! The scope of a search as part of its plan.
+
+use rustc_hash::FxHashMap;
+
+use super::build::{Planned, ids_of};
+use super::term::Term;
+use crate::error::{Damage, StoreError};
+use crate::ids::EntryId;
+use crate::names::DEPTH_MAX;
+use crate::record::Record;
+use crate::view::View;
+use fulgurite::Snapshot;
+
+/// Scope of a search (RFC 4511, section 4.5.1.2, and the children scope known from other servers).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// The base entry alone.
+    Base,
+    /// Its children.
+    OneLevel,
+    /// The base entry and everything below.
+    Subtree,
+    /// Everything below the base entry, without it.
+    Subordinates,
+}
+
+/// Entries of a scope are listed rather than tested if they are at most so many; listing sorts them in memory.
+const LISTED_MAX: u64 = 1 << 20;
+/// Parents remembered by a climbing test.
+const REMEMBERED_MAX: usize = 1024;
+
+/// How candidates are held against the scope.
+#[derive(Debug)]
+pub(crate) enum ScopeTest {
+    /// They are all within it.
+    None,
+    /// Their parent must be this.
+    Parent(EntryId),
+    /// They must lie below this; or be it.
+    Below { base: EntryId, itself: bool, remembered: FxHashMap<EntryId, bool> },
+}
+
+impl ScopeTest {
+    /// Whether a candidate lies within the scope.
+    pub(crate) fn admits<T: Snapshot>(
+        &mut self,
+        view: &View<'_, T>,
+        id: EntryId,
+        record: &Record<'_>,
+    ) -> Result<bool, StoreError> {
+        match self {
+            ScopeTest::None => Ok(true),
+            ScopeTest::Parent(parent) => Ok(record.parent() == *parent),
+            ScopeTest::Below { base, itself, .. } if id == *base => Ok(*itself),
+            ScopeTest::Below { base, remembered, .. } => is_below(view, record.parent(), *base, remembered),
+        }
+    }
+
+    pub(crate) fn is_none(&self) -> bool {
+        matches!(self, ScopeTest::None)
+    }
+}
+
+/// Whether `id`, a parent, is `base` or lies below it.
+fn is_below<T: Snapshot>(
+    view: &View<'_, T>,
+    first: EntryId,
+    base: EntryId,
+    remembered: &mut FxHashMap<EntryId, bool>,
+) -> Result<bool, StoreError> {
+    let mut id = first;
+    for _ in 0..DEPTH_MAX {
+        let known = if id == base || id == EntryId::ABOVE { Some(id == base) } else { remembered.get(&id).copied() };
+        if let Some(below) = known {
+            if remembered.len() >= REMEMBERED_MAX {
+                remembered.clear();
+            }
+            remembered.insert(first, below);
+            return Ok(below);
+        }
+        id = view.record(id)?.ok_or(Damage::Parents)?.parent();
+    }
+    Err(Damage::Parents.into())
+}
+
+/// Narrows a planned filter to a scope: by the list of its entries when that is short, else by a test.
+pub(crate) fn narrow<T: Snapshot>(
+    view: &View<'_, T>,
+    base: EntryId,
+    scope: Scope,
+    total: u64,
+    planned: Planned,
+) -> Result<(Planned, ScopeTest), StoreError> {
+    let counts = view.stored_counts(base)?;
+    let (size, test) = match scope {
+        Scope::Base => return Ok((Planned { count_max: 1, exact: false, term: Term::Ids(vec![base]) }, ScopeTest::None)),
+        Scope::OneLevel => (counts.children, ScopeTest::Parent(base)),
+        Scope::Subtree => (counts.descendants + 1, below(base, true)),
+        Scope::Subordinates => (counts.descendants, below(base, false)),
+    };
+    if size >= total {
+        return Ok((planned, ScopeTest::None));
+    }
+    let count_max = planned.count_max.min(size);
+    let list = size <= LISTED_MAX && size < planned.count_max / 2;
+    if !list && size > 0 {
+        return Ok((Planned { count_max, ..planned }, test));
+    }
+    let listed = ids_of(entries_of(view, base, scope)?);
+    let term = match planned.term {
+        Term::All => listed,
+        term => Term::And(vec![listed, term]),
+    };
+    Ok((Planned { term, count_max, exact: planned.exact }, ScopeTest::None))
+}
+
+fn below(base: EntryId, itself: bool) -> ScopeTest {
+    ScopeTest::Below { base, itself, remembered: FxHashMap::default() }
+}
+
+fn entries_of<T: Snapshot>(view: &View<'_, T>, base: EntryId, scope: Scope) -> Result<Vec<EntryId>, StoreError> {
+    let mut found = Vec::new();
+    view.for_each_child(base, &mut |id| {
+        found.push(id);
+        true
+    })?;
+    if scope == Scope::OneLevel {
+        return Ok(found);
+    }
+    let mut at = 0;
+    while let Some(id) = found.get(at).copied() {
+        at += 1;
+        // Only entries with children have counts: a leaf costs one look-up in a small table.
+        if view.stored_counts(id)?.children > 0 {
+            view.for_each_child(id, &mut |child| {
+                found.push(child);
+                true
+            })?;
+        }
+        if at as u64 > LISTED_MAX.saturating_mul(2) {
+            return Err(Damage::Counts.into());
+        }
+    }
+    if scope == Scope::Subtree {
+        found.push(base);
+    }
+    Ok(found)
+}

@@ -1,0 +1,76 @@
+//! Writing a record.
+
+use super::{HEADER_LEN, PARENT_AT, TABLE_ROW_LEN, VERSION};
+use crate::error::StoreError;
+use crate::ids::{AttributeId, EntryId};
+
+/// What goes into a record.
+pub(crate) struct RecordSource<'a> {
+    pub(crate) parent: EntryId,
+    pub(crate) rdn_normal: &'a [u8],
+    pub(crate) rdn: &'a [u8],
+    /// Each id at most once, in any order; sorted here.
+    pub(crate) attributes: Vec<(AttributeId, &'a [Vec<u8>])>,
+}
+
+/// Appends the record of `source` to `out`, which is cleared first.
+///
+/// # Errors
+/// [`StoreError::EntryTooLarge`] beyond 4 GiB or 65,535 attribute descriptions.
+pub(crate) fn encode(mut source: RecordSource<'_>, out: &mut Vec<u8>) -> Result<(), StoreError> {
+    source.attributes.sort_unstable_by_key(|(id, _)| *id);
+    let count = u16::try_from(source.attributes.len()).map_err(|_| StoreError::EntryTooLarge)?;
+    out.clear();
+    out.extend_from_slice(&[VERSION, 0]);
+    out.extend_from_slice(&count.to_le_bytes());
+    out.extend_from_slice(&[0; 4]);
+    out.extend_from_slice(&source.parent.0.to_le_bytes());
+    out.extend_from_slice(&length(source.rdn_normal.len())?.to_le_bytes());
+    out.extend_from_slice(&length(source.rdn.len())?.to_le_bytes());
+    out.resize(HEADER_LEN + TABLE_ROW_LEN * usize::from(count), 0);
+    out.extend_from_slice(source.rdn_normal);
+    out.extend_from_slice(source.rdn);
+    for (row, (id, values)) in source.attributes.iter().enumerate() {
+        let offset = length(out.len())?;
+        put(out, HEADER_LEN + TABLE_ROW_LEN * row, &table_row(*id, length(values.len())?, offset));
+        put_values(out, values)?;
+    }
+    let total = length(out.len())?;
+    put(out, 4, &total.to_le_bytes());
+    Ok(())
+}
+
+/// Enters the parent of a record that was encoded before it was known.
+pub(crate) fn set_parent(record: &mut [u8], parent: EntryId) {
+    put(record, PARENT_AT, &parent.0.to_le_bytes());
+}
+
+fn put_values(out: &mut Vec<u8>, values: &[Vec<u8>]) -> Result<(), StoreError> {
+    let mut end = 0_usize;
+    for value in values {
+        end += value.len();
+        out.extend_from_slice(&length(end)?.to_le_bytes());
+    }
+    for value in values {
+        out.extend_from_slice(value);
+    }
+    Ok(())
+}
+
+fn table_row(id: AttributeId, values: u32, offset: u32) -> [u8; TABLE_ROW_LEN] {
+    let mut row = [0; TABLE_ROW_LEN];
+    put(&mut row, 0, &id.0.to_le_bytes());
+    put(&mut row, 4, &values.to_le_bytes());
+    put(&mut row, 8, &offset.to_le_bytes());
+    row
+}
+
+fn put(out: &mut [u8], at: usize, bytes: &[u8]) {
+    if let Some(place) = out.get_mut(at..at + bytes.len()) {
+        place.copy_from_slice(bytes);
+    }
+}
+
+fn length(len: usize) -> Result<u32, StoreError> {
+    u32::try_from(len).map_err(|_| StoreError::EntryTooLarge)
+}

@@ -1,0 +1,30 @@
+//! An entry as it lies in the map: written once, read in place.
+//!
+//! ```text
+//!  0 version u8 | flags u8 | attributes u16 | length u32       everything little-endian,
+//!  8 parent u64                                                at any alignment
+//! 16 rdn normal length u32 | rdn length u32
+//! 24 table: attributes x { id u16 | 0 u16 | values u32 | offset u32 }   ascending by id
+//!    normal form of the RDN, RDN as the user wrote it
+//!    per attribute, at its offset: value end u32 x values, then the values' bytes, one after another
+//! ```
+//!
+//! Ends count from the attribute's first value byte. The RDN of a suffix entry is the whole suffix.
+//! The parent is part of the record, not of a table of its own, because whoever needs the name of an entry
+//! or tests its scope is about to read the entry anyway.
+
+mod encode;
+mod view;
+
+pub(crate) use encode::{RecordSource, encode, set_parent};
+pub(crate) use view::Record;
+pub use view::{Values, ValuesIter};
+
+pub(crate) const VERSION: u8 = 1;
+pub(crate) const HEADER_LEN: usize = 24;
+pub(crate) const TABLE_ROW_LEN: usize = 12;
+/// Offset of the parent's id, for the loader, which learns it late.
+pub(crate) const PARENT_AT: usize = 8;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,405 @@
+//! Creating and opening a store.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use crate::attributes::{AttributeTable, TableError};
+use crate::error::{Damage, OpenError, StoreError};
+use crate::ids::AttributeId;
+use crate::index::{IndexSpec, Indexes, ResolvedSpec};
+use crate::view::View;
+use crate::write::Writer;
+use fulgurite::{Database, Durability, Environment, KeyOrder, ReadTxn, Snapshot, WriteTxn};
+use fulgurite_schema::{AttributeDescription, Dn, Schema};
+
+/// Layout of this release. It may change until the first release of the project.
+const LAYOUT: &str = "fulgurite-store 1";
+const KEY_LAYOUT: &[u8] = b"layout";
+const KEY_SUFFIXES: &[u8] = b"suffixes";
+const KEY_INDEXES: &[u8] = b"indexes";
+
+/// How to create or open a store.
+#[derive(Clone, Debug, Default)]
+pub struct StoreOptions {
+    /// Names of the topmost entries, as text. On opening, none means those stored.
+    pub suffixes: Vec<String>,
+    /// What to index. On creation, `None` means [`IndexSpec::defaults`]. On opening, `None` means the indexes that
+    /// the store was created with; others than those are an error, because there is no re-indexing yet.
+    pub indexes: Option<Vec<IndexSpec>>,
+    /// Open without the right to write: works beside a running server.
+    pub read_only: bool,
+    /// When commits reach the disk.
+    pub durability: Option<Durability>,
+    /// Upper bound of the number of views held at once; the engine's default when `None`.
+    pub readers_max: Option<u32>,
+    /// Upper bound of the file in bytes; the engine's default when `None`.
+    pub map_bytes_max: Option<u64>,
+    /// Makes RDN hashes collide, for tests.
+    #[doc(hidden)]
+    pub rdn_hash_bits_ignored: u64,
+}
+
+/// A directory's entries, names and indexes in one engine environment. Share it by reference or in an `Arc`.
+pub struct Store {
+    env: Environment,
+    pub(crate) dbs: Databases,
+    pub(crate) schema: Arc<Schema>,
+    pub(crate) indexes: Indexes,
+    pub(crate) rdn_hash_mask: u64,
+    suffixes: Vec<Dn>,
+    path: PathBuf,
+    /// The newest table that this process has seen. Views keep their own reference and look here only when their
+    /// snapshot has more attributes than that.
+    attributes: RwLock<Arc<AttributeTable>>,
+}
+
+/// Handles of the named databases.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Databases {
+    pub(crate) attributes: Database,
+    pub(crate) entries: Database,
+    pub(crate) names: Database,
+    pub(crate) counts: Database,
+    pub(crate) index: Database,
+}
+
+impl Store {
+    /// Makes a new, empty store in the directory `path`, which is created when it is missing.
+    ///
+    /// # Errors
+    /// [`OpenError`]; [`OpenError::Exists`] when there is a store already.
+    pub fn create(path: &Path, options: &StoreOptions, schema: Arc<Schema>) -> Result<Store, OpenError> {
+        let suffixes = usable_suffixes(&schema, &options.suffixes)?;
+        let specs = options.indexes.clone().unwrap_or_else(|| default_specs(&schema));
+        let resolved = resolve(&schema, &specs)?;
+        std::fs::create_dir_all(path).map_err(|source| OpenError::Io { path: path.into(), source })?;
+        let env = environment(path, options)?;
+        let recorded: Vec<String> = resolved.iter().map(ResolvedSpec::recorded).collect();
+        let read = |source: StoreError| OpenError::Read { path: path.into(), source };
+        let created = initialise(&env, &schema, &suffixes, &resolved, &recorded.join("\n")).map_err(read)?;
+        let Some((dbs, table)) = created else { return Err(OpenError::Exists { path: path.into() }) };
+        let indexes = numbered(&schema, resolved, &table).map_err(read)?;
+        Ok(Store {
+            env,
+            dbs,
+            schema,
+            indexes,
+            rdn_hash_mask: !options.rdn_hash_bits_ignored,
+            suffixes,
+            path: path.into(),
+            attributes: RwLock::new(Arc::new(table)),
+        })
+    }
+
+    /// Opens the store in the directory `path`.
+    ///
+    /// # Errors
+    /// [`OpenError`]; [`OpenError::NotAStore`] when there is none.
+    pub fn open(path: &Path, options: &StoreOptions, schema: Arc<Schema>) -> Result<Store, OpenError> {
+        if !Store::exists(path) {
+            return Err(OpenError::NotAStore { path: path.into() });
+        }
+        let env = environment(path, options)?;
+        let read = |source: StoreError| OpenError::Read { path: path.into(), source };
+        let stored = Stored::read(&env).map_err(read)?.ok_or_else(|| OpenError::NotAStore { path: path.into() })?;
+        if stored.layout != LAYOUT {
+            return Err(OpenError::Layout { path: path.into(), found: stored.layout, expected: LAYOUT });
+        }
+        let suffixes = stored_suffixes(path, &schema, &stored, &options.suffixes)?;
+        let resolved = stored_indexes(path, &schema, &stored, options.indexes.as_deref())?;
+        let (dbs, table) = open_databases(&env, &schema).map_err(|error| match error {
+            TableError::Store(source) => read(source),
+            TableError::Undefined(attribute) => OpenError::SchemaLacks { path: path.into(), attribute },
+        })?;
+        let indexes = numbered(&schema, resolved, &table).map_err(read)?;
+        Ok(Store {
+            env,
+            dbs,
+            schema,
+            indexes,
+            rdn_hash_mask: !options.rdn_hash_bits_ignored,
+            suffixes,
+            path: path.into(),
+            attributes: RwLock::new(Arc::new(table)),
+        })
+    }
+
+    /// Whether `path` holds an engine file: a store, or something that [`Store::open`] will refuse.
+    #[must_use]
+    pub fn exists(path: &Path) -> bool {
+        path.join("data.mdb").exists()
+    }
+
+    /// A view of the newest committed state.
+    ///
+    /// # Errors
+    /// [`StoreError::Engine`], for instance when all reader slots are taken.
+    pub fn snapshot(&self) -> Result<View<'_>, StoreError> {
+        View::new(self, self.env.read()?)
+    }
+
+    /// The writer; waits until there is no other.
+    ///
+    /// # Errors
+    /// [`StoreError::Engine`], for instance when the store was opened read-only.
+    pub fn write(&self) -> Result<Writer<'_>, StoreError> {
+        Writer::new(View::new(self, self.env.write()?)?)
+    }
+
+    /// Names of the topmost entries.
+    #[must_use]
+    pub fn suffixes(&self) -> &[Dn] {
+        &self.suffixes
+    }
+
+    /// The schema given on opening.
+    #[must_use]
+    pub fn schema(&self) -> &Arc<Schema> {
+        &self.schema
+    }
+
+    /// The directory of the store.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The engine's environment, for statistics and explicit syncs.
+    #[must_use]
+    pub fn environment(&self) -> &Environment {
+        &self.env
+    }
+
+    /// The indexes in force, as text (`mail:eq,sub`).
+    #[must_use]
+    pub fn indexes(&self) -> Vec<String> {
+        let texts = self.indexes.list().iter().map(|index| {
+            let kinds = crate::index::IndexKinds {
+                presence: index.presence,
+                equality: index.equality.is_some(),
+                substring: index.substring.is_some(),
+            };
+            format!("{}:{kinds}", self.schema.attribute_at(index.attribute).name())
+        });
+        texts.collect()
+    }
+
+    /// Takes note of a committed table.
+    pub(crate) fn publish(&self, table: Arc<AttributeTable>) {
+        let mut current = self.attributes.write().unwrap_or_else(PoisonError::into_inner);
+        if table.len() > current.len() {
+            *current = table;
+        }
+    }
+
+    /// A table that knows at least every attribute of the snapshot.
+    pub(crate) fn attributes_of(&self, txn: &impl Snapshot) -> Result<Arc<AttributeTable>, StoreError> {
+        let table = Arc::clone(&self.attributes.read().unwrap_or_else(PoisonError::into_inner));
+        if self.knows_all(&table, txn)? {
+            return Ok(table);
+        }
+        let newer = AttributeTable::load(txn, self.dbs.attributes, &self.schema);
+        let newer = Arc::new(newer.map_err(|error| match error {
+            TableError::Store(error) => error,
+            TableError::Undefined(_) => Damage::Attribute.into(),
+        })?);
+        self.publish(Arc::clone(&newer));
+        Ok(newer)
+    }
+
+    pub(crate) fn knows_all(&self, table: &AttributeTable, txn: &impl Snapshot) -> Result<bool, StoreError> {
+        Ok(table.len() as u64 >= txn.stat(self.dbs.attributes)?.entries as u64)
+    }
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Store").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+/// The store's description of itself.
+struct Stored {
+    layout: String,
+    suffixes: Vec<String>,
+    indexes: String,
+}
+
+impl Stored {
+    fn read(env: &Environment) -> Result<Option<Stored>, StoreError> {
+        let txn = env.read()?;
+        let Some(meta) = optional(&txn, "meta")? else { return Ok(None) };
+        let text = |key: &[u8]| -> Result<String, StoreError> {
+            let bytes = txn.get(meta, key)?.ok_or(Damage::Description)?;
+            Ok(std::str::from_utf8(bytes).map_err(|_| Damage::Description)?.to_owned())
+        };
+        Ok(Some(Stored {
+            layout: text(KEY_LAYOUT)?,
+            suffixes: text(KEY_SUFFIXES)?.split('\n').map(str::to_owned).collect(),
+            indexes: text(KEY_INDEXES)?,
+        }))
+    }
+}
+
+fn optional(txn: &ReadTxn<'_>, name: &str) -> Result<Option<Database>, StoreError> {
+    match txn.open_database(Some(name)) {
+        Ok(db) => Ok(Some(db)),
+        Err(fulgurite::Error::NotFound) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn environment(path: &Path, options: &StoreOptions) -> Result<Environment, OpenError> {
+    let mut open = Environment::options();
+    open.read_only(options.read_only);
+    if let Some(durability) = options.durability {
+        open.durability(durability);
+    }
+    if let Some(readers) = options.readers_max {
+        open.readers_max(readers);
+    }
+    if let Some(bytes) = options.map_bytes_max {
+        open.map_bytes_max(bytes);
+    }
+    open.open(path).map_err(|source| OpenError::Environment { path: path.into(), source })
+}
+
+/// Creates databases and description; `None` when there are some already.
+fn initialise(
+    env: &Environment,
+    schema: &Schema,
+    suffixes: &[Dn],
+    resolved: &[ResolvedSpec<'_>],
+    recorded: &str,
+) -> Result<Option<(Databases, AttributeTable)>, StoreError> {
+    if Stored::read(env)?.is_some() {
+        return Ok(None);
+    }
+    let mut txn = env.write()?;
+    let meta = txn.create_database("meta", KeyOrder::Lexical)?;
+    let suffixes: Vec<&str> = suffixes.iter().map(Dn::pretty).collect();
+    txn.put(meta, KEY_LAYOUT, LAYOUT.as_bytes())?;
+    txn.put(meta, KEY_SUFFIXES, suffixes.join("\n").as_bytes())?;
+    txn.put(meta, KEY_INDEXES, recorded.as_bytes())?;
+    let dbs = Databases {
+        attributes: txn.create_database("attributes", KeyOrder::Lexical)?,
+        entries: txn.create_database("entries", KeyOrder::Lexical)?,
+        names: txn.create_database("names", KeyOrder::Lexical)?,
+        counts: txn.create_database("counts", KeyOrder::Lexical)?,
+        index: txn.create_database("index", KeyOrder::Lexical)?,
+    };
+    let table = number_indexed(&mut txn, dbs.attributes, schema, resolved)?;
+    txn.commit()?;
+    Ok(Some((dbs, table)))
+}
+
+/// Gives every indexed attribute type its number, whether it has values or not.
+fn number_indexed(
+    txn: &mut WriteTxn<'_>,
+    db: Database,
+    schema: &Schema,
+    resolved: &[ResolvedSpec<'_>],
+) -> Result<AttributeTable, StoreError> {
+    let mut table = AttributeTable::default();
+    for spec in resolved {
+        let description = AttributeDescription::plain(spec.attribute.index);
+        let text = description.text(schema).into_owned();
+        let id: AttributeId = table.push(schema, description)?;
+        txn.put(db, &id.key(), text.as_bytes())?;
+    }
+    Ok(table)
+}
+
+fn open_databases(env: &Environment, schema: &Schema) -> Result<(Databases, AttributeTable), TableError> {
+    let txn = env.read()?;
+    let open = |name| txn.open_database(Some(name));
+    let dbs = Databases {
+        attributes: open("attributes")?,
+        entries: open("entries")?,
+        names: open("names")?,
+        counts: open("counts")?,
+        index: open("index")?,
+    };
+    let table = AttributeTable::load(&txn, dbs.attributes, schema)?;
+    Ok((dbs, table))
+}
+
+fn numbered(schema: &Schema, resolved: Vec<ResolvedSpec<'_>>, table: &AttributeTable) -> Result<Indexes, StoreError> {
+    let mut list = Vec::with_capacity(resolved.len());
+    for spec in resolved {
+        let id = table.find(&AttributeDescription::plain(spec.attribute.index)).ok_or(Damage::Description)?;
+        list.push(spec.into_index(id, schema));
+    }
+    Ok(Indexes::new(schema, list))
+}
+
+/// The default indexes, as far as the schema defines their attributes.
+fn default_specs(schema: &Schema) -> Vec<IndexSpec> {
+    let mut specs = IndexSpec::defaults();
+    specs.retain(|spec| schema.attribute(&spec.attribute).is_some());
+    specs
+}
+
+/// One resolved index per attribute type: kinds asked for in several places add up.
+fn resolve<'s>(schema: &'s Schema, specs: &[IndexSpec]) -> Result<Vec<ResolvedSpec<'s>>, OpenError> {
+    let mut resolved: Vec<ResolvedSpec<'s>> = Vec::new();
+    for spec in specs {
+        let one = ResolvedSpec::resolve(schema, spec)?;
+        match resolved.iter_mut().find(|other| other.attribute.index == one.attribute.index) {
+            Some(other) => other.kinds.merge(one.kinds),
+            None => resolved.push(one),
+        }
+    }
+    Ok(resolved)
+}
+
+fn stored_indexes<'s>(
+    path: &Path,
+    schema: &'s Schema,
+    stored: &Stored,
+    asked: Option<&[IndexSpec]>,
+) -> Result<Vec<ResolvedSpec<'s>>, OpenError> {
+    let specs = stored.indexes.lines().filter_map(|line| line.split(' ').next()).map(str::parse);
+    let resolved = resolve(schema, &specs.collect::<Result<Vec<_>, _>>()?)?;
+    let sorted = |list: &[ResolvedSpec<'_>]| {
+        let mut lines: Vec<String> = list.iter().map(ResolvedSpec::recorded).collect();
+        lines.sort_unstable();
+        lines
+    };
+    let asked = match asked {
+        Some(asked) => sorted(&resolve(schema, asked)?),
+        None => sorted(&resolved),
+    };
+    let mut lines: Vec<&str> = stored.indexes.lines().collect();
+    lines.sort_unstable();
+    // The lines hold the rules too: a schema that indexes by other rules is caught here as well.
+    if lines != asked {
+        return Err(OpenError::Indexes { path: path.into(), stored: lines.join(" "), asked: asked.join(" ") });
+    }
+    Ok(resolved)
+}
+
+fn stored_suffixes(path: &Path, schema: &Schema, stored: &Stored, asked: &[String]) -> Result<Vec<Dn>, OpenError> {
+    let suffixes = usable_suffixes(schema, &stored.suffixes)?;
+    if !asked.is_empty() {
+        let asked = usable_suffixes(schema, asked)?;
+        if asked.len() != suffixes.len() || !asked.iter().all(|dn| suffixes.contains(dn)) {
+            let list = |dns: &[Dn]| dns.iter().map(|dn| format!("{:?}", dn.pretty())).collect::<Vec<_>>().join(" ");
+            return Err(OpenError::Suffixes { path: path.into(), stored: list(&suffixes), asked: list(&asked) });
+        }
+    }
+    Ok(suffixes)
+}
+
+fn usable_suffixes(schema: &Schema, texts: &[String]) -> Result<Vec<Dn>, OpenError> {
+    let mut suffixes: Vec<Dn> = Vec::new();
+    for text in texts {
+        let unusable = || OpenError::UnusableSuffix(text.clone());
+        let dn = Dn::parse(schema, text).map_err(|_| unusable())?;
+        if dn.is_root() || suffixes.iter().any(|other| dn.is_within(other) || other.is_within(&dn)) {
+            return Err(unusable());
+        }
+        suffixes.push(dn);
+    }
+    if suffixes.is_empty() { Err(OpenError::UnusableSuffix(String::new())) } else { Ok(suffixes) }
+}

@@ -1,0 +1,381 @@
+//! Lookups on one state of the store: a snapshot, or what a writer has done so far.
+
+use std::sync::Arc;
+
+use crate::attributes::AttributeTable;
+use crate::bytes::stable_hash;
+use crate::entry_view::EntryView;
+use crate::error::{Damage, StoreError};
+use crate::ids::EntryId;
+use crate::names::{self, Counts, DEPTH_MAX, DnCache, List};
+use crate::record::Record;
+use crate::store::Store;
+use fulgurite::{ParkedReader, ReadTxn, Snapshot};
+use fulgurite_schema::{Dn, DnError, Schema, normal_is_under};
+
+/// One state of the store. The engine transaction behind it keeps what it shows as long as it lives.
+pub struct View<'s, T = ReadTxn<'s>> {
+    pub(crate) txn: T,
+    pub(crate) store: &'s Store,
+    pub(crate) attributes: Arc<AttributeTable>,
+}
+
+/// A view at rest: it keeps its place among the readers but no snapshot.
+pub struct ParkedView<'s> {
+    reader: ParkedReader<'s>,
+    store: &'s Store,
+    attributes: Arc<AttributeTable>,
+}
+
+/// Result of [`View::find`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// The entry.
+    Entry(EntryId),
+    /// There is no such entry.
+    Missing {
+        /// The lowest ancestor that exists, with the number of RDNs in its name; `None` outside every suffix and when
+        /// the suffix entry itself is missing.
+        deepest: Option<(EntryId, usize)>,
+    },
+}
+
+impl Found {
+    /// The entry, if it was found.
+    #[must_use]
+    pub fn entry(self) -> Option<EntryId> {
+        match self {
+            Found::Entry(id) => Some(id),
+            Found::Missing { .. } => None,
+        }
+    }
+}
+
+impl<'s> View<'s> {
+    /// Moves to the newest committed state. Ids, plans and caches made before are to be taken as hints from then on.
+    ///
+    /// # Errors
+    /// [`StoreError::Engine`].
+    pub fn refresh(&mut self) -> Result<(), StoreError> {
+        self.txn.refresh()?;
+        self.update_attributes()
+    }
+
+    /// Gives up the snapshot, keeping the reader's place for [`ParkedView::resume`].
+    #[must_use]
+    pub fn park(self) -> ParkedView<'s> {
+        ParkedView { reader: self.txn.park(), store: self.store, attributes: self.attributes }
+    }
+
+    fn update_attributes(&mut self) -> Result<(), StoreError> {
+        if !self.store.knows_all(&self.attributes, &self.txn)? {
+            self.attributes = self.store.attributes_of(&self.txn)?;
+        }
+        Ok(())
+    }
+}
+
+impl<'s> ParkedView<'s> {
+    /// A view of the newest committed state.
+    ///
+    /// # Errors
+    /// [`StoreError::Engine`].
+    pub fn resume(self) -> Result<View<'s>, StoreError> {
+        let txn = self.reader.resume()?;
+        let mut view = View { txn, store: self.store, attributes: self.attributes };
+        view.update_attributes()?;
+        Ok(view)
+    }
+}
+
+impl<'s, T: Snapshot> View<'s, T> {
+    pub(crate) fn new(store: &'s Store, txn: T) -> Result<View<'s, T>, StoreError> {
+        let attributes = store.attributes_of(&txn)?;
+        Ok(View { txn, store, attributes })
+    }
+
+    /// The store.
+    #[must_use]
+    pub fn store(&self) -> &'s Store {
+        self.store
+    }
+
+    /// The schema of the store.
+    #[must_use]
+    pub fn schema(&self) -> &'s Schema {
+        &self.store.schema
+    }
+
+    /// The attribute descriptions known to this state.
+    #[must_use]
+    pub fn attributes(&self) -> &AttributeTable {
+        &self.attributes
+    }
+
+    /// Looks a name up: one descent per RDN, from the suffix down.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the engine fails or the store is damaged.
+    pub fn find(&self, dn: &Dn) -> Result<Found, StoreError> {
+        self.find_normal(dn.normal())
+    }
+
+    /// As [`find`](Self::find), for the normal form of a name ([`Dn::normal`]).
+    ///
+    /// # Errors
+    /// [`StoreError`] when the engine fails or the store is damaged.
+    pub fn find_normal(&self, normal: &str) -> Result<Found, StoreError> {
+        let missing = Found::Missing { deepest: None };
+        let is_above = |suffix: &&Dn| normal == suffix.normal() || normal_is_under(normal, suffix.normal());
+        let Some(suffix) = self.store.suffixes().iter().find(is_above) else { return Ok(missing) };
+        let Some(mut id) = self.child(EntryId::ABOVE, suffix.normal().as_bytes())? else { return Ok(missing) };
+        let below = normal.len() - suffix.normal().len();
+        let rdns = normal.get(..below.saturating_sub(1)).filter(|rdns| !rdns.is_empty());
+        let mut depth = suffix.depth();
+        for rdn in rdns.into_iter().flat_map(|rdns| rdns.rsplit(',')) {
+            match self.child(id, rdn.as_bytes())? {
+                Some(child) => id = child,
+                None => return Ok(Found::Missing { deepest: Some((id, depth)) }),
+            }
+            depth += 1;
+        }
+        Ok(Found::Entry(id))
+    }
+
+    /// The child of an entry by the normal form of its RDN.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the engine fails or the list is damaged.
+    pub fn child(&self, parent: EntryId, rdn_normal: &[u8]) -> Result<Option<EntryId>, StoreError> {
+        match self.txn.get(self.store.dbs.names, &self.name_key(parent, rdn_normal))? {
+            Some(list) => Ok(names::find(list, rdn_normal)?),
+            None => Ok(None),
+        }
+    }
+
+    /// The entry of a number, read in place; `None` when there is none.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the engine fails or the record is damaged.
+    pub fn entry(&self, id: EntryId) -> Result<Option<EntryView<'_>>, StoreError> {
+        let Some(record) = self.record(id)? else { return Ok(None) };
+        Ok(Some(EntryView::new(id, record, &self.attributes, &self.store.schema, self)))
+    }
+
+    /// The parent of an entry; `None` for a suffix entry.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchEntry`]; otherwise when the engine fails or the record is damaged.
+    pub fn parent(&self, id: EntryId) -> Result<Option<EntryId>, StoreError> {
+        let parent = self.record(id)?.ok_or(StoreError::NoSuchEntry(id))?.parent();
+        Ok(Some(parent).filter(|parent| *parent != EntryId::ABOVE))
+    }
+
+    /// Number of RDNs in the entry's name. Climbs.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchEntry`]; otherwise when the engine fails or a record is damaged.
+    pub fn depth(&self, id: EntryId) -> Result<usize, StoreError> {
+        let mut levels = 0;
+        let mut record = self.record(id)?.ok_or(StoreError::NoSuchEntry(id))?;
+        while record.parent() != EntryId::ABOVE {
+            levels += 1;
+            record = self.ancestor_record(record.parent(), levels)?;
+        }
+        let suffix = self.store.suffixes().iter().find(|s| s.normal().as_bytes() == record.rdn_normal());
+        Ok(levels + suffix.ok_or(Damage::Parents)?.depth())
+    }
+
+    /// Whether `id` lies properly below `ancestor`. Climbs.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchEntry`]; otherwise when the engine fails or a record is damaged.
+    pub fn is_descendant(&self, id: EntryId, ancestor: EntryId) -> Result<bool, StoreError> {
+        let mut levels = 0;
+        let mut parent = self.record(id)?.ok_or(StoreError::NoSuchEntry(id))?.parent();
+        while parent != EntryId::ABOVE && parent != ancestor {
+            levels += 1;
+            parent = self.ancestor_record(parent, levels)?.parent();
+        }
+        Ok(parent == ancestor)
+    }
+
+    /// Appends the name of an entry, as users wrote it, to `out`.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchEntry`]; otherwise when the engine fails or a record is damaged.
+    pub fn write_dn(&self, id: EntryId, cache: &mut DnCache, out: &mut String) -> Result<(), StoreError> {
+        let record = self.record(id)?.ok_or(StoreError::NoSuchEntry(id))?;
+        self.write_dn_of(&record, cache, out)
+    }
+
+    /// The name of an entry.
+    ///
+    /// # Errors
+    /// As [`write_dn`](Self::write_dn).
+    pub fn dn(&self, id: EntryId) -> Result<String, StoreError> {
+        let mut out = String::new();
+        self.write_dn(id, &mut DnCache::new(), &mut out)?;
+        Ok(out)
+    }
+
+    /// The name of an entry, resolved.
+    ///
+    /// # Errors
+    /// As [`write_dn`](Self::write_dn).
+    pub fn resolved_dn(&self, id: EntryId) -> Result<Dn, StoreError> {
+        Dn::parse(&self.store.schema, &self.dn(id)?).map_err(|_: DnError| Damage::Record.into())
+    }
+
+    /// The children of an entry, in no particular order; of [`EntryId::ABOVE`], the suffix entries.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the engine fails or a list is damaged; `visit` ends the walk early by answering false.
+    pub fn for_each_child(&self, parent: EntryId, visit: &mut dyn FnMut(EntryId) -> bool) -> Result<(), StoreError> {
+        let mut cursor = self.txn.cursor(self.store.dbs.names)?;
+        let mut row = cursor.seek_range(&parent.key())?;
+        while let Some((_, list)) = row.filter(|(key, _)| names::is_child_of(key, parent)) {
+            for child in List(list) {
+                if !visit(child?.0) {
+                    return Ok(());
+                }
+            }
+            row = cursor.next()?;
+        }
+        Ok(())
+    }
+
+    /// The children of an entry in ascending order.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the engine fails or a list is damaged.
+    pub fn children(&self, parent: EntryId) -> Result<Vec<EntryId>, StoreError> {
+        let mut ids = Vec::new();
+        self.for_each_child(parent, &mut |id| {
+            ids.push(id);
+            true
+        })?;
+        ids.sort_unstable();
+        Ok(ids)
+    }
+
+    /// Whether the entry has children. One descent.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the engine fails or a list is damaged.
+    pub fn has_children(&self, id: EntryId) -> Result<bool, StoreError> {
+        let row = self.txn.cursor(self.store.dbs.names)?.seek_range(&id.key())?;
+        Ok(row.is_some_and(|(key, _)| names::is_child_of(key, id)))
+    }
+
+    /// Number of entries in the store.
+    ///
+    /// # Errors
+    /// [`StoreError::Engine`].
+    pub fn entry_count(&self) -> Result<u64, StoreError> {
+        Ok(self.txn.stat(self.store.dbs.entries)?.entries as u64)
+    }
+
+    /// The first entry at or after `from`, in order of ids.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the engine fails or the table is damaged.
+    pub fn next_entry_id(&self, from: EntryId) -> Result<Option<EntryId>, StoreError> {
+        match self.txn.cursor(self.store.dbs.entries)?.seek_range(&from.key())? {
+            Some((key, _)) => Ok(Some(EntryId::from_key(key).ok_or(Damage::Record)?)),
+            None => Ok(None),
+        }
+    }
+
+    pub(crate) fn record(&self, id: EntryId) -> Result<Option<Record<'_>>, StoreError> {
+        match self.txn.get(self.store.dbs.entries, &id.key())? {
+            Some(bytes) => Ok(Some(Record::parse(bytes)?)),
+            None => Ok(None),
+        }
+    }
+
+    pub(crate) fn write_dn_of(
+        &self,
+        record: &Record<'_>,
+        cache: &mut DnCache,
+        out: &mut String,
+    ) -> Result<(), StoreError> {
+        push_rdn(out, record)?;
+        let first = record.parent();
+        if first == EntryId::ABOVE {
+            return Ok(());
+        }
+        out.push(',');
+        if let Some(name) = cache.get(first) {
+            out.push_str(name);
+            return Ok(());
+        }
+        let start = out.len();
+        let (mut id, mut levels) = (first, 0);
+        while id != EntryId::ABOVE {
+            levels += 1;
+            let record = self.ancestor_record(id, levels)?;
+            if levels > 1 {
+                out.push(',');
+            }
+            push_rdn(out, &record)?;
+            id = record.parent();
+        }
+        cache.put(first, out.get(start..).unwrap_or_default());
+        Ok(())
+    }
+
+    /// Stored subordinate counts: for a writer, without what it has not flushed.
+    pub(crate) fn stored_counts(&self, id: EntryId) -> Result<Counts, StoreError> {
+        match self.txn.get(self.store.dbs.counts, &id.key())? {
+            Some(bytes) => Ok(Counts::parse(bytes)?),
+            None => Ok(Counts::default()),
+        }
+    }
+
+    pub(crate) fn name_key(&self, parent: EntryId, rdn_normal: &[u8]) -> [u8; 16] {
+        names::key(parent, stable_hash(rdn_normal) & self.store.rdn_hash_mask)
+    }
+
+    fn ancestor_record(&self, id: EntryId, levels: usize) -> Result<Record<'_>, StoreError> {
+        if levels > DEPTH_MAX {
+            return Err(Damage::Parents.into());
+        }
+        Ok(self.record(id)?.ok_or(Damage::Parents)?)
+    }
+}
+
+impl View<'_> {
+    /// Number of children of an entry. One descent.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the engine fails or the count is damaged.
+    pub fn child_count(&self, id: EntryId) -> Result<u64, StoreError> {
+        Ok(self.stored_counts(id)?.children)
+    }
+
+    /// Number of entries below an entry, on all levels. One descent.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the engine fails or the count is damaged.
+    pub fn descendant_count(&self, id: EntryId) -> Result<u64, StoreError> {
+        Ok(self.stored_counts(id)?.descendants)
+    }
+}
+
+impl<T: Snapshot> std::fmt::Debug for View<'_, T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("View").field("store", self.store).finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for ParkedView<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ParkedView").field("store", self.store).finish_non_exhaustive()
+    }
+}
+
+fn push_rdn(out: &mut String, record: &Record<'_>) -> Result<(), Damage> {
+    out.push_str(std::str::from_utf8(record.rdn()).map_err(|_| Damage::Record)?);
+    Ok(())
+}

@@ -1,0 +1,70 @@
+//! Adding an entry.
+
+use super::Writer;
+use super::writer::name_below;
+use crate::error::StoreError;
+use crate::ids::EntryId;
+use crate::index::{EmitSource, emit};
+use crate::record::{self, RecordSource};
+use fulgurite_schema::{CheckedEntry, Dn};
+
+impl Writer<'_> {
+    /// Adds an entry below `parent`, or a suffix entry below [`EntryId::ABOVE`].
+    ///
+    /// # Errors
+    /// [`StoreError::EntryExists`], [`StoreError::NoSuchParent`], [`StoreError::OutsideSuffix`] for a name that is no
+    /// suffix, [`StoreError::EntryTooLarge`]; the store is unchanged then.
+    pub fn add(&mut self, parent: EntryId, entry: &CheckedEntry) -> Result<EntryId, StoreError> {
+        self.refuse_poisoned()?;
+        let entry = entry.entry();
+        let (rdn_normal, rdn) = name_below(&entry.dn, parent)?;
+        self.check_place(parent, &entry.dn, rdn_normal)?;
+        let attributes = self.number(entry)?;
+        let mut encoded = std::mem::take(&mut self.record);
+        let source =
+            RecordSource { parent, rdn_normal: rdn_normal.as_bytes(), rdn: rdn.as_bytes(), attributes };
+        record::encode(source, &mut encoded)?;
+        let id = self.insert_record(parent, rdn_normal, &encoded, entry)?;
+        self.record = encoded;
+        Ok(id)
+    }
+
+    /// Enters a record whose place has been checked.
+    pub(crate) fn insert_record(
+        &mut self,
+        parent: EntryId,
+        rdn_normal: &str,
+        record: &[u8],
+        entry: &dyn EmitSource,
+    ) -> Result<EntryId, StoreError> {
+        let id = self.next_id()?;
+        self.apply(|writer| {
+            let store = writer.view.store;
+            writer.view.txn.put(store.dbs.entries, &id.key(), record)?;
+            writer.insert_name(parent, rdn_normal.as_bytes(), id)?;
+            writer.counts.change(parent, 1, 1);
+            let postings = &mut writer.postings;
+            postings.change(&crate::index::key::all_entries(), id, true);
+            emit(&store.indexes, &store.schema, entry, &|_| true, &mut writer.key, &mut |key| {
+                postings.change(key, id, true);
+            });
+            writer.relieve()
+        })?;
+        Ok(id)
+    }
+
+    /// Checks that an entry of this name may be put below `parent`.
+    pub(crate) fn check_place(&self, parent: EntryId, dn: &Dn, rdn_normal: &str) -> Result<(), StoreError> {
+        let name = || dn.pretty().to_owned();
+        if parent == EntryId::ABOVE && !self.view.store.suffixes().contains(dn) {
+            return Err(StoreError::OutsideSuffix(name()));
+        }
+        if parent != EntryId::ABOVE && self.view.record(parent)?.is_none() {
+            return Err(StoreError::NoSuchParent(name()));
+        }
+        if self.view.child(parent, rdn_normal.as_bytes())?.is_some() {
+            return Err(StoreError::EntryExists(name()));
+        }
+        Ok(())
+    }
+}

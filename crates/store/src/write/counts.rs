@@ -1,0 +1,87 @@
+//! Subordinate counts changed by an open write transaction.
+//!
+//! A thousand entries added below one container change its ancestors once, not a thousand times.
+
+use rustc_hash::FxHashMap;
+
+use crate::error::{Damage, StoreError};
+use crate::ids::EntryId;
+use crate::names::{Counts, DEPTH_MAX};
+use crate::view::View;
+use fulgurite::{Snapshot, WriteTxn};
+
+/// Changes by the entry directly above; its own ancestors are found when they are written.
+#[derive(Debug, Default)]
+pub(super) struct PendingCounts {
+    changes: FxHashMap<EntryId, Change>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Change {
+    children: i64,
+    descendants: i64,
+}
+
+impl PendingCounts {
+    /// Notes that `parent` gained (or lost) children, and subtrees of `descendants` entries with them.
+    pub(super) fn change(&mut self, parent: EntryId, children: i64, descendants: i64) {
+        if parent == EntryId::ABOVE {
+            return;
+        }
+        let change = self.changes.entry(parent).or_default();
+        change.children += children;
+        change.descendants += descendants;
+    }
+
+    /// Whether changes are noted for an entry.
+    pub(super) fn concerns(&self, id: EntryId) -> bool {
+        self.changes.contains_key(&id)
+    }
+
+    pub(super) fn flush(&mut self, view: &mut View<'_, WriteTxn<'_>>) -> Result<(), StoreError> {
+        let changes = std::mem::take(&mut self.changes);
+        let mut totals: FxHashMap<EntryId, Change> = FxHashMap::default();
+        for (id, change) in changes {
+            let total = totals.entry(id).or_default();
+            total.children += change.children;
+            total.descendants += change.descendants;
+            if change.descendants != 0 {
+                add_to_ancestors(view, &mut totals, id, change.descendants)?;
+            }
+        }
+        let mut totals: Vec<(EntryId, Change)> = totals.into_iter().collect();
+        totals.sort_unstable_by_key(|(id, _)| *id);
+        totals.into_iter().try_for_each(|(id, change)| write(view, id, change))
+    }
+}
+
+fn add_to_ancestors(
+    view: &View<'_, WriteTxn<'_>>,
+    totals: &mut FxHashMap<EntryId, Change>,
+    below: EntryId,
+    descendants: i64,
+) -> Result<(), StoreError> {
+    let mut id = below;
+    for _ in 0..DEPTH_MAX {
+        id = view.record(id)?.ok_or(Damage::Parents)?.parent();
+        if id == EntryId::ABOVE {
+            return Ok(());
+        }
+        totals.entry(id).or_default().descendants += descendants;
+    }
+    Err(Damage::Parents.into())
+}
+
+fn write(view: &mut View<'_, WriteTxn<'_>>, id: EntryId, change: Change) -> Result<(), StoreError> {
+    if change.children == 0 && change.descendants == 0 {
+        return Ok(());
+    }
+    let counts = view.stored_counts(id)?.changed(change.children, change.descendants)?;
+    let db = view.store.dbs.counts;
+    if counts == Counts::default() {
+        view.txn.delete(db, &id.key())?;
+    } else {
+        view.txn.put(db, &id.key(), &counts.bytes())?;
+    }
+    Ok(())
+}

@@ -1,0 +1,38 @@
+//! Deleting an entry.
+
+use super::Writer;
+use crate::error::StoreError;
+use crate::ids::EntryId;
+use crate::index::{emit, key};
+
+impl Writer<'_> {
+    /// Deletes an entry without children.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchEntry`], [`StoreError::NotLeaf`]; the store is unchanged then.
+    pub fn delete(&mut self, id: EntryId) -> Result<(), StoreError> {
+        self.refuse_poisoned()?;
+        let entry = self.view.entry(id)?.ok_or(StoreError::NoSuchEntry(id))?;
+        if self.view.has_children(id)? {
+            return Err(StoreError::NotLeaf(id));
+        }
+        let store = self.view.store;
+        let postings = &mut self.postings;
+        postings.change(&key::all_entries(), id, false);
+        emit(&store.indexes, &store.schema, &entry, &|_| true, &mut self.key, &mut |key| {
+            postings.change(key, id, false);
+        });
+        let parent = entry.parent().unwrap_or(EntryId::ABOVE);
+        let rdn_normal = entry.rdn_normal().to_vec();
+        self.apply(|writer| {
+            if writer.counts.concerns(id) {
+                // Its former children are still to be taken off its ancestors' counts, and the way there is its record.
+                writer.flush_counts()?;
+            }
+            writer.counts.change(parent, -1, -1);
+            writer.remove_name(parent, &rdn_normal, id)?;
+            writer.view.txn.delete(store.dbs.entries, &id.key())?;
+            writer.relieve()
+        })
+    }
+}

@@ -1,0 +1,14 @@
+//! Changing entries: one writer, one engine transaction, any number of operations.
+//!
+//! Every operation checks everything before it changes anything, so one that is refused leaves no trace and the
+//! others of the batch go on. Postings and counts are collected and written once, at commit.
+
+mod add;
+mod counts;
+mod delete;
+mod difference;
+mod modify;
+mod rename;
+mod writer;
+
+pub use writer::Writer;

@@ -1,0 +1,181 @@
+//! The state of a writer, and what its operations share.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use super::counts::PendingCounts;
+use crate::error::{Damage, StoreError};
+use crate::ids::{AttributeId, EntryId};
+use crate::index::PendingPostings;
+use crate::names;
+use crate::plan::{Candidates, Scope};
+use crate::view::View;
+use fulgurite::{Snapshot, WriteTxn};
+use fulgurite_schema::{AttributeSelector, Dn, Entry, Filter};
+
+/// The one writer of a store. Look-ups of a [`View`] see what it has done so far. Dropped without
+/// [`commit`](Self::commit), it leaves no trace.
+pub struct Writer<'s> {
+    pub(super) view: View<'s, WriteTxn<'s>>,
+    pub(super) postings: PendingPostings,
+    pub(super) counts: PendingCounts,
+    /// Number given last, once known.
+    last_id: Option<EntryId>,
+    /// Set while changes are under way: a failure of the engine in their midst must not be committed.
+    poisoned: bool,
+    /// Room for a record and a key, kept for the next operation.
+    pub(super) record: Vec<u8>,
+    pub(super) key: Vec<u8>,
+}
+
+impl<'s> Deref for Writer<'s> {
+    type Target = View<'s, WriteTxn<'s>>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.view
+    }
+}
+
+/// An entry's attributes by number, borrowed from the entry.
+pub(super) type Numbered<'e> = Vec<(AttributeId, &'e [Vec<u8>])>;
+
+impl<'s> Writer<'s> {
+    pub(crate) fn new(view: View<'s, WriteTxn<'s>>) -> Result<Writer<'s>, StoreError> {
+        Ok(Writer {
+            view,
+            postings: PendingPostings::default(),
+            counts: PendingCounts::default(),
+            last_id: None,
+            poisoned: false,
+            record: Vec::new(),
+            key: Vec::new(),
+        })
+    }
+
+    /// Makes everything permanent and visible to new snapshots. Durable according to the store's settings.
+    ///
+    /// # Errors
+    /// [`StoreError::Poisoned`] after an operation that failed half-way, [`StoreError::Engine`]; nothing is changed then.
+    pub fn commit(mut self) -> Result<(), StoreError> {
+        self.flush()?;
+        self.view.txn.commit()?;
+        self.view.store.publish(self.view.attributes);
+        Ok(())
+    }
+
+    /// As [`View::plan`](crate::View::plan), on the state as this writer sees it.
+    ///
+    /// # Errors
+    /// As [`View::plan`](crate::View::plan).
+    pub fn plan(
+        &mut self,
+        base: EntryId,
+        scope: Scope,
+        filter: &Filter<AttributeSelector>,
+    ) -> Result<Candidates, StoreError> {
+        self.flush()?;
+        crate::plan::plan(&self.view, base, scope, filter)
+    }
+
+    /// Writes what has been collected.
+    pub(super) fn flush(&mut self) -> Result<(), StoreError> {
+        self.apply(|writer| {
+            writer.postings.flush(&mut writer.view.txn, writer.view.store.dbs.index)?;
+            writer.flush_counts()
+        })
+    }
+
+    pub(super) fn flush_counts(&mut self) -> Result<(), StoreError> {
+        self.counts.flush(&mut self.view)
+    }
+
+    /// Runs the changing part of an operation. If it fails the writer cannot commit any more.
+    pub(super) fn apply<R>(&mut self, change: impl FnOnce(&mut Self) -> Result<R, StoreError>) -> Result<R, StoreError> {
+        self.refuse_poisoned()?;
+        self.poisoned = true;
+        let result = change(self)?;
+        self.poisoned = false;
+        Ok(result)
+    }
+
+    pub(super) fn refuse_poisoned(&self) -> Result<(), StoreError> {
+        if self.poisoned { Err(StoreError::Poisoned) } else { Ok(()) }
+    }
+
+    /// Writes collected postings early when they have become many.
+    pub(super) fn relieve(&mut self) -> Result<(), StoreError> {
+        if self.postings.is_full() {
+            self.postings.flush(&mut self.view.txn, self.view.store.dbs.index)?;
+        }
+        Ok(())
+    }
+
+    /// Numbers the entry's attribute descriptions, extending the table for new ones. A number stays given even if the
+    /// operation is refused later: an unused one does no harm.
+    pub(super) fn number<'e>(&mut self, entry: &'e Entry) -> Result<Numbered<'e>, StoreError> {
+        let mut numbered = Vec::with_capacity(entry.attributes.len());
+        for attribute in &entry.attributes {
+            let id = match self.view.attributes.find(&attribute.description) {
+                Some(id) => id,
+                None => self.number_new(attribute)?,
+            };
+            numbered.push((id, attribute.values.as_slice()));
+        }
+        Ok(numbered)
+    }
+
+    fn number_new(&mut self, attribute: &fulgurite_schema::Attribute) -> Result<AttributeId, StoreError> {
+        let schema = &self.view.store.schema;
+        let text = attribute.description.text(schema).into_owned();
+        let id = Arc::make_mut(&mut self.view.attributes).push(schema, attribute.description.clone())?;
+        self.apply(|writer| Ok(writer.view.txn.put(writer.view.store.dbs.attributes, &id.key(), text.as_bytes())?))?;
+        Ok(id)
+    }
+
+    pub(super) fn next_id(&mut self) -> Result<EntryId, StoreError> {
+        let last = match self.last_id {
+            Some(last) => last,
+            None => match self.view.txn.cursor(self.view.store.dbs.entries)?.last()? {
+                Some((key, _)) => EntryId::from_key(key).ok_or(Damage::Record)?,
+                None => EntryId(0),
+            },
+        };
+        let next = EntryId(last.0 + 1);
+        self.last_id = Some(next);
+        Ok(next)
+    }
+
+    pub(super) fn insert_name(&mut self, parent: EntryId, rdn_normal: &[u8], id: EntryId) -> Result<(), StoreError> {
+        let key = self.view.name_key(parent, rdn_normal);
+        let names = self.view.store.dbs.names;
+        let list = names::with(self.view.txn.get(names, &key)?.unwrap_or_default(), id, rdn_normal);
+        Ok(self.view.txn.put(names, &key, &list)?)
+    }
+
+    pub(super) fn remove_name(&mut self, parent: EntryId, rdn_normal: &[u8], id: EntryId) -> Result<(), StoreError> {
+        let key = self.view.name_key(parent, rdn_normal);
+        let names = self.view.store.dbs.names;
+        let list = names::without(self.view.txn.get(names, &key)?.ok_or(Damage::Names)?, id)?;
+        if list.is_empty() {
+            self.view.txn.delete(names, &key)?;
+        } else {
+            self.view.txn.put(names, &key, &list)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::fmt::Debug for Writer<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Writer").field("view", &self.view).field("poisoned", &self.poisoned).finish_non_exhaustive()
+    }
+}
+
+/// Normal form and text under which an entry hangs below `parent`: its RDN, or the whole name of a suffix entry.
+pub(crate) fn name_below(dn: &Dn, parent: EntryId) -> Result<(&str, &str), StoreError> {
+    if parent == EntryId::ABOVE {
+        return Ok((dn.normal(), dn.pretty()));
+    }
+    let rdn = dn.rdn().ok_or_else(|| StoreError::OutsideSuffix(dn.pretty().to_owned()))?;
+    Ok((rdn.normal(), rdn.pretty()))
+}
