@@ -10,6 +10,7 @@ use crate::view::View;
 use fulgurite::Snapshot;
 use fulgurite_schema::{
     Attribute, AttributeDescription, AttributeIndex, AttributeSelector, Dn, Entry, Filter, FilterSubject, Schema, Truth,
+    visit_dn,
 };
 
 /// One entry. Copying it copies references only.
@@ -189,8 +190,7 @@ impl FilterSubject<StoredSelector> for EntryView<'_> {
         let mut text = String::new();
         let name = self.write_dn(&mut DnCache::new(), &mut text).ok().and_then(|()| Dn::parse(self.schema, &text).ok());
         let Some(name) = name else { return Truth::Undefined };
-        let avas = name.rdns().flat_map(|rdn| rdn.avas());
-        avas.fold(Truth::False, |truth, ava| truth.or(visit(ava.attribute, ava.value)))
+        visit_dn(&name, visit)
     }
 }
 
@@ -213,11 +213,24 @@ impl FilterSubject<AttributeSelector> for EntryView<'_> {
     }
 }
 
+/// A record with the types of its attributes: what an entry's index keys are made of.
+pub(crate) struct TypedRecord<'a> {
+    pub(crate) record: Record<'a>,
+    pub(crate) table: &'a AttributeTable,
+}
+
+impl EmitSource for TypedRecord<'_> {
+    fn each(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8])) {
+        for (id, values) in self.record.attributes() {
+            let Some(info) = self.table.get(id) else { continue };
+            values.iter().for_each(|value| visit(info.description.attribute, value));
+        }
+    }
+}
+
 impl EmitSource for EntryView<'_> {
     fn each(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8])) {
-        for attribute in self.attributes() {
-            attribute.values.iter().for_each(|value| visit(attribute.info.description.attribute, value));
-        }
+        TypedRecord { record: self.record, table: self.attributes }.each(visit);
     }
 }
 

@@ -27,10 +27,12 @@ mod error;
 mod ids;
 mod idset;
 mod index;
+mod load;
 mod names;
 mod plan;
 mod record;
 mod store;
+mod verify;
 mod view;
 mod write;
 
@@ -39,9 +41,14 @@ pub use entry_view::{AttributeView, EntryView, StoredSelector, compile_filter};
 pub use error::{Damage, OpenError, StoreError};
 pub use ids::{AttributeId, EntryId};
 pub use index::{IndexKinds, IndexSpec};
+pub use load::{LoadError, LoadOptions, LoadProgress, LoadReport, LoadSink, Stopped, bulk_load, load_new};
 pub use names::DnCache;
 pub use plan::{Candidates, Scope};
 pub use record::{Values, ValuesIter};
 pub use store::{Store, StoreOptions};
+pub use verify::{Report, verify};
 pub use view::{Found, ParkedView, View};
 pub use write::Writer;
+
+#[cfg(test)]
+mod testing;

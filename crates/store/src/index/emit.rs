@@ -2,7 +2,7 @@
 
 use super::indexes::{Index, Indexes};
 use super::key::{self, Kind};
-use fulgurite_schema::{AttributeIndex, Entry, MatchingRule, Schema};
+use fulgurite_schema::{AttributeIndex, Entry, Schema};
 
 /// Marks the start of a normal form in its grams. It cannot collide harmfully: answers from grams are tested.
 const START: u8 = 2;
@@ -62,7 +62,7 @@ fn emit_value(
     let Some(rule) = index.substring else { return };
     match normal {
         // Rules of one family share the normal form.
-        Some(normal) if index.equality.is_some_and(|equality| same_normal_form(equality, rule)) => {
+        Some(normal) if index.equality.is_some_and(|equality| equality.same_normal_form(rule)) => {
             emit_grams(index, &normal, scratch, sink);
         }
         _ => {
@@ -112,17 +112,6 @@ fn emit_grams(index: &Index, normal: &[u8], scratch: &mut Vec<u8>, sink: &mut dy
             }
         }
     }
-}
-
-/// Whether two rules are known to make the same normal forms.
-pub(crate) fn same_normal_form(a: &MatchingRule, b: &MatchingRule) -> bool {
-    family(a.name) == family(b.name)
-}
-
-/// `caseIgnoreOrderingMatch` and its like without what says how they compare.
-fn family(name: &str) -> &str {
-    let name = name.strip_suffix("Match").unwrap_or(name);
-    name.strip_suffix("Ordering").or_else(|| name.strip_suffix("Substrings")).unwrap_or(name)
 }
 
 /// How to find values that contain a piece.
@@ -197,12 +186,5 @@ mod tests {
                 prop_assert!(holds(&grams, &lookup), "{lookup:?}");
             }
         }
-    }
-
-    #[test]
-    fn families_share_normal_forms() {
-        assert_eq!(family("caseIgnoreSubstringsMatch"), family("caseIgnoreMatch"));
-        assert_eq!(family("integerOrderingMatch"), family("integerMatch"));
-        assert_ne!(family("caseExactMatch"), family("caseIgnoreMatch"));
     }
 }

@@ -96,7 +96,7 @@ impl<'s> ResolvedSpec<'s> {
     }
 
     pub(crate) fn into_index(self, id: AttributeId, schema: &Schema) -> Index {
-        let object_class = schema.attribute("objectClass").is_some_and(|a| a.index == self.attribute.index);
+        let object_class = self.attribute.index == schema.object_class_attribute();
         Index {
             id,
             attribute: self.attribute.index,

@@ -19,7 +19,7 @@ mod pending;
 mod postings;
 
 pub use config::{IndexKinds, IndexSpec};
-pub(crate) use emit::{EmitSource, GramLookup, emit, grams_of_piece, same_normal_form};
+pub(crate) use emit::{EmitSource, GramLookup, emit, grams_of_piece};
 pub(crate) use indexes::{Index, Indexes, ResolvedSpec};
 pub(crate) use key::Kind;
 pub(crate) use pending::PendingPostings;

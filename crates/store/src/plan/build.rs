@@ -4,7 +4,7 @@ use super::term::Term;
 use crate::error::StoreError;
 use crate::idset::IdSet;
 use crate::ids::EntryId;
-use crate::index::{self, Extent, GramLookup, Index, Kind, key, key::KeyRange, same_normal_form};
+use crate::index::{self, Extent, GramLookup, Index, Kind, key, key::KeyRange};
 use crate::view::{Found, View};
 use fulgurite::Snapshot;
 use fulgurite_schema::{
@@ -200,7 +200,7 @@ impl<T: Snapshot> Builder<'_, '_, T> {
             return Ok(Planned::nothing());
         }
         let index = self.index_of(selector).filter(|index| !index.object_class);
-        match index.filter(|index| index.equality.is_some_and(|made_by| same_normal_form(made_by, rule))) {
+        match index.filter(|index| index.equality.is_some_and(|made_by| made_by.same_normal_form(rule))) {
             Some(index) => {
                 let same_rule = index.equality.is_some_and(|made_by| made_by == rule);
                 let exact = same_rule && key::is_literal(normal) && selector.options().is_none();
@@ -229,7 +229,7 @@ impl<T: Snapshot> Builder<'_, '_, T> {
             return Ok(Planned::nothing());
         }
         let index = self.index_of(selector).filter(|index| !index.object_class);
-        match index.filter(|index| index.equality.is_some_and(|made_by| same_normal_form(made_by, assertion.rule))) {
+        match index.filter(|index| index.equality.is_some_and(|made_by| made_by.same_normal_form(assertion.rule))) {
             Some(index) => {
                 let range = range(index.id, &assertion.normal);
                 let exact = range.exact && selector.options().is_none();
@@ -260,10 +260,10 @@ impl<T: Snapshot> Builder<'_, '_, T> {
         }
         let Some(index) = self.index_of(selector) else { return Ok(self.everything(false)) };
         let mut planned = None;
-        if index.substring.is_some_and(|made_by| same_normal_form(made_by, rule)) {
+        if index.substring.is_some_and(|made_by| made_by.same_normal_form(rule)) {
             planned = self.grams(index, pieces)?;
         }
-        let by_equality = index.equality.filter(|made_by| !index.object_class && same_normal_form(made_by, rule));
+        let by_equality = index.equality.filter(|made_by| !index.object_class && made_by.same_normal_form(rule));
         if let (None, Some(initial), Some(_)) = (&planned, pieces.initial(), by_equality) {
             planned = self.range(&KeyRange::prefix(index.id, Kind::Equality, initial), false)?;
         }
@@ -331,8 +331,7 @@ impl<T: Snapshot> Builder<'_, '_, T> {
     }
 
     fn is_object_class(&self, selector: &AttributeSelector) -> bool {
-        let object_class = self.view.schema().attribute("objectClass");
-        object_class.is_some_and(|attribute| attribute.index == selector.attribute)
+        self.view.schema().object_class_attribute() == selector.attribute
     }
 
     /// Whether no entry of the store has the attribute. Operational ones may be computed by whoever asks.

@@ -19,3 +19,6 @@ mod term;
 pub use candidates::Candidates;
 pub(crate) use candidates::plan;
 pub use scope::Scope;
+
+#[cfg(test)]
+mod tests;

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashSet;
 
 use crate::attributes::AttributeTable;
+use crate::entry_view::TypedRecord;
 use crate::ids::AttributeId;
 use crate::index::{EmitSource, Index, emit, key};
 use crate::record::{Record, Values};
@@ -49,18 +50,6 @@ impl EmitSource for ValueList<'_> {
     }
 }
 
-/// A record with the types of its attributes.
-struct Typed<'a>(&'a Record<'a>, &'a AttributeTable);
-
-impl EmitSource for Typed<'_> {
-    fn each(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8])) {
-        for (id, values) in self.0.attributes() {
-            let Some(info) = self.1.get(id) else { continue };
-            values.iter().for_each(|value| visit(info.description.attribute, value));
-        }
-    }
-}
-
 /// Attributes whose values are not the same in both.
 fn changed(old: &Record<'_>, new: &Record<'_>) -> BTreeSet<AttributeId> {
     let differs = |id: &AttributeId| match (old.values(*id), new.values(*id)) {
@@ -94,7 +83,7 @@ fn retain_unshared(store: &Store, table: &AttributeTable, new: &Record<'_>, gone
         return;
     }
     let wanted = |index: &Index| affected.contains(&index.id);
-    emit(&store.indexes, &store.schema, &Typed(new, table), &wanted, &mut Vec::new(), &mut |key| {
+    emit(&store.indexes, &store.schema, &TypedRecord { record: *new, table }, &wanted, &mut Vec::new(), &mut |key| {
         gone.remove(key);
     });
 }

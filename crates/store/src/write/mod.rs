@@ -12,3 +12,7 @@ mod rename;
 mod writer;
 
 pub use writer::Writer;
+pub(crate) use writer::name_below;
+
+#[cfg(test)]
+mod tests;

@@ -16,7 +16,7 @@ use fulgurite_schema::{AttributeSelector, Dn, Entry, Filter};
 /// The one writer of a store. Look-ups of a [`View`] see what it has done so far. Dropped without
 /// [`commit`](Self::commit), it leaves no trace.
 pub struct Writer<'s> {
-    pub(super) view: View<'s, WriteTxn<'s>>,
+    pub(crate) view: View<'s, WriteTxn<'s>>,
     pub(super) postings: PendingPostings,
     pub(super) counts: PendingCounts,
     /// Number given last, once known.
@@ -24,7 +24,7 @@ pub struct Writer<'s> {
     /// Set while changes are under way: a failure of the engine in their midst must not be committed.
     poisoned: bool,
     /// Room for a record and a key, kept for the next operation.
-    pub(super) record: Vec<u8>,
+    pub(crate) record: Vec<u8>,
     pub(super) key: Vec<u8>,
 }
 
@@ -37,7 +37,7 @@ impl<'s> Deref for Writer<'s> {
 }
 
 /// An entry's attributes by number, borrowed from the entry.
-pub(super) type Numbered<'e> = Vec<(AttributeId, &'e [Vec<u8>])>;
+pub(crate) type Numbered<'e> = Vec<(AttributeId, &'e [Vec<u8>])>;
 
 impl<'s> Writer<'s> {
     pub(crate) fn new(view: View<'s, WriteTxn<'s>>) -> Result<Writer<'s>, StoreError> {
@@ -112,7 +112,7 @@ impl<'s> Writer<'s> {
 
     /// Numbers the entry's attribute descriptions, extending the table for new ones. A number stays given even if the
     /// operation is refused later: an unused one does no harm.
-    pub(super) fn number<'e>(&mut self, entry: &'e Entry) -> Result<Numbered<'e>, StoreError> {
+    pub(crate) fn number<'e>(&mut self, entry: &'e Entry) -> Result<Numbered<'e>, StoreError> {
         let mut numbered = Vec::with_capacity(entry.attributes.len());
         for attribute in &entry.attributes {
             let id = match self.view.attributes.find(&attribute.description) {

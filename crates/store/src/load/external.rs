@@ -1,0 +1,58 @@
+//! Sorting more than memory holds.
+
+use std::path::{Path, PathBuf};
+
+use super::Failure;
+use super::runs::{Merge, Run, RunWriter};
+
+/// Receives rows in ascending order of keys, each key once.
+pub(crate) type RowSink<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), Failure> + 'a;
+
+/// Rows in memory. Values of equal keys can be joined by writing one behind the other.
+pub(crate) trait Buffer: Default {
+    /// Memory in use.
+    fn bytes(&self) -> usize;
+    /// Gives all rows to `sink`, sorted, and becomes empty.
+    fn drain(&mut self, sink: &mut RowSink<'_>) -> Result<(), Failure>;
+}
+
+/// A buffer that becomes a run in a temporary file whenever it has grown to its budget.
+pub(crate) struct External<B> {
+    pub(crate) buffer: B,
+    bytes_max: usize,
+    dir: PathBuf,
+    runs: Vec<Run>,
+}
+
+impl<B: Buffer> External<B> {
+    pub(crate) fn new(dir: &Path, bytes_max: usize) -> External<B> {
+        External { buffer: B::default(), bytes_max, dir: dir.into(), runs: Vec::new() }
+    }
+
+    /// Writes the buffer to a run if it is over budget.
+    pub(crate) fn relieve(&mut self) -> Result<(), Failure> {
+        if self.buffer.bytes() > self.bytes_max { self.spill() } else { Ok(()) }
+    }
+
+    /// Gives all rows to `sink`, sorted.
+    pub(crate) fn finish(mut self, sink: &mut RowSink<'_>) -> Result<(), Failure> {
+        if self.runs.is_empty() {
+            return self.buffer.drain(sink);
+        }
+        self.spill()?;
+        drop(self.buffer);
+        let mut merge = Merge::new(self.runs).map_err(Failure::Temporary)?;
+        let (mut key, mut value) = (Vec::new(), Vec::new());
+        while merge.next(&mut key, &mut value).map_err(Failure::Temporary)? {
+            sink(&key, &value)?;
+        }
+        Ok(())
+    }
+
+    fn spill(&mut self) -> Result<(), Failure> {
+        let mut run = RunWriter::new(&self.dir).map_err(Failure::Temporary)?;
+        self.buffer.drain(&mut |key, value| run.push(key, value).map_err(Failure::Temporary))?;
+        self.runs.push(run.finish().map_err(Failure::Temporary)?);
+        Ok(())
+    }
+}

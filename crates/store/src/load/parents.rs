@@ -1,0 +1,85 @@
+//! Which names have come, and which are waited for.
+
+use std::hash::{BuildHasher, Hasher, RandomState};
+
+use rustc_hash::FxHashMap;
+
+use super::spool::Block;
+use crate::ids::EntryId;
+
+/// 128 bits that stand for a normal name. The keys of the hash are random, so that nobody can make two names meet; by
+/// chance two of a hundred million do with a probability of 10^-23.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Fingerprint([u32; 4]);
+
+/// Names by fingerprint: 24 octets each, and what the table leaves free.
+pub(crate) struct Parents {
+    keys: [RandomState; 2],
+    /// Zero for an entry that is waiting itself.
+    known: FxHashMap<Fingerprint, PackedId>,
+    waiting: FxHashMap<Fingerprint, Vec<Block>>,
+}
+
+/// An [`EntryId`] aligned to four octets, which makes a row of the table eight octets shorter.
+#[derive(Clone, Copy, Debug)]
+struct PackedId([u32; 2]);
+
+impl From<EntryId> for PackedId {
+    #[allow(clippy::cast_possible_truncation)] // halves
+    fn from(id: EntryId) -> PackedId {
+        PackedId([id.0 as u32, (id.0 >> 32) as u32])
+    }
+}
+
+impl From<PackedId> for EntryId {
+    fn from(PackedId([low, high]): PackedId) -> EntryId {
+        EntryId(u64::from(low) | (u64::from(high) << 32))
+    }
+}
+
+impl Parents {
+    pub(crate) fn new() -> Parents {
+        Parents {
+            keys: [RandomState::new(), RandomState::new()],
+            known: FxHashMap::default(),
+            waiting: FxHashMap::default(),
+        }
+    }
+
+    #[allow(clippy::cast_possible_truncation)] // halves
+    pub(crate) fn fingerprint(&self, normal: &str) -> Fingerprint {
+        let [a, b] = self.keys.each_ref().map(|keys| {
+            let mut hasher = keys.build_hasher();
+            hasher.write(normal.as_bytes());
+            hasher.finish()
+        });
+        Fingerprint([a as u32, (a >> 32) as u32, b as u32, (b >> 32) as u32])
+    }
+
+    /// The id of an entry that has its place; `None` for one that has not come, and for one that waits.
+    pub(crate) fn placed(&self, name: Fingerprint) -> Option<EntryId> {
+        self.known.get(&name).map(|id| EntryId::from(*id)).filter(|id| *id != EntryId::ABOVE)
+    }
+
+    /// Whether an entry of this name has come.
+    pub(crate) fn has_come(&self, name: Fingerprint) -> bool {
+        self.known.contains_key(&name)
+    }
+
+    /// Notes an entry's id, and returns those that have waited for it.
+    pub(crate) fn place(&mut self, name: Fingerprint, id: EntryId) -> Vec<Block> {
+        self.known.insert(name, id.into());
+        if self.waiting.is_empty() { Vec::new() } else { self.waiting.remove(&name).unwrap_or_default() }
+    }
+
+    /// Notes that an entry waits for its parent.
+    pub(crate) fn wait(&mut self, name: Fingerprint, parent: Fingerprint, block: Block) {
+        self.known.insert(name, EntryId::ABOVE.into());
+        self.waiting.entry(parent).or_default().push(block);
+    }
+
+    /// Everything that waits still, by parent.
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = (Fingerprint, &[Block])> {
+        self.waiting.iter().map(|(parent, blocks)| (*parent, blocks.as_slice()))
+    }
+}

@@ -1,0 +1,195 @@
+//! The whole check of a store: names, counts and indexes against the entries.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::error::{Damage, StoreError};
+use crate::idset::{Bits, Chunk, join};
+use crate::ids::EntryId;
+use crate::index::{emit, key};
+use crate::names::{Counts, List};
+use crate::view::View;
+use fulgurite::Snapshot;
+
+/// Problems described at most.
+const PROBLEMS_MAX: usize = 100;
+
+/// What [`verify`] found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Entries looked at.
+    pub entries: u64,
+    /// Postings they are in.
+    pub postings: u64,
+    /// What is wrong, one sentence each; the first hundred.
+    pub problems: Vec<String>,
+}
+
+impl Report {
+    /// Whether nothing is wrong.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        self.problems.is_empty()
+    }
+
+    fn problem(&mut self, text: impl FnOnce() -> String) {
+        if self.problems.len() < PROBLEMS_MAX {
+            self.problems.push(text());
+        }
+    }
+}
+
+/// Compares every index, name and count of a view with its entries.
+///
+/// Memory grows with the size of the indexes, some tens of octets for each id in each posting: it is for tests and
+/// for stores of moderate size.
+///
+/// # Errors
+/// [`StoreError::Engine`] when the engine fails; everything else is reported as a problem.
+pub fn verify(view: &View<'_>) -> Result<Report, StoreError> {
+    let mut report = Report::default();
+    let expected = walk_entries(view, &mut report)?;
+    check_names(view, &mut report)?;
+    check_counts(view, &expected.parents, &mut report)?;
+    report.postings = expected.postings.len() as u64;
+    check_index(view, expected.postings, &mut report)?;
+    Ok(report)
+}
+
+/// What the entries say.
+#[derive(Default)]
+struct Expected {
+    postings: BTreeMap<Vec<u8>, BTreeSet<EntryId>>,
+    parents: BTreeMap<EntryId, EntryId>,
+}
+
+fn walk_entries(view: &View<'_>, report: &mut Report) -> Result<Expected, StoreError> {
+    let mut expected = Expected::default();
+    let mut next = view.next_entry_id(EntryId(0))?;
+    let mut scratch = Vec::new();
+    while let Some(id) = next {
+        next = view.next_entry_id(EntryId(id.0 + 1))?;
+        report.entries += 1;
+        let entry = match view.entry(id) {
+            Ok(Some(entry)) if entry.record().is_sound() => entry,
+            Ok(_) | Err(StoreError::Damaged(_)) => {
+                report.problem(|| format!("entry {id}: the record is malformed"));
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        if entry.attributes().count() != entry.record().attributes().count() {
+            report.problem(|| format!("entry {id}: holds an attribute of unknown number"));
+        }
+        let parent = entry.record().parent();
+        expected.parents.insert(id, parent);
+        if parent != EntryId::ABOVE && !matches!(view.record(parent), Ok(Some(_))) {
+            report.problem(|| format!("entry {id}: its parent {parent} does not exist"));
+        }
+        if view.child(parent, entry.rdn_normal()).ok().flatten() != Some(id) {
+            report.problem(|| format!("entry {id}: is not found by its name"));
+        }
+        let postings = &mut expected.postings;
+        postings.entry(key::all_entries()).or_default().insert(id);
+        emit(&view.store.indexes, &view.store.schema, &entry, &|_| true, &mut scratch, &mut |key| {
+            match postings.get_mut(key) {
+                Some(ids) => ids.insert(id),
+                None => postings.insert(key.to_vec(), BTreeSet::from([id])).is_none(),
+            };
+        });
+    }
+    Ok(expected)
+}
+
+/// Every name leads to an entry of that name; together with the walk, names and entries are one to one.
+fn check_names(view: &View<'_>, report: &mut Report) -> Result<(), StoreError> {
+    let mut cursor = view.txn.cursor(view.store.dbs.names)?;
+    let mut row = cursor.first()?;
+    while let Some((key, list)) = row {
+        for child in List(list) {
+            let Ok((id, rdn_normal)) = child else {
+                report.problem(|| "a name list is malformed".to_owned());
+                continue;
+            };
+            let sound = match view.record(id) {
+                Ok(Some(record)) => {
+                    record.rdn_normal() == rdn_normal && key == view.name_key(record.parent(), rdn_normal)
+                }
+                _ => false,
+            };
+            if !sound {
+                report.problem(|| format!("a name leads to entry {id}, which is not called so"));
+            }
+        }
+        row = cursor.next()?;
+    }
+    Ok(())
+}
+
+fn check_counts(view: &View<'_>, parents: &BTreeMap<EntryId, EntryId>, report: &mut Report) -> Result<(), StoreError> {
+    let mut expected: BTreeMap<EntryId, Counts> = BTreeMap::new();
+    for parent in parents.values().filter(|parent| **parent != EntryId::ABOVE) {
+        expected.entry(*parent).or_default().children += 1;
+        let (mut above, mut levels) = (Some(parent), 0);
+        while let Some(id) = above.filter(|id| **id != EntryId::ABOVE && levels < parents.len()) {
+            expected.entry(*id).or_default().descendants += 1;
+            above = parents.get(id);
+            levels += 1;
+        }
+    }
+    let mut stored = BTreeMap::new();
+    let mut cursor = view.txn.cursor(view.store.dbs.counts)?;
+    let mut row = cursor.first()?;
+    while let Some((key, value)) = row {
+        if let (Some(id), Ok(counts)) = (EntryId::from_key(key), Counts::parse(value)) {
+            stored.insert(id, counts);
+        } else {
+            report.problem(|| "a subordinate count is malformed".to_owned());
+        }
+        row = cursor.next()?;
+    }
+    let ids: BTreeSet<&EntryId> = stored.keys().chain(expected.keys()).collect();
+    for id in ids.into_iter().filter(|id| stored.get(id) != expected.get(id)) {
+        report.problem(|| format!("entry {id}: counts {:?}, in truth {:?}", stored.get(id), expected.get(id)));
+    }
+    Ok(())
+}
+
+fn check_index(
+    view: &View<'_>,
+    mut expected: BTreeMap<Vec<u8>, BTreeSet<EntryId>>,
+    report: &mut Report,
+) -> Result<(), StoreError> {
+    let mut cursor = view.txn.cursor(view.store.dbs.index)?;
+    let mut row = cursor.first()?;
+    while let Some((key, value)) = row {
+        row = cursor.next()?;
+        let chunk = decode_chunk(key, value);
+        let Ok((posting, ids, counted)) = chunk else {
+            report.problem(|| format!("the posting at {} is malformed", key.escape_ascii()));
+            continue;
+        };
+        if counted != ids.len() {
+            report.problem(|| format!("the posting at {} counts itself wrong", key.escape_ascii()));
+        }
+        let wanted = expected.entry(posting.to_vec()).or_default();
+        for id in ids {
+            if !wanted.remove(&id) {
+                report.problem(|| format!("{} lists entry {id}, which is not of it", posting.escape_ascii()));
+            }
+        }
+    }
+    for (posting, ids) in expected {
+        for id in ids {
+            report.problem(|| format!("{} does not list entry {id}", posting.escape_ascii()));
+        }
+    }
+    Ok(())
+}
+
+fn decode_chunk<'k>(key: &'k [u8], value: &[u8]) -> Result<(&'k [u8], Vec<EntryId>, usize), Damage> {
+    let (posting, number) = key::split_chunk(key).ok_or(Damage::Posting)?;
+    let chunk = Chunk::parse(value)?;
+    let mut bits = Bits::new();
+    chunk.or_into(&mut bits)?;
+    Ok((posting, bits.iter().map(|low| join(number, low)).collect(), chunk.len()))
+}
