@@ -403,3 +403,7 @@ fn usable_suffixes(schema: &Schema, texts: &[String]) -> Result<Vec<Dn>, OpenErr
     }
     if suffixes.is_empty() { Err(OpenError::UnusableSuffix(String::new())) } else { Ok(suffixes) }
 }
+
+#[cfg(test)]
+#[path = "store_tests.rs"]
+mod tests;

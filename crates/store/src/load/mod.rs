@@ -41,7 +41,7 @@ pub enum LoadError<E> {
         source: StoreError,
     },
     /// An entry's parent came nowhere in the load.
-    #[error("line {line}: {dn}: the parent entry does not exist{}", others(*.others))]
+    #[error("line {line}: {dn}: the parent entry does not exist{}", more_waiting(*others))]
     MissingParent {
         /// The first such entry.
         dn: String,
@@ -64,7 +64,7 @@ pub enum LoadError<E> {
     Internal,
 }
 
-fn others(count: u64) -> String {
+fn more_waiting(count: u64) -> String {
     if count == 0 { String::new() } else { format!(" (and {count} more entries wait for missing parents)") }
 }
 

@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn blocks_come_back_from_file_and_buffer() {
         let mut spool = Spool::new(&std::env::temp_dir());
-        let block = |n: usize| vec![n as u8; 1 + n * 997 % 300_000];
+        let block = |n: usize| vec![n as u8; 1 + n * 99_991 % 300_000];
         let blocks: Vec<Block> = (0..40).map(|n| spool.push(&block(n)).unwrap()).collect();
         assert!(spool.written > 0 && !spool.buffer.is_empty());
         for (n, at) in blocks.into_iter().enumerate().rev() {

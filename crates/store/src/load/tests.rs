@@ -116,7 +116,7 @@ fn missing_parents_are_named() {
         "line 30: ou=y,ou=nowhere,dc=example,dc=com: the parent entry does not exist (and 2 more entries wait for missing parents)"
     );
     assert_eq!(store.snapshot().unwrap().entry_count().unwrap(), 0);
-    let error = load(&store, &small(), &[unit(&schema, "o=elsewhere,ou=x")]).unwrap_err();
+    let error = load(&store, &small(), &[unit(&schema, "ou=elsewhere,o=x")]).unwrap_err();
     assert!(matches!(error, LoadError::Entry { line: 10, source: StoreError::OutsideSuffix(_) }), "{error}");
 }
 

@@ -8,7 +8,7 @@ use crate::error::{Damage, StoreError};
 use crate::ids::EntryId;
 use crate::names::{Counts, DEPTH_MAX};
 use crate::view::View;
-use fulgurite::{Snapshot, WriteTxn};
+use fulgurite::WriteTxn;
 
 /// Changes by the entry directly above; its own ancestors are found when they are written.
 #[derive(Debug, Default)]

@@ -117,12 +117,12 @@ fn views_see_their_own_state_and_parked_ones_the_newest() {
     let parked = store.snapshot().unwrap().park();
     let mut writer = store.write().unwrap();
     let dn = "uid=jane,ou=people,dc=example,dc=com";
-    add(&mut writer, &person(&schema(), dn, &[("description;x-new", "a new description")]));
+    add(&mut writer, &person(&schema(), dn, &[("description;lang-sw", "a new description")]));
     writer.commit().unwrap();
     assert_eq!(find(&old, dn).entry(), None);
     let resumed = parked.resume().unwrap();
     let id = find(&resumed, dn).entry().unwrap();
-    assert!(resumed.entry(id).unwrap().unwrap().attributes().any(|a| &*a.info.text == "description;x-new"));
+    assert!(resumed.entry(id).unwrap().unwrap().attributes().any(|a| &*a.info.text == "description;lang-sw"));
     old.refresh().unwrap();
     assert_eq!(find(&old, dn).entry(), Some(id));
 }
