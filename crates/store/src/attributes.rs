@@ -44,13 +44,18 @@ impl<E: Into<StoreError>> From<E> for TableError {
 }
 
 impl AttributeTable {
-    pub(crate) fn load(txn: &impl Snapshot, db: Database, schema: &Schema) -> Result<AttributeTable, TableError> {
+    pub(crate) fn load(
+        txn: &impl Snapshot,
+        db: Database,
+        schema: &Schema,
+    ) -> Result<AttributeTable, TableError> {
         let mut table = AttributeTable::default();
         let mut cursor = txn.cursor(db)?;
         let mut row = cursor.first()?;
         while let Some((key, text)) = row {
-            let description =
-                schema.describe(text).map_err(|_| TableError::Undefined(String::from_utf8_lossy(text).into_owned()))?;
+            let description = schema
+                .describe(text)
+                .map_err(|_| TableError::Undefined(String::from_utf8_lossy(text).into_owned()))?;
             if AttributeId::from_key(key) != Some(table.push(schema, description)?) {
                 return Err(Damage::Description.into());
             }
@@ -86,7 +91,10 @@ impl AttributeTable {
     /// The numbers of all descriptions that a selector covers: subtypes and forms with more options too. Ascending.
     #[must_use]
     pub fn covered(&self, schema: &Schema, selector: &AttributeSelector) -> Box<[AttributeId]> {
-        let covered = self.infos.iter().filter(|info| selector.covers(schema, &info.description));
+        let covered = self
+            .infos
+            .iter()
+            .filter(|info| selector.covers(schema, &info.description));
         covered.map(|info| info.id).collect()
     }
 
@@ -96,13 +104,22 @@ impl AttributeTable {
     }
 
     /// Gives a new description its number.
-    pub(crate) fn push(&mut self, schema: &Schema, description: AttributeDescription) -> Result<AttributeId, StoreError> {
+    pub(crate) fn push(
+        &mut self,
+        schema: &Schema,
+        description: AttributeDescription,
+    ) -> Result<AttributeId, StoreError> {
         let id = u16::try_from(self.infos.len() + 1).map_err(|_| StoreError::TooManyAttributes)?;
         let id = AttributeId(id);
         self.by_description.insert(description.clone(), id);
         let text = description.text(schema).into();
         let operational = schema.attribute_at(description.attribute).is_operational();
-        self.infos.push(AttributeInfo { id, text, description, operational });
+        self.infos.push(AttributeInfo {
+            id,
+            text,
+            description,
+            operational,
+        });
         Ok(id)
     }
 }

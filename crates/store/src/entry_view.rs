@@ -9,8 +9,8 @@ use crate::record::{Record, Values};
 use crate::view::View;
 use fulgurite::Snapshot;
 use fulgurite_schema::{
-    Attribute, AttributeDescription, AttributeIndex, AttributeSelector, Dn, Entry, Filter, FilterSubject, Schema, Truth,
-    visit_dn,
+    Attribute, AttributeDescription, AttributeIndex, AttributeSelector, Dn, Entry, Filter,
+    FilterSubject, Schema, Truth, visit_dn,
 };
 
 /// One entry. Copying it copies references only.
@@ -44,7 +44,10 @@ pub struct StoredSelector {
 /// Prepares a filter for testing many entries of a view ([`EntryView`] is a subject of it). After the view has been
 /// refreshed, prepare it again: attributes that are new to the store are missing from it.
 #[must_use]
-pub fn compile_filter<T: Snapshot>(view: &View<'_, T>, filter: Filter<AttributeSelector>) -> Filter<StoredSelector> {
+pub fn compile_filter<T: Snapshot>(
+    view: &View<'_, T>,
+    filter: Filter<AttributeSelector>,
+) -> Filter<StoredSelector> {
     filter.map(&mut |selector: AttributeSelector| {
         let ids = view.attributes().covered(view.schema(), &selector);
         StoredSelector { selector, ids }
@@ -53,11 +56,21 @@ pub fn compile_filter<T: Snapshot>(view: &View<'_, T>, filter: Filter<AttributeS
 
 /// Who can climb from a record to its name.
 pub(crate) trait NameSource {
-    fn append_dn(&self, record: &Record<'_>, cache: &mut DnCache, out: &mut String) -> Result<(), StoreError>;
+    fn append_dn(
+        &self,
+        record: &Record<'_>,
+        cache: &mut DnCache,
+        out: &mut String,
+    ) -> Result<(), StoreError>;
 }
 
 impl<T: Snapshot> NameSource for View<'_, T> {
-    fn append_dn(&self, record: &Record<'_>, cache: &mut DnCache, out: &mut String) -> Result<(), StoreError> {
+    fn append_dn(
+        &self,
+        record: &Record<'_>,
+        cache: &mut DnCache,
+        out: &mut String,
+    ) -> Result<(), StoreError> {
         self.write_dn_of(record, cache, out)
     }
 }
@@ -70,7 +83,13 @@ impl<'v> EntryView<'v> {
         schema: &'v Schema,
         names: &'v dyn NameSource,
     ) -> EntryView<'v> {
-        EntryView { id, record, attributes, schema, names }
+        EntryView {
+            id,
+            record,
+            attributes,
+            schema,
+            names,
+        }
     }
 
     /// Its number.
@@ -108,7 +127,12 @@ impl<'v> EntryView<'v> {
     /// All attributes, user and operational, in order of their numbers.
     pub fn attributes(&self) -> impl Iterator<Item = AttributeView<'v>> + use<'v> {
         let table = self.attributes;
-        self.record.attributes().filter_map(move |(id, values)| Some(AttributeView { info: table.get(id)?, values }))
+        self.record.attributes().filter_map(move |(id, values)| {
+            Some(AttributeView {
+                info: table.get(id)?,
+                values,
+            })
+        })
     }
 
     /// Values of exactly this description.
@@ -141,7 +165,10 @@ impl<'v> EntryView<'v> {
         for (id, values) in self.record.attributes() {
             let info = self.attributes.get(id).ok_or(Damage::Attribute)?;
             let values = values.iter().map(<[u8]>::to_vec).collect();
-            entry.attributes.push(Attribute { description: info.description.clone(), values });
+            entry.attributes.push(Attribute {
+                description: info.description.clone(),
+                values,
+            });
         }
         Ok(entry)
     }
@@ -170,7 +197,11 @@ impl FilterSubject<StoredSelector> for EntryView<'_> {
     }
 
     fn present(&self, attribute: &StoredSelector) -> Truth {
-        attribute.ids.iter().any(|id| self.record.values(*id).is_some_and(|v| !v.is_empty())).into()
+        attribute
+            .ids
+            .iter()
+            .any(|id| self.record.values(*id).is_some_and(|v| !v.is_empty()))
+            .into()
     }
 
     fn all_values(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8]) -> Truth) -> Truth {
@@ -188,20 +219,31 @@ impl FilterSubject<StoredSelector> for EntryView<'_> {
 
     fn dn_values(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8]) -> Truth) -> Truth {
         let mut text = String::new();
-        let name = self.write_dn(&mut DnCache::new(), &mut text).ok().and_then(|()| Dn::parse(self.schema, &text).ok());
-        let Some(name) = name else { return Truth::Undefined };
+        let name = self
+            .write_dn(&mut DnCache::new(), &mut text)
+            .ok()
+            .and_then(|()| Dn::parse(self.schema, &text).ok());
+        let Some(name) = name else {
+            return Truth::Undefined;
+        };
         visit_dn(&name, visit)
     }
 }
 
 impl FilterSubject<AttributeSelector> for EntryView<'_> {
-    fn values(&self, attribute: &AttributeSelector, visit: &mut dyn FnMut(&[u8]) -> Truth) -> Truth {
+    fn values(
+        &self,
+        attribute: &AttributeSelector,
+        visit: &mut dyn FnMut(&[u8]) -> Truth,
+    ) -> Truth {
         self.visit(&self.attributes.covered(self.schema, attribute), visit)
     }
 
     fn present(&self, attribute: &AttributeSelector) -> Truth {
         let covered = |a: AttributeView<'_>| attribute.covers(self.schema, &a.info.description);
-        self.attributes().any(|a| !a.values.is_empty() && covered(a)).into()
+        self.attributes()
+            .any(|a| !a.values.is_empty() && covered(a))
+            .into()
     }
 
     fn all_values(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8]) -> Truth) -> Truth {
@@ -222,21 +264,32 @@ pub(crate) struct TypedRecord<'a> {
 impl EmitSource for TypedRecord<'_> {
     fn each(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8])) {
         for (id, values) in self.record.attributes() {
-            let Some(info) = self.table.get(id) else { continue };
-            values.iter().for_each(|value| visit(info.description.attribute, value));
+            let Some(info) = self.table.get(id) else {
+                continue;
+            };
+            values
+                .iter()
+                .for_each(|value| visit(info.description.attribute, value));
         }
     }
 }
 
 impl EmitSource for EntryView<'_> {
     fn each(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8])) {
-        TypedRecord { record: self.record, table: self.attributes }.each(visit);
+        TypedRecord {
+            record: self.record,
+            table: self.attributes,
+        }
+        .each(visit);
     }
 }
 
 impl std::fmt::Debug for EntryView<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let attributes: Vec<&str> = self.attributes().map(|a| &*a.info.text).collect();
-        f.debug_struct("EntryView").field("id", &self.id).field("attributes", &attributes).finish_non_exhaustive()
+        f.debug_struct("EntryView")
+            .field("id", &self.id)
+            .field("attributes", &attributes)
+            .finish_non_exhaustive()
     }
 }

@@ -110,7 +110,9 @@ pub enum OpenError {
         path: PathBuf,
     },
     /// Written by a release with another layout.
-    #[error("{path}: layout {found:?} is not the layout of this release ({expected:?}); export with the release that wrote it and load anew")]
+    #[error(
+        "{path}: layout {found:?} is not the layout of this release ({expected:?}); export with the release that wrote it and load anew"
+    )]
     Layout {
         /// Directory of the store.
         path: PathBuf,
@@ -130,10 +132,14 @@ pub enum OpenError {
         asked: String,
     },
     /// No suffix, the empty suffix, or one below the other.
-    #[error("suffix {0:?} cannot be used: give one or more names, none empty and none below another")]
+    #[error(
+        "suffix {0:?} cannot be used: give one or more names, none empty and none below another"
+    )]
     UnusableSuffix(String),
     /// The indexes asked for are not those of the file.
-    #[error("{path}: was loaded with the indexes [{stored}], not with [{asked}]; leave the indexes out, or load anew")]
+    #[error(
+        "{path}: was loaded with the indexes [{stored}], not with [{asked}]; leave the indexes out, or load anew"
+    )]
     Indexes {
         /// Directory of the store.
         path: PathBuf,
@@ -151,7 +157,9 @@ pub enum OpenError {
         reason: &'static str,
     },
     /// The file holds attributes that the schema in use does not define.
-    #[error("{path}: holds values of {attribute:?}, which the schema does not define; give the schema it was loaded with")]
+    #[error(
+        "{path}: holds values of {attribute:?}, which the schema does not define; give the schema it was loaded with"
+    )]
     SchemaLacks {
         /// Directory of the store.
         path: PathBuf,

@@ -41,7 +41,10 @@ impl Export {
     ///
     /// # Errors
     /// [`StoreError`] when the engine fails or a record is damaged.
-    pub fn next<'v, T: Snapshot>(&mut self, view: &'v View<'_, T>) -> Result<Option<EntryView<'v>>, StoreError> {
+    pub fn next<'v, T: Snapshot>(
+        &mut self,
+        view: &'v View<'_, T>,
+    ) -> Result<Option<EntryView<'v>>, StoreError> {
         loop {
             if let Some(id) = self.ready.pop() {
                 self.release(id);
@@ -50,9 +53,13 @@ impl Export {
                 }
                 continue;
             }
-            let Some(id) = view.next_entry_id(self.next)? else { return Ok(None) };
+            let Some(id) = view.next_entry_id(self.next)? else {
+                return Ok(None);
+            };
             self.next = EntryId(id.0 + 1);
-            let Some(entry) = view.entry(id)? else { continue };
+            let Some(entry) = view.entry(id)? else {
+                continue;
+            };
             let parent = entry.parent().unwrap_or(EntryId::ABOVE);
             if parent > id || self.passed_over.contains(&parent) {
                 self.waiting.entry(parent).or_default().insert(id);
@@ -85,25 +92,50 @@ mod tests {
         let schema = schema();
         let mut writer = store.write().unwrap();
         add(&mut writer, &suffix_entry(&schema));
-        for unit_dn in ["ou=a", "ou=b,ou=a", "ou=c,ou=b,ou=a", "ou=d", "ou=e,ou=d", "ou=f", "ou=g,ou=c,ou=b,ou=a"] {
-            add(&mut writer, &unit(&schema, &format!("{unit_dn},dc=example,dc=com")));
+        for unit_dn in [
+            "ou=a",
+            "ou=b,ou=a",
+            "ou=c,ou=b,ou=a",
+            "ou=d",
+            "ou=e,ou=d",
+            "ou=f",
+            "ou=g,ou=c,ou=b,ou=a",
+        ] {
+            add(
+                &mut writer,
+                &unit(&schema, &format!("{unit_dn},dc=example,dc=com")),
+            );
         }
         for (from, to, above) in [
             ("ou=a", "ou=a,ou=e,ou=d", "ou=e,ou=d"),
             ("ou=d", "ou=d,ou=f", "ou=f"),
             ("ou=c,ou=b,ou=a,ou=e,ou=d,ou=f", "ou=c", ""),
         ] {
-            let id = find(&writer, &format!("{from},dc=example,dc=com")).entry().unwrap();
+            let id = find(&writer, &format!("{from},dc=example,dc=com"))
+                .entry()
+                .unwrap();
             let above = format!("{above},dc=example,dc=com");
-            let parent = find(&writer, above.trim_start_matches(',')).entry().unwrap();
-            writer.rename(id, parent, &unit(&schema, &format!("{to},dc=example,dc=com"))).unwrap();
+            let parent = find(&writer, above.trim_start_matches(','))
+                .entry()
+                .unwrap();
+            writer
+                .rename(
+                    id,
+                    parent,
+                    &unit(&schema, &format!("{to},dc=example,dc=com")),
+                )
+                .unwrap();
         }
         writer.commit().unwrap();
         assert_clean(&store);
         let view = store.snapshot().unwrap();
         let (mut export, mut seen) = (Export::new(), BTreeSet::new());
         while let Some(entry) = export.next(&view).unwrap() {
-            assert!(entry.parent().is_none_or(|parent| seen.contains(&parent)), "{}", view.dn(entry.id()).unwrap());
+            assert!(
+                entry.parent().is_none_or(|parent| seen.contains(&parent)),
+                "{}",
+                view.dn(entry.id()).unwrap()
+            );
             assert!(seen.insert(entry.id()));
         }
         assert_eq!(seen.len(), 8);

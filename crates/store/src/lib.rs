@@ -43,7 +43,9 @@ pub use error::{Damage, OpenError, StoreError};
 pub use export::Export;
 pub use ids::{AttributeId, EntryId};
 pub use index::{IndexKinds, IndexSpec};
-pub use load::{LoadError, LoadOptions, LoadProgress, LoadReport, LoadSink, Stopped, bulk_load, load_new};
+pub use load::{
+    LoadError, LoadOptions, LoadProgress, LoadReport, LoadSink, Stopped, bulk_load, load_new,
+};
 pub use names::DnCache;
 pub use plan::{Candidates, Scope};
 pub use record::{Values, ValuesIter};

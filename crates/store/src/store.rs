@@ -68,16 +68,32 @@ impl Store {
     ///
     /// # Errors
     /// [`OpenError`]; [`OpenError::Exists`] when there is a store already.
-    pub fn create(path: &Path, options: &StoreOptions, schema: Arc<Schema>) -> Result<Store, OpenError> {
+    pub fn create(
+        path: &Path,
+        options: &StoreOptions,
+        schema: Arc<Schema>,
+    ) -> Result<Store, OpenError> {
         let suffixes = usable_suffixes(&schema, &options.suffixes)?;
-        let specs = options.indexes.clone().unwrap_or_else(|| default_specs(&schema));
+        let specs = options
+            .indexes
+            .clone()
+            .unwrap_or_else(|| default_specs(&schema));
         let resolved = resolve(&schema, &specs)?;
-        std::fs::create_dir_all(path).map_err(|source| OpenError::Io { path: path.into(), source })?;
+        std::fs::create_dir_all(path).map_err(|source| OpenError::Io {
+            path: path.into(),
+            source,
+        })?;
         let env = environment(path, options)?;
         let recorded: Vec<String> = resolved.iter().map(ResolvedSpec::recorded).collect();
-        let read = |source: StoreError| OpenError::Read { path: path.into(), source };
-        let created = initialise(&env, &schema, &suffixes, &resolved, &recorded.join("\n")).map_err(read)?;
-        let Some((dbs, table)) = created else { return Err(OpenError::Exists { path: path.into() }) };
+        let read = |source: StoreError| OpenError::Read {
+            path: path.into(),
+            source,
+        };
+        let created =
+            initialise(&env, &schema, &suffixes, &resolved, &recorded.join("\n")).map_err(read)?;
+        let Some((dbs, table)) = created else {
+            return Err(OpenError::Exists { path: path.into() });
+        };
         let indexes = numbered(&schema, resolved, &table).map_err(read)?;
         Ok(Store {
             env,
@@ -95,21 +111,37 @@ impl Store {
     ///
     /// # Errors
     /// [`OpenError`]; [`OpenError::NotAStore`] when there is none.
-    pub fn open(path: &Path, options: &StoreOptions, schema: Arc<Schema>) -> Result<Store, OpenError> {
+    pub fn open(
+        path: &Path,
+        options: &StoreOptions,
+        schema: Arc<Schema>,
+    ) -> Result<Store, OpenError> {
         if !Store::exists(path) {
             return Err(OpenError::NotAStore { path: path.into() });
         }
         let env = environment(path, options)?;
-        let read = |source: StoreError| OpenError::Read { path: path.into(), source };
-        let stored = Stored::read(&env).map_err(read)?.ok_or_else(|| OpenError::NotAStore { path: path.into() })?;
+        let read = |source: StoreError| OpenError::Read {
+            path: path.into(),
+            source,
+        };
+        let stored = Stored::read(&env)
+            .map_err(read)?
+            .ok_or_else(|| OpenError::NotAStore { path: path.into() })?;
         if stored.layout != LAYOUT {
-            return Err(OpenError::Layout { path: path.into(), found: stored.layout, expected: LAYOUT });
+            return Err(OpenError::Layout {
+                path: path.into(),
+                found: stored.layout,
+                expected: LAYOUT,
+            });
         }
         let suffixes = stored_suffixes(path, &schema, &stored, &options.suffixes)?;
         let resolved = stored_indexes(path, &schema, &stored, options.indexes.as_deref())?;
         let (dbs, table) = open_databases(&env, &schema).map_err(|error| match error {
             TableError::Store(source) => read(source),
-            TableError::Undefined(attribute) => OpenError::SchemaLacks { path: path.into(), attribute },
+            TableError::Undefined(attribute) => OpenError::SchemaLacks {
+                path: path.into(),
+                attribute,
+            },
         })?;
         let indexes = numbered(&schema, resolved, &table).map_err(read)?;
         Ok(Store {
@@ -179,22 +211,36 @@ impl Store {
                 equality: index.equality.is_some(),
                 substring: index.substring.is_some(),
             };
-            format!("{}:{kinds}", self.schema.attribute_at(index.attribute).name())
+            format!(
+                "{}:{kinds}",
+                self.schema.attribute_at(index.attribute).name()
+            )
         });
         texts.collect()
     }
 
     /// Takes note of a committed table.
     pub(crate) fn publish(&self, table: Arc<AttributeTable>) {
-        let mut current = self.attributes.write().unwrap_or_else(PoisonError::into_inner);
+        let mut current = self
+            .attributes
+            .write()
+            .unwrap_or_else(PoisonError::into_inner);
         if table.len() > current.len() {
             *current = table;
         }
     }
 
     /// A table that knows at least every attribute of the snapshot.
-    pub(crate) fn attributes_of(&self, txn: &impl Snapshot) -> Result<Arc<AttributeTable>, StoreError> {
-        let table = Arc::clone(&self.attributes.read().unwrap_or_else(PoisonError::into_inner));
+    pub(crate) fn attributes_of(
+        &self,
+        txn: &impl Snapshot,
+    ) -> Result<Arc<AttributeTable>, StoreError> {
+        let table = Arc::clone(
+            &self
+                .attributes
+                .read()
+                .unwrap_or_else(PoisonError::into_inner),
+        );
         if self.knows_all(&table, txn)? {
             return Ok(table);
         }
@@ -207,14 +253,20 @@ impl Store {
         Ok(newer)
     }
 
-    pub(crate) fn knows_all(&self, table: &AttributeTable, txn: &impl Snapshot) -> Result<bool, StoreError> {
+    pub(crate) fn knows_all(
+        &self,
+        table: &AttributeTable,
+        txn: &impl Snapshot,
+    ) -> Result<bool, StoreError> {
         Ok(table.len() as u64 >= txn.stat(self.dbs.attributes)?.entries as u64)
     }
 }
 
 impl std::fmt::Debug for Store {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Store").field("path", &self.path).finish_non_exhaustive()
+        f.debug_struct("Store")
+            .field("path", &self.path)
+            .finish_non_exhaustive()
     }
 }
 
@@ -228,10 +280,14 @@ struct Stored {
 impl Stored {
     fn read(env: &Environment) -> Result<Option<Stored>, StoreError> {
         let txn = env.read()?;
-        let Some(meta) = optional(&txn, "meta")? else { return Ok(None) };
+        let Some(meta) = optional(&txn, "meta")? else {
+            return Ok(None);
+        };
         let text = |key: &[u8]| -> Result<String, StoreError> {
             let bytes = txn.get(meta, key)?.ok_or(Damage::Description)?;
-            Ok(std::str::from_utf8(bytes).map_err(|_| Damage::Description)?.to_owned())
+            Ok(std::str::from_utf8(bytes)
+                .map_err(|_| Damage::Description)?
+                .to_owned())
         };
         Ok(Some(Stored {
             layout: text(KEY_LAYOUT)?,
@@ -261,7 +317,10 @@ fn environment(path: &Path, options: &StoreOptions) -> Result<Environment, OpenE
     if let Some(bytes) = options.map_bytes_max {
         open.map_bytes_max(bytes);
     }
-    open.open(path).map_err(|source| OpenError::Environment { path: path.into(), source })
+    open.open(path).map_err(|source| OpenError::Environment {
+        path: path.into(),
+        source,
+    })
 }
 
 /// Creates databases and description; `None` when there are some already.
@@ -310,7 +369,10 @@ fn number_indexed(
     Ok(table)
 }
 
-fn open_databases(env: &Environment, schema: &Schema) -> Result<(Databases, AttributeTable), TableError> {
+fn open_databases(
+    env: &Environment,
+    schema: &Schema,
+) -> Result<(Databases, AttributeTable), TableError> {
     let txn = env.read()?;
     let open = |name| txn.open_database(Some(name));
     let dbs = Databases {
@@ -324,10 +386,16 @@ fn open_databases(env: &Environment, schema: &Schema) -> Result<(Databases, Attr
     Ok((dbs, table))
 }
 
-fn numbered(schema: &Schema, resolved: Vec<ResolvedSpec<'_>>, table: &AttributeTable) -> Result<Indexes, StoreError> {
+fn numbered(
+    schema: &Schema,
+    resolved: Vec<ResolvedSpec<'_>>,
+    table: &AttributeTable,
+) -> Result<Indexes, StoreError> {
     let mut list = Vec::with_capacity(resolved.len());
     for spec in resolved {
-        let id = table.find(&AttributeDescription::plain(spec.attribute.index)).ok_or(Damage::Description)?;
+        let id = table
+            .find(&AttributeDescription::plain(spec.attribute.index))
+            .ok_or(Damage::Description)?;
         list.push(spec.into_index(id, schema));
     }
     Ok(Indexes::new(schema, list))
@@ -341,11 +409,17 @@ fn default_specs(schema: &Schema) -> Vec<IndexSpec> {
 }
 
 /// One resolved index per attribute type: kinds asked for in several places add up.
-fn resolve<'s>(schema: &'s Schema, specs: &[IndexSpec]) -> Result<Vec<ResolvedSpec<'s>>, OpenError> {
+fn resolve<'s>(
+    schema: &'s Schema,
+    specs: &[IndexSpec],
+) -> Result<Vec<ResolvedSpec<'s>>, OpenError> {
     let mut resolved: Vec<ResolvedSpec<'s>> = Vec::new();
     for spec in specs {
         let one = ResolvedSpec::resolve(schema, spec)?;
-        match resolved.iter_mut().find(|other| other.attribute.index == one.attribute.index) {
+        match resolved
+            .iter_mut()
+            .find(|other| other.attribute.index == one.attribute.index)
+        {
             Some(other) => other.kinds.merge(one.kinds),
             None => resolved.push(one),
         }
@@ -359,7 +433,11 @@ fn stored_indexes<'s>(
     stored: &Stored,
     asked: Option<&[IndexSpec]>,
 ) -> Result<Vec<ResolvedSpec<'s>>, OpenError> {
-    let specs = stored.indexes.lines().filter_map(|line| line.split(' ').next()).map(str::parse);
+    let specs = stored
+        .indexes
+        .lines()
+        .filter_map(|line| line.split(' ').next())
+        .map(str::parse);
     let resolved = resolve(schema, &specs.collect::<Result<Vec<_>, _>>()?)?;
     let sorted = |list: &[ResolvedSpec<'_>]| {
         let mut lines: Vec<String> = list.iter().map(ResolvedSpec::recorded).collect();
@@ -374,18 +452,36 @@ fn stored_indexes<'s>(
     lines.sort_unstable();
     // The lines hold the rules too: a schema that indexes by other rules is caught here as well.
     if lines != asked {
-        return Err(OpenError::Indexes { path: path.into(), stored: lines.join(" "), asked: asked.join(" ") });
+        return Err(OpenError::Indexes {
+            path: path.into(),
+            stored: lines.join(" "),
+            asked: asked.join(" "),
+        });
     }
     Ok(resolved)
 }
 
-fn stored_suffixes(path: &Path, schema: &Schema, stored: &Stored, asked: &[String]) -> Result<Vec<Dn>, OpenError> {
+fn stored_suffixes(
+    path: &Path,
+    schema: &Schema,
+    stored: &Stored,
+    asked: &[String],
+) -> Result<Vec<Dn>, OpenError> {
     let suffixes = usable_suffixes(schema, &stored.suffixes)?;
     if !asked.is_empty() {
         let asked = usable_suffixes(schema, asked)?;
         if asked.len() != suffixes.len() || !asked.iter().all(|dn| suffixes.contains(dn)) {
-            let list = |dns: &[Dn]| dns.iter().map(|dn| format!("{:?}", dn.pretty())).collect::<Vec<_>>().join(" ");
-            return Err(OpenError::Suffixes { path: path.into(), stored: list(&suffixes), asked: list(&asked) });
+            let list = |dns: &[Dn]| {
+                dns.iter()
+                    .map(|dn| format!("{:?}", dn.pretty()))
+                    .collect::<Vec<_>>()
+                    .join(" ")
+            };
+            return Err(OpenError::Suffixes {
+                path: path.into(),
+                stored: list(&suffixes),
+                asked: list(&asked),
+            });
         }
     }
     Ok(suffixes)
@@ -396,12 +492,20 @@ fn usable_suffixes(schema: &Schema, texts: &[String]) -> Result<Vec<Dn>, OpenErr
     for text in texts {
         let unusable = || OpenError::UnusableSuffix(text.clone());
         let dn = Dn::parse(schema, text).map_err(|_| unusable())?;
-        if dn.is_root() || suffixes.iter().any(|other| dn.is_within(other) || other.is_within(&dn)) {
+        if dn.is_root()
+            || suffixes
+                .iter()
+                .any(|other| dn.is_within(other) || other.is_within(&dn))
+        {
             return Err(unusable());
         }
         suffixes.push(dn);
     }
-    if suffixes.is_empty() { Err(OpenError::UnusableSuffix(String::new())) } else { Ok(suffixes) }
+    if suffixes.is_empty() {
+        Err(OpenError::UnusableSuffix(String::new()))
+    } else {
+        Ok(suffixes)
+    }
 }
 
 #[cfg(test)]

@@ -6,8 +6,14 @@ use fulgurite_schema::SchemaBuilder;
 use std::sync::Arc;
 
 fn asking(indexes: &[&str]) -> StoreOptions {
-    let indexes = indexes.iter().map(|text| text.parse::<IndexSpec>().unwrap()).collect();
-    StoreOptions { indexes: Some(indexes), ..options() }
+    let indexes = indexes
+        .iter()
+        .map(|text| text.parse::<IndexSpec>().unwrap())
+        .collect();
+    StoreOptions {
+        indexes: Some(indexes),
+        ..options()
+    }
 }
 
 fn reopen(made: TestStore, options: &StoreOptions) -> Result<Vec<String>, OpenError> {
@@ -19,28 +25,57 @@ fn reopen(made: TestStore, options: &StoreOptions) -> Result<Vec<String>, OpenEr
 #[test]
 fn the_stored_indexes_hold_unless_others_are_asked_for() {
     let asked = asking(&["uid:eq", "cn:sub", "uid:pres"]);
-    assert_eq!(reopen(create_with(&asked), &StoreOptions::default()).unwrap(), ["uid:eq,pres", "cn:sub"]);
+    assert_eq!(
+        reopen(create_with(&asked), &StoreOptions::default()).unwrap(),
+        ["uid:eq,pres", "cn:sub"]
+    );
     assert!(reopen(create_with(&asked), &asking(&["cn:sub", "uid:eq,pres"])).is_ok());
     let error = reopen(create_with(&asked), &asking(&["uid:eq"])).unwrap_err();
     assert!(matches!(error, OpenError::Indexes { .. }), "{error}");
-    assert!(reopen(create_with(&options()), &options()).unwrap().contains(&"mail:eq,pres,sub".to_owned()));
+    assert!(
+        reopen(create_with(&options()), &options())
+            .unwrap()
+            .contains(&"mail:eq,pres,sub".to_owned())
+    );
 }
 
 #[test]
 fn wrong_settings_are_told() {
     let dir = tempfile::TempDir::new().unwrap();
     let path = dir.path();
-    let create = |options: &StoreOptions| Store::create(path, options, schema()).map(drop).unwrap_err();
-    assert!(matches!(create(&asking(&["noSuchAttribute:eq"])), OpenError::Index { .. }));
-    assert!(matches!(create(&asking(&["jpegPhoto:sub"])), OpenError::Index { .. }));
-    let suffixes = |list: &[&str]| StoreOptions { suffixes: list.iter().map(|s| (*s).to_owned()).collect(), ..options() };
+    let create = |options: &StoreOptions| {
+        Store::create(path, options, schema())
+            .map(drop)
+            .unwrap_err()
+    };
+    assert!(matches!(
+        create(&asking(&["noSuchAttribute:eq"])),
+        OpenError::Index { .. }
+    ));
+    assert!(matches!(
+        create(&asking(&["jpegPhoto:sub"])),
+        OpenError::Index { .. }
+    ));
+    let suffixes = |list: &[&str]| StoreOptions {
+        suffixes: list.iter().map(|s| (*s).to_owned()).collect(),
+        ..options()
+    };
     for list in [&[][..], &[""], &["no dn"], &["dc=com", "dc=example,dc=com"]] {
-        assert!(matches!(create(&suffixes(list)), OpenError::UnusableSuffix(_)), "{list:?}");
+        assert!(
+            matches!(create(&suffixes(list)), OpenError::UnusableSuffix(_)),
+            "{list:?}"
+        );
     }
-    assert!(matches!(Store::open(path, &options(), schema()), Err(OpenError::NotAStore { .. })));
+    assert!(matches!(
+        Store::open(path, &options(), schema()),
+        Err(OpenError::NotAStore { .. })
+    ));
     drop(Store::create(path, &suffixes(&["dc=example,dc=com", "o=Other"]), schema()).unwrap());
     assert!(matches!(create(&options()), OpenError::Exists { .. }));
-    assert!(matches!(Store::open(path, &options(), schema()), Err(OpenError::Suffixes { .. })));
+    assert!(matches!(
+        Store::open(path, &options(), schema()),
+        Err(OpenError::Suffixes { .. })
+    ));
     let store = Store::open(path, &suffixes(&["O=other", "dc=Example,DC=com"]), schema()).unwrap();
     assert_eq!(store.suffixes().len(), 2);
 }
@@ -55,5 +90,11 @@ fn a_schema_that_lacks_stored_attributes_is_refused() {
     drop(store);
     let bare = Arc::new(SchemaBuilder::new().build().unwrap());
     let error = Store::open(dir.path(), &StoreOptions::default(), bare).unwrap_err();
-    assert!(matches!(error, OpenError::UnusableSuffix(_) | OpenError::Index { .. } | OpenError::SchemaLacks { .. }), "{error}");
+    assert!(
+        matches!(
+            error,
+            OpenError::UnusableSuffix(_) | OpenError::Index { .. } | OpenError::SchemaLacks { .. }
+        ),
+        "{error}"
+    );
 }

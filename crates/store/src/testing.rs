@@ -44,18 +44,38 @@ pub(crate) fn create_with(options: &StoreOptions) -> TestStore {
 
 /// A store whose RDN hashes have four bits, so that lists of names collide.
 pub(crate) fn create() -> TestStore {
-    let indexes = ["objectClass:eq", "uid:eq,pres", "cn:eq,sub,pres", "sn:sub", "name:eq", "uidNumber:eq", "member:eq"];
-    let indexes = indexes.iter().map(|text| text.parse::<IndexSpec>().unwrap()).collect();
-    create_with(&StoreOptions { indexes: Some(indexes), rdn_hash_bits_ignored: !0xf, ..options() })
+    let indexes = [
+        "objectClass:eq",
+        "uid:eq,pres",
+        "cn:eq,sub,pres",
+        "sn:sub",
+        "name:eq",
+        "uidNumber:eq",
+        "member:eq",
+    ];
+    let indexes = indexes
+        .iter()
+        .map(|text| text.parse::<IndexSpec>().unwrap())
+        .collect();
+    create_with(&StoreOptions {
+        indexes: Some(indexes),
+        rdn_hash_bits_ignored: !0xf,
+        ..options()
+    })
 }
 
 pub(crate) fn entry(schema: &Schema, dn: &str, attributes: &[(&str, &str)]) -> CheckedEntry {
     let mut entry = Entry::new(Dn::parse(schema, dn).unwrap());
     for (name, value) in attributes {
-        entry.push(&schema.describe(name.as_bytes()).unwrap(), value.as_bytes().to_vec());
+        entry.push(
+            &schema.describe(name.as_bytes()).unwrap(),
+            value.as_bytes().to_vec(),
+        );
     }
     entry.add_missing_rdn_values(schema);
-    schema.check(entry, &CheckOptions::default()).unwrap_or_else(|violation| panic!("{dn}: {violation}"))
+    schema
+        .check(entry, &CheckOptions::default())
+        .unwrap_or_else(|violation| panic!("{dn}: {violation}"))
 }
 
 pub(crate) fn unit(schema: &Schema, dn: &str) -> CheckedEntry {
@@ -63,7 +83,11 @@ pub(crate) fn unit(schema: &Schema, dn: &str) -> CheckedEntry {
 }
 
 pub(crate) fn person(schema: &Schema, dn: &str, more: &[(&str, &str)]) -> CheckedEntry {
-    let mut attributes = vec![("objectClass", "inetOrgPerson"), ("sn", "Doe"), ("cn", "Jane Doe")];
+    let mut attributes = vec![
+        ("objectClass", "inetOrgPerson"),
+        ("sn", "Doe"),
+        ("cn", "Jane Doe"),
+    ];
     attributes.extend_from_slice(more);
     entry(schema, dn, &attributes)
 }
@@ -100,7 +124,11 @@ pub(crate) fn contents(view: &View<'_>) -> BTreeMap<String, BTreeMap<String, Vec
             values.sort();
             (a.info.text.to_string(), values)
         });
-        assert!(contents.insert(view.dn(id).unwrap(), attributes.collect()).is_none());
+        assert!(
+            contents
+                .insert(view.dn(id).unwrap(), attributes.collect())
+                .is_none()
+        );
         next = view.next_entry_id(EntryId(id.0 + 1)).unwrap();
     }
     contents

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::{Damage, StoreError};
-use crate::idset::{Bits, Chunk, join};
 use crate::ids::EntryId;
+use crate::idset::{Bits, Chunk, join};
 use crate::index::{emit, key};
 use crate::names::{Counts, List};
 use crate::view::View;
@@ -90,12 +90,21 @@ fn walk_entries(view: &View<'_>, report: &mut Report) -> Result<Expected, StoreE
         }
         let postings = &mut expected.postings;
         postings.entry(key::all_entries()).or_default().insert(id);
-        emit(&view.store.indexes, &view.store.schema, &entry, &|_| true, &mut scratch, &mut |key| {
-            match postings.get_mut(key) {
-                Some(ids) => ids.insert(id),
-                None => postings.insert(key.to_vec(), BTreeSet::from([id])).is_none(),
-            };
-        });
+        emit(
+            &view.store.indexes,
+            &view.store.schema,
+            &entry,
+            &|_| true,
+            &mut scratch,
+            &mut |key| {
+                match postings.get_mut(key) {
+                    Some(ids) => ids.insert(id),
+                    None => postings
+                        .insert(key.to_vec(), BTreeSet::from([id]))
+                        .is_none(),
+                };
+            },
+        );
     }
     Ok(expected)
 }
@@ -112,7 +121,8 @@ fn check_names(view: &View<'_>, report: &mut Report) -> Result<(), StoreError> {
             };
             let sound = match view.record(id) {
                 Ok(Some(record)) => {
-                    record.rdn_normal() == rdn_normal && key == view.name_key(record.parent(), rdn_normal)
+                    record.rdn_normal() == rdn_normal
+                        && key == view.name_key(record.parent(), rdn_normal)
                 }
                 _ => false,
             };
@@ -125,7 +135,11 @@ fn check_names(view: &View<'_>, report: &mut Report) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn check_counts(view: &View<'_>, parents: &BTreeMap<EntryId, EntryId>, report: &mut Report) -> Result<(), StoreError> {
+fn check_counts(
+    view: &View<'_>,
+    parents: &BTreeMap<EntryId, EntryId>,
+    report: &mut Report,
+) -> Result<(), StoreError> {
     let mut expected: BTreeMap<EntryId, Counts> = BTreeMap::new();
     for parent in parents.values().filter(|parent| **parent != EntryId::ABOVE) {
         expected.entry(*parent).or_default().children += 1;
@@ -148,8 +162,17 @@ fn check_counts(view: &View<'_>, parents: &BTreeMap<EntryId, EntryId>, report: &
         row = cursor.next()?;
     }
     let ids: BTreeSet<&EntryId> = stored.keys().chain(expected.keys()).collect();
-    for id in ids.into_iter().filter(|id| stored.get(id) != expected.get(id)) {
-        report.problem(|| format!("entry {id}: counts {:?}, in truth {:?}", stored.get(id), expected.get(id)));
+    for id in ids
+        .into_iter()
+        .filter(|id| stored.get(id) != expected.get(id))
+    {
+        report.problem(|| {
+            format!(
+                "entry {id}: counts {:?}, in truth {:?}",
+                stored.get(id),
+                expected.get(id)
+            )
+        });
     }
     Ok(())
 }
@@ -174,7 +197,12 @@ fn check_index(
         let wanted = expected.entry(posting.to_vec()).or_default();
         for id in ids {
             if !wanted.remove(&id) {
-                report.problem(|| format!("{} lists entry {id}, which is not of it", posting.escape_ascii()));
+                report.problem(|| {
+                    format!(
+                        "{} lists entry {id}, which is not of it",
+                        posting.escape_ascii()
+                    )
+                });
             }
         }
     }
@@ -186,10 +214,17 @@ fn check_index(
     Ok(())
 }
 
-fn decode_chunk<'k>(key: &'k [u8], value: &[u8]) -> Result<(&'k [u8], Vec<EntryId>, usize), Damage> {
+fn decode_chunk<'k>(
+    key: &'k [u8],
+    value: &[u8],
+) -> Result<(&'k [u8], Vec<EntryId>, usize), Damage> {
     let (posting, number) = key::split_chunk(key).ok_or(Damage::Posting)?;
     let chunk = Chunk::parse(value)?;
     let mut bits = Bits::new();
     chunk.or_into(&mut bits)?;
-    Ok((posting, bits.iter().map(|low| join(number, low)).collect(), chunk.len()))
+    Ok((
+        posting,
+        bits.iter().map(|low| join(number, low)).collect(),
+        chunk.len(),
+    ))
 }

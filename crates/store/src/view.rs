@@ -64,7 +64,11 @@ impl<'s> View<'s> {
     /// Gives up the snapshot, keeping the reader's place for [`ParkedView::resume`].
     #[must_use]
     pub fn park(self) -> ParkedView<'s> {
-        ParkedView { reader: self.txn.park(), store: self.store, attributes: self.attributes }
+        ParkedView {
+            reader: self.txn.park(),
+            store: self.store,
+            attributes: self.attributes,
+        }
     }
 
     fn update_attributes(&mut self) -> Result<(), StoreError> {
@@ -82,7 +86,11 @@ impl<'s> ParkedView<'s> {
     /// [`StoreError::Engine`].
     pub fn resume(self) -> Result<View<'s>, StoreError> {
         let txn = self.reader.resume()?;
-        let mut view = View { txn, store: self.store, attributes: self.attributes };
+        let mut view = View {
+            txn,
+            store: self.store,
+            attributes: self.attributes,
+        };
         view.update_attributes()?;
         Ok(view)
     }
@@ -91,7 +99,11 @@ impl<'s> ParkedView<'s> {
 impl<'s, T: Snapshot> View<'s, T> {
     pub(crate) fn new(store: &'s Store, txn: T) -> Result<View<'s, T>, StoreError> {
         let attributes = store.attributes_of(&txn)?;
-        Ok(View { txn, store, attributes })
+        Ok(View {
+            txn,
+            store,
+            attributes,
+        })
     }
 
     /// The store.
@@ -126,16 +138,27 @@ impl<'s, T: Snapshot> View<'s, T> {
     /// [`StoreError`] when the engine fails or the store is damaged.
     pub fn find_normal(&self, normal: &str) -> Result<Found, StoreError> {
         let missing = Found::Missing { deepest: None };
-        let is_above = |suffix: &&Dn| normal == suffix.normal() || normal_is_under(normal, suffix.normal());
-        let Some(suffix) = self.store.suffixes().iter().find(is_above) else { return Ok(missing) };
-        let Some(mut id) = self.child(EntryId::ABOVE, suffix.normal().as_bytes())? else { return Ok(missing) };
+        let is_above =
+            |suffix: &&Dn| normal == suffix.normal() || normal_is_under(normal, suffix.normal());
+        let Some(suffix) = self.store.suffixes().iter().find(is_above) else {
+            return Ok(missing);
+        };
+        let Some(mut id) = self.child(EntryId::ABOVE, suffix.normal().as_bytes())? else {
+            return Ok(missing);
+        };
         let below = normal.len() - suffix.normal().len();
-        let rdns = normal.get(..below.saturating_sub(1)).filter(|rdns| !rdns.is_empty());
+        let rdns = normal
+            .get(..below.saturating_sub(1))
+            .filter(|rdns| !rdns.is_empty());
         let mut depth = suffix.depth();
         for rdn in rdns.into_iter().flat_map(|rdns| rdns.rsplit(',')) {
             match self.child(id, rdn.as_bytes())? {
                 Some(child) => id = child,
-                None => return Ok(Found::Missing { deepest: Some((id, depth)) }),
+                None => {
+                    return Ok(Found::Missing {
+                        deepest: Some((id, depth)),
+                    });
+                }
             }
             depth += 1;
         }
@@ -147,7 +170,10 @@ impl<'s, T: Snapshot> View<'s, T> {
     /// # Errors
     /// [`StoreError`] when the engine fails or the list is damaged.
     pub fn child(&self, parent: EntryId, rdn_normal: &[u8]) -> Result<Option<EntryId>, StoreError> {
-        match self.txn.get(self.store.dbs.names, &self.name_key(parent, rdn_normal))? {
+        match self
+            .txn
+            .get(self.store.dbs.names, &self.name_key(parent, rdn_normal))?
+        {
             Some(list) => Ok(names::find(list, rdn_normal)?),
             None => Ok(None),
         }
@@ -158,8 +184,16 @@ impl<'s, T: Snapshot> View<'s, T> {
     /// # Errors
     /// [`StoreError`] when the engine fails or the record is damaged.
     pub fn entry(&self, id: EntryId) -> Result<Option<EntryView<'_>>, StoreError> {
-        let Some(record) = self.record(id)? else { return Ok(None) };
-        Ok(Some(EntryView::new(id, record, &self.attributes, &self.store.schema, self)))
+        let Some(record) = self.record(id)? else {
+            return Ok(None);
+        };
+        Ok(Some(EntryView::new(
+            id,
+            record,
+            &self.attributes,
+            &self.store.schema,
+            self,
+        )))
     }
 
     /// The parent of an entry; `None` for a suffix entry.
@@ -167,7 +201,10 @@ impl<'s, T: Snapshot> View<'s, T> {
     /// # Errors
     /// [`StoreError::NoSuchEntry`]; otherwise when the engine fails or the record is damaged.
     pub fn parent(&self, id: EntryId) -> Result<Option<EntryId>, StoreError> {
-        let parent = self.record(id)?.ok_or(StoreError::NoSuchEntry(id))?.parent();
+        let parent = self
+            .record(id)?
+            .ok_or(StoreError::NoSuchEntry(id))?
+            .parent();
         Ok(Some(parent).filter(|parent| *parent != EntryId::ABOVE))
     }
 
@@ -182,7 +219,11 @@ impl<'s, T: Snapshot> View<'s, T> {
             levels += 1;
             record = self.ancestor_record(record.parent(), levels)?;
         }
-        let suffix = self.store.suffixes().iter().find(|s| s.normal().as_bytes() == record.rdn_normal());
+        let suffix = self
+            .store
+            .suffixes()
+            .iter()
+            .find(|s| s.normal().as_bytes() == record.rdn_normal());
         Ok(levels + suffix.ok_or(Damage::Parents)?.depth())
     }
 
@@ -192,7 +233,10 @@ impl<'s, T: Snapshot> View<'s, T> {
     /// [`StoreError::NoSuchEntry`]; otherwise when the engine fails or a record is damaged.
     pub fn is_descendant(&self, id: EntryId, ancestor: EntryId) -> Result<bool, StoreError> {
         let mut levels = 0;
-        let mut parent = self.record(id)?.ok_or(StoreError::NoSuchEntry(id))?.parent();
+        let mut parent = self
+            .record(id)?
+            .ok_or(StoreError::NoSuchEntry(id))?
+            .parent();
         while parent != EntryId::ABOVE && parent != ancestor {
             levels += 1;
             parent = self.ancestor_record(parent, levels)?.parent();
@@ -204,7 +248,12 @@ impl<'s, T: Snapshot> View<'s, T> {
     ///
     /// # Errors
     /// [`StoreError::NoSuchEntry`]; otherwise when the engine fails or a record is damaged.
-    pub fn write_dn(&self, id: EntryId, cache: &mut DnCache, out: &mut String) -> Result<(), StoreError> {
+    pub fn write_dn(
+        &self,
+        id: EntryId,
+        cache: &mut DnCache,
+        out: &mut String,
+    ) -> Result<(), StoreError> {
         let record = self.record(id)?.ok_or(StoreError::NoSuchEntry(id))?;
         self.write_dn_of(&record, cache, out)
     }
@@ -231,7 +280,11 @@ impl<'s, T: Snapshot> View<'s, T> {
     ///
     /// # Errors
     /// [`StoreError`] when the engine fails or a list is damaged; `visit` ends the walk early by answering false.
-    pub fn for_each_child(&self, parent: EntryId, visit: &mut dyn FnMut(EntryId) -> bool) -> Result<(), StoreError> {
+    pub fn for_each_child(
+        &self,
+        parent: EntryId,
+        visit: &mut dyn FnMut(EntryId) -> bool,
+    ) -> Result<(), StoreError> {
         let mut cursor = self.txn.cursor(self.store.dbs.names)?;
         let mut row = cursor.seek_range(&parent.key())?;
         while let Some((_, list)) = row.filter(|(key, _)| names::is_child_of(key, parent)) {
@@ -264,7 +317,10 @@ impl<'s, T: Snapshot> View<'s, T> {
     /// # Errors
     /// [`StoreError`] when the engine fails or a list is damaged.
     pub fn has_children(&self, id: EntryId) -> Result<bool, StoreError> {
-        let row = self.txn.cursor(self.store.dbs.names)?.seek_range(&id.key())?;
+        let row = self
+            .txn
+            .cursor(self.store.dbs.names)?
+            .seek_range(&id.key())?;
         Ok(row.is_some_and(|(key, _)| names::is_child_of(key, id)))
     }
 
@@ -281,7 +337,11 @@ impl<'s, T: Snapshot> View<'s, T> {
     /// # Errors
     /// [`StoreError`] when the engine fails or the table is damaged.
     pub fn next_entry_id(&self, from: EntryId) -> Result<Option<EntryId>, StoreError> {
-        match self.txn.cursor(self.store.dbs.entries)?.seek_range(&from.key())? {
+        match self
+            .txn
+            .cursor(self.store.dbs.entries)?
+            .seek_range(&from.key())?
+        {
             Some((key, _)) => Ok(Some(EntryId::from_key(key).ok_or(Damage::Record)?)),
             None => Ok(None),
         }
@@ -365,13 +425,17 @@ impl View<'_> {
 
 impl<T: Snapshot> std::fmt::Debug for View<'_, T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("View").field("store", self.store).finish_non_exhaustive()
+        f.debug_struct("View")
+            .field("store", self.store)
+            .finish_non_exhaustive()
     }
 }
 
 impl std::fmt::Debug for ParkedView<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ParkedView").field("store", self.store).finish_non_exhaustive()
+        f.debug_struct("ParkedView")
+            .field("store", self.store)
+            .finish_non_exhaustive()
     }
 }
 

@@ -43,7 +43,9 @@ impl Bits {
     }
 
     pub(crate) fn contains(&self, low: u16) -> bool {
-        self.words.get(usize::from(low) / 64).is_some_and(|word| word & (1 << (low % 64)) != 0)
+        self.words
+            .get(usize::from(low) / 64)
+            .is_some_and(|word| word & (1 << (low % 64)) != 0)
     }
 
     /// Adds `first..=last`; false when they are out of order or outside.
@@ -51,24 +53,47 @@ impl Bits {
         if first > last || last >= CHUNK_IDS {
             return false;
         }
-        for (index, word) in self.words.iter_mut().enumerate().take(last / 64 + 1).skip(first / 64) {
-            let from = if index == first / 64 { u64::MAX << (first % 64) } else { u64::MAX };
-            let to = if index == last / 64 { u64::MAX >> (63 - last % 64) } else { u64::MAX };
+        for (index, word) in self
+            .words
+            .iter_mut()
+            .enumerate()
+            .take(last / 64 + 1)
+            .skip(first / 64)
+        {
+            let from = if index == first / 64 {
+                u64::MAX << (first % 64)
+            } else {
+                u64::MAX
+            };
+            let to = if index == last / 64 {
+                u64::MAX >> (63 - last % 64)
+            } else {
+                u64::MAX
+            };
             *word |= from & to;
         }
         true
     }
 
     pub(crate) fn or(&mut self, other: &Bits) {
-        self.words.iter_mut().zip(&other.words).for_each(|(a, b)| *a |= b);
+        self.words
+            .iter_mut()
+            .zip(&other.words)
+            .for_each(|(a, b)| *a |= b);
     }
 
     pub(crate) fn and(&mut self, other: &Bits) {
-        self.words.iter_mut().zip(&other.words).for_each(|(a, b)| *a &= b);
+        self.words
+            .iter_mut()
+            .zip(&other.words)
+            .for_each(|(a, b)| *a &= b);
     }
 
     pub(crate) fn and_not(&mut self, other: &Bits) {
-        self.words.iter_mut().zip(&other.words).for_each(|(a, b)| *a &= !b);
+        self.words
+            .iter_mut()
+            .zip(&other.words)
+            .for_each(|(a, b)| *a &= !b);
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -77,7 +102,10 @@ impl Bits {
 
     /// Number of places that are set.
     pub(crate) fn len(&self) -> usize {
-        self.words.iter().map(|word| word.count_ones() as usize).sum()
+        self.words
+            .iter()
+            .map(|word| word.count_ones() as usize)
+            .sum()
     }
 
     /// Number of runs of neighbours.
@@ -105,7 +133,9 @@ impl Bits {
     /// The first place at or after `from` that is not set; the end of the chunk if there is none.
     pub(crate) fn next_gap(&self, from: usize) -> usize {
         let mut index = from / 64;
-        let Some(first) = self.words.get(index) else { return CHUNK_IDS };
+        let Some(first) = self.words.get(index) else {
+            return CHUNK_IDS;
+        };
         let mut word = !first & (u64::MAX << (from % 64));
         while word == 0 {
             index += 1;

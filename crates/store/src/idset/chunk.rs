@@ -37,7 +37,11 @@ impl<'a> Chunk<'a> {
         if !sound || cardinality == 0 || usize::from(cardinality) > CHUNK_IDS {
             return Err(Damage::Posting);
         }
-        Ok(Chunk { kind, cardinality, content })
+        Ok(Chunk {
+            kind,
+            cardinality,
+            content,
+        })
     }
 
     /// Number of ids in the chunk, as its header has it.
@@ -49,7 +53,9 @@ impl<'a> Chunk<'a> {
     pub(crate) fn or_into(&self, bits: &mut Bits) -> Result<(), Damage> {
         let sound = match self.kind {
             ARRAY => self.numbers().all(|low| bits.insert(low)),
-            RUNS => self.runs().all(|(first, last)| bits.insert_run(first, last)),
+            RUNS => self
+                .runs()
+                .all(|(first, last)| bits.insert_run(first, last)),
             _ => {
                 for (index, word) in bits.words_mut().iter_mut().enumerate() {
                     *word |= u64_at(self.content, index * 8).unwrap_or(0);
@@ -61,11 +67,20 @@ impl<'a> Chunk<'a> {
     }
 
     fn numbers(&self) -> impl Iterator<Item = u16> + use<'a> {
-        self.content.as_chunks::<2>().0.iter().map(|pair| u16::from_le_bytes(*pair))
+        self.content
+            .as_chunks::<2>()
+            .0
+            .iter()
+            .map(|pair| u16::from_le_bytes(*pair))
     }
 
     fn runs(&self) -> impl Iterator<Item = (usize, usize)> + use<'a> {
-        let ends = |r: &[u8; 4]| (u16::from_le_bytes([r[0], r[1]]).into(), u16::from_le_bytes([r[2], r[3]]).into());
+        let ends = |r: &[u8; 4]| {
+            (
+                u16::from_le_bytes([r[0], r[1]]).into(),
+                u16::from_le_bytes([r[2], r[3]]).into(),
+            )
+        };
         self.content.as_chunks::<4>().0.iter().map(ends)
     }
 }
@@ -79,13 +94,16 @@ pub(crate) fn encode(bits: &Bits, out: &mut Vec<u8>) {
     }
     if cardinality * 2 <= (runs * 4).min(BITMAP_LEN) {
         header(out, ARRAY, cardinality);
-        bits.iter().for_each(|low| out.extend_from_slice(&low.to_le_bytes()));
+        bits.iter()
+            .for_each(|low| out.extend_from_slice(&low.to_le_bytes()));
     } else if runs * 4 <= BITMAP_LEN {
         header(out, RUNS, cardinality);
         encode_runs(bits, out);
     } else {
         header(out, BITMAP, cardinality);
-        bits.words().iter().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
+        bits.words()
+            .iter()
+            .for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
     }
 }
 

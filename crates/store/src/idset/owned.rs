@@ -24,7 +24,9 @@ impl IdSet {
 
     pub(crate) fn contains(&self, id: EntryId) -> bool {
         let (chunk, low) = split(id);
-        self.chunks.get(&chunk).is_some_and(|bits| bits.contains(low))
+        self.chunks
+            .get(&chunk)
+            .is_some_and(|bits| bits.contains(low))
     }
 
     pub(crate) fn chunk(&self, number: u32) -> Option<&Bits> {
@@ -41,10 +43,14 @@ impl IdSet {
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = EntryId> + '_ {
-        self.chunks.iter().flat_map(|(number, bits)| bits.iter().map(|low| join(*number, low)))
+        self.chunks
+            .iter()
+            .flat_map(|(number, bits)| bits.iter().map(|low| join(*number, low)))
     }
 
     fn chunk_mut(&mut self, number: u32) -> &mut Bits {
-        self.chunks.entry(number).or_insert_with(|| Box::new(Bits::new()))
+        self.chunks
+            .entry(number)
+            .or_insert_with(|| Box::new(Bits::new()))
     }
 }

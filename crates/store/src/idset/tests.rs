@@ -8,10 +8,16 @@ const IDS: u16 = CHUNK_IDS as u16;
 fn places() -> impl Strategy<Value = BTreeSet<u16>> {
     prop_oneof![
         prop::collection::btree_set(0..IDS, 0..40),
-        prop::collection::vec((0..IDS, 0_u16..900), 1..5)
-            .prop_map(|runs| runs.iter().flat_map(|(a, n)| *a..(*a + *n).min(IDS)).collect()),
+        prop::collection::vec((0..IDS, 0_u16..900), 1..5).prop_map(|runs| runs
+            .iter()
+            .flat_map(|(a, n)| *a..(*a + *n).min(IDS))
+            .collect()),
         any::<u64>().prop_map(|seed| (0..IDS)
-            .filter(|p| (u64::from(*p) + 1).wrapping_mul(seed | 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 63 == 0)
+            .filter(|p| (u64::from(*p) + 1)
+                .wrapping_mul(seed | 1)
+                .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+                >> 63
+                == 0)
             .collect()),
     ]
 }

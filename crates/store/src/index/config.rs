@@ -39,15 +39,35 @@ impl IndexSpec {
     /// and Unix accounts.
     #[must_use]
     pub fn defaults() -> Vec<IndexSpec> {
-        let eq = IndexKinds { equality: true, ..IndexKinds::default() };
-        let all = IndexKinds { presence: true, equality: true, substring: true };
+        let eq = IndexKinds {
+            equality: true,
+            ..IndexKinds::default()
+        };
+        let all = IndexKinds {
+            presence: true,
+            equality: true,
+            substring: true,
+        };
         let mut specs = Vec::new();
         for (names, kinds) in [
-            (&["objectClass", "member", "uniqueMember", "memberUid", "uidNumber", "gidNumber"][..], eq),
+            (
+                &[
+                    "objectClass",
+                    "member",
+                    "uniqueMember",
+                    "memberUid",
+                    "uidNumber",
+                    "gidNumber",
+                ][..],
+                eq,
+            ),
             (&["entryUUID", "entryCSN"], eq),
             (&["uid", "mail", "cn", "sn", "givenName"], all),
         ] {
-            specs.extend(names.iter().map(|name| IndexSpec { attribute: (*name).to_owned(), kinds }));
+            specs.extend(names.iter().map(|name| IndexSpec {
+                attribute: (*name).to_owned(),
+                kinds,
+            }));
         }
         specs
     }
@@ -58,7 +78,10 @@ impl FromStr for IndexSpec {
 
     /// Reads `attribute:kind,kind`; kinds are `eq`, `pres`, `sub` and `approx`, and `eq` when none is given.
     fn from_str(text: &str) -> Result<IndexSpec, OpenError> {
-        let wrong = |reason| OpenError::Index { text: text.to_owned(), reason };
+        let wrong = |reason| OpenError::Index {
+            text: text.to_owned(),
+            reason,
+        };
         let (attribute, list) = text.split_once(':').unwrap_or((text, "eq"));
         if attribute.trim().is_empty() {
             return Err(wrong("names no attribute"));
@@ -72,7 +95,10 @@ impl FromStr for IndexSpec {
                 _ => return Err(wrong("the kinds of index are eq, pres, sub and approx")),
             }
         }
-        Ok(IndexSpec { attribute: attribute.trim().to_owned(), kinds })
+        Ok(IndexSpec {
+            attribute: attribute.trim().to_owned(),
+            kinds,
+        })
     }
 }
 
@@ -84,8 +110,16 @@ impl fmt::Display for IndexSpec {
 
 impl fmt::Display for IndexKinds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = [(self.equality, "eq"), (self.presence, "pres"), (self.substring, "sub")];
-        let names: Vec<&str> = names.iter().filter(|(on, _)| *on).map(|(_, name)| *name).collect();
+        let names = [
+            (self.equality, "eq"),
+            (self.presence, "pres"),
+            (self.substring, "sub"),
+        ];
+        let names: Vec<&str> = names
+            .iter()
+            .filter(|(on, _)| *on)
+            .map(|(_, name)| *name)
+            .collect();
         f.write_str(&names.join(","))
     }
 }

@@ -20,7 +20,10 @@ pub(crate) trait EmitSource {
 impl EmitSource for Entry {
     fn each(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8])) {
         for attribute in &self.attributes {
-            attribute.values.iter().for_each(|value| visit(attribute.description.attribute, value));
+            attribute
+                .values
+                .iter()
+                .for_each(|value| visit(attribute.description.attribute, value));
         }
     }
 }
@@ -55,14 +58,20 @@ fn emit_value(
         sink(scratch);
     }
     // A value without normal form matches no assertion: it needs no key.
-    let normal = index.equality.and_then(|rule| rule.normalise(schema, value).ok());
+    let normal = index
+        .equality
+        .and_then(|rule| rule.normalise(schema, value).ok());
     if let Some(normal) = &normal {
         emit_equality(indexes, schema, index, value, normal, scratch, sink);
     }
     let Some(rule) = index.substring else { return };
     match normal {
         // Rules of one family share the normal form.
-        Some(normal) if index.equality.is_some_and(|equality| equality.same_normal_form(rule)) => {
+        Some(normal)
+            if index
+                .equality
+                .is_some_and(|equality| equality.same_normal_form(rule)) =>
+        {
             emit_grams(index, &normal, scratch, sink);
         }
         _ => {
@@ -83,9 +92,14 @@ fn emit_equality(
     sink: &mut dyn FnMut(&[u8]),
 ) {
     if index.object_class {
-        let class = std::str::from_utf8(value).ok().and_then(|name| schema.object_class(name));
+        let class = std::str::from_utf8(value)
+            .ok()
+            .and_then(|name| schema.object_class(name));
         if let Some(class) = class {
-            return indexes.class_keys(class.index).iter().for_each(|key| sink(key));
+            return indexes
+                .class_keys(class.index)
+                .iter()
+                .for_each(|key| sink(key));
         }
     }
     key::posting(scratch, index.id, Kind::Equality, normal);
@@ -135,7 +149,10 @@ pub(crate) fn grams_of_piece(piece: &[u8], initial: bool, last: bool) -> Vec<Gra
     match padded.len() {
         0..GRAM_LEN if last => vec![GramLookup::One(padded)],
         0..GRAM_LEN => vec![GramLookup::Beginning(padded)],
-        _ => padded.windows(GRAM_LEN).map(|gram| GramLookup::One(gram.to_vec())).collect(),
+        _ => padded
+            .windows(GRAM_LEN)
+            .map(|gram| GramLookup::One(gram.to_vec()))
+            .collect(),
     }
 }
 

@@ -33,9 +33,17 @@ pub(crate) struct Indexes {
 
 impl Indexes {
     pub(crate) fn new(schema: &Schema, list: Vec<Index>) -> Indexes {
-        let fed = schema.attributes().iter().map(|attribute| feeds(schema, &list, attribute)).collect();
+        let fed = schema
+            .attributes()
+            .iter()
+            .map(|attribute| feeds(schema, &list, attribute))
+            .collect();
         let class_keys = class_keys(schema, &list);
-        Indexes { list, fed, class_keys }
+        Indexes {
+            list,
+            fed,
+            class_keys,
+        }
     }
 
     pub(crate) fn list(&self) -> &[Index] {
@@ -49,18 +57,27 @@ impl Indexes {
 
     /// The indexes that values of this attribute type belong to.
     pub(crate) fn fed_by(&self, attribute: AttributeIndex) -> impl Iterator<Item = &Index> {
-        let positions = self.fed.get(attribute.0 as usize).map_or(&[][..], Vec::as_slice);
-        positions.iter().filter_map(|position| self.list.get(*position))
+        let positions = self
+            .fed
+            .get(attribute.0 as usize)
+            .map_or(&[][..], Vec::as_slice);
+        positions
+            .iter()
+            .filter_map(|position| self.list.get(*position))
     }
 
     /// Whether values of this attribute type are indexed at all.
     pub(crate) fn is_fed_by(&self, attribute: AttributeIndex) -> bool {
-        self.fed.get(attribute.0 as usize).is_some_and(|fed| !fed.is_empty())
+        self.fed
+            .get(attribute.0 as usize)
+            .is_some_and(|fed| !fed.is_empty())
     }
 
     /// Equality keys of an object class and its superior classes; empty when objectClass is not indexed.
     pub(crate) fn class_keys(&self, class: fulgurite_schema::ObjectClassIndex) -> &[Vec<u8>] {
-        self.class_keys.get(class.0 as usize).map_or(&[], Vec::as_slice)
+        self.class_keys
+            .get(class.0 as usize)
+            .map_or(&[], Vec::as_slice)
     }
 }
 
@@ -75,16 +92,27 @@ impl<'s> ResolvedSpec<'s> {
     ///
     /// # Errors
     /// [`OpenError::Index`] for an unknown attribute or one without the rule.
-    pub(crate) fn resolve(schema: &'s Schema, spec: &IndexSpec) -> Result<ResolvedSpec<'s>, OpenError> {
-        let wrong = |reason| OpenError::Index { text: spec.to_string(), reason };
-        let attribute = schema.attribute(&spec.attribute).ok_or_else(|| wrong("the schema does not define the attribute"))?;
+    pub(crate) fn resolve(
+        schema: &'s Schema,
+        spec: &IndexSpec,
+    ) -> Result<ResolvedSpec<'s>, OpenError> {
+        let wrong = |reason| OpenError::Index {
+            text: spec.to_string(),
+            reason,
+        };
+        let attribute = schema
+            .attribute(&spec.attribute)
+            .ok_or_else(|| wrong("the schema does not define the attribute"))?;
         if spec.kinds.equality && attribute.equality.is_none() {
             return Err(wrong("the attribute has no equality rule"));
         }
         if spec.kinds.substring && attribute.substring.is_none() {
             return Err(wrong("the attribute has no substrings rule"));
         }
-        Ok(ResolvedSpec { attribute, kinds: spec.kinds })
+        Ok(ResolvedSpec {
+            attribute,
+            kinds: spec.kinds,
+        })
     }
 
     /// As recorded in the store: attribute, kinds, and the rules whose normal forms are in the keys.
@@ -92,7 +120,11 @@ impl<'s> ResolvedSpec<'s> {
         let name = |rule: Option<&'static MatchingRule>| rule.map_or("-", |rule| rule.name);
         let equality = name(self.attribute.equality.filter(|_| self.kinds.equality));
         let substring = name(self.attribute.substring.filter(|_| self.kinds.substring));
-        format!("{}:{} {equality} {substring}", self.attribute.name(), self.kinds)
+        format!(
+            "{}:{} {equality} {substring}",
+            self.attribute.name(),
+            self.kinds
+        )
     }
 
     pub(crate) fn into_index(self, id: AttributeId, schema: &Schema) -> Index {
@@ -109,12 +141,19 @@ impl<'s> ResolvedSpec<'s> {
 }
 
 fn feeds(schema: &Schema, list: &[Index], attribute: &AttributeType) -> Vec<usize> {
-    let fed = list.iter().enumerate().filter(|(_, index)| schema.attribute_at(index.attribute).covers(attribute.index));
+    let fed = list
+        .iter()
+        .enumerate()
+        .filter(|(_, index)| schema.attribute_at(index.attribute).covers(attribute.index));
     fed.map(|(position, _)| position).collect()
 }
 
 fn class_keys(schema: &Schema, list: &[Index]) -> Vec<Vec<Vec<u8>>> {
-    let Some((index, rule)) = list.iter().filter(|i| i.object_class).find_map(|i| Some((i, i.equality?))) else {
+    let Some((index, rule)) = list
+        .iter()
+        .filter(|i| i.object_class)
+        .find_map(|i| Some((i, i.equality?)))
+    else {
         return Vec::new();
     };
     let own: Vec<Vec<u8>> = schema
@@ -130,7 +169,10 @@ fn class_keys(schema: &Schema, list: &[Index]) -> Vec<Vec<Vec<u8>>> {
         .collect();
     let key_of = |class: fulgurite_schema::ObjectClassIndex| own.get(class.0 as usize).cloned();
     let with_superiors = schema.object_classes().iter().map(|class| {
-        std::iter::once(class.index).chain(class.all_superiors.iter().copied()).filter_map(key_of).collect()
+        std::iter::once(class.index)
+            .chain(class.all_superiors.iter().copied())
+            .filter_map(key_of)
+            .collect()
     });
     with_superiors.collect()
 }

@@ -81,7 +81,11 @@ impl KeyRange {
         let mut start = Vec::new();
         head(&mut start, attribute, kind);
         escape(&mut start, literal_part(prefix));
-        KeyRange { end: successor(&start), start, exact: prefix.len() <= LITERAL_LEN }
+        KeyRange {
+            end: successor(&start),
+            start,
+            exact: prefix.len() <= LITERAL_LEN,
+        }
     }
 
     /// Values at or above `value`.
@@ -89,7 +93,11 @@ impl KeyRange {
         let KeyRange { start, .. } = KeyRange::prefix(attribute, Kind::Equality, value);
         let mut end = Vec::new();
         head(&mut end, attribute, Kind::Equality);
-        KeyRange { start, end: successor(&end), exact: is_literal(value) }
+        KeyRange {
+            start,
+            end: successor(&end),
+            exact: is_literal(value),
+        }
     }
 
     /// Values at or below `value`.
@@ -100,7 +108,11 @@ impl KeyRange {
         escape(&mut end, literal_part(value));
         // The value itself continues with END; everything longer with an octet above it.
         end.push(END + 1);
-        KeyRange { start, end, exact: is_literal(value) }
+        KeyRange {
+            start,
+            end,
+            exact: is_literal(value),
+        }
     }
 }
 

@@ -6,8 +6,8 @@ use rustc_hash::FxHashMap;
 
 use super::key;
 use crate::error::StoreError;
-use crate::idset::{self, Bits, Chunk};
 use crate::ids::EntryId;
+use crate::idset::{self, Bits, Chunk};
 use fulgurite::{Database, Snapshot, WriteTxn};
 
 /// Beyond so many changes they are written early, to bound memory.
@@ -27,7 +27,10 @@ impl PendingPostings {
         let mut chunk_key = Vec::with_capacity(posting.len() + 4);
         chunk_key.extend_from_slice(posting);
         key::push_chunk(&mut chunk_key, chunk);
-        self.chunks.entry(chunk_key).or_default().push((low, present));
+        self.chunks
+            .entry(chunk_key)
+            .or_default()
+            .push((low, present));
         self.changes += 1;
     }
 

@@ -2,8 +2,8 @@
 
 use super::key::{self, KeyRange};
 use crate::error::{Damage, StoreError};
-use crate::idset::{Bits, Chunk, IdSet, join};
 use crate::ids::EntryId;
+use crate::idset::{Bits, Chunk, IdSet, join};
 use fulgurite::{Database, Snapshot};
 
 /// Chunks looked at to learn a posting's size; 256 of them span two million entries.
@@ -45,7 +45,11 @@ pub(crate) fn extent(txn: &impl Snapshot, db: Database, key: &[u8]) -> Result<Ex
         }
         row = cursor.next()?;
     }
-    if len <= FEW as u64 { Ok(Extent::Ids(few)) } else { Ok(Extent::Counted { len, first, last }) }
+    if len <= FEW as u64 {
+        Ok(Extent::Ids(few))
+    } else {
+        Ok(Extent::Counted { len, first, last })
+    }
 }
 
 /// Adds one chunk of a posting to `bits`.
@@ -77,7 +81,9 @@ pub(crate) fn next_chunk(
     key::push_chunk(&mut key, from);
     let row = txn.cursor(db)?.seek_range(&key)?;
     let found = row.and_then(|(key, _)| key::split_chunk(key));
-    Ok(found.filter(|(found, _)| *found == posting).map(|(_, number)| number))
+    Ok(found
+        .filter(|(found, _)| *found == posting)
+        .map(|(_, number)| number))
 }
 
 /// The union of all postings in a range of keys; `None` when it has more than `chunks_max` chunks.
@@ -103,8 +109,13 @@ pub(crate) fn union_range(
     Ok(Some(set))
 }
 
-fn chunk_of<'t>(row: Option<(&'t [u8], &'t [u8])>, posting: &[u8]) -> Result<Option<(Chunk<'t>, u32)>, StoreError> {
-    let Some((key, value)) = row else { return Ok(None) };
+fn chunk_of<'t>(
+    row: Option<(&'t [u8], &'t [u8])>,
+    posting: &[u8],
+) -> Result<Option<(Chunk<'t>, u32)>, StoreError> {
+    let Some((key, value)) = row else {
+        return Ok(None);
+    };
     match key::split_chunk(key) {
         Some((found, number)) if found == posting => Ok(Some((Chunk::parse(value)?, number))),
         _ => Ok(None),

@@ -26,12 +26,21 @@ pub(crate) struct External<B> {
 
 impl<B: Buffer> External<B> {
     pub(crate) fn new(dir: &Path, bytes_max: usize) -> External<B> {
-        External { buffer: B::default(), bytes_max, dir: dir.into(), runs: Vec::new() }
+        External {
+            buffer: B::default(),
+            bytes_max,
+            dir: dir.into(),
+            runs: Vec::new(),
+        }
     }
 
     /// Writes the buffer to a run if it is over budget.
     pub(crate) fn relieve(&mut self) -> Result<(), Failure> {
-        if self.buffer.bytes() > self.bytes_max { self.spill() } else { Ok(()) }
+        if self.buffer.bytes() > self.bytes_max {
+            self.spill()
+        } else {
+            Ok(())
+        }
     }
 
     /// Gives all rows to `sink`, sorted.
@@ -43,7 +52,10 @@ impl<B: Buffer> External<B> {
         drop(self.buffer);
         let mut merge = Merge::new(self.runs).map_err(Failure::Temporary)?;
         let (mut key, mut value) = (Vec::new(), Vec::new());
-        while merge.next(&mut key, &mut value).map_err(Failure::Temporary)? {
+        while merge
+            .next(&mut key, &mut value)
+            .map_err(Failure::Temporary)?
+        {
             sink(&key, &value)?;
         }
         Ok(())
@@ -51,7 +63,8 @@ impl<B: Buffer> External<B> {
 
     fn spill(&mut self) -> Result<(), Failure> {
         let mut run = RunWriter::new(&self.dir).map_err(Failure::Temporary)?;
-        self.buffer.drain(&mut |key, value| run.push(key, value).map_err(Failure::Temporary))?;
+        self.buffer
+            .drain(&mut |key, value| run.push(key, value).map_err(Failure::Temporary))?;
         self.runs.push(run.finish().map_err(Failure::Temporary)?);
         Ok(())
     }

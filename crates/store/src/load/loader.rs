@@ -55,7 +55,11 @@ struct Placed<'a> {
 }
 
 impl<'s> Loader<'s> {
-    pub(crate) fn new(writer: Writer<'s>, dir: &Path, memory_bytes: usize) -> Result<Loader<'s>, Failure> {
+    pub(crate) fn new(
+        writer: Writer<'s>,
+        dir: &Path,
+        memory_bytes: usize,
+    ) -> Result<Loader<'s>, Failure> {
         let target = if writer.entry_count()? == 0 {
             Target::Fresh(Box::new(Fresh {
                 names: External::new(dir, memory_bytes / 4),
@@ -68,7 +72,13 @@ impl<'s> Loader<'s> {
         } else {
             Target::Existing
         };
-        Ok(Loader { writer, target, parents: Parents::new(), spool: Spool::new(dir), loaded: 0 })
+        Ok(Loader {
+            writer,
+            target,
+            parents: Parents::new(),
+            spool: Spool::new(dir),
+            loaded: 0,
+        })
     }
 
     /// Takes one entry; `line` names it in errors.
@@ -84,10 +94,23 @@ impl<'s> Loader<'s> {
         let attributes = self.writer.number(entry.entry()).map_err(at_line)?;
         let parent = place.unwrap_or(EntryId::ABOVE);
         let mut record = std::mem::take(&mut self.writer.record);
-        let source = RecordSource { parent, rdn_normal: rdn_normal.as_bytes(), rdn: rdn.as_bytes(), attributes };
+        let source = RecordSource {
+            parent,
+            rdn_normal: rdn_normal.as_bytes(),
+            rdn: rdn.as_bytes(),
+            attributes,
+        };
         record::encode(source, &mut record).map_err(at_line)?;
         match place {
-            Some(parent) => self.insert(Placed { name, parent, record: &mut record, values: entry.entry() }, line)?,
+            Some(parent) => self.insert(
+                Placed {
+                    name,
+                    parent,
+                    record: &mut record,
+                    values: entry.entry(),
+                },
+                line,
+            )?,
             None => self.put_aside(dn, name, &record, line)?,
         }
         self.writer.record = record;
@@ -95,10 +118,18 @@ impl<'s> Loader<'s> {
     }
 
     /// Writes names, indexes and counts and commits. Returns the number of entries.
-    pub(crate) fn finish(mut self, progress: &mut dyn FnMut(super::LoadProgress)) -> Result<u64, Failure> {
+    pub(crate) fn finish(
+        mut self,
+        progress: &mut dyn FnMut(super::LoadProgress),
+    ) -> Result<u64, Failure> {
         self.check_none_waits()?;
         if let Target::Fresh(fresh) = std::mem::replace(&mut self.target, Target::Existing) {
-            let Fresh { names, postings, children, .. } = *fresh;
+            let Fresh {
+                names,
+                postings,
+                children,
+                ..
+            } = *fresh;
             progress(super::LoadProgress::Names);
             self.write_names(names)?;
             progress(super::LoadProgress::Indexes);
@@ -126,7 +157,8 @@ impl<'s> Loader<'s> {
             }
         };
         if let (Target::Existing, Some(parent)) = (&self.target, place) {
-            self.writer.check_place(parent, dn, name_below(dn, parent)?.0)?;
+            self.writer
+                .check_place(parent, dn, name_below(dn, parent)?.0)?;
         }
         Ok(place)
     }
@@ -134,7 +166,14 @@ impl<'s> Loader<'s> {
     fn name_of<'d>(&self, dn: &'d Dn) -> Result<(&'d str, &'d str), StoreError> {
         let is_suffix = self.writer.store().suffixes().contains(dn);
         // Any parent but ABOVE gives the RDN.
-        name_below(dn, if is_suffix { EntryId::ABOVE } else { EntryId(u64::MAX) })
+        name_below(
+            dn,
+            if is_suffix {
+                EntryId::ABOVE
+            } else {
+                EntryId(u64::MAX)
+            },
+        )
     }
 
     /// Inserts an entry, then those that waited for it, then those that waited for them.
@@ -142,29 +181,61 @@ impl<'s> Loader<'s> {
         let name = placed.name;
         let id = self.insert_one(placed, line)?;
         let mut released: Vec<(EntryId, Block)> = Vec::new();
-        released.extend(self.parents.place(name, id).into_iter().map(|block| (id, block)));
+        released.extend(
+            self.parents
+                .place(name, id)
+                .into_iter()
+                .map(|block| (id, block)),
+        );
         while let Some((parent, block)) = released.pop() {
             let mut block = self.spool.read(block).map_err(Failure::Temporary)?;
             let waiting = Waiting::parse(&block).ok_or(Damage::Record)?;
-            let (name, line, head_len) = (self.parents.fingerprint(waiting.name), waiting.line, waiting.head_len);
+            let (name, line, head_len) = (
+                self.parents.fingerprint(waiting.name),
+                waiting.line,
+                waiting.head_len,
+            );
             let values = block.get(head_len..).unwrap_or_default().to_vec();
             let record = block.get_mut(head_len..).unwrap_or_default();
             let table = std::sync::Arc::clone(&self.writer.view.attributes);
-            let values = TypedRecord { record: Record::parse(&values)?, table: &table };
-            let id = self.insert_one(Placed { name, parent, record, values: &values }, line)?;
-            released.extend(self.parents.place(name, id).into_iter().map(|block| (id, block)));
+            let values = TypedRecord {
+                record: Record::parse(&values)?,
+                table: &table,
+            };
+            let id = self.insert_one(
+                Placed {
+                    name,
+                    parent,
+                    record,
+                    values: &values,
+                },
+                line,
+            )?;
+            released.extend(
+                self.parents
+                    .place(name, id)
+                    .into_iter()
+                    .map(|block| (id, block)),
+            );
         }
         Ok(())
     }
 
     fn insert_one(&mut self, placed: Placed<'_>, line: u64) -> Result<EntryId, Failure> {
-        let Placed { parent, record, values, .. } = placed;
+        let Placed {
+            parent,
+            record,
+            values,
+            ..
+        } = placed;
         record::set_parent(record, parent);
         self.loaded += 1;
         let Target::Fresh(fresh) = &mut self.target else {
             let rdn_normal = Record::parse(record)?.rdn_normal();
             let rdn_normal = std::str::from_utf8(rdn_normal).map_err(|_| Damage::Record)?;
-            let inserted = self.writer.insert_record(parent, rdn_normal, record, values);
+            let inserted = self
+                .writer
+                .insert_record(parent, rdn_normal, record, values);
             return inserted.map_err(|source| Failure::Entry { line, source });
         };
         let id = EntryId(fresh.last.0 + 1);
@@ -173,20 +244,36 @@ impl<'s> Loader<'s> {
         let store = view.store;
         view.txn.append(store.dbs.entries, &id.key(), record)?;
         let rdn_normal = Record::parse(record)?.rdn_normal();
-        fresh.names.buffer.push(view.name_key(parent, rdn_normal), id, rdn_normal);
+        fresh
+            .names
+            .buffer
+            .push(view.name_key(parent, rdn_normal), id, rdn_normal);
         if parent != EntryId::ABOVE {
             *fresh.children.entry(parent).or_default() += 1;
         }
         let postings = &mut fresh.postings.buffer;
         postings.push(&fresh.all_entries, id);
-        emit(&store.indexes, &store.schema, values, &|_| true, &mut fresh.key, &mut |key| postings.push(key, id));
+        emit(
+            &store.indexes,
+            &store.schema,
+            values,
+            &|_| true,
+            &mut fresh.key,
+            &mut |key| postings.push(key, id),
+        );
         fresh.names.relieve()?;
         fresh.postings.relieve()?;
         Ok(id)
     }
 
     /// Spools an entry that came before its parent.
-    fn put_aside(&mut self, dn: &Dn, name: Fingerprint, record: &[u8], line: u64) -> Result<(), Failure> {
+    fn put_aside(
+        &mut self,
+        dn: &Dn,
+        name: Fingerprint,
+        record: &[u8],
+        line: u64,
+    ) -> Result<(), Failure> {
         let block = Waiting::encode(line, dn, record);
         let block = self.spool.push(&block).map_err(Failure::Temporary)?;
         let parent = self.parents.fingerprint(parent_normal(dn));
@@ -212,7 +299,11 @@ impl<'s> Loader<'s> {
             }
         }
         match first {
-            Some((line, dn)) => Err(Failure::MissingParent { dn, line, others: count.saturating_sub(1) }),
+            Some((line, dn)) => Err(Failure::MissingParent {
+                dn,
+                line,
+                others: count.saturating_sub(1),
+            }),
             None => Ok(()),
         }
     }
@@ -252,7 +343,8 @@ impl<'s> Loader<'s> {
         let mut counts: Vec<(EntryId, Counts)> = counts.into_iter().collect();
         counts.sort_unstable_by_key(|(id, _)| *id);
         for (id, counts) in counts {
-            view.txn.append(view.store.dbs.counts, &id.key(), &counts.bytes())?;
+            view.txn
+                .append(view.store.dbs.counts, &id.key(), &counts.bytes())?;
         }
         Ok(())
     }
@@ -283,7 +375,12 @@ impl<'a> Waiting<'a> {
         let head = take(&mut rest, 16)?;
         let name = std::str::from_utf8(take(&mut rest, u32_at(head, 8)? as usize)?).ok()?;
         let dn = std::str::from_utf8(take(&mut rest, u32_at(head, 12)? as usize)?).ok()?;
-        Some(Waiting { line: u64_at(head, 0)?, name, dn, head_len: block.len() - rest.len() })
+        Some(Waiting {
+            line: u64_at(head, 0)?,
+            name,
+            dn,
+            head_len: block.len() - rest.len(),
+        })
     }
 }
 

@@ -65,7 +65,11 @@ pub enum LoadError<E> {
 }
 
 fn more_waiting(count: u64) -> String {
-    if count == 0 { String::new() } else { format!(" (and {count} more entries wait for missing parents)") }
+    if count == 0 {
+        String::new()
+    } else {
+        format!(" (and {count} more entries wait for missing parents)")
+    }
 }
 
 /// Errors of the loading thread.
@@ -87,7 +91,9 @@ impl<E> From<Failure> for LoadError<E> {
     fn from(failure: Failure) -> LoadError<E> {
         match failure {
             Failure::Entry { line, source } => LoadError::Entry { line, source },
-            Failure::MissingParent { dn, line, others } => LoadError::MissingParent { dn, line, others },
+            Failure::MissingParent { dn, line, others } => {
+                LoadError::MissingParent { dn, line, others }
+            }
             Failure::Store(error) => LoadError::Store(error),
             Failure::Temporary(error) => LoadError::Temporary(error),
         }

@@ -19,7 +19,8 @@ impl NameBuffer {
     pub(crate) fn push(&mut self, key: [u8; KEY_LEN], id: EntryId, rdn_normal: &[u8]) {
         self.rows.push((u128::from_be_bytes(key), self.arena.len()));
         let list = names::with(&[], id, rdn_normal);
-        self.arena.extend_from_slice(&(list.len() as u64).to_le_bytes());
+        self.arena
+            .extend_from_slice(&(list.len() as u64).to_le_bytes());
         self.arena.extend_from_slice(&list);
     }
 
@@ -44,7 +45,9 @@ impl Buffer for NameBuffer {
         let mut joined = Vec::new();
         for equal in rows.chunk_by(|a, b| a.0 == b.0) {
             joined.clear();
-            equal.iter().for_each(|(_, at)| joined.extend_from_slice(self.list_at(*at)));
+            equal
+                .iter()
+                .for_each(|(_, at)| joined.extend_from_slice(self.list_at(*at)));
             if let Some((key, _)) = equal.first() {
                 sink(&key.to_be_bytes(), &joined)?;
             }

@@ -58,7 +58,10 @@ impl Parents {
 
     /// The id of an entry that has its place; `None` for one that has not come, and for one that waits.
     pub(crate) fn placed(&self, name: Fingerprint) -> Option<EntryId> {
-        self.known.get(&name).map(|id| EntryId::from(*id)).filter(|id| *id != EntryId::ABOVE)
+        self.known
+            .get(&name)
+            .map(|id| EntryId::from(*id))
+            .filter(|id| *id != EntryId::ABOVE)
     }
 
     /// Whether an entry of this name has come.
@@ -69,7 +72,11 @@ impl Parents {
     /// Notes an entry's id, and returns those that have waited for it.
     pub(crate) fn place(&mut self, name: Fingerprint, id: EntryId) -> Vec<Block> {
         self.known.insert(name, id.into());
-        if self.waiting.is_empty() { Vec::new() } else { self.waiting.remove(&name).unwrap_or_default() }
+        if self.waiting.is_empty() {
+            Vec::new()
+        } else {
+            self.waiting.remove(&name).unwrap_or_default()
+        }
     }
 
     /// Notes that an entry waits for its parent.
@@ -80,6 +87,8 @@ impl Parents {
 
     /// Everything that waits still, by parent.
     pub(crate) fn waiting(&self) -> impl Iterator<Item = (Fingerprint, &[Block])> {
-        self.waiting.iter().map(|(parent, blocks)| (*parent, blocks.as_slice()))
+        self.waiting
+            .iter()
+            .map(|(parent, blocks)| (*parent, blocks.as_slice()))
     }
 }

@@ -27,7 +27,10 @@ pub struct LoadOptions {
 
 impl Default for LoadOptions {
     fn default() -> LoadOptions {
-        LoadOptions { memory_bytes: 512 << 20, temporary_dir: None }
+        LoadOptions {
+            memory_bytes: 512 << 20,
+            temporary_dir: None,
+        }
     }
 }
 
@@ -93,7 +96,9 @@ impl LoadSink<'_> {
 
 impl std::fmt::Debug for LoadSink<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("LoadSink").field("entries", &self.entries).finish_non_exhaustive()
+        f.debug_struct("LoadSink")
+            .field("entries", &self.entries)
+            .finish_non_exhaustive()
     }
 }
 
@@ -115,14 +120,24 @@ pub fn bulk_load<E: From<Stopped>>(
     let (verdict, end) = channel();
     thread::scope(|scope| {
         let loading = scope.spawn(move || load(store, options, &incoming, &end, &phases));
-        let mut sink = LoadSink { batches, batch: Vec::with_capacity(BATCH_LEN), entries: 0, progress };
+        let mut sink = LoadSink {
+            batches,
+            batch: Vec::with_capacity(BATCH_LEN),
+            entries: 0,
+            progress,
+        };
         let produced = produce(&mut sink).and_then(|()| sink.flush().map_err(E::from));
         // The thread commits only if it hears that everything has come.
         if produced.is_ok() {
             let _ = verdict.send(());
         }
         drop(verdict);
-        let LoadSink { batches, progress, entries, .. } = sink;
+        let LoadSink {
+            batches,
+            progress,
+            entries,
+            ..
+        } = sink;
         drop(batches);
         progress(LoadProgress::Entries(entries));
         phase.iter().for_each(progress);

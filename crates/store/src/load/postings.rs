@@ -11,8 +11,8 @@ use rustc_hash::FxHasher;
 use super::Failure;
 use super::external::{Buffer, RowSink};
 use crate::error::{Damage, StoreError};
-use crate::idset::{encode_sorted, split};
 use crate::ids::EntryId;
+use crate::idset::{encode_sorted, split};
 use crate::index::key;
 
 /// Stands for "no list".
@@ -46,7 +46,10 @@ impl PostingBuffer {
     pub(crate) fn push(&mut self, key: &[u8], id: EntryId) {
         let hash = hash(key);
         let (rows, keys) = (&self.rows, &self.keys);
-        let key_of = |position: u32| rows.get(position as usize).map_or(&[][..], |row| key_of(keys, row));
+        let key_of = |position: u32| {
+            rows.get(position as usize)
+                .map_or(&[][..], |row| key_of(keys, row))
+        };
         if let Some(&position) = self.table.find(hash, |position| key_of(*position) == key) {
             return self.extend(position, id);
         }
@@ -58,13 +61,16 @@ impl PostingBuffer {
             first: id.0,
             last: id.0,
         };
-        self.table.insert_unique(hash, position, |position| self::hash(key_of(*position)));
+        self.table
+            .insert_unique(hash, position, |position| self::hash(key_of(*position)));
         self.rows.push(row);
         self.keys.extend_from_slice(key);
     }
 
     fn extend(&mut self, position: u32, id: EntryId) {
-        let Some(row) = self.rows.get_mut(position as usize) else { return };
+        let Some(row) = self.rows.get_mut(position as usize) else {
+            return;
+        };
         if row.last == id.0 {
             return;
         }
@@ -97,8 +103,15 @@ impl Buffer for PostingBuffer {
 
     fn drain(&mut self, sink: &mut RowSink<'_>) -> Result<(), Failure> {
         let this = std::mem::take(self);
-        let mut order: Vec<(u64, &Row)> = this.rows.iter().map(|row| (prefix(key_of(&this.keys, row)), row)).collect();
-        order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| key_of(&this.keys, a.1).cmp(key_of(&this.keys, b.1))));
+        let mut order: Vec<(u64, &Row)> = this
+            .rows
+            .iter()
+            .map(|row| (prefix(key_of(&this.keys, row)), row))
+            .collect();
+        order.sort_unstable_by(|a, b| {
+            a.0.cmp(&b.0)
+                .then_with(|| key_of(&this.keys, a.1).cmp(key_of(&this.keys, b.1)))
+        });
         let mut value = Vec::new();
         for (_, row) in order {
             let list = this.list_of(row);
@@ -166,7 +179,11 @@ struct Ids<'a> {
 
 impl<'a> Ids<'a> {
     fn new(segments: &'a [u8]) -> Ids<'a> {
-        Ids { segments, list: &[], last: 0 }
+        Ids {
+            segments,
+            list: &[],
+            last: 0,
+        }
     }
 
     fn read(&mut self) -> Option<EntryId> {
@@ -193,7 +210,8 @@ impl Iterator for Ids<'_> {
 }
 
 fn key_of<'a>(keys: &'a [u8], row: &Row) -> &'a [u8] {
-    keys.get(row.key_at..row.key_at + row.key_len as usize).unwrap_or_default()
+    keys.get(row.key_at..row.key_at + row.key_len as usize)
+        .unwrap_or_default()
 }
 
 fn hash(key: &[u8]) -> u64 {
@@ -205,9 +223,14 @@ fn hash(key: &[u8]) -> u64 {
 /// The first octets of a key as a number, so that most comparisons of a sort need not look at the key. The first octet, half
 /// of the attribute's number, is left out as long as it is zero, to see one octet more of the value.
 fn prefix(key: &[u8]) -> u64 {
-    let Some((0, rest)) = key.split_first().map(|(first, rest)| (*first, rest)) else { return u64::MAX };
+    let Some((0, rest)) = key.split_first().map(|(first, rest)| (*first, rest)) else {
+        return u64::MAX;
+    };
     let mut first = [0; 8];
-    first.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+    first
+        .iter_mut()
+        .zip(rest)
+        .for_each(|(to, from)| *to = *from);
     u64::from_be_bytes(first)
 }
 

@@ -15,7 +15,9 @@ pub(crate) struct RunWriter {
 
 impl RunWriter {
     pub(crate) fn new(dir: &Path) -> io::Result<RunWriter> {
-        Ok(RunWriter { file: BufWriter::with_capacity(BUFFER_LEN, tempfile::tempfile_in(dir)?) })
+        Ok(RunWriter {
+            file: BufWriter::with_capacity(BUFFER_LEN, tempfile::tempfile_in(dir)?),
+        })
     }
 
     pub(crate) fn push(&mut self, key: &[u8], value: &[u8]) -> io::Result<()> {
@@ -28,7 +30,10 @@ impl RunWriter {
     }
 
     pub(crate) fn finish(self) -> io::Result<Run> {
-        let mut file = self.file.into_inner().map_err(io::IntoInnerError::into_error)?;
+        let mut file = self
+            .file
+            .into_inner()
+            .map_err(io::IntoInnerError::into_error)?;
         file.seek(SeekFrom::Start(0))?;
         Ok(Run { file })
     }
@@ -82,9 +87,15 @@ pub(crate) struct Merge {
 
 impl Merge {
     pub(crate) fn new(runs: Vec<Run>) -> io::Result<Merge> {
-        let mut merge = Merge { readers: Vec::new(), heads: BinaryHeap::new() };
+        let mut merge = Merge {
+            readers: Vec::new(),
+            heads: BinaryHeap::new(),
+        };
         for (number, run) in runs.into_iter().enumerate() {
-            merge.readers.push(Reader { file: BufReader::with_capacity(BUFFER_LEN, run.file), value: Vec::new() });
+            merge.readers.push(Reader {
+                file: BufReader::with_capacity(BUFFER_LEN, run.file),
+                value: Vec::new(),
+            });
             merge.refill(number)?;
         }
         Ok(merge)
@@ -92,12 +103,20 @@ impl Merge {
 
     /// Replaces `key` and `value` by the next row; false at the end.
     pub(crate) fn next(&mut self, key: &mut Vec<u8>, value: &mut Vec<u8>) -> io::Result<bool> {
-        let Some(Reverse((lowest, number))) = self.heads.pop() else { return Ok(false) };
+        let Some(Reverse((lowest, number))) = self.heads.pop() else {
+            return Ok(false);
+        };
         *key = lowest;
         value.clear();
         self.take(number, value)?;
-        while self.heads.peek().is_some_and(|Reverse((next, _))| next == key) {
-            let Some(Reverse((_, number))) = self.heads.pop() else { break };
+        while self
+            .heads
+            .peek()
+            .is_some_and(|Reverse((next, _))| next == key)
+        {
+            let Some(Reverse((_, number))) = self.heads.pop() else {
+                break;
+            };
             self.take(number, value)?;
         }
         Ok(true)

@@ -24,7 +24,12 @@ pub(crate) struct Block {
 
 impl Spool {
     pub(crate) fn new(dir: &Path) -> Spool {
-        Spool { dir: dir.into(), file: None, written: 0, buffer: Vec::new() }
+        Spool {
+            dir: dir.into(),
+            file: None,
+            written: 0,
+            buffer: Vec::new(),
+        }
     }
 
     pub(crate) fn push(&mut self, block: &[u8]) -> io::Result<Block> {
@@ -33,7 +38,10 @@ impl Spool {
         }
         let at = self.written + self.buffer.len() as u64;
         self.buffer.extend_from_slice(block);
-        Ok(Block { at, len: block.len() })
+        Ok(Block {
+            at,
+            len: block.len(),
+        })
     }
 
     pub(crate) fn read(&self, block: Block) -> io::Result<Vec<u8>> {
@@ -41,7 +49,10 @@ impl Spool {
         match (block.at.checked_sub(self.written), &self.file) {
             (Some(at), _) => {
                 let at = usize::try_from(at).map_err(io::Error::other)?;
-                let held = self.buffer.get(at..at + block.len).ok_or(io::ErrorKind::UnexpectedEof)?;
+                let held = self
+                    .buffer
+                    .get(at..at + block.len)
+                    .ok_or(io::ErrorKind::UnexpectedEof)?;
                 out.copy_from_slice(held);
             }
             (None, Some(file)) => file.read_exact_at(&mut out, block.at)?,

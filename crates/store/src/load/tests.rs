@@ -7,12 +7,22 @@ use tempfile::TempDir;
 
 fn small() -> LoadOptions {
     // So little that everything spills.
-    LoadOptions { memory_bytes: 2000, temporary_dir: Some(std::env::temp_dir()) }
+    LoadOptions {
+        memory_bytes: 2000,
+        temporary_dir: Some(std::env::temp_dir()),
+    }
 }
 
-fn load(store: &Store, options: &LoadOptions, entries: &[CheckedEntry]) -> Result<LoadReport, LoadError<Stopped>> {
+fn load(
+    store: &Store,
+    options: &LoadOptions,
+    entries: &[CheckedEntry],
+) -> Result<LoadReport, LoadError<Stopped>> {
     bulk_load(store, options, &mut |_| {}, |sink| {
-        entries.iter().zip(1..).try_for_each(|(entry, number)| sink.add(entry.clone(), number * 10))
+        entries
+            .iter()
+            .zip(1..)
+            .try_for_each(|(entry, number)| sink.add(entry.clone(), number * 10))
     })
 }
 
@@ -20,7 +30,11 @@ fn load(store: &Store, options: &LoadOptions, entries: &[CheckedEntry]) -> Resul
 fn directory(people: usize) -> Vec<CheckedEntry> {
     let schema = schema();
     let mut entries = vec![suffix_entry(&schema)];
-    for dn in ["ou=a,dc=example,dc=com", "ou=b,ou=a,dc=example,dc=com", "ou=c,ou=b,ou=a,dc=example,dc=com"] {
+    for dn in [
+        "ou=a,dc=example,dc=com",
+        "ou=b,ou=a,dc=example,dc=com",
+        "ou=c,ou=b,ou=a,dc=example,dc=com",
+    ] {
         entries.push(unit(&schema, dn));
     }
     for n in 0..people {
@@ -29,8 +43,17 @@ fn directory(people: usize) -> Vec<CheckedEntry> {
         let number = n.to_string();
         let member = format!("uid=p{},dc=example,dc=com", n % 5);
         let dn = format!("uid=p{n},{above}dc=example,dc=com");
-        let mut more = vec![("cn", &*name), ("objectClass", "posixAccount"), ("uidNumber", &number), ("gidNumber", "1")];
-        more.extend([("homeDirectory", "/"), ("cn;lang-en", "Someone"), ("seeAlso", &member)]);
+        let mut more = vec![
+            ("cn", &*name),
+            ("objectClass", "posixAccount"),
+            ("uidNumber", &number),
+            ("gidNumber", "1"),
+        ];
+        more.extend([
+            ("homeDirectory", "/"),
+            ("cn;lang-en", "Someone"),
+            ("seeAlso", &member),
+        ]);
         entries.push(person(&schema, &dn, &more));
     }
     entries
@@ -52,10 +75,23 @@ fn a_load_equals_adding_one_by_one() {
     let expected = added_one_by_one(&entries);
     for options in [small(), LoadOptions::default()] {
         let store = create();
-        assert_eq!(load(&store, &options, &entries).unwrap(), LoadReport { entries: 304 });
+        assert_eq!(
+            load(&store, &options, &entries).unwrap(),
+            LoadReport { entries: 304 }
+        );
         assert_clean(&store);
-        assert_eq!(contents(&store.snapshot().unwrap()), contents(&expected.snapshot().unwrap()));
-        assert_eq!(store.snapshot().unwrap().descendant_count(EntryId(1)).unwrap(), 303);
+        assert_eq!(
+            contents(&store.snapshot().unwrap()),
+            contents(&expected.snapshot().unwrap())
+        );
+        assert_eq!(
+            store
+                .snapshot()
+                .unwrap()
+                .descendant_count(EntryId(1))
+                .unwrap(),
+            303
+        );
     }
 }
 
@@ -88,14 +124,35 @@ fn a_second_entry_of_a_name_is_an_error_with_its_line() {
     entries.push(entries[7].clone());
     let store = create();
     let error = load(&store, &small(), &entries).unwrap_err();
-    assert_eq!(error.to_string(), "line 150: uid=p3,ou=c,ou=b,ou=a,dc=example,dc=com: the entry exists already");
+    assert_eq!(
+        error.to_string(),
+        "line 150: uid=p3,ou=c,ou=b,ou=a,dc=example,dc=com: the entry exists already"
+    );
     assert_eq!(store.snapshot().unwrap().entry_count().unwrap(), 0);
     // The same of entries that wait for their parent, and of entries that the store holds already.
     let error = load(&store, &small(), &[entries[7].clone(), entries[7].clone()]).unwrap_err();
-    assert!(matches!(error, LoadError::Entry { line: 20, source: StoreError::EntryExists(_) }), "{error}");
+    assert!(
+        matches!(
+            error,
+            LoadError::Entry {
+                line: 20,
+                source: StoreError::EntryExists(_)
+            }
+        ),
+        "{error}"
+    );
     load(&store, &small(), &entries[..4]).unwrap();
     let error = load(&store, &small(), &entries[3..5]).unwrap_err();
-    assert!(matches!(error, LoadError::Entry { line: 10, source: StoreError::EntryExists(_) }), "{error}");
+    assert!(
+        matches!(
+            error,
+            LoadError::Entry {
+                line: 10,
+                source: StoreError::EntryExists(_)
+            }
+        ),
+        "{error}"
+    );
     assert_eq!(store.snapshot().unwrap().entry_count().unwrap(), 4);
     assert_clean(&store);
 }
@@ -117,7 +174,16 @@ fn missing_parents_are_named() {
     );
     assert_eq!(store.snapshot().unwrap().entry_count().unwrap(), 0);
     let error = load(&store, &small(), &[unit(&schema, "ou=elsewhere,o=x")]).unwrap_err();
-    assert!(matches!(error, LoadError::Entry { line: 10, source: StoreError::OutsideSuffix(_) }), "{error}");
+    assert!(
+        matches!(
+            error,
+            LoadError::Entry {
+                line: 10,
+                source: StoreError::OutsideSuffix(_)
+            }
+        ),
+        "{error}"
+    );
 }
 
 #[test]
@@ -127,19 +193,39 @@ fn a_failed_load_leaves_no_file_and_a_good_one_reports_its_progress() {
     let entries = directory(100);
     let run = |entries: &[CheckedEntry], fail: bool| {
         let mut seen = Vec::new();
-        let result = load_new(&path, &options(), schema(), &small(), &mut |p| seen.push(p), |sink| {
-            entries.iter().try_for_each(|entry| sink.add(entry.clone(), 1))?;
-            if fail { Err(Stopped) } else { Ok(()) }
-        });
+        let result = load_new(
+            &path,
+            &options(),
+            schema(),
+            &small(),
+            &mut |p| seen.push(p),
+            |sink| {
+                entries
+                    .iter()
+                    .try_for_each(|entry| sink.add(entry.clone(), 1))?;
+                if fail { Err(Stopped) } else { Ok(()) }
+            },
+        );
         (result.map(|(_, report)| report.entries), seen)
     };
-    assert!(matches!(run(&entries, true).0, Err(LoadError::Source(Stopped))));
+    assert!(matches!(
+        run(&entries, true).0,
+        Err(LoadError::Source(Stopped))
+    ));
     assert!(!path.exists());
-    assert!(matches!(run(&entries[1..], false).0, Err(LoadError::MissingParent { .. })));
+    assert!(matches!(
+        run(&entries[1..], false).0,
+        Err(LoadError::MissingParent { .. })
+    ));
     assert!(!path.exists());
     let (result, seen) = run(&entries, false);
     assert_eq!(result.unwrap(), 104);
-    let end = [LoadProgress::Entries(104), LoadProgress::Names, LoadProgress::Indexes, LoadProgress::Commit];
+    let end = [
+        LoadProgress::Entries(104),
+        LoadProgress::Names,
+        LoadProgress::Indexes,
+        LoadProgress::Commit,
+    ];
     assert!(seen.ends_with(&end), "{seen:?}");
     assert!(matches!(run(&entries, false).0, Err(LoadError::Create(_))));
     let store = Store::open(&path, &StoreOptions::default(), schema()).unwrap();

@@ -15,7 +15,10 @@ pub(crate) struct Counts {
 impl Counts {
     pub(crate) fn parse(bytes: &[u8]) -> Result<Counts, Damage> {
         match (u64_at(bytes, 0), u64_at(bytes, 8)) {
-            (Some(children), Some(descendants)) if bytes.len() == 16 => Ok(Counts { children, descendants }),
+            (Some(children), Some(descendants)) if bytes.len() == 16 => Ok(Counts {
+                children,
+                descendants,
+            }),
             _ => Err(Damage::Counts),
         }
     }
@@ -30,8 +33,17 @@ impl Counts {
 
     /// The counts after a change; an error when they would become negative.
     pub(crate) fn changed(self, children: i64, descendants: i64) -> Result<Counts, Damage> {
-        let children = self.children.checked_add_signed(children).ok_or(Damage::Counts)?;
-        let descendants = self.descendants.checked_add_signed(descendants).ok_or(Damage::Counts)?;
-        Ok(Counts { children, descendants })
+        let children = self
+            .children
+            .checked_add_signed(children)
+            .ok_or(Damage::Counts)?;
+        let descendants = self
+            .descendants
+            .checked_add_signed(descendants)
+            .ok_or(Damage::Counts)?;
+        Ok(Counts {
+            children,
+            descendants,
+        })
     }
 }

@@ -46,7 +46,11 @@ pub(crate) fn with(list: &[u8], id: EntryId, rdn_normal: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(list.len() + 12 + rdn_normal.len());
     out.extend_from_slice(list);
     out.extend_from_slice(&id.0.to_le_bytes());
-    out.extend_from_slice(&u32::try_from(rdn_normal.len()).unwrap_or(u32::MAX).to_le_bytes());
+    out.extend_from_slice(
+        &u32::try_from(rdn_normal.len())
+            .unwrap_or(u32::MAX)
+            .to_le_bytes(),
+    );
     out.extend_from_slice(rdn_normal);
     out
 }

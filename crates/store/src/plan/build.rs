@@ -2,8 +2,8 @@
 
 use super::term::Term;
 use crate::error::StoreError;
-use crate::idset::IdSet;
 use crate::ids::EntryId;
+use crate::idset::IdSet;
 use crate::index::{self, Extent, GramLookup, Index, Kind, key, key::KeyRange};
 use crate::view::{Found, View};
 use fulgurite::Snapshot;
@@ -30,7 +30,11 @@ pub(crate) struct Planned {
 
 impl Planned {
     fn nothing() -> Planned {
-        Planned { term: Term::Nothing, exact: true, count_max: 0 }
+        Planned {
+            term: Term::Nothing,
+            exact: true,
+            count_max: 0,
+        }
     }
 }
 
@@ -43,9 +47,15 @@ pub(crate) struct Builder<'v, 's, T> {
 
 impl<T: Snapshot> Builder<'_, '_, T> {
     /// The entries for which `filter` is True; and when `negated`, those for which it is False.
-    pub(crate) fn filter(&self, filter: &Filter<AttributeSelector>, negated: bool) -> Result<Planned, StoreError> {
+    pub(crate) fn filter(
+        &self,
+        filter: &Filter<AttributeSelector>,
+        negated: bool,
+    ) -> Result<Planned, StoreError> {
         match (filter, negated) {
-            (Filter::Constant(truth), _) => Ok(self.constant(if negated { truth.not() } else { *truth })),
+            (Filter::Constant(truth), _) => {
+                Ok(self.constant(if negated { truth.not() } else { *truth }))
+            }
             (Filter::Not(inner), _) => self.filter(inner, !negated),
             (Filter::And(list), false) | (Filter::Or(list), true) => self.all_of(list, negated),
             (Filter::Or(list), false) | (Filter::And(list), true) => self.one_of(list, negated),
@@ -55,20 +65,37 @@ impl<T: Snapshot> Builder<'_, '_, T> {
     }
 
     fn constant(&self, truth: Truth) -> Planned {
-        if truth.is_true() { self.everything(true) } else { Planned::nothing() }
+        if truth.is_true() {
+            self.everything(true)
+        } else {
+            Planned::nothing()
+        }
     }
 
     fn everything(&self, exact: bool) -> Planned {
-        Planned { term: Term::All, exact, count_max: self.total }
+        Planned {
+            term: Term::All,
+            exact,
+            count_max: self.total,
+        }
     }
 
     /// Smallest first; ranges of keys only if they are still worth reading.
-    fn all_of(&self, list: &[Filter<AttributeSelector>], negated: bool) -> Result<Planned, StoreError> {
+    fn all_of(
+        &self,
+        list: &[Filter<AttributeSelector>],
+        negated: bool,
+    ) -> Result<Planned, StoreError> {
         let mut terms = Vec::with_capacity(list.len());
         let mut smallest = self.total;
         let mut skipped = false;
-        let (ranges, points): (Vec<_>, Vec<_>) = list.iter().partition(|filter| reads_ranges(filter));
-        for (filter, costly) in points.into_iter().map(|f| (f, false)).chain(ranges.into_iter().map(|f| (f, true))) {
+        let (ranges, points): (Vec<_>, Vec<_>) =
+            list.iter().partition(|filter| reads_ranges(filter));
+        for (filter, costly) in points
+            .into_iter()
+            .map(|f| (f, false))
+            .chain(ranges.into_iter().map(|f| (f, true)))
+        {
             if costly && smallest <= FEW {
                 skipped = true;
                 continue;
@@ -89,7 +116,9 @@ impl<T: Snapshot> Builder<'_, '_, T> {
         let mut exact = terms.iter().all(|planned| planned.exact);
         terms.retain(|planned| !matches!(planned.term, Term::All));
         terms.sort_by_key(|planned| planned.count_max);
-        let Some(smallest) = terms.first().map(|planned| planned.count_max) else { return self.everything(exact) };
+        let Some(smallest) = terms.first().map(|planned| planned.count_max) else {
+            return self.everything(exact);
+        };
         // A term that holds most entries takes away less than looking into it costs.
         let before = terms.len();
         let mut position = 0;
@@ -102,10 +131,18 @@ impl<T: Snapshot> Builder<'_, '_, T> {
             1 => terms.pop().map_or(Term::Nothing, |planned| planned.term),
             _ => Term::And(terms.into_iter().map(|planned| planned.term).collect()),
         };
-        Planned { term, exact, count_max: smallest }
+        Planned {
+            term,
+            exact,
+            count_max: smallest,
+        }
     }
 
-    fn one_of(&self, list: &[Filter<AttributeSelector>], negated: bool) -> Result<Planned, StoreError> {
+    fn one_of(
+        &self,
+        list: &[Filter<AttributeSelector>],
+        negated: bool,
+    ) -> Result<Planned, StoreError> {
         let mut terms = Vec::with_capacity(list.len());
         let (mut exact, mut count_max) = (true, 0_u64);
         for filter in list {
@@ -124,7 +161,11 @@ impl<T: Snapshot> Builder<'_, '_, T> {
             1 => terms.pop().unwrap_or(Term::Nothing),
             _ => Term::Or(terms),
         };
-        Ok(Planned { term, exact, count_max: count_max.min(self.total) })
+        Ok(Planned {
+            term,
+            exact,
+            count_max: count_max.min(self.total),
+        })
     }
 
     /// Everything but the matches of an item. Only presence is never Undefined for an entry; for other items the
@@ -136,7 +177,10 @@ impl<T: Snapshot> Builder<'_, '_, T> {
         let exact = matches!(item, Filter::Present(_));
         match planned.term {
             Term::Nothing => self.everything(exact),
-            Term::All => Planned { exact, ..Planned::nothing() },
+            Term::All => Planned {
+                exact,
+                ..Planned::nothing()
+            },
             term => Planned {
                 term: Term::Not(Box::new(term)),
                 exact,
@@ -148,12 +192,24 @@ impl<T: Snapshot> Builder<'_, '_, T> {
     fn item(&self, item: &Filter<AttributeSelector>) -> Result<Planned, StoreError> {
         match item {
             Filter::Present(selector) => self.present(selector),
-            Filter::ObjectClass { attribute, class, .. } => self.object_class(attribute, *class),
+            Filter::ObjectClass {
+                attribute, class, ..
+            } => self.object_class(attribute, *class),
             Filter::Equality(assertion) => self.equality(assertion),
             Filter::GreaterOrEqual(assertion) => self.ordering(assertion, KeyRange::at_least),
             Filter::LessOrEqual(assertion) => self.ordering(assertion, KeyRange::at_most),
-            Filter::Substrings { attribute, rule, pieces } => self.substrings(attribute, rule, pieces),
-            Filter::Extensible { attribute: Some(attribute), rule, normal, dn_attributes: false, .. } => {
+            Filter::Substrings {
+                attribute,
+                rule,
+                pieces,
+            } => self.substrings(attribute, rule, pieces),
+            Filter::Extensible {
+                attribute: Some(attribute),
+                rule,
+                normal,
+                dn_attributes: false,
+                ..
+            } => {
                 let mut planned = self.equality_of(attribute, rule, normal)?;
                 planned.exact = false;
                 Ok(planned)
@@ -175,7 +231,11 @@ impl<T: Snapshot> Builder<'_, '_, T> {
         }
     }
 
-    fn object_class(&self, selector: &AttributeSelector, class: ObjectClassIndex) -> Result<Planned, StoreError> {
+    fn object_class(
+        &self,
+        selector: &AttributeSelector,
+        class: ObjectClassIndex,
+    ) -> Result<Planned, StoreError> {
         let keys = self.view.store.indexes.class_keys(class);
         match keys.first().filter(|_| self.is_object_class(selector)) {
             Some(key) => self.posting_of(key, selector.options().is_none()),
@@ -193,14 +253,24 @@ impl<T: Snapshot> Builder<'_, '_, T> {
         rule: &MatchingRule,
         normal: &[u8],
     ) -> Result<Planned, StoreError> {
-        if self.view.schema().attribute_at(selector.attribute).name().eq_ignore_ascii_case("entryDN") {
+        if self
+            .view
+            .schema()
+            .attribute_at(selector.attribute)
+            .name()
+            .eq_ignore_ascii_case("entryDN")
+        {
             return self.entry_dn(normal);
         }
         if self.is_never_stored(selector) {
             return Ok(Planned::nothing());
         }
         let index = self.index_of(selector).filter(|index| !index.object_class);
-        match index.filter(|index| index.equality.is_some_and(|made_by| made_by.same_normal_form(rule))) {
+        match index.filter(|index| {
+            index
+                .equality
+                .is_some_and(|made_by| made_by.same_normal_form(rule))
+        }) {
             Some(index) => {
                 let same_rule = index.equality.is_some_and(|made_by| made_by == rule);
                 let exact = same_rule && key::is_literal(normal) && selector.options().is_none();
@@ -212,9 +282,15 @@ impl<T: Snapshot> Builder<'_, '_, T> {
 
     /// entryDN is no stored attribute: the tree of names answers.
     fn entry_dn(&self, normal: &[u8]) -> Result<Planned, StoreError> {
-        let Ok(normal) = std::str::from_utf8(normal) else { return Ok(Planned::nothing()) };
+        let Ok(normal) = std::str::from_utf8(normal) else {
+            return Ok(Planned::nothing());
+        };
         Ok(match self.view.find_normal(normal)? {
-            Found::Entry(id) => Planned { term: Term::Ids(vec![id]), exact: false, count_max: 1 },
+            Found::Entry(id) => Planned {
+                term: Term::Ids(vec![id]),
+                exact: false,
+                count_max: 1,
+            },
             Found::Missing { .. } => Planned::nothing(),
         })
     }
@@ -229,7 +305,11 @@ impl<T: Snapshot> Builder<'_, '_, T> {
             return Ok(Planned::nothing());
         }
         let index = self.index_of(selector).filter(|index| !index.object_class);
-        match index.filter(|index| index.equality.is_some_and(|made_by| made_by.same_normal_form(assertion.rule))) {
+        match index.filter(|index| {
+            index
+                .equality
+                .is_some_and(|made_by| made_by.same_normal_form(assertion.rule))
+        }) {
             Some(index) => {
                 let range = range(index.id, &assertion.normal);
                 let exact = range.exact && selector.options().is_none();
@@ -258,12 +338,19 @@ impl<T: Snapshot> Builder<'_, '_, T> {
         if self.is_never_stored(selector) {
             return Ok(Planned::nothing());
         }
-        let Some(index) = self.index_of(selector) else { return Ok(self.everything(false)) };
+        let Some(index) = self.index_of(selector) else {
+            return Ok(self.everything(false));
+        };
         let mut planned = None;
-        if index.substring.is_some_and(|made_by| made_by.same_normal_form(rule)) {
+        if index
+            .substring
+            .is_some_and(|made_by| made_by.same_normal_form(rule))
+        {
             planned = self.grams(index, pieces)?;
         }
-        let by_equality = index.equality.filter(|made_by| !index.object_class && made_by.same_normal_form(rule));
+        let by_equality = index
+            .equality
+            .filter(|made_by| !index.object_class && made_by.same_normal_form(rule));
         if let (None, Some(initial), Some(_)) = (&planned, pieces.initial(), by_equality) {
             planned = self.range(&KeyRange::prefix(index.id, Kind::Equality, initial), false)?;
         }
@@ -274,12 +361,32 @@ impl<T: Snapshot> Builder<'_, '_, T> {
     }
 
     /// Intersection of the postings of the pieces' grams; `None` when no piece gives a useful one.
-    fn grams(&self, index: &Index, pieces: &SubstringAssertion) -> Result<Option<Planned>, StoreError> {
+    fn grams(
+        &self,
+        index: &Index,
+        pieces: &SubstringAssertion,
+    ) -> Result<Option<Planned>, StoreError> {
         let mut lookups: Vec<GramLookup> = Vec::new();
-        lookups.extend(pieces.initial().into_iter().flat_map(|piece| index::grams_of_piece(piece, true, false)));
-        lookups.extend(pieces.final_().into_iter().flat_map(|piece| index::grams_of_piece(piece, false, true)));
-        lookups.extend(pieces.any().flat_map(|piece| index::grams_of_piece(piece, false, false)));
-        let whole = lookups.iter().any(|lookup| matches!(lookup, GramLookup::One(_)));
+        lookups.extend(
+            pieces
+                .initial()
+                .into_iter()
+                .flat_map(|piece| index::grams_of_piece(piece, true, false)),
+        );
+        lookups.extend(
+            pieces
+                .final_()
+                .into_iter()
+                .flat_map(|piece| index::grams_of_piece(piece, false, true)),
+        );
+        lookups.extend(
+            pieces
+                .any()
+                .flat_map(|piece| index::grams_of_piece(piece, false, false)),
+        );
+        let whole = lookups
+            .iter()
+            .any(|lookup| matches!(lookup, GramLookup::One(_)));
         if whole {
             lookups.retain(|lookup| matches!(lookup, GramLookup::One(_)));
         }
@@ -288,7 +395,9 @@ impl<T: Snapshot> Builder<'_, '_, T> {
         for lookup in lookups.iter().step_by(step) {
             let planned = match lookup {
                 GramLookup::One(gram) => Some(self.posting(index, Kind::Gram, gram, false)?),
-                GramLookup::Beginning(head) => self.range(&KeyRange::prefix(index.id, Kind::Gram, head), false)?,
+                GramLookup::Beginning(head) => {
+                    self.range(&KeyRange::prefix(index.id, Kind::Gram, head), false)?
+                }
             };
             match planned {
                 Some(planned) if planned.count_max == 0 => return Ok(Some(Planned::nothing())),
@@ -302,27 +411,60 @@ impl<T: Snapshot> Builder<'_, '_, T> {
         Ok(Some(self.intersection(terms)))
     }
 
-    fn posting(&self, index: &Index, kind: Kind, value: &[u8], exact: bool) -> Result<Planned, StoreError> {
+    fn posting(
+        &self,
+        index: &Index,
+        kind: Kind,
+        value: &[u8],
+        exact: bool,
+    ) -> Result<Planned, StoreError> {
         let mut key = Vec::new();
         key::posting(&mut key, index.id, kind, value);
         self.posting_of(&key, exact)
     }
 
     fn posting_of(&self, key: &[u8], exact: bool) -> Result<Planned, StoreError> {
-        let posting = |first, last| Term::Posting { key: key.to_vec(), first, last };
-        Ok(match index::extent(&self.view.txn, self.view.store.dbs.index, key)? {
-            Extent::Ids(ids) if ids.is_empty() => Planned::nothing(),
-            Extent::Ids(ids) => Planned { exact, count_max: ids.len() as u64, term: Term::Ids(ids) },
-            Extent::Counted { len, first, last } => Planned { term: posting(first, Some(last)), exact, count_max: len },
-            Extent::Large { first, .. } => Planned { term: posting(first, None), exact, count_max: self.total },
-        })
+        let posting = |first, last| Term::Posting {
+            key: key.to_vec(),
+            first,
+            last,
+        };
+        Ok(
+            match index::extent(&self.view.txn, self.view.store.dbs.index, key)? {
+                Extent::Ids(ids) if ids.is_empty() => Planned::nothing(),
+                Extent::Ids(ids) => Planned {
+                    exact,
+                    count_max: ids.len() as u64,
+                    term: Term::Ids(ids),
+                },
+                Extent::Counted { len, first, last } => Planned {
+                    term: posting(first, Some(last)),
+                    exact,
+                    count_max: len,
+                },
+                Extent::Large { first, .. } => Planned {
+                    term: posting(first, None),
+                    exact,
+                    count_max: self.total,
+                },
+            },
+        )
     }
 
     fn range(&self, range: &KeyRange, exact: bool) -> Result<Option<Planned>, StoreError> {
-        let set = index::union_range(&self.view.txn, self.view.store.dbs.index, range, RANGE_CHUNKS_MAX)?;
+        let set = index::union_range(
+            &self.view.txn,
+            self.view.store.dbs.index,
+            range,
+            RANGE_CHUNKS_MAX,
+        )?;
         Ok(set.map(|set: IdSet| match set.len() {
             0 => Planned::nothing(),
-            count_max => Planned { term: Term::Set(set), exact, count_max },
+            count_max => Planned {
+                term: Term::Set(set),
+                exact,
+                count_max,
+            },
         }))
     }
 

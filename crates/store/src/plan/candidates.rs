@@ -5,8 +5,8 @@ use super::scope::{Scope, ScopeTest, narrow};
 use super::term::{Source, Term};
 use crate::entry_view::EntryView;
 use crate::error::StoreError;
-use crate::idset::{Bits, join, split};
 use crate::ids::EntryId;
+use crate::idset::{Bits, join, split};
 use crate::index::key;
 use crate::view::View;
 use fulgurite::Snapshot;
@@ -57,8 +57,16 @@ pub(crate) fn plan<T: Snapshot>(
 ) -> Result<Candidates, StoreError> {
     let total = view.entry_count()?;
     let builder = Builder { view, total };
-    let everything = Planned { term: Term::All, exact: false, count_max: total };
-    let planned = if scope == Scope::Base { everything } else { builder.filter(filter, false)? };
+    let everything = Planned {
+        term: Term::All,
+        exact: false,
+        count_max: total,
+    };
+    let planned = if scope == Scope::Base {
+        everything
+    } else {
+        builder.filter(filter, false)?
+    };
     let (planned, scope) = narrow(view, base, scope, total, planned)?;
     Ok(Candidates {
         term: planned.term,
@@ -112,9 +120,14 @@ impl Candidates {
     ///
     /// # Errors
     /// [`StoreError`] when the engine fails or an index or a record is damaged.
-    pub fn next_entry<'v, T: Snapshot>(&mut self, view: &'v View<'_, T>) -> Result<Option<EntryView<'v>>, StoreError> {
+    pub fn next_entry<'v, T: Snapshot>(
+        &mut self,
+        view: &'v View<'_, T>,
+    ) -> Result<Option<EntryView<'v>>, StoreError> {
         while let Some(id) = self.next_id(view)? {
-            let Some(entry) = view.entry(id)? else { continue };
+            let Some(entry) = view.entry(id)? else {
+                continue;
+            };
             if self.scope.admits(view, id, entry.record())? {
                 return Ok(Some(entry));
             }
@@ -134,9 +147,13 @@ impl Candidates {
         quantum: &mut usize,
     ) -> Result<Option<EntryView<'v>>, StoreError> {
         while *quantum > 0 {
-            let Some(id) = self.next_id(view)? else { return Ok(None) };
+            let Some(id) = self.next_id(view)? else {
+                return Ok(None);
+            };
             *quantum -= 1;
-            let Some(entry) = view.entry(id)? else { continue };
+            let Some(entry) = view.entry(id)? else {
+                continue;
+            };
             if self.scope.admits(view, id, entry.record())? {
                 return Ok(Some(entry));
             }
@@ -163,8 +180,14 @@ impl Candidates {
 
     /// Loads the next chunk that may hold candidates; false when there is none.
     fn load_next<T: Snapshot>(&mut self, view: &View<'_, T>) -> Result<bool, StoreError> {
-        let Some(wanted) = self.next_chunk else { return Ok(false) };
-        let source = Source { txn: &view.txn, dbs: view.store.dbs, all_entries: &self.all_entries };
+        let Some(wanted) = self.next_chunk else {
+            return Ok(false);
+        };
+        let source = Source {
+            txn: &view.txn,
+            dbs: view.store.dbs,
+            all_entries: &self.all_entries,
+        };
         let Some(chunk) = self.term.next_chunk(&source, wanted)? else {
             self.next_chunk = None;
             return Ok(false);

@@ -17,11 +17,19 @@ impl Candidates {
         write_term(&self.term, view, &mut out);
         match &self.scope {
             ScopeTest::None => {}
-            ScopeTest::Parent(parent) => write!(out, "; scope tested: children of {parent}").unwrap_or_default(),
-            ScopeTest::Below { base, .. } => write!(out, "; scope tested: below {base}").unwrap_or_default(),
+            ScopeTest::Parent(parent) => {
+                write!(out, "; scope tested: children of {parent}").unwrap_or_default()
+            }
+            ScopeTest::Below { base, .. } => {
+                write!(out, "; scope tested: below {base}").unwrap_or_default()
+            }
         }
         write!(out, "; at most {}", self.count_max()).unwrap_or_default();
-        out.push_str(if self.is_exact() { "; exact" } else { "; filter tested" });
+        out.push_str(if self.is_exact() {
+            "; exact"
+        } else {
+            "; filter tested"
+        });
         out
     }
 }
@@ -52,8 +60,13 @@ fn write_list<T: Snapshot>(name: &str, terms: &[Term], view: &View<'_, T>, out: 
 }
 
 fn write_posting<T: Snapshot>(posting: &[u8], view: &View<'_, T>, out: &mut String) {
-    let Some((attribute, kind, value)) = key::parts(posting) else { return out.push('?') };
-    let name = view.attributes().get(attribute).map_or("?", |info| &info.text);
+    let Some((attribute, kind, value)) = key::parts(posting) else {
+        return out.push('?');
+    };
+    let name = view
+        .attributes()
+        .get(attribute)
+        .map_or("?", |info| &info.text);
     let value = value.escape_ascii();
     match kind {
         b'=' => write!(out, "{name}={value}:index"),

@@ -37,7 +37,11 @@ pub(crate) enum ScopeTest {
     /// Their parent must be this.
     Parent(EntryId),
     /// They must lie below this; or be it.
-    Below { base: EntryId, itself: bool, remembered: FxHashMap<EntryId, bool> },
+    Below {
+        base: EntryId,
+        itself: bool,
+        remembered: FxHashMap<EntryId, bool>,
+    },
 }
 
 impl ScopeTest {
@@ -52,7 +56,9 @@ impl ScopeTest {
             ScopeTest::None => Ok(true),
             ScopeTest::Parent(parent) => Ok(record.parent() == *parent),
             ScopeTest::Below { base, itself, .. } if id == *base => Ok(*itself),
-            ScopeTest::Below { base, remembered, .. } => is_below(view, record.parent(), *base, remembered),
+            ScopeTest::Below {
+                base, remembered, ..
+            } => is_below(view, record.parent(), *base, remembered),
         }
     }
 
@@ -70,7 +76,11 @@ fn is_below<T: Snapshot>(
 ) -> Result<bool, StoreError> {
     let mut id = first;
     for _ in 0..DEPTH_MAX {
-        let known = if id == base || id == EntryId::ABOVE { Some(id == base) } else { remembered.get(&id).copied() };
+        let known = if id == base || id == EntryId::ABOVE {
+            Some(id == base)
+        } else {
+            remembered.get(&id).copied()
+        };
         if let Some(below) = known {
             if remembered.len() >= REMEMBERED_MAX {
                 remembered.clear();
@@ -93,7 +103,16 @@ pub(crate) fn narrow<T: Snapshot>(
 ) -> Result<(Planned, ScopeTest), StoreError> {
     let counts = view.stored_counts(base)?;
     let (size, test) = match scope {
-        Scope::Base => return Ok((Planned { count_max: 1, exact: false, term: Term::Ids(vec![base]) }, ScopeTest::None)),
+        Scope::Base => {
+            return Ok((
+                Planned {
+                    count_max: 1,
+                    exact: false,
+                    term: Term::Ids(vec![base]),
+                },
+                ScopeTest::None,
+            ));
+        }
         Scope::OneLevel => (counts.children, ScopeTest::Parent(base)),
         Scope::Subtree => (counts.descendants + 1, below(base, true)),
         Scope::Subordinates => (counts.descendants, below(base, false)),
@@ -104,21 +123,42 @@ pub(crate) fn narrow<T: Snapshot>(
     let count_max = planned.count_max.min(size);
     let list = size <= LISTED_MAX && size < planned.count_max / 2;
     if !list && size > 0 {
-        return Ok((Planned { count_max, ..planned }, test));
+        return Ok((
+            Planned {
+                count_max,
+                ..planned
+            },
+            test,
+        ));
     }
     let listed = ids_of(entries_of(view, base, scope)?);
     let term = match planned.term {
         Term::All => listed,
         term => Term::And(vec![listed, term]),
     };
-    Ok((Planned { term, count_max, exact: planned.exact }, ScopeTest::None))
+    Ok((
+        Planned {
+            term,
+            count_max,
+            exact: planned.exact,
+        },
+        ScopeTest::None,
+    ))
 }
 
 fn below(base: EntryId, itself: bool) -> ScopeTest {
-    ScopeTest::Below { base, itself, remembered: FxHashMap::default() }
+    ScopeTest::Below {
+        base,
+        itself,
+        remembered: FxHashMap::default(),
+    }
 }
 
-fn entries_of<T: Snapshot>(view: &View<'_, T>, base: EntryId, scope: Scope) -> Result<Vec<EntryId>, StoreError> {
+fn entries_of<T: Snapshot>(
+    view: &View<'_, T>,
+    base: EntryId,
+    scope: Scope,
+) -> Result<Vec<EntryId>, StoreError> {
     let mut found = Vec::new();
     view.for_each_child(base, &mut |id| {
         found.push(id);

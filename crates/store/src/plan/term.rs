@@ -1,8 +1,8 @@
 //! A set of ids, described: how to get at one chunk of it.
 
 use crate::error::StoreError;
-use crate::idset::{Bits, IdSet, split};
 use crate::ids::EntryId;
+use crate::idset::{Bits, IdSet, split};
 use crate::index;
 use crate::store::Databases;
 use fulgurite::Snapshot;
@@ -19,7 +19,11 @@ pub(crate) enum Term {
     /// Many ids in memory.
     Set(IdSet),
     /// A posting in the index, with the chunks it occupies as far as known.
-    Posting { key: Vec<u8>, first: u32, last: Option<u32> },
+    Posting {
+        key: Vec<u8>,
+        first: u32,
+        last: Option<u32>,
+    },
     /// In all of them.
     And(Vec<Term>),
     /// In one of them.
@@ -37,15 +41,24 @@ pub(crate) struct Source<'a, T> {
 
 impl Term {
     /// The number of the first chunk at or after `from` that may hold an id.
-    pub(crate) fn next_chunk<T: Snapshot>(&self, source: &Source<'_, T>, from: u32) -> Result<Option<u32>, StoreError> {
+    pub(crate) fn next_chunk<T: Snapshot>(
+        &self,
+        source: &Source<'_, T>,
+        from: u32,
+    ) -> Result<Option<u32>, StoreError> {
         let stored = |key: &[u8], from| index::next_chunk(source.txn, source.dbs.index, key, from);
         match self {
             Term::Nothing => Ok(None),
             Term::All | Term::Not(_) => stored(source.all_entries, from),
-            Term::Ids(ids) => Ok(ids.iter().map(|id| split(*id).0).find(|chunk| *chunk >= from)),
+            Term::Ids(ids) => Ok(ids
+                .iter()
+                .map(|id| split(*id).0)
+                .find(|chunk| *chunk >= from)),
             Term::Set(set) => Ok(set.next_chunk(from)),
             Term::Posting { first, .. } if from <= *first => Ok(Some(*first)),
-            Term::Posting { last: Some(last), .. } if from > *last => Ok(None),
+            Term::Posting {
+                last: Some(last), ..
+            } if from > *last => Ok(None),
             Term::Posting { key, .. } => stored(key, from),
             Term::And(terms) => next_common_chunk(terms, source, from),
             Term::Or(terms) => {
@@ -60,13 +73,23 @@ impl Term {
     }
 
     /// Adds the ids of one chunk to `bits`.
-    pub(crate) fn load<T: Snapshot>(&self, source: &Source<'_, T>, chunk: u32, bits: &mut Bits) -> Result<(), StoreError> {
-        let stored = |key: &[u8], bits: &mut Bits| index::load_chunk(source.txn, source.dbs.index, key, chunk, bits);
+    pub(crate) fn load<T: Snapshot>(
+        &self,
+        source: &Source<'_, T>,
+        chunk: u32,
+        bits: &mut Bits,
+    ) -> Result<(), StoreError> {
+        let stored = |key: &[u8], bits: &mut Bits| {
+            index::load_chunk(source.txn, source.dbs.index, key, chunk, bits)
+        };
         match self {
             Term::Nothing => {}
             Term::All => stored(source.all_entries, bits)?,
             Term::Ids(ids) => {
-                let places = ids.iter().map(|id| split(*id)).filter(|(number, _)| *number == chunk);
+                let places = ids
+                    .iter()
+                    .map(|id| split(*id))
+                    .filter(|(number, _)| *number == chunk);
                 places.for_each(|(_, low)| {
                     bits.insert(low);
                 });
@@ -78,7 +101,9 @@ impl Term {
             }
             Term::Posting { key, .. } => stored(key, bits)?,
             Term::And(terms) => bits.or(&load_common(terms, source, chunk)?),
-            Term::Or(terms) => terms.iter().try_for_each(|term| term.load(source, chunk, bits))?,
+            Term::Or(terms) => terms
+                .iter()
+                .try_for_each(|term| term.load(source, chunk, bits))?,
             Term::Not(term) => {
                 let (mut all, mut these) = (Bits::new(), Bits::new());
                 stored(source.all_entries, &mut all)?;
@@ -92,7 +117,11 @@ impl Term {
 }
 
 /// Leaps from term to term until all have something in the same chunk.
-fn next_common_chunk<T: Snapshot>(terms: &[Term], source: &Source<'_, T>, from: u32) -> Result<Option<u32>, StoreError> {
+fn next_common_chunk<T: Snapshot>(
+    terms: &[Term],
+    source: &Source<'_, T>,
+    from: u32,
+) -> Result<Option<u32>, StoreError> {
     let mut chunk = from;
     let mut agreed = 0;
     for term in terms.iter().cycle() {
@@ -108,7 +137,11 @@ fn next_common_chunk<T: Snapshot>(terms: &[Term], source: &Source<'_, T>, from: 
     Ok(None)
 }
 
-fn load_common<T: Snapshot>(terms: &[Term], source: &Source<'_, T>, chunk: u32) -> Result<Bits, StoreError> {
+fn load_common<T: Snapshot>(
+    terms: &[Term],
+    source: &Source<'_, T>,
+    chunk: u32,
+) -> Result<Bits, StoreError> {
     let mut common = Bits::new();
     for (position, term) in terms.iter().enumerate() {
         if position == 0 {

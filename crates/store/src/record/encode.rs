@@ -32,7 +32,11 @@ pub(crate) fn encode(mut source: RecordSource<'_>, out: &mut Vec<u8>) -> Result<
     out.extend_from_slice(source.rdn);
     for (row, (id, values)) in source.attributes.iter().enumerate() {
         let offset = length(out.len())?;
-        put(out, HEADER_LEN + TABLE_ROW_LEN * row, &table_row(*id, length(values.len())?, offset));
+        put(
+            out,
+            HEADER_LEN + TABLE_ROW_LEN * row,
+            &table_row(*id, length(values.len())?, offset),
+        );
         put_values(out, values)?;
     }
     let total = length(out.len())?;

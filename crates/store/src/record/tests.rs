@@ -11,15 +11,30 @@ fn attributes() -> impl Strategy<Value = Model> {
 }
 
 fn encoded(parent: u64, rdn_normal: &[u8], rdn: &[u8], model: &Model) -> Vec<u8> {
-    let mut attributes: Vec<_> = model.iter().map(|(id, v)| (AttributeId(*id), v.as_slice())).collect();
+    let mut attributes: Vec<_> = model
+        .iter()
+        .map(|(id, v)| (AttributeId(*id), v.as_slice()))
+        .collect();
     attributes.reverse();
     let mut out = Vec::new();
-    encode(RecordSource { parent: EntryId(parent), rdn_normal, rdn, attributes }, &mut out).unwrap();
+    encode(
+        RecordSource {
+            parent: EntryId(parent),
+            rdn_normal,
+            rdn,
+            attributes,
+        },
+        &mut out,
+    )
+    .unwrap();
     out
 }
 
 fn read_everything(record: &Record<'_>) -> usize {
-    let values: usize = record.attributes().map(|(_, v)| v.iter().map(<[u8]>::len).sum::<usize>()).sum();
+    let values: usize = record
+        .attributes()
+        .map(|(_, v)| v.iter().map(<[u8]>::len).sum::<usize>())
+        .sum();
     values + record.rdn().len() + record.rdn_normal().len() + usize::from(record.is_sound())
 }
 
@@ -82,7 +97,14 @@ fn lies_in_the_table_are_errors() {
     let model = Model::from([(3, vec![b"one".to_vec(), b"two".to_vec()])]);
     let good = encoded(1, b"n", b"N", &model);
     assert!(Record::parse(&good).is_ok());
-    for (at, bytes) in [(0, [9_u8, 0]), (2, [200, 0]), (4, [1, 0]), (16, [255, 255]), (24 + 4, [255, 255]), (24 + 8, [4, 0])] {
+    for (at, bytes) in [
+        (0, [9_u8, 0]),
+        (2, [200, 0]),
+        (4, [1, 0]),
+        (16, [255, 255]),
+        (24 + 4, [255, 255]),
+        (24 + 8, [4, 0]),
+    ] {
         let mut bad = good.clone();
         bad[at..at + 2].copy_from_slice(&bytes);
         assert!(Record::parse(&bad).is_err(), "lie at {at}");

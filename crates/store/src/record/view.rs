@@ -37,7 +37,10 @@ impl<'a> Record<'a> {
     fn parse_header(bytes: &'a [u8]) -> Option<Record<'a>> {
         let attributes = usize::from(u16_at(bytes, 2)?);
         let record = Record { bytes, attributes };
-        let names_end = record.table_end().checked_add(record.rdn_len_normal()?)?.checked_add(record.rdn_len()?)?;
+        let names_end = record
+            .table_end()
+            .checked_add(record.rdn_len_normal()?)?
+            .checked_add(record.rdn_len()?)?;
         let sound = bytes.first() == Some(&VERSION)
             && u32_at(bytes, 4)? as usize == bytes.len()
             && bytes.len() >= HEADER_LEN
@@ -103,7 +106,10 @@ impl<'a> Record<'a> {
     }
 
     fn id_at(&self, row: usize) -> Option<AttributeId> {
-        Some(AttributeId(u16_at(self.bytes, HEADER_LEN + TABLE_ROW_LEN * row)?))
+        Some(AttributeId(u16_at(
+            self.bytes,
+            HEADER_LEN + TABLE_ROW_LEN * row,
+        )?))
     }
 
     fn row(&self, row: usize) -> Option<(AttributeId, Values<'a>)> {
@@ -116,10 +122,22 @@ impl<'a> Record<'a> {
         if offset < self.table_end() {
             return None;
         }
-        let ends = self.bytes.get(offset..offset.checked_add(count.checked_mul(4)?)?)?;
+        let ends = self
+            .bytes
+            .get(offset..offset.checked_add(count.checked_mul(4)?)?)?;
         let bytes = self.bytes.get(offset + ends.len()..)?;
-        let used = if count == 0 { 0 } else { u32_at(ends, ends.len() - 4)? as usize };
-        Some((self.id_at(row)?, Values { ends, bytes: bytes.get(..used)? }))
+        let used = if count == 0 {
+            0
+        } else {
+            u32_at(ends, ends.len() - 4)? as usize
+        };
+        Some((
+            self.id_at(row)?,
+            Values {
+                ends,
+                bytes: bytes.get(..used)?,
+            },
+        ))
     }
 }
 
@@ -163,7 +181,11 @@ impl<'a> Values<'a> {
     /// The values in the order in which they were stored.
     #[must_use]
     pub fn iter(&self) -> ValuesIter<'a> {
-        ValuesIter { values: *self, position: 0, start: 0 }
+        ValuesIter {
+            values: *self,
+            position: 0,
+            start: 0,
+        }
     }
 
     /// Whether all value ends ascend and stay inside.

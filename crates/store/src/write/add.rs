@@ -21,8 +21,12 @@ impl Writer<'_> {
         self.check_place(parent, &entry.dn, rdn_normal)?;
         let attributes = self.number(entry)?;
         let mut encoded = std::mem::take(&mut self.record);
-        let source =
-            RecordSource { parent, rdn_normal: rdn_normal.as_bytes(), rdn: rdn.as_bytes(), attributes };
+        let source = RecordSource {
+            parent,
+            rdn_normal: rdn_normal.as_bytes(),
+            rdn: rdn.as_bytes(),
+            attributes,
+        };
         record::encode(source, &mut encoded)?;
         let id = self.insert_record(parent, rdn_normal, &encoded, entry)?;
         self.record = encoded;
@@ -45,16 +49,28 @@ impl Writer<'_> {
             writer.counts.change(parent, 1, 1);
             let postings = &mut writer.postings;
             postings.change(&crate::index::key::all_entries(), id, true);
-            emit(&store.indexes, &store.schema, entry, &|_| true, &mut writer.key, &mut |key| {
-                postings.change(key, id, true);
-            });
+            emit(
+                &store.indexes,
+                &store.schema,
+                entry,
+                &|_| true,
+                &mut writer.key,
+                &mut |key| {
+                    postings.change(key, id, true);
+                },
+            );
             writer.relieve()
         })?;
         Ok(id)
     }
 
     /// Checks that an entry of this name may be put below `parent`.
-    pub(crate) fn check_place(&self, parent: EntryId, dn: &Dn, rdn_normal: &str) -> Result<(), StoreError> {
+    pub(crate) fn check_place(
+        &self,
+        parent: EntryId,
+        dn: &Dn,
+        rdn_normal: &str,
+    ) -> Result<(), StoreError> {
         let name = || dn.pretty().to_owned();
         if parent == EntryId::ABOVE && !self.view.store.suffixes().contains(dn) {
             return Err(StoreError::OutsideSuffix(name()));

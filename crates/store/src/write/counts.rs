@@ -51,7 +51,9 @@ impl PendingCounts {
         }
         let mut totals: Vec<(EntryId, Change)> = totals.into_iter().collect();
         totals.sort_unstable_by_key(|(id, _)| *id);
-        totals.into_iter().try_for_each(|(id, change)| write(view, id, change))
+        totals
+            .into_iter()
+            .try_for_each(|(id, change)| write(view, id, change))
     }
 }
 
@@ -76,7 +78,9 @@ fn write(view: &mut View<'_, WriteTxn<'_>>, id: EntryId, change: Change) -> Resu
     if change.children == 0 && change.descendants == 0 {
         return Ok(());
     }
-    let counts = view.stored_counts(id)?.changed(change.children, change.descendants)?;
+    let counts = view
+        .stored_counts(id)?
+        .changed(change.children, change.descendants)?;
     let db = view.store.dbs.counts;
     if counts == Counts::default() {
         view.txn.delete(db, &id.key())?;

@@ -19,9 +19,16 @@ impl Writer<'_> {
         let store = self.view.store;
         let postings = &mut self.postings;
         postings.change(&key::all_entries(), id, false);
-        emit(&store.indexes, &store.schema, &entry, &|_| true, &mut self.key, &mut |key| {
-            postings.change(key, id, false);
-        });
+        emit(
+            &store.indexes,
+            &store.schema,
+            &entry,
+            &|_| true,
+            &mut self.key,
+            &mut |key| {
+                postings.change(key, id, false);
+            },
+        );
         let parent = entry.parent().unwrap_or(EntryId::ABOVE);
         let rdn_normal = entry.rdn_normal().to_vec();
         self.apply(|writer| {

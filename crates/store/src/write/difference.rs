@@ -23,14 +23,26 @@ pub(super) struct Difference {
 }
 
 impl Difference {
-    pub(super) fn between(store: &Store, table: &AttributeTable, old: &Record<'_>, new: &Record<'_>) -> Difference {
+    pub(super) fn between(
+        store: &Store,
+        table: &AttributeTable,
+        old: &Record<'_>,
+        new: &Record<'_>,
+    ) -> Difference {
         let (mut removed, mut added) = (ValueList::default(), ValueList::default());
         for id in changed(old, new) {
             let attribute = table.get(id).map(|info| info.description.attribute);
-            let Some(attribute) = attribute.filter(|attribute| store.indexes.is_fed_by(*attribute)) else { continue };
+            let Some(attribute) = attribute.filter(|attribute| store.indexes.is_fed_by(*attribute))
+            else {
+                continue;
+            };
             let (before, after) = (old.values(id), new.values(id));
-            removed.0.extend(only_in_first(before, after).map(|value| (attribute, value)));
-            added.0.extend(only_in_first(after, before).map(|value| (attribute, value)));
+            removed
+                .0
+                .extend(only_in_first(before, after).map(|value| (attribute, value)));
+            added
+                .0
+                .extend(only_in_first(after, before).map(|value| (attribute, value)));
         }
         let come = keys(store, &added);
         let mut gone = keys(store, &removed);
@@ -46,7 +58,9 @@ struct ValueList<'a>(Vec<(AttributeIndex, &'a [u8])>);
 
 impl EmitSource for ValueList<'_> {
     fn each(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8])) {
-        self.0.iter().for_each(|(attribute, value)| visit(*attribute, value));
+        self.0
+            .iter()
+            .for_each(|(attribute, value)| visit(*attribute, value));
     }
 }
 
@@ -56,43 +70,91 @@ fn changed(old: &Record<'_>, new: &Record<'_>) -> BTreeSet<AttributeId> {
         (Some(before), Some(after)) => !before.same(&after),
         _ => true,
     };
-    old.attributes().chain(new.attributes()).map(|(id, _)| id).filter(differs).collect()
+    old.attributes()
+        .chain(new.attributes())
+        .map(|(id, _)| id)
+        .filter(differs)
+        .collect()
 }
 
-fn only_in_first<'a>(first: Option<Values<'a>>, second: Option<Values<'a>>) -> impl Iterator<Item = &'a [u8]> {
+fn only_in_first<'a>(
+    first: Option<Values<'a>>,
+    second: Option<Values<'a>>,
+) -> impl Iterator<Item = &'a [u8]> {
     let second: FxHashSet<&[u8]> = second.into_iter().flatten().collect();
-    first.into_iter().flatten().filter(move |value| !second.contains(value))
+    first
+        .into_iter()
+        .flatten()
+        .filter(move |value| !second.contains(value))
 }
 
 fn keys(store: &Store, values: &dyn EmitSource) -> BTreeSet<Vec<u8>> {
     let mut keys = BTreeSet::new();
-    emit(&store.indexes, &store.schema, values, &|_| true, &mut Vec::new(), &mut |key| {
-        if !keys.contains(key) {
-            keys.insert(key.to_vec());
-        }
-    });
+    emit(
+        &store.indexes,
+        &store.schema,
+        values,
+        &|_| true,
+        &mut Vec::new(),
+        &mut |key| {
+            if !keys.contains(key) {
+                keys.insert(key.to_vec());
+            }
+        },
+    );
     keys
 }
 
 /// Takes out of `gone` the keys that remaining values of the entry still make.
-fn retain_unshared(store: &Store, table: &AttributeTable, new: &Record<'_>, gone: &mut BTreeSet<Vec<u8>>) {
-    let may_share = |key: &Vec<u8>| key::parts(key).is_none_or(|parts| shares_keys(store, table, new, &parts));
-    let affected: FxHashSet<AttributeId> =
-        gone.iter().filter(|key| may_share(key)).filter_map(|key| Some(key::parts(key)?.0)).collect();
+fn retain_unshared(
+    store: &Store,
+    table: &AttributeTable,
+    new: &Record<'_>,
+    gone: &mut BTreeSet<Vec<u8>>,
+) {
+    let may_share =
+        |key: &Vec<u8>| key::parts(key).is_none_or(|parts| shares_keys(store, table, new, &parts));
+    let affected: FxHashSet<AttributeId> = gone
+        .iter()
+        .filter(|key| may_share(key))
+        .filter_map(|key| Some(key::parts(key)?.0))
+        .collect();
     if affected.is_empty() {
         return;
     }
     let wanted = |index: &Index| affected.contains(&index.id);
-    emit(&store.indexes, &store.schema, &TypedRecord { record: *new, table }, &wanted, &mut Vec::new(), &mut |key| {
-        gone.remove(key);
-    });
+    emit(
+        &store.indexes,
+        &store.schema,
+        &TypedRecord {
+            record: *new,
+            table,
+        },
+        &wanted,
+        &mut Vec::new(),
+        &mut |key| {
+            gone.remove(key);
+        },
+    );
 }
 
 /// Whether a key may be made by more than one value of the entry. It is not when it holds the literal normal form of a
 /// value, and only one attribute of the entry is in the index: the values of one attribute differ in normal form.
-fn shares_keys(store: &Store, table: &AttributeTable, new: &Record<'_>, parts: &(AttributeId, u8, Vec<u8>)) -> bool {
+fn shares_keys(
+    store: &Store,
+    table: &AttributeTable,
+    new: &Record<'_>,
+    parts: &(AttributeId, u8, Vec<u8>),
+) -> bool {
     let (index_id, kind, value) = parts;
-    let Some(index) = store.indexes.list().iter().find(|index| index.id == *index_id) else { return true };
+    let Some(index) = store
+        .indexes
+        .list()
+        .iter()
+        .find(|index| index.id == *index_id)
+    else {
+        return true;
+    };
     if *kind != key::Kind::Equality as u8 || !key::is_literal(value) || index.object_class {
         return true;
     }

@@ -16,7 +16,11 @@ impl Writer<'_> {
     pub fn modify(&mut self, id: EntryId, new: &CheckedEntry) -> Result<(), StoreError> {
         self.refuse_poisoned()?;
         let record = self.view.record(id)?.ok_or(StoreError::NoSuchEntry(id))?;
-        let (parent, rdn_normal, rdn) = (record.parent(), record.rdn_normal().to_vec(), record.rdn().to_vec());
+        let (parent, rdn_normal, rdn) = (
+            record.parent(),
+            record.rdn_normal().to_vec(),
+            record.rdn().to_vec(),
+        );
         let encoded = self.encode(parent, &rdn_normal, &rdn, new)?;
         self.apply(|writer| writer.replace_record(id, encoded))
     }
@@ -30,18 +34,36 @@ impl Writer<'_> {
     ) -> Result<Vec<u8>, StoreError> {
         let attributes = self.number(entry.entry())?;
         let mut encoded = std::mem::take(&mut self.record);
-        record::encode(RecordSource { parent, rdn_normal, rdn, attributes }, &mut encoded)?;
+        record::encode(
+            RecordSource {
+                parent,
+                rdn_normal,
+                rdn,
+                attributes,
+            },
+            &mut encoded,
+        )?;
         Ok(encoded)
     }
 
     /// Writes a record in the place of another, and the difference between them to the indexes.
-    pub(super) fn replace_record(&mut self, id: EntryId, encoded: Vec<u8>) -> Result<(), StoreError> {
+    pub(super) fn replace_record(
+        &mut self,
+        id: EntryId,
+        encoded: Vec<u8>,
+    ) -> Result<(), StoreError> {
         let store = self.view.store;
         let old = self.view.record(id)?.ok_or(Damage::Record)?;
         let new = Record::parse(&encoded)?;
         let difference = Difference::between(store, &self.view.attributes, &old, &new);
-        difference.gone.iter().for_each(|key| self.postings.change(key, id, false));
-        difference.come.iter().for_each(|key| self.postings.change(key, id, true));
+        difference
+            .gone
+            .iter()
+            .for_each(|key| self.postings.change(key, id, false));
+        difference
+            .come
+            .iter()
+            .for_each(|key| self.postings.change(key, id, true));
         self.view.txn.put(store.dbs.entries, &id.key(), &encoded)?;
         self.record = encoded;
         self.relieve()

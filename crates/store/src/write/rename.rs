@@ -13,7 +13,12 @@ impl Writer<'_> {
     /// # Errors
     /// [`StoreError::NoSuchEntry`], [`StoreError::NoSuchParent`], [`StoreError::EntryExists`],
     /// [`StoreError::CannotMove`] for a suffix entry and for a parent within the subtree; the store is unchanged then.
-    pub fn rename(&mut self, id: EntryId, new_parent: EntryId, new: &CheckedEntry) -> Result<(), StoreError> {
+    pub fn rename(
+        &mut self,
+        id: EntryId,
+        new_parent: EntryId,
+        new: &CheckedEntry,
+    ) -> Result<(), StoreError> {
         self.refuse_poisoned()?;
         let record = self.view.record(id)?.ok_or(StoreError::NoSuchEntry(id))?;
         let (old_parent, old_normal) = (record.parent(), record.rdn_normal().to_vec());
@@ -22,7 +27,9 @@ impl Writer<'_> {
         self.apply(|writer| {
             if old_parent != new_parent {
                 writer.flush_counts()?;
-                let moved = i64::try_from(writer.view.stored_counts(id)?.descendants).map_err(|_| Damage::Counts)? + 1;
+                let moved = i64::try_from(writer.view.stored_counts(id)?.descendants)
+                    .map_err(|_| Damage::Counts)?
+                    + 1;
                 writer.counts.change(old_parent, -1, -moved);
                 writer.flush_counts()?;
                 writer.counts.change(new_parent, 1, moved);

@@ -18,17 +18,32 @@ fn with_people() -> TestStore {
 fn entries_are_found_by_name_and_keep_their_text() {
     let store = with_people();
     let mut writer = store.write().unwrap();
-    let id = add(&mut writer, &person(&schema(), "UID = Jane , OU=People,dc=example,dc=com", &[]));
-    assert_eq!(find(&writer, "uid=jane,ou=people,dc=example,dc=com"), Found::Entry(id));
+    let id = add(
+        &mut writer,
+        &person(&schema(), "UID = Jane , OU=People,dc=example,dc=com", &[]),
+    );
+    assert_eq!(
+        find(&writer, "uid=jane,ou=people,dc=example,dc=com"),
+        Found::Entry(id)
+    );
     writer.commit().unwrap();
     let view = store.snapshot().unwrap();
-    assert_eq!(find(&view, "uid=JANE,ou=people,dc=example,dc=com"), Found::Entry(id));
+    assert_eq!(
+        find(&view, "uid=JANE,ou=people,dc=example,dc=com"),
+        Found::Entry(id)
+    );
     assert_eq!(view.dn(id).unwrap(), "uid=Jane,ou=people,dc=example,dc=com");
     assert_eq!(view.depth(id).unwrap(), 4);
     let people = find(&view, PEOPLE).entry().unwrap();
     let deepest = Some((people, 3));
-    assert_eq!(find(&view, "uid=x,uid=joe,ou=people,dc=example,dc=com"), Found::Missing { deepest });
-    assert_eq!(find(&view, "dc=example,dc=org"), Found::Missing { deepest: None });
+    assert_eq!(
+        find(&view, "uid=x,uid=joe,ou=people,dc=example,dc=com"),
+        Found::Missing { deepest }
+    );
+    assert_eq!(
+        find(&view, "dc=example,dc=org"),
+        Found::Missing { deepest: None }
+    );
     assert_eq!(view.children(people).unwrap(), [id]);
     assert!(view.has_children(people).unwrap() && !view.has_children(id).unwrap());
     assert!(view.is_descendant(id, people).unwrap() && !view.is_descendant(people, id).unwrap());
@@ -45,16 +60,43 @@ fn a_refused_operation_leaves_no_trace_in_a_batch() {
     let jane = person(&schema, "uid=jane,ou=people,dc=example,dc=com", &[]);
     let jane_id = add(&mut writer, &jane);
     let people = find(&writer, PEOPLE).entry().unwrap();
-    assert!(matches!(writer.add(people, &jane), Err(StoreError::EntryExists(_))));
-    assert!(matches!(writer.add(EntryId(99), &jane), Err(StoreError::NoSuchParent(_))));
-    assert!(matches!(writer.add(EntryId::ABOVE, &jane), Err(StoreError::OutsideSuffix(_))));
+    assert!(matches!(
+        writer.add(people, &jane),
+        Err(StoreError::EntryExists(_))
+    ));
+    assert!(matches!(
+        writer.add(EntryId(99), &jane),
+        Err(StoreError::NoSuchParent(_))
+    ));
+    assert!(matches!(
+        writer.add(EntryId::ABOVE, &jane),
+        Err(StoreError::OutsideSuffix(_))
+    ));
     assert!(matches!(writer.delete(people), Err(StoreError::NotLeaf(_))));
-    assert!(matches!(writer.delete(EntryId(99)), Err(StoreError::NoSuchEntry(_))));
-    assert!(matches!(writer.modify(EntryId(99), &jane), Err(StoreError::NoSuchEntry(_))));
-    assert!(matches!(writer.rename(people, jane_id, &unit(&schema, PEOPLE)), Err(StoreError::CannotMove(_))));
-    assert!(matches!(writer.rename(people, people, &unit(&schema, PEOPLE)), Err(StoreError::CannotMove(_))));
-    assert!(matches!(writer.rename(EntryId(1), people, &unit(&schema, PEOPLE)), Err(StoreError::CannotMove(_))));
-    add(&mut writer, &person(&schema, "uid=joe,ou=people,dc=example,dc=com", &[]));
+    assert!(matches!(
+        writer.delete(EntryId(99)),
+        Err(StoreError::NoSuchEntry(_))
+    ));
+    assert!(matches!(
+        writer.modify(EntryId(99), &jane),
+        Err(StoreError::NoSuchEntry(_))
+    ));
+    assert!(matches!(
+        writer.rename(people, jane_id, &unit(&schema, PEOPLE)),
+        Err(StoreError::CannotMove(_))
+    ));
+    assert!(matches!(
+        writer.rename(people, people, &unit(&schema, PEOPLE)),
+        Err(StoreError::CannotMove(_))
+    ));
+    assert!(matches!(
+        writer.rename(EntryId(1), people, &unit(&schema, PEOPLE)),
+        Err(StoreError::CannotMove(_))
+    ));
+    add(
+        &mut writer,
+        &person(&schema, "uid=joe,ou=people,dc=example,dc=com", &[]),
+    );
     writer.commit().unwrap();
     assert_eq!(contents(&store.snapshot().unwrap()).len(), 4);
     assert_clean(&store);
@@ -65,15 +107,31 @@ fn an_uncommitted_writer_leaves_nothing() {
     let store = with_people();
     let before = contents(&store.snapshot().unwrap());
     let mut writer = store.write().unwrap();
-    add(&mut writer, &person(&schema(), "uid=jane,ou=people,dc=example,dc=com", &[("cn;lang-fr", "Jeanne")]));
+    add(
+        &mut writer,
+        &person(
+            &schema(),
+            "uid=jane,ou=people,dc=example,dc=com",
+            &[("cn;lang-fr", "Jeanne")],
+        ),
+    );
     drop(writer);
     assert_eq!(contents(&store.snapshot().unwrap()), before);
     // The number that the dropped writer gave to cn;lang-fr is given again.
     let mut writer = store.write().unwrap();
-    add(&mut writer, &person(&schema(), "uid=jane,ou=people,dc=example,dc=com", &[("cn;lang-de", "Johanna")]));
+    add(
+        &mut writer,
+        &person(
+            &schema(),
+            "uid=jane,ou=people,dc=example,dc=com",
+            &[("cn;lang-de", "Johanna")],
+        ),
+    );
     writer.commit().unwrap();
     let view = store.snapshot().unwrap();
-    let jane = contents(&view).remove("uid=jane,ou=people,dc=example,dc=com").unwrap();
+    let jane = contents(&view)
+        .remove("uid=jane,ou=people,dc=example,dc=com")
+        .unwrap();
     assert_eq!(jane["cn;lang-de"], [b"Johanna".to_vec()]);
     assert_clean(&store);
 }
@@ -83,16 +141,37 @@ fn a_renamed_subtree_moves_with_its_root() {
     let store = with_people();
     let schema = schema();
     let mut writer = store.write().unwrap();
-    let jane = add(&mut writer, &person(&schema, "uid=jane,ou=people,dc=example,dc=com", &[]));
+    let jane = add(
+        &mut writer,
+        &person(&schema, "uid=jane,ou=people,dc=example,dc=com", &[]),
+    );
     let staff = add(&mut writer, &unit(&schema, "ou=staff,dc=example,dc=com"));
     let people = find(&writer, PEOPLE).entry().unwrap();
-    writer.rename(people, staff, &unit(&schema, "ou=Folk,ou=staff,dc=example,dc=com")).unwrap();
+    writer
+        .rename(
+            people,
+            staff,
+            &unit(&schema, "ou=Folk,ou=staff,dc=example,dc=com"),
+        )
+        .unwrap();
     writer.commit().unwrap();
     let view = store.snapshot().unwrap();
-    assert_eq!(view.dn(jane).unwrap(), "uid=jane,ou=Folk,ou=staff,dc=example,dc=com");
-    assert_eq!(find(&view, "uid=jane,ou=folk,ou=staff,dc=example,dc=com"), Found::Entry(jane));
+    assert_eq!(
+        view.dn(jane).unwrap(),
+        "uid=jane,ou=Folk,ou=staff,dc=example,dc=com"
+    );
+    assert_eq!(
+        find(&view, "uid=jane,ou=folk,ou=staff,dc=example,dc=com"),
+        Found::Entry(jane)
+    );
     assert_eq!(find(&view, PEOPLE).entry(), None);
-    assert_eq!((view.child_count(EntryId(1)).unwrap(), view.descendant_count(staff).unwrap()), (1, 2));
+    assert_eq!(
+        (
+            view.child_count(EntryId(1)).unwrap(),
+            view.descendant_count(staff).unwrap()
+        ),
+        (1, 2)
+    );
     assert_clean(&store);
 }
 
@@ -117,12 +196,26 @@ fn views_see_their_own_state_and_parked_ones_the_newest() {
     let parked = store.snapshot().unwrap().park();
     let mut writer = store.write().unwrap();
     let dn = "uid=jane,ou=people,dc=example,dc=com";
-    add(&mut writer, &person(&schema(), dn, &[("description;lang-sw", "a new description")]));
+    add(
+        &mut writer,
+        &person(
+            &schema(),
+            dn,
+            &[("description;lang-sw", "a new description")],
+        ),
+    );
     writer.commit().unwrap();
     assert_eq!(find(&old, dn).entry(), None);
     let resumed = parked.resume().unwrap();
     let id = find(&resumed, dn).entry().unwrap();
-    assert!(resumed.entry(id).unwrap().unwrap().attributes().any(|a| &*a.info.text == "description;lang-sw"));
+    assert!(
+        resumed
+            .entry(id)
+            .unwrap()
+            .unwrap()
+            .attributes()
+            .any(|a| &*a.info.text == "description;lang-sw")
+    );
     old.refresh().unwrap();
     assert_eq!(find(&old, dn).entry(), Some(id));
 }
@@ -141,10 +234,19 @@ fn some_entry(schema: &Schema, dn: &str, seed: u8) -> CheckedEntry {
     }
     let number = (seed % 5).to_string();
     let surname = ["Abbot", "Babbage", "Abba", "O'Neill"][usize::from(seed % 4)];
-    let mut more = vec![("cn", surname), ("description", "x"), ("cn;lang-en", "Jane D")];
+    let mut more = vec![
+        ("cn", surname),
+        ("description", "x"),
+        ("cn;lang-en", "Jane D"),
+    ];
     more.truncate(usize::from(seed % 4));
     if seed % 3 == 0 {
-        more.extend([("objectClass", "posixAccount"), ("uidNumber", &*number), ("gidNumber", "1"), ("homeDirectory", "/")]);
+        more.extend([
+            ("objectClass", "posixAccount"),
+            ("uidNumber", &*number),
+            ("gidNumber", "1"),
+            ("homeDirectory", "/"),
+        ]);
     }
     person(schema, dn, &more)
 }

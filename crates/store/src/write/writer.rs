@@ -80,7 +80,9 @@ impl<'s> Writer<'s> {
     /// Writes what has been collected.
     pub(super) fn flush(&mut self) -> Result<(), StoreError> {
         self.apply(|writer| {
-            writer.postings.flush(&mut writer.view.txn, writer.view.store.dbs.index)?;
+            writer
+                .postings
+                .flush(&mut writer.view.txn, writer.view.store.dbs.index)?;
             writer.flush_counts()
         })
     }
@@ -90,7 +92,10 @@ impl<'s> Writer<'s> {
     }
 
     /// Runs the changing part of an operation. If it fails the writer cannot commit any more.
-    pub(super) fn apply<R>(&mut self, change: impl FnOnce(&mut Self) -> Result<R, StoreError>) -> Result<R, StoreError> {
+    pub(super) fn apply<R>(
+        &mut self,
+        change: impl FnOnce(&mut Self) -> Result<R, StoreError>,
+    ) -> Result<R, StoreError> {
         self.refuse_poisoned()?;
         self.poisoned = true;
         let result = change(self)?;
@@ -99,13 +104,18 @@ impl<'s> Writer<'s> {
     }
 
     pub(super) fn refuse_poisoned(&self) -> Result<(), StoreError> {
-        if self.poisoned { Err(StoreError::Poisoned) } else { Ok(()) }
+        if self.poisoned {
+            Err(StoreError::Poisoned)
+        } else {
+            Ok(())
+        }
     }
 
     /// Writes collected postings early when they have become many.
     pub(super) fn relieve(&mut self) -> Result<(), StoreError> {
         if self.postings.is_full() {
-            self.postings.flush(&mut self.view.txn, self.view.store.dbs.index)?;
+            self.postings
+                .flush(&mut self.view.txn, self.view.store.dbs.index)?;
         }
         Ok(())
     }
@@ -124,11 +134,20 @@ impl<'s> Writer<'s> {
         Ok(numbered)
     }
 
-    fn number_new(&mut self, attribute: &fulgurite_schema::Attribute) -> Result<AttributeId, StoreError> {
+    fn number_new(
+        &mut self,
+        attribute: &fulgurite_schema::Attribute,
+    ) -> Result<AttributeId, StoreError> {
         let schema = &self.view.store.schema;
         let text = attribute.description.text(schema).into_owned();
-        let id = Arc::make_mut(&mut self.view.attributes).push(schema, attribute.description.clone())?;
-        self.apply(|writer| Ok(writer.view.txn.put(writer.view.store.dbs.attributes, &id.key(), text.as_bytes())?))?;
+        let id =
+            Arc::make_mut(&mut self.view.attributes).push(schema, attribute.description.clone())?;
+        self.apply(|writer| {
+            Ok(writer
+                .view
+                .txn
+                .put(writer.view.store.dbs.attributes, &id.key(), text.as_bytes())?)
+        })?;
         Ok(id)
     }
 
@@ -145,14 +164,28 @@ impl<'s> Writer<'s> {
         Ok(next)
     }
 
-    pub(super) fn insert_name(&mut self, parent: EntryId, rdn_normal: &[u8], id: EntryId) -> Result<(), StoreError> {
+    pub(super) fn insert_name(
+        &mut self,
+        parent: EntryId,
+        rdn_normal: &[u8],
+        id: EntryId,
+    ) -> Result<(), StoreError> {
         let key = self.view.name_key(parent, rdn_normal);
         let names = self.view.store.dbs.names;
-        let list = names::with(self.view.txn.get(names, &key)?.unwrap_or_default(), id, rdn_normal);
+        let list = names::with(
+            self.view.txn.get(names, &key)?.unwrap_or_default(),
+            id,
+            rdn_normal,
+        );
         Ok(self.view.txn.put(names, &key, &list)?)
     }
 
-    pub(super) fn remove_name(&mut self, parent: EntryId, rdn_normal: &[u8], id: EntryId) -> Result<(), StoreError> {
+    pub(super) fn remove_name(
+        &mut self,
+        parent: EntryId,
+        rdn_normal: &[u8],
+        id: EntryId,
+    ) -> Result<(), StoreError> {
         let key = self.view.name_key(parent, rdn_normal);
         let names = self.view.store.dbs.names;
         let list = names::without(self.view.txn.get(names, &key)?.ok_or(Damage::Names)?, id)?;
@@ -167,7 +200,10 @@ impl<'s> Writer<'s> {
 
 impl std::fmt::Debug for Writer<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Writer").field("view", &self.view).field("poisoned", &self.poisoned).finish_non_exhaustive()
+        f.debug_struct("Writer")
+            .field("view", &self.view)
+            .field("poisoned", &self.poisoned)
+            .finish_non_exhaustive()
     }
 }
 
@@ -176,6 +212,8 @@ pub(crate) fn name_below(dn: &Dn, parent: EntryId) -> Result<(&str, &str), Store
     if parent == EntryId::ABOVE {
         return Ok((dn.normal(), dn.pretty()));
     }
-    let rdn = dn.rdn().ok_or_else(|| StoreError::OutsideSuffix(dn.pretty().to_owned()))?;
+    let rdn = dn
+        .rdn()
+        .ok_or_else(|| StoreError::OutsideSuffix(dn.pretty().to_owned()))?;
     Ok((rdn.normal(), rdn.pretty()))
 }
