@@ -150,8 +150,8 @@ impl<'s, T: Snapshot> View<'s, T> {
         let rdns = normal
             .get(..below.saturating_sub(1))
             .filter(|rdns| !rdns.is_empty());
-        let mut depth = suffix.depth();
-        for rdn in rdns.into_iter().flat_map(|rdns| rdns.rsplit(',')) {
+        let rdns = rdns.into_iter().flat_map(|rdns| rdns.rsplit(','));
+        for (depth, rdn) in (suffix.depth()..).zip(rdns) {
             match self.child(id, rdn.as_bytes())? {
                 Some(child) => id = child,
                 None => {
@@ -160,7 +160,6 @@ impl<'s, T: Snapshot> View<'s, T> {
                     });
                 }
             }
-            depth += 1;
         }
         Ok(Found::Entry(id))
     }

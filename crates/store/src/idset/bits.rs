@@ -42,12 +42,6 @@ impl Bits {
         }
     }
 
-    pub(crate) fn contains(&self, low: u16) -> bool {
-        self.words
-            .get(usize::from(low) / 64)
-            .is_some_and(|word| word & (1 << (low % 64)) != 0)
-    }
-
     /// Adds `first..=last`; false when they are out of order or outside.
     pub(crate) fn insert_run(&mut self, first: usize, last: usize) -> bool {
         if first > last || last >= CHUNK_IDS {

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{Bits, Chunk, join, split};
+#[cfg(test)]
+use super::join;
+use super::{Bits, Chunk, split};
 use crate::error::Damage;
 use crate::ids::EntryId;
 
@@ -22,13 +24,6 @@ impl IdSet {
         chunk.or_into(self.chunk_mut(number))
     }
 
-    pub(crate) fn contains(&self, id: EntryId) -> bool {
-        let (chunk, low) = split(id);
-        self.chunks
-            .get(&chunk)
-            .is_some_and(|bits| bits.contains(low))
-    }
-
     pub(crate) fn chunk(&self, number: u32) -> Option<&Bits> {
         self.chunks.get(&number).map(|bits| &**bits)
     }
@@ -42,6 +37,7 @@ impl IdSet {
         self.chunks.values().map(|bits| bits.len() as u64).sum()
     }
 
+    #[cfg(test)]
     pub(crate) fn iter(&self) -> impl Iterator<Item = EntryId> + '_ {
         self.chunks
             .iter()

@@ -34,10 +34,6 @@ impl PendingPostings {
         self.changes += 1;
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.chunks.is_empty()
-    }
-
     /// Whether it is time to write them.
     pub(crate) fn is_full(&self) -> bool {
         self.changes >= CHANGES_MAX

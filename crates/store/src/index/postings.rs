@@ -18,8 +18,8 @@ pub(crate) enum Extent {
     Ids(Vec<EntryId>),
     /// Its cardinality, and its first and last chunk.
     Counted { len: u64, first: u32, last: u32 },
-    /// It has more chunks than were counted: at least `len` ids.
-    Large { len: u64, first: u32 },
+    /// It has more chunks than were looked at.
+    Large { first: u32 },
 }
 
 /// Measures the posting of `key`. Cost: one descent, and one step per chunk.
@@ -30,7 +30,7 @@ pub(crate) fn extent(txn: &impl Snapshot, db: Database, key: &[u8]) -> Result<Ex
     let mut few: Vec<EntryId> = Vec::new();
     while let Some((chunk, number)) = chunk_of(row, key)? {
         if chunks == CHUNKS_COUNTED_MAX {
-            return Ok(Extent::Large { len, first });
+            return Ok(Extent::Large { first });
         }
         if chunks == 0 {
             first = number;

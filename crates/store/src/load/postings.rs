@@ -125,12 +125,15 @@ impl Buffer for PostingBuffer {
     }
 }
 
+/// Receives chunks with their keys.
+pub(crate) type ChunkSink<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), StoreError> + 'a;
+
 /// Turns one row (segments one behind the other) into chunks, and gives each with its key to `sink`.
 pub(crate) fn write_chunks(
     posting: &[u8],
     segments: &[u8],
     scratch: &mut Scratch,
-    sink: &mut dyn FnMut(&[u8], &[u8]) -> Result<(), StoreError>,
+    sink: &mut ChunkSink<'_>,
 ) -> Result<(), StoreError> {
     let mut current = None;
     scratch.places.clear();
@@ -158,7 +161,7 @@ impl Scratch {
         &mut self,
         posting: &[u8],
         chunk: Option<u32>,
-        sink: &mut dyn FnMut(&[u8], &[u8]) -> Result<(), StoreError>,
+        sink: &mut ChunkSink<'_>,
     ) -> Result<(), StoreError> {
         let Some(chunk) = chunk else { return Ok(()) };
         self.key.clear();

@@ -442,7 +442,7 @@ impl<T: Snapshot> Builder<'_, '_, T> {
                     exact,
                     count_max: len,
                 },
-                Extent::Large { first, .. } => Planned {
+                Extent::Large { first } => Planned {
                     term: posting(first, None),
                     exact,
                     count_max: self.total,

@@ -196,7 +196,9 @@ fn values() -> impl Strategy<Value = Vec<(&'static str, String)>> {
 }
 
 /// A directory of several levels with the given people, and every id in it.
-fn populate(people: &[(u8, Option<u8>, Vec<(&'static str, String)>)]) -> TestStore {
+type Person = (u8, Option<u8>, Vec<(&'static str, String)>);
+
+fn populate(people: &[Person]) -> TestStore {
     let store = create();
     let schema = schema();
     let mut writer = store.write().unwrap();

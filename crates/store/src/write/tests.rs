@@ -240,7 +240,7 @@ fn some_entry(schema: &Schema, dn: &str, seed: u8) -> CheckedEntry {
         ("cn;lang-en", "Jane D"),
     ];
     more.truncate(usize::from(seed % 4));
-    if seed % 3 == 0 {
+    if seed.is_multiple_of(3) {
         more.extend([
             ("objectClass", "posixAccount"),
             ("uidNumber", &*number),
