@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::error::{Damage, StoreError};
 use crate::ids::AttributeId;
 use fulgurite::{Database, Snapshot};
-use fulgurite_schema::{AttributeDescription, AttributeSelector, Schema};
+use fulgurite_schema::{AttributeDescription, AttributeIndex, AttributeSelector, Schema};
 
 /// What a store knows about one of its attribute descriptions.
 #[derive(Clone, Debug)]
@@ -28,6 +28,8 @@ pub struct AttributeInfo {
 pub struct AttributeTable {
     infos: Vec<AttributeInfo>,
     by_description: FxHashMap<AttributeDescription, AttributeId>,
+    /// By attribute type: the descriptions of it and its subtypes, with whatever options.
+    by_type: FxHashMap<AttributeIndex, Vec<AttributeId>>,
 }
 
 /// Why a table cannot be read.
@@ -88,14 +90,24 @@ impl AttributeTable {
         self.by_description.get(description).copied()
     }
 
-    /// The numbers of all descriptions that a selector covers: subtypes and forms with more options too. Ascending.
+    /// The numbers of all descriptions that a selector covers: subtypes and forms with more options
+    /// too. Ascending.
     #[must_use]
     pub fn covered(&self, schema: &Schema, selector: &AttributeSelector) -> Box<[AttributeId]> {
-        let covered = self
-            .infos
-            .iter()
-            .filter(|info| selector.covers(schema, &info.description));
-        covered.map(|info| info.id).collect()
+        let of_type = self.of_type(selector.attribute);
+        if selector.options().is_none() {
+            return of_type.into();
+        }
+        let covers = |id: &AttributeId| {
+            self.get(*id)
+                .is_some_and(|info| selector.covers(schema, &info.description))
+        };
+        of_type.iter().copied().filter(covers).collect()
+    }
+
+    /// The numbers of all descriptions of a type and its subtypes.
+    pub(crate) fn of_type(&self, attribute: AttributeIndex) -> &[AttributeId] {
+        self.by_type.get(&attribute).map_or(&[], Vec::as_slice)
     }
 
     /// All descriptions in order of their numbers.
@@ -112,6 +124,11 @@ impl AttributeTable {
         let id = u16::try_from(self.infos.len() + 1).map_err(|_| StoreError::TooManyAttributes)?;
         let id = AttributeId(id);
         self.by_description.insert(description.clone(), id);
+        let mut above = Some(description.attribute);
+        while let Some(attribute) = above {
+            self.by_type.entry(attribute).or_default().push(id);
+            above = schema.attribute_at(attribute).superior;
+        }
         let text = description.text(schema).into();
         let operational = schema.attribute_at(description.attribute).is_operational();
         self.infos.push(AttributeInfo {

@@ -53,6 +53,11 @@ pub(crate) fn all_entries() -> Vec<u8> {
     out
 }
 
+/// Whether the posting of a key is one of a gram.
+pub(crate) fn is_gram(posting: &[u8]) -> bool {
+    posting.get(HEAD_LEN - 1) == Some(&(Kind::Gram as u8))
+}
+
 /// Appends the chunk number to the key of a posting.
 pub(crate) fn push_chunk(key: &mut Vec<u8>, chunk: u32) {
     key.extend_from_slice(&chunk.to_be_bytes());

@@ -5,10 +5,11 @@ use std::path::Path;
 use rustc_hash::FxHashMap;
 
 use super::Failure;
+use super::chunks::{Scratch, write_chunks};
 use super::external::External;
 use super::names::NameBuffer;
 use super::parents::{Fingerprint, Parents};
-use super::postings::{PostingBuffer, Scratch, write_chunks};
+use super::postings::PostingBuffer;
 use super::spool::{Block, Spool};
 use crate::bytes::{take, u32_at, u64_at};
 use crate::entry_view::TypedRecord;

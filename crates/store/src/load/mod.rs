@@ -12,6 +12,7 @@
 //! Memory is the budget plus, for each entry, some forty octets for finding parents and duplicates. A store that holds
 //! entries already is extended through [`Writer`](crate::Writer) instead, in one transaction all the same.
 
+mod chunks;
 mod external;
 mod loader;
 mod names;

@@ -9,16 +9,15 @@ use hashbrown::HashTable;
 use rustc_hash::FxHasher;
 
 use super::Failure;
+use super::chunks::push_number;
 use super::external::{Buffer, RowSink};
-use crate::error::{Damage, StoreError};
 use crate::ids::EntryId;
-use crate::idset::{encode_sorted, split};
 use crate::index::key;
 
 /// Stands for "no list".
 const NONE: u32 = u32::MAX;
 /// What a row costs besides its key: itself, its place in the table, and its place in the sorted order.
-const ROW_COST: usize = size_of::<Row>() + 10 + size_of::<(u64, u32)>();
+const ROW_COST: usize = size_of::<Row>() + 10 + size_of::<(u64, &Part, &Row)>();
 /// What a list costs besides its octets.
 const LIST_COST: usize = 48;
 
@@ -31,9 +30,27 @@ struct Row {
     last: u64,
 }
 
-/// Postings by key.
+/// Postings by key, in two parts. Keys of values are as many as entries, and looking one up misses the processor's caches;
+/// grams are few, and are looked up far more often, so they are kept where they stay warm.
 #[derive(Default)]
 pub(crate) struct PostingBuffer {
+    values: Part,
+    grams: Part,
+}
+
+impl PostingBuffer {
+    /// Adds an id to the posting of `key`; ids of one key come in ascending order, repeated ones are passed over.
+    pub(crate) fn push(&mut self, key: &[u8], id: EntryId) {
+        if key::is_gram(key) {
+            self.grams.push(key, id);
+        } else {
+            self.values.push(key, id);
+        }
+    }
+}
+
+#[derive(Default)]
+struct Part {
     table: HashTable<u32>,
     rows: Vec<Row>,
     keys: Vec<u8>,
@@ -41,9 +58,8 @@ pub(crate) struct PostingBuffer {
     list_bytes: usize,
 }
 
-impl PostingBuffer {
-    /// Adds an id to the posting of `key`; ids of one key come in ascending order, repeated ones are passed over.
-    pub(crate) fn push(&mut self, key: &[u8], id: EntryId) {
+impl Part {
+    fn push(&mut self, key: &[u8], id: EntryId) {
         let hash = hash(key);
         let (rows, keys) = (&self.rows, &self.keys);
         let key_of = |position: u32| {
@@ -92,123 +108,50 @@ impl PostingBuffer {
     }
 }
 
+impl Part {
+    fn is_full(&self) -> bool {
+        // Numbers of rows are 32 bits wide.
+        self.rows.len() >= (u32::MAX / 2) as usize
+    }
+
+    fn bytes(&self) -> usize {
+        self.rows.len() * ROW_COST + self.keys.len() + self.list_bytes
+    }
+
+    /// The rows with the first octets of their keys.
+    fn rows(&self) -> impl Iterator<Item = (u64, &Part, &Row)> {
+        self.rows
+            .iter()
+            .map(move |row| (prefix(key_of(&self.keys, row)), self, row))
+    }
+}
+
 impl Buffer for PostingBuffer {
     fn bytes(&self) -> usize {
-        // Numbers of rows are 32 bits wide: full long before.
-        if self.rows.len() >= (u32::MAX / 2) as usize {
+        if self.values.is_full() || self.grams.is_full() {
             return usize::MAX;
         }
-        self.rows.len() * ROW_COST + self.keys.len() + self.list_bytes
+        self.values.bytes() + self.grams.bytes()
     }
 
     fn drain(&mut self, sink: &mut RowSink<'_>) -> Result<(), Failure> {
         let this = std::mem::take(self);
-        let mut order: Vec<(u64, &Row)> = this
-            .rows
-            .iter()
-            .map(|row| (prefix(key_of(&this.keys, row)), row))
-            .collect();
+        let mut order: Vec<(u64, &Part, &Row)> = Vec::new();
+        order.extend(this.values.rows().chain(this.grams.rows()));
         order.sort_unstable_by(|a, b| {
-            a.0.cmp(&b.0)
-                .then_with(|| key_of(&this.keys, a.1).cmp(key_of(&this.keys, b.1)))
+            let by_key = || key_of(&a.1.keys, a.2).cmp(key_of(&b.1.keys, b.2));
+            a.0.cmp(&b.0).then_with(by_key)
         });
         let mut value = Vec::new();
-        for (_, row) in order {
-            let list = this.list_of(row);
+        for (_, part, row) in order {
+            let list = part.list_of(row);
             value.clear();
             push_number(&mut value, row.first);
             push_number(&mut value, list.len() as u64);
             value.extend_from_slice(list);
-            sink(key_of(&this.keys, row), &value)?;
+            sink(key_of(&part.keys, row), &value)?;
         }
         Ok(())
-    }
-}
-
-/// Receives chunks with their keys.
-pub(crate) type ChunkSink<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), StoreError> + 'a;
-
-/// Turns one row (segments one behind the other) into chunks, and gives each with its key to `sink`.
-pub(crate) fn write_chunks(
-    posting: &[u8],
-    segments: &[u8],
-    scratch: &mut Scratch,
-    sink: &mut ChunkSink<'_>,
-) -> Result<(), StoreError> {
-    let mut current = None;
-    scratch.places.clear();
-    for id in Ids::new(segments) {
-        let (chunk, low) = split(id?);
-        if current.is_some_and(|current| current != chunk) {
-            scratch.write(posting, current, sink)?;
-        }
-        current = Some(chunk);
-        scratch.places.push(low);
-    }
-    scratch.write(posting, current, sink)
-}
-
-/// Room that [`write_chunks`] uses again and again.
-#[derive(Default)]
-pub(crate) struct Scratch {
-    places: Vec<u16>,
-    key: Vec<u8>,
-    value: Vec<u8>,
-}
-
-impl Scratch {
-    fn write(
-        &mut self,
-        posting: &[u8],
-        chunk: Option<u32>,
-        sink: &mut ChunkSink<'_>,
-    ) -> Result<(), StoreError> {
-        let Some(chunk) = chunk else { return Ok(()) };
-        self.key.clear();
-        self.key.extend_from_slice(posting);
-        key::push_chunk(&mut self.key, chunk);
-        encode_sorted(&self.places, &mut self.value);
-        self.places.clear();
-        sink(&self.key, &self.value)
-    }
-}
-
-/// The ids of segments, each a first id, a length and so many octets of distances.
-struct Ids<'a> {
-    segments: &'a [u8],
-    list: &'a [u8],
-    last: u64,
-}
-
-impl<'a> Ids<'a> {
-    fn new(segments: &'a [u8]) -> Ids<'a> {
-        Ids {
-            segments,
-            list: &[],
-            last: 0,
-        }
-    }
-
-    fn read(&mut self) -> Option<EntryId> {
-        if self.list.is_empty() {
-            self.last = take_number(&mut self.segments)?;
-            let len = usize::try_from(take_number(&mut self.segments)?).ok()?;
-            self.list = crate::bytes::take(&mut self.segments, len)?;
-        } else {
-            self.last = self.last.checked_add(take_number(&mut self.list)?)?;
-        }
-        Some(EntryId(self.last))
-    }
-}
-
-impl Iterator for Ids<'_> {
-    type Item = Result<EntryId, Damage>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        if self.list.is_empty() && self.segments.is_empty() {
-            return None;
-        }
-        Some(self.read().ok_or(Damage::Posting))
     }
 }
 
@@ -237,31 +180,9 @@ fn prefix(key: &[u8]) -> u64 {
     u64::from_be_bytes(first)
 }
 
-fn push_number(out: &mut Vec<u8>, mut number: u64) {
-    while number >= 0x80 {
-        #[allow(clippy::cast_possible_truncation)] // seven bits of it
-        out.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    #[allow(clippy::cast_possible_truncation)] // below 0x80
-    out.push(number as u8);
-}
-
-fn take_number(bytes: &mut &[u8]) -> Option<u64> {
-    let mut number = 0;
-    for shift in (0..64).step_by(7) {
-        let (&octet, rest) = bytes.split_first()?;
-        *bytes = rest;
-        number |= u64::from(octet & 0x7f) << shift;
-        if octet < 0x80 {
-            return Some(number);
-        }
-    }
-    None
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::chunks::Ids;
     use super::*;
     use proptest::prelude::*;
     use std::collections::{BTreeMap, BTreeSet};
@@ -288,15 +209,6 @@ mod tests {
                 Ok(())
             }).unwrap();
             prop_assert_eq!(found, model.into_iter().collect::<Vec<_>>());
-        }
-
-        #[test]
-        fn numbers_there_and_back(number: u64) {
-            let mut bytes = Vec::new();
-            push_number(&mut bytes, number);
-            let mut rest = &bytes[..];
-            prop_assert_eq!(take_number(&mut rest), Some(number));
-            prop_assert!(rest.is_empty());
         }
     }
 }

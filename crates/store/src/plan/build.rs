@@ -480,7 +480,11 @@ impl<T: Snapshot> Builder<'_, '_, T> {
     fn is_never_stored(&self, selector: &AttributeSelector) -> bool {
         let schema = self.view.schema();
         !schema.attribute_at(selector.attribute).is_operational()
-            && self.view.attributes().covered(schema, selector).is_empty()
+            && self
+                .view
+                .attributes()
+                .of_type(selector.attribute)
+                .is_empty()
     }
 }
 

@@ -1,0 +1,137 @@
+//! From the rows of a load's postings to the chunks of the index tree.
+//!
+//! A row is a list of segments, one from each run in which the posting occurred, one behind the other:
+//! `first id | octets that follow | distances to the next ids`, all numbers seven bits to the octet.
+
+use crate::error::{Damage, StoreError};
+use crate::ids::EntryId;
+use crate::idset::{encode_sorted, split};
+use crate::index::key;
+
+/// Receives chunks with their keys.
+pub(crate) type ChunkSink<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), StoreError> + 'a;
+
+/// Turns one row (segments one behind the other) into chunks, and gives each with its key to `sink`.
+pub(crate) fn write_chunks(
+    posting: &[u8],
+    segments: &[u8],
+    scratch: &mut Scratch,
+    sink: &mut ChunkSink<'_>,
+) -> Result<(), StoreError> {
+    let mut current = None;
+    scratch.places.clear();
+    for id in Ids::new(segments) {
+        let (chunk, low) = split(id?);
+        if current.is_some_and(|current| current != chunk) {
+            scratch.write(posting, current, sink)?;
+        }
+        current = Some(chunk);
+        scratch.places.push(low);
+    }
+    scratch.write(posting, current, sink)
+}
+
+/// Room that [`write_chunks`] uses again and again.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    places: Vec<u16>,
+    key: Vec<u8>,
+    value: Vec<u8>,
+}
+
+impl Scratch {
+    fn write(
+        &mut self,
+        posting: &[u8],
+        chunk: Option<u32>,
+        sink: &mut ChunkSink<'_>,
+    ) -> Result<(), StoreError> {
+        let Some(chunk) = chunk else { return Ok(()) };
+        self.key.clear();
+        self.key.extend_from_slice(posting);
+        key::push_chunk(&mut self.key, chunk);
+        encode_sorted(&self.places, &mut self.value);
+        self.places.clear();
+        sink(&self.key, &self.value)
+    }
+}
+
+/// The ids of segments, each a first id, a length and so many octets of distances.
+pub(super) struct Ids<'a> {
+    segments: &'a [u8],
+    list: &'a [u8],
+    last: u64,
+}
+
+impl<'a> Ids<'a> {
+    pub(super) fn new(segments: &'a [u8]) -> Ids<'a> {
+        Ids {
+            segments,
+            list: &[],
+            last: 0,
+        }
+    }
+
+    fn read(&mut self) -> Option<EntryId> {
+        if self.list.is_empty() {
+            self.last = take_number(&mut self.segments)?;
+            let len = usize::try_from(take_number(&mut self.segments)?).ok()?;
+            self.list = crate::bytes::take(&mut self.segments, len)?;
+        } else {
+            self.last = self.last.checked_add(take_number(&mut self.list)?)?;
+        }
+        Some(EntryId(self.last))
+    }
+}
+
+impl Iterator for Ids<'_> {
+    type Item = Result<EntryId, Damage>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.list.is_empty() && self.segments.is_empty() {
+            return None;
+        }
+        Some(self.read().ok_or(Damage::Posting))
+    }
+}
+
+/// Appends a number, seven bits to the octet, lowest first.
+pub(super) fn push_number(out: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        #[allow(clippy::cast_possible_truncation)] // seven bits of it
+        out.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    #[allow(clippy::cast_possible_truncation)] // below 0x80
+    out.push(number as u8);
+}
+
+fn take_number(bytes: &mut &[u8]) -> Option<u64> {
+    let mut number = 0;
+    for shift in (0..64).step_by(7) {
+        let (&octet, rest) = bytes.split_first()?;
+        *bytes = rest;
+        number |= u64::from(octet & 0x7f) << shift;
+        if octet < 0x80 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn numbers_there_and_back(number: u64) {
+            let mut bytes = Vec::new();
+            push_number(&mut bytes, number);
+            let mut rest = &bytes[..];
+            prop_assert_eq!(take_number(&mut rest), Some(number));
+            prop_assert!(rest.is_empty());
+        }
+    }
+}
