@@ -68,20 +68,24 @@ pub(crate) fn plan<T: Snapshot>(
         builder.filter(filter, false)?
     };
     let (planned, scope) = narrow(view, base, scope, total, planned)?;
-    Ok(Candidates {
-        term: planned.term,
-        scope,
-        exact: planned.exact,
-        count_max: planned.count_max,
-        all_entries: key::all_entries(),
-        chunk: None,
-        bits: Box::new(Bits::new()),
-        place: 0,
-        next_chunk: Some(0),
-    })
+    Ok(Candidates::new(planned, scope))
 }
 
 impl Candidates {
+    pub(super) fn new(planned: Planned, scope: ScopeTest) -> Candidates {
+        Candidates {
+            term: planned.term,
+            scope,
+            exact: planned.exact,
+            count_max: planned.count_max,
+            all_entries: key::all_entries(),
+            chunk: None,
+            bits: Box::new(Bits::new()),
+            place: 0,
+            next_chunk: Some(0),
+        }
+    }
+
     /// Whether every candidate matches the filter, so that it need not be tested.
     ///
     /// That holds for entries as they are stored: a filter that may not see some attributes still has to be tested.

@@ -157,3 +157,164 @@ fn load_common<T: Snapshot>(
     }
     Ok(common)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::build::Planned;
+    use super::super::candidates::Candidates;
+    use super::super::scope::ScopeTest;
+    use super::*;
+    use crate::ids::AttributeId;
+    use crate::index::{Extent, Kind, PendingPostings, extent, key};
+    use crate::testing::*;
+    use crate::view::View;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    type Ids = BTreeSet<u64>;
+
+    /// Ids over a dozen chunks, in lumps, so that terms meet and miss each other.
+    fn ids() -> impl Strategy<Value = Ids> {
+        let lump = (0_u64..12, 0_u64..8192, 0_u64..60, 1_u64..900);
+        prop::collection::vec(lump, 0..6).prop_map(|lumps| {
+            let lump = |(chunk, from, len, step)| {
+                (0..len).map(move |n| chunk * 8192 + 1 + from + n * step)
+            };
+            lumps.into_iter().flat_map(lump).collect()
+        })
+    }
+
+    #[derive(Clone, Debug)]
+    enum Model {
+        Posting(usize),
+        Few(Vec<u64>),
+        Set(Ids),
+        All,
+        And(Vec<Model>),
+        Or(Vec<Model>),
+        Not(Box<Model>),
+    }
+
+    fn model() -> impl Strategy<Value = Model> {
+        let leaf = prop_oneof![
+            4 => (0_usize..3).prop_map(Model::Posting),
+            1 => prop::collection::btree_set(1_u64..90_000, 0..5).prop_map(|ids| Model::Few(ids.into_iter().collect())),
+            1 => ids().prop_map(Model::Set),
+            1 => Just(Model::All),
+        ];
+        leaf.prop_recursive(3, 10, 3, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 1..4).prop_map(Model::And),
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Model::Or),
+                inner.prop_map(|model| Model::Not(Box::new(model))),
+            ]
+        })
+    }
+
+    struct World {
+        postings: Vec<Ids>,
+        all: Ids,
+    }
+
+    impl World {
+        fn truth(&self, model: &Model) -> Ids {
+            match model {
+                Model::Posting(number) => self.postings[*number].clone(),
+                Model::Few(ids) => ids.iter().copied().collect(),
+                Model::Set(ids) => ids.clone(),
+                Model::All => self.all.clone(),
+                Model::And(list) => {
+                    let mut sets = list.iter().map(|model| self.truth(model));
+                    let first = sets.next().unwrap();
+                    sets.fold(first, |a, b| a.intersection(&b).copied().collect())
+                }
+                Model::Or(list) => list.iter().flat_map(|model| self.truth(model)).collect(),
+                Model::Not(inner) => self.all.difference(&self.truth(inner)).copied().collect(),
+            }
+        }
+
+        fn term(&self, view: &View<'_>, model: &Model) -> Term {
+            let terms = |list: &[Model]| list.iter().map(|m| self.term(view, m)).collect();
+            match model {
+                Model::Posting(number) => stored(view, *number),
+                Model::Few(ids) => Term::Ids(ids.iter().map(|id| EntryId(*id)).collect()),
+                Model::Set(ids) => {
+                    let mut set = IdSet::default();
+                    ids.iter().for_each(|id| set.insert(EntryId(*id)));
+                    Term::Set(set)
+                }
+                Model::All => Term::All,
+                Model::And(list) => Term::And(terms(list)),
+                Model::Or(list) => Term::Or(terms(list)),
+                Model::Not(inner) => Term::Not(Box::new(self.term(view, inner))),
+            }
+        }
+    }
+
+    fn posting(number: usize) -> Vec<u8> {
+        let mut out = Vec::new();
+        // One value is the beginning of the next, to see that their chunks keep apart.
+        key::posting(&mut out, AttributeId(1), Kind::Equality, &b"aaa"[..=number]);
+        out
+    }
+
+    fn stored(view: &View<'_>, number: usize) -> Term {
+        let key = posting(number);
+        match extent(&view.txn, view.store.dbs.index, &key).unwrap() {
+            Extent::Ids(ids) => Term::Ids(ids),
+            Extent::Counted { first, last, .. } => Term::Posting {
+                key,
+                first,
+                last: Some(last),
+            },
+            Extent::Large { .. } => unreachable!("a dozen chunks"),
+        }
+    }
+
+    fn world(store: &crate::Store, postings: Vec<Ids>, others: &Ids) -> World {
+        let all: Ids = postings.iter().flatten().chain(others).copied().collect();
+        let mut pending = PendingPostings::default();
+        all.iter()
+            .for_each(|id| pending.change(&key::all_entries(), EntryId(*id), true));
+        for (number, ids) in postings.iter().enumerate() {
+            ids.iter()
+                .for_each(|id| pending.change(&posting(number), EntryId(*id), true));
+        }
+        let mut writer = store.write().unwrap();
+        pending
+            .flush(&mut writer.view.txn, store.dbs.index)
+            .unwrap();
+        writer.commit().unwrap();
+        World { postings, all }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(40))]
+        #[test]
+        fn terms_over_many_chunks_are_sets(
+            postings in prop::collection::vec(ids(), 3),
+            others in ids(),
+            models in prop::collection::vec(model(), 8),
+            after in prop::collection::vec(0_u64..110_000, 5),
+        ) {
+            let store = create();
+            let world = world(&store, postings, &others);
+            let view = store.snapshot().unwrap();
+            for model in &models {
+                let planned = Planned { term: world.term(&view, model), exact: true, count_max: 0 };
+                let mut candidates = Candidates::new(planned, ScopeTest::None);
+                let truth = world.truth(model);
+                let mut found = Vec::new();
+                while let Some(id) = candidates.next(&view).unwrap() {
+                    found.push(id.0);
+                }
+                prop_assert_eq!(&found, &truth.iter().copied().collect::<Vec<_>>(), "{:?}", model);
+                for after in &after {
+                    candidates.seek(EntryId(*after));
+                    let next = candidates.next(&view).unwrap();
+                    prop_assert_eq!(next.map(|id| id.0), truth.range(after + 1..).next().copied());
+                }
+            }
+        }
+    }
+}
