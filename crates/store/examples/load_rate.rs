@@ -1,157 +1,226 @@
-//! Loads generated people into a store and measures the load and the look-ups: `load_rate [entries] [directory]`.
-use fulgurite_schema::*;
-use fulgurite_store::*;
+//! Loads invented people into a new store and measures the load, look-ups and a scan.
+//!
+//! `cargo run --release -p fulgurite-store --example load_rate -- 1000000 /tmp/load-rate`
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Instant;
-fn main() {
-    let count: usize = std::env::args()
-        .nth(1)
-        .map_or(100_000, |n| n.parse().unwrap());
-    let dir = std::env::args()
-        .nth(2)
-        .map_or_else(|| std::env::temp_dir().join("fulgurite-load"), Into::into);
-    let _ = std::fs::remove_dir_all(&dir);
+
+use fulgurite_schema::{
+    Assertion, AttributeDescription, AttributeSelector, CheckOptions, CheckedEntry, Dn, Entry,
+    Filter, Schema,
+};
+use fulgurite_store::{
+    DnCache, EntryId, LoadOptions, LoadProgress, Scope, Stopped, Store, StoreOptions, View,
+    compile_filter, load_new,
+};
+
+const SUFFIX: &str = "dc=example,dc=com";
+const PEOPLE: &str = "ou=people,dc=example,dc=com";
+
+type Failure = Box<dyn std::error::Error>;
+
+fn main() -> Result<(), Failure> {
+    let mut arguments = std::env::args().skip(1);
+    let count: usize = arguments.next().map_or(Ok(100_000), |text| text.parse())?;
+    let dir = arguments
+        .next()
+        .map_or_else(|| PathBuf::from("load-rate"), PathBuf::from);
     let schema = Schema::standard();
-    let d = |name: &str| schema.describe(name.as_bytes()).unwrap();
-    let descriptions: Vec<_> = [
-        "objectClass",
-        "cn",
-        "sn",
-        "givenName",
-        "mail",
-        "uidNumber",
-        "gidNumber",
-        "homeDirectory",
-        "entryUUID",
-        "entryCSN",
-        "createTimestamp",
-        "description",
-    ]
-    .map(d)
-    .into();
-    let start = Instant::now();
-    let mut producing = 0.0;
-    let make = |n: usize| {
-        let dn = match n {
-            0 => "dc=example,dc=com".to_owned(),
-            1 => "ou=people,dc=example,dc=com".to_owned(),
-            n => format!("uid=user{n},ou=people,dc=example,dc=com"),
-        };
-        let mut e = Entry::new(Dn::parse(&schema, &dn).unwrap());
-        let mut put = |i: usize, v: String| e.push(&descriptions[i], v.into_bytes());
-        match n {
-            0 => put(0, "domain".into()),
-            1 => put(0, "organizationalUnit".into()),
-            n => {
-                put(0, "inetOrgPerson".into());
-                put(0, "posixAccount".into());
-                let g = [
-                    "Anna", "Bernd", "Carla", "Dieter", "Eva", "Franz", "Gerda", "Hans",
-                ][n % 8];
-                let s = format!("Family{}", n * 7919 % 5000);
-                put(1, format!("{g} {s}"));
-                put(2, s.clone());
-                put(3, g.into());
-                put(4, format!("{g}.{s}.{n}@example.com"));
-                put(5, n.to_string());
-                put(6, "100".into());
-                put(7, format!("/home/user{n}"));
-            }
-        }
-        put(8, format!("{:08x}-0000-4000-8000-{:012x}", n, n * 31));
-        put(
-            9,
-            format!("20260101000000.{:06}Z#000000#000#000000", n % 1_000_000),
-        );
-        put(10, "20260101000000Z".into());
-        put(11, format!("person number {n}"));
-        e.add_missing_rdn_values(&schema);
-        schema.check(e, &CheckOptions::default()).unwrap()
-    };
+    let store = load(&dir, &schema, count)?;
+    let view = store.snapshot()?;
+    let base = view
+        .find(&Dn::parse(&schema, PEOPLE)?)?
+        .entry()
+        .ok_or("no people")?;
+    search(&view, base, count)?;
+    scan(&view, base)?;
+    let memory = std::fs::read_to_string("/proc/self/status")?;
+    println!(
+        "{}",
+        memory
+            .lines()
+            .find(|line| line.starts_with("VmHWM"))
+            .unwrap_or_default()
+    );
+    Ok(())
+}
+
+fn load(dir: &Path, schema: &Arc<Schema>, count: usize) -> Result<Store, Failure> {
+    let people = People::new(schema)?;
     let options = StoreOptions {
-        suffixes: vec!["dc=example,dc=com".into()],
+        suffixes: vec![SUFFIX.to_owned()],
         ..StoreOptions::default()
     };
-    let (store, report) = load_new::<Stopped>(
-        &dir,
+    let start = Instant::now();
+    let mut phases = |progress| {
+        if !matches!(progress, LoadProgress::Entries(_)) {
+            println!("{:8.2} s  {progress:?}", start.elapsed().as_secs_f64());
+        }
+    };
+    let (store, report) = load_new::<Failure>(
+        dir,
         &options,
-        schema.clone(),
+        Arc::clone(schema),
         &LoadOptions::default(),
-        &mut |p| {
-            if !matches!(p, LoadProgress::Entries(_)) {
-                eprintln!("{:.2}s {p:?}", start.elapsed().as_secs_f64())
-            }
-        },
+        &mut phases,
         |sink| {
-            for n in 0..count + 2 {
-                let t = Instant::now();
-                let e = make(n);
-                producing += t.elapsed().as_secs_f64();
-                sink.add(e, n as u64)?;
+            for number in 0..count + 2 {
+                let entry = people.entry(number)?;
+                sink.add(entry, number as u64)
+                    .map_err(|stopped: Stopped| stopped.to_string())?;
             }
             Ok(())
         },
     )
-    .unwrap();
-    let s = start.elapsed().as_secs_f64();
+    .map_err(|error| error.to_string())?;
+    let seconds = start.elapsed().as_secs_f64();
     println!(
-        "{} entries in {s:.2} s, {:.0}/s; producing took {producing:.2} s",
+        "{} entries in {seconds:.2} s: {:.0}/s",
         report.entries,
-        report.entries as f64 / s
+        report.entries as f64 / seconds
     );
-    let view = store.snapshot().unwrap();
-    let base = view
-        .find(&Dn::parse(&schema, "ou=people,dc=example,dc=com").unwrap())
-        .unwrap()
-        .entry()
-        .unwrap();
-    let rule = schema.attribute("uid").unwrap().equality.unwrap();
-    let rounds = 200_000.min(count * 2);
+    Ok(store)
+}
+
+fn search(view: &View<'_>, base: EntryId, count: usize) -> Result<(), Failure> {
+    const SEARCHES: usize = 200_000;
+    let uid = view.schema().describe(b"uid")?;
+    let rule = view
+        .schema()
+        .attribute_at(uid.attribute)
+        .equality
+        .ok_or("uid has no rule")?;
+    let (mut cache, mut name, mut octets) = (DnCache::new(), String::new(), 0);
     let start = Instant::now();
-    let (mut cache, mut text, mut bytes) = (DnCache::new(), String::new(), 0);
-    for i in 0..rounds {
-        let uid = format!("user{}", 2 + i * 7919 % count);
-        let f = Filter::Equality(Assertion {
-            attribute: d("uid"),
+    for number in 0..SEARCHES {
+        let normal = format!("user{}", 2 + number * 7919 % count)
+            .into_bytes()
+            .into();
+        let filter = Filter::Equality(Assertion {
+            attribute: uid.clone(),
             rule,
-            normal: rule
-                .normalise_assertion(&schema, uid.as_bytes())
-                .unwrap()
-                .into(),
+            normal,
         });
-        let mut c = view.plan(base, Scope::Subtree, &f).unwrap();
-        while let Some(e) = c.next_entry(&view).unwrap() {
-            text.clear();
-            e.write_dn(&mut cache, &mut text).unwrap();
-            bytes += text.len()
-                + e.attributes()
-                    .map(|a| a.values.iter().map(|v| v.len()).sum::<usize>())
+        let mut candidates = view.plan(base, Scope::Subtree, &filter)?;
+        while let Some(entry) = candidates.next_entry(view)? {
+            name.clear();
+            entry.write_dn(&mut cache, &mut name)?;
+            octets += name.len()
+                + entry
+                    .attributes()
+                    .flat_map(|a| a.values)
+                    .map(<[u8]>::len)
                     .sum::<usize>();
         }
     }
     println!(
-        "uid search: {:.0} ns each ({bytes})",
-        start.elapsed().as_nanos() as f64 / rounds as f64
+        "uid search: {} ns, {octets} octets",
+        start.elapsed().as_nanos() / SEARCHES as u128
     );
+    Ok(())
+}
+
+fn scan(view: &View<'_>, base: EntryId) -> Result<(), Failure> {
+    let filter: Filter<AttributeSelector> =
+        Filter::Present(view.schema().describe(b"description")?);
     let start = Instant::now();
-    let f = compile_filter(&view, Filter::Present(d("mail")));
-    let mut c = view
-        .plan(base, Scope::Subtree, &Filter::Present(d("description")))
-        .unwrap();
-    let mut n = 0;
-    while let Some(e) = c.next_entry(&view).unwrap() {
-        n += usize::from(f.test(&schema, &e).is_true());
+    let mut candidates = view.plan(base, Scope::Subtree, &filter)?;
+    let filter = compile_filter(view, filter);
+    let mut found = 0;
+    while let Some(entry) = candidates.next_entry(view)? {
+        found += usize::from(filter.test(view.schema(), &entry).is_true());
     }
     println!(
-        "scan of {n}: {:.0} ns each",
-        start.elapsed().as_nanos() as f64 / n as f64
+        "scan: {} ns per entry, {found} found",
+        start.elapsed().as_nanos() / found.max(1) as u128
     );
-    std::mem::forget(store);
-    println!(
-        "{}",
-        std::fs::read_to_string("/proc/self/status")
-            .unwrap()
-            .lines()
-            .filter(|l| l.starts_with("VmHWM"))
-            .collect::<String>()
-    );
+    Ok(())
+}
+
+/// Makes the suffix, the container, and people, by number.
+struct People<'s> {
+    schema: &'s Schema,
+    descriptions: Vec<AttributeDescription>,
+}
+
+const ATTRIBUTES: [&str; 12] = [
+    "objectClass",
+    "cn",
+    "sn",
+    "givenName",
+    "mail",
+    "uidNumber",
+    "gidNumber",
+    "homeDirectory",
+    "entryUUID",
+    "entryCSN",
+    "createTimestamp",
+    "description",
+];
+const GIVEN: [&str; 8] = [
+    "Anna", "Bernd", "Carla", "Dieter", "Eva", "Franz", "Gerda", "Hans",
+];
+
+impl<'s> People<'s> {
+    fn new(schema: &'s Schema) -> Result<People<'s>, Failure> {
+        let descriptions = ATTRIBUTES
+            .iter()
+            .map(|name| schema.describe(name.as_bytes()));
+        Ok(People {
+            schema,
+            descriptions: descriptions.collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn entry(&self, number: usize) -> Result<CheckedEntry, Failure> {
+        let (name, mut values) = match number {
+            0 => (
+                SUFFIX.to_owned(),
+                vec![("objectClass", "domain".to_owned())],
+            ),
+            1 => (
+                PEOPLE.to_owned(),
+                vec![("objectClass", "organizationalUnit".to_owned())],
+            ),
+            _ => (format!("uid=user{number},{PEOPLE}"), person(number)),
+        };
+        values.push((
+            "entryUUID",
+            format!("{number:08x}-0000-4000-8000-{:012x}", number * 31),
+        ));
+        let micros = number % 1_000_000;
+        values.push((
+            "entryCSN",
+            format!("20260101000000.{micros:06}Z#000000#000#000000"),
+        ));
+        values.push(("createTimestamp", "20260101000000Z".to_owned()));
+        values.push(("description", format!("entry number {number}")));
+        let mut entry = Entry::new(Dn::parse(self.schema, &name)?);
+        for (attribute, value) in values {
+            let known = ATTRIBUTES
+                .iter()
+                .zip(&self.descriptions)
+                .find(|(name, _)| **name == attribute);
+            entry.push(known.ok_or(attribute)?.1, value.into_bytes());
+        }
+        entry.add_missing_rdn_values(self.schema);
+        Ok(self.schema.check(entry, &CheckOptions::default())?)
+    }
+}
+
+fn person(number: usize) -> Vec<(&'static str, String)> {
+    let given = GIVEN[number % GIVEN.len()];
+    let family = format!("Family{}", number * 7919 % 5000);
+    vec![
+        ("objectClass", "inetOrgPerson".to_owned()),
+        ("objectClass", "posixAccount".to_owned()),
+        ("cn", format!("{given} {family}")),
+        ("mail", format!("{given}.{family}.{number}@example.com")),
+        ("sn", family),
+        ("givenName", given.to_owned()),
+        ("uidNumber", number.to_string()),
+        ("gidNumber", "100".to_owned()),
+        ("homeDirectory", format!("/home/user{number}")),
+    ]
 }

@@ -164,6 +164,9 @@ impl Store {
 
     /// A view of the newest committed state.
     ///
+    /// Takes a reader slot and a reference to the table of attributes, which other threads share: a thread
+    /// that serves many requests keeps its view ([`View::refresh`], [`View::park`]) and then shares nothing.
+    ///
     /// # Errors
     /// [`StoreError::Engine`], for instance when all reader slots are taken.
     pub fn snapshot(&self) -> Result<View<'_>, StoreError> {
