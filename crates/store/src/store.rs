@@ -261,7 +261,7 @@ impl Store {
         table: &AttributeTable,
         txn: &impl Snapshot,
     ) -> Result<bool, StoreError> {
-        Ok(table.len() as u64 >= txn.stat(self.dbs.attributes)?.entries as u64)
+        Ok(table.len() as u64 >= txn.stat(self.dbs.attributes)?.entries)
     }
 }
 
@@ -303,22 +303,21 @@ impl Stored {
 fn optional(txn: &ReadTxn<'_>, name: &str) -> Result<Option<Database>, StoreError> {
     match txn.open_database(Some(name)) {
         Ok(db) => Ok(Some(db)),
-        Err(fulgurite::Error::NotFound) => Ok(None),
+        Err(fulgurite::Error::NoDatabase(_)) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }
 
 fn environment(path: &Path, options: &StoreOptions) -> Result<Environment, OpenError> {
-    let mut open = Environment::options();
-    open.read_only(options.read_only);
+    let mut open = Environment::options().read_only(options.read_only);
     if let Some(durability) = options.durability {
-        open.durability(durability);
+        open = open.durability(durability);
     }
     if let Some(readers) = options.readers_max {
-        open.readers_max(readers);
+        open = open.readers_max(readers);
     }
     if let Some(bytes) = options.map_bytes_max {
-        open.map_bytes_max(bytes);
+        open = open.map_bytes_max(bytes);
     }
     open.open(path).map_err(|source| OpenError::Environment {
         path: path.into(),

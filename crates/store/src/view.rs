@@ -328,7 +328,7 @@ impl<'s, T: Snapshot> View<'s, T> {
     /// # Errors
     /// [`StoreError::Engine`].
     pub fn entry_count(&self) -> Result<u64, StoreError> {
-        Ok(self.txn.stat(self.store.dbs.entries)?.entries as u64)
+        Ok(self.txn.stat(self.store.dbs.entries)?.entries)
     }
 
     /// The first entry at or after `from`, in order of ids.
