@@ -25,6 +25,8 @@ mod numbers;
 mod overflow;
 mod page;
 mod page_mut;
+#[cfg(test)]
+mod tests;
 mod tree_record;
 mod version;
 
