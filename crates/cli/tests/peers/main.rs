@@ -1,0 +1,20 @@
+//! Our server beside Debian's slapd, and under clients that know nothing of it.
+//!
+//! ```text
+//!   generated users + example organisation ──┬──> slapadd, slapd            ──┐
+//!                                            └──> fulgurite load, serve     ──┤ differential: every answer side by side
+//!                          searches, updates ─────────────────────────────────┘
+//!   ldap-utils, python-ldap, ldap3 ────────────> fulgurite serve                clients: they work unmodified
+//! ```
+//! `FULGURITE_TEST_PEERS=slapd` puts slapd in our server's place: the tests themselves must then find nothing.
+
+#![forbid(unsafe_code)]
+
+mod clients;
+mod compare;
+mod data;
+mod differential;
+mod queries;
+mod servers;
+mod situations;
+mod updates;

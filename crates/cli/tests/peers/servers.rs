@@ -1,0 +1,219 @@
+//! Servers on free ports with the same data, indexes and rights.
+
+use std::fs;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use fulgurite_testkit::run_bounded;
+
+use crate::data::SUFFIX;
+
+/// Name of the identity that may do everything.
+pub(crate) const ROOT_DN: &str = "cn=admin,dc=example,dc=org";
+
+/// Its password.
+pub(crate) const ROOT_PASSWORD: &str = "root secret";
+
+/// How long anything may take.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The same indexes on both sides, so that neither answers by luck of a scan.
+const INDEXES: &[(&str, &str)] = &[
+    ("objectClass", "eq"),
+    ("uid", "eq,pres,sub"),
+    ("mail", "eq,pres,sub"),
+    ("cn", "eq,sub"),
+    ("sn", "eq,sub"),
+    ("givenName", "eq,sub"),
+    ("member", "eq,pres"),
+    ("uniqueMember", "eq,pres"),
+    ("memberUid", "eq,pres"),
+    ("uidNumber", "eq,pres"),
+    ("gidNumber", "eq,pres"),
+    ("entryUUID", "eq"),
+    ("entryCSN", "eq"),
+];
+
+/// A server of this test; it ends with the value.
+pub(crate) struct Server {
+    name: &'static str,
+    process: Child,
+    address: SocketAddr,
+    log: PathBuf,
+}
+
+impl Server {
+    /// Debian's slapd from `build/slapd`, its data loaded by slapadd.
+    pub(crate) fn slapd(folder: &Path, ldif: &Path) -> Server {
+        let slapd = Slapd::find();
+        let data = folder.join("data");
+        fs::create_dir_all(&data).expect("make slapd's folder");
+        let configuration = folder.join("slapd.conf");
+        fs::write(&configuration, slapd.configuration(&data)).expect("write slapd.conf");
+        let mut load = slapd.command("slapadd");
+        load.args(["-q", "-f"])
+            .arg(&configuration)
+            .arg("-l")
+            .arg(ldif);
+        let loaded = run_bounded(&mut load, PATIENCE);
+        assert!(loaded.success(), "slapadd: {loaded:?}");
+        let mut command = slapd.command("slapd");
+        command.args(["-d", "0", "-f"]).arg(&configuration);
+        Self::start("slapd", command, folder, |port| {
+            vec!["-h".into(), format!("ldap://127.0.0.1:{port}/")]
+        })
+    }
+
+    /// The server under test: ours, unless the test itself is tested.
+    pub(crate) fn tested(folder: &Path, ldif: &Path) -> Server {
+        match std::env::var("FULGURITE_TEST_PEERS").as_deref() {
+            Ok("slapd") => Self::slapd(folder, ldif),
+            _ => Self::ours(folder, ldif),
+        }
+    }
+
+    /// Our server, its data loaded by `fulgurite load`.
+    fn ours(folder: &Path, ldif: &Path) -> Server {
+        let data = folder.join("data");
+        fs::create_dir_all(folder).expect("make our folder");
+        let password = folder.join("root-password");
+        fs::write(&password, ROOT_PASSWORD).expect("write the password file");
+        let program = env!("CARGO_BIN_EXE_fulgurite");
+        let mut load = Command::new(program);
+        load.args(["load", "--suffix", SUFFIX, "--data"])
+            .arg(&data)
+            .arg(ldif);
+        let loaded = run_bounded(&mut load, PATIENCE);
+        assert!(loaded.success(), "fulgurite load: {loaded:?}");
+        let mut command = Command::new(program);
+        command
+            .args(["serve", "--suffix", SUFFIX, "--root-dn", ROOT_DN, "--data"])
+            .arg(&data);
+        command.arg("--root-password-file").arg(&password);
+        Self::start("fulgurite", command, folder, |port| {
+            vec!["--listen".into(), format!("ldap://127.0.0.1:{port}")]
+        })
+    }
+
+    fn start(
+        name: &'static str,
+        mut command: Command,
+        folder: &Path,
+        listen: impl Fn(u16) -> Vec<String>,
+    ) -> Server {
+        let address = free_address();
+        let log = folder.join("log");
+        let output = fs::File::create(&log).expect("make the log");
+        command.args(listen(address.port())).stdin(Stdio::null());
+        command
+            .stdout(output.try_clone().expect("share the log"))
+            .stderr(output);
+        let process = command
+            .spawn()
+            .unwrap_or_else(|error| panic!("start {name}: {error}"));
+        let mut server = Server {
+            name,
+            process,
+            address,
+            log,
+        };
+        server.wait_until_it_listens();
+        server
+    }
+
+    fn wait_until_it_listens(&mut self) {
+        let started = Instant::now();
+        while TcpStream::connect(self.address).is_err() {
+            let ended = self.process.try_wait().expect("look after the server");
+            let late = started.elapsed() > PATIENCE;
+            assert!(
+                ended.is_none() && !late,
+                "{} does not listen:\n{}",
+                self.name,
+                self.log()
+            );
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Where it listens.
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What it is.
+    pub(crate) fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// What it said so far.
+    pub(crate) fn log(&self) -> String {
+        fs::read_to_string(&self.log).unwrap_or_default()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may be gone already; then there is nothing to end.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// A port that nothing listens on at this moment.
+fn free_address() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("find a free port");
+    listener.local_addr().expect("the free port's number")
+}
+
+/// slapd's files, unpacked but not installed.
+struct Slapd {
+    root: PathBuf,
+    libraries: PathBuf,
+}
+
+impl Slapd {
+    fn find() -> Self {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../build/slapd");
+        assert!(
+            root.join("usr/sbin/slapd").exists(),
+            "slapd is missing: run `make test`, or scripts/setup.sh, which unpacks it into build/slapd"
+        );
+        let root = root.canonicalize().expect("the path of build/slapd");
+        // libslapi lies in the folder of the machine's architecture.
+        let libraries = fs::read_dir(root.join("usr/lib")).expect("slapd's libraries");
+        let mut libraries = libraries.filter_map(Result::ok).map(|entry| entry.path());
+        let libraries = libraries.find(|path| path.to_string_lossy().ends_with("-linux-gnu"));
+        Self {
+            libraries: libraries.expect("slapd's own libraries"),
+            root,
+        }
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(self.root.join("usr/sbin").join(program));
+        command.env("LD_LIBRARY_PATH", &self.libraries);
+        command
+    }
+
+    fn configuration(&self, data: &Path) -> String {
+        let root = self.root.display();
+        let schemas = ["core", "cosine", "inetorgperson", "nis"];
+        let schemas = schemas
+            .map(|name| format!("include {root}/etc/ldap/schema/{name}.schema\n"))
+            .concat();
+        let indexes: String = INDEXES
+            .iter()
+            .map(|(name, kinds)| format!("index {name} {kinds}\n"))
+            .collect();
+        format!(
+            "{schemas}modulepath {root}/usr/lib/ldap\nmoduleload back_mdb.so\n\
+             access to attrs=userPassword by * auth\naccess to * by * read\n\
+             database mdb\nmaxsize 1073741824\ndbnosync\nsuffix \"{SUFFIX}\"\nrootdn \"{ROOT_DN}\"\n\
+             rootpw \"{ROOT_PASSWORD}\"\ndirectory {}\n{indexes}",
+            data.display()
+        )
+    }
+}
