@@ -64,9 +64,14 @@ fn truncated_insides_are_errors_too() {
 }
 
 #[test]
-fn damaged_messages_are_answers() {
+fn mutated_messages_are_answers() {
+    // The long run is for other messages, not only for more of them.
+    let (seed, messages) = match std::env::var_os("FULGURITE_TEST_LONG") {
+        Some(_) => (u64::from(std::process::id()), 20_000_000),
+        None => (1, 200_000),
+    };
     let (mut decoded, mut bodies, mut envelopes) = (0, 0, 0);
-    for pdu in Mutator::new(1).take(200_000) {
+    for pdu in Mutator::new(seed).take(messages) {
         let Ok(Some(octets)) = frame(&pdu, LIMIT) else {
             continue;
         };
@@ -88,7 +93,7 @@ fn damaged_messages_are_answers() {
     // The damage has to reach every floor, or this test proves nothing.
     assert!(
         decoded > 10_000 && bodies > 10_000 && envelopes > 1_000,
-        "{decoded} {bodies} {envelopes}"
+        "seed {seed}: {decoded} {bodies} {envelopes}"
     );
 }
 

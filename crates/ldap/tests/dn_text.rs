@@ -187,14 +187,14 @@ fn ava() -> impl Strategy<Value = Ava<'static>> {
 
 proptest! {
     #[test]
-    fn names_survive_as_text(rdns in proptest::collection::vec(proptest::collection::vec(ava(), 1..4), 0..5)) {
+    fn property_names_survive_as_text(rdns in proptest::collection::vec(proptest::collection::vec(ava(), 1..4), 0..5)) {
         let mut text = String::new();
         dn::write(&mut text, &rdns);
         prop_assert_eq!(dn::parse(&text), Ok(rdns), "{}", text);
     }
 
     #[test]
-    fn any_text_is_an_answer(text in "[a-f0-9=,+;\"\\\\#<> .ä\0]{0,30}") {
+    fn property_any_text_is_an_answer(text in "[a-f0-9=,+;\"\\\\#<> .ä\0]{0,30}") {
         if let Ok(rdns) = dn::parse(&text) {
             let mut again = String::new();
             dn::write(&mut again, &rdns);

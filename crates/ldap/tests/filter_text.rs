@@ -1,6 +1,6 @@
 //! Filters as text (RFC 4515).
 
-use fulgurite_ldap::{Filter, FilterBuf, FilterTextError, Junction, Step};
+use fulgurite_ldap::{Fault, Filter, FilterBuf, FilterTextError, Junction, Step};
 use proptest::prelude::*;
 
 fn reprint(text: &str) -> String {
@@ -188,7 +188,12 @@ fn encodings_are_checked() {
         FilterBuf::from_encoded(buf.encoded().to_vec()),
         Ok(buf.clone())
     );
-    assert_eq!(FilterBuf::from(&buf.filter()), buf);
+    assert_eq!(FilterBuf::from_tree(&buf.filter()), Ok(buf.clone()));
+    let mut deep = Filter::present("cn");
+    for _ in 0..1001 {
+        deep = Filter::Not(Box::new(deep));
+    }
+    assert_eq!(FilterBuf::from_tree(&deep), Err(Fault::FilterTooDeep(1000)));
     for cut in 0..buf.encoded().len() {
         assert!(FilterBuf::from_encoded(buf.encoded()[..cut].to_vec()).is_err());
     }
@@ -243,14 +248,19 @@ fn filter_text() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn text_to_tree_to_text(text in filter_text()) {
+    fn property_text_to_tree_to_text(text in filter_text()) {
         let buf = FilterBuf::parse(&text).map_err(|error| TestCaseError::fail(format!("{text}: {error}")))?;
         prop_assert_eq!(buf.to_string(), text);
-        prop_assert_eq!(FilterBuf::from(&buf.filter()), buf);
+        prop_assert_eq!(FilterBuf::from_tree(&buf.filter()), Ok(buf.clone()));
+    let mut deep = Filter::present("cn");
+    for _ in 0..1001 {
+        deep = Filter::Not(Box::new(deep));
+    }
+    assert_eq!(FilterBuf::from_tree(&deep), Err(Fault::FilterTooDeep(1000)));
     }
 
     #[test]
-    fn any_text_is_an_answer(text in "[()&|!=*:<>~\\\\a-f0-9 ä\0]{0,40}") {
+    fn property_any_text_is_an_answer(text in "[()&|!=*:<>~\\\\a-f0-9 ä\0]{0,40}") {
         if let Ok(buf) = FilterBuf::parse(&text) {
             let again = FilterBuf::parse(&buf.to_string());
             prop_assert_eq!(again.as_ref(), Ok(&buf));
@@ -258,7 +268,7 @@ proptest! {
     }
 
     #[test]
-    fn any_value_survives(value in proptest::collection::vec(any::<u8>(), 0..40)) {
+    fn property_any_value_survives(value in proptest::collection::vec(any::<u8>(), 0..40)) {
         let text = Filter::equality("cn", &value).to_string();
         let buf = FilterBuf::parse(&text).map_err(|error| TestCaseError::fail(format!("{text}: {error}")))?;
         prop_assert_eq!(buf.filter(), Filter::equality("cn", &value));

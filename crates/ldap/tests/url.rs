@@ -156,13 +156,13 @@ fn url() -> impl Strategy<Value = LdapUrl> {
 
 proptest! {
     #[test]
-    fn urls_survive_as_text(url in url()) {
+    fn property_urls_survive_as_text(url in url()) {
         let text = url.to_string();
         prop_assert_eq!(LdapUrl::parse(&text), Ok(url), "{}", text);
     }
 
     #[test]
-    fn any_text_is_an_answer(text in "(ldap[si]?://)?[a-z0-9:/?%!,=\\[\\]ä ]{0,30}") {
+    fn property_any_text_is_an_answer(text in "(ldap[si]?://)?[a-z0-9:/?%!,=\\[\\]ä ]{0,30}") {
         if let Ok(url) = LdapUrl::parse(&text) {
             prop_assert_eq!(LdapUrl::parse(&url.to_string()), Ok(url));
         }

@@ -45,25 +45,28 @@ impl FilterBuf {
         Ok(FilterBuf { encoded })
     }
 
+    /// Keeps a tree.
+    ///
+    /// # Errors
+    /// A [`Fault`] for a tree that was put together by hand and that no decoder would accept: too
+    /// deep, or with empty substrings.
+    pub fn from_tree(filter: &Filter<'_>) -> Result<Self, Fault> {
+        let mut encoded = Vec::new();
+        filter.encode(&mut Writer::new(&mut encoded));
+        FilterBuf::from_encoded(encoded)
+    }
+
     /// The tree, borrowed; decoded anew by each call.
     #[must_use]
     pub fn filter(&self) -> Filter<'_> {
-        // Every constructor has seen to it that this decodes.
-        Filter::decode(&mut Reader::new(&self.encoded), &LIMITS).unwrap_or(Filter::Or(Vec::new()))
+        Filter::decode(&mut Reader::new(&self.encoded), &LIMITS)
+            .expect("every constructor has seen to it that this decodes")
     }
 
     /// The encoding.
     #[must_use]
     pub fn encoded(&self) -> &[u8] {
         &self.encoded
-    }
-}
-
-impl From<&Filter<'_>> for FilterBuf {
-    fn from(filter: &Filter<'_>) -> Self {
-        let mut encoded = Vec::new();
-        filter.encode(&mut Writer::new(&mut encoded));
-        FilterBuf { encoded }
     }
 }
 
