@@ -87,6 +87,14 @@ pub enum Error {
     /// The file cannot grow further within the address space reserved.
     #[error("the environment is full: it reached its bound of {0} octets")]
     MapFull(u64),
+    /// Another process let the file grow behind the address space reserved when it was opened here.
+    #[error(
+        "another process let the environment grow beyond the {0} octets reserved; open it with a larger bound"
+    )]
+    GrownBeyondBound(u64),
+    /// This thread would wait for itself.
+    #[error("this thread has a write transaction already; end it first")]
+    WriterBusy,
     /// All reader slots are taken by live readers.
     #[error(
         "all {0} reader slots are in use; end some readers, or raise the limit when nobody has the file open"

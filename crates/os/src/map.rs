@@ -8,6 +8,7 @@
 use std::fs::File;
 use std::io;
 use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::mm::{Advice, MapFlags, MsyncFlags, ProtFlags, madvise, mmap, msync, munmap};
 
@@ -109,17 +110,38 @@ impl Map {
     /// Copies words that another process may be changing; the caller must find out whether they belong together.
     ///
     /// # Safety
-    /// The range lies inside the file.
+    /// The range lies inside the file, and nobody in this process holds a plain reference to it.
     /// # Panics
     /// When the range is unaligned or leaves the reservation.
     pub unsafe fn copy_words(&self, offset: usize, words: &mut [u64]) {
-        assert!(offset.is_multiple_of(8) && offset + 8 * words.len() <= self.len);
         for (index, word) in words.iter_mut().enumerate() {
-            // SAFETY: inside the reservation, just checked.
-            let at = unsafe { self.base.add(offset + 8 * index) };
-            // SAFETY: aligned, inside the file by the caller's promise; volatile, because it may change under us.
-            *word = unsafe { at.cast::<u64>().as_ptr().read_volatile() };
+            // SAFETY: the caller's promise.
+            *word = unsafe { self.word(offset + 8 * index) }.load(Ordering::Acquire);
         }
+    }
+
+    /// Stores words one after the other, so that whoever sees the last one sees them all.
+    ///
+    /// # Safety
+    /// The range lies inside the file, and nobody in this process holds a plain reference to it.
+    /// # Panics
+    /// When the range is unaligned or leaves the reservation, or the mapping is read-only.
+    pub unsafe fn store_words(&self, offset: usize, words: &[u64]) {
+        assert!(self.writable, "storing through a read-only mapping");
+        for (index, word) in words.iter().enumerate() {
+            // SAFETY: the caller's promise.
+            unsafe { self.word(offset + 8 * index) }.store(*word, Ordering::Release);
+        }
+    }
+
+    /// # Safety
+    /// The word lies inside the file, and nobody in this process holds a plain reference to it.
+    unsafe fn word(&self, offset: usize) -> &AtomicU64 {
+        assert!(offset.is_multiple_of(8) && offset + 8 <= self.len);
+        // SAFETY: inside the reservation, just checked.
+        let at = unsafe { self.base.add(offset) };
+        // SAFETY: aligned, inside the file by the caller's promise, and only ever accessed atomically.
+        unsafe { AtomicU64::from_ptr(at.cast::<u64>().as_ptr()) }
     }
 
     /// Tells the system that reads will be random, so that it reads no neighbours ahead.

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use fulgurite_format::{Pgno, Txnid};
+use fulgurite_format::{Meta, Txnid};
 use fulgurite_os::fork_generation;
 
 use super::registry::Registration;
@@ -37,6 +38,10 @@ pub(super) struct Parts {
     pub(super) fork_generation: u32,
     /// A meta page write failed: nobody knows what the next opener will find.
     pub(super) failed: AtomicBool,
+    /// The thread that has the write transaction; 0 if none of this process has.
+    pub(super) writer: AtomicU64,
+    /// The writer mutex of an environment without locking.
+    pub(super) local_writer: Mutex<()>,
     /// Dropped last: the lock file's descriptor must be closed before anybody may open the environment again.
     #[expect(dead_code, reason = "held for its drop")]
     pub(super) registration: Registration,
@@ -82,9 +87,8 @@ impl Environment {
 
     /// Begins the write transaction; waits until no other thread or process has one.
     ///
-    /// Beginning a second one in the same thread while the first lives waits for ever.
     /// # Errors
-    /// [`Error::ReadOnly`], [`Error::Forked`], [`Error::EnvironmentFailed`], [`Error::Corrupted`].
+    /// [`Error::WriterBusy`] when this thread has one already; [`Error::ReadOnly`], [`Error::Forked`], [`Error::EnvironmentFailed`], [`Error::Corrupted`].
     pub fn write(&self) -> Result<WriteTxn<'_>, Error> {
         WriteTxn::begin(self)
     }
@@ -174,11 +178,20 @@ impl Environment {
     }
 
     /// Follows another process that has grown the map.
-    pub(crate) fn adopt_map_size(&self, octets: u64) {
-        self.parts.map_size.fetch_max(
-            octets.min(self.mapping().map().len() as u64),
-            Ordering::Relaxed,
-        );
+    /// # Errors
+    /// [`Error::GrownBeyondBound`] when the snapshot has pages behind the address space reserved here.
+    pub(crate) fn adopt_map_size(&self, meta: &Meta) -> Result<(), Error> {
+        let bound = self.mapping().map().len() as u64;
+        // The meta page was checked: this cannot overflow.
+        if (meta.last.0 + 1) * self.mapping().page_size() as u64 > bound {
+            return Err(Error::GrownBeyondBound(bound));
+        }
+        if meta.map_size > self.map_size() {
+            self.parts
+                .map_size
+                .fetch_max(meta.map_size.min(bound), Ordering::Relaxed);
+        }
+        Ok(())
     }
 
     /// Refuses use after a fork or a failed meta write.
@@ -191,6 +204,26 @@ impl Environment {
             return Err(Error::EnvironmentFailed);
         }
         Ok(())
+    }
+
+    /// The thread of this process that has the write transaction.
+    pub(crate) fn writer(&self) -> Option<u64> {
+        Some(self.parts.writer.load(Ordering::Relaxed)).filter(|thread| *thread != 0)
+    }
+
+    /// Notes who has the write transaction; with its mutex held.
+    pub(crate) fn set_writer(&self, thread: Option<u64>) {
+        self.parts
+            .writer
+            .store(thread.unwrap_or(0), Ordering::Relaxed);
+    }
+
+    /// Keeps the writers of this process apart where there is no lock file to do it.
+    pub(crate) fn local_writer_mutex(&self) -> MutexGuard<'_, ()> {
+        self.parts
+            .local_writer
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn mark_failed(&self) {
@@ -219,7 +252,12 @@ impl Environment {
             .ok_or(Error::MapFull(bound))?;
         let size = self.map_size();
         if needed <= size {
-            return Ok(());
+            // Another process may have announced a larger map without making the file that long.
+            return if self.has_writable_map() {
+                self.mapping().extend_to(size)
+            } else {
+                Ok(())
+            };
         }
         if needed > bound || needed > self.parts.options.map_bytes_max.max(size) {
             return Err(Error::MapFull(bound.min(self.parts.options.map_bytes_max)));
@@ -245,10 +283,5 @@ impl Environment {
             return self.mapping().map().flush(0, len, wait).map_err(what);
         }
         self.mapping().file().sync().map_err(what)
-    }
-
-    /// The octets of a meta page in a writable map.
-    pub(crate) fn meta_mut(&self, pgno: Pgno, len: usize) -> Result<&mut [u8], Error> {
-        self.mapping().run_mut(pgno, len)
     }
 }

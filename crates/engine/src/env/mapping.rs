@@ -13,6 +13,8 @@ pub(crate) struct Mapping {
     file: DataFile,
     map: Map,
     page_size: usize,
+    /// Its logarithm: page sizes are powers of two.
+    page_shift: u32,
     /// The file had at least this length when last asked; it never shrinks while it is open.
     file_len: AtomicU64,
 }
@@ -26,6 +28,7 @@ impl Mapping {
             file,
             map,
             page_size,
+            page_shift: page_size.trailing_zeros(),
             file_len: AtomicU64::new(len),
         })
     }
@@ -75,26 +78,31 @@ impl Mapping {
         Ok(())
     }
 
+    /// Stores words of a meta page in a writable map, in order.
+    pub(crate) fn store_meta(&self, pgno: u64, at: usize, words: &[u64]) -> Result<(), Error> {
+        let start = self.place(Pgno(pgno), self.page_size)?;
+        // SAFETY: `place` has seen that the file has these octets; meta pages are only ever lent as words.
+        unsafe { self.map.store_words(start + at, words) };
+        Ok(())
+    }
+
     /// Where a run begins in the map, once the file is known to have all of it.
     #[inline]
     fn place(&self, first: Pgno, len: usize) -> Result<usize, Error> {
-        let start = first
-            .0
-            .checked_mul(self.page_size as u64)
-            .ok_or(Error::BeyondEnd(first))?;
+        // Page numbers that would overflow are far behind the end of any file.
+        let start = first.0.min(u64::MAX >> 17) << self.page_shift;
+        let mask = self.page_size as u64 - 1;
         // A page counts as there only as a whole.
-        let end = start
-            .checked_add(len as u64)
-            .and_then(|end| end.checked_next_multiple_of(self.page_size as u64))
-            .ok_or(Error::BeyondEnd(first))?;
+        let end = (start + len as u64 + mask) & !mask;
         if end > self.file_len.load(Ordering::Relaxed) && end > self.refresh_len()? {
             return Err(Error::BeyondEnd(first));
         }
-        usize::try_from(start).map_err(|_| Error::BeyondEnd(first))
+        Ok(start as usize)
     }
 
+    /// Asks the system for the file's length.
     #[cold]
-    fn refresh_len(&self) -> Result<u64, Error> {
+    pub(crate) fn refresh_len(&self) -> Result<u64, Error> {
         let len = self
             .file
             .len()
@@ -105,7 +113,7 @@ impl Mapping {
 
     /// Makes the file at least `len` octets long.
     pub(crate) fn extend_to(&self, len: u64) -> Result<(), Error> {
-        if self.refresh_len()? < len {
+        if self.file_len.load(Ordering::Relaxed) < len && self.refresh_len()? < len {
             self.file
                 .resize(len)
                 .map_err(Error::io("growing the data file"))?;

@@ -5,25 +5,19 @@ use fulgurite_format::{META_PAGES, Meta, Pgno, Txnid, V09};
 use super::Mapping;
 use crate::Error;
 
-/// A reader delayed by two commits can meet a meta page being written; it looks again, at most so often.
-const ATTEMPTS: usize = 1000;
-
 impl Mapping {
-    /// The meta page that transaction `id` wrote, or `None` if it has been overwritten since.
+    /// The meta page that transaction `id` wrote, or `None` if another stands there.
+    ///
+    /// A reader may meet a page that is being written: it must make sure of the opposite before it believes the
+    /// answer, an error included.
     pub(crate) fn meta_of(&self, id: Txnid) -> Result<Option<Meta>, Error> {
         let pgno = id.0 % META_PAGES;
-        for _ in 0..ATTEMPTS {
-            let before = self.read_meta(pgno)?;
-            if before.txnid != id {
-                return Ok(None);
-            }
-            let after = self.read_meta(pgno)?;
-            if before == after {
-                self.check_meta(pgno, &before)?;
-                return Ok(Some(before));
-            }
+        let meta = self.read_meta(pgno)?;
+        if meta.txnid != id {
+            return Ok(None);
         }
-        Ok(None)
+        self.check_meta(pgno, &meta)?;
+        Ok(Some(meta))
     }
 
     /// The newer of the two meta pages.

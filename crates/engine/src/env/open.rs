@@ -4,6 +4,7 @@ use std::fs::{File, OpenOptions as FileOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use fulgurite_format::{
@@ -158,6 +159,8 @@ pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Environment, Op
         options: options.clone(),
         fork_generation: fork_generation(),
         failed: AtomicBool::new(false),
+        writer: AtomicU64::new(0),
+        local_writer: Mutex::new(()),
         registration,
     }))
 }
@@ -209,7 +212,7 @@ fn read_or_create(file: &DataFile, path: &Path, options: &OpenOptions) -> Result
     let mut first = [0; Meta::LEN];
     let read = file.read_at(0, &mut first).map_err(io_error)?;
     if read == 0 && !options.read_only {
-        return create(file, options).map_err(io_error);
+        return create(file, path, options).map_err(io_error);
     }
     let parse = |octets: &[u8], read: usize| {
         if read != Meta::LEN {
@@ -249,7 +252,7 @@ fn read_or_create(file: &DataFile, path: &Path, options: &OpenOptions) -> Result
     Ok(winner)
 }
 
-fn create(file: &DataFile, options: &OpenOptions) -> io::Result<Meta> {
+fn create(file: &DataFile, path: &Path, options: &OpenOptions) -> io::Result<Meta> {
     let flags = if options.no_subdir { NO_SUBDIR_FLAG } else { 0 } | DatabaseFlags::INTEGER_KEY;
     let mut free = TreeRecord::empty(DatabaseFlags(flags));
     free.pad = page_size().min(PAGE_SIZE_MAX) as u32;
@@ -265,5 +268,14 @@ fn create(file: &DataFile, options: &OpenOptions) -> io::Result<Meta> {
     both.extend(meta.to_page::<V09>(Pgno(1)));
     file.write_at(0, &both)?;
     file.sync()?;
+    // The file's name has to survive a power loss too.
+    if let Some(directory) = path.parent() {
+        let directory = if directory.as_os_str().is_empty() {
+            Path::new(".")
+        } else {
+            directory
+        };
+        File::open(directory)?.sync_all()?;
+    }
     Ok(meta)
 }

@@ -1,6 +1,6 @@
 //! Committing: records of named databases, free list, pages, flush, meta page, publication; in this order.
 
-use fulgurite_format::{META_PAGES, Meta, Pgno};
+use fulgurite_format::{META_PAGES, Meta};
 
 use super::write::WriteTxn;
 use crate::env::{Database, Durability};
@@ -38,9 +38,9 @@ pub(super) fn commit(txn: &mut WriteTxn<'_>) -> Result<(), Error> {
         txnid: txn.id(),
     };
     if environment.has_writable_map() {
-        write_in_map(txn, &meta)?
+        write_in_map(txn, &meta)?;
     } else {
-        write_to_file(txn, &meta)?
+        write_to_file(txn, &meta, &other)?;
     }
     if let Some(lock) = environment.lock() {
         lock.store_last_txnid(meta.txnid);
@@ -75,7 +75,7 @@ pub(super) fn store_record(
     Ok(())
 }
 
-fn write_to_file(txn: &mut WriteTxn<'_>, meta: &Meta) -> Result<(), Error> {
+fn write_to_file(txn: &mut WriteTxn<'_>, meta: &Meta, replaced: &Meta) -> Result<(), Error> {
     let environment = txn.environment;
     txn.pages.write_out()?;
     if environment.durability() != Durability::NoSync {
@@ -84,29 +84,16 @@ fn write_to_file(txn: &mut WriteTxn<'_>, meta: &Meta) -> Result<(), Error> {
     let synchronous = environment.durability() == Durability::Full;
     let file = environment.mapping().file();
     let at = meta_place(meta, environment.mapping().page_size());
-    if let Err(source) = file.write_meta(at, &meta.to_commit_bytes(), synchronous) {
-        // Put back what stood there, as well as one can, and let nobody build on it.
-        let old = Meta {
-            last: txn.base.last,
-            txnid: meta.txnid,
-            ..*meta
-        };
-        let undo = environment
-            .mapping()
-            .read_meta(meta.txnid.0 % META_PAGES)
-            .map_or(old, |current| Meta {
-                txnid: fulgurite_format::Txnid(txn.base.txnid.0.saturating_sub(1)),
-                last: txn.base.last,
-                ..current
-            });
-        let _ = file.write_meta(at, &undo.to_commit_bytes(), false);
-        environment.mark_failed();
-        return Err(Error::Io {
-            doing: "writing a meta page",
-            source,
-        });
-    }
-    Ok(())
+    file.write_meta(at, &meta.to_commit_bytes(), synchronous)
+        .map_err(|source| {
+            // Put back what stood there, as well as one can, and let nobody build on it.
+            let _ = file.write_meta(at, &replaced.to_commit_bytes(), false);
+            environment.mark_failed();
+            Error::Io {
+                doing: "writing a meta page",
+                source,
+            }
+        })
 }
 
 fn write_in_map(txn: &mut WriteTxn<'_>, meta: &Meta) -> Result<(), Error> {
@@ -115,25 +102,22 @@ fn write_in_map(txn: &mut WriteTxn<'_>, meta: &Meta) -> Result<(), Error> {
     if environment.durability() != Durability::NoSync {
         environment.flush(waits)?;
     }
-    let page_size = environment.mapping().page_size();
-    let page = Pgno(meta.txnid.0 % META_PAGES);
-    let octets = meta.to_commit_bytes();
-    // The id comes last: it is what makes the page the newest.
-    let (body, id) = octets.split_at(octets.len() - 8);
-    let room = environment.meta_mut(page, page_size)?;
-    let place = room
-        .get_mut(Meta::COMMIT_AT..Meta::LEN)
-        .ok_or(Error::BeyondEnd(page))?;
-    let (body_room, id_room) = place.split_at_mut(body.len());
-    body_room.copy_from_slice(body);
-    std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
-    id_room.copy_from_slice(id);
+    let mapping = environment.mapping();
+    let page = meta.txnid.0 % META_PAGES;
+    let words: Vec<u64> = meta
+        .to_commit_bytes()
+        .as_chunks()
+        .0
+        .iter()
+        .map(|word| u64::from_ne_bytes(*word))
+        .collect();
+    // The id is the last word: it is what makes the page the newest.
+    mapping.store_meta(page, Meta::COMMIT_AT, &words)?;
     if environment.durability() == Durability::Full {
-        let at = usize::try_from(page.0).unwrap_or(0) * page_size;
-        environment
-            .mapping()
+        let page_size = mapping.page_size();
+        mapping
             .map()
-            .flush(at, page_size, waits)
+            .flush(page as usize * page_size, page_size, waits)
             .map_err(|source| {
                 environment.mark_failed();
                 Error::Io {

@@ -92,10 +92,19 @@ impl<'env> ReadTxn<'env> {
 
     /// Lets go of the snapshot and takes the newest.
     /// # Errors
-    /// As [`Environment::read`]; the transaction then shows its old snapshot's number but must not be used further.
+    /// As [`Environment::read`]; the transaction then shows nothing ([`Error::TransactionFailed`]) until refreshed
+    /// with success.
     pub fn refresh(&mut self) -> Result<(), Error> {
+        // The old snapshot may be gone from here on: without a main tree nothing can be read.
+        self.trees.get_mut().clear();
         self.core.environment.check_usable()?;
-        self.pin()
+        let pinned = self.pin();
+        if pinned.is_err()
+            && let (Some(slot), Some(lock)) = (self.core.slot, self.core.environment.lock())
+        {
+            lock.unpin(slot);
+        }
+        pinned
     }
 
     /// Lets go of the snapshot but keeps the slot.
@@ -109,7 +118,7 @@ impl<'env> ReadTxn<'env> {
 
     fn pin(&mut self) -> Result<(), Error> {
         let meta = self.pinned_meta()?;
-        self.core.environment.adopt_map_size(meta.map_size);
+        self.core.environment.adopt_map_size(&meta)?;
         self.core.last = meta.last;
         self.core.txnid = meta.txnid;
         self.trees.get_mut().reset(meta.main);
@@ -129,7 +138,12 @@ impl<'env> ReadTxn<'env> {
                 lock.pin_at(slot, meta.txnid);
                 return Ok(meta);
             }
-            if let Some(meta) = mapping.meta_of(id)? {
+            let meta = mapping.meta_of(id);
+            // The page that `id` is on is written again by the second commit after it, at the earliest once the first
+            // one has been published: if that has not happened yet, all words belong together.
+            if lock.last_txnid() == id
+                && let Some(meta) = meta?
+            {
                 return Ok(meta);
             }
         }

@@ -30,6 +30,11 @@ impl Trees {
         }));
     }
 
+    /// Forgets everything: without a main tree nothing can be read.
+    pub(super) fn clear(&mut self) {
+        self.open.clear();
+    }
+
     pub(super) fn get(&self, database: Database) -> Option<&OpenTree> {
         self.open.get(database.index)?.as_ref()
     }

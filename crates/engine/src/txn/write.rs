@@ -2,9 +2,10 @@
 
 use std::cell::RefCell;
 use std::marker::PhantomData;
+use std::sync::MutexGuard;
 
 use fulgurite_format::{Format, KEY_LEN_MAX, Meta, NodeFlags, PageKind, TreeRecord, Txnid, V09};
-use fulgurite_os::LockOutcome;
+use fulgurite_os::{LockOutcome, thread_word};
 
 use super::snapshot::Sealed;
 use super::trees::{self, OpenTree, Trees};
@@ -30,16 +31,20 @@ pub struct WriteTxn<'env> {
     lock: WriterLock<'env>,
 }
 
-/// The writer mutex, held.
+/// The right to write, held: the writer mutex of the lock file, or without locking that of this process.
 #[derive(Debug)]
 struct WriterLock<'env> {
+    environment: &'env Environment,
     lock: Option<&'env LockFile>,
+    #[expect(dead_code, reason = "held for its drop")]
+    local: Option<MutexGuard<'env, ()>>,
     /// The mutex belongs to a thread.
     thread: PhantomData<*const ()>,
 }
 
 impl Drop for WriterLock<'_> {
     fn drop(&mut self) {
+        self.environment.set_writer(None);
         if let Some(lock) = self.lock {
             lock.writer_mutex().unlock();
         }
@@ -49,18 +54,30 @@ impl Drop for WriterLock<'_> {
 impl<'env> WriterLock<'env> {
     /// Waits for the mutex; if its last holder died, puts the lock file right first.
     fn take(environment: &'env Environment) -> Result<WriterLock<'env>, Error> {
-        let Some(lock) = environment.lock() else {
-            return Ok(WriterLock {
-                lock: None,
-                thread: PhantomData,
-            });
-        };
-        let outcome = lock.writer_mutex().lock().map_err(broken)?;
-        let held = WriterLock {
-            lock: Some(lock),
+        if environment.writer() == Some(thread_word()) {
+            return Err(Error::WriterBusy);
+        }
+        let held = |lock, local| WriterLock {
+            environment,
+            lock,
+            local,
             thread: PhantomData,
         };
+        let Some(lock) = environment.lock() else {
+            let held = held(None, Some(environment.local_writer_mutex()));
+            environment.set_writer(Some(thread_word()));
+            return Ok(held);
+        };
+        let outcome = lock.writer_mutex().lock().map_err(broken)?;
+        let predecessor = environment.writer();
+        let held = held(Some(lock), None);
+        environment.set_writer(Some(thread_word()));
         if outcome == LockOutcome::OwnerDied {
+            if predecessor.is_some() {
+                // A thread of this process ended with its transaction alive: what else it left behind is unknown.
+                environment.mark_failed();
+                return Err(Error::EnvironmentFailed);
+            }
             // It may have died between writing its meta page and publishing the id, or before either.
             let meta = environment.mapping().newest_meta()?;
             lock.store_last_txnid(meta.txnid);
@@ -82,7 +99,11 @@ impl<'env> WriteTxn<'env> {
         let lock = WriterLock::take(environment)?;
         environment.check_usable()?;
         let base = newest(environment)?;
-        environment.adopt_map_size(base.map_size);
+        environment.adopt_map_size(&base)?;
+        if environment.has_writable_map() {
+            // The original cuts the file to its own map size when it opens it with a writable map.
+            environment.mapping().refresh_len()?;
+        }
         // Ids behind this one are the marks of idle readers.
         let id = base
             .txnid
