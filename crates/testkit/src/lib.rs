@@ -30,3 +30,8 @@ pub use peer::{Peer, PeerError, Reply, c_peer, python_peer};
 pub use process::{Ended, Outcome, require_tool, run_bounded};
 pub use random::{Random, quick_or_long, seed};
 pub use scratch::{Scratch, target_dir};
+
+/// The first steps in the README, compiled and run so that they stay true.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct Readme;
