@@ -18,7 +18,6 @@ help:
 setup:
 	@scripts/setup.sh all
 
-demo: export PORT ?= 3890
 demo:
 	@scripts/setup.sh demo
 	@scripts/demo.sh
