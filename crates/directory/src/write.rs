@@ -61,7 +61,7 @@ enum Prepared {
     Add(Entry),
     Delete(Dn),
     Modify(Dn, Vec<Change>),
-    ModifyDn(Renaming),
+    ModifyDn(Box<Renaming>),
 }
 
 /// A request of a batch.
@@ -192,7 +192,9 @@ impl Directory {
         let prepared = match &message.request {
             Request::Add(request) => Prepared::Add(add::prepare(self, request)?),
             Request::Delete(request) => Prepared::Delete(delete::prepare(self, request)?),
-            Request::ModifyDn(request) => Prepared::ModifyDn(modify_dn::prepare(self, request)?),
+            Request::ModifyDn(request) => {
+                Prepared::ModifyDn(Box::new(modify_dn::prepare(self, request)?))
+            }
             Request::Modify(request) => {
                 let (dn, changes) = modify::prepare(self, request)?;
                 Prepared::Modify(dn, changes)

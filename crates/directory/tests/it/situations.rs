@@ -12,6 +12,18 @@ use crate::support::{
 const PERSON: [(&str, &str); 3] = [("objectClass", "person"), ("cn", "x"), ("sn", "x")];
 const UNIT: [(&str, &str); 1] = [("objectClass", "organizationalUnit")];
 
+/// A new entry: its name and attributes.
+type New<'a> = (&'a str, &'a [(&'a str, &'a str)]);
+/// A change of one attribute of the entry named first, and what is to come of it.
+type Changed<'a> = (
+    &'a str,
+    ModifyOperation,
+    &'a str,
+    &'a [&'a str],
+    ResultCode,
+    &'a str,
+);
+
 /// Whether a result has this code and matchedDN.
 fn expect(result: &LdapResult, code: ResultCode, matched: &str, situation: &str) {
     assert_eq!(
@@ -103,7 +115,7 @@ fn compares() {
 fn adds() {
     let world = World::new();
     let unit = |dn| (dn, UNIT.as_slice());
-    let rows: [((&str, &[(&str, &str)]), ResultCode, &str); 26] = [
+    let rows: [(New<'_>, ResultCode, &str); 26] = [
         (unit(PEOPLE), EntryAlreadyExists, ""),
         (unit("ou=x,ou=y,dc=example,dc=com"), NoSuchObject, TOP),
         (
@@ -240,7 +252,7 @@ fn adds() {
 fn modifications() {
     let world = World::new();
     let nobody = "uid=x,ou=people,dc=example,dc=com";
-    let rows: [(&str, ModifyOperation, &str, &[&str], ResultCode, &str); 27] = [
+    let rows: [Changed<'_>; 27] = [
         (nobody, Replace, "sn", &["x"], NoSuchObject, PEOPLE),
         (nobody, Replace, "nope", &["x"], UndefinedAttributeType, ""),
         ("dc=com", Replace, "sn", &["x"], UnwillingToPerform, ""),
