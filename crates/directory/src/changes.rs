@@ -20,36 +20,67 @@ pub(crate) struct Change {
 
 /// Resolves the changes of a request, in their order.
 pub(crate) fn resolve(schema: &Schema, request: &ModifyRequest<'_>) -> Answer<Vec<Change>> {
+    for change in &request.changes {
+        count(change.operation, change.attribute.values.len())?;
+    }
     request
         .changes
         .iter()
         .map(|change| {
-            count(change.operation, change.attribute.values.len())?;
+            let attribute = match change.operation {
+                ModifyOperation::Delete => deleted(schema, &change.attribute)?,
+                _ => attribute(schema, &change.attribute)?,
+            };
+            if change.operation == ModifyOperation::Increment {
+                require_integer(schema, &attribute.description)?;
+            }
             Ok(Change {
                 operation: change.operation,
-                attribute: attribute(schema, &change.attribute)?,
+                attribute,
             })
         })
         .collect()
 }
 
-/// Resolves one attribute of an add or a modify, and checks each of its values.
+/// Resolves one attribute of an add or a modify, and checks its values.
 pub(crate) fn attribute(schema: &Schema, given: &PartialAttribute<'_>) -> Answer<Attribute> {
-    let attribute = Attribute {
-        description: answer::description(schema, given.description)?,
-        values: given.values.iter().map(<[u8]>::to_vec).collect(),
-    };
-    if attribute.values.is_empty() {
-        return Ok(attribute);
-    }
-    schema.check_values(&attribute).map_err(answer::violation)?;
-    let definition = schema.attribute_at(attribute.description.attribute);
-    if definition.single_value && attribute.values.len() > 1 {
-        let name = attribute.description.text(schema);
-        let text = format!("{name}: multiple values provided");
-        return Err(refuse(ResultCode::ConstraintViolation, text));
+    let attribute = unchecked(schema, given)?;
+    if !attribute.values.is_empty() {
+        schema.check_values(&attribute).map_err(answer::violation)?;
     }
     Ok(attribute)
+}
+
+/// Resolves values to delete, each looked at by itself: naming one twice, or more than there can be, is no mistake.
+fn deleted(schema: &Schema, given: &PartialAttribute<'_>) -> Answer<Attribute> {
+    let deleted = unchecked(schema, given)?;
+    for (number, value) in deleted.values.iter().enumerate() {
+        let one = Attribute {
+            description: deleted.description.clone(),
+            values: vec![value.clone()],
+        };
+        schema.check_values(&one).map_err(|mut wrong| {
+            wrong.text = wrong.text.replace("value #0", &format!("value #{number}"));
+            answer::violation(wrong)
+        })?;
+    }
+    Ok(deleted)
+}
+
+fn unchecked(schema: &Schema, given: &PartialAttribute<'_>) -> Answer<Attribute> {
+    Ok(Attribute {
+        description: answer::description(schema, given.description)?,
+        values: given.values.iter().map(<[u8]>::to_vec).collect(),
+    })
+}
+
+fn require_integer(schema: &Schema, description: &AttributeDescription) -> Answer {
+    if schema.attribute_at(description.attribute).syntax.oid == INTEGER_SYNTAX {
+        return Ok(());
+    }
+    let name = description.text(schema);
+    let text = format!("{name}: attribute syntax inappropriate for increment");
+    Err(refuse(ResultCode::ConstraintViolation, text))
 }
 
 /// Applies all changes in their order. The result is not checked against the schema: that is done once, at the end.
@@ -99,6 +130,10 @@ fn add(schema: &Schema, entry: &mut Entry, added: &Attribute) -> Answer {
 
 fn delete(schema: &Schema, entry: &mut Entry, deleted: &Attribute) -> Answer {
     let name = deleted.description.text(schema);
+    let mut doomed = HashSet::new();
+    if !deleted.values.is_empty() {
+        doomed = normal_values(schema, &deleted.description, &deleted.values, "delete")?;
+    }
     let Some(held) = entry.attribute_mut(&deleted.description) else {
         let text = format!("modify/delete: {name}: no such attribute");
         return Err(refuse(ResultCode::NoSuchAttribute, text));
@@ -107,7 +142,6 @@ fn delete(schema: &Schema, entry: &mut Entry, deleted: &Attribute) -> Answer {
         entry.set(&deleted.description, Vec::new());
         return Ok(());
     }
-    let mut doomed = normal_values(schema, &deleted.description, &deleted.values, "delete")?;
     held.values.retain(|value| {
         schema
             .normal_value(deleted.description.attribute, value)
@@ -125,12 +159,6 @@ fn delete(schema: &Schema, entry: &mut Entry, deleted: &Attribute) -> Answer {
 
 fn increment(schema: &Schema, entry: &mut Entry, by: &Attribute) -> Answer {
     let name = by.description.text(schema);
-    let definition = schema.attribute_at(by.description.attribute);
-    if definition.syntax.oid != INTEGER_SYNTAX {
-        let text =
-            format!("modify/increment: {name}: attribute syntax inappropriate for increment");
-        return Err(refuse(ResultCode::ConstraintViolation, text));
-    }
     let Some(held) = entry.attribute_mut(&by.description) else {
         let text = format!("modify/increment: {name}: no such attribute");
         return Err(refuse(ResultCode::NoSuchAttribute, text));

@@ -9,7 +9,7 @@ use crate::computed::Computed;
 use crate::csn::CsnGenerator;
 use crate::directory::OpenError;
 use crate::known::Known;
-use crate::stamp::{self, Stamp};
+use crate::stamp::Stamp;
 
 /// Makes whole entries out of what a file says: operational attributes it has are kept, missing ones are added, and
 /// the schema is checked.
@@ -55,22 +55,15 @@ impl Importer {
             .attributes
             .retain(|held| Computed::of(known, held.description.attribute).is_none());
         entry.add_missing_rdn_values(schema);
-        let checked = schema.check(entry, &CheckOptions::default())?;
-        let class = checked.structural_class();
-        let mut entry = checked.into_entry();
-        stamp::structural_class(&mut entry, schema, known, class);
+        let mut checked = schema.check(entry, &CheckOptions::default())?;
         let now = self.clock.now();
         let stamp = Stamp {
             time: now,
             csn: self.csn.next(now),
             by: &self.by,
         };
-        stamp.create(&mut entry, known, &*self.entropy);
-        let trusted = CheckOptions {
-            skip_values: true,
-            ..CheckOptions::default()
-        };
-        schema.check(entry, &trusted)
+        stamp.create(&mut checked, schema, known, &*self.entropy);
+        Ok(checked)
     }
 }
 

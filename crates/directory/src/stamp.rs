@@ -1,6 +1,6 @@
 //! Operational attributes that writes leave behind: who, when, in which order.
 
-use fulgurite_schema::{Entry, ObjectClassIndex, Schema};
+use fulgurite_schema::{CheckedEntry, Entry, Schema};
 
 use crate::clock::{Entropy, Timestamp};
 use crate::csn::Csn;
@@ -17,11 +17,21 @@ pub(crate) struct Stamp<'s> {
 
 impl Stamp<'_> {
     /// Marks a new entry. What the entry already has stays: a loaded or replicated entry keeps its history.
-    pub(crate) fn create(&self, entry: &mut Entry, known: &Known, entropy: &dyn Entropy) {
+    pub(crate) fn create(
+        &self,
+        entry: &mut CheckedEntry,
+        schema: &Schema,
+        known: &Known,
+        entropy: &dyn Entropy,
+    ) {
+        let class = schema.object_class_at(entry.structural_class()).name();
+        let class = vec![class.as_bytes().to_vec()];
+        entry.set_operational(schema, &known.structural_object_class, class);
         let time = self.time.generalized();
         let mut fill = |description, value: &dyn Fn() -> String| {
-            if entry.attribute(description).is_none() {
-                entry.set(description, vec![value().into_bytes()]);
+            if entry.entry().attribute(description).is_none() {
+                let values = vec![value().into_bytes()];
+                entry.set_operational(schema, description, values);
             }
         };
         fill(&known.entry_uuid, &|| uuid_v4(entropy));
@@ -39,20 +49,6 @@ impl Stamp<'_> {
         let time = self.time.generalized().into_bytes();
         entry.set(&known.modify_timestamp, vec![time]);
     }
-}
-
-/// Writes the structural class into an entry, so that it can be searched.
-pub(crate) fn structural_class(
-    entry: &mut Entry,
-    schema: &Schema,
-    known: &Known,
-    class: ObjectClassIndex,
-) {
-    let name = schema.object_class_at(class).name();
-    entry.set(
-        &known.structural_object_class,
-        vec![name.as_bytes().to_vec()],
-    );
 }
 
 fn uuid_v4(entropy: &dyn Entropy) -> String {

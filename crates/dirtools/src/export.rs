@@ -48,7 +48,11 @@ fn write_entry(
     let mut attributes: Vec<AttributeView<'_>> = entry.attributes().collect();
     attributes.sort_by_key(|attribute| {
         let first = attribute.info.text.eq_ignore_ascii_case("objectClass");
-        (attribute.info.operational, !first, attribute.info.text.as_ref())
+        (
+            attribute.info.operational,
+            !first,
+            attribute.info.text.as_ref(),
+        )
     });
     writer.name(name)?;
     for attribute in attributes {

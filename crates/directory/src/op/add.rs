@@ -8,7 +8,6 @@ use fulgurite_store::{EntryId, Found};
 use crate::answer::{self, Answer, refuse};
 use crate::changes;
 use crate::directory::{Directory, Place};
-use crate::stamp;
 use crate::write::{Context, require_identity, require_user_modification};
 
 /// Finds the store and everything that can be wrong with the request by itself.
@@ -34,18 +33,15 @@ pub(crate) fn run(context: &mut Context<'_, '_>, mut entry: Entry) -> Answer {
     require_identity(context.session)?;
     require_user_modification(schema, entry.attributes.iter())?;
     entry.add_missing_rdn_values(schema);
-    let checked = schema
+    let mut checked = schema
         .check(entry, &CheckOptions::default())
         .map_err(answer::violation)?;
-    let class = checked.structural_class();
-    let mut entry = checked.into_entry();
-    let parent = vacant_place(context, &entry.dn)?;
-    require_rights(context, &entry.dn)?;
-    stamp::structural_class(&mut entry, schema, known, class);
+    let dn = checked.entry().dn.clone();
+    let parent = vacant_place(context, &dn)?;
+    require_rights(context, &dn)?;
     context
         .stamp()
-        .create(&mut entry, known, &*directory.entropy);
-    let checked = schema.check(entry, &trusted()).map_err(answer::violation)?;
+        .create(&mut checked, schema, known, &*directory.entropy);
     context
         .writer
         .add(parent, &checked)
@@ -69,14 +65,6 @@ fn requested_entry(schema: &Schema, dn: Dn, request: &AddRequest<'_>) -> Answer<
         entry.attributes.push(attribute);
     }
     Ok(entry)
-}
-
-/// Values have been checked; what is added since comes from the server itself.
-fn trusted() -> CheckOptions {
-    CheckOptions {
-        skip_values: true,
-        ..CheckOptions::default()
-    }
 }
 
 /// The parent of a name that is not taken; [`EntryId::ABOVE`] for a suffix.

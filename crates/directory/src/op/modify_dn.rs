@@ -50,18 +50,28 @@ pub(crate) fn run(context: &mut Context<'_, '_>, renaming: &Renaming) -> Answer 
     let schema = &context.directory.schema;
     require_identity(context.session)?;
     let dn = &renaming.dn;
-    let old_superior = stays_in_suffix(context, renaming)?;
-    let id = context.locate(dn)?;
-    let superior = renaming.new_superior.as_ref().unwrap_or(&old_superior);
-    require_rights(context, dn, &old_superior, superior)?;
-    if superior.is_within(dn) {
+    if renaming
+        .new_superior
+        .as_ref()
+        .is_some_and(|superior| superior.is_within(dn))
+    {
         return Err(refuse(
             ResultCode::UnwillingToPerform,
             "cannot place an entry below itself",
         ));
     }
-    let parent = new_parent(context, superior)?;
+    let old_superior = stays_in_suffix(context, renaming)?;
+    let superior = renaming.new_superior.as_ref().unwrap_or(&old_superior);
     let new_dn = superior.child(&renaming.new_rdn);
+    if dn.is_under(&new_dn) {
+        return Err(refuse(
+            ResultCode::UnwillingToPerform,
+            "cannot place an entry above itself",
+        ));
+    }
+    let id = context.locate(dn)?;
+    require_rights(context, dn, &old_superior, superior)?;
+    let parent = new_parent(context, superior)?;
     if new_dn != *dn && context.find(&new_dn)?.entry().is_some() {
         return Err(refuse(ResultCode::EntryAlreadyExists, ""));
     }

@@ -105,11 +105,12 @@ impl FilterSubject<Selector> for Seen<'_, '_> {
         }
     }
 
+    /// A filter that names no attribute looks at those the asker may search, as if there were no others.
     fn all_values(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8]) -> Truth) -> Truth {
         let rights = self.rights;
         FilterSubject::<StoredSelector>::all_values(&self.entry, &mut |attribute, value| {
             if rights.attribute(attribute) < Level::Search {
-                return Truth::Undefined;
+                return Truth::False;
             }
             visit(attribute, value)
         })
@@ -119,7 +120,7 @@ impl FilterSubject<Selector> for Seen<'_, '_> {
         let rights = self.rights;
         FilterSubject::<StoredSelector>::dn_values(&self.entry, &mut |attribute, value| {
             if rights.attribute(attribute) < Level::Search {
-                return Truth::Undefined;
+                return Truth::False;
             }
             visit(attribute, value)
         })
