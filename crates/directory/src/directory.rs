@@ -1,6 +1,6 @@
 //! The directory: stores, schema, rules and settings under one roof.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use fulgurite_access::{RuleError, Rules};
 use fulgurite_schema::{Dn, DnError, Schema};
@@ -79,6 +79,8 @@ pub struct Directory {
     pub(crate) special: Special,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
+    /// The first stored password that a bind has met: what unknown names are checked against, to take the same time.
+    pub(crate) decoy: OnceLock<Vec<u8>>,
     /// Taken by whoever applies a batch of writes.
     pub(crate) csn: Mutex<CsnGenerator>,
 }
@@ -141,6 +143,7 @@ impl Directory {
             special,
             clock: options.clock,
             entropy: options.entropy,
+            decoy: OnceLock::new(),
             csn: Mutex::new(CsnGenerator::new(options.server_id)),
             schema,
         })

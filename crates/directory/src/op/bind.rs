@@ -4,7 +4,7 @@
 //! can run where it does not hold up searches.
 
 use fulgurite_access::Level;
-use fulgurite_auth::Cost;
+use fulgurite_auth::{Cost, Scheme};
 use fulgurite_ldap::{
     Authentication, BindRequest, Controls, LdapResult, MessageId, Operation, ResultCode, encode,
 };
@@ -39,6 +39,8 @@ pub struct PasswordCheck {
     password: Vec<u8>,
     /// Any of them will do.
     stored: Vec<Vec<u8>>,
+    /// Somebody's stored password, to take the same time where there is none to compare with.
+    decoy: Option<Vec<u8>>,
     identity: Identity,
 }
 
@@ -59,7 +61,7 @@ impl PasswordCheck {
             right |= fulgurite_auth::verify(stored, &self.password).unwrap_or(false);
         }
         if self.stored.is_empty() {
-            fulgurite_auth::dummy_verify(&self.password);
+            self.waste_time();
         }
         if right {
             BindOutcome::success(self.identity)
@@ -68,12 +70,23 @@ impl PasswordCheck {
         }
     }
 
+    /// What a wrong password of an existing user would have cost.
+    fn waste_time(&self) {
+        match &self.decoy {
+            Some(decoy) => {
+                std::hint::black_box(fulgurite_auth::verify(decoy, &self.password).is_ok());
+            }
+            None => fulgurite_auth::dummy_verify(Scheme::default(), &self.password),
+        }
+    }
+
     fn is_cheap(&self) -> bool {
-        !self.stored.is_empty()
-            && self
-                .stored
-                .iter()
-                .all(|stored| fulgurite_auth::cost(stored) == Cost::Cheap)
+        let cheap = |stored: &Vec<u8>| fulgurite_auth::cost(stored) == Cost::Cheap;
+        if self.stored.is_empty() {
+            self.decoy.as_ref().is_some_and(cheap)
+        } else {
+            self.stored.iter().all(cheap)
+        }
     }
 }
 
@@ -157,9 +170,13 @@ impl Directory {
                 .stored_passwords(dn)
                 .map_err(|error| answer::store(&error))?,
         };
+        if let (None, Some(stored)) = (root, stored.first()) {
+            self.decoy.get_or_init(|| stored.clone());
+        }
         let check = PasswordCheck {
             password: password.to_vec(),
             stored,
+            decoy: self.decoy.get().cloned(),
             identity,
         };
         Ok(if check.is_cheap() {

@@ -106,3 +106,25 @@ fn other_versions_and_methods_are_refused() {
     assert_eq!(code(&world.bind_request(&old).0), ProtocolError);
     assert_eq!(code(&world.bind_request(&sasl).0), AuthMethodNotSupported);
 }
+
+#[test]
+fn unknown_names_take_the_way_of_known_ones() {
+    let world = World::new();
+    let slow = |dn: &str| {
+        let pdu = crate::support::pdu(
+            &fulgurite_ldap::Request::Bind(BindRequest::simple(dn, b"guess")),
+            &[],
+        );
+        let message = crate::support::decode(&pdu);
+        let fulgurite_ldap::Request::Bind(request) = &message.request else {
+            unreachable!("a bind was encoded")
+        };
+        let step = world.directory.begin_bind(request, &message.controls);
+        matches!(step, fulgurite_directory::BindStep::Check(_))
+    };
+    // Nothing is known of passwords yet: the costliest is assumed.
+    assert!(slow("uid=nobody,dc=example,dc=com"));
+    assert!(!slow(JANE), "stored in clear");
+    assert!(!slow("uid=nobody,dc=example,dc=com"));
+    assert!(!slow("ou=people,dc=example,dc=com"));
+}
