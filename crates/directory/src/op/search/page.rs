@@ -9,7 +9,7 @@
 //! keeps a client from continuing one search with the cookie of another.
 
 use fulgurite_ldap::control::PagedResults;
-use fulgurite_ldap::{FilterBuf, ResultCode, SearchRequest};
+use fulgurite_ldap::{ResultCode, SearchRequest};
 use fulgurite_store::EntryId;
 
 use crate::answer::{Answer, refuse};
@@ -77,9 +77,9 @@ fn invalid() -> fulgurite_ldap::LdapResult {
 
 /// FNV-1a over what has to stay the same from page to page.
 fn checksum(search: &SearchRequest<'_>) -> u64 {
-    let filter = FilterBuf::from(&search.filter);
+    let filter = search.filter.to_string();
     let scope = [search.scope.number()];
-    [search.base, &scope, filter.encoded()]
+    [search.base, &scope, filter.as_bytes()]
         .into_iter()
         .flatten()
         .fold(0xcbf2_9ce4_8422_2325, |sum: u64, &octet| {
