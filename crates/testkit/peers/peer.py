@@ -15,17 +15,13 @@ class Peer:
         self.env = None
         self.writer = None
         self.readers = {}
-        self.dbs = {}
 
     def txn(self, word):
         return self.writer if word == "w" else self.readers[word]
 
     def db(self, txn, name):
-        if name == "-":
-            return None
-        if name not in self.dbs:
-            self.dbs[name] = self.env.open_db(name.encode(), txn=txn, create=False)
-        return self.dbs[name]
+        # Opened every time: a handle first opened in a transaction that is given up goes with it.
+        return None if name == "-" else self.env.open_db(name.encode(), txn=txn, create=False)
 
     def open(self, path, *flags):
         options = dict(map_size=1 << 20, max_dbs=64, max_spare_txns=0)
@@ -53,7 +49,6 @@ class Peer:
     def abort(self):
         txn, self.writer = self.writer, None
         txn.abort()
-        self.dbs.clear()
 
     def read(self, slot):
         self.readers[slot] = self.env.begin()
@@ -67,7 +62,7 @@ class Peer:
         return self.read(slot)
 
     def create(self, name, order):
-        self.dbs[name] = self.env.open_db(
+        self.env.open_db(
             name.encode(), txn=self.writer, create=True,
             reverse_key=order == "reverse", integerkey=order == "integer")
 
@@ -118,7 +113,6 @@ class Peer:
         self.env.sync(True)
 
     def close(self):
-        self.dbs.clear()
         self.env.close()
 
     def die(self):

@@ -1,0 +1,27 @@
+//! The engine against what is not the engine: files of the real LMDB, processes on the real liblmdb, ordered maps, and
+//! processes killed at the wrong moment.
+//!
+//! ```text
+//! cargo test -p fulgurite --test suite                     the quick form
+//! FULGURITE_TEST_LONG=1 cargo test ... --test suite        longer runs with fresh seeds
+//! FULGURITE_TEST_SEED=N cargo test ... --test suite NAME   the run that printed N
+//! ```
+//!
+//! The suite is one program, and starts itself again for the processes it needs: see `child`.
+
+mod child;
+mod committer;
+mod common;
+mod damage;
+mod fixtures;
+mod flips;
+mod killed;
+mod peer;
+mod power;
+mod random_ops;
+mod real_tools;
+mod sharing;
+mod sharing_crash;
+mod space;
+mod spill;
+mod threads;
