@@ -1,3 +1,47 @@
 //! LDAP operations on a store, one module each.
+//!
+//! ```text
+//!                      reads: any thread, no locks                      writes: one thread
+//!   bind  compare  extended      search                            add  delete  modify  modify DN
+//!    |       |        |            |                                         |
+//!    |  begin_search -> SearchTask::advance -> octets       apply(batch) -> one commit -> octets
+//!    v       v        v            v                                         v
+//!   ===== Directory: schema | access rules | limits | root DSE | subschema | stores =============
+//! ```
+//!
+//! Everything here takes decoded requests and gives results or encoded responses. There is no socket, no thread and
+//! no clock in it: time and randomness come through [`Clock`] and [`Entropy`]. Result codes are chosen here and nowhere
+//! below.
 
 #![forbid(unsafe_code)]
+
+mod answer;
+mod changes;
+mod clock;
+mod computed;
+mod controls;
+mod csn;
+mod directory;
+mod import;
+mod known;
+mod limits;
+mod lookup;
+mod names;
+mod op;
+mod selection;
+mod session;
+mod special;
+mod stamp;
+mod write;
+
+pub use clock::{Clock, Entropy, SystemClock, SystemEntropy, Timestamp};
+pub use csn::{Csn, CsnGenerator};
+pub use directory::{Directory, DirectoryOptions, OpenError, RootAccount};
+pub use import::Importer;
+pub use limits::Limits;
+pub use op::bind::{BindOutcome, BindStep, PasswordCheck};
+pub use op::extended::ExtendedReply;
+pub use op::search::{Progress, Quantum, SearchTask};
+pub use selection::Selection;
+pub use session::{Identity, Name, Session};
+pub use write::{WriteReply, WriteRequest};

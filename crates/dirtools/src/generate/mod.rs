@@ -157,7 +157,10 @@ mod tests {
         let sum = all.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
             (sum ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)
         });
-        assert_eq!(sum, 0x7e93_751e_f44e_903d, "FNV-1a of the text: {sum:#018x}");
+        assert_eq!(
+            sum, 0x7e93_751e_f44e_903d,
+            "FNV-1a of the text: {sum:#018x}"
+        );
     }
 
     #[test]

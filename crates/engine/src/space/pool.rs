@@ -5,8 +5,10 @@ use fulgurite_format::Pgno;
 /// Free pages, taken from the lowest number up.
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
-    /// Descending, so that the lowest is cheap to take.
+    /// Descending once settled, so that the lowest is cheap to take.
     pages: Vec<Pgno>,
+    /// Whether pages were added since the last settling.
+    unsettled: bool,
     /// No run of this length or longer is in the pool; known from the last search.
     no_run_of: Option<u64>,
 }
@@ -18,21 +20,37 @@ impl Pool {
 
     /// The pages, descending.
     pub(crate) fn pages(&self) -> &[Pgno] {
+        debug_assert!(!self.unsettled);
         &self.pages
     }
 
-    /// Adds pages; `false` if one of them is there already.
-    pub(crate) fn add(&mut self, more: impl Iterator<Item = Pgno>) -> bool {
-        self.pages.extend(more);
-        self.pages.sort_unstable_by(|a, b| b.cmp(a));
-        self.no_run_of = None;
-        self.pages
-            .windows(2)
-            .all(|pair| matches!(pair, [a, b] if a != b))
+    pub(crate) fn contains(&self, pgno: Pgno) -> bool {
+        self.pages()
+            .binary_search_by(|other| pgno.cmp(other))
+            .is_ok()
     }
 
-    /// Takes `count` consecutive pages, if there are such.
+    /// Adds pages, to be brought into order by [`Pool::settle`].
+    pub(crate) fn add(&mut self, more: impl Iterator<Item = Pgno>) {
+        self.pages.extend(more);
+        self.unsettled = true;
+        self.no_run_of = None;
+    }
+
+    /// Brings added pages into order; `false` if a page is there twice. Pages that were added in order merge fast.
+    #[must_use]
+    pub(crate) fn settle(&mut self) -> bool {
+        if !self.unsettled {
+            return true;
+        }
+        self.unsettled = false;
+        self.pages.sort_by(|a, b| b.cmp(a));
+        self.pages.is_sorted_by(|a, b| a > b)
+    }
+
+    /// Takes `count` consecutive pages, if there are such. The pool is settled.
     pub(crate) fn take(&mut self, count: u64) -> Option<Pgno> {
+        debug_assert!(!self.unsettled);
         if count == 1 {
             return self.pages.pop();
         }
@@ -52,5 +70,56 @@ impl Pool {
             return None;
         };
         self.pages.drain(start..start + width).next_back()
+    }
+
+    /// Empties the pool.
+    pub(crate) fn drain(&mut self) -> Vec<Pgno> {
+        self.unsettled = false;
+        self.no_run_of = None;
+        std::mem::take(&mut self.pages)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pool_of(numbers: &[u64]) -> Pool {
+        let mut pool = Pool::default();
+        pool.add(numbers.iter().copied().map(Pgno));
+        assert!(pool.settle());
+        pool
+    }
+
+    #[test]
+    fn single_pages_come_from_the_lowest_up() {
+        let mut pool = pool_of(&[9, 4, 30, 2]);
+        let taken: Vec<_> = std::iter::from_fn(|| pool.take(1)).collect();
+        assert_eq!(taken, [2, 4, 9, 30].map(Pgno));
+    }
+
+    #[test]
+    fn the_lowest_run_that_fits_is_taken_whole() {
+        let mut pool = pool_of(&[20, 21, 22, 23, 5, 6, 8, 9, 10]);
+        assert_eq!(pool.take(3), Some(Pgno(8)));
+        assert_eq!(pool.take(5), None);
+        assert_eq!(pool.take(4), Some(Pgno(20)));
+        assert_eq!(pool.pages(), [Pgno(6), Pgno(5)]);
+    }
+
+    #[test]
+    fn a_failed_search_is_remembered_until_pages_come() {
+        let mut pool = pool_of(&[3, 5]);
+        assert_eq!(pool.take(2), None);
+        pool.add([Pgno(4)].into_iter());
+        assert!(pool.settle());
+        assert_eq!(pool.take(3), Some(Pgno(3)));
+    }
+
+    #[test]
+    fn a_page_that_is_there_twice_is_noticed() {
+        let mut pool = pool_of(&[3, 5]);
+        pool.add([Pgno(7), Pgno(5)].into_iter());
+        assert!(!pool.settle());
     }
 }

@@ -5,25 +5,27 @@
 
 use std::collections::BTreeMap;
 
-use fulgurite_format::{Format, FreeRecord, Malformed, NodeValue, PageKind, PageMut, Pgno, V09};
+use fulgurite_format::{Format, FreeRecord, Malformed, PageKind, Pgno, V09};
 
-use super::writer_pages::WriterPages;
+use super::writer_pages::{WriterPages, listed_twice};
 use crate::Error;
-use crate::tree::{self, Pages, PagesMut, Path, Step};
+use crate::tree::{self, Pages, PagesMut, Path};
 use crate::value;
 
 /// Room reserved beyond what a small record needs, in page numbers: saving may free a few more pages.
 const SLACK: usize = 8;
 
+/// Rounds after which saving must have settled. Each leaves the next less to do; two or three are usual.
+const ROUNDS_MAX: usize = 64;
+
 /// Replaces the records whose pages were taken by what is left of them, and lists the pages this transaction freed.
 pub(crate) fn save_free_list(pages: &mut WriterPages<'_>) -> Result<(), Error> {
-    stock_up(pages)?;
-    pages.saving = true;
+    pages.prepare_saving()?;
     delete_taken(pages)?;
     let newest_taken = pages.taken.last().map(|id| id.0).filter(|id| *id > 0);
     let own = pages.txnid().0;
     let mut reserved: BTreeMap<u64, usize> = BTreeMap::new();
-    loop {
+    for _ in 0..ROUNDS_MAX {
         settle_loose(pages, newest_taken)?;
         let mut changed = false;
         if !pages.freed.is_empty() {
@@ -36,42 +38,37 @@ pub(crate) fn save_free_list(pages: &mut WriterPages<'_>) -> Result<(), Error> {
             changed |= ensure(pages, &mut reserved, key, len)?;
         }
         if !changed && pages.loose.is_empty() {
-            break;
+            return fill(pages, &reserved, newest_taken);
         }
     }
-    fill(pages, &reserved, newest_taken)
+    Err(Error::Corrupted {
+        page: pages.free.record.root,
+        what: Malformed::FreeRecord("saving it comes to no end"),
+    })
 }
 
-/// Takes as many free pages as saving may need while that is still allowed. Otherwise every commit that happens to have
-/// used up exactly what it took would make the file a little longer, however many pages are free.
-fn stock_up(pages: &mut WriterPages<'_>) -> Result<(), Error> {
-    loop {
-        // The path to each record that is added, the leaves that lose records, and a run for the pages freed.
-        let own_record = FreeRecord::value_len(pages.freed.len()) / pages.view().page_size();
-        let wanted =
-            4 + 2 * usize::from(pages.free.record.depth) + pages.taken.len() / 8 + own_record;
-        if pages.pool.len() + pages.loose.len() >= wanted || !pages.take_record()? {
-            return Ok(());
-        }
-    }
+/// Page numbers that a record holds which takes one overflow page.
+fn one_page(pages: &WriterPages<'_>) -> usize {
+    (pages.view().page_size() - V09::HEADER_LEN) / 8 - 1
 }
 
 /// Page numbers to a record, so that a record fits one overflow page where there are ids enough to number them.
 fn portion_len(pages: &WriterPages<'_>, newest_taken: Option<u64>) -> usize {
-    let fits = (pages.view().page_size() - V09::HEADER_LEN) / 8 - 1;
     let ids = newest_taken
         .map_or(1, |id| usize::try_from(id).unwrap_or(usize::MAX))
         .max(1);
-    fits.max(pages.pool.len().div_ceil(ids))
+    one_page(pages).max(pages.pool.len().div_ceil(ids))
 }
 
-/// Private pages that were given up again can serve the next transaction, if there is a record old enough for them.
+/// Private pages that were given up again can serve the next transaction, if there is a record old enough for them;
+/// else they are listed with the others that this one freed.
 fn settle_loose(pages: &mut WriterPages<'_>, newest_taken: Option<u64>) -> Result<(), Error> {
     let loose = std::mem::take(&mut pages.loose);
+    pages.pool.add(loose.into_iter());
+    pages.settle_pool()?;
     if newest_taken.is_none() {
-        pages.freed.extend(loose);
-    } else if !loose.is_empty() && !pages.pool.add(loose.into_iter()) {
-        return Err(listed_twice(pages));
+        let rest = pages.pool.drain();
+        pages.freed.extend(rest);
     }
     Ok(())
 }
@@ -119,7 +116,14 @@ fn ensure(
     if reserved.get(&key).is_some_and(|room| *room >= count) {
         return Ok(false);
     }
+    // Room to spare must not push a record over the end of its page.
+    let one_page = one_page(pages);
     let room = count + SLACK + count / 64;
+    let room = if count <= one_page {
+        room.min(one_page)
+    } else {
+        room
+    };
     let mut free = pages.free;
     let mut path = Path::new();
     let octets = key.to_ne_bytes();
@@ -147,8 +151,8 @@ fn fill(
     let mut freed = std::mem::take(&mut pages.freed);
     freed.sort_unstable_by(|a, b| b.cmp(a));
     let doubled = |list: &[Pgno]| list.windows(2).any(|pair| matches!(pair, [a, b] if a == b));
-    if doubled(&freed) || freed.iter().any(|pgno| pages.is_in_pool(*pgno)) {
-        return Err(listed_twice(pages));
+    if doubled(&freed) || freed.iter().any(|pgno| pages.pool.contains(*pgno)) {
+        return Err(listed_twice(pages.free.record.root));
     }
     let pool = pages.pool.pages().to_vec();
     let portion = portion_len(pages, newest_taken);
@@ -176,8 +180,12 @@ fn write_record(pages: &mut WriterPages<'_>, key: u64, list: &[Pgno]) -> Result<
     tree::seek(pages.view(), &free, &octets, &mut path)?;
     let run = run_at(pages, &path)?;
     let leaf = path.leaf().ok_or(Error::BeyondEnd(free.record.root))?;
-    let len = FreeRecord::value_len(list.len());
-    trim_record(pages, leaf, &octets, run, len)?;
+    let len = {
+        let page = pages.view().tree_page(leaf.pgno, PageKind::Leaf)?;
+        page.leaf(leaf.index)
+            .map_err(Error::at(leaf.pgno))?
+            .value_len
+    };
     let value = match run {
         Some((first, _)) => pages
             .run_mut(first, V09::HEADER_LEN + len)?
@@ -187,42 +195,4 @@ fn write_record(pages: &mut WriterPages<'_>, key: u64, list: &[Pgno]) -> Result<
     };
     FreeRecord::write(value, list.iter().copied());
     Ok(())
-}
-
-/// Takes back the room that was reserved too much: some builds of the original refuse records longer than their count.
-/// Shrinking a node needs no page, and an overflow run may be longer than its value.
-fn trim_record(
-    pages: &mut WriterPages<'_>,
-    leaf: Step,
-    key: &[u8],
-    run: Option<(Pgno, u64)>,
-    len: usize,
-) -> Result<(), Error> {
-    let value = match run {
-        Some((first, _)) => NodeValue::Overflow {
-            first,
-            len: u32::try_from(len).map_err(|_| Error::ValueLength(len))?,
-        },
-        None => NodeValue::Reserved(len),
-    };
-    let bytes = pages.page_mut(leaf.pgno)?;
-    let trimmed = PageMut::<V09>::parse(bytes, leaf.pgno, PageKind::Leaf).and_then(|mut page| {
-        page.remove(leaf.index)?;
-        page.insert(leaf.index, key, value)
-    });
-    match trimmed {
-        Ok(true) => Ok(()),
-        Ok(false) => Err(Error::BeyondEnd(leaf.pgno)),
-        Err(what) => Err(Error::Corrupted {
-            page: leaf.pgno,
-            what,
-        }),
-    }
-}
-
-fn listed_twice(pages: &WriterPages<'_>) -> Error {
-    Error::Corrupted {
-        page: pages.free.record.root,
-        what: Malformed::FreeRecord("a page is listed twice"),
-    }
 }

@@ -9,8 +9,11 @@ use crate::Error;
 use crate::env::{Environment, Mapping};
 use crate::tree::{self, Pages, PagesMut, Path, Tree};
 
-/// A search for a run reads at most so many free page numbers before it takes fresh pages instead.
-const RUN_SEARCH_MAX: usize = 1 << 16;
+/// A search for a run reads at most so many free page numbers before it takes fresh pages instead: what is read has to
+/// be written back at commit.
+const RUN_SEARCH_MAX: usize = 1 << 14;
+/// After so many fresh pages a writer looks again whether old readers have gone.
+const READERS_CHECK_PAGES: u64 = 256;
 
 /// The pages of one snapshot, with the writer's private ones on top if it is the writer's.
 #[derive(Debug, Clone, Copy)]
@@ -72,6 +75,8 @@ pub(crate) struct WriterPages<'env> {
     pub(crate) free: Tree,
     /// Records below this id hold pages that no reader and no fallback snapshot needs.
     oldest: Txnid,
+    /// The last page when the readers were last looked at, if they were since the transaction began.
+    readers_checked_at: Option<Pgno>,
     /// While the free list is being saved nothing more is taken from it.
     pub(super) saving: bool,
 }
@@ -97,20 +102,13 @@ impl<'env> WriterPages<'env> {
             taken: Vec::new(),
             free,
             oldest,
+            readers_checked_at: None,
             saving: false,
         }
     }
 
     pub(crate) const fn txnid(&self) -> Txnid {
         self.txnid
-    }
-
-    /// Whether a page is among the free ones at hand.
-    pub(super) fn is_in_pool(&self, pgno: Pgno) -> bool {
-        self.pool
-            .pages()
-            .binary_search_by(|other| pgno.cmp(other))
-            .is_ok()
     }
 
     /// Whether anything was changed.
@@ -152,8 +150,16 @@ impl<'env> WriterPages<'env> {
             .ok_or(Error::BeyondEnd(first))
     }
 
+    /// Moves pages of free-list records that may be reused to the pool, until it has `wanted` more or there are no
+    /// more such records; returns how many.
+    fn take_records(&mut self, wanted: usize) -> Result<usize, Error> {
+        let known = self.pool.len();
+        while self.pool.len() < known + wanted && self.take_record()? {}
+        Ok(self.pool.len() - known)
+    }
+
     /// Moves the pages of the next free-list record that may be reused to the pool; `false` if there is none.
-    pub(super) fn take_record(&mut self) -> Result<bool, Error> {
+    fn take_record(&mut self) -> Result<bool, Error> {
         let view = PageView {
             mapping: self.environment.mapping(),
             last: self.last,
@@ -187,38 +193,69 @@ impl<'env> WriterPages<'env> {
         }
         let value = crate::value::value_of(view, leaf.pgno, &node)?;
         let record = FreeRecord::parse(value, self.base_last).map_err(Error::at(leaf.pgno))?;
-        let twice = record.iter().any(|pgno| self.reclaimed.contains(&pgno));
-        if twice || !self.pool.add(record.iter()) {
-            let what = Malformed::FreeRecord("a page is listed twice");
-            return Err(Error::Corrupted {
-                page: leaf.pgno,
-                what,
-            });
+        if record.iter().any(|pgno| self.reclaimed.contains(&pgno)) {
+            return Err(listed_twice(leaf.pgno));
         }
+        self.pool.add(record.iter());
         self.taken.push(id);
         Ok(true)
     }
 
     /// Takes pages from the free list, reading as much of it as that needs.
     fn reclaim(&mut self, count: u64) -> Result<Option<Pgno>, Error> {
-        let known = self.pool.len();
+        let mut read = 0;
         loop {
+            self.settle_pool()?;
             if let Some(first) = self.pool.take(count) {
                 return Ok(Some(first));
             }
-            if self.saving || self.pool.len() > known + RUN_SEARCH_MAX {
+            if self.saving || read >= RUN_SEARCH_MAX {
                 return Ok(None);
             }
-            if self.take_record()? {
-                continue;
-            }
-            // Readers may have ended, or died, since the transaction began.
-            let oldest = self.environment.oldest_reader(self.txnid)?;
-            if oldest <= self.oldest {
+            // Looking for a run costs what the pool holds: as much again is read before the next look.
+            let wanted = if count == 1 {
+                1
+            } else {
+                self.pool.len().max(64)
+            };
+            let taken = self.take_records(wanted)?;
+            read += taken;
+            if taken == 0 && !self.have_readers_gone()? {
                 return Ok(None);
             }
-            self.oldest = oldest;
         }
+    }
+
+    /// Whether readers have ended, or died, so that more may be reused than was known.
+    fn have_readers_gone(&mut self) -> Result<bool, Error> {
+        let recently = self
+            .readers_checked_at
+            .is_some_and(|last| self.last.0 < last.0 + READERS_CHECK_PAGES);
+        if recently || self.oldest.0 + 1 >= self.txnid.0 {
+            return Ok(false);
+        }
+        self.readers_checked_at = Some(self.last);
+        let oldest = self.environment.oldest_reader(self.txnid)?;
+        let gone = oldest > self.oldest;
+        self.oldest = oldest;
+        Ok(gone)
+    }
+
+    pub(super) fn settle_pool(&mut self) -> Result<(), Error> {
+        if self.pool.settle() {
+            Ok(())
+        } else {
+            Err(listed_twice(self.free.record.root))
+        }
+    }
+
+    /// Gets free pages at hand for saving the free list, which itself takes some but must not read on meanwhile.
+    pub(super) fn prepare_saving(&mut self) -> Result<(), Error> {
+        let enough = 8 + 4 * usize::from(self.free.record.depth);
+        let missing = enough.saturating_sub(self.pool.len() + self.loose.len());
+        self.take_records(missing)?;
+        self.saving = true;
+        self.settle_pool()
     }
 
     /// Refuses a page from the free list that is in plain use: a root, or an own page.
@@ -328,14 +365,23 @@ impl PagesMut for WriterPages<'_> {
 
     fn release(&mut self, first: Pgno, count: u64) -> Result<(), Error> {
         self.dirty.remove(first);
-        for pgno in (first.0..first.0 + count).map(Pgno) {
-            if self.is_private(pgno) {
-                self.loose.push(pgno);
-            } else {
-                self.freed.push(pgno);
-            }
+        let pages = (first.0..first.0 + count).map(Pgno);
+        if !self.is_private(first) {
+            self.freed.extend(pages);
+        } else if count == 1 {
+            self.loose.push(first);
+        } else {
+            // A run stays one: overwriting a large value again and again must not use up the file.
+            self.pool.add(pages);
         }
         Ok(())
+    }
+}
+
+pub(super) fn listed_twice(page: Pgno) -> Error {
+    Error::Corrupted {
+        page,
+        what: Malformed::FreeRecord("a page is listed twice"),
     }
 }
 

@@ -57,17 +57,29 @@ pub(crate) fn seek<'p, P: Pages<'p>>(
 }
 
 /// Makes all pages on the way private, from the root down.
+///
+/// A private page can only be reached by private pages. One that hangs below a page of the base snapshot was taken from
+/// a free list that names pages in use: better an error now than two users of one page.
 pub(crate) fn touch_path<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,
     path: &mut Path,
 ) -> Result<(), Error> {
+    let mut copied = false;
     for level in 0..path.len() {
         let Some(step) = path.step(level) else { break };
         let touched = pages.touch(step.pgno, tree.kind_at(level))?;
         if touched == step.pgno {
+            if copied {
+                let what = Malformed::FreeRecord("a page in use is listed as free");
+                return Err(Error::Corrupted {
+                    page: touched,
+                    what,
+                });
+            }
             continue;
         }
+        copied = true;
         match level.checked_sub(1).and_then(|above| path.step(above)) {
             None => tree.record.root = touched,
             Some(parent) => branch_mut::<P::Format>(pages.page_mut(parent.pgno)?, parent.pgno)?

@@ -6,6 +6,9 @@ use super::{Assertion, AttributeSelector, Filter};
 use crate::matching::{MatchingRule, Relation, Truth};
 use crate::registry::{AttributeType, Schema};
 
+/// OID of structuralObjectClass (RFC 4512, section 3.4.6).
+const STRUCTURAL_OBJECT_CLASS: &str = "2.5.21.9";
+
 impl Filter<AttributeSelector> {
     /// Resolves attribute descriptions and rules, and normalises assertion values. Never fails: what makes no
     /// sense becomes [`Filter::Constant`] Undefined (RFC 4511, section 4.5.1.7).
@@ -61,7 +64,7 @@ fn item_of(schema: &Schema, item: &ldap::Filter<'_>) -> Option<Filter<AttributeS
 
 fn equality(schema: &Schema, assertion: &ldap::Assertion<'_>) -> Option<Filter<AttributeSelector>> {
     let attribute = schema.describe(assertion.attribute).ok()?;
-    if attribute.attribute == schema.object_class_attribute() {
+    if names_classes(schema, &attribute) {
         let class = schema.object_class_by_octets(assertion.value)?;
         let implied_by = class
             .subclasses
@@ -75,6 +78,12 @@ fn equality(schema: &Schema, assertion: &ldap::Assertion<'_>) -> Option<Filter<A
         });
     }
     compared(schema, assertion, |attribute| attribute.equality).map(Filter::Equality)
+}
+
+/// Whether values are classes, so that asking for one asks for those derived from it too.
+fn names_classes(schema: &Schema, attribute: &AttributeSelector) -> bool {
+    attribute.attribute == schema.object_class_attribute()
+        || schema.attribute_at(attribute.attribute).oid == STRUCTURAL_OBJECT_CLASS
 }
 
 fn compared(

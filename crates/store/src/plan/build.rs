@@ -209,7 +209,7 @@ impl<T: Snapshot> Builder<'_, '_, T> {
                 normal,
                 dn_attributes: false,
                 ..
-            } => {
+            } if rule.is_equality() => {
                 let mut planned = self.equality_of(attribute, rule, normal)?;
                 planned.exact = false;
                 Ok(planned)

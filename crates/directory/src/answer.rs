@@ -1,0 +1,73 @@
+//! From everything that can go wrong to LDAP results: the one place where result codes are chosen for errors
+//! of the crates below.
+
+use fulgurite_ldap::{LdapResult, ResultCode};
+use fulgurite_schema::{
+    AttributeDescription, DescriptionError, Dn, Schema, SchemaViolation, ViolationKind,
+};
+use fulgurite_store::StoreError;
+
+/// What an operation comes to: its outcome, or the result that refuses it.
+pub(crate) type Answer<T = ()> = Result<T, LdapResult>;
+
+/// A refusal with a text for people.
+pub(crate) fn refuse(code: ResultCode, text: impl Into<String>) -> LdapResult {
+    LdapResult::with_diagnostic(code, text)
+}
+
+/// Outside every naming context.
+pub(crate) fn no_global_superior() -> LdapResult {
+    refuse(
+        ResultCode::UnwillingToPerform,
+        "no global superior knowledge",
+    )
+}
+
+/// Reads a name of a request.
+pub(crate) fn dn(schema: &Schema, text: &[u8]) -> Answer<Dn> {
+    std::str::from_utf8(text)
+        .ok()
+        .and_then(|text| Dn::parse(schema, text).ok())
+        .ok_or_else(|| refuse(ResultCode::InvalidDnSyntax, "invalid DN"))
+}
+
+/// Reads an attribute description of an update or a compare.
+pub(crate) fn description(schema: &Schema, text: &[u8]) -> Answer<AttributeDescription> {
+    schema.describe(text).map_err(|error| {
+        let text = match &error {
+            DescriptionError::UnknownType(_) | DescriptionError::UnknownOption(_) => {
+                error.to_string()
+            }
+            DescriptionError::Malformed(text) => format!("{text}: AttributeDescription malformed"),
+        };
+        refuse(ResultCode::UndefinedAttributeType, text)
+    })
+}
+
+/// A violation of the schema, as RFC 4511 numbers it.
+pub(crate) fn violation(violation: SchemaViolation) -> LdapResult {
+    let code = match violation.kind {
+        ViolationKind::ObjectClass => ResultCode::ObjectClassViolation,
+        ViolationKind::UndefinedAttributeType => ResultCode::UndefinedAttributeType,
+        ViolationKind::InvalidSyntax => ResultCode::InvalidAttributeSyntax,
+        ViolationKind::ValueExists => ResultCode::AttributeOrValueExists,
+        ViolationKind::Constraint => ResultCode::ConstraintViolation,
+        ViolationKind::Naming => ResultCode::NamingViolation,
+        ViolationKind::ObjectClassMods => ResultCode::ObjectClassModsProhibited,
+    };
+    refuse(code, violation.text)
+}
+
+/// A failure of the store. Situations that an operation has to look for itself do not arrive here in practice;
+/// they still get their own code.
+pub(crate) fn store(error: &StoreError) -> LdapResult {
+    let code = match error {
+        StoreError::EntryExists(_) => ResultCode::EntryAlreadyExists,
+        StoreError::NoSuchEntry(_) | StoreError::NoSuchParent(_) => ResultCode::NoSuchObject,
+        StoreError::NotLeaf(_) => ResultCode::NotAllowedOnNonLeaf,
+        StoreError::CannotMove(_) | StoreError::OutsideSuffix(_) => ResultCode::UnwillingToPerform,
+        StoreError::EntryTooLarge | StoreError::TooManyAttributes => ResultCode::AdminLimitExceeded,
+        StoreError::Engine(_) | StoreError::Damaged(_) | StoreError::Poisoned => ResultCode::Other,
+    };
+    refuse(code, error.to_string())
+}

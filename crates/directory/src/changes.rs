@@ -1,0 +1,336 @@
+//! Modifications of an entry (RFC 4511, section 4.6; RFC 4525), apart from any store.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use fulgurite_ldap::{ModifyOperation, ModifyRequest, PartialAttribute, ResultCode};
+use fulgurite_schema::{Attribute, AttributeDescription, AttributeType, Entry, Schema};
+
+use crate::answer::{self, Answer, refuse};
+
+/// The OID of the Integer syntax (RFC 4517, section 3.3.16).
+const INTEGER_SYNTAX: &str = "1.3.6.1.4.1.1466.115.121.1.27";
+
+/// One modification whose attribute and values are known to make sense by themselves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Change {
+    pub(crate) operation: ModifyOperation,
+    pub(crate) attribute: Attribute,
+}
+
+/// Resolves the changes of a request, in their order.
+pub(crate) fn resolve(schema: &Schema, request: &ModifyRequest<'_>) -> Answer<Vec<Change>> {
+    for change in &request.changes {
+        count(change.operation, change.attribute.values.len())?;
+    }
+    request
+        .changes
+        .iter()
+        .map(|change| {
+            let attribute = match change.operation {
+                ModifyOperation::Delete => deleted(schema, &change.attribute)?,
+                _ => attribute(schema, &change.attribute)?,
+            };
+            if change.operation == ModifyOperation::Increment {
+                require_integer(schema, &attribute.description)?;
+            }
+            Ok(Change {
+                operation: change.operation,
+                attribute,
+            })
+        })
+        .collect()
+}
+
+/// Resolves one attribute of an add or a modify, and checks its values.
+pub(crate) fn attribute(schema: &Schema, given: &PartialAttribute<'_>) -> Answer<Attribute> {
+    let attribute = unchecked(schema, given)?;
+    if !attribute.values.is_empty() {
+        schema.check_values(&attribute).map_err(answer::violation)?;
+    }
+    Ok(attribute)
+}
+
+/// Resolves values to delete, each looked at by itself: naming one twice, or more than there can be, is no mistake.
+fn deleted(schema: &Schema, given: &PartialAttribute<'_>) -> Answer<Attribute> {
+    let deleted = unchecked(schema, given)?;
+    for (number, value) in deleted.values.iter().enumerate() {
+        let one = Attribute {
+            description: deleted.description.clone(),
+            values: vec![value.clone()],
+        };
+        schema.check_values(&one).map_err(|mut wrong| {
+            wrong.text = wrong.text.replace("value #0", &format!("value #{number}"));
+            answer::violation(wrong)
+        })?;
+    }
+    Ok(deleted)
+}
+
+fn unchecked(schema: &Schema, given: &PartialAttribute<'_>) -> Answer<Attribute> {
+    Ok(Attribute {
+        description: answer::description(schema, given.description)?,
+        values: given.values.iter().map(<[u8]>::to_vec).collect(),
+    })
+}
+
+fn require_integer(schema: &Schema, description: &AttributeDescription) -> Answer {
+    if schema.attribute_at(description.attribute).syntax.oid == INTEGER_SYNTAX {
+        return Ok(());
+    }
+    let name = description.text(schema);
+    let text = format!("{name}: attribute syntax inappropriate for increment");
+    Err(refuse(ResultCode::ConstraintViolation, text))
+}
+
+/// Applies all changes in their order. The result is not checked against the schema: that is done once, at the end.
+pub(crate) fn apply(schema: &Schema, entry: &mut Entry, changes: &[Change]) -> Answer {
+    for change in changes {
+        let attribute = &change.attribute;
+        match change.operation {
+            ModifyOperation::Add => add(schema, entry, attribute)?,
+            ModifyOperation::Delete => delete(schema, entry, attribute)?,
+            ModifyOperation::Replace => {
+                entry.set(&attribute.description, attribute.values.clone());
+            }
+            ModifyOperation::Increment => increment(schema, entry, attribute)?,
+        }
+    }
+    Ok(())
+}
+
+fn count(operation: ModifyOperation, values: usize) -> Answer {
+    let text = match (operation, values) {
+        (ModifyOperation::Add, 0) => "modify/add operation requires values",
+        (ModifyOperation::Increment, 0) => "modify/increment operation requires value",
+        (ModifyOperation::Increment, 2..) => "modify/increment operation requires single value",
+        _ => return Ok(()),
+    };
+    Err(refuse(ResultCode::ProtocolError, text))
+}
+
+fn add(schema: &Schema, entry: &mut Entry, added: &Attribute) -> Answer {
+    let Some(held) = entry.attribute_mut(&added.description) else {
+        entry.attributes.push(added.clone());
+        return Ok(());
+    };
+    let present = normal_values(schema, &held.description, &held.values, "add")?;
+    for (number, value) in added.values.iter().enumerate() {
+        let normal = schema.normal_value(added.description.attribute, value);
+        if normal.is_some_and(|normal| present.contains(&normal)) {
+            let name = added.description.text(schema);
+            let text = format!("modify/add: {name}: value #{number} already exists");
+            return Err(refuse(ResultCode::AttributeOrValueExists, text));
+        }
+    }
+    drop(present);
+    held.values.extend_from_slice(&added.values);
+    Ok(())
+}
+
+fn delete(schema: &Schema, entry: &mut Entry, deleted: &Attribute) -> Answer {
+    let name = deleted.description.text(schema);
+    let mut doomed = HashSet::new();
+    if !deleted.values.is_empty() {
+        doomed = normal_values(schema, &deleted.description, &deleted.values, "delete")?;
+    }
+    let Some(held) = entry.attribute_mut(&deleted.description) else {
+        let text = format!("modify/delete: {name}: no such attribute");
+        return Err(refuse(ResultCode::NoSuchAttribute, text));
+    };
+    if deleted.values.is_empty() {
+        entry.set(&deleted.description, Vec::new());
+        return Ok(());
+    }
+    held.values.retain(|value| {
+        schema
+            .normal_value(deleted.description.attribute, value)
+            .is_none_or(|normal| !doomed.remove::<[u8]>(&normal))
+    });
+    if !doomed.is_empty() {
+        let text = format!("modify/delete: {name}: no such value");
+        return Err(refuse(ResultCode::NoSuchAttribute, text));
+    }
+    if held.values.is_empty() {
+        entry.set(&deleted.description, Vec::new());
+    }
+    Ok(())
+}
+
+fn increment(schema: &Schema, entry: &mut Entry, by: &Attribute) -> Answer {
+    let name = by.description.text(schema);
+    let Some(held) = entry.attribute_mut(&by.description) else {
+        let text = format!("modify/increment: {name}: no such attribute");
+        return Err(refuse(ResultCode::NoSuchAttribute, text));
+    };
+    let by = by.values.first().and_then(|value| integer(value));
+    for value in &mut held.values {
+        let sum = integer(value)
+            .zip(by)
+            .and_then(|(held, by)| held.checked_add(by));
+        let sum = sum.ok_or_else(|| {
+            let text = format!("modify/increment: {name}: the sum is too large");
+            refuse(ResultCode::ConstraintViolation, text)
+        })?;
+        *value = sum.to_string().into_bytes();
+    }
+    Ok(())
+}
+
+fn integer(value: &[u8]) -> Option<i128> {
+    std::str::from_utf8(value).ok()?.parse().ok()
+}
+
+/// Values in the form that compares; an error where the type has no equality rule.
+fn normal_values<'v>(
+    schema: &Schema,
+    description: &AttributeDescription,
+    values: &'v [Vec<u8>],
+    change: &str,
+) -> Answer<HashSet<Cow<'v, [u8]>>> {
+    let definition: &AttributeType = schema.attribute_at(description.attribute);
+    if definition.equality.is_none() {
+        let name = description.text(schema);
+        let text = format!("modify/{change}: {name}: no equality matching rule");
+        return Err(refuse(ResultCode::InappropriateMatching, text));
+    }
+    Ok(values
+        .iter()
+        .filter_map(|value| schema.normal_value(description.attribute, value))
+        .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ModifyOperation::{Add, Delete, Increment, Replace};
+    use fulgurite_ldap::{Change as Asked, Values};
+    use fulgurite_schema::Dn;
+
+    fn entry(schema: &Schema) -> Entry {
+        let mut entry = Entry::new(Dn::parse(schema, "cn=Jane,dc=example").expect("a name"));
+        for (name, value) in [
+            ("cn", "Jane"),
+            ("cn", "Jane Doe"),
+            ("cn;lang-de", "Jane Reh"),
+            ("sn", "Doe"),
+            ("uidNumber", "1000"),
+            ("audio", "x"),
+        ] {
+            entry.push(&schema.describe(name.as_bytes()).expect(name), value.into());
+        }
+        entry
+    }
+
+    /// Applies changes `(operation, attribute, values)`; the entry as sorted lines, or the code that refuses.
+    fn modified(changes: &[(ModifyOperation, &str, &[&str])]) -> Result<Vec<String>, ResultCode> {
+        let schema = Schema::standard();
+        let values: Vec<Vec<&[u8]>> = changes
+            .iter()
+            .map(|(.., values)| values.iter().map(|v| v.as_bytes()).collect())
+            .collect();
+        let changes = changes
+            .iter()
+            .zip(&values)
+            .map(|(&(operation, name, _), values)| Asked {
+                operation,
+                attribute: PartialAttribute {
+                    description: name.as_bytes(),
+                    values: Values::from_slices(values),
+                },
+            })
+            .collect();
+        let request = ModifyRequest { dn: b"", changes };
+        let mut entry = entry(&schema);
+        resolve(&schema, &request)
+            .and_then(|changes| apply(&schema, &mut entry, &changes))
+            .map_err(|result| result.code)?;
+        let mut lines: Vec<String> = entry
+            .attributes
+            .iter()
+            .filter(|attribute| attribute.description.text(&schema) != "audio")
+            .flat_map(|attribute| {
+                let name = attribute.description.text(&schema).into_owned();
+                attribute
+                    .values
+                    .iter()
+                    .map(move |value| format!("{name}: {}", String::from_utf8_lossy(value)))
+            })
+            .collect();
+        lines.sort();
+        Ok(lines)
+    }
+
+    #[test]
+    fn changes_apply_in_order() {
+        let lines = modified(&[
+            (Delete, "CN", &["jane  doe"]),
+            (Add, "cn", &["Janet", "J. Doe"]),
+            (Replace, "sn", &["Roe"]),
+            (Increment, "uidNumber", &["-1"]),
+            (Delete, "cn;lang-de", &[]),
+            (Add, "description", &["gone again"]),
+            (Delete, "description", &["GONE AGAIN"]),
+            (Replace, "title", &[]),
+            (Replace, "mail", &["j@example.com"]),
+        ])
+        .expect("all of it is in order");
+        assert_eq!(
+            lines,
+            [
+                "cn: J. Doe",
+                "cn: Jane",
+                "cn: Janet",
+                "mail: j@example.com",
+                "sn: Roe",
+                "uidNumber: 999"
+            ]
+        );
+    }
+
+    #[test]
+    fn each_refusal_has_its_code() {
+        use ResultCode::{
+            AttributeOrValueExists, ConstraintViolation, InappropriateMatching,
+            InvalidAttributeSyntax, NoSuchAttribute, ProtocolError, UndefinedAttributeType,
+        };
+        let cases: [(ModifyOperation, &str, &[&str], ResultCode); 19] = [
+            (Add, "cn", &["JANE"], AttributeOrValueExists),
+            (Add, "cn", &["x", "X"], AttributeOrValueExists),
+            (Replace, "cn", &["x", "X"], AttributeOrValueExists),
+            (Add, "cn", &[], ProtocolError),
+            (Add, "cn", &[""], InvalidAttributeSyntax),
+            (Add, "nope", &["x"], UndefinedAttributeType),
+            (Add, "c n", &["x"], UndefinedAttributeType),
+            (Add, "uidNumber", &["many"], InvalidAttributeSyntax),
+            (Add, "gidNumber", &["1", "2"], ConstraintViolation),
+            (Delete, "cn", &["John"], NoSuchAttribute),
+            (Delete, "cn;lang-fr", &[], NoSuchAttribute),
+            (Delete, "mail", &[], NoSuchAttribute),
+            (Delete, "mail", &["x"], NoSuchAttribute),
+            (Delete, "audio", &["x"], InappropriateMatching),
+            (Increment, "gidNumber", &["1"], NoSuchAttribute),
+            (Increment, "sn", &["1"], ConstraintViolation),
+            (Increment, "uidNumber", &[], ProtocolError),
+            (Increment, "uidNumber", &["1", "2"], ProtocolError),
+            (Increment, "uidNumber", &["x"], InvalidAttributeSyntax),
+        ];
+        for (operation, name, values, code) in cases {
+            assert_eq!(
+                modified(&[(operation, name, values)]),
+                Err(code),
+                "{operation:?} {name} {values:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn numbers_beyond_machine_words_add_up() {
+        let large = "18446744073709551616";
+        let lines = modified(&[
+            (Replace, "uidNumber", &[large]),
+            (Increment, "uidNumber", &[large]),
+        ]);
+        assert!(lines.is_ok_and(|l| l.contains(&"uidNumber: 36893488147419103232".to_owned())));
+    }
+}

@@ -1,0 +1,130 @@
+//! Time and randomness as the operations get them: from outside, so that a test decides both.
+
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+/// A point in time: microseconds since 1970-01-01T00:00:00Z.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(pub u64);
+
+/// Where operations get the time from.
+pub trait Clock: Send + Sync {
+    /// The time of day, for timestamps and CSNs. May jump.
+    fn now(&self) -> Timestamp;
+    /// Microseconds since some fixed moment, for time limits. Never goes back.
+    fn elapsed_us(&self) -> u64;
+}
+
+/// Where operations get random octets from.
+pub trait Entropy: Send + Sync {
+    /// Sixteen octets nobody can guess.
+    fn random(&self) -> [u8; 16];
+}
+
+/// The machine's clocks.
+#[derive(Debug)]
+pub struct SystemClock {
+    started: Instant,
+}
+
+/// The machine's random number generator.
+#[derive(Debug, Default)]
+pub struct SystemEntropy;
+
+impl Default for SystemClock {
+    fn default() -> SystemClock {
+        SystemClock {
+            started: Instant::now(),
+        }
+    }
+}
+
+impl Clock for SystemClock {
+    fn now(&self) -> Timestamp {
+        let since = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        Timestamp(u64::try_from(since.as_micros()).unwrap_or(u64::MAX))
+    }
+
+    fn elapsed_us(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX)
+    }
+}
+
+impl Entropy for SystemEntropy {
+    /// # Panics
+    /// When the system has no working random number generator: nothing sensible can be done then.
+    fn random(&self) -> [u8; 16] {
+        let mut octets = [0; 16];
+        getrandom::fill(&mut octets).expect("the system provides random numbers");
+        octets
+    }
+}
+
+impl Timestamp {
+    /// Generalized Time to the second: `20260131235959Z` (RFC 4517, section 3.3.13).
+    #[must_use]
+    pub fn generalized(self) -> String {
+        format!("{}Z", self.digits())
+    }
+
+    /// Generalized Time to the microsecond: `20260131235959.123456Z`.
+    #[must_use]
+    pub fn generalized_us(self) -> String {
+        format!("{}.{:06}Z", self.digits(), self.0 % 1_000_000)
+    }
+
+    fn digits(self) -> String {
+        let seconds = self.0 / 1_000_000;
+        let (year, month, day) = civil(seconds / 86_400);
+        let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
+        format!("{year:04}{month:02}{day:02}{hour:02}{minute:02}{second:02}")
+    }
+}
+
+/// Year, month and day of the proleptic Gregorian calendar, from days since 1970-01-01.
+///
+/// Years are counted from March, so that the leap day is the last one and month lengths follow one formula.
+fn civil(days: u64) -> (u64, u64, u64) {
+    const DAYS_400_YEARS: u64 = 146_097;
+    const DAYS_TO_1970: u64 = 719_468; // from 0000-03-01
+    let days = days + DAYS_TO_1970;
+    let era = days / DAYS_400_YEARS;
+    let day_of_era = days % DAYS_400_YEARS;
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 {
+        month_from_march + 3
+    } else {
+        month_from_march - 9
+    };
+    (era * 400 + year_of_era + u64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn generalized_time_across_the_calendar() {
+        for (seconds, text) in [
+            (0, "19700101000000Z"),
+            (951_782_399, "20000228235959Z"),
+            (951_782_400, "20000229000000Z"),
+            (951_868_800, "20000301000000Z"),
+            (1_709_164_800, "20240229000000Z"),
+            (1_767_225_599, "20251231235959Z"),
+            (1_767_225_600, "20260101000000Z"),
+            (4_107_542_400, "21000301000000Z"),
+        ] {
+            assert_eq!(Timestamp(seconds * 1_000_000).generalized(), text);
+        }
+        assert_eq!(
+            Timestamp(1_000_042).generalized_us(),
+            "19700101000001.000042Z"
+        );
+    }
+}

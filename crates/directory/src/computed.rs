@@ -1,0 +1,65 @@
+//! Attributes that are in no record but follow from the entry's place (RFC 4512, section 4.2; RFC 5020).
+
+use fulgurite_schema::AttributeIndex;
+use fulgurite_store::{EntryId, StoreError, View};
+
+use crate::known::Known;
+
+/// An attribute computed on reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Computed {
+    EntryDn,
+    SubschemaSubentry,
+    HasSubordinates,
+    NumSubordinates,
+}
+
+impl Computed {
+    /// Those that `+` asks for. Counting children is for those who ask by name: other servers do not have it.
+    pub(crate) const OPERATIONAL: [Computed; 3] = [
+        Computed::EntryDn,
+        Computed::SubschemaSubentry,
+        Computed::HasSubordinates,
+    ];
+
+    /// The computed attribute behind a type.
+    pub(crate) fn of(known: &Known, attribute: AttributeIndex) -> Option<Computed> {
+        let all = [
+            (Some(&known.entry_dn), Computed::EntryDn),
+            (Some(&known.subschema_subentry), Computed::SubschemaSubentry),
+            (Some(&known.has_subordinates), Computed::HasSubordinates),
+            (known.num_subordinates.as_ref(), Computed::NumSubordinates),
+        ];
+        all.into_iter()
+            .find(|(description, _)| description.is_some_and(|d| d.attribute == attribute))
+            .map(|(_, computed)| computed)
+    }
+
+    /// Its type; `None` where the schema does not have it.
+    pub(crate) fn attribute(self, known: &Known) -> Option<AttributeIndex> {
+        let description = match self {
+            Computed::EntryDn => &known.entry_dn,
+            Computed::SubschemaSubentry => &known.subschema_subentry,
+            Computed::HasSubordinates => &known.has_subordinates,
+            Computed::NumSubordinates => known.num_subordinates.as_ref()?,
+        };
+        Some(description.attribute)
+    }
+
+    /// Its one value for an entry. Costs a descent, or a climb for the name.
+    pub(crate) fn value(self, view: &View<'_>, id: EntryId) -> Result<Vec<u8>, StoreError> {
+        Ok(match self {
+            Computed::EntryDn => view.dn(id)?.into_bytes(),
+            Computed::SubschemaSubentry => b"cn=Subschema".to_vec(),
+            Computed::HasSubordinates => {
+                let has_children: &[u8] = if view.has_children(id)? {
+                    b"TRUE"
+                } else {
+                    b"FALSE"
+                };
+                has_children.to_vec()
+            }
+            Computed::NumSubordinates => view.child_count(id)?.to_string().into_bytes(),
+        })
+    }
+}

@@ -1,0 +1,157 @@
+//! Entries from outside that bring their history along: what a bulk load does to each of them.
+
+use std::sync::Arc;
+
+use fulgurite_schema::{CheckOptions, CheckedEntry, Entry, Schema, SchemaViolation};
+
+use crate::clock::{Clock, Entropy};
+use crate::computed::Computed;
+use crate::csn::CsnGenerator;
+use crate::directory::OpenError;
+use crate::known::Known;
+use crate::stamp::Stamp;
+
+/// Makes whole entries out of what a file says: operational attributes it has are kept, missing ones are added, and
+/// the schema is checked.
+pub struct Importer {
+    schema: Arc<Schema>,
+    known: Known,
+    by: String,
+    csn: CsnGenerator,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+}
+
+impl Importer {
+    /// Imports in the name of `by`, the DN that new entries name as their creator.
+    ///
+    /// # Errors
+    /// [`OpenError::SchemaLacks`] for a schema without the operational attributes.
+    pub fn new(
+        schema: Arc<Schema>,
+        by: &str,
+        server_id: u16,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+    ) -> Result<Importer, OpenError> {
+        Ok(Importer {
+            known: Known::of(&schema)?,
+            schema,
+            by: by.to_owned(),
+            csn: CsnGenerator::new(server_id),
+            clock,
+            entropy,
+        })
+    }
+
+    /// Completes one entry.
+    ///
+    /// # Errors
+    /// The first [`SchemaViolation`]; nothing is remembered of the entry then.
+    pub fn complete(&mut self, mut entry: Entry) -> Result<CheckedEntry, SchemaViolation> {
+        let (schema, known) = (&self.schema, &self.known);
+        // Other servers' exports hold what we compute on reading.
+        entry
+            .attributes
+            .retain(|held| Computed::of(known, held.description.attribute).is_none());
+        entry.add_missing_rdn_values(schema);
+        let mut checked = schema.check(entry, &CheckOptions::default())?;
+        let now = self.clock.now();
+        let stamp = Stamp {
+            time: now,
+            csn: self.csn.next(now),
+            by: &self.by,
+        };
+        stamp.create(&mut checked, schema, known, &*self.entropy);
+        Ok(checked)
+    }
+}
+
+impl std::fmt::Debug for Importer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Importer")
+            .field("by", &self.by)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::{SystemClock, SystemEntropy};
+    use fulgurite_schema::{AttributeDescription, Dn, ViolationKind};
+
+    fn importer(schema: &Arc<Schema>) -> Importer {
+        let (clock, entropy) = (SystemClock::default(), SystemEntropy);
+        Importer::new(
+            Arc::clone(schema),
+            "cn=loader",
+            0,
+            Arc::new(clock),
+            Arc::new(entropy),
+        )
+        .expect("a complete schema")
+    }
+
+    fn entry(schema: &Schema, attributes: &[(&str, &str)]) -> Entry {
+        let mut entry = Entry::new(Dn::parse(schema, "cn=x,dc=example").expect("a name"));
+        for (name, value) in attributes {
+            let description = schema.describe(name.as_bytes()).expect(name);
+            entry.push(&description, value.as_bytes().to_vec());
+        }
+        entry
+    }
+
+    fn value(schema: &Schema, entry: &CheckedEntry, name: &str) -> String {
+        let index = schema.attribute(name).expect(name).index;
+        let values = entry.entry().values(index);
+        assert_eq!(values.len(), 1, "{name}");
+        String::from_utf8_lossy(&values[0]).into_owned()
+    }
+
+    #[test]
+    fn present_marks_stay_and_missing_ones_are_made() {
+        let schema = Schema::standard();
+        let uuid = "11111111-2222-4333-8444-555555555555";
+        let given = entry(
+            &schema,
+            &[
+                ("objectClass", "person"),
+                ("sn", "x"),
+                ("entryUUID", uuid),
+                ("createTimestamp", "19990101000000Z"),
+                ("hasSubordinates", "TRUE"),
+            ],
+        );
+        let complete = importer(&schema).complete(given).expect("a sound entry");
+        for (name, expected) in [
+            ("cn", "x"),
+            ("entryUUID", uuid),
+            ("createTimestamp", "19990101000000Z"),
+            ("creatorsName", "cn=loader"),
+            ("modifiersName", "cn=loader"),
+            ("structuralObjectClass", "person"),
+        ] {
+            assert_eq!(value(&schema, &complete, name), expected);
+        }
+        assert_eq!(value(&schema, &complete, "entryCSN").len(), 40);
+        assert_eq!(value(&schema, &complete, "modifyTimestamp").len(), 15);
+        let computed = schema.attribute("hasSubordinates").expect("defined").index;
+        let computed = AttributeDescription::plain(computed);
+        assert_eq!(complete.entry().attribute(&computed), None);
+    }
+
+    #[test]
+    fn the_schema_is_checked() {
+        let schema = Schema::standard();
+        let mut importer = importer(&schema);
+        let lacking = entry(&schema, &[("objectClass", "person")]);
+        let violation = importer.complete(lacking).expect_err("sn is required");
+        assert_eq!(violation.kind, ViolationKind::ObjectClass);
+        let twice = [("objectClass", "person"), ("sn", "x"), ("sn", "X")];
+        let violation = importer
+            .complete(entry(&schema, &twice))
+            .expect_err("twice");
+        assert_eq!(violation.kind, ViolationKind::ValueExists);
+    }
+}

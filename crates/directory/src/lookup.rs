@@ -1,0 +1,47 @@
+//! From names to entries, and what to say when there is none.
+
+use fulgurite_access::{Decisions, Level};
+use fulgurite_ldap::{LdapResult, ResultCode};
+use fulgurite_schema::{Dn, Schema};
+use fulgurite_store::{EntryId, Found, StoreError, View};
+
+use crate::answer::{self, Answer};
+
+/// The entry of a name, or noSuchObject with the deepest existing ancestor.
+pub(crate) fn locate(view: &View<'_>, dn: &Dn, decisions: &Decisions<'_>) -> Answer<EntryId> {
+    let found = view.find(dn).map_err(|error| answer::store(&error))?;
+    match found {
+        Found::Entry(id) => Ok(id),
+        missing => {
+            let name = |id| view.dn(id);
+            Err(no_such_object(view.schema(), decisions, missing, name))
+        }
+    }
+}
+
+/// noSuchObject. The ancestor is named only to those who may know of it.
+pub(crate) fn no_such_object(
+    schema: &Schema,
+    decisions: &Decisions<'_>,
+    missing: Found,
+    name: impl FnOnce(EntryId) -> Result<String, StoreError>,
+) -> LdapResult {
+    let result = LdapResult::new(ResultCode::NoSuchObject);
+    let Found::Missing {
+        deepest: Some((id, _)),
+    } = missing
+    else {
+        return result;
+    };
+    let matched = match name(id) {
+        Ok(matched) => matched,
+        Err(error) => return answer::store(&error),
+    };
+    let known = Dn::parse(schema, &matched)
+        .is_ok_and(|dn| decisions.at(dn.normal()).entry() >= Level::Disclose);
+    if known {
+        result.matched(matched)
+    } else {
+        result
+    }
+}

@@ -1,0 +1,93 @@
+//! Add (RFC 4511, section 4.7).
+
+use fulgurite_access::Level;
+use fulgurite_ldap::{AddRequest, ResultCode};
+use fulgurite_schema::{CheckOptions, Dn, Entry, Schema};
+use fulgurite_store::{EntryId, Found};
+
+use crate::answer::{self, Answer, refuse};
+use crate::changes;
+use crate::directory::{Directory, Place};
+use crate::write::{Context, require_identity, require_user_modification};
+
+/// Finds the store and everything that can be wrong with the request by itself.
+pub(crate) fn prepare(directory: &Directory, request: &AddRequest<'_>) -> Answer<Entry> {
+    let dn = answer::dn(&directory.schema, request.dn)?;
+    let exists = |text| Err(refuse(ResultCode::EntryAlreadyExists, text));
+    match directory.place(&dn) {
+        Place::RootDse => return exists("root DSE already exists"),
+        Place::Subschema => return exists("subschema subentry already exists"),
+        Place::Nowhere | Place::In(_) => {}
+    }
+    let entry = requested_entry(&directory.schema, dn, request)?;
+    if directory.store_of(&entry.dn).is_none() {
+        return Err(answer::no_global_superior());
+    }
+    Ok(entry)
+}
+
+/// Adds the entry, or leaves the store as it was.
+pub(crate) fn run(context: &mut Context<'_, '_>, mut entry: Entry) -> Answer {
+    let directory = context.directory;
+    let (schema, known) = (&directory.schema, &directory.known);
+    require_identity(context.session)?;
+    require_user_modification(schema, entry.attributes.iter())?;
+    entry.add_missing_rdn_values(schema);
+    let mut checked = schema
+        .check(entry, &CheckOptions::default())
+        .map_err(answer::violation)?;
+    let dn = checked.entry().dn.clone();
+    let parent = vacant_place(context, &dn)?;
+    require_rights(context, &dn)?;
+    context
+        .stamp()
+        .create(&mut checked, schema, known, &*directory.entropy);
+    context
+        .writer
+        .add(parent, &checked)
+        .map(drop)
+        .map_err(|error| context.failed(&error))
+}
+
+/// The entry as the client wants it.
+fn requested_entry(schema: &Schema, dn: Dn, request: &AddRequest<'_>) -> Answer<Entry> {
+    if request.attributes.is_empty() {
+        return Err(refuse(ResultCode::ProtocolError, "no attributes provided"));
+    }
+    let mut entry = Entry::new(dn);
+    for given in &request.attributes {
+        let attribute = changes::attribute(schema, given)?;
+        if entry.attribute(&attribute.description).is_some() {
+            let name = attribute.description.text(schema);
+            let text = format!("attribute '{name}' provided more than once");
+            return Err(refuse(ResultCode::AttributeOrValueExists, text));
+        }
+        entry.attributes.push(attribute);
+    }
+    Ok(entry)
+}
+
+/// The parent of a name that is not taken; [`EntryId::ABOVE`] for a suffix.
+fn vacant_place(context: &mut Context<'_, '_>, dn: &Dn) -> Answer<EntryId> {
+    let found = context.find(dn)?;
+    match found {
+        Found::Entry(_) => Err(refuse(ResultCode::EntryAlreadyExists, "")),
+        Found::Missing {
+            deepest: Some((parent, depth)),
+        } if depth + 1 == dn.depth() => Ok(parent),
+        Found::Missing { deepest: None } if context.is_suffix(dn) => Ok(EntryId::ABOVE),
+        missing => Err(context.no_such_object(missing)),
+    }
+}
+
+fn require_rights(context: &Context<'_, '_>, dn: &Dn) -> Answer {
+    let refused = |text| Err(refuse(ResultCode::InsufficientAccessRights, text));
+    let above = dn.parent().unwrap_or_else(Dn::root);
+    if context.decisions.at(above.normal()).children() < Level::Write {
+        return refused("no write access to parent");
+    }
+    if context.decisions.at(dn.normal()).entry() < Level::Write {
+        return refused("no write access to entry");
+    }
+    Ok(())
+}

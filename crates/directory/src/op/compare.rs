@@ -1,0 +1,141 @@
+//! Compare (RFC 4511, section 4.10).
+
+use fulgurite_access::{Decisions, Level};
+use fulgurite_ldap::{CompareRequest, Controls, LdapResult, Operation, ResultCode};
+use fulgurite_schema::{
+    AttributeDescription, AttributeSelector, Dn, EntrySubject, FilterSubject, MatchingRule, Truth,
+};
+use fulgurite_store::Store;
+
+use crate::answer::{self, Answer, refuse};
+use crate::computed::Computed;
+use crate::controls;
+use crate::directory::{Directory, Place};
+use crate::lookup;
+use crate::session::Session;
+
+/// An assertion that makes sense.
+struct Prepared {
+    description: AttributeDescription,
+    rule: &'static MatchingRule,
+    normal: Vec<u8>,
+}
+
+impl Directory {
+    /// Compares a value with those of an entry: compareTrue, compareFalse, or why that cannot be said.
+    #[must_use]
+    pub fn compare(
+        &self,
+        session: &Session,
+        request: &CompareRequest<'_>,
+        controls: &Controls<'_>,
+    ) -> LdapResult {
+        self.try_compare(session, request, controls)
+            .unwrap_or_else(|result| result)
+    }
+
+    fn try_compare(
+        &self,
+        session: &Session,
+        request: &CompareRequest<'_>,
+        controls: &Controls<'_>,
+    ) -> Answer<LdapResult> {
+        controls::check(Operation::Compare, controls)?;
+        let dn = answer::dn(&self.schema, request.dn)?;
+        let assertion = self.prepare_assertion(request)?;
+        let decisions = self.rules.decide(session.subject());
+        let owned = |entry| {
+            require_rights(&decisions, &dn, &assertion)?;
+            let schema = &self.schema;
+            self.outcome(&EntrySubject { schema, entry }, &assertion)
+        };
+        match self.place(&dn) {
+            Place::RootDse => owned(&self.special.root_dse),
+            Place::Subschema => owned(&self.special.subschema),
+            Place::In(store) => self.compare_stored(store, &decisions, &dn, &assertion),
+            Place::Nowhere => Err(LdapResult::new(ResultCode::NoSuchObject)),
+        }
+    }
+
+    fn prepare_assertion(&self, request: &CompareRequest<'_>) -> Answer<Prepared> {
+        let description = answer::description(&self.schema, request.assertion.attribute)?;
+        let definition = self.schema.attribute_at(description.attribute);
+        let rule = definition.equality.ok_or_else(|| {
+            refuse(
+                ResultCode::InappropriateMatching,
+                "inappropriate matching request",
+            )
+        })?;
+        let normal = rule
+            .normalise_assertion(&self.schema, request.assertion.value)
+            .map_err(|_| {
+                refuse(
+                    ResultCode::InvalidAttributeSyntax,
+                    "value does not conform to assertion syntax",
+                )
+            })?;
+        Ok(Prepared {
+            description,
+            rule,
+            normal: normal.into_owned(),
+        })
+    }
+
+    fn compare_stored(
+        &self,
+        store: &Store,
+        decisions: &Decisions<'_>,
+        dn: &Dn,
+        assertion: &Prepared,
+    ) -> Answer<LdapResult> {
+        let failed = |error| answer::store(&error);
+        let view = store.snapshot().map_err(failed)?;
+        let id = lookup::locate(&view, dn, decisions)?;
+        require_rights(decisions, dn, assertion)?;
+        if let Some(computed) = Computed::of(&self.known, assertion.description.attribute) {
+            let value = computed.value(&view, id).map_err(failed)?;
+            let truth = assertion
+                .rule
+                .matches(&self.schema, &assertion.normal, &value);
+            return Ok(verdict(truth));
+        }
+        let entry = view.entry(id).map_err(failed)?;
+        let entry = entry.ok_or_else(|| LdapResult::new(ResultCode::NoSuchObject))?;
+        self.outcome(&entry, assertion)
+    }
+
+    fn outcome(
+        &self,
+        subject: &dyn FilterSubject<AttributeSelector>,
+        assertion: &Prepared,
+    ) -> Answer<LdapResult> {
+        if !subject.present(&assertion.description).is_true() {
+            return Err(LdapResult::new(ResultCode::NoSuchAttribute));
+        }
+        let truth = subject.values(&assertion.description, &mut |value| {
+            assertion
+                .rule
+                .matches(&self.schema, &assertion.normal, value)
+        });
+        Ok(verdict(truth))
+    }
+}
+
+fn verdict(truth: Truth) -> LdapResult {
+    LdapResult::new(if truth.is_true() {
+        ResultCode::CompareTrue
+    } else {
+        ResultCode::CompareFalse
+    })
+}
+
+fn require_rights(decisions: &Decisions<'_>, dn: &Dn, assertion: &Prepared) -> Answer {
+    let rights = decisions.at(dn.normal());
+    if rights.entry() < Level::Disclose {
+        return Err(LdapResult::new(ResultCode::NoSuchObject));
+    }
+    if rights.attribute(assertion.description.attribute) < Level::Compare {
+        return Err(LdapResult::new(ResultCode::InsufficientAccessRights));
+    }
+    Ok(())
+}

@@ -1,0 +1,55 @@
+//! Delete (RFC 4511, section 4.8).
+
+use fulgurite_access::Level;
+use fulgurite_ldap::{DeleteRequest, ResultCode};
+use fulgurite_schema::Dn;
+
+use crate::answer::{self, Answer, refuse};
+use crate::directory::{Directory, Place};
+use crate::write::{Context, require_identity};
+
+/// Resolves the request.
+pub(crate) fn prepare(directory: &Directory, request: &DeleteRequest<'_>) -> Answer<Dn> {
+    let dn = answer::dn(&directory.schema, request.dn)?;
+    match directory.place(&dn) {
+        Place::RootDse => Err(refuse(
+            ResultCode::UnwillingToPerform,
+            "cannot delete the root DSE",
+        )),
+        Place::Subschema => Err(refuse(
+            ResultCode::UnwillingToPerform,
+            "cannot delete the subschema subentry",
+        )),
+        Place::Nowhere => Err(answer::no_global_superior()),
+        Place::In(_) => Ok(dn),
+    }
+}
+
+/// Deletes the entry, or leaves the store as it was.
+pub(crate) fn run(context: &mut Context<'_, '_>, dn: &Dn) -> Answer {
+    require_identity(context.session)?;
+    let id = context.locate(dn)?;
+    require_rights(context, dn)?;
+    if context.has_children(id)? {
+        return Err(refuse(
+            ResultCode::NotAllowedOnNonLeaf,
+            "subordinate objects must be deleted first",
+        ));
+    }
+    context
+        .writer
+        .delete(id)
+        .map_err(|error| context.failed(&error))
+}
+
+fn require_rights(context: &Context<'_, '_>, dn: &Dn) -> Answer {
+    let refused = |text| Err(refuse(ResultCode::InsufficientAccessRights, text));
+    let above = dn.parent().unwrap_or_else(Dn::root);
+    if context.decisions.at(above.normal()).children() < Level::Write {
+        return refused("no write access to parent");
+    }
+    if context.decisions.at(dn.normal()).entry() < Level::Write {
+        return refused("no write access to entry");
+    }
+    Ok(())
+}

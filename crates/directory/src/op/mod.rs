@@ -1,0 +1,10 @@
+//! The operations of RFC 4511, one module each.
+
+pub(crate) mod add;
+pub(crate) mod bind;
+pub(crate) mod compare;
+pub(crate) mod delete;
+pub(crate) mod extended;
+pub(crate) mod modify;
+pub(crate) mod modify_dn;
+pub(crate) mod search;

@@ -1,0 +1,189 @@
+//! Modify DN (RFC 4511, section 4.9): a new RDN, a new place, or both. Descendants come along untouched.
+
+use fulgurite_access::Level;
+use fulgurite_ldap::{ModifyDnRequest, ResultCode};
+use fulgurite_schema::{Attribute, AttributeDescription, Dn, Entry, Schema};
+use fulgurite_store::{EntryId, Found};
+
+use crate::answer::{self, Answer, refuse};
+use crate::directory::{Directory, Place};
+use crate::write::{Context, require_identity};
+
+/// What is to become of the name.
+#[derive(Clone, Debug)]
+pub(crate) struct Renaming {
+    pub(crate) dn: Dn,
+    new_rdn: Dn,
+    delete_old_rdn: bool,
+    new_superior: Option<Dn>,
+}
+
+/// Resolves the request.
+pub(crate) fn prepare(directory: &Directory, request: &ModifyDnRequest<'_>) -> Answer<Renaming> {
+    let schema = &directory.schema;
+    let dn = answer::dn(schema, request.dn)?;
+    let invalid = |text| refuse(ResultCode::InvalidDnSyntax, text);
+    let new_rdn = answer::dn(schema, request.new_rdn)
+        .ok()
+        .filter(|rdn| rdn.depth() == 1)
+        .ok_or_else(|| invalid("invalid new RDN"))?;
+    let new_superior = request
+        .new_superior
+        .map(|text| answer::dn(schema, text).map_err(|_| invalid("invalid newSuperior")))
+        .transpose()?;
+    let unwilling = |text| Err(refuse(ResultCode::UnwillingToPerform, text));
+    match directory.place(&dn) {
+        Place::RootDse => unwilling("cannot rename the root DSE"),
+        Place::Subschema => unwilling("cannot rename the subschema subentry"),
+        Place::Nowhere => Err(answer::no_global_superior()),
+        Place::In(_) => Ok(Renaming {
+            dn,
+            new_rdn,
+            delete_old_rdn: request.delete_old_rdn,
+            new_superior,
+        }),
+    }
+}
+
+/// Renames the entry, or leaves the store as it was.
+pub(crate) fn run(context: &mut Context<'_, '_>, renaming: &Renaming) -> Answer {
+    let schema = &context.directory.schema;
+    require_identity(context.session)?;
+    let dn = &renaming.dn;
+    if renaming
+        .new_superior
+        .as_ref()
+        .is_some_and(|superior| superior.is_within(dn))
+    {
+        return Err(refuse(
+            ResultCode::UnwillingToPerform,
+            "cannot place an entry below itself",
+        ));
+    }
+    let old_superior = stays_in_suffix(context, renaming)?;
+    let superior = renaming.new_superior.as_ref().unwrap_or(&old_superior);
+    let new_dn = superior.child(&renaming.new_rdn);
+    if dn.is_under(&new_dn) {
+        return Err(refuse(
+            ResultCode::UnwillingToPerform,
+            "cannot place an entry above itself",
+        ));
+    }
+    let id = context.locate(dn)?;
+    require_rights(context, dn, &old_superior, superior)?;
+    let parent = new_parent(context, superior)?;
+    if new_dn != *dn && context.find(&new_dn)?.entry().is_some() {
+        return Err(refuse(ResultCode::EntryAlreadyExists, ""));
+    }
+    let mut entry = context.entry(id)?;
+    let options = context.check_options(&entry);
+    let changed = rename(schema, &mut entry, new_dn, renaming.delete_old_rdn);
+    require_write(context, dn, &changed)?;
+    context.stamp().modify(&mut entry, &context.directory.known);
+    let checked = schema.check(entry, &options).map_err(answer::violation)?;
+    context
+        .writer
+        .rename(id, parent, &checked)
+        .map_err(|error| context.failed(&error))
+}
+
+/// The present superior, after making sure that neither it nor the new one is beyond the naming context.
+fn stays_in_suffix(context: &Context<'_, '_>, renaming: &Renaming) -> Answer<Dn> {
+    let multiple = || {
+        refuse(
+            ResultCode::AffectsMultipleDsas,
+            "cannot rename between DSAs",
+        )
+    };
+    let suffix = context.suffix_of(&renaming.dn).ok_or_else(multiple)?;
+    let above = renaming
+        .dn
+        .parent()
+        .filter(|above| above.is_within(suffix))
+        .ok_or_else(multiple)?;
+    match &renaming.new_superior {
+        Some(superior) if !superior.is_within(suffix) => Err(multiple()),
+        _ => Ok(above),
+    }
+}
+
+fn new_parent(context: &mut Context<'_, '_>, superior: &Dn) -> Answer<EntryId> {
+    match context.find(superior)? {
+        Found::Entry(id) => Ok(id),
+        Found::Missing { .. } => Err(refuse(ResultCode::NoSuchObject, "new superior not found")),
+    }
+}
+
+/// Gives the entry its new name and the attribute values that follow from it. Returns the types touched.
+fn rename(
+    schema: &Schema,
+    entry: &mut Entry,
+    new_dn: Dn,
+    delete_old_rdn: bool,
+) -> Vec<AttributeDescription> {
+    let mut touched = Vec::new();
+    let old_dn = std::mem::replace(&mut entry.dn, new_dn);
+    if delete_old_rdn {
+        for ava in old_dn.rdn().into_iter().flat_map(|rdn| rdn.avas()) {
+            let description = AttributeDescription::plain(ava.attribute);
+            remove_value(schema, entry, &description, ava.value);
+            touched.push(description);
+        }
+    }
+    let new_dn = entry.dn.clone();
+    for ava in new_dn.rdn().into_iter().flat_map(|rdn| rdn.avas()) {
+        if !entry.has_value(schema, ava.attribute, ava.value) {
+            let description = AttributeDescription::plain(ava.attribute);
+            entry.push(&description, ava.value.to_vec());
+            touched.push(description);
+        }
+    }
+    touched
+}
+
+fn remove_value(
+    schema: &Schema,
+    entry: &mut Entry,
+    description: &AttributeDescription,
+    value: &[u8],
+) {
+    let normal = schema.normal_value(description.attribute, value);
+    let Some(Attribute { values, .. }) = entry.attribute_mut(description) else {
+        return;
+    };
+    values.retain(|held| schema.normal_value(description.attribute, held) != normal);
+    if values.is_empty() {
+        entry.set(description, Vec::new());
+    }
+}
+
+fn require_rights(context: &Context<'_, '_>, dn: &Dn, old: &Dn, new: &Dn) -> Answer {
+    let refused = |text| Err(refuse(ResultCode::InsufficientAccessRights, text));
+    let decisions = &context.decisions;
+    if decisions.at(old.normal()).children() < Level::Write {
+        return refused("no write access to parent's children");
+    }
+    if decisions.at(dn.normal()).entry() < Level::Write {
+        return refused("no write access to entry");
+    }
+    if decisions.at(new.normal()).children() < Level::Write {
+        return refused("no write access to new superior's children");
+    }
+    Ok(())
+}
+
+fn require_write(
+    context: &Context<'_, '_>,
+    dn: &Dn,
+    descriptions: &[AttributeDescription],
+) -> Answer {
+    let rights = context.decisions.at(dn.normal());
+    let all = descriptions
+        .iter()
+        .all(|description| rights.attribute(description.attribute) >= Level::Write);
+    if all {
+        Ok(())
+    } else {
+        Err(refuse(ResultCode::InsufficientAccessRights, ""))
+    }
+}

@@ -1,0 +1,58 @@
+//! Operational attributes that writes leave behind: who, when, in which order.
+
+use fulgurite_schema::{CheckedEntry, Entry, Schema};
+
+use crate::clock::{Entropy, Timestamp};
+use crate::csn::Csn;
+use crate::known::Known;
+
+/// The marks of one write.
+#[derive(Clone, Debug)]
+pub(crate) struct Stamp<'s> {
+    pub(crate) time: Timestamp,
+    pub(crate) csn: Csn,
+    /// Name of whoever writes, as shown to people.
+    pub(crate) by: &'s str,
+}
+
+impl Stamp<'_> {
+    /// Marks a new entry. What the entry already has stays: a loaded or replicated entry keeps its history.
+    pub(crate) fn create(
+        &self,
+        entry: &mut CheckedEntry,
+        schema: &Schema,
+        known: &Known,
+        entropy: &dyn Entropy,
+    ) {
+        let class = schema.object_class_at(entry.structural_class()).name();
+        let class = vec![class.as_bytes().to_vec()];
+        entry.set_operational(schema, &known.structural_object_class, class);
+        let time = self.time.generalized();
+        let mut fill = |description, value: &dyn Fn() -> String| {
+            if entry.entry().attribute(description).is_none() {
+                let values = vec![value().into_bytes()];
+                entry.set_operational(schema, description, values);
+            }
+        };
+        fill(&known.entry_uuid, &|| uuid_v4(entropy));
+        fill(&known.entry_csn, &|| self.csn.to_string());
+        fill(&known.creators_name, &|| self.by.to_owned());
+        fill(&known.create_timestamp, &|| time.clone());
+        fill(&known.modifiers_name, &|| self.by.to_owned());
+        fill(&known.modify_timestamp, &|| time.clone());
+    }
+
+    /// Marks a changed entry.
+    pub(crate) fn modify(&self, entry: &mut Entry, known: &Known) {
+        entry.set(&known.entry_csn, vec![self.csn.to_string().into_bytes()]);
+        entry.set(&known.modifiers_name, vec![self.by.as_bytes().to_vec()]);
+        let time = self.time.generalized().into_bytes();
+        entry.set(&known.modify_timestamp, vec![time]);
+    }
+}
+
+fn uuid_v4(entropy: &dyn Entropy) -> String {
+    uuid::Builder::from_random_bytes(entropy.random())
+        .into_uuid()
+        .to_string()
+}

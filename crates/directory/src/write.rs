@@ -1,0 +1,352 @@
+//! Writes: several operations, one transaction of the store, one commit.
+//!
+//! ```text
+//!   requests of many connections            one store transaction                 replies
+//!   add  modify  delete  ...   ---->   check, change | check, refuse | ...   ---->  once it is durable
+//! ```
+//!
+//! Every operation checks everything before it changes anything, so a refused one leaves its neighbours alone. If the
+//! commit fails, nothing of the batch remains and none of it is acknowledged.
+
+use std::sync::PoisonError;
+
+use fulgurite_access::Decisions;
+use fulgurite_ldap::{
+    LdapResult, Limits as MessageLimits, Message, MessageId, Operation, Request, ResultCode, encode,
+};
+use fulgurite_schema::{Attribute, CheckOptions, Dn, Entry, Schema};
+use fulgurite_store::{EntryId, Found, Store, StoreError, Writer};
+
+use crate::answer::{self, Answer, refuse};
+use crate::changes::Change;
+use crate::clock::Timestamp;
+use crate::controls;
+use crate::directory::Directory;
+use crate::lookup;
+use crate::op::modify_dn::Renaming;
+use crate::op::{add, delete, modify, modify_dn};
+use crate::session::Session;
+use crate::stamp::Stamp;
+
+/// An update on its way to the writer: the request's octets and who sent them.
+#[derive(Clone, Debug)]
+pub struct WriteRequest {
+    session: Session,
+    pdu: Box<[u8]>,
+}
+
+/// What became of a [`WriteRequest`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WriteReply {
+    /// The result, for the log.
+    pub result: LdapResult,
+    /// The encoded response.
+    pub bytes: Vec<u8>,
+}
+
+/// The writer's side of one operation.
+pub(crate) struct Context<'w, 'd> {
+    pub(crate) directory: &'d Directory,
+    pub(crate) session: &'w Session,
+    pub(crate) decisions: Decisions<'d>,
+    pub(crate) writer: &'w mut Writer<'d>,
+    store: &'d Store,
+    now: Timestamp,
+    /// Set when the store failed in the midst of a change.
+    broken: bool,
+}
+
+/// A request that makes sense by itself, with the store it goes to.
+enum Prepared {
+    Add(Entry),
+    Delete(Dn),
+    Modify(Dn, Vec<Change>),
+    ModifyDn(Box<Renaming>),
+}
+
+/// A request of a batch.
+struct Item<'d> {
+    id: MessageId,
+    operation: Operation,
+    /// Taken when it is run.
+    prepared: Option<(&'d Store, Prepared)>,
+    result: LdapResult,
+}
+
+impl WriteRequest {
+    /// Copies a PDU that holds an add, delete, modify or modify DN request.
+    #[must_use]
+    pub fn new(session: &Session, pdu: &[u8]) -> WriteRequest {
+        WriteRequest {
+            session: session.clone(),
+            pdu: pdu.into(),
+        }
+    }
+}
+
+impl Directory {
+    /// Applies updates in their order and makes them durable; one reply each, in order.
+    ///
+    /// Waits for the store's writer lock and for the disk. Meant for one thread that does nothing else.
+    #[must_use]
+    pub fn apply(&self, batch: &[WriteRequest]) -> Vec<WriteReply> {
+        let mut items: Vec<Item<'_>> = batch.iter().map(|request| self.item(request)).collect();
+        for store in &self.databases {
+            self.apply_to(store, batch, &mut items);
+        }
+        items.into_iter().map(Item::reply).collect()
+    }
+
+    /// Runs what goes to one store.
+    fn apply_to<'d>(&'d self, store: &'d Store, batch: &[WriteRequest], items: &mut [Item<'d>]) {
+        let wanted = |item: &Item<'_>| {
+            let store_of = |(of, _): &(&Store, Prepared)| std::ptr::eq(*of, store);
+            item.prepared.as_ref().is_some_and(store_of)
+        };
+        if !items.iter().any(wanted) {
+            return;
+        }
+        let mut mine = vec![false; items.len()];
+        for (mine, item) in mine.iter_mut().zip(items.iter()) {
+            *mine = wanted(item);
+        }
+        let outcome = self.run_all(store, batch, items, &mine);
+        if let Err(error) = outcome {
+            let failed = answer::store(&error);
+            for (item, _) in items.iter_mut().zip(&mine).filter(|(_, mine)| **mine) {
+                item.result = failed.clone();
+            }
+        }
+    }
+
+    /// Runs the items marked, and commits if any of them changed something.
+    fn run_all<'d>(
+        &'d self,
+        store: &'d Store,
+        batch: &[WriteRequest],
+        items: &mut [Item<'d>],
+        mine: &[bool],
+    ) -> Result<(), StoreError> {
+        let mut writer = store.write()?;
+        let mut changed = false;
+        for ((item, request), _) in items
+            .iter_mut()
+            .zip(batch)
+            .zip(mine)
+            .filter(|(_, mine)| **mine)
+        {
+            let Some((_, prepared)) = item.prepared.take() else {
+                continue;
+            };
+            let mut context = Context {
+                directory: self,
+                session: &request.session,
+                decisions: self.rules.decide(request.session.subject()),
+                writer: &mut writer,
+                store,
+                now: self.clock.now(),
+                broken: false,
+            };
+            item.result = match context.run(prepared) {
+                Ok(()) => LdapResult::success(),
+                Err(result) => result,
+            };
+            changed |= item.result.is_success();
+            if context.broken {
+                return Err(StoreError::Poisoned);
+            }
+        }
+        if changed {
+            writer.commit()?;
+        }
+        Ok(())
+    }
+
+    fn item(&self, request: &WriteRequest) -> Item<'_> {
+        let message = match Message::decode(&request.pdu, &MessageLimits::default()) {
+            Ok(message) => message,
+            Err(error) => {
+                return Item {
+                    id: error.message_id().unwrap_or(0),
+                    operation: Operation::Modify,
+                    prepared: None,
+                    result: refuse(ResultCode::ProtocolError, error.to_string()),
+                };
+            }
+        };
+        let operation = message.request.operation();
+        let (prepared, result) = match self.prepare(&message) {
+            Ok(prepared) => (Some(prepared), LdapResult::success()),
+            Err(result) => (None, result),
+        };
+        Item {
+            id: message.id,
+            operation,
+            prepared,
+            result,
+        }
+    }
+
+    fn prepare(&self, message: &Message<'_>) -> Answer<(&Store, Prepared)> {
+        controls::check(message.request.operation(), &message.controls)?;
+        let prepared = match &message.request {
+            Request::Add(request) => Prepared::Add(add::prepare(self, request)?),
+            Request::Delete(request) => Prepared::Delete(delete::prepare(self, request)?),
+            Request::ModifyDn(request) => {
+                Prepared::ModifyDn(Box::new(modify_dn::prepare(self, request)?))
+            }
+            Request::Modify(request) => {
+                let (dn, changes) = modify::prepare(self, request)?;
+                Prepared::Modify(dn, changes)
+            }
+            _ => return Err(refuse(ResultCode::ProtocolError, "not an update")),
+        };
+        let store = self.store_of(prepared.dn());
+        Ok((store.ok_or_else(answer::no_global_superior)?, prepared))
+    }
+}
+
+impl Prepared {
+    fn dn(&self) -> &Dn {
+        match self {
+            Prepared::Add(entry) => &entry.dn,
+            Prepared::Delete(dn) | Prepared::Modify(dn, _) => dn,
+            Prepared::ModifyDn(renaming) => &renaming.dn,
+        }
+    }
+}
+
+impl Item<'_> {
+    fn reply(self) -> WriteReply {
+        let mut bytes = Vec::new();
+        encode::result(&mut bytes, self.id, self.operation, &self.result, &[]);
+        WriteReply {
+            result: self.result,
+            bytes,
+        }
+    }
+}
+
+impl<'d> Context<'_, 'd> {
+    fn run(&mut self, prepared: Prepared) -> Answer {
+        match prepared {
+            Prepared::Add(entry) => add::run(self, entry),
+            Prepared::Delete(dn) => delete::run(self, &dn),
+            Prepared::Modify(dn, changes) => modify::run(self, &dn, &changes),
+            Prepared::ModifyDn(renaming) => modify_dn::run(self, &renaming),
+        }
+    }
+
+    /// Looks a name up in what the batch has made of the store so far.
+    pub(crate) fn find(&self, dn: &Dn) -> Answer<Found> {
+        self.writer.find(dn).map_err(|error| answer::store(&error))
+    }
+
+    /// The entry of a name, or noSuchObject.
+    pub(crate) fn locate(&self, dn: &Dn) -> Answer<EntryId> {
+        match self.find(dn)? {
+            Found::Entry(id) => Ok(id),
+            missing => Err(self.no_such_object(missing)),
+        }
+    }
+
+    pub(crate) fn no_such_object(&self, missing: Found) -> LdapResult {
+        let name = |id| self.writer.dn(id);
+        lookup::no_such_object(&self.directory.schema, &self.decisions, missing, name)
+    }
+
+    pub(crate) fn has_children(&self, id: EntryId) -> Answer<bool> {
+        self.writer
+            .has_children(id)
+            .map_err(|error| answer::store(&error))
+    }
+
+    /// A copy of an entry, to be changed.
+    pub(crate) fn entry(&self, id: EntryId) -> Answer<Entry> {
+        let entry = self.writer.entry(id).and_then(|entry| {
+            entry
+                .ok_or(StoreError::NoSuchEntry(id))
+                .and_then(|entry| entry.to_entry())
+        });
+        entry.map_err(|error| answer::store(&error))
+    }
+
+    /// How a changed entry is checked: its values have been looked at one by one already, or come from the store.
+    pub(crate) fn check_options(&self, entry: &Entry) -> CheckOptions {
+        let class = entry
+            .values(self.directory.known.structural_object_class.attribute)
+            .first()
+            .and_then(|name| std::str::from_utf8(name).ok())
+            .and_then(|name| self.directory.schema.object_class(name));
+        CheckOptions {
+            structural_class: class.map(|class| class.index),
+            skip_values: true,
+        }
+    }
+
+    /// The naming context a name belongs to.
+    pub(crate) fn suffix_of(&self, dn: &Dn) -> Option<&'d Dn> {
+        self.store
+            .suffixes()
+            .iter()
+            .find(|suffix| dn.is_within(suffix))
+    }
+
+    pub(crate) fn is_suffix(&self, dn: &Dn) -> bool {
+        self.store.suffixes().contains(dn)
+    }
+
+    /// The marks of this operation. Each call takes a new CSN.
+    pub(crate) fn stamp(&self) -> Stamp<'_> {
+        let mut csn = self
+            .directory
+            .csn
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        Stamp {
+            time: self.now,
+            csn: csn.next(self.now),
+            by: self.session.name(),
+        }
+    }
+
+    /// A change that the store refused although all had been checked: the transaction is not to be trusted any more.
+    pub(crate) fn failed(&mut self, error: &StoreError) -> LdapResult {
+        self.broken = matches!(
+            error,
+            StoreError::Engine(_) | StoreError::Damaged(_) | StoreError::Poisoned
+        );
+        answer::store(error)
+    }
+}
+
+/// Nobody changes anything without having authenticated, whatever the rules say.
+pub(crate) fn require_identity(session: &Session) -> Answer {
+    if session.is_authenticated() {
+        return Ok(());
+    }
+    Err(refuse(
+        ResultCode::StrongerAuthRequired,
+        "modifications require authentication",
+    ))
+}
+
+/// Attributes that the server keeps are not for clients to set.
+pub(crate) fn require_user_modification<'a>(
+    schema: &Schema,
+    mut attributes: impl Iterator<Item = &'a Attribute>,
+) -> Answer {
+    let kept = attributes.find(|attribute| {
+        schema
+            .attribute_at(attribute.description.attribute)
+            .no_user_modification
+    });
+    match kept {
+        None => Ok(()),
+        Some(attribute) => {
+            let name = attribute.description.text(schema);
+            let text = format!("{name}: no user modification allowed");
+            Err(refuse(ResultCode::ConstraintViolation, text))
+        }
+    }
+}

@@ -1,0 +1,192 @@
+use ModifyOperation::Replace;
+use fulgurite_directory::Session;
+use fulgurite_ldap::{ModifyOperation, ResultCode, Scope};
+
+use crate::support::{JANE, JOHN, PEOPLE, TOP, World, asked, code};
+
+fn world(rules: &[&str]) -> World {
+    World::with(|options| options.access = rules.iter().map(|&rule| rule.to_owned()).collect())
+}
+
+#[test]
+fn passwords_are_neither_shown_nor_searched() {
+    let world = World::new();
+    let anonymous = Session::new();
+    let entry = &world
+        .search(
+            &anonymous,
+            &asked(JANE, Scope::Base, "(uid=jane)", &["*", "userPassword"]),
+        )
+        .entries[0];
+    assert!(entry.names().contains(&"mail") && !entry.names().contains(&"userPassword"));
+    for filter in [
+        "(userPassword=*)",
+        "(userPassword=jane's)",
+        "(!(userPassword=x))",
+        "(:octetStringMatch:=jane's)",
+        "(|(userPassword=*)(cn=nobody))",
+    ] {
+        let found = world.search(&anonymous, &asked(TOP, Scope::Subtree, filter, &[]));
+        assert_eq!(found.dns(), [""; 0], "{filter}");
+        assert_eq!(code(&found.result), ResultCode::Success);
+    }
+    assert_eq!(
+        world.names("(userPassword=*)"),
+        [JANE],
+        "root sees everything"
+    );
+    assert_eq!(
+        world.read(JANE, &["userPassword"]).get("userPassword"),
+        ["jane's"]
+    );
+}
+
+/// Rules that depend on names and on who is who.
+const RULES: [&str; 6] = [
+    "to attrs=userPassword by self write by anonymous auth",
+    r#"to dn.subtree="ou=people,dc=example,dc=com" attrs=mail by self write by users search"#,
+    r#"to dn.exact="uid=john,ou=people,dc=example,dc=com" attrs=entry by users read by * none"#,
+    r#"to dn.children="ou=groups,dc=example,dc=com" by * none"#,
+    r#"to dn.exact="ou=groups,dc=example,dc=com" attrs=entry by users search by * disclose"#,
+    "to * by * read",
+];
+
+#[test]
+fn what_is_seen_depends_on_who_looks() {
+    let world = world(&RULES);
+    let (anonymous, jane, john) = (Session::new(), world.user(JANE), world.user(JOHN));
+    let mail = |session: &Session, filter: &str| {
+        let found = world.search(session, &asked(TOP, Scope::Subtree, filter, &["mail"]));
+        assert_eq!(code(&found.result), ResultCode::Success);
+        found
+            .entries
+            .iter()
+            .map(|entry| format!("{} {}", entry.dn, entry.get("mail").join(" ")))
+            .collect::<Vec<_>>()
+    };
+    // Anonymous: John's entry is hidden, mail neither searched nor seen.
+    assert_eq!(
+        mail(&anonymous, "(objectClass=person)"),
+        [format!("{JANE} ")]
+    );
+    assert_eq!(mail(&anonymous, "(mail=jane@example.com)"), [""; 0]);
+    assert_eq!(mail(&anonymous, "(!(mail=x))"), [TOP.to_owned() + " "]);
+    // John may search by Jane's mail, but not see it.
+    assert_eq!(mail(&john, "(mail=jane@example.com)"), [format!("{JANE} ")]);
+    assert_eq!(
+        mail(&jane, "(mail=jane@example.com)"),
+        [format!("{JANE} jane@example.com")]
+    );
+    assert_eq!(mail(&john, "(cn=all)"), [""; 0], "groups are hidden");
+}
+
+#[test]
+fn a_hidden_base_is_not_there() {
+    let world = world(&RULES);
+    let (anonymous, jane) = (Session::new(), world.user(JANE));
+    let search = |session: &Session, base: &str| {
+        let found = world.search(
+            session,
+            &asked(base, Scope::Subtree, "(objectClass=*)", &[]),
+        );
+        (code(&found.result), found.result.matched_dn)
+    };
+    let groups = "ou=groups,dc=example,dc=com";
+    assert_eq!(
+        search(&anonymous, JOHN),
+        (ResultCode::NoSuchObject, String::new())
+    );
+    assert_eq!(search(&jane, JOHN).0, ResultCode::Success);
+    assert_eq!(
+        search(&anonymous, groups).0,
+        ResultCode::InsufficientAccessRights
+    );
+    assert_eq!(search(&jane, groups).0, ResultCode::Success);
+    // matchedDN names only what may be known.
+    let below = |dn: &str| format!("cn=x,{dn}");
+    assert_eq!(search(&anonymous, &below(JOHN)).1, "");
+    assert_eq!(search(&jane, &below(JOHN)).1, JOHN);
+    assert_eq!(search(&anonymous, &below(groups)).1, groups);
+    assert_eq!(
+        search(&anonymous, &below("cn=all,ou=groups,dc=example,dc=com")).1,
+        ""
+    );
+}
+
+#[test]
+fn comparing_and_binding_take_their_own_rights() {
+    let world = world(&RULES);
+    let compare = |session: &Session, dn: &str, name: &str, value: &str| {
+        code(&world.compare(session, dn, name, value))
+    };
+    let (anonymous, jane) = (Session::new(), world.user(JANE));
+    assert_eq!(
+        compare(&anonymous, JOHN, "sn", "Roe"),
+        ResultCode::NoSuchObject
+    );
+    assert_eq!(compare(&jane, JOHN, "sn", "Roe"), ResultCode::CompareTrue);
+    assert_eq!(
+        compare(&anonymous, JANE, "mail", "x"),
+        ResultCode::InsufficientAccessRights
+    );
+    assert_eq!(
+        compare(&jane, JANE, "userPassword", "jane's"),
+        ResultCode::CompareTrue
+    );
+    assert_eq!(code(&world.bind(JANE, "jane's").0), ResultCode::Success);
+}
+
+#[test]
+fn writing_takes_rights_on_what_is_written() {
+    let world = world(&[
+        "to attrs=userPassword,mail by self write by * auth",
+        r#"to dn.exact="ou=people,dc=example,dc=com" attrs=children by dn.exact="uid=john,ou=people,dc=example,dc=com" write"#,
+        r#"to dn.children="ou=people,dc=example,dc=com" attrs=entry,uid by dn.exact="uid=john,ou=people,dc=example,dc=com" write by * read"#,
+        "to * by * read",
+    ]);
+    let (jane, john) = (world.user(JANE), world.user(JOHN));
+    let modify = |session: &Session, dn: &str, names: &[&str]| {
+        let changes: Vec<(ModifyOperation, &str, &[&str])> = names
+            .iter()
+            .map(|&name| (Replace, name, &["x@y"][..]))
+            .collect();
+        code(&world.modify(session, dn, &changes))
+    };
+    let refused = ResultCode::InsufficientAccessRights;
+    assert_eq!(
+        modify(&jane, JANE, &["mail", "userPassword"]),
+        ResultCode::Success
+    );
+    assert_eq!(modify(&jane, JANE, &["mail", "title"]), refused);
+    assert_eq!(modify(&john, JANE, &["mail"]), refused);
+    let person = [("objectClass", "inetOrgPerson"), ("cn", "x"), ("sn", "x")];
+    let new = "uid=new,ou=people,dc=example,dc=com";
+    assert_eq!(code(&world.add(&jane, new, &person)), refused);
+    assert_eq!(code(&world.add(&john, new, &person)), ResultCode::Success);
+    assert_eq!(
+        code(&world.add(&john, "uid=new,dc=example,dc=com", &person)),
+        refused
+    );
+    assert_eq!(
+        code(&world.rename(&john, new, "uid=newer", true, None)),
+        ResultCode::Success
+    );
+    let newer = "uid=newer,ou=people,dc=example,dc=com";
+    assert_eq!(
+        code(&world.rename(&john, newer, "cn=x", true, None)),
+        ResultCode::Success,
+        "cn is there, uid may go"
+    );
+    let by_cn = "cn=x,ou=people,dc=example,dc=com";
+    assert_eq!(
+        code(&world.rename(&john, by_cn, "cn=y", true, None)),
+        refused
+    );
+    assert_eq!(
+        code(&world.rename(&john, by_cn, "uid=z", false, Some(TOP))),
+        refused
+    );
+    assert_eq!(code(&world.delete(&jane, by_cn)), refused);
+    assert_eq!(code(&world.delete(&john, by_cn)), ResultCode::Success);
+    assert_eq!(code(&world.delete(&john, PEOPLE)), refused);
+}

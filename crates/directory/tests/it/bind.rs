@@ -1,0 +1,130 @@
+use fulgurite_ldap::{Authentication, BindRequest, LdapResult, ResultCode};
+
+use crate::support::{JANE, ROOT, World, code};
+use ResultCode::{
+    AuthMethodNotSupported, InvalidCredentials, InvalidDnSyntax, ProtocolError, Success,
+    UnwillingToPerform,
+};
+
+#[test]
+fn every_way_to_bind_and_to_fail() {
+    let world = World::new();
+    for (dn, password, expected, name) in [
+        ("", "", Success, ""),
+        (ROOT, "secret", Success, ROOT),
+        (
+            "CN=Admin, DC=example,DC=com",
+            "secret",
+            Success,
+            "cn=Admin,dc=example,dc=com",
+        ),
+        (JANE, "jane's", Success, JANE),
+        (JANE, "john's", InvalidCredentials, ""),
+        (ROOT, "wrong", InvalidCredentials, ""),
+        ("uid=nobody,dc=example,dc=com", "x", InvalidCredentials, ""),
+        ("ou=people,dc=example,dc=com", "x", InvalidCredentials, ""),
+        ("cn=x,dc=elsewhere", "x", InvalidCredentials, ""),
+        ("cn=Subschema", "x", InvalidCredentials, ""),
+        ("", "x", InvalidCredentials, ""),
+        ("jane", "x", InvalidDnSyntax, ""),
+        ("nope=x,dc=example,dc=com", "x", InvalidDnSyntax, ""),
+        (JANE, "", UnwillingToPerform, ""),
+    ] {
+        let (result, session) = world.bind(dn, password);
+        assert_eq!(code(&result), expected, "{dn:?} {password:?}");
+        assert_eq!(session.name(), name, "{dn:?}");
+        assert_eq!(session.is_authenticated(), !name.is_empty());
+        assert_eq!(session.is_root(), session.name().eq_ignore_ascii_case(ROOT));
+        assert_eq!(result.matched_dn, "");
+        if expected == InvalidCredentials {
+            assert_eq!(result, LdapResult::new(InvalidCredentials));
+        }
+    }
+}
+
+#[test]
+fn stored_passwords_may_be_hashed_and_several() {
+    let world = World::new();
+    // SHA-1 of "secret" with the salt "salt".
+    world.load(
+        "dn: cn=two,dc=example,dc=com
+objectClass: organizationalRole
+objectClass: simpleSecurityObject
+userPassword: clear
+userPassword: {SSHA}gVK8WC9YyFT1gMsQHTGCgT3sSv5zYWx0",
+    );
+    let dn = "cn=two,dc=example,dc=com";
+    for (password, expected) in [
+        ("clear", Success),
+        ("secret", Success),
+        ("Clear", InvalidCredentials),
+        ("{SSHA}gVK8WC9YyFT1gMsQHTGCgT3sSv5zYWx0", InvalidCredentials),
+    ] {
+        assert_eq!(code(&world.bind(dn, password).0), expected, "{password}");
+    }
+}
+
+#[test]
+fn the_root_without_configured_password_uses_its_entry() {
+    let world = World::with(|options| {
+        options.root = Some(fulgurite_directory::RootAccount {
+            dn: JANE.to_owned(),
+            password: None,
+        });
+    });
+    let (result, session) = world.bind(JANE, "jane's");
+    assert_eq!(code(&result), Success);
+    assert!(session.is_root());
+}
+
+#[test]
+fn passwords_that_may_not_be_used_do_not_bind() {
+    let world = World::with(|options| {
+        options.access = vec![
+            "to attrs=userPassword by * disclose".into(),
+            "to * by * read".into(),
+        ];
+    });
+    assert_eq!(code(&world.bind(JANE, "jane's").0), InvalidCredentials);
+}
+
+#[test]
+fn other_versions_and_methods_are_refused() {
+    let world = World::new();
+    let simple = BindRequest::simple(JANE, b"jane's");
+    let old = BindRequest {
+        version: 2,
+        ..simple
+    };
+    let sasl = BindRequest {
+        authentication: Authentication::Sasl {
+            mechanism: b"PLAIN",
+            credentials: None,
+        },
+        ..BindRequest::simple("", b"")
+    };
+    assert_eq!(code(&world.bind_request(&old).0), ProtocolError);
+    assert_eq!(code(&world.bind_request(&sasl).0), AuthMethodNotSupported);
+}
+
+#[test]
+fn unknown_names_take_the_way_of_known_ones() {
+    let world = World::new();
+    let slow = |dn: &str| {
+        let pdu = crate::support::pdu(
+            &fulgurite_ldap::Request::Bind(BindRequest::simple(dn, b"guess")),
+            &[],
+        );
+        let message = crate::support::decode(&pdu);
+        let fulgurite_ldap::Request::Bind(request) = &message.request else {
+            unreachable!("a bind was encoded")
+        };
+        let step = world.directory.begin_bind(request, &message.controls);
+        matches!(step, fulgurite_directory::BindStep::Check(_))
+    };
+    // Nothing is known of passwords yet: the costliest is assumed.
+    assert!(slow("uid=nobody,dc=example,dc=com"));
+    assert!(!slow(JANE), "stored in clear");
+    assert!(!slow("uid=nobody,dc=example,dc=com"));
+    assert!(!slow("ou=people,dc=example,dc=com"));
+}

@@ -1,0 +1,12 @@
+//! Every operation, on a real store.
+
+mod access;
+mod batch;
+mod bind;
+mod operational;
+mod paging;
+mod search;
+mod situations;
+mod special;
+mod support;
+mod update;

@@ -1,0 +1,117 @@
+use ModifyOperation::{Add, Delete, Replace};
+use fulgurite_ldap::{LdapResult, ModifyOperation};
+
+use crate::support::{JANE, JOHN, PEOPLE, World};
+
+#[test]
+fn the_naming_value_is_added_when_missing() {
+    let world = World::new();
+    let groups = world.read("ou=groups,dc=example,dc=com", &[]);
+    assert_eq!(groups.get("ou"), ["groups"]);
+    let dn = "cn=a+sn=b,ou=people,dc=example,dc=com";
+    let person = [("objectClass", "person"), ("cn", "other"), ("sn", "B")];
+    assert!(world.add(&world.root(), dn, &person).is_success());
+    let entry = world.read(dn, &[]);
+    assert_eq!(entry.dn, dn);
+    assert_eq!(entry.get("cn"), ["other", "a"]);
+    assert_eq!(entry.get("sn"), ["B"]);
+}
+
+#[test]
+fn a_modify_is_checked_once_at_its_end() {
+    let world = World::new();
+    let changes: [(ModifyOperation, &str, &[&str]); 4] = [
+        (Delete, "sn", &[]),
+        (Delete, "uid", &["jane"]),
+        (Add, "uid", &["JANE", "jd"]),
+        (Add, "sn", &["Doe-Roe"]),
+    ];
+    let result = world.modify(&world.root(), JANE, &changes);
+    assert_eq!(result, LdapResult::success());
+    let entry = world.read(JANE, &[]);
+    assert_eq!(entry.get("sn"), ["Doe-Roe"]);
+    assert_eq!(entry.get("uid"), ["JANE", "jd"]);
+    assert_eq!(world.names("(uid=jd)"), [JANE]);
+    assert_eq!(world.names("(sn=Doe)"), [""; 0]);
+}
+
+#[test]
+fn a_refused_modify_changes_nothing() {
+    let world = World::new();
+    let before = world.read(JANE, &["*", "+"]);
+    let changes: [(ModifyOperation, &str, &[&str]); 2] = [
+        (Replace, "title", &["Dr"]),
+        (Delete, "mail", &["nobody@example.com"]),
+    ];
+    assert!(!world.modify(&world.root(), JANE, &changes).is_success());
+    assert_eq!(world.read(JANE, &["*", "+"]), before);
+}
+
+#[test]
+fn renaming_moves_values_and_names() {
+    let world = World::new();
+    let root = world.root();
+    assert!(
+        world
+            .rename(&root, JANE, "uid=JANE", true, None)
+            .is_success()
+    );
+    let upper = "uid=JANE,ou=people,dc=example,dc=com";
+    let entry = world.read(JANE, &["uid"]);
+    assert_eq!((entry.dn.as_str(), entry.get("uid")), (upper, vec!["JANE"]));
+
+    assert!(
+        world
+            .rename(&root, JANE, "cn=Jane  Doe+uid=jd", false, None)
+            .is_success()
+    );
+    let both = "cn=Jane  Doe+uid=jd,ou=people,dc=example,dc=com";
+    let entry = world.read(both, &["cn", "uid"]);
+    assert_eq!(entry.get("cn"), ["Jane Doe"], "the value was there");
+    assert_eq!(entry.get("uid"), ["JANE", "jd"]);
+
+    assert!(
+        world
+            .rename(&root, both, "cn=Jane Doe", true, None)
+            .is_success()
+    );
+    let entry = world.read("cn=jane doe,ou=people,dc=example,dc=com", &["cn", "uid"]);
+    assert_eq!(entry.get("cn"), ["Jane Doe"]);
+    assert_eq!(entry.get("uid"), ["JANE"]);
+    assert_eq!(world.names("(uid=jd)"), [""; 0]);
+}
+
+#[test]
+fn a_subtree_moves_as_a_whole() {
+    let world = World::new();
+    let result = world.rename(
+        &world.root(),
+        PEOPLE,
+        "ou=people",
+        true,
+        Some("ou=groups,dc=example,dc=com"),
+    );
+    assert_eq!(result, LdapResult::success());
+    let moved = "uid=jane,ou=people,ou=groups,dc=example,dc=com";
+    assert_eq!(world.names("(uid=jane)"), [moved]);
+    assert_eq!(world.read(moved, &["sn"]).get("sn"), ["Doe"]);
+    let counts = |dn: &str| {
+        world
+            .read(dn, &["numSubordinates"])
+            .get("numSubordinates")
+            .join("")
+    };
+    assert_eq!(counts("dc=example,dc=com"), "1");
+    assert_eq!(counts("ou=groups,dc=example,dc=com"), "2");
+}
+
+#[test]
+fn deleted_entries_are_gone_from_searches() {
+    let world = World::new();
+    assert!(world.delete(&world.root(), JOHN).is_success());
+    assert_eq!(world.names("(objectClass=inetOrgPerson)"), [JANE]);
+    let person = [("objectClass", "inetOrgPerson"), ("cn", "x"), ("sn", "Roe")];
+    assert!(world.add(&world.root(), JOHN, &person).is_success());
+    assert_eq!(world.names("(sn=roe)"), [JOHN]);
+    assert_eq!(world.names("(description=*)"), [""; 0]);
+}

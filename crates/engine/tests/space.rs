@@ -1,0 +1,183 @@
+//! What the file does under load: it stops growing, keeps what readers need and no more, and uses large runs again.
+
+use fulgurite::{Database, Environment, KeyOrder, Snapshot};
+
+fn open(directory: &tempfile::TempDir) -> Environment {
+    Environment::options()
+        .durability(fulgurite::Durability::NoSync)
+        .open(directory.path())
+        .unwrap()
+}
+
+fn things(environment: &Environment) -> Database {
+    let mut txn = environment.write().unwrap();
+    let things = txn.create_database("things", KeyOrder::Integer).unwrap();
+    txn.commit().unwrap();
+    things
+}
+
+fn assert_sound(directory: &tempfile::TempDir) {
+    let report = fulgurite::check::check_file(&directory.path().join("data.mdb")).unwrap();
+    assert!(report.is_sound(), "{report:?}");
+}
+
+fn last_page(environment: &Environment) -> u64 {
+    environment.info().unwrap().last_page
+}
+
+/// Replaces `count` records by values of `len` octets in one transaction.
+fn churn(environment: &Environment, things: Database, round: u64, count: u64, len: usize) {
+    let mut txn = environment.write().unwrap();
+    for index in 0..count {
+        let key = (index * 7 + round) % 5000;
+        txn.put(things, &key.to_ne_bytes(), &vec![round as u8; len])
+            .unwrap();
+    }
+    txn.commit().unwrap();
+}
+
+#[test]
+fn the_file_stops_growing_under_steady_churn() {
+    for (count, len) in [(1, 100), (50, 300), (20, 9000)] {
+        let directory = tempfile::tempdir().unwrap();
+        let environment = open(&directory);
+        let things = things(&environment);
+        for round in 0..300 {
+            churn(&environment, things, round * 13, count.max(20), len);
+        }
+        for key in 0..5000_u64 {
+            let mut txn = environment.write().unwrap();
+            if key % 500 == 0 {
+                txn.put(things, &key.to_ne_bytes(), &vec![1; len]).unwrap();
+            }
+            txn.commit().unwrap();
+        }
+        for round in 0..300 {
+            churn(&environment, things, round * 13, count, len);
+        }
+        let before = last_page(&environment);
+        for round in 300..1200 {
+            churn(&environment, things, round * 13 % 3900, count, len);
+        }
+        let after = last_page(&environment);
+        assert!(
+            after <= before + before / 20 + 16,
+            "{count} values of {len} octets: {before} pages became {after}"
+        );
+        assert_sound(&directory);
+    }
+}
+
+#[test]
+fn a_held_reader_pins_its_pages_and_their_end_frees_them() {
+    let directory = tempfile::tempdir().unwrap();
+    let environment = open(&directory);
+    let things = things(&environment);
+    for round in 0..200 {
+        churn(&environment, things, round, 100, 200);
+    }
+    let start = last_page(&environment);
+    let held = environment.read().unwrap();
+    let seen = held.stat(things).unwrap();
+    for round in 0..200 {
+        churn(&environment, things, round, 1, 200);
+    }
+    let pinned = last_page(&environment);
+    assert_eq!(held.stat(things).unwrap(), seen);
+    let mut cursor = held.cursor(things).unwrap();
+    let mut count = 0;
+    while cursor.next().unwrap().is_some() {
+        count += 1;
+    }
+    assert_eq!(count, seen.entries);
+    drop(held);
+    for round in 0..200 {
+        churn(&environment, things, round, 1, 200);
+    }
+    let later = last_page(&environment);
+    assert!(pinned > start, "a commit under a reader takes new pages");
+    assert!(later <= pinned + 4, "{start} -> {pinned} -> {later}");
+}
+
+#[test]
+fn a_large_value_overwritten_many_times_in_one_transaction_takes_little() {
+    let directory = tempfile::tempdir().unwrap();
+    let environment = open(&directory);
+    let things = things(&environment);
+    let mut txn = environment.write().unwrap();
+    for round in 0..200_usize {
+        txn.put(
+            things,
+            &1_u64.to_ne_bytes(),
+            &vec![round as u8; 100_000 + round % 7],
+        )
+        .unwrap();
+    }
+    txn.commit().unwrap();
+    assert!(last_page(&environment) < 120, "{}", last_page(&environment));
+    let txn = environment.read().unwrap();
+    assert_eq!(
+        txn.get(things, &1_u64.to_ne_bytes()).unwrap(),
+        Some(&vec![199; 100_000 + 199 % 7][..])
+    );
+}
+
+/// A free list of many thousand pages in one record is portioned once and then taken piece by piece.
+#[test]
+fn a_huge_free_list_is_used_up_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let environment = open(&directory);
+    let things = things(&environment);
+    for _ in 0..60 {
+        churn(&environment, things, 0, 1, 10);
+    }
+    let mut txn = environment.write().unwrap();
+    for key in 0..5000_u64 {
+        txn.append(things, &key.to_ne_bytes(), &[3; 5000])
+            .unwrap_or_else(|_| {
+                txn.put(things, &key.to_ne_bytes(), &[3; 5000]).unwrap();
+            });
+    }
+    txn.commit().unwrap();
+    let full = last_page(&environment);
+    let mut txn = environment.write().unwrap();
+    txn.clear_database(things).unwrap();
+    txn.commit().unwrap();
+    // The freed pages still belong to the snapshot that the other meta page describes.
+    churn(&environment, things, 0, 1, 10);
+    for round in 0..100 {
+        churn(&environment, things, round * 13, 50, 9000);
+    }
+    assert!(
+        last_page(&environment) <= full + 40,
+        "{full} -> {}",
+        last_page(&environment)
+    );
+    assert_sound(&directory);
+}
+
+/// Pages written early because memory is bounded are read back and changed again.
+#[test]
+fn spilled_pages_come_back() {
+    let directory = tempfile::tempdir().unwrap();
+    let environment = Environment::options()
+        .dirty_bytes_max(16 << 12)
+        .open(directory.path())
+        .unwrap();
+    let things = things(&environment);
+    let mut txn = environment.write().unwrap();
+    for key in (0..20_000_u64).map(|key| key * 7919 % 20_011) {
+        txn.put(things, &key.to_ne_bytes(), &key.to_be_bytes())
+            .unwrap();
+    }
+    for key in (0..20_011_u64).step_by(2) {
+        txn.delete(things, &key.to_ne_bytes()).unwrap();
+    }
+    txn.commit().unwrap();
+    let txn = environment.read().unwrap();
+    let mut cursor = txn.cursor(things).unwrap();
+    while let Some((key, value)) = cursor.next().unwrap() {
+        let key = u64::from_ne_bytes(key.try_into().unwrap());
+        assert_eq!((key % 2, value), (1, &key.to_be_bytes()[..]));
+    }
+}
