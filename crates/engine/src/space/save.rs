@@ -5,11 +5,11 @@
 
 use std::collections::BTreeMap;
 
-use fulgurite_format::{Format, FreeRecord, Malformed, PageKind, Pgno, V09};
+use fulgurite_format::{Format, FreeRecord, Malformed, NodeValue, PageKind, PageMut, Pgno, V09};
 
 use super::writer_pages::{WriterPages, listed_twice};
 use crate::Error;
-use crate::tree::{self, Pages, PagesMut, Path};
+use crate::tree::{self, Pages, PagesMut, Path, Step};
 use crate::value;
 
 /// Room reserved beyond what a small record needs, in page numbers: saving may free a few more pages.
@@ -180,12 +180,8 @@ fn write_record(pages: &mut WriterPages<'_>, key: u64, list: &[Pgno]) -> Result<
     tree::seek(pages.view(), &free, &octets, &mut path)?;
     let run = run_at(pages, &path)?;
     let leaf = path.leaf().ok_or(Error::BeyondEnd(free.record.root))?;
-    let len = {
-        let page = pages.view().tree_page(leaf.pgno, PageKind::Leaf)?;
-        page.leaf(leaf.index)
-            .map_err(Error::at(leaf.pgno))?
-            .value_len
-    };
+    let len = FreeRecord::value_len(list.len());
+    trim_record(pages, leaf, &octets, run, len)?;
     let value = match run {
         Some((first, _)) => pages
             .run_mut(first, V09::HEADER_LEN + len)?
@@ -195,4 +191,35 @@ fn write_record(pages: &mut WriterPages<'_>, key: u64, list: &[Pgno]) -> Result<
     };
     FreeRecord::write(value, list.iter().copied());
     Ok(())
+}
+
+/// Takes back the room that was reserved too much: some builds of the original refuse records longer than their count.
+/// Shrinking a node needs no page, and an overflow run may be longer than its value.
+fn trim_record(
+    pages: &mut WriterPages<'_>,
+    leaf: Step,
+    key: &[u8],
+    run: Option<(Pgno, u64)>,
+    len: usize,
+) -> Result<(), Error> {
+    let value = match run {
+        Some((first, _)) => NodeValue::Overflow {
+            first,
+            len: u32::try_from(len).map_err(|_| Error::ValueLength(len))?,
+        },
+        None => NodeValue::Reserved(len),
+    };
+    let bytes = pages.page_mut(leaf.pgno)?;
+    let trimmed = PageMut::<V09>::parse(bytes, leaf.pgno, PageKind::Leaf).and_then(|mut page| {
+        page.remove(leaf.index)?;
+        page.insert(leaf.index, key, value)
+    });
+    match trimmed {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(Error::BeyondEnd(leaf.pgno)),
+        Err(what) => Err(Error::Corrupted {
+            page: leaf.pgno,
+            what,
+        }),
+    }
 }
