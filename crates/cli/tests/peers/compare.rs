@@ -49,7 +49,8 @@ impl Answer {
         }
     }
 
-    fn matches(&self, expected: &Answer) -> bool {
+    /// Whether it is what the reference answered.
+    pub(crate) fn matches(&self, expected: &Answer) -> bool {
         let entries = match expected.only {
             Compared::Superset => self
                 .entries

@@ -69,6 +69,16 @@ impl Data {
         &self.entries[random.below(bound)]
     }
 
+    /// Any entry but the referral object, which clients without a special control do not reach.
+    pub(crate) fn ordinary(&self, random: &mut Random) -> &Entry {
+        let entry = self.any(random);
+        if entry.dn.starts_with("ou=Suppliers") {
+            &self.entries[0]
+        } else {
+            entry
+        }
+    }
+
     /// Any value of that attribute.
     pub(crate) fn value_of(&self, attribute: &str, random: &mut Random) -> Option<&[u8]> {
         let start = random.below(self.entries.len());

@@ -7,10 +7,12 @@
 use fulgurite_client::Client;
 use fulgurite_testkit::{Random, Scratch, quick_or_long, seed};
 
-use crate::compare::{Differences, ask, dump};
+use crate::compare::{Answer, Differences, ask, dump};
 use crate::data::{self, Data};
+use crate::queries::{self, Query};
 use crate::servers::{PATIENCE, ROOT_DN, ROOT_PASSWORD, Server};
-use crate::{queries, situations, updates};
+use crate::situations;
+use crate::updates::{self, Update};
 
 /// The conversations with one server: who asks.
 struct Clients {
@@ -52,56 +54,130 @@ impl Clients {
     }
 }
 
+/// Both servers with the same data, and what was found to differ.
+struct Pair {
+    data: Data,
+    theirs: Clients,
+    mine: Clients,
+    differences: Differences,
+    reference: Server,
+    ours: Server,
+    /// The servers' files, removed last.
+    _scratch: Scratch,
+}
+
+impl Pair {
+    fn start(label: &str, users: u64, seed: u64) -> Self {
+        let scratch = Scratch::new(label);
+        let data = Data::make(&scratch, users, seed);
+        let reference = Server::slapd(&scratch.join("slapd"), data.file());
+        let ours = Server::tested(&scratch.join("ours"), data.file());
+        let (theirs, mine) = (Clients::connect(&reference), Clients::connect(&ours));
+        let differences = Differences::default();
+        Self {
+            data,
+            theirs,
+            mine,
+            differences,
+            reference,
+            ours,
+            _scratch: scratch,
+        }
+    }
+
+    fn ask(&mut self, query: &Query) -> (Answer, Answer) {
+        (
+            ask(self.theirs.of(query.who), query),
+            ask(self.mine.of(query.who), query),
+        )
+    }
+
+    fn ask_all(&mut self, when: &str, queries: &[Query]) {
+        for query in queries {
+            let (expected, got) = self.ask(query);
+            self.differences
+                .note(&format!("{when}{query}"), &expected, &got);
+        }
+    }
+
+    fn change(&mut self, update: &Update) -> (Answer, Answer) {
+        (
+            update.apply(self.theirs.of(update.who)),
+            update.apply(self.mine.of(update.who)),
+        )
+    }
+
+    fn change_all(&mut self, updates: &[Update]) {
+        for update in updates {
+            let (expected, got) = self.change(update);
+            self.differences.note(&update.to_string(), &expected, &got);
+        }
+    }
+
+    fn compare_everything(&mut self, when: &str) {
+        let (expected, got) = (dump(&mut self.theirs.root), dump(&mut self.mine.root));
+        self.differences.note(when, &expected, &got);
+    }
+
+    fn finish(self) {
+        self.differences.finish(&self.reference, &self.ours);
+    }
+}
+
 #[test]
 fn answers_equal_slapds() {
     let seed = seed("answers_equal_slapds", 2_849);
     let mut random = Random::new(seed);
-    let scratch = Scratch::new("differential");
-    let data = Data::make(&scratch, quick_or_long(2_000, 5_000), seed);
-    let reference = Server::slapd(&scratch.join("slapd"), data.file());
-    let ours = Server::tested(&scratch.join("ours"), data.file());
-    let (mut theirs, mut mine) = (Clients::connect(&reference), Clients::connect(&ours));
-    let mut differences = Differences::default();
+    let mut pair = Pair::start("differential", quick_or_long(2_000, 5_000), seed);
 
-    differences.note(
-        "loaded data",
-        &dump(&mut theirs.root),
-        &dump(&mut mine.root),
-    );
-    for query in queries::fixed(&data).into_iter().chain(queries::random(
-        &data,
-        &mut random,
-        quick_or_long(500, 20_000),
-    )) {
-        let expected = ask(theirs.of(query.who), &query);
-        let got = ask(mine.of(query.who), &query);
-        differences.note(&query.to_string(), &expected, &got);
-    }
-    let asked = differences.compared();
+    pair.compare_everything("the loaded data");
+    pair.ask_all("", &queries::fixed(&pair.data));
+    let some = queries::random(&pair.data, &mut random, quick_or_long(500, 20_000));
+    pair.ask_all("", &some);
+    let asked = pair.differences.compared();
 
-    for update in situations::fixed().into_iter().chain(updates::random(
-        &data,
-        &mut random,
-        quick_or_long(60, 2_000),
-    )) {
-        let expected = update.apply(theirs.of(update.who));
-        let got = update.apply(mine.of(update.who));
-        differences.note(&update.to_string(), &expected, &got);
-    }
-    differences.note(
-        "data after the updates",
-        &dump(&mut theirs.root),
-        &dump(&mut mine.root),
-    );
-    let changed = differences.compared() - asked;
-    for query in queries::random(&data, &mut random, quick_or_long(200, 2_000)) {
-        let expected = ask(theirs.of(query.who), &query);
-        let got = ask(mine.of(query.who), &query);
-        differences.note(&format!("after the updates: {query}"), &expected, &got);
-    }
+    pair.change_all(&situations::fixed());
+    let some = updates::random(&pair.data, &mut random, quick_or_long(60, 2_000));
+    pair.change_all(&some);
+    pair.compare_everything("the data after the updates");
+    let changed = pair.differences.compared() - asked;
+
+    let some = queries::random(&pair.data, &mut random, quick_or_long(200, 2_000));
+    pair.ask_all("after the updates: ", &some);
     println!(
-        "{asked} questions and {changed} changes compared, then {} more",
-        differences.compared() - asked - changed
+        "{asked} questions and {changed} changes were compared, then {} questions more",
+        some.len()
     );
-    differences.finish(&reference, &ours);
+    pair.finish();
+}
+
+#[test]
+fn referrals_equal_slapds() {
+    let mut pair = Pair::start("referrals", 20, 1);
+    pair.ask_all("", &queries::referrals());
+    pair.change_all(&situations::referrals());
+    pair.finish();
+}
+
+/// Where we differ on purpose, so that a change on either side is noticed.
+#[test]
+fn deviations_are_as_documented() {
+    let mut pair = Pair::start("deviations", 200, 1);
+    if pair.ours.name() == pair.reference.name() {
+        return;
+    }
+    for (query, reason) in queries::deviations() {
+        let (expected, got) = pair.ask(&query);
+        assert!(
+            !got.matches(&expected),
+            "{query}: now equal, although {reason}"
+        );
+    }
+    for (update, reason) in situations::deviations() {
+        let (expected, got) = pair.change(&update);
+        assert!(
+            !got.matches(&expected),
+            "{update}: now equal, although {reason}"
+        );
+    }
 }

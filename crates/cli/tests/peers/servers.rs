@@ -82,6 +82,8 @@ impl Server {
         fs::write(&password, ROOT_PASSWORD).expect("write the password file");
         let program = env!("CARGO_BIN_EXE_fulgurite");
         let mut load = Command::new(program);
+        // Like slapadd, the load names the root as the creator of everything.
+        load.env("FULGURITE_ROOT_DN", ROOT_DN);
         load.args(["load", "--suffix", SUFFIX, "--data"])
             .arg(&data)
             .arg(ldif);

@@ -198,7 +198,7 @@ pub(crate) fn random(data: &Data, random: &mut Random, count: usize) -> Vec<Upda
 }
 
 fn one(data: &Data, random: &mut Random) -> Update {
-    let dn = data.any(random).dn.clone();
+    let dn = data.ordinary(random).dn.clone();
     let attribute = [
         "description",
         "telephoneNumber",
@@ -244,7 +244,7 @@ fn one(data: &Data, random: &mut Random) -> Update {
         }
         8 => {
             let rdn = format!("cn=moved {}", random.below(40));
-            let superior = Some(data.any(random).dn.clone());
+            let superior = Some(data.ordinary(random).dn.clone());
             Operation::Rename {
                 dn,
                 rdn,
