@@ -37,6 +37,9 @@ mod verify;
 mod view;
 mod write;
 
+/// How sure a commit is, for [`StoreOptions::durability`].
+pub use fulgurite::Durability;
+
 pub use attributes::{AttributeInfo, AttributeTable};
 pub use entry_view::{AttributeView, EntryView, StoredSelector, compile_filter};
 pub use error::{Damage, OpenError, StoreError};
