@@ -20,7 +20,9 @@ pub enum ServerError {
         url: String,
     },
     /// This user may not listen there.
-    #[error("cannot listen on {url}: ports below 1024 are reserved; choose another, or run with CAP_NET_BIND_SERVICE")]
+    #[error(
+        "cannot listen on {url}: ports below 1024 are reserved; choose another, or run with CAP_NET_BIND_SERVICE"
+    )]
     NotPermitted {
         /// The URL as given.
         url: String,

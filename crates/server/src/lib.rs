@@ -21,10 +21,12 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::unwrap_used))]
 
 mod descriptors;
+mod directory;
 mod driver;
 mod error;
 mod handler;
 mod listen;
+mod open;
 mod server;
 mod session;
 mod settings;
@@ -33,6 +35,7 @@ mod stop;
 pub use descriptors::raise_descriptor_limit;
 pub use error::ServerError;
 pub use handler::{BindStep, Handler, Progress, RunningSearch};
+pub use open::{OpenError, open_directory, schema, store_options};
 pub use server::Server;
 pub use session::{Job, OperationLog, Session, SessionLimits, Turn};
 pub use settings::ServerSettings;

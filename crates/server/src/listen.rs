@@ -62,7 +62,11 @@ fn is_unsupported(error: &io::Error) -> bool {
 }
 
 fn open(address: SocketAddr) -> io::Result<TcpListener> {
-    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
+    let socket = Socket::new(
+        Domain::for_address(address),
+        Type::STREAM,
+        Some(Protocol::TCP),
+    )?;
     // Restarting at once must not fail because of connections that linger in TIME_WAIT.
     socket.set_reuse_address(true)?;
     if address.is_ipv6() {

@@ -13,7 +13,6 @@ use crate::listen::listen;
 use crate::stop::{STOP, StopHandle};
 use crate::{OperationLog, ServerError, ServerSettings};
 
-
 /// An LDAP server whose listeners are open.
 #[derive(Debug)]
 pub struct Server {

@@ -42,9 +42,16 @@ struct Client {
 impl Client {
     fn connect(address: SocketAddr) -> Client {
         let stream = TcpStream::connect(address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
-        stream.set_write_timeout(Some(Duration::from_secs(5))).unwrap();
-        Client { stream, received: Vec::new() }
+        stream
+            .set_read_timeout(Some(Duration::from_secs(5)))
+            .unwrap();
+        stream
+            .set_write_timeout(Some(Duration::from_secs(5)))
+            .unwrap();
+        Client {
+            stream,
+            received: Vec::new(),
+        }
     }
 
     fn send(&mut self, requests: &[Vec<u8>]) {
@@ -71,7 +78,10 @@ impl Client {
 fn a_thousand_connections_at_once_are_served() {
     // Both ends of each connection are in this process.
     let descriptors = raise_descriptor_limit().unwrap_or(u64::MAX);
-    assert!(descriptors > 2100, "the hard limit of descriptors is {descriptors}");
+    assert!(
+        descriptors > 2100,
+        "the hard limit of descriptors is {descriptors}"
+    );
     let stub = Stub::default();
     with_server(&stub, ServerSettings::default(), |address, _| {
         let mut clients: Vec<_> = (0..1000).map(|_| Client::connect(address)).collect();
@@ -92,7 +102,10 @@ fn a_thousand_connections_at_once_are_served() {
 
 #[test]
 fn updates_that_meet_share_a_batch() {
-    let stub = Stub { sync: Duration::from_millis(20), ..Stub::default() };
+    let stub = Stub {
+        sync: Duration::from_millis(20),
+        ..Stub::default()
+    };
     with_server(&stub, ServerSettings::default(), |address, _| {
         let mut clients: Vec<_> = (0..50).map(|_| Client::connect(address)).collect();
         for round in 1..=3 {
@@ -105,7 +118,10 @@ fn updates_that_meet_share_a_batch() {
         }
     });
     let batches = stub.batches.load(Ordering::Relaxed);
-    assert!((3..30).contains(&batches), "{batches} batches for 150 updates");
+    assert!(
+        (3..30).contains(&batches),
+        "{batches} batches for 150 updates"
+    );
 }
 
 #[test]
@@ -130,7 +146,10 @@ fn a_client_that_does_not_read_disturbs_nobody_and_is_closed() {
         assert_eq!(other.responses(101).len(), 101);
         let patience = Instant::now() + Duration::from_secs(5);
         while stub.searches.load(Ordering::Relaxed) > 0 {
-            assert!(Instant::now() < patience, "the slow client keeps its search for ever");
+            assert!(
+                Instant::now() < patience,
+                "the slow client keeps its search for ever"
+            );
             std::thread::sleep(Duration::from_millis(10));
         }
     });
@@ -182,7 +201,10 @@ fn idle_connections_are_closed_when_asked_for() {
         idle_timeout: Some(Duration::from_millis(200)),
         ..SessionLimits::default()
     };
-    let settings = ServerSettings { session, ..ServerSettings::default() };
+    let settings = ServerSettings {
+        session,
+        ..ServerSettings::default()
+    };
     with_server(&stub, settings, |address, _| {
         let mut client = Client::connect(address);
         client.send(&[search(1, "0")]);
@@ -194,7 +216,10 @@ fn idle_connections_are_closed_when_asked_for() {
 #[test]
 fn one_connection_too_many_is_told() {
     let stub = Stub::default();
-    let settings = ServerSettings { connections_max: 2, ..ServerSettings::default() };
+    let settings = ServerSettings {
+        connections_max: 2,
+        ..ServerSettings::default()
+    };
     with_server(&stub, settings, |address, _| {
         let mut first = Client::connect(address);
         let mut second = Client::connect(address);
@@ -211,14 +236,20 @@ fn one_connection_too_many_is_told() {
             if next.responses(1) == ["1 search 0"] {
                 break;
             }
-            assert!(Instant::now() < patience, "the place of a closed connection stays taken");
+            assert!(
+                Instant::now() < patience,
+                "the place of a closed connection stays taken"
+            );
         }
     });
 }
 
 #[test]
 fn stopping_finishes_what_was_received() {
-    let stub = Stub { sync: Duration::from_millis(200), ..Stub::default() };
+    let stub = Stub {
+        sync: Duration::from_millis(200),
+        ..Stub::default()
+    };
     with_server(&stub, ServerSettings::default(), |address, stop| {
         let mut idle = Client::connect(address);
         let mut client = Client::connect(address);
@@ -227,7 +258,16 @@ fn stopping_finishes_what_was_received() {
         stop.stop();
         let mut responses = client.responses(usize::MAX);
         responses.retain(|response| response != "1 entry");
-        assert_eq!(responses, ["1 search 0", "2 add 0", "3 entry", "3 search 0", "0 notice 52"]);
+        assert_eq!(
+            responses,
+            [
+                "1 search 0",
+                "2 add 0",
+                "3 entry",
+                "3 search 0",
+                "0 notice 52"
+            ]
+        );
         assert_eq!(idle.responses(2), ["0 notice 52"]);
     });
 }

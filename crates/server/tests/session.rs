@@ -104,10 +104,23 @@ fn running_searches_take_turns() {
     let (stub, limits) = (Stub::default(), SessionLimits::default());
     let mut connection = Connection::new(&stub, &limits);
     let responses = connection.talk(&[search(1, "4"), search(2, "4"), compare(3)]);
-    assert_eq!(responses[2], "3 compare 0", "a long search does not hold up a short request");
-    let first_done = responses.iter().position(|response| response == "1 search 0").unwrap();
+    assert_eq!(
+        responses[2], "3 compare 0",
+        "a long search does not hold up a short request"
+    );
+    let first_done = responses
+        .iter()
+        .position(|response| response == "1 search 0")
+        .unwrap();
     let before = &responses[..first_done];
-    assert!(before.iter().filter(|response| *response == "2 entry").count() >= 3, "{responses:?}");
+    assert!(
+        before
+            .iter()
+            .filter(|response| *response == "2 entry")
+            .count()
+            >= 3,
+        "{responses:?}"
+    );
 }
 
 #[test]
@@ -122,7 +135,11 @@ fn an_abandoned_search_stops_within_a_turn() {
     let (turn, responses) = connection.turn();
     assert_eq!((turn, responses), (Turn::Waits, Vec::new()));
     assert_eq!(stub.searches.load(Ordering::Relaxed), 0);
-    assert_eq!(connection.talk(&[search(1, "0")]), ["1 search 0"], "its id is free again");
+    assert_eq!(
+        connection.talk(&[search(1, "0")]),
+        ["1 search 0"],
+        "its id is free again"
+    );
 }
 
 #[test]
@@ -131,9 +148,16 @@ fn reads_see_the_updates_before_them() {
     let mut connection = Connection::new(&stub, &limits);
     let responses = connection.talk(&[search(1, "0"), add(2), add(3), search(4, "0"), compare(5)]);
     assert_eq!(responses, ["1 search 0"]);
-    assert_eq!(connection.jobs.len(), 2, "updates do not wait for each other");
+    assert_eq!(
+        connection.jobs.len(),
+        2,
+        "updates do not wait for each other"
+    );
     connection.finish_jobs();
-    assert_eq!(connection.settle(), ["2 add 0", "3 add 0", "4 search 0", "5 compare 0"]);
+    assert_eq!(
+        connection.settle(),
+        ["2 add 0", "3 add 0", "4 search 0", "5 compare 0"]
+    );
 }
 
 #[test]
@@ -149,13 +173,22 @@ fn an_abandon_reaches_requests_that_wait() {
 fn a_bind_waits_for_everything_and_everything_waits_for_it() {
     let (stub, limits) = (Stub::default(), SessionLimits::default());
     let mut connection = Connection::new(&stub, &limits);
-    let requests = [search(1, "3"), add(2), bind(3, "slow ada", "right"), who_am_i(4)];
+    let requests = [
+        search(1, "3"),
+        add(2),
+        bind(3, "slow ada", "right"),
+        who_am_i(4),
+    ];
     let responses = connection.talk(&requests);
     assert_eq!(responses, ["1 entry", "1 entry", "1 entry", "1 search 0"]);
     connection.finish_jobs();
     assert_eq!(connection.settle(), ["2 add 0"]);
     assert!(matches!(connection.jobs[..], [Job::CheckPassword(_)]));
-    assert_eq!(connection.settle(), [""; 0], "nothing happens during the bind");
+    assert_eq!(
+        connection.settle(),
+        [""; 0],
+        "nothing happens during the bind"
+    );
     connection.finish_jobs();
     assert_eq!(connection.settle(), ["3 bind 0", "4 whoami slow ada"]);
 }
@@ -164,7 +197,12 @@ fn a_bind_waits_for_everything_and_everything_waits_for_it() {
 fn a_failed_bind_leaves_the_connection_anonymous() {
     let (stub, limits) = (Stub::default(), SessionLimits::default());
     let mut connection = Connection::new(&stub, &limits);
-    let requests = [bind(1, "ada", "right"), who_am_i(2), bind(3, "bob", "wrong"), who_am_i(4)];
+    let requests = [
+        bind(1, "ada", "right"),
+        who_am_i(2),
+        bind(3, "bob", "wrong"),
+        who_am_i(4),
+    ];
     let expected = ["1 bind 0", "2 whoami ada", "3 bind 49", "4 whoami "];
     assert_eq!(connection.talk(&requests), expected);
 }
@@ -182,8 +220,17 @@ fn a_full_hashing_pool_is_answered_busy() {
 fn an_id_in_use_is_a_protocol_error() {
     let (stub, limits) = (Stub::default(), SessionLimits::default());
     let mut connection = Connection::new(&stub, &limits);
-    let responses = connection.talk(&[search(1, "2"), search(1, "5"), add(2), add(2), search(2, "0")]);
-    let done: Vec<_> = responses.iter().filter(|text| !text.ends_with("entry")).collect();
+    let responses = connection.talk(&[
+        search(1, "2"),
+        search(1, "5"),
+        add(2),
+        add(2),
+        search(2, "0"),
+    ]);
+    let done: Vec<_> = responses
+        .iter()
+        .filter(|text| !text.ends_with("entry"))
+        .collect();
     assert_eq!(done, ["1 search 2", "2 add 2", "2 search 2", "1 search 0"]);
     connection.finish_jobs();
     assert_eq!(connection.settle(), ["2 add 0"]);
@@ -197,10 +244,16 @@ fn what_is_not_ldap_gets_a_notice_of_disconnection() {
         &[0x30, 0x80, 0x00, 0x00],
         &[0x30, 0x05, 0x02, 0x01, 0x00, 0x42, 0x00],
         &[0x30, 0x05, 0x02, 0x01, 0x01, 0x5f, 0x00],
-        &[0x30, 0x0c, 0x02, 0x01, 0x01, 0x63, 0x7f, 0x04, 0x00, 0x0a, 0x01, 0x00, 0x0a, 0x01],
+        &[
+            0x30, 0x0c, 0x02, 0x01, 0x01, 0x63, 0x7f, 0x04, 0x00, 0x0a, 0x01, 0x00, 0x0a, 0x01,
+        ],
     ] {
         let mut connection = Connection::new(&stub, &limits);
-        assert_eq!(connection.talk(&[garbage.to_vec()]), ["0 notice 2"], "{garbage:x?}");
+        assert_eq!(
+            connection.talk(&[garbage.to_vec()]),
+            ["0 notice 2"],
+            "{garbage:x?}"
+        );
         assert_eq!(connection.turn().0, Turn::Closing);
         assert!(connection.session.sent_notice() && !connection.session.wants_input());
     }
@@ -211,7 +264,10 @@ fn a_malformed_body_is_answered_on_its_id() {
     let (stub, limits) = (Stub::default(), SessionLimits::default());
     let mut connection = Connection::new(&stub, &limits);
     let mut wrong_scope = search(7, "0");
-    let scope = wrong_scope.windows(3).position(|bytes| bytes == [0x0a, 0x01, 0x02]).unwrap();
+    let scope = wrong_scope
+        .windows(3)
+        .position(|bytes| bytes == [0x0a, 0x01, 0x02])
+        .unwrap();
     wrong_scope[scope + 2] = 9;
     let responses = connection.talk(&[wrong_scope, search(8, "0")]);
     assert_eq!(responses, ["7 search 2", "8 search 0"]);
@@ -230,7 +286,10 @@ fn the_size_limit_grows_with_a_bind() {
     assert_eq!(connection.talk(&[large(1)]), ["0 notice 2"]);
     let mut connection = Connection::new(&stub, &limits);
     let responses = connection.talk(&[bind(1, "slow", "right"), large(2)]);
-    assert_eq!(responses, [""; 0], "the larger request is judged when the bind is answered");
+    assert_eq!(
+        responses, [""; 0],
+        "the larger request is judged when the bind is answered"
+    );
     connection.finish_jobs();
     assert_eq!(connection.settle(), ["1 bind 0", "2 bind 0"]);
     let huge = vec![0x30, 0x82, 0x04, 0x00];
@@ -240,7 +299,10 @@ fn the_size_limit_grows_with_a_bind() {
 #[test]
 fn a_client_that_does_not_read_pins_little() {
     let stub = Stub::default();
-    let limits = SessionLimits { output_bytes_max: 10_000, ..SessionLimits::default() };
+    let limits = SessionLimits {
+        output_bytes_max: 10_000,
+        ..SessionLimits::default()
+    };
     let mut connection = Connection::new(&stub, &limits);
     connection.send(&[search(1, "1000/1000"), search(2, "1000/1000"), compare(3)]);
     let mut turn = Turn::More;
@@ -274,13 +336,23 @@ fn a_connection_at_its_limit_is_not_read_from() {
 #[test]
 fn searches_beyond_the_running_limit_wait() {
     let stub = Stub::default();
-    let limits = SessionLimits { searches_running_max: 3, ..SessionLimits::default() };
+    let limits = SessionLimits {
+        searches_running_max: 3,
+        ..SessionLimits::default()
+    };
     let mut connection = Connection::new(&stub, &limits);
     let requests: Vec<_> = (1..=10).map(|id| search(id, "5")).collect();
     connection.send(&requests);
     connection.turn();
     assert_eq!(stub.searches.load(Ordering::Relaxed), 3);
-    assert_eq!(connection.settle().iter().filter(|text| text.ends_with("search 0")).count(), 10);
+    assert_eq!(
+        connection
+            .settle()
+            .iter()
+            .filter(|text| text.ends_with("search 0"))
+            .count(),
+        10
+    );
 }
 
 #[test]
@@ -293,7 +365,10 @@ fn unbind_ends_the_connection_after_begun_updates() {
     assert_eq!(stub.searches.load(Ordering::Relaxed), 0);
     connection.finish_jobs();
     let (turn, responses) = connection.turn();
-    assert_eq!((turn, responses), (Turn::Closing, vec!["2 add 0".to_owned()]));
+    assert_eq!(
+        (turn, responses),
+        (Turn::Closing, vec!["2 add 0".to_owned()])
+    );
     assert!(!connection.session.sent_notice());
 }
 
@@ -317,7 +392,10 @@ fn draining_finishes_what_was_received() {
     assert!(!connection.session.wants_input());
     assert_eq!(connection.settle().len(), 301);
     connection.finish_jobs();
-    assert_eq!(connection.settle(), ["2 add 0", "3 compare 0", "0 notice 52"]);
+    assert_eq!(
+        connection.settle(),
+        ["2 add 0", "3 compare 0", "0 notice 52"]
+    );
     assert_eq!(connection.turn().0, Turn::Closing);
 }
 
@@ -326,7 +404,9 @@ fn nothing_follows_a_notice() {
     let (stub, limits) = (Stub::default(), SessionLimits::default());
     let mut connection = Connection::new(&stub, &limits);
     connection.talk(&[add(1)]);
-    connection.session.disconnect(ResultCode::Unavailable, "gone");
+    connection
+        .session
+        .disconnect(ResultCode::Unavailable, "gone");
     connection.finish_jobs();
     assert_eq!(connection.settle(), ["0 notice 52"]);
 }
@@ -352,7 +432,10 @@ impl OperationLog for Lines {
 #[test]
 fn each_operation_is_one_line() {
     let (stub, limits) = (Stub::default(), SessionLimits::default());
-    let log = Lines { lines: Mutex::default(), now: Mutex::new(Instant::now()) };
+    let log = Lines {
+        lines: Mutex::default(),
+        now: Mutex::new(Instant::now()),
+    };
     let mut connection = Connection::new(&stub, &limits);
     connection.session = Session::new(&stub, &limits, Some(&log), 7);
     connection.talk(&[bind(1, "slow \"a\"", "right"), search(2, "2")]);

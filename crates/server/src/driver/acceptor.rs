@@ -187,7 +187,10 @@ impl<'h, H: Handler> Acceptor<'h, H> {
         if let Some(log) = self.log {
             log.line(&format!("conn={id} ACCEPT from IP={peer}"));
         }
-        let least = self.workers.iter().min_by_key(|worker| worker.connections());
+        let least = self
+            .workers
+            .iter()
+            .min_by_key(|worker| worker.connections());
         if let Some(worker) = least {
             worker.hand_over(Accepted { id, stream });
         }

@@ -77,7 +77,8 @@ impl<'h, H: Handler> Connection<'h, H> {
                 self.active_at = now;
                 // Less than asked for means that there is no more: saves the read that says so.
                 self.readable = count == scratch.len() || self.read_closed;
-                self.session.receive(scratch.get(..count).unwrap_or_default());
+                self.session
+                    .receive(scratch.get(..count).unwrap_or_default());
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.readable = false,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -146,7 +147,9 @@ impl<'h, H: Handler> Connection<'h, H> {
     /// Whether the connection has outlived a time limit, and which.
     pub(super) fn overdue(&self, limits: &SessionLimits, now: Instant) -> Option<&'static str> {
         let exceeded = |since: Option<Instant>, limit: Option<Duration>| {
-            since.zip(limit).is_some_and(|(since, limit)| now.duration_since(since) >= limit)
+            since
+                .zip(limit)
+                .is_some_and(|(since, limit)| now.duration_since(since) >= limit)
         };
         if exceeded(self.lingers_since, Some(LINGER)) {
             Some("disconnected")

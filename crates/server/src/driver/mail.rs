@@ -69,7 +69,8 @@ impl<H: Handler> Clone for WorkerHandle<H> {
 impl<H: Handler> Mailbox<H> {
     pub(super) fn new() -> Result<Self, ServerError> {
         let poll = Poll::new().map_err(ServerError::system("set up polling"))?;
-        let waker = Waker::new(poll.registry(), WAKE).map_err(ServerError::system("set up polling"))?;
+        let waker =
+            Waker::new(poll.registry(), WAKE).map_err(ServerError::system("set up polling"))?;
         // Unbounded, because sessions bound what they have outstanding.
         let (sender, inbox) = crossbeam_channel::unbounded();
         let handle = WorkerHandle {

@@ -60,7 +60,13 @@ pub(crate) fn run<H: Handler>(
         .map(|_| Mailbox::new())
         .collect::<Result<Vec<_>, _>>()?;
     let handles: Vec<WorkerHandle<H>> = workers.iter().map(Mailbox::handle).collect();
-    let mut acceptor = Acceptor::new(poll, listeners, handles.clone(), shared.settings, shared.log)?;
+    let mut acceptor = Acceptor::new(
+        poll,
+        listeners,
+        handles.clone(),
+        shared.settings,
+        shared.log,
+    )?;
     thread::scope(|scope| {
         let guard = |name| stop.on_panic(name);
         let (to_writer, updates) = crossbeam_channel::unbounded();

@@ -79,7 +79,9 @@ impl<'h, H: Handler> Worker<'h, H> {
                 }
             }
             for _ in 0..self.ready.len() {
-                let Some(id) = self.ready.pop_front() else { break };
+                let Some(id) = self.ready.pop_front() else {
+                    break;
+                };
                 self.serve(id, now);
             }
             self.sweep(now);
@@ -141,12 +143,17 @@ impl<'h, H: Handler> Worker<'h, H> {
             self.mailbox.forget_connection();
             return;
         }
-        let Shared { handler, settings, log } = self.shared;
+        let Shared {
+            handler,
+            settings,
+            log,
+        } = self.shared;
         let mut session = Session::new(handler, &settings.session, log, id as u64);
         if self.draining {
             session.drain();
         }
-        self.connections.insert(id, Connection::new(session, stream, now));
+        self.connections
+            .insert(id, Connection::new(session, stream, now));
         self.schedule(id);
     }
 

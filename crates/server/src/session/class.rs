@@ -27,7 +27,9 @@ impl Class {
             Request::Abandon(_) => Class::Abandon,
             Request::Search(_) => Class::Search,
             Request::Compare(_) | Request::Extended(_) => Class::Read,
-            Request::Modify(_) | Request::Add(_) | Request::Delete(_) | Request::ModifyDn(_) => Class::Update,
+            Request::Modify(_) | Request::Add(_) | Request::Delete(_) | Request::ModifyDn(_) => {
+                Class::Update
+            }
         }
     }
 }

@@ -13,7 +13,8 @@ use std::fmt::{self, Write as _};
 use std::time::Instant;
 
 use fulgurite_ldap::{
-    Authentication, LdapResult, MessageId, Operation, Request, Response, ResponseMessage, SearchRequest, frame,
+    Authentication, LdapResult, MessageId, Operation, Request, Response, ResponseMessage,
+    SearchRequest, frame,
 };
 
 /// Where lines about operations go; also their clock.
@@ -157,7 +158,9 @@ const fn tag_of(response: &Response<'_>) -> Option<u8> {
         Response::ModifyDn(_) => 0x6d,
         Response::Compare(_) => 0x6f,
         Response::Extended { .. } => 0x78,
-        Response::SearchEntry(_) | Response::SearchReference(_) | Response::Intermediate { .. } => return None,
+        Response::SearchEntry(_) | Response::SearchReference(_) | Response::Intermediate { .. } => {
+            return None;
+        }
     })
 }
 
@@ -180,7 +183,11 @@ fn describe(request: &Request<'_>) -> String {
         Request::Bind(bind) => match bind.authentication {
             Authentication::Simple(_) => format!("BIND dn={} method=128", Quoted(bind.name)),
             Authentication::Sasl { mechanism, .. } => {
-                format!("BIND dn={} method=163 mech={}", Quoted(bind.name), Quoted(mechanism))
+                format!(
+                    "BIND dn={} method=163 mech={}",
+                    Quoted(bind.name),
+                    Quoted(mechanism)
+                )
             }
             Authentication::Unknown(tag) => {
                 format!("BIND dn={} method={}", Quoted(bind.name), tag.0)
@@ -189,8 +196,15 @@ fn describe(request: &Request<'_>) -> String {
         Request::Unbind => "UNBIND".to_owned(),
         Request::Search(search) => describe_search(search),
         Request::Modify(modify) => {
-            let attributes = modify.changes.iter().map(|change| change.attribute.description);
-            format!("MOD dn={} attr={}", Quoted(modify.dn), Names(attributes.collect()))
+            let attributes = modify
+                .changes
+                .iter()
+                .map(|change| change.attribute.description);
+            format!(
+                "MOD dn={} attr={}",
+                Quoted(modify.dn),
+                Names(attributes.collect())
+            )
         }
         Request::Add(add) => format!("ADD dn={}", Quoted(add.dn)),
         Request::Delete(delete) => format!("DEL dn={}", Quoted(delete.dn)),
@@ -301,7 +315,10 @@ mod tests {
             masked("(userPassword:octetStringMatch:=secret)"),
             "(userPassword:octetStringMatch:=...)"
         );
-        assert_eq!(masked("(|(userPassword>=s)(a~=b))"), "(|(userPassword>=...)(a~=b))");
+        assert_eq!(
+            masked("(|(userPassword>=s)(a~=b))"),
+            "(|(userPassword>=...)(a~=b))"
+        );
     }
 
     #[test]

@@ -288,8 +288,7 @@ impl<'h, H: Handler> Session<'h, H> {
                 self.operations.note(&message);
                 self.end();
             } else {
-                self.operations
-                    .begin(&message, pdu, first.received);
+                self.operations.begin(&message, pdu, first.received);
             }
         }
         true

@@ -46,7 +46,11 @@ struct Unanswered {
 }
 
 impl<'h, H: Handler> Operations<'h, H> {
-    pub(super) fn new(handler: &'h H, limits: &SessionLimits, log: Option<ConnectionLog<'h>>) -> Self {
+    pub(super) fn new(
+        handler: &'h H,
+        limits: &SessionLimits,
+        log: Option<ConnectionLog<'h>>,
+    ) -> Self {
         Operations {
             handler,
             identity: H::Identity::default(),
@@ -103,13 +107,12 @@ impl<'h, H: Handler> Operations<'h, H> {
     }
 
     /// Begins a request that [may begin](Self::may_begin); it was decoded from `pdu`.
-    pub(super) fn begin(
-        &mut self,
-        message: &Message<'_>,
-        pdu: &[u8],
-        received: Option<Instant>,
-    ) {
-        let Message { id, request, controls } = message;
+    pub(super) fn begin(&mut self, message: &Message<'_>, pdu: &[u8], received: Option<Instant>) {
+        let Message {
+            id,
+            request,
+            controls,
+        } = message;
         let (handler, id) = (self.handler, *id);
         let record = self.log.as_mut().map(|log| log.begin(request, received));
         let mark = self.output.mark();
@@ -128,18 +131,33 @@ impl<'h, H: Handler> Operations<'h, H> {
                 self.end(record, mark);
             }
             Request::Bind(bind) => {
-                match handler.begin_bind(&mut self.identity, id, bind, controls, self.output.append()) {
+                match handler.begin_bind(
+                    &mut self.identity,
+                    id,
+                    bind,
+                    controls,
+                    self.output.append(),
+                ) {
                     BindStep::Done => self.end(record, mark),
                     BindStep::CheckPassword(check) => {
-                        self.bind = Some(Unanswered { id, bytes: pdu.len(), record });
+                        self.bind = Some(Unanswered {
+                            id,
+                            bytes: pdu.len(),
+                            record,
+                        });
                         self.jobs.push(Job::CheckPassword(check));
                     }
                 }
             }
             Request::Modify(_) | Request::Add(_) | Request::Delete(_) | Request::ModifyDn(_) => {
-                self.jobs.push(Job::Update(id, handler.update(&self.identity, pdu)));
+                self.jobs
+                    .push(Job::Update(id, handler.update(&self.identity, pdu)));
                 self.update_bytes += pdu.len();
-                self.updates.push_back(Unanswered { id, bytes: pdu.len(), record });
+                self.updates.push_back(Unanswered {
+                    id,
+                    bytes: pdu.len(),
+                    record,
+                });
             }
             // These have no response and are dealt with where they are taken.
             Request::Unbind | Request::Abandon(_) => {}
@@ -172,10 +190,7 @@ impl<'h, H: Handler> Operations<'h, H> {
     }
 
     /// One quantum of one search; gives it back if it is not done.
-    fn advance(
-        &mut self,
-        mut running: Running<H::Search<'h>>,
-    ) -> Option<Running<H::Search<'h>>> {
+    fn advance(&mut self, mut running: Running<H::Search<'h>>) -> Option<Running<H::Search<'h>>> {
         let mark = self.output.mark();
         let room = self.output.room().min(QUANTUM_BYTES_MAX);
         match running.search.advance(self.output.append(), room) {

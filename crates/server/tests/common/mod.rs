@@ -13,26 +13,50 @@ use fulgurite_ldap::{Assertion, LdapResult};
 /// A request for `entries` entries of the stub.
 pub(crate) fn search(id: u32, entries: &str) -> Vec<u8> {
     let filter = Filter::Present(b"objectClass");
-    request(id, &Request::Search(SearchRequest::new(entries, Scope::Subtree, filter)))
+    request(
+        id,
+        &Request::Search(SearchRequest::new(entries, Scope::Subtree, filter)),
+    )
 }
 
 /// An update, which the stub accepts.
 pub(crate) fn add(id: u32) -> Vec<u8> {
-    request(id, &Request::Add(AddRequest { dn: b"cn=new", attributes: Vec::new() }))
+    request(
+        id,
+        &Request::Add(AddRequest {
+            dn: b"cn=new",
+            attributes: Vec::new(),
+        }),
+    )
 }
 
 /// A bind; the stub accepts the password `right`, slowly if the name begins with `slow`.
 pub(crate) fn bind(id: u32, name: &str, password: &str) -> Vec<u8> {
-    request(id, &Request::Bind(BindRequest::simple(name, password.as_bytes())))
+    request(
+        id,
+        &Request::Bind(BindRequest::simple(name, password.as_bytes())),
+    )
 }
 
 pub(crate) fn compare(id: u32) -> Vec<u8> {
-    let assertion = Assertion { attribute: b"cn", value: b"x" };
-    request(id, &Request::Compare(CompareRequest { dn: b"cn=x", assertion }))
+    let assertion = Assertion {
+        attribute: b"cn",
+        value: b"x",
+    };
+    request(
+        id,
+        &Request::Compare(CompareRequest {
+            dn: b"cn=x",
+            assertion,
+        }),
+    )
 }
 
 pub(crate) fn who_am_i(id: u32) -> Vec<u8> {
-    let extended = ExtendedRequest { oid: oid::WHO_AM_I.as_bytes(), value: None };
+    let extended = ExtendedRequest {
+        oid: oid::WHO_AM_I.as_bytes(),
+        value: None,
+    };
     request(id, &Request::Extended(extended))
 }
 
@@ -62,7 +86,10 @@ pub(crate) fn describe(pdu: &[u8]) -> String {
         Response::Compare(result) => format!("compare {}", code(result)),
         Response::Extended { result, .. } if message.id == 0 => format!("notice {}", code(result)),
         Response::Extended { value, .. } => {
-            format!("whoami {}", String::from_utf8_lossy(value.unwrap_or_default()))
+            format!(
+                "whoami {}",
+                String::from_utf8_lossy(value.unwrap_or_default())
+            )
         }
         other => format!("{other:?}"),
     };

@@ -1,0 +1,120 @@
+//! The directory as a handler: messages to its operations, results to bytes.
+
+use fulgurite_directory::{
+    BindOutcome, BindStep as DirectoryStep, Directory, PasswordCheck,
+    Progress as DirectoryProgress, Quantum, SearchTask, Session as Identity, WriteRequest,
+};
+use fulgurite_ldap::{
+    BindRequest, CompareRequest, Controls, ExtendedRequest, MessageId, Operation, SearchRequest,
+    encode,
+};
+
+use crate::handler::{BindStep, Handler, Progress, RunningSearch};
+
+/// A password to verify for the bind with this id.
+pub struct Check(MessageId, PasswordCheck);
+
+/// What the verification for the bind with this id has found.
+pub struct Verdict(MessageId, BindOutcome);
+
+impl Handler for Directory {
+    type Identity = Identity;
+    type Search<'h> = SearchTask<'h>;
+    type Update = WriteRequest;
+    type PasswordCheck = Check;
+    type PasswordVerdict = Verdict;
+
+    fn is_authenticated(&self, identity: &Identity) -> bool {
+        identity.is_authenticated()
+    }
+
+    fn begin_search<'h>(
+        &'h self,
+        identity: &Identity,
+        id: MessageId,
+        request: &SearchRequest<'_>,
+        controls: &Controls<'_>,
+    ) -> SearchTask<'h> {
+        self.begin_search(identity, id, request, controls)
+    }
+
+    fn compare(
+        &self,
+        identity: &Identity,
+        id: MessageId,
+        request: &CompareRequest<'_>,
+        controls: &Controls<'_>,
+        out: &mut Vec<u8>,
+    ) {
+        let result = self.compare(identity, request, controls);
+        encode::result(out, id, Operation::Compare, &result, &[]);
+    }
+
+    fn extended(
+        &self,
+        identity: &Identity,
+        id: MessageId,
+        request: &ExtendedRequest<'_>,
+        controls: &Controls<'_>,
+        out: &mut Vec<u8>,
+    ) {
+        self.extended(identity, request, controls).encode(id, out);
+    }
+
+    fn begin_bind(
+        &self,
+        identity: &mut Identity,
+        id: MessageId,
+        request: &BindRequest<'_>,
+        controls: &Controls<'_>,
+        out: &mut Vec<u8>,
+    ) -> BindStep<Check> {
+        identity.reset();
+        match self.begin_bind(request, controls) {
+            DirectoryStep::Done(outcome) => {
+                outcome.finish(identity, id, out);
+                BindStep::Done
+            }
+            DirectoryStep::Check(check) => BindStep::CheckPassword(Check(id, check)),
+        }
+    }
+
+    fn check_password(&self, Check(id, check): Check) -> Verdict {
+        Verdict(id, check.run())
+    }
+
+    fn finish_bind(
+        &self,
+        identity: &mut Identity,
+        Verdict(id, outcome): Verdict,
+        out: &mut Vec<u8>,
+    ) {
+        outcome.finish(identity, id, out);
+    }
+
+    fn update(&self, identity: &Identity, pdu: &[u8]) -> WriteRequest {
+        WriteRequest::new(identity, pdu)
+    }
+
+    fn apply(&self, updates: Vec<WriteRequest>) -> Vec<Vec<u8>> {
+        let replies = self.apply(&updates);
+        replies.into_iter().map(|reply| reply.bytes).collect()
+    }
+}
+
+impl RunningSearch for SearchTask<'_> {
+    fn advance(&mut self, out: &mut Vec<u8>, room: usize) -> Progress {
+        let quantum = Quantum {
+            bytes_max: room,
+            ..Quantum::default()
+        };
+        match self.advance(out, quantum) {
+            DirectoryProgress::More => Progress::More,
+            DirectoryProgress::Done => Progress::Done,
+        }
+    }
+
+    fn park(&mut self) {
+        self.park();
+    }
+}
