@@ -1,4 +1,44 @@
-//! The `fulgurite` program.
+//! The `fulgurite` program: an LDAP directory server and its tools, one sub-command each.
+//!
+//! ```text
+//!   arguments -> flags::Layer --\
+//!   --config FILE ---------------+--> Settings --> commands::{load, serve, export, generate}
+//!   FULGURITE_... --------------/
+//! ```
+//!
+//! Errors are one sentence on standard error and a status other than zero: 2 for a mistake on the command
+//! line, 1 for everything else.
+
 #![forbid(unsafe_code)]
 
-fn main() {}
+mod arguments;
+mod commands;
+mod flags;
+mod lock;
+mod logging;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use arguments::{Arguments, Command};
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return arguments::explain(&error),
+    };
+    let result = match arguments.command {
+        Command::Load(command) => commands::load::run(command),
+        Command::Serve(command) => commands::serve::run(command),
+        Command::Export(command) => commands::export::run(command),
+        Command::Generate(command) => commands::generate::run(command),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("fulgurite: {}", commands::one_line(&error));
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! One module per sub-command.
+
+pub(crate) mod export;
+pub(crate) mod generate;
+pub(crate) mod load;
+pub(crate) mod serve;
+
+use std::io;
+
+/// An error with its causes, on one line.
+pub(crate) fn one_line(error: &anyhow::Error) -> String {
+    let mut line = String::new();
+    for cause in error.chain() {
+        let text = cause.to_string().replace('\n', "; ");
+        // Errors that quote their cause need not be followed by it.
+        if !line.contains(&text) {
+            line.push_str(if line.is_empty() { "" } else { ": " });
+            line.push_str(&text);
+        }
+    }
+    line
+}
+
+/// Success, if all that went wrong is that nobody reads any more.
+pub(crate) fn unless_pipe_closed(result: anyhow::Result<()>) -> anyhow::Result<()> {
+    match result {
+        Err(error) if is_broken_pipe(&error) => Ok(()),
+        other => other,
+    }
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<io::Error>())
+        .any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn causes_are_told_once() {
+        let missing = io::Error::new(io::ErrorKind::NotFound, "no such file");
+        let error = anyhow::Error::from(missing).context("cannot read x: no such file");
+        assert_eq!(one_line(&error), "cannot read x: no such file");
+        let error = anyhow::anyhow!("two\nlines").context("cannot load");
+        assert_eq!(one_line(&error), "cannot load: two; lines");
+    }
+}

@@ -1,0 +1,262 @@
+//! What the program says to people: help, mistakes, and who wins when settings disagree.
+
+mod common;
+
+use std::net::TcpListener;
+use std::process::Stdio;
+
+use common::{Loaded, ROOT, SUFFIX, complaint, fulgurite, path, run};
+
+#[test]
+fn help_and_version() {
+    let version = run(&["--version"]);
+    assert!(version.status.success());
+    assert!(version.stdout.starts_with(b"fulgurite "), "{version:?}");
+    for command in ["load", "serve", "export", "generate"] {
+        let help = run(&[command, "--help"]);
+        assert!(
+            help.status.success() && help.stdout.len() > 500,
+            "{command}: {help:?}"
+        );
+        assert!(
+            run(&["--help"])
+                .stdout
+                .windows(command.len())
+                .any(|text| text == command.as_bytes())
+        );
+    }
+}
+
+#[test]
+fn mistakes_are_one_sentence() {
+    for (arguments, status, sentence) in [
+        (
+            vec!["serve", "--no-such"],
+            2,
+            "fulgurite: unexpected argument '--no-such' found; see --help",
+        ),
+        (
+            vec!["unload"],
+            2,
+            "fulgurite: unrecognized subcommand 'unload'",
+        ),
+        (
+            vec!["serve", "--listen", "http://x"],
+            2,
+            "fulgurite: invalid value 'http://x' for '--listen <URL>'",
+        ),
+        (
+            vec!["load", "--index", "mail:fast", "x.ldif"],
+            2,
+            "fulgurite: invalid value 'mail:fast' for '--index",
+        ),
+        (
+            vec!["serve", "--config", "/no/such.toml"],
+            1,
+            "fulgurite: cannot read configuration file /no/such.toml",
+        ),
+        (
+            vec!["serve", "--suffix", SUFFIX],
+            1,
+            "fulgurite: the data directory is not set",
+        ),
+        (
+            vec!["serve", "--data", "/no/such", "--suffix", SUFFIX],
+            1,
+            "fulgurite: cannot open /no/such",
+        ),
+        (
+            vec!["export", "--data", "/no/such"],
+            1,
+            "fulgurite: /no/such",
+        ),
+        (
+            vec!["generate", "--suffix", "uid=x"],
+            1,
+            "fulgurite: no entry can be made for the suffix",
+        ),
+    ] {
+        let (code, text) = complaint(&run(&arguments));
+        assert!(
+            code == status && text.starts_with(sentence),
+            "{arguments:?}: {code} {text}"
+        );
+    }
+}
+
+#[test]
+fn a_failed_load_leaves_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data");
+    let load = |file: &str| {
+        complaint(&run(&[
+            "load",
+            "-q",
+            "--data",
+            path(&data),
+            "--suffix",
+            SUFFIX,
+            file,
+        ]))
+    };
+    let (code, text) = load("/no/such.ldif");
+    assert!(code == 1 && text.contains("/no/such.ldif"), "{text}");
+    assert!(!data.exists());
+    let wrong = directory.path().join("wrong.ldif");
+    let ldif = "dn: dc=example,dc=com\nobjectClass: dcObject\nobjectClass: organization\ndc: example\no: x\n\n\
+                dn: cn=x,dc=example,dc=com\nobjectClass: person\ncn: x\n";
+    std::fs::write(&wrong, ldif).unwrap();
+    let (code, text) = load(path(&wrong));
+    assert_eq!(code, 1);
+    assert!(
+        text.contains("wrong.ldif, line 7: cn=x,dc=example,dc=com"),
+        "{text}"
+    );
+    assert!(!data.exists());
+    let schema = directory.path().join("wrong.schema");
+    std::fs::write(&schema, "attributetype ( nonsense").unwrap();
+    let arguments = [
+        "load",
+        "-q",
+        "--schema",
+        path(&schema),
+        "--data",
+        path(&data),
+        "--suffix",
+        SUFFIX,
+    ];
+    let (code, text) = complaint(&run(&[arguments.as_slice(), &[path(&wrong)]].concat()));
+    assert!(code == 1 && text.contains("wrong.schema"), "{text}");
+}
+
+#[test]
+fn a_port_in_use_is_said_to_be() {
+    let loaded = Loaded::generated(1);
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("ldap://{}", taken.local_addr().unwrap());
+    let output = loaded
+        .serve_command(&url)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let expected =
+        format!("fulgurite: cannot listen on {url}: the address is in use by another program");
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(text.lines().last(), Some(expected.as_str()));
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn one_server_or_load_per_directory() {
+    let loaded = Loaded::generated(5);
+    let serving = loaded.serve(&[]);
+    let in_use = format!(
+        "fulgurite: {} is in use by another fulgurite serve or load",
+        loaded.data_str()
+    );
+    let second = loaded.serve_command("ldap://127.0.0.1:0").output().unwrap();
+    assert_eq!(complaint(&second), (1, in_use.clone()));
+    let ldif = path(&loaded.root.path().join("all.ldif"));
+    let load = run(&[
+        "load",
+        "-q",
+        "--data",
+        loaded.data_str(),
+        "--suffix",
+        SUFFIX,
+        ldif,
+    ]);
+    assert_eq!(complaint(&load), (1, in_use));
+    let export = run(&["export", "--data", loaded.data_str()]);
+    assert!(
+        export.status.success(),
+        "an export works beside a server: {export:?}"
+    );
+    serving.stop();
+    loaded.serve(&[]).stop();
+}
+
+#[test]
+fn what_was_loaded_is_exported_and_can_be_loaded_again() {
+    let loaded = Loaded::generated(300);
+    let export = run(&["export", "--data", loaded.data_str()]);
+    assert!(export.status.success(), "{export:?}");
+    let again = Loaded::from_ldif(&export.stdout);
+    let second = run(&["export", "--data", again.data_str()]);
+    assert_eq!(export.stdout, second.stdout);
+    let entries = String::from_utf8(second.stdout)
+        .unwrap()
+        .matches("\ndn:")
+        .count();
+    assert!(entries >= 300, "{entries} entries");
+}
+
+#[test]
+fn an_export_into_a_closed_pipe_is_no_error() {
+    let loaded = Loaded::generated(2000);
+    let mut child = fulgurite()
+        .args(["export", "--data", loaded.data_str()])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(
+        output.status.success() && output.stderr.is_empty(),
+        "{output:?}"
+    );
+}
+
+#[test]
+fn generated_directories_are_the_same_everywhere() {
+    let first = run(&["generate", "--users", "50", "--seed", "7"]);
+    assert_eq!(
+        first.stdout,
+        run(&["generate", "--users", "50", "--seed", "7"]).stdout
+    );
+    assert_ne!(
+        first.stdout,
+        run(&["generate", "--users", "50", "--seed", "8"]).stdout
+    );
+}
+
+#[test]
+fn flags_win_over_the_file_and_the_file_over_the_environment() {
+    let loaded = Loaded::generated(20);
+    let file = loaded.root.path().join("fulgurite.toml");
+    let text = format!(
+        "data = \"{}\"\nlisten = [\"ldap://127.0.0.1:0\"]\n[root]\ndn = \"{ROOT}\"\npassword = \"file\"\n\
+         [limits]\nsize = 3\n",
+        loaded.data_str()
+    );
+    std::fs::write(&file, text).unwrap();
+    let serve = |flags: &[&str]| {
+        let mut command = fulgurite();
+        command.args(["serve", "--config", path(&file)]).args(flags);
+        command
+            .env("FULGURITE_SUFFIX", SUFFIX)
+            .env("FULGURITE_LIMITS_SIZE", "5");
+        common::Serving::start(&mut command)
+    };
+    let found = |serving: &common::Serving| {
+        let mut client = serving.client();
+        let people = client
+            .search(
+                SUFFIX,
+                fulgurite_client::Scope::Subtree,
+                "(uid=*)",
+                &["1.1"],
+            )
+            .unwrap();
+        people.entries.len()
+    };
+    let serving = serve(&[]);
+    assert_eq!(found(&serving), 3);
+    let bound = serving.client().bind(ROOT, b"file").unwrap();
+    assert!(bound.is_success(), "{bound:?}");
+    serving.stop();
+    let serving = serve(&["--size-limit", "4"]);
+    assert_eq!(found(&serving), 4);
+    serving.stop();
+}
