@@ -40,9 +40,21 @@ impl Connection {
     /// Takes a connected socket.
     pub(crate) fn new(stream: TcpStream, depth: u32, now: Instant) -> Self {
         let slots = (1..=depth.max(1))
-            .map(|id| Slot { id, number: 0, entries: 0, fits: true, sent_at: now })
+            .map(|id| Slot {
+                id,
+                number: 0,
+                entries: 0,
+                fits: true,
+                sent_at: now,
+            })
             .collect();
-        Connection { stream, slots, outstanding: 0, input: Vec::new(), output: Vec::new() }
+        Connection {
+            stream,
+            slots,
+            outstanding: 0,
+            input: Vec::new(),
+            output: Vec::new(),
+        }
     }
 
     pub(crate) fn is_done(&self) -> bool {
@@ -50,7 +62,11 @@ impl Connection {
     }
 
     /// Fills every slot for the first time.
-    pub(crate) fn begin(&mut self, workload: &Workload, numbers: &mut impl Numbers) -> anyhow::Result<()> {
+    pub(crate) fn begin(
+        &mut self,
+        workload: &Workload,
+        numbers: &mut impl Numbers,
+    ) -> anyhow::Result<()> {
         let now = Instant::now();
         for index in 0..self.slots.len() {
             self.fill(index, workload, numbers, now);
@@ -58,11 +74,23 @@ impl Connection {
         self.flush()
     }
 
-    fn fill(&mut self, index: usize, workload: &Workload, numbers: &mut impl Numbers, now: Instant) {
+    fn fill(
+        &mut self,
+        index: usize,
+        workload: &Workload,
+        numbers: &mut impl Numbers,
+        now: Instant,
+    ) {
         if let Some(slot) = self.slots.get_mut(index)
             && let Some(number) = numbers.next()
         {
-            *slot = Slot { number, entries: 0, fits: true, sent_at: now, ..*slot };
+            *slot = Slot {
+                number,
+                entries: 0,
+                fits: true,
+                sent_at: now,
+                ..*slot
+            };
             workload.request(number, slot.id, &mut self.output);
             self.outstanding += 1;
         }
@@ -78,9 +106,13 @@ impl Connection {
     ) -> anyhow::Result<()> {
         loop {
             match self.stream.read(scratch) {
-                Ok(0) => bail!("the server closed a connection with {} requests outstanding", self.outstanding),
+                Ok(0) => bail!(
+                    "the server closed a connection with {} requests outstanding",
+                    self.outstanding
+                ),
                 Ok(count) => {
-                    self.input.extend_from_slice(scratch.get(..count).unwrap_or_default());
+                    self.input
+                        .extend_from_slice(scratch.get(..count).unwrap_or_default());
                     self.take_responses(workload, numbers, tally)?;
                     self.flush()?;
                     if count < scratch.len() {
@@ -123,8 +155,16 @@ impl Connection {
     ) -> anyhow::Result<()> {
         let depth = self.slots.len();
         let index = (message.id as usize).wrapping_sub(1) % depth;
-        let Some(slot) = self.slots.get_mut(index).filter(|slot| slot.id == message.id) else {
-            bail!("a response to message {}, which is not outstanding: {:?}", message.id, message.response);
+        let Some(slot) = self
+            .slots
+            .get_mut(index)
+            .filter(|slot| slot.id == message.id)
+        else {
+            bail!(
+                "a response to message {}, which is not outstanding: {:?}",
+                message.id,
+                message.response
+            );
         };
         match &message.response {
             Response::SearchEntry(entry) => {
@@ -132,10 +172,16 @@ impl Connection {
                 slot.fits &= workload.entry_fits(slot.number, entry.dn);
             }
             response => {
-                let Some(result) = response.result() else { return Ok(()) };
+                let Some(result) = response.result() else {
+                    return Ok(());
+                };
                 let fits = slot.fits && workload.result_fits(result.code, slot.entries);
                 tally.record(now - slot.sent_at, slot.entries, result.is_success(), fits);
-                let id = if slot.id > ID_MAX { index + 1 } else { slot.id as usize + depth };
+                let id = if slot.id > ID_MAX {
+                    index + 1
+                } else {
+                    slot.id as usize + depth
+                };
                 slot.id = u32::try_from(id).context("too many message ids")?;
                 self.outstanding -= 1;
                 self.fill(index, workload, numbers, now);

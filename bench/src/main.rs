@@ -79,14 +79,18 @@ struct Arguments {
 fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
     let targets = match &arguments.ldif {
-        Some(path) => Targets::read(path).with_context(|| format!("cannot read {}", path.display()))?,
+        Some(path) => {
+            Targets::read(path).with_context(|| format!("cannot read {}", path.display()))?
+        }
         None => Targets::default(),
     };
     let workload = Workload::new(&arguments, targets)?;
     let cpu_before = arguments.server_pid.map(process::cpu_time).transpose()?;
     let run = run::run(&arguments, &workload)?;
     let cpu_after = arguments.server_pid.map(process::cpu_time).transpose()?;
-    let server_cpu = cpu_before.zip(cpu_after).map(|(before, after)| after.saturating_sub(before));
+    let server_cpu = cpu_before
+        .zip(cpu_after)
+        .map(|(before, after)| after.saturating_sub(before));
     let report = Report::new(run, server_cpu);
     println!(
         "{}{:?} connections={} depth={} {report}",

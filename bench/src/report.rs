@@ -20,7 +20,8 @@ pub(crate) struct Tally {
 
 impl Tally {
     pub(crate) fn record(&mut self, latency: Duration, entries: u64, succeeded: bool, fits: bool) {
-        self.latencies_us.push(u32::try_from(latency.as_micros()).unwrap_or(u32::MAX));
+        self.latencies_us
+            .push(u32::try_from(latency.as_micros()).unwrap_or(u32::MAX));
         self.entries += entries;
         self.errors += u64::from(!succeeded);
         self.wrong += u64::from(succeeded && !fits);
@@ -76,7 +77,11 @@ impl fmt::Display for Report {
         )?;
         if let Some(cpu) = self.server_cpu {
             let each = cpu.as_secs_f64() * 1e6 / (requests.max(1) as f64);
-            write!(f, " server_cpu={:.2}s server_cpu_each={each:.1}us", cpu.as_secs_f64())?;
+            write!(
+                f,
+                " server_cpu={:.2}s server_cpu_each={each:.1}us",
+                cpu.as_secs_f64()
+            )?;
         }
         Ok(())
     }
@@ -93,10 +98,22 @@ mod tests {
             tally.record(Duration::from_micros(us), 1, true, us != 7);
         }
         tally.record(Duration::from_micros(5000), 0, false, false);
-        let report = Report::new(Run { elapsed: Duration::from_secs(2), tally }, Some(Duration::from_secs(1)));
+        let report = Report::new(
+            Run {
+                elapsed: Duration::from_secs(2),
+                tally,
+            },
+            Some(Duration::from_secs(1)),
+        );
         assert!(!report.is_clean());
         let text = report.to_string();
-        assert!(text.starts_with("requests=1001 entries=1000 errors=1 wrong=1 seconds=2.000"), "{text}");
-        assert!(text.contains("p50=501us p99=991us max=5000us server_cpu=1.00s"), "{text}");
+        assert!(
+            text.starts_with("requests=1001 entries=1000 errors=1 wrong=1 seconds=2.000"),
+            "{text}"
+        );
+        assert!(
+            text.contains("p50=501us p99=991us max=5000us server_cpu=1.00s"),
+            "{text}"
+        );
     }
 }

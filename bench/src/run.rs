@@ -2,8 +2,8 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream, ToSocketAddrs as _};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Barrier;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -51,17 +51,26 @@ pub(crate) fn run(arguments: &Arguments, workload: &Workload) -> anyhow::Result<
                 scope.spawn(move || {
                     let connections = connect_all(address, count, arguments);
                     connected.wait();
-                    let counter = Counter { next, end: arguments.requests };
+                    let counter = Counter {
+                        next,
+                        end: arguments.requests,
+                    };
                     ask(connections?, workload, counter)
                 })
             })
             .collect();
         connected.wait();
         let begun = Instant::now();
-        let tallies: Vec<_> = workers.into_iter().map(thread::ScopedJoinHandle::join).collect();
+        let tallies: Vec<_> = workers
+            .into_iter()
+            .map(thread::ScopedJoinHandle::join)
+            .collect();
         (begun.elapsed(), tallies)
     });
-    let mut run = Run { elapsed, tally: Tally::default() };
+    let mut run = Run {
+        elapsed,
+        tally: Tally::default(),
+    };
     for tally in tallies {
         match tally {
             Ok(tally) => run.tally.merge(tally?),
@@ -71,10 +80,15 @@ pub(crate) fn run(arguments: &Arguments, workload: &Workload) -> anyhow::Result<
     Ok(run)
 }
 
-fn connect_all(address: SocketAddr, count: usize, arguments: &Arguments) -> anyhow::Result<Vec<Connection>> {
+fn connect_all(
+    address: SocketAddr,
+    count: usize,
+    arguments: &Arguments,
+) -> anyhow::Result<Vec<Connection>> {
     (0..count)
         .map(|_| {
-            let mut stream = TcpStream::connect(address).with_context(|| format!("connecting to {address}"))?;
+            let mut stream =
+                TcpStream::connect(address).with_context(|| format!("connecting to {address}"))?;
             stream.set_nodelay(true)?;
             if let (Some(dn), Some(password)) = (&arguments.bind_dn, &arguments.password) {
                 bind(&mut stream, dn, password)?;
@@ -88,25 +102,42 @@ fn connect_all(address: SocketAddr, count: usize, arguments: &Arguments) -> anyh
 
 fn bind(stream: &mut TcpStream, dn: &str, password: &str) -> anyhow::Result<()> {
     let mut request = Vec::new();
-    encode::request(&mut request, 1, &Request::Bind(BindRequest::simple(dn, password.as_bytes())), &[]);
+    encode::request(
+        &mut request,
+        1,
+        &Request::Bind(BindRequest::simple(dn, password.as_bytes())),
+        &[],
+    );
     stream.write_all(&request)?;
     let mut response = Vec::new();
     while frame(&response, usize::MAX)?.is_none() {
         let mut octet = [0];
-        stream.read_exact(&mut octet).context("the server closed during the bind")?;
+        stream
+            .read_exact(&mut octet)
+            .context("the server closed during the bind")?;
         response.extend_from_slice(&octet);
     }
     let message = ResponseMessage::decode(&response)?;
-    let bound = message.response.result().is_some_and(fulgurite_ldap::LdapResult::is_success);
+    let bound = message
+        .response
+        .result()
+        .is_some_and(fulgurite_ldap::LdapResult::is_success);
     ensure!(bound, "cannot bind as {dn}: {:?}", message.response);
     Ok(())
 }
 
-fn ask(mut connections: Vec<Connection>, workload: &Workload, mut numbers: Counter<'_>) -> anyhow::Result<Tally> {
+fn ask(
+    mut connections: Vec<Connection>,
+    workload: &Workload,
+    mut numbers: Counter<'_>,
+) -> anyhow::Result<Tally> {
     let mut poll = Poll::new()?;
     for (index, connection) in connections.iter_mut().enumerate() {
-        poll.registry()
-            .register(&mut connection.stream, Token(index), Interest::READABLE | Interest::WRITABLE)?;
+        poll.registry().register(
+            &mut connection.stream,
+            Token(index),
+            Interest::READABLE | Interest::WRITABLE,
+        )?;
     }
     let mut tally = Tally::default();
     let mut scratch = vec![0; 256 * 1024];
@@ -116,7 +147,11 @@ fn ask(mut connections: Vec<Connection>, workload: &Workload, mut numbers: Count
     }
     while !connections.iter().all(Connection::is_done) {
         poll.poll(&mut events, Some(PATIENCE))?;
-        ensure!(!events.is_empty(), "no answer for {} seconds", PATIENCE.as_secs());
+        ensure!(
+            !events.is_empty(),
+            "no answer for {} seconds",
+            PATIENCE.as_secs()
+        );
         for event in &events {
             if let Some(connection) = connections.get_mut(event.token().0) {
                 connection.serve(&mut scratch, workload, &mut numbers, &mut tally)?;

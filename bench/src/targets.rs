@@ -50,7 +50,10 @@ impl Targets {
         } else if let Some(uid) = line.strip_prefix("uid: ")
             && let Some(dn) = dn.take()
         {
-            self.0.push(Target { dn, uid: uid.to_owned() });
+            self.0.push(Target {
+                dn,
+                uid: uid.to_owned(),
+            });
         }
     }
 
@@ -62,7 +65,9 @@ impl Targets {
     pub(crate) fn pick(&self, seed: u64, n: u64) -> Option<&Target> {
         let count = self.0.len() as u64;
         let scattered = splitmix(seed ^ n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        usize::try_from(scattered.checked_rem(count)?).ok().and_then(|index| self.0.get(index))
+        usize::try_from(scattered.checked_rem(count)?)
+            .ok()
+            .and_then(|index| self.0.get(index))
     }
 }
 
@@ -82,7 +87,13 @@ mod tests {
                     dn: uid=bob,dc=x\r\nuid: bob\r\n";
         let targets = Targets::parse(ldif.as_bytes()).unwrap();
         let expected = [("uid=ada,ou=people,dc=x", "ada"), ("uid=bob,dc=x", "bob")];
-        assert_eq!(targets.0, expected.map(|(dn, uid)| Target { dn: dn.into(), uid: uid.into() }));
+        assert_eq!(
+            targets.0,
+            expected.map(|(dn, uid)| Target {
+                dn: dn.into(),
+                uid: uid.into()
+            })
+        );
         assert!(targets.pick(1, 12345).is_some());
         assert_eq!(Targets::default().pick(1, 1), None);
     }

@@ -43,11 +43,20 @@ impl Workload {
     pub(crate) fn new(arguments: &Arguments, targets: Targets) -> anyhow::Result<Workload> {
         let kind = arguments.workload;
         if matches!(kind, Kind::Uid | Kind::Bind | Kind::Modify) {
-            ensure!(!targets.is_empty(), "this workload needs an --ldif with entries that have a uid");
+            ensure!(
+                !targets.is_empty(),
+                "this workload needs an --ldif with entries that have a uid"
+            );
         }
         if kind == Kind::Bind {
-            ensure!(arguments.password.is_some(), "the workload bind needs the users' --password");
-            ensure!(arguments.depth == 1, "binds cannot be pipelined: use --depth 1");
+            ensure!(
+                arguments.password.is_some(),
+                "the workload bind needs the users' --password"
+            );
+            ensure!(
+                arguments.depth == 1,
+                "binds cannot be pipelined: use --depth 1"
+            );
         }
         Ok(Workload {
             kind,
@@ -68,14 +77,26 @@ impl Workload {
         let request = |request: Request<'_>, out| encode::request(out, id, &request, &[]);
         match self.kind {
             Kind::Uid => {
-                let filter = Filter::Equality(Assertion { attribute: b"uid", value: uid.as_bytes() });
-                request(Request::Search(SearchRequest::new(&self.base, Scope::Subtree, filter)), out);
+                let filter = Filter::Equality(Assertion {
+                    attribute: b"uid",
+                    value: uid.as_bytes(),
+                });
+                request(
+                    Request::Search(SearchRequest::new(&self.base, Scope::Subtree, filter)),
+                    out,
+                );
             }
             Kind::Scan => {
                 let filter = self.filter.filter();
-                request(Request::Search(SearchRequest::new(&self.base, Scope::Subtree, filter)), out);
+                request(
+                    Request::Search(SearchRequest::new(&self.base, Scope::Subtree, filter)),
+                    out,
+                );
             }
-            Kind::Bind => request(Request::Bind(BindRequest::simple(dn, self.password.as_bytes())), out),
+            Kind::Bind => request(
+                Request::Bind(BindRequest::simple(dn, self.password.as_bytes())),
+                out,
+            ),
             Kind::Modify => {
                 let value = format!("changed by request {n}");
                 let values = [value.as_bytes()];
@@ -83,11 +104,17 @@ impl Workload {
                     operation: ModifyOperation::Replace,
                     attribute: PartialAttribute::new("description", &values),
                 };
-                let modify = ModifyRequest { dn: dn.as_bytes(), changes: vec![change] };
+                let modify = ModifyRequest {
+                    dn: dn.as_bytes(),
+                    changes: vec![change],
+                };
                 request(Request::Modify(modify), out);
             }
             Kind::Whoami => {
-                let extended = ExtendedRequest { oid: oid::WHO_AM_I.as_bytes(), value: None };
+                let extended = ExtendedRequest {
+                    oid: oid::WHO_AM_I.as_bytes(),
+                    value: None,
+                };
                 request(Request::Extended(extended), out);
             }
         }
@@ -96,7 +123,9 @@ impl Workload {
     /// Whether an entry is what the `n`th request asked for.
     pub(crate) fn entry_fits(&self, n: u64, dn: &[u8]) -> bool {
         match (self.kind, self.targets.pick(self.seed, n)) {
-            (Kind::Uid, Some(Target { dn: expected, .. })) => dn.eq_ignore_ascii_case(expected.as_bytes()),
+            (Kind::Uid, Some(Target { dn: expected, .. })) => {
+                dn.eq_ignore_ascii_case(expected.as_bytes())
+            }
             (Kind::Scan, _) => true,
             _ => false,
         }
@@ -107,8 +136,15 @@ impl Workload {
         let expected = match self.kind {
             Kind::Uid => 1,
             Kind::Scan => {
-                let known = self.expect_entries.compare_exchange(0, entries, Ordering::Relaxed, Ordering::Relaxed);
-                known.unwrap_or_else(|expected| expected).max(u64::from(known.is_ok()) * entries)
+                let known = self.expect_entries.compare_exchange(
+                    0,
+                    entries,
+                    Ordering::Relaxed,
+                    Ordering::Relaxed,
+                );
+                known
+                    .unwrap_or_else(|expected| expected)
+                    .max(u64::from(known.is_ok()) * entries)
             }
             Kind::Bind | Kind::Modify | Kind::Whoami => 0,
         };

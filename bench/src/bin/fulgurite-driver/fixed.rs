@@ -1,0 +1,123 @@
+//! A handler that finds one entry for every uid, so that what is measured is the driver.
+
+use fulgurite_ldap::{
+    BindRequest, CompareRequest, Controls, ExtendedRequest, Filter, LdapResult, MessageId,
+    Operation, ResultCode, SearchRequest, encode,
+};
+use fulgurite_server::{BindStep, Handler, Progress, RunningSearch};
+
+pub(crate) struct Fixed;
+
+/// The uid that was asked for.
+pub(crate) struct Found(MessageId, Vec<u8>);
+
+/// Attributes of the entry, beside its uid: about as much as a person has.
+const ATTRIBUTES: [(&str, &str); 8] = [
+    ("objectClass", "inetOrgPerson"),
+    ("cn", "Ada Example"),
+    ("sn", "Example"),
+    ("givenName", "Ada"),
+    ("mail", "ada.example@example.org"),
+    ("telephoneNumber", "+49 421 555 0100"),
+    ("title", "Instrument maker"),
+    (
+        "description",
+        "An entry that is made up for each search that asks for it",
+    ),
+];
+
+impl Handler for Fixed {
+    type Identity = ();
+    type Search<'h> = Found;
+    type Update = MessageId;
+    type PasswordCheck = ();
+    type PasswordVerdict = ();
+
+    fn is_authenticated(&self, (): &()) -> bool {
+        true
+    }
+
+    fn begin_search<'h>(
+        &'h self,
+        (): &(),
+        id: MessageId,
+        search: &SearchRequest<'_>,
+        _: &Controls<'_>,
+    ) -> Found {
+        match &search.filter {
+            Filter::Equality(equality) => Found(id, equality.value.to_vec()),
+            _ => Found(id, b"anybody".to_vec()),
+        }
+    }
+
+    fn compare(
+        &self,
+        (): &(),
+        id: MessageId,
+        _: &CompareRequest<'_>,
+        _: &Controls<'_>,
+        out: &mut Vec<u8>,
+    ) {
+        encode::result(
+            out,
+            id,
+            Operation::Compare,
+            &LdapResult::new(ResultCode::CompareTrue),
+            &[],
+        );
+    }
+
+    fn extended(
+        &self,
+        (): &(),
+        id: MessageId,
+        _: &ExtendedRequest<'_>,
+        _: &Controls<'_>,
+        out: &mut Vec<u8>,
+    ) {
+        encode::extended_result(out, id, &LdapResult::success(), None, Some(b""), &[]);
+    }
+
+    fn begin_bind(
+        &self,
+        (): &mut (),
+        id: MessageId,
+        _: &BindRequest<'_>,
+        _: &Controls<'_>,
+        out: &mut Vec<u8>,
+    ) -> BindStep<()> {
+        encode::bind_result(out, id, &LdapResult::success(), None, &[]);
+        BindStep::Done
+    }
+
+    fn check_password(&self, (): ()) {}
+
+    fn finish_bind(&self, (): &mut (), (): (), _: &mut Vec<u8>) {}
+
+    fn update(&self, (): &(), _: &[u8]) -> MessageId {
+        0
+    }
+
+    fn apply(&self, updates: Vec<MessageId>) -> Vec<Vec<u8>> {
+        vec![Vec::new(); updates.len()]
+    }
+}
+
+impl RunningSearch for Found {
+    fn advance(&mut self, out: &mut Vec<u8>, _: usize) -> Progress {
+        let Found(id, uid) = self;
+        let dn = [b"uid=", uid.as_slice(), b",ou=people,dc=example,dc=org"].concat();
+        let mut entry = encode::search_entry(out, *id, &dn);
+        entry.attribute(b"uid");
+        entry.value(uid);
+        for (name, value) in ATTRIBUTES {
+            entry.attribute(name.as_bytes());
+            entry.value(value.as_bytes());
+        }
+        entry.finish(&[]);
+        encode::result(out, *id, Operation::Search, &LdapResult::success(), &[]);
+        Progress::Done
+    }
+
+    fn park(&mut self) {}
+}
