@@ -37,8 +37,8 @@ impl Handler for Fixed {
         true
     }
 
-    fn begin_search<'h>(
-        &'h self,
+    fn begin_search(
+        &self,
         (): &(),
         id: MessageId,
         search: &SearchRequest<'_>,
