@@ -1,112 +1,115 @@
 #!/usr/bin/env bash
-# Shows the directory at work: loads, serves, asks with Debian's own LDAP tools, measures a little.
-# With a terminal it serves until Ctrl-C; without one it ends.
+# From nothing to a running directory: loads, serves, asks with real LDAP clients, measures, and tells what next.
+# With a terminal it keeps serving until Ctrl-C; without one it ends by itself.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-port=${PORT:-3890}
-url="ldap://127.0.0.1:$port"
-suffix="dc=example,dc=org"
-root_dn="cn=admin,$suffix"
-root_password="demo-secret"
-ada="uid=ada,ou=Engineering,ou=People,$suffix"
-users=10000
+SUFFIX=dc=example,dc=org
+ADA="uid=ada,ou=Engineering,ou=People,$SUFFIX"
+ROOT="cn=admin,$SUFFIX"
+USERS=10000
 
-say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
+bold=$(tput bold 2>/dev/null || true)
+plain=$(tput sgr0 2>/dev/null || true)
 
-# Prints a command as one would type it, then runs it.
+say() { printf '\n%s== %s%s\n' "$bold" "$*" "$plain"; }
+
+# Prints a command, then runs it. Values that would not fit a screen are cut.
 show() {
     local word line='$'
     for word in "$@"; do
-        case "$word" in
-            *[\ \(\)\*\&\|\$]*) line+=" '$word'" ;;
+        case $word in
+            *[!A-Za-z0-9_./:=@,+-]*) line+=" '$word'" ;;
             *) line+=" $word" ;;
         esac
     done
-    printf '\n\033[36m%s\033[0m\n' "$line"
-    "$@"
+    printf '\n%s%s%s\n' "$bold" "$line" "$plain"
+    "$@" 2>&1 | cut -c1-140
 }
 
-say "Building (release)"
-cargo build --release --package fulgurite-cli --package fulgurite-bench
+port_is_free() { ! (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null; }
+
+say "Building (the first time takes some minutes)"
+cargo build --release --quiet --package fulgurite-cli --package fulgurite-bench
 fulgurite=target/release/fulgurite
 bench=target/release/fulgurite-bench
+"$fulgurite" --version
 
-if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
-    echo "demo: something listens on port $port already; choose another with: make demo PORT=3891" >&2
-    exit 1
-fi
-
-demo=build/demo
-rm -rf "$demo"
-mkdir -p "$demo"
-printf '%s\n' "$root_password" >"$demo/root-password"
-chmod 600 "$demo/root-password"
-
-say "The example organisation, and $users invented users beside it"
-show "$fulgurite" generate --users "$users" --seed 1 --suffix "ou=Generated,$suffix" >"$demo/users.ldif"
-began=$(date +%s.%N)
-show "$fulgurite" load --data "$demo/data" --suffix "$suffix" examples/harbour.ldif "$demo/users.ldif"
-ended=$(date +%s.%N)
-
-say "Serving them"
-log="$demo/server.log"
-echo "\$ fulgurite serve --data $demo/data --suffix $suffix --listen $url --root-dn $root_dn --root-password-file $demo/root-password"
-"$fulgurite" serve --data "$demo/data" --suffix "$suffix" --listen "$url" --root-dn "$root_dn" \
-    --root-password-file "$demo/root-password" >"$log" 2>&1 &
-server=$!
-stop() {
-    kill -TERM "$server" 2>/dev/null || true
-    wait "$server" 2>/dev/null || true
+work=$(mktemp -d "${TMPDIR:-/tmp}/fulgurite-demo.XXXXXX")
+server=
+finish() {
+    [ -z "$server" ] || { kill -TERM "$server" 2>/dev/null && wait "$server"; } || true
+    rm -rf "$work"
 }
-trap stop EXIT
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+say "Loading the example organisation and $USERS invented users"
+"$fulgurite" generate --users "$USERS" --seed 1 --suffix "ou=many,$SUFFIX" > "$work/many.ldif"
+begun=$(date +%s%N)
+"$fulgurite" load --data "$work/data" --suffix "$SUFFIX" examples/harbour.ldif "$work/many.ldif"
+ended=$(date +%s%N)
+entries=$(cat examples/harbour.ldif "$work/many.ldif" | grep -c '^dn:')
+load_rate=$(awk "BEGIN { printf \"%.0f\", $entries / (($ended - $begun) / 1e9) }")
+
+port=3890
+while ! port_is_free "$port"; do
+    echo "Port $port is taken by another program; trying $((port + 1))."
+    port=$((port + 1))
+done
+url=ldap://127.0.0.1:$port
+say "Serving at $url"
+(umask 077 && echo secret > "$work/password")
+"$fulgurite" serve --data "$work/data" --suffix "$SUFFIX" --listen "$url" \
+    --root-dn "$ROOT" --root-password-file "$work/password" 2> "$work/log" &
+server=$!
 for _ in $(seq 100); do
-    if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then break; fi
-    kill -0 "$server" 2>/dev/null || { cat "$log" >&2; exit 1; }
-    sleep 0.1
+    ! port_is_free "$port" && break
+    kill -0 "$server" 2>/dev/null || { cat "$work/log" >&2; exit 1; }
+    sleep 0.05
 done
 
-say "Asking, with the tools of ldap-utils"
-show ldapsearch -x -LLL -H "$url" -b "$suffix" "(uid=ada)" cn mail title manager
-show ldapsearch -x -LLL -H "$url" -b "$suffix" "(&(sn=*berg)(l=Nordhafen)(mail=user.1*))" cn telephoneNumber
-show ldapsearch -x -LLL -H "$url" -b "$suffix" -s one "(objectClass=organizationalUnit)" ou hasSubordinates
-show ldapwhoami -x -H "$url" -D "$ada" -w ada-demo
+say "Asking with OpenLDAP's clients"
+show ldapsearch -x -LLL -H "$url" -b "$SUFFIX" '(uid=ada)' cn mail title
+show ldapsearch -x -LLL -H "$url" -b "ou=People,$SUFFIX" '(&(objectClass=person)(mail=*@example.org)(!(sn=a*)))' mail -z 5 || true
+show ldapsearch -x -LLL -H "$url" -b "$ADA" -s base '(objectClass=*)' + || true
+show ldapwhoami -x -H "$url" -D "$ADA" -w ada-demo
+printf 'dn: %s\nchangetype: modify\nreplace: title\ntitle: Head of Everything\n' "$ADA" > "$work/change.ldif"
+sed 's/^/    /' "$work/change.ldif"
+show ldapmodify -x -H "$url" -D "$ROOT" -w secret -f "$work/change.ldif"
+show ldapsearch -x -LLL -H "$url" -b "$SUFFIX" '(title=head of everything)' title modifiersName
+show ldapcompare -x -H "$url" -D "$ADA" -w ada-demo "$ADA" 'title:Head of Everything' || true
 
-say "Changing, as the administrator"
-printf 'dn: %s\nchangetype: modify\nreplace: title\ntitle: Head of Lightning\n' "$ada" >"$demo/change.ldif"
-show cat "$demo/change.ldif"
-show ldapmodify -x -H "$url" -D "$root_dn" -w "$root_password" -f "$demo/change.ldif"
-show ldapsearch -x -LLL -H "$url" -b "$ada" -s base title modifyTimestamp
+say "The store is an LMDB file: the real mdb_stat reads it while it is served"
+show mdb_stat -e "$work/data"
 
-say "The store is an LMDB environment: the original mdb_stat reads it, while we serve"
-show mdb_stat -e -a "$demo/data"
+say "Measuring"
+search() { "$bench" uid --server "127.0.0.1:$port" --base "$SUFFIX" --ldif "$work/many.ldif" "$@"; }
+field() { sed -n "s/.* $1=\([^ ]*\).*/\1/p"; }
+one=$(search --connections 1 --requests 20000)
+many=$(search --connections 8 --depth 16 --requests 200000)
+printf '  %-44s %12s\n' \
+    "entries loaded" "$entries" \
+    "entries loaded a second" "$load_rate" \
+    "searches a second, one after the other" "$(field rate <<<"$one")" \
+    "   half of them answered within" "$(field p50 <<<"$one")" \
+    "searches a second, 8 connections, pipelined" "$(field rate <<<"$many")" \
+    "wrong answers" "$(($(field wrong <<<"$one") + $(field wrong <<<"$many")))" \
+    "size of the data file" "$(du -h --apparent-size "$work/data/data.mdb" | cut -f1)"
 
-say "In figures"
-entries=$(grep -c '^dn:' examples/harbour.ldif "$demo/users.ldif" | awk -F: '{ sum += $2 } END { print sum }')
-seconds=$(awk -v began="$began" -v ended="$ended" 'BEGIN { printf "%.2f", ended - began }')
-rate() { "$bench" "$@" --server "127.0.0.1:$port" | sed -n 's/.* rate=\([0-9]*\)\/s.*/\1/p'; }
-searches=$(rate uid --ldif "$demo/users.ldif" --base "$suffix" --requests 50000 --connections 4)
-pipelined=$(rate uid --ldif "$demo/users.ldif" --base "$suffix" --requests 100000 --connections 4 --depth 32)
-row() { printf '  %-44s %14s\n' "$1" "$2"; }
-row "entries loaded" "$entries"
-row "load, entries per second" "$(awk -v n="$entries" -v s="$seconds" 'BEGIN { printf "%d", n / s }')"
-row "searches by uid per second" "$searches"
-row "the same, 32 outstanding per connection" "$pipelined"
-row "LDIF loaded, KiB" "$(cat examples/harbour.ldif "$demo/users.ldif" | wc -c | awk '{ printf "%d", $1 / 1024 }')"
-row "store on disk, KiB" "$(du -sk "$demo/data" | cut -f1)"
-echo "  (this machine: $(nproc) cores, client and server share them)"
+say "What next"
+cat <<TEXT
+  ldapsearch -x -H $url -b $SUFFIX '(uid=user.42)'
+  ldapmodify -x -H $url -D $ROOT -w secret
+  ldapwhoami -x -H $url -D $ADA -w ada-demo
+  $fulgurite export --data $work/data | less
+  $fulgurite serve --help                           and load, export, generate
 
-say "To try next"
-cat <<EOT
-  ldapsearch -x -H $url -b "$suffix" "(cn=*ø*)"
-  ldapsearch -x -H $url -b "$suffix" -E pr=100/noprompt "(objectClass=posixAccount)" uid
-  ldapsearch -x -H $url -b cn=Subschema -s base attributeTypes
-  ldapwhoami -x -H $url -D "$root_dn" -w $root_password
-  $fulgurite export --data $demo/data | less
-EOT
+  README.md tells how to keep a directory of your own, and how to use the engine without one.
+TEXT
 
 if [ -t 0 ] && [ -t 1 ]; then
-    say "Serving at $url until Ctrl-C (log: $log)"
-    trap 'echo; stop; exit 0' INT
-    wait "$server"
+    say "Serving at $url until Ctrl-C"
+    wait "$server" || true
 fi
