@@ -157,6 +157,7 @@ impl Serving {
         loop {
             let Ok(line) = log.recv_timeout(PATIENCE) else {
                 let _ = child.kill();
+                let _ = child.wait();
                 panic!("the server does not serve: {said:?}");
             };
             if let Some((_, address)) = line.rsplit_once(" at ldap://") {
