@@ -128,6 +128,7 @@ fn computed_attributes_can_be_searched() {
         world.names("(structuralObjectClass=inetOrgPerson)").len(),
         2
     );
+    assert_eq!(world.names("(structuralObjectClass=person)").len(), 2);
     assert_eq!(
         world.names("(entryUUID=00000000-0000-4000-8000-000000000000)"),
         [TOP]
