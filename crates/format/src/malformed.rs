@@ -49,6 +49,9 @@ pub enum Malformed {
         /// The key's length.
         len: usize,
     },
+    /// A key that was just put in its place is not found there.
+    #[error("its keys are out of order")]
+    KeyOrder,
     /// The nodes do not add up to the used part of the page.
     #[error("its nodes overlap or leave gaps")]
     NodeSum,

@@ -42,12 +42,23 @@ pub(crate) fn place_value<'p, P: PagesMut>(
     let place = match put_node(pages, tree, path, exact, key, NodeValue::Reserved(len))? {
         Some(place) => place,
         None => {
-            // A split moved the entry.
-            tree::seek(pages.view(), tree, key, path)?;
-            path.leaf().ok_or(Error::BeyondEnd(tree.record.root))?
+            // A split moved the entry. Where keys are out of order it may not be found again, and what is found
+            // instead is another key's value, which must not be lent for writing.
+            let found = tree::seek(pages.view(), tree, key, path)?;
+            path.leaf().filter(|_| found).ok_or(Error::Corrupted {
+                page: tree.record.root,
+                what: Malformed::KeyOrder,
+            })?
         }
     };
-    leaf_data(pages, place)
+    let data = leaf_data(pages, place)?;
+    if data.len() == len {
+        return Ok(data);
+    }
+    Err(Error::Corrupted {
+        page: place.pgno,
+        what: Malformed::KeyOrder,
+    })
 }
 
 /// Stores a tree record under a name of the main tree.
