@@ -103,11 +103,69 @@ static MDB_txn *txn_named(const char *s)
 	return *s == 'w' ? writer : readers[atoi(s) % SLOTS];
 }
 
-static int open_db(MDB_txn *txn, const char *name, unsigned flags, MDB_dbi *dbi)
+/* Handles by name. A transaction knows only the handles that were open when it
+ * began, and two transactions of a process must not both open some. */
+#define HANDLES 16
+static struct handle {
+	char name[64];
+	MDB_dbi dbi;
+	int uncommitted;
+} handles[HANDLES];
+
+static struct handle *handle_named(const char *name)
 {
+	for (int i = 0; i < HANDLES; i++)
+		if (!strcmp(handles[i].name, name))
+			return &handles[i];
+	return NULL;
+}
+
+static int keep_handle(const char *name, MDB_dbi dbi, int uncommitted)
+{
+	struct handle *h = handle_named(name);
+	if (!h && !(h = handle_named("")))
+		return ENFILE;
+	snprintf(h->name, sizeof h->name, "%s", name);
+	h->dbi = dbi;
+	h->uncommitted = uncommitted;
+	return 0;
+}
+
+/* New handles stay after a commit and are gone after an abort. */
+static void settle_handles(int committed)
+{
+	for (int i = 0; i < HANDLES; i++) {
+		if (handles[i].uncommitted && !committed)
+			handles[i].name[0] = 0;
+		handles[i].uncommitted = 0;
+	}
+}
+
+static int open_db(MDB_txn *txn, const char *name, MDB_dbi *dbi)
+{
+	struct handle *h = handle_named(name);
 	if (!txn)
 		return EINVAL;
-	return mdb_dbi_open(txn, strcmp(name, "-") ? name : NULL, flags, dbi);
+	if (!strcmp(name, "-"))
+		return mdb_dbi_open(txn, NULL, 0, dbi);
+	if (!h)
+		return MDB_NOTFOUND;
+	*dbi = h->dbi;
+	return 0;
+}
+
+static int do_use(const char *name)
+{
+	MDB_txn *txn;
+	MDB_dbi dbi;
+	int rc = mdb_txn_begin(env, NULL, MDB_RDONLY, &txn);
+	if (rc)
+		return rc;
+	rc = mdb_dbi_open(txn, name, 0, &dbi);
+	if (!rc)
+		rc = keep_handle(name, dbi, 0);
+	mdb_txn_commit(txn);
+	return rc;
 }
 
 static int do_open(char **w, int n)
@@ -137,7 +195,7 @@ static int do_fill(char **w)
 {
 	MDB_dbi dbi;
 	long first = atol(w[2]), count = atol(w[3]), len = atol(w[4]), seed = atol(w[5]);
-	int rc = open_db(writer, w[1], 0, &dbi);
+	int rc = open_db(writer, w[1], &dbi);
 	for (long i = first; !rc && i < first + count; i++) {
 		char k[32];
 		MDB_val key = { (size_t)snprintf(k, sizeof k, "k%08ld", i), k };
@@ -157,7 +215,7 @@ static int do_hash(char **w)
 	MDB_val k, v;
 	uint32_t c = 0xffffffffu;
 	unsigned long long count = 0, bytes = 0;
-	int rc = open_db(txn, w[2], 0, &dbi);
+	int rc = open_db(txn, w[2], &dbi);
 	if (rc)
 		return rc;
 	if ((rc = mdb_cursor_open(txn, dbi, &cur)))
@@ -202,10 +260,13 @@ static int command(char **w, int n)
 		writer = NULL;
 		if (!t)
 			return EINVAL;
+		rc = 0;
 		if (*c == 'c')
-			return (rc = mdb_txn_commit(t)) ? rc : -1;
-		mdb_txn_abort(t);
-		return -1;
+			rc = mdb_txn_commit(t);
+		else
+			mdb_txn_abort(t);
+		settle_handles(*c == 'c' && !rc);
+		return rc ? rc : -1;
 	}
 	if (!strcmp(c, "read") && n == 2) {
 		slot = atoi(w[1]) % SLOTS;
@@ -230,25 +291,31 @@ static int command(char **w, int n)
 		unsigned f = MDB_CREATE;
 		if (!strcmp(w[2], "reverse")) f |= MDB_REVERSEKEY;
 		if (!strcmp(w[2], "integer")) f |= MDB_INTEGERKEY;
-		return (rc = open_db(writer, w[1], f, &dbi)) ? rc : -1;
+		if (!writer)
+			return EINVAL;
+		if (!(rc = mdb_dbi_open(writer, w[1], f, &dbi)))
+			rc = keep_handle(w[1], dbi, 1);
+		return rc ? rc : -1;
 	}
+	if (!strcmp(c, "use") && n == 2)
+		return (rc = do_use(w[1])) ? rc : -1;
 	if (!strcmp(c, "put") && n == 4) {
 		k = unhex(w[2]);
 		v = unhex(w[3]);
-		if (!(rc = open_db(writer, w[1], 0, &dbi)))
+		if (!(rc = open_db(writer, w[1], &dbi)))
 			rc = mdb_put(writer, dbi, &k, &v, 0);
 		return rc ? rc : -1;
 	}
 	if (!strcmp(c, "del") && n == 3) {
 		k = unhex(w[2]);
-		if (!(rc = open_db(writer, w[1], 0, &dbi)))
+		if (!(rc = open_db(writer, w[1], &dbi)))
 			rc = mdb_del(writer, dbi, &k, NULL);
 		return rc ? rc : -1;
 	}
 	if (!strcmp(c, "get") && n == 4) {
 		MDB_txn *t = txn_named(w[1]);
 		k = unhex(w[3]);
-		if (!(rc = open_db(t, w[2], 0, &dbi)))
+		if (!(rc = open_db(t, w[2], &dbi)))
 			rc = mdb_get(t, dbi, &k, &v);
 		if (!rc)
 			print_hex(&v);
@@ -257,7 +324,7 @@ static int command(char **w, int n)
 	if (!strcmp(c, "fill") && n == 6)
 		return (rc = do_fill(w)) ? rc : -1;
 	if (!strcmp(c, "drop") && n == 2) {
-		if (!(rc = open_db(writer, w[1], 0, &dbi)))
+		if (!(rc = open_db(writer, w[1], &dbi)))
 			rc = mdb_drop(writer, dbi, 0);
 		return rc ? rc : -1;
 	}

@@ -15,13 +15,23 @@ class Peer:
         self.env = None
         self.writer = None
         self.readers = {}
+        # Handles by name; those of the running write transaction apart, because they go with it.
+        self.dbs = {}
+        self.new = {}
 
     def txn(self, word):
         return self.writer if word == "w" else self.readers[word]
 
-    def db(self, txn, name):
-        # Opened every time: a handle first opened in a transaction that is given up goes with it.
-        return None if name == "-" else self.env.open_db(name.encode(), txn=txn, create=False)
+    def db(self, name):
+        if name == "-":
+            return None
+        if name not in self.dbs and name not in self.new:
+            raise lmdb.NotFoundError("NOTFOUND")
+        return self.new.get(name) or self.dbs[name]
+
+    def use(self, name):
+        # In a transaction of its own, a writing one: handles opened in a reading one do not outlive it.
+        self.dbs[name] = self.env.open_db(name.encode(), create=False)
 
     def open(self, path, *flags):
         options = dict(map_size=1 << 20, max_dbs=64, max_spare_txns=0)
@@ -45,10 +55,13 @@ class Peer:
     def commit(self):
         txn, self.writer = self.writer, None
         txn.commit()
+        self.dbs.update(self.new)
+        self.new.clear()
 
     def abort(self):
         txn, self.writer = self.writer, None
         txn.abort()
+        self.new.clear()
 
     def read(self, slot):
         self.readers[slot] = self.env.begin()
@@ -62,38 +75,38 @@ class Peer:
         return self.read(slot)
 
     def create(self, name, order):
-        self.env.open_db(
+        self.new[name] = self.env.open_db(
             name.encode(), txn=self.writer, create=True,
             reverse_key=order == "reverse", integerkey=order == "integer")
 
     def put(self, name, key, value):
-        self.writer.put(unhex(key), unhex(value), db=self.db(self.writer, name))
+        self.writer.put(unhex(key), unhex(value), db=self.db(name))
 
     def delete(self, name, key):
-        if not self.writer.delete(unhex(key), db=self.db(self.writer, name)):
+        if not self.writer.delete(unhex(key), db=self.db(name)):
             raise lmdb.NotFoundError("NOTFOUND")
 
     def get(self, word, name, key):
         txn = self.txn(word)
-        value = txn.get(unhex(key), db=self.db(txn, name))
+        value = txn.get(unhex(key), db=self.db(name))
         if value is None:
             raise lmdb.NotFoundError("NOTFOUND")
         return value.hex() or "."
 
     def fill(self, name, first, count, length, seed):
-        db = self.db(self.writer, name)
+        db = self.db(name)
         for i in range(int(first), int(first) + int(count)):
             value = bytes((int(seed) + i + j) & 0xFF for j in range(int(length)))
             self.writer.put(b"k%08d" % i, value, db=db)
 
     def drop(self, name):
-        db = self.db(self.writer, name)
+        db = self.db(name)
         self.writer.drop(db if db is not None else self.env.open_db(None, txn=self.writer), delete=False)
 
     def hash(self, word, name):
         txn = self.txn(word)
         crc = count = size = 0
-        for key, value in txn.cursor(db=self.db(txn, name)):
+        for key, value in txn.cursor(db=self.db(name)):
             crc = zlib.crc32(struct.pack("<I", len(key)) + key + struct.pack("<I", len(value)) + value, crc)
             count += 1
             size += len(key) + len(value)

@@ -8,6 +8,7 @@
 //! ```text
 //! open PATH [nosync|nometasync|writemap|rdonly|nosubdir|mapsize=N|readers=N]...      close   quit   die (SIGKILL)
 //! write -> TXNID      commit      abort               read R -> TXNID     renew R -> TXNID     end R
+//! use DB                                 opens a database that exists, before the transactions that need it
 //! create DB lexical|reverse|integer      put DB KEY VALUE      del DB KEY      drop DB (empties it)
 //! fill DB FIRST COUNT LENGTH SEED        keys "k%08d", byte j of value i is SEED+i+j
 //! get TXN DB KEY -> VALUE                hash TXN DB -> RECORDS BYTES CRC32

@@ -103,6 +103,8 @@ impl Peer {
             ["check"] => Ok(Some(self.environment()?.clear_stale_readers()?.to_string())),
             // Our map grows by itself.
             ["setmap", _] => Ok(None),
+            // Our handles need no preparation.
+            ["use", _] => Ok(None),
             ["sync"] => self
                 .environment()?
                 .sync(true)

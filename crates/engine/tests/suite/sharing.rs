@@ -33,6 +33,9 @@ fn three_processes_take_turns_writing() {
     // Who holds which old snapshot, and what it must show.
     let mut held: Vec<(usize, String)> = Vec::new();
     for peer in &mut peers {
+        for (name, _) in &models {
+            peer.must(&format!("use {name}"));
+        }
         peer.must("read 0");
     }
     for turn in 0..quick_or_long(1000, 20_000) {
