@@ -19,6 +19,16 @@ pub(crate) fn parameter(name: &str) -> String {
     std::env::var(name).unwrap_or_else(|_| panic!("a child process needs {name}"))
 }
 
+/// SIGKILL to this process: nothing is cleaned up.
+pub(crate) fn die() -> ! {
+    let _ = Command::new("kill")
+        .args(["-9", &std::process::id().to_string()])
+        .status();
+    loop {
+        std::thread::park();
+    }
+}
+
 /// Does nothing in a test run; in a child process it is the main function.
 #[test]
 fn entry() {
@@ -31,6 +41,7 @@ fn entry() {
         "peer" => crate::peer::serve(),
         "damage" => crate::damage::child(),
         "flips" => crate::flips::child(),
+        "crash" => crate::crash_points::child(),
         "committer" => crate::committer::child(),
         other => panic!("no role is called {other}"),
     }

@@ -110,7 +110,7 @@ impl Peer {
                 .sync(true)
                 .map(|()| None)
                 .map_err(Refused::from),
-            ["die"] => self.die(),
+            ["die"] => child::die(),
             ["quit"] => std::process::exit(0),
             _ => self.change(words),
         }
@@ -199,16 +199,6 @@ impl Peer {
     fn environment(&self) -> Result<&'static Environment, Refused> {
         self.environment
             .ok_or_else(|| Refused("no environment is open".to_owned()))
-    }
-
-    /// SIGKILL to ourselves: nothing is cleaned up.
-    fn die(&self) -> ! {
-        let _ = std::process::Command::new("kill")
-            .args(["-9", &std::process::id().to_string()])
-            .status();
-        loop {
-            std::thread::park();
-        }
     }
 }
 
