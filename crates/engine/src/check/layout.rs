@@ -1,25 +1,12 @@
-//! Bytes to fields: the page layout as the checker reads it.
+//! Pages, packed pages and sub-pages as the checker reads them.
 //!
-//! Views are built from untrusted bytes, so every field is checked against the bounds of the page it stands on.
+//! The engine's own views refuse a page at the first contradiction. These are for looking on: they read headers that
+//! contradict their place, and the kinds of pages that only databases with duplicates have.
+
+use fulgurite_format::{Format, NodeFlags, PageFlags, V09};
 
 /// Bytes of a page header, on pages and sub-pages alike.
-pub(super) const HEADER: usize = 16;
-/// Bytes of a node header.
-const NODE: usize = 8;
-/// Bytes of a database record.
-pub(super) const RECORD: usize = 48;
-
-pub(super) const BRANCH: u16 = 0x01;
-pub(super) const LEAF: u16 = 0x02;
-pub(super) const OVERFLOW: u16 = 0x04;
-pub(super) const META: u16 = 0x08;
-pub(super) const DIRTY: u16 = 0x10;
-pub(super) const PACKED: u16 = 0x20;
-pub(super) const SUB_PAGE: u16 = 0x40;
-
-pub(super) const NODE_OVERFLOW: u16 = 0x01;
-pub(super) const NODE_RECORD: u16 = 0x02;
-pub(super) const NODE_DUPLICATES: u16 = 0x04;
+pub(super) const HEADER: usize = V09::HEADER_LEN;
 
 /// The number at `at`, or `None` beyond the end.
 pub(super) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
@@ -53,10 +40,10 @@ impl Header {
         Some(Self {
             pgno: u64_at(bytes, 0)?,
             pad: u16_at(bytes, 8)?,
-            flags: u16_at(bytes, 10)?,
-            lower: u16_at(bytes, 12)?,
-            upper: u16_at(bytes, 14)?,
-            run_pages: u32_at(bytes, 12)?,
+            flags: u16_at(bytes, V09::FLAGS_AT)?,
+            lower: u16_at(bytes, V09::LOWER_AT)?,
+            upper: u16_at(bytes, V09::UPPER_AT)?,
+            run_pages: u32_at(bytes, V09::RUN_AT)?,
         })
     }
 }
@@ -87,7 +74,7 @@ pub(super) fn items<'a>(bytes: &'a [u8], header: &Header) -> Result<Vec<Item<'a>
         return Err(format!("lower bound {lower}, upper bound {upper}"));
     }
     let count = (lower - HEADER) / 2;
-    if header.flags & PACKED != 0 {
+    if header.flags & PageFlags::PACKED != 0 {
         return packed(bytes, header, count);
     }
     if upper > bytes.len() {
@@ -119,11 +106,11 @@ fn node<'a>(bytes: &'a [u8], header: &Header, index: usize) -> Option<Item<'a>> 
         u64::from(u16_at(bytes, at + 2)?),
     );
     let (flags, key_bytes) = (u16_at(bytes, at + 4)?, usize::from(u16_at(bytes, at + 6)?));
-    let data_at = at + NODE + key_bytes;
-    let key = bytes.get(at + NODE..data_at)?;
-    if header.flags & BRANCH != 0 {
+    let data_at = at + V09::NODE_HEADER_LEN + key_bytes;
+    let key = bytes.get(at + V09::NODE_HEADER_LEN..data_at)?;
+    if header.flags & PageFlags::BRANCH != 0 {
         let child = low | high << 16 | u64::from(flags) << 32;
-        let node_bytes = even(NODE + key_bytes);
+        let node_bytes = even(V09::NODE_HEADER_LEN + key_bytes);
         return Some(Item {
             key,
             child,
@@ -135,13 +122,13 @@ fn node<'a>(bytes: &'a [u8], header: &Header, index: usize) -> Option<Item<'a>> 
         });
     }
     let value_bytes = (low | high << 16) as u32;
-    let in_page = if flags & NODE_OVERFLOW != 0 {
+    let in_page = if flags & NodeFlags::OVERFLOW != 0 {
         8
     } else {
         value_bytes as usize
     };
     let data = bytes.get(data_at..data_at.checked_add(in_page)?)?;
-    let node_bytes = even(NODE + key_bytes + in_page);
+    let node_bytes = even(V09::NODE_HEADER_LEN + key_bytes + in_page);
     Some(Item {
         key,
         child: 0,
@@ -180,9 +167,4 @@ fn packed<'a>(bytes: &'a [u8], header: &Header, count: usize) -> Result<Vec<Item
 
 fn even(bytes: usize) -> usize {
     bytes.next_multiple_of(2)
-}
-
-/// The largest leaf node of a page of `page_bytes`; what is larger belongs on overflow pages.
-pub(super) fn node_bytes_max(page_bytes: usize) -> usize {
-    (((page_bytes - HEADER) / 2) & !1) - 2
 }

@@ -5,13 +5,9 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use super::layout::{META, u16_at, u32_at, u64_at};
-use super::report::{CheckError, Fault, Reporter};
-use super::tree::TreeRecord;
+use fulgurite_format::{DatabaseFlags, META_PAGES, Meta, TreeRecord, V09};
 
-const META_BYTES: usize = 152;
-const MAGIC: u32 = 0xBEEF_C0DE;
-const VERSION: u32 = 1;
+use super::report::{CheckError, Fault, Reporter};
 
 /// One snapshot as a meta page describes it.
 #[derive(Debug)]
@@ -69,42 +65,31 @@ pub(super) fn choose(
 }
 
 /// A short read is no error: the missing bytes stay zero and are no meta page.
-fn read_meta(file: &File, at: u64) -> io::Result<[u8; META_BYTES]> {
-    let mut bytes = [0; META_BYTES];
+fn read_meta(file: &File, at: u64) -> io::Result<[u8; Meta::LEN]> {
+    let mut bytes = [0; Meta::LEN];
     match file.read_exact_at(&mut bytes, at) {
-        Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => Ok([0; META_BYTES]),
+        Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => Ok([0; Meta::LEN]),
         result => result.map(|()| bytes),
     }
 }
 
-fn parse(bytes: &[u8; META_BYTES], pgno: u64) -> Result<Snapshot, String> {
-    let here = |reason: String| format!("meta page {pgno}: {reason}");
-    if u16_at(bytes, 10).unwrap_or_default() & META == 0 {
-        return Err(here("no meta page flag".to_owned()));
+fn parse(bytes: &[u8; Meta::LEN], pgno: u64) -> Result<Snapshot, String> {
+    let meta = Meta::read::<V09>(bytes).map_err(|version| match version {
+        None => format!("page {pgno} is no meta page"),
+        Some(version) => format!("meta page {pgno} is of data format version {version}"),
+    })?;
+    if !meta.page_size_is_valid() {
+        return Err(format!(
+            "meta page {pgno} says that pages have {} bytes",
+            meta.page_size()
+        ));
     }
-    if u32_at(bytes, 16) != Some(MAGIC) {
-        return Err(here("wrong magic number".to_owned()));
-    }
-    if u32_at(bytes, 20) != Some(VERSION) {
-        return Err(here(format!(
-            "data format version {}",
-            u32_at(bytes, 20).unwrap_or_default()
-        )));
-    }
-    let free = TreeRecord::parse(&bytes[40..88]).ok_or("cut short")?;
-    let main = TreeRecord::parse(&bytes[88..136]).ok_or("cut short")?;
-    let page_bytes = free.pad as usize;
-    if !page_bytes.is_power_of_two() || !(256..=32768).contains(&page_bytes) {
-        return Err(here(format!("page size {page_bytes}")));
-    }
-    let last = u64_at(bytes, 136).ok_or("cut short")?;
-    let txnid = u64_at(bytes, 144).ok_or("cut short")?;
     Ok(Snapshot {
-        page_bytes,
-        free,
-        main,
-        last,
-        txnid,
+        page_bytes: meta.page_size(),
+        free: meta.free,
+        main: meta.main,
+        last: meta.last.0,
+        txnid: meta.txnid.0,
         pgno,
     })
 }
@@ -117,14 +102,14 @@ fn sensible(snapshot: &Snapshot, reporter: &mut Reporter) -> Result<(), String> 
     if snapshot.last < 1 || end.is_none() {
         return Err(format!("last page number {}", snapshot.last));
     }
-    if snapshot.free.flags & 0x08 == 0 {
+    if !snapshot.free.flags.has(DatabaseFlags::INTEGER_KEY) {
         let fault = Fault::Meta(format!(
             "environment flags {:#x} lack 0x08",
-            snapshot.free.flags
+            snapshot.free.flags.0
         ));
         reporter.find("file", snapshot.pgno, fault);
     }
-    if snapshot.txnid % 2 != snapshot.pgno && snapshot.txnid != 0 {
+    if snapshot.txnid % META_PAGES != snapshot.pgno && snapshot.txnid != 0 {
         let fault = Fault::Meta(format!(
             "transaction {} stands on the wrong page",
             snapshot.txnid

@@ -29,10 +29,11 @@ pub use report::{CheckError, DatabaseSummary, Fault, Finding, Report};
 use std::fs::File;
 use std::path::Path;
 
+use fulgurite_format::TreeRecord;
 use pages::Pages;
 use report::Reporter;
 use seen::Seen;
-use tree::{Role, TreeRecord};
+use tree::Role;
 
 /// Checks the newest snapshot in a data file (the file itself, such as `DIR/data.mdb`).
 ///

@@ -4,9 +4,11 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use fulgurite_format::TreeRecord;
+
 use super::meta::Snapshot;
 use super::pages::Pages;
-use super::tree::{Counts, TreeRecord};
+use super::tree::Counts;
 
 /// Findings beyond this many are counted but not kept.
 const FINDINGS_MAX: usize = 1000;
@@ -305,7 +307,7 @@ impl Reporter {
         if self.databases.len() < FINDINGS_MAX {
             self.databases.push(DatabaseSummary {
                 name: name.to_owned(),
-                flags: record.flags,
+                flags: record.flags.0,
                 depth: record.depth,
                 entries: counts.entries,
                 branch_pages: counts.branch + counts.sub_branch,

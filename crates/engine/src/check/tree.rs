@@ -2,53 +2,15 @@
 
 use std::cmp::Ordering;
 
-use super::layout::{
-    BRANCH, Header, Item, LEAF, PACKED, items, node_bytes_max, u16_at, u32_at, u64_at,
-};
+use fulgurite_format::{DatabaseFlags, Format, KEY_LEN_MAX, PageFlags, TreeRecord, V09};
+
+use super::layout::{Header, Item, items};
 use super::pages::ReadFault;
 use super::report::Fault;
 use super::{Check, value};
 
-/// A root that says "no page".
-pub(super) const NO_PAGE: u64 = u64::MAX;
 /// Deeper trees cannot be walked by anyone.
 const DEPTH_MAX: u16 = 32;
-const KEY_BYTES_MAX: usize = 511;
-
-pub(super) const REVERSE_KEY: u16 = 0x02;
-pub(super) const DUP_SORT: u16 = 0x04;
-pub(super) const INTEGER_KEY: u16 = 0x08;
-pub(super) const DUP_FIXED: u16 = 0x10;
-pub(super) const INTEGER_DUP: u16 = 0x20;
-pub(super) const REVERSE_DUP: u16 = 0x40;
-
-/// The record that describes a tree.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct TreeRecord {
-    pub(super) pad: u32,
-    pub(super) flags: u16,
-    pub(super) depth: u16,
-    pub(super) branch: u64,
-    pub(super) leaf: u64,
-    pub(super) overflow: u64,
-    pub(super) entries: u64,
-    pub(super) root: u64,
-}
-
-impl TreeRecord {
-    pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
-        Some(Self {
-            pad: u32_at(bytes, 0)?,
-            flags: u16_at(bytes, 4)?,
-            depth: u16_at(bytes, 6)?,
-            branch: u64_at(bytes, 8)?,
-            leaf: u64_at(bytes, 16)?,
-            overflow: u64_at(bytes, 24)?,
-            entries: u64_at(bytes, 32)?,
-            root: u64_at(bytes, 40)?,
-        })
-    }
-}
 
 /// What a tree is for, which decides what its leaves may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,18 +31,18 @@ pub(super) enum KeyOrder {
 }
 
 impl KeyOrder {
-    pub(super) fn of_keys(flags: u16) -> Self {
+    pub(super) fn of_keys(flags: DatabaseFlags) -> Self {
         match flags {
-            f if f & REVERSE_KEY != 0 => KeyOrder::Reverse,
-            f if f & INTEGER_KEY != 0 => KeyOrder::Integer,
+            f if f.has(DatabaseFlags::REVERSE_KEY) => KeyOrder::Reverse,
+            f if f.has(DatabaseFlags::INTEGER_KEY) => KeyOrder::Integer,
             _ => KeyOrder::Lexical,
         }
     }
 
-    pub(super) fn of_duplicates(flags: u16) -> Self {
+    pub(super) fn of_duplicates(flags: DatabaseFlags) -> Self {
         match flags {
-            f if f & INTEGER_DUP != 0 => KeyOrder::Integer,
-            f if f & REVERSE_DUP != 0 => KeyOrder::Reverse,
+            f if f.has(DatabaseFlags::INTEGER_DUP) => KeyOrder::Integer,
+            f if f.has(DatabaseFlags::REVERSE_DUP) => KeyOrder::Reverse,
             _ => KeyOrder::Lexical,
         }
     }
@@ -141,8 +103,8 @@ pub(super) fn walk(check: &mut Check, record: &TreeRecord, role: Role, name: &st
         counts: Counts::default(),
         previous: None,
     };
-    let root = record.root;
-    if (root == NO_PAGE) != (record.depth == 0) {
+    let root = record.root.0;
+    if (record.root.is_none()) != (record.depth == 0) {
         let fault = Fault::TreeRecord(format!("depth {} with root {root:#x}", record.depth));
         check.reporter.find(name, root, fault);
     }
@@ -153,7 +115,7 @@ pub(super) fn walk(check: &mut Check, record: &TreeRecord, role: Role, name: &st
             Fault::TreeRecord(format!("depth {}", record.depth)),
         );
     }
-    if root != NO_PAGE {
+    if !record.root.is_none() {
         walk.page(
             check,
             root,
@@ -200,7 +162,9 @@ impl Walk<'_> {
             };
             check.reporter.find(self.name, pgno, fault);
             // A stray flag or a wrong depth does not hide what the page holds; another kind of page does.
-            if header.flags & (BRANCH | LEAF) != BRANCH && header.flags & (BRANCH | LEAF) != LEAF {
+            if header.flags & (PageFlags::BRANCH | PageFlags::LEAF) != PageFlags::BRANCH
+                && header.flags & (PageFlags::BRANCH | PageFlags::LEAF) != PageFlags::LEAF
+            {
                 return;
             }
         }
@@ -208,7 +172,7 @@ impl Walk<'_> {
             Err(reason) => check
                 .reporter
                 .find(self.name, pgno, Fault::Malformed(reason)),
-            Ok(entries) if header.flags & BRANCH != 0 => {
+            Ok(entries) if header.flags & PageFlags::BRANCH != 0 => {
                 self.branch(check, pgno, level, &entries, bounds)
             }
             Ok(entries) => self.leaf(check, pgno, &header, &entries, bounds),
@@ -216,11 +180,12 @@ impl Walk<'_> {
     }
 
     fn kind_fits(&self, header: &Header, level: u16) -> bool {
-        let packed = matches!(self.role, Role::Duplicates(_)) && self.record.flags & DUP_FIXED != 0;
+        let packed = matches!(self.role, Role::Duplicates(_))
+            && self.record.flags.has(DatabaseFlags::DUP_FIXED);
         match header.flags {
-            BRANCH => level < self.record.depth,
-            LEAF => level == self.record.depth && !packed,
-            flags if flags == LEAF | PACKED => {
+            PageFlags::BRANCH => level < self.record.depth,
+            PageFlags::LEAF => level == self.record.depth && !packed,
+            flags if flags == PageFlags::LEAF | PageFlags::PACKED => {
                 level == self.record.depth && packed && u32::from(header.pad) == self.record.pad
             }
             _ => false,
@@ -278,10 +243,10 @@ impl Walk<'_> {
         if entries.is_empty() {
             check.reporter.find(self.name, pgno, Fault::EmptyLeaf);
         }
-        let node_max = node_bytes_max(check.pages.page_bytes());
+        let node_max = V09::node_max(check.pages.page_bytes());
         for (index, entry) in entries.iter().enumerate() {
             self.leaf_key(check, pgno, index, entry.key, bounds);
-            if header.flags & PACKED != 0 {
+            if header.flags & PageFlags::PACKED != 0 {
                 self.counts.entries += 1;
                 continue;
             }
@@ -346,7 +311,7 @@ impl Walk<'_> {
             // Integer duplicates may have any even size.
             (Role::Duplicates(_), KeyOrder::Integer) => bytes > 0 && bytes.is_multiple_of(2),
             (_, KeyOrder::Integer) => bytes == 4 || bytes == 8,
-            _ => (1..=KEY_BYTES_MAX).contains(&bytes),
+            _ => (1..=KEY_LEN_MAX).contains(&bytes),
         }
     }
 
@@ -354,18 +319,18 @@ impl Walk<'_> {
         let (record, counts) = (self.record, &self.counts);
         let mut exact = vec![
             ("entries", record.entries, counts.entries),
-            ("overflow pages", record.overflow, counts.overflow),
+            ("overflow pages", record.overflow_pages, counts.overflow),
         ];
         // With duplicates these two depend on the version that wrote the file, and drift.
-        if record.flags & DUP_SORT == 0 {
-            exact.push(("branch pages", record.branch, counts.branch));
-            exact.push(("leaf pages", record.leaf, counts.leaf));
+        if !record.flags.has(DatabaseFlags::DUP_SORT) {
+            exact.push(("branch pages", record.branch_pages, counts.branch));
+            exact.push(("leaf pages", record.leaf_pages, counts.leaf));
         }
         for (what, recorded, counted) in exact {
             if recorded != counted {
                 check.reporter.find(
                     self.name,
-                    record.root,
+                    record.root.0,
                     Fault::Count {
                         what,
                         recorded,

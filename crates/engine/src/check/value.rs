@@ -2,19 +2,16 @@
 
 use std::cmp::Ordering;
 
-use super::layout::{
-    DIRTY, HEADER, Header, Item, LEAF, NODE_DUPLICATES, NODE_OVERFLOW, NODE_RECORD, OVERFLOW,
-    PACKED, RECORD, SUB_PAGE, items, u64_at,
+use fulgurite_format::{
+    DatabaseFlags, NodeFlags, PageFlags, Pgno, TREE_RECORD_LEN, TreeRecord, V09, overflow_pages,
 };
+
+use super::layout::{HEADER, Header, Item, items, u64_at};
 use super::report::Fault;
-use super::tree::{
-    self, DUP_FIXED, DUP_SORT, INTEGER_DUP, KeyOrder, NO_PAGE, Role, TreeRecord, Walk,
-};
+use super::tree::{self, KeyOrder, Role, Walk};
 use super::{Check, free};
 
-/// Persistent flags of databases.
-const DATABASE_FLAGS: u16 = 0x7e;
-const SUB_DATABASE: u16 = NODE_RECORD | NODE_DUPLICATES;
+const SUB_DATABASE: u16 = NodeFlags::SUB_TREE | NodeFlags::DUPLICATES;
 
 /// The node being looked at.
 struct Node<'a> {
@@ -31,15 +28,15 @@ pub(super) fn check(
     item: &Item<'_>,
 ) {
     let node = Node { pgno, index, item };
-    let duplicates =
-        walk.record.flags & DUP_SORT != 0 && matches!(walk.role, Role::Main | Role::Named);
+    let duplicates = walk.record.flags.has(DatabaseFlags::DUP_SORT)
+        && matches!(walk.role, Role::Main | Role::Named);
     match item.flags {
         0 => plain(check, walk, &node),
-        NODE_OVERFLOW if !duplicates && !matches!(walk.role, Role::Duplicates(_)) => {
+        NodeFlags::OVERFLOW if !duplicates && !matches!(walk.role, Role::Duplicates(_)) => {
             overflow(check, walk, &node)
         }
-        NODE_RECORD if walk.role == Role::Main => named(check, walk, &node),
-        NODE_DUPLICATES if duplicates => sub_page(check, walk, &node),
+        NodeFlags::SUB_TREE if walk.role == Role::Main => named(check, walk, &node),
+        NodeFlags::DUPLICATES if duplicates => sub_page(check, walk, &node),
         SUB_DATABASE if duplicates => sub_database(check, walk, &node),
         flags => check
             .reporter
@@ -74,7 +71,7 @@ fn plain(check: &mut Check, walk: &mut Walk<'_>, node: &Node<'_>) {
 fn overflow(check: &mut Check, walk: &mut Walk<'_>, node: &Node<'_>) {
     walk.counts.entries += 1;
     let index = node.index;
-    let first = u64_at(node.item.data, 0).unwrap_or(NO_PAGE);
+    let first = u64_at(node.item.data, 0).unwrap_or(Pgno::NONE.0);
     let fail = |check: &mut Check, reason: String| {
         check
             .reporter
@@ -93,7 +90,7 @@ fn overflow(check: &mut Check, walk: &mut Walk<'_>, node: &Node<'_>) {
     else {
         return fail(check, format!("page {first} cannot be read"));
     };
-    if header.pgno != first || header.flags != OVERFLOW {
+    if header.pgno != first || header.flags != PageFlags::OVERFLOW {
         return fail(
             check,
             format!(
@@ -106,7 +103,7 @@ fn overflow(check: &mut Check, walk: &mut Walk<'_>, node: &Node<'_>) {
         u64::from(header.run_pages),
         u64::from(node.item.value_bytes),
     );
-    let needed = (HEADER as u64 - 1 + value) / check.pages.page_bytes() as u64 + 1;
+    let needed = overflow_pages::<V09>(value as usize, check.pages.page_bytes());
     if run < needed || !check.seen.in_range(first + run - 1) || !check.pages.holds(first, run) {
         return fail(
             check,
@@ -134,12 +131,12 @@ fn named(check: &mut Check, walk: &mut Walk<'_>, node: &Node<'_>) {
     let Some(record) = record(check, walk, node) else {
         return;
     };
-    if record.flags & !DATABASE_FLAGS != 0
-        || walk.record.flags & (DUP_SORT | tree::INTEGER_KEY) != 0
+    if record.flags.0 & !DatabaseFlags::PERSISTENT != 0
+        || walk.record.flags.0 & (DatabaseFlags::DUP_SORT | DatabaseFlags::INTEGER_KEY) != 0
     {
         let reason = format!(
             "flags {:#x} in a main database with flags {:#x}",
-            record.flags, walk.record.flags
+            record.flags.0, walk.record.flags.0
         );
         return check.reporter.find(
             walk.name,
@@ -157,19 +154,19 @@ fn sub_database(check: &mut Check, walk: &mut Walk<'_>, node: &Node<'_>) {
     let Some(record) = record(check, walk, node) else {
         return;
     };
-    let fixed = walk.record.flags & DUP_FIXED;
-    let integer = if fixed != 0 && walk.record.flags & INTEGER_DUP != 0 {
-        tree::INTEGER_KEY
+    let fixed = walk.record.flags.0 & DatabaseFlags::DUP_FIXED;
+    let integer = if fixed != 0 && walk.record.flags.has(DatabaseFlags::INTEGER_DUP) {
+        DatabaseFlags::INTEGER_KEY
     } else {
         0
     };
-    if record.flags != fixed | integer
-        || record.root == NO_PAGE
+    if record.flags.0 != fixed | integer
+        || record.root.is_none()
         || (record.pad == 0) != (fixed == 0)
     {
         let reason = format!(
             "flags {:#x}, item size {}, root {:#x}",
-            record.flags, record.pad, record.root
+            record.flags.0, record.pad, record.root.0
         );
         return check.reporter.find(
             walk.name,
@@ -194,7 +191,8 @@ fn sub_database(check: &mut Check, walk: &mut Walk<'_>, node: &Node<'_>) {
 
 /// The 48-byte record in a node.
 fn record(check: &mut Check, walk: &Walk<'_>, node: &Node<'_>) -> Option<TreeRecord> {
-    let record = TreeRecord::parse(node.item.data).filter(|_| node.item.data.len() == RECORD);
+    let record =
+        TreeRecord::read(node.item.data).filter(|_| node.item.data.len() == TREE_RECORD_LEN);
     if record.is_none() {
         let reason = format!("it has {} bytes", node.item.data.len());
         check.reporter.find(
@@ -229,12 +227,12 @@ fn sub_page(check: &mut Check, walk: &mut Walk<'_>, node: &Node<'_>) {
 fn sub_page_items(walk: &Walk<'_>, node: &Node<'_>) -> Result<u64, String> {
     let bytes = node.item.data;
     let header = Header::parse(bytes).ok_or_else(|| format!("it has {} bytes", bytes.len()))?;
-    let packed = if walk.record.flags & DUP_FIXED != 0 {
-        PACKED
+    let packed = if walk.record.flags.has(DatabaseFlags::DUP_FIXED) {
+        PageFlags::PACKED
     } else {
         0
     };
-    if header.flags != LEAF | DIRTY | SUB_PAGE | packed {
+    if header.flags != PageFlags::LEAF | PageFlags::DIRTY | PageFlags::SUB_PAGE | packed {
         return Err(format!("flags {:#06x}", header.flags));
     }
     let entries = items(bytes, &header)?;
