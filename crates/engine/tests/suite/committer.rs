@@ -57,15 +57,13 @@ pub(crate) fn number(snapshot: &impl Snapshot) -> u64 {
 /// Commits until killed.
 pub(crate) fn child() {
     let dir = child::parameter(DIR);
-    let durability = if child::parameter(SYNC) == "full" {
-        Durability::Full
-    } else {
-        Durability::NoSync
+    let options = Environment::options();
+    let options = match child::parameter(SYNC).as_str() {
+        "full" => options,
+        "map" => options.write_map(true).durability(Durability::NoSync),
+        _ => options.durability(Durability::NoSync),
     };
-    let environment = Environment::options()
-        .durability(durability)
-        .open(Path::new(&dir))
-        .expect("open");
+    let environment = options.open(Path::new(&dir)).expect("open");
     let mut done = number(&environment.read().expect("a reader"));
     loop {
         done += 1;

@@ -50,7 +50,7 @@ fn every_acknowledged_transaction_survives_kill_9() {
 
 /// Starts a writer, kills it after a while, and returns the last number it acknowledged (0: none).
 fn one_round(scratch: &Scratch, random: &mut Random) -> u64 {
-    let sync = if random.chance(25) { "full" } else { "none" };
+    let sync = random.pick(&["full", "map", "none", "none"]);
     let mut command = child::role("committer");
     let mut writer = Peer::spawn(
         "committing",

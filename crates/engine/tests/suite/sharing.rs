@@ -21,9 +21,19 @@ fn open_all(dir: &Scratch, flags: &str) -> Vec<Peer> {
 /// Each process in turn commits a transaction; the others read it, and snapshots taken before stay as they were.
 #[test]
 fn three_processes_take_turns_writing() {
-    let mut random = Random::new(seed("sharing", 7));
+    take_turns("", quick_or_long(1000, 20_000), 7);
+}
+
+/// The same with every process changing pages in its map.
+#[test]
+fn three_processes_take_turns_writing_in_their_maps() {
+    take_turns("writemap ", quick_or_long(300, 5_000), 8);
+}
+
+fn take_turns(flags: &str, turns: usize, default_seed: u64) {
+    let mut random = Random::new(seed("sharing", default_seed));
     let scratch = Scratch::new("sharing");
-    let mut peers = open_all(&scratch, &format!("nosync mapsize={MAP_BYTES}"));
+    let mut peers = open_all(&scratch, &format!("{flags}nosync mapsize={MAP_BYTES}"));
     let mut models = [
         ("lexical", Model::new(Order::Lexical)),
         ("reverse", Model::new(Order::Reverse)),
@@ -38,7 +48,7 @@ fn three_processes_take_turns_writing() {
         }
         peer.must("read 0");
     }
-    for turn in 0..quick_or_long(1000, 20_000) {
+    for turn in 0..turns {
         let writer = random.below(peers.len());
         write(&mut peers[writer], &mut models, &mut random);
         let reader = random.below(peers.len());

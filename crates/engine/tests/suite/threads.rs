@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use fulgurite::check::{CheckError, check_snapshot};
 use fulgurite::{Database, Environment, Snapshot};
 use fulgurite_testkit::{Random, Scratch, quick_or_long};
 
@@ -85,6 +86,7 @@ fn every_snapshot_is_one_moment() {
     let db = setup(&environment);
     let stop = AtomicBool::new(false);
     let (scans, commits) = (AtomicU64::new(0), AtomicU64::new(0));
+    let mut checks = 0;
     let until = Instant::now() + Duration::from_secs(quick_or_long(4, 120));
     std::thread::scope(|scope| {
         for thread in 0..5_u64 {
@@ -102,13 +104,26 @@ fn every_snapshot_is_one_moment() {
             });
         }
         while Instant::now() < until {
+            // The checker looks at the live file; a reader keeps its snapshot there meanwhile.
+            let held = environment.read().expect("a reader");
+            let report = check_snapshot(&scratch.join("data.mdb"), held.id().0);
+            // Two commits later the meta page of the snapshot is gone, the snapshot itself is not.
+            match report {
+                Ok(report) => {
+                    checks += 1;
+                    assert!(report.is_sound(), "{report}");
+                }
+                Err(CheckError::SnapshotGone { .. }) => {}
+                Err(error) => panic!("{error}"),
+            }
             std::thread::sleep(Duration::from_millis(20));
         }
         stop.store(true, Ordering::Relaxed);
     });
     assert_eq!(sum(&environment.read().expect("a reader"), db), SUM);
     let (scans, commits) = (scans.into_inner(), commits.into_inner());
-    println!("{scans} scans beside {commits} commits");
+    println!("{scans} scans and {checks} checks beside {commits} commits");
+    assert!(checks > 0, "no check came in time");
     assert!(
         scans > 100 && commits > 100,
         "{scans} scans, {commits} commits: too few to mean anything"
