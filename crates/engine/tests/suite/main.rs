@@ -17,6 +17,7 @@ mod damage;
 mod fixtures;
 mod flips;
 mod killed;
+mod limits;
 mod peer;
 mod power;
 mod random_ops;

@@ -159,7 +159,7 @@ fn one_operation(
     random: &mut Random,
 ) {
     let (name, order, key_bytes) = DATABASES[which];
-    let db = match random.below(2000) {
+    let db = match random.below(15_000) {
         0 => return clear(txn, *db, model),
         1 => return recreate(txn, db, name, order, model),
         _ => *db,

@@ -1,0 +1,121 @@
+//! Limits and wrong uses: each has its error, and the environment goes on working afterwards.
+
+use fulgurite::{Durability, Environment, Error, Snapshot};
+use fulgurite_testkit::{Model, Order, Scratch};
+
+use crate::common::{assert_model, assert_sound, open};
+
+#[test]
+fn a_full_map_ends_the_transaction_and_nothing_else() {
+    let scratch = Scratch::new("full");
+    let options = Environment::options()
+        .map_bytes_max(1 << 20)
+        .durability(Durability::NoSync);
+    let environment = options.open(scratch.path()).expect("open");
+    let mut model = Model::new(Order::Lexical);
+    let mut full = 0;
+    for round in 0..40_u32 {
+        let mut txn = environment.write().expect("the writer");
+        let db = txn.open_database(None).expect("the main database");
+        let mut next = model.clone();
+        let outcome = (0..60_u32).try_for_each(|i| {
+            let key = (round * 60 + i).to_be_bytes();
+            next.put(&key, &[7; 900]);
+            txn.put(db, &key, &[7; 900])
+        });
+        match outcome.and_then(|()| txn.commit()) {
+            Ok(()) => model = next,
+            Err(Error::MapFull(_)) => full += 1,
+            Err(error) => panic!("{error}"),
+        }
+        let snapshot = environment.read().expect("a reader");
+        assert_model(
+            &snapshot,
+            db,
+            &model,
+            "after a transaction that may have failed",
+        );
+    }
+    assert!(
+        full > 0 && model.len() > 300,
+        "{full} times full with {} records",
+        model.len()
+    );
+    // There is room again as soon as something is deleted.
+    let mut txn = environment.write().expect("the writer");
+    let db = txn.open_database(None).expect("the main database");
+    txn.clear_database(db).expect("clear");
+    txn.commit().expect("commit");
+    drop(environment);
+    assert_sound(scratch.path(), "after being full");
+}
+
+#[test]
+fn one_process_opens_an_environment_once() {
+    let scratch = Scratch::new("twice");
+    let environment = open(scratch.path());
+    let again = Environment::options().open(scratch.path());
+    assert!(again.is_err(), "two handles would drop each other's locks");
+    // The refused attempt must not have touched the locks of the first: another process still sees a live file.
+    let reader = environment.read().expect("a reader");
+    let mut peer = fulgurite_testkit::c_peer();
+    peer.must(&format!("open {}", scratch.path().display()));
+    assert_eq!(peer.must("check"), "0", "our reader is alive");
+    peer.must("write");
+    peer.must("put - 61 62");
+    peer.must("commit");
+    drop(peer);
+    drop(reader);
+    drop(environment);
+    let environment = open(scratch.path());
+    let snapshot = environment.read().expect("a reader");
+    let db = snapshot.open_database(None).expect("the main database");
+    assert_eq!(snapshot.get(db, b"a").expect("get"), Some(&b"b"[..]));
+}
+
+#[test]
+fn readers_beyond_the_slots_are_refused_until_one_ends() {
+    let scratch = Scratch::new("slots");
+    let options = Environment::options().readers_max(3);
+    let environment = options.open(scratch.path()).expect("open");
+    let mut readers: Vec<_> = std::iter::repeat_with(|| environment.read())
+        .map_while(Result::ok)
+        .take(1000)
+        .collect();
+    // The lock file may round the number up.
+    assert!(
+        (3..200).contains(&readers.len()),
+        "{} readers",
+        readers.len()
+    );
+    assert!(matches!(environment.read(), Err(Error::ReadersFull(_))));
+    readers.pop();
+    environment.read().expect("the slot of the one that ended");
+}
+
+#[test]
+fn what_is_not_there_is_not_created_for_reading() {
+    let scratch = Scratch::new("nothing");
+    assert!(
+        Environment::options()
+            .read_only(true)
+            .open(scratch.path())
+            .is_err()
+    );
+    assert!(
+        Environment::options()
+            .open(scratch.join("no/such/directory"))
+            .is_err()
+    );
+    drop(open(scratch.path()));
+    let environment = Environment::options()
+        .read_only(true)
+        .open(scratch.path())
+        .expect("open");
+    assert!(matches!(environment.write(), Err(Error::ReadOnly)));
+    let snapshot = environment.read().expect("a reader");
+    assert!(matches!(
+        snapshot.open_database(Some("none")),
+        Err(Error::NoDatabase(_))
+    ));
+}
