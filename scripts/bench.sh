@@ -12,6 +12,8 @@ rounds=${2:-2}
 suffix=dc=example,dc=com
 root=$PWD/build/bench
 slapd_root=$PWD/build/slapd
+# Debian's slapd, with the libraries it was unpacked with.
+slapd=(env "LD_LIBRARY_PATH=$(echo "$slapd_root"/usr/lib/*-linux-gnu)" "$slapd_root/usr/sbin/slapd")
 our_port=3893
 slapd_port=3894
 
@@ -86,7 +88,7 @@ load_ours() {
 load_slapd() {
     rm -rf "$root/slapd-data"
     mkdir -p "$root/slapd-data"
-    measured "$slapd_root/usr/sbin/slapd" -Ta -q -f "$root/slapd.conf" -l "$root/users.ldif"
+    measured "${slapd[@]}" -Ta -q -f "$root/slapd.conf" -l "$root/users.ldif"
     file_size "$root/slapd-data/data.mdb"
 }
 
@@ -100,7 +102,7 @@ start_ours() {
 }
 
 start_slapd() {
-    "$slapd_root/usr/sbin/slapd" -d 0 -h "ldap://127.0.0.1:$slapd_port" -f "$root/slapd.conf" &
+    "${slapd[@]}" -d 0 -h "ldap://127.0.0.1:$slapd_port" -f "$root/slapd.conf" &
     server=$!
     wait_for_port "$slapd_port"
 }
@@ -124,7 +126,7 @@ questions() { # NAME PORT
 
 echo "machine    $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $(nproc) cores, $(awk '/MemTotal/ { printf "%.0f GiB", $2 / 1048576 }' /proc/meminfo), Linux $(uname -r)"
 echo "fulgurite  $("$fulgurite" --version), commit $(git rev-parse --short HEAD)"
-echo "slapd      $("$slapd_root/usr/sbin/slapd" -VV 2>&1 | grep -o 'slapd [0-9.+a-z-]*' | head -1)"
+echo "slapd      $("${slapd[@]}" -VV 2>&1 | grep -o 'slapd [0-9.+a-z-]*' | head -1)"
 echo "data       fulgurite generate --users $users --seed 1 --hash --suffix $suffix"
 echo
 
@@ -133,8 +135,10 @@ slapd_conf > "$root/slapd.conf"
 
 for round in $(seq "$rounds"); do
     echo "round $round"
-    echo "fulgurite load: $(load_ours | tr '\n' ' ')"
-    echo "slapadd -q:     $(load_slapd | tr '\n' ' ')"
+    figures=$(load_ours)
+    echo "fulgurite load: ${figures//$'\n'/ }"
+    figures=$(load_slapd)
+    echo "slapadd -q:     ${figures//$'\n'/ }"
 done
 for round in $(seq "$rounds"); do
     echo "round $round"

@@ -111,5 +111,6 @@ TEXT
 
 if [ -t 0 ] && [ -t 1 ]; then
     say "Serving at $url until Ctrl-C"
+    trap 'echo; exit 0' INT
     wait "$server" || true
 fi
