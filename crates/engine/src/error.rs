@@ -127,6 +127,12 @@ impl Error {
         move |source| Error::Io { doing, source }
     }
 
+    /// A page behind the end of the file. Made only when needed: errors are costly to make and drop on the way to a
+    /// page.
+    pub(crate) fn beyond_end(page: Pgno) -> impl FnOnce() -> Error {
+        move || Error::BeyondEnd(page)
+    }
+
     /// Turns a complaint about a page into an error.
     pub(crate) fn at(page: Pgno) -> impl FnOnce(Malformed) -> Error {
         move |what| Error::Corrupted { page, what }

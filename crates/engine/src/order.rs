@@ -41,9 +41,26 @@ impl KeyOrder {
     #[inline]
     pub(crate) fn compare(self, a: &[u8], b: &[u8]) -> Ordering {
         match self {
-            KeyOrder::Lexical => a.cmp(b),
-            KeyOrder::Reverse => a.iter().rev().cmp(b.iter().rev()),
-            KeyOrder::Integer => compare_integers(a, b),
+            KeyOrder::Lexical => lexical(a, b),
+            KeyOrder::Reverse => reverse(a, b),
+            KeyOrder::Integer => integer(a, b),
+        }
+    }
+
+    /// A short key above `below` and not above `key`, as a branch needs it between two leaves; a part of `key`.
+    pub(crate) fn separator<'a>(self, below: &[u8], key: &'a [u8]) -> &'a [u8] {
+        match self {
+            KeyOrder::Lexical => {
+                let common = below.iter().zip(key).take_while(|(a, b)| a == b).count();
+                key.get(..=common).unwrap_or(key)
+            }
+            KeyOrder::Reverse => {
+                let pairs = below.iter().rev().zip(key.iter().rev());
+                let common = pairs.take_while(|(a, b)| a == b).count();
+                let start = key.len().saturating_sub(common + 1);
+                key.get(start..).unwrap_or(key)
+            }
+            KeyOrder::Integer => key,
         }
     }
 
@@ -59,14 +76,88 @@ impl KeyOrder {
     }
 }
 
+/// Most keys differ within their first eight octets: one comparison of integers, and no call.
+#[inline(always)]
+pub(crate) fn lexical(a: &[u8], b: &[u8]) -> Ordering {
+    if let (Some(x), Some(y)) = (a.first_chunk(), b.first_chunk()) {
+        let (x, y) = (u64::from_be_bytes(*x), u64::from_be_bytes(*y));
+        if x != y {
+            return if x < y {
+                Ordering::Less
+            } else {
+                Ordering::Greater
+            };
+        }
+    }
+    a.cmp(b)
+}
+
 #[inline]
-fn compare_integers(a: &[u8], b: &[u8]) -> Ordering {
-    match (<[u8; 8]>::try_from(a), <[u8; 8]>::try_from(b)) {
-        (Ok(a), Ok(b)) => u64::from_ne_bytes(a).cmp(&u64::from_ne_bytes(b)),
-        // Sizes that no sane file has still need some total order.
-        _ => a
-            .len()
-            .cmp(&b.len())
-            .then_with(|| a.iter().rev().cmp(b.iter().rev())),
+pub(crate) fn reverse(a: &[u8], b: &[u8]) -> Ordering {
+    a.iter().rev().cmp(b.iter().rev())
+}
+
+#[inline(always)]
+pub(crate) fn integer(a: &[u8], b: &[u8]) -> Ordering {
+    if let (Ok(a), Ok(b)) = (<[u8; 8]>::try_from(a), <[u8; 8]>::try_from(b)) {
+        return u64::from_ne_bytes(a).cmp(&u64::from_ne_bytes(b));
+    }
+    if let (Ok(a), Ok(b)) = (<[u8; 4]>::try_from(a), <[u8; 4]>::try_from(b)) {
+        return u32::from_ne_bytes(a).cmp(&u32::from_ne_bytes(b));
+    }
+    // Sizes that no sane file has still need some total order.
+    a.len().cmp(&b.len()).then_with(|| reverse(a, b))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_order_orders() {
+        let lexical = |a: &[u8], b: &[u8]| KeyOrder::Lexical.compare(a, b);
+        assert_eq!(lexical(b"abcdefgh1", b"abcdefgh"), Ordering::Greater);
+        assert_eq!(lexical(b"abcdefgh", b"abcdefgi0"), Ordering::Less);
+        assert_eq!(lexical(b"ab", b"abcdefghij"), Ordering::Less);
+        assert_eq!(lexical(b"\x80bcdefgh", b"\x7fbcdefgh"), Ordering::Greater);
+        let reverse = |a: &[u8], b: &[u8]| KeyOrder::Reverse.compare(a, b);
+        assert_eq!(reverse(b"za", b"ab"), Ordering::Less);
+        assert_eq!(reverse(b"a", b"za"), Ordering::Less);
+        let integer = |a: &[u8], b: &[u8]| KeyOrder::Integer.compare(a, b);
+        assert_eq!(
+            integer(&256_u64.to_ne_bytes(), &255_u64.to_ne_bytes()),
+            Ordering::Greater
+        );
+        assert_eq!(
+            integer(&256_u32.to_ne_bytes(), &255_u32.to_ne_bytes()),
+            Ordering::Greater
+        );
+        assert_eq!(
+            integer(&7_u32.to_ne_bytes(), &7_u32.to_ne_bytes()),
+            Ordering::Equal
+        );
+    }
+
+    #[test]
+    fn separators_separate() {
+        let words: [&[u8]; 8] = [b"a", b"ab", b"abc", b"abd", b"b", b"ba", b"car", b"dog"];
+        for order in [KeyOrder::Lexical, KeyOrder::Reverse] {
+            for below in words {
+                for key in words
+                    .into_iter()
+                    .filter(|key| order.compare(below, key).is_lt())
+                {
+                    let separator = order.separator(below, key);
+                    assert!(
+                        order.compare(below, separator).is_lt(),
+                        "{below:?} {separator:?}"
+                    );
+                    assert!(
+                        order.compare(separator, key).is_le(),
+                        "{separator:?} {key:?}"
+                    );
+                }
+            }
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Tree pages as they are read: a checked header, then nodes checked one by one as they are met.
 
+use std::cmp::Ordering;
 use std::marker::PhantomData;
 
 use crate::bytes::u16_at;
@@ -37,8 +38,8 @@ impl PageKind {
 #[derive(Debug, Clone, Copy)]
 pub struct Page<'a, F> {
     bytes: &'a [u8],
-    /// Octets between header and the end of the offset array: two for each entry.
-    offsets: &'a [u8],
+    /// Where each entry's node begins, as stored.
+    offsets: &'a [[u8; 2]],
     upper: usize,
     kind: PageKind,
     format: PhantomData<F>,
@@ -74,7 +75,7 @@ impl<'a, F: Format> Page<'a, F> {
     /// The memory-only dirty mark is ignored: the original may leave it behind on pages of the file.
     /// # Errors
     /// [`Malformed::Number`], [`Malformed::Kind`], [`Malformed::Bounds`] or [`Malformed::Truncated`].
-    #[inline]
+    #[inline(always)]
     pub fn parse(bytes: &'a [u8], pgno: Pgno, kind: PageKind) -> Result<Page<'a, F>, Malformed> {
         let header = bytes.get(..F::HEADER_LEN).ok_or(Malformed::Truncated)?;
         let number = header_pgno(header).ok_or(Malformed::Truncated)?;
@@ -91,11 +92,8 @@ impl<'a, F: Format> Page<'a, F> {
         let lower = u16_at(header, F::LOWER_AT).ok_or(Malformed::Truncated)?;
         let upper = u16_at(header, F::UPPER_AT).ok_or(Malformed::Truncated)?;
         let (end, start) = (F::to_page_offset(lower), F::to_page_offset(upper));
-        let offsets = bytes
-            .get(F::HEADER_LEN..end)
-            .filter(|offsets| offsets.len().is_multiple_of(2));
-        match offsets {
-            Some(offsets) if end <= start && start <= bytes.len() => Ok(Page {
+        match bytes.get(F::HEADER_LEN..end).map(<[u8]>::as_chunks) {
+            Some((offsets, [])) if end <= start && start <= bytes.len() => Ok(Page {
                 bytes,
                 offsets,
                 upper: start,
@@ -116,7 +114,7 @@ impl<'a, F: Format> Page<'a, F> {
     #[must_use]
     #[inline]
     pub const fn len(&self) -> usize {
-        self.offsets.len() / 2
+        self.offsets.len()
     }
 
     /// Whether there are no entries.
@@ -129,7 +127,7 @@ impl<'a, F: Format> Page<'a, F> {
     /// Octets between the offset array and the lowest node.
     #[must_use]
     pub const fn free_space(&self) -> usize {
-        self.upper - F::HEADER_LEN - self.offsets.len()
+        self.upper - F::HEADER_LEN - 2 * self.offsets.len()
     }
 
     /// Octets that entries take, offsets included.
@@ -141,16 +139,47 @@ impl<'a, F: Format> Page<'a, F> {
     /// The key of entry `index`. That of entry 0 of a branch means nothing and is usually empty.
     /// # Errors
     /// [`Malformed::Node`] if there is no such entry or it does not lie in the page.
-    #[inline]
+    #[inline(always)]
     pub fn key(&self, index: usize) -> Result<&'a [u8], Malformed> {
-        let (header, rest) = self.node(index)?;
-        rest.get(..key_len(header)).ok_or(Malformed::Node(index))
+        self.key_if_sound(index).ok_or(Malformed::Node(index))
+    }
+
+    /// The first entry from `from` on whose key is not smaller than the one sought, and whether it is equal; one behind
+    /// the last entry if all are smaller. `compare` orders an entry's key against the one sought.
+    /// # Errors
+    /// [`Malformed::Node`].
+    #[inline(always)]
+    pub fn search(
+        &self,
+        from: usize,
+        compare: impl Fn(&[u8]) -> Ordering,
+    ) -> Result<(usize, bool), Malformed> {
+        let (mut low, mut high) = (from, self.len());
+        while low < high {
+            let middle = (low + high) / 2;
+            let Some(key) = self.key_if_sound(middle) else {
+                return Err(Malformed::Node(middle));
+            };
+            match compare(key) {
+                Ordering::Less => low = middle + 1,
+                Ordering::Equal => return Ok((middle, true)),
+                Ordering::Greater => high = middle,
+            }
+        }
+        Ok((low, false))
+    }
+
+    /// Options are lighter than results in the innermost loop.
+    #[inline(always)]
+    fn key_if_sound(&self, index: usize) -> Option<&'a [u8]> {
+        let (header, rest) = self.node_if_sound(index)?;
+        rest.get(..key_len(header))
     }
 
     /// The child that entry `index` of a branch leads to.
     /// # Errors
     /// [`Malformed::Node`].
-    #[inline]
+    #[inline(always)]
     pub fn child(&self, index: usize) -> Result<Pgno, Malformed> {
         let (header, _) = self.node(index)?;
         Ok(Pgno(F::branch_child(*header)))
@@ -159,7 +188,7 @@ impl<'a, F: Format> Page<'a, F> {
     /// Entry `index` of a leaf.
     /// # Errors
     /// [`Malformed::Node`], [`Malformed::NodeFlags`], [`Malformed::KeyLength`].
-    #[inline]
+    #[inline(always)]
     pub fn leaf(&self, index: usize) -> Result<LeafNode<'a>, Malformed> {
         let (header, rest) = self.node(index)?;
         let [d0, d1, d2, d3, f0, f1, _, _] = *header;
@@ -173,35 +202,34 @@ impl<'a, F: Format> Page<'a, F> {
             });
         }
         let data_len = match flags {
-            NodeFlags::OVERFLOW => 8,
+            NodeFlags::OVERFLOW => F::OVERFLOW_REF_LEN,
             0 | NodeFlags::SUB_TREE | NodeFlags::DUPLICATES => value_len,
             both if both == NodeFlags::SUB_TREE | NodeFlags::DUPLICATES => value_len,
             _ => return Err(Malformed::NodeFlags { index, flags }),
         };
-        let (key, rest) = rest
-            .split_at_checked(key_len)
-            .ok_or(Malformed::Node(index))?;
-        let data = rest.get(..data_len).ok_or(Malformed::Node(index))?;
-        Ok(LeafNode {
-            key,
-            data,
-            value_len,
-            flags: NodeFlags(flags),
-        })
+        let data_at = F::data_at(key_len) - F::NODE_HEADER_LEN;
+        match (rest.get(..key_len), rest.get(data_at..data_at + data_len)) {
+            (Some(key), Some(data)) => Ok(LeafNode {
+                key,
+                data,
+                value_len,
+                flags: NodeFlags(flags),
+            }),
+            _ => Err(Malformed::Node(index)),
+        }
     }
 
-    /// Octets the node of entry `index` takes in the page, rounded up to even.
+    /// Octets the node of entry `index` takes in the page.
     /// # Errors
     /// As [`Page::leaf`] and [`Page::key`].
     pub fn node_len(&self, index: usize) -> Result<usize, Malformed> {
-        let content = match self.kind {
-            PageKind::Branch => self.key(index)?.len(),
+        match self.kind {
+            PageKind::Branch => Ok(F::branch_node_len(self.key(index)?.len())),
             PageKind::Leaf => {
                 let node = self.leaf(index)?;
-                node.key.len() + node.data.len()
+                Ok(F::leaf_node_len(node.key.len(), node.data.len()))
             }
-        };
-        Ok(F::NODE_HEADER_LEN + content).map(|len| len + len % 2)
+        }
     }
 
     /// The octets of entry `index`'s node, header included.
@@ -234,24 +262,39 @@ impl<'a, F: Format> Page<'a, F> {
         self.upper
     }
 
+    /// The same page, parsed before with this result.
+    pub(crate) fn again(bytes: &'a [u8], count: usize, upper: usize, kind: PageKind) -> Self {
+        let offsets = bytes.get(F::HEADER_LEN..F::HEADER_LEN + 2 * count);
+        Page {
+            bytes,
+            offsets: offsets.unwrap_or_default().as_chunks().0,
+            upper,
+            kind,
+            format: PhantomData,
+        }
+    }
+
     /// Where in the page the node of entry `index` begins.
     #[inline]
     pub(crate) fn offset(&self, index: usize) -> Result<usize, Malformed> {
-        let stored = u16_at(self.offsets, 2 * index).ok_or(Malformed::Node(index))?;
-        let at = F::to_page_offset(stored);
-        if at < self.upper || !at.is_multiple_of(2) {
-            return Err(Malformed::Node(index));
-        }
-        Ok(at)
+        self.offset_if_sound(index).ok_or(Malformed::Node(index))
     }
 
-    #[inline]
+    #[inline(always)]
+    fn offset_if_sound(&self, index: usize) -> Option<usize> {
+        let at = F::to_page_offset(u16::from_le_bytes(*self.offsets.get(index)?));
+        (at >= self.upper && at.is_multiple_of(2)).then_some(at)
+    }
+
+    #[inline(always)]
+    fn node_if_sound(&self, index: usize) -> Option<(&'a [u8; 8], &'a [u8])> {
+        let at = self.offset_if_sound(index)?;
+        self.bytes.get(at..)?.split_first_chunk()
+    }
+
+    #[inline(always)]
     fn node(&self, index: usize) -> Result<(&'a [u8; 8], &'a [u8]), Malformed> {
-        let at = self.offset(index)?;
-        self.bytes
-            .get(at..)
-            .and_then(|bytes| bytes.split_first_chunk())
-            .ok_or(Malformed::Node(index))
+        self.node_if_sound(index).ok_or(Malformed::Node(index))
     }
 }
 

@@ -25,20 +25,22 @@ pub enum NodeValue<'a> {
 
 impl NodeValue<'_> {
     /// Octets in the page.
-    fn data_len(&self) -> usize {
+    fn data_len<F: Format>(&self) -> usize {
         match self {
             NodeValue::Child(_) => 0,
             NodeValue::Data(data, _) => data.len(),
             NodeValue::Reserved(len) => *len,
-            NodeValue::Overflow { .. } => 8,
+            NodeValue::Overflow { .. } => F::OVERFLOW_REF_LEN,
         }
     }
 
     /// Octets a node with this value and a key of `key_len` octets takes in a page, without its offset.
     #[must_use]
     pub fn node_len<F: Format>(&self, key_len: usize) -> usize {
-        let len = F::NODE_HEADER_LEN + key_len + self.data_len();
-        len + len % 2
+        match self {
+            NodeValue::Child(_) => F::branch_node_len(key_len),
+            _ => F::leaf_node_len(key_len, self.data_len::<F>()),
+        }
     }
 }
 
@@ -46,8 +48,9 @@ impl NodeValue<'_> {
 #[derive(Debug)]
 pub struct PageMut<'a, F> {
     bytes: &'a mut [u8],
-    pgno: Pgno,
     kind: PageKind,
+    count: usize,
+    upper: usize,
     format: PhantomData<F>,
 }
 
@@ -56,18 +59,19 @@ impl<'a, F: Format> PageMut<'a, F> {
     #[must_use]
     pub fn initialise(bytes: &'a mut [u8], pgno: Pgno, kind: PageKind) -> PageMut<'a, F> {
         bytes.fill(0);
-        let upper = bytes.len() as u16;
+        let upper = bytes.len();
         let done = put(bytes, 0, &pgno.0.to_le_bytes())
-            .and_then(|()| put(bytes, F::FLAGS_AT, &kind.flag().to_le_bytes()))
-            .and_then(|()| put(bytes, F::LOWER_AT, &(F::HEADER_LEN as u16).to_le_bytes()))
-            .and_then(|()| put(bytes, F::UPPER_AT, &upper.to_le_bytes()));
+            .and_then(|()| put(bytes, F::FLAGS_AT, &kind.flag().to_le_bytes()));
         debug_assert!(done.is_some(), "a page is larger than its header");
-        PageMut {
+        let mut page = PageMut {
             bytes,
-            pgno,
             kind,
+            count: 0,
+            upper,
             format: PhantomData,
-        }
+        };
+        page.store_bounds();
+        page
     }
 
     /// Checks the header of a page that is about to be changed.
@@ -78,11 +82,13 @@ impl<'a, F: Format> PageMut<'a, F> {
         pgno: Pgno,
         kind: PageKind,
     ) -> Result<PageMut<'a, F>, Malformed> {
-        Page::<F>::parse(bytes, pgno, kind)?;
+        let page = Page::<F>::parse(bytes, pgno, kind)?;
+        let (count, upper) = (page.len(), page.upper());
         Ok(PageMut {
             bytes,
-            pgno,
             kind,
+            count,
+            upper,
             format: PhantomData,
         })
     }
@@ -96,10 +102,9 @@ impl<'a, F: Format> PageMut<'a, F> {
     }
 
     /// The page as it is now.
-    /// # Errors
-    /// As [`Page::parse`]; impossible after a successful change.
-    pub fn view(&self) -> Result<Page<'_, F>, Malformed> {
-        Page::parse(self.bytes, self.pgno, self.kind)
+    #[must_use]
+    pub fn view(&self) -> Page<'_, F> {
+        Page::again(self.bytes, self.count, self.upper, self.kind)
     }
 
     /// Inserts an entry at `index`; `false`, with nothing changed, if the page has no room for it.
@@ -112,37 +117,31 @@ impl<'a, F: Format> PageMut<'a, F> {
         value: NodeValue<'_>,
     ) -> Result<bool, Malformed> {
         let len = value.node_len::<F>(key.len());
-        let Some(at) = self.open(index, len)? else {
+        let Some(node) = self.open(index, len)? else {
             return Ok(false);
         };
         let mut header = [0; 8];
-        let (first, flags) = match value {
+        let (value_len, flags) = match value {
             NodeValue::Child(pgno) => {
-                header.copy_from_slice(&pgno.0.to_le_bytes());
-                (None, None)
+                header = pgno.0.to_le_bytes();
+                (None, 0)
             }
-            NodeValue::Data(data, flags) => (Some(data.len() as u32), Some(flags.0)),
-            NodeValue::Reserved(len) => (Some(len as u32), Some(0)),
-            NodeValue::Overflow { len, .. } => (Some(len), Some(NodeFlags::OVERFLOW)),
+            NodeValue::Data(data, flags) => (Some(data.len() as u32), flags.0),
+            NodeValue::Reserved(len) => (Some(len as u32), 0),
+            NodeValue::Overflow { len, .. } => (Some(len), NodeFlags::OVERFLOW),
         };
-        if let (Some(len), Some(flags)) = (first, flags) {
-            let _ = put(&mut header, 0, &len.to_le_bytes());
-            let _ = put(&mut header, 4, &flags.to_le_bytes());
+        if let Some(value_len) = value_len {
+            header[..4].copy_from_slice(&value_len.to_le_bytes());
+            header[4..6].copy_from_slice(&flags.to_le_bytes());
         }
-        let _ = put(&mut header, 6, &(key.len() as u16).to_le_bytes());
-        let data_at = at + F::NODE_HEADER_LEN + key.len();
-        let done = put(self.bytes, at, &header)
-            .and_then(|()| put(self.bytes, at + F::NODE_HEADER_LEN, key))
+        header[6..].copy_from_slice(&(key.len() as u16).to_le_bytes());
+        let data_at = F::data_at(key.len());
+        let done = put(node, 0, &header)
+            .and_then(|()| put(node, F::NODE_HEADER_LEN, key))
             .and_then(|()| match value {
-                NodeValue::Child(_) => Some(()),
-                NodeValue::Data(data, _) => put(self.bytes, data_at, data),
-                NodeValue::Reserved(len) => self
-                    .bytes
-                    .get_mut(data_at..data_at + len)
-                    .map(|room| room.fill(0)),
-                NodeValue::Overflow { first, .. } => {
-                    put(self.bytes, data_at, &first.0.to_le_bytes())
-                }
+                NodeValue::Child(_) | NodeValue::Reserved(_) => Some(()),
+                NodeValue::Data(data, _) => put(node, data_at, data),
+                NodeValue::Overflow { first, .. } => put(node, data_at, &first.0.to_le_bytes()),
             });
         done.map(|()| true).ok_or(Malformed::Node(index))
     }
@@ -151,49 +150,47 @@ impl<'a, F: Format> PageMut<'a, F> {
     /// # Errors
     /// [`Malformed::Node`] when `index` lies behind the last entry.
     pub fn insert_node(&mut self, index: usize, node: &[u8]) -> Result<bool, Malformed> {
-        let Some(at) = self.open(index, node.len())? else {
+        let Some(room) = self.open(index, node.len())? else {
             return Ok(false);
         };
-        put(self.bytes, at, node)
-            .map(|()| true)
-            .ok_or(Malformed::Node(index))
+        room.copy_from_slice(node);
+        Ok(true)
     }
 
-    /// Removes entry `index` and closes the gap.
+    /// Removes entry `index`, closes the gap, and wipes what becomes free.
     /// # Errors
     /// [`Malformed::Node`] and what else a damaged node gives.
     pub fn remove(&mut self, index: usize) -> Result<(), Malformed> {
-        let page = self.view()?;
-        let (at, len, count, upper) = (
-            page.offset(index)?,
-            page.node_bytes(index)?.len(),
-            page.len(),
-            page.upper(),
-        );
+        let page = self.view();
+        let (at, len) = (page.offset(index)?, page.node_bytes(index)?.len());
+        let upper = self.upper;
         self.bytes.copy_within(upper..at, upper + len);
-        let mut to = F::HEADER_LEN;
-        for entry in 0..count {
-            let stored = self.stored(F::HEADER_LEN + 2 * entry)?;
-            if entry == index {
-                continue;
-            }
-            let moved = if F::to_page_offset(stored) < at {
-                stored + len as u16
-            } else {
-                stored
-            };
-            self.store(to, moved)?;
-            to += 2;
+        if let Some(gap) = self.bytes.get_mut(upper..upper + len) {
+            gap.fill(0);
         }
-        self.store(F::LOWER_AT, to as u16)?;
-        self.store(F::UPPER_AT, (upper + len) as u16)
+        let count = self.count;
+        let offsets = self.offsets_mut(count);
+        offsets.copy_within(index + 1.., index);
+        if let Some((last, others)) = offsets.split_last_mut() {
+            *last = [0; 2];
+            for stored in others {
+                let offset = F::to_page_offset(u16::from_le_bytes(*stored));
+                if offset < at {
+                    *stored = F::from_page_offset(offset + len).to_le_bytes();
+                }
+            }
+        }
+        self.count -= 1;
+        self.upper += len;
+        self.store_bounds();
+        Ok(())
     }
 
     /// Points entry `index` of a branch to another child.
     /// # Errors
     /// [`Malformed::Node`].
     pub fn set_child(&mut self, index: usize, child: Pgno) -> Result<(), Malformed> {
-        let at = self.view()?.offset(index)?;
+        let at = self.view().offset(index)?;
         let octets = child.0.to_le_bytes();
         put(self.bytes, at, octets.get(..6).unwrap_or(&octets)).ok_or(Malformed::Node(index))
     }
@@ -202,40 +199,53 @@ impl<'a, F: Format> PageMut<'a, F> {
     /// # Errors
     /// As [`Page::leaf`].
     pub fn into_data(self, index: usize) -> Result<&'a mut [u8], Malformed> {
-        let page = self.view()?;
+        let page = self.view();
         let node = page.leaf(index)?;
-        let at = page.offset(index)? + F::NODE_HEADER_LEN + node.key.len();
+        let at = page.offset(index)? + F::data_at(node.key.len());
         let len = node.data.len();
         self.bytes
             .get_mut(at..at + len)
             .ok_or(Malformed::Node(index))
     }
 
-    /// Makes room for a node of `len` octets and its offset at `index`; the node's place, or `None` without room.
-    fn open(&mut self, index: usize, len: usize) -> Result<Option<usize>, Malformed> {
-        let page = self.view()?;
-        let (count, upper) = (page.len(), page.upper());
-        if index > count {
+    /// Makes room for a node of `len` octets and its offset at `index`: zeroed, or `None` if there is not enough.
+    fn open(&mut self, index: usize, len: usize) -> Result<Option<&mut [u8]>, Malformed> {
+        if index > self.count {
             return Err(Malformed::Node(index));
         }
-        if len + 2 > page.free_space() {
+        let lower = F::HEADER_LEN + 2 * self.count;
+        if lower + 2 + len > self.upper {
             return Ok(None);
         }
-        let at = upper - len;
-        let lower = F::HEADER_LEN + 2 * count;
-        let slot = F::HEADER_LEN + 2 * index;
-        self.bytes.copy_within(slot..lower, slot + 2);
-        self.store(slot, at as u16)?;
-        self.store(F::LOWER_AT, (lower + 2) as u16)?;
-        self.store(F::UPPER_AT, at as u16)?;
-        Ok(Some(at))
+        let at = self.upper - len;
+        let count = self.count;
+        let offsets = self.offsets_mut(count + 1);
+        offsets.copy_within(index..count, index + 1);
+        if let Some(stored) = offsets.get_mut(index) {
+            *stored = F::from_page_offset(at).to_le_bytes();
+        }
+        self.count += 1;
+        self.upper = at;
+        self.store_bounds();
+        let room = self.bytes.get_mut(at..at + len);
+        let room = room.ok_or(Malformed::Node(index))?;
+        room.fill(0);
+        Ok(Some(room))
     }
 
-    fn stored(&self, at: usize) -> Result<u16, Malformed> {
-        crate::bytes::u16_at(self.bytes, at).ok_or(Malformed::Truncated)
+    fn offsets_mut(&mut self, count: usize) -> &mut [[u8; 2]] {
+        self.bytes
+            .get_mut(F::HEADER_LEN..F::HEADER_LEN + 2 * count)
+            .unwrap_or_default()
+            .as_chunks_mut()
+            .0
     }
 
-    fn store(&mut self, at: usize, value: u16) -> Result<(), Malformed> {
-        put(self.bytes, at, &value.to_le_bytes()).ok_or(Malformed::Truncated)
+    fn store_bounds(&mut self) {
+        let lower = F::from_page_offset(F::HEADER_LEN + 2 * self.count);
+        let upper = F::from_page_offset(self.upper);
+        let done = put(self.bytes, F::LOWER_AT, &lower.to_le_bytes())
+            .and_then(|()| put(self.bytes, F::UPPER_AT, &upper.to_le_bytes()));
+        debug_assert!(done.is_some(), "a page is larger than its header");
     }
 }

@@ -28,12 +28,42 @@ pub trait Format: Copy + Send + Sync + std::fmt::Debug + 'static {
     const RUN_AT: usize;
     /// Octets before a node's key.
     const NODE_HEADER_LEN: usize = 8;
+    /// Octets in a leaf node that refer to an overflow run; the page number comes first.
+    const OVERFLOW_REF_LEN: usize;
 
     /// Offset in a page that a stored offset or bound denotes; versions differ in what they count from.
     #[must_use]
     #[inline]
     fn to_page_offset(stored: u16) -> usize {
         usize::from(stored)
+    }
+
+    /// How an offset in a page is stored; the inverse of [`Format::to_page_offset`].
+    #[must_use]
+    #[inline]
+    fn from_page_offset(offset: usize) -> u16 {
+        offset as u16
+    }
+
+    /// Where in a leaf node with a key of this length the data begin.
+    #[must_use]
+    #[inline]
+    fn data_at(key_len: usize) -> usize {
+        Self::NODE_HEADER_LEN + key_len
+    }
+
+    /// Octets a leaf node takes.
+    #[must_use]
+    #[inline]
+    fn leaf_node_len(key_len: usize, data_len: usize) -> usize {
+        (Self::data_at(key_len) + data_len).next_multiple_of(2)
+    }
+
+    /// Octets a branch node takes.
+    #[must_use]
+    #[inline]
+    fn branch_node_len(key_len: usize) -> usize {
+        (Self::NODE_HEADER_LEN + key_len).next_multiple_of(2)
     }
 
     /// Largest node that stays in a leaf; a larger value moves to an overflow run.
@@ -78,6 +108,7 @@ impl Format for V09 {
     const LOWER_AT: usize = 12;
     const UPPER_AT: usize = 14;
     const RUN_AT: usize = 12;
+    const OVERFLOW_REF_LEN: usize = 8;
 }
 
 /// The page number in a page header; in all versions the first word.

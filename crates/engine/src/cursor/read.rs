@@ -1,10 +1,10 @@
 //! Cursors for reading.
 
-use fulgurite_format::{Malformed, PageKind};
+use fulgurite_format::{Malformed, Page, PageKind, V09};
 
 use super::Record;
 use crate::space::PageView;
-use crate::tree::{self, Moved, Pages, Path, Tree};
+use crate::tree::{self, Moved, Pages, Path, Step, Tree};
 use crate::{Error, value};
 
 /// Where a cursor stands.
@@ -68,10 +68,7 @@ impl<'t> Cursor<'t> {
         match self.position {
             Position::Unset => self.first(),
             Position::Behind => Ok(None),
-            Position::On => {
-                let moved = tree::next(self.pages, &self.tree, &mut self.path)?;
-                self.passed(moved, 1)
-            }
+            Position::On => self.step(1),
         }
     }
 
@@ -81,10 +78,7 @@ impl<'t> Cursor<'t> {
     pub fn prev(&mut self) -> Result<Option<Record<'t>>, Error> {
         match self.position {
             Position::Unset | Position::Behind => self.last(),
-            Position::On => {
-                let moved = tree::previous(self.pages, &self.tree, &mut self.path)?;
-                self.passed(moved, -1)
-            }
+            Position::On => self.step(-1),
         }
     }
 
@@ -113,11 +107,35 @@ impl<'t> Cursor<'t> {
             return Ok(None);
         };
         let page = self.pages.tree_page(leaf.pgno, PageKind::Leaf)?;
+        self.record(&page, leaf).map(Some)
+    }
+
+    #[inline]
+    fn record(&self, page: &Page<'t, V09>, leaf: Step) -> Result<Record<'t>, Error> {
         let node = page.leaf(leaf.index).map_err(Error::at(leaf.pgno))?;
-        Ok(Some((
-            node.key,
-            value::value_of(self.pages, leaf.pgno, &node)?,
-        )))
+        let value = value::value_of(self.pages, leaf.pgno, &node)?;
+        Ok((node.key, value))
+    }
+
+    /// Goes one record on or back: within the leaf if it can, looking at nothing else.
+    #[inline]
+    fn step(&mut self, direction: i64) -> Result<Option<Record<'t>>, Error> {
+        let Some(leaf) = self.path.leaf_mut() else {
+            return Ok(None);
+        };
+        let page = self.pages.tree_page(leaf.pgno, PageKind::Leaf)?;
+        let next = leaf.index.checked_add_signed(direction as isize);
+        if let Some(next) = next.filter(|next| *next < page.len()) {
+            leaf.index = next;
+            let leaf = *leaf;
+            return self.record(&page, leaf).map(Some);
+        }
+        let moved = if direction > 0 {
+            tree::next(self.pages, &self.tree, &mut self.path)?
+        } else {
+            tree::previous(self.pages, &self.tree, &mut self.path)?
+        };
+        self.passed(moved, direction)
     }
 
     /// The way to the current record.
@@ -151,10 +169,7 @@ impl<'t> Cursor<'t> {
                 self.leaves_passed += direction;
                 if self.leaves_passed.unsigned_abs() > self.pages.last().0 {
                     let page = self.path.leaf().map_or(self.pages.last(), |leaf| leaf.pgno);
-                    return Err(Error::Corrupted {
-                        page,
-                        what: Malformed::Cycle,
-                    });
+                    return Err(Error::at(page)(Malformed::Cycle));
                 }
             }
         }

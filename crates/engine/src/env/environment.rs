@@ -42,6 +42,8 @@ pub(super) struct Parts {
     pub(super) writer: AtomicU64,
     /// The writer mutex of an environment without locking.
     pub(super) local_writer: Mutex<()>,
+    /// Page buffers that the last writer left for the next.
+    pub(super) spare_buffers: Mutex<Vec<Box<[u8]>>>,
     /// Dropped last: the lock file's descriptor must be closed before anybody may open the environment again.
     #[expect(dead_code, reason = "held for its drop")]
     pub(super) registration: Registration,
@@ -224,6 +226,16 @@ impl Environment {
             .local_writer
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn take_spare_buffers(&self) -> Vec<Box<[u8]>> {
+        let spare = self.parts.spare_buffers.lock();
+        std::mem::take(&mut spare.unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(crate) fn keep_spare_buffers(&self, buffers: Vec<Box<[u8]>>) {
+        let spare = self.parts.spare_buffers.lock();
+        *spare.unwrap_or_else(PoisonError::into_inner) = buffers;
     }
 
     pub(crate) fn mark_failed(&self) {

@@ -55,7 +55,10 @@ impl Mapping {
         // SAFETY: `place` has seen that the file has these octets. Pages reachable from a pinned snapshot are not
         // changed by any process (the free list holds them back), and the writer's own pages only by the writer, who
         // lends them under its exclusive borrow.
-        unsafe { self.map.bytes(start, len) }.ok_or(Error::BeyondEnd(first))
+        match unsafe { self.map.bytes(start, len) } {
+            Some(bytes) => Ok(bytes),
+            None => Err(Error::BeyondEnd(first)),
+        }
     }
 
     /// Lends octets of the writer's private pages for changing, in an environment with a writable map.
@@ -67,7 +70,10 @@ impl Mapping {
         let start = self.place(first, len)?;
         // SAFETY: `place` has seen that the file has these octets. The caller is the one writer, the pages are private
         // to its transaction and no snapshot reaches them, and it lends them under its own exclusive borrow.
-        unsafe { self.map.bytes_mut(start, len) }.ok_or(Error::BeyondEnd(first))
+        match unsafe { self.map.bytes_mut(start, len) } {
+            Some(bytes) => Ok(bytes),
+            None => Err(Error::BeyondEnd(first)),
+        }
     }
 
     /// Copies the words of a meta page, which a committing process may be changing.

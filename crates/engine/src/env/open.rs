@@ -161,6 +161,7 @@ pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Environment, Op
         failed: AtomicBool::new(false),
         writer: AtomicU64::new(0),
         local_writer: Mutex::new(()),
+        spare_buffers: Mutex::default(),
         registration,
     }))
 }

@@ -48,6 +48,15 @@ impl LockFile {
         }
     }
 
+    /// What the slot pins.
+    pub(crate) fn pinned(&self, slot: Slot) -> Txnid {
+        Txnid(
+            self.map
+                .word64(lockfile::slot_at(slot.0) + lockfile::SLOT_TXNID_AT)
+                .load(Ordering::Relaxed),
+        )
+    }
+
     /// Pins a given snapshot; for read-only openers of files that nobody has committed to since.
     pub(crate) fn pin_at(&self, slot: Slot, id: Txnid) {
         self.map

@@ -1,5 +1,7 @@
 //! Private copies of pages in memory, and the ones already written to their place because memory is bounded.
 
+use std::collections::hash_map::Entry;
+
 use fulgurite_format::Pgno;
 use fulgurite_os::DataFile;
 use rustc_hash::FxHashMap;
@@ -9,42 +11,85 @@ use crate::Error;
 /// At most so many pieces go into one write call.
 const PARTS_MAX: usize = 64;
 
-/// A private page, or a private overflow run.
-#[derive(Debug)]
-pub(crate) struct Buffer {
-    pub(crate) bytes: Box<[u8]>,
-}
+/// Buffers of pages kept for use again, so that loads do not ask the system for memory page by page.
+const SPARE_MAX: usize = 1024;
 
-/// Private pages in memory, by the number of their first page.
+/// Private pages and private overflow runs in memory, by the number of their first page.
 #[derive(Debug, Default)]
 pub(crate) struct Dirty {
-    buffers: FxHashMap<Pgno, Buffer>,
+    buffers: FxHashMap<Pgno, Box<[u8]>>,
     octets: usize,
+    /// Page buffers that are not needed at the moment, with whatever was in them.
+    spare: Vec<Box<[u8]>>,
 }
 
 impl Dirty {
-    #[inline]
-    pub(crate) fn get(&self, pgno: Pgno) -> Option<&[u8]> {
-        self.buffers.get(&pgno).map(|buffer| &*buffer.bytes)
+    pub(crate) fn with_spare(spare: Vec<Box<[u8]>>) -> Dirty {
+        Dirty {
+            spare,
+            ..Dirty::default()
+        }
+    }
+
+    /// The page buffers that are not needed, a bounded number of them.
+    pub(crate) fn take_spare(&mut self) -> Vec<Box<[u8]>> {
+        std::mem::take(&mut self.spare)
     }
 
     #[inline]
-    pub(crate) fn get_mut(&mut self, pgno: Pgno) -> Option<&mut [u8]> {
-        self.buffers.get_mut(&pgno).map(|buffer| &mut *buffer.bytes)
+    pub(crate) fn get(&self, pgno: Pgno) -> Option<&[u8]> {
+        self.buffers.get(&pgno).map(|bytes| &**bytes)
+    }
+
+    /// The buffer of a page; a copy of what `load` lends is made for one that is not in memory.
+    #[inline]
+    pub(crate) fn get_mut_or_load<'a>(
+        &mut self,
+        pgno: Pgno,
+        load: impl FnOnce() -> Result<&'a [u8], Error>,
+    ) -> Result<&mut [u8], Error> {
+        match self.buffers.entry(pgno) {
+            Entry::Occupied(entry) => Ok(entry.into_mut()),
+            Entry::Vacant(entry) => {
+                let bytes: Box<[u8]> = load()?.into();
+                self.octets += bytes.len();
+                Ok(entry.insert(bytes))
+            }
+        }
+    }
+
+    /// Adds a buffer for one page, with unspecified contents.
+    pub(crate) fn insert_page(&mut self, pgno: Pgno, page_size: usize) -> &mut [u8] {
+        let bytes = self
+            .spare
+            .pop()
+            .unwrap_or_else(|| vec![0; page_size].into());
+        self.octets += bytes.len();
+        match self.buffers.entry(pgno) {
+            Entry::Occupied(mut entry) => {
+                self.octets -= entry.insert(bytes).len();
+                entry.into_mut()
+            }
+            Entry::Vacant(entry) => entry.insert(bytes),
+        }
     }
 
     pub(crate) fn insert(&mut self, pgno: Pgno, bytes: Box<[u8]>) {
         self.octets += bytes.len();
-        if let Some(old) = self.buffers.insert(pgno, Buffer { bytes }) {
-            self.octets -= old.bytes.len();
+        if let Some(old) = self.buffers.insert(pgno, bytes) {
+            self.octets -= old.len();
         }
     }
 
-    /// Forgets a page; what it held is not written.
-    pub(crate) fn remove(&mut self, pgno: Pgno) -> Option<Box<[u8]>> {
-        let buffer = self.buffers.remove(&pgno)?;
-        self.octets -= buffer.bytes.len();
-        Some(buffer.bytes)
+    /// Forgets `count` pages that begin at `pgno`; what they held is not written.
+    pub(crate) fn remove(&mut self, pgno: Pgno, count: u64) {
+        let Some(bytes) = self.buffers.remove(&pgno) else {
+            return;
+        };
+        self.octets -= bytes.len();
+        if count == 1 && self.spare.len() < SPARE_MAX {
+            self.spare.push(bytes);
+        }
     }
 
     /// Octets held in memory.
@@ -73,7 +118,10 @@ impl Dirty {
             end = offset + bytes.len() as u64;
         }
         write(file, start, &parts)?;
-        self.buffers.clear();
+        let pages = self.buffers.drain().map(|(_, bytes)| bytes);
+        let room = SPARE_MAX - self.spare.len().min(SPARE_MAX);
+        self.spare
+            .extend(pages.filter(|bytes| bytes.len() == page_size).take(room));
         self.octets = 0;
         Ok(())
     }

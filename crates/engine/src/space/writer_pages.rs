@@ -1,6 +1,8 @@
 //! The pages of a write transaction: those of the snapshot it began from, and its private ones.
 
-use fulgurite_format::{DatabaseFlags, FreeRecord, Malformed, PageKind, PageMut, Pgno, Txnid, V09};
+use fulgurite_format::{
+    DatabaseFlags, FreeRecord, Malformed, Page, PageKind, PageMut, Pgno, Txnid, V09,
+};
 use rustc_hash::FxHashSet;
 
 use super::dirty::Dirty;
@@ -45,7 +47,7 @@ impl<'a> Pages<'a> for PageView<'a> {
             return Err(Error::BeyondEnd(first));
         }
         if let Some(bytes) = self.dirty.and_then(|dirty| dirty.get(first)) {
-            return bytes.get(..len).ok_or(Error::BeyondEnd(first));
+            return bytes.get(..len).ok_or_else(Error::beyond_end(first));
         }
         self.mapping.run(first, len)
     }
@@ -94,7 +96,7 @@ impl<'env> WriterPages<'env> {
             last,
             base_last: last,
             txnid,
-            dirty: Dirty::default(),
+            dirty: Dirty::with_spare(environment.take_spare_buffers()),
             reclaimed: FxHashSet::default(),
             loose: Vec::new(),
             pool: Pool::default(),
@@ -133,21 +135,6 @@ impl<'env> WriterPages<'env> {
     pub(crate) fn write_out(&mut self) -> Result<(), Error> {
         let mapping = self.environment.mapping();
         self.dirty.write_out(mapping.file(), mapping.page_size())
-    }
-
-    /// The octets of a private run in memory, fetched back from the file if it was written already.
-    fn private_mut(&mut self, first: Pgno, len: usize) -> Result<&mut [u8], Error> {
-        if self.environment.has_writable_map() {
-            return self.environment.mapping().run_mut(first, len);
-        }
-        if self.dirty.get(first).is_none() {
-            let bytes = self.environment.mapping().run(first, len)?.into();
-            self.dirty.insert(first, bytes);
-        }
-        self.dirty
-            .get_mut(first)
-            .and_then(|bytes| bytes.get_mut(..len))
-            .ok_or(Error::BeyondEnd(first))
     }
 
     /// Moves pages of free-list records that may be reused to the pool, until it has `wanted` more or there are no
@@ -294,6 +281,12 @@ impl<'env> WriterPages<'env> {
     }
 }
 
+impl Drop for WriterPages<'_> {
+    fn drop(&mut self) {
+        self.environment.keep_spare_buffers(self.dirty.take_spare());
+    }
+}
+
 impl PagesMut for WriterPages<'_> {
     type Format = V09;
     type View<'a>
@@ -314,26 +307,23 @@ impl PagesMut for WriterPages<'_> {
         if self.is_private(pgno) {
             return Ok(pgno);
         }
-        let page_size = self.environment.mapping().page_size();
-        let mut copy: Box<[u8]> = {
-            let page = self.view().tree_page(pgno, kind)?;
-            page.check_nodes().map_err(Error::at(pgno))?;
-            self.view().page(pgno)?.into()
-        };
+        let mapping = self.environment.mapping();
+        let old = mapping.run(pgno, mapping.page_size())?;
+        Page::<V09>::parse(old, pgno, kind)
+            .and_then(|page| page.check_nodes())
+            .map_err(Error::at(pgno))?;
         let own = self.take_pages(1)?;
         if own == pgno {
             let what = Malformed::FreeRecord("a page in use is listed as free");
             return Err(Error::Corrupted { page: pgno, what });
         }
-        PageMut::<V09>::renumber(&mut copy, own, kind);
-        if self.environment.has_writable_map() {
-            self.environment
-                .mapping()
-                .run_mut(own, page_size)?
-                .copy_from_slice(&copy);
+        let copy = if self.environment.has_writable_map() {
+            mapping.run_mut(own, old.len())?
         } else {
-            self.dirty.insert(own, copy);
-        }
+            self.dirty.insert_page(own, old.len())
+        };
+        copy.copy_from_slice(old);
+        PageMut::<V09>::renumber(copy, own, kind);
         self.freed.push(pgno);
         Ok(own)
     }
@@ -344,19 +334,39 @@ impl PagesMut for WriterPages<'_> {
     }
 
     fn run_mut(&mut self, first: Pgno, len: usize) -> Result<&mut [u8], Error> {
-        if !self.is_private(first) {
+        let mapping = self.environment.mapping();
+        let is_private = first > self.base_last || self.reclaimed.contains(&first);
+        let private = || {
             let what = Malformed::FreeRecord("a page in use is listed as free");
-            return Err(Error::Corrupted { page: first, what });
+            is_private
+                .then_some(())
+                .ok_or_else(|| Error::at(first)(what))
+        };
+        if self.environment.has_writable_map() {
+            private()?;
+            return mapping.run_mut(first, len);
         }
-        self.private_mut(first, len)
+        // A page that was written early is fetched back.
+        self.dirty
+            .get_mut_or_load(first, || {
+                private()?;
+                mapping.run(first, len)
+            })?
+            .get_mut(..len)
+            .ok_or_else(Error::beyond_end(first))
     }
 
     fn allocate(&mut self, count: u64) -> Result<Pgno, Error> {
         let first = self.take_pages(count)?;
         if !self.environment.has_writable_map() {
+            let page_size = self.environment.mapping().page_size();
+            if count == 1 {
+                self.dirty.insert_page(first, page_size);
+                return Ok(first);
+            }
             let len = usize::try_from(count)
                 .ok()
-                .and_then(|count| count.checked_mul(self.environment.mapping().page_size()));
+                .and_then(|count| count.checked_mul(page_size));
             let len = len.ok_or(Error::MapFull(u64::MAX))?;
             self.dirty.insert(first, vec![0; len].into());
         }
@@ -364,7 +374,7 @@ impl PagesMut for WriterPages<'_> {
     }
 
     fn release(&mut self, first: Pgno, count: u64) -> Result<(), Error> {
-        self.dirty.remove(first);
+        self.dirty.remove(first, count);
         let pages = (first.0..first.0 + count).map(Pgno);
         if !self.is_private(first) {
             self.freed.extend(pages);

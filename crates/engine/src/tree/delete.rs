@@ -3,7 +3,7 @@
 use fulgurite_format::{Malformed, NodeValue, Page, PageKind, PageMut, Pgno};
 
 use super::insert::insert_at;
-use super::items::{Item, balanced_cut, entries_min, fill, items_of};
+use super::items::{Item, balanced_cut, entries_min, fill, items_of, separator as separator_of};
 use super::{Pages, PagesMut, Path, Tree};
 use crate::Error;
 
@@ -130,12 +130,10 @@ fn join<P: PagesMut>(
         remove_at(pages, tree, path, above)?;
         return rebalance(pages, tree, path, above);
     }
-    let cut = balanced_cut::<P::Format>(&items, kind, left_copy.len()).ok_or(Error::Corrupted {
-        page: right_pgno,
-        what: Malformed::NodeSum,
-    })?;
+    let cut = balanced_cut::<P::Format>(&items, kind, left_copy.len())
+        .ok_or_else(|| Error::at(right_pgno)(Malformed::NodeSum))?;
     let (head, tail) = items.split_at(cut);
-    let separator = tail.first().map_or(&b""[..], Item::key);
+    let separator = separator_of(tree, kind, head, tail);
     fill(pages, left_pgno, kind, head)?;
     fill(pages, right_pgno, kind, tail)?;
     if let Some(step) = path.step_mut(above) {

@@ -1,8 +1,8 @@
 //! Putting entries into pages, and splitting pages that are full.
 
-use fulgurite_format::{NodeValue, PageKind, PageMut, Pgno};
+use fulgurite_format::{Malformed, NodeValue, PageKind, PageMut, Pgno};
 
-use super::items::{Item, balanced_cut, entries_min, fill, items_of};
+use super::items::{Item, balanced_cut, entries_min, fill, items_of, separator};
 use super::{Pages, PagesMut, Path, Step, Tree};
 use crate::Error;
 
@@ -87,29 +87,11 @@ fn split<P: PagesMut>(
         return Ok(());
     };
     let kind = tree.kind_at(level);
-    let append = is_rightmost(pages.view(), tree, path, level)?;
-    let copy = pages.view().page(step.pgno)?.to_vec();
-    let page = fulgurite_format::Page::<P::Format>::parse(&copy, step.pgno, kind)
-        .map_err(Error::at(step.pgno))?;
-    let mut items = items_of(&page).map_err(Error::at(step.pgno))?;
-    items.insert(step.index, Item::New { key, value });
-    // Ascending loads fill pages to the brim; everything else shares evenly.
-    let appended = append && step.index + 1 == items.len() && items.len() > 2 * entries_min(kind);
-    let cut = if appended {
-        Some(items.len() - entries_min(kind))
+    let (right, separator) = if is_append(pages.view(), tree, path, level)? {
+        start_leaf(pages, tree, step, key, value)?
     } else {
-        balanced_cut::<P::Format>(&items, kind, copy.len())
+        share(pages, tree, step, kind, key, value)?
     };
-    let cut = cut.ok_or(Error::Corrupted {
-        page: step.pgno,
-        what: fulgurite_format::Malformed::NodeSum,
-    })?;
-    let (left, right) = items.split_at(cut);
-    let separator = right.first().map_or(&b""[..], Item::key);
-
-    let right_pgno = pages.allocate(1)?;
-    fill(pages, right_pgno, kind, right)?;
-    fill(pages, step.pgno, kind, left)?;
     match kind {
         PageKind::Branch => tree.record.branch_pages += 1,
         PageKind::Leaf => tree.record.leaf_pages += 1,
@@ -129,10 +111,61 @@ fn split<P: PagesMut>(
         tree,
         path,
         parent,
-        separator,
-        NodeValue::Child(right_pgno),
+        &separator,
+        NodeValue::Child(right),
     )?;
     Ok(())
+}
+
+/// Puts an entry behind all others on a leaf of its own. The full leaf stays as it is: ascending loads fill pages to
+/// the brim and write each of them once.
+fn start_leaf<P: PagesMut>(
+    pages: &mut P,
+    tree: &Tree,
+    left: Step,
+    key: &[u8],
+    value: NodeValue<'_>,
+) -> Result<(Pgno, Vec<u8>), Error> {
+    let separator = {
+        let page = pages.view().tree_page(left.pgno, PageKind::Leaf)?;
+        let below = page
+            .key(page.len().saturating_sub(1))
+            .map_err(Error::at(left.pgno))?;
+        tree.order.separator(below, key).to_vec()
+    };
+    let right = pages.allocate(1)?;
+    fill(pages, right, PageKind::Leaf, &[Item::New { key, value }])?;
+    Ok((right, separator))
+}
+
+/// Shares the entries of a full page, and a new one, with a page to its right. A branch that grows at its end keeps all
+/// it can.
+fn share<P: PagesMut>(
+    pages: &mut P,
+    tree: &Tree,
+    left: Step,
+    kind: PageKind,
+    key: &[u8],
+    value: NodeValue<'_>,
+) -> Result<(Pgno, Vec<u8>), Error> {
+    let copy = pages.view().page(left.pgno)?.to_vec();
+    let page = fulgurite_format::Page::<P::Format>::parse(&copy, left.pgno, kind)
+        .map_err(Error::at(left.pgno))?;
+    let mut items = items_of(&page).map_err(Error::at(left.pgno))?;
+    items.insert(left.index, Item::New { key, value });
+    let least = entries_min(kind);
+    let grows_at_end = kind == PageKind::Branch && left.index + 1 == items.len();
+    let cut = if grows_at_end && items.len() > 2 * least {
+        Some(items.len() - least)
+    } else {
+        balanced_cut::<P::Format>(&items, kind, copy.len())
+    };
+    let cut = cut.ok_or_else(|| Error::at(left.pgno)(Malformed::NodeSum))?;
+    let (head, tail) = items.split_at(cut);
+    let right = pages.allocate(1)?;
+    fill(pages, right, kind, tail)?;
+    fill(pages, left.pgno, kind, head)?;
+    Ok((right, separator(tree, kind, head, tail).to_vec()))
 }
 
 /// Puts a new root above the old one.
@@ -156,16 +189,21 @@ fn grow_root<P: PagesMut>(
     Ok(())
 }
 
-/// Whether the way to `level` keeps to the last entry of every page above.
-fn is_rightmost<'p, P: Pages<'p>>(
+/// Whether the place at `level` is behind the last entry of the whole tree's last leaf.
+fn is_append<'p, P: Pages<'p>>(
     pages: P,
     tree: &Tree,
     path: &Path,
     level: usize,
 ) -> Result<bool, Error> {
-    for above in 0..level {
+    if tree.kind_at(level) != PageKind::Leaf {
+        return Ok(false);
+    }
+    for above in (0..=level).rev() {
         let Some(step) = path.step(above) else { break };
-        if step.index + 1 != pages.tree_page(step.pgno, tree.kind_at(above))?.len() {
+        let entries = pages.tree_page(step.pgno, tree.kind_at(above))?.len();
+        let behind = usize::from(above != level);
+        if step.index + behind != entries {
             return Ok(false);
         }
     }

@@ -2,13 +2,13 @@
 //!
 //! ```text
 //!   items:   e0 e1 e2 e3 e4 e5 e6      at = 4
-//!   left  <- e0 e1 e2 e3               right <- e4 e5 e6          separator = key of e4
+//!   left  <- e0 e1 e2 e3               right <- e4 e5 e6          separator: > e3, <= e4
 //! ```
 //! A branch's first entry stores no key: on the left it never had one, on the right its key becomes the separator.
 
 use fulgurite_format::{Format, Malformed, NodeValue, Page, PageKind, PageMut, Pgno};
 
-use super::PagesMut;
+use super::{PagesMut, Tree};
 use crate::Error;
 
 /// An entry on its way into a page.
@@ -106,6 +106,21 @@ pub(super) fn balanced_cut<F: Format>(
         left += item.len::<F>();
     }
     best.map(|(_, index)| index)
+}
+
+/// What the branch above needs to tell two pages apart: the first key of the right one, or, between leaves, as much of
+/// it as is needed.
+pub(super) fn separator<'a>(
+    tree: &Tree,
+    kind: PageKind,
+    head: &[Item<'a>],
+    tail: &[Item<'a>],
+) -> &'a [u8] {
+    let key = tail.first().map_or(&b""[..], Item::key);
+    match (kind, head.last()) {
+        (PageKind::Leaf, Some(below)) => tree.order.separator(below.key(), key),
+        _ => key,
+    }
 }
 
 /// Fills a private page with these entries and nothing else.

@@ -46,10 +46,9 @@ impl Path {
     }
 
     pub(crate) fn push(&mut self, step: Step) -> Result<(), Error> {
-        let slot = self.steps.get_mut(self.len).ok_or(Error::Corrupted {
-            page: step.pgno,
-            what: fulgurite_format::Malformed::Depth,
-        })?;
+        let Some(slot) = self.steps.get_mut(self.len) else {
+            return Err(Error::at(step.pgno)(fulgurite_format::Malformed::Depth));
+        };
         *slot = step;
         self.len += 1;
         Ok(())

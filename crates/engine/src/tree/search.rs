@@ -1,10 +1,9 @@
 //! From a key to its place.
 
-use std::cmp::Ordering;
-
 use fulgurite_format::{Format, LeafNode, Malformed, Page, PageKind, PageMut, Pgno};
 
 use super::{Pages, PagesMut, Path, Step, Tree};
+use crate::order::{integer, lexical, reverse};
 use crate::{Error, KeyOrder};
 
 /// The leaf entry with this key, if there is one. Touches `depth` pages and allocates nothing.
@@ -107,68 +106,47 @@ pub(super) fn child_at<'p, P: Pages<'p>>(
 ) -> Result<Pgno, Error> {
     let child = page.child(index).map_err(Error::at(pgno))?;
     if child < Pgno::FIRST_DATA || child > pages.last() {
-        return Err(Error::Corrupted {
-            page: pgno,
-            what: Malformed::PageOutOfRange(child),
-        });
+        return Err(Error::at(pgno)(Malformed::PageOutOfRange(child)));
     }
     Ok(child)
 }
 
 /// The entry of a branch whose child covers `key`: the last whose separator is not greater. Entry 0 has no separator.
-#[inline]
+#[inline(always)]
 fn child_index<F: Format>(
     page: &Page<'_, F>,
     order: KeyOrder,
     key: &[u8],
 ) -> Result<usize, Malformed> {
-    if page.is_empty() {
-        return Err(Malformed::TooFewEntries(0));
-    }
     let (index, exact) = lower_bound(page, order, key, 1)?;
     Ok(if exact { index } else { index - 1 })
 }
 
-#[inline]
+#[inline(always)]
 fn leaf_index<F: Format>(
     page: &Page<'_, F>,
     order: KeyOrder,
     key: &[u8],
 ) -> Result<(usize, bool), Malformed> {
-    if page.is_empty() {
-        return Err(Malformed::TooFewEntries(0));
-    }
     lower_bound(page, order, key, 0)
 }
 
 /// The first entry from `from` on that is not smaller than `key`, and whether it is equal.
-#[inline]
+///
+/// Each order has its own copy of the search, with the comparison inlined.
+#[inline(always)]
 fn lower_bound<F: Format>(
     page: &Page<'_, F>,
     order: KeyOrder,
     key: &[u8],
     from: usize,
 ) -> Result<(usize, bool), Malformed> {
+    if page.is_empty() {
+        return Err(Malformed::TooFewEntries(0));
+    }
     match order {
-        KeyOrder::Lexical => bisect(page, from, |other| other.cmp(key)),
-        _ => bisect(page, from, |other| order.compare(other, key)),
+        KeyOrder::Lexical => page.search(from, |other| lexical(other, key)),
+        KeyOrder::Reverse => page.search(from, |other| reverse(other, key)),
+        KeyOrder::Integer => page.search(from, |other| integer(other, key)),
     }
-}
-
-#[inline]
-fn bisect<F: Format>(
-    page: &Page<'_, F>,
-    from: usize,
-    compare: impl Fn(&[u8]) -> Ordering,
-) -> Result<(usize, bool), Malformed> {
-    let (mut low, mut high) = (from, page.len());
-    while low < high {
-        let middle = usize::midpoint(low, high);
-        match compare(page.key(middle)?) {
-            Ordering::Less => low = middle + 1,
-            Ordering::Equal => return Ok((middle, true)),
-            Ordering::Greater => high = middle,
-        }
-    }
-    Ok((low, false))
 }

@@ -95,6 +95,9 @@ impl<'env> ReadTxn<'env> {
     /// As [`Environment::read`]; the transaction then shows nothing ([`Error::TransactionFailed`]) until refreshed
     /// with success.
     pub fn refresh(&mut self) -> Result<(), Error> {
+        if self.is_newest() {
+            return Ok(());
+        }
         // The old snapshot may be gone from here on: without a main tree nothing can be read.
         self.trees.get_mut().clear();
         self.core.environment.check_usable()?;
@@ -114,6 +117,17 @@ impl<'env> ReadTxn<'env> {
             lock.unpin(slot);
         }
         ParkedReader { txn: self }
+    }
+
+    /// Whether the snapshot is pinned and nothing was committed since.
+    fn is_newest(&self) -> bool {
+        let (Some(slot), Some(lock)) = (self.core.slot, self.core.environment.lock()) else {
+            return false;
+        };
+        let pinned = !self.trees.borrow().is_empty() && lock.pinned(slot) == self.core.txnid;
+        pinned
+            && lock.last_txnid() == self.core.txnid
+            && self.core.environment.check_usable().is_ok()
     }
 
     fn pin(&mut self) -> Result<(), Error> {
@@ -153,6 +167,19 @@ impl<'env> ReadTxn<'env> {
     }
 }
 
+impl ReadTxn<'_> {
+    #[cold]
+    #[inline(never)]
+    fn load_tree(&self, database: Database) -> Result<Tree, Error> {
+        trees::load(
+            self.pages(),
+            &self.trees,
+            self.environment().names(),
+            database,
+        )
+    }
+}
+
 impl<'env> ParkedReader<'env> {
     /// Begins again, on the newest snapshot.
     /// # Errors
@@ -183,18 +210,11 @@ impl Sealed for ReadTxn<'_> {
 
     #[inline]
     fn tree(&self, database: Database) -> Result<Tree, Error> {
-        if let Some(open) = self.trees.borrow().get(database) {
-            trees::check_duplicates(open.tree.record.flags, "")?;
-            return Ok(open.tree);
+        let known = self.trees.borrow().plain(database);
+        match known {
+            Some(tree) => Ok(tree),
+            None => self.load_tree(database),
         }
-        let mut trees = self.trees.borrow_mut();
-        let main = trees
-            .get(Database::MAIN)
-            .map(|open| open.tree)
-            .ok_or(Error::TransactionFailed)?;
-        let open = trees::load(self.pages(), &main, self.core.environment.names(), database)?;
-        trees.set(database, Some(open));
-        Ok(open.tree)
     }
 }
 

@@ -1,5 +1,7 @@
 //! The trees of a transaction, by database handle: loaded from the main tree when first used.
 
+use std::cell::RefCell;
+
 use fulgurite_format::{DatabaseFlags, NodeFlags, Pgno, TREE_RECORD_LEN, TreeRecord};
 
 use crate::env::{Database, DatabaseNames};
@@ -30,6 +32,10 @@ impl Trees {
         }));
     }
 
+    pub(super) fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
     /// Forgets everything: without a main tree nothing can be read.
     pub(super) fn clear(&mut self) {
         self.open.clear();
@@ -37,6 +43,14 @@ impl Trees {
 
     pub(super) fn get(&self, database: Database) -> Option<&OpenTree> {
         self.open.get(database.index)?.as_ref()
+    }
+
+    /// The tree of a database that was used before and has no duplicates.
+    #[inline]
+    pub(super) fn plain(&self, database: Database) -> Option<Tree> {
+        let open = self.open.get(database.index)?.as_ref()?;
+        let flags = open.tree.record.flags;
+        (!flags.has(DatabaseFlags::DUP_SORT)).then_some(open.tree)
     }
 
     pub(super) fn set(&mut self, database: Database, open: Option<OpenTree>) {
@@ -48,6 +62,15 @@ impl Trees {
         }
     }
 
+    /// Notes the new state of a tree that was changed.
+    pub(super) fn change(&mut self, database: Database, tree: Tree) {
+        let changed = Some(OpenTree {
+            tree,
+            changed: true,
+        });
+        self.set(database, changed);
+    }
+
     /// Handles of the named databases that were changed.
     pub(super) fn changed(&self) -> Vec<Database> {
         (1..self.open.len())
@@ -57,18 +80,30 @@ impl Trees {
     }
 }
 
-/// Finds a named database in the main tree.
+/// Finds a database that the transaction has not used yet, or says why it cannot be used.
 pub(super) fn load<'p, P: Pages<'p>>(
     pages: P,
-    main: &Tree,
+    trees: &RefCell<Trees>,
     names: &DatabaseNames,
     database: Database,
-) -> Result<OpenTree, Error> {
-    let name = names.name(database);
-    let missing = || Error::NoDatabase(name.to_owned());
+) -> Result<Tree, Error> {
+    let main = trees.borrow().get(Database::MAIN).map(|open| open.tree);
+    let main = main.ok_or(Error::TransactionFailed)?;
     if database == Database::MAIN {
-        return Err(missing());
+        check_duplicates(main.record.flags, "")?;
+        return Ok(main);
     }
+    let tree = named(pages, &main, names.name(database))?;
+    let open = OpenTree {
+        tree,
+        changed: false,
+    };
+    trees.borrow_mut().set(database, Some(open));
+    Ok(tree)
+}
+
+fn named<'p, P: Pages<'p>>(pages: P, main: &Tree, name: &str) -> Result<Tree, Error> {
+    let missing = || Error::NoDatabase(name.to_owned());
     if !holds_databases(main) {
         return Err(missing());
     }
@@ -83,10 +118,7 @@ pub(super) fn load<'p, P: Pages<'p>>(
     let record = record.ok_or(Error::Corrupted { page: leaf, what })?;
     check(record, pages.last(), leaf)?;
     check_duplicates(record.flags, name)?;
-    Ok(OpenTree {
-        tree: tree_of(record),
-        changed: false,
-    })
+    Ok(tree_of(record))
 }
 
 /// Whether named databases can live in this main tree.
@@ -95,7 +127,7 @@ pub(super) fn holds_databases(main: &Tree) -> bool {
 }
 
 /// Refuses trees with duplicates.
-pub(super) fn check_duplicates(flags: DatabaseFlags, name: &str) -> Result<(), Error> {
+fn check_duplicates(flags: DatabaseFlags, name: &str) -> Result<(), Error> {
     if flags.has(DatabaseFlags::DUP_SORT) {
         return Err(Error::Duplicates(
             if name.is_empty() { "(main)" } else { name }.to_owned(),

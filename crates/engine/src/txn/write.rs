@@ -189,21 +189,19 @@ impl<'env> WriteTxn<'env> {
     /// [`Error::KeyLength`], [`Error::IntegerKey`], [`Error::ValueLength`], [`Error::WrongKind`] change nothing; any
     /// other error ends the transaction.
     pub fn put(&mut self, database: Database, key: &[u8], value: &[u8]) -> Result<(), Error> {
-        self.reserve(database, key, value.len())?
-            .copy_from_slice(value);
-        Ok(())
+        let (tree, mut path, exact) = self.place_of(database, key, value.len())?;
+        self.store(database, tree, &mut path, exact, key, value)
     }
 
     /// Stores a value under a key that has none; `false` if it has one, which stays.
     /// # Errors
     /// As [`WriteTxn::put`].
     pub fn insert(&mut self, database: Database, key: &[u8], value: &[u8]) -> Result<bool, Error> {
-        let (mut path, exact) = self.place_of(database, key, value.len())?;
+        let (tree, mut path, exact) = self.place_of(database, key, value.len())?;
         if exact {
             return Ok(false);
         }
-        self.place(database, &mut path, false, key, value.len())?
-            .copy_from_slice(value);
+        self.store(database, tree, &mut path, false, key, value)?;
         Ok(true)
     }
 
@@ -218,15 +216,13 @@ impl<'env> WriteTxn<'env> {
         {
             let (pgno, index) = (leaf.pgno, leaf.index);
             leaf.index += 1;
-            let view = self.pages();
-            let last = tree_page_key(view, pgno, index)?;
+            let last = tree_page_key(self.pages(), pgno, index)?;
+            check_same_size(&tree, last, key)?;
             if tree.order.compare(key, last).is_le() {
                 return Err(Error::AppendOrder);
             }
         }
-        self.place(database, &mut path, false, key, value.len())?
-            .copy_from_slice(value);
-        Ok(())
+        self.store(database, tree, &mut path, false, key, value)
     }
 
     /// Gives a key room for a value of `len` octets, in place of any it had, and lends it for filling. What is not
@@ -239,8 +235,13 @@ impl<'env> WriteTxn<'env> {
         key: &[u8],
         len: usize,
     ) -> Result<&mut [u8], Error> {
-        let (mut path, exact) = self.place_of(database, key, len)?;
-        self.place(database, &mut path, exact, key, len)
+        let (mut tree, mut path, exact) = self.place_of(database, key, len)?;
+        self.failed = true;
+        self.pages.spill_if_full()?;
+        let room = value::place_value(&mut self.pages, &mut tree, &mut path, exact, key, len)?;
+        self.trees.get_mut().change(database, tree);
+        self.failed = false;
+        Ok(room)
     }
 
     /// Removes a key and its value; `false` if there is none.
@@ -361,21 +362,28 @@ impl<'env> WriteTxn<'env> {
         database: Database,
         key: &[u8],
         len: usize,
-    ) -> Result<(Path, bool), Error> {
+    ) -> Result<(Tree, Path, bool), Error> {
         let tree = self.checked_tree(database, key, len)?;
         let mut path = Path::new();
         let exact = tree::seek(self.pages(), &tree, key, &mut path)?;
-        if exact && let Some(leaf) = path.leaf() {
-            let node = tree::Pages::tree_page(self.pages(), leaf.pgno, PageKind::Leaf)?
-                .leaf(leaf.index)
-                .map_err(Error::at(leaf.pgno))?;
+        let Some(leaf) = path.leaf() else {
+            return Ok((tree, path, exact));
+        };
+        // Only the main tree holds records that describe databases.
+        if exact && database == Database::MAIN {
+            let page = tree::Pages::tree_page(self.pages(), leaf.pgno, PageKind::Leaf)?;
+            let node = page.leaf(leaf.index).map_err(Error::at(leaf.pgno))?;
             if node.flags.0 == NodeFlags::SUB_TREE {
                 return Err(Error::WrongKind(
                     String::from_utf8_lossy(node.key).into_owned(),
                 ));
             }
         }
-        Ok((path, exact))
+        if !exact && tree.order == KeyOrder::Integer {
+            let near = tree_page_key(self.pages(), leaf.pgno, leaf.index.saturating_sub(1))?;
+            check_same_size(&tree, near, key)?;
+        }
+        Ok((tree, path, exact))
     }
 
     fn checked_tree(&mut self, database: Database, key: &[u8], len: usize) -> Result<Tree, Error> {
@@ -392,62 +400,28 @@ impl<'env> WriteTxn<'env> {
             return Err(Error::ValueLength(len));
         }
         tree.order.check_key(key)?;
-        if tree.order == KeyOrder::Integer {
-            self.check_integer_size(&tree, key)?;
-        }
         Ok(tree)
     }
 
-    /// All integer keys of a database have one size: that of its first.
-    fn check_integer_size(&self, tree: &Tree, key: &[u8]) -> Result<(), Error> {
-        let mut path = Path::new();
-        if !tree::first(self.pages(), tree, &mut path)? {
-            return Ok(());
-        }
-        let Some(leaf) = path.leaf() else {
-            return Ok(());
-        };
-        let size = tree_page_key(self.pages(), leaf.pgno, leaf.index)?.len();
-        if size == key.len() {
-            return Ok(());
-        }
-        Err(Error::IntegerKey {
-            len: key.len(),
-            wanted: if size == 4 { "4 octets" } else { "8 octets" },
-        })
-    }
-
-    fn place(
+    fn store(
         &mut self,
         database: Database,
+        mut tree: Tree,
         path: &mut Path,
         exact: bool,
         key: &[u8],
-        len: usize,
-    ) -> Result<&mut [u8], Error> {
-        let mut tree = self.tree(database)?;
+        value: &[u8],
+    ) -> Result<(), Error> {
         self.failed = true;
         self.pages.spill_if_full()?;
-        let room = value::place_value(&mut self.pages, &mut tree, path, exact, key, len)?;
-        self.trees.get_mut().set(
-            database,
-            Some(OpenTree {
-                tree,
-                changed: true,
-            }),
-        );
+        value::store_value(&mut self.pages, &mut tree, path, exact, key, value)?;
+        self.trees.get_mut().change(database, tree);
         self.failed = false;
-        Ok(room)
+        Ok(())
     }
 
     pub(super) fn set_tree(&mut self, database: Database, tree: Tree) {
-        self.trees.get_mut().set(
-            database,
-            Some(OpenTree {
-                tree,
-                changed: true,
-            }),
-        );
+        self.trees.get_mut().change(database, tree);
     }
 
     pub(super) fn main(&self) -> Result<Tree, Error> {
@@ -486,6 +460,14 @@ impl<'env> WriteTxn<'env> {
         result
     }
 
+    #[cold]
+    #[inline(never)]
+    fn load_tree(&self, database: Database) -> Result<Tree, Error> {
+        let names = self.environment.names();
+        trees::load(self.pages(), &self.trees, names, database)
+    }
+
+    #[inline]
     fn check_alive(&self) -> Result<(), Error> {
         self.environment.check_usable()?;
         if self.failed {
@@ -503,6 +485,21 @@ fn newest(environment: &Environment) -> Result<Meta, Error> {
         None => mapping.newest_meta(),
         Some(lock) => mapping.meta_of(lock.last_txnid())?.ok_or(Error::LockBroken),
     }
+}
+
+/// All integer keys of a database have one size.
+fn check_same_size(tree: &Tree, present: &[u8], key: &[u8]) -> Result<(), Error> {
+    if tree.order != KeyOrder::Integer || present.len() == key.len() {
+        return Ok(());
+    }
+    Err(Error::IntegerKey {
+        len: key.len(),
+        wanted: if present.len() == 4 {
+            "4 octets"
+        } else {
+            "8 octets"
+        },
+    })
 }
 
 fn tree_page_key(
@@ -534,18 +531,11 @@ impl Sealed for WriteTxn<'_> {
         if self.failed {
             return Err(Error::TransactionFailed);
         }
-        if let Some(open) = self.trees.borrow().get(database) {
-            trees::check_duplicates(open.tree.record.flags, "")?;
-            return Ok(open.tree);
+        let known = self.trees.borrow().plain(database);
+        match known {
+            Some(tree) => Ok(tree),
+            None => self.load_tree(database),
         }
-        let open = trees::load(
-            self.pages(),
-            &self.main()?,
-            self.environment.names(),
-            database,
-        )?;
-        self.trees.borrow_mut().set(database, Some(open));
-        Ok(open.tree)
     }
 }
 

@@ -5,4 +5,4 @@ mod put;
 
 use overflow::write_run;
 pub(crate) use overflow::{release_value, run_of, value_of};
-pub(crate) use put::{leaf_data, place_record, place_value};
+pub(crate) use put::{leaf_data, place_record, place_value, store_value};

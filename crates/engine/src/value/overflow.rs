@@ -21,10 +21,8 @@ pub(crate) fn value_of<'p, P: Pages<'p>>(
             let (first, _) = run_of(pages, leaf, node)?;
             let header = P::Format::HEADER_LEN;
             let run = pages.run(first, header + node.value_len)?;
-            run.get(header..).ok_or(Error::Corrupted {
-                page: first,
-                what: Malformed::Truncated,
-            })
+            run.get(header..)
+                .ok_or_else(|| Error::at(first)(Malformed::Truncated))
         }
         flags => Err(Error::Corrupted {
             page: leaf,
@@ -39,10 +37,9 @@ pub(crate) fn run_of<'p, P: Pages<'p>>(
     leaf: Pgno,
     node: &LeafNode<'p>,
 ) -> Result<(Pgno, u64), Error> {
-    let first = node.overflow().ok_or(Error::Corrupted {
-        page: leaf,
-        what: Malformed::Truncated,
-    })?;
+    let first = node
+        .overflow()
+        .ok_or_else(|| Error::at(leaf)(Malformed::Truncated))?;
     if first < Pgno::FIRST_DATA || first > pages.last() {
         return Err(Error::Corrupted {
             page: leaf,

@@ -6,9 +6,43 @@ use super::{release_value, run_of, write_run};
 use crate::Error;
 use crate::tree::{self, Pages, PagesMut, Path, Step, Tree};
 
-/// Gives `key` room for a value of `len` octets, in place of what it had; the caller fills it.
+/// Where a value is to go.
+enum Home {
+    /// Over the old one, which has the same length.
+    Same(Step),
+    /// Into a node of its leaf.
+    Leaf,
+    /// Into an overflow run, here with its reference.
+    Run(Pgno, NodeValue<'static>),
+}
+
+/// Stores `value` under `key`, in place of what it had.
 ///
 /// `path` and `exact` are what [`tree::seek`] or its like found for the key. The path is of no use afterwards.
+pub(crate) fn store_value<P: PagesMut>(
+    pages: &mut P,
+    tree: &mut Tree,
+    path: &mut Path,
+    exact: bool,
+    key: &[u8],
+    value: &[u8],
+) -> Result<(), Error> {
+    match make_home(pages, tree, path, exact, key.len(), value.len())? {
+        Home::Same(place) => leaf_data(pages, place)?.copy_from_slice(value),
+        Home::Leaf => {
+            let node = NodeValue::Data(value, NodeFlags(0));
+            put_node(pages, tree, path, exact, key, node)?;
+        }
+        Home::Run(first, reference) => {
+            put_node(pages, tree, path, exact, key, reference)?;
+            run_data(pages, first, value.len())?.copy_from_slice(value);
+        }
+    }
+    Ok(())
+}
+
+/// Gives `key` room for a value of `len` octets, in place of what it had; the caller fills it. Otherwise as
+/// [`store_value`].
 pub(crate) fn place_value<'p, P: PagesMut>(
     pages: &'p mut P,
     tree: &mut Tree,
@@ -17,6 +51,40 @@ pub(crate) fn place_value<'p, P: PagesMut>(
     key: &[u8],
     len: usize,
 ) -> Result<&'p mut [u8], Error> {
+    let place = match make_home(pages, tree, path, exact, key.len(), len)? {
+        Home::Same(place) => place,
+        Home::Leaf => match put_node(pages, tree, path, exact, key, NodeValue::Reserved(len))? {
+            Some(place) => place,
+            None => {
+                // A split moved the entry. Where keys are out of order it may not be found again, and what is found
+                // instead is another key's value, which must not be lent for writing.
+                let found = tree::seek(pages.view(), tree, key, path)?;
+                path.leaf()
+                    .filter(|_| found)
+                    .ok_or_else(|| Error::at(tree.record.root)(Malformed::KeyOrder))?
+            }
+        },
+        Home::Run(first, reference) => {
+            put_node(pages, tree, path, exact, key, reference)?;
+            return run_data(pages, first, len);
+        }
+    };
+    let data = leaf_data(pages, place)?;
+    if data.len() == len {
+        return Ok(data);
+    }
+    Err(Error::at(place.pgno)(Malformed::KeyOrder))
+}
+
+/// Makes the way private, gives up what the key had outside its leaf, and decides where the new value goes.
+fn make_home<P: PagesMut>(
+    pages: &mut P,
+    tree: &mut Tree,
+    path: &mut Path,
+    exact: bool,
+    key_len: usize,
+    len: usize,
+) -> Result<Home, Error> {
     let old = if exact {
         Some(old_node(pages, path)?)
     } else {
@@ -25,40 +93,24 @@ pub(crate) fn place_value<'p, P: PagesMut>(
     tree::touch_path(pages, tree, path)?;
     if let (Some(old), Some(leaf)) = (old, path.leaf()) {
         if old.run.is_none() && old.len == len {
-            return leaf_data(pages, leaf);
+            return Ok(Home::Same(leaf));
         }
         release_value(pages, &mut tree.record, old.run)?;
     }
-    if P::Format::NODE_HEADER_LEN + key.len() + len > P::Format::node_max(pages.view().page_size())
-    {
-        let (first, value) = write_run(pages, &mut tree.record, len)?;
-        put_node(pages, tree, path, exact, key, value)?;
-        let header = P::Format::HEADER_LEN;
-        return pages
-            .run_mut(first, header + len)?
-            .get_mut(header..)
-            .ok_or(Error::BeyondEnd(first));
+    let page_size = pages.view().page_size();
+    if P::Format::leaf_node_len(key_len, len) <= P::Format::node_max(page_size) {
+        return Ok(Home::Leaf);
     }
-    let place = match put_node(pages, tree, path, exact, key, NodeValue::Reserved(len))? {
-        Some(place) => place,
-        None => {
-            // A split moved the entry. Where keys are out of order it may not be found again, and what is found
-            // instead is another key's value, which must not be lent for writing.
-            let found = tree::seek(pages.view(), tree, key, path)?;
-            path.leaf().filter(|_| found).ok_or(Error::Corrupted {
-                page: tree.record.root,
-                what: Malformed::KeyOrder,
-            })?
-        }
-    };
-    let data = leaf_data(pages, place)?;
-    if data.len() == len {
-        return Ok(data);
-    }
-    Err(Error::Corrupted {
-        page: place.pgno,
-        what: Malformed::KeyOrder,
-    })
+    let (first, reference) = write_run(pages, &mut tree.record, len)?;
+    Ok(Home::Run(first, reference))
+}
+
+fn run_data<P: PagesMut>(pages: &mut P, first: Pgno, len: usize) -> Result<&mut [u8], Error> {
+    let header = P::Format::HEADER_LEN;
+    pages
+        .run_mut(first, header + len)?
+        .get_mut(header..)
+        .ok_or_else(Error::beyond_end(first))
 }
 
 /// Stores a tree record under a name of the main tree.
@@ -88,7 +140,7 @@ struct OldNode {
 }
 
 fn old_node<P: PagesMut>(pages: &P, path: &Path) -> Result<OldNode, Error> {
-    let leaf = path.leaf().ok_or(Error::BeyondEnd(Pgno::NONE))?;
+    let leaf = path.leaf().ok_or_else(Error::beyond_end(Pgno::NONE))?;
     let view = pages.view();
     let node = view
         .tree_page(leaf.pgno, PageKind::Leaf)?
