@@ -18,9 +18,6 @@ our_port=3893
 slapd_port=3894
 
 [ -x "$slapd_root/usr/sbin/slapd" ] || { echo "bench: run scripts/setup.sh all first" >&2; exit 1; }
-# slapd is unpacked, not installed: its own library lies beside it.
-LD_LIBRARY_PATH=$(echo "$slapd_root"/usr/lib/*-linux-gnu)
-export LD_LIBRARY_PATH
 cargo build --release --quiet --package fulgurite-cli --package fulgurite-bench
 fulgurite=$PWD/target/release/fulgurite
 bench=$PWD/target/release/fulgurite-bench

@@ -204,6 +204,14 @@ fn signals_end_the_server_and_clients_are_told() {
 }
 
 #[test]
+fn a_signal_right_after_the_start_is_heard() {
+    let loaded = Loaded::generated(1);
+    for _ in 0..20 {
+        loaded.serve(&[]).stop();
+    }
+}
+
+#[test]
 fn operations_are_logged_on_request_and_passwords_never() {
     let loaded = Loaded::generated(10);
     let serving = loaded.serve(&["--log-operations"]);

@@ -6,6 +6,7 @@ use std::time::Instant;
 use fulgurite_config::ListenUrl;
 use mio::net::TcpListener;
 use mio::{Poll, Waker};
+use signal_hook_mio::v1_0::Signals;
 
 use crate::driver::{self, Shared};
 use crate::handler::Handler;
@@ -14,11 +15,11 @@ use crate::stop::{STOP, StopHandle};
 use crate::{OperationLog, ServerError, ServerSettings};
 
 /// An LDAP server whose listeners are open.
-#[derive(Debug)]
 pub struct Server {
     settings: ServerSettings,
     listeners: Vec<TcpListener>,
     poll: Poll,
+    signals: Option<Signals>,
     stop: StopHandle,
 }
 
@@ -38,8 +39,14 @@ impl Server {
         let poll = Poll::new().map_err(ServerError::system("set up polling"))?;
         let waker =
             Waker::new(poll.registry(), STOP).map_err(ServerError::system("set up polling"))?;
+        // From here on a signal waits to be heard, instead of ending the process.
+        let signals = settings
+            .handle_signals
+            .then(driver::catch_signals)
+            .transpose()?;
         Ok(Server {
             settings,
+            signals,
             listeners,
             poll,
             stop: StopHandle::new(waker),
@@ -75,7 +82,16 @@ impl Server {
                 .log_operations
                 .then_some(&log as &dyn OperationLog),
         };
-        driver::run(shared, self.poll, self.listeners, &self.stop)
+        driver::run(shared, self.poll, self.signals, self.listeners, &self.stop)
+    }
+}
+
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server")
+            .field("addresses", &self.addresses())
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
     }
 }
 

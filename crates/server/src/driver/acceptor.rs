@@ -25,6 +25,11 @@ const FIRST_CONNECTION: ConnectionId = 1000;
 /// How long to leave clients waiting when there are no descriptors for them.
 const PAUSE_WITHOUT_DESCRIPTORS: Duration = Duration::from_millis(100);
 
+/// Begins to catch the signals that [`Acceptor`] hears.
+pub(crate) fn catch_signals() -> Result<Signals, ServerError> {
+    Signals::new([SIGTERM, SIGINT, SIGHUP]).map_err(ServerError::system("handle signals"))
+}
+
 pub(super) struct Acceptor<'h, H: Handler> {
     poll: Poll,
     signals: Option<Signals>,
@@ -39,6 +44,7 @@ pub(super) struct Acceptor<'h, H: Handler> {
 impl<'h, H: Handler> Acceptor<'h, H> {
     pub(super) fn new(
         poll: Poll,
+        mut signals: Option<Signals>,
         mut listeners: Vec<TcpListener>,
         workers: Vec<WorkerHandle<H>>,
         settings: &'h ServerSettings,
@@ -49,11 +55,6 @@ impl<'h, H: Handler> Acceptor<'h, H> {
             registry
                 .register(listener, Token(LISTENERS + index), Interest::READABLE)
                 .map_err(ServerError::system("poll a listener"))?;
-        }
-        let mut signals = None;
-        if settings.handle_signals {
-            let set_up = ServerError::system("handle signals");
-            signals = Some(Signals::new([SIGTERM, SIGINT, SIGHUP]).map_err(set_up)?);
         }
         if let Some(signals) = &mut signals {
             registry

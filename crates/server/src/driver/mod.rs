@@ -27,8 +27,10 @@ mod writer;
 use std::thread;
 
 use acceptor::Acceptor;
+pub(crate) use acceptor::catch_signals;
 use mail::{Mailbox, WorkerHandle};
 use mio::net::TcpListener;
+use signal_hook_mio::v1_0::Signals;
 
 use crate::handler::Handler;
 use crate::stop::StopHandle;
@@ -53,6 +55,7 @@ impl<H> Copy for Shared<'_, H> {}
 pub(crate) fn run<H: Handler>(
     shared: Shared<'_, H>,
     poll: mio::Poll,
+    signals: Option<Signals>,
     listeners: Vec<TcpListener>,
     stop: &StopHandle,
 ) -> Result<(), ServerError> {
@@ -62,6 +65,7 @@ pub(crate) fn run<H: Handler>(
     let handles: Vec<WorkerHandle<H>> = workers.iter().map(Mailbox::handle).collect();
     let mut acceptor = Acceptor::new(
         poll,
+        signals,
         listeners,
         handles.clone(),
         shared.settings,
