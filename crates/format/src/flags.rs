@@ -35,6 +35,13 @@ impl NodeFlags {
     pub const SUB_TREE: u16 = 0x02;
     /// The value holds duplicates: a sub-page, or with [`NodeFlags::SUB_TREE`] a sub-database.
     pub const DUPLICATES: u16 = 0x04;
+
+    /// Whether the flags are a valid combination whose data lie wholly in the node.
+    #[must_use]
+    #[inline]
+    pub const fn is_inline(self) -> bool {
+        self.0 & !(Self::SUB_TREE | Self::DUPLICATES) == 0
+    }
 }
 
 /// Persistent flags of a database.

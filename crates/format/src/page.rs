@@ -203,8 +203,7 @@ impl<'a, F: Format> Page<'a, F> {
         }
         let data_len = match flags {
             NodeFlags::OVERFLOW => F::OVERFLOW_REF_LEN,
-            0 | NodeFlags::SUB_TREE | NodeFlags::DUPLICATES => value_len,
-            both if both == NodeFlags::SUB_TREE | NodeFlags::DUPLICATES => value_len,
+            flags if NodeFlags(flags).is_inline() => value_len,
             _ => return Err(Malformed::NodeFlags { index, flags }),
         };
         let data_at = F::data_at(key_len) - F::NODE_HEADER_LEN;
@@ -247,8 +246,20 @@ impl<'a, F: Format> Page<'a, F> {
     /// The first contradiction found.
     pub fn check_nodes(&self) -> Result<(), Malformed> {
         let mut sum = 0;
-        for index in 0..self.len() {
-            sum += self.node_bytes(index)?.len();
+        for (index, stored) in self.offsets.iter().enumerate() {
+            let at = F::to_page_offset(u16::from_le_bytes(*stored));
+            let header = self.bytes.get(at..).and_then(|bytes| bytes.first_chunk());
+            let Some(header) = header else {
+                return Err(Malformed::Node(index));
+            };
+            let len = match self.kind {
+                PageKind::Branch => F::branch_node_len(key_len(header)),
+                PageKind::Leaf => leaf_node_len::<F>(header, index)?,
+            };
+            if at < self.upper || !at.is_multiple_of(2) || len > self.bytes.len() - at {
+                return Err(Malformed::Node(index));
+            }
+            sum += len;
         }
         if sum == self.bytes.len() - self.upper {
             Ok(())
@@ -295,6 +306,22 @@ impl<'a, F: Format> Page<'a, F> {
     #[inline(always)]
     fn node(&self, index: usize) -> Result<(&'a [u8; 8], &'a [u8]), Malformed> {
         self.node_if_sound(index).ok_or(Malformed::Node(index))
+    }
+}
+
+/// Octets of a leaf node by its header, which is checked.
+#[inline]
+fn leaf_node_len<F: Format>(header: &[u8; 8], index: usize) -> Result<usize, Malformed> {
+    let [d0, d1, d2, d3, f0, f1, _, _] = *header;
+    let flags = u16::from_le_bytes([f0, f1]);
+    let data_len = match flags {
+        NodeFlags::OVERFLOW => F::OVERFLOW_REF_LEN,
+        flags if NodeFlags(flags).is_inline() => u32::from_le_bytes([d0, d1, d2, d3]) as usize,
+        _ => return Err(Malformed::NodeFlags { index, flags }),
+    };
+    match key_len(header) {
+        len @ 1..=crate::KEY_LEN_MAX => Ok(F::leaf_node_len(len, data_len)),
+        len => Err(Malformed::KeyLength { index, len }),
     }
 }
 
