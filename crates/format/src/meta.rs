@@ -55,6 +55,7 @@ impl Meta {
     ///
     /// # Errors
     /// `Err(None)` if this is no meta page, `Err(Some(version))` if it is one of another version.
+    #[inline]
     pub fn read<F: Format>(page: &[u8]) -> Result<Meta, Option<u32>> {
         Self::parse::<F>(page).map_err(|refusal| match refusal {
             Refusal::NotOurs => None,
@@ -62,8 +63,11 @@ impl Meta {
         })
     }
 
+    #[inline]
     fn parse<F: Format>(page: &[u8]) -> Result<Meta, Refusal> {
         let missing = Refusal::NotOurs;
+        // Once the length is known, reading fields at fixed places needs no checks: readers begin by this.
+        let page: &[u8; Self::LEN] = page.first_chunk().ok_or(missing)?;
         let flags = u16_at(page, F::FLAGS_AT).ok_or(missing)?;
         if flags & PageFlags::META == 0 || u32_at(page, MAGIC_AT) != Some(MAGIC) {
             return Err(missing);

@@ -46,6 +46,7 @@ impl TreeRecord {
 
     /// Reads a record; checks nothing but its length, see [`TreeRecord::check`].
     #[must_use]
+    #[inline]
     pub fn read(record: &[u8]) -> Option<TreeRecord> {
         Some(TreeRecord {
             pad: bytes::u32_at(record, 0)?,

@@ -8,7 +8,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 use fulgurite_format::{Txnid, lockfile};
 use fulgurite_os::{
@@ -27,12 +27,41 @@ pub(crate) struct LockFile {
     pub(super) map: SharedMap,
     pub(super) slots: u32,
     pub(super) pid: u32,
-    /// Per slot: this process owns it, and it is in use by one of its transactions.
-    pub(super) in_use: Box<[AtomicBool]>,
+    /// Per slot: whether this process owns it, and one of its transactions uses it.
+    pub(super) owned: Box<[Ownership]>,
     /// Whether this process holds the lock on the octet of its id.
     pub(super) announced: AtomicBool,
     /// Whether nobody else had the file open when we opened it.
     exclusive: bool,
+}
+
+/// What this process has to do with a slot; on a cache line of its own, because readers on other cores change theirs.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+pub(super) struct Ownership(AtomicU8);
+
+impl Ownership {
+    // Zero: not taken by this process; a process id that looks like ours was left there by one that died.
+    const IDLE: u8 = 1;
+    const BUSY: u8 = 2;
+
+    /// Takes a slot that is ours and idle.
+    pub(super) fn claim(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == Self::IDLE
+            && self
+                .0
+                .compare_exchange(Self::IDLE, Self::BUSY, Ordering::Acquire, Ordering::Relaxed)
+                .is_ok()
+    }
+
+    /// Notes that the slot is ours from now on, and in use.
+    pub(super) fn take(&self) {
+        self.0.store(Self::BUSY, Ordering::Release);
+    }
+
+    pub(super) fn give_back(&self) {
+        self.0.store(Self::IDLE, Ordering::Release);
+    }
 }
 
 /// Why a lock file could not be opened.
@@ -83,7 +112,7 @@ impl LockFile {
             map,
             slots,
             pid: process_id(),
-            in_use: (0..slots).map(|_| AtomicBool::new(false)).collect(),
+            owned: (0..slots).map(|_| Ownership::default()).collect(),
             announced: AtomicBool::new(false),
             exclusive,
         };

@@ -3,6 +3,8 @@
 mod lock_file;
 mod slots;
 mod stale;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use lock_file::{LockFile, LockOpenError, broken};
 pub(crate) use slots::Slot;

@@ -1,46 +1,59 @@
 //! Reader slots: taken once, then used without any lock.
 
+use std::cell::Cell;
 use std::os::fd::AsFd;
-use std::sync::atomic::{Ordering, fence};
+use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 use fulgurite_format::{Txnid, lockfile};
 use fulgurite_os::{LockKind, thread_word, try_lock_byte};
 
 use super::LockFile;
+use super::lock_file::Ownership;
 use crate::Error;
 
 /// A reader slot of this process; while one holds it, nobody else uses it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Slot(u32);
 
+thread_local! {
+    /// The slot this thread had last, of whatever environment: only a place to begin looking.
+    static LAST_SLOT: Cell<u32> = const { Cell::new(0) };
+}
+
 impl LockFile {
-    /// Takes a slot: one that this process already owns and does not use, else a new one from the table.
+    /// Takes a slot: one that this process already owns and does not use, else a new one from the table. A thread
+    /// begins with the slot it had last, so that threads do not meet.
     pub(crate) fn take_slot(&self) -> Result<Slot, Error> {
-        let used = self.used_slots();
-        let own = (0..used).find(|&index| self.claim_own(index));
-        match own {
-            Some(index) => Ok(Slot(index)),
-            None => self.take_new_slot(),
+        let last = LAST_SLOT.get();
+        if self.claim_own(last) {
+            return Ok(Slot(last));
         }
+        let own = (0..self.used_slots()).find(|&index| self.claim_own(index));
+        let slot = match own {
+            Some(index) => Slot(index),
+            None => self.take_new_slot()?,
+        };
+        LAST_SLOT.set(slot.0);
+        Ok(slot)
     }
 
     /// Gives a slot back to this process's stock; it pins nothing any more.
     pub(crate) fn give_back(&self, slot: Slot) {
         self.unpin(slot);
-        if let Some(in_use) = self.in_use.get(slot.0 as usize) {
-            in_use.store(false, Ordering::Release);
+        if let Some(owned) = self.owned.get(slot.0 as usize) {
+            owned.give_back();
         }
     }
 
     /// Pins the newest snapshot; returns its id. Takes no lock: writes the id, then looks whether it is still the
     /// newest, so that no writer can have missed the slot.
     pub(crate) fn pin(&self, slot: Slot) -> Txnid {
-        let word = self
-            .map
-            .word64(lockfile::slot_at(slot.0) + lockfile::SLOT_TXNID_AT);
+        let word = self.txnid_word(slot.0);
         loop {
             let id = self.last_txnid();
-            word.store(id.0, Ordering::SeqCst);
+            word.store(id.0, Ordering::Relaxed);
+            // Either the next writer, who has such a fence before it looks at the slots, sees this one; or the id it
+            // follows is seen here.
             fence(Ordering::SeqCst);
             if self.last_txnid() == id {
                 return id;
@@ -50,37 +63,34 @@ impl LockFile {
 
     /// What the slot pins.
     pub(crate) fn pinned(&self, slot: Slot) -> Txnid {
-        Txnid(
-            self.map
-                .word64(lockfile::slot_at(slot.0) + lockfile::SLOT_TXNID_AT)
-                .load(Ordering::Relaxed),
-        )
+        Txnid(self.txnid_word(slot.0).load(Ordering::Relaxed))
     }
 
     /// Pins a given snapshot; for read-only openers of files that nobody has committed to since.
     pub(crate) fn pin_at(&self, slot: Slot, id: Txnid) {
-        self.map
-            .word64(lockfile::slot_at(slot.0) + lockfile::SLOT_TXNID_AT)
-            .store(id.0, Ordering::SeqCst);
+        self.txnid_word(slot.0).store(id.0, Ordering::SeqCst);
     }
 
     /// Lets go of the snapshot but keeps the slot.
     pub(crate) fn unpin(&self, slot: Slot) {
-        self.map
-            .word64(lockfile::slot_at(slot.0) + lockfile::SLOT_TXNID_AT)
-            .store(lockfile::IDLE, Ordering::SeqCst);
+        // All reads of the snapshot come before this, so nothing of it is reused under them.
+        self.txnid_word(slot.0)
+            .store(lockfile::IDLE, Ordering::Release);
     }
 
     /// The oldest snapshot that a reader of any process uses, if it is older than `limit`; else `limit`.
     pub(crate) fn oldest_reader(&self, limit: Txnid) -> Txnid {
+        fence(Ordering::SeqCst);
         (0..self.used_slots())
             .filter(|&index| self.slot_pid(index) != 0)
-            .map(|index| {
-                self.map
-                    .word64(lockfile::slot_at(index) + lockfile::SLOT_TXNID_AT)
-                    .load(Ordering::SeqCst)
-            })
+            .map(|index| self.txnid_word(index).load(Ordering::SeqCst))
             .fold(limit, |oldest, id| oldest.min(Txnid(id)))
+    }
+
+    #[inline]
+    fn txnid_word(&self, index: u32) -> &AtomicU64 {
+        self.map
+            .word64(lockfile::slot_at(index) + lockfile::SLOT_TXNID_AT)
     }
 
     /// Slots ever used, never more than the file has.
@@ -103,13 +113,9 @@ impl LockFile {
             .store(pid, Ordering::SeqCst);
     }
 
+    #[inline]
     fn claim_own(&self, index: u32) -> bool {
-        self.slot_pid(index) == self.pid
-            && self.in_use.get(index as usize).is_some_and(|in_use| {
-                in_use
-                    .compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed)
-                    .is_ok()
-            })
+        self.owned.get(index as usize).is_some_and(Ownership::claim)
     }
 
     fn take_new_slot(&self) -> Result<Slot, Error> {
@@ -143,8 +149,8 @@ impl LockFile {
                 .word32(lockfile::USED_SLOTS_AT)
                 .store(index + 1, Ordering::SeqCst);
         }
-        if let Some(in_use) = self.in_use.get(index as usize) {
-            in_use.store(true, Ordering::SeqCst);
+        if let Some(owned) = self.owned.get(index as usize) {
+            owned.take();
         }
         self.set_slot_pid(index, self.pid);
         Ok(Some(Slot(index)))
@@ -159,6 +165,13 @@ impl LockFile {
                 ))?;
             if !locked {
                 return Err(Error::LockBroken);
+            }
+            // What bears our process id now was left by a dead process that had it before; as nobody tests the lock of
+            // the living, its snapshots would be kept for ever.
+            for index in 0..self.used_slots() {
+                if self.slot_pid(index) == self.pid {
+                    self.set_slot_pid(index, 0);
+                }
             }
             self.announced.store(true, Ordering::SeqCst);
         }

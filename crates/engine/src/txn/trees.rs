@@ -16,48 +16,60 @@ pub(super) struct OpenTree {
     pub(super) changed: bool,
 }
 
-/// The trees a transaction has used so far; the main tree is always there.
+/// The trees a transaction has used so far. The main tree is always there, unless a refresh failed; it lives outside the
+/// list of the others, so that beginning a transaction allocates nothing.
 #[derive(Debug, Default)]
 pub(super) struct Trees {
-    open: Vec<Option<OpenTree>>,
+    main: Option<OpenTree>,
+    /// The named ones, by handle less one.
+    named: Vec<Option<OpenTree>>,
 }
 
 impl Trees {
     /// Begins anew with another snapshot's main tree, keeping the memory.
     pub(super) fn reset(&mut self, main: TreeRecord) {
-        self.open.clear();
-        self.open.push(Some(OpenTree {
+        self.named.clear();
+        self.main = Some(OpenTree {
             tree: tree_of(main),
             changed: false,
-        }));
+        });
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.open.is_empty()
+        self.main.is_none()
     }
 
     /// Forgets everything: without a main tree nothing can be read.
     pub(super) fn clear(&mut self) {
-        self.open.clear();
+        self.named.clear();
+        self.main = None;
     }
 
+    #[inline]
     pub(super) fn get(&self, database: Database) -> Option<&OpenTree> {
-        self.open.get(database.index)?.as_ref()
+        match database.index.checked_sub(1) {
+            None => self.main.as_ref(),
+            Some(index) => self.named.get(index)?.as_ref(),
+        }
     }
 
     /// The tree of a database that was used before and has no duplicates.
     #[inline]
     pub(super) fn plain(&self, database: Database) -> Option<Tree> {
-        let open = self.open.get(database.index)?.as_ref()?;
+        let open = self.get(database)?;
         let flags = open.tree.record.flags;
         (!flags.has(DatabaseFlags::DUP_SORT)).then_some(open.tree)
     }
 
     pub(super) fn set(&mut self, database: Database, open: Option<OpenTree>) {
-        if self.open.len() <= database.index {
-            self.open.resize(database.index + 1, None);
+        let Some(index) = database.index.checked_sub(1) else {
+            self.main = open;
+            return;
+        };
+        if self.named.len() <= index {
+            self.named.resize(index + 1, None);
         }
-        if let Some(slot) = self.open.get_mut(database.index) {
+        if let Some(slot) = self.named.get_mut(index) {
             *slot = open;
         }
     }
@@ -73,7 +85,7 @@ impl Trees {
 
     /// Handles of the named databases that were changed.
     pub(super) fn changed(&self) -> Vec<Database> {
-        (1..self.open.len())
+        (1..=self.named.len())
             .map(|index| Database { index })
             .filter(|database| self.get(*database).is_some_and(|open| open.changed))
             .collect()
