@@ -32,10 +32,13 @@ impl<'map> SharedMutex<'map> {
         }
     }
 
-    /// Makes the mutex anew, whatever bytes are there. Only whoever has the lock file to itself may do this.
+    /// Makes the mutex anew, whatever bytes are there.
+    ///
+    /// # Safety
+    /// Nobody, in this process or another, holds the mutex, waits for it or takes it meanwhile.
     /// # Errors
     /// The system's.
-    pub fn initialise(self) -> io::Result<()> {
+    pub unsafe fn initialise(self) -> io::Result<()> {
         let mut attributes = MaybeUninit::<libc::pthread_mutexattr_t>::uninit();
         // SAFETY: the call writes the attributes it is given.
         check(unsafe { libc::pthread_mutexattr_init(attributes.as_mut_ptr()) })?;
@@ -51,7 +54,7 @@ impl<'map> SharedMutex<'map> {
             libc::pthread_mutexattr_setrobust(attributes.as_mut_ptr(), libc::PTHREAD_MUTEX_ROBUST)
         });
         let made = shared.and(robust).and_then(|()| {
-            // SAFETY: the mutex lies in a live mapping, and its user has promised that no other process uses it.
+            // SAFETY: the mutex lies in a live mapping, and the caller has promised that nobody uses it.
             check(unsafe { libc::pthread_mutex_init(self.raw.as_ptr(), attributes.as_ptr()) })
         });
         // SAFETY: initialised above, not used again.

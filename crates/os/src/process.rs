@@ -25,9 +25,9 @@ pub fn thread_word() -> u64 {
     unsafe { libc::pthread_self() }
 }
 
-/// Number of forks between the program's start and this process; a handle made at another count belongs to a parent.
+/// Number of forks between the first call and this process; a handle made at another count belongs to a parent.
 ///
-/// Costs one load: a handler counts in each forked child.
+/// Costs one load: the first call registers a handler that counts in each forked child.
 #[must_use]
 pub fn fork_generation() -> u32 {
     static REGISTER: Once = Once::new();

@@ -125,8 +125,11 @@ impl LockFile {
     }
 
     fn reset(&self) -> io::Result<()> {
-        self.reader_mutex().initialise()?;
-        self.writer_mutex().initialise()?;
+        // SAFETY: the write lock on the presence octet is ours, so nobody else has the file open, and within this
+        // process nobody does before this value is handed out.
+        unsafe { self.reader_mutex().initialise() }?;
+        // SAFETY: as above.
+        unsafe { self.writer_mutex().initialise() }?;
         self.map
             .word32(lockfile::MAGIC_AT)
             .store(lockfile::MAGIC, Ordering::SeqCst);
