@@ -46,10 +46,15 @@ pub const fn len_for(slots: u32) -> usize {
     SLOTS_AT + SLOT_LEN * slots as usize
 }
 
-/// Slots in a lock file of `len` octets, which must be at least [`LEN_MIN`].
+/// Slots in a lock file of `len` octets, which must be at least [`LEN_MIN`]; of longer files than a 32-bit count of
+/// slots can fill, the part it can.
 #[must_use]
 pub const fn slots_in(len: u64) -> u32 {
-    ((len - LEN_MIN) / SLOT_LEN as u64) as u32 + 1
+    let slots = (len - LEN_MIN) / SLOT_LEN as u64 + 1;
+    if slots > u32::MAX as u64 {
+        return u32::MAX;
+    }
+    slots as u32
 }
 
 /// Where slot number `index` begins.

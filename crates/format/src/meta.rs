@@ -36,10 +36,14 @@ pub struct Meta {
     pub txnid: Txnid,
 }
 
-/// Why a meta page is refused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Refusal {
-    NotOurs,
+/// Why bytes are refused as a meta page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NoMeta {
+    /// They are no meta page of any version.
+    #[error("it is no meta page")]
+    Foreign,
+    /// They are one of another version of the format: this one.
+    #[error("it has data format version {0}")]
     Version(u32),
 }
 
@@ -54,18 +58,10 @@ impl Meta {
     /// Reads the first [`Meta::LEN`] octets of a meta page. Checks magic and version only.
     ///
     /// # Errors
-    /// `Err(None)` if this is no meta page, `Err(Some(version))` if it is one of another version.
+    /// As [`NoMeta`] tells.
     #[inline]
-    pub fn read<F: Format>(page: &[u8]) -> Result<Meta, Option<u32>> {
-        Self::parse::<F>(page).map_err(|refusal| match refusal {
-            Refusal::NotOurs => None,
-            Refusal::Version(version) => Some(version),
-        })
-    }
-
-    #[inline]
-    fn parse<F: Format>(page: &[u8]) -> Result<Meta, Refusal> {
-        let missing = Refusal::NotOurs;
+    pub fn read<F: Format>(page: &[u8]) -> Result<Meta, NoMeta> {
+        let missing = NoMeta::Foreign;
         // Once the length is known, reading fields at fixed places needs no checks: readers begin by this.
         let page: &[u8; Self::LEN] = page.first_chunk().ok_or(missing)?;
         let flags = u16_at(page, F::FLAGS_AT).ok_or(missing)?;
@@ -74,7 +70,7 @@ impl Meta {
         }
         let version = u32_at(page, VERSION_AT).ok_or(missing)?;
         if version != F::DATA_VERSION {
-            return Err(Refusal::Version(version));
+            return Err(NoMeta::Version(version));
         }
         let tree = |at: usize| {
             page.get(at..at + TREE_RECORD_LEN)

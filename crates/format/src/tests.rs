@@ -1,8 +1,8 @@
 //! Views over bytes that are right, cut short, and plain noise.
 
 use crate::{
-    DatabaseFlags, Format, FreeRecord, Malformed, Meta, NodeFlags, NodeValue, OverflowHeader, Page,
-    PageKind, PageMut, Pgno, TreeRecord, Txnid, V09, overflow_pages,
+    DatabaseFlags, Format, FreeRecord, Malformed, Meta, NoMeta, NodeFlags, NodeValue,
+    OverflowHeader, Page, PageKind, PageMut, Pgno, TreeRecord, Txnid, V09, overflow_pages,
 };
 
 const PAGE: usize = 512;
@@ -211,11 +211,11 @@ fn tree_records_and_meta_pages_round_trip() {
     assert_eq!(page[Meta::COMMIT_AT..Meta::LEN], meta.to_commit_bytes());
     meta.check().unwrap();
     for len in 0..Meta::LEN {
-        assert_eq!(Meta::read::<V09>(&page[..len]), Err(None));
+        assert_eq!(Meta::read::<V09>(&page[..len]), Err(NoMeta::Foreign));
     }
     let mut other = page.clone();
     other[20] = 2;
-    assert_eq!(Meta::read::<V09>(&other), Err(Some(2)));
+    assert_eq!(Meta::read::<V09>(&other), Err(NoMeta::Version(2)));
 }
 
 #[test]
@@ -401,4 +401,18 @@ fn noise_never_panics() {
         let _ =
             OverflowHeader::parse::<V09>(&bytes, Pgno(7), PAGE, random() as usize % 9999, Pgno(9));
     }
+}
+
+#[test]
+fn lock_files_of_any_length_have_a_number_of_slots() {
+    use crate::lockfile::{LEN_MIN, SLOT_LEN, len_for, slots_in};
+    assert_eq!(slots_in(LEN_MIN), 1);
+    assert_eq!(slots_in(LEN_MIN + SLOT_LEN as u64 - 1), 1);
+    assert_eq!(slots_in(len_for(126) as u64), 126);
+    assert_eq!(slots_in(len_for(u32::MAX) as u64), u32::MAX);
+    assert_eq!(
+        slots_in(len_for(u32::MAX) as u64 + SLOT_LEN as u64),
+        u32::MAX
+    );
+    assert_eq!(slots_in(u64::MAX), u32::MAX);
 }

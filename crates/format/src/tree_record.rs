@@ -5,7 +5,7 @@ use crate::{DatabaseFlags, Malformed, Pgno, bytes};
 /// Octets of a tree record.
 pub const TREE_RECORD_LEN: usize = 48;
 /// No tree is deeper; bounds every descent.
-const DEPTH_MAX: u16 = 32;
+pub const DEPTH_MAX: u16 = 32;
 
 /// A tree: where its root is and what it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! What differs between versions of the format, and only that.
 
-use crate::{DatabaseFlags, bytes};
+use crate::bytes;
 
 /// Longest key in octets.
 pub const KEY_LEN_MAX: usize = 511;
@@ -81,19 +81,13 @@ pub trait Format: Copy + Send + Sync + std::fmt::Debug + 'static {
         )
     }
 
-    /// Splits a node header into child number (branch) or data length and flags (leaf).
+    /// The child number in the header of a branch node.
     #[must_use]
     #[inline]
     fn branch_child(header: [u8; 8]) -> u64 {
         u64::from_le_bytes([
             header[0], header[1], header[2], header[3], header[4], header[5], 0, 0,
         ])
-    }
-
-    /// The environment's free-list flags as stored: always integer keys.
-    #[must_use]
-    fn free_list_flags(environment_flags: u16) -> u16 {
-        environment_flags | DatabaseFlags::INTEGER_KEY
     }
 }
 

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use fulgurite_format::{DatabaseFlags, META_PAGES, Meta, TreeRecord, V09};
+use fulgurite_format::{DatabaseFlags, META_PAGES, Meta, NoMeta, TreeRecord, V09};
 
 use super::report::{CheckError, Fault, Reporter};
 
@@ -74,9 +74,9 @@ fn read_meta(file: &File, at: u64) -> io::Result<[u8; Meta::LEN]> {
 }
 
 fn parse(bytes: &[u8; Meta::LEN], pgno: u64) -> Result<Snapshot, String> {
-    let meta = Meta::read::<V09>(bytes).map_err(|version| match version {
-        None => format!("page {pgno} is no meta page"),
-        Some(version) => format!("meta page {pgno} is of data format version {version}"),
+    let meta = Meta::read::<V09>(bytes).map_err(|refusal| match refusal {
+        NoMeta::Foreign => format!("page {pgno} is no meta page"),
+        NoMeta::Version(version) => format!("meta page {pgno} is of data format version {version}"),
     })?;
     if !meta.page_size_is_valid() {
         return Err(format!(

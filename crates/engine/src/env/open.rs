@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use fulgurite_format::{
-    DatabaseFlags, META_PAGES, Malformed, Meta, PAGE_SIZE_MAX, Pgno, TreeRecord, Txnid, V09,
+    DatabaseFlags, META_PAGES, Malformed, Meta, NoMeta, PAGE_SIZE_MAX, Pgno, TreeRecord, Txnid, V09,
 };
 use fulgurite_os::{DataFile, FileIdentity, Map, fork_generation, page_size};
 
@@ -219,9 +219,9 @@ fn read_or_create(file: &DataFile, path: &Path, options: &OpenOptions) -> Result
         if read != Meta::LEN {
             return Err(OpenError::NotADataFile(path.to_owned()));
         }
-        Meta::read::<V09>(octets).map_err(|version| match version {
-            None => OpenError::NotADataFile(path.to_owned()),
-            Some(found) => OpenError::DataVersion {
+        Meta::read::<V09>(octets).map_err(|refusal| match refusal {
+            NoMeta::Foreign => OpenError::NotADataFile(path.to_owned()),
+            NoMeta::Version(found) => OpenError::DataVersion {
                 path: path.to_owned(),
                 found,
             },

@@ -1,11 +1,8 @@
 //! The way from a root to an entry.
 
-use fulgurite_format::Pgno;
+use fulgurite_format::{DEPTH_MAX, Pgno};
 
 use crate::Error;
-
-/// No tree is deeper.
-pub(crate) const DEPTH_MAX: usize = 32;
 
 /// One page on the way, and which of its entries the way takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,7 +14,7 @@ pub(crate) struct Step {
 /// The way from the root (level 0) down to a leaf entry.
 #[derive(Debug, Clone)]
 pub(crate) struct Path {
-    steps: [Step; DEPTH_MAX],
+    steps: [Step; DEPTH_MAX as usize],
     len: usize,
 }
 
@@ -27,7 +24,7 @@ impl Path {
             steps: [Step {
                 pgno: Pgno::NONE,
                 index: 0,
-            }; DEPTH_MAX],
+            }; DEPTH_MAX as usize],
             len: 0,
         }
     }
