@@ -97,10 +97,7 @@ fn run_at(pages: &WriterPages<'_>, path: &Path) -> Result<Option<(Pgno, u64)>, E
         return Ok(None);
     };
     let view = pages.view();
-    let node = view
-        .tree_page(leaf.pgno, PageKind::Leaf)?
-        .leaf(leaf.index)
-        .map_err(Error::at(leaf.pgno))?;
+    let node = view.leaf_node(leaf)?;
     node.overflow()
         .map(|_| value::run_of(view, leaf.pgno, &node))
         .transpose()

@@ -163,10 +163,7 @@ impl<'env> WriterPages<'env> {
         let Some(leaf) = path.leaf().filter(|_| found) else {
             return Ok(false);
         };
-        let node = view
-            .tree_page(leaf.pgno, PageKind::Leaf)?
-            .leaf(leaf.index)
-            .map_err(Error::at(leaf.pgno))?;
+        let node = view.leaf_node(leaf)?;
         let key = <[u8; 8]>::try_from(node.key).map_err(|_| Error::Corrupted {
             page: leaf.pgno,
             what: Malformed::KeyLength {
@@ -245,7 +242,8 @@ impl<'env> WriterPages<'env> {
         self.settle_pool()
     }
 
-    /// Refuses a page from the free list that is in plain use: a root, or an own page.
+    /// Refuses pages from the free list among which is the root of that list itself; other pages in use are noticed
+    /// when they are touched.
     fn check_reclaimed(&self, first: Pgno, count: u64) -> Result<(), Error> {
         let in_use = |pgno: Pgno| first <= pgno && pgno.0 < first.0 + count;
         if in_use(self.free.record.root) && !self.free.record.root.is_none() {

@@ -23,7 +23,7 @@ pub(crate) use path::{Path, Step};
 pub(crate) use search::{find, seek, touch_path};
 pub(crate) use walk::{Moved, first, last, next, previous, settle};
 
-use fulgurite_format::{Format, Page, PageKind, Pgno, TreeRecord};
+use fulgurite_format::{Format, LeafNode, Page, PageKind, Pgno, TreeRecord};
 
 use crate::Error;
 
@@ -61,6 +61,14 @@ pub(crate) trait Pages<'p>: Copy {
     #[inline]
     fn tree_page(self, pgno: Pgno, kind: PageKind) -> Result<Page<'p, Self::Format>, Error> {
         Page::parse(self.page(pgno)?, pgno, kind).map_err(Error::at(pgno))
+    }
+
+    /// The checked node of a leaf entry.
+    #[inline]
+    fn leaf_node(self, place: Step) -> Result<LeafNode<'p>, Error> {
+        self.tree_page(place.pgno, PageKind::Leaf)?
+            .leaf(place.index)
+            .map_err(Error::at(place.pgno))
     }
 }
 

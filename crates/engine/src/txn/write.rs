@@ -14,7 +14,7 @@ use crate::cursor::WriteCursor;
 use crate::env::Database;
 use crate::reader::{LockFile, broken};
 use crate::space::{PageView, WriterPages, free_tree};
-use crate::tree::{self, Path, Tree};
+use crate::tree::{self, Pages, Path, Tree};
 use crate::{Environment, Error, KeyOrder, value};
 
 /// The write transaction of an environment: there is one at a time, over all threads and processes.
@@ -333,9 +333,7 @@ impl<'env> WriteTxn<'env> {
         };
         let run = {
             let view = self.pages();
-            let node = tree::Pages::tree_page(view, leaf.pgno, PageKind::Leaf)?
-                .leaf(leaf.index)
-                .map_err(Error::at(leaf.pgno))?;
+            let node = view.leaf_node(leaf)?;
             if node.flags.0 == NodeFlags::SUB_TREE {
                 return Err(Error::WrongKind(
                     String::from_utf8_lossy(node.key).into_owned(),
@@ -371,8 +369,7 @@ impl<'env> WriteTxn<'env> {
         };
         // Only the main tree holds records that describe databases.
         if exact && database == Database::MAIN {
-            let page = tree::Pages::tree_page(self.pages(), leaf.pgno, PageKind::Leaf)?;
-            let node = page.leaf(leaf.index).map_err(Error::at(leaf.pgno))?;
+            let node = self.pages().leaf_node(leaf)?;
             if node.flags.0 == NodeFlags::SUB_TREE {
                 return Err(Error::WrongKind(
                     String::from_utf8_lossy(node.key).into_owned(),
@@ -438,9 +435,7 @@ impl<'env> WriteTxn<'env> {
         let mut more = tree::first(self.pages(), main, &mut path)?;
         while more {
             let Some(leaf) = path.leaf() else { break };
-            let node = tree::Pages::tree_page(self.pages(), leaf.pgno, PageKind::Leaf)?
-                .leaf(leaf.index)
-                .map_err(Error::at(leaf.pgno))?;
+            let node = self.pages().leaf_node(leaf)?;
             if node.flags.0 == NodeFlags::SUB_TREE {
                 return Ok(Some(String::from_utf8_lossy(node.key).into_owned()));
             }
@@ -507,7 +502,7 @@ fn tree_page_key(
     pgno: fulgurite_format::Pgno,
     index: usize,
 ) -> Result<&[u8], Error> {
-    tree::Pages::tree_page(view, pgno, PageKind::Leaf)?
+    view.tree_page(pgno, PageKind::Leaf)?
         .key(index)
         .map_err(Error::at(pgno))
 }

@@ -142,10 +142,7 @@ struct OldNode {
 fn old_node<P: PagesMut>(pages: &P, path: &Path) -> Result<OldNode, Error> {
     let leaf = path.leaf().ok_or_else(Error::beyond_end(Pgno::NONE))?;
     let view = pages.view();
-    let node = view
-        .tree_page(leaf.pgno, PageKind::Leaf)?
-        .leaf(leaf.index)
-        .map_err(Error::at(leaf.pgno))?;
+    let node = view.leaf_node(leaf)?;
     match node.flags.0 {
         0 => Ok(OldNode {
             run: None,
