@@ -15,7 +15,7 @@ pub(crate) struct Mapping {
     page_size: usize,
     /// Its logarithm: page sizes are powers of two.
     page_shift: u32,
-    /// The file had at least this length when last asked; it never shrinks while it is open.
+    /// The file had at least this length when last asked; while it is open nobody cuts off pages in use.
     file_len: AtomicU64,
 }
 

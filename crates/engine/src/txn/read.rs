@@ -44,22 +44,12 @@ struct Core<'env> {
 
 impl Drop for Core<'_> {
     fn drop(&mut self) {
+        // In a forked child the slot is the parent's; after a failed meta write it is still ours to give back.
         if let (Some(slot), Some(lock)) = (self.slot, self.environment.lock())
-            && self.environment.check_usable().is_ok_or_failed()
+            && !matches!(self.environment.check_usable(), Err(Error::Forked))
         {
             lock.give_back(slot);
         }
-    }
-}
-
-/// Whether a handle still belongs to this process, whatever else became of it.
-trait StillOurs {
-    fn is_ok_or_failed(&self) -> bool;
-}
-
-impl StillOurs for Result<(), Error> {
-    fn is_ok_or_failed(&self) -> bool {
-        !matches!(self, Err(Error::Forked))
     }
 }
 
