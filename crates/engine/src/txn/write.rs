@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::sync::MutexGuard;
 
-use fulgurite_format::{Format, KEY_LEN_MAX, Meta, NodeFlags, PageKind, TreeRecord, Txnid, V09};
+use fulgurite_format::{Format, Meta, NodeFlags, PageKind, TreeRecord, Txnid, V09};
 use fulgurite_os::{LockOutcome, thread_word};
 
 use super::snapshot::Sealed;
@@ -387,7 +387,7 @@ impl<'env> WriteTxn<'env> {
         self.check_alive()?;
         let tree = self.tree(database)?;
         let max = V09::key_max(self.environment.mapping().page_size());
-        if key.is_empty() || key.len() > max.min(KEY_LEN_MAX) {
+        if key.is_empty() || key.len() > max {
             return Err(Error::KeyLength {
                 len: key.len(),
                 max,
