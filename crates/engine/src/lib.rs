@@ -54,6 +54,6 @@ pub use cursor::{Cursor, Record, WriteCursor};
 pub use env::{Database, Durability, Environment, Info, OpenError, OpenOptions};
 pub use error::Error;
 pub use fulgurite_format::{Malformed, Pgno, Txnid};
-pub use fulgurite_os::DiskObserver;
+pub use fulgurite_os::{DiskObserver, DiskStep};
 pub use order::KeyOrder;
 pub use txn::{ParkedReader, ReadTxn, Snapshot, Stat, WriteTxn};

@@ -17,6 +17,27 @@ pub trait DiskObserver: Send + Sync {
     fn sync(&self);
     /// The file is about to get this length in octets.
     fn resize(&self, len: u64);
+    /// Asked before each step, and before it is reported: an error is returned in place of carrying the step out, as a
+    /// full or broken disk would do.
+    /// # Errors
+    /// Whatever the test wants to happen.
+    fn permit(&self, step: DiskStep) -> io::Result<()> {
+        let _ = step;
+        Ok(())
+    }
+}
+
+/// The kinds of steps that change a data file or make changes durable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DiskStep {
+    /// Pages are written.
+    Pages,
+    /// A meta page is written.
+    Meta,
+    /// Earlier writes are made durable.
+    Sync,
+    /// The length changes.
+    Resize,
 }
 
 /// Flag for opening a file whose writes are durable when they return.
@@ -123,7 +144,9 @@ impl DataFile {
     /// # Errors
     /// The system's, a full disk among them.
     pub fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        self.observe(|observer| observer.write(offset, bytes, false));
+        self.observe(DiskStep::Pages, |observer| {
+            observer.write(offset, bytes, false);
+        })?;
         self.pages.write_all_at(bytes, offset)
     }
 
@@ -131,13 +154,13 @@ impl DataFile {
     /// # Errors
     /// The system's, a full disk among them.
     pub fn write_vectored_at(&self, offset: u64, parts: &[&[u8]]) -> io::Result<()> {
-        if self.observer.is_some() {
+        self.observe(DiskStep::Pages, |observer| {
             let mut at = offset;
             for part in parts {
-                self.observe(|observer| observer.write(at, part, false));
+                observer.write(at, part, false);
                 at += part.len() as u64;
             }
-        }
+        })?;
         let slices: Vec<IoSlice<'_>> = parts.iter().map(|part| IoSlice::new(part)).collect();
         let total: usize = parts.iter().map(|part| part.len()).sum();
         let written = loop {
@@ -178,7 +201,9 @@ impl DataFile {
             Some(meta) if synchronous => meta,
             _ => &self.pages,
         };
-        self.observe(|observer| observer.write(offset, bytes, synchronous));
+        self.observe(DiskStep::Meta, |observer| {
+            observer.write(offset, bytes, synchronous);
+        })?;
         file.write_all_at(bytes, offset)
     }
 
@@ -186,7 +211,7 @@ impl DataFile {
     /// # Errors
     /// The system's; after one, what reached the disk is unknown.
     pub fn sync(&self) -> io::Result<()> {
-        self.observe(|observer| observer.sync());
+        self.observe(DiskStep::Sync, |observer| observer.sync())?;
         Ok(fdatasync(&self.pages)?)
     }
 
@@ -194,13 +219,16 @@ impl DataFile {
     /// # Errors
     /// The system's, a full disk among them.
     pub fn resize(&self, len: u64) -> io::Result<()> {
-        self.observe(|observer| observer.resize(len));
+        self.observe(DiskStep::Resize, |observer| observer.resize(len))?;
         self.pages.set_len(len)
     }
 
-    fn observe(&self, tell: impl FnOnce(&dyn DiskObserver)) {
-        if let Some(observer) = &self.observer {
-            tell(observer.as_ref());
-        }
+    fn observe(&self, step: DiskStep, tell: impl FnOnce(&dyn DiskObserver)) -> io::Result<()> {
+        let Some(observer) = &self.observer else {
+            return Ok(());
+        };
+        observer.permit(step)?;
+        tell(observer.as_ref());
+        Ok(())
     }
 }

@@ -17,7 +17,7 @@ mod process;
 mod record_lock;
 mod shared;
 
-pub use disk::{DataFile, DiskObserver, FileIdentity, SYNCHRONOUS};
+pub use disk::{DataFile, DiskObserver, DiskStep, FileIdentity, SYNCHRONOUS};
 pub use map::Map;
 pub use mutex::{LockOutcome, NOT_RECOVERABLE, SharedMutex};
 pub use process::{fork_generation, page_size, process_id, thread_word};

@@ -95,6 +95,9 @@ pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Environment, Op
         Err(missing) if options.read_only => return Err(file_error(&data_path)(missing)),
         _ => {}
     }
+    if FileIdentity::at(&lock_path).is_ok_and(registry::is_open) {
+        return Err(OpenError::AlreadyOpen(path.to_owned()));
+    }
     let lock = if options.no_lock {
         None
     } else {
@@ -109,8 +112,10 @@ pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Environment, Op
         .open(&data_path)
         .map_err(file_error(&data_path))?;
     let identity = FileIdentity::of(&pages).map_err(file_error(&data_path))?;
-    let registration =
-        Registration::enter(identity).ok_or_else(|| OpenError::AlreadyOpen(path.to_owned()))?;
+    // The lock file is entered too: somebody may put another data file beside it.
+    let lock_identity = FileIdentity::at(&lock_path).ok().filter(|_| lock.is_some());
+    let registration = Registration::enter([Some(identity), lock_identity])
+        .ok_or_else(|| OpenError::AlreadyOpen(path.to_owned()))?;
     let meta_file = if options.read_only || options.write_map {
         None
     } else {

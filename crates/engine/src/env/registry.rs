@@ -1,4 +1,4 @@
-//! Which data files this process has open.
+//! Which data and lock files this process has open.
 //!
 //! Record locks belong to the process: a second handle on a file would take the "nobody else" lock, reset the table
 //! of live readers, and by closing drop the locks of the first. So a second opening is refused.
@@ -23,17 +23,20 @@ pub(super) fn is_open(identity: FileIdentity) -> bool {
     open.as_ref().is_some_and(|open| open.contains(&identity))
 }
 
-/// A data file's entry in the registry, taken out when dropped.
+/// The entries of an environment's files in the registry, taken out when dropped.
 #[derive(Debug)]
-pub(crate) struct Registration(FileIdentity);
+pub(crate) struct Registration([Option<FileIdentity>; 2]);
 
 impl Registration {
-    /// Enters a file; `None` if this process has it open already.
-    pub(crate) fn enter(identity: FileIdentity) -> Option<Registration> {
+    /// Enters files; `None` if this process has one of them open already.
+    pub(crate) fn enter(files: [Option<FileIdentity>; 2]) -> Option<Registration> {
         let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-        open.get_or_insert_default()
-            .insert(identity)
-            .then_some(Registration(identity))
+        let open = open.get_or_insert_default();
+        if files.iter().flatten().any(|file| open.contains(file)) {
+            return None;
+        }
+        open.extend(files.iter().flatten());
+        Some(Registration(files))
     }
 }
 
@@ -41,7 +44,9 @@ impl Drop for Registration {
     fn drop(&mut self) {
         let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(open) = open.as_mut() {
-            open.remove(&self.0);
+            for file in self.0.iter().flatten() {
+                open.remove(file);
+            }
         }
     }
 }
