@@ -333,12 +333,12 @@ impl PagesMut for WriterPages<'_> {
 
     fn run_mut(&mut self, first: Pgno, len: usize) -> Result<&mut [u8], Error> {
         let mapping = self.environment.mapping();
-        let is_private = first > self.base_last || self.reclaimed.contains(&first);
         let private = || {
+            if first > self.base_last || self.reclaimed.contains(&first) {
+                return Ok(());
+            }
             let what = Malformed::FreeRecord("a page in use is listed as free");
-            is_private
-                .then_some(())
-                .ok_or_else(|| Error::at(first)(what))
+            Err(Error::at(first)(what))
         };
         if self.environment.has_writable_map() {
             private()?;

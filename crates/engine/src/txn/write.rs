@@ -433,13 +433,19 @@ impl<'env> WriteTxn<'env> {
     fn first_named(&self, main: &Tree) -> Result<Option<String>, Error> {
         let mut path = Path::new();
         let mut more = tree::first(self.pages(), main, &mut path)?;
+        let mut leaves = 0;
         while more {
             let Some(leaf) = path.leaf() else { break };
             let node = self.pages().leaf_node(leaf)?;
             if node.flags.0 == NodeFlags::SUB_TREE {
                 return Ok(Some(String::from_utf8_lossy(node.key).into_owned()));
             }
-            more = tree::next(self.pages(), main, &mut path)? != tree::Moved::AtEnd;
+            let moved = tree::next(self.pages(), main, &mut path)?;
+            leaves += u64::from(moved == tree::Moved::Across);
+            if leaves > self.pages.last.0 {
+                return Err(Error::at(leaf.pgno)(Malformed::Cycle));
+            }
+            more = moved != tree::Moved::AtEnd;
         }
         Ok(None)
     }
