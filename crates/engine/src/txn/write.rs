@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::sync::MutexGuard;
 
-use fulgurite_format::{Format, Meta, NodeFlags, PageKind, TreeRecord, Txnid, V09};
+use fulgurite_format::{Format, Malformed, Meta, NodeFlags, PageKind, TreeRecord, Txnid, V09};
 use fulgurite_os::{LockOutcome, thread_word};
 
 use super::snapshot::Sealed;
