@@ -1,7 +1,7 @@
 //! Creating and opening a store.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use crate::attributes::{AttributeTable, TableError};
 use crate::error::{Damage, OpenError, StoreError};
@@ -9,6 +9,7 @@ use crate::ids::AttributeId;
 use crate::index::{IndexSpec, Indexes, ResolvedSpec};
 use crate::view::View;
 use crate::write::Writer;
+use arc_swap::ArcSwap;
 use fulgurite::{Database, Durability, Environment, KeyOrder, ReadTxn, Snapshot, WriteTxn};
 use fulgurite_schema::{AttributeDescription, Dn, Schema};
 
@@ -49,8 +50,8 @@ pub struct Store {
     suffixes: Vec<Dn>,
     path: PathBuf,
     /// The newest table that this process has seen. Views keep their own reference and look here only when their
-    /// snapshot has more attributes than that.
-    attributes: RwLock<Arc<AttributeTable>>,
+    /// snapshot has more attributes than that. Looking takes no lock: every search does.
+    attributes: ArcSwap<AttributeTable>,
 }
 
 /// Handles of the named databases.
@@ -103,7 +104,7 @@ impl Store {
             rdn_hash_mask: !options.rdn_hash_bits_ignored,
             suffixes,
             path: path.into(),
-            attributes: RwLock::new(Arc::new(table)),
+            attributes: ArcSwap::from_pointee(table),
         })
     }
 
@@ -152,7 +153,7 @@ impl Store {
             rdn_hash_mask: !options.rdn_hash_bits_ignored,
             suffixes,
             path: path.into(),
-            attributes: RwLock::new(Arc::new(table)),
+            attributes: ArcSwap::from_pointee(table),
         })
     }
 
@@ -223,14 +224,11 @@ impl Store {
     }
 
     /// Takes note of a committed table.
-    pub(crate) fn publish(&self, table: Arc<AttributeTable>) {
-        let mut current = self
-            .attributes
-            .write()
-            .unwrap_or_else(PoisonError::into_inner);
-        if table.len() > current.len() {
-            *current = table;
-        }
+    pub(crate) fn publish(&self, table: &Arc<AttributeTable>) {
+        self.attributes.rcu(|current| {
+            let is_newer = table.len() > current.len();
+            Arc::clone(if is_newer { table } else { current })
+        });
     }
 
     /// A table that knows at least every attribute of the snapshot.
@@ -238,12 +236,7 @@ impl Store {
         &self,
         txn: &impl Snapshot,
     ) -> Result<Arc<AttributeTable>, StoreError> {
-        let table = Arc::clone(
-            &self
-                .attributes
-                .read()
-                .unwrap_or_else(PoisonError::into_inner),
-        );
+        let table = self.attributes.load_full();
         if self.knows_all(&table, txn)? {
             return Ok(table);
         }
@@ -252,7 +245,7 @@ impl Store {
             TableError::Store(error) => error,
             TableError::Undefined(_) => Damage::Attribute.into(),
         })?);
-        self.publish(Arc::clone(&newer));
+        self.publish(&newer);
         Ok(newer)
     }
 

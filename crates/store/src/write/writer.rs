@@ -59,7 +59,7 @@ impl<'s> Writer<'s> {
     pub fn commit(mut self) -> Result<(), StoreError> {
         self.flush()?;
         self.view.txn.commit()?;
-        self.view.store.publish(self.view.attributes);
+        self.view.store.publish(&self.view.attributes);
         Ok(())
     }
 
