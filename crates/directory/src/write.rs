@@ -10,7 +10,7 @@
 
 use std::sync::PoisonError;
 
-use fulgurite_access::Decisions;
+use fulgurite_access::{Decisions, Level};
 use fulgurite_ldap::{
     LdapResult, Limits as MessageLimits, Message, MessageId, Operation, Request, ResultCode, encode,
 };
@@ -282,6 +282,19 @@ impl<'d> Context<'_, 'd> {
             structural_class: class.map(|class| class.index),
             skip_values: true,
         }
+    }
+
+    /// An entry comes or goes only with the right to write both it and its superior's list of children.
+    pub(crate) fn require_placing(&self, dn: &Dn) -> Answer {
+        let refused = |text| Err(refuse(ResultCode::InsufficientAccessRights, text));
+        let above = dn.parent().unwrap_or_else(Dn::root);
+        if self.decisions.at(above.normal()).children() < Level::Write {
+            return refused("no write access to parent");
+        }
+        if self.decisions.at(dn.normal()).entry() < Level::Write {
+            return refused("no write access to entry");
+        }
+        Ok(())
     }
 
     /// The naming context a name belongs to.

@@ -1,6 +1,5 @@
 //! Add (RFC 4511, section 4.7).
 
-use fulgurite_access::Level;
 use fulgurite_ldap::{AddRequest, ResultCode};
 use fulgurite_schema::{CheckOptions, Dn, Entry, Schema};
 use fulgurite_store::{EntryId, Found};
@@ -38,7 +37,7 @@ pub(crate) fn run(context: &mut Context<'_, '_>, mut entry: Entry) -> Answer {
         .map_err(answer::violation)?;
     let dn = checked.entry().dn.clone();
     let parent = vacant_place(context, &dn)?;
-    require_rights(context, &dn)?;
+    context.require_placing(&dn)?;
     context
         .stamp()
         .create(&mut checked, schema, known, &*directory.entropy);
@@ -78,16 +77,4 @@ fn vacant_place(context: &mut Context<'_, '_>, dn: &Dn) -> Answer<EntryId> {
         Found::Missing { deepest: None } if context.is_suffix(dn) => Ok(EntryId::ABOVE),
         missing => Err(context.no_such_object(missing)),
     }
-}
-
-fn require_rights(context: &Context<'_, '_>, dn: &Dn) -> Answer {
-    let refused = |text| Err(refuse(ResultCode::InsufficientAccessRights, text));
-    let above = dn.parent().unwrap_or_else(Dn::root);
-    if context.decisions.at(above.normal()).children() < Level::Write {
-        return refused("no write access to parent");
-    }
-    if context.decisions.at(dn.normal()).entry() < Level::Write {
-        return refused("no write access to entry");
-    }
-    Ok(())
 }

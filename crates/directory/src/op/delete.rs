@@ -1,6 +1,5 @@
 //! Delete (RFC 4511, section 4.8).
 
-use fulgurite_access::Level;
 use fulgurite_ldap::{DeleteRequest, ResultCode};
 use fulgurite_schema::Dn;
 
@@ -29,7 +28,7 @@ pub(crate) fn prepare(directory: &Directory, request: &DeleteRequest<'_>) -> Ans
 pub(crate) fn run(context: &mut Context<'_, '_>, dn: &Dn) -> Answer {
     require_identity(context.session)?;
     let id = context.locate(dn)?;
-    require_rights(context, dn)?;
+    context.require_placing(dn)?;
     if context.has_children(id)? {
         return Err(refuse(
             ResultCode::NotAllowedOnNonLeaf,
@@ -40,16 +39,4 @@ pub(crate) fn run(context: &mut Context<'_, '_>, dn: &Dn) -> Answer {
         .writer
         .delete(id)
         .map_err(|error| context.failed(&error))
-}
-
-fn require_rights(context: &Context<'_, '_>, dn: &Dn) -> Answer {
-    let refused = |text| Err(refuse(ResultCode::InsufficientAccessRights, text));
-    let above = dn.parent().unwrap_or_else(Dn::root);
-    if context.decisions.at(above.normal()).children() < Level::Write {
-        return refused("no write access to parent");
-    }
-    if context.decisions.at(dn.normal()).entry() < Level::Write {
-        return refused("no write access to entry");
-    }
-    Ok(())
 }
