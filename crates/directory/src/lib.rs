@@ -9,8 +9,9 @@
 //!   ===== Directory: schema | access rules | limits | root DSE | subschema | stores =============
 //! ```
 //!
-//! Everything here takes decoded requests and gives results or encoded responses. There is no socket, no thread and
-//! no clock in it: time and randomness come through [`Clock`] and [`Entropy`]. Result codes are chosen here and nowhere
+//! Everything here takes decoded requests and gives results or encoded responses. Operations know no socket and no
+//! thread, and get time and randomness through [`Clock`] and [`Entropy`]; the machine's own ([`SystemClock`],
+//! [`SystemEntropy`]) are two implementations of them. Result codes are chosen here and nowhere
 //! below.
 
 #![forbid(unsafe_code)]

@@ -23,21 +23,8 @@ const ARROWS: &[(&str, &[&str])] = &[
         "server",
         &["config", "directory", "ldap", "schema", "store"],
     ),
-    (
-        "dirtools",
-        &["config", "directory", "store", "schema", "ldif"],
-    ),
-    (
-        "cli",
-        &[
-            "server",
-            "dirtools",
-            "config",
-            "directory",
-            "store",
-            "schema",
-        ],
-    ),
+    ("dirtools", &["directory", "store", "schema", "ldif"]),
+    ("cli", &["server", "dirtools", "config", "store"]),
 ];
 
 /// Members that may name anything, and that nothing but tests may name.
@@ -179,5 +166,35 @@ mod tests {
                 assert!(above, "{folder} names {target}, which is not above it");
             }
         }
+    }
+
+    #[test]
+    fn the_table_is_that_of_the_architecture_page() {
+        let page = include_str!("../../../ARCHITECTURE.md");
+        // | `crates/ldap` | `fulgurite-ldap` | what it is | ber |
+        let rows = page
+            .lines()
+            .filter_map(|line| line.strip_prefix("| `crates/"));
+        let mut told: Vec<(&str, Vec<&str>)> = rows
+            .filter_map(|row| {
+                let (folder, rest) = row.split_once('`')?;
+                let used = rest.trim_end_matches(" |").rsplit(" | ").next()?;
+                let mut used: Vec<&str> = used.split(", ").filter(|one| *one != "-").collect();
+                used.sort_unstable();
+                Some((folder, used))
+            })
+            .filter(|(folder, _)| !FREE.contains(folder))
+            .collect();
+        let mut held: Vec<(&str, Vec<&str>)> = ARROWS
+            .iter()
+            .map(|(folder, allowed)| {
+                let mut allowed = allowed.to_vec();
+                allowed.sort_unstable();
+                (*folder, allowed)
+            })
+            .collect();
+        told.sort_unstable();
+        held.sort_unstable();
+        assert_eq!(told, held);
     }
 }
