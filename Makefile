@@ -26,7 +26,7 @@ test: setup
 	@scripts/test.sh
 
 lint:
-	@scripts/setup.sh rust
+	@scripts/setup.sh lint
 	@scripts/lint.sh
 
 release:

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what the other scripts need on a Debian machine, and only what is missing.
 #
-#   scripts/setup.sh rust      a linker, and Rust's formatter and linter
+#   scripts/setup.sh rust      a linker
+#   scripts/setup.sh lint      also Rust's formatter and linter
 #   scripts/setup.sh demo      also the LDAP and LMDB command-line tools
 #   scripts/setup.sh release   also what packs a release
 #   scripts/setup.sh all       also slapd's files and Python clients, under build/
@@ -45,6 +46,16 @@ need_rust() {
     need gcc libc6-dev git
 }
 
+# Formatter and linter, which rustup's minimal profile leaves out.
+need_linters() {
+    cargo fmt --version >/dev/null 2>&1 && cargo clippy --version >/dev/null 2>&1 && return 0
+    command -v rustup >/dev/null || {
+        echo "setup: cargo fmt or cargo clippy is missing; install rustfmt and clippy of the same toolchain" >&2
+        exit 1
+    }
+    rustup component add rustfmt clippy
+}
+
 # slapd's files in build/slapd, and the libraries they are linked to from Debian.
 need_slapd() {
     [ -e build/slapd/.complete ] && [ -x build/slapd/usr/sbin/slapd ] && return 0
@@ -78,6 +89,7 @@ need_python() {
 
 case "${1:-all}" in
     rust) need_rust ;;
+    lint) need_rust; need_linters ;;
     demo) need_rust; need ldap-utils lmdb-utils ;;
     release) need_rust; need xz-utils ;;
     all)
@@ -86,5 +98,5 @@ case "${1:-all}" in
         need_slapd
         need_python
         ;;
-    *) echo "setup: there is no part \"$1\"; there are rust, demo, release and all" >&2; exit 2 ;;
+    *) echo "setup: there is no part \"$1\"; there are rust, lint, demo, release and all" >&2; exit 2 ;;
 esac
