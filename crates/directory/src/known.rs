@@ -1,12 +1,21 @@
 //! The attribute types that operations know by name.
 
-use fulgurite_schema::{AttributeDescription, Schema};
+use fulgurite_schema::{AttributeDescription, AttributeSelector, Filter, Schema, Truth};
 
 use crate::directory::OpenError;
 
 /// Handles of the attribute types the server itself reads or writes (RFC 4512, section 3.4; RFC 4530; RFC 5020).
 #[derive(Clone, Debug)]
 pub(crate) struct Known {
+    pub(crate) object_class: AttributeDescription,
+    /// `ref`: the URLs of a referral object.
+    pub(crate) reference: AttributeDescription,
+    /// Names and OIDs of the class `referral` and those derived from it.
+    pub(crate) referral_class: Vec<Box<str>>,
+    /// Finds referral objects.
+    pub(crate) referral_filter: Filter<AttributeSelector>,
+    /// Names and OIDs of the class `alias` and those derived from it.
+    pub(crate) alias_class: Vec<Box<str>>,
     pub(crate) user_password: AttributeDescription,
     pub(crate) structural_object_class: AttributeDescription,
     pub(crate) entry_uuid: AttributeDescription,
@@ -31,6 +40,11 @@ impl Known {
         };
         let need = |name| find(name).ok_or(OpenError::SchemaLacks(name));
         Ok(Known {
+            object_class: need("objectClass")?,
+            reference: need("ref")?,
+            referral_class: class_names(schema, "referral"),
+            referral_filter: referral_filter(schema, &need("objectClass")?),
+            alias_class: class_names(schema, "alias"),
             user_password: need("userPassword")?,
             structural_object_class: need("structuralObjectClass")?,
             entry_uuid: need("entryUUID")?,
@@ -44,5 +58,35 @@ impl Known {
             has_subordinates: need("hasSubordinates")?,
             num_subordinates: find("numSubordinates"),
         })
+    }
+}
+
+/// Every way to write a class or one derived from it as a value of objectClass.
+fn class_names(schema: &Schema, class: &str) -> Vec<Box<str>> {
+    let oids = schema.class_closure(class).unwrap_or_default();
+    let classes = oids.into_iter().filter_map(|oid| schema.object_class(oid));
+    classes
+        .flat_map(|class| {
+            class
+                .names
+                .iter()
+                .map(|name| name.as_str())
+                .chain([class.oid.as_str()])
+        })
+        .map(Box::from)
+        .collect()
+}
+
+fn referral_filter(schema: &Schema, attribute: &AttributeDescription) -> Filter<AttributeSelector> {
+    let (Some(class), Some(oids)) = (
+        schema.object_class("referral"),
+        schema.class_closure("referral"),
+    ) else {
+        return Filter::Constant(Truth::False);
+    };
+    Filter::ObjectClass {
+        attribute: attribute.clone(),
+        class: class.index,
+        implied_by: oids.into_iter().map(|oid| oid.as_bytes().into()).collect(),
     }
 }

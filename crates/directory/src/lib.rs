@@ -29,6 +29,7 @@ mod limits;
 mod lookup;
 mod names;
 mod op;
+mod referral;
 mod selection;
 mod session;
 mod special;

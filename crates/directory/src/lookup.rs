@@ -1,15 +1,36 @@
 //! From names to entries, and what to say when there is none.
 
 use fulgurite_access::{Decisions, Level};
-use fulgurite_ldap::{LdapResult, ResultCode};
+use fulgurite_ldap::{LdapResult, ResultCode, Scope};
 use fulgurite_schema::{Dn, Schema};
 use fulgurite_store::{EntryId, Found, StoreError, View};
 
 use crate::answer::{self, Answer};
+use crate::known::Known;
+use crate::referral;
 
-/// The entry of a name, or noSuchObject with the deepest existing ancestor.
-pub(crate) fn locate(view: &View<'_>, dn: &Dn, decisions: &Decisions<'_>) -> Answer<EntryId> {
+/// Whether referral objects on the way are to be followed, and with which scope.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Referrals<'k> {
+    /// The request means the objects themselves.
+    Managed,
+    /// Who meets one is sent elsewhere.
+    Followed(&'k Known, Option<Scope>),
+}
+
+/// The entry of a name, or noSuchObject with the deepest existing ancestor, or a referral.
+pub(crate) fn locate(
+    view: &View<'_>,
+    dn: &Dn,
+    decisions: &Decisions<'_>,
+    referrals: Referrals<'_>,
+) -> Answer<EntryId> {
     let found = view.find(dn).map_err(|error| answer::store(&error))?;
+    if let Referrals::Followed(known, scope) = referrals
+        && let Some(referral) = referral::instead(view, known, decisions, (dn, found), scope)?
+    {
+        return Err(referral);
+    }
     match found {
         Found::Entry(id) => Ok(id),
         missing => {

@@ -25,6 +25,7 @@ use crate::directory::Directory;
 use crate::lookup;
 use crate::op::modify_dn::Renaming;
 use crate::op::{add, delete, modify, modify_dn};
+use crate::referral;
 use crate::session::Session;
 use crate::stamp::Stamp;
 
@@ -52,6 +53,8 @@ pub(crate) struct Context<'w, 'd> {
     pub(crate) writer: &'w mut Writer<'d>,
     store: &'d Store,
     now: Timestamp,
+    /// Whether the request means referral objects themselves.
+    managed: bool,
     /// Set when the store failed in the midst of a change.
     broken: bool,
 }
@@ -68,6 +71,8 @@ enum Prepared {
 struct Item<'d> {
     id: MessageId,
     operation: Operation,
+    /// Whether the request means referral objects themselves.
+    managed: bool,
     /// Taken when it is run.
     prepared: Option<(&'d Store, Prepared)>,
     result: LdapResult,
@@ -145,6 +150,7 @@ impl Directory {
                 writer: &mut writer,
                 store,
                 now: self.clock.now(),
+                managed: item.managed,
                 broken: false,
             };
             item.result = match context.run(prepared) {
@@ -169,6 +175,7 @@ impl Directory {
                 return Item {
                     id: error.message_id().unwrap_or(0),
                     operation: Operation::Modify,
+                    managed: false,
                     prepared: None,
                     result: refuse(ResultCode::ProtocolError, error.to_string()),
                 };
@@ -182,6 +189,7 @@ impl Directory {
         Item {
             id: message.id,
             operation,
+            managed: referral::is_managed(&message.controls),
             prepared,
             result,
         }
@@ -242,11 +250,39 @@ impl<'d> Context<'_, 'd> {
         self.writer.find(dn).map_err(|error| answer::store(&error))
     }
 
-    /// The entry of a name, or noSuchObject.
+    /// The entry of a name, or noSuchObject, or a referral.
     pub(crate) fn locate(&self, dn: &Dn) -> Answer<EntryId> {
-        match self.find(dn)? {
+        let found = self.find(dn)?;
+        self.follow_referral(dn, found)?;
+        match found {
             Found::Entry(id) => Ok(id),
             missing => Err(self.no_such_object(missing)),
+        }
+    }
+
+    /// Sends the client elsewhere if the name is that of a referral object or below one.
+    pub(crate) fn follow_referral(&self, dn: &Dn, found: Found) -> Answer {
+        if self.managed {
+            return Ok(());
+        }
+        let known = &self.directory.known;
+        match referral::instead(self.writer, known, &self.decisions, (dn, found), None)? {
+            None => Ok(()),
+            Some(referral) => Err(referral),
+        }
+    }
+
+    /// Refuses an alias as parent: what is below it could never be reached by its name.
+    pub(crate) fn refuse_alias(&self, parent: EntryId) -> Answer {
+        let entry = self
+            .writer
+            .entry(parent)
+            .map_err(|error| answer::store(&error))?;
+        match entry {
+            Some(entry) if referral::is_alias(&entry, &self.directory.known) => {
+                Err(refuse(ResultCode::AliasProblem, "parent is an alias"))
+            }
+            _ => Ok(()),
         }
     }
 

@@ -49,6 +49,7 @@ pub use index::{IndexKinds, IndexSpec};
 pub use load::{
     LoadError, LoadOptions, LoadProgress, LoadReport, LoadSink, Stopped, bulk_load, load_new,
 };
+pub use fulgurite::Snapshot;
 pub use names::DnCache;
 pub use plan::{Candidates, Scope};
 pub use record::{Values, ValuesIter};

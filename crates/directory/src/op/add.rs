@@ -69,6 +69,13 @@ fn requested_entry(schema: &Schema, dn: Dn, request: &AddRequest<'_>) -> Answer<
 /// The parent of a name that is not taken; [`EntryId::ABOVE`] for a suffix.
 fn vacant_place(context: &mut Context<'_, '_>, dn: &Dn) -> Answer<EntryId> {
     let found = context.find(dn)?;
+    if let Found::Missing {
+        deepest: Some((id, _)),
+    } = found
+    {
+        context.follow_referral(dn, found)?;
+        context.refuse_alias(id)?;
+    }
     match found {
         Found::Entry(_) => Err(refuse(ResultCode::EntryAlreadyExists, "")),
         Found::Missing {

@@ -3,7 +3,8 @@
 use fulgurite_access::{Decisions, Level};
 use fulgurite_ldap::{CompareRequest, Controls, LdapResult, Operation, ResultCode};
 use fulgurite_schema::{
-    AttributeDescription, AttributeSelector, Dn, EntrySubject, FilterSubject, MatchingRule, Truth,
+    AttributeDescription, AttributeSelector, Dn, EntrySubject, FilterSubject, MatchingRule, Schema,
+    Truth,
 };
 use fulgurite_store::Store;
 
@@ -11,14 +12,26 @@ use crate::answer::{self, Answer, refuse};
 use crate::computed::Computed;
 use crate::controls;
 use crate::directory::{Directory, Place};
-use crate::lookup;
+use crate::lookup::{self, Referrals};
+use crate::referral;
 use crate::session::Session;
 
 /// An assertion that makes sense.
 struct Prepared {
     description: AttributeDescription,
     rule: &'static MatchingRule,
-    normal: Vec<u8>,
+    /// Normal forms of which one is enough: several for an object class, which derived classes imply.
+    normals: Vec<Box<[u8]>>,
+}
+
+impl Prepared {
+    fn matches(&self, schema: &Schema, value: &[u8]) -> Truth {
+        let each = self
+            .normals
+            .iter()
+            .map(|normal| self.rule.matches(schema, normal, value));
+        each.fold(Truth::False, Truth::or)
+    }
 }
 
 impl Directory {
@@ -52,7 +65,13 @@ impl Directory {
         match self.place(&dn) {
             Place::RootDse => owned(&self.special.root_dse),
             Place::Subschema => owned(&self.special.subschema),
-            Place::In(store) => self.compare_stored(store, &decisions, &dn, &assertion),
+            Place::In(store) => {
+                let referrals = match referral::is_managed(controls) {
+                    true => Referrals::Managed,
+                    false => Referrals::Followed(&self.known, None),
+                };
+                self.compare_stored(store, &decisions, (&dn, referrals), &assertion)
+            }
             Place::Nowhere => Err(LdapResult::new(ResultCode::NoSuchObject)),
         }
     }
@@ -66,37 +85,46 @@ impl Directory {
                 "inappropriate matching request",
             )
         })?;
-        let normal = rule
-            .normalise_assertion(&self.schema, request.assertion.value)
-            .map_err(|_| {
-                refuse(
-                    ResultCode::InvalidAttributeSyntax,
-                    "value does not conform to assertion syntax",
-                )
-            })?;
+        let value = request.assertion.value;
+        let normals = if description.attribute == self.known.object_class.attribute {
+            self.implying_classes(value)
+        } else {
+            let normal = rule.normalise_assertion(&self.schema, value);
+            normal.ok().map(|normal| vec![normal.into_owned().into()])
+        };
+        let normals = normals.ok_or_else(|| {
+            refuse(
+                ResultCode::InvalidAttributeSyntax,
+                "value does not conform to assertion syntax",
+            )
+        })?;
         Ok(Prepared {
             description,
             rule,
-            normal: normal.into_owned(),
+            normals,
         })
+    }
+
+    /// The classes that make an entry one of the class named; `None` for an unknown class.
+    fn implying_classes(&self, name: &[u8]) -> Option<Vec<Box<[u8]>>> {
+        let oids = self.schema.class_closure(std::str::from_utf8(name).ok()?)?;
+        Some(oids.into_iter().map(|oid| oid.as_bytes().into()).collect())
     }
 
     fn compare_stored(
         &self,
         store: &Store,
         decisions: &Decisions<'_>,
-        dn: &Dn,
+        (dn, referrals): (&Dn, Referrals<'_>),
         assertion: &Prepared,
     ) -> Answer<LdapResult> {
         let failed = |error| answer::store(&error);
         let view = store.snapshot().map_err(failed)?;
-        let id = lookup::locate(&view, dn, decisions)?;
+        let id = lookup::locate(&view, dn, decisions, referrals)?;
         require_rights(decisions, dn, assertion)?;
         if let Some(computed) = Computed::of(&self.known, assertion.description.attribute) {
             let value = computed.value(&view, id).map_err(failed)?;
-            let truth = assertion
-                .rule
-                .matches(&self.schema, &assertion.normal, &value);
+            let truth = assertion.matches(&self.schema, &value);
             return Ok(verdict(truth));
         }
         let entry = view.entry(id).map_err(failed)?;
@@ -113,9 +141,7 @@ impl Directory {
             return Err(LdapResult::new(ResultCode::NoSuchAttribute));
         }
         let truth = subject.values(&assertion.description, &mut |value| {
-            assertion
-                .rule
-                .matches(&self.schema, &assertion.normal, value)
+            assertion.matches(&self.schema, value)
         });
         Ok(verdict(truth))
     }

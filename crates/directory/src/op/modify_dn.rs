@@ -109,7 +109,10 @@ fn stays_in_suffix(context: &Context<'_, '_>, renaming: &Renaming) -> Answer<Dn>
 
 fn new_parent(context: &mut Context<'_, '_>, superior: &Dn) -> Answer<EntryId> {
     match context.find(superior)? {
-        Found::Entry(id) => Ok(id),
+        Found::Entry(id) => {
+            context.refuse_alias(id)?;
+            Ok(id)
+        }
         Found::Missing { .. } => Err(refuse(ResultCode::NoSuchObject, "new superior not found")),
     }
 }

@@ -28,7 +28,8 @@ use crate::answer::{self, Answer};
 use crate::controls;
 use crate::directory::{Directory, Place};
 use crate::limits::SearchLimits;
-use crate::lookup;
+use crate::lookup::{self, Referrals};
+use crate::referral;
 use crate::selection::Selection;
 use crate::session::Session;
 use page::Page;
@@ -120,7 +121,7 @@ impl Directory {
             store,
             id,
             decisions,
-            (&base, request.scope),
+            (&base, request.scope, referral::is_managed(controls)),
             filter,
             shown,
             limits,
@@ -137,20 +138,41 @@ impl Directory {
         store: &'d Store,
         id: MessageId,
         decisions: Decisions<'d>,
-        (base, scope): (&Dn, Scope),
+        (base, scope, managed): (&Dn, Scope, bool),
         filter: Filter<AttributeSelector>,
         shown: Shown,
         limits: SearchLimits,
     ) -> Answer<Scan<'d>> {
         let failed = |error| answer::store(&error);
         let view = store.snapshot().map_err(failed)?;
-        let base_id: EntryId = lookup::locate(&view, base, &decisions)?;
+        let referrals = if managed {
+            Referrals::Managed
+        } else {
+            Referrals::Followed(&self.known, Some(scope))
+        };
+        let base_id: EntryId = lookup::locate(&view, base, &decisions, referrals)?;
         require_search(&decisions, base)?;
-        let candidates = view
-            .plan(base_id, store_scope(scope), &filter)
-            .map_err(failed)?;
-        let found = (view, candidates);
-        Ok(Scan::new(self, id, decisions, found, filter, shown, limits))
+        let scope_of_plan = store_scope(scope);
+        let is_referral = self.known.referral_filter.clone();
+        let references = !managed
+            && view
+                .plan(base_id, scope_of_plan, &is_referral)
+                .map_err(failed)?
+                .count_max()
+                > 0;
+        let candidates = if references {
+            let either = Filter::Or(vec![is_referral, filter.clone()]);
+            view.plan(base_id, scope_of_plan, &either)
+        } else {
+            view.plan(base_id, scope_of_plan, &filter)
+        };
+        let found = (view, candidates.map_err(failed)?);
+        let scan = Scan::new(self, id, decisions, found, filter, shown, limits);
+        Ok(if references {
+            scan.with_references(scope)
+        } else {
+            scan
+        })
     }
 
     /// Searches an entry that is in no store: it is encoded here and now.

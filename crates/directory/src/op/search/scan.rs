@@ -1,7 +1,7 @@
 //! A search in a store, in steps.
 
 use fulgurite_access::{Decisions, Level};
-use fulgurite_ldap::{LdapResult, MessageId, ResultCode};
+use fulgurite_ldap::{LdapResult, MessageId, ResultCode, Scope, encode};
 use fulgurite_schema::{AttributeSelector, Filter};
 use fulgurite_store::{Candidates, DnCache, EntryId, EntryView, ParkedView, StoreError, View};
 
@@ -12,6 +12,7 @@ use crate::answer;
 use crate::directory::Directory;
 use crate::limits::SearchLimits;
 use crate::names::NormalNames;
+use crate::referral;
 
 /// How much a search may do before it lets others work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +49,8 @@ pub(crate) struct Scan<'d> {
     pub(crate) shown: Shown,
     pub(crate) limits: SearchLimits,
     pub(crate) page: Option<Page>,
+    /// The scope searched, if referral objects are to be returned as references.
+    references: Option<Scope>,
     state: Option<Held<'d>>,
     filter: Filter<AttributeSelector>,
     tested: Tested,
@@ -96,6 +99,7 @@ impl<'d> Scan<'d> {
             shown,
             limits,
             page: None,
+            references: None,
             state: Some(Held::View(view)),
             filter,
             tested,
@@ -120,6 +124,12 @@ impl<'d> Scan<'d> {
         self.candidates.seek(page.after);
         self.last_sent = page.after;
         self.page = Some(page);
+        self
+    }
+
+    /// Returns referral objects as references; the plan offers them as candidates.
+    pub(crate) fn with_references(mut self, scope: Scope) -> Scan<'d> {
+        self.references = Some(scope);
         self
     }
 
@@ -212,7 +222,15 @@ impl<'d> Scan<'d> {
         if rights.entry() < Level::Read {
             return Ok(Verdict::Passed);
         }
-        let exact = self.candidates.is_exact() && self.planned_here && self.tested.plain;
+        if let Some(scope) = self.references
+            && referral::is_referral(entry, &self.directory.known)
+        {
+            return self.reference(view, entry, scope, out);
+        }
+        let exact = self.candidates.is_exact()
+            && self.references.is_none()
+            && self.planned_here
+            && self.tested.plain;
         let seen = Seen {
             entry: *entry,
             view,
@@ -231,6 +249,27 @@ impl<'d> Scan<'d> {
         self.shown
             .write_stored(out, self.id, entry, view, &self.name, decisions)?;
         Ok(Verdict::Sent)
+    }
+
+    /// Writes a search reference, which counts against no limit.
+    fn reference(
+        &mut self,
+        view: &View<'d>,
+        entry: &EntryView<'_>,
+        scope: Scope,
+        out: &mut Vec<u8>,
+    ) -> Result<Verdict, StoreError> {
+        let known = &self.directory.known;
+        let rights = self.decisions.at(&self.normal);
+        if rights.attribute(known.reference.attribute) < Level::Read {
+            return Ok(Verdict::Passed);
+        }
+        let object = view.resolved_dn(entry.id())?;
+        let urls = referral::reference(entry, known, &object, scope);
+        if !urls.is_empty() {
+            encode::search_reference(out, self.id, urls.iter().map(String::as_str), &[]);
+        }
+        Ok(Verdict::Passed)
     }
 
     /// The end, if one entry more is one too many.

@@ -1,0 +1,127 @@
+//! Referral objects (RFC 3296): entries that say where what lies at and below their name really is.
+//!
+//! A client that means the object itself says so with the ManageDsaIT control; every other one is sent elsewhere.
+
+use fulgurite_access::{Decisions, Level};
+use fulgurite_ldap::{Controls, LdapResult, LdapUrl, ResultCode, Scope, oid};
+use fulgurite_schema::Dn;
+use fulgurite_store::{EntryId, EntryView, Found, Snapshot, StoreError, View};
+
+use crate::answer::{self, Answer};
+use crate::known::Known;
+
+/// Whether a request means referral objects themselves.
+pub(crate) fn is_managed(controls: &Controls<'_>) -> bool {
+    controls.find(oid::MANAGE_DSA_IT).is_some()
+}
+
+/// Whether the entry is of the class `referral`.
+pub(crate) fn is_referral(entry: &EntryView<'_>, known: &Known) -> bool {
+    has_class(entry, known, &known.referral_class)
+}
+
+/// Whether the entry is of the class `alias`.
+pub(crate) fn is_alias(entry: &EntryView<'_>, known: &Known) -> bool {
+    has_class(entry, known, &known.alias_class)
+}
+
+fn has_class(entry: &EntryView<'_>, known: &Known, names: &[Box<str>]) -> bool {
+    let classes = entry.plain_values(known.object_class.attribute);
+    classes
+        .into_iter()
+        .flat_map(|values| values.iter())
+        .any(|class| {
+            names
+                .iter()
+                .any(|name| class.eq_ignore_ascii_case(name.as_bytes()))
+        })
+}
+
+/// The referral to send instead of an answer, if `found`, for the name `target`, is a referral object or lies below one.
+pub(crate) fn instead<T: Snapshot>(
+    view: &View<'_, T>,
+    known: &Known,
+    decisions: &Decisions<'_>,
+    (target, found): (&Dn, Found),
+    scope: Option<Scope>,
+) -> Answer<Option<LdapResult>> {
+    let id = match found {
+        Found::Entry(id)
+        | Found::Missing {
+            deepest: Some((id, _)),
+        } => id,
+        Found::Missing { deepest: None } => return Ok(None),
+    };
+    referral_at(view, known, decisions, (target, id), scope).map_err(|error| answer::store(&error))
+}
+
+fn referral_at<T: Snapshot>(
+    view: &View<'_, T>,
+    known: &Known,
+    decisions: &Decisions<'_>,
+    (target, id): (&Dn, EntryId),
+    scope: Option<Scope>,
+) -> Result<Option<LdapResult>, StoreError> {
+    let Some(entry) = view.entry(id)?.filter(|entry| is_referral(entry, known)) else {
+        return Ok(None);
+    };
+    let name = view.dn(id)?;
+    let object = view.resolved_dn(id)?;
+    if decisions.at(object.normal()).entry() < Level::Disclose {
+        return Ok(None);
+    }
+    let mut result = LdapResult::new(ResultCode::Referral).matched(name);
+    result.referrals = urls(&entry, known, (&object, Some(target)), scope);
+    Ok(Some(result))
+}
+
+/// The URLs of a search reference for a referral object met during a search.
+pub(crate) fn reference(
+    entry: &EntryView<'_>,
+    known: &Known,
+    object: &Dn,
+    searched: Scope,
+) -> Vec<String> {
+    let scope = match searched {
+        Scope::One | Scope::Base => Scope::Base,
+        Scope::Subtree | Scope::Children => Scope::Subtree,
+    };
+    urls(entry, known, (object, None), Some(scope))
+}
+
+/// The object's URLs, pointed at `target` below it, or at the object itself.
+fn urls(
+    entry: &EntryView<'_>,
+    known: &Known,
+    (object, target): (&Dn, Option<&Dn>),
+    scope: Option<Scope>,
+) -> Vec<String> {
+    let values = entry.plain_values(known.reference.attribute);
+    values
+        .into_iter()
+        .flat_map(|values| values.iter())
+        .filter_map(|value| std::str::from_utf8(value).ok())
+        .map(|value| rewritten(value, object, target, scope))
+        .collect()
+}
+
+/// One URL, its label dropped; URLs of other schemes stay as they are.
+fn rewritten(value: &str, object: &Dn, target: Option<&Dn>, scope: Option<Scope>) -> String {
+    let text = value.split_ascii_whitespace().next().unwrap_or_default();
+    let Ok(mut url) = text.parse::<LdapUrl>() else {
+        return text.to_owned();
+    };
+    if url.dn.is_empty() {
+        url.dn = target.unwrap_or(object).pretty().to_owned();
+    } else if let Some(target) = target {
+        let below = target.depth().saturating_sub(object.depth());
+        let rdns: Vec<&str> = target.rdns().take(below).map(|rdn| rdn.pretty()).collect();
+        if !rdns.is_empty() {
+            url.dn = format!("{},{}", rdns.join(","), url.dn);
+        }
+    }
+    if url.scope.is_none() {
+        url.scope = scope;
+    }
+    url.to_string()
+}
