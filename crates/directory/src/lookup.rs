@@ -1,22 +1,12 @@
 //! From names to entries, and what to say when there is none.
 
 use fulgurite_access::{Decisions, Level};
-use fulgurite_ldap::{LdapResult, ResultCode, Scope};
+use fulgurite_ldap::{LdapResult, ResultCode};
 use fulgurite_schema::{Dn, Schema};
 use fulgurite_store::{EntryId, Found, StoreError, View};
 
 use crate::answer::{self, Answer};
-use crate::known::Known;
-use crate::referral;
-
-/// Whether referral objects on the way are to be followed, and with which scope.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Referrals<'k> {
-    /// The request means the objects themselves.
-    Managed,
-    /// Who meets one is sent elsewhere.
-    Followed(&'k Known, Option<Scope>),
-}
+use crate::referral::Referrals;
 
 /// The entry of a name, or noSuchObject with the deepest existing ancestor, or a referral.
 pub(crate) fn locate(
@@ -26,9 +16,7 @@ pub(crate) fn locate(
     referrals: Referrals<'_>,
 ) -> Answer<EntryId> {
     let found = view.find(dn).map_err(|error| answer::store(&error))?;
-    if let Referrals::Followed(known, scope) = referrals
-        && let Some(referral) = referral::instead(view, known, decisions, (dn, found), scope)?
-    {
+    if let Some(referral) = referrals.instead(view, decisions, dn, found)? {
         return Err(referral);
     }
     match found {

@@ -37,42 +37,59 @@ fn has_class(entry: &EntryView<'_>, known: &Known, names: &[Box<str>]) -> bool {
         })
 }
 
-/// The referral to send instead of an answer, if `found`, for the name `target`, is a referral object or lies below one.
-pub(crate) fn instead<T: Snapshot>(
-    view: &View<'_, T>,
-    known: &Known,
-    decisions: &Decisions<'_>,
-    (target, found): (&Dn, Found),
-    scope: Option<Scope>,
-) -> Answer<Option<LdapResult>> {
-    let id = match found {
-        Found::Entry(id)
-        | Found::Missing {
-            deepest: Some((id, _)),
-        } => id,
-        Found::Missing { deepest: None } => return Ok(None),
-    };
-    referral_at(view, known, decisions, (target, id), scope).map_err(|error| answer::store(&error))
+/// How a request treats referral objects.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Referrals<'k> {
+    pub(crate) known: &'k Known,
+    /// The scope of a search.
+    pub(crate) scope: Option<Scope>,
+    /// Whether a referral object named is meant itself. What is said to lie below one is elsewhere all the same.
+    pub(crate) managed: bool,
 }
 
-fn referral_at<T: Snapshot>(
-    view: &View<'_, T>,
-    known: &Known,
-    decisions: &Decisions<'_>,
-    (target, id): (&Dn, EntryId),
-    scope: Option<Scope>,
-) -> Result<Option<LdapResult>, StoreError> {
-    let Some(entry) = view.entry(id)?.filter(|entry| is_referral(entry, known)) else {
-        return Ok(None);
-    };
-    let name = view.dn(id)?;
-    let object = view.resolved_dn(id)?;
-    if decisions.at(object.normal()).entry() < Level::Disclose {
-        return Ok(None);
+impl Referrals<'_> {
+    /// The referral to send instead of an answer, if `found`, for the name `target`, is a referral object or lies below
+    /// one.
+    pub(crate) fn instead<T: Snapshot>(
+        self,
+        view: &View<'_, T>,
+        decisions: &Decisions<'_>,
+        target: &Dn,
+        found: Found,
+    ) -> Answer<Option<LdapResult>> {
+        let id = match found {
+            Found::Entry(_) if self.managed => return Ok(None),
+            Found::Entry(id)
+            | Found::Missing {
+                deepest: Some((id, _)),
+            } => id,
+            Found::Missing { deepest: None } => return Ok(None),
+        };
+        self.at(view, decisions, target, id)
+            .map_err(|error| answer::store(&error))
     }
-    let mut result = LdapResult::new(ResultCode::Referral).matched(name);
-    result.referrals = urls(&entry, known, (&object, Some(target)), scope);
-    Ok(Some(result))
+
+    fn at<T: Snapshot>(
+        self,
+        view: &View<'_, T>,
+        decisions: &Decisions<'_>,
+        target: &Dn,
+        id: EntryId,
+    ) -> Result<Option<LdapResult>, StoreError> {
+        let Some(entry) = view
+            .entry(id)?
+            .filter(|entry| is_referral(entry, self.known))
+        else {
+            return Ok(None);
+        };
+        let object = view.resolved_dn(id)?;
+        if decisions.at(object.normal()).entry() < Level::Disclose {
+            return Ok(None);
+        }
+        let mut result = LdapResult::new(ResultCode::Referral).matched(view.dn(id)?);
+        result.referrals = urls(&entry, self.known, (&object, Some(target)), self.scope);
+        Ok(Some(result))
+    }
 }
 
 /// The URLs of a search reference for a referral object met during a search.

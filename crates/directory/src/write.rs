@@ -25,7 +25,7 @@ use crate::directory::Directory;
 use crate::lookup;
 use crate::op::modify_dn::Renaming;
 use crate::op::{add, delete, modify, modify_dn};
-use crate::referral;
+use crate::referral::{self, Referrals};
 use crate::session::Session;
 use crate::stamp::Stamp;
 
@@ -54,7 +54,7 @@ pub(crate) struct Context<'w, 'd> {
     store: &'d Store,
     now: Timestamp,
     /// Whether the request means referral objects themselves.
-    managed: bool,
+    pub(crate) managed: bool,
     /// Set when the store failed in the midst of a change.
     broken: bool,
 }
@@ -262,11 +262,12 @@ impl<'d> Context<'_, 'd> {
 
     /// Sends the client elsewhere if the name is that of a referral object or below one.
     pub(crate) fn follow_referral(&self, dn: &Dn, found: Found) -> Answer {
-        if self.managed {
-            return Ok(());
-        }
-        let known = &self.directory.known;
-        match referral::instead(self.writer, known, &self.decisions, (dn, found), None)? {
+        let referrals = Referrals {
+            known: &self.directory.known,
+            scope: None,
+            managed: self.managed,
+        };
+        match referrals.instead(self.writer, &self.decisions, dn, found)? {
             None => Ok(()),
             Some(referral) => Err(referral),
         }

@@ -359,7 +359,8 @@ impl Scope {
             Scope::Base => "base",
             Scope::One => "one",
             Scope::Subtree => "sub",
-            Scope::Children => "children",
+            // As OpenLDAP writes it.
+            Scope::Children => "subordinate",
         }
     }
 }

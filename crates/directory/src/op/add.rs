@@ -70,11 +70,16 @@ fn requested_entry(schema: &Schema, dn: Dn, request: &AddRequest<'_>) -> Answer<
 fn vacant_place(context: &mut Context<'_, '_>, dn: &Dn) -> Answer<EntryId> {
     let found = context.find(dn)?;
     if let Found::Missing {
-        deepest: Some((id, _)),
+        deepest: Some((id, depth)),
     } = found
     {
-        context.follow_referral(dn, found)?;
-        context.refuse_alias(id)?;
+        let is_parent = depth + 1 == dn.depth();
+        if !(is_parent && context.managed) {
+            context.follow_referral(dn, found)?;
+        }
+        if is_parent {
+            context.refuse_alias(id)?;
+        }
     }
     match found {
         Found::Entry(_) => Err(refuse(ResultCode::EntryAlreadyExists, "")),

@@ -12,8 +12,8 @@ use crate::answer::{self, Answer, refuse};
 use crate::computed::Computed;
 use crate::controls;
 use crate::directory::{Directory, Place};
-use crate::lookup::{self, Referrals};
-use crate::referral;
+use crate::lookup;
+use crate::referral::{self, Referrals};
 use crate::session::Session;
 
 /// An assertion that makes sense.
@@ -66,9 +66,10 @@ impl Directory {
             Place::RootDse => owned(&self.special.root_dse),
             Place::Subschema => owned(&self.special.subschema),
             Place::In(store) => {
-                let referrals = match referral::is_managed(controls) {
-                    true => Referrals::Managed,
-                    false => Referrals::Followed(&self.known, None),
+                let referrals = Referrals {
+                    known: &self.known,
+                    scope: None,
+                    managed: referral::is_managed(controls),
                 };
                 self.compare_stored(store, &decisions, (&dn, referrals), &assertion)
             }

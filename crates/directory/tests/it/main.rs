@@ -5,6 +5,7 @@ mod batch;
 mod bind;
 mod operational;
 mod paging;
+mod referral;
 mod search;
 mod situations;
 mod special;

@@ -28,8 +28,8 @@ use crate::answer::{self, Answer};
 use crate::controls;
 use crate::directory::{Directory, Place};
 use crate::limits::SearchLimits;
-use crate::lookup::{self, Referrals};
-use crate::referral;
+use crate::lookup;
+use crate::referral::{self, Referrals};
 use crate::selection::Selection;
 use crate::session::Session;
 use page::Page;
@@ -145,10 +145,10 @@ impl Directory {
     ) -> Answer<Scan<'d>> {
         let failed = |error| answer::store(&error);
         let view = store.snapshot().map_err(failed)?;
-        let referrals = if managed {
-            Referrals::Managed
-        } else {
-            Referrals::Followed(&self.known, Some(scope))
+        let referrals = Referrals {
+            known: &self.known,
+            scope: Some(scope),
+            managed,
         };
         let base_id: EntryId = lookup::locate(&view, base, &decisions, referrals)?;
         require_search(&decisions, base)?;
