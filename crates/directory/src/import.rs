@@ -82,10 +82,14 @@ mod tests {
     use fulgurite_schema::{AttributeDescription, Dn, ViolationKind};
 
     fn importer(schema: &Arc<Schema>) -> Importer {
+        importer_by(schema, "cn=loader")
+    }
+
+    fn importer_by(schema: &Arc<Schema>, by: &str) -> Importer {
         let (clock, entropy) = (SystemClock::default(), SystemEntropy);
         Importer::new(
             Arc::clone(schema),
-            "cn=loader",
+            by,
             0,
             Arc::new(clock),
             Arc::new(entropy),
@@ -139,6 +143,19 @@ mod tests {
         let computed = schema.attribute("hasSubordinates").expect("defined").index;
         let computed = AttributeDescription::plain(computed);
         assert_eq!(complete.entry().attribute(&computed), None);
+    }
+
+    #[test]
+    fn a_load_by_nobody_names_nobody() {
+        let schema = Schema::standard();
+        let given = entry(&schema, &[("objectClass", "person"), ("sn", "x")]);
+        let complete = importer_by(&schema, "")
+            .complete(given)
+            .expect("a sound entry");
+        for name in ["creatorsName", "modifiersName"] {
+            let index = schema.attribute(name).expect(name).index;
+            assert_eq!(complete.entry().values(index).len(), 0, "{name}");
+        }
     }
 
     #[test]

@@ -36,10 +36,13 @@ impl Stamp<'_> {
         };
         fill(&known.entry_uuid, &|| uuid_v4(entropy));
         fill(&known.entry_csn, &|| self.csn.to_string());
-        fill(&known.creators_name, &|| self.by.to_owned());
         fill(&known.create_timestamp, &|| time.clone());
-        fill(&known.modifiers_name, &|| self.by.to_owned());
         fill(&known.modify_timestamp, &|| time.clone());
+        // A load without a root name was nobody's: no name is better than the empty one, which is the root DSE's.
+        if !self.by.is_empty() {
+            fill(&known.creators_name, &|| self.by.to_owned());
+            fill(&known.modifiers_name, &|| self.by.to_owned());
+        }
     }
 
     /// Marks a changed entry.
