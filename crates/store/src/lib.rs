@@ -44,12 +44,12 @@ pub use attributes::{AttributeInfo, AttributeTable};
 pub use entry_view::{AttributeView, EntryView, StoredSelector, compile_filter};
 pub use error::{Damage, OpenError, StoreError};
 pub use export::Export;
+pub use fulgurite::Snapshot;
 pub use ids::{AttributeId, EntryId};
 pub use index::{IndexKinds, IndexSpec};
 pub use load::{
     LoadError, LoadOptions, LoadProgress, LoadReport, LoadSink, Stopped, bulk_load, load_new,
 };
-pub use fulgurite::Snapshot;
 pub use names::DnCache;
 pub use plan::{Candidates, Scope};
 pub use record::{Values, ValuesIter};
