@@ -99,6 +99,12 @@ impl CheckedEntry {
             self.entry.set(description, values);
         }
     }
+
+    /// Takes the entry out, for changing; it has to be checked again.
+    #[must_use]
+    pub fn into_entry(self) -> Entry {
+        self.entry
+    }
 }
 
 impl Schema {

@@ -141,6 +141,18 @@ impl<'v> EntryView<'v> {
         self.record.values(self.attributes.find(description)?)
     }
 
+    /// Values of the description of this number.
+    #[must_use]
+    pub fn values_of(&self, id: AttributeId) -> Option<Values<'v>> {
+        self.record.values(id)
+    }
+
+    /// Values of a type without options.
+    #[must_use]
+    pub fn plain_values(&self, attribute: AttributeIndex) -> Option<Values<'v>> {
+        self.values(&AttributeDescription::plain(attribute))
+    }
+
     /// A copy that can be changed, with its resolved name.
     ///
     /// # Errors

@@ -11,7 +11,7 @@ use crate::names::{self, Counts, DEPTH_MAX, DnCache, List};
 use crate::record::Record;
 use crate::store::Store;
 use fulgurite::{ParkedReader, ReadTxn, Snapshot};
-use fulgurite_schema::{Dn, Schema, normal_is_under};
+use fulgurite_schema::{Dn, DnError, Schema, normal_is_under};
 
 /// One state of the store. The engine transaction behind it keeps what it shows as long as it lives.
 pub struct View<'s, T = ReadTxn<'s>> {
@@ -265,6 +265,14 @@ impl<'s, T: Snapshot> View<'s, T> {
         let mut out = String::new();
         self.write_dn(id, &mut DnCache::new(), &mut out)?;
         Ok(out)
+    }
+
+    /// The name of an entry, resolved.
+    ///
+    /// # Errors
+    /// As [`write_dn`](Self::write_dn).
+    pub fn resolved_dn(&self, id: EntryId) -> Result<Dn, StoreError> {
+        Dn::parse(&self.store.schema, &self.dn(id)?).map_err(|_: DnError| Damage::Record.into())
     }
 
     /// The children of an entry, in no particular order; of [`EntryId::ABOVE`], the suffix entries.

@@ -98,6 +98,18 @@ impl Syntax {
         table::SYNTAXES
     }
 
+    /// Whether values are meant for programs rather than people (certificates, pictures).
+    #[must_use]
+    pub fn is_opaque(&self) -> bool {
+        self.binary != Binary::No
+    }
+
+    /// Whether values are distinguished names, alone or with a unique identifier.
+    #[must_use]
+    pub fn is_name(&self) -> bool {
+        matches!(self.kind, Kind::Dn | Kind::NameAndOptionalUid)
+    }
+
     /// Whether `value` is a value of this syntax.
     ///
     /// # Errors
