@@ -304,3 +304,32 @@ fn searches_equal_brute_force() {
         assert_eq!(world.names(&filter), brute, "round {round}: {filter}");
     }
 }
+
+#[test]
+fn a_large_filter_has_small_steps() {
+    let world = World::new();
+    let steps = |items: usize| {
+        let filter = format!("(|{})", "(description=nowhere)".repeat(items));
+        let pdu = asked(TOP, Scope::Subtree, &filter, &["1.1"]).pdu();
+        let message = decode(&pdu);
+        let Request::Search(request) = &message.request else {
+            unreachable!("a search was encoded")
+        };
+        let mut task =
+            world
+                .directory
+                .begin_search(&world.root(), message.id, request, &message.controls);
+        let mut out = Vec::new();
+        let mut steps = 1;
+        while task.advance(&mut out, Quantum::default()) == Progress::More {
+            steps += 1;
+        }
+        assert!(found(&out).entries.is_empty());
+        steps
+    };
+    assert_eq!(steps(4), 1, "six entries are no work");
+    assert!(
+        steps(20_000) >= 6,
+        "an entry is enough for a step when the filter has thousands of items"
+    );
+}

@@ -95,6 +95,21 @@ pub trait FilterSubject<A> {
 }
 
 impl<A> Filter<A> {
+    /// How many items a test may have to look at, substring pieces counted one by one: what testing one entry costs
+    /// at most, as the client sees to it.
+    #[must_use]
+    pub fn weight(&self) -> usize {
+        match self {
+            Filter::And(items) | Filter::Or(items) => items
+                .iter()
+                .map(Filter::weight)
+                .fold(1, usize::saturating_add),
+            Filter::Not(item) => item.weight(),
+            Filter::Substrings { pieces, .. } => pieces.any().count() + 2,
+            _ => 1,
+        }
+    }
+
     /// Replaces the selectors, for instance by positions in a store's records.
     pub fn map<B>(self, to: &mut impl FnMut(A) -> B) -> Filter<B> {
         match self {

@@ -17,7 +17,7 @@ use crate::referral;
 /// How much a search may do before it lets others work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quantum {
-    /// Candidates to look at.
+    /// Candidates to look at; fewer if the filter is a large one.
     pub candidates_max: usize,
     /// Octets to write; the entry that reaches this is still written whole.
     pub bytes_max: usize,
@@ -32,6 +32,9 @@ impl Default for Quantum {
         }
     }
 }
+
+/// Filter items that a candidate may be tested against at the price of one.
+const FILTER_WEIGHT_FREE: usize = 16;
 
 /// How a search came to its end.
 pub(crate) struct End {
@@ -53,6 +56,8 @@ pub(crate) struct Scan<'d> {
     references: Option<Scope>,
     state: Option<Held<'d>>,
     filter: Filter<AttributeSelector>,
+    /// What a candidate counts of a quantum.
+    candidate_cost: usize,
     tested: Tested,
     /// Whether the view is still the one the plan was made on.
     planned_here: bool,
@@ -101,6 +106,8 @@ impl<'d> Scan<'d> {
             page: None,
             references: None,
             state: Some(Held::View(view)),
+            // Testing a candidate against a filter of thousands of items takes as long as writing thousands of entries.
+            candidate_cost: 1 + filter.weight() / FILTER_WEIGHT_FREE,
             filter,
             tested,
             planned_here: true,
@@ -186,7 +193,7 @@ impl<'d> Scan<'d> {
         quantum: Quantum,
     ) -> Result<Option<End>, StoreError> {
         let bytes_end = out.len().saturating_add(quantum.bytes_max);
-        let mut candidates_left = quantum.candidates_max.max(1);
+        let mut candidates_left = (quantum.candidates_max / self.candidate_cost).max(1);
         while candidates_left > 0 && out.len() < bytes_end {
             let next = self
                 .candidates
