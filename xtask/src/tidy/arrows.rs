@@ -8,6 +8,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("os", &[]),
     ("format", &[]),
     ("engine", &["os", "format"]),
+    ("lmdb", &["engine"]),
+    ("lmdb-tools", &["engine"]),
     // the directory's column, from the bytes up
     ("ber", &[]),
     ("ldap", &["ber"]),

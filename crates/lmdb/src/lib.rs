@@ -1,0 +1,1 @@
+//! `liblmdb.so`: the engine behind the C interface that programs use today.
