@@ -92,6 +92,17 @@ pub enum Error {
         "another process let the environment grow beyond the {0} octets reserved; open it with a larger bound"
     )]
     GrownBeyondBound(u64),
+    /// Another process let the file grow behind the map size set here.
+    #[error(
+        "another process let the environment grow beyond the {0} octets set here; set the map size anew"
+    )]
+    MapResized(u64),
+    /// The map size cannot be changed while this process writes.
+    #[error("the map size cannot be set while this process has a write transaction; end it first")]
+    MapSizeBusy,
+    /// With a slot per thread, this thread has a read transaction.
+    #[error("this thread has a read transaction already; end or reset it first")]
+    ReaderBusy,
     /// This thread would wait for itself.
     #[error("this thread has a write transaction already; end it first")]
     WriterBusy,

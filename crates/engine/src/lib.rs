@@ -51,7 +51,9 @@ mod txn;
 mod value;
 
 pub use cursor::{Cursor, Record, WriteCursor};
-pub use env::{Database, Durability, Environment, Info, OpenError, OpenOptions};
+pub use env::{
+    Database, Durability, Environment, Info, OpenError, OpenOptions, Reader, SlotPolicy,
+};
 pub use error::Error;
 pub use fulgurite_format::{Malformed, Pgno, Txnid};
 pub use fulgurite_os::{DiskObserver, DiskStep};

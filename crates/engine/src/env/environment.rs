@@ -1,7 +1,8 @@
 //! An open environment.
 
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fulgurite_format::{Meta, Txnid};
@@ -15,6 +16,9 @@ use crate::{Error, ReadTxn, WriteTxn};
 /// The map grows by an eighth of its size, within these bounds in octets.
 const GROWTH_MIN: u64 = 1 << 20;
 const GROWTH_MAX: u64 = 1 << 30;
+
+const NO_META_SYNC: u8 = Durability::NoMetaSync as u8;
+const NO_SYNC: u8 = Durability::NoSync as u8;
 
 /// An open environment: begin transactions with [`Environment::read`] and [`Environment::write`].
 ///
@@ -35,6 +39,10 @@ pub(super) struct Parts {
     pub(super) map_size: AtomicU64,
     pub(super) names: DatabaseNames,
     pub(super) options: OpenOptions,
+    pub(super) durability: AtomicU8,
+    pub(super) map_async: AtomicBool,
+    /// The bound in octets that the map may grow to.
+    pub(super) bytes_max: AtomicU64,
     pub(super) fork_generation: u32,
     /// A meta page write failed: nobody knows what the next opener will find.
     pub(super) failed: AtomicBool,
@@ -62,10 +70,23 @@ pub struct Info {
     pub last_page: u64,
     /// The last committed transaction.
     pub last_txnid: u64,
+    /// The address the file stores for fixed maps; 0 if it was not created with one.
+    pub map_address: u64,
     /// Reader slots in the lock file; 0 without locking.
     pub readers_max: u32,
     /// Reader slots ever used; does not go down when readers end.
     pub readers_used: u32,
+}
+
+/// A reader slot in use, of any process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reader {
+    /// The process.
+    pub pid: u32,
+    /// The thread that took the slot, as its process names it.
+    pub thread: u64,
+    /// The snapshot it reads; `None` between transactions.
+    pub snapshot: Option<Txnid>,
 }
 
 impl Environment {
@@ -101,6 +122,58 @@ impl Environment {
         &self.parts.path
     }
 
+    /// The descriptor of the data file.
+    #[must_use]
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.mapping().file().pages().as_fd()
+    }
+
+    /// What survives a power loss, of the next commit of this handle.
+    #[must_use]
+    pub fn durability(&self) -> Durability {
+        match self.parts.durability.load(Ordering::Relaxed) {
+            NO_SYNC => Durability::NoSync,
+            NO_META_SYNC => Durability::NoMetaSync,
+            _ => Durability::Full,
+        }
+    }
+
+    /// Changes what survives a power loss, from the next commit of this handle on.
+    pub fn set_durability(&self, durability: Durability) {
+        self.parts
+            .durability
+            .store(durability as u8, Ordering::Relaxed);
+    }
+
+    /// Changes whether flushes of a writable map are waited for, see [`OpenOptions::map_async`].
+    pub fn set_map_async(&self, yes: bool) {
+        self.parts.map_async.store(yes, Ordering::Relaxed);
+    }
+
+    /// Sets the map size in octets, as [`OpenOptions::map_size`] does: exactly, but no less than the pages in use take.
+    /// 0 takes the size another process stored. Snapshots that are being read stay where they are.
+    /// # Errors
+    /// [`Error::MapSizeBusy`] while this process has a write transaction; the system's if it refuses address space.
+    pub fn set_map_size(&self, octets: u64) -> Result<(), Error> {
+        self.check_usable()?;
+        if self.writer().is_some() {
+            return Err(Error::MapSizeBusy);
+        }
+        let meta = self.mapping().newest_meta()?;
+        let wanted = if octets == 0 { meta.map_size } else { octets };
+        let used = (meta.last.0 + 1) * self.mapping().page_size() as u64;
+        self.parts
+            .map_size
+            .store(wanted.max(used), Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// The reader slots in use, in the order of the lock file; `None` without locking.
+    #[must_use]
+    pub fn readers(&self) -> Option<Vec<Reader>> {
+        self.parts.lock.as_ref().map(LockFile::readers)
+    }
+
     /// Facts about the environment.
     /// # Errors
     /// [`Error::Corrupted`] for a damaged meta page.
@@ -111,6 +184,7 @@ impl Environment {
             page_size: self.mapping().page_size(),
             map_size: self.map_size().max(meta.map_size),
             map_bytes_max: self.mapping().map().len() as u64,
+            map_address: meta.map_address,
             last_page: meta.last.0,
             last_txnid: meta.txnid.0,
             readers_max: lock.map_or(0, LockFile::slots),
@@ -129,7 +203,7 @@ impl Environment {
         if !force && self.durability() == Durability::NoSync {
             return Ok(());
         }
-        self.flush(force || !self.parts.options.map_async)
+        self.flush(force || !self.parts.map_async.load(Ordering::Relaxed))
     }
 
     /// Frees the reader slots of processes that died; returns how many. A writer does so by itself before it lets
@@ -155,10 +229,6 @@ impl Environment {
         &self.parts.names
     }
 
-    pub(crate) const fn durability(&self) -> Durability {
-        self.parts.options.durability
-    }
-
     pub(crate) const fn is_read_only(&self) -> bool {
         self.parts.options.read_only
     }
@@ -167,8 +237,8 @@ impl Environment {
         self.parts.options.write_map && !self.parts.options.read_only
     }
 
-    pub(crate) const fn flushes_wait(&self) -> bool {
-        !self.parts.options.map_async
+    pub(crate) fn flushes_wait(&self) -> bool {
+        !self.parts.map_async.load(Ordering::Relaxed)
     }
 
     pub(crate) const fn dirty_octets_max(&self) -> usize {
@@ -271,8 +341,10 @@ impl Environment {
                 Ok(())
             };
         }
-        if needed > bound || needed > self.parts.options.map_bytes_max.max(size) {
-            return Err(Error::MapFull(bound.min(self.parts.options.map_bytes_max)));
+        if needed > bound || needed > self.parts.bytes_max.load(Ordering::Relaxed).max(size) {
+            return Err(Error::MapFull(
+                bound.min(self.parts.bytes_max.load(Ordering::Relaxed)),
+            ));
         }
         let step = (size / 8).clamp(GROWTH_MIN, GROWTH_MAX);
         let grown = needed

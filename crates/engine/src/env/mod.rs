@@ -9,9 +9,9 @@ mod options;
 mod registry;
 
 pub use databases::Database;
-pub use environment::{Environment, Info};
+pub use environment::{Environment, Info, Reader};
 pub use open::OpenError;
-pub use options::{Durability, OpenOptions};
+pub use options::{Durability, OpenOptions, SlotPolicy};
 
 pub(crate) use databases::DatabaseNames;
 pub(crate) use mapping::Mapping;

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64};
 
 use fulgurite_format::{
     DatabaseFlags, META_PAGES, Malformed, Meta, NoMeta, PAGE_SIZE_MAX, Pgno, TreeRecord, Txnid, V09,
@@ -13,6 +13,7 @@ use fulgurite_format::{
 use fulgurite_os::{DataFile, FileIdentity, Map, fork_generation, page_size};
 
 use super::environment::Parts;
+use super::options::MapRule;
 use super::registry::{self, Registration};
 use super::{DatabaseNames, Environment, Mapping, OpenOptions};
 use crate::Error;
@@ -66,6 +67,17 @@ pub enum OpenError {
         /// Its format word.
         found: u32,
     },
+    /// The address a fixed map must have is taken in this process.
+    #[error("{} must be mapped at address {address:#x}, which is taken", path.display())]
+    AddressInUse {
+        /// The data file.
+        path: PathBuf,
+        /// The address it stores.
+        address: u64,
+    },
+    /// To go back to the previous snapshot nobody else may have the environment open.
+    #[error("{} is open elsewhere; close it there to go back to its previous snapshot", .0.display())]
+    Busy(PathBuf),
     /// This process has the environment open already.
     #[error("{} is already open in this process; share that handle", .0.display())]
     AlreadyOpen(PathBuf),
@@ -135,9 +147,12 @@ pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Environment, Op
         meta.map_size
     }
     .max(used);
+    let bytes_max = match options.map {
+        MapRule::Grows(octets) | MapRule::Exact(octets) => octets,
+    };
     let writable_map = options.write_map && !options.read_only;
-    let wish = usize::try_from(options.map_bytes_max.max(map_size.min(i64::MAX as u64 / 2)))
-        .unwrap_or(usize::MAX / 4);
+    let wish =
+        usize::try_from(bytes_max.max(map_size.min(i64::MAX as u64 / 2))).unwrap_or(usize::MAX / 4);
     let least = usize::try_from(used)
         .unwrap_or(usize::MAX / 4)
         .max(meta.page_size() * 2);
@@ -162,6 +177,9 @@ pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Environment, Op
         map_size: AtomicU64::new(map_size),
         names: DatabaseNames::new(options.databases_max),
         options: options.clone(),
+        durability: AtomicU8::new(options.durability as u8),
+        map_async: AtomicBool::new(options.map_async),
+        bytes_max: AtomicU64::new(bytes_max),
         fork_generation: fork_generation(),
         failed: AtomicBool::new(false),
         writer: AtomicU64::new(0),

@@ -22,10 +22,33 @@ pub enum Durability {
     NoSync,
 }
 
+/// Which reader slots of the lock file read transactions of a handle use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SlotPolicy {
+    /// A stock that belongs to the process: a slot once taken stays in it, for any transaction of any thread. Beginning
+    /// takes no lock once the process has had as many readers at a time before.
+    #[default]
+    Stock,
+    /// A slot per thread, kept until the thread ends: a thread has one read transaction at a time. The default of
+    /// LMDB's C interface.
+    PerThread,
+    /// A slot per transaction, given back to all processes when it ends. What `MDB_NOTLS` asks for.
+    PerTransaction,
+}
+
+/// How large the file may get.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum MapRule {
+    /// As large as needed, up to so many octets; the map size that other processes see grows with it.
+    Grows(u64),
+    /// Up to a map size that is set, and not a page more; 0 stands for the size stored in the file.
+    Exact(u64),
+}
+
 /// Options for opening an environment, each with LMDB's default unless it says otherwise.
 #[derive(Clone)]
 pub struct OpenOptions {
-    pub(super) map_bytes_max: u64,
+    pub(super) map: MapRule,
     pub(super) readers_max: u32,
     pub(super) databases_max: usize,
     pub(super) dirty_bytes_max: usize,
@@ -37,13 +60,17 @@ pub struct OpenOptions {
     pub(super) map_async: bool,
     pub(super) no_lock: bool,
     pub(super) no_read_ahead: bool,
+    pub(super) fixed_map: bool,
+    pub(super) previous_snapshot: bool,
+    pub(super) slots: SlotPolicy,
     pub(super) observer: Option<Arc<dyn DiskObserver>>,
 }
 
 impl fmt::Debug for OpenOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OpenOptions")
-            .field("map_bytes_max", &self.map_bytes_max)
+            .field("map", &self.map)
+            .field("read_only", &self.read_only)
             .finish_non_exhaustive()
     }
 }
@@ -51,7 +78,7 @@ impl fmt::Debug for OpenOptions {
 impl Default for OpenOptions {
     fn default() -> OpenOptions {
         OpenOptions {
-            map_bytes_max: 1 << 40,
+            map: MapRule::Grows(1 << 40),
             readers_max: lockfile::SLOTS_DEFAULT,
             databases_max: 1024,
             dirty_bytes_max: 256 << 20,
@@ -63,6 +90,9 @@ impl Default for OpenOptions {
             map_async: false,
             no_lock: false,
             no_read_ahead: false,
+            fixed_map: false,
+            previous_snapshot: false,
+            slots: SlotPolicy::Stock,
             observer: None,
         }
     }
@@ -73,7 +103,19 @@ impl OpenOptions {
     /// the process may not have as much. Costs no memory and no disk.
     #[must_use]
     pub fn map_bytes_max(mut self, octets: u64) -> Self {
-        self.map_bytes_max = octets;
+        self.map = MapRule::Grows(octets);
+        self
+    }
+
+    /// Fixes the map size in octets instead, as LMDB does: at that size the environment is full. 0 takes the size the
+    /// file says, 1 MiB for a new one; what is smaller than the pages in use is raised to them. A larger size is stored
+    /// in the file by the next commit; a smaller one holds for this process only.
+    ///
+    /// If another process lets the file grow beyond it, transactions begin with [`crate::Error::MapResized`] until
+    /// [`Environment::set_map_size`] is called. The last of this and [`OpenOptions::map_bytes_max`] counts.
+    #[must_use]
+    pub fn map_size(mut self, octets: u64) -> Self {
+        self.map = MapRule::Exact(octets);
         self
     }
 
@@ -153,6 +195,33 @@ impl OpenOptions {
     #[must_use]
     pub fn no_read_ahead(mut self, yes: bool) -> Self {
         self.no_read_ahead = yes;
+        self
+    }
+
+    /// Maps the file where it was mapped first: a file created with this option stores its address, and opening one
+    /// with it maps it exactly there or fails with [`OpenError::AddressInUse`]. For values that hold pointers into the
+    /// map; a file that stores no address is mapped anywhere.
+    #[must_use]
+    pub fn fixed_map(mut self, yes: bool) -> Self {
+        self.fixed_map = yes;
+        self
+    }
+
+    /// Opens on the snapshot before the last commit: the way back from a commit that went wrong.
+    ///
+    /// A writable environment must be open nowhere else ([`OpenError::Busy`]); it goes back for all, and its first
+    /// change makes the abandoned snapshot disappear for ever. With [`OpenOptions::read_only`] it may be open elsewhere,
+    /// and each transaction of this handle shows the snapshot before the one that is then the newest.
+    #[must_use]
+    pub fn previous_snapshot(mut self, yes: bool) -> Self {
+        self.previous_snapshot = yes;
+        self
+    }
+
+    /// Which reader slots read transactions use; [`SlotPolicy::Stock`] by default.
+    #[must_use]
+    pub fn slots(mut self, policy: SlotPolicy) -> Self {
+        self.slots = policy;
         self
     }
 

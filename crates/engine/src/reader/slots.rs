@@ -9,7 +9,7 @@ use fulgurite_os::{LockKind, thread_word, try_lock_byte};
 
 use super::LockFile;
 use super::lock_file::Ownership;
-use crate::Error;
+use crate::{Error, Reader};
 
 /// A reader slot of this process; while one holds it, nobody else uses it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,6 +85,21 @@ impl LockFile {
             .filter(|&index| self.slot_pid(index) != 0)
             .map(|index| self.txnid_word(index).load(Ordering::SeqCst))
             .fold(limit, |oldest, id| oldest.min(Txnid(id)))
+    }
+
+    /// The slots in use.
+    pub(crate) fn readers(&self) -> Vec<Reader> {
+        let reader = |index: u32| {
+            let pid = self.slot_pid(index);
+            let at = lockfile::slot_at(index) + lockfile::SLOT_THREAD_AT;
+            let id = self.txnid_word(index).load(Ordering::SeqCst);
+            (pid != 0).then(|| Reader {
+                pid,
+                thread: self.map.word64(at).load(Ordering::SeqCst),
+                snapshot: (id != lockfile::IDLE).then_some(Txnid(id)),
+            })
+        };
+        (0..self.used_slots()).filter_map(reader).collect()
     }
 
     #[inline]

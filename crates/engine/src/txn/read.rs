@@ -100,6 +100,29 @@ impl<'env> ReadTxn<'env> {
         pinned
     }
 
+    /// Lets go of the snapshot in place; the id stays to be asked for. Until [`ReadTxn::renew`] reading is
+    /// [`Error::TransactionFailed`]. The slot is kept, but with [`crate::SlotPolicy::PerThread`] it is the thread's, which
+    /// may use it for another transaction meanwhile. Doing it twice is as doing it once.
+    pub fn reset(&mut self) {
+        self.trees.get_mut().clear();
+        if let (Some(slot), Some(lock)) = (self.core.slot, self.core.environment.lock()) {
+            lock.unpin(slot);
+        }
+    }
+
+    /// Begins again after [`ReadTxn::reset`], on the newest snapshot; else as [`ReadTxn::refresh`].
+    /// # Errors
+    /// As [`Environment::read`].
+    pub fn renew(&mut self) -> Result<(), Error> {
+        self.refresh()
+    }
+
+    /// Whether the transaction was reset, or an error left it without a snapshot.
+    #[must_use]
+    pub fn is_reset(&self) -> bool {
+        self.trees.borrow().is_empty()
+    }
+
     /// Lets go of the snapshot but keeps the slot.
     #[must_use]
     pub fn park(self) -> ParkedReader<'env> {
