@@ -40,6 +40,7 @@
 //! settings that make it faster.
 
 pub mod check;
+mod copy;
 mod cursor;
 mod env;
 mod error;

@@ -24,6 +24,7 @@ mod meta;
 mod numbers;
 mod overflow;
 mod page;
+mod page_copy;
 mod page_mut;
 #[cfg(test)]
 mod tests;
@@ -37,6 +38,7 @@ pub use meta::{META_PAGES, Meta, NoMeta};
 pub use numbers::{Pgno, Txnid};
 pub use overflow::{OverflowHeader, overflow_pages, write_overflow_header};
 pub use page::{LeafNode, Page, PageKind};
+pub use page_copy::copy_used;
 pub use page_mut::{NodeValue, PageMut};
 pub use tree_record::{DEPTH_MAX, TREE_RECORD_LEN, TreeRecord};
 pub use version::{Format, KEY_LEN_MAX, PAGE_SIZE_MAX, PAGE_SIZE_MIN, V09};

@@ -25,7 +25,7 @@ const NO_SYNC: u8 = Durability::NoSync as u8;
 /// Share it by reference between threads. A process opens each environment once; a forked child must open its own.
 #[derive(Debug)]
 pub struct Environment {
-    parts: Parts,
+    pub(super) parts: Parts,
 }
 
 /// What opening put together.

@@ -2,6 +2,7 @@
 
 mod databases;
 mod environment;
+mod fresh;
 mod mapping;
 mod metas;
 mod open;

@@ -22,7 +22,9 @@ use crate::reader::{LockFile, LockOpenError};
 /// Map size of a new file, as in LMDB.
 const MAP_SIZE_NEW: u64 = 1 << 20;
 /// The flag the original stores for environments whose path is the data file.
-const NO_SUBDIR_FLAG: u16 = 0x4000;
+pub(super) const NO_SUBDIR_FLAG: u16 = 0x4000;
+/// The flag the original stores for environments with a fixed map.
+pub(super) const FIXED_MAP_FLAG: u16 = 0x01;
 
 /// Why an environment could not be opened.
 #[derive(Debug, thiserror::Error)]
@@ -189,7 +191,7 @@ pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Environment, Op
     }))
 }
 
-fn file_paths(path: &Path, no_subdir: bool) -> (PathBuf, PathBuf) {
+pub(super) fn file_paths(path: &Path, no_subdir: bool) -> (PathBuf, PathBuf) {
     if no_subdir {
         let mut lock = path.as_os_str().to_owned();
         lock.push("-lock");

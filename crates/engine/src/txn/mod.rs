@@ -9,3 +9,5 @@ mod write;
 pub use read::{ParkedReader, ReadTxn};
 pub use snapshot::{Snapshot, Stat};
 pub use write::WriteTxn;
+
+pub(crate) use snapshot::Sealed;

@@ -12,6 +12,7 @@
 mod child;
 mod committer;
 mod common;
+mod copies;
 mod crash_points;
 mod damage;
 mod fixtures;

@@ -1,0 +1,95 @@
+//! Copying a live environment: a snapshot is pinned and streamed out, while writers go on.
+//!
+//! ```text
+//!   plain     the pages of the snapshot as they lie in the file; free ones too, so places stay
+//!   compact   the trees page by page in key order, children before parents, numbered anew without gaps
+//! ```
+//!
+//! Neither waits for a writer: what the snapshot's own meta page says is known from pinning it, and the other meta
+//! page matters only as the older of the two. Memory is bounded: two buffers of a mebioctet, and a few numbers for each
+//! level of a tree. The snapshot is pinned for as long as the copy takes, so a file that is being changed grows.
+
+mod compact;
+mod count;
+mod output;
+mod plain;
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::os::fd::BorrowedFd;
+use std::path::Path;
+
+use fulgurite_format::Meta;
+
+use crate::{Environment, Error, ReadTxn};
+
+/// How often a copy tries to find the meta page of its snapshot while writers keep replacing it.
+const ATTEMPTS: usize = 1000;
+
+impl Environment {
+    /// Copies the newest snapshot to a new environment at `path`: into that directory, which must exist, or to that
+    /// file if this environment is one without directory. No lock file is made. The copy is durable on return.
+    ///
+    /// A plain copy of an environment that nobody writes to is equal to its data file, octet for octet. A compact one
+    /// has no free pages, and its pages lie in key order; its next transaction is number 2.
+    /// # Errors
+    /// [`Error::Io`] from the system, above all if the file exists already; [`Error::Corrupted`] and
+    /// [`Error::BeyondEnd`] for a damaged page, and what [`Environment::read`] gives. A file that was begun is removed.
+    pub fn copy_to_path(&self, path: impl AsRef<Path>, compact: bool) -> Result<(), Error> {
+        let path = self.data_file_at(path.as_ref());
+        let mut file = OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .open(&path)
+            .map_err(Error::io("making the file of the copy"))?;
+        let copied = self.copy_to(&mut file, compact).and_then(|()| {
+            file.sync_all()
+                .map_err(Error::io("making the copy durable"))
+        });
+        if copied.is_err() {
+            // What matters is why copying failed; if the file cannot be removed it stays, incomplete.
+            let _ = std::fs::remove_file(&path);
+        }
+        copied
+    }
+
+    /// Copies the newest snapshot to a descriptor, which may be a pipe; see [`Environment::copy_to_path`].
+    /// # Errors
+    /// As [`Environment::copy_to`]; [`Error::Io`] for a descriptor that is not open.
+    pub fn copy_to_fd(&self, to: BorrowedFd<'_>, compact: bool) -> Result<(), Error> {
+        let to = to
+            .try_clone_to_owned()
+            .map_err(Error::io("writing the copy"))?;
+        self.copy_to(&mut File::from(to), compact)
+    }
+
+    /// Copies the newest snapshot to any writer; see [`Environment::copy_to_path`].
+    /// # Errors
+    /// [`Error::Io`] from the writer; [`Error::Corrupted`] and [`Error::BeyondEnd`] for a damaged page, and what
+    /// [`Environment::read`] gives.
+    pub fn copy_to(&self, to: &mut impl Write, compact: bool) -> Result<(), Error> {
+        let (txn, meta) = pin(self)?;
+        if compact {
+            compact::copy(&txn, &meta, to)
+        } else {
+            plain::copy(self, &meta, to)
+        }
+    }
+}
+
+/// A pinned snapshot and what its meta page says.
+fn pin(environment: &Environment) -> Result<(ReadTxn<'_>, Meta), Error> {
+    let mut txn = environment.read()?;
+    for _ in 0..ATTEMPTS {
+        let meta = environment.mapping().meta_of(txn.id());
+        // The page is written again only after the next commit has been published.
+        let untouched = environment
+            .lock()
+            .is_none_or(|lock| lock.last_txnid() <= txn.id());
+        if untouched && let Some(meta) = meta? {
+            return Ok((txn, meta));
+        }
+        txn.refresh()?;
+    }
+    Err(Error::LockBroken)
+}

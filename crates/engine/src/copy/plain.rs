@@ -1,0 +1,66 @@
+//! The plain copy: the file's pages as they are.
+
+use std::io::Write;
+
+use fulgurite_format::{META_PAGES, Meta, V09};
+
+use crate::{Environment, Error};
+
+/// Octets read and written at a time.
+const CHUNK: usize = 1 << 20;
+
+/// Writes the two meta pages and the pages of the snapshot that `meta` describes, which is pinned.
+///
+/// Free pages among them may be changing; they are read through the file, so nothing is lent that moves. The file may
+/// end before the snapshot's last page: then so does the copy.
+pub(super) fn copy(
+    environment: &Environment,
+    meta: &Meta,
+    to: &mut dyn Write,
+) -> Result<(), Error> {
+    let page_size = meta.page_size();
+    for pgno in 0..META_PAGES {
+        to.write_all(&meta_page(environment, meta, pgno)?)
+            .map_err(Error::io("writing the copy"))?;
+    }
+    let mut at = META_PAGES * page_size as u64;
+    // The meta page was checked: this cannot overflow.
+    let end = (meta.last.0 + 1) * page_size as u64;
+    let mut buffer = vec![0; CHUNK.min(usize::try_from(end - at).unwrap_or(CHUNK))];
+    while at < end {
+        let len = buffer.len().min(usize::try_from(end - at).unwrap_or(CHUNK));
+        let part = buffer.get_mut(..len).unwrap_or_default();
+        let read = read(environment, at, part)?;
+        let part = part.get(..read).unwrap_or_default();
+        to.write_all(part).map_err(Error::io("writing the copy"))?;
+        at += read as u64;
+        if read < len {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// A meta page for the copy: the file's own, unless a writer has been at it since the snapshot was pinned.
+fn meta_page(environment: &Environment, meta: &Meta, pgno: u64) -> Result<Vec<u8>, Error> {
+    let mut page = vec![0; meta.page_size()];
+    read(environment, pgno * meta.page_size() as u64, &mut page)?;
+    let of_snapshot = pgno == meta.txnid.0 % META_PAGES;
+    // The other one may be that of a younger transaction by now, whose pages are not copied; then both say the same.
+    let younger = Meta::read::<V09>(&page).is_ok_and(|found| found.txnid > meta.txnid);
+    if of_snapshot || younger {
+        let fields = page.get_mut(Meta::COMMIT_AT..Meta::LEN).unwrap_or_default();
+        for (to, from) in fields.iter_mut().zip(meta.to_commit_bytes()) {
+            *to = from;
+        }
+    }
+    Ok(page)
+}
+
+fn read(environment: &Environment, at: u64, buffer: &mut [u8]) -> Result<usize, Error> {
+    environment
+        .mapping()
+        .file()
+        .read_at(at, buffer)
+        .map_err(Error::io("reading the data file"))
+}

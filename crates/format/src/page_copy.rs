@@ -1,0 +1,36 @@
+//! Copying a tree page without its free space.
+
+use crate::bytes::{put, u16_at};
+use crate::{Format, PageFlags, Pgno};
+
+/// Copies the used parts of a branch or leaf page, packed ones too, to where it gets the number `pgno`.
+///
+/// The gap between offsets and nodes, or behind packed items, is left as it is in `to`, except for the up to seven
+/// octets at its ends that share a word with something used: the original copies words. Marks that mean something in
+/// memory only are wiped. Both slices are one page long.
+pub fn copy_used<F: Format>(from: &[u8], to: &mut [u8], pgno: Pgno) {
+    let (head, tail) = used_parts::<F>(from).unwrap_or((from.len(), from.len()));
+    for part in [0..head, tail..from.len()] {
+        if let (Some(to), Some(from)) = (to.get_mut(part.clone()), from.get(part)) {
+            to.copy_from_slice(from);
+        }
+    }
+    let flags = u16_at(from, F::FLAGS_AT).unwrap_or_default() & !PageFlags::DIRTY;
+    let done =
+        put(to, 0, &pgno.0.to_le_bytes()).and_then(|()| put(to, F::FLAGS_AT, &flags.to_le_bytes()));
+    debug_assert!(done.is_some(), "a page is larger than its header");
+}
+
+/// Where the first used part ends and the second begins; `None` if the header makes no sense.
+fn used_parts<F: Format>(page: &[u8]) -> Option<(usize, usize)> {
+    let lower = F::to_page_offset(u16_at(page, F::LOWER_AT)?);
+    let upper = F::to_page_offset(u16_at(page, F::UPPER_AT)?);
+    let (head, tail) = if u16_at(page, F::FLAGS_AT)? & PageFlags::PACKED == 0 {
+        (lower.next_multiple_of(8), upper & !7)
+    } else {
+        // Here the bounds only say how much is free, at the end of the page.
+        let free = upper.checked_sub(lower)? & !7;
+        (page.len().checked_sub(free)?, page.len())
+    };
+    (head <= tail && tail <= page.len()).then_some((head, tail))
+}
