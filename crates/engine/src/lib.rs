@@ -40,6 +40,7 @@
 //! settings that make it faster.
 
 pub mod check;
+mod codes;
 mod copy;
 mod cursor;
 mod env;
@@ -51,6 +52,7 @@ mod tree;
 mod txn;
 mod value;
 
+pub use codes::code_text;
 pub use cursor::{Cursor, Record, WriteCursor};
 pub use env::{
     Database, Durability, Environment, Info, OpenError, OpenOptions, Reader, SlotPolicy,
