@@ -117,6 +117,9 @@ pub enum Error {
     /// An earlier error left the transaction incomplete.
     #[error("an earlier error ended this transaction; abort it")]
     TransactionFailed,
+    /// There is no nested transaction to end.
+    #[error("no nested transaction is open")]
+    NotNested,
     /// A failed meta page write left it unknown what the next opener will find.
     #[error("writing a meta page failed; close the environment and open it again")]
     EnvironmentFailed,

@@ -61,4 +61,4 @@ pub use error::Error;
 pub use fulgurite_format::{Malformed, Pgno, Txnid};
 pub use fulgurite_os::{DiskObserver, DiskStep};
 pub use order::KeyOrder;
-pub use txn::{ParkedReader, ReadTxn, Snapshot, Stat, WriteTxn};
+pub use txn::{NestedTxn, ParkedReader, ReadTxn, Snapshot, Stat, WriteTxn};

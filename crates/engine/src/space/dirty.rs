@@ -81,13 +81,27 @@ impl Dirty {
         }
     }
 
-    /// Forgets `count` pages that begin at `pgno`; what they held is not written.
-    pub(crate) fn remove(&mut self, pgno: Pgno, count: u64) {
+    /// Adds a copy of the page `from` as page `to`; nothing if `from` is not in memory.
+    pub(crate) fn copy(&mut self, from: Pgno, to: Pgno) -> Option<&mut [u8]> {
+        let old = self.buffers.get(&from)?;
+        let bytes = match self.spare.pop() {
+            Some(mut bytes) if bytes.len() == old.len() => {
+                bytes.copy_from_slice(old);
+                bytes
+            }
+            _ => old.clone(),
+        };
+        self.insert(to, bytes);
+        self.buffers.get_mut(&to).map(|bytes| &mut **bytes)
+    }
+
+    /// Forgets the page or run that begins at `pgno`; what it held is not written.
+    pub(crate) fn remove(&mut self, pgno: Pgno, page_size: usize) {
         let Some(bytes) = self.buffers.remove(&pgno) else {
             return;
         };
         self.octets -= bytes.len();
-        if count == 1 && self.spare.len() < SPARE_MAX {
+        if bytes.len() == page_size && self.spare.len() < SPARE_MAX {
             self.spare.push(bytes);
         }
     }

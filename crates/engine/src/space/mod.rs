@@ -6,6 +6,7 @@
 //! ```
 
 mod dirty;
+mod levels;
 mod pool;
 mod save;
 mod writer_pages;

@@ -43,9 +43,15 @@ impl Pool {
         if !self.unsettled {
             return true;
         }
-        self.unsettled = false;
         self.pages.sort_by(|a, b| b.cmp(a));
-        self.pages.is_sorted_by(|a, b| a > b)
+        let distinct = self.pages.is_sorted_by(|a, b| a > b);
+        self.unsettled = !distinct;
+        distinct
+    }
+
+    /// Keeps the pages that `stays` says.
+    pub(crate) fn retain(&mut self, stays: impl FnMut(&Pgno) -> bool) {
+        self.pages.retain(stays);
     }
 
     /// Takes `count` consecutive pages, if there are such. The pool is settled.

@@ -6,6 +6,7 @@ use fulgurite_format::{
 use rustc_hash::FxHashSet;
 
 use super::dirty::Dirty;
+use super::levels::Outer;
 use super::pool::Pool;
 use crate::Error;
 use crate::env::{Environment, Mapping};
@@ -59,17 +60,19 @@ pub(crate) struct WriterPages<'env> {
     environment: &'env Environment,
     /// The last page in use, by this transaction's lights.
     pub(crate) last: Pgno,
-    /// The last page of the snapshot the transaction began from: everything behind it is private.
-    base_last: Pgno,
+    /// The last page when the transaction, or its innermost level, began: everything behind it is private.
+    pub(super) base_last: Pgno,
     txnid: Txnid,
-    dirty: Dirty,
-    /// Pages from the free list that are in private use.
-    reclaimed: FxHashSet<Pgno>,
+    pub(super) dirty: Dirty,
+    /// Pages up to that one which are in private use: taken from the free list, or by a level from what lay loose.
+    pub(super) reclaimed: FxHashSet<Pgno>,
+    /// What surrounds the innermost level, if there are levels.
+    pub(super) outer: Vec<Outer>,
     /// Private pages given up again.
     pub(super) loose: Vec<Pgno>,
     /// Pages from the free list, unused so far.
     pub(super) pool: Pool,
-    /// Pages of the base snapshot that this transaction no longer needs.
+    /// Pages that were in use when the transaction, or its innermost level, began and that it no longer needs.
     pub(super) freed: Vec<Pgno>,
     /// Free-list records whose pages went to the pool.
     pub(super) taken: Vec<Txnid>,
@@ -98,6 +101,7 @@ impl<'env> WriterPages<'env> {
             txnid,
             dirty: Dirty::with_spare(environment.take_spare_buffers()),
             reclaimed: FxHashSet::default(),
+            outer: Vec::new(),
             loose: Vec::new(),
             pool: Pool::default(),
             freed: Vec::new(),
@@ -113,13 +117,34 @@ impl<'env> WriterPages<'env> {
         self.txnid
     }
 
-    /// Whether anything was changed.
+    /// Whether nothing of the snapshot was changed; pages taken from the free list are in no use then.
     pub(crate) fn is_untouched(&self) -> bool {
-        self.last == self.base_last && self.freed.is_empty() && self.taken.is_empty()
+        self.last == self.base_last && self.freed.is_empty()
     }
 
+    pub(super) fn page_size(&self) -> usize {
+        self.environment.mapping().page_size()
+    }
+
+    /// The last page of the snapshot that the transaction began from.
+    fn snapshot_last(&self) -> Pgno {
+        self.outer
+            .first()
+            .map_or(self.base_last, |outer| outer.base_last)
+    }
+
+    /// Whether a page came from the free list, in this level or around it.
+    fn is_reclaimed(&self, pgno: Pgno) -> bool {
+        self.reclaimed.contains(&pgno)
+            || self
+                .outer
+                .iter()
+                .any(|outer| outer.reclaimed.contains(&pgno))
+    }
+
+    /// Whether the transaction, or its innermost level, took this page: then it is changed in place.
     #[inline]
-    fn is_private(&self, pgno: Pgno) -> bool {
+    pub(super) fn is_private(&self, pgno: Pgno) -> bool {
         pgno > self.base_last || self.reclaimed.contains(&pgno)
     }
 
@@ -176,8 +201,9 @@ impl<'env> WriterPages<'env> {
             return Ok(false);
         }
         let value = crate::value::value_of(view, leaf.pgno, &node)?;
-        let record = FreeRecord::parse(value, self.base_last).map_err(Error::at(leaf.pgno))?;
-        if record.iter().any(|pgno| self.reclaimed.contains(&pgno)) {
+        let record =
+            FreeRecord::parse(value, self.snapshot_last()).map_err(Error::at(leaf.pgno))?;
+        if record.iter().any(|pgno| self.is_reclaimed(pgno)) {
             return Err(listed_twice(leaf.pgno));
         }
         self.pool.add(record.iter());
@@ -260,6 +286,9 @@ impl<'env> WriterPages<'env> {
         if count == 1
             && let Some(pgno) = self.loose.pop()
         {
+            if !self.outer.is_empty() && !self.is_private(pgno) {
+                self.reclaimed.insert(pgno);
+            }
             return Ok(pgno);
         }
         if let Some(first) = self.reclaim(count)? {
@@ -276,6 +305,29 @@ impl<'env> WriterPages<'env> {
         self.environment.make_room(last)?;
         self.last = Pgno(last);
         Ok(first)
+    }
+
+    /// Takes a page for the copy of another.
+    fn take_page_for(&mut self, old: Pgno) -> Result<Pgno, Error> {
+        let own = self.take_pages(1)?;
+        if own == old {
+            let what = Malformed::FreeRecord("a page in use is listed as free");
+            return Err(Error::Corrupted { page: old, what });
+        }
+        Ok(own)
+    }
+
+    /// Copies a page in memory that surrounds the innermost level.
+    #[cold]
+    fn touch_dirty(&mut self, pgno: Pgno, kind: PageKind) -> Result<Pgno, Error> {
+        let own = self.take_page_for(pgno)?;
+        let copy = self
+            .dirty
+            .copy(pgno, own)
+            .ok_or_else(Error::beyond_end(pgno))?;
+        PageMut::<V09>::renumber(copy, own, kind);
+        self.freed.push(pgno);
+        Ok(own)
     }
 }
 
@@ -305,16 +357,15 @@ impl PagesMut for WriterPages<'_> {
         if self.is_private(pgno) {
             return Ok(pgno);
         }
+        if !self.outer.is_empty() && self.dirty.get(pgno).is_some() {
+            return self.touch_dirty(pgno, kind);
+        }
         let mapping = self.environment.mapping();
         let old = mapping.run(pgno, mapping.page_size())?;
         Page::<V09>::parse(old, pgno, kind)
             .and_then(|page| page.check_nodes())
             .map_err(Error::at(pgno))?;
-        let own = self.take_pages(1)?;
-        if own == pgno {
-            let what = Malformed::FreeRecord("a page in use is listed as free");
-            return Err(Error::Corrupted { page: pgno, what });
-        }
+        let own = self.take_page_for(pgno)?;
         let copy = if self.environment.has_writable_map() {
             mapping.run_mut(own, old.len())?
         } else {
@@ -327,11 +378,11 @@ impl PagesMut for WriterPages<'_> {
     }
 
     fn page_mut(&mut self, pgno: Pgno) -> Result<&mut [u8], Error> {
-        let page_size = self.environment.mapping().page_size();
-        self.run_mut(pgno, page_size)
+        self.run_mut(pgno, self.page_size())
     }
 
     fn run_mut(&mut self, first: Pgno, len: usize) -> Result<&mut [u8], Error> {
+        debug_assert!(self.outer.is_empty() || self.is_private(first));
         let mapping = self.environment.mapping();
         let private = || {
             if first > self.base_last || self.reclaimed.contains(&first) {
@@ -357,7 +408,7 @@ impl PagesMut for WriterPages<'_> {
     fn allocate(&mut self, count: u64) -> Result<Pgno, Error> {
         let first = self.take_pages(count)?;
         if !self.environment.has_writable_map() {
-            let page_size = self.environment.mapping().page_size();
+            let page_size = self.page_size();
             if count == 1 {
                 self.dirty.insert_page(first, page_size);
                 return Ok(first);
@@ -372,11 +423,13 @@ impl PagesMut for WriterPages<'_> {
     }
 
     fn release(&mut self, first: Pgno, count: u64) -> Result<(), Error> {
-        self.dirty.remove(first, count);
         let pages = (first.0..first.0 + count).map(Pgno);
         if !self.is_private(first) {
             self.freed.extend(pages);
-        } else if count == 1 {
+            return Ok(());
+        }
+        self.dirty.remove(first, self.page_size());
+        if count == 1 {
             self.loose.push(first);
         } else {
             // A run stays one: overwriting a large value again and again must not use up the file.

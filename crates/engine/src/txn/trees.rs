@@ -18,7 +18,7 @@ pub(super) struct OpenTree {
 
 /// The trees a transaction has used so far. The main tree is always there, unless a refresh failed; it lives outside the
 /// list of the others, so that beginning a transaction allocates nothing.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct Trees {
     main: Option<OpenTree>,
     /// The named ones, by handle less one.

@@ -7,6 +7,7 @@ use std::sync::MutexGuard;
 use fulgurite_format::{Format, Malformed, Meta, NodeFlags, PageKind, TreeRecord, Txnid, V09};
 use fulgurite_os::{LockOutcome, thread_word};
 
+use super::nested::Level;
 use super::snapshot::Sealed;
 use super::trees::{self, OpenTree, Trees};
 use super::{Snapshot, commit};
@@ -28,6 +29,8 @@ pub struct WriteTxn<'env> {
     pub(crate) pages: WriterPages<'env>,
     pub(super) trees: RefCell<Trees>,
     pub(super) failed: bool,
+    /// What surrounds the nested transactions that are open.
+    pub(super) levels: Vec<Level>,
     lock: WriterLock<'env>,
 }
 
@@ -127,6 +130,7 @@ impl<'env> WriteTxn<'env> {
             pages,
             trees: RefCell::new(trees),
             failed: false,
+            levels: Vec::new(),
             lock,
         })
     }
@@ -309,12 +313,13 @@ impl<'env> WriteTxn<'env> {
     }
 
     /// Makes all changes visible at once, and durable as the environment was asked to. A transaction that changed
-    /// nothing writes nothing.
+    /// nothing writes nothing. Nested transactions begun by [`WriteTxn::begin_nested`] are committed first.
     /// # Errors
     /// The system's, a full disk among them: nothing is committed then. [`Error::EnvironmentFailed`] follows if it is
     /// unknown whether it was.
     pub fn commit(mut self) -> Result<(), Error> {
         self.check_alive()?;
+        self.commit_down_to(0)?;
         let result = commit::commit(&mut self);
         drop(self.lock);
         result
@@ -469,7 +474,7 @@ impl<'env> WriteTxn<'env> {
     }
 
     #[inline]
-    fn check_alive(&self) -> Result<(), Error> {
+    pub(super) fn check_alive(&self) -> Result<(), Error> {
         self.environment.check_usable()?;
         if self.failed {
             Err(Error::TransactionFailed)

@@ -1,0 +1,92 @@
+//! Levels: what nested transactions are to the pages.
+//!
+//! ```text
+//!   snapshot        pages up to its last               never changed: copied by the transaction
+//!   transaction     its private pages                  never changed while a level lasts: copied by the level
+//!     level 1       pages taken since it began         never changed while a deeper level lasts
+//!       level 2     pages taken since it began         changed in place
+//! ```
+//!
+//! A level stands to the transaction around it as a transaction stands to its snapshot. A page counts as private only if
+//! the innermost level took it; any other is copied before it is changed, and then listed as freed by the level. So
+//! nothing outside ever changes, wherever it is at the moment, in memory or already written to its place: undoing a level
+//! is forgetting the pages it took, and committing one is giving up what it freed. There is no second kind of page, and
+//! pages of a level are written early like all others.
+
+use fulgurite_format::Pgno;
+use rustc_hash::FxHashSet;
+
+use super::writer_pages::{WriterPages, listed_twice};
+use crate::Error;
+
+/// What the surroundings of a level had for their own when it began.
+#[derive(Debug)]
+pub(super) struct Outer {
+    pub(super) base_last: Pgno,
+    pub(super) reclaimed: FxHashSet<Pgno>,
+    freed: Vec<Pgno>,
+}
+
+impl WriterPages<'_> {
+    /// Begins a level: from now on all pages in use count as belonging to a snapshot.
+    pub(crate) fn begin_level(&mut self) {
+        self.outer.push(Outer {
+            base_last: std::mem::replace(&mut self.base_last, self.last),
+            reclaimed: std::mem::take(&mut self.reclaimed),
+            freed: std::mem::take(&mut self.freed),
+        });
+    }
+
+    /// Makes what the innermost level did part of what surrounds it.
+    pub(crate) fn commit_level(&mut self) -> Result<(), Error> {
+        let Some(outer) = self.outer.pop() else {
+            return Ok(());
+        };
+        self.base_last = outer.base_last;
+        let taken = std::mem::replace(&mut self.reclaimed, outer.reclaimed);
+        self.reclaimed.extend(taken);
+        let freed = std::mem::replace(&mut self.freed, outer.freed);
+        let (mut own, others): (Vec<Pgno>, Vec<Pgno>) =
+            freed.into_iter().partition(|pgno| self.is_private(*pgno));
+        self.freed.extend(others);
+        own.sort_unstable();
+        if own.windows(2).any(|pair| matches!(pair, [a, b] if a == b)) {
+            return Err(listed_twice(self.free.record.root));
+        }
+        for run in own.chunk_by(|a, b| b.0 == a.0 + 1) {
+            self.forget(run.iter().copied());
+            match run {
+                [page] => self.loose.push(*page),
+                run => self.pool.add(run.iter().copied()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Undoes what the innermost level did. Only what it read of the free list stays in the pool, to be of use later.
+    pub(crate) fn abort_level(&mut self) {
+        let Some(outer) = self.outer.pop() else {
+            return;
+        };
+        let last = std::mem::replace(&mut self.last, self.base_last);
+        self.forget((self.last.0 + 1..=last.0).map(Pgno));
+        self.base_last = outer.base_last;
+        self.freed = outer.freed;
+        let taken = std::mem::replace(&mut self.reclaimed, outer.reclaimed);
+        self.forget(taken.iter().copied());
+        // Pages that the level took and gave up again must not be there twice.
+        let stays = |pgno: &Pgno| *pgno <= self.last && !taken.contains(pgno);
+        self.loose.retain(stays);
+        self.pool.retain(stays);
+        let back = taken.iter().copied().filter(|pgno| *pgno <= self.last);
+        self.pool.add(back);
+    }
+
+    /// Drops the buffers of pages; what they held is not written.
+    fn forget(&mut self, pages: impl Iterator<Item = Pgno>) {
+        let page_size = self.page_size();
+        for pgno in pages {
+            self.dirty.remove(pgno, page_size);
+        }
+    }
+}

@@ -1,0 +1,201 @@
+//! Nested transactions: parts of a write transaction that can be undone by themselves.
+
+use std::ops::{Deref, DerefMut};
+
+use super::trees::Trees;
+use super::write::WriteTxn;
+use crate::Error;
+
+/// A part of a write transaction that can be undone by itself, and can have such parts in turn, to any depth.
+///
+/// It dereferences to [`WriteTxn`], so it reads and changes like one: it sees what the surrounding transaction did so far.
+/// [`NestedTxn::commit`] makes its changes part of the surrounding transaction, which still decides about all of them;
+/// [`NestedTxn::abort`], or dropping it, puts everything back to where it began. An error that ends a transaction ends the
+/// nested one only.
+///
+/// ```
+/// use fulgurite::{Environment, KeyOrder, Snapshot};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// # let environment = Environment::options().open(directory.path())?;
+/// let mut txn = environment.write()?;
+/// let orders = txn.create_database("orders", KeyOrder::Lexical)?;
+/// txn.put(orders, b"1", b"twelve eggs")?;
+///
+/// let mut attempt = txn.nested()?;
+/// attempt.put(orders, b"2", b"a goose")?;
+/// attempt.delete(orders, b"1")?;
+/// let mut detail = attempt.nested()?;
+/// detail.put(orders, b"3", b"a golden egg")?;
+/// detail.commit()?; // part of the attempt now
+/// attempt.abort();
+///
+/// assert_eq!(txn.get(orders, b"1")?, Some(&b"twelve eggs"[..]));
+/// assert_eq!(txn.stat(orders)?.entries, 1);
+/// txn.commit()?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// The surrounding transaction cannot be used meanwhile:
+///
+/// ```compile_fail,E0499
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// # let environment = fulgurite::Environment::options().open(directory.path())?;
+/// let mut txn = environment.write()?;
+/// let mut attempt = txn.nested()?;
+/// txn.put(fulgurite::Database::MAIN, b"key", b"value")?; // `txn` is on loan to `attempt`
+/// attempt.commit()?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// Nor can it end before:
+///
+/// ```compile_fail,E0505
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// # let environment = fulgurite::Environment::options().open(directory.path())?;
+/// let mut txn = environment.write()?;
+/// let attempt = txn.nested()?;
+/// txn.commit()?; // `txn` is on loan to `attempt`
+/// attempt.commit()?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// Pages that the surrounding transaction changed are copied when the nested one changes them again, as pages of the
+/// file are: the copies take room in the file, and what they replace is used again once the nested one has ended.
+#[derive(Debug)]
+pub struct NestedTxn<'t, 'env> {
+    txn: &'t mut WriteTxn<'env>,
+    /// How many nested transactions surround it.
+    depth: usize,
+}
+
+impl NestedTxn<'_, '_> {
+    /// Makes the changes part of the surrounding transaction.
+    /// # Errors
+    /// [`Error::TransactionFailed`] if an earlier error ended this nested transaction: it is undone then.
+    /// [`Error::Corrupted`] if pages turn out to be listed twice; that ends the surrounding one as well.
+    pub fn commit(self) -> Result<(), Error> {
+        self.txn.commit_down_to(self.depth)
+    }
+
+    /// Undoes what was done since it began, as dropping does.
+    pub fn abort(self) {
+        drop(self);
+    }
+}
+
+impl Drop for NestedTxn<'_, '_> {
+    fn drop(&mut self) {
+        self.txn.abort_down_to(self.depth);
+    }
+}
+
+impl<'env> Deref for NestedTxn<'_, 'env> {
+    type Target = WriteTxn<'env>;
+
+    fn deref(&self) -> &WriteTxn<'env> {
+        self.txn
+    }
+}
+
+impl<'env> DerefMut for NestedTxn<'_, 'env> {
+    fn deref_mut(&mut self) -> &mut WriteTxn<'env> {
+        self.txn
+    }
+}
+
+/// What a write transaction knew, beside its pages, when a nested one began.
+#[derive(Debug)]
+pub(super) struct Level {
+    trees: Trees,
+}
+
+impl<'env> WriteTxn<'env> {
+    /// Begins a nested transaction; this one is on loan until it ends.
+    /// # Errors
+    /// [`Error::TransactionFailed`] after an error that ended this one.
+    pub fn nested(&mut self) -> Result<NestedTxn<'_, 'env>, Error> {
+        let depth = self.levels.len();
+        self.begin_nested()?;
+        Ok(NestedTxn { txn: self, depth })
+    }
+
+    /// Begins a nested transaction for callers that keep track of them by themselves: from now on all calls belong to it,
+    /// until [`WriteTxn::commit_nested`] or [`WriteTxn::abort_nested`] ends it. Elsewhere use [`WriteTxn::nested`].
+    /// # Errors
+    /// [`Error::TransactionFailed`] after an error that ended the transaction.
+    pub fn begin_nested(&mut self) -> Result<(), Error> {
+        self.check_alive()?;
+        let level = self.save_level()?;
+        self.levels.push(level);
+        self.pages.begin_level();
+        Ok(())
+    }
+
+    /// Makes the changes of the innermost nested transaction part of what surrounds it.
+    /// # Errors
+    /// [`Error::NotNested`] if there is none; otherwise as [`NestedTxn::commit`].
+    pub fn commit_nested(&mut self) -> Result<(), Error> {
+        match self.levels.len().checked_sub(1) {
+            Some(depth) => self.commit_down_to(depth),
+            None => Err(Error::NotNested),
+        }
+    }
+
+    /// Undoes what the innermost nested transaction did; nothing if there is none.
+    pub fn abort_nested(&mut self) {
+        if let Some(depth) = self.levels.len().checked_sub(1) {
+            self.abort_down_to(depth);
+        }
+    }
+
+    /// How many nested transactions are open, one within the other.
+    #[must_use]
+    pub fn nesting(&self) -> usize {
+        self.levels.len()
+    }
+
+    /// Commits nested transactions until so many are left; if the innermost has failed, undoes them instead.
+    pub(super) fn commit_down_to(&mut self, depth: usize) -> Result<(), Error> {
+        if self.failed && self.levels.len() > depth {
+            self.abort_down_to(depth);
+            return Err(Error::TransactionFailed);
+        }
+        while self.levels.len() > depth {
+            self.levels.pop();
+            let folded = self.pages.commit_level();
+            self.failed |= folded.is_err();
+            folded?;
+        }
+        Ok(())
+    }
+
+    fn abort_down_to(&mut self, depth: usize) {
+        while self.levels.len() > depth
+            && let Some(level) = self.levels.pop()
+        {
+            self.pages.abort_level();
+            self.restore_level(level);
+        }
+    }
+
+    /// Notes what a nested transaction may change beside pages.
+    fn save_level(&mut self) -> Result<Level, Error> {
+        Ok(Level {
+            trees: self.trees.get_mut().clone(),
+        })
+    }
+
+    /// Puts back what [`WriteTxn::save_level`] noted, once the pages are what they were.
+    fn restore_level(&mut self, level: Level) {
+        *self.trees.get_mut() = level.trees;
+        // A nested transaction begins only where nothing has failed.
+        self.failed = false;
+    }
+}
