@@ -52,7 +52,7 @@ impl Error {
             Error::GrownBeyondBound(_) | Error::MapResized(_) => MAP_RESIZED,
             Error::MapSizeBusy => INVALID_ARGUMENT,
             Error::ReaderBusy => BAD_READER_SLOT,
-            Error::WriterBusy | Error::TransactionFailed => BAD_TXN,
+            Error::WriterBusy | Error::TransactionFailed | Error::NotNested => BAD_TXN,
             Error::ReadersFull(_) => READERS_FULL,
             Error::ReadOnly => NO_ACCESS,
             Error::EnvironmentFailed | Error::Forked | Error::LockBroken => PANIC,
