@@ -5,9 +5,10 @@
 #   scripts/setup.sh lint      also Rust's formatter and linter
 #   scripts/setup.sh demo      also the LDAP and LMDB command-line tools
 #   scripts/setup.sh release   also what packs a release
-#   scripts/setup.sh all       also slapd's files and Python clients, under build/
+#   scripts/setup.sh programs  what runs programs on our liblmdb.so: slapd's, Postfix's, Knot's, ... files, under build/
+#   scripts/setup.sh all       everything: also Python clients and the real LMDB 0.9.36, under build/
 #
-# Nothing is started and no service is touched: slapd is unpacked into build/slapd, never installed.
+# Nothing is started and no service is touched: slapd and the like are unpacked below build/, never installed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -87,6 +88,97 @@ need_python() {
     echo "setup: Python clients are installed in build/venv"
 }
 
+# Programs that use LMDB, with the libraries this machine lacks, in build/programs/root.
+debian_programs="postfix postfix-lmdb knot php-cli pdns-server pdns-backend-lmdb bind9 bind9-dnsutils ldb-tools liblmdb-file-perl"
+
+need_debian_programs() {
+    local root=build/programs/root wanted php
+    wanted=$debian_programs
+    [ "$(cat "$root/.complete" 2>/dev/null)" != "$wanted" ] || return 0
+    refresh_apt_list
+    # PHP's packages carry its version; the one that php-cli stands for has the dba extension beside it.
+    php=$(apt-cache depends php-cli | sed -n 's/^ *Depends: \(php[0-9.]*\)-cli$/\1/p')
+    rm -rf "$root"
+    mkdir -p "$root" build/programs/packages
+    (
+        cd build/programs/packages
+        # What apt would install here: the programs and those of their libraries that are missing.
+        # shellcheck disable=SC2086 # one word per package
+        apt-get install -s --no-install-recommends ${wanted/php-cli/$php-cli $php-dba} | awk '/^Inst/ { print $2 }' |
+            xargs apt-get download -qq 2>/dev/null
+        for package in *.deb; do dpkg -x "$package" ../root; done
+    )
+    rm -rf build/programs/packages
+    echo "$wanted" > "$root/.complete"
+    echo "setup: $wanted are unpacked in $root"
+}
+
+# The real library, which ours is compared with: its newest release of the 0.9 line comes with PyPI's lmdb.
+# lmdb.h and liblmdb.so in build/lmdb-0.9.36, and the same as an installed prefix (include/, lib/).
+reference_release=3.0.0
+reference_version=0.9.36
+
+need_reference_lmdb() {
+    local folder=build/lmdb-$reference_version sources
+    [ ! -e "$folder/.complete" ] || return 0
+    need gcc libc6-dev python3-venv
+    rm -rf "$folder"
+    mkdir -p "$folder/lib/pkgconfig" "$folder/include"
+    sources=$(source_of lmdb "$reference_release")/lib
+    (
+        gcc -std=gnu11 -O2 -fPIC -shared -pthread -w -Wl,-soname,liblmdb.so.0 \
+            -o "$folder/lib/liblmdb.so.0" "$sources/mdb.c" "$sources/midl.c"
+        cp "$sources/lmdb.h" "$folder/include/"
+        ln -s liblmdb.so.0 "$folder/lib/liblmdb.so"
+        ln -s lib/liblmdb.so "$folder/liblmdb.so"
+        ln -s lib/liblmdb.so.0 "$folder/liblmdb.so.0"
+        ln -s include/lmdb.h "$folder/lmdb.h"
+        cat > "$folder/lib/pkgconfig/lmdb.pc" <<PC
+prefix=$PWD/$folder
+Name: lmdb
+Description: the real LMDB, for comparison
+Version: $reference_version
+Libs: -L\${prefix}/lib -llmdb
+Cflags: -I\${prefix}/include
+PC
+    )
+    touch "$folder/.complete"
+    echo "setup: the real LMDB $reference_version is built in $folder"
+}
+
+# The unpacked source release of a Python package, below build/programs/python; prints the folder.
+source_of() { # NAME VERSION
+    local folder=build/programs/python
+    if [ ! -d "$folder/$1-$2" ]; then
+        mkdir -p "$folder"
+        need_pip >&2
+        build/programs/pip/bin/python -m pip download --quiet --disable-pip-version-check \
+            --no-deps --no-binary "$1" --dest "$folder" "$1==$2" >&2
+        tar -C "$folder" -xzf "$folder/$1-$2.tar.gz"
+        rm "$folder/$1-$2.tar.gz"
+    fi
+    echo "$folder/$1-$2"
+}
+
+# A Python of our own that downloads and builds packages.
+need_pip() {
+    [ ! -x build/programs/pip/bin/pytest ] || return 0
+    need python3-venv python3-dev gcc
+    mkdir -p build/programs
+    /usr/bin/python3 -m venv build/programs/pip
+    build/programs/pip/bin/python -m pip install --quiet --disable-pip-version-check setuptools wheel pytest cffi
+}
+
+# The Python bindings whose test-suites scripts/programs/py-lmdb.sh runs.
+need_programs() {
+    need liblmdb-dev lmdb-utils ldap-utils pkg-config
+    need_slapd
+    need_debian_programs
+    need_pip
+    source_of lmdb 1.4.1 >/dev/null
+    source_of lmdb 1.8.1 >/dev/null
+}
+
 case "${1:-all}" in
     rust) need_rust ;;
     lint) need_rust; need_linters ;;
@@ -97,6 +189,9 @@ case "${1:-all}" in
         need ldap-utils lmdb-utils liblmdb-dev xz-utils
         need_slapd
         need_python
+        need_programs
+        need_reference_lmdb
         ;;
-    *) echo "setup: there is no part \"$1\"; there are rust, lint, demo, release and all" >&2; exit 2 ;;
+    programs) need_rust; need_programs ;;
+    *) echo "setup: there is no part \"$1\"; there are rust, lint, demo, release, programs and all" >&2; exit 2 ;;
 esac
