@@ -48,6 +48,40 @@ pub enum Error {
     /// A value longer than the format can say.
     #[error("a value of {0} octets was given; values have at most 4294967295")]
     ValueLength(usize),
+    /// A value of a database with duplicates has an impossible length: each is a key of an inner tree.
+    #[error("a value of {len} octets was given; values of this database have 1 to {max}")]
+    DuplicateLength {
+        /// The value's length.
+        len: usize,
+        /// The longest allowed.
+        max: usize,
+    },
+    /// A value of a database with fixed-size or integer values has another size than the others of its key.
+    #[error("a value of {len} octets was given; those of this key have {wanted}")]
+    FixedSize {
+        /// The value's length.
+        len: usize,
+        /// What would be right.
+        wanted: usize,
+    },
+    /// The operation is about several values of a key, or about packed ones, and the database has none.
+    #[error("the database does not hold such duplicates")]
+    NoDuplicates,
+    /// The operation makes no sense where keys have several values.
+    #[error("the operation makes no sense in a database with duplicates")]
+    HasDuplicates,
+    /// The cursor has not been placed yet.
+    #[error("the cursor stands nowhere yet")]
+    CursorUnset,
+    /// The key given does not fit the record under the cursor.
+    #[error("the key given is not that of the record under the cursor")]
+    CursorKey,
+    /// Flags that contradict each other.
+    #[error("these flags do not go together")]
+    Flags,
+    /// The cursor belongs to no open place of this transaction.
+    #[error("the cursor is closed")]
+    CursorClosed,
     /// An appended key is not greater than the last one.
     #[error("an appended key must be greater than the database's last key")]
     AppendOrder,
@@ -78,9 +112,6 @@ pub enum Error {
         /// The order it has.
         found: crate::KeyOrder,
     },
-    /// The database holds sorted duplicates.
-    #[error("database '{0}' holds sorted duplicates, which this version does not open")]
-    Duplicates(String),
     /// All places for open databases are taken.
     #[error("{0} databases are open; raise the limit when opening the environment")]
     DatabasesFull(usize),
@@ -165,7 +196,14 @@ impl Error {
                 | Error::WrongKind(_)
                 | Error::MainUnsuitable
                 | Error::OrderMismatch { .. }
-                | Error::Duplicates(_)
+                | Error::DuplicateLength { .. }
+                | Error::FixedSize { .. }
+                | Error::NoDuplicates
+                | Error::HasDuplicates
+                | Error::CursorUnset
+                | Error::CursorKey
+                | Error::CursorClosed
+                | Error::Flags
                 | Error::DatabasesFull(_)
         )
     }

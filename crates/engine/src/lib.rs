@@ -53,12 +53,14 @@ mod txn;
 mod value;
 
 pub use codes::code_text;
-pub use cursor::{Cursor, Record, WriteCursor};
+pub use cursor::{Cursor, CursorId, Move, Place, PlacedCursor, Record, WriteCursor};
 pub use env::{
     Database, Durability, Environment, Info, OpenError, OpenOptions, Reader, SlotPolicy,
 };
 pub use error::Error;
-pub use fulgurite_format::{Malformed, Pgno, Txnid};
+pub use fulgurite_format::{DatabaseFlags, Malformed, Pgno, Txnid};
 pub use fulgurite_os::{DiskObserver, DiskStep};
-pub use order::KeyOrder;
-pub use txn::{NestedTxn, ParkedReader, ReadTxn, Snapshot, Stat, WriteTxn};
+pub use order::{CustomOrder, KeyOrder};
+pub use txn::{
+    NestedTxn, ParkedReader, Put, PutFlags, ReadTxn, Room, Snapshot, Stat, WriteTxn,
+};

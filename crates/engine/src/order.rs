@@ -16,7 +16,29 @@ pub enum KeyOrder {
     Reverse,
     /// Unsigned integers of 4 or 8 octets in the machine's byte order, one size per database.
     Integer,
+    /// The program's own. The file does not record it: every program that opens the database must set the same one,
+    /// before it uses the database.
+    Custom(CustomOrder),
 }
+
+/// An order of the program's own: a function, and a word that it is called with.
+///
+/// It must be a total order and always the same; keys that compare equal are the same key.
+#[derive(Debug, Clone, Copy)]
+pub struct CustomOrder {
+    /// Compares two keys, or two values of one key.
+    pub call: fn(context: usize, &[u8], &[u8]) -> Ordering,
+    /// What the function is called with.
+    pub context: usize,
+}
+
+impl PartialEq for CustomOrder {
+    fn eq(&self, other: &CustomOrder) -> bool {
+        std::ptr::fn_addr_eq(self.call, other.call) && self.context == other.context
+    }
+}
+
+impl Eq for CustomOrder {}
 
 impl KeyOrder {
     pub(crate) fn from_flags(flags: DatabaseFlags) -> KeyOrder {
@@ -29,9 +51,20 @@ impl KeyOrder {
         }
     }
 
+    /// How the values of one key are ordered. The items of fixed-size databases are compared as integers by their size.
+    pub(crate) fn of_values(flags: DatabaseFlags) -> KeyOrder {
+        if flags.has(DatabaseFlags::INTEGER_DUP) {
+            KeyOrder::Integer
+        } else if flags.has(DatabaseFlags::REVERSE_DUP) {
+            KeyOrder::Reverse
+        } else {
+            KeyOrder::Lexical
+        }
+    }
+
     pub(crate) const fn flags(self) -> DatabaseFlags {
         DatabaseFlags(match self {
-            KeyOrder::Lexical => 0,
+            KeyOrder::Lexical | KeyOrder::Custom(_) => 0,
             KeyOrder::Reverse => DatabaseFlags::REVERSE_KEY,
             KeyOrder::Integer => DatabaseFlags::INTEGER_KEY,
         })
@@ -44,6 +77,7 @@ impl KeyOrder {
             KeyOrder::Lexical => lexical(a, b),
             KeyOrder::Reverse => reverse(a, b),
             KeyOrder::Integer => integer(a, b),
+            KeyOrder::Custom(order) => (order.call)(order.context, a, b),
         }
     }
 
@@ -60,7 +94,7 @@ impl KeyOrder {
                 let start = key.len().saturating_sub(common + 1);
                 key.get(start..).unwrap_or(key)
             }
-            KeyOrder::Integer => key,
+            KeyOrder::Integer | KeyOrder::Custom(_) => key,
         }
     }
 

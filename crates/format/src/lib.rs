@@ -26,6 +26,7 @@ mod overflow;
 mod page;
 mod page_copy;
 mod page_mut;
+mod sub_page;
 #[cfg(test)]
 mod tests;
 mod tree_record;
@@ -40,5 +41,6 @@ pub use overflow::{OverflowHeader, overflow_pages, write_overflow_header};
 pub use page::{LeafNode, Page, PageKind};
 pub use page_copy::copy_used;
 pub use page_mut::{NodeValue, PageMut};
+pub use sub_page::{new_sub_page, sub_page_len, sub_page_with, sub_page_without};
 pub use tree_record::{DEPTH_MAX, TREE_RECORD_LEN, TreeRecord};
 pub use version::{Format, KEY_LEN_MAX, PAGE_SIZE_MAX, PAGE_SIZE_MIN, V09};

@@ -27,6 +27,9 @@ pub enum Malformed {
         /// Start of the lowest node.
         upper: u16,
     },
+    /// A packed page holds items of another size than its tree, or of none.
+    #[error("its items have another size than its database says")]
+    ItemLength,
     /// A branch with fewer than two children, or a leaf without entries.
     #[error("it has only {0} entries")]
     TooFewEntries(usize),

@@ -14,6 +14,9 @@ pub enum PageKind {
     Branch,
     /// Keys and values.
     Leaf,
+    /// Keys of this many octets back to back, without nodes or values: the duplicates of databases with fixed-size
+    /// items ("LEAF2").
+    Packed(u16),
 }
 
 impl PageKind {
@@ -23,6 +26,23 @@ impl PageKind {
         match self {
             PageKind::Branch => PageFlags::BRANCH,
             PageKind::Leaf => PageFlags::LEAF,
+            PageKind::Packed(_) => PageFlags::LEAF | PageFlags::PACKED,
+        }
+    }
+
+    /// Whether pages of this kind stand at the bottom of a tree.
+    #[must_use]
+    pub const fn is_leaf(self) -> bool {
+        !matches!(self, PageKind::Branch)
+    }
+
+    /// Octets of an item, on packed pages; else 0.
+    #[must_use]
+    #[inline(always)]
+    pub(crate) const fn item_len(self) -> usize {
+        match self {
+            PageKind::Packed(len) => len as usize,
+            PageKind::Branch | PageKind::Leaf => 0,
         }
     }
 
@@ -30,6 +50,7 @@ impl PageKind {
         match self {
             PageKind::Branch => "a branch page",
             PageKind::Leaf => "a leaf page",
+            PageKind::Packed(_) => "a packed leaf page",
         }
     }
 }
@@ -38,8 +59,10 @@ impl PageKind {
 #[derive(Debug, Clone, Copy)]
 pub struct Page<'a, F> {
     bytes: &'a [u8],
-    /// Where each entry's node begins, as stored.
+    /// Where each entry's node begins, as stored; empty on packed pages.
     offsets: &'a [[u8; 2]],
+    /// Number of items on packed pages.
+    items: usize,
     upper: usize,
     kind: PageKind,
     format: PhantomData<F>,
@@ -89,13 +112,58 @@ impl<'a, F: Format> Page<'a, F> {
                 wanted: kind.wanted(),
             });
         }
-        let lower = u16_at(header, F::LOWER_AT).ok_or(Malformed::Truncated)?;
-        let upper = u16_at(header, F::UPPER_AT).ok_or(Malformed::Truncated)?;
+        if kind.item_len() != 0 && u16_at(header, F::PAD_AT) != Some(kind.item_len() as u16) {
+            return Err(Malformed::ItemLength);
+        }
+        Self::with_bounds(bytes, kind)
+    }
+
+    /// Checks the header of a sub-page: the duplicates of one key, inside its node.
+    /// # Errors
+    /// As [`Page::parse`]; the page number means nothing here.
+    pub fn parse_sub(bytes: &'a [u8]) -> Result<Page<'a, F>, Malformed> {
+        const PACKED: u16 = PageFlags::LEAF | PageFlags::SUB_PAGE | PageFlags::PACKED;
+        const NODES: u16 = PageFlags::LEAF | PageFlags::SUB_PAGE;
+        let flags = u16_at(bytes, F::FLAGS_AT).ok_or(Malformed::Truncated)?;
+        let kind = match flags & PageFlags::KIND {
+            NODES => PageKind::Leaf,
+            PACKED => match u16_at(bytes, F::PAD_AT).ok_or(Malformed::Truncated)? {
+                0 => return Err(Malformed::ItemLength),
+                len => PageKind::Packed(len),
+            },
+            _ => {
+                return Err(Malformed::Kind {
+                    found: flags,
+                    wanted: "a sub-page",
+                });
+            }
+        };
+        Self::with_bounds(bytes, kind)
+    }
+
+    #[inline(always)]
+    fn with_bounds(bytes: &'a [u8], kind: PageKind) -> Result<Page<'a, F>, Malformed> {
+        let lower = u16_at(bytes, F::LOWER_AT).ok_or(Malformed::Truncated)?;
+        let upper = u16_at(bytes, F::UPPER_AT).ok_or(Malformed::Truncated)?;
         let (end, start) = (F::to_page_offset(lower), F::to_page_offset(upper));
+        if kind.item_len() != 0 {
+            // Here the bounds only count: items stand back to back behind the header.
+            let items = end.wrapping_sub(F::HEADER_LEN) / 2;
+            let fits = end >= F::HEADER_LEN
+                && end.is_multiple_of(2)
+                && end <= start
+                && F::HEADER_LEN + items * kind.item_len() <= bytes.len();
+            return if fits {
+                Ok(Self::again(bytes, items, start, kind))
+            } else {
+                Err(Malformed::Bounds { lower, upper })
+            };
+        }
         match bytes.get(F::HEADER_LEN..end).map(<[u8]>::as_chunks) {
             Some((offsets, [])) if end <= start && start <= bytes.len() => Ok(Page {
                 bytes,
                 offsets,
+                items: 0,
                 upper: start,
                 kind,
                 format: PhantomData,
@@ -112,22 +180,44 @@ impl<'a, F: Format> Page<'a, F> {
 
     /// Number of entries.
     #[must_use]
-    #[inline]
+    #[inline(always)]
     pub const fn len(&self) -> usize {
-        self.offsets.len()
+        match self.kind {
+            PageKind::Packed(_) => self.items,
+            PageKind::Branch | PageKind::Leaf => self.offsets.len(),
+        }
     }
 
     /// Whether there are no entries.
     #[must_use]
     #[inline]
     pub const fn is_empty(&self) -> bool {
-        self.offsets.is_empty()
+        self.len() == 0
     }
 
-    /// Octets between the offset array and the lowest node.
+    /// Octets between the offset array and the lowest node, or behind the last packed item.
     #[must_use]
     pub const fn free_space(&self) -> usize {
-        self.upper - F::HEADER_LEN - 2 * self.offsets.len()
+        match self.kind {
+            PageKind::Packed(len) => self.bytes.len() - F::HEADER_LEN - self.items * len as usize,
+            PageKind::Branch | PageKind::Leaf => {
+                self.upper - F::HEADER_LEN - 2 * self.offsets.len()
+            }
+        }
+    }
+
+    /// The items of a packed page, back to back.
+    /// # Errors
+    /// [`Malformed::Kind`] on any other page.
+    pub fn packed_items(&self) -> Result<&'a [u8], Malformed> {
+        let len = self.kind.item_len();
+        self.bytes
+            .get(F::HEADER_LEN..F::HEADER_LEN + self.items * len)
+            .filter(|_| len != 0)
+            .ok_or(Malformed::Kind {
+                found: self.kind.flag(),
+                wanted: "a packed page",
+            })
     }
 
     /// Octets that entries take, offsets included.
@@ -172,8 +262,17 @@ impl<'a, F: Format> Page<'a, F> {
     /// Options are lighter than results in the innermost loop.
     #[inline(always)]
     fn key_if_sound(&self, index: usize) -> Option<&'a [u8]> {
+        if let PageKind::Packed(len) = self.kind {
+            return self.item(index, usize::from(len));
+        }
         let (header, rest) = self.node_if_sound(index)?;
         rest.get(..key_len(header))
+    }
+
+    #[inline]
+    fn item(&self, index: usize, len: usize) -> Option<&'a [u8]> {
+        let at = F::HEADER_LEN + index * len;
+        self.bytes.get(at..at + len).filter(|_| index < self.items)
     }
 
     /// The child that entry `index` of a branch leads to.
@@ -190,6 +289,15 @@ impl<'a, F: Format> Page<'a, F> {
     /// [`Malformed::Node`], [`Malformed::NodeFlags`], [`Malformed::KeyLength`].
     #[inline(always)]
     pub fn leaf(&self, index: usize) -> Result<LeafNode<'a>, Malformed> {
+        if let PageKind::Packed(len) = self.kind {
+            let key = self.item(index, usize::from(len));
+            return Ok(LeafNode {
+                key: key.ok_or(Malformed::Node(index))?,
+                data: &[],
+                value_len: 0,
+                flags: NodeFlags(0),
+            });
+        }
         let (header, rest) = self.node(index)?;
         let [d0, d1, d2, d3, f0, f1, _, _] = *header;
         let value_len = u32::from_le_bytes([d0, d1, d2, d3]) as usize;
@@ -224,6 +332,7 @@ impl<'a, F: Format> Page<'a, F> {
     pub fn node_len(&self, index: usize) -> Result<usize, Malformed> {
         match self.kind {
             PageKind::Branch => Ok(F::branch_node_len(self.key(index)?.len())),
+            PageKind::Packed(len) => Ok(usize::from(len)),
             PageKind::Leaf => {
                 let node = self.leaf(index)?;
                 Ok(F::leaf_node_len(node.key.len(), node.data.len()))
@@ -235,6 +344,9 @@ impl<'a, F: Format> Page<'a, F> {
     /// # Errors
     /// As [`Page::node_len`]; [`Malformed::Node`] if the padding leaves the page.
     pub fn node_bytes(&self, index: usize) -> Result<&'a [u8], Malformed> {
+        if let PageKind::Packed(_) = self.kind {
+            return self.key(index);
+        }
         let at = self.offset(index)?;
         let len = self.node_len(index)?;
         self.bytes.get(at..at + len).ok_or(Malformed::Node(index))
@@ -245,6 +357,9 @@ impl<'a, F: Format> Page<'a, F> {
     /// # Errors
     /// The first contradiction found.
     pub fn check_nodes(&self) -> Result<(), Malformed> {
+        if let PageKind::Packed(_) = self.kind {
+            return Ok(());
+        }
         let mut sum = 0;
         for (index, stored) in self.offsets.iter().enumerate() {
             let at = F::to_page_offset(u16::from_le_bytes(*stored));
@@ -254,7 +369,7 @@ impl<'a, F: Format> Page<'a, F> {
             };
             let len = match self.kind {
                 PageKind::Branch => F::branch_node_len(key_len(header)),
-                PageKind::Leaf => leaf_node_len::<F>(header, index)?,
+                PageKind::Leaf | PageKind::Packed(_) => leaf_node_len::<F>(header, index)?,
             };
             if at < self.upper || !at.is_multiple_of(2) || len > self.bytes.len() - at {
                 return Err(Malformed::Node(index));
@@ -274,11 +389,17 @@ impl<'a, F: Format> Page<'a, F> {
     }
 
     /// The same page, parsed before with this result.
+    #[inline]
     pub(crate) fn again(bytes: &'a [u8], count: usize, upper: usize, kind: PageKind) -> Self {
-        let offsets = bytes.get(F::HEADER_LEN..F::HEADER_LEN + 2 * count);
+        let (offsets, items) = if kind.item_len() == 0 {
+            (bytes.get(F::HEADER_LEN..F::HEADER_LEN + 2 * count), 0)
+        } else {
+            (None, count)
+        };
         Page {
             bytes,
             offsets: offsets.unwrap_or_default().as_chunks().0,
+            items,
             upper,
             kind,
             format: PhantomData,

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use crate::bytes::put;
-use crate::{Format, Malformed, NodeFlags, Page, PageKind, Pgno};
+use crate::{Format, Malformed, NodeFlags, Page, PageFlags, PageKind, Pgno};
 
 /// What a new node holds behind its key.
 #[derive(Debug, Clone, Copy)]
@@ -58,10 +58,23 @@ impl<'a, F: Format> PageMut<'a, F> {
     /// Makes an empty page.
     #[must_use]
     pub fn initialise(bytes: &'a mut [u8], pgno: Pgno, kind: PageKind) -> PageMut<'a, F> {
+        Self::initialise_as(bytes, pgno, kind, kind.flag())
+    }
+
+    /// Makes an empty sub-page, for the node of a key on page `pgno`. The dirty mark is part of its format.
+    #[must_use]
+    pub fn initialise_sub(bytes: &'a mut [u8], pgno: Pgno, kind: PageKind) -> PageMut<'a, F> {
+        let flags = kind.flag() | PageFlags::SUB_PAGE | PageFlags::DIRTY;
+        Self::initialise_as(bytes, pgno, kind, flags)
+    }
+
+    fn initialise_as(bytes: &'a mut [u8], pgno: Pgno, kind: PageKind, flags: u16) -> Self {
         bytes.fill(0);
         let upper = bytes.len();
+        let item_len = kind.item_len() as u16;
         let done = put(bytes, 0, &pgno.0.to_le_bytes())
-            .and_then(|()| put(bytes, F::FLAGS_AT, &kind.flag().to_le_bytes()));
+            .and_then(|()| put(bytes, F::PAD_AT, &item_len.to_le_bytes()))
+            .and_then(|()| put(bytes, F::FLAGS_AT, &flags.to_le_bytes()));
         debug_assert!(done.is_some(), "a page is larger than its header");
         let mut page = PageMut {
             bytes,
@@ -93,10 +106,26 @@ impl<'a, F: Format> PageMut<'a, F> {
         })
     }
 
+    /// Checks the header of a sub-page that is about to be changed.
+    /// # Errors
+    /// As [`Page::parse_sub`].
+    pub fn parse_sub(bytes: &'a mut [u8]) -> Result<PageMut<'a, F>, Malformed> {
+        let page = Page::<F>::parse_sub(bytes)?;
+        page.check_nodes()?;
+        let (count, upper, kind) = (page.len(), page.upper(), page.kind());
+        Ok(PageMut {
+            bytes,
+            kind,
+            count,
+            upper,
+            format: PhantomData,
+        })
+    }
+
     /// Gives a fresh copy its own number and wipes marks that mean something in memory only.
     pub fn renumber(bytes: &mut [u8], pgno: Pgno, kind: PageKind) {
         let done = put(bytes, 0, &pgno.0.to_le_bytes())
-            .and_then(|()| put(bytes, 8, &[0; 2]))
+            .and_then(|()| put(bytes, F::PAD_AT, &(kind.item_len() as u16).to_le_bytes()))
             .and_then(|()| put(bytes, F::FLAGS_AT, &kind.flag().to_le_bytes()));
         debug_assert!(done.is_some(), "a page is larger than its header");
     }
@@ -116,6 +145,9 @@ impl<'a, F: Format> PageMut<'a, F> {
         key: &[u8],
         value: NodeValue<'_>,
     ) -> Result<bool, Malformed> {
+        if let PageKind::Packed(_) = self.kind {
+            return self.insert_node(index, key);
+        }
         let len = value.node_len::<F>(key.len());
         let Some(node) = self.open(index, len)? else {
             return Ok(false);
@@ -150,6 +182,9 @@ impl<'a, F: Format> PageMut<'a, F> {
     /// # Errors
     /// [`Malformed::Node`] when `index` lies behind the last entry.
     pub fn insert_node(&mut self, index: usize, node: &[u8]) -> Result<bool, Malformed> {
+        if let PageKind::Packed(len) = self.kind {
+            return self.insert_item(index, node, usize::from(len));
+        }
         let Some(room) = self.open(index, node.len())? else {
             return Ok(false);
         };
@@ -157,10 +192,49 @@ impl<'a, F: Format> PageMut<'a, F> {
         Ok(true)
     }
 
+    fn insert_item(&mut self, index: usize, item: &[u8], len: usize) -> Result<bool, Malformed> {
+        if index > self.count {
+            return Err(Malformed::Node(index));
+        }
+        if item.len() != len {
+            return Err(Malformed::ItemLength);
+        }
+        let end = F::HEADER_LEN + self.count * len;
+        if end + len > self.bytes.len() {
+            return Ok(false);
+        }
+        let at = F::HEADER_LEN + index * len;
+        self.bytes.copy_within(at..end, at + len);
+        put(self.bytes, at, item).ok_or(Malformed::Node(index))?;
+        self.count += 1;
+        self.store_bounds();
+        Ok(true)
+    }
+
+    fn remove_item(&mut self, index: usize, len: usize) -> Result<(), Malformed> {
+        if index >= self.count {
+            return Err(Malformed::Node(index));
+        }
+        let (at, end) = (
+            F::HEADER_LEN + index * len,
+            F::HEADER_LEN + self.count * len,
+        );
+        self.bytes.copy_within(at + len..end, at);
+        if let Some(gap) = self.bytes.get_mut(end - len..end) {
+            gap.fill(0);
+        }
+        self.count -= 1;
+        self.store_bounds();
+        Ok(())
+    }
+
     /// Removes entry `index`, closes the gap, and wipes what becomes free.
     /// # Errors
     /// [`Malformed::Node`] and what else a damaged node gives.
     pub fn remove(&mut self, index: usize) -> Result<(), Malformed> {
+        if let PageKind::Packed(len) = self.kind {
+            return self.remove_item(index, usize::from(len));
+        }
         let page = self.view();
         let (at, len) = (page.offset(index)?, page.node_bytes(index)?.len());
         let upper = self.upper;
@@ -242,6 +316,11 @@ impl<'a, F: Format> PageMut<'a, F> {
     }
 
     fn store_bounds(&mut self) {
+        if let PageKind::Packed(len) = self.kind {
+            // They say how many items there are and how much is free, and nothing of where anything is.
+            let (count, len) = (self.count, usize::from(len));
+            self.upper = self.bytes.len() + 2 * count - count * len;
+        }
         let lower = F::from_page_offset(F::HEADER_LEN + 2 * self.count);
         let upper = F::from_page_offset(self.upper);
         let done = put(self.bytes, F::LOWER_AT, &lower.to_le_bytes())

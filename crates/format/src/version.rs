@@ -18,6 +18,8 @@ pub trait Format: Copy + Send + Sync + std::fmt::Debug + 'static {
     const DATA_VERSION: u32;
     /// Octets before a page's offset array.
     const HEADER_LEN: usize;
+    /// Where in the page header the item size of packed pages stands.
+    const PAD_AT: usize;
     /// Where in the page header the flags stand.
     const FLAGS_AT: usize;
     /// Where in the page header the end of the offset array stands.
@@ -98,6 +100,7 @@ pub struct V09;
 impl Format for V09 {
     const DATA_VERSION: u32 = 1;
     const HEADER_LEN: usize = 16;
+    const PAD_AT: usize = 8;
     const FLAGS_AT: usize = 10;
     const LOWER_AT: usize = 12;
     const UPPER_AT: usize = 14;

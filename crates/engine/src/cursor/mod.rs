@@ -1,9 +1,22 @@
 //! Cursors: places in the order of a database.
+//!
+//! ```text
+//!   Move  ->  Place (where, and how to get elsewhere)  <-  Cursor, PlacedCursor   over a snapshot
+//!                                                      <-  WriteCursor            in a write transaction, from its
+//!                                                          CursorTable, which keeps all cursors in step
+//! ```
 
+mod place;
 mod read;
+mod step;
+mod table;
 mod write;
 
-pub use read::Cursor;
+pub use place::Place;
+pub use read::{Cursor, PlacedCursor};
+pub use step::Move;
+pub use table::CursorId;
+pub(crate) use table::{CursorTable, Gone};
 pub use write::WriteCursor;
 
 /// A key with its value, lent for `'t`.

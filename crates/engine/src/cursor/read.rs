@@ -1,22 +1,9 @@
 //! Cursors for reading.
 
-use fulgurite_format::{Malformed, Page, PageKind, V09};
-
-use super::Record;
+use super::{Move, Place, Record};
+use crate::Error;
 use crate::space::PageView;
-use crate::tree::{self, Moved, Pages, Path, Step, Tree};
-use crate::{Error, value};
-
-/// Where a cursor stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Position {
-    /// Nowhere yet: [`Cursor::next`] begins at the first record, [`Cursor::prev`] at the last.
-    Unset,
-    /// On a record.
-    On,
-    /// Behind the last record, after a search that found none.
-    Behind,
-}
+use crate::tree::Tree;
 
 /// A place in a database. Moving returns the record moved to; keys and values live as long as the transaction is
 /// borrowed, not only until the next move.
@@ -24,37 +11,34 @@ enum Position {
 pub struct Cursor<'t> {
     pages: PageView<'t>,
     tree: Tree,
-    path: Path,
-    position: Position,
-    /// Leaves passed since the last search, forwards less backwards: more than the file has means a circle.
-    leaves_passed: i64,
+    place: Place,
 }
 
 impl<'t> Cursor<'t> {
-    pub(crate) const fn new(pages: PageView<'t>, tree: Tree) -> Cursor<'t> {
-        Cursor {
-            pages,
-            tree,
-            path: Path::new(),
-            position: Position::Unset,
-            leaves_passed: 0,
-        }
+    pub(crate) const fn new(pages: PageView<'t>, tree: Tree, place: Place) -> Cursor<'t> {
+        Cursor { pages, tree, place }
+    }
+
+    /// Makes any move.
+    /// # Errors
+    /// [`Error::Corrupted`], [`Error::BeyondEnd`], as all moves; [`Error::CursorUnset`] for moves that need a record
+    /// to start from, [`Error::NoDuplicates`] for those that need several values to a key.
+    pub fn go(&mut self, step: Move<'_>) -> Result<Option<Record<'t>>, Error> {
+        self.place.go(self.pages, &self.tree, step)
     }
 
     /// Goes to the first record.
     /// # Errors
     /// [`Error::Corrupted`], [`Error::BeyondEnd`]; so do all moves.
     pub fn first(&mut self) -> Result<Option<Record<'t>>, Error> {
-        let found = tree::first(self.pages, &self.tree, &mut self.path)?;
-        self.arrive(found)
+        self.go(Move::First)
     }
 
     /// Goes to the last record.
     /// # Errors
     /// As [`Cursor::first`].
     pub fn last(&mut self) -> Result<Option<Record<'t>>, Error> {
-        let found = tree::last(self.pages, &self.tree, &mut self.path)?;
-        self.arrive(found)
+        self.go(Move::Last)
     }
 
     /// Goes to the next record. At the last one it returns `None` and stays.
@@ -64,38 +48,30 @@ impl<'t> Cursor<'t> {
         clippy::should_implement_trait,
         reason = "a cursor goes both ways and can fail; it is no iterator"
     )]
+    #[inline]
     pub fn next(&mut self) -> Result<Option<Record<'t>>, Error> {
-        match self.position {
-            Position::Unset => self.first(),
-            Position::Behind => Ok(None),
-            Position::On => self.step(1),
-        }
+        self.place.next(self.pages, &self.tree)
     }
 
     /// Goes to the previous record. At the first one it returns `None` and stays.
     /// # Errors
     /// As [`Cursor::first`].
     pub fn prev(&mut self) -> Result<Option<Record<'t>>, Error> {
-        match self.position {
-            Position::Unset | Position::Behind => self.last(),
-            Position::On => self.step(-1),
-        }
+        self.go(Move::Prev)
     }
 
     /// Goes to the record with this key. If there is none it returns `None` and stands before its successor.
     /// # Errors
     /// As [`Cursor::first`].
     pub fn seek(&mut self, key: &[u8]) -> Result<Option<Record<'t>>, Error> {
-        let exact = self.search(key)?;
-        if exact { self.current() } else { Ok(None) }
+        self.go(Move::Key(key))
     }
 
     /// Goes to the first record whose key is not smaller; `None`, behind the last record, if there is none.
     /// # Errors
     /// As [`Cursor::first`].
     pub fn seek_range(&mut self, key: &[u8]) -> Result<Option<Record<'t>>, Error> {
-        self.search(key)?;
-        self.current()
+        self.go(Move::KeyOrAfter(key))
     }
 
     /// The record the cursor stands on.
@@ -103,76 +79,63 @@ impl<'t> Cursor<'t> {
     /// As [`Cursor::first`].
     #[inline]
     pub fn current(&self) -> Result<Option<Record<'t>>, Error> {
-        let Some(leaf) = self.path.leaf().filter(|_| self.position == Position::On) else {
-            return Ok(None);
-        };
-        let page = self.pages.tree_page(leaf.pgno, PageKind::Leaf)?;
-        self.record(&page, leaf).map(Some)
+        self.place.current(self.pages, &self.tree)
     }
 
+    /// How many values the current key has; `None` behind the last record.
+    /// # Errors
+    /// [`Error::NoDuplicates`], [`Error::CursorUnset`].
+    pub fn count(&mut self) -> Result<Option<u64>, Error> {
+        self.place.count(self.pages, &self.tree)
+    }
+
+    /// The place without the transaction.
+    #[must_use]
+    pub fn into_place(self) -> Place {
+        self.place
+    }
+}
+
+/// A [`Place`] lent to a transaction for a move.
+#[derive(Debug)]
+pub struct PlacedCursor<'t, 'p> {
+    pages: PageView<'t>,
+    tree: Tree,
+    place: &'p mut Place,
+}
+
+impl<'t, 'p> PlacedCursor<'t, 'p> {
+    pub(crate) const fn new(pages: PageView<'t>, tree: Tree, place: &'p mut Place) -> Self {
+        PlacedCursor { pages, tree, place }
+    }
+
+    /// Makes any move.
+    /// # Errors
+    /// As [`Cursor::go`].
     #[inline]
-    fn record(&self, page: &Page<'t, V09>, leaf: Step) -> Result<Record<'t>, Error> {
-        let node = page.leaf(leaf.index).map_err(Error::at(leaf.pgno))?;
-        let value = value::value_of(self.pages, leaf.pgno, &node)?;
-        Ok((node.key, value))
-    }
-
-    /// Goes one record on or back: within the leaf if it can, looking at nothing else.
-    #[inline]
-    fn step(&mut self, direction: i64) -> Result<Option<Record<'t>>, Error> {
-        let Some(leaf) = self.path.leaf_mut() else {
-            return Ok(None);
-        };
-        let page = self.pages.tree_page(leaf.pgno, PageKind::Leaf)?;
-        let next = leaf.index.checked_add_signed(direction as isize);
-        if let Some(next) = next.filter(|next| *next < page.len()) {
-            leaf.index = next;
-            let leaf = *leaf;
-            return self.record(&page, leaf).map(Some);
+    pub fn go(&mut self, step: Move<'_>) -> Result<Option<Record<'t>>, Error> {
+        if step == Move::Next {
+            return self.place.next(self.pages, &self.tree);
         }
-        let moved = if direction > 0 {
-            tree::next(self.pages, &self.tree, &mut self.path)?
-        } else {
-            tree::previous(self.pages, &self.tree, &mut self.path)?
-        };
-        self.passed(moved, direction)
+        self.place.go(self.pages, &self.tree, step)
     }
 
-    /// The way to the current record.
-    pub(super) fn into_path(self) -> Option<Path> {
-        (self.position == Position::On).then_some(self.path)
+    /// How many values the current key has; `None` behind the last record.
+    /// # Errors
+    /// As [`Cursor::count`].
+    pub fn count(&mut self) -> Result<Option<u64>, Error> {
+        self.place.count(self.pages, &self.tree)
     }
 
-    fn search(&mut self, key: &[u8]) -> Result<bool, Error> {
-        self.leaves_passed = 0;
-        let exact = tree::seek(self.pages, &self.tree, key, &mut self.path)?;
-        let found = exact || tree::settle(self.pages, &self.tree, &mut self.path)?;
-        self.position = if found {
-            Position::On
-        } else {
-            Position::Behind
-        };
-        Ok(exact)
+    /// Whether the last move went to the end: of the database, or of the values of the key.
+    #[must_use]
+    pub fn is_at_end(&self) -> bool {
+        self.place.is_at_end()
     }
 
-    fn arrive(&mut self, found: bool) -> Result<Option<Record<'t>>, Error> {
-        self.leaves_passed = 0;
-        self.position = if found { Position::On } else { Position::Unset };
-        self.current()
-    }
-
-    fn passed(&mut self, moved: Moved, direction: i64) -> Result<Option<Record<'t>>, Error> {
-        match moved {
-            Moved::AtEnd => return Ok(None),
-            Moved::Within => {}
-            Moved::Across => {
-                self.leaves_passed += direction;
-                if self.leaves_passed.unsigned_abs() > self.pages.last().0 {
-                    let page = self.path.leaf().map_or(self.pages.last(), |leaf| leaf.pgno);
-                    return Err(Error::at(page)(Malformed::Cycle));
-                }
-            }
-        }
-        self.current()
+    /// Whether the cursor stands on a key with one value.
+    #[must_use]
+    pub fn is_single(&self) -> bool {
+        self.place.is_single()
     }
 }

@@ -1,150 +1,191 @@
-//! Cursors that change what they stand on.
-//!
-//! A change may move records between pages, so the cursor remembers the key it stands on and finds its way again;
-//! that costs one descent and no bookkeeping in the tree.
+//! Cursors of a write transaction, which can change what they stand on.
 
-use super::{Cursor, Record};
-use crate::env::Database;
-use crate::{Error, Snapshot, WriteTxn};
+use super::{CursorId, Move, Place, Record};
+use crate::txn::{Put, PutFlags, Room};
+use crate::{Error, WriteTxn};
 
-/// A cursor of the write transaction. It borrows the transaction: what a move returns lives until the next move or
-/// change.
+/// A cursor of a write transaction, lent for moves and changes. What a move returns lives until the next one.
+///
+/// All cursors of a transaction are kept in step with its changes: one whose record is deleted stands on the
+/// successor, and others' insertions move none off its record.
 #[derive(Debug)]
 pub struct WriteCursor<'t, 'env> {
     txn: &'t mut WriteTxn<'env>,
-    database: Database,
-    place: Place,
+    id: CursorId,
+    closes: bool,
 }
 
-/// Where the cursor stands, by key.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Place {
-    Unset,
-    On(Vec<u8>),
-    /// On the place of a record that was deleted, or that a search did not find: between its neighbours.
-    Before(Vec<u8>),
+impl Drop for WriteCursor<'_, '_> {
+    fn drop(&mut self) {
+        if self.closes {
+            self.txn.close_cursor(self.id);
+        }
+    }
 }
 
 impl<'t, 'env> WriteCursor<'t, 'env> {
-    pub(crate) const fn new(txn: &'t mut WriteTxn<'env>, database: Database) -> Self {
-        WriteCursor {
-            txn,
-            database,
-            place: Place::Unset,
-        }
+    /// Lends a tracked cursor; `closes` when it is to be closed with this value.
+    pub(crate) const fn new(txn: &'t mut WriteTxn<'env>, id: CursorId, closes: bool) -> Self {
+        WriteCursor { txn, id, closes }
+    }
+
+    /// Makes any move.
+    /// # Errors
+    /// As [`crate::Cursor::go`].
+    pub fn go(&mut self, step: Move<'_>) -> Result<Option<Record<'_>>, Error> {
+        self.txn.move_cursor(self.id, step)
     }
 
     /// Goes to the first record.
     /// # Errors
-    /// As [`Cursor::first`]; so do all moves.
+    /// As [`crate::Cursor::first`]; so do all moves.
     pub fn first(&mut self) -> Result<Option<Record<'_>>, Error> {
-        self.go(|cursor, _| cursor.first())
+        self.go(Move::First)
     }
 
     /// Goes to the last record.
     /// # Errors
-    /// As [`Cursor::first`].
+    /// As [`crate::Cursor::first`].
     pub fn last(&mut self) -> Result<Option<Record<'_>>, Error> {
-        self.go(|cursor, _| cursor.last())
+        self.go(Move::Last)
     }
 
     /// Goes to the next record; after [`WriteCursor::delete`] that is the deleted one's successor. At the last one it
     /// returns `None` and stays.
     /// # Errors
-    /// As [`Cursor::first`].
+    /// As [`crate::Cursor::first`].
     #[expect(
         clippy::should_implement_trait,
         reason = "a cursor goes both ways and can fail; it is no iterator"
     )]
     pub fn next(&mut self) -> Result<Option<Record<'_>>, Error> {
-        self.go(|cursor, place| match place {
-            Place::Unset => cursor.first(),
-            Place::Before(key) => cursor.seek_range(key),
-            Place::On(key) => match cursor.seek_range(key)? {
-                Some((found, _)) if found == key.as_slice() => cursor.next(),
-                other => Ok(other),
-            },
-        })
+        self.go(Move::Next)
     }
 
     /// Goes to the previous record. At the first one it returns `None` and stays.
     /// # Errors
-    /// As [`Cursor::first`].
+    /// As [`crate::Cursor::first`].
     pub fn prev(&mut self) -> Result<Option<Record<'_>>, Error> {
-        self.go(|cursor, place| match place {
-            Place::Unset => cursor.last(),
-            Place::Before(key) | Place::On(key) => {
-                cursor.seek_range(key)?;
-                cursor.prev()
-            }
-        })
+        self.go(Move::Prev)
     }
 
-    /// Goes to the record with this key; `None` if there is none.
+    /// Goes to the first value of this key; `None`, before the key's successor, if there is none.
     /// # Errors
-    /// As [`Cursor::first`].
+    /// As [`crate::Cursor::first`].
     pub fn seek(&mut self, key: &[u8]) -> Result<Option<Record<'_>>, Error> {
-        self.place = Place::Before(key.to_vec());
-        self.go(|cursor, _| cursor.seek(key))
+        self.go(Move::Key(key))
     }
 
     /// Goes to the first record whose key is not smaller; `None` if there is none.
     /// # Errors
-    /// As [`Cursor::first`].
+    /// As [`crate::Cursor::first`].
     pub fn seek_range(&mut self, key: &[u8]) -> Result<Option<Record<'_>>, Error> {
-        self.place = Place::Before(key.to_vec());
-        self.go(|cursor, _| cursor.seek_range(key))
+        self.go(Move::KeyOrAfter(key))
     }
 
-    /// The record the cursor stands on.
+    /// The record the cursor stands on: after a deletion, the successor of what was deleted.
     /// # Errors
-    /// As [`Cursor::first`].
-    pub fn current(&self) -> Result<Option<Record<'_>>, Error> {
-        match &self.place {
-            Place::On(key) => self.txn.cursor(self.database)?.seek(key),
-            Place::Unset | Place::Before(_) => Ok(None),
-        }
+    /// As [`crate::Cursor::first`]; [`Error::CursorUnset`] from a cursor that stands nowhere.
+    pub fn current(&mut self) -> Result<Option<Record<'_>>, Error> {
+        self.go(Move::Current)
     }
 
-    /// Removes the record the cursor stands on; `false` if it stands on none. The cursor then stands between its
-    /// neighbours.
+    /// How many values the current key has; `None` behind the last record.
     /// # Errors
-    /// As [`WriteTxn::delete`].
-    pub fn delete(&mut self) -> Result<bool, Error> {
-        let Place::On(key) = &self.place else {
-            return Ok(false);
-        };
-        let mut cursor = self.txn.cursor(self.database)?;
-        if cursor.seek(key)?.is_none() {
-            return Ok(false);
-        }
-        let Some(mut path) = cursor.into_path() else {
-            return Ok(false);
-        };
-        let key = key.clone();
-        self.txn.remove_at(self.database, &mut path)?;
-        self.place = Place::Before(key);
-        Ok(true)
+    /// [`Error::NoDuplicates`], [`Error::CursorUnset`].
+    pub fn count(&mut self) -> Result<Option<u64>, Error> {
+        self.txn.with_place(self.id, |txn, place| {
+            let tree = crate::txn::Sealed::tree(txn, place.database())?;
+            place.count(crate::txn::Sealed::pages(txn), &tree)
+        })
     }
 
-    /// Stores a record, in place of any its key had, and goes to it.
+    /// Whether the last move went to the end: of the database, or of the values of the key.
+    #[must_use]
+    pub fn is_at_end(&self) -> bool {
+        self.txn.inspect_place(self.id, Place::is_at_end)
+    }
+
+    /// Whether the cursor stands on a key with one value.
+    #[must_use]
+    pub fn is_single(&self) -> bool {
+        self.txn.inspect_place(self.id, Place::is_single)
+    }
+
+    /// Stores a record and goes to it; if the flags forbid it, goes to the record in the way.
+    /// # Errors
+    /// As [`WriteTxn::put_with`]. With [`PutFlags::CURRENT`] also [`Error::CursorUnset`], and [`Error::CursorKey`] if the
+    /// key is not that of the record the cursor stands on.
+    pub fn put_with(
+        &mut self,
+        key: &[u8],
+        value: &[u8],
+        flags: PutFlags,
+    ) -> Result<Put<'_>, Error> {
+        self.txn.put_at(self.id, key, value, flags)
+    }
+
+    /// Stores a record, in place of any its key had or beside it, and goes to it.
     /// # Errors
     /// As [`WriteTxn::put`].
     pub fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), Error> {
-        self.txn.put(self.database, key, value)?;
-        self.place = Place::On(key.to_vec());
-        Ok(())
+        self.put_with(key, value, PutFlags::NONE).map(|_| ())
     }
 
-    fn go<F>(&mut self, step: F) -> Result<Option<Record<'_>>, Error>
-    where
-        F: for<'c> FnOnce(&mut Cursor<'c>, &Place) -> Result<Option<Record<'c>>, Error>,
-    {
-        let mut cursor = self.txn.cursor(self.database)?;
-        let found = step(&mut cursor, &self.place)?;
-        if let Some((key, _)) = found {
-            self.place = Place::On(key.to_vec());
+    /// Gives a key room for a value, as [`WriteTxn::reserve_with`], and goes to it.
+    /// # Errors
+    /// As [`WriteCursor::put_with`].
+    pub fn reserve_with(
+        &mut self,
+        key: &[u8],
+        len: usize,
+        flags: PutFlags,
+    ) -> Result<Room<'_>, Error> {
+        self.txn.reserve_at(self.id, key, len, flags)
+    }
+
+    /// Stores many fixed-size values of one key, which stand back to back; returns how many were stored before one
+    /// that the flags forbid, and whether that is all.
+    /// # Errors
+    /// [`Error::NoDuplicates`] unless the database holds fixed-size duplicates; as [`WriteTxn::put_with`].
+    pub fn put_many(
+        &mut self,
+        key: &[u8],
+        items: &[u8],
+        item_len: usize,
+        flags: PutFlags,
+    ) -> Result<(usize, bool), Error> {
+        let mut stored = 0;
+        if !self.txn.has_fixed_values(self.id)? {
+            return Err(Error::NoDuplicates);
         }
-        Ok(found)
+        if item_len == 0 {
+            return Err(Error::DuplicateLength { len: 0, max: 511 });
+        }
+        for item in items.chunks_exact(item_len) {
+            match self.put_with(key, item, flags)? {
+                Put::Stored => stored += 1,
+                Put::Exists(_) => return Ok((stored, false)),
+            }
+        }
+        Ok((stored, true))
+    }
+
+    /// Removes the record the cursor stands on, or its key with all values; `false` if it stands behind the last one.
+    /// The cursor then stands on the successor, and [`WriteCursor::next`] goes there.
+    /// # Errors
+    /// [`Error::CursorUnset`]; otherwise as [`WriteTxn::delete`].
+    pub fn delete_with(&mut self, all_values: bool) -> Result<bool, Error> {
+        self.txn.delete_at(self.id, all_values)
+    }
+
+    /// Removes the record the cursor stands on; `false` if it stands on none.
+    /// # Errors
+    /// As [`WriteTxn::delete`].
+    pub fn delete(&mut self) -> Result<bool, Error> {
+        match self.delete_with(false) {
+            Err(Error::CursorUnset) => Ok(false),
+            other => other,
+        }
     }
 }

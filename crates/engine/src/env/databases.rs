@@ -1,8 +1,14 @@
 //! Handles of databases: small numbers that stand for names.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use fulgurite_format::TreeRecord;
 
 use crate::Error;
+use crate::order::{CustomOrder, KeyOrder};
+use crate::tree::Tree;
 
 /// A handle of a database, for any transaction of the environment it was opened in.
 ///
@@ -15,52 +21,155 @@ pub struct Database {
 impl Database {
     /// The unnamed database, which every environment has.
     pub const MAIN: Database = Database { index: 0 };
+    /// The list of free pages, for reading only: keys are transaction ids of 8 octets, values a count and as many page
+    /// numbers, descending, 8 octets each.
+    pub const FREE_LIST: Database = Database { index: usize::MAX };
 }
 
-/// The names behind handles. Reading takes no lock; new names are rare.
+/// What a process knows of a database beside what the file says.
+#[derive(Debug)]
+struct Entry {
+    name: Box<[u8]>,
+    /// Whether one of the orders is set: they are rare, and asking for them takes a lock.
+    is_custom: AtomicBool,
+    orders: Mutex<Orders>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Orders {
+    keys: Option<CustomOrder>,
+    values: Option<CustomOrder>,
+}
+
+impl Entry {
+    fn new(name: &[u8]) -> Entry {
+        Entry {
+            name: name.into(),
+            is_custom: AtomicBool::new(false),
+            orders: Mutex::default(),
+        }
+    }
+}
+
+/// Entries in the first chunk; each further one has twice as many as that before it.
+const FIRST_CHUNK: usize = 16;
+
+/// The names behind handles. Names are only ever added, in chunks that never move: reading takes no lock.
 #[derive(Debug)]
 pub(crate) struct DatabaseNames {
-    names: Box<[OnceLock<Arc<str>>]>,
-    len: Mutex<usize>,
+    chunks: [OnceLock<Box<[OnceLock<Entry>]>>; 32],
+    handles: Mutex<HashMap<Box<[u8]>, usize>>,
+    databases_max: usize,
 }
 
 impl DatabaseNames {
     pub(crate) fn new(databases_max: usize) -> DatabaseNames {
+        let names = DatabaseNames {
+            chunks: [const { OnceLock::new() }; 32],
+            handles: Mutex::default(),
+            databases_max,
+        };
         // Handle 0 is the main database, which has no name.
-        let names: Box<[OnceLock<Arc<str>>]> =
-            (0..=databases_max).map(|_| OnceLock::new()).collect();
-        DatabaseNames {
-            names,
-            len: Mutex::new(1),
-        }
+        names.fill(0, b"");
+        names
     }
 
     /// The handle for a name, a new one if it has none yet.
-    pub(crate) fn intern(&self, name: &str) -> Result<Database, Error> {
-        let mut len = self.len.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = self.names.get(1..*len).unwrap_or_default();
-        let found = known
-            .iter()
-            .position(|slot| slot.get().is_some_and(|known| **known == *name));
-        if let Some(position) = found {
-            return Ok(Database {
-                index: position + 1,
-            });
+    pub(crate) fn intern(&self, name: &[u8]) -> Result<Database, Error> {
+        let mut handles = self.handles.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(index) = handles.get(name) {
+            return Ok(Database { index: *index });
         }
-        let slot = self
-            .names
-            .get(*len)
-            .ok_or(Error::DatabasesFull(self.names.len() - 1))?;
-        let _ = slot.set(name.into());
-        *len += 1;
-        Ok(Database { index: *len - 1 })
+        let index = handles.len() + 1;
+        if index > self.databases_max || !self.fill(index, name) {
+            return Err(Error::DatabasesFull(self.databases_max));
+        }
+        handles.insert(name.into(), index);
+        Ok(Database { index })
     }
 
     /// The name behind a handle; empty for the main database.
-    pub(crate) fn name(&self, database: Database) -> &str {
-        self.names
-            .get(database.index)
-            .and_then(OnceLock::get)
-            .map_or("", |name| name)
+    pub(crate) fn name(&self, database: Database) -> &[u8] {
+        self.entry(database).map_or(&[], |entry| &entry.name)
+    }
+
+    /// The tree that a record of this database describes, in the orders that the file or the program says.
+    pub(crate) fn tree_of(&self, database: Database, record: TreeRecord) -> Tree {
+        let mut tree = Tree::plain(record, KeyOrder::from_flags(record.flags));
+        tree.value_order = KeyOrder::of_values(record.flags);
+        let custom = self
+            .entry(database)
+            .filter(|entry| entry.is_custom.load(Ordering::Acquire));
+        if let Some(entry) = custom {
+            let orders = *entry.orders.lock().unwrap_or_else(PoisonError::into_inner);
+            tree.order = orders.keys.map_or(tree.order, KeyOrder::Custom);
+            tree.value_order = orders.values.map_or(tree.value_order, KeyOrder::Custom);
+        }
+        tree
+    }
+
+    pub(crate) fn set_key_order(&self, database: Database, order: Option<CustomOrder>) {
+        self.change_orders(database, |orders| orders.keys = order);
+    }
+
+    pub(crate) fn set_value_order(&self, database: Database, order: Option<CustomOrder>) {
+        self.change_orders(database, |orders| orders.values = order);
+    }
+
+    fn change_orders(&self, database: Database, change: impl FnOnce(&mut Orders)) {
+        let Some(entry) = self.entry(database) else {
+            return;
+        };
+        let mut orders = entry.orders.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut orders);
+        let is_custom = orders.keys.is_some() || orders.values.is_some();
+        entry.is_custom.store(is_custom, Ordering::Release);
+    }
+
+    fn entry(&self, database: Database) -> Option<&Entry> {
+        let (chunk, offset) = place(database.index)?;
+        self.chunks.get(chunk)?.get()?.get(offset)?.get()
+    }
+
+    fn fill(&self, index: usize, name: &[u8]) -> bool {
+        let Some((chunk, offset)) = place(index) else {
+            return false;
+        };
+        let entries = self.chunks.get(chunk).map(|chunk_cell| {
+            chunk_cell.get_or_init(|| {
+                let len = FIRST_CHUNK << chunk;
+                (0..len).map(|_| OnceLock::new()).collect()
+            })
+        });
+        let slot = entries.and_then(|entries| entries.get(offset));
+        slot.is_some_and(|slot| slot.set(Entry::new(name)).is_ok())
+    }
+}
+
+/// Which chunk an entry is in, and where in it.
+fn place(index: usize) -> Option<(usize, usize)> {
+    let ordinal = (index / FIRST_CHUNK).checked_add(1)?;
+    let chunk = ordinal.ilog2() as usize;
+    let before = FIRST_CHUNK.checked_mul((1 << chunk) - 1)?;
+    Some((chunk, index - before))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn handles_stay_what_they_were() {
+        let names = DatabaseNames::new(usize::MAX);
+        let handles: Vec<Database> = (0..3000)
+            .map(|i| names.intern(format!("n{i}").as_bytes()).unwrap())
+            .collect();
+        for (i, handle) in handles.iter().enumerate() {
+            let name = format!("n{i}");
+            assert_eq!(names.name(*handle), name.as_bytes());
+            assert_eq!(names.intern(name.as_bytes()).unwrap(), *handle);
+        }
+        assert_eq!(names.name(Database::MAIN), b"");
+        assert_eq!(names.name(Database::FREE_LIST), b"");
     }
 }

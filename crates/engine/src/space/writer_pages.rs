@@ -449,8 +449,5 @@ pub(super) fn listed_twice(page: Pgno) -> Error {
 /// The free-list tree of a snapshot.
 pub(crate) fn free_tree(record: fulgurite_format::TreeRecord) -> Tree {
     debug_assert!(record.flags.has(DatabaseFlags::INTEGER_KEY));
-    Tree {
-        record,
-        order: crate::KeyOrder::Integer,
-    }
+    Tree::plain(record, crate::KeyOrder::Integer)
 }

@@ -8,14 +8,15 @@ use super::{Pages, PagesMut, Path, Tree};
 use crate::Error;
 
 /// Removes the leaf entry the way leads to; the pages on it are private. What the entry's value occupied elsewhere
-/// is the caller's business. The way is of no use afterwards.
+/// is the caller's business. Tells whether the way is still good: it then leads to the entry's successor, which may be
+/// one behind the leaf's last.
 pub(crate) fn remove<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,
     path: &mut Path,
-) -> Result<(), Error> {
+) -> Result<bool, Error> {
     let Some(level) = path.len().checked_sub(1) else {
-        return Ok(());
+        return Ok(false);
     };
     remove_at(pages, tree, path, level)?;
     tree.record.entries = tree.record.entries.saturating_sub(1);
@@ -37,14 +38,15 @@ fn remove_at<P: PagesMut>(
 }
 
 /// Repairs the page at `path[level]` if it is less than a quarter full: joins it with a neighbour or shares with one.
+/// Tells whether there was nothing to do.
 fn rebalance<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,
     path: &mut Path,
     level: usize,
-) -> Result<(), Error> {
+) -> Result<bool, Error> {
     let Some(step) = path.step(level) else {
-        return Ok(());
+        return Ok(false);
     };
     let kind = tree.kind_at(level);
     let (entries, used) = {
@@ -55,10 +57,10 @@ fn rebalance<P: PagesMut>(
         return shrink_root(pages, tree, step.pgno, kind, entries);
     };
     if entries >= entries_min(kind) && used >= pages.view().page_size() / 4 {
-        return Ok(());
+        return Ok(true);
     }
     let Some(parent) = path.step(above) else {
-        return Ok(());
+        return Ok(false);
     };
     let siblings = pages.view().tree_page(parent.pgno, PageKind::Branch)?.len();
     if siblings < 2 {
@@ -66,12 +68,14 @@ fn rebalance<P: PagesMut>(
         if entries == 0 {
             release_page(pages, tree, step.pgno, kind)?;
             remove_at(pages, tree, path, above)?;
-            return rebalance(pages, tree, path, above);
+            rebalance(pages, tree, path, above)?;
+            return Ok(false);
         }
-        return Ok(());
+        return Ok(true);
     }
     let right_index = if parent.index > 0 { parent.index } else { 1 };
-    join(pages, tree, path, above, right_index, kind)
+    join(pages, tree, path, above, right_index, kind)?;
+    Ok(false)
 }
 
 /// Joins the children `right_index - 1` and `right_index` of the branch at `path[above]`, or shares their entries.
@@ -119,7 +123,7 @@ fn join<P: PagesMut>(
     }
     items.append(&mut tail);
 
-    if total_len::<P>(&items) + <P::Format as fulgurite_format::Format>::HEADER_LEN
+    if total_len::<P>(&items, kind) + <P::Format as fulgurite_format::Format>::HEADER_LEN
         <= left_copy.len()
     {
         fill(pages, left_pgno, kind, &items)?;
@@ -128,7 +132,8 @@ fn join<P: PagesMut>(
             step.index = right_index;
         }
         remove_at(pages, tree, path, above)?;
-        return rebalance(pages, tree, path, above);
+        rebalance(pages, tree, path, above)?;
+        return Ok(());
     }
     let cut = balanced_cut::<P::Format>(&items, kind, left_copy.len())
         .ok_or_else(|| Error::at(right_pgno)(Malformed::NodeSum))?;
@@ -151,8 +156,8 @@ fn join<P: PagesMut>(
     Ok(())
 }
 
-fn total_len<P: PagesMut>(items: &[Item<'_>]) -> usize {
-    items.iter().map(Item::len::<P::Format>).sum()
+fn total_len<P: PagesMut>(items: &[Item<'_>], kind: PageKind) -> usize {
+    items.iter().map(|item| item.len::<P::Format>(kind)).sum()
 }
 
 /// Makes a child private and repoints its parent, which is private already.
@@ -175,14 +180,14 @@ fn touch_child<P: PagesMut>(
     Ok(touched)
 }
 
-/// A root leaf without entries goes; a root branch with one child gives way to it.
+/// A root leaf without entries goes; a root branch with one child gives way to it. Tells whether neither was the case.
 fn shrink_root<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,
     root: Pgno,
     kind: PageKind,
     entries: usize,
-) -> Result<(), Error> {
+) -> Result<bool, Error> {
     match (kind, entries) {
         (_, 0) => {
             release_page(pages, tree, root, kind)?;
@@ -198,9 +203,9 @@ fn shrink_root<P: PagesMut>(
             tree.record.root = child;
             tree.record.depth -= 1;
         }
-        _ => {}
+        _ => return Ok(true),
     }
-    Ok(())
+    Ok(false)
 }
 
 fn release_page<P: PagesMut>(
@@ -211,29 +216,23 @@ fn release_page<P: PagesMut>(
 ) -> Result<(), Error> {
     let count = match kind {
         PageKind::Branch => &mut tree.record.branch_pages,
-        PageKind::Leaf => &mut tree.record.leaf_pages,
+        PageKind::Leaf | PageKind::Packed(_) => &mut tree.record.leaf_pages,
     };
     *count = count.saturating_sub(1);
     pages.release(pgno, 1)
 }
 
-/// Gives up every page of a tree, overflow runs included, and leaves it empty. Touches each page once.
+/// Gives up every page of a tree, with overflow runs and the trees of duplicates, and leaves it empty. Touches each
+/// page once.
 pub(crate) fn clear<P: PagesMut>(pages: &mut P, tree: &mut Tree) -> Result<(), Error> {
     let mut path = Path::new();
     let mut released: u64 = 0;
     let mut more = super::first(pages.view(), tree, &mut path)?;
-    let mut runs = Vec::new();
+    let mut outside = Vec::new();
     while more {
         let Some(leaf) = path.leaf() else { break };
-        {
-            let view = pages.view();
-            let page = view.tree_page(leaf.pgno, PageKind::Leaf)?;
-            for index in 0..page.len() {
-                let node = page.leaf(index).map_err(Error::at(leaf.pgno))?;
-                if node.overflow().is_some() {
-                    runs.push(crate::value::run_of(view, leaf.pgno, &node)?);
-                }
-            }
+        if tree.leaf == PageKind::Leaf {
+            crate::value::outside_of(pages.view(), tree, leaf.pgno, &mut outside)?;
         }
         released += 1;
         if released > pages.view().last().0 {
@@ -252,8 +251,8 @@ pub(crate) fn clear<P: PagesMut>(pages: &mut P, tree: &mut Tree) -> Result<(), E
         for pgno in done {
             pages.release(pgno, 1)?;
         }
-        for (first, count) in runs.drain(..) {
-            pages.release(first, count)?;
+        for value in outside.drain(..) {
+            crate::value::release_outside(pages, value)?;
         }
     }
     tree.record = fulgurite_format::TreeRecord {

@@ -19,7 +19,7 @@ pub(crate) fn insert<P: PagesMut>(
 ) -> Result<Option<Step>, Error> {
     if path.is_empty() {
         let root = pages.allocate(1)?;
-        let _ = PageMut::<P::Format>::initialise(pages.page_mut(root)?, root, PageKind::Leaf);
+        let _ = PageMut::<P::Format>::initialise(pages.page_mut(root)?, root, tree.leaf);
         tree.record.root = root;
         tree.record.depth = 1;
         tree.record.leaf_pages += 1;
@@ -45,7 +45,7 @@ pub(crate) fn replace<P: PagesMut>(
     let Some(leaf) = path.leaf() else {
         return insert(pages, tree, path, key, value);
     };
-    PageMut::<P::Format>::parse(pages.page_mut(leaf.pgno)?, leaf.pgno, PageKind::Leaf)
+    PageMut::<P::Format>::parse(pages.page_mut(leaf.pgno)?, leaf.pgno, tree.leaf)
         .and_then(|mut page| page.remove(leaf.index))
         .map_err(Error::at(leaf.pgno))?;
     insert_at(pages, tree, path, path.len() - 1, key, value)
@@ -94,7 +94,7 @@ fn split<P: PagesMut>(
     };
     match kind {
         PageKind::Branch => tree.record.branch_pages += 1,
-        PageKind::Leaf => tree.record.leaf_pages += 1,
+        PageKind::Leaf | PageKind::Packed(_) => tree.record.leaf_pages += 1,
     }
     let parent = match level.checked_sub(1) {
         Some(parent) => parent,
@@ -127,14 +127,14 @@ fn start_leaf<P: PagesMut>(
     value: NodeValue<'_>,
 ) -> Result<(Pgno, Vec<u8>), Error> {
     let separator = {
-        let page = pages.view().tree_page(left.pgno, PageKind::Leaf)?;
+        let page = pages.view().tree_page(left.pgno, tree.leaf)?;
         let below = page
             .key(page.len().saturating_sub(1))
             .map_err(Error::at(left.pgno))?;
         tree.order.separator(below, key).to_vec()
     };
     let right = pages.allocate(1)?;
-    fill(pages, right, PageKind::Leaf, &[Item::New { key, value }])?;
+    fill(pages, right, tree.leaf, &[Item::New { key, value }])?;
     Ok((right, separator))
 }
 
@@ -196,7 +196,7 @@ fn is_append<'p, P: Pages<'p>>(
     path: &Path,
     level: usize,
 ) -> Result<bool, Error> {
-    if tree.kind_at(level) != PageKind::Leaf {
+    if !tree.kind_at(level).is_leaf() {
         return Ok(false);
     }
     for above in (0..=level).rev() {

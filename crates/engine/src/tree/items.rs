@@ -27,8 +27,11 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// Octets in a page, offset included.
-    pub(super) fn len<F: Format>(&self) -> usize {
+    /// Octets in a page of this kind, offset included.
+    pub(super) fn len<F: Format>(&self, kind: PageKind) -> usize {
+        if let PageKind::Packed(len) = kind {
+            return usize::from(len);
+        }
         2 + match self {
             Item::Old { node, .. } => node.len(),
             Item::New { key, value } => value.node_len::<F>(key.len()),
@@ -78,7 +81,7 @@ pub(super) fn items_of<'a, F: Format>(page: &Page<'a, F>) -> Result<Vec<Item<'a>
 pub(super) const fn entries_min(kind: PageKind) -> usize {
     match kind {
         PageKind::Branch => 2,
-        PageKind::Leaf => 1,
+        PageKind::Leaf | PageKind::Packed(_) => 1,
     }
 }
 
@@ -89,7 +92,7 @@ pub(super) fn balanced_cut<F: Format>(
     page_size: usize,
 ) -> Option<usize> {
     let room = page_size - F::HEADER_LEN;
-    let total: usize = items.iter().map(Item::len::<F>).sum();
+    let total: usize = items.iter().map(|item| item.len::<F>(kind)).sum();
     let least = entries_min(kind);
     let mut left = 0;
     let mut best = None;
@@ -103,7 +106,7 @@ pub(super) fn balanced_cut<F: Format>(
                 best = Some((difference, index));
             }
         }
-        left += item.len::<F>();
+        left += item.len::<F>(kind);
     }
     best.map(|(_, index)| index)
 }
@@ -118,7 +121,9 @@ pub(super) fn separator<'a>(
 ) -> &'a [u8] {
     let key = tail.first().map_or(&b""[..], Item::key);
     match (kind, head.last()) {
-        (PageKind::Leaf, Some(below)) => tree.order.separator(below.key(), key),
+        (PageKind::Leaf | PageKind::Packed(_), Some(below)) => {
+            tree.order.separator(below.key(), key)
+        }
         _ => key,
     }
 }

@@ -20,10 +20,10 @@ mod walk;
 pub(crate) use delete::{clear, remove};
 pub(crate) use insert::{insert, replace};
 pub(crate) use path::{Path, Step};
-pub(crate) use search::{find, seek, touch_path};
+pub(crate) use search::{find, lower_bound_in, seek, touch_path};
 pub(crate) use walk::{Moved, first, last, next, previous, settle};
 
-use fulgurite_format::{Format, LeafNode, Page, PageKind, Pgno, TreeRecord};
+use fulgurite_format::{DatabaseFlags, Format, LeafNode, Page, PageKind, Pgno, TreeRecord};
 
 use crate::Error;
 
@@ -32,15 +32,41 @@ use crate::Error;
 pub(crate) struct Tree {
     pub(crate) record: TreeRecord,
     pub(crate) order: crate::KeyOrder,
+    /// What its leaves are.
+    pub(crate) leaf: PageKind,
+    /// How the values of one key are ordered, where a key may have several.
+    pub(crate) value_order: crate::KeyOrder,
 }
 
 impl Tree {
+    /// A tree of keys with one value each.
+    pub(crate) const fn plain(record: TreeRecord, order: crate::KeyOrder) -> Tree {
+        Tree {
+            record,
+            order,
+            leaf: PageKind::Leaf,
+            value_order: crate::KeyOrder::Lexical,
+        }
+    }
+
+    /// Whether a key may have several values.
+    #[inline]
+    pub(crate) const fn has_duplicates(&self) -> bool {
+        self.record.flags.has(DatabaseFlags::DUP_SORT)
+    }
+
+    /// Whether the values of a key have one size and stand packed.
+    pub(crate) const fn has_fixed_values(&self) -> bool {
+        let flags = DatabaseFlags::DUP_SORT | DatabaseFlags::DUP_FIXED;
+        self.record.flags.has(flags)
+    }
+
     /// The kind of page at this depth, the root being at 0.
     pub(crate) fn kind_at(&self, level: usize) -> PageKind {
         if level + 1 < usize::from(self.record.depth) {
             PageKind::Branch
         } else {
-            PageKind::Leaf
+            self.leaf
         }
     }
 }
@@ -63,7 +89,7 @@ pub(crate) trait Pages<'p>: Copy {
         Page::parse(self.page(pgno)?, pgno, kind).map_err(Error::at(pgno))
     }
 
-    /// The checked node of a leaf entry.
+    /// The checked node of a leaf entry, of a tree whose leaves have nodes.
     #[inline]
     fn leaf_node(self, place: Step) -> Result<LeafNode<'p>, Error> {
         self.tree_page(place.pgno, PageKind::Leaf)?

@@ -6,7 +6,7 @@ use super::{Pages, PagesMut, Path, Step, Tree};
 use crate::order::{integer, lexical, reverse};
 use crate::{Error, KeyOrder};
 
-/// The leaf entry with this key, if there is one. Touches `depth` pages and allocates nothing.
+/// The leaf entry with this key, if there is one, in a tree whose leaves have nodes. Touches `depth` pages and allocates nothing.
 #[inline]
 pub(crate) fn find<'p, P: Pages<'p>>(
     pages: P,
@@ -49,7 +49,7 @@ pub(crate) fn seek<'p, P: Pages<'p>>(
         path.push(Step { pgno, index })?;
         pgno = child_at(pages, &page, pgno, index)?;
     }
-    let page = pages.tree_page(pgno, PageKind::Leaf)?;
+    let page = pages.tree_page(pgno, tree.leaf)?;
     let (index, exact) = leaf_index(&page, tree.order, key).map_err(Error::at(pgno))?;
     path.push(Step { pgno, index })?;
     Ok(exact)
@@ -131,6 +131,15 @@ fn leaf_index<F: Format>(
     lower_bound(page, order, key, 0)
 }
 
+/// The first entry of a page that is not smaller than `key`, and whether it is equal.
+pub(crate) fn lower_bound_in<F: Format>(
+    page: &Page<'_, F>,
+    order: KeyOrder,
+    key: &[u8],
+) -> Result<(usize, bool), Malformed> {
+    lower_bound(page, order, key, 0)
+}
+
 /// The first entry from `from` on that is not smaller than `key`, and whether it is equal.
 ///
 /// Each order has its own copy of the search, with the comparison inlined.
@@ -148,5 +157,8 @@ fn lower_bound<F: Format>(
         KeyOrder::Lexical => page.search(from, |other| lexical(other, key)),
         KeyOrder::Reverse => page.search(from, |other| reverse(other, key)),
         KeyOrder::Integer => page.search(from, |other| integer(other, key)),
+        KeyOrder::Custom(order) => {
+            page.search(from, |other| (order.call)(order.context, other, key))
+        }
     }
 }

@@ -205,7 +205,7 @@ fn check_shape(pages: &VecPages, tree: &Tree) {
                 assert_eq!(page.key(0).unwrap(), b"");
                 todo.extend((0..page.len()).map(|index| (page.child(index).unwrap(), level + 1)));
             }
-            PageKind::Leaf => {
+            PageKind::Leaf | PageKind::Packed(_) => {
                 leaves += 1;
                 assert!(!page.is_empty());
                 for index in 0..page.len() {
@@ -267,10 +267,7 @@ fn sorted(model: &BTreeMap<Vec<u8>, Vec<u8>>, order: KeyOrder) -> Vec<Vec<u8>> {
 fn run(order: KeyOrder, page_size: usize, seed: u64) {
     let mut random = Random(seed);
     let mut pages = VecPages::new(page_size);
-    let mut tree = Tree {
-        record: TreeRecord::empty(order.flags()),
-        order,
-    };
+    let mut tree = Tree::plain(TreeRecord::empty(order.flags()), order);
     let mut model = BTreeMap::new();
     let key_max = V09::key_max(page_size);
     for round in 0..40u64 {
@@ -325,10 +322,10 @@ fn agrees_with_an_ordered_map_in_every_order_and_page_size() {
 #[test]
 fn ascending_keys_fill_pages() {
     let mut pages = VecPages::new(4096);
-    let mut tree = Tree {
-        record: TreeRecord::empty(KeyOrder::Lexical.flags()),
-        order: KeyOrder::Lexical,
-    };
+    let mut tree = Tree::plain(
+        TreeRecord::empty(KeyOrder::Lexical.flags()),
+        KeyOrder::Lexical,
+    );
     for number in 0..10_000u64 {
         put(&mut pages, &mut tree, &number.to_be_bytes(), &[1; 80]);
     }
@@ -340,10 +337,10 @@ fn ascending_keys_fill_pages() {
 #[test]
 fn walking_back_meets_the_same_entries() {
     let mut pages = VecPages::new(512);
-    let mut tree = Tree {
-        record: TreeRecord::empty(KeyOrder::Lexical.flags()),
-        order: KeyOrder::Lexical,
-    };
+    let mut tree = Tree::plain(
+        TreeRecord::empty(KeyOrder::Lexical.flags()),
+        KeyOrder::Lexical,
+    );
     for number in 0..1000u64 {
         put(
             &mut pages,
@@ -364,10 +361,10 @@ fn walking_back_meets_the_same_entries() {
 #[test]
 fn a_tree_deeper_than_it_claims_is_refused() {
     let mut pages = VecPages::new(512);
-    let mut tree = Tree {
-        record: TreeRecord::empty(KeyOrder::Lexical.flags()),
-        order: KeyOrder::Lexical,
-    };
+    let mut tree = Tree::plain(
+        TreeRecord::empty(KeyOrder::Lexical.flags()),
+        KeyOrder::Lexical,
+    );
     for number in 0..200u64 {
         put(&mut pages, &mut tree, &number.to_be_bytes(), b"value");
     }

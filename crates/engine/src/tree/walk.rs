@@ -46,7 +46,7 @@ pub(crate) fn next<'p, P: Pages<'p>>(
     let Some(leaf) = path.leaf_mut() else {
         return Ok(Moved::AtEnd);
     };
-    if leaf.index + 1 < pages.tree_page(leaf.pgno, PageKind::Leaf)?.len() {
+    if leaf.index + 1 < pages.tree_page(leaf.pgno, tree.leaf)?.len() {
         leaf.index += 1;
         return Ok(Moved::Within);
     }
@@ -124,7 +124,7 @@ fn descend<'p, P: Pages<'p>>(
         };
         let index = if edge == Edge::First { 0 } else { last };
         path.push(Step { pgno, index })?;
-        if kind == PageKind::Leaf {
+        if kind.is_leaf() {
             return Ok(true);
         }
         pgno = child_at(pages, &page, pgno, index)?;
@@ -149,7 +149,7 @@ pub(crate) fn settle<'p, P: Pages<'p>>(
     let Some(leaf) = path.leaf() else {
         return Ok(false);
     };
-    if leaf.index < pages.tree_page(leaf.pgno, PageKind::Leaf)?.len() {
+    if leaf.index < pages.tree_page(leaf.pgno, tree.leaf)?.len() {
         return Ok(true);
     }
     Ok(across(pages, tree, path, Edge::First)? == Moved::Across)

@@ -57,18 +57,13 @@ pub(super) fn store_record(
     let mut main = txn.main()?;
     let name = txn.environment.names().name(database);
     let mut path = Path::new();
-    let exact = tree::seek(
-        tree::PagesMut::view(&txn.pages),
-        &main,
-        name.as_bytes(),
-        &mut path,
-    )?;
+    let exact = tree::seek(tree::PagesMut::view(&txn.pages), &main, name, &mut path)?;
     value::place_record(
         &mut txn.pages,
         &mut main,
         &mut path,
         exact,
-        name.as_bytes(),
+        name,
         &record.to_bytes(),
     )?;
     txn.set_tree(Database::MAIN, main);

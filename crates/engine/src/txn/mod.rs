@@ -1,13 +1,17 @@
 //! Transactions: snapshots to read, and the one that writes.
 
 mod commit;
+mod named;
 mod nested;
+mod put;
 mod read;
+mod remove;
 mod snapshot;
 mod trees;
 mod write;
 
 pub use nested::NestedTxn;
+pub use put::{Put, PutFlags, Room};
 pub use read::{ParkedReader, ReadTxn};
 pub use snapshot::{Snapshot, Stat};
 pub use write::WriteTxn;

@@ -148,7 +148,8 @@ impl<'env> ReadTxn<'env> {
         self.core.environment.adopt_map_size(&meta)?;
         self.core.last = meta.last;
         self.core.txnid = meta.txnid;
-        self.trees.get_mut().reset(meta.main);
+        let names = self.core.environment.names();
+        self.trees.get_mut().reset(&meta, names);
         Ok(())
     }
 
@@ -223,7 +224,7 @@ impl Sealed for ReadTxn<'_> {
 
     #[inline]
     fn tree(&self, database: Database) -> Result<Tree, Error> {
-        let known = self.trees.borrow().plain(database);
+        let known = self.trees.borrow().known(database);
         match known {
             Some(tree) => Ok(tree),
             None => self.load_tree(database),

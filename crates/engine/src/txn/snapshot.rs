@@ -1,8 +1,10 @@
 //! Reading, in whatever kind of transaction.
 
-use fulgurite_format::TreeRecord;
+use std::cmp::Ordering;
 
-use crate::cursor::Cursor;
+use fulgurite_format::{DatabaseFlags, TreeRecord};
+
+use crate::cursor::{Cursor, Place, PlacedCursor};
 use crate::env::Database;
 use crate::space::PageView;
 use crate::tree::{self, Tree};
@@ -58,35 +60,77 @@ pub trait Sealed {
 pub trait Snapshot: Sealed {
     /// Opens a database by name; `None` is the unnamed main one.
     /// # Errors
-    /// [`Error::NoDatabase`], [`Error::WrongKind`], [`Error::Duplicates`], [`Error::DatabasesFull`],
-    /// [`Error::Corrupted`].
+    /// [`Error::NoDatabase`], [`Error::WrongKind`], [`Error::DatabasesFull`], [`Error::Corrupted`].
     fn open_database(&self, name: Option<&str>) -> Result<Database, Error> {
-        let database = match name {
-            None => Database::MAIN,
-            Some(name) => self.environment().names().intern(name)?,
-        };
+        match name {
+            None => self.tree(Database::MAIN).map(|_| Database::MAIN),
+            Some(name) => self.open_named(name.as_bytes()),
+        }
+    }
+
+    /// Opens a database by a name that need not be text.
+    /// # Errors
+    /// As [`Snapshot::open_database`].
+    fn open_named(&self, name: &[u8]) -> Result<Database, Error> {
+        let database = self.environment().names().intern(name)?;
         self.tree(database)?;
         Ok(database)
     }
 
-    /// The value of a key. Touches one page per level and allocates nothing.
+    /// The flags of a database, as the file records them.
+    /// # Errors
+    /// As [`Snapshot::get`].
+    fn flags(&self, database: Database) -> Result<DatabaseFlags, Error> {
+        let flags = self.tree(database)?.record.flags;
+        Ok(DatabaseFlags(flags.0 & DatabaseFlags::PERSISTENT))
+    }
+
+    /// Compares two keys as a database orders them.
+    /// # Errors
+    /// As [`Snapshot::get`].
+    fn compare_keys(&self, database: Database, a: &[u8], b: &[u8]) -> Result<Ordering, Error> {
+        Ok(self.tree(database)?.order.compare(a, b))
+    }
+
+    /// Compares two values of one key as a database orders them.
+    /// # Errors
+    /// As [`Snapshot::get`].
+    fn compare_values(&self, database: Database, a: &[u8], b: &[u8]) -> Result<Ordering, Error> {
+        Ok(self.tree(database)?.value_order.compare(a, b))
+    }
+
+    /// The value of a key; the first, if it has several. Touches one page per level and allocates nothing.
     /// # Errors
     /// [`Error::NoDatabase`], [`Error::Corrupted`], [`Error::BeyondEnd`].
     #[inline]
     fn get<'t>(&'t self, database: Database, key: &[u8]) -> Result<Option<&'t [u8]>, Error> {
         let tree = self.tree(database)?;
         let pages = self.pages();
-        match tree::find(pages, &tree, key)? {
-            Some((leaf, node)) => value::value_of(pages, leaf, &node).map(Some),
-            None => Ok(None),
+        let Some((leaf, node)) = tree::find(pages, &tree, key)? else {
+            return Ok(None);
+        };
+        if tree.has_duplicates() {
+            return value::first_value(pages, &tree, leaf, &node).map(Some);
         }
+        value::value_of(pages, leaf, &node).map(Some)
     }
 
     /// A cursor over a database, standing nowhere yet.
     /// # Errors
     /// As [`Snapshot::get`].
     fn cursor(&self, database: Database) -> Result<Cursor<'_>, Error> {
-        Ok(Cursor::new(self.pages(), self.tree(database)?))
+        let place = Place::new(database);
+        Ok(Cursor::new(self.pages(), self.tree(database)?, place))
+    }
+
+    /// A cursor at a place that outlives the transaction. A place that was used in another snapshot must be
+    /// [`Place::reset`] first: it may stand anywhere.
+    /// # Errors
+    /// As [`Snapshot::get`].
+    #[inline]
+    fn at_place<'t, 'p>(&'t self, place: &'p mut Place) -> Result<PlacedCursor<'t, 'p>, Error> {
+        let tree = self.tree(place.database())?;
+        Ok(PlacedCursor::new(self.pages(), tree, place))
     }
 
     /// Statistics of a database.

@@ -2,11 +2,12 @@
 
 use std::cell::RefCell;
 
-use fulgurite_format::{DatabaseFlags, NodeFlags, Pgno, TREE_RECORD_LEN, TreeRecord};
+use fulgurite_format::{DatabaseFlags, Meta, NodeFlags, Pgno, TREE_RECORD_LEN, TreeRecord};
 
+use crate::Error;
 use crate::env::{Database, DatabaseNames};
+use crate::space::free_tree;
 use crate::tree::{self, Pages, Tree};
-use crate::{Error, KeyOrder};
 
 /// What a transaction knows of one database.
 #[derive(Debug, Clone, Copy)]
@@ -21,18 +22,37 @@ pub(super) struct OpenTree {
 #[derive(Debug, Default, Clone)]
 pub(super) struct Trees {
     main: Option<OpenTree>,
+    /// The free list as the snapshot has it, to look at.
+    free: Option<OpenTree>,
     /// The named ones, by handle less one.
     named: Vec<Option<OpenTree>>,
 }
 
 impl Trees {
     /// Begins anew with another snapshot's main tree, keeping the memory.
-    pub(super) fn reset(&mut self, main: TreeRecord) {
+    pub(super) fn reset(&mut self, meta: &Meta, names: &DatabaseNames) {
+        let unchanged = |tree| {
+            Some(OpenTree {
+                tree,
+                changed: false,
+            })
+        };
         self.named.clear();
-        self.main = Some(OpenTree {
-            tree: tree_of(main),
-            changed: false,
-        });
+        self.main = unchanged(names.tree_of(Database::MAIN, meta.main));
+        self.free = unchanged(free_tree(meta.free));
+    }
+
+    /// Gives the trees that are loaded the orders that the program has set meanwhile.
+    pub(super) fn reorder(&mut self, database: Database, names: &DatabaseNames) {
+        if let Some(open) = self.get(database).copied() {
+            let tree = names.tree_of(database, open.tree.record);
+            self.set(database, Some(OpenTree { tree, ..open }));
+        }
+    }
+
+    /// Forgets the named databases.
+    pub(super) fn forget_named(&mut self) {
+        self.named.clear();
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -49,16 +69,18 @@ impl Trees {
     pub(super) fn get(&self, database: Database) -> Option<&OpenTree> {
         match database.index.checked_sub(1) {
             None => self.main.as_ref(),
-            Some(index) => self.named.get(index)?.as_ref(),
+            Some(index) => match self.named.get(index) {
+                Some(open) => open.as_ref(),
+                None if database == Database::FREE_LIST => self.free.as_ref(),
+                None => None,
+            },
         }
     }
 
-    /// The tree of a database that was used before and has no duplicates.
+    /// The tree of a database that was used before.
     #[inline]
-    pub(super) fn plain(&self, database: Database) -> Option<Tree> {
-        let open = self.get(database)?;
-        let flags = open.tree.record.flags;
-        (!flags.has(DatabaseFlags::DUP_SORT)).then_some(open.tree)
+    pub(super) fn known(&self, database: Database) -> Option<Tree> {
+        Some(self.get(database)?.tree)
     }
 
     pub(super) fn set(&mut self, database: Database, open: Option<OpenTree>) {
@@ -102,10 +124,14 @@ pub(super) fn load<'p, P: Pages<'p>>(
     let main = trees.borrow().get(Database::MAIN).map(|open| open.tree);
     let main = main.ok_or(Error::TransactionFailed)?;
     if database == Database::MAIN {
-        check_duplicates(main.record.flags, "")?;
         return Ok(main);
     }
-    let tree = named(pages, &main, names.name(database))?;
+    let name = names.name(database);
+    if name.is_empty() {
+        // The free list of a transaction that shows nothing, or a handle of another environment.
+        return Err(Error::NoDatabase(String::new()));
+    }
+    let tree = names.tree_of(database, named(pages, &main, name)?);
     let open = OpenTree {
         tree,
         changed: false,
@@ -114,14 +140,14 @@ pub(super) fn load<'p, P: Pages<'p>>(
     Ok(tree)
 }
 
-fn named<'p, P: Pages<'p>>(pages: P, main: &Tree, name: &str) -> Result<Tree, Error> {
-    let missing = || Error::NoDatabase(name.to_owned());
+fn named<'p, P: Pages<'p>>(pages: P, main: &Tree, name: &[u8]) -> Result<TreeRecord, Error> {
+    let missing = || Error::NoDatabase(String::from_utf8_lossy(name).into_owned());
     if !holds_databases(main) {
         return Err(missing());
     }
-    let (leaf, node) = tree::find(pages, main, name.as_bytes())?.ok_or_else(missing)?;
+    let (leaf, node) = tree::find(pages, main, name)?.ok_or_else(missing)?;
     if node.flags.0 != NodeFlags::SUB_TREE {
-        return Err(Error::WrongKind(name.to_owned()));
+        return Err(Error::WrongKind(String::from_utf8_lossy(name).into_owned()));
     }
     let record = (node.data.len() == TREE_RECORD_LEN)
         .then(|| TreeRecord::read(node.data))
@@ -129,30 +155,12 @@ fn named<'p, P: Pages<'p>>(pages: P, main: &Tree, name: &str) -> Result<Tree, Er
     let what = fulgurite_format::Malformed::TreeRecord;
     let record = record.ok_or(Error::Corrupted { page: leaf, what })?;
     check(record, pages.last(), leaf)?;
-    check_duplicates(record.flags, name)?;
-    Ok(tree_of(record))
+    Ok(record)
 }
 
 /// Whether named databases can live in this main tree.
 pub(super) fn holds_databases(main: &Tree) -> bool {
     main.record.flags.0 & (DatabaseFlags::DUP_SORT | DatabaseFlags::INTEGER_KEY) == 0
-}
-
-/// Refuses trees with duplicates.
-fn check_duplicates(flags: DatabaseFlags, name: &str) -> Result<(), Error> {
-    if flags.has(DatabaseFlags::DUP_SORT) {
-        return Err(Error::Duplicates(
-            if name.is_empty() { "(main)" } else { name }.to_owned(),
-        ));
-    }
-    Ok(())
-}
-
-fn tree_of(record: TreeRecord) -> Tree {
-    Tree {
-        record,
-        order: KeyOrder::from_flags(record.flags),
-    }
 }
 
 fn check(record: TreeRecord, last: Pgno, leaf: Pgno) -> Result<(), Error> {

@@ -4,19 +4,19 @@ use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::sync::MutexGuard;
 
-use fulgurite_format::{Format, Malformed, Meta, NodeFlags, PageKind, TreeRecord, Txnid, V09};
+use fulgurite_format::{Meta, Txnid};
 use fulgurite_os::{LockOutcome, thread_word};
 
 use super::nested::Level;
 use super::snapshot::Sealed;
-use super::trees::{self, OpenTree, Trees};
+use super::trees::{self, Trees};
 use super::{Snapshot, commit};
-use crate::cursor::WriteCursor;
+use crate::cursor::CursorTable;
 use crate::env::Database;
 use crate::reader::{LockFile, broken};
 use crate::space::{PageView, WriterPages, free_tree};
-use crate::tree::{self, Pages, Path, Tree};
-use crate::{Environment, Error, KeyOrder, value};
+use crate::tree::{self, Tree};
+use crate::{Environment, Error};
 
 /// The write transaction of an environment: there is one at a time, over all threads and processes.
 ///
@@ -31,6 +31,7 @@ pub struct WriteTxn<'env> {
     pub(super) failed: bool,
     /// What surrounds the nested transactions that are open.
     pub(super) levels: Vec<Level>,
+    pub(crate) cursors: CursorTable,
     lock: WriterLock<'env>,
 }
 
@@ -123,7 +124,7 @@ impl<'env> WriteTxn<'env> {
             oldest,
         );
         let mut trees = Trees::default();
-        trees.reset(base.main);
+        trees.reset(&base, environment.names());
         Ok(WriteTxn {
             environment,
             base,
@@ -131,6 +132,7 @@ impl<'env> WriteTxn<'env> {
             trees: RefCell::new(trees),
             failed: false,
             levels: Vec::new(),
+            cursors: CursorTable::default(),
             lock,
         })
     }
@@ -139,177 +141,6 @@ impl<'env> WriteTxn<'env> {
     #[must_use]
     pub fn id(&self) -> Txnid {
         self.pages.txnid()
-    }
-
-    /// Opens a named database, creating it if there is none.
-    /// # Errors
-    /// [`Error::OrderMismatch`] if it exists with another order; [`Error::WrongKind`] if a plain record of the main
-    /// database has the name; [`Error::MainUnsuitable`], [`Error::NameLength`], [`Error::DatabasesFull`].
-    pub fn create_database(&mut self, name: &str, order: KeyOrder) -> Result<Database, Error> {
-        self.check_alive()?;
-        let max = V09::key_max(self.environment.mapping().page_size());
-        if name.is_empty() || name.len() > max {
-            return Err(Error::NameLength {
-                len: name.len(),
-                max,
-            });
-        }
-        let database = self.environment.names().intern(name)?;
-        match self.tree(database) {
-            Ok(tree) if tree.order == order => Ok(database),
-            Ok(tree) => Err(Error::OrderMismatch {
-                name: name.to_owned(),
-                found: tree.order,
-            }),
-            Err(Error::NoDatabase(_)) => self.create(database, order),
-            Err(error) => Err(error),
-        }
-    }
-
-    fn create(&mut self, database: Database, order: KeyOrder) -> Result<Database, Error> {
-        if !trees::holds_databases(&self.main()?) {
-            return Err(Error::MainUnsuitable);
-        }
-        let tree = Tree {
-            record: TreeRecord::empty(order.flags()),
-            order,
-        };
-        self.guarded(|txn| {
-            txn.pages.spill_if_full()?;
-            commit::store_record(txn, database, &tree.record)
-        })?;
-        self.trees.get_mut().set(
-            database,
-            Some(OpenTree {
-                tree,
-                changed: false,
-            }),
-        );
-        Ok(database)
-    }
-
-    /// Stores a value under a key, in place of any it had.
-    /// # Errors
-    /// [`Error::KeyLength`], [`Error::IntegerKey`], [`Error::ValueLength`], [`Error::WrongKind`] change nothing; any
-    /// other error ends the transaction.
-    pub fn put(&mut self, database: Database, key: &[u8], value: &[u8]) -> Result<(), Error> {
-        let (tree, mut path, exact) = self.place_of(database, key, value.len())?;
-        self.store(database, tree, &mut path, exact, key, value)
-    }
-
-    /// Stores a value under a key that has none; `false` if it has one, which stays.
-    /// # Errors
-    /// As [`WriteTxn::put`].
-    pub fn insert(&mut self, database: Database, key: &[u8], value: &[u8]) -> Result<bool, Error> {
-        let (tree, mut path, exact) = self.place_of(database, key, value.len())?;
-        if exact {
-            return Ok(false);
-        }
-        self.store(database, tree, &mut path, false, key, value)?;
-        Ok(true)
-    }
-
-    /// Stores a value under a key greater than all others. Fills pages to the brim: the way to load sorted data.
-    /// # Errors
-    /// [`Error::AppendOrder`] changes nothing; otherwise as [`WriteTxn::put`].
-    pub fn append(&mut self, database: Database, key: &[u8], value: &[u8]) -> Result<(), Error> {
-        let tree = self.checked_tree(database, key, value.len())?;
-        let mut path = Path::new();
-        if tree::last(self.pages(), &tree, &mut path)?
-            && let Some(leaf) = path.leaf_mut()
-        {
-            let (pgno, index) = (leaf.pgno, leaf.index);
-            leaf.index += 1;
-            let last = tree_page_key(self.pages(), pgno, index)?;
-            check_same_size(&tree, last, key)?;
-            if tree.order.compare(key, last).is_le() {
-                return Err(Error::AppendOrder);
-            }
-        }
-        self.store(database, tree, &mut path, false, key, value)
-    }
-
-    /// Gives a key room for a value of `len` octets, in place of any it had, and lends it for filling. What is not
-    /// filled is undefined.
-    /// # Errors
-    /// As [`WriteTxn::put`].
-    pub fn reserve(
-        &mut self,
-        database: Database,
-        key: &[u8],
-        len: usize,
-    ) -> Result<&mut [u8], Error> {
-        let (mut tree, mut path, exact) = self.place_of(database, key, len)?;
-        self.failed = true;
-        self.pages.spill_if_full()?;
-        let room = value::place_value(&mut self.pages, &mut tree, &mut path, exact, key, len)?;
-        self.trees.get_mut().change(database, tree);
-        self.failed = false;
-        Ok(room)
-    }
-
-    /// Removes a key and its value; `false` if there is none.
-    /// # Errors
-    /// [`Error::WrongKind`] if it names a database, see [`WriteTxn::drop_database`]; any other ends the transaction.
-    pub fn delete(&mut self, database: Database, key: &[u8]) -> Result<bool, Error> {
-        self.check_alive()?;
-        let tree = self.tree(database)?;
-        let mut path = Path::new();
-        if key.is_empty() || !tree::seek(self.pages(), &tree, key, &mut path)? {
-            return Ok(false);
-        }
-        self.remove_at(database, &mut path)?;
-        Ok(true)
-    }
-
-    /// Removes all records of a database; the database stays.
-    /// # Errors
-    /// [`Error::WrongKind`] for a main database that holds named ones; any other ends the transaction.
-    pub fn clear_database(&mut self, database: Database) -> Result<(), Error> {
-        self.check_alive()?;
-        let tree = self.tree(database)?;
-        if database == Database::MAIN
-            && let Some(name) = self.first_named(&tree)?
-        {
-            return Err(Error::WrongKind(name));
-        }
-        self.guarded(|txn| {
-            let mut tree = tree;
-            tree::clear(&mut txn.pages, &mut tree)?;
-            txn.set_tree(database, tree);
-            Ok(())
-        })
-    }
-
-    /// Removes a named database with all its records. Its handle is without a database from then on.
-    /// # Errors
-    /// [`Error::WrongKind`] for the main database; any other ends the transaction.
-    pub fn drop_database(&mut self, database: Database) -> Result<(), Error> {
-        if database == Database::MAIN {
-            return Err(Error::WrongKind("(main)".to_owned()));
-        }
-        self.clear_database(database)?;
-        self.guarded(|txn| {
-            let mut main = txn.main()?;
-            let mut path = Path::new();
-            let name = txn.environment.names().name(database);
-            if tree::seek(txn.pages(), &main, name.as_bytes(), &mut path)? {
-                tree::touch_path(&mut txn.pages, &mut main, &mut path)?;
-                tree::remove(&mut txn.pages, &mut main, &mut path)?;
-            }
-            txn.set_tree(Database::MAIN, main);
-            txn.trees.get_mut().set(database, None);
-            Ok(())
-        })
-    }
-
-    /// A cursor that can change what it stands on.
-    /// # Errors
-    /// As [`Snapshot::cursor`].
-    pub fn cursor_mut(&mut self, database: Database) -> Result<WriteCursor<'_, 'env>, Error> {
-        self.check_alive()?;
-        self.tree(database)?;
-        Ok(WriteCursor::new(self, database))
     }
 
     /// Makes all changes visible at once, and durable as the environment was asked to. A transaction that changed
@@ -330,98 +161,6 @@ impl<'env> WriteTxn<'env> {
         drop(self);
     }
 
-    /// Removes the record a path of this database leads to.
-    pub(crate) fn remove_at(&mut self, database: Database, path: &mut Path) -> Result<(), Error> {
-        let tree = self.tree(database)?;
-        let Some(leaf) = path.leaf() else {
-            return Ok(());
-        };
-        let run = {
-            let view = self.pages();
-            let node = view.leaf_node(leaf)?;
-            if node.flags.0 == NodeFlags::SUB_TREE {
-                return Err(Error::WrongKind(
-                    String::from_utf8_lossy(node.key).into_owned(),
-                ));
-            }
-            node.overflow()
-                .map(|_| value::run_of(view, leaf.pgno, &node))
-                .transpose()?
-        };
-        self.guarded(|txn| {
-            let mut tree = tree;
-            txn.pages.spill_if_full()?;
-            tree::touch_path(&mut txn.pages, &mut tree, path)?;
-            value::release_value(&mut txn.pages, &mut tree.record, run)?;
-            tree::remove(&mut txn.pages, &mut tree, path)?;
-            txn.set_tree(database, tree);
-            Ok(())
-        })
-    }
-
-    /// Checks a key and a value's length, and finds the key's place.
-    fn place_of(
-        &mut self,
-        database: Database,
-        key: &[u8],
-        len: usize,
-    ) -> Result<(Tree, Path, bool), Error> {
-        let tree = self.checked_tree(database, key, len)?;
-        let mut path = Path::new();
-        let exact = tree::seek(self.pages(), &tree, key, &mut path)?;
-        let Some(leaf) = path.leaf() else {
-            return Ok((tree, path, exact));
-        };
-        // Only the main tree holds records that describe databases.
-        if exact && database == Database::MAIN {
-            let node = self.pages().leaf_node(leaf)?;
-            if node.flags.0 == NodeFlags::SUB_TREE {
-                return Err(Error::WrongKind(
-                    String::from_utf8_lossy(node.key).into_owned(),
-                ));
-            }
-        }
-        if !exact && tree.order == KeyOrder::Integer {
-            let near = tree_page_key(self.pages(), leaf.pgno, leaf.index.saturating_sub(1))?;
-            check_same_size(&tree, near, key)?;
-        }
-        Ok((tree, path, exact))
-    }
-
-    fn checked_tree(&mut self, database: Database, key: &[u8], len: usize) -> Result<Tree, Error> {
-        self.check_alive()?;
-        let tree = self.tree(database)?;
-        let max = V09::key_max(self.environment.mapping().page_size());
-        if key.is_empty() || key.len() > max {
-            return Err(Error::KeyLength {
-                len: key.len(),
-                max,
-            });
-        }
-        if u32::try_from(len).is_err() {
-            return Err(Error::ValueLength(len));
-        }
-        tree.order.check_key(key)?;
-        Ok(tree)
-    }
-
-    fn store(
-        &mut self,
-        database: Database,
-        mut tree: Tree,
-        path: &mut Path,
-        exact: bool,
-        key: &[u8],
-        value: &[u8],
-    ) -> Result<(), Error> {
-        self.failed = true;
-        self.pages.spill_if_full()?;
-        value::store_value(&mut self.pages, &mut tree, path, exact, key, value)?;
-        self.trees.get_mut().change(database, tree);
-        self.failed = false;
-        Ok(())
-    }
-
     pub(super) fn set_tree(&mut self, database: Database, tree: Tree) {
         self.trees.get_mut().change(database, tree);
     }
@@ -432,27 +171,6 @@ impl<'env> WriteTxn<'env> {
             .get(Database::MAIN)
             .map(|open| open.tree)
             .ok_or(Error::TransactionFailed)
-    }
-
-    /// The name of a named database in the main tree, if it holds any.
-    fn first_named(&self, main: &Tree) -> Result<Option<String>, Error> {
-        let mut path = Path::new();
-        let mut more = tree::first(self.pages(), main, &mut path)?;
-        let mut leaves = 0;
-        while more {
-            let Some(leaf) = path.leaf() else { break };
-            let node = self.pages().leaf_node(leaf)?;
-            if node.flags.0 == NodeFlags::SUB_TREE {
-                return Ok(Some(String::from_utf8_lossy(node.key).into_owned()));
-            }
-            let moved = tree::next(self.pages(), main, &mut path)?;
-            leaves += u64::from(moved == tree::Moved::Across);
-            if leaves > self.pages.last.0 {
-                return Err(Error::at(leaf.pgno)(Malformed::Cycle));
-            }
-            more = moved != tree::Moved::AtEnd;
-        }
-        Ok(None)
     }
 
     /// Runs a change; an error in it ends the transaction.
@@ -471,6 +189,35 @@ impl<'env> WriteTxn<'env> {
     fn load_tree(&self, database: Database) -> Result<Tree, Error> {
         let names = self.environment.names();
         trees::load(self.pages(), &self.trees, names, database)
+    }
+
+    /// Marks the transaction as one that can only be aborted.
+    pub fn mark_failed(&mut self) {
+        self.failed = true;
+    }
+
+    /// Whether an earlier error left the transaction incomplete: it can only be aborted.
+    #[must_use]
+    pub const fn is_failed(&self) -> bool {
+        self.failed
+    }
+
+    pub(super) fn page_size(&self) -> usize {
+        self.environment.mapping().page_size()
+    }
+
+    /// Whether any cursor is open that may have to be kept in step.
+    pub(super) fn has_cursors(&mut self) -> bool {
+        !self.cursors.is_idle()
+    }
+
+    /// Lets the cursors of a database, but for one in use, note where they stand before its tree changes.
+    pub(super) fn park_others(&mut self, database: Database) -> Result<(), Error> {
+        if self.cursors.is_idle() {
+            return Ok(());
+        }
+        let tree = self.tree(database)?;
+        self.cursors.park(self.pages(), &tree, database)
     }
 
     #[inline]
@@ -493,31 +240,6 @@ fn newest(environment: &Environment) -> Result<Meta, Error> {
     }
 }
 
-/// All integer keys of a database have one size.
-fn check_same_size(tree: &Tree, present: &[u8], key: &[u8]) -> Result<(), Error> {
-    if tree.order != KeyOrder::Integer || present.len() == key.len() {
-        return Ok(());
-    }
-    Err(Error::IntegerKey {
-        len: key.len(),
-        wanted: if present.len() == 4 {
-            "4 octets"
-        } else {
-            "8 octets"
-        },
-    })
-}
-
-fn tree_page_key(
-    view: PageView<'_>,
-    pgno: fulgurite_format::Pgno,
-    index: usize,
-) -> Result<&[u8], Error> {
-    view.tree_page(pgno, PageKind::Leaf)?
-        .key(index)
-        .map_err(Error::at(pgno))
-}
-
 #[expect(
     private_interfaces,
     reason = "only this crate can name, and so call, these"
@@ -537,7 +259,7 @@ impl Sealed for WriteTxn<'_> {
         if self.failed {
             return Err(Error::TransactionFailed);
         }
-        let known = self.trees.borrow().plain(database);
+        let known = self.trees.borrow().known(database);
         match known {
             Some(tree) => Ok(tree),
             None => self.load_tree(database),

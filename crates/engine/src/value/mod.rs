@@ -1,8 +1,13 @@
-//! Values: in the leaf's node, or in a run of overflow pages. Duplicates will live beside these.
+//! Values: in the leaf's node, in a run of overflow pages, or several of them under one key.
 
+mod duplicates;
 mod overflow;
 mod put;
 
+pub(crate) use duplicates::{
+    Removed, ValueAt, Values, add_value, count_of, first_of_key, first_value, key_at, last_value,
+    outside_of, release_outside, remove_value, remove_values, seek_value, values_of,
+};
 use overflow::write_run;
 pub(crate) use overflow::{release_value, run_of, value_of};
 pub(crate) use put::{leaf_data, place_record, place_value, store_value};

@@ -18,7 +18,7 @@ enum Home {
 
 /// Stores `value` under `key`, in place of what it had.
 ///
-/// `path` and `exact` are what [`tree::seek`] or its like found for the key. The path is of no use afterwards.
+/// `path` and `exact` are what [`tree::seek`] or its like found for the key. Tells whether the path is still good.
 pub(crate) fn store_value<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,
@@ -26,19 +26,22 @@ pub(crate) fn store_value<P: PagesMut>(
     exact: bool,
     key: &[u8],
     value: &[u8],
-) -> Result<(), Error> {
+) -> Result<bool, Error> {
     match make_home(pages, tree, path, exact, key.len(), value.len())? {
-        Home::Same(place) => leaf_data(pages, place)?.copy_from_slice(value),
+        Home::Same(place) => {
+            leaf_data(pages, place)?.copy_from_slice(value);
+            Ok(true)
+        }
         Home::Leaf => {
             let node = NodeValue::Data(value, NodeFlags(0));
-            put_node(pages, tree, path, exact, key, node)?;
+            Ok(put_node(pages, tree, path, exact, key, node)?.is_some())
         }
         Home::Run(first, reference) => {
-            put_node(pages, tree, path, exact, key, reference)?;
+            let place = put_node(pages, tree, path, exact, key, reference)?;
             run_data(pages, first, value.len())?.copy_from_slice(value);
+            Ok(place.is_some())
         }
     }
-    Ok(())
 }
 
 /// Gives `key` room for a value of `len` octets, in place of what it had; the caller fills it. Otherwise as

@@ -1,0 +1,798 @@
+//! Where a cursor stands, and how it gets from there to elsewhere.
+//!
+//! ```text
+//!   Unset --- any move ---> On (key, value) <--- before the first, behind the last: stays ---
+//!                             |
+//!                             '--- search that finds nothing greater, last record deleted ---> Behind
+//! ```
+//! A place knows the way through the tree to its record. Before anybody else changes the tree the place is *parked*: it
+//! notes key and value instead, and finds its way again when it is next used.
+
+use fulgurite_format::{Malformed, Page, PageKind, V09};
+
+use super::{Move, Record};
+use crate::Error;
+use crate::env::Database;
+use crate::space::PageView;
+use crate::tree::{self, Moved, Pages, Path, Step, Tree};
+use crate::value::{self, ValueAt, Values};
+
+/// The place of a cursor without the transaction: what a cursor keeps between transactions or calls.
+#[derive(Debug, Clone)]
+pub struct Place {
+    pub(super) database: Database,
+    pub(super) state: State,
+    pub(super) path: Path,
+    pub(super) value: AtValue,
+    /// The way in the tree of the key's values; kept for use again.
+    pub(super) inner: Option<Box<(Tree, Path)>>,
+    /// Behind the key's last value: there is a key, but no record.
+    pub(super) behind_values: bool,
+    /// The last move went to the end of the database or of the key's values.
+    pub(super) at_end: bool,
+    /// What stood here was deleted, and this is its successor: the next step forwards stays.
+    pub(super) deleted: Deleted,
+    /// Leaves passed since the last search, forwards less backwards: more than the file has means a circle.
+    leaves_passed: i64,
+    /// The same among the values of the key.
+    inner_leaves_passed: i64,
+    /// Noted instead of the way, if `is_parked`.
+    pub(super) key: Vec<u8>,
+    pub(super) value_bytes: Vec<u8>,
+    pub(super) is_parked: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    /// Nowhere yet.
+    Unset,
+    /// On a record.
+    On,
+    /// Behind the last record.
+    Behind,
+}
+
+/// Which of the values of the key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AtValue {
+    /// Its only one.
+    One,
+    /// One of its sub-page.
+    Page(usize),
+    /// One of its tree, as `inner` says.
+    Tree,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Deleted {
+    No,
+    /// One of several values of the key.
+    Value,
+    /// The key's only value, or all.
+    Key,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Edge {
+    First,
+    Last,
+}
+
+impl Place {
+    /// A place in a database, nowhere yet.
+    #[must_use]
+    pub fn new(database: Database) -> Place {
+        Place {
+            database,
+            state: State::Unset,
+            path: Path::new(),
+            value: AtValue::One,
+            inner: None,
+            behind_values: false,
+            at_end: false,
+            deleted: Deleted::No,
+            leaves_passed: 0,
+            inner_leaves_passed: 0,
+            key: Vec::new(),
+            value_bytes: Vec::new(),
+            is_parked: false,
+        }
+    }
+
+    /// The database it is a place of.
+    #[must_use]
+    pub const fn database(&self) -> Database {
+        self.database
+    }
+
+    /// Forgets where it stands.
+    pub fn reset(&mut self) {
+        self.state = State::Unset;
+        self.is_parked = false;
+        self.forget_flags();
+    }
+
+    /// Whether the last move went to the end: of the database, or of the values of the key.
+    #[must_use]
+    pub const fn is_at_end(&self) -> bool {
+        self.at_end
+    }
+
+    /// Whether the cursor stands on a key with one value.
+    #[must_use]
+    pub const fn is_single(&self) -> bool {
+        matches!(self.value, AtValue::One)
+    }
+
+    pub(crate) fn go<'t>(
+        &mut self,
+        pages: PageView<'t>,
+        tree: &Tree,
+        step: Move<'_>,
+    ) -> Result<Option<Record<'t>>, Error> {
+        match step {
+            Move::First => self.edge(pages, tree, Edge::First),
+            Move::Last => self.edge(pages, tree, Edge::Last),
+            Move::Next => self.next(pages, tree),
+            Move::Prev => self.previous(pages, tree),
+            Move::NextKey => self.next_key(pages, tree),
+            Move::PrevKey => self.previous_key(pages, tree),
+            Move::NextDup => self.next_value(pages, tree),
+            Move::PrevDup => self.previous_value(pages, tree),
+            Move::FirstDup => self.value_edge(pages, tree, Edge::First),
+            Move::LastDup => self.value_edge(pages, tree, Edge::Last),
+            Move::Current => self.standing(pages, tree),
+            Move::Key(key) => {
+                let exact = self.search(pages, tree, key)?;
+                if exact {
+                    self.current(pages, tree)
+                } else {
+                    Ok(None)
+                }
+            }
+            Move::KeyOrAfter(key) => {
+                self.search(pages, tree, key)?;
+                self.current(pages, tree)
+            }
+            Move::Pair(key, value) => self.pair(pages, tree, key, value, true),
+            Move::PairOrAfter(key, value) => self.pair(pages, tree, key, value, false),
+            Move::Block => self.block(pages, tree),
+            Move::NextBlock => self.next_block(pages, tree),
+            Move::PrevBlock => self.previous_block(pages, tree),
+        }
+    }
+
+    /// The record it stands on, if it stands on one.
+    #[inline]
+    pub(crate) fn current<'t>(
+        &self,
+        pages: PageView<'t>,
+        tree: &Tree,
+    ) -> Result<Option<Record<'t>>, Error> {
+        let Some(leaf) = self.path.leaf().filter(|_| self.state == State::On) else {
+            return Ok(None);
+        };
+        let page = pages.tree_page(leaf.pgno, PageKind::Leaf)?;
+        self.record(pages, tree, &page, leaf)
+    }
+
+    /// How many values the key has; `None` where there is no key.
+    pub(crate) fn count(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<Option<u64>, Error> {
+        if !tree.has_duplicates() {
+            return Err(Error::NoDuplicates);
+        }
+        match (self.state, self.path.leaf()) {
+            (State::Unset, _) => Err(Error::CursorUnset),
+            (State::On, Some(leaf)) => {
+                let node = pages.leaf_node(leaf)?;
+                value::count_of(pages, tree, leaf.pgno, &node).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    #[inline]
+    fn record<'t>(
+        &self,
+        pages: PageView<'t>,
+        tree: &Tree,
+        page: &Page<'t, V09>,
+        leaf: Step,
+    ) -> Result<Option<Record<'t>>, Error> {
+        let node = page.leaf(leaf.index).map_err(Error::at(leaf.pgno))?;
+        if !tree.has_duplicates() {
+            let value = value::value_of(pages, leaf.pgno, &node)?;
+            return Ok(Some((node.key, value)));
+        }
+        if self.behind_values {
+            return Ok(None);
+        }
+        let value = match self.value {
+            AtValue::One => node.data,
+            AtValue::Page(index) => Page::<V09>::parse_sub(node.data)
+                .and_then(|values| values.key(index))
+                .map_err(Error::at(leaf.pgno))?,
+            AtValue::Tree => match &self.inner {
+                Some(inner) => value::key_at(pages, &inner.0, &inner.1)?,
+                None => return Ok(None),
+            },
+        };
+        Ok(Some((node.key, value)))
+    }
+
+    fn standing<'t>(
+        &mut self,
+        pages: PageView<'t>,
+        tree: &Tree,
+    ) -> Result<Option<Record<'t>>, Error> {
+        if self.state == State::Unset {
+            return Err(Error::CursorUnset);
+        }
+        self.deleted = Deleted::No;
+        self.current(pages, tree)
+    }
+
+    fn forget_flags(&mut self) {
+        self.at_end = false;
+        self.deleted = Deleted::No;
+        self.behind_values = false;
+        self.leaves_passed = 0;
+    }
+
+    fn edge<'t>(
+        &mut self,
+        pages: PageView<'t>,
+        tree: &Tree,
+        edge: Edge,
+    ) -> Result<Option<Record<'t>>, Error> {
+        self.forget_flags();
+        let found = match edge {
+            Edge::First => tree::first(pages, tree, &mut self.path)?,
+            Edge::Last => tree::last(pages, tree, &mut self.path)?,
+        };
+        if !found {
+            self.state = State::Unset;
+            return Ok(None);
+        }
+        self.enter_key(pages, tree, edge)?;
+        self.at_end = edge == Edge::Last;
+        self.current(pages, tree)
+    }
+
+    /// Goes to the first or last value of the key that the path leads to.
+    fn enter_key(&mut self, pages: PageView<'_>, tree: &Tree, edge: Edge) -> Result<(), Error> {
+        self.state = State::On;
+        self.behind_values = false;
+        self.inner_leaves_passed = 0;
+        self.value = AtValue::One;
+        if !tree.has_duplicates() {
+            return Ok(());
+        }
+        let Some(leaf) = self.path.leaf() else {
+            return Ok(());
+        };
+        let node = pages.leaf_node(leaf)?;
+        match value::values_of(pages, tree, leaf.pgno, &node)? {
+            Values::One(_) => {}
+            Values::Page(page) => {
+                self.value = AtValue::Page(match edge {
+                    Edge::First => 0,
+                    Edge::Last => page.len() - 1,
+                });
+            }
+            Values::Tree(values) => {
+                self.value = AtValue::Tree;
+                let inner = self
+                    .inner
+                    .get_or_insert_with(|| Box::new((values, Path::new())));
+                inner.0 = values;
+                match edge {
+                    Edge::First => tree::first(pages, &values, &mut inner.1)?,
+                    Edge::Last => tree::last(pages, &values, &mut inner.1)?,
+                };
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    pub(super) fn next<'t>(
+        &mut self,
+        pages: PageView<'t>,
+        tree: &Tree,
+    ) -> Result<Option<Record<'t>>, Error> {
+        if self.state == State::On && self.deleted == Deleted::No && !tree.has_duplicates() {
+            return self.step_within(pages, tree);
+        }
+        self.next_with_values(pages, tree)
+    }
+
+    /// Goes one record on: within the leaf if it can, looking at nothing else.
+    #[inline]
+    fn step_within<'t>(
+        &mut self,
+        pages: PageView<'t>,
+        tree: &Tree,
+    ) -> Result<Option<Record<'t>>, Error> {
+        let Some(leaf) = self.path.leaf_mut() else {
+            return Ok(None);
+        };
+        let page = pages.tree_page(leaf.pgno, PageKind::Leaf)?;
+        if leaf.index + 1 < page.len() {
+            leaf.index += 1;
+            let leaf = *leaf;
+            return self.record(pages, tree, &page, leaf);
+        }
+        self.enter_next_key(pages, tree)
+    }
+
+    fn next_with_values<'t>(
+        &mut self,
+        pages: PageView<'t>,
+        tree: &Tree,
+    ) -> Result<Option<Record<'t>>, Error> {
+        match self.state {
+            State::Unset => return self.edge(pages, tree, Edge::First),
+            State::Behind => return Ok(None),
+            State::On => {}
+        }
+        match std::mem::replace(&mut self.deleted, Deleted::No) {
+            Deleted::Key => return self.current(pages, tree),
+            Deleted::Value if !self.behind_values => return self.current(pages, tree),
+            _ => {}
+        }
+        if tree.has_duplicates() && self.step_value(pages, Edge::Last)? {
+            return self.current(pages, tree);
+        }
+        self.enter_next_key(pages, tree)
+    }
+
+    fn previous<'t>(
+        &mut self,
+        pages: PageView<'t>,
+        tree: &Tree,
+    ) -> Result<Option<Record<'t>>, Error> {
+        if self.state != State::On {
+            return self.edge(pages, tree, Edge::Last);
+        }
+        self.at_end = false;
+        self.deleted = Deleted::No;
+        if tree.has_duplicates() && self.step_value(pages, Edge::First)? {
+            return self.current(pages, tree);
+        }
+        self.enter_previous_key(pages, tree)
+    }
+
+    fn next_key<'t>(
+        &mut self,
+        pages: PageView<'t>,
+        tree: &Tree,
+    ) -> Result<Option<Record<'t>>, Error> {
+        match self.state {
+            State::Unset => return self.edge(pages, tree, Edge::First),
+            State::Behind => return Ok(None),
+            State::On => {}
+        }
+        if std::mem::replace(&mut self.deleted, Deleted::No) == Deleted::Key {
+            return self.current(pages, tree);
+        }
+        self.enter_next_key(pages, tree)
+    }
+
+    fn previous_key<'t>(
+        &mut self,
+        pages: PageView<'t>,
+        tree: &Tree,
+    ) -> Result<Option<Record<'t>>, Error> {
+        if self.state != State::On {
+            return self.edge(pages, tree, Edge::Last);
+        }
+        self.at_end = false;
+        self.deleted = Deleted::No;
+        self.enter_previous_key(pages, tree)
+    }
+
+    fn next_value<'t>(
+        &mut self,
+        pages: PageView<'t>,
+        tree: &Tree,
+    ) -> Result<Option<Record<'t>>, Error> {
+        if !tree.has_duplicates() {
+            return self.next(pages, tree);
+        }
+        match self.state {
+            State::Unset => return self.edge(pages, tree, Edge::First),
+            State::Behind => return Ok(None),
+            State::On => {}
+        }
+        match std::mem::replace(&mut self.deleted, Deleted::No) {
+            Deleted::Key => return Ok(None),
+            Deleted::Value => return self.current(pages, tree),
+            Deleted::No => {}
+        }
+        if self.step_value(pages, Edge::Last)? {
+            return self.current(pages, tree);
+        }
+        Ok(None)
+    }
+
+    fn previous_value<'t>(
+        &mut self,
+        pages: PageView<'t>,
+        tree: &Tree,
+    ) -> Result<Option<Record<'t>>, Error> {
+        if !tree.has_duplicates() {
+            return self.previous(pages, tree);
+        }
+        match self.state {
+            State::Unset => return self.edge(pages, tree, Edge::Last),
+            State::Behind => return Ok(None),
+            State::On => {}
+        }
+        if std::mem::replace(&mut self.deleted, Deleted::No) == Deleted::Key {
+            return Ok(None);
+        }
+        self.at_end = false;
+        if self.step_value(pages, Edge::First)? {
+            return self.current(pages, tree);
+        }
+        Ok(None)
+    }
+
+    fn value_edge<'t>(
+        &mut self,
+        pages: PageView<'t>,
+        tree: &Tree,
+        edge: Edge,
+    ) -> Result<Option<Record<'t>>, Error> {
+        if !tree.has_duplicates() {
+            return Err(Error::NoDuplicates);
+        }
+        match self.state {
+            State::Unset => return Err(Error::CursorUnset),
+            State::Behind => return Ok(None),
+            State::On => {}
+        }
+        self.deleted = Deleted::No;
+        self.enter_key(pages, tree, edge)?;
+        self.at_end = edge == Edge::Last;
+        self.current(pages, tree)
+    }
+
+    /// Goes one value towards an end of those of the key; `false`, with nothing changed, if there is none.
+    fn step_value(&mut self, pages: PageView<'_>, towards: Edge) -> Result<bool, Error> {
+        let behind = self.behind_values;
+        let moved = match self.value {
+            AtValue::One => false,
+            AtValue::Page(index) => {
+                let Some(leaf) = self.path.leaf() else {
+                    return Ok(false);
+                };
+                let node = pages.leaf_node(leaf)?;
+                let values = Page::<V09>::parse_sub(node.data).map_err(Error::at(leaf.pgno))?;
+                let to = match towards {
+                    Edge::Last => index.checked_add(1).filter(|_| !behind),
+                    Edge::First if behind => values.len().checked_sub(1),
+                    Edge::First => index.checked_sub(1),
+                };
+                match to.filter(|to| *to < values.len()) {
+                    Some(to) => {
+                        self.value = AtValue::Page(to);
+                        true
+                    }
+                    None => false,
+                }
+            }
+            AtValue::Tree => match towards {
+                Edge::Last if behind => false,
+                Edge::First if behind => match self.inner.as_deref_mut() {
+                    Some((values, path)) => tree::last(pages, values, path)?,
+                    None => false,
+                },
+                Edge::Last => self.step_inner(pages, tree::next, 1)?,
+                Edge::First => self.step_inner(pages, tree::previous, -1)?,
+            },
+        };
+        if moved {
+            self.behind_values = false;
+        }
+        Ok(moved)
+    }
+
+    fn step_inner<'t>(
+        &mut self,
+        pages: PageView<'t>,
+        step: fn(PageView<'t>, &Tree, &mut Path) -> Result<Moved, Error>,
+        direction: i64,
+    ) -> Result<bool, Error> {
+        let Some((values, path)) = self.inner.as_deref_mut() else {
+            return Ok(false);
+        };
+        let moved = step(pages, values, path)?;
+        if moved == Moved::Across {
+            self.inner_leaves_passed += direction;
+            if self.inner_leaves_passed.unsigned_abs() > pages.last().0 {
+                return Err(Error::at(values.record.root)(Malformed::Cycle));
+            }
+        }
+        Ok(moved != Moved::AtEnd)
+    }
+
+    /// Counts leaves passed; a circle is noticed when there were more than pages.
+    fn count_leaf(&mut self, pages: PageView<'_>, direction: i64) -> Result<(), Error> {
+        self.leaves_passed += direction;
+        if self.leaves_passed.unsigned_abs() > pages.last().0 {
+            let page = self.path.leaf().map_or(pages.last(), |leaf| leaf.pgno);
+            return Err(Error::at(page)(Malformed::Cycle));
+        }
+        Ok(())
+    }
+
+    fn enter_next_key<'t>(
+        &mut self,
+        pages: PageView<'t>,
+        tree: &Tree,
+    ) -> Result<Option<Record<'t>>, Error> {
+        match tree::next(pages, tree, &mut self.path)? {
+            Moved::AtEnd => {
+                self.at_end = true;
+                return Ok(None);
+            }
+            Moved::Within => {}
+            Moved::Across => self.count_leaf(pages, 1)?,
+        }
+        self.enter_key(pages, tree, Edge::First)?;
+        self.current(pages, tree)
+    }
+
+    fn enter_previous_key<'t>(
+        &mut self,
+        pages: PageView<'t>,
+        tree: &Tree,
+    ) -> Result<Option<Record<'t>>, Error> {
+        match tree::previous(pages, tree, &mut self.path)? {
+            Moved::AtEnd => return Ok(None),
+            Moved::Within => {}
+            Moved::Across => self.count_leaf(pages, -1)?,
+        }
+        self.enter_key(pages, tree, Edge::Last)?;
+        self.current(pages, tree)
+    }
+
+    /// Goes to the key, or to its successor if there is none; tells which.
+    fn search(&mut self, pages: PageView<'_>, tree: &Tree, key: &[u8]) -> Result<bool, Error> {
+        self.forget_flags();
+        let exact = tree::seek(pages, tree, key, &mut self.path)?;
+        self.settle(pages, tree, exact)?;
+        Ok(exact)
+    }
+
+    /// Makes a place that a search or a deletion left behind a leaf's last entry that of the next entry.
+    pub(super) fn settle(
+        &mut self,
+        pages: PageView<'_>,
+        tree: &Tree,
+        exact: bool,
+    ) -> Result<(), Error> {
+        if self.path.is_empty() {
+            self.state = State::Unset;
+        } else if exact || tree::settle(pages, tree, &mut self.path)? {
+            self.enter_key(pages, tree, Edge::First)?;
+        } else {
+            self.state = State::Behind;
+        }
+        Ok(())
+    }
+
+    fn pair<'t>(
+        &mut self,
+        pages: PageView<'t>,
+        tree: &Tree,
+        key: &[u8],
+        value: &[u8],
+        exactly: bool,
+    ) -> Result<Option<Record<'t>>, Error> {
+        if !tree.has_duplicates() {
+            return Err(Error::NoDuplicates);
+        }
+        if !self.search(pages, tree, key)? {
+            return Ok(None);
+        }
+        let exact = self.enter_value(pages, tree, value)?;
+        if exact || !exactly {
+            let found = self.current(pages, tree)?;
+            // A key's only value is where the cursor stands, whether it is one that was looked for or not.
+            return Ok(
+                found.filter(|(_, found)| exact || tree.value_order.compare(found, value).is_ge())
+            );
+        }
+        Ok(None)
+    }
+
+    /// Goes to a value of the key the path leads to, or to the value's successor, which may be none; tells which.
+    pub(crate) fn enter_value(
+        &mut self,
+        pages: PageView<'_>,
+        tree: &Tree,
+        value: &[u8],
+    ) -> Result<bool, Error> {
+        let Some(leaf) = self.path.leaf() else {
+            return Ok(false);
+        };
+        let (at, exact) = value::seek_value(pages, tree, leaf, value)?;
+        self.state = State::On;
+        self.behind_values = false;
+        self.inner_leaves_passed = 0;
+        match at {
+            ValueAt::One => self.value = AtValue::One,
+            ValueAt::Page(index) => {
+                self.value = AtValue::Page(index);
+                let node = pages.leaf_node(leaf)?;
+                let count = value::count_of(pages, tree, leaf.pgno, &node)?;
+                self.behind_values = index as u64 >= count;
+            }
+            ValueAt::Tree(values, mut path) => {
+                self.value = AtValue::Tree;
+                self.behind_values = !exact && !tree::settle(pages, &values, &mut path)?;
+                self.inner = Some(Box::new((values, *path)));
+            }
+        }
+        Ok(exact)
+    }
+
+    fn block<'t>(&mut self, pages: PageView<'t>, tree: &Tree) -> Result<Option<Record<'t>>, Error> {
+        if !tree.has_fixed_values() {
+            return Err(Error::NoDuplicates);
+        }
+        if self.state == State::Unset {
+            return Err(Error::CursorUnset);
+        }
+        self.deleted = Deleted::No;
+        let Some((key, value)) = self.current(pages, tree)? else {
+            return Ok(None);
+        };
+        let Some(leaf) = self.path.leaf() else {
+            return Ok(None);
+        };
+        let values = match self.value {
+            AtValue::One => return Ok(Some((key, value))),
+            AtValue::Page(_) => {
+                let node = pages.leaf_node(leaf)?;
+                let values = Page::<V09>::parse_sub(node.data).map_err(Error::at(leaf.pgno))?;
+                self.value = AtValue::Page(values.len().saturating_sub(1));
+                values.packed_items().map_err(Error::at(leaf.pgno))?
+            }
+            AtValue::Tree => {
+                let Some((values, path)) = self.inner.as_deref_mut() else {
+                    return Ok(None);
+                };
+                let Some(step) = path.leaf_mut() else {
+                    return Ok(None);
+                };
+                let page = pages.tree_page(step.pgno, values.leaf)?;
+                step.index = page.len().saturating_sub(1);
+                page.packed_items().map_err(Error::at(step.pgno))?
+            }
+        };
+        Ok(Some((key, values)))
+    }
+
+    fn next_block<'t>(
+        &mut self,
+        pages: PageView<'t>,
+        tree: &Tree,
+    ) -> Result<Option<Record<'t>>, Error> {
+        if !tree.has_fixed_values() {
+            return Err(Error::NoDuplicates);
+        }
+        match self.next_value(pages, tree)? {
+            Some(_) => self.block(pages, tree),
+            None => Ok(None),
+        }
+    }
+
+    fn previous_block<'t>(
+        &mut self,
+        pages: PageView<'t>,
+        tree: &Tree,
+    ) -> Result<Option<Record<'t>>, Error> {
+        if !tree.has_fixed_values() {
+            return Err(Error::NoDuplicates);
+        }
+        if self.state == State::Unset && self.edge(pages, tree, Edge::Last)?.is_none() {
+            return Ok(None);
+        }
+        let inner = self.inner.as_deref_mut();
+        let Some((values, path)) = inner.filter(|_| self.value == AtValue::Tree) else {
+            return Ok(None);
+        };
+        let Some(step) = path.leaf_mut() else {
+            return Ok(None);
+        };
+        let index = std::mem::replace(&mut step.index, 0);
+        if tree::previous(pages, values, path)? == Moved::AtEnd {
+            if let Some(step) = path.leaf_mut() {
+                step.index = index;
+            }
+            return Ok(None);
+        }
+        self.behind_values = false;
+        self.at_end = false;
+        self.block(pages, tree)
+    }
+
+    /// The way to the key.
+    pub(crate) fn way(&self) -> Path {
+        self.path.clone()
+    }
+
+    /// Stands on the first value of the key a way leads to, or of the next key if it leads behind a leaf's last.
+    pub(crate) fn arrive(
+        &mut self,
+        pages: PageView<'_>,
+        tree: &Tree,
+        path: Path,
+    ) -> Result<(), Error> {
+        self.forget_flags();
+        self.is_parked = false;
+        self.path = path;
+        self.settle(pages, tree, false)
+    }
+
+    /// Notes key and value, because the tree is about to change.
+    pub(crate) fn park(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<(), Error> {
+        if self.is_parked || self.state != State::On {
+            return Ok(());
+        }
+        let Some(leaf) = self.path.leaf() else {
+            return Ok(());
+        };
+        let node = pages.leaf_node(leaf)?;
+        self.key.clear();
+        self.key.extend_from_slice(node.key);
+        self.value_bytes.clear();
+        if tree.has_duplicates()
+            && let Some((_, value)) = self.current(pages, tree)?
+        {
+            self.value_bytes.extend_from_slice(value);
+        }
+        self.is_parked = true;
+        Ok(())
+    }
+
+    /// Notes a record that was just stored as the one it stands on.
+    pub(crate) fn park_on(&mut self, key: &[u8], value: Option<&[u8]>) {
+        self.forget_flags();
+        self.state = State::On;
+        self.value = AtValue::One;
+        self.key.clear();
+        self.key.extend_from_slice(key);
+        self.value_bytes.clear();
+        self.value_bytes
+            .extend_from_slice(value.unwrap_or_default());
+        self.is_parked = true;
+    }
+
+    /// Finds the way again.
+    pub(crate) fn unpark(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<(), Error> {
+        if !self.is_parked {
+            return Ok(());
+        }
+        self.is_parked = false;
+        let exact = tree::seek(pages, tree, &self.key, &mut self.path)?;
+        let behind = self.behind_values;
+        self.settle(pages, tree, exact)?;
+        if !exact || !tree.has_duplicates() {
+            return Ok(());
+        }
+        if behind {
+            self.enter_key(pages, tree, Edge::Last)?;
+            self.behind_values = self.value != AtValue::One;
+            return Ok(());
+        }
+        let value = std::mem::take(&mut self.value_bytes);
+        self.enter_value(pages, tree, &value)?;
+        self.value_bytes = value;
+        Ok(())
+    }
+}

@@ -1,0 +1,205 @@
+//! The cursors that a write transaction keeps in step with its changes.
+
+use std::cell::RefCell;
+
+use super::Place;
+use super::place::{Deleted, State};
+use crate::Error;
+use crate::env::Database;
+use crate::space::PageView;
+use crate::tree::Tree;
+
+/// A cursor of a write transaction, for [`crate::WriteTxn::at`]. It is closed by [`crate::WriteTxn::close_cursor`] or
+/// with the transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CursorId {
+    index: usize,
+    /// Tells cursors apart that had the same place in the table one after the other.
+    serial: u64,
+}
+
+#[derive(Debug, Clone)]
+struct Slot {
+    serial: u64,
+    /// Absent while the cursor is in use.
+    place: Option<Box<Place>>,
+}
+
+/// Open cursors. Behind a cell because a record that a move returns borrows the transaction while the place goes back.
+#[derive(Debug, Default)]
+pub(crate) struct CursorTable {
+    slots: RefCell<Vec<Option<Slot>>>,
+    serial: u64,
+}
+
+/// What the cursors of a transaction were when a nested one began.
+#[derive(Debug)]
+pub(crate) struct SavedCursors(Vec<Option<Slot>>);
+
+impl CursorTable {
+    pub(crate) fn open(&mut self, database: Database) -> CursorId {
+        self.serial += 1;
+        let slot = Slot {
+            serial: self.serial,
+            place: Some(Box::new(Place::new(database))),
+        };
+        let slots = self.slots.get_mut();
+        let free = slots.iter().position(Option::is_none);
+        let index = free.unwrap_or(slots.len());
+        match slots.get_mut(index) {
+            Some(place) => *place = Some(slot),
+            None => slots.push(Some(slot)),
+        }
+        CursorId {
+            index,
+            serial: self.serial,
+        }
+    }
+
+    pub(crate) fn close(&mut self, id: CursorId) {
+        let slots = self.slots.get_mut();
+        if let Some(slot) = slots.get_mut(id.index)
+            && slot.as_ref().is_some_and(|slot| slot.serial == id.serial)
+        {
+            *slot = None;
+        }
+    }
+
+    /// Takes a place out for use.
+    pub(crate) fn take(&self, id: CursorId) -> Result<Box<Place>, Error> {
+        let mut slots = self.slots.borrow_mut();
+        let slot = slots.get_mut(id.index).and_then(Option::as_mut);
+        slot.filter(|slot| slot.serial == id.serial)
+            .and_then(|slot| slot.place.take())
+            .ok_or(Error::CursorClosed)
+    }
+
+    /// Puts a place back.
+    pub(crate) fn put_back(&self, id: CursorId, place: Box<Place>) {
+        let mut slots = self.slots.borrow_mut();
+        if let Some(slot) = slots.get_mut(id.index).and_then(Option::as_mut) {
+            slot.place = Some(place);
+        }
+    }
+
+    /// Whether any cursor is open that is not in use.
+    pub(crate) fn is_idle(&mut self) -> bool {
+        self.slots
+            .get_mut()
+            .iter()
+            .flatten()
+            .all(|slot| slot.place.is_none())
+    }
+
+    /// Parks the cursors of a database that are not in use: its tree is about to change.
+    pub(crate) fn park(
+        &self,
+        pages: PageView<'_>,
+        tree: &Tree,
+        database: Database,
+    ) -> Result<(), Error> {
+        for place in self.slots.borrow_mut().iter_mut().flatten() {
+            if let Some(place) = &mut place.place
+                && place.database == database
+            {
+                place.park(pages, tree)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Moves parked cursors that stood on a deleted record to where the cursor that deleted it is now.
+    pub(crate) fn follow(&self, gone: &Gone<'_>, now: &Place) {
+        for slot in self.slots.borrow_mut().iter_mut().flatten() {
+            let Some(place) = &mut slot.place else {
+                continue;
+            };
+            let stood_there = place.database == now.database
+                && place.state == State::On
+                && place.is_parked
+                && place.key == gone.key
+                && match gone.value {
+                    None => true,
+                    Some(value) => !place.behind_values && place.value_bytes == value,
+                };
+            if stood_there {
+                **place = now.clone();
+            }
+        }
+    }
+
+    /// Makes the cursors of a database stand nowhere, or of all databases.
+    pub(crate) fn reset(&self, database: Option<Database>) {
+        for slot in self.slots.borrow_mut().iter_mut().flatten() {
+            if let Some(place) = &mut slot.place
+                && database.is_none_or(|database| place.database == database)
+            {
+                place.reset();
+            }
+        }
+    }
+
+    /// Databases that have cursors.
+    pub(crate) fn databases(&self) -> Vec<Database> {
+        let slots = self.slots.borrow();
+        let mut found: Vec<Database> = Vec::new();
+        for place in slots
+            .iter()
+            .flatten()
+            .filter_map(|slot| slot.place.as_ref())
+        {
+            if !found.contains(&place.database) {
+                found.push(place.database);
+            }
+        }
+        found
+    }
+
+    /// Notes where the cursors stand, which are all parked.
+    pub(crate) fn save(&self) -> SavedCursors {
+        SavedCursors(self.slots.borrow().clone())
+    }
+
+    /// Puts the cursors back to where they stood, and closes those opened since. Those closed since stay closed.
+    pub(crate) fn restore(&mut self, saved: SavedCursors) {
+        let slots = self.slots.get_mut();
+        slots.truncate(saved.0.len());
+        for (slot, saved) in slots.iter_mut().zip(saved.0) {
+            let same = |slot: &Slot| saved.as_ref().is_some_and(|old| old.serial == slot.serial);
+            if slot.as_ref().is_some_and(same) {
+                *slot = saved;
+            } else {
+                *slot = None;
+            }
+        }
+    }
+
+    /// Closes the cursors opened since these were noted.
+    pub(crate) fn close_newer(&mut self, saved: &SavedCursors) {
+        for (index, slot) in self.slots.get_mut().iter_mut().enumerate() {
+            let old = saved.0.get(index).and_then(Option::as_ref);
+            let same = |slot: &Slot| old.is_some_and(|old| old.serial == slot.serial);
+            if !slot.as_ref().is_some_and(same) {
+                *slot = None;
+            }
+        }
+    }
+}
+
+/// A record that was deleted; without a value, its key with all values.
+#[derive(Debug)]
+pub(crate) struct Gone<'a> {
+    pub(crate) key: &'a [u8],
+    pub(crate) value: Option<&'a [u8]>,
+}
+
+impl Place {
+    /// Stands on the successor of what was deleted here.
+    pub(crate) fn mark_deleted(&mut self, whole_key: bool) {
+        self.deleted = if whole_key {
+            Deleted::Key
+        } else {
+            Deleted::Value
+        };
+    }
+}

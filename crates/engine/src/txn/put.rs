@@ -1,0 +1,613 @@
+//! Storing records.
+
+use fulgurite_format::{Format, NodeFlags, V09};
+
+use super::snapshot::Sealed;
+use super::write::WriteTxn;
+use crate::cursor::{CursorId, Gone, Place};
+use crate::env::Database;
+use crate::tree::{self, Pages, Path, Step, Tree};
+use crate::value::{self, Removed, ValueAt};
+use crate::{Error, KeyOrder};
+
+/// What a put may not do, or how it finds its place. Combine with `|`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PutFlags(u8);
+
+impl PutFlags {
+    /// Stores in any case.
+    pub const NONE: PutFlags = PutFlags(0);
+    /// Stores only if the key has no value.
+    pub const NO_OVERWRITE: PutFlags = PutFlags(1);
+    /// With duplicates: stores only if the key does not have this value.
+    pub const NO_DUP_DATA: PutFlags = PutFlags(2);
+    /// Stores only if the key is greater than all others; finds its place without a search.
+    pub const APPEND: PutFlags = PutFlags(4);
+    /// With duplicates: stores only if the value is greater than all others of its key.
+    pub const APPEND_DUP: PutFlags = PutFlags(8);
+    /// Through a cursor: replaces the record it stands on.
+    pub const CURRENT: PutFlags = PutFlags(16);
+
+    /// Whether all of these are set.
+    #[must_use]
+    pub const fn has(self, flags: PutFlags) -> bool {
+        self.0 & flags.0 == flags.0
+    }
+}
+
+impl std::ops::BitOr for PutFlags {
+    type Output = PutFlags;
+
+    fn bitor(self, other: PutFlags) -> PutFlags {
+        PutFlags(self.0 | other.0)
+    }
+}
+
+/// How a put went.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Put<'t> {
+    /// The record is stored.
+    Stored,
+    /// The flags forbid it, and nothing was changed. Here is what the key has, its first value; for
+    /// [`PutFlags::APPEND`] that of the last key.
+    Exists(&'t [u8]),
+}
+
+/// How a reservation went.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Room<'t> {
+    /// Room for the value, to be filled; what is not filled is undefined.
+    Empty(&'t mut [u8]),
+    /// The flags forbid it; here is what the key has.
+    Exists(&'t [u8]),
+}
+
+/// What was done, inside.
+enum Done {
+    /// Stored; the way may still be good, and then leads to the record's entry.
+    Stored(bool),
+    Exists,
+}
+
+impl WriteTxn<'_> {
+    /// Stores a value under a key: in place of any it had, or with duplicates beside them.
+    /// # Errors
+    /// [`Error::KeyLength`], [`Error::IntegerKey`], [`Error::ValueLength`], [`Error::DuplicateLength`],
+    /// [`Error::FixedSize`], [`Error::WrongKind`] change nothing; any other error ends the transaction.
+    pub fn put(&mut self, database: Database, key: &[u8], value: &[u8]) -> Result<(), Error> {
+        self.put_in(database, &mut Path::new(), key, value, PutFlags::NONE)
+            .map(|_| ())
+    }
+
+    /// Stores a value under a key that has none; `false` if it has one, which stays.
+    /// # Errors
+    /// As [`WriteTxn::put`].
+    pub fn insert(&mut self, database: Database, key: &[u8], value: &[u8]) -> Result<bool, Error> {
+        let done = self.put_in(
+            database,
+            &mut Path::new(),
+            key,
+            value,
+            PutFlags::NO_OVERWRITE,
+        )?;
+        Ok(matches!(done, Done::Stored(_)))
+    }
+
+    /// Stores a value under a key greater than all others. Fills pages to the brim: the way to load sorted data.
+    /// # Errors
+    /// [`Error::AppendOrder`] changes nothing; otherwise as [`WriteTxn::put`].
+    pub fn append(&mut self, database: Database, key: &[u8], value: &[u8]) -> Result<(), Error> {
+        match self.put_in(database, &mut Path::new(), key, value, PutFlags::APPEND)? {
+            Done::Stored(_) => Ok(()),
+            Done::Exists => Err(Error::AppendOrder),
+        }
+    }
+
+    /// Stores a value under a key as the flags allow.
+    /// # Errors
+    /// As [`WriteTxn::put`]; [`Error::Flags`] for [`PutFlags::CURRENT`], which needs a cursor.
+    pub fn put_with(
+        &mut self,
+        database: Database,
+        key: &[u8],
+        value: &[u8],
+        flags: PutFlags,
+    ) -> Result<Put<'_>, Error> {
+        let mut path = Path::new();
+        match self.put_in(database, &mut path, key, value, flags)? {
+            Done::Stored(_) => Ok(Put::Stored),
+            Done::Exists => Ok(Put::Exists(self.existing(database, &path)?)),
+        }
+    }
+
+    /// Gives a key room for a value of `len` octets, in place of any it had, and lends it for filling. What is not
+    /// filled is undefined.
+    /// # Errors
+    /// As [`WriteTxn::put`]; [`Error::HasDuplicates`].
+    pub fn reserve(
+        &mut self,
+        database: Database,
+        key: &[u8],
+        len: usize,
+    ) -> Result<&mut [u8], Error> {
+        self.reserve_in(database, &mut Path::new(), key, len, PutFlags::NONE)?
+            .ok_or(Error::Flags)
+    }
+
+    /// As [`WriteTxn::reserve`], if the flags allow it.
+    /// # Errors
+    /// As [`WriteTxn::reserve`].
+    pub fn reserve_with(
+        &mut self,
+        database: Database,
+        key: &[u8],
+        len: usize,
+        flags: PutFlags,
+    ) -> Result<Room<'_>, Error> {
+        let mut path = Path::new();
+        let tree = self.checked_tree(database, key, len)?;
+        match self.find_place(database, &tree, &mut path, key, flags)? {
+            Some(exact) => {
+                let room = self.make_room(database, tree, &mut path, exact, key, len)?;
+                Ok(Room::Empty(room))
+            }
+            None => Ok(Room::Exists(self.existing(database, &path)?)),
+        }
+    }
+
+    /// A cursor's put.
+    pub(crate) fn put_at(
+        &mut self,
+        id: CursorId,
+        key: &[u8],
+        value: &[u8],
+        flags: PutFlags,
+    ) -> Result<Put<'_>, Error> {
+        let mut place = self.cursors.take(id)?;
+        let done = if flags.has(PutFlags::CURRENT) {
+            self.put_current(&mut place, key, value, flags)
+        } else {
+            self.put_through(&mut place, key, value, flags)
+        };
+        let path = place.way();
+        let database = place.database();
+        self.cursors.put_back(id, place);
+        match done? {
+            Done::Stored(_) => Ok(Put::Stored),
+            Done::Exists => Ok(Put::Exists(self.existing(database, &path)?)),
+        }
+    }
+
+    /// A cursor's reservation.
+    pub(crate) fn reserve_at(
+        &mut self,
+        id: CursorId,
+        key: &[u8],
+        len: usize,
+        flags: PutFlags,
+    ) -> Result<Room<'_>, Error> {
+        let mut place = self.cursors.take(id)?;
+        let database = place.database();
+        let found = self.reserve_place(&mut place, key, len, flags);
+        let mut path = place.way();
+        if matches!(found, Ok((_, Some(_)))) {
+            place.park_on(key, None);
+        }
+        self.cursors.put_back(id, place);
+        match found? {
+            (tree, Some(exact)) => {
+                let room = self.make_room(database, tree, &mut path, exact, key, len)?;
+                Ok(Room::Empty(room))
+            }
+            (_, None) => Ok(Room::Exists(self.existing(database, &path)?)),
+        }
+    }
+
+    fn reserve_place(
+        &mut self,
+        place: &mut Place,
+        key: &[u8],
+        len: usize,
+        flags: PutFlags,
+    ) -> Result<(Tree, Option<bool>), Error> {
+        let database = place.database();
+        let tree = self.checked_tree(database, key, len)?;
+        if tree.has_duplicates() {
+            return Err(Error::HasDuplicates);
+        }
+        if flags.has(PutFlags::CURRENT) {
+            self.check_current(place, &tree, key)?;
+            return Ok((tree, Some(true)));
+        }
+        let mut path = Path::new();
+        let found = self.find_place(database, &tree, &mut path, key, flags)?;
+        place.arrive(self.pages(), &tree, path)?;
+        Ok((tree, found))
+    }
+
+    fn put_through(
+        &mut self,
+        place: &mut Place,
+        key: &[u8],
+        value: &[u8],
+        flags: PutFlags,
+    ) -> Result<Done, Error> {
+        let database = place.database();
+        let mut path = Path::new();
+        let done = self.put_in(database, &mut path, key, value, flags)?;
+        let tree = self.tree(database)?;
+        match done {
+            Done::Stored(true) if !tree.has_duplicates() => {
+                place.arrive(self.pages(), &tree, path)?;
+            }
+            Done::Stored(_) => place.park_on(key, Some(value)),
+            Done::Exists => {
+                place.arrive(self.pages(), &tree, path)?;
+                let pair = tree.has_duplicates()
+                    && !flags.has(PutFlags::NO_OVERWRITE)
+                    && !flags.has(PutFlags::APPEND);
+                if pair {
+                    place.enter_value(self.pages(), &tree, value)?;
+                } else if flags.has(PutFlags::APPEND) {
+                    place.go(self.pages(), &tree, crate::Move::Last)?;
+                }
+            }
+        }
+        Ok(done)
+    }
+
+    /// Replaces the record under the cursor.
+    fn put_current(
+        &mut self,
+        place: &mut Place,
+        key: &[u8],
+        value: &[u8],
+        flags: PutFlags,
+    ) -> Result<Done, Error> {
+        let database = place.database();
+        let tree = self.checked_tree(database, key, value.len())?;
+        self.check_current(place, &tree, key)?;
+        if !tree.has_duplicates() {
+            self.park_others(database)?;
+            let mut path = place.way();
+            let good = self.store(database, tree, &mut path, true, key, value)?;
+            if good {
+                place.arrive(self.pages(), &self.tree(database)?, path)?;
+            } else {
+                place.park_on(key, None);
+            }
+            return Ok(Done::Stored(good));
+        }
+        self.check_value(&tree, value)?;
+        if flags.has(PutFlags::NO_DUP_DATA) && !place.is_single() {
+            return Err(Error::Flags);
+        }
+        let Some((own, old)) = place.current(self.pages(), &tree)? else {
+            return Err(Error::CursorUnset);
+        };
+        let (own, old) = (own.to_vec(), old.to_vec());
+        let mut path = place.way();
+        let leaf = leaf_of(&path, &tree)?;
+        let same = tree.value_order.compare(&old, value).is_eq();
+        if !same && value::seek_value(self.pages(), &tree, leaf, value)?.1 {
+            place.enter_value(self.pages(), &tree, value)?;
+            return Ok(Done::Exists);
+        }
+        self.park_others(database)?;
+        self.guarded(|txn| {
+            let mut tree = tree;
+            txn.pages.spill_if_full()?;
+            let (at, _) = value::seek_value(txn.pages(), &tree, leaf, &old)?;
+            let removed = value::remove_value(&mut txn.pages, &mut tree, &mut path, at)?;
+            txn.set_tree(database, tree);
+            let exact = tree::seek(txn.pages(), &tree, &own, &mut path)?;
+            match removed {
+                Removed::Value(_) if exact => {
+                    let leaf = leaf_of(&path, &tree)?;
+                    let (at, _) = value::seek_value(txn.pages(), &tree, leaf, value)?;
+                    value::add_value(&mut txn.pages, &mut tree, &mut path, at, value)?;
+                }
+                _ => {
+                    tree::touch_path(&mut txn.pages, &mut tree, &mut path)?;
+                    value::first_of_key(&mut txn.pages, &mut tree, &mut path, &own, value)?;
+                }
+            }
+            txn.set_tree(database, tree);
+            Ok(())
+        })?;
+        place.park_on(&own, Some(value));
+        let gone = Gone {
+            key: &own,
+            value: Some(&old),
+        };
+        self.cursors.follow(&gone, place);
+        Ok(Done::Stored(false))
+    }
+
+    /// Makes sure that a cursor stands on a record that this key may replace.
+    fn check_current(&mut self, place: &mut Place, tree: &Tree, key: &[u8]) -> Result<(), Error> {
+        place.unpark(self.pages(), tree)?;
+        let Some((own, _)) = place.current(self.pages(), tree)? else {
+            return Err(Error::CursorUnset);
+        };
+        if tree.order.compare(own, key).is_ne() {
+            return Err(Error::CursorKey);
+        }
+        self.check_plain_record(place.database(), &place.way())
+    }
+
+    fn put_in(
+        &mut self,
+        database: Database,
+        path: &mut Path,
+        key: &[u8],
+        value: &[u8],
+        flags: PutFlags,
+    ) -> Result<Done, Error> {
+        let tree = self.checked_tree(database, key, value.len())?;
+        if tree.has_duplicates() {
+            self.check_value(&tree, value)?;
+        }
+        let Some(exact) = self.find_place(database, &tree, path, key, flags)? else {
+            return Ok(Done::Exists);
+        };
+        if exact && tree.has_duplicates() {
+            return self.put_beside(database, tree, path, value, flags);
+        }
+        self.park_others(database)?;
+        self.store(database, tree, path, exact, key, value)
+            .map(Done::Stored)
+    }
+
+    /// Adds a value to a key that has some.
+    fn put_beside(
+        &mut self,
+        database: Database,
+        tree: Tree,
+        path: &mut Path,
+        value: &[u8],
+        flags: PutFlags,
+    ) -> Result<Done, Error> {
+        let leaf = leaf_of(path, &tree)?;
+        let (at, exact) = if flags.has(PutFlags::APPEND_DUP) {
+            let (at, last) = value::last_value(self.pages(), &tree, leaf)?;
+            if tree.value_order.compare(value, last).is_le() {
+                return Ok(Done::Exists);
+            }
+            (behind(at), false)
+        } else {
+            value::seek_value(self.pages(), &tree, leaf, value)?
+        };
+        if exact && flags.has(PutFlags::NO_DUP_DATA) {
+            return Ok(Done::Exists);
+        }
+        self.park_others(database)?;
+        self.guarded(|txn| {
+            let mut tree = tree;
+            txn.pages.spill_if_full()?;
+            let good = if exact {
+                // Nothing to store, but it counts as a change.
+                tree::touch_path(&mut txn.pages, &mut tree, path)?;
+                true
+            } else {
+                value::add_value(&mut txn.pages, &mut tree, path, at, value)?
+            };
+            txn.set_tree(database, tree);
+            Ok(Done::Stored(good))
+        })
+    }
+
+    /// Finds the place for a key: whether it is there, or `None` if the flags forbid to store it.
+    fn find_place(
+        &mut self,
+        database: Database,
+        tree: &Tree,
+        path: &mut Path,
+        key: &[u8],
+        flags: PutFlags,
+    ) -> Result<Option<bool>, Error> {
+        if flags.has(PutFlags::CURRENT) {
+            return Err(Error::Flags);
+        }
+        if flags.has(PutFlags::APPEND) {
+            return Ok(self.find_end(tree, path, key)?.then_some(false));
+        }
+        let exact = tree::seek(self.pages(), tree, key, path)?;
+        let Some(leaf) = path.leaf() else {
+            return Ok(Some(exact));
+        };
+        if exact && flags.has(PutFlags::NO_OVERWRITE) {
+            return Ok(None);
+        }
+        if exact {
+            self.check_plain_record(database, path)?;
+        } else if tree.order == KeyOrder::Integer {
+            let page = self.pages().tree_page(leaf.pgno, tree.leaf)?;
+            let near = page
+                .key(leaf.index.saturating_sub(1))
+                .map_err(Error::at(leaf.pgno))?;
+            check_same_size(tree, near, key)?;
+        }
+        Ok(Some(exact))
+    }
+
+    /// Goes behind the last key; `false`, and on it, if it is not smaller than this one.
+    fn find_end(&self, tree: &Tree, path: &mut Path, key: &[u8]) -> Result<bool, Error> {
+        if !tree::last(self.pages(), tree, path)? {
+            return Ok(true);
+        }
+        let last = value::key_at(self.pages(), tree, path)?;
+        check_same_size(tree, last, key)?;
+        if tree.order.compare(key, last).is_le() {
+            return Ok(false);
+        }
+        if let Some(leaf) = path.leaf_mut() {
+            leaf.index += 1;
+        }
+        Ok(true)
+    }
+
+    /// The first value of the entry a path leads to.
+    fn existing(&self, database: Database, path: &Path) -> Result<&[u8], Error> {
+        let tree = self.tree(database)?;
+        let leaf = leaf_of(path, &tree)?;
+        let node = self.pages().leaf_node(leaf)?;
+        if tree.has_duplicates() {
+            return value::first_value(self.pages(), &tree, leaf.pgno, &node);
+        }
+        value::value_of(self.pages(), leaf.pgno, &node)
+    }
+
+    /// Refuses to touch the record of a named database as if it were a plain one.
+    pub(super) fn check_plain_record(&self, database: Database, path: &Path) -> Result<(), Error> {
+        // Only the main tree holds records that describe databases.
+        let Some(leaf) = path.leaf().filter(|_| database == Database::MAIN) else {
+            return Ok(());
+        };
+        let node = self.pages().leaf_node(leaf)?;
+        if node.flags.0 == NodeFlags::SUB_TREE {
+            return Err(Error::WrongKind(
+                String::from_utf8_lossy(node.key).into_owned(),
+            ));
+        }
+        Ok(())
+    }
+
+    /// Checks a key and a value's length.
+    pub(super) fn checked_tree(
+        &mut self,
+        database: Database,
+        key: &[u8],
+        len: usize,
+    ) -> Result<Tree, Error> {
+        self.check_alive()?;
+        if database == Database::FREE_LIST {
+            return Err(Error::ReadOnly);
+        }
+        let tree = self.tree(database)?;
+        let max = V09::key_max(self.page_size());
+        if key.is_empty() || key.len() > max {
+            return Err(Error::KeyLength {
+                len: key.len(),
+                max,
+            });
+        }
+        if u32::try_from(len).is_err() {
+            return Err(Error::ValueLength(len));
+        }
+        tree.order.check_key(key)?;
+        Ok(tree)
+    }
+
+    /// Checks a value that is a key of an inner tree.
+    fn check_value(&self, tree: &Tree, value: &[u8]) -> Result<(), Error> {
+        let max = V09::key_max(self.page_size());
+        if value.is_empty() || value.len() > max {
+            return Err(Error::DuplicateLength {
+                len: value.len(),
+                max,
+            });
+        }
+        if tree.value_order == KeyOrder::Integer && !matches!(value.len(), 4 | 8) {
+            return Err(Error::FixedSize {
+                len: value.len(),
+                wanted: 8,
+            });
+        }
+        Ok(())
+    }
+
+    /// Stores a record at its place; tells whether the way is still good.
+    fn store(
+        &mut self,
+        database: Database,
+        mut tree: Tree,
+        path: &mut Path,
+        exact: bool,
+        key: &[u8],
+        value: &[u8],
+    ) -> Result<bool, Error> {
+        self.failed = true;
+        self.pages.spill_if_full()?;
+        let good = if tree.has_duplicates() {
+            tree::touch_path(&mut self.pages, &mut tree, path)?;
+            value::first_of_key(&mut self.pages, &mut tree, path, key, value)?.is_some()
+        } else {
+            value::store_value(&mut self.pages, &mut tree, path, exact, key, value)?
+        };
+        self.trees.get_mut().change(database, tree);
+        self.failed = false;
+        Ok(good)
+    }
+
+    fn reserve_in(
+        &mut self,
+        database: Database,
+        path: &mut Path,
+        key: &[u8],
+        len: usize,
+        flags: PutFlags,
+    ) -> Result<Option<&mut [u8]>, Error> {
+        let tree = self.checked_tree(database, key, len)?;
+        match self.find_place(database, &tree, path, key, flags)? {
+            Some(exact) => self
+                .make_room(database, tree, path, exact, key, len)
+                .map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn make_room(
+        &mut self,
+        database: Database,
+        mut tree: Tree,
+        path: &mut Path,
+        exact: bool,
+        key: &[u8],
+        len: usize,
+    ) -> Result<&mut [u8], Error> {
+        if tree.has_duplicates() {
+            return Err(Error::HasDuplicates);
+        }
+        self.park_others(database)?;
+        self.failed = true;
+        self.pages.spill_if_full()?;
+        let room = value::place_value(&mut self.pages, &mut tree, path, exact, key, len)?;
+        self.trees.get_mut().change(database, tree);
+        self.failed = false;
+        Ok(room)
+    }
+}
+
+/// One behind a value.
+fn behind(at: ValueAt) -> ValueAt {
+    match at {
+        ValueAt::One => ValueAt::One,
+        ValueAt::Page(index) => ValueAt::Page(index + 1),
+        ValueAt::Tree(inner, mut path) => {
+            if let Some(leaf) = path.leaf_mut() {
+                leaf.index += 1;
+            }
+            ValueAt::Tree(inner, path)
+        }
+    }
+}
+
+fn leaf_of(path: &Path, tree: &Tree) -> Result<Step, Error> {
+    path.leaf().ok_or(Error::BeyondEnd(tree.record.root))
+}
+
+/// All integer keys of a database have one size.
+fn check_same_size(tree: &Tree, present: &[u8], key: &[u8]) -> Result<(), Error> {
+    if tree.order != KeyOrder::Integer || present.len() == key.len() {
+        return Ok(());
+    }
+    Err(Error::IntegerKey {
+        len: key.len(),
+        wanted: if present.len() == 4 {
+            "4 octets"
+        } else {
+            "8 octets"
+        },
+    })
+}

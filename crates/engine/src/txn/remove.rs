@@ -1,0 +1,272 @@
+//! Removing records, and moving cursors.
+
+use fulgurite_format::NodeFlags;
+
+use super::snapshot::Sealed;
+use super::write::WriteTxn;
+use crate::Error;
+use crate::cursor::{CursorId, Gone, Move, Place, Record, WriteCursor};
+use crate::env::Database;
+use crate::tree::{self, Pages, Path, Tree};
+use crate::value::{self, Removed};
+
+impl<'env> WriteTxn<'env> {
+    /// Removes a key and all its values; `false` if there is none.
+    /// # Errors
+    /// [`Error::WrongKind`] if it names a database, see [`WriteTxn::drop_database`]; any other ends the transaction.
+    pub fn delete(&mut self, database: Database, key: &[u8]) -> Result<bool, Error> {
+        let Some((tree, mut path)) = self.find(database, key)? else {
+            return Ok(false);
+        };
+        if !self.has_cursors() {
+            self.remove_key(database, tree, &mut path)?;
+            return Ok(true);
+        }
+        self.delete_tracked(database, tree, path, None)
+    }
+
+    /// Removes one value of a key; `false` if the key does not have it. Without duplicates the value is not looked at.
+    /// # Errors
+    /// As [`WriteTxn::delete`].
+    pub fn delete_pair(
+        &mut self,
+        database: Database,
+        key: &[u8],
+        value: &[u8],
+    ) -> Result<bool, Error> {
+        let Some((tree, mut path)) = self.find(database, key)? else {
+            return Ok(false);
+        };
+        if !tree.has_duplicates() {
+            return self.delete(database, key);
+        }
+        let Some(leaf) = path.leaf() else {
+            return Ok(false);
+        };
+        let (at, exact) = value::seek_value(self.pages(), &tree, leaf, value)?;
+        if !exact {
+            return Ok(false);
+        }
+        if self.has_cursors() {
+            return self.delete_tracked(database, tree, path, Some(value));
+        }
+        self.remove_one(database, tree, &mut path, at)?;
+        Ok(true)
+    }
+
+    /// Opens a cursor that is kept in step with all changes of the transaction.
+    /// # Errors
+    /// As [`crate::Snapshot::cursor`].
+    pub fn open_cursor(&mut self, database: Database) -> Result<CursorId, Error> {
+        self.check_alive()?;
+        self.tree(database)?;
+        Ok(self.cursors.open(database))
+    }
+
+    /// Closes a cursor; nothing happens if it is closed already.
+    pub fn close_cursor(&mut self, id: CursorId) {
+        self.cursors.close(id);
+    }
+
+    /// Lends a cursor for moves and changes.
+    /// # Errors
+    /// [`Error::CursorClosed`], [`Error::TransactionFailed`].
+    pub fn at(&mut self, id: CursorId) -> Result<WriteCursor<'_, 'env>, Error> {
+        self.check_alive()?;
+        let place = self.cursors.take(id)?;
+        self.cursors.put_back(id, place);
+        Ok(WriteCursor::new(self, id, false))
+    }
+
+    /// A cursor that can change what it stands on; closed when dropped.
+    /// # Errors
+    /// As [`crate::Snapshot::cursor`].
+    pub fn cursor_mut(&mut self, database: Database) -> Result<WriteCursor<'_, 'env>, Error> {
+        let id = self.open_cursor(database)?;
+        Ok(WriteCursor::new(self, id, true))
+    }
+
+    /// Moves a cursor.
+    pub(crate) fn move_cursor(
+        &self,
+        id: CursorId,
+        step: Move<'_>,
+    ) -> Result<Option<Record<'_>>, Error> {
+        self.with_place(id, |txn, place| {
+            let pages = txn.pages();
+            let tree = txn.tree(place.database())?;
+            place.unpark(pages, &tree)?;
+            place.go(pages, &tree, step)
+        })
+    }
+
+    /// Works on a cursor's place.
+    pub(crate) fn with_place<'t, T: 't>(
+        &'t self,
+        id: CursorId,
+        work: impl FnOnce(&'t WriteTxn<'env>, &mut Place) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let mut place = self.cursors.take(id)?;
+        let result = work(self, &mut place);
+        self.cursors.put_back(id, place);
+        result
+    }
+
+    /// Asks a cursor's place something; a closed cursor has no properties.
+    pub(crate) fn inspect_place(&self, id: CursorId, ask: impl FnOnce(&Place) -> bool) -> bool {
+        self.with_place(id, |_, place| Ok(ask(place)))
+            .unwrap_or(false)
+    }
+
+    /// Whether a cursor's database holds fixed-size duplicates.
+    pub(crate) fn has_fixed_values(&self, id: CursorId) -> Result<bool, Error> {
+        self.with_place(id, |txn, place| {
+            Ok(txn.tree(place.database())?.has_fixed_values())
+        })
+    }
+
+    /// Removes what a cursor stands on.
+    pub(crate) fn delete_at(&mut self, id: CursorId, all_values: bool) -> Result<bool, Error> {
+        self.check_alive()?;
+        let mut place = self.cursors.take(id)?;
+        let result = self.delete_through(&mut place, all_values);
+        self.cursors.put_back(id, place);
+        result
+    }
+
+    fn delete_through(&mut self, place: &mut Place, all_values: bool) -> Result<bool, Error> {
+        let database = place.database();
+        let tree = self.tree(database)?;
+        place.unpark(self.pages(), &tree)?;
+        let Some((key, value)) = place.go(self.pages(), &tree, Move::Current)? else {
+            return Ok(false);
+        };
+        let key = key.to_vec();
+        let value = (tree.has_duplicates() && !all_values).then(|| value.to_vec());
+        self.check_plain_record(database, &place.way())?;
+        self.park_others(database)?;
+        let mut path = place.way();
+        let (whole_key, good) = match &value {
+            None => (true, self.remove_key(database, tree, &mut path)?),
+            Some(value) => {
+                let leaf = path.leaf().ok_or(Error::BeyondEnd(tree.record.root))?;
+                let (at, _) = value::seek_value(self.pages(), &tree, leaf, value)?;
+                match self.remove_one(database, tree, &mut path, at)? {
+                    Removed::Key(good) => (true, good),
+                    Removed::Value(good) => (false, good),
+                }
+            }
+        };
+        self.stand_on_successor(place, path, good, whole_key, &key, value.as_deref())?;
+        let gone = Gone {
+            key: &key,
+            value: value.as_deref().filter(|_| !whole_key),
+        };
+        if self.has_cursors() {
+            // The others follow to the same place; they find their own way to it.
+            let tree = self.tree(database)?;
+            let mut there = place.clone();
+            there.park(self.pages(), &tree)?;
+            self.cursors.follow(&gone, &there);
+        }
+        Ok(true)
+    }
+
+    /// Puts the place of a deleted record on what comes after it.
+    fn stand_on_successor(
+        &self,
+        place: &mut Place,
+        mut path: Path,
+        good: bool,
+        whole_key: bool,
+        key: &[u8],
+        value: Option<&[u8]>,
+    ) -> Result<(), Error> {
+        let tree = self.tree(place.database())?;
+        if !good {
+            tree::seek(self.pages(), &tree, key, &mut path)?;
+        }
+        place.arrive(self.pages(), &tree, path)?;
+        if !whole_key && let Some(value) = value {
+            place.enter_value(self.pages(), &tree, value)?;
+        }
+        place.mark_deleted(whole_key);
+        Ok(())
+    }
+
+    fn delete_tracked(
+        &mut self,
+        database: Database,
+        tree: Tree,
+        path: Path,
+        value: Option<&[u8]>,
+    ) -> Result<bool, Error> {
+        let mut place = Place::new(database);
+        place.arrive(self.pages(), &tree, path)?;
+        if let Some(value) = value {
+            place.enter_value(self.pages(), &tree, value)?;
+        }
+        self.delete_through(&mut place, value.is_none())
+    }
+
+    /// The entry of a key that may be removed.
+    fn find(&mut self, database: Database, key: &[u8]) -> Result<Option<(Tree, Path)>, Error> {
+        self.check_alive()?;
+        if database == Database::FREE_LIST {
+            return Err(Error::ReadOnly);
+        }
+        let tree = self.tree(database)?;
+        let mut path = Path::new();
+        if key.is_empty() || !tree::seek(self.pages(), &tree, key, &mut path)? {
+            return Ok(None);
+        }
+        self.check_plain_record(database, &path)?;
+        Ok(Some((tree, path)))
+    }
+
+    /// Removes the entry a path leads to, with all values; tells whether the way is still good.
+    fn remove_key(
+        &mut self,
+        database: Database,
+        tree: Tree,
+        path: &mut Path,
+    ) -> Result<bool, Error> {
+        let run = {
+            let view = self.pages();
+            let leaf = path.leaf().ok_or(Error::BeyondEnd(tree.record.root))?;
+            let node = view.leaf_node(leaf)?;
+            (node.flags.0 == NodeFlags::OVERFLOW)
+                .then(|| value::run_of(view, leaf.pgno, &node))
+                .transpose()?
+        };
+        self.guarded(|txn| {
+            let mut tree = tree;
+            txn.pages.spill_if_full()?;
+            let good = if tree.has_duplicates() {
+                value::remove_values(&mut txn.pages, &mut tree, path)?
+            } else {
+                tree::touch_path(&mut txn.pages, &mut tree, path)?;
+                value::release_value(&mut txn.pages, &mut tree.record, run)?;
+                tree::remove(&mut txn.pages, &mut tree, path)?
+            };
+            txn.set_tree(database, tree);
+            Ok(good)
+        })
+    }
+
+    fn remove_one(
+        &mut self,
+        database: Database,
+        tree: Tree,
+        path: &mut Path,
+        at: value::ValueAt,
+    ) -> Result<Removed, Error> {
+        self.guarded(|txn| {
+            let mut tree = tree;
+            txn.pages.spill_if_full()?;
+            let removed = value::remove_value(&mut txn.pages, &mut tree, path, at)?;
+            txn.set_tree(database, tree);
+            Ok(removed)
+        })
+    }
+}

@@ -1,0 +1,90 @@
+//! Sub-pages: the duplicates of one key as a little page inside the key's node, always just as long as they need.
+
+use crate::{Format, Malformed, NodeFlags, NodeValue, Page, PageKind, PageMut, Pgno};
+
+/// Octets of a sub-page of this kind that holds so many items of so many octets together.
+#[must_use]
+pub fn sub_page_len<F: Format>(kind: PageKind, items: impl Iterator<Item = usize>) -> usize {
+    let used: usize = items.map(|len| entry_len::<F>(kind, len)).sum();
+    // Packed items may have any size; node sizes are even.
+    (F::HEADER_LEN + used).next_multiple_of(2)
+}
+
+/// A sub-page of these items, which are in order.
+/// # Errors
+/// [`Malformed::ItemLength`] if an item does not have the size of a packed page's items.
+pub fn new_sub_page<F: Format>(
+    pgno: Pgno,
+    kind: PageKind,
+    items: &[&[u8]],
+) -> Result<Vec<u8>, Malformed> {
+    let len = sub_page_len::<F>(kind, items.iter().map(|item| item.len()));
+    let mut bytes = vec![0; len];
+    let mut page = PageMut::<F>::initialise_sub(&mut bytes, pgno, kind);
+    for (index, item) in items.iter().enumerate() {
+        insert(&mut page, index, item)?;
+    }
+    Ok(bytes)
+}
+
+/// A copy of a sub-page with one more item at `index`.
+/// # Errors
+/// As [`Page::parse_sub`], and [`Malformed::ItemLength`].
+pub fn sub_page_with<F: Format>(
+    pgno: Pgno,
+    page: &Page<'_, F>,
+    index: usize,
+    item: &[u8],
+) -> Result<Vec<u8>, Malformed> {
+    rebuilt(pgno, page, None, Some((index, item)))
+}
+
+/// A copy of a sub-page without item `index`.
+/// # Errors
+/// As [`Page::parse_sub`].
+pub fn sub_page_without<F: Format>(
+    pgno: Pgno,
+    page: &Page<'_, F>,
+    index: usize,
+) -> Result<Vec<u8>, Malformed> {
+    rebuilt(pgno, page, Some(index), None)
+}
+
+fn rebuilt<F: Format>(
+    pgno: Pgno,
+    page: &Page<'_, F>,
+    without: Option<usize>,
+    with: Option<(usize, &[u8])>,
+) -> Result<Vec<u8>, Malformed> {
+    let mut items = Vec::with_capacity(page.len() + 1);
+    for index in (0..page.len()).filter(|index| Some(*index) != without) {
+        items.push(page.key(index)?);
+    }
+    if let Some((index, item)) = with {
+        if index > items.len() {
+            return Err(Malformed::Node(index));
+        }
+        items.insert(index, item);
+    }
+    new_sub_page::<F>(pgno, page.kind(), &items)
+}
+
+fn insert<F: Format>(
+    page: &mut PageMut<'_, F>,
+    index: usize,
+    item: &[u8],
+) -> Result<(), Malformed> {
+    if page.insert(index, item, NodeValue::Data(&[], NodeFlags(0)))? {
+        Ok(())
+    } else {
+        Err(Malformed::NodeSum)
+    }
+}
+
+/// Octets an item takes in a page that holds duplicates.
+fn entry_len<F: Format>(kind: PageKind, len: usize) -> usize {
+    match kind {
+        PageKind::Packed(_) => len,
+        PageKind::Branch | PageKind::Leaf => 2 + F::leaf_node_len(len, 0),
+    }
+}
