@@ -40,17 +40,24 @@ impl Error {
             Error::KeyLength { .. }
             | Error::IntegerKey { .. }
             | Error::ValueLength(_)
+            | Error::DuplicateLength { .. }
+            | Error::FixedSize { .. }
             | Error::NameLength { .. } => BAD_LENGTH,
             Error::AppendOrder => KEY_EXISTS,
             Error::NoDatabase(_) => NOT_FOUND,
             Error::WrongKind(_)
             | Error::MainUnsuitable
             | Error::OrderMismatch { .. }
-            | Error::Duplicates(_) => INCOMPATIBLE,
+            | Error::NoDuplicates
+            | Error::HasDuplicates => INCOMPATIBLE,
             Error::DatabasesFull(_) => DATABASES_FULL,
             Error::MapFull(_) => MAP_FULL,
             Error::GrownBeyondBound(_) | Error::MapResized(_) => MAP_RESIZED,
-            Error::MapSizeBusy => INVALID_ARGUMENT,
+            Error::MapSizeBusy
+            | Error::CursorUnset
+            | Error::CursorKey
+            | Error::CursorClosed
+            | Error::Flags => INVALID_ARGUMENT,
             Error::ReaderBusy => BAD_READER_SLOT,
             Error::WriterBusy | Error::TransactionFailed | Error::NotNested => BAD_TXN,
             Error::ReadersFull(_) => READERS_FULL,

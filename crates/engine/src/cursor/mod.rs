@@ -16,7 +16,7 @@ pub use place::Place;
 pub use read::{Cursor, PlacedCursor};
 pub use step::Move;
 pub use table::CursorId;
-pub(crate) use table::{CursorTable, Gone};
+pub(crate) use table::{CursorTable, Gone, SavedCursors};
 pub use write::WriteCursor;
 
 /// A key with its value, lent for `'t`.

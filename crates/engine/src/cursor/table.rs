@@ -173,17 +173,6 @@ impl CursorTable {
             }
         }
     }
-
-    /// Closes the cursors opened since these were noted.
-    pub(crate) fn close_newer(&mut self, saved: &SavedCursors) {
-        for (index, slot) in self.slots.get_mut().iter_mut().enumerate() {
-            let old = saved.0.get(index).and_then(Option::as_ref);
-            let same = |slot: &Slot| old.is_some_and(|old| old.serial == slot.serial);
-            if !slot.as_ref().is_some_and(same) {
-                *slot = None;
-            }
-        }
-    }
 }
 
 /// A record that was deleted; without a value, its key with all values.

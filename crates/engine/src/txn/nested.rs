@@ -5,6 +5,7 @@ use std::ops::{Deref, DerefMut};
 use super::trees::Trees;
 use super::write::WriteTxn;
 use crate::Error;
+use crate::cursor::SavedCursors;
 
 /// A part of a write transaction that can be undone by itself, and can have such parts in turn, to any depth.
 ///
@@ -114,6 +115,7 @@ impl<'env> DerefMut for NestedTxn<'_, 'env> {
 #[derive(Debug)]
 pub(super) struct Level {
     trees: Trees,
+    cursors: SavedCursors,
 }
 
 impl<'env> WriteTxn<'env> {
@@ -187,14 +189,19 @@ impl<'env> WriteTxn<'env> {
 
     /// Notes what a nested transaction may change beside pages.
     fn save_level(&mut self) -> Result<Level, Error> {
+        for database in self.cursors.databases() {
+            self.park_others(database)?;
+        }
         Ok(Level {
             trees: self.trees.get_mut().clone(),
+            cursors: self.cursors.save(),
         })
     }
 
     /// Puts back what [`WriteTxn::save_level`] noted, once the pages are what they were.
     fn restore_level(&mut self, level: Level) {
         *self.trees.get_mut() = level.trees;
+        self.cursors.restore(level.cursors);
         // A nested transaction begins only where nothing has failed.
         self.failed = false;
     }

@@ -313,10 +313,14 @@ pub(crate) fn outside_of<'p, P: Pages<'p>>(
                 let (first, count) = super::run_of(pages, leaf, &node)?;
                 found.push(Outside::Run(first, count));
             }
-            SUB_TREE => {
+            // Inner trees hold nothing else: what says so would lead in circles.
+            SUB_TREE if tree.has_duplicates() => {
                 if let Values::Tree(inner) = values_of(pages, tree, leaf, &node)? {
                     found.push(Outside::Tree(inner));
                 }
+            }
+            flags if flags & NodeFlags::DUPLICATES != 0 && !tree.has_duplicates() => {
+                return Err(Error::at(leaf)(Malformed::NodeFlags { index, flags }));
             }
             _ => {}
         }
@@ -434,7 +438,8 @@ fn inner_flags(tree: &Tree) -> u16 {
         }
 }
 
-fn inner_tree(tree: &Tree, record: TreeRecord) -> Option<Tree> {
+fn inner_tree(tree: &Tree, mut record: TreeRecord) -> Option<Tree> {
+    record.flags = DatabaseFlags(inner_flags(tree));
     let leaf = if tree.has_fixed_values() {
         let len = u16::try_from(record.pad).ok().filter(|len| *len > 0)?;
         PageKind::Packed(len)
