@@ -61,6 +61,4 @@ pub use error::Error;
 pub use fulgurite_format::{DatabaseFlags, Malformed, Pgno, Txnid};
 pub use fulgurite_os::{DiskObserver, DiskStep};
 pub use order::{CustomOrder, KeyOrder};
-pub use txn::{
-    NestedTxn, ParkedReader, Put, PutFlags, ReadTxn, Room, Snapshot, Stat, WriteTxn,
-};
+pub use txn::{NestedTxn, ParkedReader, Put, PutFlags, ReadTxn, Room, Snapshot, Stat, WriteTxn};
