@@ -43,6 +43,9 @@ pub enum DiskStep {
 /// Flag for opening a file whose writes are durable when they return.
 pub const SYNCHRONOUS: i32 = libc::O_DSYNC;
 
+/// The error number for a directory where a file should be.
+pub const IS_A_DIRECTORY: i32 = libc::EISDIR;
+
 /// What tells two files apart, whatever their paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FileIdentity {
@@ -90,7 +93,7 @@ impl fmt::Debug for DataFile {
 }
 
 impl DataFile {
-    /// Joins the descriptors; `meta` is open with synchronous writes.
+    /// Joins the descriptors; `meta` is open with synchronous writes, and missing if nothing is to be written.
     #[must_use]
     pub fn new(
         pages: File,
@@ -108,6 +111,12 @@ impl DataFile {
     #[must_use]
     pub fn pages(&self) -> &File {
         &self.pages
+    }
+
+    /// Whether meta pages can be written, and so anything.
+    #[must_use]
+    pub fn is_writable(&self) -> bool {
+        self.meta.is_some()
     }
 
     /// Length of the file in octets.

@@ -17,9 +17,9 @@ mod process;
 mod record_lock;
 mod shared;
 
-pub use disk::{DataFile, DiskObserver, DiskStep, FileIdentity, SYNCHRONOUS};
-pub use map::Map;
+pub use disk::{DataFile, DiskObserver, DiskStep, FileIdentity, IS_A_DIRECTORY, SYNCHRONOUS};
+pub use map::{ADDRESS_TAKEN, Map};
 pub use mutex::{LockOutcome, NOT_RECOVERABLE, SharedMutex};
-pub use process::{fork_generation, page_size, process_id, thread_word};
+pub use process::{address_space_is_limited, fork_generation, page_size, process_id, thread_word};
 pub use record_lock::{LockKind, is_locked_by_other, lock_byte_wait, try_lock_byte, unlock_byte};
 pub use shared::SharedMap;

@@ -12,6 +12,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::mm::{Advice, MapFlags, MsyncFlags, ProtFlags, madvise, mmap, msync, munmap};
 
+/// The error number of [`Map::reserve_at`] when something is there already.
+pub const ADDRESS_TAKEN: i32 = libc::EEXIST;
+
 /// A shared mapping of a data file that may reach far behind the file's end.
 ///
 /// Nothing behind the end of the file may be touched (the system answers with a bus error); whoever borrows bytes
@@ -34,28 +37,61 @@ impl Map {
     /// # Errors
     /// The system's, when even `len_min` is refused.
     pub fn reserve(file: &File, len: usize, len_min: usize, writable: bool) -> io::Result<Map> {
+        let mut wish = len.max(len_min);
+        loop {
+            match Self::over(file, wish, writable, None) {
+                Ok(map) => return Ok(map),
+                Err(_) if wish / 2 >= len_min && wish > len_min => wish = (wish / 2).max(len_min),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Reserves `len` octets of address space over `file`, beginning at `address`.
+    /// # Errors
+    /// The system's; `EEXIST` if anything is there.
+    pub fn reserve_at(file: &File, len: usize, writable: bool, address: usize) -> io::Result<Map> {
+        let map = Self::over(file, len, writable, Some(address))?;
+        if map.address() == address {
+            Ok(map)
+        } else {
+            // Systems before Linux 4.17 take the address for a wish.
+            Err(rustix::io::Errno::EXIST.into())
+        }
+    }
+
+    fn over(file: &File, len: usize, writable: bool, address: Option<usize>) -> io::Result<Map> {
         let mut protection = ProtFlags::READ;
         if writable {
             protection |= ProtFlags::WRITE;
         }
-        let mut wish = len.max(len_min);
-        loop {
-            let flags = MapFlags::SHARED | MapFlags::NORESERVE;
-            // SAFETY: a fresh mapping at an address of the kernel's choice aliases nothing of ours.
-            match unsafe { mmap(ptr::null_mut(), wish, protection, flags, file, 0) } {
-                Ok(base) => {
-                    let base = NonNull::new(base.cast::<u8>())
-                        .ok_or_else(|| io::Error::other("mapping at address zero"))?;
-                    return Ok(Map {
-                        base,
-                        len: wish,
-                        writable,
-                    });
-                }
-                Err(_) if wish / 2 >= len_min && wish > len_min => wish = (wish / 2).max(len_min),
-                Err(error) => return Err(error.into()),
-            }
+        let mut flags = MapFlags::SHARED | MapFlags::NORESERVE;
+        let mut at = ptr::null_mut();
+        if let Some(address) = address {
+            flags |= MapFlags::FIXED_NOREPLACE;
+            at = ptr::without_provenance_mut(address);
         }
+        // SAFETY: the mapping replaces none, so it aliases nothing of ours.
+        let base = unsafe { mmap(at, len, protection, flags, file, 0) }?;
+        let base = NonNull::new(base.cast::<u8>())
+            .ok_or_else(|| io::Error::other("mapping at address zero"))?;
+        Ok(Map {
+            base,
+            len,
+            writable,
+        })
+    }
+
+    /// Where the mapping begins.
+    #[must_use]
+    pub fn address(&self) -> usize {
+        self.base.addr().get()
+    }
+
+    /// Whether bytes can be borrowed for writing.
+    #[must_use]
+    pub const fn is_writable(&self) -> bool {
+        self.writable
     }
 
     /// Reserved length in octets.

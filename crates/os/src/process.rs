@@ -9,6 +9,13 @@ pub fn page_size() -> usize {
     rustix::param::page_size()
 }
 
+/// Whether this process may map less memory than the machine can address (`ulimit -v`).
+#[must_use]
+pub fn address_space_is_limited() -> bool {
+    let limit = rustix::process::getrlimit(rustix::process::Resource::As);
+    limit.current.is_some()
+}
+
 /// This process's id, as it stands in reader slots. Asks the system each time: the answer changes in a forked child.
 #[must_use]
 pub fn process_id() -> u32 {
