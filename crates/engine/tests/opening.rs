@@ -1,54 +1,93 @@
-//! Opening: what is refused, and that nothing is lost by the attempt.
+//! Opening: what is refused and with which error number, and that nothing is lost or left behind by the attempt.
+
+use std::path::Path;
 
 use fulgurite::{Environment, Error, KeyOrder, OpenError, Snapshot};
 
-#[test]
-fn a_process_opens_an_environment_once() {
-    let directory = tempfile::tempdir().unwrap();
-    let environment = Environment::options().open(directory.path()).unwrap();
-    let again = Environment::options().open(directory.path());
-    assert!(matches!(again, Err(OpenError::AlreadyOpen(_))));
+const ENOENT: i32 = 2;
+const ENOTDIR: i32 = 20;
+const EISDIR: i32 = 21;
 
-    // Another name of the same file, and another file beside the same lock file, are no way round.
-    let linked = tempfile::tempdir().unwrap();
-    std::fs::hard_link(
-        directory.path().join("data.mdb"),
-        linked.path().join("data.mdb"),
-    )
-    .unwrap();
-    let again = Environment::options().open(linked.path());
-    assert!(matches!(again, Err(OpenError::AlreadyOpen(_))));
-    std::fs::rename(
-        directory.path().join("data.mdb"),
-        directory.path().join("moved"),
-    )
-    .unwrap();
-    let again = Environment::options().open(directory.path());
-    assert!(matches!(again, Err(OpenError::AlreadyOpen(_))));
+fn system_code(opened: Result<Environment, OpenError>) -> Option<i32> {
+    match opened {
+        Err(OpenError::File { source, .. }) => source.raw_os_error(),
+        Err(other) => panic!("{other:?}"),
+        Ok(_) => panic!("it was opened"),
+    }
+}
 
-    drop(environment);
-    Environment::options().open(linked.path()).unwrap();
+fn names(directory: &Path) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(directory)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
 }
 
 #[test]
-fn what_is_missing_or_no_database_is_refused() {
+fn the_systems_refusals_are_passed_on_and_leave_nothing_behind() {
     let directory = tempfile::tempdir().unwrap();
-    let open = |path: &std::path::Path| Environment::options().read_only(true).open(path);
-    assert!(matches!(
-        open(directory.path()),
-        Err(OpenError::File { .. })
-    ));
-    assert!(!directory.path().join("lock.mdb").exists());
-    let missing = directory.path().join("missing");
-    let opened = Environment::options().open(&missing);
-    assert!(matches!(opened, Err(OpenError::File { .. })));
-    for contents in [&b""[..], b"no database", &[0; 8192]] {
-        std::fs::write(directory.path().join("data.mdb"), contents).unwrap();
-        assert!(matches!(
-            open(directory.path()),
-            Err(OpenError::NotADataFile(_))
-        ));
+    let path = directory.path();
+    let plain = Environment::options();
+    let reader = Environment::options().read_only(true);
+    let file = Environment::options().no_subdir(true);
+    std::fs::create_dir(path.join("empty")).unwrap();
+    std::fs::write(path.join("file"), b"").unwrap();
+    assert_eq!(system_code(plain.open(path.join("missing"))), Some(ENOENT));
+    assert_eq!(system_code(reader.open(path.join("missing"))), Some(ENOENT));
+    assert_eq!(system_code(reader.open(path.join("empty"))), Some(ENOENT));
+    assert_eq!(system_code(plain.open(path.join("file"))), Some(ENOTDIR));
+    assert_eq!(system_code(file.open(path.join("empty"))), Some(EISDIR));
+    assert_eq!(
+        system_code(file.read_only(true).open(path.join("empty"))),
+        Some(EISDIR)
+    );
+    assert_eq!(names(path), ["empty", "file"]);
+    assert!(names(&path.join("empty")).is_empty());
+}
+
+/// Neither the lock nor anything else of a failed attempt is kept: once the file is right, it opens.
+#[test]
+fn a_failed_attempt_can_be_made_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let data = directory.path().join("data.mdb");
+    // Of files in this directory: other tests run beside this one.
+    let descriptors = || {
+        std::fs::read_dir("/proc/self/fd")
+            .unwrap()
+            .filter_map(|entry| std::fs::read_link(entry.unwrap().path()).ok())
+            .filter(|file| file.starts_with(directory.path()))
+            .count()
+    };
+    let open = |read_only| {
+        Environment::options()
+            .read_only(read_only)
+            .open(directory.path())
+    };
+    let mut versioned = vec![0; 8192];
+    versioned[10] = 8;
+    versioned[16..24].copy_from_slice(&[0xde, 0xc0, 0xef, 0xbe, 3, 0, 0, 0]);
+    for read_only in [true, false] {
+        for contents in [&b""[..], b"no database", &[0; 8192], &versioned] {
+            if contents.is_empty() && !read_only {
+                continue;
+            }
+            std::fs::write(&data, contents).unwrap();
+            match open(read_only) {
+                Err(OpenError::NotADataFile(_)) => assert_ne!(contents, versioned),
+                Err(OpenError::DataVersion { found: 3, .. }) => assert_eq!(contents, versioned),
+                other => panic!("{other:?}"),
+            }
+        }
     }
+    std::fs::remove_file(&data).unwrap();
+    assert_eq!(descriptors(), 0);
+    drop(open(false).unwrap());
+    assert_eq!(descriptors(), 0);
+    let environment = open(true).unwrap();
+    assert!(descriptors() > 0);
+    drop(environment);
 }
 
 #[test]

@@ -3,58 +3,33 @@
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard};
 
 use fulgurite_format::{Meta, Txnid};
-use fulgurite_os::fork_generation;
 
-use super::registry::Registration;
-use super::{DatabaseNames, Durability, Mapping, OpenOptions};
-use crate::reader::LockFile;
+use super::shared::Shared;
+use super::{DatabaseNames, Durability, Mapping, OpenOptions, SlotPolicy, threads};
+use crate::reader::{LockFile, Slot};
 use crate::{Error, ReadTxn, WriteTxn};
-
-/// The map grows by an eighth of its size, within these bounds in octets.
-const GROWTH_MIN: u64 = 1 << 20;
-const GROWTH_MAX: u64 = 1 << 30;
 
 const NO_META_SYNC: u8 = Durability::NoMetaSync as u8;
 const NO_SYNC: u8 = Durability::NoSync as u8;
 
-/// An open environment: begin transactions with [`Environment::read`] and [`Environment::write`].
+/// A handle on an open environment: begin transactions with [`Environment::read`] and [`Environment::write`].
 ///
-/// Share it by reference between threads. A process opens each environment once; a forked child must open its own.
+/// Share it by reference between threads. Opening the same environment again in the same process gives another handle on
+/// the same files: what concerns them stays as it was opened first, see [`OpenOptions::open`]. A forked child must
+/// open its own.
 #[derive(Debug)]
 pub struct Environment {
-    pub(super) parts: Parts,
-}
-
-/// What opening put together.
-#[derive(Debug)]
-pub(super) struct Parts {
-    pub(super) path: PathBuf,
-    pub(super) mapping: Mapping,
-    /// `None` without locking.
-    pub(super) lock: Option<LockFile>,
-    /// Size of the map as other processes are told: grows in steps within the reservation.
-    pub(super) map_size: AtomicU64,
-    pub(super) names: DatabaseNames,
+    shared: Arc<Shared>,
+    /// Tells the handles of this process apart.
+    id: u64,
+    path: PathBuf,
+    names: DatabaseNames,
     pub(super) options: OpenOptions,
-    pub(super) durability: AtomicU8,
-    pub(super) map_async: AtomicBool,
-    /// The bound in octets that the map may grow to.
-    pub(super) bytes_max: AtomicU64,
-    pub(super) fork_generation: u32,
-    /// A meta page write failed: nobody knows what the next opener will find.
-    pub(super) failed: AtomicBool,
-    /// The thread that has the write transaction; 0 if none of this process has.
-    pub(super) writer: AtomicU64,
-    /// The writer mutex of an environment without locking.
-    pub(super) local_writer: Mutex<()>,
-    /// Page buffers that the last writer left for the next.
-    pub(super) spare_buffers: Mutex<Vec<Box<[u8]>>>,
-    /// Dropped last: the lock file's descriptor must be closed before anybody may open the environment again.
-    #[expect(dead_code, reason = "held for its drop")]
-    pub(super) registration: Registration,
+    durability: AtomicU8,
+    map_async: AtomicBool,
 }
 
 /// Facts about an environment.
@@ -96,8 +71,17 @@ impl Environment {
         OpenOptions::default()
     }
 
-    pub(super) const fn from_parts(parts: Parts) -> Environment {
-        Environment { parts }
+    pub(super) fn new(shared: Arc<Shared>, path: &Path, options: &OpenOptions) -> Environment {
+        static HANDLES: AtomicU64 = AtomicU64::new(1);
+        Environment {
+            shared,
+            id: HANDLES.fetch_add(1, Ordering::Relaxed),
+            path: path.to_owned(),
+            names: DatabaseNames::new(options.databases_max),
+            durability: AtomicU8::new(options.durability as u8),
+            map_async: AtomicBool::new(options.map_async),
+            options: options.clone(),
+        }
     }
 
     /// Begins a read transaction on the newest snapshot. Never waits for a writer, and takes no lock once the process
@@ -119,7 +103,7 @@ impl Environment {
     /// The path the environment was opened with.
     #[must_use]
     pub fn path(&self) -> &Path {
-        &self.parts.path
+        &self.path
     }
 
     /// The descriptor of the data file.
@@ -131,7 +115,7 @@ impl Environment {
     /// What survives a power loss, of the next commit of this handle.
     #[must_use]
     pub fn durability(&self) -> Durability {
-        match self.parts.durability.load(Ordering::Relaxed) {
+        match self.durability.load(Ordering::Relaxed) {
             NO_SYNC => Durability::NoSync,
             NO_META_SYNC => Durability::NoMetaSync,
             _ => Durability::Full,
@@ -140,14 +124,12 @@ impl Environment {
 
     /// Changes what survives a power loss, from the next commit of this handle on.
     pub fn set_durability(&self, durability: Durability) {
-        self.parts
-            .durability
-            .store(durability as u8, Ordering::Relaxed);
+        self.durability.store(durability as u8, Ordering::Relaxed);
     }
 
     /// Changes whether flushes of a writable map are waited for, see [`OpenOptions::map_async`].
     pub fn set_map_async(&self, yes: bool) {
-        self.parts.map_async.store(yes, Ordering::Relaxed);
+        self.map_async.store(yes, Ordering::Relaxed);
     }
 
     /// Sets the map size in octets, as [`OpenOptions::map_size`] does: exactly, but no less than the pages in use take.
@@ -156,34 +138,32 @@ impl Environment {
     /// [`Error::MapSizeBusy`] while this process has a write transaction; the system's if it refuses address space.
     pub fn set_map_size(&self, octets: u64) -> Result<(), Error> {
         self.check_usable()?;
-        if self.writer().is_some() {
-            return Err(Error::MapSizeBusy);
-        }
-        let meta = self.mapping().newest_meta()?;
-        let wanted = if octets == 0 { meta.map_size } else { octets };
-        let used = (meta.last.0 + 1) * self.mapping().page_size() as u64;
-        self.parts
-            .map_size
-            .store(wanted.max(used), Ordering::Relaxed);
-        Ok(())
+        self.shared.set_size(octets)
     }
 
     /// The reader slots in use, in the order of the lock file; `None` without locking.
     #[must_use]
     pub fn readers(&self) -> Option<Vec<Reader>> {
-        self.parts.lock.as_ref().map(LockFile::readers)
+        self.lock().map(LockFile::readers)
     }
 
     /// Facts about the environment.
     /// # Errors
     /// [`Error::Corrupted`] for a damaged meta page.
     pub fn info(&self) -> Result<Info, Error> {
-        let meta = self.mapping().newest_meta()?;
-        let lock = self.parts.lock.as_ref();
+        let meta = self.shared.published_meta()?;
+        let lock = self.lock();
+        let size = &self.shared.size;
+        let (map_size, map_bytes_max) = if size.is_exact() {
+            (size.octets(), size.octets())
+        } else {
+            let reserved = self.mapping().map().len() as u64;
+            (size.octets().max(meta.map_size), reserved)
+        };
         Ok(Info {
             page_size: self.mapping().page_size(),
-            map_size: self.map_size().max(meta.map_size),
-            map_bytes_max: self.mapping().map().len() as u64,
+            map_size,
+            map_bytes_max,
             map_address: meta.map_address,
             last_page: meta.last.0,
             last_txnid: meta.txnid.0,
@@ -197,13 +177,14 @@ impl Environment {
     /// # Errors
     /// [`Error::ReadOnly`] and the system's.
     pub fn sync(&self, force: bool) -> Result<(), Error> {
-        if self.parts.options.read_only {
+        if self.options.read_only {
             return Err(Error::ReadOnly);
         }
+        self.check_usable()?;
         if !force && self.durability() == Durability::NoSync {
             return Ok(());
         }
-        self.flush(force || !self.parts.map_async.load(Ordering::Relaxed))
+        self.flush(force || self.flushes_wait())
     }
 
     /// Frees the reader slots of processes that died; returns how many. A writer does so by itself before it lets
@@ -211,161 +192,154 @@ impl Environment {
     /// # Errors
     /// The system's.
     pub fn clear_stale_readers(&self) -> Result<usize, Error> {
-        self.parts
-            .lock
-            .as_ref()
-            .map_or(Ok(0), LockFile::clear_stale)
+        self.check_usable()?;
+        self.lock().map_or(Ok(0), LockFile::clear_stale)
     }
 
-    pub(crate) const fn mapping(&self) -> &Mapping {
-        &self.parts.mapping
+    #[inline]
+    pub(crate) fn mapping(&self) -> &Mapping {
+        self.shared.mapping()
     }
 
-    pub(crate) const fn lock(&self) -> Option<&LockFile> {
-        self.parts.lock.as_ref()
+    #[inline]
+    pub(crate) fn lock(&self) -> Option<&LockFile> {
+        self.shared.lock.as_ref()
     }
 
     pub(crate) const fn names(&self) -> &DatabaseNames {
-        &self.parts.names
+        &self.names
     }
 
     pub(crate) const fn is_read_only(&self) -> bool {
-        self.parts.options.read_only
+        self.options.read_only
     }
 
-    pub(crate) const fn has_writable_map(&self) -> bool {
-        self.parts.options.write_map && !self.parts.options.read_only
+    pub(crate) fn has_writable_map(&self) -> bool {
+        self.mapping().map().is_writable()
     }
 
     pub(crate) fn flushes_wait(&self) -> bool {
-        !self.parts.map_async.load(Ordering::Relaxed)
+        !self.map_async.load(Ordering::Relaxed)
     }
 
     pub(crate) const fn dirty_octets_max(&self) -> usize {
-        self.parts.options.dirty_bytes_max
+        self.options.dirty_bytes_max
     }
 
+    /// Size of the map in octets, as a commit stores it.
     pub(crate) fn map_size(&self) -> u64 {
-        self.parts.map_size.load(Ordering::Relaxed)
+        self.shared.size.octets()
     }
 
-    /// Follows another process that has grown the map.
+    /// Follows another process that has grown the map, or refuses to; at the begin of each transaction.
     /// # Errors
-    /// [`Error::GrownBeyondBound`] when the snapshot has pages behind the address space reserved here.
+    /// [`Error::MapResized`]; [`Error::GrownBeyondBound`] and the system's if there is no address space for it.
     pub(crate) fn adopt_map_size(&self, meta: &Meta) -> Result<(), Error> {
-        let bound = self.mapping().map().len() as u64;
-        // The meta page was checked: this cannot overflow.
-        if (meta.last.0 + 1) * self.mapping().page_size() as u64 > bound {
-            return Err(Error::GrownBeyondBound(bound));
-        }
-        if meta.map_size > self.map_size() {
-            self.parts
-                .map_size
-                .fetch_max(meta.map_size.min(bound), Ordering::Relaxed);
-        }
-        Ok(())
+        self.shared.adopt_size(meta)
+    }
+
+    /// Finds room for the pages up to `last`, letting the map grow if it may.
+    pub(crate) fn make_room(&self, last: u64) -> Result<(), Error> {
+        self.shared.make_room(last)
     }
 
     /// Refuses use after a fork or a failed meta write.
     #[inline]
     pub(crate) fn check_usable(&self) -> Result<(), Error> {
-        if fork_generation() != self.parts.fork_generation {
-            return Err(Error::Forked);
-        }
-        if self.parts.failed.load(Ordering::Relaxed) {
-            return Err(Error::EnvironmentFailed);
-        }
-        Ok(())
+        self.shared.check_usable()
     }
 
     /// The thread of this process that has the write transaction.
     pub(crate) fn writer(&self) -> Option<u64> {
-        Some(self.parts.writer.load(Ordering::Relaxed)).filter(|thread| *thread != 0)
+        Some(self.shared.writer.load(Ordering::SeqCst)).filter(|thread| *thread != 0)
     }
 
     /// Notes who has the write transaction; with its mutex held.
     pub(crate) fn set_writer(&self, thread: Option<u64>) {
-        self.parts
+        self.shared
             .writer
-            .store(thread.unwrap_or(0), Ordering::Relaxed);
+            .store(thread.unwrap_or(0), Ordering::SeqCst);
     }
 
-    /// Keeps the writers of this process apart where there is no lock file to do it.
     pub(crate) fn local_writer_mutex(&self) -> MutexGuard<'_, ()> {
-        self.parts
-            .local_writer
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        self.shared.local_writer_mutex()
     }
 
     pub(crate) fn take_spare_buffers(&self) -> Vec<Box<[u8]>> {
-        let spare = self.parts.spare_buffers.lock();
-        std::mem::take(&mut spare.unwrap_or_else(PoisonError::into_inner))
+        std::mem::take(&mut self.shared.spare_buffers())
     }
 
     pub(crate) fn keep_spare_buffers(&self, buffers: Vec<Box<[u8]>>) {
-        let spare = self.parts.spare_buffers.lock();
-        *spare.unwrap_or_else(PoisonError::into_inner) = buffers;
+        *self.shared.spare_buffers() = buffers;
     }
 
     pub(crate) fn mark_failed(&self) {
-        self.parts.failed.store(true, Ordering::SeqCst);
+        self.shared.failed.store(true, Ordering::SeqCst);
     }
 
-    /// The oldest snapshot that transaction `writer` must leave alone: that of the oldest reader, or the last
-    /// committed one. Clears dead readers away if one of them holds an older snapshot.
+    /// The oldest snapshot that transaction `writer` must leave alone.
     pub(crate) fn oldest_reader(&self, writer: Txnid) -> Result<Txnid, Error> {
-        let committed = Txnid(writer.0.saturating_sub(1));
-        let Some(lock) = self.lock() else {
-            return Ok(committed);
-        };
-        let oldest = lock.oldest_reader(committed);
-        if oldest < committed && lock.clear_stale()? > 0 {
-            return Ok(lock.oldest_reader(committed));
-        }
-        Ok(oldest)
+        self.shared.oldest_reader(writer)
     }
 
-    /// Lets the map grow, if it must, until page `last` fits.
-    pub(crate) fn make_room(&self, last: u64) -> Result<(), Error> {
-        let bound = self.mapping().map().len() as u64;
-        let needed = (last + 1)
-            .checked_mul(self.mapping().page_size() as u64)
-            .ok_or(Error::MapFull(bound))?;
-        let size = self.map_size();
-        if needed <= size {
-            // Another process may have announced a larger map without making the file that long.
-            return if self.has_writable_map() {
-                self.mapping().extend_to(size)
-            } else {
-                Ok(())
-            };
+    /// The meta page of the last commit, for the writer.
+    pub(crate) fn committed_meta(&self) -> Result<Meta, Error> {
+        self.shared.committed_meta()
+    }
+
+    /// The meta page a read transaction begins from where there are no slots to pin it.
+    pub(crate) fn unlocked_meta(&self) -> Result<Meta, Error> {
+        if self.reads_previous() {
+            return self.mapping().older_meta();
         }
-        if needed > bound || needed > self.parts.bytes_max.load(Ordering::Relaxed).max(size) {
-            return Err(Error::MapFull(
-                bound.min(self.parts.bytes_max.load(Ordering::Relaxed)),
-            ));
+        self.shared.committed_meta()
+    }
+
+    /// Before a page of the file is changed: makes the snapshot that was gone back from, if there is one, disappear.
+    #[inline]
+    pub(crate) fn before_change(&self) -> Result<(), Error> {
+        if self.shared.abandoned.load(Ordering::Relaxed) {
+            self.shared.abandon_newer()?;
         }
-        let step = (size / 8).clamp(GROWTH_MIN, GROWTH_MAX);
-        let grown = needed
-            .max(size + step)
-            .min(bound)
-            .next_multiple_of(fulgurite_os::page_size() as u64)
-            .min(bound);
-        if self.has_writable_map() {
-            self.mapping().extend_to(grown)?;
-        }
-        self.parts.map_size.store(grown, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// Whether read transactions show the snapshot before the newest.
+    pub(crate) const fn reads_previous(&self) -> bool {
+        self.options.previous_snapshot && self.options.read_only
+    }
+
+    /// A reader slot, as this handle's policy has it; `None` without locking.
+    #[inline]
+    pub(crate) fn take_slot(&self) -> Result<Option<Slot>, Error> {
+        let Some(lock) = self.lock() else {
+            return Ok(None);
+        };
+        match self.options.slots {
+            SlotPolicy::Stock => lock.take_slot(),
+            SlotPolicy::PerTransaction => lock.take_slot_once(),
+            SlotPolicy::PerThread => threads::take_slot(&self.shared, lock, self.id),
+        }
+        .map(Some)
+    }
+
+    /// Whether a reader that shows nothing for a while keeps its slot.
+    pub(crate) fn idle_readers_keep_slots(&self) -> bool {
+        self.options.slots != SlotPolicy::PerThread
     }
 
     /// Writes back what the system holds of the data file.
     pub(crate) fn flush(&self, wait: bool) -> Result<(), Error> {
-        let what = Error::io("making the data file durable");
-        if self.has_writable_map() {
-            let len = usize::try_from(self.map_size()).unwrap_or(usize::MAX);
-            return self.mapping().map().flush(0, len, wait).map_err(what);
+        self.shared.flush(wait)
+    }
+}
+
+impl Drop for Environment {
+    fn drop(&mut self) {
+        if let Some(lock) = self.lock()
+            && self.shared.is_of_this_process()
+        {
+            lock.free_slots_of(self.id);
         }
-        self.mapping().file().sync().map_err(what)
     }
 }

@@ -1,6 +1,8 @@
 //! The data file and its mapping, as snapshots and the writer see them: no octet is lent that the file does not have.
 
+use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use fulgurite_format::Pgno;
 use fulgurite_os::{DataFile, Map};
@@ -10,17 +12,19 @@ use crate::Error;
 /// An open, mapped data file.
 #[derive(Debug)]
 pub(crate) struct Mapping {
-    file: DataFile,
+    file: Arc<DataFile>,
     map: Map,
     page_size: usize,
     /// Its logarithm: page sizes are powers of two.
     page_shift: u32,
     /// The file had at least this length when last asked; while it is open nobody cuts off pages in use.
     file_len: AtomicU64,
+    /// The mapping that took this one's place. This one stays for the snapshots that are read through it.
+    next: OnceLock<Box<Mapping>>,
 }
 
 impl Mapping {
-    pub(crate) fn new(file: DataFile, map: Map, page_size: usize) -> Result<Mapping, Error> {
+    pub(crate) fn new(file: Arc<DataFile>, map: Map, page_size: usize) -> Result<Mapping, Error> {
         let len = file
             .len()
             .map_err(Error::io("reading the data file's length"))?;
@@ -30,11 +34,34 @@ impl Mapping {
             page_size,
             page_shift: page_size.trailing_zeros(),
             file_len: AtomicU64::new(len),
+            next: OnceLock::new(),
         })
+    }
+
+    /// The mapping in use today. Whoever works on a snapshot asks once per operation.
+    #[inline]
+    pub(crate) fn current(&self) -> &Mapping {
+        let mut mapping = self;
+        while let Some(next) = mapping.next.get() {
+            mapping = next;
+        }
+        mapping
+    }
+
+    /// Puts another mapping of the same file in the place of this one, which must be the current one.
+    pub(crate) fn replace(&self, next: Mapping) -> Result<(), Error> {
+        let raced = || io::Error::other("two threads replaced it at once");
+        self.next
+            .set(Box::new(next))
+            .map_err(|_| Error::io("replacing the map")(raced()))
     }
 
     pub(crate) fn file(&self) -> &DataFile {
         &self.file
+    }
+
+    pub(crate) fn shared_file(&self) -> Arc<DataFile> {
+        Arc::clone(&self.file)
     }
 
     pub(crate) fn map(&self) -> &Map {
@@ -85,7 +112,7 @@ impl Mapping {
     }
 
     /// Stores words of a meta page in a writable map, in order.
-    pub(crate) fn store_meta(&self, pgno: u64, at: usize, words: &[u64]) -> Result<(), Error> {
+    pub(super) fn store_meta(&self, pgno: u64, at: usize, words: &[u64]) -> Result<(), Error> {
         let start = self.place(Pgno(pgno), self.page_size)?;
         // SAFETY: `place` has seen that the file has these octets; meta pages are only ever lent as words.
         unsafe { self.map.store_words(start + at, words) };

@@ -32,6 +32,27 @@ impl Mapping {
         Ok(meta)
     }
 
+    /// The older of the two meta pages: the one before the last commit, if there was one.
+    pub(crate) fn older_meta(&self) -> Result<Meta, Error> {
+        let (first, second) = (self.read_meta(0)?, self.read_meta(1)?);
+        let (pgno, meta) = if second.txnid > first.txnid {
+            (0, first)
+        } else {
+            (1, second)
+        };
+        self.check_meta(pgno, &meta)?;
+        Ok(meta)
+    }
+
+    /// Writes what a commit writes of a meta page to a writable map.
+    pub(crate) fn store_commit(&self, meta: &Meta, pgno: u64) -> Result<(), Error> {
+        let octets = meta.to_commit_bytes();
+        let (words, _) = octets.as_chunks();
+        let words: Vec<u64> = words.iter().map(|word| u64::from_ne_bytes(*word)).collect();
+        // The id is the last word: it is what makes the page the newest.
+        self.store_meta(pgno, Meta::COMMIT_AT, &words)
+    }
+
     /// One meta page as it is.
     pub(crate) fn read_meta(&self, pgno: u64) -> Result<Meta, Error> {
         let mut words = [0u64; Meta::LEN / 8];

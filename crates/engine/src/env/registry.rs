@@ -1,52 +1,98 @@
-//! Which data and lock files this process has open.
+//! Which environments this process has open, by the identity of their files.
 //!
-//! Record locks belong to the process: a second handle on a file would take the "nobody else" lock, reset the table
-//! of live readers, and by closing drop the locks of the first. So a second opening is refused.
+//! Record locks belong to the process: opening a lock file again would take the "nobody else" lock and reset the table
+//! of live readers, and closing it would drop the locks of the first. So a second opening shares what the first made.
 
-use std::collections::HashSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 
-use fulgurite_os::FileIdentity;
+use fulgurite_os::{FileIdentity, fork_generation};
 
-static OPEN: Mutex<Option<HashSet<FileIdentity>>> = Mutex::new(None);
+use super::shared::Shared;
+
+static OPEN: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
+
+/// Told of every entry that leaves.
+static CLOSED: Condvar = Condvar::new();
 
 static OPENING: Mutex<()> = Mutex::new(());
+
+#[derive(Debug)]
+struct Entry {
+    data: FileIdentity,
+    /// The lock file is entered too: somebody may put another data file beside it.
+    lock: Option<FileIdentity>,
+    /// Entries made before a fork are the parent's.
+    generation: u32,
+    shared: Weak<Shared>,
+}
+
+/// What this process has to do with a file.
+pub(super) enum Known {
+    /// Nothing.
+    Unknown,
+    /// It is the data file of an open environment.
+    Data(Arc<Shared>),
+    /// It is the lock file of one.
+    Lock,
+}
 
 /// Held while an environment is being opened, so that two threads cannot open the same one at once.
 pub(super) fn opening() -> MutexGuard<'static, ()> {
     OPENING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether this process has the file open.
-pub(super) fn is_open(identity: FileIdentity) -> bool {
-    let open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-    open.as_ref().is_some_and(|open| open.contains(&identity))
+/// Looks a file up. Waits for a thread that is just closing the environment it belongs to.
+pub(super) fn look_up(identity: FileIdentity) -> Known {
+    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    loop {
+        let ours = |entry: &&Entry| entry.generation == fork_generation();
+        let is_it = |entry: &&Entry| entry.data == identity || entry.lock == Some(identity);
+        let Some(entry) = open.iter().filter(ours).find(is_it) else {
+            return Known::Unknown;
+        };
+        if let Some(shared) = entry.shared.upgrade() {
+            return if entry.data == identity {
+                Known::Data(shared)
+            } else {
+                Known::Lock
+            };
+        }
+        open = CLOSED.wait(open).unwrap_or_else(PoisonError::into_inner);
+    }
 }
 
-/// The entries of an environment's files in the registry, taken out when dropped.
+/// The entry of an environment in the registry, taken out when dropped.
 #[derive(Debug)]
-pub(crate) struct Registration([Option<FileIdentity>; 2]);
+pub(super) struct Registration {
+    data: FileIdentity,
+    generation: u32,
+}
 
 impl Registration {
-    /// Enters files; `None` if this process has one of them open already.
-    pub(crate) fn enter(files: [Option<FileIdentity>; 2]) -> Option<Registration> {
-        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-        let open = open.get_or_insert_default();
-        if files.iter().flatten().any(|file| open.contains(file)) {
-            return None;
-        }
-        open.extend(files.iter().flatten());
-        Some(Registration(files))
+    /// Enters an environment whose files are not in the registry, see [`look_up`].
+    pub(super) fn enter(
+        data: FileIdentity,
+        lock: Option<FileIdentity>,
+        shared: Weak<Shared>,
+    ) -> Registration {
+        let generation = fork_generation();
+        OPEN.lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(Entry {
+                data,
+                lock,
+                generation,
+                shared,
+            });
+        Registration { data, generation }
     }
 }
 
 impl Drop for Registration {
     fn drop(&mut self) {
-        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(open) = open.as_mut() {
-            for file in self.0.iter().flatten() {
-                open.remove(file);
-            }
-        }
+        OPEN.lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .retain(|entry| entry.data != self.data || entry.generation != self.generation);
+        CLOSED.notify_all();
     }
 }

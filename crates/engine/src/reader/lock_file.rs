@@ -8,13 +8,15 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use fulgurite_format::{Txnid, lockfile};
 use fulgurite_os::{
     LockKind, LockOutcome, SharedMap, SharedMutex, lock_byte_wait, process_id, try_lock_byte,
 };
 
+use super::Ownership;
 use crate::Error;
 
 /// The octet whose lock says that somebody has the environment open.
@@ -23,45 +25,16 @@ const PRESENCE: u64 = 0;
 /// The open lock file of an environment.
 #[derive(Debug)]
 pub(crate) struct LockFile {
-    pub(super) file: File,
+    pub(super) file: Arc<File>,
     pub(super) map: SharedMap,
     pub(super) slots: u32,
     pub(super) pid: u32,
-    /// Per slot: whether this process owns it, and one of its transactions uses it.
+    /// Per slot: what this process has to do with it.
     pub(super) owned: Box<[Ownership]>,
     /// Whether this process holds the lock on the octet of its id.
     pub(super) announced: AtomicBool,
     /// Whether nobody else had the file open when we opened it.
     exclusive: bool,
-}
-
-/// What this process has to do with a slot; on a cache line of its own, because readers on other cores change theirs.
-#[derive(Debug, Default)]
-#[repr(align(64))]
-pub(super) struct Ownership(AtomicU8);
-
-impl Ownership {
-    // Zero: not taken by this process; a process id that looks like ours was left there by one that died.
-    const IDLE: u8 = 1;
-    const BUSY: u8 = 2;
-
-    /// Takes a slot that is ours and idle.
-    pub(super) fn claim(&self) -> bool {
-        self.0.load(Ordering::Relaxed) == Self::IDLE
-            && self
-                .0
-                .compare_exchange(Self::IDLE, Self::BUSY, Ordering::Acquire, Ordering::Relaxed)
-                .is_ok()
-    }
-
-    /// Notes that the slot is ours from now on, and in use.
-    pub(super) fn take(&self) {
-        self.0.store(Self::BUSY, Ordering::Release);
-    }
-
-    pub(super) fn give_back(&self) {
-        self.0.store(Self::IDLE, Ordering::Release);
-    }
 }
 
 /// Why a lock file could not be opened.
@@ -108,7 +81,7 @@ impl LockFile {
         let slots = lockfile::slots_in(len);
         let map = SharedMap::new(&file, lockfile::len_for(slots))?;
         let lock = LockFile {
-            file,
+            file: Arc::new(file),
             map,
             slots,
             pid: process_id(),
@@ -164,6 +137,11 @@ impl LockFile {
         Ok(())
     }
 
+    /// Whether nobody else had the file open when this process opened it.
+    pub(crate) const fn is_exclusive(&self) -> bool {
+        self.exclusive
+    }
+
     pub(crate) const fn slots(&self) -> u32 {
         self.slots
     }
@@ -213,6 +191,22 @@ impl LockFile {
         let result = work();
         mutex.unlock();
         result
+    }
+}
+
+impl Drop for LockFile {
+    fn drop(&mut self) {
+        if process_id() != self.pid {
+            // In a forked child the slots are the parent's. The descriptor is kept: closing it would drop the locks
+            // of the child's own opening of the file.
+            std::mem::forget(Arc::clone(&self.file));
+            return;
+        }
+        for index in 0..self.used_slots() {
+            if self.slot_pid(index) == self.pid {
+                self.set_slot_pid(index, 0);
+            }
+        }
     }
 }
 

@@ -1,10 +1,12 @@
 //! Who still reads which snapshot: the lock file, its reader slots and its locks.
 
 mod lock_file;
+mod ownership;
 mod slots;
 mod stale;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use lock_file::{LockFile, LockOpenError, broken};
+use ownership::{Holder, Ownership};
 pub(crate) use slots::Slot;

@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering, fence};
 use fulgurite_format::{Txnid, lockfile};
 use fulgurite_os::{LockKind, thread_word, try_lock_byte};
 
-use super::LockFile;
-use super::lock_file::Ownership;
+use super::{Holder, LockFile, Ownership};
 use crate::{Error, Reader};
 
 /// A reader slot of this process; while one holds it, nobody else uses it.
@@ -21,27 +20,63 @@ thread_local! {
 }
 
 impl LockFile {
-    /// Takes a slot: one that this process already owns and does not use, else a new one from the table. A thread
-    /// begins with the slot it had last, so that threads do not meet.
+    /// Takes a slot of the stock: one that this process already has and does not use, else a new one from the table. A
+    /// thread begins with the slot it had last, so that threads do not meet.
     pub(crate) fn take_slot(&self) -> Result<Slot, Error> {
         let last = LAST_SLOT.get();
-        if self.claim_own(last) {
+        if self.claim_stock(last) {
             return Ok(Slot(last));
         }
-        let own = (0..self.used_slots()).find(|&index| self.claim_own(index));
+        let own = (0..self.used_slots()).find(|&index| self.claim_stock(index));
         let slot = match own {
             Some(index) => Slot(index),
-            None => self.take_new_slot()?,
+            None => self.take_new_slot(Holder::Stock)?,
         };
         LAST_SLOT.set(slot.0);
         Ok(slot)
     }
 
-    /// Gives a slot back to this process's stock; it pins nothing any more.
+    /// Takes a slot from the table that goes back there when it is given back.
+    pub(crate) fn take_slot_once(&self) -> Result<Slot, Error> {
+        self.take_new_slot(Holder::Once)
+    }
+
+    /// Takes a slot from the table for the calling thread, which has it until [`LockFile::leave`]. `handle` tells its
+    /// bonds apart.
+    pub(crate) fn take_slot_bound(&self, handle: u64) -> Result<Slot, Error> {
+        self.take_new_slot(Holder::Thread(handle))
+    }
+
+    /// Takes the slot that is bound to the calling thread; `false` if a transaction has it.
+    #[inline]
+    pub(crate) fn claim_bound(&self, slot: Slot, handle: u64) -> bool {
+        self.owned
+            .get(slot.0 as usize)
+            .is_some_and(|owned| owned.claim_bound(handle))
+    }
+
+    /// Ends the bond of a slot with the calling thread.
+    pub(crate) fn leave(&self, slot: Slot, handle: u64) {
+        let owned = self.owned.get(slot.0 as usize);
+        if owned.is_some_and(|owned| owned.leave(handle)) {
+            self.set_slot_pid(slot.0, 0);
+        }
+    }
+
+    /// Ends the bonds of all slots that were made through a handle.
+    pub(crate) fn free_slots_of(&self, handle: u64) {
+        for index in 0..self.used_slots() {
+            self.leave(Slot(index), handle);
+        }
+    }
+
+    /// Gives a slot back to whom it belongs; it pins nothing any more.
     pub(crate) fn give_back(&self, slot: Slot) {
         self.unpin(slot);
-        if let Some(owned) = self.owned.get(slot.0 as usize) {
-            owned.give_back();
+        if let Some(owned) = self.owned.get(slot.0 as usize)
+            && owned.give_back()
+        {
+            self.set_slot_pid(slot.0, 0);
         }
     }
 
@@ -66,7 +101,7 @@ impl LockFile {
         Txnid(self.txnid_word(slot.0).load(Ordering::Relaxed))
     }
 
-    /// Pins a given snapshot; for read-only openers of files that nobody has committed to since.
+    /// Pins a given snapshot: one that no writer reuses pages of before it has looked at the slots again.
     pub(crate) fn pin_at(&self, slot: Slot, id: Txnid) {
         self.txnid_word(slot.0).store(id.0, Ordering::SeqCst);
     }
@@ -129,22 +164,35 @@ impl LockFile {
     }
 
     #[inline]
-    fn claim_own(&self, index: u32) -> bool {
-        self.owned.get(index as usize).is_some_and(Ownership::claim)
+    fn claim_stock(&self, index: u32) -> bool {
+        self.owned
+            .get(index as usize)
+            .is_some_and(Ownership::claim_stock)
     }
 
-    fn take_new_slot(&self) -> Result<Slot, Error> {
-        match self.with_reader_mutex(|| self.take_free_slot_locked())? {
-            Some(slot) => Ok(slot),
-            None => {
-                self.clear_stale()?;
-                self.with_reader_mutex(|| self.take_free_slot_locked())?
-                    .ok_or(Error::ReadersFull(self.slots))
+    fn take_new_slot(&self, holder: Holder) -> Result<Slot, Error> {
+        if let Some(slot) = self.with_reader_mutex(|| self.take_free_slot_locked(holder))? {
+            return Ok(slot);
+        }
+        self.clear_stale()?;
+        self.give_up_stock();
+        self.with_reader_mutex(|| self.take_free_slot_locked(holder))?
+            .ok_or(Error::ReadersFull(self.slots))
+    }
+
+    /// Frees what the process keeps for later: another handle of it needs a slot of its own.
+    fn give_up_stock(&self) {
+        for index in 0..self.used_slots() {
+            if self.claim_stock(index)
+                && let Some(owned) = self.owned.get(index as usize)
+            {
+                owned.take(Holder::Once);
+                self.give_back(Slot(index));
             }
         }
     }
 
-    fn take_free_slot_locked(&self) -> Result<Option<Slot>, Error> {
+    fn take_free_slot_locked(&self, holder: Holder) -> Result<Option<Slot>, Error> {
         self.announce()?;
         let used = self.used_slots();
         let free = (0..used)
@@ -165,7 +213,7 @@ impl LockFile {
                 .store(index + 1, Ordering::SeqCst);
         }
         if let Some(owned) = self.owned.get(index as usize) {
-            owned.take();
+            owned.take(holder);
         }
         self.set_slot_pid(index, self.pid);
         Ok(Some(Slot(index)))
@@ -191,19 +239,5 @@ impl LockFile {
             self.announced.store(true, Ordering::SeqCst);
         }
         Ok(())
-    }
-}
-
-impl Drop for LockFile {
-    fn drop(&mut self) {
-        // A forked child must leave its parent's slots alone.
-        if fulgurite_os::process_id() != self.pid {
-            return;
-        }
-        for index in 0..self.used_slots() {
-            if self.slot_pid(index) == self.pid {
-                self.set_slot_pid(index, 0);
-            }
-        }
     }
 }

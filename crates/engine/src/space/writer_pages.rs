@@ -158,6 +158,7 @@ impl<'env> WriterPages<'env> {
 
     /// Writes all private pages to their places.
     pub(crate) fn write_out(&mut self) -> Result<(), Error> {
+        self.environment.before_change()?;
         let mapping = self.environment.mapping();
         self.dirty.write_out(mapping.file(), mapping.page_size())
     }
@@ -407,7 +408,9 @@ impl PagesMut for WriterPages<'_> {
 
     fn allocate(&mut self, count: u64) -> Result<Pgno, Error> {
         let first = self.take_pages(count)?;
-        if !self.environment.has_writable_map() {
+        if self.environment.has_writable_map() {
+            self.environment.before_change()?;
+        } else {
             let page_size = self.page_size();
             if count == 1 {
                 self.dirty.insert_page(first, page_size);

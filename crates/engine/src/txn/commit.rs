@@ -99,15 +99,7 @@ fn write_in_map(txn: &mut WriteTxn<'_>, meta: &Meta) -> Result<(), Error> {
     }
     let mapping = environment.mapping();
     let page = meta.txnid.0 % META_PAGES;
-    let words: Vec<u64> = meta
-        .to_commit_bytes()
-        .as_chunks()
-        .0
-        .iter()
-        .map(|word| u64::from_ne_bytes(*word))
-        .collect();
-    // The id is the last word: it is what makes the page the newest.
-    mapping.store_meta(page, Meta::COMMIT_AT, &words)?;
+    mapping.store_commit(meta, page)?;
     if environment.durability() == Durability::Full {
         let page_size = mapping.page_size();
         mapping

@@ -3,6 +3,7 @@
 mod commit;
 mod named;
 mod nested;
+mod previous;
 mod put;
 mod read;
 mod remove;

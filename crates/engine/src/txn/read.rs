@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use fulgurite_format::{Meta, Pgno, Txnid};
 
 use super::Snapshot;
+use super::previous;
 use super::snapshot::Sealed;
 use super::trees::{self, Trees};
 use crate::env::Database;
@@ -42,10 +43,19 @@ struct Core<'env> {
     txnid: Txnid,
 }
 
-impl Drop for Core<'_> {
-    fn drop(&mut self) {
+impl Core<'_> {
+    /// Pins nothing any more.
+    fn let_go(&mut self) {
+        if !self.environment.idle_readers_keep_slots() {
+            self.give_back();
+        } else if let (Some(slot), Some(lock)) = (self.slot, self.environment.lock()) {
+            lock.unpin(slot);
+        }
+    }
+
+    fn give_back(&mut self) {
         // In a forked child the slot is the parent's; after a failed meta write it is still ours to give back.
-        if let (Some(slot), Some(lock)) = (self.slot, self.environment.lock())
+        if let (Some(slot), Some(lock)) = (self.slot.take(), self.environment.lock())
             && !matches!(self.environment.check_usable(), Err(Error::Forked))
         {
             lock.give_back(slot);
@@ -53,13 +63,16 @@ impl Drop for Core<'_> {
     }
 }
 
+impl Drop for Core<'_> {
+    fn drop(&mut self) {
+        self.give_back();
+    }
+}
+
 impl<'env> ReadTxn<'env> {
     pub(crate) fn begin(environment: &'env Environment) -> Result<ReadTxn<'env>, Error> {
         environment.check_usable()?;
-        let slot = environment
-            .lock()
-            .map(crate::reader::LockFile::take_slot)
-            .transpose()?;
+        let slot = environment.take_slot()?;
         let core = Core {
             environment,
             slot,
@@ -91,11 +104,12 @@ impl<'env> ReadTxn<'env> {
         // The old snapshot may be gone from here on: without a main tree nothing can be read.
         self.trees.get_mut().clear();
         self.core.environment.check_usable()?;
+        if self.core.slot.is_none() {
+            self.core.slot = self.core.environment.take_slot()?;
+        }
         let pinned = self.pin();
-        if pinned.is_err()
-            && let (Some(slot), Some(lock)) = (self.core.slot, self.core.environment.lock())
-        {
-            lock.unpin(slot);
+        if pinned.is_err() {
+            self.core.let_go();
         }
         pinned
     }
@@ -105,9 +119,7 @@ impl<'env> ReadTxn<'env> {
     /// may use it for another transaction meanwhile. Doing it twice is as doing it once.
     pub fn reset(&mut self) {
         self.trees.get_mut().clear();
-        if let (Some(slot), Some(lock)) = (self.core.slot, self.core.environment.lock()) {
-            lock.unpin(slot);
-        }
+        self.core.let_go();
     }
 
     /// Begins again after [`ReadTxn::reset`], on the newest snapshot; else as [`ReadTxn::refresh`].
@@ -123,12 +135,10 @@ impl<'env> ReadTxn<'env> {
         self.trees.borrow().is_empty()
     }
 
-    /// Lets go of the snapshot but keeps the slot.
+    /// Lets go of the snapshot and turns into what can begin again; as [`ReadTxn::reset`], but in the type.
     #[must_use]
-    pub fn park(self) -> ParkedReader<'env> {
-        if let (Some(slot), Some(lock)) = (self.core.slot, self.core.environment.lock()) {
-            lock.unpin(slot);
-        }
+    pub fn park(mut self) -> ParkedReader<'env> {
+        self.reset();
         ParkedReader { txn: self }
     }
 
@@ -156,8 +166,11 @@ impl<'env> ReadTxn<'env> {
     fn pinned_meta(&self) -> Result<Meta, Error> {
         let mapping = self.core.environment.mapping();
         let (Some(slot), Some(lock)) = (self.core.slot, self.core.environment.lock()) else {
-            return mapping.newest_meta();
+            return self.core.environment.unlocked_meta();
         };
+        if self.core.environment.reads_previous() {
+            return previous::pin(self.core.environment, lock, slot);
+        }
         for _ in 0..ATTEMPTS {
             let id = lock.pin(slot);
             if id.0 == 0 && self.core.environment.is_read_only() {

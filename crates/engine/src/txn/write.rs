@@ -102,7 +102,7 @@ impl<'env> WriteTxn<'env> {
         environment.check_usable()?;
         let lock = WriterLock::take(environment)?;
         environment.check_usable()?;
-        let base = newest(environment)?;
+        let base = environment.committed_meta()?;
         environment.adopt_map_size(&base)?;
         if environment.has_writable_map() {
             // The original cuts the file to its own map size when it opens it with a writable map.
@@ -228,15 +228,6 @@ impl<'env> WriteTxn<'env> {
         } else {
             Ok(())
         }
-    }
-}
-
-/// The snapshot a writer continues: that of the last committed transaction.
-fn newest(environment: &Environment) -> Result<Meta, Error> {
-    let mapping = environment.mapping();
-    match environment.lock() {
-        None => mapping.newest_meta(),
-        Some(lock) => mapping.meta_of(lock.last_txnid())?.ok_or(Error::LockBroken),
     }
 }
 

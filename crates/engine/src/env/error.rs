@@ -1,0 +1,93 @@
+//! Why an environment could not be opened.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use fulgurite_format::{Malformed, Pgno};
+
+use crate::Error;
+
+/// Why an environment could not be opened. Nothing is held or locked afterwards.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The system refused a file.
+    #[error("cannot open {}: {source}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// What the system said, with its error number.
+        source: io::Error,
+    },
+    /// The data file is none.
+    #[error("{} is not an LMDB data file", .0.display())]
+    NotADataFile(PathBuf),
+    /// The data file has another version of the format.
+    #[error("{} has data format version {found}; this library reads version 1", path.display())]
+    DataVersion {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+    },
+    /// A meta page contradicts itself.
+    #[error("{} is damaged: its meta page {page}: {what}", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// The meta page.
+        page: Pgno,
+        /// What is wrong.
+        what: Malformed,
+    },
+    /// The lock file is none.
+    #[error("{} is not a lock file; if no program has the environment open, delete it", .0.display())]
+    NotALockFile(PathBuf),
+    /// The lock file is used by programs with another layout.
+    #[error("{} is in use by programs with another lock format ({found:#x})", path.display())]
+    LockVersion {
+        /// The file.
+        path: PathBuf,
+        /// Its format word.
+        found: u32,
+    },
+    /// The address a fixed map must have is taken in this process.
+    #[error("{} must be mapped at address {address:#x}, which is taken", path.display())]
+    AddressInUse {
+        /// The data file.
+        path: PathBuf,
+        /// The address it stores.
+        address: u64,
+    },
+    /// To go back to the previous snapshot nobody else may have the environment open.
+    #[error("{} is open elsewhere; close it there to go back to its previous snapshot", .0.display())]
+    Busy(PathBuf),
+    /// The lock file is in use by this process for a data file that no longer lies beside it.
+    #[error("{} locks another data file that is open in this process; close that one first", .0.display())]
+    AlreadyOpen(PathBuf),
+    /// Mapping or reading the file failed.
+    #[error("cannot open {}: {source}", path.display())]
+    Engine {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: Error,
+    },
+}
+
+impl OpenError {
+    /// What the system said of a file.
+    pub(super) fn file(path: &Path) -> impl Fn(io::Error) -> OpenError {
+        move |source| OpenError::File {
+            path: path.to_owned(),
+            source,
+        }
+    }
+
+    /// What an opened file turned out to be.
+    pub(super) fn engine(path: &Path) -> impl Fn(Error) -> OpenError {
+        move |source| OpenError::Engine {
+            path: path.to_owned(),
+            source,
+        }
+    }
+}

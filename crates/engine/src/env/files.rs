@@ -1,0 +1,168 @@
+//! The files of an environment: where they lie, how they are opened, what the data file says at first.
+
+use std::fs::{File, OpenOptions as FileOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use fulgurite_format::{
+    DatabaseFlags, META_PAGES, Malformed, Meta, NoMeta, PAGE_SIZE_MAX, Pgno, TreeRecord, Txnid, V09,
+};
+use fulgurite_os::{DataFile, page_size};
+
+use super::{OpenError, OpenOptions};
+use crate::reader::{LockFile, LockOpenError};
+
+/// What the original stores of the options a file was created with.
+const FIXED_MAP_FLAG: u16 = 0x01;
+const NO_SUBDIR_FLAG: u16 = 0x4000;
+
+/// Where data and lock file lie.
+pub(super) fn paths(path: &Path, no_subdir: bool) -> (PathBuf, PathBuf) {
+    if no_subdir {
+        let mut lock = path.as_os_str().to_owned();
+        lock.push("-lock");
+        (path.to_owned(), lock.into())
+    } else {
+        (path.join("data.mdb"), path.join("lock.mdb"))
+    }
+}
+
+/// Opens the lock file, as the first or beside others; `None` without locking.
+pub(super) fn open_lock(path: &Path, options: &OpenOptions) -> Result<Option<LockFile>, OpenError> {
+    if options.no_lock {
+        return Ok(None);
+    }
+    match LockFile::open(path, options.readers_max, options.file_mode) {
+        Ok(lock) => Ok(Some(lock)),
+        // On a read-only file system there can be no writer, so readers need no locks.
+        Err(LockOpenError::Io(error))
+            if options.read_only && error.kind() == io::ErrorKind::ReadOnlyFilesystem =>
+        {
+            Ok(None)
+        }
+        Err(LockOpenError::Io(source)) => Err(OpenError::file(path)(source)),
+        Err(LockOpenError::NotALockFile) => Err(OpenError::NotALockFile(path.to_owned())),
+        Err(LockOpenError::Version(found)) => Err(OpenError::LockVersion {
+            path: path.to_owned(),
+            found,
+        }),
+    }
+}
+
+/// Opens the data file, creating an empty one if it may be written.
+pub(super) fn open_data(path: &Path, options: &OpenOptions) -> Result<DataFile, OpenError> {
+    let pages = FileOptions::new()
+        .read(true)
+        .write(!options.read_only)
+        .create(!options.read_only)
+        .truncate(false)
+        .mode(options.file_mode)
+        .open(path)
+        .map_err(OpenError::file(path))?;
+    let synchronous = |path: &Path| {
+        FileOptions::new()
+            .write(true)
+            .custom_flags(fulgurite_os::SYNCHRONOUS)
+            .open(path)
+    };
+    let meta = (!options.read_only)
+        .then(|| synchronous(path))
+        .transpose()
+        .map_err(OpenError::file(path))?;
+    Ok(DataFile::new(pages, meta, options.observer.clone()))
+}
+
+/// The meta pages of a data file.
+pub(super) struct Metas {
+    pub(super) newest: Meta,
+    pub(super) older: Meta,
+}
+
+/// Reads both meta pages of a data file; `None` if it is empty and may be written.
+pub(super) fn read_metas(
+    file: &DataFile,
+    path: &Path,
+    options: &OpenOptions,
+) -> Result<Option<Metas>, OpenError> {
+    let mut first = [0; Meta::LEN];
+    let read = file.read_at(0, &mut first).map_err(OpenError::file(path))?;
+    if read == 0 && !options.read_only {
+        return Ok(None);
+    }
+    let meta0 = parse(&first, read, path)?;
+    if !meta0.page_size_is_valid() {
+        return Err(OpenError::NotADataFile(path.to_owned()));
+    }
+    let mut second = [0; Meta::LEN];
+    let read = file
+        .read_at(meta0.page_size() as u64, &mut second)
+        .map_err(OpenError::file(path))?;
+    let meta1 = parse(&second, read, path)?;
+    let damaged = |page, what| OpenError::Damaged {
+        path: path.to_owned(),
+        page: Pgno(page),
+        what,
+    };
+    if meta1.page_size() != meta0.page_size() {
+        return Err(damaged(1, Malformed::TreeRecord));
+    }
+    let (page, newest, older) = if meta1.txnid > meta0.txnid {
+        (1, meta1, meta0)
+    } else {
+        (0, meta0, meta1)
+    };
+    newest.check().map_err(|what| damaged(page, what))?;
+    if options.previous_snapshot {
+        older.check().map_err(|what| damaged(1 - page, what))?;
+    }
+    Ok(Some(Metas { newest, older }))
+}
+
+fn parse(octets: &[u8], read: usize, path: &Path) -> Result<Meta, OpenError> {
+    if read != Meta::LEN {
+        return Err(OpenError::NotADataFile(path.to_owned()));
+    }
+    Meta::read::<V09>(octets).map_err(|refusal| match refusal {
+        NoMeta::Foreign => OpenError::NotADataFile(path.to_owned()),
+        NoMeta::Version(found) => OpenError::DataVersion {
+            path: path.to_owned(),
+            found,
+        },
+    })
+}
+
+/// What the meta pages of a new file say.
+pub(super) fn new_meta(options: &OpenOptions) -> Meta {
+    let mut flags = DatabaseFlags::INTEGER_KEY;
+    if options.no_subdir {
+        flags |= NO_SUBDIR_FLAG;
+    }
+    if options.fixed_map {
+        flags |= FIXED_MAP_FLAG;
+    }
+    let mut free = TreeRecord::empty(DatabaseFlags(flags));
+    free.pad = page_size().min(PAGE_SIZE_MAX) as u32;
+    Meta {
+        map_address: 0,
+        map_size: 0,
+        free,
+        main: TreeRecord::empty(DatabaseFlags(0)),
+        last: Pgno(META_PAGES - 1),
+        txnid: Txnid(0),
+    }
+}
+
+/// Writes the first two pages of a new file.
+pub(super) fn create(file: &DataFile, path: &Path, meta: &Meta) -> io::Result<()> {
+    let mut both = meta.to_page::<V09>(Pgno(0));
+    both.extend(meta.to_page::<V09>(Pgno(1)));
+    file.write_at(0, &both)?;
+    file.sync()?;
+    // The file's name has to survive a power loss too.
+    let directory = match path.parent() {
+        Some(directory) if !directory.as_os_str().is_empty() => directory,
+        _ => Path::new("."),
+    };
+    File::open(directory)?.sync_all()
+}

@@ -1,0 +1,82 @@
+//! Maps at the address where the file was mapped when it was created.
+
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+use std::io;
+use std::path::Path;
+
+use fulgurite_format::Meta;
+use fulgurite_os::{ADDRESS_TAKEN, DataFile, Map};
+
+use super::OpenError;
+use crate::Error;
+
+/// New files are mapped at multiples of 4 GiB far from where the system puts programs, heaps, stacks and other maps, so
+/// that other processes are likely to have the place free too.
+const PLACE_LEN: u64 = 1 << 32;
+const PLACE_FIRST: u64 = 0x1000_0000_0000 / PLACE_LEN;
+const PLACES: u64 = 0x4000_0000_0000 / PLACE_LEN;
+const ATTEMPTS: u64 = 8;
+
+/// Reserves address space for a new file: wherever it is, the file will say so.
+pub(super) fn reserve_anywhere(
+    file: &DataFile,
+    len: usize,
+    len_min: usize,
+    writable: bool,
+) -> io::Result<Map> {
+    let random = RandomState::new();
+    for attempt in 0..ATTEMPTS {
+        let place = PLACE_FIRST + random.hash_one(attempt) % PLACES;
+        let address = usize::try_from(place * PLACE_LEN).unwrap_or(0);
+        if let Ok(map) = Map::reserve_at(file.pages(), len, writable, address) {
+            return Ok(map);
+        }
+    }
+    Map::reserve(file.pages(), len, len_min, writable)
+}
+
+/// Reserves address space where the file says; as much as is free there, but at least `len_min`.
+pub(super) fn reserve(
+    file: &DataFile,
+    len: usize,
+    len_min: usize,
+    writable: bool,
+    address: u64,
+) -> io::Result<Map> {
+    if address == 0 {
+        return Map::reserve(file.pages(), len, len_min, writable);
+    }
+    let address = usize::try_from(address).unwrap_or(usize::MAX);
+    let mut wish = len;
+    loop {
+        match Map::reserve_at(file.pages(), wish, writable, address) {
+            Err(_) if wish > len_min => wish = (wish / 2).max(len_min),
+            result => return result,
+        }
+    }
+}
+
+/// Refuses a map that lies elsewhere.
+pub(super) fn check(map: &Map, meta: &Meta, path: &Path) -> Result<(), OpenError> {
+    if meta.map_address != 0 && meta.map_address != map.address() as u64 {
+        return Err(in_use(meta, path));
+    }
+    Ok(())
+}
+
+/// What the refusal of address space means.
+pub(super) fn open_error(source: io::Error, meta: &Meta, path: &Path) -> OpenError {
+    if source.raw_os_error() == Some(ADDRESS_TAKEN) {
+        return in_use(meta, path);
+    }
+    let doing = Error::io("reserving address space for the map");
+    OpenError::engine(path)(doing(source))
+}
+
+fn in_use(meta: &Meta, path: &Path) -> OpenError {
+    OpenError::AddressInUse {
+        path: path.to_owned(),
+        address: meta.map_address,
+    }
+}

@@ -1,0 +1,165 @@
+//! What all handles of this process on one environment share.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use fulgurite_format::{META_PAGES, Meta, Txnid};
+use fulgurite_os::fork_generation;
+
+use super::Mapping;
+use super::map_size::MapSize;
+use super::registry::Registration;
+use crate::Error;
+use crate::reader::LockFile;
+
+/// How often a reader tries to catch a meta page that writers keep replacing under it.
+pub(super) const ATTEMPTS: usize = 1000;
+
+/// The files of an environment, and what is known of them; made by opening.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(super) mapping: Mapping,
+    /// `None` without locking.
+    pub(super) lock: Option<LockFile>,
+    pub(super) size: MapSize,
+    /// It was mapped at the address its file stores, and nowhere else can it be of use.
+    pub(super) is_fixed: bool,
+    /// The file's newest meta page is newer than the snapshot that was gone back to, and stands until the first change.
+    pub(super) abandoned: AtomicBool,
+    pub(super) fork_generation: u32,
+    /// A meta page write failed: nobody knows what the next opener will find.
+    pub(super) failed: AtomicBool,
+    /// The thread that has the write transaction; 0 if none of this process has.
+    pub(super) writer: AtomicU64,
+    /// The writer mutex of an environment without locking.
+    pub(super) local_writer: Mutex<()>,
+    /// Page buffers that the last writer left for the next.
+    pub(super) spare_buffers: Mutex<Vec<Box<[u8]>>>,
+    /// Dropped last: the lock file's descriptor must be closed before anybody may open the environment again.
+    #[expect(dead_code, reason = "held for its drop")]
+    pub(super) registration: Registration,
+}
+
+impl Shared {
+    /// The newest mapping of the data file.
+    #[inline]
+    pub(super) fn mapping(&self) -> &Mapping {
+        self.mapping.current()
+    }
+
+    /// Whether this process, and not a parent of it, opened the environment.
+    #[inline]
+    pub(super) fn is_of_this_process(&self) -> bool {
+        fork_generation() == self.fork_generation
+    }
+
+    /// Refuses use after a fork or a failed meta write.
+    #[inline]
+    pub(super) fn check_usable(&self) -> Result<(), Error> {
+        if !self.is_of_this_process() {
+            return Err(Error::Forked);
+        }
+        if self.failed.load(Ordering::Relaxed) {
+            return Err(Error::EnvironmentFailed);
+        }
+        Ok(())
+    }
+
+    /// Keeps the writers of this process apart where there is no lock file to do it.
+    pub(super) fn local_writer_mutex(&self) -> MutexGuard<'_, ()> {
+        self.local_writer
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn spare_buffers(&self) -> MutexGuard<'_, Vec<Box<[u8]>>> {
+        self.spare_buffers
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The meta page of the last commit, for whoever holds the writer mutex.
+    pub(super) fn committed_meta(&self) -> Result<Meta, Error> {
+        match &self.lock {
+            Some(lock) => self
+                .mapping()
+                .meta_of(lock.last_txnid())?
+                .ok_or(Error::LockBroken),
+            None if self.abandoned.load(Ordering::SeqCst) => self.mapping().older_meta(),
+            None => self.mapping().newest_meta(),
+        }
+    }
+
+    /// The meta page of the last commit, for whoever does not hold the writer mutex.
+    pub(super) fn published_meta(&self) -> Result<Meta, Error> {
+        let Some(lock) = &self.lock else {
+            return self.committed_meta();
+        };
+        for _ in 0..ATTEMPTS {
+            let id = lock.last_txnid();
+            if id.0 == 0 && !self.abandoned.load(Ordering::SeqCst) {
+                // The first opener of all may be a reader that could not publish the id.
+                return self.mapping().newest_meta();
+            }
+            let meta = self.mapping().meta_of(id);
+            // The page that `id` is on is written again by the second commit after it, at the earliest once the first
+            // one has been published: if that has not happened yet, all words belong together.
+            if lock.last_txnid() == id
+                && let Some(meta) = meta?
+            {
+                return Ok(meta);
+            }
+        }
+        // Nobody commits that fast: the lock file does not belong to this data file.
+        Err(Error::LockBroken)
+    }
+
+    /// Makes the snapshot that was gone back from unreachable, for good, before anything of it is overwritten; only for
+    /// the writer. Its meta page becomes an older one with the trees of the snapshot that was gone back to.
+    #[cold]
+    pub(super) fn abandon_newer(&self) -> Result<(), Error> {
+        let mapping = self.mapping();
+        let base = self.committed_meta()?;
+        let older = Meta {
+            txnid: Txnid(base.txnid.0.saturating_sub(1)),
+            ..base
+        };
+        let page = (base.txnid.0 + 1) % META_PAGES;
+        let done = if mapping.map().is_writable() {
+            mapping.store_commit(&older, page)?;
+            mapping.map().flush(0, 2 * mapping.page_size(), true)
+        } else {
+            let at = page * mapping.page_size() as u64 + Meta::COMMIT_AT as u64;
+            let file = mapping.file();
+            file.write_meta(at, &older.to_commit_bytes(), true)
+        };
+        done.map_err(Error::io("writing a meta page"))?;
+        self.abandoned.store(false, Ordering::SeqCst);
+        Ok(())
+    }
+
+    /// The oldest snapshot that transaction `writer` must leave alone: that of the oldest reader, or the last
+    /// committed one. Clears dead readers away if one of them holds an older snapshot.
+    pub(super) fn oldest_reader(&self, writer: Txnid) -> Result<Txnid, Error> {
+        let committed = Txnid(writer.0.saturating_sub(1));
+        let Some(lock) = &self.lock else {
+            return Ok(committed);
+        };
+        let oldest = lock.oldest_reader(committed);
+        if oldest < committed && lock.clear_stale()? > 0 {
+            return Ok(lock.oldest_reader(committed));
+        }
+        Ok(oldest)
+    }
+
+    /// Writes back what the system holds of the data file.
+    pub(super) fn flush(&self, wait: bool) -> Result<(), Error> {
+        let what = Error::io("making the data file durable");
+        let mapping = self.mapping();
+        if mapping.map().is_writable() {
+            let len = usize::try_from(self.size.octets()).unwrap_or(usize::MAX);
+            return mapping.map().flush(0, len, wait).map_err(what);
+        }
+        mapping.file().sync().map_err(what)
+    }
+}

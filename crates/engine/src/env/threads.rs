@@ -1,0 +1,67 @@
+//! The reader slots of this thread, where it has them to itself: found without a lock, given up when the thread ends.
+
+use std::cell::RefCell;
+use std::sync::{Arc, Weak};
+
+use super::shared::Shared;
+use crate::Error;
+use crate::reader::{LockFile, Slot};
+
+thread_local! {
+    static SLOTS: RefCell<ThreadSlots> = const { RefCell::new(ThreadSlots(Vec::new())) };
+}
+
+/// A slot this thread has in an environment, through one handle of it.
+struct ThreadSlot {
+    handle: u64,
+    shared: Weak<Shared>,
+    slot: Slot,
+}
+
+struct ThreadSlots(Vec<ThreadSlot>);
+
+impl Drop for ThreadSlots {
+    fn drop(&mut self) {
+        for bound in &self.0 {
+            // Environments closed before the thread ended have freed the slot; in a forked child it is the parent's.
+            if let Some(shared) = bound.shared.upgrade()
+                && shared.is_of_this_process()
+                && let Some(lock) = &shared.lock
+            {
+                lock.leave(bound.slot, bound.handle);
+            }
+        }
+    }
+}
+
+/// This thread's slot: the one it has, else a new one that it keeps until it ends.
+pub(super) fn take_slot(shared: &Arc<Shared>, lock: &LockFile, handle: u64) -> Result<Slot, Error> {
+    let known = SLOTS.try_with(|slots| {
+        let slots = slots.borrow();
+        let found = slots.0.iter().find(|bound| bound.handle == handle);
+        found.map(|bound| bound.slot)
+    });
+    match known {
+        Ok(Some(slot)) => lock
+            .claim_bound(slot, handle)
+            .then_some(slot)
+            .ok_or(Error::ReaderBusy),
+        Ok(None) => bind(shared, lock, handle),
+        // The thread is ending and has given its slots up.
+        Err(_) => lock.take_slot_once(),
+    }
+}
+
+#[cold]
+fn bind(shared: &Arc<Shared>, lock: &LockFile, handle: u64) -> Result<Slot, Error> {
+    let slot = lock.take_slot_bound(handle)?;
+    SLOTS.with_borrow_mut(|slots| {
+        slots.0.retain(|bound| bound.shared.strong_count() > 0);
+        slots.0.push(ThreadSlot {
+            handle,
+            shared: Arc::downgrade(shared),
+            slot,
+        });
+    });
+    Ok(slot)
+}

@@ -1,0 +1,96 @@
+//! What this process has to do with a reader slot.
+//!
+//! ```text
+//!                     STOCK idle <---> STOCK busy
+//!    not ours  ---->  bound idle <---> bound busy  ----> left  ----> not ours     (the thread ends first)
+//!                     once                               ----------> not ours
+//! ```
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The state of a slot in this process; on a cache line of its own, because readers on other cores change theirs.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+pub(super) struct Ownership(AtomicU64);
+
+/// Whom a slot in use goes back to when its transaction ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Holder {
+    /// The process's stock.
+    Stock,
+    /// All processes.
+    Once,
+    /// The thread that took it, through the handle of this number.
+    Thread(u64),
+}
+
+// The kinds of states; the number of a handle stands above them. A process id that looks like ours in a slot that is not
+// ours was left there by a process that died.
+const NOT_OURS: u64 = 0;
+const STOCK_IDLE: u64 = 1;
+const STOCK_BUSY: u64 = 2;
+const ONCE_BUSY: u64 = 3;
+const BOUND_IDLE: u64 = 4;
+const BOUND_BUSY: u64 = 5;
+/// In use, but the thread it was bound to has ended.
+const LEFT_BUSY: u64 = 6;
+const KIND_BITS: u32 = 3;
+
+const fn of(kind: u64, handle: u64) -> u64 {
+    handle << KIND_BITS | kind
+}
+
+const fn kind(state: u64) -> u64 {
+    state & ((1 << KIND_BITS) - 1)
+}
+
+impl Ownership {
+    /// Takes a slot of the stock that is idle.
+    pub(super) fn claim_stock(&self) -> bool {
+        self.0.load(Ordering::Relaxed) == STOCK_IDLE && self.step(STOCK_IDLE, STOCK_BUSY)
+    }
+
+    /// Takes a slot that is bound to the calling thread, unless it is in use.
+    pub(super) fn claim_bound(&self, handle: u64) -> bool {
+        self.step(of(BOUND_IDLE, handle), of(BOUND_BUSY, handle))
+    }
+
+    /// Notes that the slot is ours from now on, and in use.
+    pub(super) fn take(&self, holder: Holder) {
+        let state = match holder {
+            Holder::Stock => STOCK_BUSY,
+            Holder::Once => ONCE_BUSY,
+            Holder::Thread(handle) => of(BOUND_BUSY, handle),
+        };
+        self.0.store(state, Ordering::Release);
+    }
+
+    /// Ends the use of a slot; whether it is to be freed for all.
+    pub(super) fn give_back(&self) -> bool {
+        let state = self.0.load(Ordering::Relaxed);
+        if state == STOCK_BUSY {
+            self.0.store(STOCK_IDLE, Ordering::Release);
+            return false;
+        }
+        if kind(state) == BOUND_BUSY && self.step(state, of(BOUND_IDLE, state >> KIND_BITS)) {
+            return false;
+        }
+        self.0.store(NOT_OURS, Ordering::Release);
+        true
+    }
+
+    /// Ends the bond with the calling thread, made through `handle`; whether the slot is to be freed for all now. In use,
+    /// it will be when its transaction ends.
+    pub(super) fn leave(&self, handle: u64) -> bool {
+        self.step(of(BOUND_IDLE, handle), NOT_OURS) || {
+            self.step(of(BOUND_BUSY, handle), LEFT_BUSY);
+            false
+        }
+    }
+
+    fn step(&self, from: u64, to: u64) -> bool {
+        self.0
+            .compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed)
+            .is_ok()
+    }
+}

@@ -1,0 +1,148 @@
+//! Map sizes that are set, as LMDB's are, and maps that are outgrown while they are read.
+
+use fulgurite::{Database, Durability, Environment, Error, OpenOptions, Snapshot};
+
+fn options(map_size: u64) -> OpenOptions {
+    Environment::options()
+        .durability(Durability::NoSync)
+        .map_size(map_size)
+}
+
+fn size(environment: &Environment) -> u64 {
+    environment.info().unwrap().map_size
+}
+
+/// Puts values of one page each until there is no room; returns how many fitted.
+fn fill(environment: &Environment) -> u32 {
+    let mut count = 0_u32;
+    loop {
+        let mut txn = environment.write().unwrap();
+        let result = txn
+            .put(Database::MAIN, &count.to_be_bytes(), &[7; 4000])
+            .and_then(|()| txn.commit());
+        match result {
+            Ok(()) => count += 1,
+            Err(Error::MapFull(_)) => return count,
+            Err(error) => panic!("{error}"),
+        }
+    }
+}
+
+#[test]
+fn a_size_that_is_set_holds_to_the_page() {
+    for (asked, pages) in [(1_234_567, 301), (200 * 4096, 200), (200 * 4096 - 1, 199)] {
+        for write_map in [false, true] {
+            let directory = tempfile::tempdir().unwrap();
+            let environment = options(asked)
+                .write_map(write_map)
+                .open(directory.path())
+                .unwrap();
+            assert_eq!(size(&environment), asked);
+            let fitted = fill(&environment);
+            let info = environment.info().unwrap();
+            assert_eq!(info.map_size, asked);
+            assert!(info.last_page < pages, "{info:?}");
+            assert!(
+                info.last_page + 8 > pages && u64::from(fitted) > pages - 15,
+                "{fitted} values, {info:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_size_of_the_file_counts_unless_another_is_asked_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let open = |asked| options(asked).open(directory.path()).unwrap();
+    assert_eq!(size(&open(0)), 1 << 20, "a new file");
+    let stored_by = |asked| {
+        let environment = open(asked);
+        let found = size(&environment);
+        let mut txn = environment.write().unwrap();
+        txn.put(Database::MAIN, b"key", b"value").unwrap();
+        txn.commit().unwrap();
+        found
+    };
+    assert_eq!(stored_by(5_000_000), 5_000_000);
+    assert_eq!(size(&open(0)), 5_000_000);
+    // A smaller one holds for the handle, and does not lower what is stored.
+    assert_eq!(stored_by(100_000), 100_000);
+    assert_eq!(size(&open(0)), 5_000_000);
+    // A larger one that nobody commits with is not stored.
+    assert_eq!(size(&open(9_000_000)), 9_000_000);
+    assert_eq!(size(&open(0)), 5_000_000);
+    // What is in use is in the map, whatever was asked for.
+    let used = (open(0).info().unwrap().last_page + 1) * 4096;
+    assert_eq!(size(&open(1)), used);
+    let environment = open(0);
+    environment.set_map_size(1).unwrap();
+    assert_eq!(size(&environment), used);
+    environment.set_map_size(0).unwrap();
+    assert_eq!(size(&environment), 5_000_000);
+}
+
+#[test]
+fn a_full_map_goes_on_once_it_is_larger() {
+    let directory = tempfile::tempdir().unwrap();
+    let environment = options(0).open(directory.path()).unwrap();
+    let fitted = fill(&environment);
+    assert!((200..256).contains(&fitted), "{fitted} values");
+    let txn = environment.write().unwrap();
+    assert!(matches!(
+        environment.set_map_size(2 << 20),
+        Err(Error::MapSizeBusy)
+    ));
+    assert_eq!(size(&environment), 1 << 20);
+    txn.abort();
+    environment.set_map_size(2 << 20).unwrap();
+    let mut txn = environment.write().unwrap();
+    txn.put(Database::MAIN, b"more", &[1; 900_000]).unwrap();
+    txn.commit().unwrap();
+    assert_eq!(size(&environment), 2 << 20);
+}
+
+/// Nothing is moved below a reader, however often the address space is outgrown: it still reads what was lent to it.
+#[test]
+fn readers_keep_their_pages_while_the_map_is_outgrown() {
+    for write_map in [false, true] {
+        let directory = tempfile::tempdir().unwrap();
+        let environment = options(0)
+            .write_map(write_map)
+            .open(directory.path())
+            .unwrap();
+        let mut readers = Vec::new();
+        for round in 0..4_u8 {
+            let mut txn = environment.write().unwrap();
+            for value in 0..50_u8 {
+                txn.put(Database::MAIN, &[value], &[round; 3000]).unwrap();
+            }
+            txn.commit().unwrap();
+            let reader = environment.read().unwrap();
+            readers.push((round, reader));
+            // Far beyond any reservation, by steps that no reservation foresees.
+            environment.set_map_size(1 << (33 + 2 * round)).unwrap();
+            if write_map {
+                break;
+            }
+        }
+        let lent: Vec<&[u8]> = readers
+            .iter()
+            .map(|(_, reader)| reader.get(Database::MAIN, &[9]).unwrap().unwrap())
+            .collect();
+        if !write_map {
+            environment.set_map_size(1 << 42).unwrap();
+        }
+        for ((round, reader), lent) in readers.iter().zip(lent) {
+            assert_eq!(lent, [*round; 3000]);
+            let mut cursor = reader.cursor(Database::MAIN).unwrap();
+            let mut count = 0;
+            let mut record = cursor.first().unwrap();
+            while let Some((_, value)) = record {
+                assert_eq!(value, [*round; 3000]);
+                count += 1;
+                record = cursor.next().unwrap();
+            }
+            assert_eq!(count, 50);
+        }
+    }
+}
