@@ -127,5 +127,15 @@ mod tests {
         let mut pool = pool_of(&[3, 5]);
         pool.add([Pgno(7), Pgno(5)].into_iter());
         assert!(!pool.settle());
+        assert!(!pool.settle(), "and stays noticed");
+    }
+
+    #[test]
+    fn pages_can_be_sorted_out() {
+        let mut pool = pool_of(&[3, 5, 8]);
+        pool.add([Pgno(4)].into_iter());
+        pool.retain(|pgno| pgno.0 != 5);
+        assert!(pool.settle());
+        assert_eq!(pool.pages(), [Pgno(8), Pgno(4), Pgno(3)]);
     }
 }

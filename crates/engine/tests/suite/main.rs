@@ -19,6 +19,7 @@ mod fixtures;
 mod flips;
 mod killed;
 mod limits;
+mod nested;
 mod peer;
 mod power;
 mod random_ops;
