@@ -1,0 +1,323 @@
+//! Databases with several values to a key, against an ordered set of pairs: every kind of value, sub-pages that become
+//! trees, cursors that others' changes must not move, and the real library's tools as judges of the file.
+
+use std::collections::BTreeSet;
+use std::process::Command;
+use std::time::Duration;
+
+use fulgurite::{
+    CursorId, Database, DatabaseFlags, Durability, Environment, Move, Put, PutFlags, Snapshot,
+    WriteTxn,
+};
+use fulgurite_testkit::{Random, Scratch, quick_or_long, run_bounded, seed};
+
+/// A kind of database and what its values are like.
+#[derive(Clone, Copy, Debug)]
+struct Kind {
+    flags: u16,
+    /// Octets of a value; 0 for any number.
+    value_len: usize,
+}
+
+const SORT: u16 = DatabaseFlags::DUP_SORT;
+const FIXED: u16 = SORT | DatabaseFlags::DUP_FIXED;
+const INTEGER: u16 = DatabaseFlags::INTEGER_DUP;
+
+const KINDS: [Kind; 10] = [
+    kind(SORT, 0),
+    kind(SORT | DatabaseFlags::REVERSE_DUP, 0),
+    kind(FIXED, 1),
+    kind(FIXED, 2),
+    kind(FIXED, 5),
+    kind(FIXED, 16),
+    kind(FIXED, 300),
+    kind(FIXED | INTEGER, 4),
+    kind(FIXED | INTEGER, 8),
+    kind(SORT | INTEGER, 8),
+];
+
+const fn kind(flags: u16, value_len: usize) -> Kind {
+    Kind { flags, value_len }
+}
+
+impl Kind {
+    fn value(self, random: &mut Random) -> Vec<u8> {
+        let len = match self.value_len {
+            0 => match random.below(20) {
+                0 => 511,
+                1..4 => 100 + random.below(300),
+                _ => 1 + random.below(30),
+            },
+            len => len,
+        };
+        let mut value: Vec<u8> = (0..len).map(|_| random.below(256) as u8).collect();
+        if self.flags & INTEGER != 0 && random.below(3) > 0 {
+            value.iter_mut().skip(2).for_each(|octet| *octet = 0);
+        }
+        value
+    }
+
+    /// Values as the model sorts them: so that octets compare as the database's order does.
+    fn sortable(self, value: &[u8]) -> Vec<u8> {
+        let mut sortable = value.to_vec();
+        if self.flags & (INTEGER | DatabaseFlags::REVERSE_DUP) != 0 {
+            sortable.reverse();
+        }
+        sortable
+    }
+}
+
+type Model = BTreeSet<(Vec<u8>, Vec<u8>)>;
+
+/// A cursor with the record it must stand on; `None` when it stands nowhere that the model knows.
+struct Watched {
+    id: CursorId,
+    on: Option<(Vec<u8>, Vec<u8>)>,
+}
+
+struct Run<'a> {
+    kind: Kind,
+    random: &'a mut Random,
+    model: Model,
+    watched: Vec<Watched>,
+}
+
+impl Run<'_> {
+    fn key(&mut self) -> Vec<u8> {
+        let len = 1 + self.random.below(3);
+        let many = if self.random.below(2) == 0 { 3 } else { 40 };
+        vec![b'a' + self.random.below(many) as u8; len]
+    }
+
+    fn pair(&mut self) -> (Vec<u8>, Vec<u8>) {
+        (self.key(), self.kind.value(self.random))
+    }
+
+    /// A pair that is there, mostly.
+    fn known(&mut self) -> (Vec<u8>, Vec<u8>) {
+        if self.model.is_empty() || self.random.below(8) == 0 {
+            return self.pair();
+        }
+        let skip = self.random.below(self.model.len());
+        let (key, sortable) = self.model.iter().nth(skip).unwrap();
+        (key.clone(), self.kind.sortable(sortable))
+    }
+
+    fn contains(&self, key: &[u8], value: &[u8]) -> bool {
+        self.model
+            .contains(&(key.to_vec(), self.kind.sortable(value)))
+    }
+
+    fn has_key(&self, key: &[u8]) -> bool {
+        self.model.iter().any(|(known, _)| known == key)
+    }
+
+    fn step(&mut self, txn: &mut WriteTxn<'_>, db: Database) {
+        match self.random.below(20) {
+            0..9 => self.put(txn, db),
+            9..13 => self.delete_pair(txn, db),
+            13 => {
+                let (key, _) = self.known();
+                let had = self.has_key(&key);
+                assert_eq!(txn.delete(db, &key).unwrap(), had);
+                self.forget(|(known, _)| *known == key);
+            }
+            14..16 => self.place_cursor(txn, db),
+            16 => self.delete_through_cursor(txn),
+            17 => self.put_through_cursor(txn, db),
+            18 => {
+                let (key, value) = self.known();
+                let mut cursor = txn.cursor_mut(db).unwrap();
+                let found = cursor.go(Move::Pair(&key, &value)).unwrap();
+                assert_eq!(found.is_some(), self.contains(&key, &value));
+            }
+            _ => self.check_cursors(txn),
+        }
+    }
+
+    fn put(&mut self, txn: &mut WriteTxn<'_>, db: Database) {
+        let (key, value) = self.pair();
+        let flags = match self.random.below(6) {
+            0 => PutFlags::NO_DUP_DATA,
+            1 => PutFlags::NO_OVERWRITE,
+            _ => PutFlags::NONE,
+        };
+        let refused = (flags == PutFlags::NO_DUP_DATA && self.contains(&key, &value))
+            || (flags == PutFlags::NO_OVERWRITE && self.has_key(&key));
+        let put = txn.put_with(db, &key, &value, flags).unwrap();
+        assert_eq!(put != Put::Stored, refused);
+        if !refused {
+            self.model.insert((key, self.kind.sortable(&value)));
+        }
+    }
+
+    fn put_through_cursor(&mut self, txn: &mut WriteTxn<'_>, db: Database) {
+        let (key, value) = self.pair();
+        let mut cursor = txn.cursor_mut(db).unwrap();
+        cursor.put(&key, &value).unwrap();
+        self.model.insert((key.clone(), self.kind.sortable(&value)));
+        let on = cursor.current().unwrap();
+        assert_eq!(on, Some((&key[..], &value[..])));
+    }
+
+    fn delete_pair(&mut self, txn: &mut WriteTxn<'_>, db: Database) {
+        let (key, value) = self.known();
+        let had = self.contains(&key, &value);
+        assert_eq!(txn.delete_pair(db, &key, &value).unwrap(), had);
+        let gone = (key, self.kind.sortable(&value));
+        self.forget(|pair| *pair == gone);
+    }
+
+    fn place_cursor(&mut self, txn: &mut WriteTxn<'_>, db: Database) {
+        let (key, value) = self.known();
+        if self.watched.len() > 4 {
+            let last = self.watched.remove(0);
+            txn.close_cursor(last.id);
+        }
+        let id = txn.open_cursor(db).unwrap();
+        let mut cursor = txn.at(id).unwrap();
+        let found = cursor.go(Move::Pair(&key, &value)).unwrap();
+        let on = found.map(|_| (key.clone(), self.kind.sortable(&value)));
+        self.watched.push(Watched { id, on });
+    }
+
+    fn delete_through_cursor(&mut self, txn: &mut WriteTxn<'_>) {
+        let Some(Watched { id, on: Some(on) }) = self.watched.pop() else {
+            return;
+        };
+        let mut cursor = txn.at(id).unwrap();
+        assert!(cursor.delete().unwrap());
+        let next = self.model.range(on.clone()..).nth(1).cloned();
+        let expected = next.map(|(key, sortable)| (key, self.kind.sortable(&sortable)));
+        let found = cursor.next().unwrap();
+        let found = found.map(|(key, value)| (key.to_vec(), value.to_vec()));
+        assert_eq!(found, expected);
+        drop(cursor);
+        txn.close_cursor(id);
+        self.forget(|pair| *pair == on);
+    }
+
+    /// Takes pairs out of the model; the cursors on them stand elsewhere now.
+    fn forget(&mut self, gone: impl Fn(&(Vec<u8>, Vec<u8>)) -> bool) {
+        self.model.retain(|pair| !gone(pair));
+        for watched in &mut self.watched {
+            watched.on.take_if(|on| gone(on));
+        }
+    }
+
+    fn check_cursors(&mut self, txn: &mut WriteTxn<'_>) {
+        for watched in &self.watched {
+            let Some((key, sortable)) = &watched.on else {
+                continue;
+            };
+            let value = self.kind.sortable(sortable);
+            let mut cursor = txn.at(watched.id).unwrap();
+            let found = cursor.current().unwrap();
+            assert_eq!(found, Some((&key[..], &value[..])));
+            let count = self.model.iter().filter(|(known, _)| known == key).count();
+            assert_eq!(cursor.count().unwrap(), Some(count as u64));
+        }
+    }
+
+    fn check_contents(&self, txn: &impl Snapshot, db: Database) {
+        let expected: Vec<_> = self
+            .model
+            .iter()
+            .map(|(key, sortable)| (key.clone(), self.kind.sortable(sortable)))
+            .collect();
+        assert_eq!(walk(txn, db, Move::First, Move::Next), expected);
+        let mut backwards = walk(txn, db, Move::Last, Move::Prev);
+        backwards.reverse();
+        assert_eq!(backwards, expected);
+        assert_eq!(txn.stat(db).unwrap().entries, expected.len() as u64);
+        for (key, value) in &expected {
+            let mut cursor = txn.cursor(db).unwrap();
+            assert!(cursor.go(Move::Pair(key, value)).unwrap().is_some());
+        }
+    }
+}
+
+fn walk(
+    txn: &impl Snapshot,
+    db: Database,
+    first: Move<'_>,
+    next: Move<'_>,
+) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let mut cursor = txn.cursor(db).unwrap();
+    let mut found = Vec::new();
+    let mut record = cursor.go(first).unwrap();
+    while let Some((key, value)) = record {
+        found.push((key.to_vec(), value.to_vec()));
+        record = cursor.go(next).unwrap();
+    }
+    found
+}
+
+fn run(kind: Kind, seed: u64, rounds: usize) {
+    let scratch = Scratch::new("duplicates");
+    let mut random = Random::new(seed);
+    let mut run = Run {
+        kind,
+        random: &mut random,
+        model: Model::new(),
+        watched: Vec::new(),
+    };
+    let environment = Environment::options()
+        .durability(Durability::NoSync)
+        .open(scratch.path())
+        .unwrap();
+    for _ in 0..rounds {
+        let mut txn = environment.write().unwrap();
+        let db = txn
+            .create_named(b"pairs", DatabaseFlags(kind.flags))
+            .unwrap();
+        let before = run.model.clone();
+        for _ in 0..run.random.below(600) {
+            run.step(&mut txn, db);
+        }
+        run.check_cursors(&mut txn);
+        run.check_contents(&txn, db);
+        run.watched.clear();
+        match run.random.below(8) {
+            0 => {
+                txn.abort();
+                run.model = before;
+            }
+            1 => {
+                txn.clear_database(db).unwrap();
+                txn.commit().unwrap();
+                run.model.clear();
+            }
+            _ => txn.commit().unwrap(),
+        }
+        let snapshot = environment.read().unwrap();
+        if let Ok(db) = snapshot.open_database(Some("pairs")) {
+            run.check_contents(&snapshot, db);
+        }
+    }
+    drop(environment);
+    let report = fulgurite::check::check_file(&scratch.path().join("data.mdb"));
+    let report = report.unwrap();
+    assert!(report.is_sound(), "{kind:?}: {report:?}");
+    let dumped = run_bounded(
+        Command::new("mdb_dump")
+            .args(["-s", "pairs"])
+            .arg(scratch.path()),
+        Duration::from_secs(60),
+    );
+    assert!(dumped.success(), "{kind:?}: {dumped:?}");
+    let lines = dumped.stdout.lines().filter(|line| line.starts_with(' '));
+    assert_eq!(lines.count(), 2 * run.model.len(), "{kind:?}");
+}
+
+#[test]
+fn every_kind_of_duplicates_agrees_with_a_set_of_pairs() {
+    let seed = seed("duplicates", 20_261_121);
+    for (index, kind) in KINDS.into_iter().enumerate() {
+        for round in 0..quick_or_long(2, 40) {
+            let seed = seed.wrapping_add(1000 * round + index as u64);
+            println!("{kind:?}, seed {seed}");
+            run(kind, seed, quick_or_long(12, 40));
+        }
+    }
+}
