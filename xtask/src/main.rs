@@ -11,7 +11,8 @@ mod tidy;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-const USAGE: &str = "usage: cargo xtask tidy              check arrows, unsafe code, file lengths and words
+const USAGE: &str =
+    "usage: cargo xtask tidy              check arrows, unsafe code, file lengths and words
        cargo xtask header [--check] write lmdb.h, or only look whether it is up to date";
 
 fn main() -> ExitCode {
@@ -26,7 +27,10 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         other => {
-            eprintln!("xtask: there is no command \"{}\"\n{USAGE}", other.join(" "));
+            eprintln!(
+                "xtask: there is no command \"{}\"\n{USAGE}",
+                other.join(" ")
+            );
             ExitCode::FAILURE
         }
     }

@@ -6,7 +6,7 @@ use std::ffi::c_int;
 use fulgurite::{CustomOrder, Snapshot};
 
 use crate::codes::{Code, Outcome};
-use crate::edge::{code_of, octets, reference, val, value_of};
+use crate::edge::{code_of, exclusive, octets, reference, val, value_of};
 use crate::txn::{Kind, MDB_txn};
 use crate::types::{MDB_cmp_func, MDB_dbi, MDB_rel_func, MDB_val};
 
@@ -25,12 +25,9 @@ pub unsafe extern "C" fn mdb_set_compare(
 ) -> c_int {
     code_of(|| {
         // SAFETY: the caller's promise.
-        let txn = unsafe { reference(txn) }?;
+        let txn = unsafe { exclusive(txn) }?;
         let database = txn.user_database(dbi)?;
-        txn.open
-            .environment
-            .set_key_order(database, cmp.map(custom));
-        txn.orders_changed(database);
+        txn.set_key_order(database, cmp.map(custom));
         Ok(())
     })
 }
@@ -48,12 +45,9 @@ pub unsafe extern "C" fn mdb_set_dupsort(
 ) -> c_int {
     code_of(|| {
         // SAFETY: the caller's promise.
-        let txn = unsafe { reference(txn) }?;
+        let txn = unsafe { exclusive(txn) }?;
         let database = txn.user_database(dbi)?;
-        txn.open
-            .environment
-            .set_value_order(database, cmp.map(custom));
-        txn.orders_changed(database);
+        txn.set_value_order(database, cmp.map(custom));
         Ok(())
     })
 }
@@ -142,7 +136,9 @@ unsafe fn compare(
         (Kind::Write(write), Items::Keys) => write.get().compare_keys(database, a, b),
         (Kind::Write(write), Items::Values) => write.get().compare_values(database, a, b),
     };
-    ordering.map(|ordering| ordering as c_int).map_err(Code::from)
+    ordering
+        .map(|ordering| ordering as c_int)
+        .map_err(Code::from)
 }
 
 /// An order that asks a C function.

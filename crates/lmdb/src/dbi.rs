@@ -16,12 +16,8 @@ use crate::types::{
 };
 
 /// The flags that a database keeps.
-const PERSISTENT: c_uint = MDB_REVERSEKEY
-    | MDB_DUPSORT
-    | MDB_INTEGERKEY
-    | MDB_DUPFIXED
-    | MDB_INTEGERDUP
-    | MDB_REVERSEDUP;
+const PERSISTENT: c_uint =
+    MDB_REVERSEKEY | MDB_DUPSORT | MDB_INTEGERKEY | MDB_DUPFIXED | MDB_INTEGERDUP | MDB_REVERSEDUP;
 /// The flags that mean something with duplicates only.
 const DUPLICATES: c_uint = MDB_DUPFIXED | MDB_INTEGERDUP | MDB_REVERSEDUP;
 /// The longest name in octets.
@@ -181,7 +177,8 @@ fn open_main(txn: &mut MDB_txn, flags: c_uint) -> Outcome<MDB_dbi> {
             }
         }
     }
-    txn.set_orders(Database::MAIN, None, None);
+    txn.set_key_order(Database::MAIN, None);
+    txn.set_value_order(Database::MAIN, None);
     Ok(MAIN)
 }
 
@@ -221,7 +218,8 @@ fn open_named(txn: &mut MDB_txn, name: &[u8], flags: c_uint) -> Outcome<MDB_dbi>
         .open
         .handles
         .open(name, database, &mut txn.private.borrow_mut())?;
-    txn.set_orders(database, None, None);
+    txn.set_key_order(database, None);
+    txn.set_value_order(database, None);
     Ok(dbi)
 }
 

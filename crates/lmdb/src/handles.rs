@@ -102,10 +102,7 @@ impl Handles {
         time: u64,
         private: &[Private],
     ) -> Outcome<Database> {
-        let slot = self
-            .slots
-            .get(dbi as usize)
-            .ok_or(Code::INVALID_ARGUMENT)?;
+        let slot = self.slots.get(dbi as usize).ok_or(Code::INVALID_ARGUMENT)?;
         let opened = slot.opened.load(Ordering::Acquire);
         if opened <= time {
             let database = slot.database.load();
@@ -316,7 +313,9 @@ impl Slot {
     const fn free() -> Slot {
         Slot {
             opened: AtomicU64::new(NEVER),
-            ..Slot::fixed(Database::MAIN)
+            closed: AtomicU64::new(NEVER),
+            serial: AtomicU64::new(0),
+            database: AtomicCell::new(Database::MAIN),
         }
     }
 }

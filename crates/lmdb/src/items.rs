@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use fulgurite::{Put, PutFlags, Room, Snapshot};
+use fulgurite::{DatabaseFlags, Put, PutFlags, Room, Snapshot};
 
 use crate::codes::Code;
 use crate::edge::{code_of, exclusive, octets, octets_of, point, reference};
@@ -136,7 +136,7 @@ pub unsafe extern "C" fn mdb_del(
         if key.is_empty() {
             return Err(Code::BAD_LENGTH);
         }
-        let deleted = if data.is_null() || !writer.has_duplicates(database)? {
+        let deleted = if data.is_null() || !writer.flags(database)?.has(DatabaseFlags::DUP_SORT) {
             writer.delete(database, key)
         } else {
             // SAFETY: as above.

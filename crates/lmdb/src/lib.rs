@@ -15,7 +15,10 @@
 //! A text of each function is generated into `include/lmdb.h` from the comments here: they are written for C, up to
 //! the part on safety.
 
-#![allow(clippy::missing_safety_doc, reason = "argued once, in the module `edge`")]
+#![allow(
+    clippy::missing_safety_doc,
+    reason = "argued once, in the module `edge`"
+)]
 
 mod changes;
 mod codes;
@@ -34,3 +37,20 @@ mod settings;
 mod txn;
 mod types;
 mod version;
+
+// What is `pub` in these modules is the interface, and has the names of C.
+pub use changes::*;
+pub use codes::*;
+pub use compare::*;
+pub use cursor::*;
+pub use dbi::*;
+pub use env::*;
+pub use facts::*;
+pub use items::*;
+pub use midl::*;
+pub use moves::*;
+pub use reader::*;
+pub use settings::*;
+pub use txn::*;
+pub use types::*;
+pub use version::*;

@@ -7,7 +7,7 @@ use std::cell::{Cell, RefCell};
 use std::ffi::{c_int, c_uint};
 use std::ptr::{self, NonNull};
 
-use fulgurite::{Database, Environment, ReadTxn, WriteTxn};
+use fulgurite::{CustomOrder, Database, Environment, ReadTxn, WriteTxn};
 
 use crate::codes::{Code, Outcome};
 use crate::cursor::CursorList;
@@ -143,9 +143,20 @@ impl MDB_txn {
         self.time.set(time);
     }
 
-    /// The environment, as C knows it.
-    pub(crate) const fn env(&self) -> *mut MDB_env {
-        self.env
+    /// Sets the program's own order of keys.
+    pub(crate) fn set_key_order(&mut self, database: Database, order: Option<CustomOrder>) {
+        match &mut self.kind {
+            Kind::Read(read) => read.set_key_order(database, order),
+            Kind::Write(writer) => writer.get_mut().set_key_order(database, order),
+        }
+    }
+
+    /// Sets the program's own order of values.
+    pub(crate) fn set_value_order(&mut self, database: Database, order: Option<CustomOrder>) {
+        match &mut self.kind {
+            Kind::Read(read) => read.set_value_order(database, order),
+            Kind::Write(writer) => writer.get_mut().set_value_order(database, order),
+        }
     }
 
     fn boxed(env: *mut MDB_env, open: &'static Open, kind: Kind) -> Box<MDB_txn> {

@@ -2,6 +2,8 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
+use crate::env::MDB_env;
+
 /// Permissions of new files.
 #[allow(non_camel_case_types, reason = "the name that C programs use")]
 pub type mdb_mode_t = libc::mode_t;
@@ -88,10 +90,6 @@ pub type MDB_assert_func = unsafe extern "C" fn(env: *mut MDB_env, msg: *const c
 /// Receives a line of text. A negative result ends the listing.
 #[allow(non_camel_case_types, reason = "the name that C programs use")]
 pub type MDB_msg_func = unsafe extern "C" fn(msg: *const c_char, ctx: *mut c_void) -> c_int;
-
-pub use crate::cursor::MDB_cursor;
-pub use crate::env::MDB_env;
-pub use crate::txn::MDB_txn;
 
 /// mdb_env_open: map the file at the address stored in it; for pointers inside of values.
 pub const MDB_FIXEDMAP: c_uint = 0x01;

@@ -139,7 +139,11 @@ fn write_item(text: &mut String, item: &Item) {
         Kind::Constant(_, value) => writeln!(text, "#define {name} {value}"),
         Kind::Alias(r#type) => writeln!(text, "typedef {};", declared(r#type, name)),
         Kind::Callback(signature) => {
-            writeln!(text, "typedef {};", prototype(signature, &format!("({name})")))
+            writeln!(
+                text,
+                "typedef {};",
+                prototype(signature, &format!("({name})"))
+            )
         }
         Kind::Opaque => writeln!(text, "typedef struct {name} {name};"),
         Kind::Struct(fields) => {
@@ -207,9 +211,8 @@ mod tests {
 
     #[test]
     fn constants_of_a_type_of_their_own_are_an_enumeration() {
-        let op = |name: &str, value: &str| {
-            item(name, Kind::Constant("OP".to_owned(), value.to_owned()))
-        };
+        let op =
+            |name: &str, value: &str| item(name, Kind::Constant("OP".to_owned(), value.to_owned()));
         let items = vec![
             item("OP", Kind::Alias("unsigned int".to_owned())),
             op("A", "0"),

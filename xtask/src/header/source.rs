@@ -85,19 +85,30 @@ fn alias(item: &ItemType) -> Result<Item, String> {
 }
 
 fn structure(item: &ItemStruct) -> Result<Item, String> {
-    let is_c = item.attrs.iter().any(|attribute| attribute.path().is_ident("repr"));
+    let is_c = item
+        .attrs
+        .iter()
+        .any(|attribute| attribute.path().is_ident("repr"));
     let mut fields = Vec::new();
     for field in item.fields.iter().filter(|_| is_c) {
         fields.push(Item {
             comment: comment(&field.attrs),
-            name: field.ident.as_ref().map(ToString::to_string).unwrap_or_default(),
+            name: field
+                .ident
+                .as_ref()
+                .map(ToString::to_string)
+                .unwrap_or_default(),
             kind: Kind::Field(c_type(&field.ty)?),
         });
     }
     Ok(Item {
         comment: comment(&item.attrs),
         name: item.ident.to_string(),
-        kind: if is_c { Kind::Struct(fields) } else { Kind::Opaque },
+        kind: if is_c {
+            Kind::Struct(fields)
+        } else {
+            Kind::Opaque
+        },
     })
 }
 
@@ -227,7 +238,10 @@ fn optional(arguments: &PathArguments) -> Result<String, String> {
 }
 
 fn last_segment(path: &syn::Path) -> String {
-    path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default()
+    path.segments
+        .last()
+        .map(|last| last.ident.to_string())
+        .unwrap_or_default()
 }
 
 #[cfg(test)]
