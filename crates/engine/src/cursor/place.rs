@@ -213,7 +213,7 @@ impl Place {
                 .and_then(|values| values.key(index))
                 .map_err(Error::at(leaf.pgno))?,
             AtValue::Tree => match &self.inner {
-                Some(inner) => value::key_at(pages, &inner.0, &inner.1)?,
+                Some(inner) => value::value_at(pages, &inner.0, &inner.1)?,
                 None => return Ok(None),
             },
         };

@@ -63,6 +63,9 @@ pub(crate) fn values_of<'p, P: Pages<'p>>(
                 .filter(|record| !record.root.is_none())
                 .ok_or_else(|| Error::at(leaf)(Malformed::TreeRecord))?;
             record.check(pages.last()).map_err(Error::at(leaf))?;
+            if record.root == leaf {
+                return Err(Error::at(leaf)(Malformed::Cycle));
+            }
             inner_tree(tree, record)
                 .map(Values::Tree)
                 .ok_or_else(|| Error::at(leaf)(Malformed::ItemLength))
@@ -84,7 +87,7 @@ pub(crate) fn first_value<'p, P: Pages<'p>>(
         Values::Tree(inner) => {
             let mut path = Path::new();
             tree::first(pages, &inner, &mut path)?;
-            key_at(pages, &inner, &path)
+            value_at(pages, &inner, &path)
         }
     }
 }
@@ -102,6 +105,27 @@ pub(crate) fn key_at<'p, P: Pages<'p>>(
         .tree_page(leaf.pgno, tree.leaf)?
         .key(leaf.index)
         .map_err(Error::at(leaf.pgno))
+}
+
+/// The value that an entry of an inner tree is: a key that stands alone.
+#[inline]
+pub(crate) fn value_at<'p, P: Pages<'p>>(
+    pages: P,
+    inner: &Tree,
+    path: &Path,
+) -> Result<&'p [u8], Error> {
+    let Some(leaf) = path.leaf() else {
+        return Err(Error::BeyondEnd(inner.record.root));
+    };
+    let node = pages
+        .tree_page(leaf.pgno, inner.leaf)?
+        .leaf(leaf.index)
+        .map_err(Error::at(leaf.pgno))?;
+    if node.flags.0 == ONE && node.data.is_empty() {
+        Ok(node.key)
+    } else {
+        Err(Error::at(leaf.pgno)(Malformed::StrayValue(leaf.index)))
+    }
 }
 
 /// How many values a leaf entry has.
@@ -158,7 +182,7 @@ pub(crate) fn last_value<'p, P: Pages<'p>>(
         Values::Tree(inner) => {
             let mut path = Box::new(Path::new());
             tree::last(pages, &inner, &mut path)?;
-            let value = key_at(pages, &inner, &path)?;
+            let value = value_at(pages, &inner, &path)?;
             Ok((ValueAt::Tree(inner, path), value))
         }
     }

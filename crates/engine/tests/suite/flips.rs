@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use fulgurite_testkit::{Ended, Random, Scratch, base, fixture, quick_or_long, run_bounded, seed};
 
-use crate::{child, damage};
+use crate::{child, damage, damage_steps};
 
 const SEED: &str = "FULGURITE_TEST_CHILD_SEED";
 const ROUNDS: &str = "FULGURITE_TEST_CHILD_ROUNDS";
@@ -57,6 +57,9 @@ pub(crate) fn child() {
     let originals: Vec<Vec<u8>> = [
         base("base-tree"),
         base("base-dups"),
+        fixture("dupfixed-1"),
+        fixture("dupsort"),
+        fixture("intkey-dups"),
         fixture("psize-2048"),
         fixture("named-many"),
         fixture("emptied"),
@@ -103,9 +106,9 @@ fn one_round(dir: &Path, bytes: &[u8], random: &mut Random) {
     let Ok(environment) = damage::common_open(dir) else {
         return;
     };
-    let _ = damage::examine(&environment, random, &mut |_| {});
-    for write in damage::WRITES {
+    let _ = damage_steps::examine(&environment, random, &mut |_, _| {});
+    for write in damage_steps::WRITES {
         let _ = write(&environment, random);
     }
-    let _ = damage::examine(&environment, random, &mut |_| {});
+    let _ = damage_steps::examine(&environment, random, &mut |_, _| {});
 }

@@ -15,6 +15,7 @@ mod common;
 mod copies;
 mod crash_points;
 mod damage;
+mod damage_steps;
 mod fixtures;
 mod flips;
 mod killed;
