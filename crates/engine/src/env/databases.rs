@@ -74,6 +74,12 @@ impl DatabaseNames {
         names
     }
 
+    /// The handle that a name has already.
+    pub(crate) fn known(&self, name: &[u8]) -> Option<Database> {
+        let handles = self.handles.lock().unwrap_or_else(PoisonError::into_inner);
+        handles.get(name).map(|index| Database { index: *index })
+    }
+
     /// The handle for a name, a new one if it has none yet.
     pub(crate) fn intern(&self, name: &[u8]) -> Result<Database, Error> {
         let mut handles = self.handles.lock().unwrap_or_else(PoisonError::into_inner);

@@ -2,12 +2,13 @@
 
 use std::cmp::Ordering;
 
-use fulgurite_format::{DatabaseFlags, TreeRecord};
+use fulgurite_format::{DatabaseFlags, Format, TreeRecord, V09};
 
+use super::trees;
 use crate::cursor::{Cursor, Place, PlacedCursor};
 use crate::env::Database;
 use crate::space::PageView;
-use crate::tree::{self, Tree};
+use crate::tree::{self, Pages, Tree};
 use crate::{Environment, Error, value};
 
 /// Statistics of a database.
@@ -28,7 +29,7 @@ pub struct Stat {
 }
 
 impl Stat {
-    pub(crate) fn of(record: &TreeRecord, page_size: usize) -> Stat {
+    fn of(record: &TreeRecord, page_size: usize) -> Stat {
         Stat {
             page_size,
             depth: record.depth,
@@ -70,11 +71,20 @@ pub trait Snapshot: Sealed {
 
     /// Opens a database by a name that need not be text.
     /// # Errors
-    /// As [`Snapshot::open_database`].
+    /// As [`Snapshot::open_database`]; [`Error::NameLength`] for a name that no database can have.
     fn open_named(&self, name: &[u8]) -> Result<Database, Error> {
-        let database = self.environment().names().intern(name)?;
-        self.tree(database)?;
-        Ok(database)
+        let names = self.environment().names();
+        if let Some(database) = names.known(name) {
+            return self.tree(database).map(|_| database);
+        }
+        let max = V09::key_max(self.pages().page_size());
+        if name.is_empty() || name.len() > max {
+            let len = name.len();
+            return Err(Error::NameLength { len, max });
+        }
+        // A handle lasts as long as the environment: what is no database gets none.
+        trees::named(self.pages(), &self.tree(Database::MAIN)?, name)?;
+        names.intern(name)
     }
 
     /// The flags of a database, as the file records them.

@@ -140,7 +140,12 @@ pub(super) fn load<'p, P: Pages<'p>>(
     Ok(tree)
 }
 
-fn named<'p, P: Pages<'p>>(pages: P, main: &Tree, name: &[u8]) -> Result<TreeRecord, Error> {
+/// The record of a named database.
+pub(super) fn named<'p, P: Pages<'p>>(
+    pages: P,
+    main: &Tree,
+    name: &[u8],
+) -> Result<TreeRecord, Error> {
     let missing = || Error::NoDatabase(String::from_utf8_lossy(name).into_owned());
     if !holds_databases(main) {
         return Err(missing());
