@@ -1,3 +1,34 @@
-//! What `mdb_stat`, `mdb_copy`, `mdb_dump`, `mdb_load` and `mdb_drop` share.
+//! The five tools of LMDB: `mdb_stat`, `mdb_copy`, `mdb_dump`, `mdb_load` and `mdb_drop`.
+//!
+//! ```text
+//!    words -> getopt -> stat | copy | dump | load | drop  -> engine
+//!                        |             |      |
+//!                       spans        header, escape        the texts they write and read
+//!                        '-------------+------'
+//!                                   failure                what goes wrong, in the original's words
+//! ```
+//!
+//! Their options, texts and exit codes are those of LMDB 0.9.36, so that scripts need not know which tool they call.
+//! Where the original's tools do harm, ours do not; each such place stands in the man pages, under DIFFERENCES.
+//!
+//! What this crate is not: a library. Its functions are the programs' `main`.
 
 #![forbid(unsafe_code)]
+
+mod command;
+mod copy;
+mod drop;
+mod dump;
+mod escape;
+mod failure;
+mod getopt;
+mod header;
+mod load;
+mod spans;
+mod stat;
+
+pub use copy::main as copy;
+pub use drop::main as drop;
+pub use dump::main as dump;
+pub use load::main as load;
+pub use stat::main as stat;

@@ -1,0 +1,5 @@
+//! `mdb_copy`: its man page says what it does.
+
+fn main() -> std::process::ExitCode {
+    fulgurite_lmdb_tools::copy()
+}

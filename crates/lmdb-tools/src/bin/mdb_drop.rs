@@ -1,0 +1,5 @@
+//! `mdb_drop`: its man page says what it does.
+
+fn main() -> std::process::ExitCode {
+    fulgurite_lmdb_tools::drop()
+}

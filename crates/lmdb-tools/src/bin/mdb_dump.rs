@@ -1,0 +1,5 @@
+//! `mdb_dump`: its man page says what it does.
+
+fn main() -> std::process::ExitCode {
+    fulgurite_lmdb_tools::dump()
+}

@@ -1,0 +1,64 @@
+//! What all tools have in common: how they begin and end.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+use fulgurite::{Environment, OpenOptions};
+
+use crate::failure::{Failure, opening, system_text};
+use crate::getopt::command_line;
+
+/// The line that `-V` prints.
+const VERSION: &str = concat!("LMDB 0.9.36: (Fulgurite ", env!("CARGO_PKG_VERSION"), ")");
+
+/// What a tool is called with.
+pub(crate) struct Call {
+    /// The name it was called by.
+    pub(crate) program: OsString,
+    pub(crate) words: Vec<OsString>,
+}
+
+/// Runs a tool: says what went wrong, and ends with 0 or 1.
+pub(crate) fn run(usage: &str, tool: impl FnOnce(Call) -> Result<(), Failure>) -> ExitCode {
+    let (program, words) = command_line();
+    let call = Call {
+        program: program.clone(),
+        words,
+    };
+    match tool(call) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            failure.tell(&program, usage);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// What `-V` does.
+pub(crate) fn print_version() -> Result<(), Failure> {
+    writeln!(io::stdout(), "{VERSION}").map_err(|error| Failure::said(system_text(&error)))
+}
+
+/// Opens an environment for reading.
+pub(crate) fn open_to_read(path: &OsStr, options: OpenOptions) -> Result<Environment, Failure> {
+    let options = options.read_only(true).databases_max(usize::MAX);
+    options
+        .open(Path::new(path))
+        .map_err(|error| opening(&error))
+}
+
+/// Where output goes: to a file, or to standard output.
+pub(crate) fn output(file: Option<File>) -> Box<dyn Write> {
+    match file {
+        Some(file) => Box::new(BufWriter::new(file)),
+        None => Box::new(BufWriter::new(io::stdout())),
+    }
+}
+
+/// A failure to write.
+pub(crate) fn writing(error: io::Error) -> Failure {
+    Failure::said(system_text(&error))
+}

@@ -1,0 +1,55 @@
+//! `mdb_drop`: a database is emptied or removed.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::process::ExitCode;
+
+use fulgurite::{Environment, Snapshot};
+
+use crate::command::{self, Call, print_version};
+use crate::failure::{Failure, opening, step};
+use crate::getopt::Getopt;
+
+const USAGE: &str = "[-V] [-n] [-L] [-d] [-s subdb] dbpath";
+
+/// Empties or removes a database.
+#[must_use]
+pub fn main() -> ExitCode {
+    command::run(USAGE, drop)
+}
+
+fn drop(call: Call) -> Result<(), Failure> {
+    let mut options = Getopt::new(call.words, "Vdns:L");
+    let (mut remove, mut no_subdir, mut no_lock) = (false, false, false);
+    let mut name: Option<OsString> = None;
+    while let Some(found) = options.next()? {
+        match found.letter {
+            'V' => return print_version(),
+            'd' => remove = true,
+            'n' => no_subdir = true,
+            'L' => no_lock = true,
+            's' => name = Some(found.argument),
+            _ => return Err(Failure::Usage(None)),
+        }
+    }
+    let path = options.operand()?;
+    let environment = Environment::options()
+        .no_subdir(no_subdir)
+        .no_lock(no_lock)
+        .open(Path::new(&path))
+        .map_err(|error| opening(&error))?;
+    let mut txn = environment.write().map_err(step("mdb_txn_begin"))?;
+    let database = match &name {
+        Some(name) => txn.open_named(name.as_bytes()),
+        None => txn.open_database(None),
+    };
+    let database = database.map_err(step("mdb_open"))?;
+    let dropped = if remove && name.is_some() {
+        txn.drop_database(database)
+    } else {
+        txn.clear_database(database)
+    };
+    dropped.map_err(step("mdb_drop"))?;
+    txn.commit().map_err(step("mdb_txn_commit"))
+}

@@ -1,0 +1,118 @@
+//! How keys and values are written in a dump.
+
+use std::io::{self, Write};
+
+/// The two ways to write octets as text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// Two hexadecimal digits each.
+    ByteValue,
+    /// As they are if they can be printed, else a backslash and two hexadecimal digits; backslashes are doubled.
+    Print,
+}
+
+impl Format {
+    /// The word for it in a dump's header.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Format::ByteValue => "bytevalue",
+            Format::Print => "print",
+        }
+    }
+
+    /// Writes octets.
+    pub(crate) fn write(self, octets: &[u8], out: &mut dyn Write) -> io::Result<()> {
+        // Put together first: a call of the writer for each octet would take longer than everything else.
+        let mut text = Vec::with_capacity(octets.len() * 2);
+        for octet in octets {
+            match (self, octet) {
+                (Format::Print, b'\\') => text.extend(b"\\\\"),
+                (Format::Print, b' '..=b'~') => text.push(*octet),
+                (Format::Print, _) => {
+                    text.push(b'\\');
+                    text.extend(digits(*octet));
+                }
+                (Format::ByteValue, _) => text.extend(digits(*octet)),
+            }
+        }
+        out.write_all(&text)
+    }
+
+    /// Reads what [`Format::write`] wrote; `None` if it cannot have.
+    pub(crate) fn read(self, text: &[u8]) -> Option<Vec<u8>> {
+        match self {
+            Format::ByteValue => {
+                let (pairs, []) = text.as_chunks() else {
+                    return None;
+                };
+                pairs.iter().map(|pair| octet(*pair)).collect()
+            }
+            Format::Print => read_printed(text),
+        }
+    }
+}
+
+fn read_printed(text: &[u8]) -> Option<Vec<u8>> {
+    let mut octets = Vec::with_capacity(text.len());
+    let mut rest = text;
+    loop {
+        let (next, after) = match rest {
+            [] => return Some(octets),
+            [b'\\', b'\\', after @ ..] => (b'\\', after),
+            [b'\\', high, low, after @ ..] => (octet([*high, *low])?, after),
+            [b'\\', ..] => return None,
+            [plain, after @ ..] => (*plain, after),
+        };
+        octets.push(next);
+        rest = after;
+    }
+}
+
+fn digits(octet: u8) -> [u8; 2] {
+    let digit = |value: u8| match value {
+        0..=9 => b'0' + value,
+        _ => b'a' + value - 10,
+    };
+    [digit(octet >> 4), digit(octet & 15)]
+}
+
+fn octet(digits: [u8; 2]) -> Option<u8> {
+    let [high, low] = digits.map(|digit| char::from(digit).to_digit(16));
+    u8::try_from(high? << 4 | low?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(format: Format, octets: &[u8]) -> String {
+        let mut out = Vec::new();
+        format.write(octets, &mut out).expect("write");
+        String::from_utf8(out).expect("text")
+    }
+
+    #[test]
+    fn what_is_written_reads_as_it_was() {
+        let all: Vec<u8> = (0..=255).collect();
+        for format in [Format::ByteValue, Format::Print] {
+            let text = written(format, &all);
+            assert!(!text.contains('\n'));
+            assert_eq!(format.read(text.as_bytes()), Some(all.clone()));
+            assert_eq!(format.read(b""), Some(Vec::new()));
+        }
+        assert_eq!(written(Format::Print, b"a \\\x7f\xC3~"), "a \\\\\\7f\\c3~");
+        assert_eq!(written(Format::ByteValue, b"\x0a~"), "0a7e");
+    }
+
+    #[test]
+    fn capitals_are_read_and_nonsense_is_not() {
+        assert_eq!(Format::ByteValue.read(b"AbcD"), Some(vec![0xab, 0xcd]));
+        assert_eq!(Format::Print.read(b"\\Ab!"), Some(vec![0xab, b'!']));
+        for text in ["6", "616", "6g", "+1", " 6"] {
+            assert_eq!(Format::ByteValue.read(text.as_bytes()), None, "{text}");
+        }
+        for text in ["\\", "a\\6", "\\6g", "\\+1"] {
+            assert_eq!(Format::Print.read(text.as_bytes()), None, "{text}");
+        }
+    }
+}

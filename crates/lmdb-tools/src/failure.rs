@@ -1,0 +1,90 @@
+//! What can go wrong, in the words of the original's tools.
+
+use std::ffi::OsStr;
+use std::io::{self, Write};
+
+use fulgurite::{Error, OpenError, code_text};
+
+/// Why a tool ends with exit status 1.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// It was called wrongly: there is more to say than the usage, perhaps.
+    Usage(Option<String>),
+    /// A step failed, named after the function of LMDB's interface that takes it.
+    Step(&'static str, i32),
+    /// Something to be said after the program's name.
+    Said(Vec<u8>),
+}
+
+impl Failure {
+    /// Something to be said after the program's name.
+    pub(crate) fn said(text: impl Into<Vec<u8>>) -> Failure {
+        Failure::Said(text.into())
+    }
+
+    /// Says it on standard error.
+    pub(crate) fn tell(&self, program: &OsStr, usage: &str) {
+        let program = program.as_encoded_bytes();
+        let mut text = Vec::new();
+        match self {
+            Failure::Usage(complaint) => {
+                if let Some(complaint) = complaint {
+                    text.extend([program, b": ", complaint.as_bytes(), b"\n"].concat());
+                }
+                text.extend([b"usage: ", program, b" ", usage.as_bytes()].concat());
+            }
+            Failure::Step(function, code) => {
+                let told = format!("{function} failed, error {code} {}", explain(*code));
+                text.extend(told.into_bytes());
+            }
+            Failure::Said(said) => text.extend([program, b": ", said].concat()),
+        }
+        text.push(b'\n');
+        // There is nowhere else to complain.
+        let _ = io::stderr().write_all(&text);
+    }
+}
+
+/// Turns an engine's error into the failure of a step.
+pub(crate) fn step(function: &'static str) -> impl Fn(Error) -> Failure {
+    move |error| Failure::Step(function, error.code())
+}
+
+/// As [`step`], for opening.
+pub(crate) fn opening(error: &OpenError) -> Failure {
+    Failure::Step("mdb_env_open", error.code())
+}
+
+/// The text of a result code.
+pub(crate) fn explain(code: i32) -> String {
+    match code_text(code) {
+        Some(text) => text.to_string_lossy().into_owned(),
+        None => system_text(&io::Error::from_raw_os_error(code)),
+    }
+}
+
+/// The system's text of an error, without the number that Rust adds.
+pub(crate) fn system_text(error: &io::Error) -> String {
+    let mut text = error.to_string();
+    if error.raw_os_error().is_some()
+        && let Some(number) = text.rfind(" (os error ")
+    {
+        text.truncate(number);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_those_of_c() {
+        assert_eq!(explain(2), "No such file or directory");
+        assert_eq!(
+            explain(-30798),
+            "MDB_NOTFOUND: No matching key/data pair found"
+        );
+        assert_eq!(explain(-1), "Invalid error code");
+    }
+}

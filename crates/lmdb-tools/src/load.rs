@@ -1,0 +1,267 @@
+//! `mdb_load`: databases from text.
+
+use std::cmp::Ordering;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::os::unix::ffi::OsStringExt;
+use std::path::Path;
+use std::process::ExitCode;
+
+use fulgurite::{
+    CustomOrder, Database, Durability, Environment, Error, OpenOptions, Put, PutFlags, Snapshot,
+    WriteTxn,
+};
+
+use crate::command::{self, Call, print_version};
+use crate::dump::reopening;
+use crate::escape::Format;
+use crate::failure::{Failure, opening, step, system_text};
+use crate::getopt::Getopt;
+use crate::header::{Instructions, Line};
+
+const USAGE: &str = "[-V] [-a] [-f input] [-n] [-s name] [-N] [-Q] [-T] dbpath";
+
+/// So many items make a transaction.
+const BATCH: usize = 100;
+
+/// LMDB's code for a key or pair that is there already.
+const KEY_EXISTS: i32 = -30799;
+
+/// Loads databases from text.
+#[must_use]
+pub fn main() -> ExitCode {
+    command::run(USAGE, load)
+}
+
+/// What is to be done.
+#[derive(Debug, Default)]
+struct Wish {
+    append: bool,
+    /// Items that are there already are skipped.
+    keep: bool,
+    /// No headers: alternating lines of keys and values.
+    plain_text: bool,
+    no_subdir: bool,
+    name: Option<OsString>,
+    file: Option<File>,
+}
+
+fn load(call: Call) -> Result<(), Failure> {
+    let mut options = Getopt::new(call.words, "af:ns:NQTV");
+    let mut wish = Wish::default();
+    while let Some(found) = options.next()? {
+        match found.letter {
+            'V' => return print_version(),
+            'a' => wish.append = true,
+            'f' => {
+                let file = File::open(&found.argument);
+                wish.file = Some(file.map_err(|error| reopening(&found.argument, &error))?);
+            }
+            'n' => wish.no_subdir = true,
+            's' => wish.name = Some(found.argument),
+            'N' => wish.keep = true,
+            // Loading never waits for the disk before a database is complete.
+            'Q' => {}
+            'T' => wish.plain_text = true,
+            _ => return Err(Failure::Usage(None)),
+        }
+    }
+    let path = options.operand()?;
+    let input: Box<dyn BufRead> = match wish.file.take() {
+        Some(file) => Box::new(BufReader::new(file)),
+        None => Box::new(BufReader::new(io::stdin())),
+    };
+    let input = Input {
+        from: input,
+        number: 0,
+        line: Vec::new(),
+    };
+    load_all(input, &wish, &call.program, Path::new(&path))
+}
+
+/// The lines of the dump.
+struct Input {
+    from: Box<dyn BufRead>,
+    /// Of the last line read, counting from 1.
+    number: usize,
+    line: Vec<u8>,
+}
+
+impl Input {
+    /// Reads the next line; `false` at the end of input.
+    fn next(&mut self) -> Result<bool, Failure> {
+        self.line.clear();
+        let read = self.from.read_until(b'\n', &mut self.line);
+        let read = read.map_err(|error| self.complaint(system_text(&error).as_bytes()))?;
+        self.number += usize::from(read > 0);
+        Ok(read > 0)
+    }
+
+    /// The last line read without its end; `None` if it has none.
+    fn text(&self) -> Option<&[u8]> {
+        self.line.strip_suffix(b"\n")
+    }
+
+    fn complaint(&self, text: &[u8]) -> Failure {
+        Failure::said([format!("line {}: ", self.number).as_bytes(), text].concat())
+    }
+
+    /// Reads the header of the next database; `false` at the end of input.
+    fn header(
+        &mut self,
+        instructions: &mut Instructions,
+        program: &OsString,
+    ) -> Result<bool, Failure> {
+        instructions.flags.0 = 0;
+        let mut has_begun = false;
+        while self.next()? {
+            has_begun = true;
+            let line = self.text().unwrap_or(&self.line);
+            match instructions.take(line) {
+                Ok(Line::Taken) => {}
+                Ok(Line::End) => return Ok(true),
+                Ok(Line::Unknown) => {
+                    let keyword = line
+                        .split(|octet| *octet == b'=')
+                        .next()
+                        .unwrap_or_default();
+                    let told = [b"unrecognized keyword ignored: ", keyword].concat();
+                    self.complaint(&told).tell(program, USAGE);
+                }
+                Err(refusal) => return Err(self.complaint(&refusal)),
+            }
+        }
+        Ok(has_begun)
+    }
+
+    /// Reads a key or value; `None` behind the last item.
+    fn item(&mut self, format: Format, plain_text: bool) -> Result<Option<Vec<u8>>, Failure> {
+        if !self.next()? || (!plain_text && self.line.starts_with(b"DATA=END")) {
+            return Ok(None);
+        }
+        let text = self.text();
+        let text = if plain_text {
+            text
+        } else {
+            text.and_then(|text| text.strip_prefix(b" "))
+        };
+        match text.and_then(|text| format.read(text)) {
+            Some(octets) => Ok(Some(octets)),
+            None => Err(self.complaint(b"unexpected end of input")),
+        }
+    }
+
+    /// Reads the value of a key, which there must be.
+    fn value(&mut self, format: Format, plain_text: bool) -> Result<Vec<u8>, Failure> {
+        match self.item(format, plain_text) {
+            Ok(Some(value)) => Ok(value),
+            _ => Err(self.complaint(b"failed to read key value")),
+        }
+    }
+}
+
+/// Loads one database after the other.
+fn load_all(mut input: Input, wish: &Wish, program: &OsString, path: &Path) -> Result<(), Failure> {
+    let name = wish.name.clone().map(OsString::into_vec);
+    let mut instructions = Instructions::new(Format::ByteValue, name);
+    if wish.plain_text {
+        instructions.format = Format::Print;
+    } else {
+        input.header(&mut instructions, program)?;
+    }
+    let options = open_options(&instructions, wish.no_subdir);
+    let environment = options.open(path).map_err(|error| opening(&error))?;
+    loop {
+        load_database(&environment, &mut input, &instructions, wish)?;
+        environment.sync(true).map_err(step("mdb_env_sync"))?;
+        if wish.plain_text || !input.header(&mut instructions, program)? {
+            return Ok(());
+        }
+    }
+}
+
+/// How the environment is to be opened: as the first header says.
+fn open_options(instructions: &Instructions, no_subdir: bool) -> OpenOptions {
+    let mut options = Environment::options()
+        .no_subdir(no_subdir)
+        .durability(Durability::NoSync)
+        .fixed_map(instructions.has_fixed_map)
+        .map_size(instructions.map_size.unwrap_or(0));
+    if let Some(count) = instructions.readers_max.filter(|count| *count > 0) {
+        options = options.readers_max(count);
+    }
+    options
+}
+
+/// Loads the items up to the end of a database.
+fn load_database(
+    environment: &Environment,
+    input: &mut Input,
+    instructions: &Instructions,
+    wish: &Wish,
+) -> Result<(), Failure> {
+    let mut flags = PutFlags::NONE;
+    if wish.keep {
+        flags = flags | PutFlags::NO_OVERWRITE | PutFlags::NO_DUP_DATA;
+    }
+    loop {
+        let mut txn = environment.write().map_err(step("mdb_txn_begin"))?;
+        let database = open(&mut txn, instructions).map_err(step("mdb_dbi_open"))?;
+        if wish.append {
+            set_input_order(&mut txn, database);
+        }
+        let mut is_complete = false;
+        {
+            let mut cursor = txn.cursor_mut(database).map_err(step("mdb_cursor_open"))?;
+            for _ in 0..BATCH {
+                let Some(key) = input.item(instructions.format, wish.plain_text)? else {
+                    is_complete = true;
+                    break;
+                };
+                let value = input.value(instructions.format, wish.plain_text)?;
+                match cursor
+                    .put_with(&key, &value, flags)
+                    .map_err(step("mdb_cursor_put"))?
+                {
+                    Put::Exists(_) if !wish.keep => {
+                        return Err(Failure::Step("mdb_cursor_put", KEY_EXISTS));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        txn.commit().map_err(step("mdb_txn_commit"))?;
+        if is_complete {
+            return Ok(());
+        }
+    }
+}
+
+fn open(txn: &mut WriteTxn<'_>, instructions: &Instructions) -> Result<Database, Error> {
+    match &instructions.name {
+        Some(name) => txn.create_named(name, instructions.flags),
+        None => {
+            txn.add_main_flags(instructions.flags)?;
+            txn.open_database(None)
+        }
+    }
+}
+
+/// Lets every key and every value come behind all others: the order of the input, whatever order the database's own
+/// program knows.
+fn set_input_order(txn: &mut WriteTxn<'_>, database: Database) {
+    let behind = |_, new: &[u8], old: &[u8]| {
+        if new == old {
+            Ordering::Equal
+        } else {
+            Ordering::Greater
+        }
+    };
+    let order = CustomOrder {
+        call: behind,
+        context: 0,
+    };
+    txn.set_key_order(database, Some(order));
+    txn.set_value_order(database, Some(order));
+}

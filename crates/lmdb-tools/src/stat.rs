@@ -1,0 +1,211 @@
+//! `mdb_stat`: what an environment and its databases look like.
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::process::ExitCode;
+
+use fulgurite::{Database, Environment, Error, ReadTxn, Snapshot, Stat};
+
+use crate::command::{self, Call, open_to_read, print_version, writing};
+use crate::failure::{Failure, step};
+use crate::getopt::Getopt;
+use crate::spans::FreePages;
+
+const USAGE: &str = "[-V] [-n] [-e] [-r[r]] [-f[f[f]]] [-a|-s subdb] dbpath";
+
+/// Shows the status of an environment.
+#[must_use]
+pub fn main() -> ExitCode {
+    command::run(USAGE, stat)
+}
+
+/// What is to be shown.
+#[derive(Debug, Default)]
+struct Wish {
+    environment: bool,
+    /// How often asked for: twice clears stale readers.
+    readers: u32,
+    /// How often asked for: twice lists the records, thrice their pages.
+    free_list: u32,
+    all: bool,
+    name: Option<OsString>,
+    no_subdir: bool,
+}
+
+fn stat(call: Call) -> Result<(), Failure> {
+    let mut options = Getopt::new(call.words, "Vaefnrs:");
+    let mut wish = Wish::default();
+    while let Some(found) = options.next()? {
+        match found.letter {
+            'V' => return print_version(),
+            'a' if wish.name.is_none() => wish.all = true,
+            's' if !wish.all => wish.name = Some(found.argument),
+            'e' => wish.environment = true,
+            'f' => wish.free_list += 1,
+            'n' => wish.no_subdir = true,
+            'r' => wish.readers += 1,
+            _ => return Err(Failure::Usage(None)),
+        }
+    }
+    let path = options.operand()?;
+    let environment = open_to_read(&path, Environment::options().no_subdir(wish.no_subdir))?;
+    let mut out = command::output(None);
+    let shown = show(&environment, &wish, &mut out);
+    // What was found before something failed is shown too.
+    out.flush().map_err(writing)?;
+    shown
+}
+
+fn show(environment: &Environment, wish: &Wish, out: &mut dyn Write) -> Result<(), Failure> {
+    if wish.environment {
+        show_environment(environment, out)?;
+    }
+    if wish.readers > 0 {
+        show_readers(environment, wish.readers > 1, out)?;
+        if wish.free_list == 0 && !wish.all && wish.name.is_none() {
+            return Ok(());
+        }
+    }
+    let txn = environment.read().map_err(step("mdb_txn_begin"))?;
+    if wish.free_list > 0 {
+        show_free_list(&txn, wish.free_list, out)?;
+    }
+    let database = match &wish.name {
+        Some(name) => txn.open_named(name.as_bytes()),
+        None => txn.open_database(None),
+    };
+    let database = database.map_err(step("mdb_open"))?;
+    let stat = txn.stat(database).map_err(step("mdb_stat"))?;
+    let name = wish
+        .name
+        .as_deref()
+        .map_or(&b"Main DB"[..], OsStrExt::as_bytes);
+    show_database(name, &stat, out).map_err(writing)?;
+    if wish.all {
+        show_named(&txn, out)?;
+    }
+    Ok(())
+}
+
+fn show_environment(environment: &Environment, out: &mut dyn Write) -> Result<(), Failure> {
+    let info = environment.info().map_err(step("mdb_env_info"))?;
+    let address = match info.map_address {
+        0 => "(nil)".to_owned(),
+        address => format!("{address:#x}"),
+    };
+    let page_size = info.page_size;
+    let pages_max = info.map_size / page_size.max(1) as u64;
+    let lines = [
+        ("Map address", address),
+        ("Map size", info.map_size.to_string()),
+        ("Page size", page_size.to_string()),
+        ("Max pages", pages_max.to_string()),
+        ("Number of pages used", (info.last_page + 1).to_string()),
+        ("Last transaction ID", info.last_txnid.to_string()),
+        ("Max readers", info.readers_max.to_string()),
+        ("Number of readers used", info.readers_used.to_string()),
+    ];
+    let mut text = String::from("Environment Info\n");
+    for (name, value) in lines {
+        text += &format!("  {name}: {value}\n");
+    }
+    out.write_all(text.as_bytes()).map_err(writing)
+}
+
+fn show_readers(
+    environment: &Environment,
+    clear: bool,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    writeln!(out, "Reader Table Status").map_err(writing)?;
+    list_readers(environment, out).map_err(writing)?;
+    if clear {
+        let cleared = environment
+            .clear_stale_readers()
+            .map_err(step("mdb_reader_check"))?;
+        writeln!(out, "  {cleared} stale readers cleared.").map_err(writing)?;
+        list_readers(environment, out).map_err(writing)?;
+    }
+    Ok(())
+}
+
+fn list_readers(environment: &Environment, out: &mut dyn Write) -> io::Result<()> {
+    let Some(readers) = environment.readers() else {
+        return writeln!(out, "(no reader locks)");
+    };
+    if readers.is_empty() {
+        return writeln!(out, "(no active readers)");
+    }
+    writeln!(out, "    pid     thread     txnid")?;
+    for reader in readers {
+        let (pid, thread) = (reader.pid, reader.thread);
+        match reader.snapshot {
+            Some(snapshot) => writeln!(out, "{pid:>10} {thread:x} {snapshot}")?,
+            None => writeln!(out, "{pid:>10} {thread:x} -")?,
+        }
+    }
+    Ok(())
+}
+
+fn show_free_list(txn: &ReadTxn<'_>, detail: u32, out: &mut dyn Write) -> Result<(), Failure> {
+    writeln!(out, "Freelist Status").map_err(writing)?;
+    let stat = txn.stat(Database::FREE_LIST).map_err(step("mdb_stat"))?;
+    show_block(&stat, out).map_err(writing)?;
+    let mut cursor = txn
+        .cursor(Database::FREE_LIST)
+        .map_err(step("mdb_cursor_open"))?;
+    let mut total = 0;
+    while let Some((key, value)) = cursor.next().map_err(step("mdb_cursor_get"))? {
+        let pages = FreePages::read(value);
+        total += pages.len();
+        let txnid = key.first_chunk().map_or(0, |key| u64::from_ne_bytes(*key));
+        if detail > 1 {
+            pages.summarise(txnid, out).map_err(writing)?;
+        }
+        if detail > 2 {
+            pages.list(out).map_err(writing)?;
+        }
+    }
+    writeln!(out, "  Free pages: {total}").map_err(writing)
+}
+
+/// The named databases, in the order of the main one's keys.
+fn show_named(txn: &ReadTxn<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+    let mut cursor = txn
+        .cursor(Database::MAIN)
+        .map_err(step("mdb_cursor_open"))?;
+    while let Some((name, _)) = cursor.next().map_err(step("mdb_cursor_get"))? {
+        let Some(database) = named(txn, name).map_err(step("mdb_open"))? else {
+            continue;
+        };
+        let stat = txn.stat(database).map_err(step("mdb_stat"))?;
+        show_database(name, &stat, out).map_err(writing)?;
+    }
+    Ok(())
+}
+
+/// The database that a key of the main one is the name of, if it is.
+pub(crate) fn named(txn: &ReadTxn<'_>, name: &[u8]) -> Result<Option<Database>, Error> {
+    if name.contains(&0) {
+        return Ok(None);
+    }
+    match txn.open_named(name) {
+        Ok(database) => Ok(Some(database)),
+        Err(Error::NoDatabase(_) | Error::WrongKind(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn show_database(name: &[u8], stat: &Stat, out: &mut dyn Write) -> io::Result<()> {
+    out.write_all(&[b"Status of ", name, b"\n"].concat())?;
+    show_block(stat, out)
+}
+
+fn show_block(stat: &Stat, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "  Tree depth: {}", stat.depth)?;
+    writeln!(out, "  Branch pages: {}", stat.branch_pages)?;
+    writeln!(out, "  Leaf pages: {}", stat.leaf_pages)?;
+    writeln!(out, "  Overflow pages: {}", stat.overflow_pages)?;
+    writeln!(out, "  Entries: {}", stat.entries)
+}
