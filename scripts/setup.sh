@@ -169,11 +169,35 @@ need_pip() {
     build/programs/pip/bin/python -m pip install --quiet --disable-pip-version-check setuptools wheel pytest cffi
 }
 
-# The Python bindings whose test-suites scripts/programs/py-lmdb.sh runs.
+# The sources of Rust's bindings and wrappers, in build/programs/rust/vendor, and what their tests need from the registry.
+rust_wrappers="heed=0.23.1 lmdb-rkv=0.14.0"
+
+need_rust_wrappers() {
+    local folder=build/programs/rust wrapper
+    [ "$(cat "$folder/.complete" 2>/dev/null)" != "$rust_wrappers" ] || return 0
+    rm -rf "$folder"
+    mkdir -p "$folder/src"
+    touch "$folder/src/lib.rs"
+    {
+        printf '[package]\nname = "wrappers"\nedition = "2021"\n[workspace]\n[dependencies]\n'
+        for wrapper in $rust_wrappers; do echo "${wrapper%=*} = \"=${wrapper#*=}\""; done
+    } > "$folder/Cargo.toml"
+    cargo vendor --quiet --manifest-path "$folder/Cargo.toml" "$folder/vendor" >/dev/null
+    # Each stands alone, outside of the workspaces above it, so that its own tests can be run.
+    for wrapper in heed lmdb-master-sys lmdb-rkv lmdb-rkv-sys; do
+        printf '\n[workspace]\n' >> "$folder/vendor/$wrapper/Cargo.toml"
+        cargo fetch --quiet --manifest-path "$folder/vendor/$wrapper/Cargo.toml"
+    done
+    echo "$rust_wrappers" > "$folder/.complete"
+    echo "setup: sources of ${rust_wrappers//=/ } are in $folder"
+}
+
+# What scripts/programs.sh judges our liblmdb.so by.
 need_programs() {
     need liblmdb-dev lmdb-utils ldap-utils pkg-config
     need_slapd
     need_debian_programs
+    need_rust_wrappers
     need_pip
     source_of lmdb 1.4.1 >/dev/null
     source_of lmdb 1.8.1 >/dev/null

@@ -1,0 +1,117 @@
+# What the scripts of this folder share; sourced, with the prefix of the library to test as the first argument.
+#
+#   PREFIX/lib/liblmdb.so.0, PREFIX/lib/liblmdb.so, PREFIX/include/lmdb.h
+#
+# Every process started through `with_library` writes down which shared libraries it initialised (LD_DEBUG). `finish` fails
+# unless that record names the library under test and no other liblmdb: that is the proof of what was judged.
+# Nothing is installed, started for longer than the script, or reached from outside: files go to build/programs/run/NAME.
+
+set -euo pipefail
+program=$(basename "$0" .sh)
+[ -e "${1:-}/lib/liblmdb.so.0" ] || { echo "usage: $0 PREFIX   (a folder with lib/liblmdb.so.0 and include/lmdb.h)" >&2; exit 2; }
+prefix=$(realpath "$1")
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+library=$(realpath "$prefix/lib/liblmdb.so.0")
+unpacked=$PWD/build/programs/root
+unpacked_libraries=$unpacked/usr/lib/$(gcc -print-multiarch)
+work=$PWD/build/programs/run/$program
+log=$work/log
+
+passed=0
+failed=0
+skipped=0
+begun=$SECONDS
+servers=()
+
+# shellcheck disable=SC2120 # no arguments, on purpose
+stop_servers() {
+    local pid
+    for pid in "${servers[@]}"; do kill -TERM "$pid" 2>/dev/null || true; done
+    for pid in "${servers[@]}"; do wait "$pid" 2>/dev/null || true; done
+    servers=()
+}
+trap stop_servers EXIT
+# Servers of a killed run may still use the folder's files; they are children of nobody we know, so a new folder it is.
+rm -rf "$work"
+mkdir -p "$work/loaded"
+
+# Runs a command with the library under test before every other, and records what it loads.
+with_library() {
+    env LD_LIBRARY_PATH="$prefix/lib:$unpacked_libraries${more_libraries:+:$more_libraries}" \
+        LD_DEBUG=libs LD_DEBUG_OUTPUT="$work/loaded/ld" "$@"
+}
+
+# Counts one test: the command succeeds.
+check() { # WHAT COMMAND...
+    local what=$1
+    shift
+    if "$@" >>"$log" 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "$program: FAILED: $what" >&2
+    fi
+}
+
+# Counts one test: a command's output is this text.
+says() { # WHAT EXPECTED COMMAND...
+    local what=$1 expected=$2 output
+    shift 2
+    output=$("$@" 2>>"$log") || true
+    printf '%s\n' "$output" >>"$log"
+    if [ "$output" = "$expected" ]; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        printf '%s: FAILED: %s\n  expected: %s\n  answered: %s\n' "$program" "$what" "${expected:0:300}" "${output:0:300}" >&2
+    fi
+}
+
+# Counts one test: the running process has mapped the library under test and no other.
+check_mapped() { # WHAT PID
+    says "$1 has mapped the library under test" "$library" \
+        sed -n 's/.*r-xp.* \(\/[^ ]*liblmdb[^ ]*\)$/\1/p' "/proc/$2/maps"
+}
+
+wait_for_port() { # PORT
+    local _
+    for _ in $(seq 200); do
+        (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null && return
+        sleep 0.05
+    done
+    echo "$program: nothing answers at port $1" >&2
+    return 1
+}
+
+# The liblmdb files that processes of this run initialised, one a line.
+loaded_libraries() {
+    find "$work/loaded" -type f -exec sed -n 's/.*calling init: \(.*liblmdb.*\)$/\1/p' {} + |
+        sort -u | while read -r file; do realpath "$file"; done | sort -u
+}
+
+# Runs `cargo ARGUMENTS...` with the library under test, and adds the figures of Rust's test runner.
+rust_tests() { # NAME ARGUMENTS...
+    local output=$work/$1.log figures
+    shift
+    with_library cargo "$@" > "$output" 2>> "$log" || true
+    sed -n "s/^test \(.*\) \.\.\. FAILED$/$program: FAILED: \1/p" "$output" >&2
+    read -r -a figures < <(awk '
+        /^test result: / { p += $4; f += $6; s += $8 + $12; runs++ }
+        END { print p + 0, f + (runs == 0), s + 0 }' "$output")
+    passed=$((passed + figures[0])) failed=$((failed + figures[1])) skipped=$((skipped + figures[2]))
+}
+
+# Prints the program's line and ends.
+finish() { # VERSION
+    stop_servers
+    local loaded
+    loaded=$(loaded_libraries)
+    if [ "$loaded" != "$library" ]; then
+        failed=$((failed + 1))
+        echo "$program: FAILED: loaded ${loaded:-no liblmdb at all} instead of $library" >&2
+    fi
+    printf '%-10s %-34s %4d passed, %d failed, %d skipped; loaded %s; %d s\n' \
+        "$program" "$1" "$passed" "$failed" "$skipped" "${loaded//$'\n'/ and }" "$((SECONDS - begun))"
+    [ "$failed" = 0 ] || { echo "$program: see $log" >&2; exit 1; }
+    exit 0
+}
