@@ -3,12 +3,12 @@
 mod arrows;
 mod sources;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode};
 
 /// Runs every check over the workspace and prints each fault on a line of its own.
 pub(crate) fn run() -> ExitCode {
-    let root = workspace_root();
+    let root = crate::workspace_root();
     let mut faults = match metadata(&root) {
         Ok(metadata) => arrows::faults(&metadata),
         Err(reason) => vec![reason],
@@ -33,11 +33,6 @@ pub(crate) fn run() -> ExitCode {
     } else {
         ExitCode::FAILURE
     }
-}
-
-fn workspace_root() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.parent().unwrap_or(here).to_owned()
 }
 
 fn metadata(root: &Path) -> Result<serde_json::Value, String> {

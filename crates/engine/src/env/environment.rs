@@ -10,7 +10,7 @@ use fulgurite_format::{Meta, Txnid};
 use super::shared::Shared;
 use super::{DatabaseNames, Durability, Mapping, OpenOptions, SlotPolicy, threads};
 use crate::reader::{LockFile, Slot};
-use crate::{Error, ReadTxn, WriteTxn};
+use crate::{Error, ReadTxn, Stat, WriteTxn};
 
 const NO_META_SYNC: u8 = Durability::NoMetaSync as u8;
 const NO_SYNC: u8 = Durability::NoSync as u8;
@@ -145,6 +145,14 @@ impl Environment {
     #[must_use]
     pub fn readers(&self) -> Option<Vec<Reader>> {
         self.lock().map(LockFile::readers)
+    }
+
+    /// Statistics of the main database, as last committed.
+    /// # Errors
+    /// [`Error::Corrupted`] for a damaged meta page.
+    pub fn stat(&self) -> Result<Stat, Error> {
+        let meta = self.shared.published_meta()?;
+        Ok(Stat::of(&meta.main, self.mapping().page_size()))
     }
 
     /// Facts about the environment.

@@ -12,7 +12,7 @@ use crate::env::Database;
 use crate::reader::Slot;
 use crate::space::PageView;
 use crate::tree::Tree;
-use crate::{Environment, Error};
+use crate::{CustomOrder, Environment, Error};
 
 /// How often a reader tries to catch a meta page that writers keep replacing under it.
 const ATTEMPTS: usize = 1000;
@@ -127,6 +127,20 @@ impl<'env> ReadTxn<'env> {
     /// As [`Environment::read`].
     pub fn renew(&mut self) -> Result<(), Error> {
         self.refresh()
+    }
+
+    /// Sets the program's own order of a database's keys, or none. See [`crate::KeyOrder::Custom`].
+    pub fn set_key_order(&mut self, database: Database, order: Option<CustomOrder>) {
+        let names = self.core.environment.names();
+        names.set_key_order(database, order);
+        self.trees.get_mut().reorder(database, names);
+    }
+
+    /// Sets the program's own order of the values of a key, or none. See [`crate::KeyOrder::Custom`].
+    pub fn set_value_order(&mut self, database: Database, order: Option<CustomOrder>) {
+        let names = self.core.environment.names();
+        names.set_value_order(database, order);
+        self.trees.get_mut().reorder(database, names);
     }
 
     /// Whether the transaction was reset, or an error left it without a snapshot.

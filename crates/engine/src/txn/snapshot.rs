@@ -29,7 +29,7 @@ pub struct Stat {
 }
 
 impl Stat {
-    fn of(record: &TreeRecord, page_size: usize) -> Stat {
+    pub(crate) fn of(record: &TreeRecord, page_size: usize) -> Stat {
         Stat {
             page_size,
             depth: record.depth,

@@ -25,6 +25,7 @@ mod peer;
 mod power;
 mod random_ops;
 mod real_tools;
+mod resize;
 mod sharing;
 mod sharing_crash;
 mod space;

@@ -39,6 +39,8 @@ impl From<Error> for Refused {
     fn from(error: Error) -> Self {
         Refused(match error {
             Error::NoDatabase(_) => "NOTFOUND".to_owned(),
+            Error::MapResized(_) => "MAP_RESIZED".to_owned(),
+            Error::MapFull(_) => "MAP_FULL".to_owned(),
             other => format!("{other:?} {other}"),
         })
     }
@@ -50,6 +52,8 @@ type Answer = Result<Option<String>, Refused>;
 struct Peer {
     /// Leaked, so that transactions may live beside it; the process is short.
     environment: Option<&'static Environment>,
+    /// It was opened with `exact=OCTETS`.
+    sets_map_size: bool,
     writer: Option<WriteTxn<'static>>,
     readers: HashMap<String, ReadTxn<'static>>,
 }
@@ -101,7 +105,12 @@ impl Peer {
                 )))
             }
             ["check"] => Ok(Some(self.environment()?.clear_stale_readers()?.to_string())),
-            // Our map grows by itself.
+            // Unless its size is set, our map grows by itself.
+            ["setmap", octets] if self.sets_map_size => {
+                let octets = octets.parse().map_err(|_| Refused("setmap".to_owned()))?;
+                self.environment()?.set_map_size(octets)?;
+                Ok(None)
+            }
             ["setmap", _] => Ok(None),
             // Our handles need no preparation.
             ["use", _] => Ok(None),
@@ -126,6 +135,10 @@ impl Peer {
                 ("rdonly", _) => options.read_only(true),
                 ("nosubdir", _) => options.no_subdir(true),
                 ("readers", n) => options.readers_max(n.parse().unwrap_or(126)),
+                ("exact", n) => {
+                    self.sets_map_size = true;
+                    options.map_size(n.parse().unwrap_or(0))
+                }
                 // Only the others have to be told how large the map may become.
                 ("mapsize", _) => options,
                 _ => return Err(Refused(format!("open flag {flag}"))),

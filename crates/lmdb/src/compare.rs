@@ -1,0 +1,158 @@
+//! Orders of the program's own, and asking for the order of two items.
+
+use std::cmp::Ordering;
+use std::ffi::c_int;
+
+use fulgurite::{CustomOrder, Snapshot};
+
+use crate::codes::{Code, Outcome};
+use crate::edge::{code_of, exclusive, octets, reference, val, value_of};
+use crate::txn::{Kind, MDB_txn};
+use crate::types::{MDB_cmp_func, MDB_dbi, MDB_rel_func, MDB_val};
+
+/// Sets the order of a database's keys, in place of that which its flags say.
+///
+/// The file does not record it: every program that opens the database has to set the same one, before anything else is
+/// done with the handle. NULL sets the default again.
+///
+/// # Safety
+/// The caller's promise; the function may be called as long as the environment is open.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mdb_set_compare(
+    txn: *mut MDB_txn,
+    dbi: MDB_dbi,
+    cmp: Option<MDB_cmp_func>,
+) -> c_int {
+    code_of(|| {
+        // SAFETY: the caller's promise.
+        let txn = unsafe { exclusive(txn) }?;
+        let database = txn.user_database(dbi)?;
+        txn.set_key_order(database, cmp.map(custom));
+        Ok(())
+    })
+}
+
+/// Sets the order of the values of a key, as mdb_set_compare does for keys. Without effect in a database without
+/// MDB_DUPSORT.
+///
+/// # Safety
+/// As [`mdb_set_compare`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mdb_set_dupsort(
+    txn: *mut MDB_txn,
+    dbi: MDB_dbi,
+    cmp: Option<MDB_cmp_func>,
+) -> c_int {
+    code_of(|| {
+        // SAFETY: the caller's promise.
+        let txn = unsafe { exclusive(txn) }?;
+        let database = txn.user_database(dbi)?;
+        txn.set_value_order(database, cmp.map(custom));
+        Ok(())
+    })
+}
+
+/// Accepted for programs that call it, without effect: nothing is ever relocated.
+///
+/// # Safety
+/// The caller's promise.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mdb_set_relfunc(
+    txn: *mut MDB_txn,
+    dbi: MDB_dbi,
+    _rel: Option<MDB_rel_func>,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    code_of(|| unsafe { reference(txn) }?.user_database(dbi).map(drop))
+}
+
+/// Accepted for programs that call it, without effect: see mdb_set_relfunc.
+///
+/// # Safety
+/// The caller's promise.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mdb_set_relctx(
+    txn: *mut MDB_txn,
+    dbi: MDB_dbi,
+    _ctx: *mut std::ffi::c_void,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    code_of(|| unsafe { reference(txn) }?.user_database(dbi).map(drop))
+}
+
+/// Compares two keys as the database does: negative, zero or positive.
+///
+/// # Safety
+/// The caller's promise.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mdb_cmp(
+    txn: *mut MDB_txn,
+    dbi: MDB_dbi,
+    a: *const MDB_val,
+    b: *const MDB_val,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    value_of(0, || unsafe { compare(txn, dbi, a, b, Items::Keys) })
+}
+
+/// Compares two values of a key as the database does: negative, zero or positive.
+///
+/// # Safety
+/// The caller's promise.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mdb_dcmp(
+    txn: *mut MDB_txn,
+    dbi: MDB_dbi,
+    a: *const MDB_val,
+    b: *const MDB_val,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    value_of(0, || unsafe { compare(txn, dbi, a, b, Items::Values) })
+}
+
+#[derive(Clone, Copy)]
+enum Items {
+    Keys,
+    Values,
+}
+
+unsafe fn compare(
+    txn: *mut MDB_txn,
+    dbi: MDB_dbi,
+    a: *const MDB_val,
+    b: *const MDB_val,
+    items: Items,
+) -> Outcome<c_int> {
+    // SAFETY: the caller's promise.
+    let txn = unsafe { reference(txn) }?;
+    // SAFETY: as above.
+    let a = unsafe { octets(a) }?;
+    // SAFETY: as above.
+    let b = unsafe { octets(b) }?;
+    let database = txn.database(dbi)?;
+    let ordering = match (&txn.kind, items) {
+        (Kind::Read(read), Items::Keys) => read.compare_keys(database, a, b),
+        (Kind::Read(read), Items::Values) => read.compare_values(database, a, b),
+        (Kind::Write(write), Items::Keys) => write.get().compare_keys(database, a, b),
+        (Kind::Write(write), Items::Values) => write.get().compare_values(database, a, b),
+    };
+    ordering
+        .map(|ordering| ordering as c_int)
+        .map_err(Code::from)
+}
+
+/// An order that asks a C function.
+fn custom(function: MDB_cmp_func) -> CustomOrder {
+    CustomOrder {
+        call: ask,
+        context: function as usize,
+    }
+}
+
+fn ask(context: usize, a: &[u8], b: &[u8]) -> Ordering {
+    // SAFETY: `custom` made the context of such a function.
+    let function = unsafe { std::mem::transmute::<usize, MDB_cmp_func>(context) };
+    let (a, b) = (val(a), val(b));
+    // SAFETY: the program set the function for being called with two values.
+    unsafe { function(&a, &b) }.cmp(&0)
+}

@@ -1,0 +1,217 @@
+//! The environment handle: made, opened, closed.
+
+use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_uint, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use fulgurite::{Durability, Environment, OpenOptions, SlotPolicy};
+
+use crate::codes::{Code, Outcome};
+use crate::edge::{code_of, reference, silence_panics, store, value_of};
+use crate::handles::Handles;
+use crate::types::{
+    MDB_FIXEDMAP, MDB_MAPASYNC, MDB_NOLOCK, MDB_NOMEMINIT, MDB_NOMETASYNC, MDB_NORDAHEAD,
+    MDB_NOSUBDIR, MDB_NOSYNC, MDB_NOTLS, MDB_RDONLY, MDB_WRITEMAP, MDB_assert_func, mdb_mode_t,
+};
+
+/// The flags that may be changed while the environment is open.
+pub(crate) const CHANGEABLE: c_uint = MDB_NOSYNC | MDB_NOMETASYNC | MDB_MAPASYNC | MDB_NOMEMINIT;
+/// All flags of an environment.
+const FLAGS: c_uint = CHANGEABLE
+    | MDB_FIXEDMAP
+    | MDB_NOSUBDIR
+    | MDB_RDONLY
+    | MDB_WRITEMAP
+    | MDB_NOTLS
+    | MDB_NOLOCK
+    | MDB_NORDAHEAD;
+
+/// Reader slots of a new lock file unless the program says otherwise.
+const READERS_DEFAULT: u32 = 126;
+/// How far a growing map may grow unless the program says otherwise: 1 TiB.
+const GROWTH_DEFAULT: u64 = 1 << 40;
+/// Set to 1, lets every map grow.
+const GROW_VARIABLE: &str = "FULGURITE_GROW";
+
+/// An environment.
+#[allow(non_camel_case_types, reason = "the name that C programs use")]
+#[derive(Debug)]
+pub struct MDB_env {
+    /// What was asked for before opening.
+    pub(crate) settings: Mutex<Settings>,
+    pub(crate) opened: OnceLock<Open>,
+    pub(crate) user_context: AtomicPtr<c_void>,
+    /// Kept for the program; this library finds no fault that would be worth ending a program for.
+    pub(crate) assert: Mutex<Option<MDB_assert_func>>,
+}
+
+/// What was asked for before opening.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Settings {
+    pub(crate) map_size: usize,
+    /// Bound of a growing map; 0 for one of fixed size.
+    pub(crate) growth_max: u64,
+    pub(crate) readers_max: c_uint,
+    pub(crate) databases_max: c_uint,
+    pub(crate) flags: c_uint,
+}
+
+/// An open environment.
+#[derive(Debug)]
+pub(crate) struct Open {
+    pub(crate) environment: Environment,
+    pub(crate) handles: Handles,
+    pub(crate) path: CString,
+    pub(crate) flags: AtomicU32,
+}
+
+impl MDB_env {
+    /// The open environment; EINVAL before it is opened.
+    #[inline]
+    pub(crate) fn open(&self) -> Outcome<&Open> {
+        self.opened.get().ok_or(Code::INVALID_ARGUMENT)
+    }
+
+    pub(crate) fn settings(&self) -> MutexGuard<'_, Settings> {
+        self.settings.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Open {
+    pub(crate) fn has(&self, flag: c_uint) -> bool {
+        self.flags.load(Ordering::Relaxed) & flag != 0
+    }
+}
+
+/// Makes a handle for an environment, to be configured and opened. mdb_env_close frees it.
+///
+/// ENOMEM; EINVAL for NULL.
+///
+/// # Safety
+/// The caller's promise.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mdb_env_create(env: *mut *mut MDB_env) -> c_int {
+    code_of(|| {
+        silence_panics();
+        if env.is_null() {
+            return Err(Code::INVALID_ARGUMENT);
+        }
+        let handle = MDB_env {
+            settings: Mutex::new(Settings {
+                map_size: 0,
+                growth_max: growth_by_variable(),
+                readers_max: READERS_DEFAULT,
+                databases_max: 0,
+                flags: 0,
+            }),
+            opened: OnceLock::new(),
+            user_context: AtomicPtr::default(),
+            assert: Mutex::default(),
+        };
+        // SAFETY: not null; the caller's promise.
+        unsafe { store(env, Box::into_raw(Box::new(handle))) }
+    })
+}
+
+/// Opens an environment, making its files if there are none.
+///
+/// path is an existing directory, or with MDB_NOSUBDIR the data file; mode are the permissions of new files. flags come
+/// on top of those set by mdb_env_set_flags. After a failure the handle may be used for another attempt, and has to
+/// be closed in the end.
+///
+/// The errors of the system (ENOENT, EACCES, ...); MDB_INVALID if the file is of another kind; MDB_VERSION_MISMATCH;
+/// EINVAL for unknown flags, NULL, or an environment that is open; EBUSY if the address of a MDB_FIXEDMAP is taken.
+///
+/// # Safety
+/// The caller's promise; the path ends with a NUL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mdb_env_open(
+    env: *mut MDB_env,
+    path: *const c_char,
+    flags: c_uint,
+    mode: mdb_mode_t,
+) -> c_int {
+    code_of(|| {
+        // SAFETY: the caller's promise.
+        let env = unsafe { reference(env) }?;
+        if path.is_null() || flags & !FLAGS != 0 || env.opened.get().is_some() {
+            return Err(Code::INVALID_ARGUMENT);
+        }
+        // SAFETY: the caller's promise.
+        let path = unsafe { CStr::from_ptr(path) };
+        let mut settings = *env.settings();
+        settings.flags |= flags;
+        if settings.flags & MDB_RDONLY != 0 {
+            settings.flags &= !MDB_WRITEMAP;
+        }
+        let environment = options(&settings, mode).open(OsStr::from_bytes(path.to_bytes()))?;
+        let open = Open {
+            environment,
+            handles: Handles::new(settings.databases_max as usize),
+            path: path.to_owned(),
+            flags: AtomicU32::new(settings.flags),
+        };
+        // Two threads that open one handle at a time have a fault of their own; the second is told.
+        env.opened.set(open).map_err(|_| Code::INVALID_ARGUMENT)
+    })
+}
+
+/// Closes an environment and frees the handle. All transactions and cursors must have ended. NULL is fine.
+///
+/// # Safety
+/// The caller's promise; nothing of the environment is used any more.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mdb_env_close(env: *mut MDB_env) {
+    value_of((), || {
+        if !env.is_null() {
+            // SAFETY: the caller's promise: made by `mdb_env_create`, and not used any more.
+            drop(unsafe { Box::from_raw(env) });
+        }
+        Ok(())
+    });
+}
+
+/// The engine's options for these settings.
+fn options(settings: &Settings, mode: mdb_mode_t) -> OpenOptions {
+    let has = |flag| settings.flags & flag != 0;
+    let slots = if has(MDB_NOTLS) {
+        SlotPolicy::PerTransaction
+    } else {
+        SlotPolicy::PerThread
+    };
+    let options = Environment::options()
+        .readers_max(settings.readers_max)
+        // This library counts the names itself: closing one makes room.
+        .databases_max(usize::MAX)
+        .file_mode(mode)
+        .durability(durability(settings.flags))
+        .no_subdir(has(MDB_NOSUBDIR))
+        .read_only(has(MDB_RDONLY))
+        .write_map(has(MDB_WRITEMAP))
+        .map_async(has(MDB_MAPASYNC))
+        .no_lock(has(MDB_NOLOCK))
+        .no_read_ahead(has(MDB_NORDAHEAD))
+        .fixed_map(has(MDB_FIXEDMAP))
+        .slots(slots);
+    match settings.growth_max {
+        0 => options.map_size(settings.map_size as u64),
+        bound => options.map_bytes_max(bound.max(settings.map_size as u64)),
+    }
+}
+
+/// What the flags say of durability.
+pub(crate) const fn durability(flags: c_uint) -> Durability {
+    if flags & MDB_NOSYNC != 0 {
+        Durability::NoSync
+    } else if flags & MDB_NOMETASYNC != 0 {
+        Durability::NoMetaSync
+    } else {
+        Durability::Full
+    }
+}
+
+fn growth_by_variable() -> u64 {
+    let wanted = std::env::var_os(GROW_VARIABLE).is_some_and(|value| value == "1");
+    if wanted { GROWTH_DEFAULT } else { 0 }
+}

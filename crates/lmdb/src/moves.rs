@@ -1,0 +1,221 @@
+//! Moving a cursor, and what of the caller's key and data is set by each of the operations.
+
+use std::ffi::c_int;
+
+use fulgurite::{Error, Move, PlacedCursor, Record, Snapshot, WriteCursor};
+
+use crate::codes::{Code, Outcome};
+use crate::cursor::{At, MDB_cursor};
+use crate::edge::{code_of, exclusive, octets, point, store};
+use crate::txn::{Kind, MDB_txn};
+use crate::types::{
+    MDB_FIRST, MDB_FIRST_DUP, MDB_GET_BOTH, MDB_GET_BOTH_RANGE, MDB_GET_CURRENT, MDB_GET_MULTIPLE,
+    MDB_LAST, MDB_LAST_DUP, MDB_NEXT, MDB_NEXT_DUP, MDB_NEXT_MULTIPLE, MDB_NEXT_NODUP, MDB_PREV,
+    MDB_PREV_DUP, MDB_PREV_MULTIPLE, MDB_PREV_NODUP, MDB_SET, MDB_SET_KEY, MDB_SET_RANGE,
+    MDB_cursor_op, MDB_val,
+};
+
+/// Moves a cursor, and points key and data to the item it comes to. Both may be NULL where they are not needed.
+///
+/// MDB_NOTFOUND: there is no such item. EINVAL: NULL, an unknown operation, or one that needs an item to start from on
+/// a cursor that stands nowhere. MDB_INCOMPATIBLE: an operation on the values of a key, where keys have one each.
+/// MDB_BAD_VALSIZE: an empty key. MDB_BAD_TXN.
+///
+/// MDB_SET and MDB_GET_BOTH leave the key argument alone, as MDB_FIRST_DUP, MDB_LAST_DUP and MDB_GET_MULTIPLE do where
+/// the key has several values.
+///
+/// # Safety
+/// The caller's promise.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mdb_cursor_get(
+    cursor: *mut MDB_cursor,
+    key: *mut MDB_val,
+    data: *mut MDB_val,
+    op: MDB_cursor_op,
+) -> c_int {
+    code_of(|| {
+        // SAFETY: the caller's promise.
+        let cursor = unsafe { exclusive(cursor) }?;
+        let txn = cursor.txn()?;
+        match (&mut cursor.at, &mut txn.kind) {
+            (At::Read(place), Kind::Read(read)) => {
+                let mut mover = match read.at_place(place) {
+                    Ok(mover) => mover,
+                    // Of a reset transaction.
+                    Err(error) => return Err(error.into()),
+                };
+                // SAFETY: the caller's promise.
+                unsafe { get(&mut mover, key, data, op) }
+            }
+            (At::Write(id), Kind::Write(writer)) => {
+                let mut mover = writer.get_mut().at(*id)?;
+                // SAFETY: the caller's promise.
+                unsafe { get(&mut mover, key, data, op) }
+            }
+            _ => Err(Code::INVALID_ARGUMENT),
+        }
+    })
+}
+
+/// Counts the values of the current key.
+///
+/// EINVAL: NULL, or the cursor stands nowhere. MDB_INCOMPATIBLE: the database is not MDB_DUPSORT. MDB_NOTFOUND: behind
+/// the last item.
+///
+/// # Safety
+/// The caller's promise.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn mdb_cursor_count(cursor: *mut MDB_cursor, count: *mut usize) -> c_int {
+    code_of(|| {
+        // SAFETY: the caller's promise.
+        let cursor = unsafe { exclusive(cursor) }?;
+        if count.is_null() {
+            return Err(Code::INVALID_ARGUMENT);
+        }
+        let txn: &mut MDB_txn = cursor.txn()?;
+        let counted = match (&mut cursor.at, &mut txn.kind) {
+            (At::Read(place), Kind::Read(read)) => read.at_place(place)?.count()?,
+            (At::Write(id), Kind::Write(writer)) => writer.get_mut().at(*id)?.count()?,
+            _ => return Err(Code::INVALID_ARGUMENT),
+        };
+        let counted = counted.ok_or(Code::NOT_FOUND)?;
+        // SAFETY: the caller's promise.
+        unsafe { store(count, counted as usize) }
+    })
+}
+
+/// What both kinds of cursor can do.
+trait Mover {
+    fn go(&mut self, step: Move<'_>) -> Result<Option<Record<'_>>, Error>;
+    fn is_single(&self) -> bool;
+    fn is_at_end(&self) -> bool;
+}
+
+impl Mover for PlacedCursor<'_, '_> {
+    #[inline]
+    fn go(&mut self, step: Move<'_>) -> Result<Option<Record<'_>>, Error> {
+        PlacedCursor::go(self, step)
+    }
+
+    fn is_single(&self) -> bool {
+        PlacedCursor::is_single(self)
+    }
+
+    fn is_at_end(&self) -> bool {
+        PlacedCursor::is_at_end(self)
+    }
+}
+
+impl Mover for WriteCursor<'_, '_> {
+    #[inline]
+    fn go(&mut self, step: Move<'_>) -> Result<Option<Record<'_>>, Error> {
+        WriteCursor::go(self, step)
+    }
+
+    fn is_single(&self) -> bool {
+        WriteCursor::is_single(self)
+    }
+
+    fn is_at_end(&self) -> bool {
+        WriteCursor::is_at_end(self)
+    }
+}
+
+#[inline]
+unsafe fn get(
+    mover: &mut impl Mover,
+    key: *mut MDB_val,
+    data: *mut MDB_val,
+    op: MDB_cursor_op,
+) -> Outcome {
+    let step = match op {
+        MDB_NEXT => Move::Next,
+        MDB_PREV => Move::Prev,
+        MDB_FIRST => Move::First,
+        MDB_LAST => Move::Last,
+        MDB_GET_CURRENT => Move::Current,
+        MDB_NEXT_DUP => Move::NextDup,
+        MDB_PREV_DUP => Move::PrevDup,
+        MDB_NEXT_NODUP => Move::NextKey,
+        MDB_PREV_NODUP => Move::PrevKey,
+        // SAFETY: the caller's promise.
+        MDB_SET_KEY => Move::Key(unsafe { searched(key) }?),
+        // SAFETY: as above.
+        MDB_SET_RANGE => Move::KeyOrAfter(unsafe { searched(key) }?),
+        // SAFETY: as above.
+        _ => return unsafe { get_otherwise(mover, key, data, op) },
+    };
+    let (found_key, found_data) = mover.go(step)?.ok_or(Code::NOT_FOUND)?;
+    // SAFETY: the caller's promise.
+    unsafe { point(key, found_key) };
+    // SAFETY: as above.
+    unsafe { point(data, found_data) };
+    Ok(())
+}
+
+/// The operations that do not set both key and data.
+#[inline(never)]
+unsafe fn get_otherwise(
+    mover: &mut impl Mover,
+    key: *mut MDB_val,
+    data: *mut MDB_val,
+    op: MDB_cursor_op,
+) -> Outcome {
+    if data.is_null() && op != MDB_SET {
+        return Err(Code::INVALID_ARGUMENT);
+    }
+    let was_at_end = mover.is_at_end();
+    let step = match op {
+        // SAFETY: the caller's promise.
+        MDB_SET => Move::Key(unsafe { searched(key) }?),
+        MDB_GET_BOTH | MDB_GET_BOTH_RANGE => {
+            // SAFETY: as above.
+            let wanted = unsafe { searched(key) }?;
+            // SAFETY: as above.
+            let value = unsafe { octets(data) }?;
+            if op == MDB_GET_BOTH {
+                Move::Pair(wanted, value)
+            } else {
+                Move::PairOrAfter(wanted, value)
+            }
+        }
+        MDB_FIRST_DUP => Move::FirstDup,
+        MDB_LAST_DUP => Move::LastDup,
+        MDB_GET_MULTIPLE => Move::Block,
+        MDB_NEXT_MULTIPLE => Move::NextBlock,
+        MDB_PREV_MULTIPLE => Move::PrevBlock,
+        _ => return Err(Code::INVALID_ARGUMENT),
+    };
+    let found = mover.go(step)?.ok_or(Code::NOT_FOUND)?;
+    let found: Record<'static> = {
+        // SAFETY: pointers to key and value are handed out below; they stay good until the next change, whatever the
+        // cursor is asked about itself before.
+        unsafe { std::mem::transmute::<Record<'_>, Record<'static>>(found) }
+    };
+    let sets_key = match op {
+        MDB_FIRST_DUP | MDB_LAST_DUP => mover.is_single(),
+        MDB_NEXT_MULTIPLE => true,
+        _ => false,
+    };
+    let sets_data = op != MDB_GET_MULTIPLE || !(mover.is_single() || was_at_end);
+    if sets_key {
+        // SAFETY: the caller's promise.
+        unsafe { point(key, found.0) };
+    }
+    if sets_data {
+        // SAFETY: as above.
+        unsafe { point(data, found.1) };
+    }
+    Ok(())
+}
+
+/// A key to look for.
+#[inline]
+unsafe fn searched<'a>(key: *const MDB_val) -> Outcome<&'a [u8]> {
+    // SAFETY: the caller's promise.
+    let key = unsafe { octets(key) }?;
+    if key.is_empty() {
+        return Err(Code::BAD_LENGTH);
+    }
+    Ok(key)
+}

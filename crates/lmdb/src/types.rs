@@ -1,0 +1,191 @@
+//! Types and flags of the interface, with the numbers and layouts that compiled programs rely on.
+
+use std::ffi::{c_char, c_int, c_uint, c_void};
+
+use crate::env::MDB_env;
+
+/// Permissions of new files.
+#[allow(non_camel_case_types, reason = "the name that C programs use")]
+pub type mdb_mode_t = libc::mode_t;
+
+/// A file descriptor.
+#[allow(non_camel_case_types, reason = "the name that C programs use")]
+pub type mdb_filehandle_t = c_int;
+
+/// A handle of a database: a small number, valid in the environment it was opened in.
+#[allow(non_camel_case_types, reason = "the name that C programs use")]
+pub type MDB_dbi = c_uint;
+
+/// Octets: a key or a value.
+///
+/// What the library hands out points into the map or into a changed page. It must not be modified, and is valid until
+/// the transaction ends; in a write transaction only until the next change.
+#[allow(non_camel_case_types, reason = "the name that C programs use")]
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct MDB_val {
+    /// Length in octets.
+    pub mv_size: usize,
+    /// Where they are.
+    pub mv_data: *mut c_void,
+}
+
+/// Statistics of a database.
+#[allow(non_camel_case_types, reason = "the name that C programs use")]
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct MDB_stat {
+    /// Size of a page in octets.
+    pub ms_psize: c_uint,
+    /// Levels of the tree; 0 if it is empty.
+    pub ms_depth: c_uint,
+    /// Pages with keys and children.
+    pub ms_branch_pages: usize,
+    /// Pages with keys and values.
+    pub ms_leaf_pages: usize,
+    /// Pages of values too large for a leaf.
+    pub ms_overflow_pages: usize,
+    /// Items.
+    pub ms_entries: usize,
+}
+
+/// Facts about an environment.
+#[allow(non_camel_case_types, reason = "the name that C programs use")]
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct MDB_envinfo {
+    /// The address that the file asks to be mapped at (MDB_FIXEDMAP), or NULL.
+    pub me_mapaddr: *mut c_void,
+    /// Size of the map in octets.
+    pub me_mapsize: usize,
+    /// The last page in use.
+    pub me_last_pgno: usize,
+    /// The last committed transaction.
+    pub me_last_txnid: usize,
+    /// Reader slots in the lock file.
+    pub me_maxreaders: c_uint,
+    /// Reader slots that were ever in use; does not go down when readers end.
+    pub me_numreaders: c_uint,
+}
+
+/// Orders two keys, or two values of one key: negative, zero or positive.
+///
+/// It must not call into the library, and must always give the same answer for the same octets.
+#[allow(non_camel_case_types, reason = "the name that C programs use")]
+pub type MDB_cmp_func = unsafe extern "C" fn(a: *const MDB_val, b: *const MDB_val) -> c_int;
+
+/// Would move pointers inside of values; stored and never called.
+#[allow(non_camel_case_types, reason = "the name that C programs use")]
+pub type MDB_rel_func = unsafe extern "C" fn(
+    item: *mut MDB_val,
+    oldptr: *mut c_void,
+    newptr: *mut c_void,
+    relctx: *mut c_void,
+);
+
+/// Told of a broken invariant of the library, never of bad data.
+#[allow(non_camel_case_types, reason = "the name that C programs use")]
+pub type MDB_assert_func = unsafe extern "C" fn(env: *mut MDB_env, msg: *const c_char);
+
+/// Receives a line of text. A negative result ends the listing.
+#[allow(non_camel_case_types, reason = "the name that C programs use")]
+pub type MDB_msg_func = unsafe extern "C" fn(msg: *const c_char, ctx: *mut c_void) -> c_int;
+
+/// mdb_env_open: map the file at the address stored in it; for pointers inside of values.
+pub const MDB_FIXEDMAP: c_uint = 0x01;
+/// mdb_env_open: the path is that of the data file; the lock file lies beside it with "-lock" appended.
+pub const MDB_NOSUBDIR: c_uint = 0x4000;
+/// Environment: commits are not flushed; mdb_env_sync does it. May be changed while open.
+pub const MDB_NOSYNC: c_uint = 0x1_0000;
+/// mdb_env_open: refuse changes. mdb_txn_begin: a read transaction.
+pub const MDB_RDONLY: c_uint = 0x2_0000;
+/// Environment: the meta page is not flushed: a power loss may undo the last commit, but not damage the file. May be
+/// changed while open.
+pub const MDB_NOMETASYNC: c_uint = 0x4_0000;
+/// mdb_env_open: change pages in a writable map. The file takes its whole map size at once; no nested transactions.
+pub const MDB_WRITEMAP: c_uint = 0x8_0000;
+/// Environment: with MDB_WRITEMAP, flushes are started and not waited for. May be changed while open.
+pub const MDB_MAPASYNC: c_uint = 0x10_0000;
+/// mdb_env_open: reader slots belong to transactions instead of threads.
+pub const MDB_NOTLS: c_uint = 0x20_0000;
+/// mdb_env_open: no lock file; the caller keeps writers apart, and from readers.
+pub const MDB_NOLOCK: c_uint = 0x40_0000;
+/// mdb_env_open: tell the system not to read ahead.
+pub const MDB_NORDAHEAD: c_uint = 0x80_0000;
+/// Environment: allowed, and without effect: new pages are always cleared. May be changed while open.
+pub const MDB_NOMEMINIT: c_uint = 0x100_0000;
+
+/// mdb_dbi_open: keys are compared from their last octet backwards.
+pub const MDB_REVERSEKEY: c_uint = 0x02;
+/// mdb_dbi_open: a key may have several values, which are kept sorted.
+pub const MDB_DUPSORT: c_uint = 0x04;
+/// mdb_dbi_open: keys are unsigned int or size_t in native order, all of one size.
+pub const MDB_INTEGERKEY: c_uint = 0x08;
+/// mdb_dbi_open: with MDB_DUPSORT, all values have one size.
+pub const MDB_DUPFIXED: c_uint = 0x10;
+/// mdb_dbi_open: with MDB_DUPSORT, values are integers, as keys are with MDB_INTEGERKEY.
+pub const MDB_INTEGERDUP: c_uint = 0x20;
+/// mdb_dbi_open: with MDB_DUPSORT, values are compared from their last octet backwards.
+pub const MDB_REVERSEDUP: c_uint = 0x40;
+/// mdb_dbi_open: create the database if there is none.
+pub const MDB_CREATE: c_uint = 0x4_0000;
+
+/// Put: do not replace or add to what the key has; MDB_KEYEXIST instead, and the value it has.
+pub const MDB_NOOVERWRITE: c_uint = 0x10;
+/// Put: MDB_KEYEXIST if this pair is there. mdb_cursor_del: delete all values of the key.
+pub const MDB_NODUPDATA: c_uint = 0x20;
+/// mdb_cursor_put: replace the item the cursor is on.
+pub const MDB_CURRENT: c_uint = 0x40;
+/// Put: make room for a value of the size given, to be filled by the caller before the next change.
+pub const MDB_RESERVE: c_uint = 0x1_0000;
+/// Put: the key is greater than all others; fills pages to the brim. MDB_KEYEXIST if it is not.
+pub const MDB_APPEND: c_uint = 0x2_0000;
+/// Put: as MDB_APPEND, for the values of a key.
+pub const MDB_APPENDDUP: c_uint = 0x4_0000;
+/// mdb_cursor_put: store many values of one size, in a MDB_DUPFIXED database.
+pub const MDB_MULTIPLE: c_uint = 0x8_0000;
+
+/// mdb_env_copy2: leave free pages out and put the others in order.
+pub const MDB_CP_COMPACT: c_uint = 0x01;
+
+/// What mdb_cursor_get does.
+#[allow(non_camel_case_types, reason = "the name that C programs use")]
+pub type MDB_cursor_op = c_uint;
+/// The first item.
+pub const MDB_FIRST: MDB_cursor_op = 0;
+/// The first value of the current key.
+pub const MDB_FIRST_DUP: MDB_cursor_op = 1;
+/// This key with this value.
+pub const MDB_GET_BOTH: MDB_cursor_op = 2;
+/// This key with the first value that is not smaller.
+pub const MDB_GET_BOTH_RANGE: MDB_cursor_op = 3;
+/// The current item.
+pub const MDB_GET_CURRENT: MDB_cursor_op = 4;
+/// The values on the current page of a MDB_DUPFIXED database.
+pub const MDB_GET_MULTIPLE: MDB_cursor_op = 5;
+/// The last item.
+pub const MDB_LAST: MDB_cursor_op = 6;
+/// The last value of the current key.
+pub const MDB_LAST_DUP: MDB_cursor_op = 7;
+/// The next item.
+pub const MDB_NEXT: MDB_cursor_op = 8;
+/// The next value of the current key.
+pub const MDB_NEXT_DUP: MDB_cursor_op = 9;
+/// The values on the next page of a MDB_DUPFIXED database.
+pub const MDB_NEXT_MULTIPLE: MDB_cursor_op = 10;
+/// The first value of the next key.
+pub const MDB_NEXT_NODUP: MDB_cursor_op = 11;
+/// The previous item.
+pub const MDB_PREV: MDB_cursor_op = 12;
+/// The previous value of the current key.
+pub const MDB_PREV_DUP: MDB_cursor_op = 13;
+/// The last value of the previous key.
+pub const MDB_PREV_NODUP: MDB_cursor_op = 14;
+/// This key; the key argument is left alone.
+pub const MDB_SET: MDB_cursor_op = 15;
+/// This key; the key argument is pointed to the one in the database.
+pub const MDB_SET_KEY: MDB_cursor_op = 16;
+/// The first key that is not smaller.
+pub const MDB_SET_RANGE: MDB_cursor_op = 17;
+/// The values on the previous page of a MDB_DUPFIXED database.
+pub const MDB_PREV_MULTIPLE: MDB_cursor_op = 18;
