@@ -109,7 +109,7 @@ unsafe fn put_many(
     flags: c_uint,
 ) -> Outcome {
     // SAFETY: the caller's promise: an array of two.
-    let (first, second) = (unsafe { &mut *data }, unsafe { &mut *data.add(1) });
+    let [first, second] = unsafe { &mut *data.cast::<[MDB_val; 2]>() };
     let (len, count) = (first.mv_size, std::mem::take(&mut second.mv_size));
     if count == 0 {
         return Err(Code::INVALID_ARGUMENT);

@@ -26,6 +26,10 @@ pub struct MDB_cursor {
 
 /// Where a cursor stands.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "handles are boxed already, and readers are not to look twice"
+)]
 pub(crate) enum At {
     /// In a snapshot, which does not change.
     Read(Place),

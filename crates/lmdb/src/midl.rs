@@ -6,7 +6,7 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 use std::mem::size_of;
-use std::slice;
+use std::{ptr, slice};
 
 /// Pairs that a list of pairs holds at most.
 const PAIRS_MAX: usize = (1 << 17) - 1;
@@ -25,18 +25,14 @@ pub struct Pair {
 #[unsafe(no_mangle)]
 pub extern "C" fn mdb_midl_alloc(room: c_int) -> *mut usize {
     let Ok(room) = usize::try_from(room) else {
-        return std::ptr::null_mut();
+        return ptr::null_mut();
     };
-    // SAFETY: any size may be asked for.
-    let base = unsafe { libc::malloc((room + 2) * size_of::<usize>()) }.cast::<usize>();
-    if base.is_null() {
-        return base;
+    let mut ids = ptr::null_mut();
+    // SAFETY: null stands for a list that is not there yet.
+    if unsafe { resize(&mut ids, room) } != 0 {
+        return ptr::null_mut();
     }
-    // SAFETY: the allocation has at least two words.
-    unsafe { base.write(room) };
-    // SAFETY: as above.
-    let ids = unsafe { base.add(1) };
-    // SAFETY: as above.
+    // SAFETY: word 0 is the list's.
     unsafe { ids.write(0) };
     ids
 }
@@ -47,12 +43,8 @@ pub extern "C" fn mdb_midl_alloc(room: c_int) -> *mut usize {
 /// `ids` is null or came from these functions.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mdb_midl_free(ids: *mut usize) {
-    if !ids.is_null() {
-        // SAFETY: the allocation begins one word before the list.
-        let base = unsafe { ids.sub(1) };
-        // SAFETY: the caller's list came from `mdb_midl_alloc`.
-        unsafe { libc::free(base.cast()) };
-    }
+    // SAFETY: the caller's promise: the allocation begins one word before the list.
+    unsafe { libc::free(base_of(ids).cast()) };
 }
 
 /// Gives back room beyond what an ordinary list takes; the list may move.
@@ -63,7 +55,7 @@ pub unsafe extern "C" fn mdb_midl_free(ids: *mut usize) {
 pub unsafe extern "C" fn mdb_midl_shrink(list: *mut *mut usize) {
     // SAFETY: the caller's promise.
     let ids = unsafe { *list };
-    // SAFETY: as above: word 0 counts, the word before says the room.
+    // SAFETY: as above.
     let (len, room) = unsafe { measures(ids) };
     if room > PAIRS_MAX && len <= PAIRS_MAX {
         // SAFETY: as above; failing to shrink is harmless.
@@ -96,7 +88,7 @@ pub unsafe extern "C" fn mdb_midl_need(list: *mut *mut usize, more: c_uint) -> c
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mdb_midl_append(list: *mut *mut usize, id: usize) -> c_int {
     // SAFETY: the caller's promise.
-    unsafe { extend(list, &[id]) }
+    unsafe { extend(list, 1, std::iter::once(id)) }
 }
 
 /// Appends the ids of another list. 0, or ENOMEM.
@@ -106,9 +98,11 @@ pub unsafe extern "C" fn mdb_midl_append(list: *mut *mut usize, id: usize) -> c_
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mdb_midl_append_list(list: *mut *mut usize, other: *mut usize) -> c_int {
     // SAFETY: the caller's promise.
-    let other = unsafe { ids_of(other) };
+    let (len, _) = unsafe { measures(other) };
     // SAFETY: as above.
-    unsafe { extend(list, other) }
+    let other = unsafe { words(other, len) };
+    // SAFETY: as above.
+    unsafe { extend(list, len, other.iter().skip(1).copied()) }
 }
 
 /// Appends `count` consecutive ids of which `id` is the smallest, the greatest first. 0, or ENOMEM.
@@ -121,9 +115,10 @@ pub unsafe extern "C" fn mdb_midl_append_range(
     id: usize,
     count: c_uint,
 ) -> c_int {
-    let range: Vec<usize> = (0..count as usize).rev().map(|more| id + more).collect();
+    let count = count as usize;
+    let range = (0..count).rev().map(|more| id.wrapping_add(more));
     // SAFETY: the caller's promise.
-    unsafe { extend(list, &range) }
+    unsafe { extend(list, count, range) }
 }
 
 /// Merges a sorted list into another, which has the room.
@@ -133,25 +128,25 @@ pub unsafe extern "C" fn mdb_midl_append_range(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mdb_midl_xmerge(ids: *mut usize, other: *mut usize) {
     // SAFETY: the caller's promise.
-    let other = unsafe { ids_of(other) };
+    let (mut right, _) = unsafe { measures(other) };
+    // SAFETY: as above.
+    let other = unsafe { words(other, right) };
     // SAFETY: as above.
     let (mut left, _) = unsafe { measures(ids) };
-    // SAFETY: the caller's promise: there is room for both.
-    let all = unsafe { slice::from_raw_parts_mut(ids.add(1), left + other.len()) };
+    // SAFETY: as above: there is room for both.
+    let all = unsafe { words(ids, left + right) };
     // From the end on, so that nothing is overwritten that is still to be moved.
-    let mut right = other.len();
-    for at in (0..all.len()).rev() {
-        let from_left = left > 0 && (right == 0 || all[left - 1] < other[right - 1]);
+    for at in (1..all.len()).rev() {
+        let from_left = left > 0 && (right == 0 || all[left] < other[right]);
         if from_left {
-            left -= 1;
             all[at] = all[left];
+            left -= 1;
         } else {
-            right -= 1;
             all[at] = other[right];
+            right -= 1;
         }
     }
-    // SAFETY: word 0 is the list's.
-    unsafe { ids.write(all.len()) };
+    all[0] = all.len() - 1;
 }
 
 /// Sorts a list, the greatest first.
@@ -161,10 +156,10 @@ pub unsafe extern "C" fn mdb_midl_xmerge(ids: *mut usize, other: *mut usize) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mdb_midl_sort(ids: *mut usize) {
     // SAFETY: the caller's promise.
-    let len = unsafe { *ids };
-    // SAFETY: as above: the ids follow word 0.
-    let ids = unsafe { slice::from_raw_parts_mut(ids.add(1), len) };
-    ids.sort_unstable_by(|a, b| b.cmp(a));
+    let (len, _) = unsafe { measures(ids) };
+    // SAFETY: as above.
+    let words = unsafe { words(ids, len) };
+    words[1..].sort_unstable_by(|a, b| b.cmp(a));
 }
 
 /// Where in a sorted list an id is, or would have to be: 1 for the first place.
@@ -174,8 +169,10 @@ pub unsafe extern "C" fn mdb_midl_sort(ids: *mut usize) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mdb_midl_search(ids: *mut usize, id: usize) -> c_uint {
     // SAFETY: the caller's promise.
-    let ids = unsafe { ids_of(ids) };
-    ids.partition_point(|present| *present > id) as c_uint + 1
+    let len = unsafe { *ids };
+    // SAFETY: as above.
+    let words = unsafe { words(ids, len) };
+    words[1..].partition_point(|present| *present > id) as c_uint + 1
 }
 
 /// Where in a list of pairs a number is, or would have to be: 1 for the first place.
@@ -185,10 +182,8 @@ pub unsafe extern "C" fn mdb_midl_search(ids: *mut usize, id: usize) -> c_uint {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mdb_mid2l_search(pairs: *mut Pair, id: usize) -> c_uint {
     // SAFETY: the caller's promise.
-    let len = unsafe { (*pairs).id };
-    // SAFETY: as above: the pairs follow the first.
-    let pairs = unsafe { slice::from_raw_parts(pairs.add(1), len) };
-    pairs.partition_point(|pair| pair.id < id) as c_uint + 1
+    let all = unsafe { all_pairs(pairs, 0) };
+    place_of(all, id) as c_uint
 }
 
 /// Inserts a pair at its place. 0; -1 if its number is there; -2 if the list is full.
@@ -200,21 +195,20 @@ pub unsafe extern "C" fn mdb_mid2l_insert(pairs: *mut Pair, pair: *mut Pair) -> 
     // SAFETY: the caller's promise.
     let pair = unsafe { *pair };
     // SAFETY: as above.
-    let at = unsafe { mdb_mid2l_search(pairs, pair.id) } as usize;
-    // SAFETY: as above.
-    let len = unsafe { (*pairs).id };
-    // SAFETY: a place up to `len` is in the list.
-    if at <= len && unsafe { (*pairs.add(at)).id } == pair.id {
+    let present = unsafe { all_pairs(pairs, 0) };
+    let at = place_of(present, pair.id);
+    if present.get(at).is_some_and(|there| there.id == pair.id) {
         return -1;
     }
-    if len >= PAIRS_MAX {
+    let len = present.len();
+    if len > PAIRS_MAX {
         return -2;
     }
     // SAFETY: the array has room for one more, as was just seen.
-    let all = unsafe { slice::from_raw_parts_mut(pairs, len + 2) };
-    all.copy_within(at..=len, at + 1);
+    let all = unsafe { all_pairs(pairs, 1) };
+    all.copy_within(at..len, at + 1);
     all[at] = pair;
-    all[0].id = len + 1;
+    all[0].id = len;
     0
 }
 
@@ -227,38 +221,55 @@ pub unsafe extern "C" fn mdb_mid2l_append(pairs: *mut Pair, pair: *mut Pair) -> 
     // SAFETY: the caller's promise.
     let pair = unsafe { *pair };
     // SAFETY: as above.
-    let len = unsafe { (*pairs).id };
-    if len >= PAIRS_MAX {
+    let len = unsafe { all_pairs(pairs, 0) }.len();
+    if len > PAIRS_MAX {
         return -2;
     }
     // SAFETY: the array has room for one more, as was just seen.
-    let all = unsafe { slice::from_raw_parts_mut(pairs, len + 2) };
-    all[len + 1] = pair;
-    all[0].id = len + 1;
+    let all = unsafe { all_pairs(pairs, 1) };
+    all[len] = pair;
+    all[0].id = len;
     0
+}
+
+fn place_of(pairs: &[Pair], id: usize) -> usize {
+    pairs[1..].partition_point(|pair| pair.id < id) + 1
+}
+
+/// A list of pairs, the first one included, and so many places behind it.
+unsafe fn all_pairs<'l>(pairs: *mut Pair, more: usize) -> &'l mut [Pair] {
+    // SAFETY: the caller's promise.
+    let count = unsafe { *pairs };
+    // SAFETY: as above: the first counts the others.
+    unsafe { slice::from_raw_parts_mut(pairs, 1 + count.id + more) }
+}
+
+/// Where a list's memory begins; null for null.
+const fn base_of(ids: *mut usize) -> *mut usize {
+    if ids.is_null() {
+        ids
+    } else {
+        ids.wrapping_sub(1)
+    }
 }
 
 /// How many ids a list has, and has room for.
 unsafe fn measures(ids: *mut usize) -> (usize, usize) {
-    // SAFETY: word 0 is the list's.
-    let len = unsafe { *ids };
-    // SAFETY: so is the word before it.
-    let room = unsafe { ids.sub(1) };
-    // SAFETY: as above.
-    (len, unsafe { *room })
+    // SAFETY: the word before word 0 is the list's.
+    let room = unsafe { *base_of(ids) };
+    // SAFETY: so is word 0.
+    (unsafe { *ids }, room)
 }
 
-/// The ids of a list.
-unsafe fn ids_of<'l>(ids: *mut usize) -> &'l [usize] {
-    // SAFETY: word 0 is the list's.
-    let len = unsafe { *ids };
-    // SAFETY: the ids follow it.
-    unsafe { slice::from_raw_parts(ids.add(1), len) }
+/// The first words of a list: word 0, and so many ids.
+unsafe fn words<'l>(ids: *mut usize, count: usize) -> &'l mut [usize] {
+    // SAFETY: the caller's promise that there is room for so many.
+    unsafe { slice::from_raw_parts_mut(ids, 1 + count) }
 }
 
-unsafe fn extend(list: *mut *mut usize, more: &[usize]) -> c_int {
+unsafe fn extend(list: *mut *mut usize, count: usize, more: impl Iterator<Item = usize>) -> c_int {
     // SAFETY: the caller's list.
-    let code = unsafe { mdb_midl_need(list, more.len() as c_uint) };
+    let code = unsafe { mdb_midl_need(list, count as c_uint) };
     if code != 0 {
         return code;
     }
@@ -266,28 +277,28 @@ unsafe fn extend(list: *mut *mut usize, more: &[usize]) -> c_int {
     let ids = unsafe { *list };
     // SAFETY: as above.
     let (len, _) = unsafe { measures(ids) };
-    // SAFETY: there is room behind the ids, as was just seen to.
-    let room = unsafe { slice::from_raw_parts_mut(ids.add(1 + len), more.len()) };
-    room.copy_from_slice(more);
-    // SAFETY: word 0 is the list's.
-    unsafe { ids.write(len + more.len()) };
+    // SAFETY: there is room, as was just seen to.
+    let words = unsafe { words(ids, len + count) };
+    for (place, id) in words[len + 1..].iter_mut().zip(more) {
+        *place = id;
+    }
+    words[0] = len + count;
     0
 }
 
+/// Gives a list room for so many ids; null stands for one that is not there yet.
 unsafe fn resize(list: *mut *mut usize, room: usize) -> c_int {
-    // SAFETY: the allocation begins one word before the list.
-    let base = unsafe { (*list).sub(1) };
-    // SAFETY: it came from `malloc`.
-    let base = unsafe { libc::realloc(base.cast(), (room + 2) * size_of::<usize>()) };
-    let base = base.cast::<usize>();
+    // SAFETY: the caller's place for the list.
+    let ids = unsafe { *list };
+    let size = (room + 2) * size_of::<usize>();
+    // SAFETY: null, or from here.
+    let base = unsafe { libc::realloc(base_of(ids).cast(), size) }.cast::<usize>();
     if base.is_null() {
         return libc::ENOMEM;
     }
     // SAFETY: the allocation has at least two words.
     unsafe { base.write(room) };
-    // SAFETY: as above.
-    let ids = unsafe { base.add(1) };
-    // SAFETY: the caller's place for the list.
-    unsafe { list.write(ids) };
+    // SAFETY: the caller's place for the list, which begins at the second word.
+    unsafe { list.write(base.wrapping_add(1)) };
     0
 }

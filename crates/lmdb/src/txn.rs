@@ -38,6 +38,10 @@ pub struct MDB_txn {
 
 /// What the transaction may do.
 #[derive(Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "handles are boxed already, and readers are not to look twice"
+)]
 pub(crate) enum Kind {
     Read(ReadTxn<'static>),
     Write(Writer),
