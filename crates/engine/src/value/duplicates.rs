@@ -202,6 +202,12 @@ pub(crate) fn add_value<P: PagesMut>(
     let sub_page = {
         let node = pages.view().leaf_node(leaf)?;
         match (values_of(pages.view(), tree, leaf.pgno, &node)?, at) {
+            (Values::One([]), ValueAt::One) => {
+                // Early versions wrote empty values. They cannot stand beside others: the new one takes the place.
+                let key = node.key.to_vec();
+                let value = NodeValue::Data(value, NodeFlags(ONE));
+                return Ok(tree::replace(pages, tree, path, &key, value)?.is_some());
+            }
             (Values::One(old), ValueAt::One) => {
                 let kind = if tree.has_fixed_values() {
                     PageKind::Packed(fixed_len(old.len(), value)?)

@@ -17,6 +17,7 @@ mod crash_points;
 mod damage;
 mod damage_steps;
 mod fixtures;
+mod fixtures_duplicates;
 mod flips;
 mod killed;
 mod limits;
