@@ -69,7 +69,11 @@ impl Kind {
 
 type Model = BTreeSet<(Vec<u8>, Vec<u8>)>;
 
+/// Nested transactions go so deep.
+const DEPTH_MAX: usize = 3;
+
 /// A cursor with the record it must stand on; `None` when it stands nowhere that the model knows.
+#[derive(Clone)]
 struct Watched {
     id: CursorId,
     on: Option<(Vec<u8>, Vec<u8>)>,
@@ -132,6 +136,35 @@ impl Run<'_> {
                 assert_eq!(found.is_some(), self.contains(&key, &value));
             }
             _ => self.check_cursors(txn),
+        }
+    }
+
+    /// Steps in a transaction and in nested ones, which give back everything when they are aborted: where cursors stood,
+    /// too.
+    fn work(&mut self, txn: &mut WriteTxn<'_>, db: Database, depth: usize) {
+        for _ in 0..self.random.below(600 >> (2 * depth)) {
+            self.step(txn, db);
+            if depth == DEPTH_MAX || self.random.below(30) > 0 {
+                continue;
+            }
+            let model = self.model.clone();
+            let watched = self.watched.clone();
+            let mut child = txn.nested().unwrap();
+            self.work(&mut child, db, depth + 1);
+            if self.random.below(2) == 0 {
+                child.commit().unwrap();
+            } else {
+                child.abort();
+                self.model = model;
+                // Those that were closed meanwhile stay closed.
+                let open: Vec<CursorId> = self.watched.iter().map(|watched| watched.id).collect();
+                self.watched = watched;
+                self.watched.retain(|watched| open.contains(&watched.id));
+                if self.random.below(3) == 0 {
+                    self.check_contents(txn, db);
+                }
+            }
+            self.check_cursors(txn);
         }
     }
 
@@ -264,6 +297,8 @@ fn run(kind: Kind, seed: u64, rounds: usize) {
     };
     let environment = Environment::options()
         .durability(Durability::NoSync)
+        // So little that pages are written early.
+        .dirty_bytes_max(64 << 10)
         .open(scratch.path())
         .unwrap();
     for _ in 0..rounds {
@@ -272,9 +307,7 @@ fn run(kind: Kind, seed: u64, rounds: usize) {
             .create_named(b"pairs", DatabaseFlags(kind.flags))
             .unwrap();
         let before = run.model.clone();
-        for _ in 0..run.random.below(600) {
-            run.step(&mut txn, db);
-        }
+        run.work(&mut txn, db, 0);
         run.check_cursors(&mut txn);
         run.check_contents(&txn, db);
         run.watched.clear();
@@ -295,10 +328,22 @@ fn run(kind: Kind, seed: u64, rounds: usize) {
             run.check_contents(&snapshot, db);
         }
     }
+    let snapshot = environment.read().unwrap();
+    let stat = snapshot
+        .open_database(Some("pairs"))
+        .and_then(|db| snapshot.stat(db))
+        .unwrap();
+    drop(snapshot);
     drop(environment);
     let report = fulgurite::check::check_file(&scratch.path().join("data.mdb"));
     let report = report.unwrap();
     assert!(report.is_sound(), "{kind:?}: {report:?}");
+    let seen = report.databases.iter().find(|seen| seen.name == "pairs");
+    assert_eq!(
+        seen.map(|seen| (seen.branch_pages, seen.leaf_pages)),
+        Some((stat.branch_pages, stat.leaf_pages)),
+        "{kind:?}: pages of inner trees count"
+    );
     let dumped = run_bounded(
         Command::new("mdb_dump")
             .args(["-s", "pairs"])
