@@ -1,7 +1,8 @@
 //! Pages, packed pages and sub-pages as the checker reads them.
 //!
 //! The engine's own views refuse a page at the first contradiction. These are for looking on: they read headers that
-//! contradict their place, and the kinds of pages that only databases with duplicates have.
+//! contradict their place. And they are a second reading of the same bytes, so that what the engine writes is not judged
+//! by the code that wrote it.
 
 use fulgurite_format::{Format, NodeFlags, PageFlags, V09};
 

@@ -152,6 +152,14 @@ pub enum Fault {
         /// The flags.
         flags: u16,
     },
+    /// The only value of a key that could have several: each must fit where keys do.
+    #[error("the value of entry {index} has {bytes} bytes, more than a duplicate may")]
+    DuplicateSize {
+        /// Its position on the page.
+        index: usize,
+        /// Its size.
+        bytes: usize,
+    },
     /// A value where keys of a sub-database stand alone.
     #[error("entry {index} of a sub-database has a value")]
     StrayValue {

@@ -1,5 +1,6 @@
 //! The checker against files made by a real LMDB, sound and damaged.
 
+use fulgurite_format::{NodeFlags, PageFlags};
 use fulgurite_testkit::{
     Random, Scratch, base, corrupt_cases, quick_or_long, seed, sound_fixtures,
 };
@@ -105,4 +106,135 @@ fn a_snapshot_is_chosen_by_its_id() {
     );
     let gone = check_snapshot(path.data(), newest + 1);
     assert!(matches!(gone, Err(CheckError::SnapshotGone { .. })));
+}
+
+/// Where the duplicates of a key are, in the file: a sub-page, or the record of a sub-database.
+struct Place {
+    at: usize,
+    flags: u16,
+    sub_page: Option<layout::Header>,
+}
+
+/// The duplicates on all leaf pages, those of pages no longer in use among them.
+fn places_of_duplicates(bytes: &[u8]) -> Vec<Place> {
+    let mut places = Vec::new();
+    for (number, page) in bytes.chunks_exact(4096).enumerate().skip(2) {
+        let header = layout::Header::parse(page).expect("a header");
+        if header.flags != PageFlags::LEAF {
+            continue;
+        }
+        for item in layout::items(page, &header).expect("items of a leaf") {
+            if item.flags & NodeFlags::DUPLICATES != 0 {
+                places.push(Place {
+                    at: number * 4096 + item.data_at,
+                    flags: item.flags,
+                    sub_page: layout::Header::parse(item.data)
+                        .filter(|_| item.flags == NodeFlags::DUPLICATES),
+                });
+            }
+        }
+    }
+    places
+}
+
+/// Damages the duplicates of one key after the other, and counts how often that was found.
+fn found(what: &str, damage: impl Fn(&mut [u8], &Place) -> bool, is_right: fn(&Fault) -> bool) {
+    let scratch = Scratch::new("check-duplicates");
+    let path = scratch.join("damaged");
+    let original = std::fs::read(base("base-dups").data()).expect("read a fixture");
+    let mut found = 0;
+    for place in places_of_duplicates(&original) {
+        let mut bytes = original.clone();
+        if !damage(&mut bytes, &place) {
+            continue;
+        }
+        std::fs::write(&path, &bytes).expect("write a damaged file");
+        let report = check_file(&path).expect("a report");
+        // Pages that are free by now may hold anything.
+        if !report.is_sound() {
+            assert!(
+                report.findings.iter().any(|f| is_right(&f.fault)),
+                "{what}: {report}"
+            );
+            found += 1;
+        }
+    }
+    assert!(found >= 2, "{what}: found {found} times");
+}
+
+#[test]
+fn finds_every_kind_of_damage_to_duplicates() {
+    let sub_page = |fault: &Fault| matches!(fault, Fault::SubPage { .. });
+    let is_packed = |header: &layout::Header| header.flags & PageFlags::PACKED != 0;
+    found(
+        "the dirty mark is gone",
+        |bytes, place| {
+            bytes[place.at + 10] &= !(PageFlags::DIRTY as u8);
+            place.sub_page.is_some()
+        },
+        sub_page,
+    );
+    found(
+        "two items are in the wrong order",
+        |bytes, place| match &place.sub_page {
+            Some(header) if !is_packed(header) && header.lower >= 20 => {
+                let [a, b, c, d] = [0, 1, 2, 3].map(|at| place.at + 16 + at);
+                bytes.swap(a, c);
+                bytes.swap(b, d);
+                true
+            }
+            _ => false,
+        },
+        sub_page,
+    );
+    found(
+        "two packed items are in the wrong order",
+        |bytes, place| match &place.sub_page {
+            Some(header) if is_packed(header) && header.lower >= 20 => {
+                let size = usize::from(header.pad);
+                let (first, second) = bytes[place.at + 16..].split_at_mut(size);
+                first.swap_with_slice(&mut second[..size]);
+                true
+            }
+            _ => false,
+        },
+        sub_page,
+    );
+    found(
+        "an item has flags",
+        |bytes, place| match &place.sub_page {
+            Some(header) if !is_packed(header) => {
+                let node = layout::u16_at(bytes, place.at + 16).expect("an offset");
+                let node = usize::from(node);
+                bytes[place.at + node + 4] = 4;
+                true
+            }
+            _ => false,
+        },
+        sub_page,
+    );
+    found(
+        "a sub-database counts one too many",
+        |bytes, place| {
+            bytes[place.at + 32] ^= 1;
+            place.flags == NodeFlags::DUPLICATES | NodeFlags::SUB_TREE
+        },
+        |fault| {
+            matches!(
+                fault,
+                Fault::Count {
+                    what: "entries",
+                    ..
+                }
+            )
+        },
+    );
+    found(
+        "a sub-database has flags of its own",
+        |bytes, place| {
+            bytes[place.at + 4] ^= 2;
+            place.flags == NodeFlags::DUPLICATES | NodeFlags::SUB_TREE
+        },
+        |fault| matches!(fault, Fault::Record { .. }),
+    );
 }

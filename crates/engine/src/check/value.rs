@@ -3,7 +3,8 @@
 use std::cmp::Ordering;
 
 use fulgurite_format::{
-    DatabaseFlags, NodeFlags, PageFlags, Pgno, TREE_RECORD_LEN, TreeRecord, V09, overflow_pages,
+    DatabaseFlags, KEY_LEN_MAX, NodeFlags, PageFlags, Pgno, TREE_RECORD_LEN, TreeRecord, V09,
+    overflow_pages,
 };
 
 use super::layout::{HEADER, Header, Item, items, u64_at};
@@ -31,7 +32,16 @@ pub(super) fn check(
     let duplicates = walk.record.flags.has(DatabaseFlags::DUP_SORT)
         && matches!(walk.role, Role::Main | Role::Named);
     match item.flags {
-        0 => plain(check, walk, &node),
+        0 => {
+            if duplicates && item.data.len() > KEY_LEN_MAX {
+                let fault = Fault::DuplicateSize {
+                    index,
+                    bytes: item.data.len(),
+                };
+                check.reporter.find(walk.name, pgno, fault);
+            }
+            plain(check, walk, &node)
+        }
         NodeFlags::OVERFLOW if !duplicates && !matches!(walk.role, Role::Duplicates(_)) => {
             overflow(check, walk, &node)
         }
@@ -241,9 +251,16 @@ fn sub_page_items(walk: &Walk<'_>, node: &Node<'_>) -> Result<u64, String> {
     }
     if let Some(at) = entries
         .iter()
-        .position(|e| e.flags != 0 || !e.data.is_empty() || e.key.is_empty())
+        .position(|e| e.flags != 0 || !e.data.is_empty())
     {
         return Err(format!("item {at} is no bare key"));
+    }
+    if let Some(bytes) = entries
+        .iter()
+        .map(|e| e.key.len())
+        .find(|bytes| !(1..=KEY_LEN_MAX).contains(bytes))
+    {
+        return Err(format!("it has an item of {bytes} bytes"));
     }
     let order = KeyOrder::of_duplicates(walk.record.flags);
     let ascending = |pair: &[Item<'_>]| order.compare(pair[0].key, pair[1].key) == Ordering::Less;

@@ -200,7 +200,11 @@ impl<'env> WriteTxn<'env> {
 
     /// Puts back what [`WriteTxn::save_level`] noted, once the pages are what they were.
     fn restore_level(&mut self, level: Level) {
-        *self.trees.get_mut() = level.trees;
+        // Orders are the program's, not the transaction's: those set meanwhile stay.
+        let names = self.environment.names();
+        let trees = self.trees.get_mut();
+        *trees = level.trees;
+        trees.reorder_all(names);
         self.cursors.restore(level.cursors);
         // A nested transaction begins only where nothing has failed.
         self.failed = false;

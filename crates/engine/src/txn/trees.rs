@@ -50,6 +50,13 @@ impl Trees {
         }
     }
 
+    /// As [`Trees::reorder`], for all databases.
+    pub(super) fn reorder_all(&mut self, names: &DatabaseNames) {
+        for index in 0..=self.named.len() {
+            self.reorder(Database { index }, names);
+        }
+    }
+
     /// Forgets the named databases.
     pub(super) fn forget_named(&mut self) {
         self.named.clear();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fulgurite::{Durability, Environment, Error, KeyOrder, Snapshot, WriteTxn};
+use fulgurite::{CustomOrder, Durability, Environment, Error, KeyOrder, Snapshot, WriteTxn};
 use fulgurite_testkit::{Model, Order, Random, Scratch, quick_or_long, seed};
 
 use crate::common::{assert_model, assert_same, assert_sound};
@@ -339,4 +339,33 @@ fn a_transaction_whose_only_level_was_aborted_changes_nothing() {
     child.abort();
     txn.commit().expect("commit");
     assert_eq!(environment.read().expect("a reader").id(), id);
+}
+
+/// An order of the program's own stays set when the nested transaction in which it was set is undone.
+#[test]
+fn orders_outlive_an_aborted_level() {
+    fn backwards(_: usize, a: &[u8], b: &[u8]) -> std::cmp::Ordering {
+        b.cmp(a)
+    }
+    let scratch = Scratch::new("nested-order");
+    let environment = open(&scratch, DIRTY_BYTES_MAX, false);
+    let mut txn = environment.write().expect("the writer");
+    let db = txn
+        .create_database("first", KeyOrder::Lexical)
+        .expect("the database");
+    let mut child = txn.nested().expect("a nested transaction");
+    child.set_key_order(
+        db,
+        Some(CustomOrder {
+            call: backwards,
+            context: 0,
+        }),
+    );
+    child.abort();
+    for key in [b"1", b"2", b"3"] {
+        txn.put(db, key, b"").expect("put");
+    }
+    let mut cursor = txn.cursor(db).expect("a cursor");
+    let first = cursor.first().expect("the first record");
+    assert_eq!(first, Some((&b"3"[..], &b""[..])));
 }
