@@ -146,3 +146,24 @@ fn readers_keep_their_pages_while_the_map_is_outgrown() {
         }
     }
 }
+
+/// An environment that grows by itself takes a size that is set for a hint, and a bound that is too low for raised.
+#[test]
+fn a_growing_map_takes_a_size_as_a_step() {
+    let directory = tempfile::tempdir().unwrap();
+    let environment = Environment::options()
+        .durability(Durability::NoSync)
+        .map_bytes_max(2 << 20)
+        .open(directory.path())
+        .unwrap();
+    assert_eq!(size(&environment), 1 << 20);
+    environment.set_map_size(5 << 20).unwrap();
+    assert_eq!(size(&environment), 5 << 20);
+    environment.set_map_size(4096).unwrap();
+    assert_eq!(size(&environment), 5 << 20);
+    let fitted = fill(&environment);
+    assert!(
+        (1000..1280).contains(&fitted),
+        "{fitted} values of a page each"
+    );
+}

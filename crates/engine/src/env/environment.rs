@@ -10,7 +10,7 @@ use fulgurite_format::{Meta, Txnid};
 use super::shared::Shared;
 use super::{DatabaseNames, Durability, Mapping, OpenOptions, SlotPolicy, threads};
 use crate::reader::{LockFile, Slot};
-use crate::{Error, ReadTxn, Stat, WriteTxn};
+use crate::{Error, ReadTxn, WriteTxn};
 
 const NO_META_SYNC: u8 = Durability::NoMetaSync as u8;
 const NO_SYNC: u8 = Durability::NoSync as u8;
@@ -22,7 +22,7 @@ const NO_SYNC: u8 = Durability::NoSync as u8;
 /// open its own.
 #[derive(Debug)]
 pub struct Environment {
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
     /// Tells the handles of this process apart.
     id: u64,
     path: PathBuf,
@@ -30,38 +30,6 @@ pub struct Environment {
     pub(super) options: OpenOptions,
     durability: AtomicU8,
     map_async: AtomicBool,
-}
-
-/// Facts about an environment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Info {
-    /// Size of a page in octets.
-    pub page_size: usize,
-    /// Size of the map in octets, as other processes see it. It grows as needed.
-    pub map_size: u64,
-    /// The bound in octets up to which it can grow.
-    pub map_bytes_max: u64,
-    /// The last page in use.
-    pub last_page: u64,
-    /// The last committed transaction.
-    pub last_txnid: u64,
-    /// The address the file stores for fixed maps; 0 if it was not created with one.
-    pub map_address: u64,
-    /// Reader slots in the lock file; 0 without locking.
-    pub readers_max: u32,
-    /// Reader slots ever used; does not go down when readers end.
-    pub readers_used: u32,
-}
-
-/// A reader slot in use, of any process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reader {
-    /// The process.
-    pub pid: u32,
-    /// The thread that took the slot, as its process names it.
-    pub thread: u64,
-    /// The snapshot it reads; `None` between transactions.
-    pub snapshot: Option<Txnid>,
 }
 
 impl Environment {
@@ -133,51 +101,13 @@ impl Environment {
     }
 
     /// Sets the map size in octets, as [`OpenOptions::map_size`] does: exactly, but no less than the pages in use take.
-    /// 0 takes the size another process stored. Snapshots that are being read stay where they are.
+    /// 0 takes the size another process stored. Snapshots that are being read stay where they are. An environment that
+    /// grows by itself grows to that size at once, and goes on growing.
     /// # Errors
     /// [`Error::MapSizeBusy`] while this process has a write transaction; the system's if it refuses address space.
     pub fn set_map_size(&self, octets: u64) -> Result<(), Error> {
         self.check_usable()?;
         self.shared.set_size(octets)
-    }
-
-    /// The reader slots in use, in the order of the lock file; `None` without locking.
-    #[must_use]
-    pub fn readers(&self) -> Option<Vec<Reader>> {
-        self.lock().map(LockFile::readers)
-    }
-
-    /// Statistics of the main database, as last committed.
-    /// # Errors
-    /// [`Error::Corrupted`] for a damaged meta page.
-    pub fn stat(&self) -> Result<Stat, Error> {
-        let meta = self.shared.published_meta()?;
-        Ok(Stat::of(&meta.main, self.mapping().page_size()))
-    }
-
-    /// Facts about the environment.
-    /// # Errors
-    /// [`Error::Corrupted`] for a damaged meta page.
-    pub fn info(&self) -> Result<Info, Error> {
-        let meta = self.shared.published_meta()?;
-        let lock = self.lock();
-        let size = &self.shared.size;
-        let (map_size, map_bytes_max) = if size.is_exact() {
-            (size.octets(), size.octets())
-        } else {
-            let reserved = self.mapping().map().len() as u64;
-            (size.octets().max(meta.map_size), reserved)
-        };
-        Ok(Info {
-            page_size: self.mapping().page_size(),
-            map_size,
-            map_bytes_max,
-            map_address: meta.map_address,
-            last_page: meta.last.0,
-            last_txnid: meta.txnid.0,
-            readers_max: lock.map_or(0, LockFile::slots),
-            readers_used: lock.map_or(0, LockFile::used_slots),
-        })
     }
 
     /// Makes all commits so far durable; for environments opened with less than [`Durability::Full`]. Without `force`
@@ -193,15 +123,6 @@ impl Environment {
             return Ok(());
         }
         self.flush(force || self.flushes_wait())
-    }
-
-    /// Frees the reader slots of processes that died; returns how many. A writer does so by itself before it lets
-    /// the file grow on account of an old reader.
-    /// # Errors
-    /// The system's.
-    pub fn clear_stale_readers(&self) -> Result<usize, Error> {
-        self.check_usable()?;
-        self.lock().map_or(Ok(0), LockFile::clear_stale)
     }
 
     #[inline]

@@ -9,7 +9,7 @@
 //! In both cases address space is reserved for more than the size, and when that is outgrown a second mapping takes over.
 //! The first stays for the readers that have it: nothing is ever moved or unmapped below them.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use fulgurite_format::Meta;
@@ -34,7 +34,7 @@ const SIZE_MAX: u64 = i64::MAX as u64;
 #[derive(Debug)]
 pub(super) struct MapSize {
     octets: AtomicU64,
-    is_exact: AtomicBool,
+    is_exact: bool,
     /// The bound of the growing regime.
     octets_max: AtomicU64,
     /// Held while the mapping is replaced.
@@ -52,7 +52,7 @@ impl MapSize {
         };
         MapSize {
             octets: AtomicU64::new(octets.clamp(used, SIZE_MAX)),
-            is_exact: AtomicBool::new(is_exact),
+            is_exact,
             octets_max: AtomicU64::new(octets_max),
             replacing: Mutex::new(()),
         }
@@ -62,8 +62,8 @@ impl MapSize {
         self.octets.load(Ordering::Relaxed)
     }
 
-    pub(super) fn is_exact(&self) -> bool {
-        self.is_exact.load(Ordering::Relaxed)
+    pub(super) const fn is_exact(&self) -> bool {
+        self.is_exact
     }
 
     fn replacing(&self) -> MutexGuard<'_, ()> {
@@ -157,11 +157,13 @@ impl Shared {
         let meta = self.published_meta()?;
         let used = (meta.last.0 + 1) * self.mapping.page_size() as u64;
         let wanted = if octets == 0 { meta.map_size } else { octets };
-        self.resize_to(wanted.clamp(used, SIZE_MAX))?;
-        if octets != 0 {
-            self.size.is_exact.store(true, Ordering::Relaxed);
-        }
-        Ok(())
+        let least = if self.size.is_exact() {
+            used
+        } else {
+            self.size.octets()
+        };
+        self.size.octets_max.fetch_max(wanted, Ordering::Relaxed);
+        self.resize_to(wanted.clamp(least, SIZE_MAX))
     }
 
     /// What another handle asks for: larger sizes count, of the regime the first one chose.

@@ -1,4 +1,14 @@
-//! Environments: a data file, its map and its lock file, opened together.
+//! Environments: a data file, its map and its lock file, opened together, once per process.
+//!
+//! ```text
+//!   open ---> registry     what this process has open already
+//!     |  ---> files        where the files lie; the two first pages
+//!     |  ---> fixed        maps at the address a file stores
+//!     v
+//!   Environment ---------> Shared ------> Mapping -> Mapping ...   the newest is used, the others still read
+//!   a handle: names,       map_size       LockFile                 (reader/)
+//!   durability, slots      threads        reader slots bound to threads
+//! ```
 
 mod databases;
 mod environment;
@@ -6,6 +16,7 @@ mod error;
 mod files;
 mod fixed;
 mod fresh;
+mod info;
 mod map_size;
 mod mapping;
 mod metas;
@@ -16,8 +27,9 @@ mod shared;
 mod threads;
 
 pub use databases::Database;
-pub use environment::{Environment, Info, Reader};
+pub use environment::Environment;
 pub use error::OpenError;
+pub use info::{Info, Reader};
 pub use options::{Durability, OpenOptions, SlotPolicy};
 
 pub(crate) use databases::DatabaseNames;

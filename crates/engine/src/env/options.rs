@@ -234,6 +234,11 @@ impl OpenOptions {
     }
 
     /// Opens the environment at `path`, creating its files if need be; the directory must exist.
+    ///
+    /// If this process has the environment open already, under whatever path, the new handle shares its files. Options
+    /// about these stay as they were given first: locking, mode, read-ahead, observer, whether map sizes are set, and
+    /// whether the map is writable, unless nobody could write so far. The larger map size or bound counts for all.
+    /// Whether it may write, durability, slots, and the databases that are open are each handle's own.
     /// # Errors
     /// [`OpenError`] says what to do about each.
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Environment, OpenError> {

@@ -43,6 +43,7 @@ fn entry() {
         "flips" => crate::flips::child(),
         "crash" => crate::crash_points::child(),
         "committer" => crate::committer::child(),
+        "narrow" => crate::narrow::child(),
         other => panic!("no role is called {other}"),
     }
     // Nothing of the harness's closing words: the parent reads our output.

@@ -21,6 +21,7 @@ mod fixtures_duplicates;
 mod flips;
 mod killed;
 mod limits;
+mod narrow;
 mod nested;
 mod peer;
 mod power;
