@@ -9,6 +9,7 @@
 //!     a test  ---->   model      an ordered map per database
 //!                     random     numbers that can be replayed from a printed seed
 //!                     peer       a process on the real liblmdb, or on ours, driven line by line
+//!                     native     programs in C, and the real libraries
 //!                     process    programs with a time limit
 //!                     scratch    directories that vanish
 //! ```
@@ -18,6 +19,7 @@
 mod fixtures;
 mod listing;
 mod model;
+mod native;
 mod peer;
 mod process;
 mod random;
@@ -26,6 +28,7 @@ mod scratch;
 pub use fixtures::{Case, Fixture, base, corrupt_cases, fixture, sound_fixtures};
 pub use listing::{Crc32, DatabaseLines, Listing, hex, list_line, list_word, unhex};
 pub use model::{Model, Order};
+pub use native::{reference_libraries, torture_program};
 pub use peer::{Peer, PeerError, Reply, c_peer, python_peer};
 pub use process::{Ended, Outcome, require_tool, run_bounded};
 pub use random::{Random, quick_or_long, seed};

@@ -23,8 +23,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::process::require_tool;
-use crate::scratch::{Scratch, target_dir};
+use crate::native::{compile, source};
 
 /// What a peer says after `ok`, or the error.
 pub type Reply = Result<String, PeerError>;
@@ -172,7 +171,7 @@ pub fn c_peer() -> Peer {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     Peer::spawn(
         "C (liblmdb)",
-        &mut Command::new(PROGRAM.get_or_init(compile)),
+        &mut Command::new(PROGRAM.get_or_init(|| compile("lmdb-peer", &["peer.c"], &["-llmdb"]))),
     )
 }
 
@@ -186,32 +185,6 @@ pub fn python_peer() -> Peer {
     static PYTHON: OnceLock<PathBuf> = OnceLock::new();
     let python = PYTHON.get_or_init(find_python);
     Peer::spawn("Python (lmdb)", Command::new(python).arg(source("peer.py")))
-}
-
-fn source(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("peers")
-        .join(name)
-}
-
-fn compile() -> PathBuf {
-    require_tool("cc", "--version", "gcc");
-    let program = target_dir().join("lmdb-peer");
-    let fresh = Scratch::new("peer");
-    let built = Command::new("cc")
-        .args(["-O1", "-o"])
-        .arg(fresh.join("peer"))
-        .arg(source("peer.c"))
-        .arg("-llmdb")
-        .output()
-        .expect("run cc");
-    let said = String::from_utf8_lossy(&built.stderr);
-    assert!(
-        built.status.success(),
-        "the C peer does not compile; apt-get install gcc libc6-dev liblmdb-dev\n{said}"
-    );
-    std::fs::rename(fresh.join("peer"), &program).expect("install the C peer");
-    program
 }
 
 fn find_python() -> PathBuf {
@@ -235,6 +208,7 @@ fn find_python() -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scratch::Scratch;
 
     #[test]
     fn both_peers_speak_the_same_protocol() {
