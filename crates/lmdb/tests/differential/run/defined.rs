@@ -1,0 +1,113 @@
+//! Which calls have an outcome that follows from the interface alone, whatever the version and the layout of the pages.
+
+use super::{Place, Runner};
+use crate::compare::Difference;
+use crate::constants::*;
+use crate::profile::{Database, EMPTY, HUGE, KeyKind, OTHER_SIZE, TOO_LONG, ValueKind};
+use crate::step::{Missing, Value};
+
+/// Duplicates of one key that take no more than this are on one page, however they got there.
+const ONE_PAGE_BYTES: usize = 600;
+
+impl Runner<'_> {
+    /// Whether values of this database may be the records of named ones, which hold page numbers.
+    pub(super) fn holds_records(&self, db: usize) -> bool {
+        db == 0 && self.profile.has_named()
+    }
+
+    /// Whether a value may be put: sizes that the reference stores wrongly are left out.
+    pub(super) fn may_store(&self, spec: &Database, value: Value) -> bool {
+        match value.id {
+            OTHER_SIZE => !spec.has_duplicates(),
+            EMPTY => !(self.old && spec.has_duplicates()),
+            _ => true,
+        }
+    }
+
+    pub(super) fn defined(
+        &self,
+        spec: &Database,
+        op: u32,
+        key: u32,
+        value: Value,
+        missing: Missing,
+    ) -> bool {
+        let takes_key = matches!(op, SET | SET_KEY | SET_RANGE | GET_BOTH | GET_BOTH_RANGE);
+        let takes_value = matches!(op, GET_BOTH | GET_BOTH_RANGE);
+        if takes_key && !may_look_up(spec, key) || takes_value && !may_look_for(spec, value) {
+            return false;
+        }
+        let no_data = matches!(missing, Missing::Data | Missing::Both);
+        // Stepping among duplicates the reference may write through a NULL datum.
+        let steps = matches!(
+            op,
+            NEXT | NEXT_DUP | PREV | PREV_DUP | PREV_NODUP | GET_CURRENT
+        );
+        if spec.has_duplicates() && no_data && (self.old || steps) {
+            return false;
+        }
+        !(self.old && spec.has_duplicates() && op == PREV_DUP)
+    }
+
+    /// Whether a block operation answers the same however the duplicates are spread over pages.
+    pub(super) fn block_is_certain(
+        &mut self,
+        cursor: usize,
+        spec: &Database,
+        op: u32,
+    ) -> Result<bool, Difference> {
+        let Some(size) = spec.fixed_size() else {
+            return Ok(true);
+        };
+        if !matches!(op, GET_MULTIPLE | NEXT_MULTIPLE | PREV_MULTIPLE) {
+            return Ok(true);
+        }
+        if self
+            .usable_cursor(cursor)
+            .is_some_and(|c| c.place != Place::Known)
+        {
+            return Ok(false);
+        }
+        let count = self.count(cursor)?;
+        Ok(match count.code {
+            EINVAL => op == GET_MULTIPLE,
+            0 => count
+                .value("count")
+                .is_some_and(|n| n * size <= ONE_PAGE_BYTES),
+            _ => false,
+        })
+    }
+}
+
+/// Whether the operation's answer follows from what is known of the cursor's place.
+pub(super) fn place_allows(place: Place, op: u32, duplicates: bool) -> bool {
+    let absolute = matches!(
+        op,
+        FIRST | LAST | SET | SET_KEY | SET_RANGE | GET_BOTH | GET_BOTH_RANGE
+    );
+    match (place, op) {
+        _ if absolute => true,
+        (Place::Known, _) => true,
+        (Place::Stale, _) => !matches!(op, GET_MULTIPLE | NEXT_MULTIPLE | PREV_MULTIPLE),
+        (Place::PastEnd, _) if !duplicates => true,
+        (Place::PastEnd, _) => {
+            matches!(
+                op,
+                NEXT | NEXT_NODUP | GET_CURRENT | FIRST_DUP | LAST_DUP | PREV | PREV_NODUP
+            )
+        }
+        // With duplicates the reference may have none to step back from.
+        (Place::Missed, PREV) => !duplicates,
+        _ => false,
+    }
+}
+
+/// Integer keys of a wrong size are ordered at random by the reference.
+pub(super) fn may_look_up(spec: &Database, key: u32) -> bool {
+    key != TOO_LONG || spec.keys == KeyKind::Bytes
+}
+
+pub(super) fn may_look_for(spec: &Database, value: Value) -> bool {
+    !matches!(value.id, EMPTY | TOO_LONG | OTHER_SIZE | HUGE)
+        || !matches!(spec.values, ValueKind::Integer(_))
+}

@@ -1,0 +1,126 @@
+//! Cursors beside a change: which of them the reference itself keeps in step.
+//!
+//! A cursor on a key with one value knows nothing of the duplicates that another cursor adds to it: the reference then
+//! deletes too much, or crashes. Such cursors are only used again after they were placed anew.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use super::{Place, Runner};
+use crate::compare::{Difference, Outcome};
+use crate::constants::*;
+use crate::step::{CURSORS, WRITERS};
+
+/// A key as cursors remember it. Letters are folded: keys that a custom order takes for equal must be equal here.
+pub(crate) fn mark(key: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    key.to_ascii_lowercase().hash(&mut hasher);
+    hasher.finish()
+}
+
+impl Runner<'_> {
+    /// Writing cursors on a database, but for one.
+    fn neighbours(&self, db: usize, except: Option<usize>) -> Vec<usize> {
+        (0..CURSORS)
+            .filter(|&cursor| Some(cursor) != except)
+            .filter(|&cursor| {
+                self.cursor(cursor).is_some_and(|known| {
+                    known.db == db && known.txn.is_some_and(|txn| txn < WRITERS)
+                })
+            })
+            .collect()
+    }
+
+    /// What an insertion under `key` makes of the cursors beside it. Asked before it is made.
+    pub(crate) fn left_behind(
+        &mut self,
+        txn: usize,
+        db: usize,
+        key: &[u8],
+        by: Option<usize>,
+    ) -> Result<Vec<(usize, Place)>, Difference> {
+        let mut left = Vec::new();
+        if txn >= WRITERS {
+            return Ok(left);
+        }
+        let duplicates = self.spec(db).has_duplicates();
+        for cursor in self.neighbours(db, by) {
+            let Some(known) = self.cursor(cursor) else {
+                continue;
+            };
+            if known.place == Place::PastEnd {
+                left.push((cursor, Place::Vague));
+            }
+            if !duplicates || known.key.is_some_and(|k| k != mark(key)) {
+                continue;
+            }
+            let place = match known.place {
+                Place::Known if self.usable_cursor(cursor).is_some() => {
+                    let count = self.count(cursor)?;
+                    match count.value("count") {
+                        Some(1) => Place::Vague,
+                        Some(_) => Place::Stale,
+                        None => Place::Known,
+                    }
+                }
+                _ => Place::Vague,
+            };
+            left.push((cursor, place));
+        }
+        Ok(left)
+    }
+
+    /// Sets what [`Self::left_behind`] found, after the insertion succeeded.
+    pub(crate) fn leave_behind(&mut self, cursors: Vec<(usize, Place)>, outcome: &Outcome) {
+        if outcome.code == 0 || outcome.value("stored").is_some_and(|n| n > 0) {
+            for (cursor, place) in cursors {
+                self.place(cursor, place);
+            }
+        }
+    }
+
+    /// After a deletion: cursors on the key may be on another one now, or have lost duplicates.
+    pub(crate) fn deleted(&mut self, db: usize, by: Option<usize>, outcome: &Outcome) {
+        if outcome.code != 0 {
+            return;
+        }
+        if let Some(cursor) = by {
+            self.key_at(cursor, None);
+        }
+        let duplicates = self.spec(db).has_duplicates();
+        for cursor in self.neighbours(db, by) {
+            self.key_at(cursor, None);
+            if duplicates && self.cursor(cursor).is_some_and(|c| c.place == Place::Known) {
+                self.place(cursor, Place::Stale);
+            }
+        }
+    }
+
+    /// After a cursor operation that did not miss: remembers where the cursor is.
+    pub(crate) fn moved(&mut self, cursor: usize, op: u32, key: &[u8], outcome: &Outcome) {
+        let Some(known) = self.cursor(cursor) else {
+            return;
+        };
+        let key = match (outcome.code, op) {
+            (0, SET | SET_KEY | GET_BOTH | GET_BOTH_RANGE) => Some(mark(key)),
+            (0, _) => outcome.bytes("key").map(mark),
+            (NOTFOUND, SET_RANGE) => {
+                self.place(cursor, Place::PastEnd);
+                return self.key_at(cursor, None);
+            }
+            // What steps on from there fails too, and stays.
+            (NOTFOUND, _) => return,
+            _ => return,
+        };
+        let placed = matches!(
+            op,
+            FIRST | LAST | SET | SET_KEY | SET_RANGE | GET_BOTH | GET_BOTH_RANGE
+        );
+        let other_key = key.is_some() && known.key.is_some() && key != known.key;
+        if placed || other_key || known.place != Place::Stale {
+            self.place(cursor, Place::Known);
+        }
+        if key.is_some() {
+            self.key_at(cursor, key);
+        }
+    }
+}
