@@ -230,6 +230,7 @@ impl<'a> Work<'a> {
             .args([
                 "both_libraries_answer_alike",
                 "--exact",
+                "--include-ignored",
                 "--nocapture",
                 "--test-threads=1",
             ])
