@@ -23,28 +23,33 @@ skipped=0
 begun=$SECONDS
 servers=()
 
-# shellcheck disable=SC2120 # no arguments, on purpose
-stop_servers() {
+stop_servers() { # [SIGNAL]
     local pid
-    for pid in "${servers[@]}"; do kill -TERM "$pid" 2>/dev/null || true; done
-    for pid in "${servers[@]}"; do wait "$pid" 2>/dev/null || true; done
+    for pid in "${servers[@]}"; do kill "-${1:-TERM}" "$pid" || true; done
+    for pid in "${servers[@]}"; do wait "$pid" || true; done
     servers=()
-}
+} 2>/dev/null
 trap stop_servers EXIT
-# Servers of a killed run may still use the folder's files; they are children of nobody we know, so a new folder it is.
 rm -rf "$work"
 mkdir -p "$work/loaded"
 
 # Runs a command with the library under test before every other, and records what it loads.
 with_library() {
-    env LD_LIBRARY_PATH="$prefix/lib:$unpacked_libraries${more_libraries:+:$more_libraries}" \
+    ${by:-} env LD_LIBRARY_PATH="$prefix/lib:$unpacked_libraries${more_libraries:+:$more_libraries}" \
         LD_DEBUG=libs LD_DEBUG_OUTPUT="$work/loaded/ld" "$@"
+}
+
+# Starts a server in the background: a function that ends in `with_library`, and its arguments. `finish` stops it.
+serve() {
+    by=exec "$@" >> "$log" 2>&1 &
+    servers+=($!)
 }
 
 # Counts one test: the command succeeds.
 check() { # WHAT COMMAND...
     local what=$1
     shift
+    echo "-- $((SECONDS - begun)) s: $what" >> "$log"
     if "$@" >>"$log" 2>&1; then
         passed=$((passed + 1))
     else
@@ -57,6 +62,7 @@ check() { # WHAT COMMAND...
 says() { # WHAT EXPECTED COMMAND...
     local what=$1 expected=$2 output
     shift 2
+    echo "-- $((SECONDS - begun)) s: $what" >> "$log"
     output=$("$@" 2>>"$log") || true
     printf '%s\n' "$output" >>"$log"
     if [ "$output" = "$expected" ]; then
@@ -71,6 +77,13 @@ says() { # WHAT EXPECTED COMMAND...
 check_mapped() { # WHAT PID
     says "$1 has mapped the library under test" "$library" \
         sed -n 's/.*r-xp.* \(\/[^ ]*liblmdb[^ ]*\)$/\1/p' "/proc/$2/maps"
+}
+
+free_port() {
+    local port
+    while port=$((20000 + RANDOM % 12000)); do
+        (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || { echo "$port"; return; }
+    done
 }
 
 wait_for_port() { # PORT
