@@ -49,6 +49,7 @@ impl Error {
             | Error::MainUnsuitable
             | Error::OrderMismatch { .. }
             | Error::NoDuplicates
+            | Error::NoPrefixes
             | Error::HasDuplicates => INCOMPATIBLE,
             Error::DatabasesFull(_) => DATABASES_FULL,
             Error::MapFull(_) => MAP_FULL,

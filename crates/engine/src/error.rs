@@ -70,6 +70,9 @@ pub enum Error {
     /// The operation makes no sense where keys have several values.
     #[error("the operation makes no sense in a database with duplicates")]
     HasDuplicates,
+    /// Prefixes mean nothing in an order of integers, or in one of the program's own.
+    #[error("the order of this database does not have keys with a common prefix together")]
+    NoPrefixes,
     /// The cursor has not been placed yet.
     #[error("the cursor stands nowhere yet")]
     CursorUnset,
@@ -199,6 +202,7 @@ impl Error {
                 | Error::DuplicateLength { .. }
                 | Error::FixedSize { .. }
                 | Error::NoDuplicates
+                | Error::NoPrefixes
                 | Error::HasDuplicates
                 | Error::CursorUnset
                 | Error::CursorKey

@@ -172,6 +172,19 @@ impl<'a, F: Format> Page<'a, F> {
         }
     }
 
+    /// A page without entries.
+    #[must_use]
+    pub const fn empty(kind: PageKind) -> Page<'a, F> {
+        Page {
+            bytes: &[],
+            offsets: &[],
+            items: 0,
+            upper: 0,
+            kind,
+            format: PhantomData,
+        }
+    }
+
     /// What the page is.
     #[must_use]
     pub const fn kind(&self) -> PageKind {

@@ -1,5 +1,7 @@
 //! The way from a root to an entry.
 
+use std::cmp::Ordering;
+
 use fulgurite_format::{DEPTH_MAX, Pgno};
 
 use crate::Error;
@@ -70,6 +72,22 @@ impl Path {
 
     pub(crate) fn step_mut(&mut self, level: usize) -> Option<&mut Step> {
         self.steps.get_mut(..self.len)?.get_mut(level)
+    }
+
+    /// Whether another way in the same tree leads to the same leaf, to whatever entry.
+    pub(crate) fn is_same_leaf(&self, other: &Path) -> bool {
+        self.cmp_leaves(other).is_eq()
+    }
+
+    /// Which of two leaves of a tree comes first, by the ways to them.
+    pub(crate) fn cmp_leaves(&self, other: &Path) -> Ordering {
+        self.turns().cmp(other.turns())
+    }
+
+    /// Which entries of branches the way takes.
+    fn turns(&self) -> impl Iterator<Item = usize> {
+        let branches = self.len.saturating_sub(1);
+        self.steps.iter().take(branches).map(|step| step.index)
     }
 
     /// The leaf and the entry in it.

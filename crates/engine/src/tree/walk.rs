@@ -132,12 +132,21 @@ fn descend<'p, P: Pages<'p>>(
 }
 
 /// Goes to the first entry of the next leaf; `false` behind the last leaf.
-pub(super) fn next_leaf<'p, P: Pages<'p>>(
+pub(crate) fn next_leaf<'p, P: Pages<'p>>(
     pages: P,
     tree: &Tree,
     path: &mut Path,
 ) -> Result<bool, Error> {
     Ok(across(pages, tree, path, Edge::First)? == Moved::Across)
+}
+
+/// Goes to the last entry of the previous leaf; `false` before the first leaf.
+pub(crate) fn previous_leaf<'p, P: Pages<'p>>(
+    pages: P,
+    tree: &Tree,
+    path: &mut Path,
+) -> Result<bool, Error> {
+    Ok(across(pages, tree, path, Edge::Last)? == Moved::Across)
 }
 
 /// Makes a place one behind a leaf's last entry that of the next entry; `false` if there is none.

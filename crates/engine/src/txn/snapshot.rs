@@ -7,6 +7,7 @@ use fulgurite_format::{DatabaseFlags, Format, TreeRecord, V09};
 use super::trees;
 use crate::cursor::{Cursor, Place, PlacedCursor};
 use crate::env::Database;
+use crate::range::{self, Behind, Gap, KeyRange, Records, Values};
 use crate::space::PageView;
 use crate::tree::{self, Pages, Tree};
 use crate::{Environment, Error, value};
@@ -123,6 +124,68 @@ pub trait Snapshot: Sealed {
             return value::first_value(pages, &tree, leaf, &node).map(Some);
         }
         value::value_of(pages, leaf, &node).map(Some)
+    }
+
+    /// The records whose keys are in a range, from both ends. Finds the ends with one search each, a short range with
+    /// one for both; then compares no keys on the way.
+    /// # Errors
+    /// As [`Snapshot::get`].
+    fn range(&self, database: Database, range: impl KeyRange) -> Result<Records<'_>, Error> {
+        let (low, high) = (Gap::low(range.low()), Gap::high(range.high()));
+        Records::between(self.pages(), self.tree(database)?, low, high)
+    }
+
+    /// The records whose keys begin with these octets: all, if there are none. With [`crate::KeyOrder::Reverse`], which
+    /// compares keys from their last octet, those whose keys *end* with them.
+    /// # Errors
+    /// [`Error::NoPrefixes`] with [`crate::KeyOrder::Integer`] and [`crate::KeyOrder::Custom`], whose order does not have
+    /// such keys together; [`Error::KeyLength`] for what is too long for a key; as [`Snapshot::get`].
+    fn prefix(&self, database: Database, prefix: &[u8]) -> Result<Records<'_>, Error> {
+        let tree = self.tree(database)?;
+        let behind = Behind::prefix(tree.order, prefix)?;
+        let low = if prefix.is_empty() {
+            Gap::Edge
+        } else {
+            Gap::Before(prefix)
+        };
+        Records::between(self.pages(), tree, low, behind.gap())
+    }
+
+    /// The values of one key, from both ends; none if there is no such key.
+    /// # Errors
+    /// As [`Snapshot::get`].
+    fn values(&self, database: Database, key: &[u8]) -> Result<Values<'_>, Error> {
+        let tree = self.tree(database)?;
+        let pages = self.pages();
+        match tree::find(pages, &tree, key)? {
+            Some((leaf, node)) => Values::of(pages, &tree, leaf, &node),
+            None => Ok(Values::none()),
+        }
+    }
+
+    /// How many records have their keys in a range, exactly; a key counts with each of its values.
+    ///
+    /// Costs a look at each leaf inside the range, or outside it if those are fewer: without duplicates at its header
+    /// alone. The whole database costs nothing.
+    /// # Errors
+    /// As [`Snapshot::get`].
+    fn count_range(&self, database: Database, range: impl KeyRange) -> Result<u64, Error> {
+        let (low, high) = (Gap::low(range.low()), Gap::high(range.high()));
+        range::count(self.pages(), self.tree(database)?, low, high)
+    }
+
+    /// About how many records have their keys in a range, for choosing between plans.
+    ///
+    /// Costs two searches and at most eight more pages per level on either side, however large the range. It is exact
+    /// for a range within few leaves (ten or fewer, under one branch), and for the whole database. Beyond, subtrees
+    /// that were not looked at count as average ones: where records are alike in size the error is below a fifth of the
+    /// range, mostly below a tenth, and less the larger it is. Where they are not, as with a key that has half of all
+    /// values, the error is bounded by the number of records alone.
+    /// # Errors
+    /// As [`Snapshot::get`].
+    fn estimate_range(&self, database: Database, range: impl KeyRange) -> Result<u64, Error> {
+        let (low, high) = (Gap::low(range.low()), Gap::high(range.high()));
+        range::estimate(self.pages(), &self.tree(database)?, low, high)
     }
 
     /// A cursor over a database, standing nowhere yet.

@@ -1,0 +1,203 @@
+//! Which keys a range holds.
+
+use std::ops::{Bound, Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
+
+use fulgurite_format::KEY_LEN_MAX;
+
+use crate::{Error, KeyOrder};
+
+/// A range of keys, in the order of the database it is asked of: any of Rust's ranges over anything that lends octets,
+/// such as `..`, `low..high`, `low..=high` with `low: &[u8]`, or a pair of [`Bound`]s. A range whose end comes before
+/// its beginning is empty.
+pub trait KeyRange {
+    /// Where it begins.
+    fn low(&self) -> Bound<&[u8]>;
+    /// Where it ends.
+    fn high(&self) -> Bound<&[u8]>;
+}
+
+impl KeyRange for RangeFull {
+    fn low(&self) -> Bound<&[u8]> {
+        Bound::Unbounded
+    }
+
+    fn high(&self) -> Bound<&[u8]> {
+        Bound::Unbounded
+    }
+}
+
+macro_rules! key_range {
+    ($range:ty, $range_value:ident => $low:expr, $high:expr) => {
+        impl<K: AsRef<[u8]>> KeyRange for $range {
+            fn low(&self) -> Bound<&[u8]> {
+                let $range_value = self;
+                $low
+            }
+
+            fn high(&self) -> Bound<&[u8]> {
+                let $range_value = self;
+                $high
+            }
+        }
+    };
+}
+
+key_range!(Range<K>, range => Bound::Included(range.start.as_ref()), Bound::Excluded(range.end.as_ref()));
+key_range!(RangeInclusive<K>, range => Bound::Included(range.start().as_ref()), Bound::Included(range.end().as_ref()));
+key_range!(RangeFrom<K>, range => Bound::Included(range.start.as_ref()), {
+    let _ = range;
+    Bound::Unbounded
+});
+key_range!(RangeTo<K>, range => {
+    let _ = range;
+    Bound::Unbounded
+}, Bound::Excluded(range.end.as_ref()));
+key_range!(RangeToInclusive<K>, range => {
+    let _ = range;
+    Bound::Unbounded
+}, Bound::Included(range.end.as_ref()));
+key_range!((Bound<K>, Bound<K>), range => octets(&range.0), octets(&range.1));
+
+fn octets<K: AsRef<[u8]>>(bound: &Bound<K>) -> Bound<&[u8]> {
+    match bound {
+        Bound::Included(key) => Bound::Included(key.as_ref()),
+        Bound::Excluded(key) => Bound::Excluded(key.as_ref()),
+        Bound::Unbounded => Bound::Unbounded,
+    }
+}
+
+/// A gap between two entries, or before the first or behind the last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Gap<'k> {
+    /// The end of the tree on that side.
+    Edge,
+    /// Before this key, or before its successor if it is not there.
+    Before(&'k [u8]),
+    /// Behind this key, or before its successor if it is not there.
+    After(&'k [u8]),
+}
+
+impl<'k> Gap<'k> {
+    pub(crate) fn low(bound: Bound<&'k [u8]>) -> Gap<'k> {
+        match bound {
+            Bound::Included(key) => Gap::Before(key),
+            Bound::Excluded(key) => Gap::After(key),
+            Bound::Unbounded => Gap::Edge,
+        }
+    }
+
+    pub(crate) fn high(bound: Bound<&'k [u8]>) -> Gap<'k> {
+        match bound {
+            Bound::Included(key) => Gap::After(key),
+            Bound::Excluded(key) => Gap::Before(key),
+            Bound::Unbounded => Gap::Edge,
+        }
+    }
+}
+
+/// The first key behind all those that begin with a prefix.
+#[derive(Debug)]
+pub(crate) struct Behind {
+    octets: [u8; KEY_LEN_MAX],
+    start: usize,
+    end: usize,
+}
+
+impl Behind {
+    /// For a prefix no longer than keys can be, in orders that compare octets. The order by last octets has the keys
+    /// with a common *end* together, and that is what a prefix means there.
+    pub(crate) fn prefix(order: KeyOrder, prefix: &[u8]) -> Result<Behind, Error> {
+        let mut behind = Behind {
+            octets: [0; KEY_LEN_MAX],
+            start: 0,
+            end: prefix.len(),
+        };
+        let Some(octets) = behind.octets.get_mut(..prefix.len()) else {
+            return Err(Error::KeyLength {
+                len: prefix.len(),
+                max: KEY_LEN_MAX,
+            });
+        };
+        octets.copy_from_slice(prefix);
+        // The last octet compared grows by one; those that cannot are left away.
+        let grows = |octet: &u8| *octet < u8::MAX;
+        match order {
+            KeyOrder::Lexical => {
+                behind.end = octets.iter().rposition(grows).map_or(0, |at| at + 1);
+                if let Some(last) = octets.get_mut(..behind.end).and_then(<[u8]>::last_mut) {
+                    *last += 1;
+                }
+            }
+            KeyOrder::Reverse => {
+                behind.start = octets.iter().position(grows).unwrap_or(prefix.len());
+                if let Some(first) = octets.get_mut(behind.start..).and_then(<[u8]>::first_mut) {
+                    *first += 1;
+                }
+            }
+            KeyOrder::Integer | KeyOrder::Custom(_) => return Err(Error::NoPrefixes),
+        }
+        Ok(behind)
+    }
+
+    /// Where the keys with the prefix end.
+    pub(crate) fn gap(&self) -> Gap<'_> {
+        match self.octets.get(self.start..self.end) {
+            Some(key) if !key.is_empty() => Gap::Before(key),
+            _ => Gap::Edge,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_comes_behind_a_prefix() {
+        let lexical: [(&[u8], &[u8]); 4] = [
+            (b"a", b"b"),
+            (b"a\xff\xff", b"b"),
+            (b"a\xff\x00", b"a\xff\x01"),
+            (b"\xff\xff", b""),
+        ];
+        for (prefix, behind) in lexical {
+            let reversed: Vec<u8> = prefix.iter().rev().copied().collect();
+            let reversed_behind: Vec<u8> = behind.iter().rev().copied().collect();
+            let cases = [
+                (KeyOrder::Lexical, prefix, behind),
+                (KeyOrder::Reverse, &reversed, &reversed_behind),
+            ];
+            for (order, prefix, behind) in cases {
+                let found = Behind::prefix(order, prefix).unwrap();
+                let wanted = match behind {
+                    b"" => Gap::Edge,
+                    key => Gap::Before(key),
+                };
+                assert_eq!(found.gap(), wanted, "{order:?} {prefix:?}");
+            }
+        }
+        assert!(Behind::prefix(KeyOrder::Integer, b"a").is_err());
+        assert!(Behind::prefix(KeyOrder::Lexical, &[0; 512]).is_err());
+    }
+
+    #[test]
+    fn ranges_of_anything_that_lends_octets() {
+        fn ends(range: impl KeyRange) -> (bool, bool) {
+            (
+                range.low() == Bound::Unbounded,
+                range.high() == Bound::Unbounded,
+            )
+        }
+        let key = [1u8, 2];
+        assert_eq!(ends(..), (true, true));
+        assert_eq!(ends(key..), (false, true));
+        assert_eq!(ends(..key), (true, false));
+        assert_eq!(ends(..=key.to_vec()), (true, false));
+        assert_eq!(ends("a".."b"), (false, false));
+        assert_eq!(ends(&key[..]..=&key[..]), (false, false));
+        assert_eq!(
+            ends((Bound::Excluded(key), Bound::Unbounded)),
+            (false, true)
+        );
+    }
+}

@@ -1,0 +1,66 @@
+//! How many records a range has, exactly.
+
+use fulgurite_format::{Page, PageKind, Pgno, V09};
+
+use super::bounds::Gap;
+use super::entries::Entries;
+use super::estimate::estimate;
+use crate::space::PageView;
+use crate::tree::Tree;
+use crate::{Error, value};
+
+/// Counts records between two gaps. The format has no counts in branches, so the leaves are visited: those inside the
+/// range, or those outside it if they seem to be fewer, since the tree's record knows the sum.
+pub(crate) fn count(
+    pages: PageView<'_>,
+    tree: Tree,
+    low: Gap<'_>,
+    high: Gap<'_>,
+) -> Result<u64, Error> {
+    let total = tree.record.entries;
+    if low == Gap::Edge && high == Gap::Edge {
+        return Ok(total);
+    }
+    if estimate(pages, &tree, low, high)? <= total / 2 {
+        return inside(pages, tree, low, high);
+    }
+    let mut outside = 0u64;
+    if low != Gap::Edge {
+        outside = inside(pages, tree, Gap::Edge, low)?;
+    }
+    if high != Gap::Edge {
+        outside = outside.saturating_add(inside(pages, tree, high, Gap::Edge)?);
+    }
+    Ok(total.saturating_sub(outside))
+}
+
+/// Visits the leaves between two gaps: of a tree without duplicates only their headers.
+fn inside(pages: PageView<'_>, tree: Tree, low: Gap<'_>, high: Gap<'_>) -> Result<u64, Error> {
+    let mut sum = 0u64;
+    let entries = Entries::between(pages, tree, low, high)?;
+    entries.each_leaf(|leaf, page, range| {
+        sum = sum.saturating_add(records_in(pages, &tree, leaf, page, range)?);
+        Ok(())
+    })?;
+    Ok(sum)
+}
+
+/// Records of some entries of a leaf.
+pub(super) fn records_in(
+    pages: PageView<'_>,
+    tree: &Tree,
+    leaf: Pgno,
+    page: &Page<'_, V09>,
+    range: std::ops::Range<usize>,
+) -> Result<u64, Error> {
+    debug_assert!(page.kind() == PageKind::Leaf);
+    if !tree.has_duplicates() {
+        return Ok(range.len() as u64);
+    }
+    let mut sum = 0u64;
+    for index in range {
+        let node = page.leaf(index).map_err(Error::at(leaf))?;
+        sum = sum.saturating_add(value::count_of(pages, tree, leaf, &node)?);
+    }
+    Ok(sum)
+}

@@ -1,0 +1,306 @@
+//! The entries of a tree between two gaps, taken from both ends.
+//!
+//! ```text
+//!   leaf         leaf               leaf         leaf
+//!   . . |e e     e e e e    ...     e e e e      e e e| .
+//!       ^ front: next to take           back: one behind the next to take
+//! ```
+//! The ends are places, not keys: no key is compared on the way. An end keeps its leaf with the checked header, which
+//! costs nothing to be kept, since a snapshot's pages do not change while it is borrowed. An end at the edge of the tree is looked
+//! up when it is first used.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+
+use fulgurite_format::{Malformed, Page, Pgno, V09};
+
+use super::bounds::Gap;
+use crate::Error;
+use crate::space::PageView;
+use crate::tree::{self, Pages, Path, Tree};
+
+/// One of the two ends.
+#[derive(Debug, Clone)]
+struct End<'t> {
+    /// The way to the leaf. What it says of the entry in the leaf is out of date: see `index`.
+    path: Path,
+    pgno: Pgno,
+    page: Page<'t, V09>,
+    index: usize,
+    is_placed: bool,
+}
+
+/// Entries of a tree, those still to be taken.
+#[derive(Debug, Clone)]
+pub(crate) struct Entries<'t> {
+    pages: PageView<'t>,
+    tree: Tree,
+    front: End<'t>,
+    /// How far the front can go in its leaf.
+    front_stop: usize,
+    back: End<'t>,
+    /// Both ends are in one leaf.
+    joined: bool,
+    /// Leaves passed, which are no more than pages unless the tree has a circle.
+    leaves_passed: u64,
+}
+
+impl<'t> Entries<'t> {
+    /// The entries from `low` to `high`.
+    pub(crate) fn between(
+        pages: PageView<'t>,
+        tree: Tree,
+        low: Gap<'_>,
+        high: Gap<'_>,
+    ) -> Result<Entries<'t>, Error> {
+        let end = End {
+            path: Path::new(),
+            pgno: Pgno::NONE,
+            page: Page::empty(tree.leaf),
+            index: 0,
+            is_placed: false,
+        };
+        let mut entries = Entries {
+            pages,
+            tree,
+            front: end.clone(),
+            front_stop: 0,
+            back: end,
+            joined: tree.record.root.is_none(),
+            leaves_passed: 0,
+        };
+        if entries.joined {
+            return Ok(entries);
+        }
+        entries.front.place(pages, &entries.tree, low)?;
+        let near = entries.front.in_same_leaf(tree.order, high)?;
+        match near {
+            Some(index) => {
+                entries.back = entries.front.clone();
+                entries.back.index = index;
+            }
+            None => entries.back.place(pages, &entries.tree, high)?,
+        }
+        if entries.front.is_placed {
+            entries.meet();
+            if entries.back.is_placed && entries.front.cmp(&entries.back).is_gt() {
+                entries.finish();
+            }
+        }
+        Ok(entries)
+    }
+
+    /// All entries of a tree.
+    pub(crate) fn all(pages: PageView<'t>, tree: Tree) -> Result<Entries<'t>, Error> {
+        Entries::between(pages, tree, Gap::Edge, Gap::Edge)
+    }
+
+    pub(crate) const fn pages(&self) -> PageView<'t> {
+        self.pages
+    }
+
+    pub(crate) const fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// Reads the next entry from the front: `read` is told the leaf and which entry of it. After an error there are no
+    /// more.
+    #[inline]
+    pub(crate) fn next<T>(
+        &mut self,
+        read: impl FnOnce(Pgno, &Page<'t, V09>, usize) -> Result<T, Error>,
+    ) -> Option<Result<T, Error>> {
+        if self.front.index >= self.front_stop {
+            match self.enter_next_leaf() {
+                Ok(true) => {}
+                Ok(false) => return None,
+                Err(error) => return self.failed(error),
+            }
+        }
+        let index = self.front.index;
+        self.front.index += 1;
+        match read(self.front.pgno, &self.front.page, index) {
+            Ok(found) => Some(Ok(found)),
+            Err(error) => self.failed(error),
+        }
+    }
+
+    /// Reads the next entry from the back.
+    #[inline]
+    pub(crate) fn next_back<T>(
+        &mut self,
+        read: impl FnOnce(Pgno, &Page<'t, V09>, usize) -> Result<T, Error>,
+    ) -> Option<Result<T, Error>> {
+        if self.back.index <= self.floor() {
+            match self.enter_previous_leaf() {
+                Ok(true) => {}
+                Ok(false) => return None,
+                Err(error) => return self.failed(error),
+            }
+        }
+        let index = self.back.index - 1;
+        self.back.index = index;
+        if self.joined {
+            self.front_stop = index;
+        }
+        match read(self.back.pgno, &self.back.page, index) {
+            Ok(found) => Some(Ok(found)),
+            Err(error) => self.failed(error),
+        }
+    }
+
+    /// Takes all entries, leaf by leaf.
+    pub(crate) fn each_leaf(
+        mut self,
+        mut visit: impl FnMut(Pgno, &Page<'t, V09>, Range<usize>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        while self.front.index < self.front_stop || self.enter_next_leaf()? {
+            let range = self.front.index..self.front_stop;
+            visit(self.front.pgno, &self.front.page, range)?;
+            self.front.index = self.front_stop;
+        }
+        Ok(())
+    }
+
+    /// How far back the back can go in its leaf.
+    #[inline]
+    fn floor(&self) -> usize {
+        if self.joined { self.front.index } else { 0 }
+    }
+
+    /// Goes to the front's next leaf that has entries to take; `false` if there is none.
+    #[inline(never)]
+    fn enter_next_leaf(&mut self) -> Result<bool, Error> {
+        while !self.joined {
+            if !self.front.is_placed {
+                if !tree::first(self.pages, &self.tree, &mut self.front.path)? {
+                    break;
+                }
+            } else if !tree::next_leaf(self.pages, &self.tree, &mut self.front.path)? {
+                break;
+            }
+            self.count_leaf(self.front.pgno)?;
+            self.front.enter(self.pages, &self.tree)?;
+            self.front.index = 0;
+            self.meet();
+            if self.front.index < self.front_stop {
+                return Ok(true);
+            }
+        }
+        self.finish();
+        Ok(false)
+    }
+
+    /// Goes to the back's previous leaf that has entries to take; `false` if there is none.
+    #[inline(never)]
+    fn enter_previous_leaf(&mut self) -> Result<bool, Error> {
+        while !self.joined {
+            if !self.back.is_placed {
+                if !tree::last(self.pages, &self.tree, &mut self.back.path)? {
+                    break;
+                }
+            } else if !tree::previous_leaf(self.pages, &self.tree, &mut self.back.path)? {
+                break;
+            }
+            self.count_leaf(self.back.pgno)?;
+            self.back.enter(self.pages, &self.tree)?;
+            self.back.index = self.back.page.len();
+            self.meet();
+            if self.back.index > self.floor() {
+                return Ok(true);
+            }
+        }
+        self.finish();
+        Ok(false)
+    }
+
+    /// Finds out whether both ends are in one leaf, and how far the front can go.
+    fn meet(&mut self) {
+        self.joined = self.front.is_placed
+            && self.back.is_placed
+            && self.front.path.is_same_leaf(&self.back.path);
+        self.front_stop = if self.joined {
+            self.back.index
+        } else {
+            self.front.page.len()
+        };
+    }
+
+    fn count_leaf(&mut self, pgno: Pgno) -> Result<(), Error> {
+        self.leaves_passed += 1;
+        // Both ends together pass a leaf twice at most.
+        if self.leaves_passed / 2 > self.pages.last.0 {
+            return Err(Error::at(pgno)(Malformed::Cycle));
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn failed<T>(&mut self, error: Error) -> Option<Result<T, Error>> {
+        self.finish();
+        Some(Err(error))
+    }
+
+    /// Leaves nothing to take.
+    pub(crate) fn finish(&mut self) {
+        self.joined = true;
+        self.front.index = 0;
+        self.front_stop = 0;
+        self.back.index = 0;
+    }
+}
+
+impl<'t> End<'t> {
+    /// Goes to a gap; to the edge it goes when it is first used.
+    fn place(&mut self, pages: PageView<'t>, tree: &Tree, gap: Gap<'_>) -> Result<(), Error> {
+        let (key, behind) = match gap {
+            Gap::Edge => return Ok(()),
+            Gap::Before(key) => (key, false),
+            Gap::After(key) => (key, true),
+        };
+        let exact = tree::seek(pages, tree, key, &mut self.path)?;
+        self.enter(pages, tree)?;
+        let index = self.path.leaf().map_or(0, |leaf| leaf.index);
+        self.index = index + usize::from(exact && behind);
+        Ok(())
+    }
+
+    /// Takes up the leaf that the path leads to.
+    fn enter(&mut self, pages: PageView<'t>, tree: &Tree) -> Result<(), Error> {
+        if let Some(leaf) = self.path.leaf() {
+            self.page = pages.tree_page(leaf.pgno, tree.leaf)?;
+            self.pgno = leaf.pgno;
+            self.is_placed = true;
+        }
+        Ok(())
+    }
+
+    /// Where in this end's leaf a gap is, if it is there and not behind the last entry: saves short ranges the second
+    /// search.
+    fn in_same_leaf(&self, order: crate::KeyOrder, gap: Gap<'_>) -> Result<Option<usize>, Error> {
+        let (key, behind) = match gap {
+            Gap::Before(key) => (key, false),
+            Gap::After(key) => (key, true),
+            Gap::Edge => return Ok(None),
+        };
+        let Some(last) = self.page.len().checked_sub(1).filter(|_| self.is_placed) else {
+            return Ok(None);
+        };
+        let greatest = self.page.key(last).map_err(Error::at(self.pgno))?;
+        if order.compare(greatest, key) != Ordering::Greater {
+            return Ok(None);
+        }
+        let (index, exact) =
+            tree::lower_bound_in(&self.page, order, key).map_err(Error::at(self.pgno))?;
+        let index = index + usize::from(exact && behind);
+        // Before the first entry the gap may as well belong to a leaf on the left.
+        Ok((index > 0).then_some(index))
+    }
+
+    /// Which of two places comes first.
+    fn cmp(&self, other: &End<'_>) -> Ordering {
+        self.path
+            .cmp_leaves(&other.path)
+            .then(self.index.cmp(&other.index))
+    }
+}

@@ -1,0 +1,261 @@
+//! The records of a range.
+
+use std::iter::FusedIterator;
+
+use fulgurite_format::{Page, Pgno, V09};
+
+use super::Values;
+use super::bounds::Gap;
+use super::entries::Entries;
+use crate::cursor::Record;
+use crate::space::PageView;
+use crate::tree::Tree;
+use crate::{Error, value};
+
+/// The records of a range in their order, from both ends; see [`crate::Snapshot::range`] and
+/// [`crate::Snapshot::prefix`]. A key with several values comes with each of them.
+///
+/// After an error, which says that the file is damaged, there are no more.
+///
+/// ```
+/// # use fulgurite::{Environment, KeyOrder, Snapshot};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// # let environment = Environment::options().open(directory.path())?;
+/// # let mut txn = environment.write()?;
+/// let rivers = txn.create_database("rivers", KeyOrder::Lexical)?;
+/// for river in ["aller", "elbe", "ems", "oder", "rhine"] {
+///     txn.put(rivers, river.as_bytes(), b"")?;
+/// }
+/// for record in txn.range(rivers, "b".."o")? {
+///     let (key, _) = record?;
+///     assert!(key == b"elbe" || key == b"ems");
+/// }
+/// let backwards: Result<Vec<_>, _> = txn.prefix(rivers, b"e")?.keys().rev().collect();
+/// assert_eq!(backwards?, [&b"ems"[..], b"elbe"]);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Records<'t> {
+    entries: Entries<'t>,
+    has_duplicates: bool,
+    /// The keys whose values are being taken from either end.
+    front: Option<Taking<'t>>,
+    back: Option<Taking<'t>>,
+}
+
+/// A key, some of whose values have been taken.
+#[derive(Debug, Clone)]
+struct Taking<'t> {
+    key: &'t [u8],
+    values: Values<'t>,
+}
+
+/// The keys of a range, each once, from both ends; see [`Records::keys`]. Values are not looked at.
+#[derive(Debug, Clone)]
+pub struct Keys<'t>(Entries<'t>);
+
+/// The keys of a range, each with its first value, from both ends; see [`Records::first_values`].
+#[derive(Debug, Clone)]
+pub struct FirstValues<'t>(Entries<'t>);
+
+impl<'t> Records<'t> {
+    pub(crate) fn between(
+        pages: PageView<'t>,
+        tree: Tree,
+        low: Gap<'_>,
+        high: Gap<'_>,
+    ) -> Result<Records<'t>, Error> {
+        Ok(Records {
+            entries: Entries::between(pages, tree, low, high)?,
+            has_duplicates: tree.has_duplicates(),
+            front: None,
+            back: None,
+        })
+    }
+
+    /// The keys of the records, each once, leaving out those that records have been taken of.
+    #[must_use]
+    pub fn keys(self) -> Keys<'t> {
+        Keys(self.entries)
+    }
+
+    /// The keys with their first values, leaving out those that records have been taken of.
+    #[must_use]
+    pub fn first_values(self) -> FirstValues<'t> {
+        FirstValues(self.entries)
+    }
+
+    fn next_of_several(&mut self) -> Option<Result<Record<'t>, Error>> {
+        loop {
+            match Taking::next(&mut self.front) {
+                Some(Err(error)) => return self.failed(error),
+                Some(record) => return Some(record),
+                None => {}
+            }
+            let (pages, tree) = (self.entries.pages(), *self.entries.tree());
+            match self
+                .entries
+                .next(|leaf, page, index| Taking::of(pages, &tree, leaf, page, index))
+            {
+                Some(Ok(taking)) => self.front = Some(taking),
+                Some(Err(error)) => return self.failed(error),
+                None => return Taking::next(&mut self.back),
+            }
+        }
+    }
+
+    fn next_back_of_several(&mut self) -> Option<Result<Record<'t>, Error>> {
+        loop {
+            match Taking::next_back(&mut self.back) {
+                Some(Err(error)) => return self.failed(error),
+                Some(record) => return Some(record),
+                None => {}
+            }
+            let (pages, tree) = (self.entries.pages(), *self.entries.tree());
+            match self
+                .entries
+                .next_back(|leaf, page, index| Taking::of(pages, &tree, leaf, page, index))
+            {
+                Some(Ok(taking)) => self.back = Some(taking),
+                Some(Err(error)) => return self.failed(error),
+                None => return Taking::next_back(&mut self.front),
+            }
+        }
+    }
+
+    #[cold]
+    fn failed(&mut self, error: Error) -> Option<Result<Record<'t>, Error>> {
+        self.front = None;
+        self.back = None;
+        self.entries.finish();
+        Some(Err(error))
+    }
+}
+
+impl<'t> Taking<'t> {
+    fn of(
+        pages: PageView<'t>,
+        tree: &Tree,
+        leaf: Pgno,
+        page: &Page<'t, V09>,
+        index: usize,
+    ) -> Result<Taking<'t>, Error> {
+        let node = page.leaf(index).map_err(Error::at(leaf))?;
+        Ok(Taking {
+            key: node.key,
+            values: Values::of(pages, tree, leaf, &node)?,
+        })
+    }
+
+    fn next(taking: &mut Option<Taking<'t>>) -> Option<Result<Record<'t>, Error>> {
+        let Taking { key, values } = taking.as_mut()?;
+        let value = values.next()?;
+        Some(value.map(|value| (*key, value)))
+    }
+
+    fn next_back(taking: &mut Option<Taking<'t>>) -> Option<Result<Record<'t>, Error>> {
+        let Taking { key, values } = taking.as_mut()?;
+        let value = values.next_back()?;
+        Some(value.map(|value| (*key, value)))
+    }
+}
+
+/// The record of a leaf entry that has one value.
+#[inline(always)]
+fn only_record<'t>(
+    pages: PageView<'t>,
+    leaf: Pgno,
+    page: &Page<'t, V09>,
+    index: usize,
+) -> Result<Record<'t>, Error> {
+    let node = page.leaf(index).map_err(Error::at(leaf))?;
+    Ok((node.key, value::value_of(pages, leaf, &node)?))
+}
+
+/// The record of a leaf entry's first value.
+#[inline]
+fn first_record<'t>(
+    pages: PageView<'t>,
+    tree: &Tree,
+    leaf: Pgno,
+    page: &Page<'t, V09>,
+    index: usize,
+) -> Result<Record<'t>, Error> {
+    if !tree.has_duplicates() {
+        return only_record(pages, leaf, page, index);
+    }
+    let node = page.leaf(index).map_err(Error::at(leaf))?;
+    Ok((node.key, value::first_value(pages, tree, leaf, &node)?))
+}
+
+impl<'t> Iterator for Records<'t> {
+    type Item = Result<Record<'t>, Error>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.has_duplicates {
+            return self.next_of_several();
+        }
+        let pages = self.entries.pages();
+        self.entries
+            .next(|leaf, page, index| only_record(pages, leaf, page, index))
+    }
+}
+
+impl DoubleEndedIterator for Records<'_> {
+    #[inline]
+    fn next_back(&mut self) -> Option<Self::Item> {
+        if self.has_duplicates {
+            return self.next_back_of_several();
+        }
+        let pages = self.entries.pages();
+        self.entries
+            .next_back(|leaf, page, index| only_record(pages, leaf, page, index))
+    }
+}
+
+impl FusedIterator for Records<'_> {}
+
+impl<'t> Iterator for Keys<'t> {
+    type Item = Result<&'t [u8], Error>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0
+            .next(|leaf, page, index| page.key(index).map_err(Error::at(leaf)))
+    }
+}
+
+impl DoubleEndedIterator for Keys<'_> {
+    #[inline]
+    fn next_back(&mut self) -> Option<Self::Item> {
+        self.0
+            .next_back(|leaf, page, index| page.key(index).map_err(Error::at(leaf)))
+    }
+}
+
+impl FusedIterator for Keys<'_> {}
+
+impl<'t> Iterator for FirstValues<'t> {
+    type Item = Result<Record<'t>, Error>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        let (pages, tree) = (self.0.pages(), *self.0.tree());
+        self.0
+            .next(|leaf, page, index| first_record(pages, &tree, leaf, page, index))
+    }
+}
+
+impl DoubleEndedIterator for FirstValues<'_> {
+    #[inline]
+    fn next_back(&mut self) -> Option<Self::Item> {
+        let (pages, tree) = (self.0.pages(), *self.0.tree());
+        self.0
+            .next_back(|leaf, page, index| first_record(pages, &tree, leaf, page, index))
+    }
+}
+
+impl FusedIterator for FirstValues<'_> {}

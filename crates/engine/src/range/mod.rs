@@ -1,0 +1,20 @@
+//! Ranges of keys: iterators from both ends, counts and estimates, many keys at once.
+//!
+//! ```text
+//!   KeyRange, a prefix  ->  gaps between entries  ->  Entries: what a tree has between two gaps
+//!                                                     Records, Keys, FirstValues, Values   what callers iterate over
+//! ```
+
+mod bounds;
+mod count;
+mod entries;
+mod estimate;
+mod iter;
+mod values;
+
+pub use bounds::KeyRange;
+pub(crate) use bounds::{Behind, Gap};
+pub(crate) use count::count;
+pub(crate) use estimate::estimate;
+pub use iter::{FirstValues, Keys, Records};
+pub use values::Values;

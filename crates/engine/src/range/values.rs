@@ -1,0 +1,106 @@
+//! The values of one key.
+
+use std::iter::FusedIterator;
+
+use fulgurite_format::{LeafNode, Page, Pgno, V09};
+
+use super::entries::Entries;
+use crate::space::PageView;
+use crate::tree::Tree;
+use crate::{Error, value};
+
+/// The values of one key in their order, from both ends; see [`crate::Snapshot::values`].
+///
+/// After an error, which says that the file is damaged, there are no more.
+#[derive(Debug, Clone)]
+pub struct Values<'t>(Left<'t>);
+
+/// Those still to be taken.
+#[derive(Debug, Clone)]
+enum Left<'t> {
+    None,
+    One(&'t [u8]),
+    /// Of a sub-page in this leaf, from one index up to another.
+    Page(Page<'t, V09>, Pgno, usize, usize),
+    Tree(Box<Entries<'t>>),
+}
+
+impl<'t> Values<'t> {
+    pub(crate) const fn none() -> Values<'t> {
+        Values(Left::None)
+    }
+
+    /// The values of a leaf entry.
+    pub(crate) fn of(
+        pages: PageView<'t>,
+        tree: &Tree,
+        leaf: Pgno,
+        node: &LeafNode<'t>,
+    ) -> Result<Values<'t>, Error> {
+        if !tree.has_duplicates() {
+            let value = value::value_of(pages, leaf, node)?;
+            return Ok(Values(Left::One(value)));
+        }
+        Ok(Values(match value::values_of(pages, tree, leaf, node)? {
+            value::Values::One(value) => Left::One(value),
+            value::Values::Page(page) => Left::Page(page, leaf, 0, page.len()),
+            value::Values::Tree(inner) => Left::Tree(Box::new(Entries::all(pages, inner)?)),
+        }))
+    }
+
+    /// An error is the last there is.
+    #[inline]
+    fn ended_by(&mut self, value: Result<&'t [u8], Error>) -> Option<Result<&'t [u8], Error>> {
+        if value.is_err() {
+            self.0 = Left::None;
+        }
+        Some(value)
+    }
+
+    /// The only value, once.
+    fn take_one(&mut self) -> Option<Result<&'t [u8], Error>> {
+        match std::mem::replace(&mut self.0, Left::None) {
+            Left::One(value) => Some(Ok(value)),
+            _ => None,
+        }
+    }
+}
+
+impl<'t> Iterator for Values<'t> {
+    type Item = Result<&'t [u8], Error>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        match &mut self.0 {
+            Left::Page(page, leaf, low, high) if *low < *high => {
+                let index = *low;
+                *low += 1;
+                let value = page.key(index).map_err(Error::at(*leaf));
+                self.ended_by(value)
+            }
+            Left::Tree(entries) => {
+                entries.next(|leaf, page, index| page.key(index).map_err(Error::at(leaf)))
+            }
+            _ => self.take_one(),
+        }
+    }
+}
+
+impl DoubleEndedIterator for Values<'_> {
+    #[inline]
+    fn next_back(&mut self) -> Option<Self::Item> {
+        match &mut self.0 {
+            Left::Page(page, leaf, low, high) if *low < *high => {
+                *high -= 1;
+                let value = page.key(*high).map_err(Error::at(*leaf));
+                self.ended_by(value)
+            }
+            Left::Tree(entries) => {
+                entries.next_back(|leaf, page, index| page.key(index).map_err(Error::at(leaf)))
+            }
+            _ => self.take_one(),
+        }
+    }
+}
+
+impl FusedIterator for Values<'_> {}
