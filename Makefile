@@ -10,7 +10,7 @@ help:
 	@echo "make test             everything that is checked before a change lands"
 	@echo "make lint             format, clippy, documentation, the rules of the house"
 	@echo "make release          an optimised program, packed in build/dist"
-	@echo "make install PREFIX=  install the program (default /usr/local)"
+	@echo "make install PREFIX=  install the program and the C library (default /usr/local)"
 	@echo "make bench            measure, beside Debian's slapd"
 	@echo "make fuzz             random and mutated input, for longer than in the tests"
 	@echo "make clean            remove what was built"
@@ -35,7 +35,7 @@ release:
 
 install:
 	@scripts/setup.sh rust
-	@scripts/install.sh "$(DESTDIR)$(PREFIX)"
+	@DESTDIR="$(DESTDIR)" scripts/install.sh "$(PREFIX)"
 
 bench:
 	@scripts/setup.sh all

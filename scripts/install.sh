@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Installs the optimised program below the folder given (PREFIX, with DESTDIR before it).
+# Installs the optimised program and the C library below PREFIX, written to DESTDIR before it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-prefix=${1:?usage: scripts/install.sh PREFIX}
+scripts/install-lmdb.sh "${1:?usage: scripts/install.sh PREFIX}"
+prefix=${DESTDIR:-}$1
 cargo build --release --package fulgurite-cli
 install -D -m 755 target/release/fulgurite "$prefix/bin/fulgurite"
 install -D -m 644 -t "$prefix/share/doc/fulgurite" README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT

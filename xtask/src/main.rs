@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const USAGE: &str =
-    "usage: cargo xtask tidy              check arrows, unsafe code, file lengths and words
+    "usage: cargo xtask tidy              check arrows, unsafe code, file lengths, words, lmdb.h
        cargo xtask header [--check] write lmdb.h, or only look whether it is up to date";
 
 fn main() -> ExitCode {

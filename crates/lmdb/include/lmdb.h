@@ -28,8 +28,8 @@
  * used by one thread at a time, and a write transaction by the thread that began it. After fork the child must not use
  * the environment, but may open it anew.
  */
-#ifndef LMDB_H
-#define LMDB_H
+#ifndef _LMDB_H_
+#define _LMDB_H_
 
 #include <stddef.h>
 #include <sys/types.h>
@@ -331,7 +331,7 @@ char *mdb_strerror(int err);
  * Some programs refuse any other number than that of the header they were compiled with: when the environment variable
  * FULGURITE_LMDB_VERSION holds a version of the same series, such as 0.9.24, that is told instead.
  */
-const char *mdb_version(int *major, int *minor, int *patch);
+char *mdb_version(int *major, int *minor, int *patch);
 
 /* Three numbers of a version as one that can be compared. */
 #define MDB_VERINT(a, b, c) (((a) << 24) | ((b) << 16) | (c))

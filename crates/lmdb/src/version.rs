@@ -25,7 +25,7 @@ pub unsafe extern "C" fn mdb_version(
     major: *mut c_int,
     minor: *mut c_int,
     patch: *mut c_int,
-) -> *const c_char {
+) -> *mut c_char {
     static CLAIM: OnceLock<Claim> = OnceLock::new();
     let claim = CLAIM.get_or_init(|| Claim::of(std::env::var(VARIABLE).ok().as_deref()));
     let numbers = [MDB_VERSION_MAJOR, MDB_VERSION_MINOR, claim.patch];
@@ -35,7 +35,8 @@ pub unsafe extern "C" fn mdb_version(
             unsafe { out.write(number) };
         }
     }
-    claim.text.as_ptr()
+    // The C declaration has no const; nobody writes to it.
+    claim.text.as_ptr().cast_mut()
 }
 
 struct Claim {

@@ -34,8 +34,8 @@ const BEGIN: &str = r#"/* lmdb.h - the C interface of Fulgurite, an embedded key
  * used by one thread at a time, and a write transaction by the thread that began it. After fork the child must not use
  * the environment, but may open it anew.
  */
-#ifndef LMDB_H
-#define LMDB_H
+#ifndef _LMDB_H_
+#define _LMDB_H_
 
 #include <stddef.h>
 #include <sys/types.h>

@@ -31,17 +31,13 @@ const HEADER: &str = "crates/lmdb/include/lmdb.h";
 
 /// Writes the header; or with `check` only looks whether it is what would be written.
 pub(crate) fn run(root: &Path, check: bool) -> ExitCode {
-    let result = generate(root).and_then(|text| {
-        let path = root.join(HEADER);
-        if !check {
-            return std::fs::write(&path, text).map_err(|error| format!("{HEADER}: {error}"));
-        }
-        match std::fs::read_to_string(&path) {
-            Ok(present) if present == text => Ok(()),
-            Ok(_) => Err(format!("{HEADER} is stale: run cargo xtask header")),
-            Err(error) => Err(format!("{HEADER}: {error}")),
-        }
-    });
+    let result = if check {
+        fault(root).map_or(Ok(()), Err)
+    } else {
+        generate(root).and_then(|text| {
+            std::fs::write(root.join(HEADER), text).map_err(|error| format!("{HEADER}: {error}"))
+        })
+    };
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(reason) => {
@@ -51,8 +47,21 @@ pub(crate) fn run(root: &Path, check: bool) -> ExitCode {
     }
 }
 
+/// What is wrong with the header, if anything is.
+pub(crate) fn fault(root: &Path) -> Option<String> {
+    let text = match generate(root) {
+        Ok(text) => text,
+        Err(reason) => return Some(reason),
+    };
+    match std::fs::read_to_string(root.join(HEADER)) {
+        Ok(present) if present == text => None,
+        Ok(_) => Some(format!("{HEADER} is stale: run cargo xtask header")),
+        Err(error) => Some(format!("{HEADER}: {error}")),
+    }
+}
+
 /// The header's text.
-pub(crate) fn generate(root: &Path) -> Result<String, String> {
+fn generate(root: &Path) -> Result<String, String> {
     let mut sections: Vec<(&str, Vec<Item>)> = Vec::new();
     for (name, title) in SOURCES {
         let path = root.join(format!("crates/lmdb/src/{name}.rs"));

@@ -13,6 +13,7 @@ pub(crate) fn run() -> ExitCode {
         Ok(metadata) => arrows::faults(&metadata),
         Err(reason) => vec![reason],
     };
+    faults.extend(crate::header::fault(&root));
     match tracked_files(&root) {
         Ok(files) => {
             for file in &files {
