@@ -201,13 +201,15 @@ fn named(txn: &impl Snapshot) -> Vec<Database> {
     names(txn).into_iter().filter_map(open).collect()
 }
 
+type Pair = (Vec<u8>, Vec<u8>);
+
 /// Some pairs of a database, with keys of several values among them.
 fn some_pairs(
     txn: &impl Snapshot,
     db: Database,
     random: &mut Random,
     count: usize,
-) -> Result<Vec<(Vec<u8>, Vec<u8>)>, Error> {
+) -> Result<Vec<Pair>, Error> {
     let mut pairs = Vec::new();
     let mut cursor = txn.cursor(db)?;
     let mut record = cursor.first()?;
