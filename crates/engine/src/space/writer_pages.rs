@@ -383,7 +383,6 @@ impl PagesMut for WriterPages<'_> {
     }
 
     fn run_mut(&mut self, first: Pgno, len: usize) -> Result<&mut [u8], Error> {
-        debug_assert!(self.outer.is_empty() || self.is_private(first));
         let mapping = self.environment.mapping();
         let private = || {
             if first > self.base_last || self.reclaimed.contains(&first) {
@@ -395,6 +394,10 @@ impl PagesMut for WriterPages<'_> {
         if self.environment.has_writable_map() {
             private()?;
             return mapping.run_mut(first, len);
+        }
+        if !self.outer.is_empty() {
+            // What surrounds the innermost level may be in memory too.
+            private()?;
         }
         // A page that was written early is fetched back.
         self.dirty
