@@ -429,6 +429,10 @@ impl PagesMut for WriterPages<'_> {
     }
 
     fn release(&mut self, first: Pgno, count: u64) -> Result<(), Error> {
+        // Giving up more pages than there are, a damaged tree leads in circles.
+        if (self.freed.len() + self.loose.len()) as u64 > self.last.0 {
+            return Err(Error::at(first)(Malformed::Cycle));
+        }
         let pages = (first.0..first.0 + count).map(Pgno);
         if !self.is_private(first) {
             self.freed.extend(pages);

@@ -15,7 +15,7 @@ const DIR: &str = "FULGURITE_TEST_DIR";
 #[test]
 fn random_damage_never_crashes_or_hangs() {
     let seed = seed("flips", 20_260_101);
-    let rounds = quick_or_long(1200, 60_000);
+    let rounds = quick_or_long(600, 60_000);
     let scratch = Scratch::new("flips");
     let mut command = child::role("flips");
     command
