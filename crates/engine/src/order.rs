@@ -26,7 +26,7 @@ pub enum KeyOrder {
 /// It must be a total order and always the same; keys that compare equal are the same key.
 #[derive(Debug, Clone, Copy)]
 pub struct CustomOrder {
-    /// Compares two keys, or two values of one key.
+    /// Compares two keys, or two values of one key: where one is sought or new, it comes first.
     pub call: fn(context: usize, &[u8], &[u8]) -> Ordering,
     /// What the function is called with.
     pub context: usize,

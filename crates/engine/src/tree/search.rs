@@ -158,7 +158,10 @@ fn lower_bound<F: Format>(
         KeyOrder::Reverse => page.search(from, |other| reverse(other, key)),
         KeyOrder::Integer => page.search(from, |other| integer(other, key)),
         KeyOrder::Custom(order) => {
-            page.search(from, |other| (order.call)(order.context, other, key))
+            // Programs may rely on the key sought coming first, as it does in the original.
+            page.search(from, |other| {
+                (order.call)(order.context, key, other).reverse()
+            })
         }
     }
 }

@@ -72,16 +72,15 @@ pub trait Snapshot: Sealed {
 
     /// Opens a database by a name that need not be text.
     /// # Errors
-    /// As [`Snapshot::open_database`]; [`Error::NameLength`] for a name that no database can have.
+    /// As [`Snapshot::open_database`]; [`Error::NameLength`] for an empty name.
     fn open_named(&self, name: &[u8]) -> Result<Database, Error> {
         let names = self.environment().names();
         if let Some(database) = names.known(name) {
             return self.tree(database).map(|_| database);
         }
-        let max = V09::key_max(self.pages().page_size());
-        if name.is_empty() || name.len() > max {
-            let len = name.len();
-            return Err(Error::NameLength { len, max });
+        if name.is_empty() {
+            let max = V09::key_max(self.pages().page_size());
+            return Err(Error::NameLength { len: 0, max });
         }
         // A handle lasts as long as the environment: what is no database gets none.
         trees::named(self.pages(), &self.tree(Database::MAIN)?, name)?;
