@@ -30,7 +30,7 @@ pub use listing::{Crc32, DatabaseLines, Listing, hex, list_line, list_word, unhe
 pub use model::{Model, Order};
 pub use native::{reference_libraries, torture_program};
 pub use peer::{Peer, PeerError, Reply, c_peer, python_peer};
-pub use process::{Ended, Outcome, require_tool, run_bounded};
+pub use process::{Ended, Octets, Outcome, require_tool, run_bounded, run_fed};
 pub use random::{Random, quick_or_long, seed};
 pub use scratch::{Scratch, target_dir};
 

@@ -1,6 +1,6 @@
 //! Programs with a time limit, because a test of hostile input must survive the hang it looks for.
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
@@ -36,28 +36,54 @@ impl Outcome {
     }
 }
 
+/// As [`Outcome`], for programs whose output need not be text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Octets {
+    /// How it ended.
+    pub ended: Ended,
+    /// Its standard output.
+    pub stdout: Vec<u8>,
+    /// Its standard error.
+    pub stderr: Vec<u8>,
+}
+
 /// Runs a program to its end, but kills it after `limit`.
 ///
 /// # Panics
 /// If it cannot be started.
 pub fn run_bounded(command: &mut Command, limit: Duration) -> Outcome {
+    let octets = run_fed(command, Vec::new(), limit);
+    let text = |octets: Vec<u8>| String::from_utf8_lossy(&octets).into_owned();
+    Outcome {
+        ended: octets.ended,
+        stdout: text(octets.stdout),
+        stderr: text(octets.stderr),
+    }
+}
+
+/// As [`run_bounded`], with `input` as its standard input.
+///
+/// # Panics
+/// If it cannot be started.
+pub fn run_fed(command: &mut Command, input: Vec<u8>, limit: Duration) -> Octets {
     let started = Instant::now();
     let mut child = command
-        .stdin(Stdio::null())
+        .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap_or_else(|e| panic!("start {command:?}: {e}"));
+    let stdin = child.stdin.take();
+    // A program need not read all it is given.
+    let fed = thread::spawn(move || stdin.map(|mut stdin| stdin.write_all(&input)));
     let stdout = collect(child.stdout.take());
     let stderr = collect(child.stderr.take());
     let ended = wait(&mut child, started + limit);
-    let text = |handle: thread::JoinHandle<Vec<u8>>| {
-        String::from_utf8_lossy(&handle.join().unwrap_or_default()).into_owned()
-    };
-    Outcome {
+    let _ = fed.join();
+    Octets {
         ended,
-        stdout: text(stdout),
-        stderr: text(stderr),
+        stdout: stdout.join().unwrap_or_default(),
+        stderr: stderr.join().unwrap_or_default(),
     }
 }
 
