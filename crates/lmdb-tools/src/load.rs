@@ -73,15 +73,18 @@ fn load(call: Call) -> Result<(), Failure> {
         None => Box::new(BufReader::new(io::stdin())),
     };
     let input = Input {
+        program: call.program,
         from: input,
         number: 0,
         line: Vec::new(),
     };
-    load_all(input, &wish, &call.program, Path::new(&path))
+    load_all(input, &wish, Path::new(&path))
 }
 
 /// The lines of the dump.
 struct Input {
+    /// The name to complain under.
+    program: OsString,
     from: Box<dyn BufRead>,
     /// Of the last line read, counting from 1.
     number: usize,
@@ -108,11 +111,7 @@ impl Input {
     }
 
     /// Reads the header of the next database; `false` at the end of input.
-    fn header(
-        &mut self,
-        instructions: &mut Instructions,
-        program: &OsString,
-    ) -> Result<bool, Failure> {
+    fn header(&mut self, instructions: &mut Instructions) -> Result<bool, Failure> {
         instructions.flags.0 = 0;
         let mut has_begun = false;
         while self.next()? {
@@ -127,7 +126,7 @@ impl Input {
                         .next()
                         .unwrap_or_default();
                     let told = [b"unrecognized keyword ignored: ", keyword].concat();
-                    self.complaint(&told).tell(program, USAGE);
+                    self.complaint(&told).tell(&self.program, USAGE);
                 }
                 Err(refusal) => return Err(self.complaint(&refusal)),
             }
@@ -154,28 +153,33 @@ impl Input {
 
     /// Reads the value of a key, which there must be.
     fn value(&mut self, format: Format, plain_text: bool) -> Result<Vec<u8>, Failure> {
-        match self.item(format, plain_text) {
-            Ok(Some(value)) => Ok(value),
-            _ => Err(self.complaint(b"failed to read key value")),
+        let missing = match self.item(format, plain_text) {
+            Ok(Some(value)) => return Ok(value),
+            Ok(None) => None,
+            Err(failure) => Some(failure),
+        };
+        if let Some(failure) = missing {
+            failure.tell(&self.program, USAGE);
         }
+        Err(self.complaint(b"failed to read key value"))
     }
 }
 
 /// Loads one database after the other.
-fn load_all(mut input: Input, wish: &Wish, program: &OsString, path: &Path) -> Result<(), Failure> {
+fn load_all(mut input: Input, wish: &Wish, path: &Path) -> Result<(), Failure> {
     let name = wish.name.clone().map(OsString::into_vec);
     let mut instructions = Instructions::new(Format::ByteValue, name);
     if wish.plain_text {
         instructions.format = Format::Print;
     } else {
-        input.header(&mut instructions, program)?;
+        input.header(&mut instructions)?;
     }
     let options = open_options(&instructions, wish.no_subdir);
     let environment = options.open(path).map_err(|error| opening(&error))?;
     loop {
         load_database(&environment, &mut input, &instructions, wish)?;
         environment.sync(true).map_err(step("mdb_env_sync"))?;
-        if wish.plain_text || !input.header(&mut instructions, program)? {
+        if wish.plain_text || !input.header(&mut instructions)? {
             return Ok(());
         }
     }

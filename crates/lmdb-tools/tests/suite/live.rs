@@ -1,0 +1,158 @@
+//! Environments that others have open.
+
+use std::fs;
+use std::io::Read;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use fulgurite_testkit::{Ended, Scratch, fixture};
+
+use crate::tools::{Side, command, compare, output, run};
+
+#[test]
+fn readers_of_both_sides_are_listed_alike() {
+    let scratch = Scratch::new("readers");
+    let dir = fixture("overflow").copy_to(&scratch);
+    let copies = [Side::Ours, Side::Theirs, Side::Ours].map(|side| blocked_copy(side, &dir));
+    for options in ["-r", "-er", "-rr", "-rf"] {
+        compare("mdb_stat", &[options, "."], &dir);
+    }
+    let listed = output(Side::Ours, "mdb_stat", &["-r", "."], &dir, b"");
+    let listed = String::from_utf8(listed).expect("text");
+    for copy in &copies {
+        assert!(listed.contains(&format!("{:>10} ", copy.id())), "{listed}");
+    }
+    copies.into_iter().for_each(end);
+}
+
+#[test]
+fn readers_that_died_are_cleared() {
+    let scratch = Scratch::new("stale");
+    let dir = fixture("overflow").copy_to(&scratch);
+    // Somebody alive keeps the lock file from being made anew.
+    let witness = blocked_copy(Side::Theirs, &dir);
+    for side in [Side::Ours, Side::Theirs] {
+        end(blocked_copy(side, &dir));
+    }
+    let listed = run(Side::Ours, "mdb_stat", &["-rr", "."], &dir, b"");
+    let listed = String::from_utf8(listed.stdout).expect("text");
+    assert!(
+        listed.contains("\n  2 stale readers cleared.\n"),
+        "{listed}"
+    );
+    assert!(
+        listed.ends_with('\n') && listed.lines().count() == 8,
+        "{listed}"
+    );
+    compare("mdb_stat", &["-rr", "."], &dir);
+    end(witness);
+}
+
+#[test]
+fn a_signal_ends_a_copy_and_nothing_is_left() {
+    let scratch = Scratch::new("signalled");
+    let dir = fixture("overflow").copy_to(&scratch);
+    for signal in ["-TERM", "-INT", "-HUP"] {
+        let mut copy = blocked_copy(Side::Ours, &dir);
+        send(&copy, signal);
+        let mut rest = Vec::new();
+        copy.stdout
+            .take()
+            .expect("piped")
+            .read_to_end(&mut rest)
+            .expect("read");
+        let mut said = String::new();
+        copy.stderr
+            .take()
+            .expect("piped")
+            .read_to_string(&mut said)
+            .expect("read");
+        assert_eq!(
+            said,
+            "mdb_copy: copying failed, error 125 (Operation canceled)\n"
+        );
+        assert_eq!(copy.wait().expect("wait").code(), Some(1));
+        assert!(rest.len() < fs::metadata(dir.join("data.mdb")).expect("metadata").len() as usize);
+    }
+}
+
+#[test]
+fn readers_that_go_away_end_tools_quietly() {
+    let scratch = Scratch::new("closed-pipe");
+    let dir = fixture("overflow").copy_to(&scratch);
+    for (tool, words, said) in [
+        (
+            "mdb_copy",
+            &["."][..],
+            "mdb_copy: copying failed, error 32 (Broken pipe)\n",
+        ),
+        (
+            "mdb_copy",
+            &["-c", "."],
+            "mdb_copy: copying failed, error 32 (Broken pipe)\n",
+        ),
+        ("mdb_dump", &["."], "mdb_dump: .: Broken pipe\n"),
+    ] {
+        let mut child = command(Side::Ours, tool, words, &dir);
+        let mut child = child
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("start");
+        drop(child.stdout.take());
+        let outcome = child.wait_with_output().expect("wait");
+        assert_eq!(String::from_utf8_lossy(&outcome.stderr), said);
+        assert_eq!(outcome.status.code(), Some(1));
+    }
+}
+
+#[test]
+fn reading_needs_no_lock_file_and_leaves_data_alone() {
+    let scratch = Scratch::new("untouched");
+    let dir = fixture("named").copy_to(&scratch);
+    let before = fs::read(dir.join("data.mdb")).expect("read");
+    for (tool, words) in [
+        ("mdb_stat", "-efffrra"),
+        ("mdb_dump", "-a"),
+        ("mdb_copy", "-c"),
+    ] {
+        let outcome = run(Side::Ours, tool, &[words, "."], &dir, b"");
+        assert_eq!(outcome.ended, Ended::Exit(0));
+        assert!(fs::read(dir.join("data.mdb")).expect("read") == before);
+    }
+}
+
+/// A copy that waits for somebody to read it, and holds a snapshot meanwhile.
+fn blocked_copy(side: Side, dir: &std::path::Path) -> Child {
+    let mut copy = command(side, "mdb_copy", &["."], dir);
+    let copy = copy
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("start mdb_copy");
+    let patience = Instant::now() + Duration::from_secs(20);
+    // Once the pipe is full it sleeps, with its snapshot pinned.
+    loop {
+        let wait = fs::read_to_string(format!("/proc/{}/wchan", copy.id())).unwrap_or_default();
+        if wait.contains("pipe") {
+            return copy;
+        }
+        assert!(
+            Instant::now() < patience,
+            "mdb_copy does not wait for its reader"
+        );
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+fn send(child: &Child, signal: &str) {
+    let status = Command::new("kill")
+        .args([signal, &child.id().to_string()])
+        .status();
+    assert!(status.expect("run kill").success());
+}
+
+fn end(mut child: Child) {
+    child.kill().expect("kill");
+    child.wait().expect("wait");
+}
