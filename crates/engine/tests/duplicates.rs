@@ -189,6 +189,8 @@ impl Run<'_> {
         let mut cursor = txn.cursor_mut(db).unwrap();
         cursor.put(&key, &value).unwrap();
         self.model.insert((key.clone(), self.kind.sortable(&value)));
+        let count = self.model.iter().filter(|(known, _)| *known == key).count();
+        assert_eq!(cursor.count().unwrap(), Some(count as u64));
         let on = cursor.current().unwrap();
         assert_eq!(on, Some((&key[..], &value[..])));
     }
@@ -245,10 +247,10 @@ impl Run<'_> {
             };
             let value = self.kind.sortable(sortable);
             let mut cursor = txn.at(watched.id).unwrap();
-            let found = cursor.current().unwrap();
-            assert_eq!(found, Some((&key[..], &value[..])));
             let count = self.model.iter().filter(|(known, _)| known == key).count();
             assert_eq!(cursor.count().unwrap(), Some(count as u64));
+            let found = cursor.current().unwrap();
+            assert_eq!(found, Some((&key[..], &value[..])));
         }
     }
 

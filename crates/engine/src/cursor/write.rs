@@ -96,7 +96,9 @@ impl<'t, 'env> WriteCursor<'t, 'env> {
     pub fn count(&mut self) -> Result<Option<u64>, Error> {
         self.txn.with_place(self.id, |txn, place| {
             let tree = crate::txn::Sealed::tree(txn, place.database())?;
-            place.count(crate::txn::Sealed::pages(txn), &tree)
+            let pages = crate::txn::Sealed::pages(txn);
+            place.unpark(pages, &tree)?;
+            place.count(pages, &tree)
         })
     }
 
@@ -109,7 +111,12 @@ impl<'t, 'env> WriteCursor<'t, 'env> {
     /// Whether the cursor stands on a key with one value.
     #[must_use]
     pub fn is_single(&self) -> bool {
-        self.txn.inspect_place(self.id, Place::is_single)
+        let single = self.txn.with_place(self.id, |txn, place| {
+            let tree = crate::txn::Sealed::tree(txn, place.database())?;
+            place.unpark(crate::txn::Sealed::pages(txn), &tree)?;
+            Ok(place.is_single())
+        });
+        single.unwrap_or(false)
     }
 
     /// Stores a record and goes to it; if the flags forbid it, goes to the record in the way.
