@@ -86,10 +86,9 @@ impl LockFile {
         let word = self.txnid_word(slot.0);
         loop {
             let id = self.last_txnid();
-            word.store(id.0, Ordering::Relaxed);
-            // Either the next writer, who has such a fence before it looks at the slots, sees this one; or the id it
-            // follows is seen here.
-            fence(Ordering::SeqCst);
+            // Stored by an exchange, which is a full fence: either the next writer, who has such a fence before it looks
+            // at the slots, sees this one; or the id it follows is seen here.
+            word.swap(id.0, Ordering::SeqCst);
             if self.last_txnid() == id {
                 return id;
             }

@@ -27,6 +27,8 @@ const ATTEMPTS: usize = 1000;
 pub struct ReadTxn<'env> {
     core: Core<'env>,
     trees: RefCell<Trees>,
+    /// Pins nothing; the trees are those of the snapshot it had.
+    is_reset: bool,
 }
 
 /// A read transaction that pins nothing but keeps its slot, ready to begin again.
@@ -82,6 +84,7 @@ impl<'env> ReadTxn<'env> {
         let mut txn = ReadTxn {
             core,
             trees: RefCell::default(),
+            is_reset: false,
         };
         txn.pin()?;
         Ok(txn)
@@ -101,13 +104,18 @@ impl<'env> ReadTxn<'env> {
         if self.is_newest() {
             return Ok(());
         }
-        // The old snapshot may be gone from here on: without a main tree nothing can be read.
-        self.trees.get_mut().clear();
         self.core.environment.check_usable()?;
         if self.core.slot.is_none() {
             self.core.slot = self.core.environment.take_slot()?;
         }
+        if self.pinned_the_same() {
+            self.is_reset = false;
+            return Ok(());
+        }
+        // The old snapshot may be gone from here on: without a main tree nothing can be read.
+        self.trees.get_mut().clear();
         let pinned = self.pin();
+        self.is_reset = false;
         if pinned.is_err() {
             self.core.let_go();
         }
@@ -118,7 +126,7 @@ impl<'env> ReadTxn<'env> {
     /// [`Error::TransactionFailed`]. The slot is kept, but with [`crate::SlotPolicy::PerThread`] it is the thread's, which
     /// may use it for another transaction meanwhile. Doing it twice is as doing it once.
     pub fn reset(&mut self) {
-        self.trees.get_mut().clear();
+        self.is_reset = true;
         self.core.let_go();
     }
 
@@ -146,7 +154,7 @@ impl<'env> ReadTxn<'env> {
     /// Whether the transaction was reset, or an error left it without a snapshot.
     #[must_use]
     pub fn is_reset(&self) -> bool {
-        self.trees.borrow().is_empty()
+        self.is_reset || self.trees.borrow().is_empty()
     }
 
     /// Lets go of the snapshot and turns into what can begin again; as [`ReadTxn::reset`], but in the type.
@@ -161,10 +169,25 @@ impl<'env> ReadTxn<'env> {
         let (Some(slot), Some(lock)) = (self.core.slot, self.core.environment.lock()) else {
             return false;
         };
-        let pinned = !self.trees.borrow().is_empty() && lock.pinned(slot) == self.core.txnid;
+        let pinned = !self.is_reset() && lock.pinned(slot) == self.core.txnid;
         pinned
             && lock.last_txnid() == self.core.txnid
             && self.core.environment.check_usable().is_ok()
+    }
+
+    /// Pins the newest snapshot, and tells whether it is the one whose trees are known: nothing else of it is to be
+    /// read then.
+    fn pinned_the_same(&self) -> bool {
+        let environment = self.core.environment;
+        match (self.core.slot, environment.lock()) {
+            (Some(slot), Some(lock)) => {
+                self.core.txnid.0 > 0
+                    && !environment.reads_previous()
+                    && !self.trees.borrow().is_empty()
+                    && lock.pin(slot) == self.core.txnid
+            }
+            _ => false,
+        }
     }
 
     fn pin(&mut self) -> Result<(), Error> {
@@ -251,6 +274,9 @@ impl Sealed for ReadTxn<'_> {
 
     #[inline]
     fn tree(&self, database: Database) -> Result<Tree, Error> {
+        if self.is_reset {
+            return Err(Error::TransactionFailed);
+        }
         let known = self.trees.borrow().known(database);
         match known {
             Some(tree) => Ok(tree),
