@@ -113,17 +113,45 @@ impl KeyOrder {
 /// Most keys differ within their first eight octets: one comparison of integers, and no call.
 #[inline(always)]
 pub(crate) fn lexical(a: &[u8], b: &[u8]) -> Ordering {
-    if let (Some(x), Some(y)) = (a.first_chunk(), b.first_chunk()) {
-        let (x, y) = (u64::from_be_bytes(*x), u64::from_be_bytes(*y));
-        if x != y {
-            return if x < y {
-                Ordering::Less
-            } else {
-                Ordering::Greater
-            };
-        }
+    lexical_from(a, head(b), b)
+}
+
+/// Compares a key with another whose [`head`] is at hand.
+#[inline(always)]
+pub(crate) fn lexical_from(a: &[u8], head_of_b: u64, b: &[u8]) -> Ordering {
+    let head_of_a = head(a);
+    if head_of_a != head_of_b {
+        return if head_of_a < head_of_b {
+            Ordering::Less
+        } else {
+            Ordering::Greater
+        };
     }
     a.cmp(b)
+}
+
+/// The first eight octets of a key as a number that orders as they do; zeros stand for those that it lacks.
+#[inline(always)]
+pub(crate) fn head(key: &[u8]) -> u64 {
+    match key.first_chunk() {
+        Some(octets) => u64::from_be_bytes(*octets),
+        None => short_head(key),
+    }
+}
+
+/// Branches hold short keys: their octets are read in two pieces that may overlap.
+#[inline(always)]
+fn short_head(key: &[u8]) -> u64 {
+    let missing = 8 * (8 - key.len() as u32);
+    if let (Some(first), Some(last)) = (key.first_chunk(), key.last_chunk()) {
+        let (first, last) = (u32::from_be_bytes(*first), u32::from_be_bytes(*last));
+        return u64::from(first) << 32 | u64::from(last) << missing;
+    }
+    if let (Some(first), Some(last)) = (key.first_chunk(), key.last_chunk()) {
+        let (first, last) = (u16::from_be_bytes(*first), u16::from_be_bytes(*last));
+        return u64::from(first) << 48 | u64::from(last) << missing;
+    }
+    key.first().map_or(0, |octet| u64::from(*octet) << 56)
 }
 
 #[inline]
@@ -170,6 +198,23 @@ mod tests {
             integer(&7_u32.to_ne_bytes(), &7_u32.to_ne_bytes()),
             Ordering::Equal
         );
+    }
+
+    #[test]
+    fn heads_order_as_octets_do() {
+        let word = [0x80, 0, 0x7f, 1, 0xff, 0, 0, 2, 9, 0];
+        for from in 0..word.len() {
+            for to in from..=word.len() {
+                let key = &word[from..to];
+                let mut padded = [0; 8];
+                let len = key.len().min(8);
+                padded[..len].copy_from_slice(&key[..len]);
+                assert_eq!(head(key), u64::from_be_bytes(padded), "{key:?}");
+                for other in [&word[..3], &word[1..2], &[], &[0], &[0, 0], &word] {
+                    assert_eq!(lexical(key, other), key.cmp(other), "{key:?} {other:?}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub use malformed::Malformed;
 pub use meta::{META_PAGES, Meta, NoMeta};
 pub use numbers::{Pgno, Txnid};
 pub use overflow::{OverflowHeader, overflow_pages, write_overflow_header};
-pub use page::{LeafNode, Page, PageKind};
+pub use page::{Checked, LeafNode, Page, PageKind};
 pub use page_copy::copy_used;
 pub use page_mut::{NodeValue, PageMut};
 pub use sub_page::{new_sub_page, sub_page_len, sub_page_with, sub_page_without};

@@ -68,6 +68,36 @@ pub struct Page<'a, F> {
     format: PhantomData<F>,
 }
 
+/// What the header of a page was found to say; lets the page be looked at again without checking it again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Checked {
+    count: usize,
+    upper: usize,
+    kind: PageKind,
+}
+
+impl Checked {
+    /// A page without entries.
+    pub const EMPTY: Checked = Checked {
+        count: 0,
+        upper: 0,
+        kind: PageKind::Leaf,
+    };
+
+    /// Number of entries.
+    #[must_use]
+    #[inline]
+    pub const fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there are no entries.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+}
+
 /// A node of a leaf page.
 #[derive(Debug, Clone, Copy)]
 pub struct LeafNode<'a> {
@@ -183,6 +213,24 @@ impl<'a, F: Format> Page<'a, F> {
             kind,
             format: PhantomData,
         }
+    }
+
+    /// What the header says.
+    #[must_use]
+    #[inline]
+    pub const fn checked(&self) -> Checked {
+        Checked {
+            count: self.len(),
+            upper: self.upper,
+            kind: self.kind,
+        }
+    }
+
+    /// A page whose header was checked before and has not changed since.
+    #[must_use]
+    #[inline(always)]
+    pub fn checked_before(bytes: &'a [u8], checked: Checked) -> Page<'a, F> {
+        Self::again(bytes, checked.count, checked.upper, checked.kind)
     }
 
     /// What the page is.

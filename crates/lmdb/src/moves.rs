@@ -38,6 +38,15 @@ pub unsafe extern "C" fn mdb_cursor_get(
         let cursor = unsafe { exclusive(cursor) }?;
         let txn = cursor.txn()?;
         match (&mut cursor.at, &mut txn.kind) {
+            (At::Read(place), Kind::Read(read)) if op == MDB_NEXT => {
+                let (found_key, found_data) =
+                    read.step(place, Move::Next)?.ok_or(Code::NOT_FOUND)?;
+                // SAFETY: the caller's promise.
+                unsafe { point(key, found_key) };
+                // SAFETY: as above.
+                unsafe { point(data, found_data) };
+                Ok(())
+            }
             (At::Read(place), Kind::Read(read)) => {
                 let mut mover = match read.at_place(place) {
                     Ok(mover) => mover,

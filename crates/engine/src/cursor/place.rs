@@ -8,7 +8,7 @@
 //! A place knows the way through the tree to its record. Before anybody else changes the tree the place is *parked*: it
 //! notes key and value instead, and finds its way again when it is next used.
 
-use fulgurite_format::{Malformed, Page, PageKind, V09};
+use fulgurite_format::{Checked, Malformed, Page, PageKind, Pgno, V09};
 
 use super::{Move, Record};
 use crate::Error;
@@ -24,6 +24,8 @@ pub struct Place {
     pub(super) state: State,
     pub(super) path: Path,
     pub(super) value: AtValue,
+    /// The leaf that was looked at last, and what its header was found to say. Good until the place is parked.
+    leaf: (Pgno, Checked),
     /// The way in the tree of the key's values; kept for use again.
     pub(super) inner: Option<Box<(Tree, Path)>>,
     /// Behind the key's last value: there is a key, but no record.
@@ -86,6 +88,7 @@ impl Place {
             database,
             state: State::Unset,
             path: Path::new(),
+            leaf: (Pgno::NONE, Checked::EMPTY),
             value: AtValue::One,
             inner: None,
             behind_values: false,
@@ -110,6 +113,7 @@ impl Place {
         self.state = State::Unset;
         self.is_parked = false;
         self.forget_flags();
+        self.forget_leaf();
     }
 
     /// Whether the last move went to the end: of the database, or of the values of the key.
@@ -232,6 +236,10 @@ impl Place {
         self.current(pages, tree)
     }
 
+    fn forget_leaf(&mut self) {
+        self.leaf = (Pgno::NONE, Checked::EMPTY);
+    }
+
     fn forget_flags(&mut self) {
         self.at_end = false;
         self.deleted = Deleted::No;
@@ -296,7 +304,7 @@ impl Place {
     }
 
     #[inline]
-    pub(super) fn next<'t>(
+    pub(crate) fn next<'t>(
         &mut self,
         pages: PageView<'t>,
         tree: &Tree,
@@ -317,13 +325,31 @@ impl Place {
         let Some(leaf) = self.path.leaf_mut() else {
             return Ok(None);
         };
-        let page = pages.tree_page(leaf.pgno, PageKind::Leaf)?;
-        if leaf.index + 1 < page.len() {
-            leaf.index += 1;
-            let leaf = *leaf;
-            return self.record(pages, tree, &page, leaf);
+        let (pgno, checked) = self.leaf;
+        let next = leaf.index + 1;
+        if pgno != leaf.pgno || next >= checked.len() {
+            return self.step_out(pages, tree);
         }
-        self.enter_next_key(pages, tree)
+        leaf.index = next;
+        let page = Page::<V09>::checked_before(pages.page(pgno)?, checked);
+        let node = page.leaf(next).map_err(Error::at(pgno))?;
+        let value = value::value_of(pages, pgno, &node)?;
+        Ok(Some((node.key, value)))
+    }
+
+    /// Goes one record on where that is in a leaf that was not looked at before.
+    #[inline(never)]
+    fn step_out<'t>(
+        &mut self,
+        pages: PageView<'t>,
+        tree: &Tree,
+    ) -> Result<Option<Record<'t>>, Error> {
+        let found = self.enter_next_key(pages, tree)?;
+        if let Some(leaf) = self.path.leaf() {
+            let page = pages.tree_page(leaf.pgno, PageKind::Leaf)?;
+            self.leaf = (leaf.pgno, page.checked());
+        }
+        Ok(found)
     }
 
     fn next_with_values<'t>(
@@ -734,6 +760,7 @@ impl Place {
         path: Path,
     ) -> Result<(), Error> {
         self.forget_flags();
+        self.forget_leaf();
         self.is_parked = false;
         self.path = path;
         self.settle(pages, tree, false)
@@ -779,6 +806,7 @@ impl Place {
             return Ok(());
         }
         self.is_parked = false;
+        self.forget_leaf();
         let exact = tree::seek(pages, tree, &self.key, &mut self.path)?;
         let behind = self.behind_values;
         self.settle(pages, tree, exact)?;

@@ -23,7 +23,48 @@ pub(crate) struct Mapping {
     next: OnceLock<Box<Mapping>>,
 }
 
+/// A mapping, and how many of its first pages can be lent without asking again: those that belong to a snapshot and that
+/// the file has.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Window<'a> {
+    mapping: &'a Mapping,
+    pages: u64,
+}
+
+impl<'a> Window<'a> {
+    pub(crate) const fn mapping(self) -> &'a Mapping {
+        self.mapping
+    }
+
+    /// Lends a page; `None` if it must be asked for with [`Mapping::run`].
+    #[inline(always)]
+    pub(crate) fn page(self, pgno: Pgno) -> Option<&'a [u8]> {
+        if pgno.0 >= self.pages {
+            return None;
+        }
+        let start = (pgno.0 << self.mapping.page_shift) as usize;
+        // SAFETY: a window is made over pages that the file has as a whole, and the file is not cut while it is open; as
+        // for changes, see `Mapping::run`.
+        unsafe { self.mapping.map.bytes(start, self.mapping.page_size) }
+    }
+}
+
 impl Mapping {
+    /// A window over the pages up to `last`.
+    pub(crate) fn window(&self, last: Pgno) -> Window<'_> {
+        let wanted = last.0.saturating_add(1);
+        let pages_in = |octets: u64| octets >> self.page_shift;
+        let mut pages = pages_in(self.file_len.load(Ordering::Relaxed));
+        if pages < wanted {
+            // A file that cannot be asked is asked again, and complained about, when the page is needed.
+            pages = self.refresh_len().map_or(pages, pages_in);
+        }
+        Window {
+            mapping: self,
+            pages: wanted.min(pages).min(pages_in(self.map.len() as u64)),
+        }
+    }
+
     pub(crate) fn new(file: Arc<DataFile>, map: Map, page_size: usize) -> Result<Mapping, Error> {
         let len = file
             .len()

@@ -33,4 +33,4 @@ pub use info::{Info, Reader};
 pub use options::{Durability, OpenOptions, SlotPolicy};
 
 pub(crate) use databases::DatabaseNames;
-pub(crate) use mapping::Mapping;
+pub(crate) use mapping::{Mapping, Window};

@@ -206,6 +206,7 @@ fn trim_record(
         },
         None => NodeValue::Reserved(len),
     };
+    pages.check_nodes(leaf.pgno, PageKind::Leaf)?;
     let bytes = pages.page_mut(leaf.pgno)?;
     let trimmed = PageMut::<V09>::parse(bytes, leaf.pgno, PageKind::Leaf).and_then(|mut page| {
         page.remove(leaf.index)?;

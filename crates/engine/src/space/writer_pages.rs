@@ -9,7 +9,7 @@ use super::dirty::Dirty;
 use super::levels::Outer;
 use super::pool::Pool;
 use crate::Error;
-use crate::env::{Environment, Mapping};
+use crate::env::{Environment, Window};
 use crate::tree::{self, Pages, PagesMut, Path, Tree};
 
 /// A search for a run reads at most so many free page numbers before it takes fresh pages instead: what is read has to
@@ -21,28 +21,41 @@ const READERS_CHECK_PAGES: u64 = 256;
 /// The pages of one snapshot, with the writer's private ones on top if it is the writer's.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PageView<'a> {
-    pub(crate) mapping: &'a Mapping,
-    pub(crate) last: Pgno,
-    pub(crate) dirty: Option<&'a Dirty>,
+    window: Window<'a>,
+    last: Pgno,
+    dirty: Option<&'a Dirty>,
+}
+
+impl<'a> PageView<'a> {
+    /// The pages of a snapshot.
+    #[inline]
+    pub(crate) const fn of_snapshot(window: Window<'a>, last: Pgno) -> PageView<'a> {
+        PageView {
+            window,
+            last,
+            dirty: None,
+        }
+    }
 }
 
 impl<'a> Pages<'a> for PageView<'a> {
     type Format = V09;
 
     fn page_size(self) -> usize {
-        self.mapping.page_size()
+        self.window.mapping().page_size()
     }
 
     fn last(self) -> Pgno {
         self.last
     }
 
-    #[inline]
+    #[inline(always)]
     fn page(self, pgno: Pgno) -> Result<&'a [u8], Error> {
-        self.run(pgno, self.mapping.page_size())
+        let private = self.dirty.and_then(|dirty| dirty.get(pgno));
+        let page = private.or_else(|| self.window.page(pgno));
+        page.map_or_else(|| self.run(pgno, self.window.mapping().page_size()), Ok)
     }
 
-    #[inline]
     fn run(self, first: Pgno, len: usize) -> Result<&'a [u8], Error> {
         if first > self.last {
             return Err(Error::BeyondEnd(first));
@@ -50,7 +63,8 @@ impl<'a> Pages<'a> for PageView<'a> {
         if let Some(bytes) = self.dirty.and_then(|dirty| dirty.get(first)) {
             return bytes.get(..len).ok_or_else(Error::beyond_end(first));
         }
-        self.mapping.run(first, len)
+        // The writer may have let the map grow out of what was reserved at first.
+        self.window.mapping().current().run(first, len)
     }
 }
 
@@ -58,6 +72,10 @@ impl<'a> Pages<'a> for PageView<'a> {
 #[derive(Debug)]
 pub(crate) struct WriterPages<'env> {
     environment: &'env Environment,
+    /// The map, with the pages of the snapshot that the transaction began from.
+    window: Window<'env>,
+    /// A private page whose nodes were checked, and that only sound changes were made to since.
+    checked: Pgno,
     /// The last page in use, by this transaction's lights.
     pub(crate) last: Pgno,
     /// The last page when the transaction, or its innermost level, began: everything behind it is private.
@@ -96,6 +114,8 @@ impl<'env> WriterPages<'env> {
     ) -> Self {
         WriterPages {
             environment,
+            window: environment.mapping().window(last),
+            checked: Pgno::NONE,
             last,
             base_last: last,
             txnid,
@@ -142,6 +162,13 @@ impl<'env> WriterPages<'env> {
                 .any(|outer| outer.reclaimed.contains(&pgno))
     }
 
+    /// Forgets that a page was checked: it is given other contents.
+    fn forget_check(&mut self, pgno: Pgno) {
+        if self.checked == pgno {
+            self.checked = Pgno::NONE;
+        }
+    }
+
     /// Whether the transaction, or its innermost level, took this page: then it is changed in place.
     #[inline]
     pub(super) fn is_private(&self, pgno: Pgno) -> bool {
@@ -174,7 +201,7 @@ impl<'env> WriterPages<'env> {
     /// Moves the pages of the next free-list record that may be reused to the pool; `false` if there is none.
     fn take_record(&mut self) -> Result<bool, Error> {
         let view = PageView {
-            mapping: self.environment.mapping(),
+            window: self.window,
             last: self.last,
             dirty: Some(&self.dirty),
         };
@@ -322,6 +349,7 @@ impl<'env> WriterPages<'env> {
     #[cold]
     fn touch_dirty(&mut self, pgno: Pgno, kind: PageKind) -> Result<Pgno, Error> {
         let own = self.take_page_for(pgno)?;
+        self.forget_check(own);
         let copy = self
             .dirty
             .copy(pgno, own)
@@ -348,7 +376,7 @@ impl PagesMut for WriterPages<'_> {
     #[inline]
     fn view(&self) -> PageView<'_> {
         PageView {
-            mapping: self.environment.mapping(),
+            window: self.window,
             last: self.last,
             dirty: Some(&self.dirty),
         }
@@ -363,10 +391,9 @@ impl PagesMut for WriterPages<'_> {
         }
         let mapping = self.environment.mapping();
         let old = mapping.run(pgno, mapping.page_size())?;
-        Page::<V09>::parse(old, pgno, kind)
-            .and_then(|page| page.check_nodes())
-            .map_err(Error::at(pgno))?;
+        Page::<V09>::parse(old, pgno, kind).map_err(Error::at(pgno))?;
         let own = self.take_page_for(pgno)?;
+        self.forget_check(own);
         let copy = if self.environment.has_writable_map() {
             mapping.run_mut(own, old.len())?
         } else {
@@ -409,8 +436,18 @@ impl PagesMut for WriterPages<'_> {
             .ok_or_else(Error::beyond_end(first))
     }
 
+    fn check_nodes(&mut self, pgno: Pgno, kind: PageKind) -> Result<(), Error> {
+        if self.checked != pgno {
+            let page = self.view().tree_page(pgno, kind)?;
+            page.check_nodes().map_err(Error::at(pgno))?;
+            self.checked = pgno;
+        }
+        Ok(())
+    }
+
     fn allocate(&mut self, count: u64) -> Result<Pgno, Error> {
         let first = self.take_pages(count)?;
+        self.forget_check(first);
         if self.environment.has_writable_map() {
             self.environment.before_change()?;
         } else {

@@ -32,7 +32,9 @@ fn remove_at<P: PagesMut>(
     let Some(step) = path.step(level) else {
         return Ok(());
     };
-    PageMut::<P::Format>::parse(pages.page_mut(step.pgno)?, step.pgno, tree.kind_at(level))
+    let kind = tree.kind_at(level);
+    pages.check_nodes(step.pgno, kind)?;
+    PageMut::<P::Format>::parse(pages.page_mut(step.pgno)?, step.pgno, kind)
         .and_then(|mut page| page.remove(step.index))
         .map_err(Error::at(step.pgno))
 }

@@ -45,6 +45,7 @@ pub(crate) fn replace<P: PagesMut>(
     let Some(leaf) = path.leaf() else {
         return insert(pages, tree, path, key, value);
     };
+    pages.check_nodes(leaf.pgno, tree.leaf)?;
     PageMut::<P::Format>::parse(pages.page_mut(leaf.pgno)?, leaf.pgno, tree.leaf)
         .and_then(|mut page| page.remove(leaf.index))
         .map_err(Error::at(leaf.pgno))?;

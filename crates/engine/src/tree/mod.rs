@@ -109,6 +109,12 @@ pub(crate) trait PagesMut {
     fn view(&self) -> Self::View<'_>;
     /// Makes sure that a tree page is private to the transaction; returns the number it has from now on.
     fn touch(&mut self, pgno: Pgno, kind: PageKind) -> Result<Pgno, Error>;
+    /// Checks all nodes of a private page before one is taken out: that moves the others, which must not be other than
+    /// they seem. A page needs to be checked once.
+    fn check_nodes(&mut self, pgno: Pgno, kind: PageKind) -> Result<(), Error> {
+        let page = self.view().tree_page(pgno, kind)?;
+        page.check_nodes().map_err(Error::at(pgno))
+    }
     /// The octets of a private page.
     fn page_mut(&mut self, pgno: Pgno) -> Result<&mut [u8], Error>;
     /// `len` octets from the start of a private run on.

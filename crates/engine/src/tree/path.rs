@@ -93,11 +93,12 @@ impl Path {
     /// The leaf and the entry in it.
     #[inline]
     pub(crate) fn leaf(&self) -> Option<Step> {
-        self.step(self.len.checked_sub(1)?)
+        // An empty way has no step with the greatest of all numbers.
+        self.steps.get(self.len.wrapping_sub(1)).copied()
     }
 
     #[inline]
     pub(crate) fn leaf_mut(&mut self) -> Option<&mut Step> {
-        self.step_mut(self.len.checked_sub(1)?)
+        self.steps.get_mut(self.len.wrapping_sub(1))
     }
 }

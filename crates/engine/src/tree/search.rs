@@ -3,7 +3,7 @@
 use fulgurite_format::{Format, LeafNode, Malformed, Page, PageKind, PageMut, Pgno};
 
 use super::{Pages, PagesMut, Path, Step, Tree};
-use crate::order::{integer, lexical, reverse};
+use crate::order::{head, integer, lexical_from, reverse};
 use crate::{Error, KeyOrder};
 
 /// The leaf entry with this key, if there is one, in a tree whose leaves have nodes. Touches `depth` pages and allocates nothing.
@@ -154,7 +154,10 @@ fn lower_bound<F: Format>(
         return Err(Malformed::TooFewEntries(0));
     }
     match order {
-        KeyOrder::Lexical => page.search(from, |other| lexical(other, key)),
+        KeyOrder::Lexical => {
+            let head = head(key);
+            page.search(from, |other| lexical_from(other, head, key))
+        }
         KeyOrder::Reverse => page.search(from, |other| reverse(other, key)),
         KeyOrder::Integer => page.search(from, |other| integer(other, key)),
         KeyOrder::Custom(order) => {

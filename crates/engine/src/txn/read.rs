@@ -8,7 +8,7 @@ use super::Snapshot;
 use super::previous;
 use super::snapshot::Sealed;
 use super::trees::{self, Trees};
-use crate::env::Database;
+use crate::env::{Database, Window};
 use crate::reader::Slot;
 use crate::space::PageView;
 use crate::tree::Tree;
@@ -41,6 +41,8 @@ pub struct ParkedReader<'env> {
 struct Core<'env> {
     environment: &'env Environment,
     slot: Option<Slot>,
+    /// The map as it was when the snapshot was pinned.
+    window: Window<'env>,
     last: Pgno,
     txnid: Txnid,
 }
@@ -78,6 +80,7 @@ impl<'env> ReadTxn<'env> {
         let core = Core {
             environment,
             slot,
+            window: environment.mapping().window(Pgno(1)),
             last: Pgno(1),
             txnid: Txnid(0),
         };
@@ -193,6 +196,7 @@ impl<'env> ReadTxn<'env> {
     fn pin(&mut self) -> Result<(), Error> {
         let meta = self.pinned_meta()?;
         self.core.environment.adopt_map_size(&meta)?;
+        self.core.window = self.core.environment.mapping().window(meta.last);
         self.core.last = meta.last;
         self.core.txnid = meta.txnid;
         let names = self.core.environment.names();
@@ -256,6 +260,7 @@ impl<'env> ParkedReader<'env> {
 
 #[expect(
     private_interfaces,
+    private_bounds,
     reason = "only this crate can name, and so call, these"
 )]
 impl Sealed for ReadTxn<'_> {
@@ -265,11 +270,7 @@ impl Sealed for ReadTxn<'_> {
 
     #[inline]
     fn pages(&self) -> PageView<'_> {
-        PageView {
-            mapping: self.core.environment.mapping(),
-            last: self.core.last,
-            dirty: None,
-        }
+        PageView::of_snapshot(self.core.window, self.core.last)
     }
 
     #[inline]
@@ -282,6 +283,21 @@ impl Sealed for ReadTxn<'_> {
             Some(tree) => Ok(tree),
             None => self.load_tree(database),
         }
+    }
+
+    #[inline]
+    fn with_tree<T>(
+        &self,
+        database: Database,
+        work: impl FnOnce(&Tree) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        if self.is_reset {
+            return Err(Error::TransactionFailed);
+        }
+        if let Some(open) = self.trees.borrow().get(database) {
+            return work(&open.tree);
+        }
+        work(&self.load_tree(database)?)
     }
 }
 

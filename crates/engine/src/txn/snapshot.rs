@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use fulgurite_format::{DatabaseFlags, Format, TreeRecord, V09};
 
 use super::trees;
-use crate::cursor::{Cursor, Place, PlacedCursor};
+use crate::cursor::{Cursor, Move, Place, PlacedCursor, Record};
 use crate::env::Database;
 use crate::range::{self, Behind, Gap, KeyRange, Records, Values};
 use crate::space::PageView;
@@ -45,6 +45,7 @@ impl Stat {
 /// What a snapshot is made of; keeps the trait below to this crate's types.
 #[expect(
     private_interfaces,
+    private_bounds,
     reason = "only this crate can name, and so call, these"
 )]
 pub trait Sealed {
@@ -54,6 +55,13 @@ pub trait Sealed {
     fn pages(&self) -> PageView<'_>;
     #[doc(hidden)]
     fn tree(&self, database: Database) -> Result<Tree, Error>;
+    /// Works on a tree without copying it; the work must not ask for trees itself.
+    #[doc(hidden)]
+    fn with_tree<T>(
+        &self,
+        database: Database,
+        work: impl FnOnce(&Tree) -> Result<T, Error>,
+    ) -> Result<T, Error>;
 }
 
 /// Reading from a transaction: a [`crate::ReadTxn`]'s snapshot, or a [`crate::WriteTxn`]'s own state.
@@ -114,15 +122,29 @@ pub trait Snapshot: Sealed {
     /// [`Error::NoDatabase`], [`Error::Corrupted`], [`Error::BeyondEnd`].
     #[inline]
     fn get<'t>(&'t self, database: Database, key: &[u8]) -> Result<Option<&'t [u8]>, Error> {
-        let tree = self.tree(database)?;
         let pages = self.pages();
-        let Some((leaf, node)) = tree::find(pages, &tree, key)? else {
-            return Ok(None);
-        };
-        if tree.has_duplicates() {
-            return value::first_value(pages, &tree, leaf, &node).map(Some);
-        }
-        value::value_of(pages, leaf, &node).map(Some)
+        self.with_tree(database, |tree| {
+            let Some((leaf, node)) = tree::find(pages, tree, key)? else {
+                return Ok(None);
+            };
+            if tree.has_duplicates() {
+                return value::first_value(pages, tree, leaf, &node).map(Some);
+            }
+            value::value_of(pages, leaf, &node).map(Some)
+        })
+    }
+
+    /// Moves a cursor whose place outlives the transaction; as [`PlacedCursor::go`] of [`Snapshot::at_place`], with less
+    /// ado.
+    /// # Errors
+    /// As [`crate::Cursor::go`].
+    #[inline]
+    fn step<'t>(&'t self, place: &mut Place, step: Move<'_>) -> Result<Option<Record<'t>>, Error> {
+        let pages = self.pages();
+        self.with_tree(place.database(), |tree| match step {
+            Move::Next => place.next(pages, tree),
+            step => place.go(pages, tree, step),
+        })
     }
 
     /// The records whose keys are in a range, from both ends. Finds the ends with one search each, a short range with

@@ -233,6 +233,7 @@ impl<'env> WriteTxn<'env> {
 
 #[expect(
     private_interfaces,
+    private_bounds,
     reason = "only this crate can name, and so call, these"
 )]
 impl Sealed for WriteTxn<'_> {
@@ -255,6 +256,21 @@ impl Sealed for WriteTxn<'_> {
             Some(tree) => Ok(tree),
             None => self.load_tree(database),
         }
+    }
+
+    #[inline]
+    fn with_tree<T>(
+        &self,
+        database: Database,
+        work: impl FnOnce(&Tree) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        if self.failed {
+            return Err(Error::TransactionFailed);
+        }
+        if let Some(open) = self.trees.borrow().get(database) {
+            return work(&open.tree);
+        }
+        work(&self.load_tree(database)?)
     }
 }
 
