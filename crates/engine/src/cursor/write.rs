@@ -1,7 +1,7 @@
 //! Cursors of a write transaction, which can change what they stand on.
 
 use super::{CursorId, Move, Place, Record};
-use crate::txn::{Put, PutFlags, Room};
+use crate::txn::{Put, PutFlags, Room, Sealed};
 use crate::{Error, WriteTxn};
 
 /// A cursor of a write transaction, lent for moves and changes. What a move returns lives until the next one.
@@ -95,8 +95,8 @@ impl<'t, 'env> WriteCursor<'t, 'env> {
     /// [`Error::NoDuplicates`], [`Error::CursorUnset`].
     pub fn count(&mut self) -> Result<Option<u64>, Error> {
         self.txn.with_place(self.id, |txn, place| {
-            let tree = crate::txn::Sealed::tree(txn, place.database())?;
-            let pages = crate::txn::Sealed::pages(txn);
+            let pages = txn.pages();
+            let tree = txn.tree(place.database())?;
             place.unpark(pages, &tree)?;
             place.count(pages, &tree)
         })

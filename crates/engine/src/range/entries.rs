@@ -229,7 +229,7 @@ impl<'t> Entries<'t> {
     fn count_leaf(&mut self, pgno: Pgno) -> Result<(), Error> {
         self.leaves_passed += 1;
         // Both ends together pass a leaf twice at most.
-        if self.leaves_passed / 2 > self.pages.last.0 {
+        if self.leaves_passed / 2 > self.pages.last().0 {
             return Err(Error::at(pgno)(Malformed::Cycle));
         }
         Ok(())
