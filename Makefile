@@ -3,7 +3,7 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: help demo test release install bench fuzz lint clean setup
+.PHONY: help demo test release install bench bench-lmdb fuzz lint clean setup
 
 help:
 	@echo "make demo             build, load an example directory, ask it questions, serve it"
@@ -12,6 +12,7 @@ help:
 	@echo "make release          an optimised program, packed in build/dist"
 	@echo "make install PREFIX=  install the program and the C library (default /usr/local)"
 	@echo "make bench            measure, beside Debian's slapd"
+	@echo "make bench-lmdb       measure liblmdb.so, beside the real one"
 	@echo "make fuzz             random and mutated input, for longer than in the tests"
 	@echo "make clean            remove what was built"
 
@@ -40,6 +41,10 @@ install:
 bench:
 	@scripts/setup.sh all
 	@scripts/bench.sh
+
+bench-lmdb:
+	@scripts/setup.sh all
+	@scripts/bench-lmdb.sh
 
 fuzz: setup
 	@scripts/fuzz.sh
