@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use fulgurite::{Put, PutFlags, Room, WriteCursor};
+use fulgurite::{Error, Put, PutFlags, Room, WriteCursor};
 
 use crate::codes::{Code, Outcome};
 use crate::cursor::{At, MDB_cursor};
@@ -83,11 +83,17 @@ pub unsafe extern "C" fn mdb_cursor_del(cursor: *mut MDB_cursor, flags: c_uint) 
     code_of(|| {
         // SAFETY: the caller's promise.
         let cursor = unsafe { exclusive(cursor) }?;
-        let mut writer = write_cursor(cursor)?;
-        if writer.delete_with(flags & MDB_NODUPDATA != 0)? {
-            Ok(())
-        } else {
-            Err(Code::NOT_FOUND)
+        let deleted = write_cursor(cursor)?.delete_with(flags & MDB_NODUPDATA != 0);
+        match deleted {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(Code::NOT_FOUND),
+            Err(error) => {
+                if matches!(error, Error::WrongKind(_)) {
+                    // As in mdb_del: the record of a named database.
+                    cursor.txn()?.writer()?.mark_failed();
+                }
+                Err(error.into())
+            }
         }
     })
 }
@@ -95,8 +101,8 @@ pub unsafe extern "C" fn mdb_cursor_del(cursor: *mut MDB_cursor, flags: c_uint) 
 /// The engine's cursor, for changes.
 fn write_cursor(cursor: &mut MDB_cursor) -> Outcome<WriteCursor<'_, 'static>> {
     let txn: &mut MDB_txn = cursor.txn()?;
-    match (&cursor.at, &mut txn.kind) {
-        (At::Write(id), Kind::Write(writer)) => Ok(writer.get_mut().at(*id)?),
+    match (&cursor.at, &txn.kind) {
+        (At::Write(id), Kind::Write(_)) => Ok(txn.writer()?.at(*id)?),
         _ => Err(Code::NO_ACCESS),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use fulgurite::{DatabaseFlags, Put, PutFlags, Room, Snapshot};
+use fulgurite::{DatabaseFlags, Error, Put, PutFlags, Room, Snapshot};
 
 use crate::codes::Code;
 use crate::edge::{code_of, exclusive, octets, octets_of, point, reference};
@@ -145,7 +145,13 @@ pub unsafe extern "C" fn mdb_del(
         match deleted {
             Ok(true) => Ok(()),
             Ok(false) => Err(Code::NOT_FOUND),
-            Err(error) => Err(error.into()),
+            Err(error) => {
+                if matches!(error, Error::WrongKind(_)) {
+                    // The record of a named database: programs know that they must abort now.
+                    writer.mark_failed();
+                }
+                Err(error.into())
+            }
         }
     })
 }

@@ -37,6 +37,7 @@ pub unsafe extern "C" fn mdb_cursor_get(
         // SAFETY: the caller's promise.
         let cursor = unsafe { exclusive(cursor) }?;
         let txn = cursor.txn()?;
+        txn.check_free()?;
         match (&mut cursor.at, &mut txn.kind) {
             (At::Read(place), Kind::Read(read)) if op == MDB_NEXT => {
                 let (found_key, found_data) =
@@ -82,6 +83,7 @@ pub unsafe extern "C" fn mdb_cursor_count(cursor: *mut MDB_cursor, count: *mut u
             return Err(Code::INVALID_ARGUMENT);
         }
         let txn: &mut MDB_txn = cursor.txn()?;
+        txn.check_free()?;
         let counted = match (&mut cursor.at, &mut txn.kind) {
             (At::Read(place), Kind::Read(read)) => read.at_place(place)?.count()?,
             (At::Write(id), Kind::Write(writer)) => writer.get_mut().at(*id)?.count()?,

@@ -113,18 +113,19 @@ impl MDB_txn {
         self.database(dbi)
     }
 
-    /// Refuses use while a child lives, or after a reset.
+    /// Refuses use while a child lives, after a reset, and after an error that left a change incomplete.
     #[inline]
     pub(crate) fn check_free(&self) -> Outcome {
-        match self.state.get() {
-            State::Active => Ok(()),
-            State::HasChild | State::Reset => Err(Code::BAD_TXN),
+        match (self.state.get(), &self.kind) {
+            (State::Active, Kind::Read(_)) => Ok(()),
+            (State::Active, Kind::Write(writer)) if !writer.get().is_failed() => Ok(()),
+            _ => Err(Code::BAD_TXN),
         }
     }
 
     /// The engine's transaction, for changes.
     /// # Errors
-    /// EACCES if it only reads; BAD_TXN while a child lives.
+    /// EACCES if it only reads; BAD_TXN as for [`Self::check_free`].
     #[inline]
     pub(crate) fn writer(&mut self) -> Outcome<&mut WriteTxn<'static>> {
         let free = self.check_free();
