@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_uint};
 
-use fulgurite::{Error, Put, PutFlags, Room, WriteCursor};
+use fulgurite::{DatabaseFlags, Error, Put, PutFlags, Room, WriteCursor};
 
 use crate::codes::{Code, Outcome};
 use crate::cursor::{At, MDB_cursor};
@@ -40,11 +40,11 @@ pub unsafe extern "C" fn mdb_cursor_put(
         if flags & MDB_CURRENT != 0 && flags & MDB_NODUPDATA != 0 {
             return Err(Code::INVALID_ARGUMENT);
         }
-        let mut writer = write_cursor(cursor)?;
         if flags & MDB_MULTIPLE != 0 {
             // SAFETY: as above; with this flag data is an array of two.
-            return unsafe { put_many(&mut writer, wanted, data, flags) };
+            return unsafe { put_many(cursor, wanted, data, flags) };
         }
+        let mut writer = write_cursor(cursor)?;
         let put = put_flags(flags);
         let exists = if flags & MDB_RESERVE != 0 {
             match writer.reserve_with(wanted, value.mv_size, put)? {
@@ -109,7 +109,7 @@ fn write_cursor(cursor: &mut MDB_cursor) -> Outcome<WriteCursor<'_, 'static>> {
 
 /// Stores many items of one size under one key.
 unsafe fn put_many(
-    writer: &mut WriteCursor<'_, '_>,
+    cursor: &mut MDB_cursor,
     key: &[u8],
     data: *mut MDB_val,
     flags: c_uint,
@@ -117,8 +117,16 @@ unsafe fn put_many(
     // SAFETY: the caller's promise: an array of two.
     let [first, second] = unsafe { &mut *data.cast::<[MDB_val; 2]>() };
     let (len, count) = (first.mv_size, std::mem::take(&mut second.mv_size));
+    // These come before anything that is wrong with the transaction.
     if count == 0 {
         return Err(Code::INVALID_ARGUMENT);
+    }
+    if !cursor
+        .txn()?
+        .flags(cursor.database)?
+        .has(DatabaseFlags::DUP_FIXED)
+    {
+        return Err(Code::INCOMPATIBLE);
     }
     let all = MDB_val {
         mv_size: len.checked_mul(count).ok_or(Code::BAD_LENGTH)?,
@@ -126,7 +134,7 @@ unsafe fn put_many(
     };
     // SAFETY: the caller's promise: so many items are there.
     let items = unsafe { octets_of(&all) }?;
-    let (stored, complete) = writer.put_many(key, items, len, put_flags(flags))?;
+    let (stored, complete) = write_cursor(cursor)?.put_many(key, items, len, put_flags(flags))?;
     second.mv_size = stored;
     let handled = if complete { stored.max(1) - 1 } else { stored };
     first.mv_data = items

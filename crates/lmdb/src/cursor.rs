@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::ffi::c_int;
 use std::ptr;
 
-use fulgurite::{CursorId, Place};
+use fulgurite::{CursorId, Database, Place};
 
 use crate::codes::{Code, Outcome};
 use crate::edge::{code_of, exclusive, reference, store, value_of};
@@ -20,6 +20,7 @@ pub struct MDB_cursor {
     /// Null once the transaction has ended: a reader's cursor outlives it, to be renewed or closed.
     pub(crate) txn: *mut MDB_txn,
     dbi: MDB_dbi,
+    pub(crate) database: Database,
     next: *mut MDB_cursor,
     previous: *mut MDB_cursor,
 }
@@ -160,6 +161,7 @@ pub unsafe extern "C" fn mdb_cursor_open(
             at,
             txn,
             dbi,
+            database,
             next: ptr::null_mut(),
             previous: ptr::null_mut(),
         }));
@@ -214,6 +216,7 @@ pub unsafe extern "C" fn mdb_cursor_renew(txn: *mut MDB_txn, cursor: *mut MDB_cu
             return Err(Code::INVALID_ARGUMENT);
         }
         next.check_free()?;
+        renewed.database = database;
         if place.database() == database {
             place.reset();
         } else {

@@ -93,11 +93,7 @@ pub unsafe extern "C" fn mdb_dbi_flags(
         if flags.is_null() {
             return Err(Code::INVALID_ARGUMENT);
         }
-        let stored = match &txn.kind {
-            Kind::Read(read) => read.flags(database),
-            Kind::Write(writer) => writer.get().flags(database),
-        };
-        let mut found = c_uint::from(stored?.0);
+        let mut found = c_uint::from(txn.flags(database)?.0);
         if dbi == MAIN {
             found |= txn.main_flags.get();
         }
@@ -191,16 +187,16 @@ fn open_named(txn: &mut MDB_txn, name: &[u8], flags: c_uint) -> Outcome<MDB_dbi>
     if handles.is_full() {
         return Err(Code::HANDLES_FULL);
     }
-    let found = match &txn.kind {
-        Kind::Read(read) => read.flags(Database::MAIN),
-        Kind::Write(writer) => writer.get().flags(Database::MAIN),
-    };
-    if c_uint::from(found?.0) & (MDB_DUPSORT | MDB_INTEGERKEY) != 0 {
+    if c_uint::from(txn.flags(Database::MAIN)?.0) & (MDB_DUPSORT | MDB_INTEGERKEY) != 0 {
         return Err(if flags & MDB_CREATE != 0 {
             Code::INCOMPATIBLE
         } else {
             Code::NOT_FOUND
         });
+    }
+    // A name that is too long for a key is only refused where it would become one.
+    if name.len() > NAME_MAX && flags & MDB_CREATE == 0 {
+        return Err(Code::NOT_FOUND);
     }
     if name.is_empty() || name.len() > NAME_MAX {
         return Err(Code::BAD_LENGTH);

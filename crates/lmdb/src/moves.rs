@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use fulgurite::{Error, Move, PlacedCursor, Record, Snapshot, WriteCursor};
+use fulgurite::{DatabaseFlags, Error, Move, PlacedCursor, Record, Snapshot, WriteCursor};
 
 use crate::codes::{Code, Outcome};
 use crate::cursor::{At, MDB_cursor};
@@ -82,7 +82,11 @@ pub unsafe extern "C" fn mdb_cursor_count(cursor: *mut MDB_cursor, count: *mut u
         if count.is_null() {
             return Err(Code::INVALID_ARGUMENT);
         }
+        let database = cursor.database;
         let txn: &mut MDB_txn = cursor.txn()?;
+        if !txn.flags(database)?.has(DatabaseFlags::DUP_SORT) {
+            return Err(Code::INCOMPATIBLE);
+        }
         txn.check_free()?;
         let counted = match (&mut cursor.at, &mut txn.kind) {
             (At::Read(place), Kind::Read(read)) => read.at_place(place)?.count()?,

@@ -7,7 +7,7 @@ use std::cell::{Cell, RefCell};
 use std::ffi::{c_int, c_uint};
 use std::ptr::{self, NonNull};
 
-use fulgurite::{CustomOrder, Database, Environment, ReadTxn, WriteTxn};
+use fulgurite::{CustomOrder, Database, DatabaseFlags, Environment, ReadTxn, Snapshot, WriteTxn};
 
 use crate::codes::{Code, Outcome};
 use crate::cursor::CursorList;
@@ -133,6 +133,15 @@ impl MDB_txn {
             Kind::Read(_) => Err(Code::NO_ACCESS),
             Kind::Write(writer) => free.map(|()| writer.get_mut()),
         }
+    }
+
+    /// The flags of a database, as they are stored; also known when the transaction has failed.
+    pub(crate) fn flags(&self, database: Database) -> Outcome<DatabaseFlags> {
+        let stored = match &self.kind {
+            Kind::Read(read) => read.flags(database),
+            Kind::Write(writer) => writer.get().flags(database),
+        };
+        Ok(stored?)
     }
 
     pub(crate) const fn is_read(&self) -> bool {

@@ -471,13 +471,14 @@ impl Place {
         tree: &Tree,
         edge: Edge,
     ) -> Result<Option<Record<'t>>, Error> {
+        if self.state == State::Unset {
+            return Err(Error::CursorUnset);
+        }
         if !tree.has_duplicates() {
             return Err(Error::NoDuplicates);
         }
-        match self.state {
-            State::Unset => return Err(Error::CursorUnset),
-            State::Behind => return Ok(None),
-            State::On => {}
+        if self.state == State::Behind {
+            return Ok(None);
         }
         self.deleted = Deleted::No;
         self.enter_key(pages, tree, edge)?;
@@ -667,11 +668,11 @@ impl Place {
     }
 
     fn block<'t>(&mut self, pages: PageView<'t>, tree: &Tree) -> Result<Option<Record<'t>>, Error> {
-        if !tree.has_fixed_values() {
-            return Err(Error::NoDuplicates);
-        }
         if self.state == State::Unset {
             return Err(Error::CursorUnset);
+        }
+        if !tree.has_fixed_values() {
+            return Err(Error::NoDuplicates);
         }
         self.deleted = Deleted::No;
         let Some((key, value)) = self.current(pages, tree)? else {
