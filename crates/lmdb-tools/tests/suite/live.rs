@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Read;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -13,16 +14,19 @@ use crate::tools::{Side, command, compare, output, run};
 fn readers_of_both_sides_are_listed_alike() {
     let scratch = Scratch::new("readers");
     let dir = fixture("overflow").copy_to(&scratch);
-    let copies = [Side::Ours, Side::Theirs, Side::Ours].map(|side| blocked_copy(side, &dir));
+    let copies = [Side::Ours, Side::Theirs, Side::Ours].map(|side| BlockedCopy::start(side, &dir));
     for options in ["-r", "-er", "-rr", "-rf"] {
         compare("mdb_stat", &[options, "."], &dir);
     }
     let listed = output(Side::Ours, "mdb_stat", &["-r", "."], &dir, b"");
     let listed = String::from_utf8(listed).expect("text");
     for copy in &copies {
-        assert!(listed.contains(&format!("{:>10} ", copy.id())), "{listed}");
+        assert!(
+            listed.contains(&format!("{:>10} ", copy.0.id())),
+            "{listed}"
+        );
     }
-    copies.into_iter().for_each(end);
+    drop(copies);
 }
 
 #[test]
@@ -30,9 +34,9 @@ fn readers_that_died_are_cleared() {
     let scratch = Scratch::new("stale");
     let dir = fixture("overflow").copy_to(&scratch);
     // Somebody alive keeps the lock file from being made anew.
-    let witness = blocked_copy(Side::Theirs, &dir);
+    let witness = BlockedCopy::start(Side::Theirs, &dir);
     for side in [Side::Ours, Side::Theirs] {
-        end(blocked_copy(side, &dir));
+        drop(BlockedCopy::start(side, &dir));
     }
     let listed = run(Side::Ours, "mdb_stat", &["-rr", "."], &dir, b"");
     let listed = String::from_utf8(listed.stdout).expect("text");
@@ -45,7 +49,7 @@ fn readers_that_died_are_cleared() {
         "{listed}"
     );
     compare("mdb_stat", &["-rr", "."], &dir);
-    end(witness);
+    drop(witness);
 }
 
 #[test]
@@ -53,16 +57,18 @@ fn a_signal_ends_a_copy_and_nothing_is_left() {
     let scratch = Scratch::new("signalled");
     let dir = fixture("overflow").copy_to(&scratch);
     for signal in ["-TERM", "-INT", "-HUP"] {
-        let mut copy = blocked_copy(Side::Ours, &dir);
-        send(&copy, signal);
+        let mut copy = BlockedCopy::start(Side::Ours, &dir);
+        copy.send(signal);
         let mut rest = Vec::new();
-        copy.stdout
+        copy.0
+            .stdout
             .take()
             .expect("piped")
             .read_to_end(&mut rest)
             .expect("read");
         let mut said = String::new();
-        copy.stderr
+        copy.0
+            .stderr
             .take()
             .expect("piped")
             .read_to_string(&mut said)
@@ -71,7 +77,7 @@ fn a_signal_ends_a_copy_and_nothing_is_left() {
             said,
             "mdb_copy: copying failed, error 125 (Operation canceled)\n"
         );
-        assert_eq!(copy.wait().expect("wait").code(), Some(1));
+        assert_eq!(copy.0.wait().expect("wait").code(), Some(1));
         assert!(rest.len() < fs::metadata(dir.join("data.mdb")).expect("metadata").len() as usize);
     }
 }
@@ -122,37 +128,40 @@ fn reading_needs_no_lock_file_and_leaves_data_alone() {
     }
 }
 
-/// A copy that waits for somebody to read it, and holds a snapshot meanwhile.
-fn blocked_copy(side: Side, dir: &std::path::Path) -> Child {
-    let mut copy = command(side, "mdb_copy", &["."], dir);
-    let copy = copy
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("start mdb_copy");
-    let patience = Instant::now() + Duration::from_secs(20);
-    // Once the pipe is full it sleeps, with its snapshot pinned.
-    loop {
-        let wait = fs::read_to_string(format!("/proc/{}/wchan", copy.id())).unwrap_or_default();
-        if wait.contains("pipe") {
-            return copy;
+/// A copy that waits for somebody to read it, and holds a snapshot meanwhile. Killed when dropped.
+struct BlockedCopy(Child);
+
+impl BlockedCopy {
+    fn start(side: Side, dir: &Path) -> BlockedCopy {
+        let mut copy = command(side, "mdb_copy", &["."], dir);
+        let copy = copy.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let copy = BlockedCopy(copy.spawn().expect("start mdb_copy"));
+        let patience = Instant::now() + Duration::from_secs(20);
+        // Once the pipe is full it sleeps, with its snapshot pinned.
+        let channel = format!("/proc/{}/wchan", copy.0.id());
+        while !fs::read_to_string(&channel)
+            .unwrap_or_default()
+            .contains("pipe")
+        {
+            assert!(
+                Instant::now() < patience,
+                "mdb_copy does not wait for its reader"
+            );
+            std::thread::sleep(Duration::from_millis(5));
         }
-        assert!(
-            Instant::now() < patience,
-            "mdb_copy does not wait for its reader"
-        );
-        std::thread::sleep(Duration::from_millis(5));
+        copy
+    }
+
+    fn send(&self, signal: &str) {
+        let process = self.0.id().to_string();
+        let status = Command::new("kill").args([signal, &process]).status();
+        assert!(status.expect("run kill").success());
     }
 }
 
-fn send(child: &Child, signal: &str) {
-    let status = Command::new("kill")
-        .args([signal, &child.id().to_string()])
-        .status();
-    assert!(status.expect("run kill").success());
-}
-
-fn end(mut child: Child) {
-    child.kill().expect("kill");
-    child.wait().expect("wait");
+impl Drop for BlockedCopy {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
