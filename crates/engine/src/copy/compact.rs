@@ -3,8 +3,8 @@
 use std::io::Write;
 
 use fulgurite_format::{
-    DatabaseFlags, Format, LeafNode, META_PAGES, Malformed, Meta, NodeFlags, PageFlags, PageKind,
-    PageMut, Pgno, TREE_RECORD_LEN, TreeRecord, Txnid, V09, copy_used, write_overflow_header,
+    DatabaseFlags, LeafNode, META_PAGES, Malformed, Meta, NodeFlags, PageKind, PageMut, Pgno,
+    TREE_RECORD_LEN, TreeRecord, Txnid, V09, copy_used, write_overflow_header,
 };
 
 use super::count;
@@ -70,8 +70,17 @@ enum Holder {
     Meta,
     /// A named database: values, duplicates.
     Main,
-    /// The duplicates of one key: nothing but keys.
-    Duplicates,
+    /// The duplicates of one key, on leaves of this kind: nothing but keys.
+    Duplicates(PageKind),
+}
+
+impl Holder {
+    const fn leaf_kind(self) -> PageKind {
+        match self {
+            Holder::Meta | Holder::Main => PageKind::Leaf,
+            Holder::Duplicates(kind) => kind,
+        }
+    }
 }
 
 /// Renumbers the trees of a snapshot, children before parents, and writes them unless only their number is asked.
@@ -108,8 +117,6 @@ impl<'p, 'w> Trees<'p, 'w> {
     fn subtree(&mut self, pgno: Pgno, depth: u16, holder: Holder) -> Result<Pgno, Error> {
         if depth > 1 {
             self.branch(pgno, depth, holder)
-        } else if holder == Holder::Duplicates && is_packed(self.pages.page(pgno)?) {
-            self.packed(pgno)
         } else {
             self.leaf(pgno, holder)
         }
@@ -135,10 +142,14 @@ impl<'p, 'w> Trees<'p, 'w> {
     }
 
     fn leaf(&mut self, pgno: Pgno, holder: Holder) -> Result<Pgno, Error> {
-        let page = self.pages.tree_page(pgno, PageKind::Leaf)?;
+        let page = self.pages.tree_page(pgno, holder.leaf_kind())?;
+        let nodes = match holder.leaf_kind() {
+            PageKind::Packed(_) => 0,
+            _ => page.len(),
+        };
         // Entries that refer to other pages, and where those are in the copy.
         let mut moved = Vec::new();
-        for index in 0..page.len() {
+        for index in 0..nodes {
             let node = page.leaf(index).map_err(Error::at(pgno))?;
             if node.flags.0 & (NodeFlags::OVERFLOW | NodeFlags::SUB_TREE) != 0 {
                 moved.push((index, self.referred(pgno, index, &node, holder)?));
@@ -157,13 +168,6 @@ impl<'p, 'w> Trees<'p, 'w> {
                 *word = to.0.to_le_bytes();
             }
         }
-        Ok(new)
-    }
-
-    /// A page of fixed-size duplicates.
-    fn packed(&mut self, pgno: Pgno) -> Result<Pgno, Error> {
-        let new = self.take(1)?;
-        self.write(pgno, new)?;
         Ok(new)
     }
 
@@ -186,14 +190,18 @@ impl<'p, 'w> Trees<'p, 'w> {
         holder: Holder,
     ) -> Result<Pgno, Error> {
         let flags = node.flags.0;
-        let below = match (flags, holder) {
-            (NodeFlags::OVERFLOW, Holder::Meta | Holder::Main) => return self.run(leaf, node),
-            (NodeFlags::SUB_TREE, Holder::Meta) => Holder::Main,
-            (SUB_DATABASE, Holder::Meta | Holder::Main) => Holder::Duplicates,
-            _ => return Err(Error::at(leaf)(Malformed::NodeFlags { index, flags })),
-        };
+        if flags == NodeFlags::OVERFLOW && !matches!(holder, Holder::Duplicates(_)) {
+            return self.run(leaf, node);
+        }
         let record = TreeRecord::read(node.data).filter(|_| node.data.len() == TREE_RECORD_LEN);
         let record = record.ok_or_else(|| Error::at(leaf)(Malformed::TreeRecord))?;
+        let below = match (flags, holder) {
+            (NodeFlags::SUB_TREE, Holder::Meta) => Holder::Main,
+            (SUB_DATABASE, Holder::Meta | Holder::Main) => {
+                Holder::Duplicates(duplicate_leaf(&record))
+            }
+            _ => return Err(Error::at(leaf)(Malformed::NodeFlags { index, flags })),
+        };
         self.tree(&record, below, leaf)
     }
 
@@ -231,8 +239,10 @@ impl<'p, 'w> Trees<'p, 'w> {
     }
 }
 
-/// Whether a page, said to be a leaf, holds fixed-size items without nodes.
-fn is_packed(page: &[u8]) -> bool {
-    let flags = page.get(V09::FLAGS_AT..).and_then(<[u8]>::first_chunk);
-    flags.is_some_and(|flags| u16::from_le_bytes(*flags) & PageFlags::PACKED != 0)
+/// What the leaves of a tree of duplicates are.
+fn duplicate_leaf(record: &TreeRecord) -> PageKind {
+    match u16::try_from(record.pad) {
+        Ok(len) if record.flags.has(DatabaseFlags::DUP_FIXED) => PageKind::Packed(len),
+        _ => PageKind::Leaf,
+    }
 }

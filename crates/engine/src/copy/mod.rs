@@ -19,12 +19,11 @@ use std::io::Write;
 use std::os::fd::BorrowedFd;
 use std::path::Path;
 
-use fulgurite_format::Meta;
+use fulgurite_format::{META_PAGES, Meta};
 
-use crate::{Environment, Error, ReadTxn};
-
-/// How often a copy tries to find the meta page of its snapshot while writers keep replacing it.
-const ATTEMPTS: usize = 1000;
+use crate::tree::Pages;
+use crate::txn::Sealed;
+use crate::{Database, Environment, Error, ReadTxn};
 
 impl Environment {
     /// Copies the newest snapshot to a new environment at `path`: into that directory, which must exist, or to that
@@ -77,19 +76,17 @@ impl Environment {
     }
 }
 
-/// A pinned snapshot and what its meta page says.
+/// A pinned snapshot, and what its meta page said when it was pinned.
 fn pin(environment: &Environment) -> Result<(ReadTxn<'_>, Meta), Error> {
-    let mut txn = environment.read()?;
-    for _ in 0..ATTEMPTS {
-        let meta = environment.mapping().meta_of(txn.id());
-        // The page is written again only after the next commit has been published.
-        let untouched = environment
-            .lock()
-            .is_none_or(|lock| lock.last_txnid() <= txn.id());
-        if untouched && let Some(meta) = meta? {
-            return Ok((txn, meta));
-        }
-        txn.refresh()?;
-    }
-    Err(Error::LockBroken)
+    let txn = environment.read()?;
+    // The page may be that of a younger transaction by now: the map's size is then possibly larger, which does no harm.
+    let page = environment.mapping().read_meta(txn.id().0 % META_PAGES)?;
+    let meta = Meta {
+        free: txn.tree(Database::FREE_LIST)?.record,
+        main: txn.tree(Database::MAIN)?.record,
+        last: txn.pages().last(),
+        txnid: txn.id(),
+        ..page
+    };
+    Ok((txn, meta))
 }

@@ -118,6 +118,27 @@ fn a_pipe_gets_the_same_octets() {
 }
 
 #[test]
+fn the_previous_snapshot_is_copied_as_the_only_one() {
+    let scratch = Scratch::new("previous-copy");
+    let dir = fixture("churn").copy_to(&scratch);
+    let newest = copy(&open(&dir), true);
+    let environment = Environment::options()
+        .previous_snapshot(true)
+        .read_only(true)
+        .open(&dir)
+        .expect("open");
+    let listed = [false, true].map(|compact| {
+        let target = scratch.join(&format!("target-{compact}"));
+        fs::create_dir(&target).expect("make a directory");
+        environment.copy_to_path(&target, compact).expect("copy");
+        assert_sound(&target, "a copy of the previous snapshot");
+        assert!(real_copy(&target, true) != newest);
+        crate::real_tools::run("mdb_dump", &["-a"], &target)
+    });
+    assert_eq!(listed[0], listed[1]);
+}
+
+#[test]
 fn a_failed_copy_leaves_no_file() {
     let (cases, _) = corrupt_cases();
     let (mut refused, mut copied) = (0, 0);
