@@ -234,7 +234,12 @@ impl WriteTxn<'_> {
     ) -> Result<Done, Error> {
         let database = place.database();
         let mut path = Path::new();
-        let done = self.put_in(database, &mut path, key, value, flags)?;
+        let done = self.put_in(database, &mut path, key, value, flags);
+        if let Err(Error::WrongKind(_)) = done {
+            place.arrive(self.pages(), &self.tree(database)?, path)?;
+            return done;
+        }
+        let done = done?;
         let tree = self.tree(database)?;
         match done {
             Done::Stored(true) if !tree.has_duplicates() => {
