@@ -8,6 +8,7 @@ use super::commit;
 use super::snapshot::Sealed;
 use super::trees::{self, OpenTree};
 use super::write::WriteTxn;
+use crate::cursor::{Gone, Place};
 use crate::env::Database;
 use crate::tree::{self, Pages, Path, Tree};
 use crate::{Error, KeyOrder};
@@ -150,18 +151,36 @@ impl WriteTxn<'_> {
         }
         self.clear_database(database)?;
         self.park_others(Database::MAIN)?;
+        let name = self.environment().names().name(database).to_vec();
+        let mut path = Path::new();
         self.guarded(|txn| {
             let mut main = txn.main()?;
-            let mut path = Path::new();
-            let name = txn.environment.names().name(database);
-            if tree::seek(txn.pages(), &main, name, &mut path)? {
+            if tree::seek(txn.pages(), &main, &name, &mut path)? {
                 tree::touch_path(&mut txn.pages, &mut main, &mut path)?;
                 tree::remove(&mut txn.pages, &mut main, &mut path)?;
             }
             txn.set_tree(Database::MAIN, main);
             txn.trees.get_mut().set(database, None);
             Ok(())
-        })
+        })?;
+        self.leave_record(&name, path)
+    }
+
+    /// Moves cursors off the record of a database that is no more.
+    fn leave_record(&mut self, name: &[u8], mut path: Path) -> Result<(), Error> {
+        if !self.has_cursors() {
+            return Ok(());
+        }
+        let main = self.main()?;
+        tree::seek(self.pages(), &main, name, &mut path)?;
+        let mut place = Place::new(Database::MAIN);
+        place.arrive(self.pages(), &main, path)?;
+        place.mark_deleted(true);
+        let gone = Gone {
+            key: name,
+            value: None,
+        };
+        self.others_follow(&gone, &place)
     }
 
     /// Gives up the pages of all named databases; their records stay.

@@ -162,14 +162,26 @@ impl<'env> WriteTxn<'env> {
             key: &key,
             value: value.as_deref().filter(|_| !whole_key),
         };
-        if self.has_cursors() {
-            // The others follow to the same place; they find their own way to it.
-            let tree = self.tree(database)?;
-            let mut there = place.clone();
-            there.park(self.pages(), &tree)?;
-            self.cursors.follow(&gone, &there);
-        }
+        self.others_follow(&gone, place)?;
         Ok(true)
+    }
+
+    /// Moves the other cursors that stood on a deleted record to where `place` stands now. In an empty tree nothing
+    /// stands anywhere.
+    pub(super) fn others_follow(&mut self, gone: &Gone<'_>, place: &Place) -> Result<(), Error> {
+        if !self.has_cursors() {
+            return Ok(());
+        }
+        let tree = self.tree(place.database())?;
+        if tree.record.root.is_none() {
+            self.cursors.reset(Some(place.database()));
+            return Ok(());
+        }
+        // They find their own way to it.
+        let mut there = place.clone();
+        there.park(self.pages(), &tree)?;
+        self.cursors.follow(gone, &there);
+        Ok(())
     }
 
     /// Puts the place of a deleted record on what comes after it.
