@@ -424,6 +424,8 @@ impl Place {
         tree: &Tree,
     ) -> Result<Option<Record<'t>>, Error> {
         if !tree.has_duplicates() {
+            // Only moves to the next key stay where something was deleted.
+            self.deleted = Deleted::No;
             return self.next(pages, tree);
         }
         match self.state {
@@ -450,10 +452,8 @@ impl Place {
         if !tree.has_duplicates() {
             return self.previous(pages, tree);
         }
-        match self.state {
-            State::Unset => return self.edge(pages, tree, Edge::Last),
-            State::Behind => return Ok(None),
-            State::On => {}
+        if self.state != State::On {
+            return self.edge(pages, tree, Edge::Last);
         }
         if std::mem::replace(&mut self.deleted, Deleted::No) == Deleted::Key {
             return Ok(None);

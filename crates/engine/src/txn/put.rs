@@ -251,7 +251,9 @@ impl WriteTxn<'_> {
                 let pair = tree.has_duplicates()
                     && !flags.has(PutFlags::NO_OVERWRITE)
                     && !flags.has(PutFlags::APPEND);
-                if pair {
+                if pair && flags.has(PutFlags::APPEND_DUP) {
+                    place.go(self.pages(), &tree, crate::Move::LastDup)?;
+                } else if pair {
                     place.enter_value(self.pages(), &tree, value)?;
                 } else if flags.has(PutFlags::APPEND) {
                     place.go(self.pages(), &tree, crate::Move::Last)?;

@@ -285,6 +285,10 @@ impl Sealed for ReadTxn<'_> {
         }
     }
 
+    fn tree_anyway(&self, database: Database) -> Result<Tree, Error> {
+        self.tree(database)
+    }
+
     #[inline]
     fn with_tree<T>(
         &self,

@@ -55,6 +55,9 @@ pub trait Sealed {
     fn pages(&self) -> PageView<'_>;
     #[doc(hidden)]
     fn tree(&self, database: Database) -> Result<Tree, Error>;
+    /// The tree, also of a write transaction that has failed: its properties hold nevertheless.
+    #[doc(hidden)]
+    fn tree_anyway(&self, database: Database) -> Result<Tree, Error>;
     /// Works on a tree without copying it; the work must not ask for trees itself.
     #[doc(hidden)]
     fn with_tree<T>(
@@ -99,7 +102,7 @@ pub trait Snapshot: Sealed {
     /// # Errors
     /// As [`Snapshot::get`].
     fn flags(&self, database: Database) -> Result<DatabaseFlags, Error> {
-        let flags = self.tree(database)?.record.flags;
+        let flags = self.tree_anyway(database)?.record.flags;
         Ok(DatabaseFlags(flags.0 & DatabaseFlags::PERSISTENT))
     }
 
@@ -107,14 +110,14 @@ pub trait Snapshot: Sealed {
     /// # Errors
     /// As [`Snapshot::get`].
     fn compare_keys(&self, database: Database, a: &[u8], b: &[u8]) -> Result<Ordering, Error> {
-        Ok(self.tree(database)?.order.compare(a, b))
+        Ok(self.tree_anyway(database)?.order.compare(a, b))
     }
 
     /// Compares two values of one key as a database orders them.
     /// # Errors
     /// As [`Snapshot::get`].
     fn compare_values(&self, database: Database, a: &[u8], b: &[u8]) -> Result<Ordering, Error> {
-        Ok(self.tree(database)?.value_order.compare(a, b))
+        Ok(self.tree_anyway(database)?.value_order.compare(a, b))
     }
 
     /// The value of a key; the first, if it has several. Touches one page per level and allocates nothing.

@@ -16,7 +16,7 @@ use crate::env::Database;
 use crate::reader::{LockFile, broken};
 use crate::space::{PageView, WriterPages, free_tree};
 use crate::tree::{self, Tree};
-use crate::{DatabaseFlags, Environment, Error};
+use crate::{Environment, Error};
 
 /// The write transaction of an environment: there is one at a time, over all threads and processes.
 ///
@@ -251,6 +251,11 @@ impl Sealed for WriteTxn<'_> {
         if self.failed {
             return Err(Error::TransactionFailed);
         }
+        self.tree_anyway(database)
+    }
+
+    #[inline]
+    fn tree_anyway(&self, database: Database) -> Result<Tree, Error> {
         let known = self.trees.borrow().known(database);
         match known {
             Some(tree) => Ok(tree),
@@ -274,16 +279,4 @@ impl Sealed for WriteTxn<'_> {
     }
 }
 
-impl Snapshot for WriteTxn<'_> {
-    /// As in any snapshot; a failed transaction still knows the flags.
-    fn flags(&self, database: Database) -> Result<DatabaseFlags, Error> {
-        let known = self.trees.borrow().known(database);
-        let tree = match known {
-            Some(tree) => tree,
-            None => self.load_tree(database)?,
-        };
-        Ok(DatabaseFlags(
-            tree.record.flags.0 & DatabaseFlags::PERSISTENT,
-        ))
-    }
-}
+impl Snapshot for WriteTxn<'_> {}
