@@ -6,8 +6,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use fulgurite::{
-    CursorId, Database, DatabaseFlags, Durability, Environment, Move, Put, PutFlags, Snapshot,
-    WriteTxn,
+    CursorId, Database, DatabaseFlags, Durability, Environment, Move, Put, PutFlags, Room,
+    Snapshot, WriteTxn,
 };
 use fulgurite_testkit::{Random, Scratch, quick_or_long, run_bounded, seed};
 
@@ -367,4 +367,33 @@ fn every_kind_of_duplicates_agrees_with_a_set_of_pairs() {
             run(kind, seed, quick_or_long(12, 40));
         }
     }
+}
+
+/// Room that a cursor reserves is where its key belongs, at the borders of leaves too.
+#[test]
+fn cursors_reserve_room_in_order() {
+    let scratch = Scratch::new("reserved");
+    let environment = Environment::options()
+        .durability(Durability::NoSync)
+        .open(scratch.path())
+        .unwrap();
+    let mut random = Random::new(seed("reserved", 3));
+    let mut txn = environment.write().unwrap();
+    let mut model = std::collections::BTreeMap::new();
+    for _ in 0..3000 {
+        let key = (random.below(100_000) as u32).to_be_bytes();
+        let len = random.between(1, 300);
+        let mut cursor = txn.cursor_mut(Database::MAIN).unwrap();
+        match cursor.reserve_with(&key, len, PutFlags::NONE).unwrap() {
+            Room::Empty(room) => room.fill(7),
+            Room::Exists(_) => panic!("nothing forbids to overwrite"),
+        }
+        model.insert(key, len);
+        let expected = model.range(key..).nth(1).map(|(key, _)| key.to_vec());
+        let next = cursor.next().unwrap().map(|(key, _)| key.to_vec());
+        assert_eq!(next, expected);
+    }
+    txn.commit().unwrap();
+    let report = fulgurite::check::check_file(&scratch.path().join("data.mdb")).unwrap();
+    assert!(report.is_sound(), "{report}");
 }

@@ -188,8 +188,8 @@ impl WriteTxn<'_> {
     ) -> Result<Room<'_>, Error> {
         let mut place = self.cursors.take(id)?;
         let database = place.database();
-        let found = self.reserve_place(&mut place, key, len, flags);
-        let mut path = place.way();
+        let mut path = Path::new();
+        let found = self.reserve_place(&mut place, &mut path, key, len, flags);
         if matches!(found, Ok((_, Some(_)))) {
             place.park_on(key, None);
         }
@@ -206,6 +206,7 @@ impl WriteTxn<'_> {
     fn reserve_place(
         &mut self,
         place: &mut Place,
+        path: &mut Path,
         key: &[u8],
         len: usize,
         flags: PutFlags,
@@ -217,11 +218,13 @@ impl WriteTxn<'_> {
         }
         if flags.has(PutFlags::CURRENT) {
             self.check_current(place, &tree, key)?;
+            *path = place.way();
             return Ok((tree, Some(true)));
         }
-        let mut path = Path::new();
-        let found = self.find_place(database, &tree, &mut path, key, flags)?;
-        place.arrive(self.pages(), &tree, path)?;
+        let found = self.find_place(database, &tree, path, key, flags)?;
+        if found.is_none() {
+            place.arrive(self.pages(), &tree, path.clone())?;
+        }
         Ok((tree, found))
     }
 

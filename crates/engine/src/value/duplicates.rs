@@ -152,6 +152,10 @@ pub(crate) fn seek_value<'p, P: Pages<'p>>(
     let node = pages.leaf_node(leaf)?;
     match values_of(pages, tree, leaf.pgno, &node)? {
         Values::One(old) => Ok((ValueAt::One, tree.value_order.compare(value, old).is_eq())),
+        _ if value.is_empty() => Err(Error::DuplicateLength {
+            len: 0,
+            max: P::Format::key_max(pages.page_size()),
+        }),
         Values::Page(page) => {
             let (index, exact) = tree::lower_bound_in(&page, tree.value_order, value)
                 .map_err(Error::at(leaf.pgno))?;
