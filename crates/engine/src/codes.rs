@@ -48,6 +48,7 @@ impl Error {
             Error::WrongKind(_)
             | Error::MainUnsuitable
             | Error::OrderMismatch { .. }
+            | Error::ValueMismatch { .. }
             | Error::NoDuplicates
             | Error::NoPrefixes
             | Error::HasDuplicates => INCOMPATIBLE,

@@ -115,6 +115,14 @@ pub enum Error {
         /// The order it has.
         found: crate::KeyOrder,
     },
+    /// The multimap exists with another kind of values than asked for.
+    #[error("multimap '{name}' exists with {found:?} values")]
+    ValueMismatch {
+        /// Its name.
+        name: String,
+        /// The kind it has.
+        found: crate::ValueKind,
+    },
     /// All places for open databases are taken.
     #[error("{0} databases are open; raise the limit when opening the environment")]
     DatabasesFull(usize),
@@ -199,6 +207,7 @@ impl Error {
                 | Error::WrongKind(_)
                 | Error::MainUnsuitable
                 | Error::OrderMismatch { .. }
+                | Error::ValueMismatch { .. }
                 | Error::DuplicateLength { .. }
                 | Error::FixedSize { .. }
                 | Error::NoDuplicates

@@ -45,6 +45,7 @@ mod copy;
 mod cursor;
 mod env;
 mod error;
+mod multimap;
 mod order;
 mod range;
 mod reader;
@@ -61,6 +62,7 @@ pub use env::{
 pub use error::Error;
 pub use fulgurite_format::{DatabaseFlags, Malformed, Pgno, Txnid};
 pub use fulgurite_os::{DiskObserver, DiskStep};
+pub use multimap::{Multimap, ValueKind};
 pub use order::{CustomOrder, KeyOrder};
 pub use range::{FirstValues, KeyRange, Keys, Records, Values};
 pub use txn::{NestedTxn, ParkedReader, Put, PutFlags, ReadTxn, Room, Snapshot, Stat, WriteTxn};

@@ -224,6 +224,15 @@ impl Subject {
             self.check_prefix(txn, db);
             self.check_values(txn, db);
         }
+        let keys: Vec<Vec<u8>> = (0..self.random.below(60)).map(|_| self.any_key()).collect();
+        let one_by_one = keys.iter().map(|key| txn.get(db, key).unwrap());
+        let mut values = vec![None; 3];
+        txn.get_many(db, &keys, &mut values).unwrap();
+        assert_eq!(values, one_by_one.collect::<Vec<_>>());
+        for (key, value) in keys.iter().zip(values) {
+            let first = self.model.iter().find(|pair| pair.0 == *key);
+            assert_eq!(value, first.map(|pair| &*pair.1));
+        }
     }
 
     fn check_range(
@@ -238,7 +247,11 @@ impl Subject {
         let mut reversed = collect(range().rev());
         reversed.reverse();
         assert_eq!(reversed, expected, "{bounds:?} backwards");
-        assert_eq!(self.from_both_ends(range()), expected, "{bounds:?} mixed");
+        assert_eq!(
+            self.take_from_both_ends(range()),
+            expected,
+            "{bounds:?} mixed"
+        );
 
         let counted = txn.count_range(db, bounds.clone()).unwrap();
         assert_eq!(counted, expected.len() as u64, "{bounds:?} counted");
@@ -251,7 +264,7 @@ impl Subject {
         let mut firsts = expected.to_vec();
         firsts.dedup_by(|later, first| later.0 == first.0);
         assert_eq!(collect(range().first_values()), firsts, "{bounds:?} firsts");
-        assert_eq!(self.from_both_ends(range().first_values()), firsts);
+        assert_eq!(self.take_from_both_ends(range().first_values()), firsts);
         let keys: Vec<&[u8]> = firsts.iter().map(|pair| &*pair.0).collect();
         let found: Result<Vec<_>, _> = range().keys().collect();
         assert_eq!(found.unwrap(), keys, "{bounds:?} keys");
@@ -260,7 +273,7 @@ impl Subject {
     }
 
     /// Takes records from either end, at random, until both ends have none, and puts them in order.
-    fn from_both_ends<'t>(
+    fn take_from_both_ends<'t>(
         &mut self,
         mut records: impl DoubleEndedIterator<Item = Result<Record<'t>, Error>>,
     ) -> Vec<Pair> {
@@ -431,6 +444,11 @@ fn an_empty_database_has_empty_ranges() {
     assert!(txn.range(main, "a"..="b").unwrap().next().is_none());
     assert!(txn.prefix(main, b"a").unwrap().next_back().is_none());
     assert!(txn.values(main, b"a").unwrap().next().is_none());
+    assert_eq!(txn.count_range(main, "a"..).unwrap(), 0);
+    assert_eq!(txn.estimate_range(main, "a"..).unwrap(), 0);
+    let mut values = Vec::new();
+    txn.get_many(main, &["a", "b"], &mut values).unwrap();
+    assert_eq!(values, [None, None]);
 }
 
 #[test]

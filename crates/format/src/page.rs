@@ -295,6 +295,17 @@ impl<'a, F: Format> Page<'a, F> {
         self.key_if_sound(index).ok_or(Malformed::Node(index))
     }
 
+    /// The page from where entry `index` begins in it, without looking at the entry; `None` if there is no such entry.
+    #[must_use]
+    #[inline(always)]
+    pub fn from_entry(&self, index: usize) -> Option<&'a [u8]> {
+        let at = match self.kind {
+            PageKind::Packed(len) => F::HEADER_LEN + index * usize::from(len),
+            PageKind::Branch | PageKind::Leaf => self.offset_if_sound(index)?,
+        };
+        self.bytes.get(at..)
+    }
+
     /// The first entry from `from` on whose key is not smaller than the one sought, and whether it is equal; one behind
     /// the last entry if all are smaller. `compare` orders an entry's key against the one sought.
     /// # Errors

@@ -10,6 +10,7 @@ mod count;
 mod entries;
 mod estimate;
 mod iter;
+mod many;
 mod values;
 
 pub use bounds::KeyRange;
@@ -17,4 +18,5 @@ pub(crate) use bounds::{Behind, Gap};
 pub(crate) use count::count;
 pub(crate) use estimate::estimate;
 pub use iter::{FirstValues, Keys, Records};
+pub(crate) use many::get_many;
 pub use values::Values;

@@ -98,7 +98,7 @@ fn branch_mut<F: Format>(bytes: &mut [u8], pgno: Pgno) -> Result<PageMut<'_, F>,
 
 /// The child of a branch entry, checked to be a page the snapshot has.
 #[inline]
-pub(super) fn child_at<'p, P: Pages<'p>>(
+pub(crate) fn child_at<'p, P: Pages<'p>>(
     pages: P,
     page: &Page<'p, P::Format>,
     pgno: Pgno,

@@ -10,7 +10,7 @@ use crate::env::Database;
 use crate::range::{self, Behind, Gap, KeyRange, Records, Values};
 use crate::space::PageView;
 use crate::tree::{self, Pages, Tree};
-use crate::{Environment, Error, value};
+use crate::{Environment, Error, Multimap, value};
 
 /// Statistics of a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,6 +98,13 @@ pub trait Snapshot: Sealed {
         names.intern(name)
     }
 
+    /// Opens a multimap: a database whose keys have several values; `None` is the unnamed main one.
+    /// # Errors
+    /// [`Error::NoDuplicates`] if its keys have one value each; as [`Snapshot::open_database`].
+    fn open_multimap(&self, name: Option<&str>) -> Result<Multimap, Error> {
+        Multimap::of(self, self.open_database(name)?)
+    }
+
     /// The flags of a database, as the file records them.
     /// # Errors
     /// As [`Snapshot::get`].
@@ -148,6 +155,28 @@ pub trait Snapshot: Sealed {
             Move::Next => place.next(pages, tree),
             step => place.go(pages, tree, step),
         })
+    }
+
+    /// The values of many keys, as [`Snapshot::get`] finds them, in the order of the keys. `values` is emptied first; its
+    /// memory is used again.
+    ///
+    /// Sixteen keys at a time are sought in step, so that waiting for memory overlaps: the larger a database is
+    /// compared with the processor's caches, the more that is worth. Of one that fits the caches it costs what as many
+    /// calls of [`Snapshot::get`] cost.
+    /// # Errors
+    /// As [`Snapshot::get`], the first met: they are about the file, not about single keys. `values` is empty then.
+    fn get_many<'t, K: AsRef<[u8]>>(
+        &'t self,
+        database: Database,
+        keys: &[K],
+        values: &mut Vec<Option<&'t [u8]>>,
+    ) -> Result<(), Error> {
+        values.clear();
+        let found = range::get_many(self.pages(), &self.tree(database)?, keys, values);
+        if found.is_err() {
+            values.clear();
+        }
+        found
     }
 
     /// The records whose keys are in a range, from both ends. Finds the ends with one search each, a short range with
