@@ -389,6 +389,10 @@ unsafe fn commit(txn: *mut MDB_txn) -> Outcome {
         Kind::Write(writer) => match unsafe { txn.parent.as_mut() } {
             Some(parent) => {
                 let result = writer.get_mut().commit_nested();
+                if result.is_err() {
+                    // A child that cannot be committed takes its parent along.
+                    writer.get_mut().mark_failed();
+                }
                 parent.child_ended(&txn, result.is_ok().then_some(&private));
                 if result.is_err() {
                     parent.forget(&private);

@@ -122,6 +122,11 @@ impl Place {
         self.at_end
     }
 
+    /// Whether it stands on a key, if only behind the key's last value.
+    pub(crate) fn has_key(&self) -> bool {
+        self.state == State::On
+    }
+
     /// Whether the cursor stands on a key with one value.
     #[must_use]
     pub const fn is_single(&self) -> bool {
@@ -238,6 +243,14 @@ impl Place {
 
     fn forget_leaf(&mut self) {
         self.leaf = (Pgno::NONE, Checked::EMPTY);
+    }
+
+    fn forget_all_but_deletion(&mut self) {
+        let deleted = self.deleted;
+        self.forget_flags();
+        if deleted == Deleted::Key {
+            self.deleted = deleted;
+        }
     }
 
     fn forget_flags(&mut self) {
@@ -424,8 +437,11 @@ impl Place {
         tree: &Tree,
     ) -> Result<Option<Record<'t>>, Error> {
         if !tree.has_duplicates() {
-            // Only moves to the next key stay where something was deleted.
-            self.deleted = Deleted::No;
+            // What comes after a deleted record is not under the same key.
+            if self.deleted == Deleted::Key {
+                self.deleted = Deleted::No;
+                return Ok(None);
+            }
             return self.next(pages, tree);
         }
         match self.state {
@@ -754,13 +770,15 @@ impl Place {
     }
 
     /// Stands on the first value of the key a way leads to, or of the next key if it leads behind a leaf's last.
+    ///
+    /// That it is the successor of something deleted is forgotten by moves only.
     pub(crate) fn arrive(
         &mut self,
         pages: PageView<'_>,
         tree: &Tree,
         path: Path,
     ) -> Result<(), Error> {
-        self.forget_flags();
+        self.forget_all_but_deletion();
         self.forget_leaf();
         self.is_parked = false;
         self.path = path;
@@ -790,7 +808,7 @@ impl Place {
 
     /// Notes a record that was just stored as the one it stands on.
     pub(crate) fn park_on(&mut self, key: &[u8], value: Option<&[u8]>) {
-        self.forget_flags();
+        self.forget_all_but_deletion();
         self.state = State::On;
         self.value = AtValue::One;
         self.key.clear();

@@ -276,6 +276,9 @@ impl WriteTxn<'_> {
     ) -> Result<Done, Error> {
         let database = place.database();
         let tree = self.checked_tree(database, key, value.len())?;
+        if tree.has_duplicates() {
+            self.check_value(&tree, value)?;
+        }
         self.check_current(place, &tree, key)?;
         if !tree.has_duplicates() {
             self.park_others(database)?;
@@ -288,7 +291,6 @@ impl WriteTxn<'_> {
             }
             return Ok(Done::Stored(good));
         }
-        self.check_value(&tree, value)?;
         if flags.has(PutFlags::NO_DUP_DATA) && !place.is_single() {
             return Err(Error::Flags);
         }
@@ -315,7 +317,7 @@ impl WriteTxn<'_> {
                 Removed::Value(_) if exact => {
                     let leaf = leaf_of(&path, &tree)?;
                     let (at, _) = value::seek_value(txn.pages(), &tree, leaf, value)?;
-                    value::add_value(&mut txn.pages, &mut tree, &mut path, at, value)?;
+                    value::add_value(&mut txn.pages, &mut tree, &mut path, at, &own, value)?;
                 }
                 _ => {
                     tree::touch_path(&mut txn.pages, &mut tree, &mut path)?;
@@ -362,7 +364,7 @@ impl WriteTxn<'_> {
             return Ok(Done::Exists);
         };
         if exact && tree.has_duplicates() {
-            return self.put_beside(database, tree, path, value, flags);
+            return self.put_beside(database, tree, path, (key, value), flags);
         }
         self.park_others(database)?;
         self.store(database, tree, path, exact, key, value)
@@ -375,7 +377,7 @@ impl WriteTxn<'_> {
         database: Database,
         tree: Tree,
         path: &mut Path,
-        value: &[u8],
+        (key, value): (&[u8], &[u8]),
         flags: PutFlags,
     ) -> Result<Done, Error> {
         let leaf = leaf_of(path, &tree)?;
@@ -400,7 +402,7 @@ impl WriteTxn<'_> {
                 tree::touch_path(&mut txn.pages, &mut tree, path)?;
                 true
             } else {
-                value::add_value(&mut txn.pages, &mut tree, path, at, value)?
+                value::add_value(&mut txn.pages, &mut tree, path, at, key, value)?
             };
             txn.set_tree(database, tree);
             Ok(Done::Stored(good))
@@ -430,7 +432,11 @@ impl WriteTxn<'_> {
             return Ok(None);
         }
         if exact {
-            self.check_plain_record(database, path)?;
+            if let Err(error) = self.check_plain_record(database, path) {
+                // As in the original, the attempt counts as a change.
+                self.touch(database, *tree, path)?;
+                return Err(error);
+            }
         } else if tree.order == KeyOrder::Integer {
             let page = self.pages().tree_page(leaf.pgno, tree.leaf)?;
             let near = page
@@ -439,6 +445,16 @@ impl WriteTxn<'_> {
             check_same_size(tree, near, key)?;
         }
         Ok(Some(exact))
+    }
+
+    fn touch(&mut self, database: Database, mut tree: Tree, path: &mut Path) -> Result<(), Error> {
+        self.park_others(database)?;
+        self.guarded(|txn| {
+            txn.pages.spill_if_full()?;
+            tree::touch_path(&mut txn.pages, &mut tree, path)?;
+            txn.set_tree(database, tree);
+            Ok(())
+        })
     }
 
     /// Goes behind the last key; `false`, and on it, if it is not smaller than this one.

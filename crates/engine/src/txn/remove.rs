@@ -138,11 +138,19 @@ impl<'env> WriteTxn<'env> {
         let database = place.database();
         let tree = self.tree(database)?;
         place.unpark(self.pages(), &tree)?;
-        let Some((key, value)) = place.go(self.pages(), &tree, Move::Current)? else {
-            return Ok(false);
+        let current = place.go(self.pages(), &tree, Move::Current)?;
+        let (key, value) = match current {
+            Some((key, value)) => {
+                let one_of_several = tree.has_duplicates() && !all_values;
+                (key.to_vec(), one_of_several.then(|| value.to_vec()))
+            }
+            // Behind the last value of a key there is still the key.
+            None if all_values && place.has_key() => {
+                let key = value::key_at(self.pages(), &tree, &place.way())?;
+                (key.to_vec(), None)
+            }
+            None => return Ok(false),
         };
-        let key = key.to_vec();
-        let value = (tree.has_duplicates() && !all_values).then(|| value.to_vec());
         self.check_plain_record(database, &place.way())?;
         self.park_others(database)?;
         let mut path = place.way();

@@ -150,7 +150,12 @@ pub(crate) fn seek_value<'p, P: Pages<'p>>(
     value: &[u8],
 ) -> Result<(ValueAt, bool), Error> {
     let node = pages.leaf_node(leaf)?;
-    match values_of(pages, tree, leaf.pgno, &node)? {
+    let values = values_of(pages, tree, leaf.pgno, &node)?;
+    if value.is_empty() && !matches!(values, Values::One(_)) {
+        let max = P::Format::key_max(pages.page_size());
+        return Err(Error::DuplicateLength { len: 0, max });
+    }
+    match values {
         Values::One(old) => Ok((ValueAt::One, tree.value_order.compare(value, old).is_eq())),
         _ if value.is_empty() => Err(Error::DuplicateLength {
             len: 0,
@@ -199,6 +204,7 @@ pub(crate) fn add_value<P: PagesMut>(
     tree: &mut Tree,
     path: &mut Path,
     at: ValueAt,
+    key: &[u8],
     value: &[u8],
 ) -> Result<bool, Error> {
     tree::touch_path(pages, tree, path)?;
@@ -245,7 +251,7 @@ pub(crate) fn add_value<P: PagesMut>(
         }
         .map_err(Error::at(leaf.pgno))?
     };
-    let good = store_sub_page(pages, tree, path, leaf, sub_page)?;
+    let good = store_sub_page(pages, tree, path, key, sub_page)?;
     tree.record.entries = tree.record.entries.saturating_add(1);
     Ok(good)
 }
@@ -286,7 +292,8 @@ pub(crate) fn remove_value<P: PagesMut>(
     let Some(sub_page) = sub_page else {
         return tree::remove(pages, tree, path).map(Removed::Key);
     };
-    let good = store_sub_page(pages, tree, path, leaf, sub_page)?;
+    let key = pages.view().leaf_node(leaf)?.key.to_vec();
+    let good = store_sub_page(pages, tree, path, &key, sub_page)?;
     tree.record.entries = tree.record.entries.saturating_sub(1);
     Ok(Removed::Value(good))
 }
@@ -377,10 +384,10 @@ fn store_sub_page<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,
     path: &mut Path,
-    leaf: Step,
+    key: &[u8],
     sub_page: Vec<u8>,
 ) -> Result<bool, Error> {
-    let key = pages.view().leaf_node(leaf)?.key.to_vec();
+    let leaf = leaf_of(path, tree)?;
     let page_size = pages.view().page_size();
     let node_len = P::Format::leaf_node_len(key.len(), sub_page.len());
     let record;
@@ -390,7 +397,7 @@ fn store_sub_page<P: PagesMut>(
         record = start_inner(pages, tree, leaf.pgno, &sub_page)?.to_bytes();
         NodeValue::Data(&record, NodeFlags(SUB_TREE))
     };
-    Ok(tree::replace(pages, tree, path, &key, value)?.is_some())
+    Ok(tree::replace(pages, tree, path, key, value)?.is_some())
 }
 
 /// Moves the items of a sub-page to a leaf of their own.
