@@ -5,14 +5,14 @@ use std::path::Path;
 use fulgurite_testkit::{Ended, Fixture, Random, Scratch, fixture, seed, sound_fixtures};
 
 use crate::differences::{self, Call};
-use crate::tools::{Side, directory, output, run, shown};
+use crate::tools::{Side, directory, for_each, output, run, shown};
 
 const SIDES: [Side; 2] = [Side::Theirs, Side::Ours];
 
 #[test]
 fn dumps_of_either_side_load_into_the_other() {
     let scratch = Scratch::new("load");
-    for fixture in sound_fixtures() {
+    for_each(&sound_fixtures(), |_, fixture| {
         let source = fixture.copy_to(&scratch);
         if fixture.name == "dupsort-emptyvalue" {
             // Values that 0.9.36 does not take any more.
@@ -30,9 +30,9 @@ fn dumps_of_either_side_load_into_the_other() {
                 "{}",
                 shown(&refused)
             );
-            continue;
+            return;
         }
-        let dump = dump_of(&fixture, &source);
+        let dump = dump_of(fixture, &source);
         let mut loaded = Vec::new();
         for (number, dump) in dump.iter().enumerate() {
             for side in SIDES {
@@ -63,7 +63,7 @@ fn dumps_of_either_side_load_into_the_other() {
                 .count()
         };
         assert_eq!(items(&loaded[0]), items(&dump[0]), "{}", fixture.name);
-    }
+    });
 }
 
 fn contains(text: &[u8], part: &[u8]) -> bool {
@@ -93,18 +93,20 @@ fn dump_of(fixture: &Fixture, dir: &Path) -> Vec<Vec<u8>> {
 
 /// All that is in an environment, as both sides see it.
 fn contents(dir: &Path) -> Vec<u8> {
-    let [theirs, ours] = SIDES.map(|side| {
-        let mut all = output(side, "mdb_dump", &["."], dir, b"");
-        // Which pages the databases have may differ, so what is said of them in the main database may too.
-        let named = run(side, "mdb_dump", &["-a", "."], dir, b"");
-        if named.ended == Ended::Exit(0) && !named.stdout.is_empty() {
-            all = named.stdout;
-        }
-        all
-    });
+    let [theirs, ours] = SIDES.map(|side| seen(side, dir));
     assert!(theirs == ours, "{}", dir.display());
+    ours
+}
+
+/// All that one side sees in an environment: the named databases, or the main one if there are none.
+fn seen(side: Side, dir: &Path) -> Vec<u8> {
+    // Which pages named databases have may differ, so what the main one says of them may too.
+    let mut dump = run(side, "mdb_dump", &["-a", "."], dir, b"").stdout;
+    if dump.is_empty() {
+        dump = output(side, "mdb_dump", &["."], dir, b"");
+    }
     // The system chooses where fixed maps begin.
-    let lines = ours.split_inclusive(|octet| *octet == b'\n');
+    let lines = dump.split_inclusive(|octet| *octet == b'\n');
     lines
         .filter(|line| !line.starts_with(b"mapaddr="))
         .flatten()
@@ -207,7 +209,7 @@ fn inputs_of_all_kinds_are_taken_alike() {
         format!("VERSION=3\ndatabase=foo\ndupsort=1\nHEADER=END\n{pair}DATA=END\nVERSION=3\ndatabase=bar\nHEADER=END\n 63\n 64\nDATA=END\n"),
         format!("VERSION=3\ndupsort=1\nHEADER=END\n{pair}DATA=END\nVERSION=3\ndatabase=bar\nHEADER=END\n{pair}DATA=END\n"),
     ]);
-    for (number, input) in inputs.iter().enumerate() {
+    for_each(&inputs, |number, input| {
         compare_loads(&scratch, &number.to_string(), &["."], input);
         if number % 3 == 0 {
             compare_loads(&scratch, &format!("{number}-N"), &["-N", "."], input);
@@ -218,8 +220,8 @@ fn inputs_of_all_kinds_are_taken_alike() {
                 input,
             );
         }
-    }
-    for (number, input) in [
+    });
+    let plain_text = [
         "a\nb\nc\nd\n",
         "a\nb\nc\n",
         "",
@@ -229,10 +231,8 @@ fn inputs_of_all_kinds_are_taken_alike() {
         "a\\4\nb\n",
         "a\nb",
         "DATA=END\nx\n",
-    ]
-    .into_iter()
-    .enumerate()
-    {
+    ];
+    for_each(&plain_text, |number, input| {
         compare_loads(&scratch, &format!("{number}-T"), &["-T", "."], input);
         compare_loads(
             &scratch,
@@ -240,7 +240,7 @@ fn inputs_of_all_kinds_are_taken_alike() {
             &["-T", "-s", "some", "."],
             input,
         );
-    }
+    });
 }
 
 /// Loads an input with both sides' tools, each into a place of its own, and compares what they say and what is there.
@@ -265,7 +265,7 @@ fn compare_loads(scratch: &Scratch, name: &str, words: &[&str], input: &str) {
     );
     if ours.0.ended == theirs.0.ended && ours.1.join("data.mdb").exists() {
         assert!(
-            contents(&ours.1) == contents(&theirs.1),
+            seen(Side::Ours, &ours.1) == seen(Side::Ours, &theirs.1),
             "mdb_load {words:?} of {input:?}"
         );
     }

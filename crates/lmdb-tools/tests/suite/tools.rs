@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
 use std::time::Duration;
 
 use fulgurite_testkit::{Ended, Octets, Scratch, require_tool, run_fed};
@@ -101,4 +102,19 @@ pub(crate) fn directory(scratch: &Scratch, name: impl AsRef<OsStr>) -> PathBuf {
     let path = scratch.path().join(name.as_ref());
     fs::create_dir_all(&path).expect("make a directory");
     path
+}
+
+/// Does something with each of many items, several at a time: most of it is waiting for processes and the disk.
+pub(crate) fn for_each<T: Sync>(items: &[T], act: impl Fn(usize, &T) + Sync) {
+    const AT_A_TIME: usize = 4;
+    thread::scope(|scope| {
+        for first in 0..AT_A_TIME {
+            let act = &act;
+            scope.spawn(move || {
+                for (index, item) in items.iter().enumerate().skip(first).step_by(AT_A_TIME) {
+                    act(index, item);
+                }
+            });
+        }
+    });
 }
