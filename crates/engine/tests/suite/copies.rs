@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use fulgurite::{Environment, Error, KeyOrder, Snapshot};
+use fulgurite::{DatabaseFlags, Environment, Error, KeyOrder, Snapshot};
 use fulgurite_testkit::{
     Random, Scratch, corrupt_cases, fixture, require_tool, seed, sound_fixtures,
 };
@@ -46,6 +46,40 @@ fn copies_larger_than_the_buffers_are_those_of_the_original() {
     assert!(ours.len() > 5 << 20, "{} octets", ours.len());
     assert!(ours == real_copy(scratch.path(), true));
     assert!(copy(&environment, false) == real_copy(scratch.path(), false));
+}
+
+#[test]
+fn copies_of_duplicates_of_our_own_are_those_of_the_original() {
+    let scratch = Scratch::new("dup-copy");
+    let environment = open(scratch.path());
+    let mut random = Random::new(seed("duplicate copies", 11));
+    let sorted = DatabaseFlags::DUP_SORT;
+    let fixed = sorted | DatabaseFlags::DUP_FIXED;
+    let mut txn = environment.write().expect("write");
+    for (name, flags, len) in [
+        ("long", sorted, None),
+        ("reverse", sorted | DatabaseFlags::REVERSE_DUP, None),
+        ("fixed-3", fixed, Some(3)),
+        ("fixed-8", fixed | DatabaseFlags::INTEGER_DUP, Some(8)),
+    ] {
+        let flags = DatabaseFlags(flags);
+        let database = txn.create_named(name.as_bytes(), flags).expect("create");
+        for key in 0..40u32 {
+            for _ in 0..random.below(400) {
+                let len = len.unwrap_or(1 + random.below(300));
+                let value: Vec<u8> = (0..len).map(|_| random.bits() as u8).collect();
+                txn.put(database, &key.to_be_bytes(), &value).expect("put");
+            }
+        }
+    }
+    txn.commit().expect("commit");
+    for compact in [false, true] {
+        assert!(copy(&environment, compact) == real_copy(scratch.path(), compact));
+    }
+    let target = scratch.join("target");
+    fs::create_dir(&target).expect("make a directory");
+    environment.copy_to_path(&target, true).expect("copy");
+    assert_sound(&target, "a compact copy with duplicates");
 }
 
 #[test]

@@ -4,11 +4,12 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use fulgurite_testkit::{Ended, Scratch, fixture};
 
-use crate::tools::{Side, command, compare, output, run};
+use crate::tools::{Side, command, compare, directory, output, run, shown};
 
 #[test]
 fn readers_of_both_sides_are_listed_alike() {
@@ -112,6 +113,63 @@ fn readers_that_go_away_end_tools_quietly() {
     }
 }
 
+/// The original stores pairs whose value follows from the key, in many transactions; ours copies meanwhile.
+#[test]
+fn copies_are_whole_while_the_original_writes() {
+    let scratch = Scratch::new("busy");
+    let dir = directory(&scratch, "source");
+    output(Side::Theirs, "mdb_load", &["-T", "."], &dir, b"0\n0\n");
+    let items: String = (0..20_000)
+        .map(|item| format!("{item:x}\n{item:x}{item:X}\n"))
+        .collect();
+    let copies = thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            run(
+                Side::Theirs,
+                "mdb_load",
+                &["-T", "."],
+                &dir,
+                items.as_bytes(),
+            )
+        });
+        let mut copies = 0;
+        while !writer.is_finished() && copies < 40 {
+            let to = directory(&scratch, format!("copy-{copies}"));
+            let to = to.to_str().expect("a path of text");
+            let options = if copies % 2 == 0 {
+                &["-c", ".", to][..]
+            } else {
+                &[".", to]
+            };
+            output(Side::Ours, "mdb_copy", options, &dir, b"");
+            copies += 1;
+        }
+        let written = writer.join().expect("the writer");
+        assert!(written.stderr.is_empty(), "{}", shown(&written));
+        copies
+    });
+    assert!(copies > 0);
+    for copy in 0..copies {
+        let dir = directory(&scratch, format!("copy-{copy}"));
+        let dump = output(Side::Theirs, "mdb_dump", &["-p", "."], &dir, b"");
+        let dump = String::from_utf8(dump).expect("text");
+        let items: Vec<&str> = dump
+            .lines()
+            .filter_map(|line| line.strip_prefix(' '))
+            .collect();
+        // Transactions are of a hundred items, and one was there before.
+        assert_eq!(
+            items.len() / 2 % 100,
+            usize::from(items.len() == 2),
+            "{copy}"
+        );
+        for pair in items.chunks(2).filter(|pair| pair != &["0", "0"]) {
+            assert_eq!(pair[1], [pair[0], &pair[0].to_uppercase()].concat());
+        }
+        output(Side::Theirs, "mdb_stat", &["-efffa", "."], &dir, b"");
+    }
+}
+
 #[test]
 fn reading_needs_no_lock_file_and_leaves_data_alone() {
     let scratch = Scratch::new("untouched");
@@ -147,7 +205,7 @@ impl BlockedCopy {
                 Instant::now() < patience,
                 "mdb_copy does not wait for its reader"
             );
-            std::thread::sleep(Duration::from_millis(5));
+            thread::sleep(Duration::from_millis(5));
         }
         copy
     }
