@@ -104,6 +104,8 @@ trait Mover {
     fn go(&mut self, step: Move<'_>) -> Result<Option<Record<'_>>, Error>;
     fn is_single(&self) -> bool;
     fn is_at_end(&self) -> bool;
+    /// Whether keys have one value each in this database.
+    fn is_plain(&mut self) -> bool;
 }
 
 impl Mover for PlacedCursor<'_, '_> {
@@ -119,6 +121,10 @@ impl Mover for PlacedCursor<'_, '_> {
     fn is_at_end(&self) -> bool {
         PlacedCursor::is_at_end(self)
     }
+
+    fn is_plain(&mut self) -> bool {
+        matches!(self.count(), Err(Error::NoDuplicates))
+    }
 }
 
 impl Mover for WriteCursor<'_, '_> {
@@ -133,6 +139,10 @@ impl Mover for WriteCursor<'_, '_> {
 
     fn is_at_end(&self) -> bool {
         WriteCursor::is_at_end(self)
+    }
+
+    fn is_plain(&mut self) -> bool {
+        matches!(self.count(), Err(Error::NoDuplicates))
     }
 }
 
@@ -185,7 +195,10 @@ unsafe fn get_otherwise(
         MDB_SET => Move::Key(unsafe { searched(key) }?),
         MDB_GET_BOTH | MDB_GET_BOTH_RANGE => {
             // SAFETY: as above.
-            let wanted = unsafe { searched(key) }?;
+            let wanted = match unsafe { searched(key) } {
+                Err(_) if mover.is_plain() => return Err(Code::INCOMPATIBLE),
+                wanted => wanted?,
+            };
             // SAFETY: as above.
             let value = unsafe { octets(data) }?;
             if op == MDB_GET_BOTH {

@@ -55,8 +55,11 @@ pub unsafe extern "C" fn mdb_reader_list(
 pub unsafe extern "C" fn mdb_reader_check(env: *mut MDB_env, dead: *mut c_int) -> c_int {
     code_of(|| -> Outcome {
         // SAFETY: the caller's promise.
-        let open = unsafe { reference(env) }?.open()?;
-        let cleared = open.environment.clear_stale_readers()?;
+        let env = unsafe { reference(env) }?;
+        let cleared = match env.opened.get() {
+            Some(open) => open.environment.clear_stale_readers()?,
+            None => 0,
+        };
         if dead.is_null() {
             return Ok(());
         }

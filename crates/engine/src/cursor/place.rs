@@ -450,7 +450,13 @@ impl Place {
             State::On => {}
         }
         match std::mem::replace(&mut self.deleted, Deleted::No) {
-            Deleted::Key => return Ok(None),
+            Deleted::Key => {
+                // The successor's values have not been entered: the next step goes to the first of them.
+                if !self.is_single() {
+                    self.deleted = Deleted::Value;
+                }
+                return Ok(None);
+            }
             Deleted::Value => return self.current(pages, tree),
             Deleted::No => {}
         }
@@ -729,8 +735,8 @@ impl Place {
             return Err(Error::NoDuplicates);
         }
         match self.next_value(pages, tree)? {
-            Some(_) => self.block(pages, tree),
-            None => Ok(None),
+            Some(_) if !self.is_single() => self.block(pages, tree),
+            _ => Ok(None),
         }
     }
 

@@ -117,7 +117,9 @@ impl Shared {
             .checked_mul(self.mapping.page_size() as u64)
             .filter(|needed| *needed <= SIZE_MAX)
             .ok_or(Error::MapFull(size))?;
-        let size = if needed <= size {
+        // LMDB leaves the last page of its map alone.
+        let spare = u64::from(self.size.is_exact()) * self.mapping.page_size() as u64;
+        let size = if needed + spare <= size {
             size
         } else {
             self.grow(size, needed)?

@@ -1,0 +1,156 @@
+//! Items by key (section 6) and the limits of 1.7.
+
+use lmdb::*;
+
+use crate::compare;
+use crate::world::{NULL, say, text, val};
+
+const FLAGS: [u32; 9] = [
+    0,
+    MDB_NOOVERWRITE,
+    MDB_NODUPDATA,
+    MDB_NOOVERWRITE | MDB_NODUPDATA,
+    MDB_APPEND,
+    MDB_APPEND | MDB_NOOVERWRITE,
+    MDB_APPENDDUP,
+    MDB_APPEND | MDB_APPENDDUP,
+    MDB_APPENDDUP | MDB_NOOVERWRITE,
+];
+
+#[test]
+fn put_flags() {
+    compare(|world| {
+        let env = world.opened("one", 0);
+        let txn = world.begin(env, NULL, 0);
+        for (name, kind) in [("plain", 0), ("dups", MDB_DUPSORT)] {
+            for flags in FLAGS {
+                let dbi = world.dbi(txn, Some(name), MDB_CREATE | kind);
+                world.drop_dbi(txn, dbi, 0);
+                for (key, data) in [("b", "2"), ("d", "4"), ("d", "6")] {
+                    world.put(txn, dbi, key, data, 0);
+                }
+                for (key, data) in [
+                    ("d", "6"),
+                    ("d", "5"),
+                    ("d", "7"),
+                    ("a", "1"),
+                    ("b", "2"),
+                    ("e", "1"),
+                    ("c", "9"),
+                ] {
+                    world.put(txn, dbi, key, data, flags);
+                }
+                world.list(txn, dbi);
+            }
+        }
+        let dbi = world.dbi(txn, Some("plain"), 0);
+        for flags in [MDB_CURRENT, MDB_MULTIPLE, 0x1, 0x8000] {
+            world.put(txn, dbi, "k", "v", flags);
+        }
+        world.commit(txn);
+        world.close(env);
+    });
+}
+
+#[test]
+fn reserving() {
+    compare(|world| {
+        let env = world.opened("one", 0);
+        let txn = world.begin(env, NULL, 0);
+        let dbi = world.dbi(txn, None, 0);
+        for (key, size, flags) in [
+            ("a", 5, 0),
+            ("b", 5000, 0),
+            ("a", 7, MDB_NOOVERWRITE),
+            ("c", 0, 0),
+            ("c", 9, MDB_APPEND),
+        ] {
+            let mut data = MDB_val {
+                mv_size: size,
+                mv_data: NULL,
+            };
+            // SAFETY: handles that live, values that point to octets.
+            let code = unsafe {
+                (world.api.put)(
+                    txn,
+                    dbi,
+                    &mut val(key.as_bytes()),
+                    &mut data,
+                    flags | MDB_RESERVE,
+                )
+            };
+            world.code(key, code);
+            if code == 0 {
+                // SAFETY: the room just reserved.
+                unsafe { data.mv_data.write_bytes(b'x', data.mv_size) };
+            } else if flags == MDB_NOOVERWRITE {
+                let shown = text(&data);
+                say!(world, "there is {shown}");
+            }
+        }
+        world.list(txn, dbi);
+        world.commit(txn);
+        world.close(env);
+    });
+}
+
+#[test]
+fn limits() {
+    compare(|world| {
+        let env = world.opened("one", 0);
+        let txn = world.begin(env, NULL, 0);
+        let plain = world.dbi(txn, Some("plain"), MDB_CREATE);
+        let dups = world.dbi(txn, Some("dups"), MDB_CREATE | MDB_DUPSORT);
+        let long = vec![b'k'; 600];
+        for len in [0, 1, 511, 512, 600] {
+            world.put(txn, plain, &long[..len], "v", 0);
+            world.get(txn, plain, &long[..len]);
+            world.del(txn, plain, &long[..len], "");
+            world.put(txn, plain, "k", &long[..len], 0);
+            world.get(txn, plain, "k");
+            if len != 0 {
+                // 0.9.24 took an empty first value.
+                world.put(txn, dups, "k", &long[..len], 0);
+                world.del(txn, dups, "k", &long[..len]);
+            }
+        }
+        let huge = MDB_val {
+            mv_size: 1 << 32,
+            mv_data: long.as_ptr().cast_mut().cast(),
+        };
+        // SAFETY: refused before anybody looks at so many octets.
+        let code = unsafe { (world.api.put)(txn, plain, &mut val(b"k"), &mut { huge }, 0) };
+        world.code("2^32 octets", code);
+        let large = vec![b'v'; 100_000];
+        for len in [2000, 2026, 2027, 4000, 4096, 100_000] {
+            world.put(txn, plain, "large", &large[..len], 0);
+            world.get(txn, plain, "large");
+            world.stat(txn, plain);
+        }
+        world.commit(txn);
+        world.close(env);
+    });
+}
+
+#[test]
+fn deleting() {
+    compare(|world| {
+        let env = world.opened("one", 0);
+        let txn = world.begin(env, NULL, 0);
+        let plain = world.dbi(txn, Some("plain"), MDB_CREATE);
+        let dups = world.dbi(txn, Some("dups"), MDB_CREATE | MDB_DUPSORT);
+        for dbi in [plain, dups] {
+            for (key, data) in [("a", "1"), ("b", "1"), ("b", "2"), ("b", "3")] {
+                world.put(txn, dbi, key, data, 0);
+            }
+            for (key, data) in [("a", "other"), ("b", "2"), ("b", "9"), ("c", "1")] {
+                world.del(txn, dbi, key, data);
+            }
+            world.list(txn, dbi);
+            world.del(txn, dbi, "b", crate::world::Arg::Null);
+            world.list(txn, dbi);
+        }
+        world.commit(txn);
+        world.close(env);
+    });
+}

@@ -1,0 +1,71 @@
+//! The contract, section by section: the same calls go to this library and to the original one, and every answer must be
+//! the same; where the original crashes or corrupts, ours alone is asked.
+
+#![expect(
+    clippy::multiple_unsafe_ops_per_block,
+    reason = "sections are C programs in all but their spelling: calls of the interface one after the other"
+)]
+
+mod api;
+mod cursors;
+mod databases;
+mod environments;
+mod items;
+mod lists;
+mod misuse;
+mod transactions;
+mod world;
+
+use std::path::Path;
+
+use api::Api;
+use world::World;
+
+/// Where Debian installs the original, 0.9.24.
+const ORIGINAL: &str = "/usr/lib/x86_64-linux-gnu/liblmdb.so.0";
+/// Where the original 0.9.36 is, if it was built.
+const NEWEST: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../build/lmdb-0.9.36/liblmdb.so"
+);
+
+/// This package's library, beside the test.
+fn ours() -> Api {
+    let test = std::env::current_exe().unwrap();
+    Api::load(&test.with_file_name("liblmdb.so"))
+}
+
+/// Runs a section with our library and each original, and compares what they answered.
+fn compare(section: fn(&mut World<'_>)) {
+    let originals = [ORIGINAL, NEWEST].map(Path::new);
+    assert!(
+        originals[0].exists(),
+        "install Debian's liblmdb0: scripts/setup.sh does"
+    );
+    let ours = transcript(&ours(), section);
+    for original in originals.into_iter().filter(|path| path.exists()) {
+        let theirs = transcript(&Api::load(original), section);
+        for (number, (a, b)) in ours.lines().zip(theirs.lines()).enumerate() {
+            let before: Vec<&str> = ours.lines().take(number).collect();
+            let before = before[before.len().saturating_sub(12)..].join("\n");
+            assert_eq!(
+                a,
+                b,
+                "after\n{before}\n(ours left, {} right)",
+                original.display()
+            );
+        }
+        assert_eq!(ours.lines().count(), theirs.lines().count());
+    }
+}
+
+/// Runs a section with our library only; it judges the answers by itself.
+fn alone(section: fn(&mut World<'_>)) -> String {
+    transcript(&ours(), section)
+}
+
+fn transcript(api: &Api, section: fn(&mut World<'_>)) -> String {
+    let mut world = World::new(api);
+    section(&mut world);
+    world.into_log()
+}
