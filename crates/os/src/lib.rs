@@ -5,6 +5,7 @@
 //!   Map        a reservation of address space over the file; lends bytes
 //!   SharedMap  the lock file: atomic words and SharedMutex
 //!   record_lock  advisory locks by byte, between processes
+//!   NoPipeSignal  a closed pipe is an error and no signal
 //!   prefetch     a hint that octets of a map will be read soon
 //! ```
 //!
@@ -14,6 +15,7 @@
 mod disk;
 mod map;
 mod mutex;
+mod pipe_signal;
 mod prefetch;
 mod process;
 mod record_lock;
@@ -22,6 +24,7 @@ mod shared;
 pub use disk::{DataFile, DiskObserver, DiskStep, FileIdentity, IS_A_DIRECTORY, SYNCHRONOUS};
 pub use map::{ADDRESS_TAKEN, Map};
 pub use mutex::{LockOutcome, NOT_RECOVERABLE, SharedMutex};
+pub use pipe_signal::NoPipeSignal;
 pub use prefetch::prefetch;
 pub use process::{address_space_is_limited, fork_generation, page_size, process_id, thread_word};
 pub use record_lock::{LockKind, is_locked_by_other, lock_byte_wait, try_lock_byte, unlock_byte};

@@ -20,6 +20,7 @@ use std::os::fd::BorrowedFd;
 use std::path::Path;
 
 use fulgurite_format::{META_PAGES, Meta};
+use fulgurite_os::NoPipeSignal;
 
 use crate::tree::Pages;
 use crate::txn::Sealed;
@@ -52,13 +53,17 @@ impl Environment {
         copied
     }
 
-    /// Copies the newest snapshot to a descriptor, which may be a pipe; see [`Environment::copy_to_path`].
+    /// Copies the newest snapshot to a descriptor, which may be a pipe; see [`Environment::copy_to_path`]. A pipe that
+    /// nobody reads is an error, whatever the program does about signals.
     /// # Errors
     /// As [`Environment::copy_to`]; [`Error::Io`] for a descriptor that is not open.
     pub fn copy_to_fd(&self, to: BorrowedFd<'_>, compact: bool) -> Result<(), Error> {
-        let to = to
+        let io = Error::io("writing the copy");
+        // A program in C need not know that what it copies to is a pipe.
+        let guard = to
             .try_clone_to_owned()
-            .map_err(Error::io("writing the copy"))?;
+            .and_then(|to| NoPipeSignal::block().map(|guard| (to, guard)));
+        let (to, _guard) = guard.map_err(io)?;
         self.copy_to(&mut File::from(to), compact)
     }
 

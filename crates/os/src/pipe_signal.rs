@@ -1,0 +1,109 @@
+//! Writing to pipes on behalf of programs whose way with SIGPIPE is not known.
+
+use std::io;
+use std::marker::PhantomData;
+use std::mem::MaybeUninit;
+use std::ptr;
+
+/// While it lives, writing to a pipe that nobody reads is an error for this thread, and no signal that ends the
+/// program.
+#[derive(Debug)]
+pub struct NoPipeSignal {
+    /// What the thread had blocked before; `None` if SIGPIPE was among it.
+    before: Option<Signals>,
+    /// The mask belongs to a thread.
+    thread: PhantomData<*const ()>,
+}
+
+impl NoPipeSignal {
+    /// Blocks the signal for the calling thread.
+    /// # Errors
+    /// The system's; there should be none.
+    pub fn block() -> io::Result<NoPipeSignal> {
+        let mut before = Signals::none();
+        // SAFETY: both sets are valid.
+        let failed = unsafe {
+            libc::pthread_sigmask(libc::SIG_BLOCK, &Signals::pipe().0, &raw mut before.0)
+        };
+        if failed != 0 {
+            return Err(io::Error::from_raw_os_error(failed));
+        }
+        Ok(NoPipeSignal {
+            before: (!before.has_pipe()).then_some(before),
+            thread: PhantomData,
+        })
+    }
+}
+
+impl Drop for NoPipeSignal {
+    fn drop(&mut self) {
+        let Some(before) = &self.before else {
+            return;
+        };
+        // One that came meanwhile is waiting for the thread: it is taken, because the write that raised it has failed
+        // with an error already.
+        let at_once = libc::timespec {
+            tv_sec: 0,
+            tv_nsec: 0,
+        };
+        // SAFETY: set and time are valid, and nothing is asked about the signal.
+        unsafe { libc::sigtimedwait(&Signals::pipe().0, ptr::null_mut(), &raw const at_once) };
+        // SAFETY: the set is what the thread had before, and the old one is not asked for.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before.0, ptr::null_mut()) };
+    }
+}
+
+/// A set of signals.
+struct Signals(libc::sigset_t);
+
+impl std::fmt::Debug for Signals {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Signals").finish_non_exhaustive()
+    }
+}
+
+impl Signals {
+    fn none() -> Signals {
+        let mut set = MaybeUninit::uninit();
+        // SAFETY: the place is large enough for a set.
+        unsafe { libc::sigemptyset(set.as_mut_ptr()) };
+        // SAFETY: the call before has made it a set.
+        Signals(unsafe { set.assume_init() })
+    }
+
+    fn pipe() -> Signals {
+        let mut set = Signals::none();
+        // SAFETY: a valid set and a signal that there is.
+        unsafe { libc::sigaddset(&raw mut set.0, libc::SIGPIPE) };
+        set
+    }
+
+    fn has_pipe(&self) -> bool {
+        // SAFETY: as above.
+        unsafe { libc::sigismember(&raw const self.0, libc::SIGPIPE) == 1 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    /// Test programs ignore the signal; this gives it back its force, so that without the guard the program would end.
+    #[test]
+    fn a_pipe_without_reader_is_an_error() {
+        // SAFETY: the default action needs no handler.
+        unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+        for _ in 0..2 {
+            let (reader, mut writer) = io::pipe().unwrap();
+            drop(reader);
+            let guard = NoPipeSignal::block().unwrap();
+            let refused = writer.write(b"octets").unwrap_err();
+            assert_eq!(refused.kind(), io::ErrorKind::BrokenPipe);
+            drop(guard);
+        }
+        // SAFETY: as above.
+        unsafe { libc::signal(libc::SIGPIPE, libc::SIG_IGN) };
+    }
+}
