@@ -180,14 +180,14 @@ impl Environment {
 
     /// The thread of this process that has the write transaction.
     pub(crate) fn writer(&self) -> Option<u64> {
-        Some(self.shared.writer.load(Ordering::SeqCst)).filter(|thread| *thread != 0)
+        Some(self.shared.writer.load(Ordering::Acquire)).filter(|thread| *thread != 0)
     }
 
     /// Notes who has the write transaction; with its mutex held.
     pub(crate) fn set_writer(&self, thread: Option<u64>) {
         self.shared
             .writer
-            .store(thread.unwrap_or(0), Ordering::SeqCst);
+            .store(thread.unwrap_or(0), Ordering::Release);
     }
 
     pub(crate) fn local_writer_mutex(&self) -> MutexGuard<'_, ()> {

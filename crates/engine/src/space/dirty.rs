@@ -24,11 +24,9 @@ pub(crate) struct Dirty {
 }
 
 impl Dirty {
-    pub(crate) fn with_spare(spare: Vec<Box<[u8]>>) -> Dirty {
-        Dirty {
-            spare,
-            ..Dirty::default()
-        }
+    /// Has page buffers to use before it asks the system for some.
+    pub(crate) fn give_spare(&mut self, spare: Vec<Box<[u8]>>) {
+        self.spare = spare;
     }
 
     /// The page buffers that are not needed, a bounded number of them.

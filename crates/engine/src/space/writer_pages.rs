@@ -82,6 +82,8 @@ pub(crate) struct WriterPages<'env> {
     pub(super) base_last: Pgno,
     txnid: Txnid,
     pub(super) dirty: Dirty,
+    /// Whether the environment's spare buffers are here.
+    has_spare: bool,
     /// Pages up to that one which are in private use: taken from the free list, or by a level from what lay loose.
     pub(super) reclaimed: FxHashSet<Pgno>,
     /// What surrounds the innermost level, if there are levels.
@@ -97,7 +99,8 @@ pub(crate) struct WriterPages<'env> {
     /// The free-list tree.
     pub(crate) free: Tree,
     /// Records below this id hold pages that no reader and no fallback snapshot needs.
-    oldest: Txnid,
+    /// They are looked for once the free list is needed.
+    oldest: Option<Txnid>,
     /// The last page when the readers were last looked at, if they were since the transaction began.
     readers_checked_at: Option<Pgno>,
     /// While the free list is being saved nothing more is taken from it.
@@ -110,7 +113,6 @@ impl<'env> WriterPages<'env> {
         last: Pgno,
         txnid: Txnid,
         free: Tree,
-        oldest: Txnid,
     ) -> Self {
         WriterPages {
             environment,
@@ -119,7 +121,8 @@ impl<'env> WriterPages<'env> {
             last,
             base_last: last,
             txnid,
-            dirty: Dirty::with_spare(environment.take_spare_buffers()),
+            dirty: Dirty::default(),
+            has_spare: false,
             reclaimed: FxHashSet::default(),
             outer: Vec::new(),
             loose: Vec::new(),
@@ -127,7 +130,7 @@ impl<'env> WriterPages<'env> {
             freed: Vec::new(),
             taken: Vec::new(),
             free,
-            oldest,
+            oldest: None,
             readers_checked_at: None,
             saving: false,
         }
@@ -200,6 +203,10 @@ impl<'env> WriterPages<'env> {
 
     /// Moves the pages of the next free-list record that may be reused to the pool; `false` if there is none.
     fn take_record(&mut self) -> Result<bool, Error> {
+        let oldest = match self.oldest {
+            Some(oldest) => oldest,
+            None => self.look_for_readers()?,
+        };
         let view = PageView {
             window: self.window,
             last: self.last,
@@ -225,7 +232,7 @@ impl<'env> WriterPages<'env> {
             },
         })?;
         let id = Txnid(u64::from_ne_bytes(key));
-        if id >= self.oldest || self.taken.last().is_some_and(|taken| id <= *taken) {
+        if id >= oldest || self.taken.last().is_some_and(|taken| id <= *taken) {
             return Ok(false);
         }
         let value = crate::value::value_of(view, leaf.pgno, &node)?;
@@ -269,14 +276,18 @@ impl<'env> WriterPages<'env> {
         let recently = self
             .readers_checked_at
             .is_some_and(|last| self.last.0 < last.0 + READERS_CHECK_PAGES);
-        if recently || self.oldest.0 + 1 >= self.txnid.0 {
+        let known = self.oldest;
+        if recently || known.is_some_and(|oldest| oldest.0 + 1 >= self.txnid.0) {
             return Ok(false);
         }
         self.readers_checked_at = Some(self.last);
+        Ok(Some(self.look_for_readers()?) > known)
+    }
+
+    fn look_for_readers(&mut self) -> Result<Txnid, Error> {
         let oldest = self.environment.oldest_reader(self.txnid)?;
-        let gone = oldest > self.oldest;
-        self.oldest = oldest;
-        Ok(gone)
+        self.oldest = Some(oldest);
+        Ok(oldest)
     }
 
     pub(super) fn settle_pool(&mut self) -> Result<(), Error> {
@@ -311,6 +322,10 @@ impl<'env> WriterPages<'env> {
     }
 
     fn take_pages(&mut self, count: u64) -> Result<Pgno, Error> {
+        if !self.has_spare {
+            self.has_spare = true;
+            self.dirty.give_spare(self.environment.take_spare_buffers());
+        }
         if count == 1
             && let Some(pgno) = self.loose.pop()
         {
@@ -362,7 +377,9 @@ impl<'env> WriterPages<'env> {
 
 impl Drop for WriterPages<'_> {
     fn drop(&mut self) {
-        self.environment.keep_spare_buffers(self.dirty.take_spare());
+        if self.has_spare {
+            self.environment.keep_spare_buffers(self.dirty.take_spare());
+        }
     }
 }
 

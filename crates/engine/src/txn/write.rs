@@ -115,14 +115,7 @@ impl<'env> WriteTxn<'env> {
             .checked_add(1)
             .filter(|id| *id < u64::MAX - 1)
             .ok_or(Error::TxnidsExhausted)?;
-        let oldest = environment.oldest_reader(Txnid(id))?;
-        let pages = WriterPages::new(
-            environment,
-            base.last,
-            Txnid(id),
-            free_tree(base.free),
-            oldest,
-        );
+        let pages = WriterPages::new(environment, base.last, Txnid(id), free_tree(base.free));
         let mut trees = Trees::default();
         trees.reset(&base, environment.names());
         Ok(WriteTxn {
