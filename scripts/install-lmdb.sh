@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 prefix=${1:?usage: scripts/install-lmdb.sh PREFIX}
 root=${DESTDIR:-}$prefix
-profile=${PROFILE:-release}
+profile=${PROFILE:-lmdb}
 target=${CARGO_TARGET_DIR:-target}/${profile/#dev/debug}
 
 cargo build --quiet --profile "$profile" --package fulgurite-lmdb --package fulgurite-lmdb-tools

@@ -662,6 +662,37 @@ int mdb_cursor_put(MDB_cursor *cursor, MDB_val *key, MDB_val *data, unsigned int
  */
 int mdb_cursor_del(MDB_cursor *cursor, unsigned int flags);
 
+/* ---- Beyond the original ---- */
+
+/* Lets the map grow as it is needed, up to max_bytes: there is no MDB_MAP_FULL before, and no MDB_MAP_RESIZED where
+ * this library alone writes. 0 goes back to a map of fixed size. mdb_env_set_mapsize is a hint then.
+ *
+ * Takes address space, neither memory nor disk. The environment variable FULGURITE_GROW=1 does the same for programs
+ * that do not ask, up to 1 TiB. EINVAL when the environment is open.
+ */
+int fulgurite_env_set_growth(MDB_env *env, size_t max_bytes);
+
+/* Gets the values of many keys at once, several searches being under way at a time: where the database is much larger
+ * than the processor's caches, that is faster than as many calls of mdb_get.
+ *
+ * values[i] is pointed to the (first) value of keys[i]; where there is none, its mv_data becomes NULL. codes[i] becomes
+ * 0 or MDB_NOTFOUND; codes may be NULL. EINVAL, MDB_BAD_TXN and errors of the file are answered for all, and then no
+ * value is set; so is MDB_BAD_VALSIZE if any key is empty.
+ */
+int fulgurite_get_many(MDB_txn *txn, MDB_dbi dbi, size_t count, const MDB_val *keys, MDB_val *values, int *codes);
+
+/* Counts the items whose keys are not below low and below high, exactly; a key counts with each of its values. NULL
+ * stands for the beginning, or the end.
+ *
+ * Costs a look at each leaf page in the range, or outside it if those are fewer.
+ */
+int fulgurite_count_range(MDB_txn *txn, MDB_dbi dbi, const MDB_val *low, const MDB_val *high, size_t *count);
+
+/* As fulgurite_count_range, but about: costs a few pages however large the range, and is mostly within a tenth of it.
+ * For choosing between plans.
+ */
+int fulgurite_estimate_range(MDB_txn *txn, MDB_dbi dbi, const MDB_val *low, const MDB_val *high, size_t *count);
+
 #ifdef __cplusplus
 }
 #endif

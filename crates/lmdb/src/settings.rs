@@ -231,7 +231,10 @@ pub unsafe extern "C" fn mdb_env_set_assert(
 }
 
 /// Changes settings that opening fixes.
-unsafe fn before_opening(env: *mut MDB_env, change: impl FnOnce(&mut Settings)) -> Outcome {
+pub(crate) unsafe fn before_opening(
+    env: *mut MDB_env,
+    change: impl FnOnce(&mut Settings),
+) -> Outcome {
     // SAFETY: the caller's promise.
     let env = unsafe { reference(env) }?;
     if env.opened.get().is_some() {

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use source::Item;
 
 /// The sources of the interface, in the order of the header, each with the title of its section.
-const SOURCES: [(&str, &str); 14] = [
+const SOURCES: [(&str, &str); 15] = [
     ("types", "Types and flags"),
     ("codes", "Result codes"),
     ("version", "Version"),
@@ -24,6 +24,7 @@ const SOURCES: [(&str, &str); 14] = [
     ("cursor", "Cursors"),
     ("moves", "Cursors: moving"),
     ("changes", "Cursors: changing"),
+    ("extra", "Beyond the original"),
 ];
 
 /// Where the header is, from the root.

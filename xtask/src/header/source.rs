@@ -164,7 +164,7 @@ fn comment(attributes: &[Attribute]) -> Vec<String> {
             if line == "# Safety" {
                 break;
             }
-            lines.push(line.replace(['`', '[', ']'], ""));
+            lines.push(line.replace("[`", "").replace("`]", "").replace('`', ""));
         }
     }
     while lines.last().is_some_and(|line| line.is_empty()) {

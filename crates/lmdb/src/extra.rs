@@ -1,0 +1,173 @@
+//! What the engine can do beyond the original, for programs that ask for it. Names begin with `fulgurite_`, so that a
+//! program that is to run with the original as well finds out when it is linked.
+
+use std::ffi::c_int;
+use std::ops::Bound;
+use std::slice;
+
+use fulgurite::{Database, Snapshot};
+
+use crate::codes::{Code, MDB_NOTFOUND, Outcome};
+use crate::edge::{code_of, exclusive, octets, octets_of, store, val};
+use crate::settings::before_opening;
+use crate::txn::{Kind, MDB_txn};
+use crate::types::{MDB_dbi, MDB_val};
+
+/// Lets the map grow as it is needed, up to max_bytes: there is no MDB_MAP_FULL before, and no MDB_MAP_RESIZED where
+/// this library alone writes. 0 goes back to a map of fixed size. mdb_env_set_mapsize is a hint then.
+///
+/// Takes address space, neither memory nor disk. The environment variable FULGURITE_GROW=1 does the same for programs
+/// that do not ask, up to 1 TiB. EINVAL when the environment is open.
+///
+/// # Safety
+/// The caller's promise.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fulgurite_env_set_growth(
+    env: *mut crate::env::MDB_env,
+    max_bytes: usize,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    code_of(|| unsafe { before_opening(env, |settings| settings.growth_max = max_bytes as u64) })
+}
+
+/// Gets the values of many keys at once, several searches being under way at a time: where the database is much larger
+/// than the processor's caches, that is faster than as many calls of mdb_get.
+///
+/// values[i] is pointed to the (first) value of keys[i]; where there is none, its mv_data becomes NULL. codes[i] becomes
+/// 0 or MDB_NOTFOUND; codes may be NULL. EINVAL, MDB_BAD_TXN and errors of the file are answered for all, and then no
+/// value is set; so is MDB_BAD_VALSIZE if any key is empty.
+///
+/// # Safety
+/// The caller's promise; there are `count` of each.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fulgurite_get_many(
+    txn: *mut MDB_txn,
+    dbi: MDB_dbi,
+    count: usize,
+    keys: *const MDB_val,
+    values: *mut MDB_val,
+    codes: *mut c_int,
+) -> c_int {
+    code_of(|| {
+        // SAFETY: the caller's promise.
+        let txn = unsafe { exclusive(txn) }?;
+        let database = usable(txn, dbi)?;
+        if keys.is_null() || values.is_null() {
+            return Err(Code::INVALID_ARGUMENT);
+        }
+        // SAFETY: the caller's promise.
+        let keys = unsafe { slice::from_raw_parts(keys, count) };
+        let mut wanted = Vec::with_capacity(count);
+        for key in keys {
+            // SAFETY: as above.
+            let key = unsafe { octets_of(key) }?;
+            if key.is_empty() {
+                return Err(Code::BAD_LENGTH);
+            }
+            wanted.push(key);
+        }
+        let mut found = Vec::with_capacity(count);
+        match &txn.kind {
+            Kind::Read(read) => read.get_many(database, &wanted, &mut found)?,
+            Kind::Write(writer) => writer.get().get_many(database, &wanted, &mut found)?,
+        }
+        for (index, value) in found.into_iter().enumerate() {
+            let nothing = MDB_val {
+                mv_size: 0,
+                mv_data: std::ptr::null_mut(),
+            };
+            // SAFETY: as above: there are as many places as keys.
+            unsafe { values.add(index).write(value.map_or(nothing, val)) };
+            if !codes.is_null() {
+                let code = if value.is_some() { 0 } else { MDB_NOTFOUND };
+                // SAFETY: as above.
+                unsafe { codes.add(index).write(code) };
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Counts the items whose keys are not below low and below high, exactly; a key counts with each of its values. NULL
+/// stands for the beginning, or the end.
+///
+/// Costs a look at each leaf page in the range, or outside it if those are fewer.
+///
+/// # Safety
+/// The caller's promise.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fulgurite_count_range(
+    txn: *mut MDB_txn,
+    dbi: MDB_dbi,
+    low: *const MDB_val,
+    high: *const MDB_val,
+    count: *mut usize,
+) -> c_int {
+    code_of(|| {
+        // SAFETY: the caller's promise.
+        let txn = unsafe { exclusive(txn) }?;
+        let database = usable(txn, dbi)?;
+        // SAFETY: as above.
+        let range = unsafe { bounds(low, high) }?;
+        let found = match &txn.kind {
+            Kind::Read(read) => read.count_range(database, range)?,
+            Kind::Write(writer) => writer.get().count_range(database, range)?,
+        };
+        // SAFETY: as above.
+        unsafe { store(count, found as usize) }
+    })
+}
+
+/// As fulgurite_count_range, but about: costs a few pages however large the range, and is mostly within a tenth of it.
+/// For choosing between plans.
+///
+/// # Safety
+/// The caller's promise.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fulgurite_estimate_range(
+    txn: *mut MDB_txn,
+    dbi: MDB_dbi,
+    low: *const MDB_val,
+    high: *const MDB_val,
+    count: *mut usize,
+) -> c_int {
+    code_of(|| {
+        // SAFETY: the caller's promise.
+        let txn = unsafe { exclusive(txn) }?;
+        let database = usable(txn, dbi)?;
+        // SAFETY: as above.
+        let range = unsafe { bounds(low, high) }?;
+        let found = match &txn.kind {
+            Kind::Read(read) => read.estimate_range(database, range)?,
+            Kind::Write(writer) => writer.get().estimate_range(database, range)?,
+        };
+        // SAFETY: as above.
+        unsafe { store(count, found as usize) }
+    })
+}
+
+fn usable(txn: &MDB_txn, dbi: MDB_dbi) -> Outcome<Database> {
+    let database = txn.user_database(dbi)?;
+    txn.check_free()?;
+    Ok(database)
+}
+
+/// The range that two optional keys stand for.
+unsafe fn bounds<'a>(
+    low: *const MDB_val,
+    high: *const MDB_val,
+) -> Outcome<(Bound<&'a [u8]>, Bound<&'a [u8]>)> {
+    let low = if low.is_null() {
+        Bound::Unbounded
+    } else {
+        // SAFETY: the caller's promise.
+        Bound::Included(unsafe { octets(low) }?)
+    };
+    let high = if high.is_null() {
+        Bound::Unbounded
+    } else {
+        // SAFETY: as above.
+        Bound::Excluded(unsafe { octets(high) }?)
+    };
+    Ok((low, high))
+}
