@@ -30,8 +30,10 @@ pub struct Place {
     pub(super) inner: Option<Box<(Tree, Path)>>,
     /// Behind the key's last value: there is a key, but no record.
     pub(super) behind_values: bool,
-    /// The last move went to the end of the database or of the key's values.
+    /// The last move went to the end of the database, or tried to go on from there.
     pub(super) at_end: bool,
+    /// The last move went to the end of the key's values.
+    at_end_of_values: bool,
     /// What stood here was deleted, and this is its successor: the next step forwards stays.
     pub(super) deleted: Deleted,
     /// Leaves passed since the last search, forwards less backwards: more than the file has means a circle.
@@ -93,6 +95,7 @@ impl Place {
             inner: None,
             behind_values: false,
             at_end: false,
+            at_end_of_values: false,
             deleted: Deleted::No,
             leaves_passed: 0,
             inner_leaves_passed: 0,
@@ -119,7 +122,7 @@ impl Place {
     /// Whether the last move went to the end: of the database, or of the values of the key.
     #[must_use]
     pub const fn is_at_end(&self) -> bool {
-        self.at_end
+        self.at_end || self.at_end_of_values
     }
 
     /// Whether it stands on a key, if only behind the key's last value.
@@ -245,16 +248,9 @@ impl Place {
         self.leaf = (Pgno::NONE, Checked::EMPTY);
     }
 
-    fn forget_all_but_deletion(&mut self) {
-        let deleted = self.deleted;
-        self.forget_flags();
-        if deleted == Deleted::Key {
-            self.deleted = deleted;
-        }
-    }
-
     fn forget_flags(&mut self) {
         self.at_end = false;
+        self.at_end_of_values = false;
         self.deleted = Deleted::No;
         self.behind_values = false;
         self.leaves_passed = 0;
@@ -322,7 +318,8 @@ impl Place {
         pages: PageView<'t>,
         tree: &Tree,
     ) -> Result<Option<Record<'t>>, Error> {
-        if self.state == State::On && self.deleted == Deleted::No && !tree.has_duplicates() {
+        let moves_on = self.state == State::On && self.deleted == Deleted::No && !self.at_end;
+        if moves_on && !tree.has_duplicates() {
             return self.step_within(pages, tree);
         }
         self.next_with_values(pages, tree)
@@ -375,6 +372,9 @@ impl Place {
             State::Behind => return Ok(None),
             State::On => {}
         }
+        if self.is_stuck(pages, tree)? {
+            return Ok(None);
+        }
         match std::mem::replace(&mut self.deleted, Deleted::No) {
             Deleted::Key => return self.current(pages, tree),
             Deleted::Value if !self.behind_values => return self.current(pages, tree),
@@ -384,6 +384,19 @@ impl Place {
             return self.current(pages, tree);
         }
         self.enter_next_key(pages, tree)
+    }
+
+    /// Whether it went to the end before and stands on the last key of a leaf: then steps forwards lead nowhere, whatever
+    /// has been stored since.
+    fn is_stuck(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<bool, Error> {
+        let Some(leaf) = self.path.leaf().filter(|_| self.at_end) else {
+            return Ok(false);
+        };
+        let stuck = leaf.index + 1 >= pages.tree_page(leaf.pgno, tree.leaf)?.len();
+        if stuck {
+            self.deleted = Deleted::No;
+        }
+        Ok(stuck)
     }
 
     fn previous<'t>(
@@ -411,6 +424,9 @@ impl Place {
             State::Unset => return self.edge(pages, tree, Edge::First),
             State::Behind => return Ok(None),
             State::On => {}
+        }
+        if self.is_stuck(pages, tree)? {
+            return Ok(None);
         }
         if std::mem::replace(&mut self.deleted, Deleted::No) == Deleted::Key {
             return self.current(pages, tree);
@@ -448,6 +464,9 @@ impl Place {
             State::Unset => return self.edge(pages, tree, Edge::First),
             State::Behind => return Ok(None),
             State::On => {}
+        }
+        if self.is_stuck(pages, tree)? {
+            return Ok(None);
         }
         match std::mem::replace(&mut self.deleted, Deleted::No) {
             Deleted::Key => {
@@ -504,7 +523,7 @@ impl Place {
         }
         self.deleted = Deleted::No;
         self.enter_key(pages, tree, edge)?;
-        self.at_end = edge == Edge::Last;
+        self.at_end_of_values = edge == Edge::Last;
         self.current(pages, tree)
     }
 
@@ -776,15 +795,13 @@ impl Place {
     }
 
     /// Stands on the first value of the key a way leads to, or of the next key if it leads behind a leaf's last.
-    ///
-    /// That it is the successor of something deleted is forgotten by moves only.
     pub(crate) fn arrive(
         &mut self,
         pages: PageView<'_>,
         tree: &Tree,
         path: Path,
     ) -> Result<(), Error> {
-        self.forget_all_but_deletion();
+        self.forget_flags();
         self.forget_leaf();
         self.is_parked = false;
         self.path = path;
@@ -814,7 +831,7 @@ impl Place {
 
     /// Notes a record that was just stored as the one it stands on.
     pub(crate) fn park_on(&mut self, key: &[u8], value: Option<&[u8]>) {
-        self.forget_all_but_deletion();
+        self.forget_flags();
         self.state = State::On;
         self.value = AtValue::One;
         self.key.clear();

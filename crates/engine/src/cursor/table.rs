@@ -123,7 +123,9 @@ impl CursorTable {
                     Some(value) => !place.behind_values && place.value_bytes == value,
                 };
             if stood_there {
+                let at_end = place.at_end;
                 **place = now.clone();
+                place.at_end = at_end;
             }
         }
     }
@@ -183,6 +185,11 @@ pub(crate) struct Gone<'a> {
 }
 
 impl Place {
+    /// Whether what stood here was deleted with its key.
+    pub(crate) fn is_key_deleted(&self) -> bool {
+        self.deleted == Deleted::Key
+    }
+
     /// Stands on the successor of what was deleted here.
     pub(crate) fn mark_deleted(&mut self, whole_key: bool) {
         self.deleted = if whole_key {

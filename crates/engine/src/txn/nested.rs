@@ -190,7 +190,11 @@ impl<'env> WriteTxn<'env> {
     /// Notes what a nested transaction may change beside pages.
     fn save_level(&mut self) -> Result<Level, Error> {
         for database in self.cursors.databases() {
-            self.park_others(database)?;
+            match self.park_others(database) {
+                // Cursors of a database that was dropped stand nowhere.
+                Err(Error::NoDatabase(_)) => {}
+                parked => parked?,
+            }
         }
         Ok(Level {
             trees: self.trees.get_mut().clone(),

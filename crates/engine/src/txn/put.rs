@@ -250,6 +250,7 @@ impl WriteTxn<'_> {
             }
             Done::Stored(_) => place.park_on(key, Some(value)),
             Done::Exists => {
+                let was_deleted = place.is_key_deleted();
                 place.arrive(self.pages(), &tree, path)?;
                 let pair = tree.has_duplicates()
                     && !flags.has(PutFlags::NO_OVERWRITE)
@@ -260,6 +261,9 @@ impl WriteTxn<'_> {
                     place.enter_value(self.pages(), &tree, value)?;
                 } else if flags.has(PutFlags::APPEND) {
                     place.go(self.pages(), &tree, crate::Move::Last)?;
+                }
+                if was_deleted {
+                    place.mark_deleted(true);
                 }
             }
         }
@@ -306,27 +310,7 @@ impl WriteTxn<'_> {
             return Ok(Done::Exists);
         }
         self.park_others(database)?;
-        self.guarded(|txn| {
-            let mut tree = tree;
-            txn.pages.spill_if_full()?;
-            let (at, _) = value::seek_value(txn.pages(), &tree, leaf, &old)?;
-            let removed = value::remove_value(&mut txn.pages, &mut tree, &mut path, at)?;
-            txn.set_tree(database, tree);
-            let exact = tree::seek(txn.pages(), &tree, &own, &mut path)?;
-            match removed {
-                Removed::Value(_) if exact => {
-                    let leaf = leaf_of(&path, &tree)?;
-                    let (at, _) = value::seek_value(txn.pages(), &tree, leaf, value)?;
-                    value::add_value(&mut txn.pages, &mut tree, &mut path, at, &own, value)?;
-                }
-                _ => {
-                    tree::touch_path(&mut txn.pages, &mut tree, &mut path)?;
-                    value::first_of_key(&mut txn.pages, &mut tree, &mut path, &own, value)?;
-                }
-            }
-            txn.set_tree(database, tree);
-            Ok(())
-        })?;
+        self.replace_value(database, tree, &mut path, &own, &old, value)?;
         place.park_on(&own, Some(value));
         let gone = Gone {
             key: &own,
@@ -334,6 +318,39 @@ impl WriteTxn<'_> {
         };
         self.cursors.follow(&gone, place);
         Ok(Done::Stored(false))
+    }
+
+    /// Puts a value of a key in the place of another, wherever it then sorts; the other may be equal to it.
+    fn replace_value(
+        &mut self,
+        database: Database,
+        tree: Tree,
+        path: &mut Path,
+        key: &[u8],
+        old: &[u8],
+        value: &[u8],
+    ) -> Result<(), Error> {
+        let leaf = leaf_of(path, &tree)?;
+        self.guarded(|txn| {
+            let mut tree = tree;
+            txn.pages.spill_if_full()?;
+            let (at, _) = value::seek_value(txn.pages(), &tree, leaf, old)?;
+            let removed = value::remove_value(&mut txn.pages, &mut tree, path, at)?;
+            let exact = tree::seek(txn.pages(), &tree, key, path)?;
+            match removed {
+                Removed::Value(_) if exact => {
+                    let leaf = leaf_of(path, &tree)?;
+                    let (at, _) = value::seek_value(txn.pages(), &tree, leaf, value)?;
+                    value::add_value(&mut txn.pages, &mut tree, path, at, key, value)?;
+                }
+                _ => {
+                    tree::touch_path(&mut txn.pages, &mut tree, path)?;
+                    value::first_of_key(&mut txn.pages, &mut tree, path, key, value)?;
+                }
+            }
+            txn.set_tree(database, tree);
+            Ok(())
+        })
     }
 
     /// Makes sure that a cursor stands on a record that this key may replace.
@@ -384,6 +401,7 @@ impl WriteTxn<'_> {
         let (at, exact) = if flags.has(PutFlags::APPEND_DUP) {
             let (at, last) = value::last_value(self.pages(), &tree, leaf)?;
             if tree.value_order.compare(value, last).is_le() {
+                self.touch(database, tree, path)?;
                 return Ok(Done::Exists);
             }
             (behind(at), false)
@@ -391,7 +409,14 @@ impl WriteTxn<'_> {
             value::seek_value(self.pages(), &tree, leaf, value)?
         };
         if exact && flags.has(PutFlags::NO_DUP_DATA) {
+            self.touch(database, tree, path)?;
             return Ok(Done::Exists);
+        }
+        if exact && matches!(tree.value_order, KeyOrder::Custom(_)) {
+            // Equal in the program's order is not the same.
+            self.park_others(database)?;
+            self.replace_value(database, tree, path, key, value, value)?;
+            return Ok(Done::Stored(false));
         }
         self.park_others(database)?;
         self.guarded(|txn| {
