@@ -87,9 +87,11 @@ impl Runner<'_> {
         {
             return Ok(());
         }
-        if !self.block_is_certain(cursor, spec, op)? {
+        // Behind the last item the reference may step back to another key.
+        if op == PREV_DUP && known.after_delete || !self.block_is_certain(cursor, spec, op)? {
             return Ok(());
         }
+        let hides_key = self.hides_key(cursor, spec, op)?;
         let (key, value) = (spec.key(key), spec.value(value.id, value.len));
         let takes_key = matches!(op, SET | SET_KEY | SET_RANGE | GET_BOTH | GET_BOTH_RANGE);
         let takes_value = matches!(op, GET_BOTH | GET_BOTH_RANGE);
@@ -117,10 +119,13 @@ impl Runner<'_> {
                 if !takes_key && matches!(key_arg, Arg::Bytes(_)) {
                     key_arg = Arg::Room;
                 }
-                mask(
-                    masked,
-                    s.api.cursor_get(s.cursors[cursor], key_arg, data, op),
-                )
+                let outcome = s.api.cursor_get(s.cursors[cursor], key_arg, data, op);
+                let outcome = if hides_key {
+                    outcome.without("key")
+                } else {
+                    outcome
+                };
+                mask(masked, outcome)
             },
         )?;
         let missed =
@@ -163,6 +168,7 @@ impl Runner<'_> {
         );
         let masked = self.holds_records(known.db);
         let function = format!("mdb_cursor_put {}", put_flag_names(flags));
+        self.change_first(known.txn.unwrap_or(TXNS), known.db, &key)?;
         let left = self.left_behind(known.txn.unwrap_or(TXNS), known.db, &key, Some(cursor))?;
         let outcome = self.both(&function, &arguments, |s| {
             let (key, data) = arguments_of(&key, Arg::Bytes(&value), missing);

@@ -1,10 +1,11 @@
 //! Which calls have an outcome that follows from the interface alone, whatever the version and the layout of the pages.
 
 use super::{Place, Runner};
+use crate::api::Arg;
 use crate::compare::Difference;
 use crate::constants::*;
-use crate::profile::{Database, EMPTY, HUGE, KeyKind, OTHER_SIZE, TOO_LONG, ValueKind};
-use crate::step::{Missing, Value};
+use crate::profile::{Database, EMPTY, HUGE, KeyKind, OTHER_SIZE, SEQUENCE, TOO_LONG, ValueKind};
+use crate::step::{Missing, Value, WRITERS};
 
 /// Duplicates of one key that take no more than this are on one page, however they got there.
 const ONE_PAGE_BYTES: usize = 600;
@@ -47,6 +48,43 @@ impl Runner<'_> {
             return false;
         }
         !(self.old && spec.has_duplicates() && op == PREV_DUP)
+    }
+
+    /// Whether it does not matter if the key is set: not for the only value of a key that had several, which the
+    /// reference may still keep as it keeps several.
+    pub(super) fn hides_key(
+        &mut self,
+        cursor: usize,
+        spec: &Database,
+        op: u32,
+    ) -> Result<bool, Difference> {
+        if !spec.has_duplicates() || !matches!(op, FIRST_DUP | LAST_DUP) {
+            return Ok(false);
+        }
+        if self.cursor(cursor).is_some_and(|c| c.place != Place::Known) {
+            return Ok(true);
+        }
+        Ok(self.count(cursor)?.value("count") == Some(1))
+    }
+
+    /// A put over the record of a named database is refused, but the reference writes a snapshot for it. So that
+    /// transaction ids stay equal, something is changed first.
+    pub(super) fn change_first(
+        &mut self,
+        txn: usize,
+        db: usize,
+        key: &[u8],
+    ) -> Result<(), Difference> {
+        if !self.holds_records(db) || txn >= WRITERS || !(key.starts_with(b"db") || key == b"extra")
+        {
+            return Ok(());
+        }
+        let bytes = self.spec(db).key(SEQUENCE);
+        self.both("mdb_put", "the first record again", |s| {
+            s.api
+                .put(s.txns[txn], 1, Arg::Bytes(&bytes), Arg::Bytes(b"abc"), 0)
+        })
+        .map(drop)
     }
 
     /// Whether a block operation answers the same however the duplicates are spread over pages.
@@ -107,7 +145,11 @@ pub(super) fn may_look_up(spec: &Database, key: u32) -> bool {
     key != TOO_LONG || spec.keys == KeyKind::Bytes
 }
 
+/// Integers of a wrong size as well. An empty value is refused or not found, depending on how the others are stored.
 pub(super) fn may_look_for(spec: &Database, value: Value) -> bool {
+    if value.id == EMPTY && spec.has_duplicates() {
+        return false;
+    }
     !matches!(value.id, EMPTY | TOO_LONG | OTHER_SIZE | HUGE)
         || !matches!(spec.values, ValueKind::Integer(_))
 }

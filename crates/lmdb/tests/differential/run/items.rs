@@ -133,6 +133,7 @@ impl Runner<'_> {
             show(&value, missing, false)
         );
         let masked = self.holds_records(db);
+        self.change_first(txn, db, &key)?;
         let left = self.left_behind(txn, db, &key, None)?;
         let outcome = self.both(
             &format!("mdb_put {}", put_flag_names(flags)),

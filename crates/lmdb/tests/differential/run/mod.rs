@@ -61,6 +61,8 @@ pub(crate) struct Cursor {
     pub(crate) place: Place,
     /// Its handle was closed: nothing but closing makes sense.
     dead: bool,
+    /// What it was on was deleted through it, and no move has succeeded since.
+    pub(crate) after_delete: bool,
     /// The key it is on, if that is known.
     pub(crate) key: Option<u64>,
 }
@@ -296,6 +298,13 @@ impl<'a> Runner<'a> {
         }
     }
 
+    /// Notes a deletion through a cursor, or that it moved since.
+    pub(crate) fn after_delete(&mut self, cursor: usize, deleted: bool) {
+        if let Some(cursor) = &mut self.cursors[cursor] {
+            cursor.after_delete = deleted;
+        }
+    }
+
     /// The slot of a cursor.
     pub(crate) fn cursor_mut(&mut self, cursor: usize) -> &mut Option<Cursor> {
         &mut self.cursors[cursor]
@@ -305,6 +314,7 @@ impl<'a> Runner<'a> {
     pub(crate) fn place(&mut self, cursor: usize, place: Place) {
         if let Some(cursor) = &mut self.cursors[cursor] {
             cursor.place = place;
+            cursor.after_delete = false;
         }
     }
 
@@ -315,6 +325,7 @@ impl<'a> Runner<'a> {
             db,
             place: Place::Known,
             dead: false,
+            after_delete: false,
             key: None,
         });
     }

@@ -85,6 +85,7 @@ impl Runner<'_> {
         }
         if let Some(cursor) = by {
             self.key_at(cursor, None);
+            self.after_delete(cursor, true);
         }
         let duplicates = self.spec(db).has_duplicates();
         for cursor in self.neighbours(db, by) {
@@ -100,6 +101,9 @@ impl Runner<'_> {
         let Some(known) = self.cursor(cursor) else {
             return;
         };
+        if outcome.code == 0 {
+            self.after_delete(cursor, false);
+        }
         let key = match (outcome.code, op) {
             (0, SET | SET_KEY | GET_BOTH | GET_BOTH_RANGE) => Some(mark(key)),
             (0, _) => outcome.bytes("key").map(mark),
