@@ -88,7 +88,7 @@ impl Runner<'_> {
             return Ok(());
         }
         // Behind the last item the reference may step back to another key.
-        if op == PREV_DUP && known.after_delete || !self.block_is_certain(cursor, spec, op)? {
+        if known.after_delete && op == PREV_DUP || !self.block_is_certain(cursor, spec, op)? {
             return Ok(());
         }
         let hides_key = self.hides_key(cursor, spec, op)?;
@@ -168,7 +168,7 @@ impl Runner<'_> {
         );
         let masked = self.holds_records(known.db);
         let function = format!("mdb_cursor_put {}", put_flag_names(flags));
-        self.change_first(known.txn.unwrap_or(TXNS), known.db, &key)?;
+        self.change_first(known.txn.unwrap_or(TXNS), known.db, &key, flags)?;
         let left = self.left_behind(known.txn.unwrap_or(TXNS), known.db, &key, Some(cursor))?;
         let outcome = self.both(&function, &arguments, |s| {
             let (key, data) = arguments_of(&key, Arg::Bytes(&value), missing);
@@ -182,6 +182,10 @@ impl Runner<'_> {
             self.place(cursor, Place::Known);
         } else if outcome.code == KEYEXIST {
             self.key_at(cursor, None);
+            if known.after_delete {
+                // In the reference the next step still stays, as after the deletion.
+                self.place(cursor, Place::Vague);
+            }
         }
         self.leave_behind(left, &outcome);
         Ok(())
@@ -282,6 +286,7 @@ impl Runner<'_> {
         let key = spec.key(key);
         let function = format!("mdb_cursor_put {}", put_flag_names(MULTIPLE | flags));
         let arguments = format!("c{cursor} {} = {count} x {}", short(&key), short(&items));
+        self.change_first(known.txn.unwrap_or(TXNS), known.db, &key, flags)?;
         let left = self.left_behind(known.txn.unwrap_or(TXNS), known.db, &key, Some(cursor))?;
         let outcome = self.both(&function, &arguments, |s| {
             s.api
@@ -292,6 +297,10 @@ impl Runner<'_> {
             self.place(cursor, Place::Known);
         } else if outcome.code == KEYEXIST {
             self.key_at(cursor, None);
+            if known.after_delete {
+                // In the reference the next step still stays, as after the deletion.
+                self.place(cursor, Place::Vague);
+            }
         }
         self.leave_behind(left, &outcome);
         Ok(())
@@ -316,7 +325,7 @@ impl Runner<'_> {
         let Some(known) = self.usable_cursor(cursor) else {
             return Ok(());
         };
-        if known.place != Place::Known {
+        if known.txn.is_some_and(|txn| self.is_reset(txn)) || known.place != Place::Known {
             return Ok(());
         }
         self.count(cursor).map(drop)

@@ -1,7 +1,6 @@
 //! Which calls have an outcome that follows from the interface alone, whatever the version and the layout of the pages.
 
 use super::{Place, Runner};
-use crate::api::Arg;
 use crate::compare::Difference;
 use crate::constants::*;
 use crate::profile::{Database, EMPTY, HUGE, KeyKind, OTHER_SIZE, SEQUENCE, TOO_LONG, ValueKind};
@@ -67,24 +66,26 @@ impl Runner<'_> {
         Ok(self.count(cursor)?.value("count") == Some(1))
     }
 
-    /// A put over the record of a named database is refused, but the reference writes a snapshot for it. So that
+    /// A put over the record of a named database is refused, as may be one with APPENDDUP, but the reference writes a
+    /// snapshot for it. So that
     /// transaction ids stay equal, something is changed first.
     pub(super) fn change_first(
         &mut self,
         txn: usize,
         db: usize,
         key: &[u8],
+        flags: u32,
     ) -> Result<(), Difference> {
-        if !self.holds_records(db) || txn >= WRITERS || !(key.starts_with(b"db") || key == b"extra")
-        {
+        let name = self.holds_records(db) && (key.starts_with(b"db") || key == b"extra");
+        let converts = self.spec(db).has_duplicates() && flags & APPENDDUP != 0;
+        if txn >= WRITERS || !name && !converts {
             return Ok(());
         }
-        let bytes = self.spec(db).key(SEQUENCE);
-        self.both("mdb_put", "the first record again", |s| {
-            s.api
-                .put(s.txns[txn], 1, Arg::Bytes(&bytes), Arg::Bytes(b"abc"), 0)
-        })
-        .map(drop)
+        let value = Value {
+            id: SEQUENCE,
+            len: 3,
+        };
+        self.put(txn, 0, SEQUENCE, value, 0, Missing::Nothing)
     }
 
     /// Whether a block operation answers the same however the duplicates are spread over pages.
@@ -127,6 +128,7 @@ pub(super) fn place_allows(place: Place, op: u32, duplicates: bool) -> bool {
         _ if absolute => true,
         (Place::Known, _) => true,
         (Place::Stale, _) => !matches!(op, GET_MULTIPLE | NEXT_MULTIPLE | PREV_MULTIPLE),
+        (Place::Shaken, _) => matches!(op, GET_CURRENT | NEXT_NODUP | PREV_NODUP),
         (Place::PastEnd, _) if !duplicates => true,
         (Place::PastEnd, _) => {
             matches!(

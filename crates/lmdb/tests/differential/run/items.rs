@@ -108,7 +108,7 @@ impl Runner<'_> {
         .map(drop)
     }
 
-    fn put(
+    pub(super) fn put(
         &mut self,
         txn: usize,
         db: usize,
@@ -133,7 +133,7 @@ impl Runner<'_> {
             show(&value, missing, false)
         );
         let masked = self.holds_records(db);
-        self.change_first(txn, db, &key)?;
+        self.change_first(txn, db, &key, flags)?;
         let left = self.left_behind(txn, db, &key, None)?;
         let outcome = self.both(
             &format!("mdb_put {}", put_flag_names(flags)),

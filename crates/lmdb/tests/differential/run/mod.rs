@@ -61,7 +61,7 @@ pub(crate) struct Cursor {
     pub(crate) place: Place,
     /// Its handle was closed: nothing but closing makes sense.
     dead: bool,
-    /// What it was on was deleted through it, and no move has succeeded since.
+    /// What it was on may have been deleted, and no move has succeeded since.
     pub(crate) after_delete: bool,
     /// The key it is on, if that is known.
     pub(crate) key: Option<u64>,
@@ -75,6 +75,8 @@ pub(crate) enum Place {
     /// Another cursor changed the duplicates of its key: it may be read and moved. The reference would count and delete
     /// by numbers that are out of date.
     Stale,
+    /// Another cursor deleted duplicates: the reference may stay where it is at the next step.
+    Shaken,
     /// Past the last item, after a SET_RANGE.
     PastEnd,
     /// A search missed: only the predecessor is certain.
@@ -274,6 +276,11 @@ impl<'a> Runner<'a> {
         txn + 1 < WRITERS && self.txns[txn + 1].is_some()
     }
 
+    /// Whether the transaction has been reset.
+    pub(crate) fn is_reset(&self, txn: usize) -> bool {
+        self.txns[txn].is_some_and(|txn| txn.reset)
+    }
+
     /// Whether the transaction is open.
     pub(crate) fn is_open(&self, txn: usize) -> bool {
         self.txns[txn].is_some()
@@ -314,7 +321,6 @@ impl<'a> Runner<'a> {
     pub(crate) fn place(&mut self, cursor: usize, place: Place) {
         if let Some(cursor) = &mut self.cursors[cursor] {
             cursor.place = place;
-            cursor.after_delete = false;
         }
     }
 

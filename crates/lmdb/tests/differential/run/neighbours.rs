@@ -90,8 +90,10 @@ impl Runner<'_> {
         let duplicates = self.spec(db).has_duplicates();
         for cursor in self.neighbours(db, by) {
             self.key_at(cursor, None);
-            if duplicates && self.cursor(cursor).is_some_and(|c| c.place == Place::Known) {
-                self.place(cursor, Place::Stale);
+            self.after_delete(cursor, true);
+            let known = self.cursor(cursor).map(|c| c.place);
+            if duplicates && matches!(known, Some(Place::Known | Place::Stale)) {
+                self.place(cursor, Place::Shaken);
             }
         }
     }
@@ -120,7 +122,8 @@ impl Runner<'_> {
             FIRST | LAST | SET | SET_KEY | SET_RANGE | GET_BOTH | GET_BOTH_RANGE
         );
         let other_key = key.is_some() && known.key.is_some() && key != known.key;
-        if placed || other_key || known.place != Place::Stale {
+        let disturbed = matches!(known.place, Place::Stale | Place::Shaken);
+        if placed || other_key || !disturbed {
             self.place(cursor, Place::Known);
         }
         if key.is_some() {
