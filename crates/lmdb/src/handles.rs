@@ -124,15 +124,19 @@ impl Handles {
         time: u64,
         private: &[Private],
     ) -> Outcome<Database> {
-        if let Some(own) = private.iter().find(|own| own.dbi == dbi) {
-            let same = slot.serial.load(Ordering::Acquire) == own.serial;
-            return if same {
-                Ok(own.database)
-            } else {
-                Err(Code::BAD_HANDLE)
-            };
-        }
         let entries = self.lock();
+        // The newest: a transaction may drop a database and open another one in its place.
+        if let Some(own) = private.iter().rev().find(|own| own.dbi == dbi) {
+            if slot.serial.load(Ordering::Acquire) == own.serial {
+                return Ok(own.database);
+            }
+            let index = (dbi as usize).checked_sub(FIXED);
+            let entry = index.and_then(|index| entries.get(index));
+            return Err(match entry.map(|entry| entry.state) {
+                Some(State::Private(_) | State::Public) => Code::BAD_HANDLE,
+                Some(State::Free) | None => Code::INVALID_ARGUMENT,
+            });
+        }
         let before = (dbi as usize)
             .checked_sub(FIXED)
             .and_then(|index| entries.get(index)?.before);

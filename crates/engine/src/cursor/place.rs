@@ -119,6 +119,11 @@ impl Place {
         self.forget_leaf();
     }
 
+    /// What stood here before is not to be remembered: the next step goes on.
+    pub(crate) fn settle_on_successor(&mut self) {
+        self.deleted = Deleted::No;
+    }
+
     /// Whether the last move went to the end: of the database, or of the values of the key.
     #[must_use]
     pub const fn is_at_end(&self) -> bool {

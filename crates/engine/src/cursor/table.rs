@@ -141,7 +141,7 @@ impl CursorTable {
         }
     }
 
-    /// Databases that have cursors.
+    /// Databases that have cursors which stand somewhere; of one that was dropped none does.
     pub(crate) fn databases(&self) -> Vec<Database> {
         let slots = self.slots.borrow();
         let mut found: Vec<Database> = Vec::new();
@@ -149,6 +149,7 @@ impl CursorTable {
             .iter()
             .flatten()
             .filter_map(|slot| slot.place.as_ref())
+            .filter(|place| place.state != State::Unset)
         {
             if !found.contains(&place.database) {
                 found.push(place.database);

@@ -169,6 +169,9 @@ impl WriteTxn<'_> {
         } else {
             self.put_through(&mut place, key, value, flags)
         };
+        if matches!(done, Ok(Done::Stored(_))) {
+            place.settle_on_successor();
+        }
         let path = place.way();
         let database = place.database();
         self.cursors.put_back(id, place);
@@ -191,6 +194,7 @@ impl WriteTxn<'_> {
         let mut path = Path::new();
         let found = self.reserve_place(&mut place, &mut path, key, len, flags);
         if matches!(found, Ok((_, Some(_)))) {
+            place.settle_on_successor();
             place.park_on(key, None);
         }
         self.cursors.put_back(id, place);
@@ -221,11 +225,11 @@ impl WriteTxn<'_> {
             *path = place.way();
             return Ok((tree, Some(true)));
         }
-        let found = self.find_place(database, &tree, path, key, flags)?;
-        if found.is_none() {
+        let found = self.find_place(database, &tree, path, key, flags);
+        if matches!(found, Ok(None) | Err(Error::WrongKind(_))) {
             place.arrive(self.pages(), &tree, path.clone())?;
         }
-        Ok((tree, found))
+        Ok((tree, found?))
     }
 
     fn put_through(

@@ -96,7 +96,12 @@ impl<'env> WriteTxn<'env> {
             let pages = txn.pages();
             let tree = txn.tree(place.database())?;
             place.unpark(pages, &tree)?;
-            place.go(pages, &tree, step)
+            let moved = place.go(pages, &tree, step);
+            if moved.is_err() {
+                // Even a refused move ends the wait on a deleted record's successor.
+                place.settle_on_successor();
+            }
+            moved
         })
     }
 

@@ -88,7 +88,11 @@ impl Runner<'_> {
             return Ok(());
         }
         // Behind the last item the reference may step back to another key.
-        if known.after_delete && op == PREV_DUP || !self.block_is_certain(cursor, spec, op)? {
+        // A call that is refused for its arguments clears what a deletion left, in the reference.
+        let refused = op > PREV_MULTIPLE || missing != Missing::Nothing;
+        if known.after_delete && (op == PREV_DUP || refused)
+            || !self.block_is_certain(cursor, spec, op)?
+        {
             return Ok(());
         }
         let hides_key = self.hides_key(cursor, spec, op)?;
@@ -121,13 +125,19 @@ impl Runner<'_> {
                 }
                 let outcome = s.api.cursor_get(s.cursors[cursor], key_arg, data, op);
                 let outcome = if hides_key {
-                    outcome.without("key")
+                    // A lone value comes with its key, not as a block: what data points to then is left over.
+                    outcome.without(if op == GET_MULTIPLE { "data" } else { "key" })
                 } else {
                     outcome
                 };
                 mask(masked, outcome)
             },
         )?;
+        let forward = matches!(
+            op,
+            FIRST | NEXT | NEXT_NODUP | SET | SET_KEY | SET_RANGE | GET_BOTH | FIRST_DUP
+        );
+        self.came_forward(cursor, outcome.code == 0 && forward);
         let missed =
             outcome.code == NOTFOUND && matches!(op, SET | SET_KEY | GET_BOTH | GET_BOTH_RANGE);
         if missed {
@@ -155,7 +165,10 @@ impl Runner<'_> {
             return Ok(());
         };
         let spec = self.spec(known.db);
-        let flags = flags & !(CURRENT | MULTIPLE);
+        let mut flags = flags & !(CURRENT | MULTIPLE);
+        if spec.has_duplicates() {
+            flags &= !RESERVE;
+        }
         // The reference reads through a NULL datum.
         if !self.may_store(spec, value) || missing == Missing::Data {
             return Ok(());
@@ -286,6 +299,11 @@ impl Runner<'_> {
         let key = spec.key(key);
         let function = format!("mdb_cursor_put {}", put_flag_names(MULTIPLE | flags));
         let arguments = format!("c{cursor} {} = {count} x {}", short(&key), short(&items));
+        if known.txn.is_some_and(|txn| self.is_reset(txn))
+            || self.starts_with_value(known, &key, &items)?
+        {
+            return Ok(());
+        }
         self.change_first(known.txn.unwrap_or(TXNS), known.db, &key, flags)?;
         let left = self.left_behind(known.txn.unwrap_or(TXNS), known.db, &key, Some(cursor))?;
         let outcome = self.both(&function, &arguments, |s| {
@@ -294,7 +312,8 @@ impl Runner<'_> {
         })?;
         if outcome.code == 0 {
             self.key_at(cursor, Some(mark(&key)));
-            self.place(cursor, Place::Known);
+            // Where among the duplicates depends on how they were stored before.
+            self.place(cursor, Place::Shaken);
         } else if outcome.code == KEYEXIST {
             self.key_at(cursor, None);
             if known.after_delete {

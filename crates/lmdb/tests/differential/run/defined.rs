@@ -1,7 +1,8 @@
 //! Which calls have an outcome that follows from the interface alone, whatever the version and the layout of the pages.
 
-use super::{Place, Runner};
-use crate::compare::Difference;
+use super::{Cursor, Place, Runner, name};
+use crate::api::Arg;
+use crate::compare::{Difference, short};
 use crate::constants::*;
 use crate::profile::{Database, EMPTY, HUGE, KeyKind, OTHER_SIZE, SEQUENCE, TOO_LONG, ValueKind};
 use crate::step::{Missing, Value, WRITERS};
@@ -57,7 +58,7 @@ impl Runner<'_> {
         spec: &Database,
         op: u32,
     ) -> Result<bool, Difference> {
-        if !spec.has_duplicates() || !matches!(op, FIRST_DUP | LAST_DUP) {
+        if !spec.has_duplicates() || !matches!(op, FIRST_DUP | LAST_DUP | GET_MULTIPLE) {
             return Ok(false);
         }
         if self.cursor(cursor).is_some_and(|c| c.place != Place::Known) {
@@ -88,6 +89,25 @@ impl Runner<'_> {
         self.put(txn, 0, SEQUENCE, value, 0, Missing::Nothing)
     }
 
+    /// Whether the key has one value already, the first of these: the reference then stores no other.
+    pub(super) fn starts_with_value(
+        &mut self,
+        cursor: Cursor,
+        key: &[u8],
+        items: &[u8],
+    ) -> Result<bool, Difference> {
+        let Some((txn, dbi)) = cursor.txn.and_then(|t| Some((t, self.dbi(t, cursor.db)?))) else {
+            return Ok(true);
+        };
+        let arguments = format!("{} {} {}", name(txn), self.db_name(cursor.db), short(key));
+        let first = self.both("mdb_get", &arguments, |s| {
+            s.api.get(s.txns[txn], dbi, Arg::Bytes(key), Arg::Room)
+        })?;
+        Ok(first
+            .bytes("data")
+            .is_some_and(|data| !data.is_empty() && items.starts_with(data)))
+    }
+
     /// Whether a block operation answers the same however the duplicates are spread over pages.
     pub(super) fn block_is_certain(
         &mut self,
@@ -110,6 +130,8 @@ impl Runner<'_> {
         let count = self.count(cursor)?;
         Ok(match count.code {
             EINVAL => op == GET_MULTIPLE,
+            // Where it came from the end of the duplicates the reference may take them for read already.
+            0 if op == GET_MULTIPLE && !self.cursor(cursor).is_some_and(|c| c.forward) => false,
             0 => count
                 .value("count")
                 .is_some_and(|n| n * size <= ONE_PAGE_BYTES),

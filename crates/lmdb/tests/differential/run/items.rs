@@ -121,7 +121,8 @@ impl Runner<'_> {
             return Ok(());
         };
         let spec = self.spec(db);
-        if !self.may_store(spec, value) {
+        let reserves = flags & RESERVE != 0 && spec.has_duplicates();
+        if reserves || !self.may_store(spec, value) {
             return Ok(());
         }
         let (key, value) = (spec.key(key), spec.value(value.id, value.len));

@@ -63,6 +63,8 @@ pub(crate) struct Cursor {
     dead: bool,
     /// What it was on may have been deleted, and no move has succeeded since.
     pub(crate) after_delete: bool,
+    /// It came to the key's duplicates from their first one.
+    pub(crate) forward: bool,
     /// The key it is on, if that is known.
     pub(crate) key: Option<u64>,
 }
@@ -305,6 +307,13 @@ impl<'a> Runner<'a> {
         }
     }
 
+    /// Notes from which end a cursor came to the duplicates.
+    pub(crate) fn came_forward(&mut self, cursor: usize, forward: bool) {
+        if let Some(cursor) = &mut self.cursors[cursor] {
+            cursor.forward = forward;
+        }
+    }
+
     /// Notes a deletion through a cursor, or that it moved since.
     pub(crate) fn after_delete(&mut self, cursor: usize, deleted: bool) {
         if let Some(cursor) = &mut self.cursors[cursor] {
@@ -332,6 +341,7 @@ impl<'a> Runner<'a> {
             place: Place::Known,
             dead: false,
             after_delete: false,
+            forward: false,
             key: None,
         });
     }
