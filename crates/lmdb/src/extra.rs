@@ -2,6 +2,7 @@
 //! program that is to run with the original as well finds out when it is linked.
 
 use std::ffi::c_int;
+use std::mem::MaybeUninit;
 use std::ops::Bound;
 use std::slice;
 
@@ -71,18 +72,19 @@ pub unsafe extern "C" fn fulgurite_get_many(
             Kind::Read(read) => read.get_many(database, &wanted, &mut found)?,
             Kind::Write(writer) => writer.get().get_many(database, &wanted, &mut found)?,
         }
-        for (index, value) in found.into_iter().enumerate() {
-            let nothing = MDB_val {
-                mv_size: 0,
-                mv_data: std::ptr::null_mut(),
-            };
-            // SAFETY: as above: there are as many places as keys.
-            unsafe { values.add(index).write(value.map_or(nothing, val)) };
-            if !codes.is_null() {
-                let code = if value.is_some() { 0 } else { MDB_NOTFOUND };
-                // SAFETY: as above.
-                unsafe { codes.add(index).write(code) };
-            }
+        // SAFETY: as above: there are as many places as keys.
+        let values = unsafe { places(values, count) };
+        // SAFETY: as above.
+        let codes = unsafe { places(codes, count) };
+        let nothing = MDB_val {
+            mv_size: 0,
+            mv_data: std::ptr::null_mut(),
+        };
+        for (place, value) in values.iter_mut().zip(&found) {
+            place.write(value.map_or(nothing, val));
+        }
+        for (place, value) in codes.iter_mut().zip(&found) {
+            place.write(if value.is_some() { 0 } else { MDB_NOTFOUND });
         }
         Ok(())
     })
@@ -152,11 +154,20 @@ fn usable(txn: &MDB_txn, dbi: MDB_dbi) -> Outcome<Database> {
     Ok(database)
 }
 
+/// Places for results; none for null.
+unsafe fn places<'a, T>(first: *mut T, count: usize) -> &'a mut [MaybeUninit<T>] {
+    if first.is_null() {
+        return &mut [];
+    }
+    // SAFETY: the caller's promise; nothing is read from them.
+    unsafe { slice::from_raw_parts_mut(first.cast(), count) }
+}
+
+/// Where a range begins and ends.
+type Ends<'a> = (Bound<&'a [u8]>, Bound<&'a [u8]>);
+
 /// The range that two optional keys stand for.
-unsafe fn bounds<'a>(
-    low: *const MDB_val,
-    high: *const MDB_val,
-) -> Outcome<(Bound<&'a [u8]>, Bound<&'a [u8]>)> {
+unsafe fn bounds<'a>(low: *const MDB_val, high: *const MDB_val) -> Outcome<Ends<'a>> {
     let low = if low.is_null() {
         Bound::Unbounded
     } else {
