@@ -47,7 +47,7 @@ fn random_damage_never_crashes_or_hangs() {
     );
 }
 
-/// Damages, opens, scans and writes, many times.
+/// Damages, opens, scans, copies and writes, many times.
 pub(crate) fn child() {
     let dir = child::parameter(DIR);
     let rounds: u64 = child::parameter(ROUNDS)
@@ -107,6 +107,9 @@ fn one_round(dir: &Path, bytes: &[u8], random: &mut Random) {
         return;
     };
     let _ = damage_steps::examine(&environment, random, &mut |_, _| {});
+    for compact in [false, true] {
+        let _ = environment.copy_to(&mut std::io::sink(), compact);
+    }
     for write in damage_steps::WRITES {
         let _ = write(&environment, random);
     }
