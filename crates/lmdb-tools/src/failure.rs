@@ -9,7 +9,7 @@ use fulgurite::{Error, OpenError, code_text};
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// It was called wrongly: there is more to say than the usage, perhaps.
-    Usage(Option<String>),
+    Usage(Option<Vec<u8>>),
     /// A step failed, named after the function of LMDB's interface that takes it.
     Step(&'static str, i32),
     /// Something to be said after the program's name.
@@ -29,7 +29,7 @@ impl Failure {
         match self {
             Failure::Usage(complaint) => {
                 if let Some(complaint) = complaint {
-                    text.extend([program, b": ", complaint.as_bytes(), b"\n"].concat());
+                    text.extend([program, b": ", complaint, b"\n"].concat());
                 }
                 text.extend([b"usage: ", program, b" ", usage.as_bytes()].concat());
             }

@@ -42,8 +42,8 @@ impl Getopt {
             return Ok(None);
         };
         let complain = |text: &str| {
-            // Complaints name the octet, whatever it is.
-            Failure::Usage(Some(format!("{text} -- '{}'", char::from(letter))))
+            // The octet is named as it came, whatever it is.
+            Failure::Usage(Some([text.as_bytes(), b" -- '", &[letter], b"'"].concat()))
         };
         let Some(takes_argument) = self.meaning(letter) else {
             return Err(complain("invalid option"));
@@ -117,7 +117,9 @@ mod tests {
                     found.push((one.letter, one.argument.into_string().expect("text")))
                 }
                 Ok(None) => break Ok(options.operands),
-                Err(Failure::Usage(text)) => break Err(text.unwrap_or_default()),
+                Err(Failure::Usage(text)) => {
+                    break Err(String::from_utf8(text.unwrap_or_default()).expect("text"));
+                }
                 Err(other) => panic!("{other:?}"),
             }
         };

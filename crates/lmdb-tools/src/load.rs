@@ -10,13 +10,13 @@ use std::process::ExitCode;
 
 use fulgurite::{
     CustomOrder, Database, Durability, Environment, Error, OpenOptions, Put, PutFlags, Snapshot,
-    WriteTxn,
+    WriteCursor, WriteTxn,
 };
 
 use crate::command::{self, Call, print_version};
 use crate::dump::reopening;
 use crate::escape::Format;
-use crate::failure::{Failure, opening, step, system_text};
+use crate::failure::{Failure, explain, opening, step, system_text};
 use crate::getopt::Getopt;
 use crate::header::{Instructions, Line};
 
@@ -189,6 +189,7 @@ fn load_all(mut input: Input, wish: &Wish, path: &Path) -> Result<(), Failure> {
 fn open_options(instructions: &Instructions, no_subdir: bool) -> OpenOptions {
     let mut options = Environment::options()
         .no_subdir(no_subdir)
+        .databases_max(usize::MAX)
         .durability(Durability::NoSync)
         .fixed_map(instructions.has_fixed_map)
         .map_size(instructions.map_size.unwrap_or(0));
@@ -205,41 +206,47 @@ fn load_database(
     instructions: &Instructions,
     wish: &Wish,
 ) -> Result<(), Failure> {
-    let mut flags = PutFlags::NONE;
-    if wish.keep {
-        flags = flags | PutFlags::NO_OVERWRITE | PutFlags::NO_DUP_DATA;
-    }
-    loop {
+    let mut is_complete = false;
+    while !is_complete {
         let mut txn = environment.write().map_err(step("mdb_txn_begin"))?;
         let database = open(&mut txn, instructions).map_err(step("mdb_dbi_open"))?;
         if wish.append {
             set_input_order(&mut txn, database);
         }
-        let mut is_complete = false;
-        {
-            let mut cursor = txn.cursor_mut(database).map_err(step("mdb_cursor_open"))?;
-            for _ in 0..BATCH {
-                let Some(key) = input.item(instructions.format, wish.plain_text)? else {
-                    is_complete = true;
-                    break;
-                };
-                let value = input.value(instructions.format, wish.plain_text)?;
-                match cursor
-                    .put_with(&key, &value, flags)
-                    .map_err(step("mdb_cursor_put"))?
-                {
-                    Put::Exists(_) if !wish.keep => {
-                        return Err(Failure::Step("mdb_cursor_put", KEY_EXISTS));
-                    }
-                    _ => {}
-                }
-            }
-        }
-        txn.commit().map_err(step("mdb_txn_commit"))?;
-        if is_complete {
-            return Ok(());
+        let mut cursor = txn.cursor_mut(database).map_err(step("mdb_cursor_open"))?;
+        is_complete = load_batch(&mut cursor, input, instructions.format, wish)?;
+        drop(cursor);
+        if let Err(error) = txn.commit() {
+            let told = format!("txn_commit: {}", explain(error.code()));
+            return Err(input.complaint(told.as_bytes()));
         }
     }
+    Ok(())
+}
+
+/// Stores what makes a transaction; returns whether those were the last items of the database.
+fn load_batch(
+    cursor: &mut WriteCursor<'_, '_>,
+    input: &mut Input,
+    format: Format,
+    wish: &Wish,
+) -> Result<bool, Failure> {
+    let flags = if wish.keep {
+        PutFlags::NO_OVERWRITE | PutFlags::NO_DUP_DATA
+    } else {
+        PutFlags::NONE
+    };
+    for _ in 0..BATCH {
+        let Some(key) = input.item(format, wish.plain_text)? else {
+            return Ok(true);
+        };
+        let value = input.value(format, wish.plain_text)?;
+        let put = cursor.put_with(&key, &value, flags);
+        if matches!(put.map_err(step("mdb_cursor_put"))?, Put::Exists(_)) && !wish.keep {
+            return Err(Failure::Step("mdb_cursor_put", KEY_EXISTS));
+        }
+    }
+    Ok(false)
 }
 
 fn open(txn: &mut WriteTxn<'_>, instructions: &Instructions) -> Result<Database, Error> {
