@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use fulgurite::{Environment, OpenOptions};
+use fulgurite::{Database, Environment, Error, OpenOptions, ReadTxn, Snapshot};
 
 use crate::failure::{Failure, opening, system_text};
 use crate::getopt::command_line;
@@ -48,6 +48,18 @@ pub(crate) fn open_to_read(path: &OsStr, options: OpenOptions) -> Result<Environ
     options
         .open(Path::new(path))
         .map_err(|error| opening(&error))
+}
+
+/// The database that a key of the main one is the name of, if it is.
+pub(crate) fn named(txn: &ReadTxn<'_>, name: &[u8]) -> Result<Option<Database>, Error> {
+    if name.contains(&0) {
+        return Ok(None);
+    }
+    match txn.open_named(name) {
+        Ok(database) => Ok(Some(database)),
+        Err(Error::NoDatabase(_) | Error::WrongKind(_)) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// Where output goes: to a file, or to standard output.

@@ -8,12 +8,11 @@ use std::process::ExitCode;
 
 use fulgurite::{Database, Environment, Error, Info, Move, ReadTxn, Snapshot};
 
-use crate::command::{self, Call, open_to_read, print_version};
+use crate::command::{self, Call, named, open_to_read, print_version};
 use crate::escape::Format;
-use crate::failure::{Failure, explain, step, system_text};
+use crate::failure::{Failure, explain, reopening, step, system_text};
 use crate::getopt::Getopt;
 use crate::header::Header;
-use crate::stat::named;
 
 const USAGE: &str = "[-V] [-f output] [-l] [-n] [-p] [-a|-s subdb] dbpath";
 
@@ -92,12 +91,6 @@ fn dump(call: Call) -> Result<(), Failure> {
 
 fn create(file: &OsStr) -> Result<File, Failure> {
     File::create(file).map_err(|error| reopening(file, &error))
-}
-
-/// A file that is to take the place of standard input or output cannot be opened.
-pub(crate) fn reopening(file: &OsStr, error: &io::Error) -> Failure {
-    let why = system_text(error);
-    Failure::said([file.as_bytes(), b": reopen: ", why.as_bytes()].concat())
 }
 
 /// Writes what is wished for; `false` if the environment has none of it.

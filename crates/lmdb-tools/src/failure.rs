@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
 
 use fulgurite::{Error, OpenError, code_text};
 
@@ -53,6 +54,12 @@ pub(crate) fn step(function: &'static str) -> impl Fn(Error) -> Failure {
 /// As [`step`], for opening.
 pub(crate) fn opening(error: &OpenError) -> Failure {
     Failure::Step("mdb_env_open", error.code())
+}
+
+/// A file that is to take the place of standard input or output cannot be opened.
+pub(crate) fn reopening(file: &OsStr, error: &io::Error) -> Failure {
+    let why = system_text(error);
+    Failure::said([file.as_bytes(), b": reopen: ", why.as_bytes()].concat())
 }
 
 /// The text of a result code.

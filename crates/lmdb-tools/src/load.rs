@@ -14,9 +14,8 @@ use fulgurite::{
 };
 
 use crate::command::{self, Call, print_version};
-use crate::dump::reopening;
 use crate::escape::Format;
-use crate::failure::{Failure, explain, opening, step, system_text};
+use crate::failure::{Failure, explain, opening, reopening, step, system_text};
 use crate::getopt::Getopt;
 use crate::header::{Instructions, Line};
 

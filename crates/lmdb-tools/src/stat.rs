@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::process::ExitCode;
 
-use fulgurite::{Database, Environment, Error, ReadTxn, Snapshot, Stat};
+use fulgurite::{Database, Environment, ReadTxn, Snapshot, Stat};
 
-use crate::command::{self, Call, open_to_read, print_version, writing};
+use crate::command::{self, Call, named, open_to_read, print_version, writing};
 use crate::failure::{Failure, step};
 use crate::getopt::Getopt;
 use crate::spans::FreePages;
@@ -183,18 +183,6 @@ fn show_named(txn: &ReadTxn<'_>, out: &mut dyn Write) -> Result<(), Failure> {
         show_database(name, &stat, out).map_err(writing)?;
     }
     Ok(())
-}
-
-/// The database that a key of the main one is the name of, if it is.
-pub(crate) fn named(txn: &ReadTxn<'_>, name: &[u8]) -> Result<Option<Database>, Error> {
-    if name.contains(&0) {
-        return Ok(None);
-    }
-    match txn.open_named(name) {
-        Ok(database) => Ok(Some(database)),
-        Err(Error::NoDatabase(_) | Error::WrongKind(_)) => Ok(None),
-        Err(error) => Err(error),
-    }
 }
 
 fn show_database(name: &[u8], stat: &Stat, out: &mut dyn Write) -> io::Result<()> {
