@@ -55,7 +55,7 @@ mod txn;
 mod value;
 
 pub use codes::code_text;
-pub use cursor::{Cursor, CursorId, Move, Place, PlacedCursor, Record, WriteCursor};
+pub use cursor::{Cursor, CursorId, Move, Place, PlacedCursor, Record, Stride, WriteCursor};
 pub use env::{
     Database, Durability, Environment, Info, OpenError, OpenOptions, Reader, SlotPolicy,
 };

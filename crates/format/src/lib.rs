@@ -18,6 +18,7 @@
 mod bytes;
 mod flags;
 mod free_record;
+mod glance;
 pub mod lockfile;
 mod malformed;
 mod meta;

@@ -96,6 +96,16 @@ impl Checked {
     pub const fn is_empty(&self) -> bool {
         self.count == 0
     }
+
+    #[inline(always)]
+    pub(crate) const fn upper(self) -> usize {
+        self.upper
+    }
+
+    #[inline(always)]
+    pub(crate) const fn kind(self) -> PageKind {
+        self.kind
+    }
 }
 
 /// A node of a leaf page.

@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use fulgurite::{DatabaseFlags, Error, Move, PlacedCursor, Record, Snapshot, WriteCursor};
+use fulgurite::{DatabaseFlags, Error, Move, PlacedCursor, Record, Snapshot, Stride, WriteCursor};
 
 use crate::codes::{Code, Outcome};
 use crate::cursor::{At, MDB_cursor};
@@ -33,15 +33,60 @@ pub unsafe extern "C" fn mdb_cursor_get(
     data: *mut MDB_val,
     op: MDB_cursor_op,
 ) -> c_int {
+    // SAFETY: the caller's promise.
+    if unsafe { stride(cursor, key, data, op) }.is_some() {
+        return 0;
+    }
+    // SAFETY: as above.
+    unsafe { get_by_any_move(cursor, key, data, op) }
+}
+
+/// Steps to a neighbour in the page at hand, which is what walks consist of; `None` if that is not all there is to do.
+/// There is nothing in it that could panic.
+#[inline(always)]
+unsafe fn stride(
+    cursor: *mut MDB_cursor,
+    key: *mut MDB_val,
+    data: *mut MDB_val,
+    op: MDB_cursor_op,
+) -> Option<()> {
+    let stride = match op {
+        MDB_NEXT | MDB_PREV | MDB_NEXT_DUP | MDB_PREV_DUP => Stride {
+            forwards: op == MDB_NEXT || op == MDB_NEXT_DUP,
+            within_key: op == MDB_NEXT_DUP || op == MDB_PREV_DUP,
+        },
+        _ => return None,
+    };
+    // SAFETY: the caller's promise.
+    let cursor = unsafe { exclusive(cursor) }.ok()?;
+    let txn = cursor.txn().ok()?;
+    let (At::Read(place), Kind::Read(read)) = (&mut cursor.at, &txn.kind) else {
+        return None;
+    };
+    let (found_key, found_data) = read.stride(place, stride)?;
+    // SAFETY: the caller's promise.
+    unsafe { point(key, found_key) };
+    // SAFETY: as above.
+    unsafe { point(data, found_data) };
+    Some(())
+}
+
+#[inline(never)]
+unsafe fn get_by_any_move(
+    cursor: *mut MDB_cursor,
+    key: *mut MDB_val,
+    data: *mut MDB_val,
+    op: MDB_cursor_op,
+) -> c_int {
     code_of(|| {
         // SAFETY: the caller's promise.
         let cursor = unsafe { exclusive(cursor) }?;
         let txn = cursor.txn()?;
         txn.check_free()?;
         match (&mut cursor.at, &mut txn.kind) {
-            (At::Read(place), Kind::Read(read)) if op == MDB_NEXT => {
+            (At::Read(place), Kind::Read(read)) if is_step(op) => {
                 let (found_key, found_data) =
-                    read.step(place, Move::Next)?.ok_or(Code::NOT_FOUND)?;
+                    read.step(place, step_of(op))?.ok_or(Code::NOT_FOUND)?;
                 // SAFETY: the caller's promise.
                 unsafe { point(key, found_key) };
                 // SAFETY: as above.
@@ -65,6 +110,20 @@ pub unsafe extern "C" fn mdb_cursor_get(
             _ => Err(Code::INVALID_ARGUMENT),
         }
     })
+}
+
+/// Whether the operation goes to a neighbour.
+const fn is_step(op: MDB_cursor_op) -> bool {
+    matches!(op, MDB_NEXT | MDB_PREV | MDB_NEXT_DUP | MDB_PREV_DUP)
+}
+
+const fn step_of(op: MDB_cursor_op) -> Move<'static> {
+    match op {
+        MDB_PREV => Move::Prev,
+        MDB_NEXT_DUP => Move::NextDup,
+        MDB_PREV_DUP => Move::PrevDup,
+        _ => Move::Next,
+    }
 }
 
 /// Counts the values of the current key.

@@ -9,12 +9,14 @@
 mod place;
 mod read;
 mod step;
+mod stride;
 mod table;
 mod write;
 
 pub use place::Place;
 pub use read::{Cursor, PlacedCursor};
 pub use step::Move;
+pub use stride::Stride;
 pub use table::CursorId;
 pub(crate) use table::{CursorTable, Gone, SavedCursors};
 pub use write::WriteCursor;

@@ -25,7 +25,11 @@ pub struct Place {
     pub(super) path: Path,
     pub(super) value: AtValue,
     /// The leaf that was looked at last, and what its header was found to say. Good until the place is parked.
-    leaf: (Pgno, Checked),
+    pub(super) leaf: (Pgno, Checked),
+    /// The same in the tree of the key's values.
+    pub(super) inner_leaf: (Pgno, Checked),
+    /// Whether keys may have several values; noted with the leaf.
+    pub(super) has_values: bool,
     /// The way in the tree of the key's values; kept for use again.
     pub(super) inner: Option<Box<(Tree, Path)>>,
     /// Behind the key's last value: there is a key, but no record.
@@ -91,6 +95,8 @@ impl Place {
             state: State::Unset,
             path: Path::new(),
             leaf: (Pgno::NONE, Checked::EMPTY),
+            inner_leaf: (Pgno::NONE, Checked::EMPTY),
+            has_values: false,
             value: AtValue::One,
             inner: None,
             behind_values: false,
@@ -251,6 +257,7 @@ impl Place {
 
     fn forget_leaf(&mut self) {
         self.leaf = (Pgno::NONE, Checked::EMPTY);
+        self.inner_leaf = (Pgno::NONE, Checked::EMPTY);
     }
 
     fn forget_flags(&mut self) {
@@ -815,6 +822,7 @@ impl Place {
 
     /// Notes key and value, because the tree is about to change.
     pub(crate) fn park(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<(), Error> {
+        self.forget_leaf();
         if self.is_parked || self.state != State::On {
             return Ok(());
         }

@@ -8,6 +8,7 @@ use super::Snapshot;
 use super::previous;
 use super::snapshot::Sealed;
 use super::trees::{self, Trees};
+use crate::cursor::{Place, Record, Stride};
 use crate::env::{Database, Window};
 use crate::reader::Slot;
 use crate::space::PageView;
@@ -158,6 +159,17 @@ impl<'env> ReadTxn<'env> {
     #[must_use]
     pub fn is_reset(&self) -> bool {
         self.is_reset || self.trees.borrow().is_empty()
+    }
+
+    /// Moves a cursor within the page it stands on, with next to no ado; `None`, and the cursor has not moved, where that
+    /// cannot be done: then [`Snapshot::step`] does it, or says why not.
+    #[must_use]
+    #[inline]
+    pub fn stride<'t>(&'t self, place: &mut Place, stride: Stride) -> Option<Record<'t>> {
+        if self.is_reset() {
+            return None;
+        }
+        place.stride(self.pages(), stride)
     }
 
     /// Lets go of the snapshot and turns into what can begin again; as [`ReadTxn::reset`], but in the type.

@@ -152,7 +152,11 @@ pub trait Snapshot: Sealed {
     fn step<'t>(&'t self, place: &mut Place, step: Move<'_>) -> Result<Option<Record<'t>>, Error> {
         let pages = self.pages();
         self.with_tree(place.database(), |tree| match step {
-            Move::Next => place.next(pages, tree),
+            Move::Next | Move::Prev | Move::NextDup | Move::PrevDup => {
+                let found = place.go(pages, tree, step);
+                place.look(pages, tree);
+                found
+            }
             step => place.go(pages, tree, step),
         })
     }
