@@ -1,9 +1,12 @@
 //! Reader slots by policy: who shares them, who has them to himself, and when they are free for others.
 
+use std::cmp::Ordering;
 use std::sync::mpsc::channel;
 use std::thread;
 
-use fulgurite::{Database, Environment, Error, OpenOptions, SlotPolicy, Snapshot};
+use fulgurite::{
+    CustomOrder, Database, Environment, Error, OpenOptions, ReadTxn, SlotPolicy, Snapshot,
+};
 
 fn options(policy: SlotPolicy) -> OpenOptions {
     Environment::options().readers_max(3).slots(policy)
@@ -209,4 +212,36 @@ fn without_locking_there_are_no_slots_and_no_limit() {
         readers[49].get(Database::MAIN, b"key").unwrap(),
         Some(&b"1"[..])
     );
+}
+
+/// A reader that is renewed on the snapshot it had knows it still, but not orders that were set meanwhile.
+#[test]
+fn a_renewed_reader_knows_its_snapshot_and_the_orders_of_today() {
+    fn backwards(_: usize, a: &[u8], b: &[u8]) -> Ordering {
+        b.cmp(a)
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let environment = options(SlotPolicy::Stock).open(directory.path()).unwrap();
+    commit(&environment, b"1");
+    let mut reader = environment.read().unwrap();
+    let compare = |reader: &ReadTxn<'_>| reader.compare_keys(Database::MAIN, b"a", b"b").unwrap();
+    assert_eq!(compare(&reader), Ordering::Less);
+    reader.reset();
+    let custom = CustomOrder {
+        call: backwards,
+        context: 0,
+    };
+    let mut other = environment.read().unwrap();
+    other.set_key_order(Database::MAIN, Some(custom));
+    reader.renew().unwrap();
+    assert_eq!(compare(&reader), Ordering::Greater);
+    other.set_key_order(Database::MAIN, None);
+    reader.reset();
+    reader.renew().unwrap();
+    assert_eq!(compare(&reader), Ordering::Less);
+    reader.reset();
+    commit(&environment, b"2");
+    reader.renew().unwrap();
+    assert_eq!(reader.get(Database::MAIN, b"key").unwrap(), Some(&b"2"[..]));
+    assert_eq!(reader.id().0, 2);
 }

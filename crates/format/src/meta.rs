@@ -103,6 +103,7 @@ impl Meta {
     /// Checks that the snapshot can be what it says.
     /// # Errors
     /// The first contradiction found.
+    #[inline]
     pub fn check(&self) -> Result<(), Malformed> {
         let end = self
             .last

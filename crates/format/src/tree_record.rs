@@ -90,6 +90,7 @@ impl TreeRecord {
     /// # Errors
     /// [`Malformed::TreeRecord`] unless root and depth say the same of emptiness and the root can exist;
     /// [`Malformed::Depth`] for an impossible depth.
+    #[inline]
     pub fn check(&self, last: Pgno) -> Result<(), Malformed> {
         if self.root.is_none() != (self.depth == 0) {
             return Err(Malformed::TreeRecord);

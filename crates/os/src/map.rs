@@ -143,16 +143,22 @@ impl Map {
         Some(unsafe { std::slice::from_raw_parts_mut(at.as_ptr(), len) })
     }
 
-    /// Copies words that another process may be changing; the caller must find out whether they belong together.
+    /// Copies octets that another process may be changing, word by word, as many as fill whole words; the caller must
+    /// find out whether they belong together.
     ///
     /// # Safety
     /// The range lies inside the file, and nobody in this process holds a plain reference to it.
     /// # Panics
     /// When the range is unaligned or leaves the reservation.
-    pub unsafe fn copy_words(&self, offset: usize, words: &mut [u64]) {
-        for (index, word) in words.iter_mut().enumerate() {
-            // SAFETY: the caller's promise.
-            *word = unsafe { self.word(offset + 8 * index) }.load(Ordering::Acquire);
+    #[inline]
+    pub unsafe fn copy_words(&self, offset: usize, octets: &mut [u8]) {
+        let first = self.words(offset, octets.len() / 8);
+        for (index, octets) in octets.chunks_exact_mut(8).enumerate() {
+            // SAFETY: inside the reservation, just checked.
+            let at = unsafe { first.add(index) };
+            // SAFETY: aligned, inside the file by the caller's promise, and only ever accessed atomically.
+            let word = unsafe { AtomicU64::from_ptr(at.as_ptr()) };
+            octets.copy_from_slice(&word.load(Ordering::Acquire).to_ne_bytes());
         }
     }
 
@@ -164,20 +170,25 @@ impl Map {
     /// When the range is unaligned or leaves the reservation, or the mapping is read-only.
     pub unsafe fn store_words(&self, offset: usize, words: &[u64]) {
         assert!(self.writable, "storing through a read-only mapping");
+        let first = self.words(offset, words.len());
         for (index, word) in words.iter().enumerate() {
-            // SAFETY: the caller's promise.
-            unsafe { self.word(offset + 8 * index) }.store(*word, Ordering::Release);
+            // SAFETY: inside the reservation, just checked.
+            let at = unsafe { first.add(index) };
+            // SAFETY: aligned, inside the file by the caller's promise, and only ever accessed atomically.
+            unsafe { AtomicU64::from_ptr(at.as_ptr()) }.store(*word, Ordering::Release);
         }
     }
 
-    /// # Safety
-    /// The word lies inside the file, and nobody in this process holds a plain reference to it.
-    unsafe fn word(&self, offset: usize) -> &AtomicU64 {
-        assert!(offset.is_multiple_of(8) && offset + 8 <= self.len);
+    /// Where so many words begin.
+    #[inline]
+    fn words(&self, offset: usize, count: usize) -> NonNull<u64> {
+        let end = count.checked_mul(8).and_then(|len| len.checked_add(offset));
+        assert!(
+            offset.is_multiple_of(8) && end.is_some_and(|end| end <= self.len),
+            "words outside the reservation"
+        );
         // SAFETY: inside the reservation, just checked.
-        let at = unsafe { self.base.add(offset) };
-        // SAFETY: aligned, inside the file by the caller's promise, and only ever accessed atomically.
-        unsafe { AtomicU64::from_ptr(at.cast::<u64>().as_ptr()) }
+        unsafe { self.base.add(offset) }.cast()
     }
 
     /// Tells the system that reads will be random, so that it reads no neighbours ahead.

@@ -36,6 +36,7 @@ pub fn thread_word() -> u64 {
 ///
 /// Costs one load: the first call registers a handler that counts in each forked child.
 #[must_use]
+#[inline]
 pub fn fork_generation() -> u32 {
     static REGISTER: Once = Once::new();
     REGISTER.call_once(|| {

@@ -50,6 +50,7 @@ impl SharedMap {
     /// # Panics
     /// When the offset is unaligned or the word does not lie in the mapping.
     #[must_use]
+    #[inline]
     pub fn word32(&self, offset: usize) -> &AtomicU32 {
         let at = self.checked(offset, 4, 4).cast::<u32>();
         // SAFETY: in bounds, aligned, alive as long as `self`, and only ever accessed atomically on our side.
@@ -60,6 +61,7 @@ impl SharedMap {
     /// # Panics
     /// When the offset is unaligned or the word does not lie in the mapping.
     #[must_use]
+    #[inline]
     pub fn word64(&self, offset: usize) -> &AtomicU64 {
         let at = self.checked(offset, 8, 8).cast::<u64>();
         // SAFETY: in bounds, aligned, alive as long as `self`, and only ever accessed atomically on our side.
@@ -75,6 +77,7 @@ impl SharedMap {
         SharedMutex::new(at.cast())
     }
 
+    #[inline]
     fn checked(&self, offset: usize, len: usize, align: usize) -> NonNull<u8> {
         assert!(
             offset.is_multiple_of(align),

@@ -1,7 +1,7 @@
 //! Handles of databases: small numbers that stand for names.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use fulgurite_format::TreeRecord;
@@ -60,6 +60,8 @@ pub(crate) struct DatabaseNames {
     chunks: [OnceLock<Box<[OnceLock<Entry>]>>; 32],
     handles: Mutex<HashMap<Box<[u8]>, usize>>,
     databases_max: usize,
+    /// How often an order was set.
+    orders_set: AtomicU64,
 }
 
 impl DatabaseNames {
@@ -68,6 +70,7 @@ impl DatabaseNames {
             chunks: [const { OnceLock::new() }; 32],
             handles: Mutex::default(),
             databases_max,
+            orders_set: AtomicU64::new(0),
         };
         // Handle 0 is the main database, which has no name.
         names.fill(0, b"");
@@ -100,6 +103,7 @@ impl DatabaseNames {
     }
 
     /// The tree that a record of this database describes, in the orders that the file or the program says.
+    #[inline]
     pub(crate) fn tree_of(&self, database: Database, record: TreeRecord) -> Tree {
         let mut tree = Tree::plain(record, KeyOrder::from_flags(record.flags));
         tree.value_order = KeyOrder::of_values(record.flags);
@@ -130,6 +134,13 @@ impl DatabaseNames {
         change(&mut orders);
         let is_custom = orders.keys.is_some() || orders.values.is_some();
         entry.is_custom.store(is_custom, Ordering::Release);
+        self.orders_set.fetch_add(1, Ordering::Release);
+    }
+
+    /// How often an order was set: while it stays the same, trees that are loaded have the right ones.
+    #[inline]
+    pub(crate) fn orders_set(&self) -> u64 {
+        self.orders_set.load(Ordering::Acquire)
     }
 
     fn entry(&self, database: Database) -> Option<&Entry> {

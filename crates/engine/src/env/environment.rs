@@ -178,6 +178,12 @@ impl Environment {
         self.shared.check_usable()
     }
 
+    /// Whether this process, and not a parent of it, opened the environment.
+    #[inline]
+    pub(crate) fn is_of_this_process(&self) -> bool {
+        self.shared.is_of_this_process()
+    }
+
     /// The thread of this process that has the write transaction.
     pub(crate) fn writer(&self) -> Option<u64> {
         Some(self.shared.writer.load(Ordering::Acquire)).filter(|thread| *thread != 0)
@@ -266,7 +272,7 @@ impl Environment {
 impl Drop for Environment {
     fn drop(&mut self) {
         if let Some(lock) = self.lock()
-            && self.shared.is_of_this_process()
+            && self.is_of_this_process()
         {
             lock.free_slots_of(self.id);
         }

@@ -144,11 +144,12 @@ impl Mapping {
         }
     }
 
-    /// Copies the words of a meta page, which a committing process may be changing.
-    pub(crate) fn copy_meta(&self, pgno: u64, words: &mut [u64]) -> Result<(), Error> {
-        let start = self.place(Pgno(pgno), words.len() * 8)?;
-        // SAFETY: `place` has seen that the file has these octets.
-        unsafe { self.map.copy_words(start, words) };
+    /// Copies the beginning of a meta page, which a committing process may be changing, word by word.
+    #[inline]
+    pub(super) fn copy_meta(&self, pgno: u64, octets: &mut [u8]) -> Result<(), Error> {
+        let start = self.place(Pgno(pgno), octets.len())?;
+        // SAFETY: `place` has seen that the file has these octets; meta pages are only ever lent as words.
+        unsafe { self.map.copy_words(start, octets) };
         Ok(())
     }
 

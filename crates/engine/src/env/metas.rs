@@ -10,6 +10,7 @@ impl Mapping {
     ///
     /// A reader may meet a page that is being written: it must make sure of the opposite before it believes the
     /// answer, an error included.
+    #[inline]
     pub(crate) fn meta_of(&self, id: Txnid) -> Result<Option<Meta>, Error> {
         let pgno = id.0 % META_PAGES;
         let meta = self.read_meta(pgno)?;
@@ -54,13 +55,10 @@ impl Mapping {
     }
 
     /// One meta page as it is.
+    #[inline]
     pub(crate) fn read_meta(&self, pgno: u64) -> Result<Meta, Error> {
-        let mut words = [0u64; Meta::LEN / 8];
-        self.copy_meta(pgno, &mut words)?;
-        let mut octets = [0u8; Meta::LEN];
-        for (to, word) in octets.chunks_exact_mut(8).zip(words) {
-            to.copy_from_slice(&word.to_ne_bytes());
-        }
+        let mut octets = [0; Meta::LEN];
+        self.copy_meta(pgno, &mut octets)?;
         Meta::read::<V09>(&octets).map_err(|_| Error::Corrupted {
             page: Pgno(pgno),
             what: fulgurite_format::Malformed::Kind {
@@ -70,6 +68,7 @@ impl Mapping {
         })
     }
 
+    #[inline]
     fn check_meta(&self, pgno: u64, meta: &Meta) -> Result<(), Error> {
         if meta.page_size() != self.page_size() {
             let what = fulgurite_format::Malformed::TreeRecord;

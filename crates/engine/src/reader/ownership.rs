@@ -51,8 +51,14 @@ impl Ownership {
     }
 
     /// Takes a slot that is bound to the calling thread, unless it is in use.
+    #[inline]
     pub(super) fn claim_bound(&self, handle: u64) -> bool {
-        self.step(of(BOUND_IDLE, handle), of(BOUND_BUSY, handle))
+        // Nobody but this thread takes it, so there is nobody to race with.
+        let is_idle = self.0.load(Ordering::Acquire) == of(BOUND_IDLE, handle);
+        if is_idle {
+            self.0.store(of(BOUND_BUSY, handle), Ordering::Relaxed);
+        }
+        is_idle
     }
 
     /// Notes that the slot is ours from now on, and in use.
@@ -65,18 +71,25 @@ impl Ownership {
         self.0.store(state, Ordering::Release);
     }
 
-    /// Ends the use of a slot; whether it is to be freed for all.
-    pub(super) fn give_back(&self) -> bool {
+    /// Ends the use of a slot; whether it is to be freed for all. `is_own_thread` tells whether the calling thread is the
+    /// one it is bound to, if it is bound.
+    #[inline]
+    pub(super) fn give_back(&self, is_own_thread: impl FnOnce() -> bool) -> bool {
         let state = self.0.load(Ordering::Relaxed);
-        if state == STOCK_BUSY {
-            self.0.store(STOCK_IDLE, Ordering::Release);
-            return false;
+        let idle = match kind(state) {
+            STOCK_BUSY => STOCK_IDLE,
+            BOUND_BUSY => of(BOUND_IDLE, state >> KIND_BITS),
+            _ => NOT_OURS,
+        };
+        // The thread of a bound slot may be ending at this moment, unless it is the one that is here.
+        if kind(state) == BOUND_BUSY && !is_own_thread() {
+            return !self.step(state, idle) && {
+                self.0.store(NOT_OURS, Ordering::Release);
+                true
+            };
         }
-        if kind(state) == BOUND_BUSY && self.step(state, of(BOUND_IDLE, state >> KIND_BITS)) {
-            return false;
-        }
-        self.0.store(NOT_OURS, Ordering::Release);
-        true
+        self.0.store(idle, Ordering::Release);
+        idle == NOT_OURS
     }
 
     /// Ends the bond with the calling thread, made through `handle`; whether the slot is to be freed for all now. In use,

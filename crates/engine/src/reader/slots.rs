@@ -71,10 +71,15 @@ impl LockFile {
     }
 
     /// Gives a slot back to whom it belongs; it pins nothing any more.
+    #[inline]
     pub(crate) fn give_back(&self, slot: Slot) {
         self.unpin(slot);
+        let is_own_thread = || {
+            let at = lockfile::slot_at(slot.0) + lockfile::SLOT_THREAD_AT;
+            self.map.word64(at).load(Ordering::Relaxed) == thread_word()
+        };
         if let Some(owned) = self.owned.get(slot.0 as usize)
-            && owned.give_back()
+            && owned.give_back(is_own_thread)
         {
             self.set_slot_pid(slot.0, 0);
         }
@@ -82,6 +87,7 @@ impl LockFile {
 
     /// Pins the newest snapshot; returns its id. Takes no lock: writes the id, then looks whether it is still the
     /// newest, so that no writer can have missed the slot.
+    #[inline]
     pub(crate) fn pin(&self, slot: Slot) -> Txnid {
         let word = self.txnid_word(slot.0);
         loop {
@@ -102,7 +108,7 @@ impl LockFile {
 
     /// Pins a given snapshot: one that no writer reuses pages of before it has looked at the slots again.
     pub(crate) fn pin_at(&self, slot: Slot, id: Txnid) {
-        self.txnid_word(slot.0).store(id.0, Ordering::SeqCst);
+        self.txnid_word(slot.0).swap(id.0, Ordering::SeqCst);
     }
 
     /// Lets go of the snapshot but keeps the slot.

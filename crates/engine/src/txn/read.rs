@@ -30,6 +30,8 @@ pub struct ReadTxn<'env> {
     trees: RefCell<Trees>,
     /// Pins nothing; the trees are those of the snapshot it had.
     is_reset: bool,
+    /// How often orders of the program's own had been set when the trees were loaded.
+    orders_set: u64,
 }
 
 /// A read transaction that pins nothing but keeps its slot, ready to begin again.
@@ -61,7 +63,7 @@ impl Core<'_> {
     fn give_back(&mut self) {
         // In a forked child the slot is the parent's; after a failed meta write it is still ours to give back.
         if let (Some(slot), Some(lock)) = (self.slot.take(), self.environment.lock())
-            && !matches!(self.environment.check_usable(), Err(Error::Forked))
+            && self.environment.is_of_this_process()
         {
             lock.give_back(slot);
         }
@@ -89,6 +91,7 @@ impl<'env> ReadTxn<'env> {
             core,
             trees: RefCell::default(),
             is_reset: false,
+            orders_set: 0,
         };
         txn.pin()?;
         Ok(txn)
@@ -198,6 +201,7 @@ impl<'env> ReadTxn<'env> {
             (Some(slot), Some(lock)) => {
                 self.core.txnid.0 > 0
                     && !environment.reads_previous()
+                    && self.orders_set == environment.names().orders_set()
                     && !self.trees.borrow().is_empty()
                     && lock.pin(slot) == self.core.txnid
             }
@@ -212,6 +216,7 @@ impl<'env> ReadTxn<'env> {
         self.core.last = meta.last;
         self.core.txnid = meta.txnid;
         let names = self.core.environment.names();
+        self.orders_set = names.orders_set();
         self.trees.get_mut().reset(&meta, names);
         Ok(())
     }
