@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use fulgurite_format::{META_PAGES, Meta, V09};
+use fulgurite_format::{META_PAGES, Meta, Txnid, V09};
 
 use crate::{Environment, Error};
 
@@ -46,11 +46,20 @@ fn meta_page(environment: &Environment, meta: &Meta, pgno: u64) -> Result<Vec<u8
     let mut page = vec![0; meta.page_size()];
     read(environment, pgno * meta.page_size() as u64, &mut page)?;
     let of_snapshot = pgno == meta.txnid.0 % META_PAGES;
-    // The other one may be that of a younger transaction by now, whose pages are not copied; then both say the same.
+    // The other one may be that of a younger transaction by now, whose pages are not copied; then both say the same, but
+    // for the number, which belongs to the page.
+    let mut again = vec![0; meta.page_size()];
+    read(environment, pgno * meta.page_size() as u64, &mut again)?;
+    let is_changing = page != again;
     let younger = Meta::read::<V09>(&page).is_ok_and(|found| found.txnid > meta.txnid);
-    if of_snapshot || younger {
+    if of_snapshot || younger || is_changing {
+        let before = u64::from(!of_snapshot);
+        let says = Meta {
+            txnid: Txnid(meta.txnid.0.saturating_sub(before)),
+            ..*meta
+        };
         let fields = page.get_mut(Meta::COMMIT_AT..Meta::LEN).unwrap_or_default();
-        for (to, from) in fields.iter_mut().zip(meta.to_commit_bytes()) {
+        for (to, from) in fields.iter_mut().zip(says.to_commit_bytes()) {
             *to = from;
         }
     }

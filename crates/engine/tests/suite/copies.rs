@@ -208,8 +208,16 @@ fn copies_are_whole_while_a_writer_runs() {
     let scratch = Scratch::new("busy-copy");
     let environment = open(scratch.path());
     fill(&environment, 300);
+    /// Ends the writer, also when a copy is found to be wrong.
+    struct Over<'a>(&'a AtomicBool);
+    impl Drop for Over<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
     let over = AtomicBool::new(false);
     thread::scope(|scope| {
+        let _over = Over(&over);
         scope.spawn(|| {
             let mut round = 0u32;
             while !over.load(Ordering::Relaxed) {
@@ -235,7 +243,6 @@ fn copies_are_whole_while_a_writer_runs() {
             assert_sound(&target, "a copy of a busy environment");
             assert_one_round(&target);
         }
-        over.store(true, Ordering::Relaxed);
     });
 }
 
