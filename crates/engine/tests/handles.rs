@@ -173,7 +173,7 @@ fn slots_kept_by_one_handle_serve_another() {
 #[test]
 fn handles_come_and_go_in_many_threads() {
     let directory = tempfile::tempdir().unwrap();
-    let keeps_open = |thread: u8, round: u8| thread == 0 && round % 2 == 0;
+    let keeps_open = |thread: u8, round: u8| thread == 0 && round.is_multiple_of(2);
     std::thread::scope(|scope| {
         for thread in 0..4_u8 {
             let path = directory.path();
