@@ -12,6 +12,9 @@ use fulgurite::{Database, Durability, Environment, KeyOrder, Move, Place, ReadTx
 
 type Answer<T> = Result<T, Box<dyn Error>>;
 
+/// A way of reading; what it returns depends on all that was read.
+type Way<'a> = &'a dyn Fn() -> Answer<usize>;
+
 /// Keys that are sought by those ways that seek.
 const SOUGHT: usize = 1 << 18;
 
@@ -31,7 +34,7 @@ fn main() -> Answer<()> {
         .map(|number| key(scrambled(number) % records as u64))
         .collect();
 
-    let ways: [(&str, usize, &dyn Fn() -> Answer<usize>); 8] = [
+    let ways: [(&str, usize, Way<'_>); 8] = [
         ("get", SOUGHT, &|| get(&txn, db, &keys)),
         ("batch of 16", SOUGHT, &|| get_many(&txn, db, &keys, 16)),
         ("batch of 1000", SOUGHT, &|| get_many(&txn, db, &keys, 1000)),

@@ -127,7 +127,19 @@ pub(crate) fn lexical_from(a: &[u8], head_of_b: u64, b: &[u8]) -> Ordering {
             Ordering::Greater
         };
     }
+    // Keys with a common beginning often differ soon behind it: one more comparison instead of a call.
+    if let (Some(a), Some(b)) = (second_word(a), second_word(b))
+        && a != b
+    {
+        return a.cmp(&b);
+    }
     a.cmp(b)
+}
+
+#[inline(always)]
+fn second_word(key: &[u8]) -> Option<u64> {
+    let octets = key.get(8..)?.first_chunk()?;
+    Some(u64::from_be_bytes(*octets))
 }
 
 /// The first eight octets of a key as a number that orders as they do; zeros stand for those that it lacks.

@@ -408,6 +408,25 @@ impl<'a, F: Format> Page<'a, F> {
         }
     }
 
+    /// Key and value of entry `index` of a leaf, where the value is one and lies in the page. `None` for all other
+    /// entries and for none: what they are [`Page::leaf`] says.
+    #[must_use]
+    #[inline(always)]
+    pub fn plain_record(&self, index: usize) -> Option<(&'a [u8], &'a [u8])> {
+        let (header, rest) = self.node_if_sound(index)?;
+        let word = u64::from_le_bytes(*header);
+        let (value_len, flags, key_len) = (
+            word as u32 as usize,
+            (word >> 32) as u16,
+            (word >> 48) as usize,
+        );
+        if flags != 0 || key_len == 0 || key_len > crate::KEY_LEN_MAX {
+            return None;
+        }
+        let value = rest.get(F::data_at(key_len) - F::NODE_HEADER_LEN..)?;
+        Some((rest.get(..key_len)?, value.get(..value_len)?))
+    }
+
     /// Octets the node of entry `index` takes in the page.
     /// # Errors
     /// As [`Page::leaf`] and [`Page::key`].

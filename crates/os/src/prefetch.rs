@@ -1,5 +1,8 @@
 //! A hint to the processor: these octets will be read soon.
 
+/// Octets that a processor fetches at a time, on the machines in use today.
+pub const CACHE_LINE: usize = 64;
+
 /// Asks for the cache line in which `bytes` begins, without waiting for it. On machines other than x86-64 nothing
 /// happens; nowhere does it change what is read.
 #[inline(always)]

@@ -354,9 +354,27 @@ impl Place {
         }
         leaf.index = next;
         let page = Page::<V09>::checked_before(pages.page(pgno)?, checked);
+        if let Some(record) = page.plain_record(next) {
+            return Ok(Some(record));
+        }
         let node = page.leaf(next).map_err(Error::at(pgno))?;
         let value = value::value_of(pages, pgno, &node)?;
         Ok(Some((node.key, value)))
+    }
+
+    /// The entry it stands on, for a step within the leaf: `None` where a step takes more than counting one on.
+    #[inline(always)]
+    pub(super) fn plain_step(&mut self) -> Option<&mut Step> {
+        if self.state == State::On && self.deleted == Deleted::No {
+            self.path.leaf_mut()
+        } else {
+            None
+        }
+    }
+
+    /// The entry it stands on.
+    pub(super) fn step(&self) -> Option<Step> {
+        self.path.leaf()
     }
 
     /// Goes one record on where that is in a leaf that was not looked at before.
@@ -368,6 +386,10 @@ impl Place {
     ) -> Result<Option<Record<'t>>, Error> {
         let found = self.enter_next_key(pages, tree)?;
         if let Some(leaf) = self.path.leaf() {
+            if leaf.index == 0 && !self.leaf.0.is_none() {
+                // A second leaf was reached step by step: a third will be.
+                tree::expect_leaf(pages, tree::leaf_after(pages, &self.path), usize::MAX);
+            }
             let page = pages.tree_page(leaf.pgno, PageKind::Leaf)?;
             self.leaf = (leaf.pgno, page.checked());
         }

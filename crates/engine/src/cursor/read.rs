@@ -1,9 +1,11 @@
 //! Cursors for reading.
 
+use fulgurite_format::{Page, PageKind, Pgno, V09};
+
 use super::{Move, Place, Record};
 use crate::Error;
 use crate::space::PageView;
-use crate::tree::Tree;
+use crate::tree::{Pages, Tree};
 
 /// A place in a database. Moving returns the record moved to; keys and values live as long as the transaction is
 /// borrowed, not only until the next move.
@@ -12,11 +14,21 @@ pub struct Cursor<'t> {
     pages: PageView<'t>,
     tree: Tree,
     place: Place,
+    /// The leaf that the last step was made in, of a tree without duplicates. A checked page may be kept: it does not
+    /// change while the transaction is lent.
+    leaf: Page<'t, V09>,
+    leaf_pgno: Pgno,
 }
 
 impl<'t> Cursor<'t> {
     pub(crate) const fn new(pages: PageView<'t>, tree: Tree, place: Place) -> Cursor<'t> {
-        Cursor { pages, tree, place }
+        Cursor {
+            pages,
+            tree,
+            place,
+            leaf: Page::empty(PageKind::Leaf),
+            leaf_pgno: Pgno::NONE,
+        }
     }
 
     /// Makes any move.
@@ -50,7 +62,28 @@ impl<'t> Cursor<'t> {
     )]
     #[inline]
     pub fn next(&mut self) -> Result<Option<Record<'t>>, Error> {
-        self.place.next(self.pages, &self.tree)
+        if let Some(step) = self.place.plain_step()
+            && step.pgno == self.leaf_pgno
+            && let Some(record) = self.leaf.plain_record(step.index + 1)
+        {
+            step.index += 1;
+            return Ok(Some(record));
+        }
+        self.next_elsewhere()
+    }
+
+    /// A step that leads out of the leaf, or within a leaf that no step was made in before.
+    #[inline(never)]
+    fn next_elsewhere(&mut self) -> Result<Option<Record<'t>>, Error> {
+        let record = self.place.next(self.pages, &self.tree)?;
+        if !self.tree.has_duplicates()
+            && let Some(step) = self.place.step()
+            && step.pgno != self.leaf_pgno
+        {
+            self.leaf = self.pages.tree_page(step.pgno, PageKind::Leaf)?;
+            self.leaf_pgno = step.pgno;
+        }
+        Ok(record)
     }
 
     /// Goes to the previous record. At the first one it returns `None` and stays.

@@ -16,6 +16,7 @@ use fulgurite_format::{Malformed, Page, Pgno, V09};
 
 use super::bounds::Gap;
 use crate::Error;
+use crate::cursor::Record;
 use crate::space::PageView;
 use crate::tree::{self, Pages, Path, Tree};
 
@@ -43,6 +44,8 @@ pub(crate) struct Entries<'t> {
     joined: bool,
     /// Leaves passed, which are no more than pages unless the tree has a circle.
     leaves_passed: u64,
+    /// Cache lines of a leaf that will be read.
+    expected_lines: usize,
 }
 
 impl<'t> Entries<'t> {
@@ -68,6 +71,7 @@ impl<'t> Entries<'t> {
             back: end,
             joined: tree.record.root.is_none(),
             leaves_passed: 0,
+            expected_lines: usize::MAX,
         };
         if entries.joined {
             return Ok(entries);
@@ -101,6 +105,32 @@ impl<'t> Entries<'t> {
 
     pub(crate) const fn tree(&self) -> &Tree {
         &self.tree
+    }
+
+    /// The next record from the front, if it is in sight: in the same leaf, alone under its key, its value with it.
+    #[inline(always)]
+    pub(crate) fn next_in_sight(&mut self) -> Option<Record<'t>> {
+        if self.front.index >= self.front_stop {
+            return None;
+        }
+        let record = self.front.page.plain_record(self.front.index)?;
+        self.front.index += 1;
+        Some(record)
+    }
+
+    /// As [`Entries::next_in_sight`] from the back.
+    #[inline(always)]
+    pub(crate) fn next_back_in_sight(&mut self) -> Option<Record<'t>> {
+        if self.back.index <= self.floor() {
+            return None;
+        }
+        let index = self.back.index - 1;
+        let record = self.back.page.plain_record(index)?;
+        self.back.index = index;
+        if self.joined {
+            self.front_stop = index;
+        }
+        Some(record)
     }
 
     /// Reads the next entry from the front: `read` is told the leaf and which entry of it. After an error there are no
@@ -154,6 +184,10 @@ impl<'t> Entries<'t> {
         mut self,
         mut visit: impl FnMut(Pgno, &Page<'t, V09>, Range<usize>) -> Result<(), Error>,
     ) -> Result<(), Error> {
+        if !self.tree.has_duplicates() {
+            // Whoever takes entries by the leaf looks at no single ones.
+            self.expected_lines = 1;
+        }
         while self.front.index < self.front_stop || self.enter_next_leaf()? {
             let range = self.front.index..self.front_stop;
             visit(self.front.pgno, &self.front.page, range)?;
@@ -183,6 +217,10 @@ impl<'t> Entries<'t> {
             self.front.enter(self.pages, &self.tree)?;
             self.front.index = 0;
             self.meet();
+            if !self.joined {
+                let next = tree::leaf_after(self.pages, &self.front.path);
+                tree::expect_leaf(self.pages, next, self.expected_lines);
+            }
             if self.front.index < self.front_stop {
                 return Ok(true);
             }
@@ -206,6 +244,10 @@ impl<'t> Entries<'t> {
             self.back.enter(self.pages, &self.tree)?;
             self.back.index = self.back.page.len();
             self.meet();
+            if !self.joined {
+                let previous = tree::leaf_before(self.pages, &self.back.path);
+                tree::expect_leaf(self.pages, previous, self.expected_lines);
+            }
             if self.back.index > self.floor() {
                 return Ok(true);
             }

@@ -87,6 +87,28 @@ impl<'t> Records<'t> {
         FirstValues(self.entries)
     }
 
+    /// The next record where it takes more than a look into the leaf.
+    #[inline(never)]
+    fn next_out_of_sight(&mut self) -> Option<Result<Record<'t>, Error>> {
+        if self.has_duplicates {
+            return self.next_of_several();
+        }
+        let pages = self.entries.pages();
+        self.entries
+            .next(|leaf, page, index| only_record(pages, leaf, page, index))
+    }
+
+    /// As [`Records::next_out_of_sight`] from the back.
+    #[inline(never)]
+    fn next_back_out_of_sight(&mut self) -> Option<Result<Record<'t>, Error>> {
+        if self.has_duplicates {
+            return self.next_back_of_several();
+        }
+        let pages = self.entries.pages();
+        self.entries
+            .next_back(|leaf, page, index| only_record(pages, leaf, page, index))
+    }
+
     fn next_of_several(&mut self) -> Option<Result<Record<'t>, Error>> {
         loop {
             match Taking::next(&mut self.front) {
@@ -195,24 +217,24 @@ impl<'t> Iterator for Records<'t> {
 
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
-        if self.has_duplicates {
-            return self.next_of_several();
+        if !self.has_duplicates
+            && let Some(record) = self.entries.next_in_sight()
+        {
+            return Some(Ok(record));
         }
-        let pages = self.entries.pages();
-        self.entries
-            .next(|leaf, page, index| only_record(pages, leaf, page, index))
+        self.next_out_of_sight()
     }
 }
 
 impl DoubleEndedIterator for Records<'_> {
     #[inline]
     fn next_back(&mut self) -> Option<Self::Item> {
-        if self.has_duplicates {
-            return self.next_back_of_several();
+        if !self.has_duplicates
+            && let Some(record) = self.entries.next_back_in_sight()
+        {
+            return Some(Ok(record));
         }
-        let pages = self.entries.pages();
-        self.entries
-            .next_back(|leaf, page, index| only_record(pages, leaf, page, index))
+        self.next_back_out_of_sight()
     }
 }
 

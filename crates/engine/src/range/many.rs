@@ -13,7 +13,7 @@
 use std::cmp::Ordering;
 
 use fulgurite_format::{LeafNode, Malformed, Page, PageKind, Pgno, V09};
-use fulgurite_os::prefetch;
+use fulgurite_os::{CACHE_LINE, prefetch};
 
 use crate::order::{integer, lexical, reverse};
 use crate::space::PageView;
@@ -22,8 +22,6 @@ use crate::{Error, KeyOrder, value};
 
 /// Keys that are sought in step: about as many cache lines as a processor core waits for at a time.
 const GROUP: usize = 16;
-/// Octets the processor fetches at a time.
-const LINE: usize = 64;
 /// Lines of a page that hold its header and, mostly, where its entries begin.
 const HEAD_LINES: usize = 2;
 /// Lines of a value that whoever asked for it is likely to look at.
@@ -75,7 +73,7 @@ impl<'t> Search<'t> {
     #[inline]
     fn expect(pages: PageView<'t>, pgno: Pgno) -> Result<(), Error> {
         let head = pages.page(pgno)?;
-        for line in head.chunks(LINE).take(HEAD_LINES) {
+        for line in head.chunks(CACHE_LINE).take(HEAD_LINES) {
             prefetch(line);
         }
         Ok(())
@@ -154,7 +152,7 @@ impl<'t> Search<'t> {
                 }
             }
             None => {
-                for line in node.data.chunks(LINE).take(VALUE_LINES) {
+                for line in node.data.chunks(CACHE_LINE).take(VALUE_LINES) {
                     prefetch(line);
                 }
             }

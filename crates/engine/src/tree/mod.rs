@@ -21,7 +21,10 @@ pub(crate) use delete::{clear, remove};
 pub(crate) use insert::{insert, replace};
 pub(crate) use path::{Path, Step};
 pub(crate) use search::{child_at, find, lower_bound_in, seek, touch_path};
-pub(crate) use walk::{Moved, first, last, next, next_leaf, previous, previous_leaf, settle};
+pub(crate) use walk::{
+    Moved, expect_leaf, first, last, leaf_after, leaf_before, next, next_leaf, previous,
+    previous_leaf, settle,
+};
 
 use fulgurite_format::{DatabaseFlags, Format, LeafNode, Page, PageKind, Pgno, TreeRecord};
 

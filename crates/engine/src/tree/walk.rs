@@ -2,6 +2,8 @@
 
 use fulgurite_format::{PageKind, Pgno};
 
+use fulgurite_os::{CACHE_LINE, prefetch};
+
 use super::search::child_at;
 use super::{Pages, Path, Step, Tree};
 use crate::Error;
@@ -147,6 +149,35 @@ pub(crate) fn previous_leaf<'p, P: Pages<'p>>(
     path: &mut Path,
 ) -> Result<bool, Error> {
     Ok(across(pages, tree, path, Edge::Last)? == Moved::Across)
+}
+
+/// The leaf after that which a way leads to, if both are below one branch.
+pub(crate) fn leaf_after<'p, P: Pages<'p>>(pages: P, path: &Path) -> Option<Pgno> {
+    sibling(pages, path, |index| index.checked_add(1))
+}
+
+/// The leaf before that which a way leads to, if both are below one branch.
+pub(crate) fn leaf_before<'p, P: Pages<'p>>(pages: P, path: &Path) -> Option<Pgno> {
+    sibling(pages, path, |index| index.checked_sub(1))
+}
+
+/// Asks for the first lines of a leaf that will be read when this one is done: the processor itself does not look ahead
+/// beyond the borders of pages.
+pub(crate) fn expect_leaf<'p, P: Pages<'p>>(pages: P, leaf: Option<Pgno>, lines: usize) {
+    if let Some(Ok(bytes)) = leaf.map(|leaf| pages.page(leaf)) {
+        bytes.chunks(CACHE_LINE).take(lines).for_each(prefetch);
+    }
+}
+
+fn sibling<'p, P: Pages<'p>>(
+    pages: P,
+    path: &Path,
+    beside: fn(usize) -> Option<usize>,
+) -> Option<Pgno> {
+    let step = path.step(path.len().checked_sub(2)?)?;
+    let page = pages.tree_page(step.pgno, PageKind::Branch).ok()?;
+    let index = beside(step.index).filter(|index| *index < page.len())?;
+    child_at(pages, &page, step.pgno, index).ok()
 }
 
 /// Makes a place one behind a leaf's last entry that of the next entry; `false` if there is none.
