@@ -207,6 +207,7 @@ impl Place {
         match (self.state, self.path.leaf()) {
             (State::Unset, _) => Err(Error::CursorUnset),
             (State::On, Some(leaf)) => {
+                self.at_end = false;
                 let node = pages.leaf_node(leaf)?;
                 value::count_of(pages, tree, leaf.pgno, &node).map(Some)
             }
@@ -420,6 +421,17 @@ impl Place {
         self.enter_next_key(pages, tree)
     }
 
+    /// Goes to the last record as a step backwards does: from there it may go forwards again.
+    fn last_backwards<'t>(
+        &mut self,
+        pages: PageView<'t>,
+        tree: &Tree,
+    ) -> Result<Option<Record<'t>>, Error> {
+        let found = self.edge(pages, tree, Edge::Last)?;
+        self.at_end = false;
+        Ok(found)
+    }
+
     /// Whether it went to the end before and stands on the last key of a leaf: then steps forwards lead nowhere, whatever
     /// has been stored since.
     fn is_stuck(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<bool, Error> {
@@ -439,7 +451,7 @@ impl Place {
         tree: &Tree,
     ) -> Result<Option<Record<'t>>, Error> {
         if self.state != State::On {
-            return self.edge(pages, tree, Edge::Last);
+            return self.last_backwards(pages, tree);
         }
         self.at_end = false;
         self.deleted = Deleted::No;
@@ -474,7 +486,7 @@ impl Place {
         tree: &Tree,
     ) -> Result<Option<Record<'t>>, Error> {
         if self.state != State::On {
-            return self.edge(pages, tree, Edge::Last);
+            return self.last_backwards(pages, tree);
         }
         self.at_end = false;
         self.deleted = Deleted::No;
@@ -528,7 +540,7 @@ impl Place {
             return self.previous(pages, tree);
         }
         if self.state != State::On {
-            return self.edge(pages, tree, Edge::Last);
+            return self.last_backwards(pages, tree);
         }
         if std::mem::replace(&mut self.deleted, Deleted::No) == Deleted::Key {
             return Ok(None);

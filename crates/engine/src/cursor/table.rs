@@ -123,9 +123,12 @@ impl CursorTable {
                     Some(value) => !place.behind_values && place.value_bytes == value,
                 };
             if stood_there {
-                let at_end = place.at_end;
+                let (at_end, deleted) = (place.at_end, place.deleted);
                 **place = now.clone();
                 place.at_end = at_end;
+                if deleted == Deleted::Key {
+                    place.deleted = deleted;
+                }
             }
         }
     }
