@@ -13,24 +13,49 @@ pub(crate) struct Step {
     pub(crate) index: usize,
 }
 
+/// Levels that a way has room for by itself. Deeper trees are rare, and ways are made and moved all the time.
+const NEAR: usize = 6;
+
 /// The way from the root (level 0) down to a leaf entry.
 #[derive(Debug, Clone)]
 pub(crate) struct Path {
-    steps: [Step; DEPTH_MAX as usize],
     len: usize,
+    near: [Step; NEAR],
+    /// The place of all steps, once they were more.
+    deep: Option<Box<[Step; DEPTH_MAX as usize]>>,
 }
 
 impl Path {
+    const NOWHERE: Step = Step {
+        pgno: Pgno::NONE,
+        index: 0,
+    };
+
     pub(crate) const fn new() -> Path {
         Path {
-            steps: [Step {
-                pgno: Pgno::NONE,
-                index: 0,
-            }; DEPTH_MAX as usize],
             len: 0,
+            near: [Path::NOWHERE; NEAR],
+            deep: None,
         }
     }
 
+    #[inline]
+    fn room(&self) -> &[Step] {
+        match &self.deep {
+            None => &self.near,
+            Some(steps) => &**steps,
+        }
+    }
+
+    #[inline]
+    fn room_mut(&mut self) -> &mut [Step] {
+        match &mut self.deep {
+            None => &mut self.near,
+            Some(steps) => &mut **steps,
+        }
+    }
+
+    #[inline]
     pub(crate) fn clear(&mut self) {
         self.len = 0;
     }
@@ -44,19 +69,35 @@ impl Path {
         self.len == 0
     }
 
+    #[inline]
     pub(crate) fn push(&mut self, step: Step) -> Result<(), Error> {
-        let Some(slot) = self.steps.get_mut(self.len) else {
+        let len = self.len;
+        if let Some(slot) = self.room_mut().get_mut(len) {
+            *slot = step;
+            self.len += 1;
+            return Ok(());
+        }
+        self.push_deep(step)
+    }
+
+    #[cold]
+    fn push_deep(&mut self, step: Step) -> Result<(), Error> {
+        if self.deep.is_some() {
             return Err(Error::at(step.pgno)(fulgurite_format::Malformed::Depth));
-        };
-        *slot = step;
-        self.len += 1;
-        Ok(())
+        }
+        let mut steps = Box::new([Path::NOWHERE; DEPTH_MAX as usize]);
+        for (to, from) in steps.iter_mut().zip(self.near) {
+            *to = from;
+        }
+        self.deep = Some(steps);
+        self.push(step)
     }
 
     /// Puts a new root above the way.
     pub(crate) fn push_root(&mut self, step: Step) -> Result<(), Error> {
         self.push(step)?;
-        if let Some(steps) = self.steps.get_mut(..self.len) {
+        let len = self.len;
+        if let Some(steps) = self.room_mut().get_mut(..len) {
             steps.rotate_right(1);
         }
         Ok(())
@@ -66,12 +107,15 @@ impl Path {
         self.len = self.len.min(len);
     }
 
+    #[inline]
     pub(crate) fn step(&self, level: usize) -> Option<Step> {
-        self.steps.get(..self.len)?.get(level).copied()
+        self.room().get(level).copied().filter(|_| level < self.len)
     }
 
+    #[inline]
     pub(crate) fn step_mut(&mut self, level: usize) -> Option<&mut Step> {
-        self.steps.get_mut(..self.len)?.get_mut(level)
+        let len = self.len;
+        self.room_mut().get_mut(level).filter(|_| level < len)
     }
 
     /// Whether another way in the same tree leads to the same leaf, to whatever entry.
@@ -87,18 +131,48 @@ impl Path {
     /// Which entries of branches the way takes.
     fn turns(&self) -> impl Iterator<Item = usize> {
         let branches = self.len.saturating_sub(1);
-        self.steps.iter().take(branches).map(|step| step.index)
+        self.room().iter().take(branches).map(|step| step.index)
     }
 
     /// The leaf and the entry in it.
     #[inline]
     pub(crate) fn leaf(&self) -> Option<Step> {
         // An empty way has no step with the greatest of all numbers.
-        self.steps.get(self.len.wrapping_sub(1)).copied()
+        self.room().get(self.len.wrapping_sub(1)).copied()
     }
 
     #[inline]
     pub(crate) fn leaf_mut(&mut self) -> Option<&mut Step> {
-        self.steps.get_mut(self.len.wrapping_sub(1))
+        let len = self.len;
+        self.room_mut().get_mut(len.wrapping_sub(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ways_have_room_for_the_deepest_trees() {
+        let at = |number: u64| Step {
+            pgno: Pgno(number),
+            index: number as usize,
+        };
+        let mut path = Path::new();
+        assert_eq!(path.leaf(), None);
+        for number in 0..u64::from(DEPTH_MAX) {
+            path.push(at(number)).unwrap();
+            assert_eq!(path.leaf(), Some(at(number)));
+        }
+        assert!(path.push(at(99)).is_err());
+        assert_eq!(path.step(3), Some(at(3)));
+        assert_eq!(path.step(usize::from(DEPTH_MAX)), None);
+        path.truncate(NEAR - 1);
+        path.push_root(at(7)).unwrap();
+        assert_eq!(path.step(0), Some(at(7)));
+        assert_eq!(path.leaf(), Some(at(NEAR as u64 - 2)));
+        assert!(path.clone().is_same_leaf(&path));
+        path.clear();
+        assert!(path.is_empty() && path.leaf().is_none() && path.step(0).is_none());
     }
 }
