@@ -2,6 +2,7 @@
 
 mod commit;
 mod named;
+mod near;
 mod nested;
 mod previous;
 mod put;

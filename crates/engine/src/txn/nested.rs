@@ -196,8 +196,11 @@ impl<'env> WriteTxn<'env> {
                 parked => parked?,
             }
         }
+        let trees = self.trees.get_mut();
+        // Its pages are not those that the nested transaction changes.
+        trees.forget_way();
         Ok(Level {
-            trees: self.trees.get_mut().clone(),
+            trees: trees.clone(),
             cursors: self.cursors.save(),
         })
     }
@@ -208,6 +211,7 @@ impl<'env> WriteTxn<'env> {
         let names = self.environment.names();
         let trees = self.trees.get_mut();
         *trees = level.trees;
+        trees.forget_way();
         trees.reorder_all(names);
         self.cursors.restore(level.cursors);
         // A nested transaction begins only where nothing has failed.

@@ -451,9 +451,9 @@ impl WriteTxn<'_> {
             return Err(Error::Flags);
         }
         if flags.has(PutFlags::APPEND) {
-            return Ok(self.find_end(tree, path, key)?.then_some(false));
+            return Ok(self.find_end(database, tree, path, key)?.then_some(false));
         }
-        let exact = tree::seek(self.pages(), tree, key, path)?;
+        let exact = self.seek_near(database, tree, path, key)?;
         let Some(leaf) = path.leaf() else {
             return Ok(Some(exact));
         };
@@ -487,8 +487,14 @@ impl WriteTxn<'_> {
     }
 
     /// Goes behind the last key; `false`, and on it, if it is not smaller than this one.
-    fn find_end(&self, tree: &Tree, path: &mut Path, key: &[u8]) -> Result<bool, Error> {
-        if !tree::last(self.pages(), tree, path)? {
+    fn find_end(
+        &mut self,
+        database: Database,
+        tree: &Tree,
+        path: &mut Path,
+        key: &[u8],
+    ) -> Result<bool, Error> {
+        if !self.last_near(database, tree, path)? {
             return Ok(true);
         }
         let last = value::key_at(self.pages(), tree, path)?;
@@ -590,7 +596,11 @@ impl WriteTxn<'_> {
         } else {
             value::store_value(&mut self.pages, &mut tree, path, exact, key, value)?
         };
-        self.trees.get_mut().change(database, tree);
+        if good {
+            self.trees.get_mut().change_at(database, tree, path);
+        } else {
+            self.trees.get_mut().change(database, tree);
+        }
         self.failed = false;
         Ok(good)
     }

@@ -7,7 +7,7 @@ use fulgurite_format::{DatabaseFlags, Meta, NodeFlags, Pgno, TREE_RECORD_LEN, Tr
 use crate::Error;
 use crate::env::{Database, DatabaseNames};
 use crate::space::free_tree;
-use crate::tree::{self, Pages, Tree};
+use crate::tree::{self, Pages, Path, Tree};
 
 /// What a transaction knows of one database.
 #[derive(Debug, Clone, Copy)]
@@ -26,6 +26,18 @@ pub(super) struct Trees {
     free: Option<OpenTree>,
     /// The named ones, by handle less one.
     named: Vec<Option<OpenTree>>,
+    /// The way to the record stored last; only writers have one.
+    last_way: Option<Box<LastWay>>,
+}
+
+/// The way to a record, to be tried first when the next one is stored: often it is a neighbour.
+#[derive(Debug, Clone)]
+pub(super) struct LastWay {
+    /// `None` once the tree was changed otherwise.
+    database: Option<Database>,
+    pub(super) path: Path,
+    /// Whether it is known to lead to the last leaf.
+    pub(super) is_last: bool,
 }
 
 impl Trees {
@@ -37,6 +49,7 @@ impl Trees {
                 changed: false,
             })
         };
+        self.forget_way();
         self.named.clear();
         self.main = unchanged(names.tree_of(Database::MAIN, meta.main));
         self.free = unchanged(free_tree(meta.free));
@@ -59,6 +72,7 @@ impl Trees {
 
     /// Forgets the named databases.
     pub(super) fn forget_named(&mut self) {
+        self.forget_way();
         self.named.clear();
     }
 
@@ -68,6 +82,7 @@ impl Trees {
 
     /// Forgets everything: without a main tree nothing can be read.
     pub(super) fn clear(&mut self) {
+        self.forget_way();
         self.named.clear();
         self.main = None;
     }
@@ -91,6 +106,7 @@ impl Trees {
     }
 
     pub(super) fn set(&mut self, database: Database, open: Option<OpenTree>) {
+        self.forget_way();
         let Some(index) = database.index.checked_sub(1) else {
             self.main = open;
             return;
@@ -110,6 +126,39 @@ impl Trees {
             changed: true,
         });
         self.set(database, changed);
+    }
+
+    /// Notes the new state of a tree in which a record was stored at the end of this way.
+    pub(super) fn change_at(&mut self, database: Database, tree: Tree, path: &Path) {
+        let leaf = |path: &Path| path.leaf().map(|leaf| leaf.pgno);
+        let known = self.last_way(database);
+        let is_last = known.is_some_and(|way| way.is_last && leaf(&way.path) == leaf(path));
+        self.change(database, tree);
+        let way = self.last_way.get_or_insert_with(|| {
+            Box::new(LastWay {
+                database: None,
+                path: Path::new(),
+                is_last: false,
+            })
+        });
+        way.database = Some(database);
+        way.path.clone_from(path);
+        way.is_last = is_last;
+    }
+
+    /// The way to the record stored last, if it was stored in this database and the tree is as it was then.
+    pub(super) fn last_way(&mut self, database: Database) -> Option<&mut LastWay> {
+        self.last_way
+            .as_deref_mut()
+            .filter(|way| way.database == Some(database))
+    }
+
+    /// Forgets that way.
+    #[inline]
+    pub(super) fn forget_way(&mut self) {
+        if let Some(way) = &mut self.last_way {
+            way.database = None;
+        }
     }
 
     /// Handles of the named databases that were changed.

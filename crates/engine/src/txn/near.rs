@@ -1,0 +1,83 @@
+//! Places near the record that was stored last: what comes in order is stored without a way from the root.
+
+use super::snapshot::Sealed;
+use super::write::WriteTxn;
+use crate::Error;
+use crate::env::Database;
+use crate::space::PageView;
+use crate::tree::{self, Pages, Path, Tree};
+
+impl WriteTxn<'_> {
+    /// As [`tree::seek`], but looks at the leaf of the record stored last before it goes down from the root.
+    pub(super) fn seek_near(
+        &mut self,
+        database: Database,
+        tree: &Tree,
+        path: &mut Path,
+        key: &[u8],
+    ) -> Result<bool, Error> {
+        let pages = tree::PagesMut::view(&self.pages);
+        if let Some(way) = self.trees.get_mut().last_way(database)
+            && let Some(leaf) = way.path.leaf_mut()
+        {
+            let page = pages.tree_page(leaf.pgno, tree.leaf)?;
+            let key_of = |index| page.key(index).map_err(Error::at(leaf.pgno));
+            let last = page.len().saturating_sub(1);
+            let order = tree.order.compare(key, key_of(last)?);
+            let found = if order.is_gt() {
+                leaf.index = last;
+                way.is_last = way.is_last || leads_to_last(pages, &way.path)?;
+                way.is_last.then_some((last + 1, false))
+            } else if tree.order.compare(key, key_of(0)?).is_ge() {
+                let found = tree::lower_bound_in(&page, tree.order, key);
+                Some(found.map_err(Error::at(leaf.pgno))?)
+            } else {
+                None
+            };
+            if let Some((index, exact)) = found {
+                path.clone_from(&way.path);
+                if let Some(leaf) = path.leaf_mut() {
+                    leaf.index = index;
+                }
+                return Ok(exact);
+            }
+        }
+        tree::seek(self.pages(), tree, key, path)
+    }
+
+    /// As [`tree::last`], without going down if the record stored last is in the last leaf.
+    pub(super) fn last_near(
+        &mut self,
+        database: Database,
+        tree: &Tree,
+        path: &mut Path,
+    ) -> Result<bool, Error> {
+        let pages = tree::PagesMut::view(&self.pages);
+        if let Some(way) = self.trees.get_mut().last_way(database)
+            && let Some(leaf) = way.path.leaf_mut()
+        {
+            leaf.index = pages
+                .tree_page(leaf.pgno, tree.leaf)?
+                .len()
+                .saturating_sub(1);
+            way.is_last = way.is_last || leads_to_last(pages, &way.path)?;
+            if way.is_last {
+                path.clone_from(&way.path);
+                return Ok(true);
+            }
+        }
+        tree::last(self.pages(), tree, path)
+    }
+}
+
+/// Whether a way takes the last entry of every branch.
+fn leads_to_last(pages: PageView<'_>, path: &Path) -> Result<bool, Error> {
+    for level in 0..path.len().saturating_sub(1) {
+        let Some(step) = path.step(level) else { break };
+        let page = pages.tree_page(step.pgno, fulgurite_format::PageKind::Branch)?;
+        if step.index + 1 != page.len() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
