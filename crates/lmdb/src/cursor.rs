@@ -42,12 +42,25 @@ pub(crate) enum At {
 #[derive(Debug)]
 pub(crate) struct CursorList {
     first: Cell<*mut MDB_cursor>,
+    /// A reader's cursor that was closed, for the next one to be opened: many programs open one for each question.
+    spare: Cell<*mut MDB_cursor>,
 }
 
 impl Default for CursorList {
     fn default() -> CursorList {
         CursorList {
             first: Cell::new(ptr::null_mut()),
+            spare: Cell::new(ptr::null_mut()),
+        }
+    }
+}
+
+impl Drop for CursorList {
+    fn drop(&mut self) {
+        let spare = self.spare.get();
+        if !spare.is_null() {
+            // SAFETY: it came from `mdb_cursor_open` and was closed.
+            drop(unsafe { Box::from_raw(spare) });
         }
     }
 }
@@ -79,6 +92,34 @@ impl CursorList {
         if let Some(next) = unsafe { cursor.next.as_mut() } {
             next.previous = cursor.previous;
         }
+    }
+
+    /// Keeps a reader's cursor that was closed, or frees it if there is one already.
+    ///
+    /// # Safety
+    /// It came from `mdb_cursor_open`, has left the list, and is not used any more.
+    unsafe fn keep(&self, cursor: *mut MDB_cursor) {
+        if self.spare.get().is_null() {
+            self.spare.set(cursor);
+        } else {
+            // SAFETY: the caller's promise.
+            drop(unsafe { Box::from_raw(cursor) });
+        }
+    }
+
+    /// Opens the spare cursor anew, if there is one.
+    fn reopen(&self, dbi: MDB_dbi, database: Database) -> Option<*mut MDB_cursor> {
+        let spare = self.spare.get();
+        // SAFETY: it was closed and is this list's; null if there is none.
+        let cursor = unsafe { spare.as_mut() }?;
+        self.spare.set(ptr::null_mut());
+        cursor.dbi = dbi;
+        cursor.database = database;
+        match &mut cursor.at {
+            At::Read(place) if place.database() == database => place.reset(),
+            at => *at = At::Read(Place::new(database)),
+        }
+        Some(spare)
     }
 
     /// Makes a reader's cursors stand nowhere: their snapshot is gone.
@@ -153,18 +194,23 @@ pub unsafe extern "C" fn mdb_cursor_open(
             return Err(Code::INVALID_ARGUMENT);
         }
         owner.check_free()?;
-        let at = match &mut owner.kind {
-            Kind::Read(_) => At::Read(Place::new(database)),
-            Kind::Write(writer) => At::Write(writer.get_mut().open_cursor(database)?),
+        let new = |at| {
+            Box::into_raw(Box::new(MDB_cursor {
+                at,
+                txn,
+                dbi,
+                database,
+                next: ptr::null_mut(),
+                previous: ptr::null_mut(),
+            }))
         };
-        let opened = Box::into_raw(Box::new(MDB_cursor {
-            at,
-            txn,
-            dbi,
-            database,
-            next: ptr::null_mut(),
-            previous: ptr::null_mut(),
-        }));
+        let opened = match &mut owner.kind {
+            Kind::Read(_) => owner
+                .cursors
+                .reopen(dbi, database)
+                .unwrap_or_else(|| new(At::Read(Place::new(database)))),
+            Kind::Write(writer) => new(At::Write(writer.get_mut().open_cursor(database)?)),
+        };
         // SAFETY: it leaves the list before it is freed.
         unsafe { owner.cursors.insert(opened) };
         // SAFETY: not null; the caller's promise.
@@ -182,15 +228,21 @@ pub unsafe extern "C" fn mdb_cursor_close(cursor: *mut MDB_cursor) {
         if cursor.is_null() {
             return Ok(());
         }
-        // SAFETY: the caller's promise: made by `mdb_cursor_open` and not used any more.
-        let mut cursor = unsafe { Box::from_raw(cursor) };
+        // SAFETY: the caller's promise.
+        let closed = unsafe { exclusive(cursor) }?;
         // SAFETY: a transaction leaves its cursors before it is freed.
-        if let Some(txn) = unsafe { cursor.txn.as_mut() } {
-            txn.cursors.remove(&mut cursor);
-            if let (Kind::Write(writer), At::Write(id)) = (&mut txn.kind, &cursor.at) {
+        if let Some(txn) = unsafe { closed.txn.as_mut() } {
+            txn.cursors.remove(closed);
+            if let (Kind::Write(writer), At::Write(id)) = (&mut txn.kind, &closed.at) {
                 writer.get_mut().close_cursor(*id);
+            } else {
+                // SAFETY: the caller's promise: made by `mdb_cursor_open` and not used any more.
+                unsafe { txn.cursors.keep(cursor) };
+                return Ok(());
             }
         }
+        // SAFETY: as above.
+        drop(unsafe { Box::from_raw(cursor) });
         Ok(())
     });
 }
