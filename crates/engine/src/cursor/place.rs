@@ -854,6 +854,19 @@ impl Place {
         self.settle(pages, tree, false)
     }
 
+    /// As [`Place::arrive`], after the record it stood on was deleted: who was at the end stays there.
+    pub(crate) fn arrive_after_deletion(
+        &mut self,
+        pages: PageView<'_>,
+        tree: &Tree,
+        path: Path,
+    ) -> Result<(), Error> {
+        let at_end = self.at_end;
+        self.arrive(pages, tree, path)?;
+        self.at_end = at_end;
+        Ok(())
+    }
+
     /// Notes key and value, because the tree is about to change.
     pub(crate) fn park(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<(), Error> {
         self.forget_leaf();

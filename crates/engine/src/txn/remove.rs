@@ -211,7 +211,7 @@ impl<'env> WriteTxn<'env> {
         if !good {
             tree::seek(self.pages(), &tree, key, &mut path)?;
         }
-        place.arrive(self.pages(), &tree, path)?;
+        place.arrive_after_deletion(self.pages(), &tree, path)?;
         if !whole_key && let Some(value) = value {
             place.enter_value(self.pages(), &tree, value)?;
         }
