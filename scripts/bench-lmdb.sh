@@ -26,7 +26,7 @@ if [ -z "$theirs" ]; then
     [ -e "$theirs" ] || theirs=$(ls /usr/lib/*-linux-gnu/liblmdb.so.0 | head -1)
 fi
 if [ -z "$ours" ]; then
-    cargo build --quiet --profile lmdb --package fulgurite-lmdb
+    scripts/build-lmdb.sh
     ours=target/lmdb/liblmdb.so
 fi
 gcc -O2 -g -Wall -Wextra -I crates/testkit/peers -o "$folder/bench" \

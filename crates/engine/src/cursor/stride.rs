@@ -29,7 +29,7 @@ impl Stride {
 
 impl Place {
     /// Takes a stride; `None`, with nothing changed, where it leads elsewhere than to the page at hand.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn stride<'t>(&mut self, pages: PageView<'t>, stride: Stride) -> Option<Record<'t>> {
         if self.state != State::On
             || self.deleted != Deleted::No
@@ -78,7 +78,7 @@ impl Place {
     }
 
     /// To the neighbouring key.
-    #[inline]
+    #[inline(always)]
     fn stride_keys<'t>(&mut self, pages: PageView<'t>, stride: Stride) -> Option<Record<'t>> {
         if stride.within_key {
             return None;
@@ -123,11 +123,16 @@ impl Place {
         let values = Page::<V09>::parse_sub(node.data).ok()?;
         let to = stride.from(index);
         if to >= values.len() {
-            return self.stride_keys(pages, stride);
+            return self.stride_over_edge(pages, stride);
         }
         let value = values.key(to).ok()?;
         self.value = AtValue::Page(to);
         Some((node.key, value))
+    }
+
+    #[inline(never)]
+    fn stride_over_edge<'t>(&mut self, pages: PageView<'t>, stride: Stride) -> Option<Record<'t>> {
+        self.stride_keys(pages, stride)
     }
 
     /// To the neighbouring value of the values' own tree.

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# How large our liblmdb.so is, beside a real one, and what it consists of.
+#
+#   scripts/size.sh [OURS] [THEIRS]
+#
+# OURS is built with the profile of the C library, once stripped for the table and once with names for the list.
+# THEIRS is Debian's unless told otherwise.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+ours=${1:-}
+theirs=${2:-$(ls /usr/lib/*-linux-gnu/liblmdb.so.0 | head -1)}
+if [ -z "$ours" ]; then
+    CARGO_PROFILE_LMDB_STRIP=none scripts/build-lmdb.sh
+    ours=target/lmdb/liblmdb.so
+fi
+
+echo "| library | stripped file | text | data | bss | exported |"
+echo "| --- | --- | --- | --- | --- | --- |"
+for library in "$ours" "$theirs"; do
+    strip -o "$work/stripped" "$(readlink -f "$library")"
+    size "$work/stripped" | awk -v path="$library" -v file="$(stat -c %s "$work/stripped")" \
+        -v exported="$(nm -D --defined-only "$library" | wc -l)" \
+        'NR == 2 { printf "| %s | %d | %d | %d | %d | %d |\n", path, file, $1, $2, $3, exported }'
+done
+
+echo
+echo "sections of $ours, in octets:"
+readelf -SW "$ours" | sed 's/^ *\[ *[0-9]*\] *//' |
+    awk '$1 ~ /^\.(text|rodata|eh_frame|eh_frame_hdr|gcc_except_table|data.rel.ro|rela.dyn|data|dynsym|dynstr|got)$/ { print $1, $5 }' |
+    while read -r name hex; do printf "%8d  %s\n" "$((16#$hex))" "$name"; done | sort -rn
+
+echo
+echo "code of $ours by crate, in octets:"
+nm -S -C --defined-only "$ours" | python3 -c '
+import collections, re, sys
+sizes = collections.Counter()
+for line in sys.stdin:
+    parts = line.rstrip("\n").split(None, 3)
+    if len(parts) < 4 or parts[2] not in "tTwW":
+        continue
+    name = re.sub(r"^[<&(\[]*(?:mut |dyn |impl )?", "", parts[3])
+    crate = re.match(r"([A-Za-z_][A-Za-z_0-9]*)::", name)
+    kind = crate.group(1) if crate else "lmdb (exported)" if name.startswith("mdb_") else "other"
+    sizes[kind] += int(parts[1], 16)
+for kind, size in sizes.most_common(20):
+    print(f"{size:8}  {kind}")
+'
+
+echo
+echo "the largest functions of $ours, in octets:"
+nm -S -C --size-sort -r --defined-only "$ours" | grep -i ' t ' | head -40 | while read -r _ hex _ name; do
+    printf "%8d  %.110s\n" "$((16#$hex))" "$name"
+done
