@@ -62,6 +62,10 @@ impl KeyOrder {
         }
     }
 
+    pub(crate) const fn is_custom(self) -> bool {
+        matches!(self, KeyOrder::Custom(_))
+    }
+
     pub(crate) const fn flags(self) -> DatabaseFlags {
         DatabaseFlags(match self {
             KeyOrder::Lexical | KeyOrder::Custom(_) => 0,

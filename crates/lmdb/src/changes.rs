@@ -5,6 +5,7 @@ use std::ffi::{c_int, c_uint};
 use fulgurite::{DatabaseFlags, Error, Put, PutFlags, Room, WriteCursor};
 
 use crate::codes::{Code, Outcome};
+use crate::compare::lend;
 use crate::cursor::{At, MDB_cursor};
 use crate::edge::{code_of, exclusive, octets, octets_of, point, reference};
 use crate::items::put_flags;
@@ -40,6 +41,7 @@ pub unsafe extern "C" fn mdb_cursor_put(
         if flags & MDB_CURRENT != 0 && flags & MDB_NODUPDATA != 0 {
             return Err(Code::INVALID_ARGUMENT);
         }
+        let _lent = lend(cursor.txn()?.open, key, data);
         if flags & MDB_MULTIPLE != 0 {
             // SAFETY: as above; with this flag data is an array of two.
             return unsafe { put_many(cursor, wanted, data, flags) };

@@ -1,12 +1,16 @@
 //! Orders of the program's own, and asking for the order of two items.
 
+use std::cell::Cell;
 use std::cmp::Ordering;
 use std::ffi::c_int;
+use std::ptr;
+use std::sync::atomic::Ordering::Relaxed;
 
 use fulgurite::{CustomOrder, Snapshot};
 
 use crate::codes::{Code, Outcome};
 use crate::edge::{code_of, exclusive, octets, reference, val, value_of};
+use crate::env::Open;
 use crate::txn::{Kind, MDB_txn};
 use crate::types::{MDB_cmp_func, MDB_dbi, MDB_rel_func, MDB_val};
 
@@ -27,6 +31,7 @@ pub unsafe extern "C" fn mdb_set_compare(
         // SAFETY: the caller's promise.
         let txn = unsafe { exclusive(txn) }?;
         let database = txn.user_database(dbi)?;
+        txn.open.has_orders.store(true, Relaxed);
         txn.set_key_order(database, cmp.map(custom));
         Ok(())
     })
@@ -47,6 +52,7 @@ pub unsafe extern "C" fn mdb_set_dupsort(
         // SAFETY: the caller's promise.
         let txn = unsafe { exclusive(txn) }?;
         let database = txn.user_database(dbi)?;
+        txn.open.has_orders.store(true, Relaxed);
         txn.set_value_order(database, cmp.map(custom));
         Ok(())
     })
@@ -125,6 +131,7 @@ unsafe fn compare(
 ) -> Outcome<c_int> {
     // SAFETY: the caller's promise.
     let txn = unsafe { reference(txn) }?;
+    let _lent = lend(txn.open, a, ptr::null());
     // SAFETY: as above.
     let a = unsafe { octets(a) }?;
     // SAFETY: as above.
@@ -141,6 +148,32 @@ unsafe fn compare(
         .map_err(Code::from)
 }
 
+thread_local! {
+    /// What the call under way was given as key and data.
+    static LENT: Cell<[*const MDB_val; 2]> = const { Cell::new([ptr::null(); 2]) };
+}
+
+/// While it lives, orders of the program's own are asked about the key and data that the program passed itself, not
+/// about copies of them: there are programs that pass the first of an array, whose order looks at the others as well.
+#[must_use]
+pub(crate) struct Lent(());
+
+/// Lends the key and data of a call to the orders of the program's own, if there are any.
+#[inline]
+pub(crate) fn lend(open: &Open, key: *const MDB_val, data: *const MDB_val) -> Option<Lent> {
+    if !open.has_orders.load(Relaxed) {
+        return None;
+    }
+    LENT.set([key, data]);
+    Some(Lent(()))
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        LENT.set([ptr::null(); 2]);
+    }
+}
+
 /// An order that asks a C function.
 fn custom(function: MDB_cmp_func) -> CustomOrder {
     CustomOrder {
@@ -152,7 +185,18 @@ fn custom(function: MDB_cmp_func) -> CustomOrder {
 fn ask(context: usize, a: &[u8], b: &[u8]) -> Ordering {
     // SAFETY: `custom` made the context of such a function.
     let function = unsafe { std::mem::transmute::<usize, MDB_cmp_func>(context) };
-    let (a, b) = (val(a), val(b));
+    let (copy, b) = (val(a), val(b));
+    let is_it = |lent: &*const MDB_val| {
+        // SAFETY: null, or what the call under way was given.
+        unsafe { lent.as_ref() }.is_some_and(|lent| {
+            lent.mv_size == a.len() && (a.is_empty() || lent.mv_data.cast_const() == copy.mv_data)
+        })
+    };
+    let a = LENT
+        .get()
+        .into_iter()
+        .find(is_it)
+        .unwrap_or(&raw const copy);
     // SAFETY: the program set the function for being called with two values.
-    unsafe { function(&a, &b) }.cmp(&0)
+    unsafe { function(a, &b) }.cmp(&0)
 }

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::ffi::c_int;
 use std::ptr;
 
-use fulgurite::{CursorId, Database, Place};
+use fulgurite::{CursorId, Database, Place, ReadTxn, Snapshot};
 
 use crate::codes::{Code, Outcome};
 use crate::edge::{code_of, exclusive, reference, store, value_of};
@@ -122,10 +122,13 @@ impl CursorList {
         Some(spare)
     }
 
-    /// Makes a reader's cursors stand nowhere: their snapshot is gone.
-    pub(crate) fn forget_places(&self) {
+    /// Lets a reader's cursors note where they stand: their snapshot is about to go, and programs go on from there in
+    /// the next one.
+    pub(crate) fn park_places(&self, read: &ReadTxn<'_>) {
         self.each(|cursor| {
-            if let At::Read(place) = &mut cursor.at {
+            if let At::Read(place) = &mut cursor.at
+                && read.park_place(place).is_err()
+            {
                 place.reset();
             }
         });

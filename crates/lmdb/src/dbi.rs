@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_char, c_int, c_uint};
 
-use fulgurite::{Database, DatabaseFlags, Error, Snapshot};
+use fulgurite::{CustomOrder, Database, DatabaseFlags, Error, Snapshot};
 
 use crate::codes::{Code, Outcome};
 use crate::edge::{code_of, exclusive, reference, store, value_of};
@@ -20,6 +20,13 @@ const PERSISTENT: c_uint =
     MDB_REVERSEKEY | MDB_DUPSORT | MDB_INTEGERKEY | MDB_DUPFIXED | MDB_INTEGERDUP | MDB_REVERSEDUP;
 /// The flags that mean something with duplicates only.
 const DUPLICATES: c_uint = MDB_DUPFIXED | MDB_INTEGERDUP | MDB_REVERSEDUP;
+/// The flags that order keys otherwise than octet by octet from the first.
+const KEY_ORDERS: c_uint = MDB_REVERSEKEY | MDB_INTEGERKEY;
+/// The order of reverse keys, and on this machine of integers of one size.
+const LAST_OCTET_FIRST: CustomOrder = CustomOrder {
+    call: |_, a, b| a.iter().rev().cmp(b.iter().rev()),
+    context: 0,
+};
 /// The longest name in octets.
 const NAME_MAX: usize = 511;
 
@@ -161,10 +168,15 @@ pub unsafe extern "C" fn mdb_drop(txn: *mut MDB_txn, dbi: MDB_dbi, del: c_int) -
 
 fn open_main(txn: &mut MDB_txn, flags: c_uint) -> Outcome<MDB_dbi> {
     let flags = flags & PERSISTENT;
+    let mut order = None;
     match &mut txn.kind {
-        Kind::Read(_) => {
+        Kind::Read(read) => {
             let changed = txn.main_flags.get() | flags;
             txn.main_flags.set(changed);
+            // The flags are not stored, but keys are ordered by them from here on, by writers too.
+            if flags & !c_uint::from(read.flags(Database::MAIN)?.0) & KEY_ORDERS != 0 {
+                order = Some(LAST_OCTET_FIRST);
+            }
         }
         Kind::Write(writer) => {
             let writer = writer.get_mut();
@@ -173,7 +185,7 @@ fn open_main(txn: &mut MDB_txn, flags: c_uint) -> Outcome<MDB_dbi> {
             }
         }
     }
-    txn.set_key_order(Database::MAIN, None);
+    txn.set_key_order(Database::MAIN, order);
     txn.set_value_order(Database::MAIN, None);
     Ok(MAIN)
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_uint, c_void};
 use std::os::unix::ffi::OsStrExt;
-use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use fulgurite::{Durability, Environment, OpenOptions, SlotPolicy};
@@ -64,6 +64,8 @@ pub(crate) struct Open {
     pub(crate) handles: Handles,
     pub(crate) path: CString,
     pub(crate) flags: AtomicU32,
+    /// Whether a database was ever given an order of the program's own.
+    pub(crate) has_orders: AtomicBool,
 }
 
 impl MDB_env {
@@ -151,6 +153,7 @@ pub unsafe extern "C" fn mdb_env_open(
             handles: Handles::new(settings.databases_max as usize),
             path: path.to_owned(),
             flags: AtomicU32::new(settings.flags),
+            has_orders: AtomicBool::new(false),
         };
         // Two threads that open one handle at a time have a fault of their own; the second is told.
         env.opened.set(open).map_err(|_| Code::INVALID_ARGUMENT)

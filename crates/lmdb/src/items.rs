@@ -1,10 +1,12 @@
 //! Reading, storing and deleting items by key.
 
 use std::ffi::{c_int, c_uint};
+use std::ptr;
 
 use fulgurite::{DatabaseFlags, Error, Put, PutFlags, Room, Snapshot};
 
 use crate::codes::Code;
+use crate::compare::lend;
 use crate::edge::{code_of, exclusive, octets, octets_of, point, reference};
 use crate::txn::{Kind, MDB_txn};
 use crate::types::{
@@ -33,6 +35,7 @@ pub unsafe extern "C" fn mdb_get(
     code_of(|| {
         // SAFETY: the caller's promise.
         let txn = unsafe { reference(txn) }?;
+        let _lent = lend(txn.open, key, ptr::null());
         // SAFETY: as above.
         let key = unsafe { octets(key) }?;
         if data.is_null() {
@@ -77,6 +80,7 @@ pub unsafe extern "C" fn mdb_put(
     code_of(|| {
         // SAFETY: the caller's promise.
         let txn = unsafe { exclusive(txn) }?;
+        let _lent = lend(txn.open, key, data);
         // SAFETY: as above.
         let key = unsafe { octets(key) }?;
         // SAFETY: as above.
@@ -129,6 +133,7 @@ pub unsafe extern "C" fn mdb_del(
     code_of(|| {
         // SAFETY: the caller's promise.
         let txn = unsafe { exclusive(txn) }?;
+        let _lent = lend(txn.open, key, data);
         // SAFETY: as above.
         let key = unsafe { octets(key) }?;
         let database = txn.user_database(dbi)?;

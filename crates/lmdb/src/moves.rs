@@ -5,6 +5,7 @@ use std::ffi::c_int;
 use fulgurite::{DatabaseFlags, Error, Move, PlacedCursor, Record, Snapshot, Stride, WriteCursor};
 
 use crate::codes::{Code, Outcome};
+use crate::compare::lend;
 use crate::cursor::{At, MDB_cursor};
 use crate::edge::{code_of, exclusive, octets, point, store};
 use crate::txn::{Kind, MDB_txn};
@@ -94,6 +95,7 @@ unsafe fn get_by_any_move(
                 Ok(())
             }
             (At::Read(place), Kind::Read(read)) => {
+                let _lent = lend(txn.open, key, data);
                 let mut mover = match read.at_place(place) {
                     Ok(mover) => mover,
                     // Of a reset transaction.
@@ -103,6 +105,7 @@ unsafe fn get_by_any_move(
                 unsafe { get(&mut mover, key, data, op) }
             }
             (At::Write(id), Kind::Write(writer)) => {
+                let _lent = lend(txn.open, key, data);
                 let mut mover = writer.get_mut().at(*id)?;
                 // SAFETY: the caller's promise.
                 unsafe { get(&mut mover, key, data, op) }

@@ -304,9 +304,9 @@ pub unsafe extern "C" fn mdb_txn_reset(txn: *mut MDB_txn) {
         if let Kind::Read(read) = &mut txn.kind
             && txn.state.get() == State::Active
         {
+            txn.cursors.park_places(read);
             read.reset();
             txn.state.set(State::Reset);
-            txn.cursors.forget_places();
             let private = txn.private.get_mut();
             txn.open.handles.release(private);
             private.clear();

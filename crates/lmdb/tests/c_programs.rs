@@ -133,6 +133,11 @@ fn what_goes_beyond_the_original_is_there_for_those_who_ask() {
 }
 
 #[test]
+fn what_programs_do_unasked_works() {
+    compile_and_run(&["cc", "-std=gnu11"], "habits.c", &[]);
+}
+
+#[test]
 fn an_installed_library_is_found_and_linked_shared_and_static() {
     let work = tempfile::tempdir().unwrap();
     // Installed into a package's root: the files' contents speak of where they will be in the end.

@@ -6,6 +6,8 @@
 //!                                                          CursorTable, which keeps all cursors in step
 //! ```
 
+mod block;
+mod parked;
 mod place;
 mod read;
 mod step;

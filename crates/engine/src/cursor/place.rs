@@ -69,6 +69,8 @@ pub(super) enum AtValue {
     Page(usize),
     /// One of its tree, as `inner` says.
     Tree,
+    /// None of its several ones: a search for another key ended here.
+    Unset,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,7 +83,7 @@ pub(super) enum Deleted {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Edge {
+pub(super) enum Edge {
     First,
     Last,
 }
@@ -168,10 +170,10 @@ impl Place {
             Move::Key(key) => {
                 let exact = self.search(pages, tree, key)?;
                 if exact {
-                    self.current(pages, tree)
-                } else {
-                    Ok(None)
+                    return self.current(pages, tree);
                 }
+                self.unset_values();
+                Ok(None)
             }
             Move::KeyOrAfter(key) => {
                 self.search(pages, tree, key)?;
@@ -206,6 +208,7 @@ impl Place {
         }
         match (self.state, self.path.leaf()) {
             (State::Unset, _) => Err(Error::CursorUnset),
+            (State::On, _) if self.value == AtValue::Unset => Err(Error::CursorUnset),
             (State::On, Some(leaf)) => {
                 self.at_end = false;
                 let node = pages.leaf_node(leaf)?;
@@ -240,6 +243,7 @@ impl Place {
                 Some(inner) => value::value_at(pages, &inner.0, &inner.1)?,
                 None => return Ok(None),
             },
+            AtValue::Unset => return Ok(None),
         };
         Ok(Some((node.key, value)))
     }
@@ -249,19 +253,19 @@ impl Place {
         pages: PageView<'t>,
         tree: &Tree,
     ) -> Result<Option<Record<'t>>, Error> {
-        if self.state == State::Unset {
+        if self.state == State::Unset || self.value == AtValue::Unset {
             return Err(Error::CursorUnset);
         }
         self.deleted = Deleted::No;
         self.current(pages, tree)
     }
 
-    fn forget_leaf(&mut self) {
+    pub(super) fn forget_leaf(&mut self) {
         self.leaf = (Pgno::NONE, Checked::EMPTY);
         self.inner_leaf = (Pgno::NONE, Checked::EMPTY);
     }
 
-    fn forget_flags(&mut self) {
+    pub(super) fn forget_flags(&mut self) {
         self.at_end = false;
         self.at_end_of_values = false;
         self.deleted = Deleted::No;
@@ -269,7 +273,7 @@ impl Place {
         self.leaves_passed = 0;
     }
 
-    fn edge<'t>(
+    pub(super) fn edge<'t>(
         &mut self,
         pages: PageView<'t>,
         tree: &Tree,
@@ -290,7 +294,12 @@ impl Place {
     }
 
     /// Goes to the first or last value of the key that the path leads to.
-    fn enter_key(&mut self, pages: PageView<'_>, tree: &Tree, edge: Edge) -> Result<(), Error> {
+    pub(super) fn enter_key(
+        &mut self,
+        pages: PageView<'_>,
+        tree: &Tree,
+        edge: Edge,
+    ) -> Result<(), Error> {
         self.state = State::On;
         self.behind_values = false;
         self.inner_leaves_passed = 0;
@@ -385,6 +394,10 @@ impl Place {
         pages: PageView<'t>,
         tree: &Tree,
     ) -> Result<Option<Record<'t>>, Error> {
+        if self.is_parked {
+            self.resume(pages, tree)?;
+            return self.next_with_values(pages, tree);
+        }
         let found = self.enter_next_key(pages, tree)?;
         if let Some(leaf) = self.path.leaf() {
             if leaf.index == 0 && !self.leaf.0.is_none() {
@@ -402,6 +415,7 @@ impl Place {
         pages: PageView<'t>,
         tree: &Tree,
     ) -> Result<Option<Record<'t>>, Error> {
+        self.resume(pages, tree)?;
         match self.state {
             State::Unset => return self.edge(pages, tree, Edge::First),
             State::Behind => return Ok(None),
@@ -415,7 +429,7 @@ impl Place {
             Deleted::Value if !self.behind_values => return self.current(pages, tree),
             _ => {}
         }
-        if tree.has_duplicates() && self.step_value(pages, Edge::Last)? {
+        if tree.has_duplicates() && self.step_value(pages, tree, Edge::Last)? {
             return self.current(pages, tree);
         }
         self.enter_next_key(pages, tree)
@@ -455,7 +469,7 @@ impl Place {
         }
         self.at_end = false;
         self.deleted = Deleted::No;
-        if tree.has_duplicates() && self.step_value(pages, Edge::First)? {
+        if tree.has_duplicates() && self.step_value(pages, tree, Edge::First)? {
             return self.current(pages, tree);
         }
         self.enter_previous_key(pages, tree)
@@ -493,7 +507,7 @@ impl Place {
         self.enter_previous_key(pages, tree)
     }
 
-    fn next_value<'t>(
+    pub(super) fn next_value<'t>(
         &mut self,
         pages: PageView<'t>,
         tree: &Tree,
@@ -525,7 +539,7 @@ impl Place {
             Deleted::Value => return self.current(pages, tree),
             Deleted::No => {}
         }
-        if self.step_value(pages, Edge::Last)? {
+        if self.step_value(pages, tree, Edge::Last)? {
             return self.current(pages, tree);
         }
         Ok(None)
@@ -546,7 +560,7 @@ impl Place {
             return Ok(None);
         }
         self.at_end = false;
-        if self.step_value(pages, Edge::First)? {
+        if self.step_value(pages, tree, Edge::First)? {
             return self.current(pages, tree);
         }
         Ok(None)
@@ -564,6 +578,9 @@ impl Place {
         if !tree.has_duplicates() {
             return Err(Error::NoDuplicates);
         }
+        if self.value == AtValue::Unset {
+            return Err(Error::CursorUnset);
+        }
         if self.state == State::Behind {
             return Ok(None);
         }
@@ -574,7 +591,12 @@ impl Place {
     }
 
     /// Goes one value towards an end of those of the key; `false`, with nothing changed, if there is none.
-    fn step_value(&mut self, pages: PageView<'_>, towards: Edge) -> Result<bool, Error> {
+    pub(super) fn step_value(
+        &mut self,
+        pages: PageView<'_>,
+        tree: &Tree,
+        towards: Edge,
+    ) -> Result<bool, Error> {
         let behind = self.behind_values;
         let moved = match self.value {
             AtValue::One => false,
@@ -606,6 +628,14 @@ impl Place {
                 Edge::Last => self.step_inner(pages, tree::next, 1)?,
                 Edge::First => self.step_inner(pages, tree::previous, -1)?,
             },
+            AtValue::Unset => {
+                let from = match towards {
+                    Edge::Last => Edge::First,
+                    Edge::First => Edge::Last,
+                };
+                self.enter_key(pages, tree, from)?;
+                true
+            }
         };
         if moved {
             self.behind_values = false;
@@ -710,6 +740,7 @@ impl Place {
             return Err(Error::NoDuplicates);
         }
         if !self.search(pages, tree, key)? {
+            self.unset_values();
             return Ok(None);
         }
         let exact = self.enter_value(pages, tree, value)?;
@@ -717,7 +748,7 @@ impl Place {
             let found = self.current(pages, tree)?;
             // A key's only value is where the cursor stands, whether it is one that was looked for or not.
             return Ok(
-                found.filter(|(_, found)| exact || tree.value_order.compare(found, value).is_ge())
+                found.filter(|(_, found)| exact || tree.value_order.compare(value, found).is_le())
             );
         }
         Ok(None)
@@ -754,87 +785,6 @@ impl Place {
         Ok(exact)
     }
 
-    fn block<'t>(&mut self, pages: PageView<'t>, tree: &Tree) -> Result<Option<Record<'t>>, Error> {
-        if self.state == State::Unset {
-            return Err(Error::CursorUnset);
-        }
-        if !tree.has_fixed_values() {
-            return Err(Error::NoDuplicates);
-        }
-        self.deleted = Deleted::No;
-        let Some((key, value)) = self.current(pages, tree)? else {
-            return Ok(None);
-        };
-        let Some(leaf) = self.path.leaf() else {
-            return Ok(None);
-        };
-        let values = match self.value {
-            AtValue::One => return Ok(Some((key, value))),
-            AtValue::Page(_) => {
-                let node = pages.leaf_node(leaf)?;
-                let values = Page::<V09>::parse_sub(node.data).map_err(Error::at(leaf.pgno))?;
-                self.value = AtValue::Page(values.len().saturating_sub(1));
-                values.packed_items().map_err(Error::at(leaf.pgno))?
-            }
-            AtValue::Tree => {
-                let Some((values, path)) = self.inner.as_deref_mut() else {
-                    return Ok(None);
-                };
-                let Some(step) = path.leaf_mut() else {
-                    return Ok(None);
-                };
-                let page = pages.tree_page(step.pgno, values.leaf)?;
-                step.index = page.len().saturating_sub(1);
-                page.packed_items().map_err(Error::at(step.pgno))?
-            }
-        };
-        Ok(Some((key, values)))
-    }
-
-    fn next_block<'t>(
-        &mut self,
-        pages: PageView<'t>,
-        tree: &Tree,
-    ) -> Result<Option<Record<'t>>, Error> {
-        if !tree.has_fixed_values() {
-            return Err(Error::NoDuplicates);
-        }
-        match self.next_value(pages, tree)? {
-            Some(_) if !self.is_single() => self.block(pages, tree),
-            _ => Ok(None),
-        }
-    }
-
-    fn previous_block<'t>(
-        &mut self,
-        pages: PageView<'t>,
-        tree: &Tree,
-    ) -> Result<Option<Record<'t>>, Error> {
-        if !tree.has_fixed_values() {
-            return Err(Error::NoDuplicates);
-        }
-        if self.state == State::Unset && self.edge(pages, tree, Edge::Last)?.is_none() {
-            return Ok(None);
-        }
-        let inner = self.inner.as_deref_mut();
-        let Some((values, path)) = inner.filter(|_| self.value == AtValue::Tree) else {
-            return Ok(None);
-        };
-        let Some(step) = path.leaf_mut() else {
-            return Ok(None);
-        };
-        let index = std::mem::replace(&mut step.index, 0);
-        if tree::previous(pages, values, path)? == Moved::AtEnd {
-            if let Some(step) = path.leaf_mut() {
-                step.index = index;
-            }
-            return Ok(None);
-        }
-        self.behind_values = false;
-        self.at_end = false;
-        self.block(pages, tree)
-    }
-
     /// The way to the key.
     pub(crate) fn way(&self) -> Path {
         self.path.clone()
@@ -852,77 +802,5 @@ impl Place {
         self.is_parked = false;
         self.path = path;
         self.settle(pages, tree, false)
-    }
-
-    /// As [`Place::arrive`], after the record it stood on was deleted: who was at the end stays there.
-    pub(crate) fn arrive_after_deletion(
-        &mut self,
-        pages: PageView<'_>,
-        tree: &Tree,
-        path: Path,
-    ) -> Result<(), Error> {
-        let at_end = self.at_end;
-        self.arrive(pages, tree, path)?;
-        self.at_end = at_end;
-        Ok(())
-    }
-
-    /// Notes key and value, because the tree is about to change.
-    pub(crate) fn park(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<(), Error> {
-        self.forget_leaf();
-        if self.is_parked || self.state != State::On {
-            return Ok(());
-        }
-        let Some(leaf) = self.path.leaf() else {
-            return Ok(());
-        };
-        let node = pages.leaf_node(leaf)?;
-        self.key.clear();
-        self.key.extend_from_slice(node.key);
-        self.value_bytes.clear();
-        if tree.has_duplicates()
-            && let Some((_, value)) = self.current(pages, tree)?
-        {
-            self.value_bytes.extend_from_slice(value);
-        }
-        self.is_parked = true;
-        Ok(())
-    }
-
-    /// Notes a record that was just stored as the one it stands on.
-    pub(crate) fn park_on(&mut self, key: &[u8], value: Option<&[u8]>) {
-        self.forget_flags();
-        self.state = State::On;
-        self.value = AtValue::One;
-        self.key.clear();
-        self.key.extend_from_slice(key);
-        self.value_bytes.clear();
-        self.value_bytes
-            .extend_from_slice(value.unwrap_or_default());
-        self.is_parked = true;
-    }
-
-    /// Finds the way again.
-    pub(crate) fn unpark(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<(), Error> {
-        if !self.is_parked {
-            return Ok(());
-        }
-        self.is_parked = false;
-        self.forget_leaf();
-        let exact = tree::seek(pages, tree, &self.key, &mut self.path)?;
-        let behind = self.behind_values;
-        self.settle(pages, tree, exact)?;
-        if !exact || !tree.has_duplicates() {
-            return Ok(());
-        }
-        if behind {
-            self.enter_key(pages, tree, Edge::Last)?;
-            self.behind_values = self.value != AtValue::One;
-            return Ok(());
-        }
-        let value = std::mem::take(&mut self.value_bytes);
-        self.enter_value(pages, tree, &value)?;
-        self.value_bytes = value;
-        Ok(())
     }
 }

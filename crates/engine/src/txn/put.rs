@@ -308,13 +308,14 @@ impl WriteTxn<'_> {
         let (own, old) = (own.to_vec(), old.to_vec());
         let mut path = place.way();
         let leaf = leaf_of(&path, &tree)?;
-        let same = tree.value_order.compare(&old, value).is_eq();
+        let same = tree.value_order.compare(value, &old).is_eq();
         if !same && value::seek_value(self.pages(), &tree, leaf, value)?.1 {
             place.enter_value(self.pages(), &tree, value)?;
             return Ok(Done::Exists);
         }
+        let at = place.value_at().ok_or(Error::CursorUnset)?;
         self.park_others(database)?;
-        self.replace_value(database, tree, &mut path, &own, &old, value)?;
+        self.replace_value(database, tree, &mut path, &own, at, value)?;
         place.park_on(&own, Some(value));
         let gone = Gone {
             key: &own,
@@ -331,14 +332,12 @@ impl WriteTxn<'_> {
         tree: Tree,
         path: &mut Path,
         key: &[u8],
-        old: &[u8],
+        at: ValueAt,
         value: &[u8],
     ) -> Result<(), Error> {
-        let leaf = leaf_of(path, &tree)?;
         self.guarded(|txn| {
             let mut tree = tree;
             txn.pages.spill_if_full()?;
-            let (at, _) = value::seek_value(txn.pages(), &tree, leaf, old)?;
             let removed = value::remove_value(&mut txn.pages, &mut tree, path, at)?;
             let exact = tree::seek(txn.pages(), &tree, key, path)?;
             match removed {
@@ -363,7 +362,7 @@ impl WriteTxn<'_> {
         let Some((own, _)) = place.current(self.pages(), tree)? else {
             return Err(Error::CursorUnset);
         };
-        if tree.order.compare(own, key).is_ne() {
+        if tree.order.compare(key, own).is_ne() {
             return Err(Error::CursorKey);
         }
         self.check_plain_record(place.database(), &place.way())
@@ -419,7 +418,7 @@ impl WriteTxn<'_> {
         if exact && matches!(tree.value_order, KeyOrder::Custom(_)) {
             // Equal in the program's order is not the same.
             self.park_others(database)?;
-            self.replace_value(database, tree, path, key, value, value)?;
+            self.replace_value(database, tree, path, key, at, value)?;
             return Ok(Done::Stored(false));
         }
         self.park_others(database)?;

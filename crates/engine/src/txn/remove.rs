@@ -157,20 +157,31 @@ impl<'env> WriteTxn<'env> {
             None => return Ok(false),
         };
         self.check_plain_record(database, &place.way())?;
+        // An order of the program's own is not asked for what stands in the database, so this is known before.
+        let follower = match &value {
+            Some(_) if tree.value_order.is_custom() => {
+                Some(place.following_value(self.pages(), &tree)?)
+            }
+            _ => None,
+        };
         self.park_others(database)?;
         let mut path = place.way();
         let (whole_key, good) = match &value {
             None => (true, self.remove_key(database, tree, &mut path)?),
-            Some(value) => {
-                let leaf = path.leaf().ok_or(Error::BeyondEnd(tree.record.root))?;
-                let (at, _) = value::seek_value(self.pages(), &tree, leaf, value)?;
+            Some(_) => {
+                let at = place.value_at().ok_or(Error::CursorUnset)?;
                 match self.remove_one(database, tree, &mut path, at)? {
                     Removed::Key(good) => (true, good),
                     Removed::Value(good) => (false, good),
                 }
             }
         };
-        self.stand_on_successor(place, path, good, whole_key, &key, value.as_deref())?;
+        if !good {
+            let tree = self.tree(database)?;
+            tree::seek(self.pages(), &tree, &key, &mut path)?;
+        }
+        let lost = value.as_deref().filter(|_| !whole_key);
+        self.stand_on_successor(place, path, lost, follower)?;
         let gone = Gone {
             key: &key,
             value: value.as_deref().filter(|_| !whole_key),
@@ -197,25 +208,28 @@ impl<'env> WriteTxn<'env> {
         Ok(())
     }
 
-    /// Puts the place of a deleted record on what comes after it.
+    /// Puts the place of a deleted record on what comes after it: the successor of the key, or of the value that the
+    /// key lost, which `follower` names if it was asked for.
     fn stand_on_successor(
         &self,
         place: &mut Place,
-        mut path: Path,
-        good: bool,
-        whole_key: bool,
-        key: &[u8],
-        value: Option<&[u8]>,
+        path: Path,
+        lost: Option<&[u8]>,
+        follower: Option<Option<Vec<u8>>>,
     ) -> Result<(), Error> {
         let tree = self.tree(place.database())?;
-        if !good {
-            tree::seek(self.pages(), &tree, key, &mut path)?;
-        }
         place.arrive_after_deletion(self.pages(), &tree, path)?;
-        if !whole_key && let Some(value) = value {
-            place.enter_value(self.pages(), &tree, value)?;
+        match (lost, follower) {
+            (None, _) => {}
+            (Some(value), None) => {
+                place.enter_value(self.pages(), &tree, value)?;
+            }
+            (Some(_), Some(None)) => place.go_behind_values(self.pages(), &tree)?,
+            (Some(_), Some(Some(value))) => {
+                place.enter_known_value(self.pages(), &tree, &value)?;
+            }
         }
-        place.mark_deleted(whole_key);
+        place.mark_deleted(lost.is_none());
         Ok(())
     }
 

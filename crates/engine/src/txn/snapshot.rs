@@ -153,11 +153,15 @@ pub trait Snapshot: Sealed {
         let pages = self.pages();
         self.with_tree(place.database(), |tree| match step {
             Move::Next | Move::Prev | Move::NextDup | Move::PrevDup => {
+                place.resume(pages, tree)?;
                 let found = place.go(pages, tree, step);
                 place.look(pages, tree);
                 found
             }
-            step => place.go(pages, tree, step),
+            step => {
+                place.resume(pages, tree)?;
+                place.go(pages, tree, step)
+            }
         })
     }
 
@@ -253,13 +257,23 @@ pub trait Snapshot: Sealed {
         Ok(Cursor::new(self.pages(), self.tree(database)?, place))
     }
 
-    /// A cursor at a place that outlives the transaction. A place that was used in another snapshot must be
-    /// [`Place::reset`] first: it may stand anywhere.
+    /// Notes the record that a place stands on, to be found again in another snapshot: to be called before this one
+    /// ends.
+    /// # Errors
+    /// As [`Snapshot::get`].
+    fn park_place(&self, place: &mut Place) -> Result<(), Error> {
+        let tree = self.tree(place.database())?;
+        place.park(self.pages(), &tree)
+    }
+
+    /// A cursor at a place that outlives the transaction. A place that was used in another snapshot and not parked there
+    /// ([`Snapshot::park_place`]) must be [`Place::reset`] first: it may stand anywhere.
     /// # Errors
     /// As [`Snapshot::get`].
     #[inline]
     fn at_place<'t, 'p>(&'t self, place: &'p mut Place) -> Result<PlacedCursor<'t, 'p>, Error> {
         let tree = self.tree(place.database())?;
+        place.resume(self.pages(), &tree)?;
         Ok(PlacedCursor::new(self.pages(), tree, place))
     }
 

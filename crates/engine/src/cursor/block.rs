@@ -1,0 +1,99 @@
+//! Blocks: the fixed-size values of a key, a page of them at a time.
+
+use fulgurite_format::{Page, V09};
+
+use super::Record;
+use super::place::{AtValue, Deleted, Edge, Place, State};
+use crate::Error;
+use crate::space::PageView;
+use crate::tree::{self, Moved, Pages, Tree};
+
+impl Place {
+    pub(super) fn block<'t>(
+        &mut self,
+        pages: PageView<'t>,
+        tree: &Tree,
+    ) -> Result<Option<Record<'t>>, Error> {
+        if self.state == State::Unset {
+            return Err(Error::CursorUnset);
+        }
+        if !tree.has_fixed_values() {
+            return Err(Error::NoDuplicates);
+        }
+        if self.value == AtValue::Unset {
+            return Err(Error::CursorUnset);
+        }
+        self.deleted = Deleted::No;
+        let Some((key, value)) = self.current(pages, tree)? else {
+            return Ok(None);
+        };
+        let Some(leaf) = self.path.leaf() else {
+            return Ok(None);
+        };
+        let values = match self.value {
+            AtValue::One | AtValue::Unset => return Ok(Some((key, value))),
+            AtValue::Page(_) => {
+                let node = pages.leaf_node(leaf)?;
+                let values = Page::<V09>::parse_sub(node.data).map_err(Error::at(leaf.pgno))?;
+                self.value = AtValue::Page(values.len().saturating_sub(1));
+                values.packed_items().map_err(Error::at(leaf.pgno))?
+            }
+            AtValue::Tree => {
+                let Some((values, path)) = self.inner.as_deref_mut() else {
+                    return Ok(None);
+                };
+                let Some(step) = path.leaf_mut() else {
+                    return Ok(None);
+                };
+                let page = pages.tree_page(step.pgno, values.leaf)?;
+                step.index = page.len().saturating_sub(1);
+                page.packed_items().map_err(Error::at(step.pgno))?
+            }
+        };
+        Ok(Some((key, values)))
+    }
+
+    pub(super) fn next_block<'t>(
+        &mut self,
+        pages: PageView<'t>,
+        tree: &Tree,
+    ) -> Result<Option<Record<'t>>, Error> {
+        if !tree.has_fixed_values() {
+            return Err(Error::NoDuplicates);
+        }
+        match self.next_value(pages, tree)? {
+            Some(_) if !self.is_single() => self.block(pages, tree),
+            _ => Ok(None),
+        }
+    }
+
+    pub(super) fn previous_block<'t>(
+        &mut self,
+        pages: PageView<'t>,
+        tree: &Tree,
+    ) -> Result<Option<Record<'t>>, Error> {
+        if !tree.has_fixed_values() {
+            return Err(Error::NoDuplicates);
+        }
+        if self.state == State::Unset && self.edge(pages, tree, Edge::Last)?.is_none() {
+            return Ok(None);
+        }
+        let inner = self.inner.as_deref_mut();
+        let Some((values, path)) = inner.filter(|_| self.value == AtValue::Tree) else {
+            return Ok(None);
+        };
+        let Some(step) = path.leaf_mut() else {
+            return Ok(None);
+        };
+        let index = std::mem::replace(&mut step.index, 0);
+        if tree::previous(pages, values, path)? == Moved::AtEnd {
+            if let Some(step) = path.leaf_mut() {
+                step.index = index;
+            }
+            return Ok(None);
+        }
+        self.behind_values = false;
+        self.at_end = false;
+        self.block(pages, tree)
+    }
+}

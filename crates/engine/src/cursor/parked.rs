@@ -1,0 +1,170 @@
+//! Parking: a place notes its record before the tree changes or the snapshot goes, and finds its way again.
+
+use super::place::{AtValue, Deleted, Edge, Place, State};
+use crate::Error;
+use crate::space::PageView;
+use crate::tree::{self, Pages, Path, Tree};
+use crate::value::ValueAt;
+
+impl Place {
+    /// Stands on a key, but on none of its values if they are several: where a search for another key ends.
+    pub(super) fn unset_values(&mut self) {
+        if self.state == State::On && self.value != AtValue::One {
+            self.value = AtValue::Unset;
+        }
+    }
+
+    /// As [`Place::arrive`], after the record it stood on was deleted: who was at the end stays there.
+    pub(crate) fn arrive_after_deletion(
+        &mut self,
+        pages: PageView<'_>,
+        tree: &Tree,
+        path: Path,
+    ) -> Result<(), Error> {
+        let at_end = self.at_end;
+        self.arrive(pages, tree, path)?;
+        self.at_end = at_end;
+        Ok(())
+    }
+
+    /// Notes key and value, because the tree is about to change.
+    pub(crate) fn park(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<(), Error> {
+        self.forget_leaf();
+        if self.is_parked || self.state != State::On {
+            return Ok(());
+        }
+        let Some(leaf) = self.path.leaf() else {
+            return Ok(());
+        };
+        let node = pages.leaf_node(leaf)?;
+        self.key.clear();
+        self.key.extend_from_slice(node.key);
+        self.value_bytes.clear();
+        if tree.has_duplicates()
+            && let Some((_, value)) = self.current(pages, tree)?
+        {
+            self.value_bytes.extend_from_slice(value);
+        }
+        self.is_parked = true;
+        Ok(())
+    }
+
+    /// Notes a record that was just stored as the one it stands on.
+    pub(crate) fn park_on(&mut self, key: &[u8], value: Option<&[u8]>) {
+        self.forget_flags();
+        self.state = State::On;
+        self.value = AtValue::One;
+        self.key.clear();
+        self.key.extend_from_slice(key);
+        self.value_bytes.clear();
+        self.value_bytes
+            .extend_from_slice(value.unwrap_or_default());
+        self.is_parked = true;
+    }
+
+    /// Finds the way again.
+    #[inline]
+    pub(crate) fn unpark(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<(), Error> {
+        if self.is_parked {
+            self.find_way(pages, tree)?;
+        }
+        Ok(())
+    }
+
+    /// Finds the way again in a later snapshot. If the record is gone, the next step forwards goes to its successor.
+    #[inline]
+    pub(crate) fn resume(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<(), Error> {
+        if self.is_parked && !self.find_way(pages, tree)? {
+            self.deleted = if self.path.is_empty() || self.value_bytes.is_empty() {
+                Deleted::Key
+            } else {
+                Deleted::Value
+            };
+        }
+        Ok(())
+    }
+
+    /// Goes to the record that was noted, or its successor; tells which.
+    fn find_way(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<bool, Error> {
+        self.is_parked = false;
+        self.forget_leaf();
+        let exact = tree::seek(pages, tree, &self.key, &mut self.path)?;
+        let (behind, value) = (self.behind_values, self.value);
+        self.settle(pages, tree, exact)?;
+        if !exact || !tree.has_duplicates() {
+            self.value_bytes.clear();
+            return Ok(exact);
+        }
+        if behind {
+            self.go_behind_values(pages, tree)?;
+            return Ok(true);
+        }
+        if value == AtValue::Unset {
+            self.unset_values();
+            return Ok(true);
+        }
+        let value = std::mem::take(&mut self.value_bytes);
+        let exact = self.enter_known_value(pages, tree, &value)?;
+        self.value_bytes = value;
+        Ok(exact)
+    }
+
+    /// Goes behind the last value of the key.
+    pub(crate) fn go_behind_values(
+        &mut self,
+        pages: PageView<'_>,
+        tree: &Tree,
+    ) -> Result<(), Error> {
+        self.enter_key(pages, tree, Edge::Last)?;
+        self.behind_values = self.value != AtValue::One;
+        Ok(())
+    }
+
+    /// Goes to a value that the key has, or behind the last; tells which. An order of the program's own is not asked: it
+    /// may compare nothing but what the program is passing at the moment.
+    pub(crate) fn enter_known_value(
+        &mut self,
+        pages: PageView<'_>,
+        tree: &Tree,
+        value: &[u8],
+    ) -> Result<bool, Error> {
+        if !tree.value_order.is_custom() {
+            return self.enter_value(pages, tree, value);
+        }
+        self.enter_key(pages, tree, Edge::First)?;
+        loop {
+            if let Some((_, found)) = self.current(pages, tree)?
+                && found == value
+            {
+                return Ok(true);
+            }
+            if !self.step_value(pages, tree, Edge::Last)? {
+                self.behind_values = self.value != AtValue::One;
+                return Ok(false);
+            }
+        }
+    }
+
+    /// The value after the one it stands on, of the same key.
+    pub(crate) fn following_value(
+        &self,
+        pages: PageView<'_>,
+        tree: &Tree,
+    ) -> Result<Option<Vec<u8>>, Error> {
+        let mut next = self.clone();
+        if !next.step_value(pages, tree, Edge::Last)? {
+            return Ok(None);
+        }
+        Ok(next.current(pages, tree)?.map(|(_, value)| value.to_vec()))
+    }
+
+    /// Which of the values of its key it stands on.
+    pub(crate) fn value_at(&self) -> Option<ValueAt> {
+        match (self.value, &self.inner) {
+            (AtValue::One, _) => Some(ValueAt::One),
+            (AtValue::Page(index), _) => Some(ValueAt::Page(index)),
+            (AtValue::Tree, Some(inner)) => Some(ValueAt::Tree(inner.0, Box::new(inner.1.clone()))),
+            (AtValue::Tree, None) | (AtValue::Unset, _) => None,
+        }
+    }
+}
