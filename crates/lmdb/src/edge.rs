@@ -140,3 +140,36 @@ pub(crate) unsafe fn point(out: *mut MDB_val, octets: &[u8]) {
         unsafe { out.write(val(octets)) };
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_a_code() {
+        assert_eq!(code_of(|| panic!("told by the test's hook")), MDB_PANIC);
+        assert_eq!(value_of(7, || panic!("told by the test's hook")), 7);
+        assert_eq!(code_of(|| Err(Code::BAD_TXN)), Code::BAD_TXN.0);
+        assert_eq!(code_of(|| Ok(())), 0);
+    }
+
+    #[test]
+    fn octets_are_checked_before_they_are_looked_at() {
+        let of = |mv_size, mv_data: *const u8| MDB_val {
+            mv_size,
+            mv_data: mv_data.cast_mut().cast(),
+        };
+        let null = std::ptr::null();
+        // SAFETY: none of these has octets.
+        let seen = |value: MDB_val| unsafe { octets_of(&value) };
+        assert_eq!(seen(of(0, null)), Ok(&[][..]));
+        assert_eq!(seen(of(1, null)), Err(Code::INVALID_ARGUMENT));
+        assert_eq!(seen(of(1 << 32, null)), Err(Code::BAD_LENGTH));
+        // SAFETY: null is what this is about.
+        assert_eq!(
+            unsafe { octets(std::ptr::null()) },
+            Err(Code::INVALID_ARGUMENT)
+        );
+        assert_eq!(seen(val(b"abc")), Ok(&b"abc"[..]));
+    }
+}

@@ -13,6 +13,7 @@ mod environments;
 mod items;
 mod lists;
 mod misuse;
+mod threads;
 mod transactions;
 mod world;
 
