@@ -427,6 +427,15 @@ impl<'a, F: Format> Page<'a, F> {
         Some((rest.get(..key_len)?, value.get(..value_len)?))
     }
 
+    /// The flags of entry `index` of a leaf, with nothing else of it looked at.
+    /// # Errors
+    /// [`Malformed::Node`].
+    #[inline]
+    pub fn node_flags(&self, index: usize) -> Result<NodeFlags, Malformed> {
+        let (&[_, _, _, _, low, high, _, _], _) = self.node(index)?;
+        Ok(NodeFlags(u16::from_le_bytes([low, high])))
+    }
+
     /// Octets the node of entry `index` takes in the page.
     /// # Errors
     /// As [`Page::leaf`] and [`Page::key`].

@@ -150,8 +150,9 @@ impl<'p, 'w> Trees<'p, 'w> {
         // Entries that refer to other pages, and where those are in the copy.
         let mut moved = Vec::new();
         for index in 0..nodes {
-            let node = page.leaf(index).map_err(Error::at(pgno))?;
-            if node.flags.0 & (NodeFlags::OVERFLOW | NodeFlags::SUB_TREE) != 0 {
+            let flags = page.node_flags(index).map_err(Error::at(pgno))?;
+            if flags.0 & (NodeFlags::OVERFLOW | NodeFlags::SUB_TREE) != 0 {
+                let node = page.leaf(index).map_err(Error::at(pgno))?;
                 moved.push((index, self.referred(pgno, index, &node, holder)?));
             }
         }
