@@ -20,7 +20,7 @@ const BATCH_LIMIT: Duration = Duration::from_secs(90);
 /// The limit of a run of one seed.
 const SEED_LIMIT: Duration = Duration::from_secs(10);
 /// Kinds of differences that are minimised.
-const MINIMISED_MAX: usize = 24;
+const MINIMISED_MAX: usize = 8;
 
 /// How a seed ended that did not end well.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -230,7 +230,6 @@ impl<'a> Work<'a> {
             .args([
                 "both_libraries_answer_alike",
                 "--exact",
-                "--include-ignored",
                 "--nocapture",
                 "--test-threads=1",
             ])

@@ -14,11 +14,6 @@ use crate::settings::{Job, Settings};
 /// Marks the lines that are meant for the parent.
 pub(crate) const MARK: &str = "@";
 
-/// Whether the library under test has begun to exist.
-pub(crate) fn ours_exports_anything(settings: &Settings) -> bool {
-    matches!(Api::load(&settings.ours), Ok(Some(_)))
-}
-
 /// Runs the job's seeds up to the first difference.
 pub(crate) fn run(settings: &Settings, job: &Job) {
     let apis = [load(&settings.reference), load(&settings.ours)];

@@ -30,11 +30,10 @@ pub(crate) fn compare_files(runner: &mut Runner<'_>) -> Result<(), Difference> {
             let dir = &dirs[usize::from((s.dir == reference) == crossed)];
             dump(s.api, dir, flags)
         })?;
-        if let Some(own) = own.replace(dumped.clone()) {
-            if let Some(difference) = Difference::between("dump", "own and other's", &own, &dumped)
-            {
-                return Err(difference);
-            }
+        if let Some(own) = own.replace(dumped.clone())
+            && let Some(difference) = Difference::between("dump", "own and other's", &own, &dumped)
+        {
+            return Err(difference);
         }
     }
     // The check knows the built-in orders only. Keys in another one it reports and goes on.

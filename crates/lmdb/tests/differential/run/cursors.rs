@@ -138,6 +138,14 @@ impl Runner<'_> {
             FIRST | NEXT | NEXT_NODUP | SET | SET_KEY | SET_RANGE | GET_BOTH | FIRST_DUP
         );
         self.came_forward(cursor, outcome.code == 0 && forward);
+        let to_end = outcome.code == NOTFOUND && matches!(op, NEXT | NEXT_NODUP | NEXT_DUP);
+        if outcome.code == 0 || to_end {
+            self.at_end(cursor, to_end || matches!(op, LAST | LAST_DUP));
+        }
+        if known.after_delete && op == NEXT_DUP && outcome.code == NOTFOUND {
+            // What a second step among duplicates does depends on whether the successor's were looked at.
+            self.place(cursor, Place::Shaken);
+        }
         let missed =
             outcome.code == NOTFOUND && matches!(op, SET | SET_KEY | GET_BOTH | GET_BOTH_RANGE);
         if missed {
@@ -192,6 +200,8 @@ impl Runner<'_> {
         })?;
         if outcome.code == 0 {
             self.key_at(cursor, Some(mark(&key)));
+            // Appending goes to the end first.
+            self.at_end(cursor, known.at_end || flags & APPEND != 0);
             self.place(cursor, Place::Known);
         } else if outcome.code == KEYEXIST {
             self.key_at(cursor, None);
@@ -332,6 +342,10 @@ impl Runner<'_> {
         if !matches!(known.place, Place::Known | Place::PastEnd) {
             return Ok(());
         }
+        if known.after_delete && self.spec(known.db).has_duplicates() {
+            // The reference may delete another duplicate of the successor than the first.
+            return Ok(());
+        }
         let function = format!("mdb_cursor_del {}", put_flag_names(flags));
         let outcome = self.both(&function, &format!("c{cursor}"), |s| {
             s.api.cursor_del(s.cursors[cursor], flags)
@@ -344,7 +358,10 @@ impl Runner<'_> {
         let Some(known) = self.usable_cursor(cursor) else {
             return Ok(());
         };
-        if known.txn.is_some_and(|txn| self.is_reset(txn)) || known.place != Place::Known {
+        if known.txn.is_some_and(|txn| self.is_reset(txn))
+            || known.after_delete
+            || known.place != Place::Known
+        {
             return Ok(());
         }
         self.count(cursor).map(drop)

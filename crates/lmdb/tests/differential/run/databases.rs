@@ -19,6 +19,8 @@ pub(super) struct DbiSlot {
     pub(super) family: u64,
     /// In which transaction slot, until that is committed to the top.
     pub(super) level: Option<usize>,
+    /// When it was closed, and by whom.
+    closed: Option<(u64, u64)>,
     /// Not closed since.
     pub(super) open: bool,
 }
@@ -34,6 +36,13 @@ impl Runner<'_> {
             return Some(NO_DBI);
         };
         let slot = self.slots.get(&dbi).copied().unwrap_or_default();
+        if let Some((time, family)) = slot.closed
+            && txn.closings < time
+            && txn.family != family
+        {
+            // The reference may answer from what it has read of it, or no longer know its name.
+            return None;
+        }
         let defined = slot.family == txn.family || slot.era <= txn.era || slot.uses <= 1;
         defined.then_some(dbi)
     }
@@ -87,6 +96,7 @@ impl Runner<'_> {
             era: self.era,
             family,
             level: Some(txn),
+            closed: None,
             open: true,
         };
         for (other, slot) in self.dbis.iter_mut().enumerate() {
@@ -204,7 +214,7 @@ impl Runner<'_> {
         self.both("mdb_dbi_close", &format!("{dbi}"), |s| {
             s.api.dbi_close(s.env, dbi)
         })?;
-        self.handle_closed(dbi);
+        self.handle_closed(dbi, 0);
         Ok(())
     }
 
@@ -237,7 +247,8 @@ impl Runner<'_> {
             s.api.drop_db(s.txns[txn], dbi, del)
         })?;
         if outcome.code == 0 && del == 1 && db != 0 {
-            self.handle_closed(dbi);
+            let family = self.txns[txn].map_or(0, |t| t.family);
+            self.handle_closed(dbi, family);
             for cursor in self.cursors.iter_mut().flatten() {
                 if cursor.db == db && cursor.txn.is_none_or(|t| t < WRITERS) {
                     cursor.dead = true;
@@ -247,9 +258,11 @@ impl Runner<'_> {
         Ok(())
     }
 
-    pub(super) fn handle_closed(&mut self, dbi: u32) {
+    pub(super) fn handle_closed(&mut self, dbi: u32, family: u64) {
+        self.closings += 1;
         if let Some(slot) = self.slots.get_mut(&dbi) {
             slot.open = false;
+            slot.closed = Some((self.closings, family));
         }
     }
 }

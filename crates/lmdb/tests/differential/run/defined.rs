@@ -61,7 +61,10 @@ impl Runner<'_> {
         if !spec.has_duplicates() || !matches!(op, FIRST_DUP | LAST_DUP | GET_MULTIPLE) {
             return Ok(false);
         }
-        if self.cursor(cursor).is_some_and(|c| c.place != Place::Known) {
+        if self
+            .cursor(cursor)
+            .is_some_and(|c| c.place != Place::Known || c.after_delete)
+        {
             return Ok(true);
         }
         Ok(self.count(cursor)?.value("count") == Some(1))
@@ -123,7 +126,7 @@ impl Runner<'_> {
         }
         if self
             .usable_cursor(cursor)
-            .is_some_and(|c| c.place != Place::Known)
+            .is_some_and(|c| c.place != Place::Known || c.after_delete)
         {
             return Ok(false);
         }

@@ -46,6 +46,8 @@ struct Txn {
     family: u64,
     /// Openings of database handles that it can know of.
     era: u64,
+    /// Closings of handles that came before it.
+    closings: u64,
     /// Without a snapshot.
     reset: bool,
 }
@@ -63,6 +65,8 @@ pub(crate) struct Cursor {
     dead: bool,
     /// What it was on may have been deleted, and no move has succeeded since.
     pub(crate) after_delete: bool,
+    /// The last move found the end, or went there, and none has succeeded since.
+    pub(crate) at_end: bool,
     /// It came to the key's duplicates from their first one.
     pub(crate) forward: bool,
     /// The key it is on, if that is known.
@@ -114,6 +118,8 @@ pub(crate) struct Runner<'a> {
     era: u64,
     /// The openings that a transaction beginning now can know of.
     settled_era: u64,
+    /// Closings of handles so far.
+    closings: u64,
     families: u64,
     /// The family with handles that are not committed yet.
     opener: Option<u64>,
@@ -155,6 +161,7 @@ impl<'a> Runner<'a> {
             slots: BTreeMap::new(),
             era: 0,
             settled_era: 0,
+            closings: 0,
             families: 0,
             opener: None,
         };
@@ -307,6 +314,13 @@ impl<'a> Runner<'a> {
         }
     }
 
+    /// Notes that a cursor is at the end, or is not.
+    pub(crate) fn at_end(&mut self, cursor: usize, at_end: bool) {
+        if let Some(cursor) = &mut self.cursors[cursor] {
+            cursor.at_end = at_end;
+        }
+    }
+
     /// Notes from which end a cursor came to the duplicates.
     pub(crate) fn came_forward(&mut self, cursor: usize, forward: bool) {
         if let Some(cursor) = &mut self.cursors[cursor] {
@@ -341,6 +355,7 @@ impl<'a> Runner<'a> {
             place: Place::Known,
             dead: false,
             after_delete: false,
+            at_end: false,
             forward: false,
             key: None,
         });
@@ -397,6 +412,7 @@ impl<'a> Runner<'a> {
             self.txns[txn] = Some(Txn {
                 family,
                 era,
+                closings: self.closings,
                 reset: false,
             });
             if self.shuffle && txn == 0 && self.settled {
@@ -499,10 +515,10 @@ impl<'a> Runner<'a> {
                 outcome
             }
         })?;
-        if txn >= WRITERS {
-            if let Some(txn) = &mut self.txns[txn] {
-                txn.reset = true;
-            }
+        if txn >= WRITERS
+            && let Some(txn) = &mut self.txns[txn]
+        {
+            txn.reset = true;
         }
         Ok(())
     }
@@ -525,6 +541,7 @@ impl<'a> Runner<'a> {
             self.txns[txn] = Some(Txn {
                 family: self.families,
                 era: self.settled_era,
+                closings: self.closings,
                 reset: false,
             });
             // Cursors that are not renewed too would answer from pages that may be gone.

@@ -54,7 +54,7 @@ impl Runner<'_> {
                 continue;
             }
             let place = match known.place {
-                Place::Known if self.usable_cursor(cursor).is_some() => {
+                Place::Known if !known.after_delete && self.usable_cursor(cursor).is_some() => {
                     let count = self.count(cursor)?;
                     match count.value("count") {
                         Some(1) => Place::Vague,
@@ -91,6 +91,10 @@ impl Runner<'_> {
         for cursor in self.neighbours(db, by) {
             self.key_at(cursor, None);
             self.after_delete(cursor, true);
+            if self.cursor(cursor).is_some_and(|c| c.at_end) {
+                // In the reference it is at the end still, even if it is not.
+                self.place(cursor, Place::Vague);
+            }
             let known = self.cursor(cursor).map(|c| c.place);
             if duplicates && matches!(known, Some(Place::Known | Place::Stale)) {
                 self.place(cursor, Place::Shaken);
