@@ -109,6 +109,7 @@ impl Format for V09 {
 }
 
 /// The page number in a page header; in all versions the first word.
+#[inline(always)]
 pub(crate) fn header_pgno(page: &[u8]) -> Option<u64> {
     bytes::u64_at(page, 0)
 }

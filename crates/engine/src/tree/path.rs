@@ -20,6 +20,8 @@ const NEAR: usize = 6;
 #[derive(Debug, Clone)]
 pub(crate) struct Path {
     len: usize,
+    /// Whether all pages on the way are known to be private to the transaction.
+    is_private: bool,
     near: [Step; NEAR],
     /// The place of all steps, once they were more.
     deep: Option<Box<[Step; DEPTH_MAX as usize]>>,
@@ -34,6 +36,7 @@ impl Path {
     pub(crate) const fn new() -> Path {
         Path {
             len: 0,
+            is_private: false,
             near: [Path::NOWHERE; NEAR],
             deep: None,
         }
@@ -58,6 +61,7 @@ impl Path {
     #[inline]
     pub(crate) fn clear(&mut self) {
         self.len = 0;
+        self.is_private = false;
     }
 
     /// Levels on the way; 0 in an empty tree.
@@ -72,6 +76,7 @@ impl Path {
     #[inline]
     pub(crate) fn push(&mut self, step: Step) -> Result<(), Error> {
         let len = self.len;
+        self.is_private = false;
         if let Some(slot) = self.room_mut().get_mut(len) {
             *slot = step;
             self.len += 1;
@@ -101,6 +106,17 @@ impl Path {
             steps.rotate_right(1);
         }
         Ok(())
+    }
+
+    /// Whether [`Path::mark_private`] was called and the way was not changed since.
+    #[inline]
+    pub(crate) const fn is_private(&self) -> bool {
+        self.is_private
+    }
+
+    /// Notes that all pages on the way are private, for as long as the transaction, or its innermost level, lasts.
+    pub(crate) const fn mark_private(&mut self) {
+        self.is_private = true;
     }
 
     pub(crate) fn truncate(&mut self, len: usize) {

@@ -64,6 +64,9 @@ pub(crate) fn touch_path<P: PagesMut>(
     tree: &mut Tree,
     path: &mut Path,
 ) -> Result<(), Error> {
+    if path.is_private() {
+        return Ok(());
+    }
     let mut copied = false;
     for level in 0..path.len() {
         let Some(step) = path.step(level) else { break };
@@ -89,6 +92,7 @@ pub(crate) fn touch_path<P: PagesMut>(
             step.pgno = touched;
         }
     }
+    path.mark_private();
     Ok(())
 }
 

@@ -172,12 +172,13 @@ impl WriteTxn<'_> {
         if matches!(done, Ok(Done::Stored(_))) {
             place.settle_on_successor();
         }
-        let path = place.way();
+        let way = matches!(done, Ok(Done::Exists)).then(|| place.way());
         let database = place.database();
         self.cursors.put_back(id, place);
-        match done? {
-            Done::Stored(_) => Ok(Put::Stored),
-            Done::Exists => Ok(Put::Exists(self.existing(database, &path)?)),
+        done?;
+        match way {
+            None => Ok(Put::Stored),
+            Some(path) => Ok(Put::Exists(self.existing(database, &path)?)),
         }
     }
 
@@ -432,7 +433,11 @@ impl WriteTxn<'_> {
             } else {
                 value::add_value(&mut txn.pages, &mut tree, path, at, key, value)?
             };
-            txn.set_tree(database, tree);
+            if good {
+                txn.trees.get_mut().change_at(database, tree, path);
+            } else {
+                txn.set_tree(database, tree);
+            }
             Ok(Done::Stored(good))
         })
     }
