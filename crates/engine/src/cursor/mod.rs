@@ -7,17 +7,18 @@
 //! ```
 
 mod block;
+mod moves;
 mod parked;
 mod place;
 mod read;
-mod step;
+mod steps;
 mod stride;
 mod table;
 mod write;
 
+pub use moves::Move;
 pub use place::Place;
 pub use read::{Cursor, PlacedCursor};
-pub use step::Move;
 pub use stride::Stride;
 pub use table::CursorId;
 pub(crate) use table::{CursorTable, Gone, SavedCursors};

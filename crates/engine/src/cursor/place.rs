@@ -8,13 +8,13 @@
 //! A place knows the way through the tree to its record. Before anybody else changes the tree the place is *parked*: it
 //! notes key and value instead, and finds its way again when it is next used.
 
-use fulgurite_format::{Checked, Malformed, Page, PageKind, Pgno, V09};
+use fulgurite_format::{Checked, Page, PageKind, Pgno, V09};
 
 use super::{Move, Record};
 use crate::Error;
 use crate::env::Database;
 use crate::space::PageView;
-use crate::tree::{self, Moved, Pages, Path, Step, Tree};
+use crate::tree::{self, Pages, Path, Step, Tree};
 use crate::value::{self, ValueAt, Values};
 
 /// The place of a cursor without the transaction: what a cursor keeps between transactions or calls.
@@ -37,13 +37,13 @@ pub struct Place {
     /// The last move went to the end of the database, or tried to go on from there.
     pub(super) at_end: bool,
     /// The last move went to the end of the key's values.
-    at_end_of_values: bool,
+    pub(super) at_end_of_values: bool,
     /// What stood here was deleted, and this is its successor: the next step forwards stays.
     pub(super) deleted: Deleted,
     /// Leaves passed since the last search, forwards less backwards: more than the file has means a circle.
-    leaves_passed: i64,
+    pub(super) leaves_passed: i64,
     /// The same among the values of the key.
-    inner_leaves_passed: i64,
+    pub(super) inner_leaves_passed: i64,
     /// Noted instead of the way, if `is_parked`.
     pub(super) key: Vec<u8>,
     pub(super) value_bytes: Vec<u8>,
@@ -219,7 +219,7 @@ impl Place {
     }
 
     #[inline]
-    fn record<'t>(
+    pub(super) fn record<'t>(
         &self,
         pages: PageView<'t>,
         tree: &Tree,
@@ -248,7 +248,7 @@ impl Place {
         Ok(Some((node.key, value)))
     }
 
-    fn standing<'t>(
+    pub(super) fn standing<'t>(
         &mut self,
         pages: PageView<'t>,
         tree: &Tree,
@@ -334,377 +334,13 @@ impl Place {
         Ok(())
     }
 
-    #[inline]
-    pub(crate) fn next<'t>(
-        &mut self,
-        pages: PageView<'t>,
-        tree: &Tree,
-    ) -> Result<Option<Record<'t>>, Error> {
-        let moves_on = self.state == State::On && self.deleted == Deleted::No && !self.at_end;
-        if moves_on && !tree.has_duplicates() {
-            return self.step_within(pages, tree);
-        }
-        self.next_with_values(pages, tree)
-    }
-
-    /// Goes one record on: within the leaf if it can, looking at nothing else.
-    #[inline]
-    fn step_within<'t>(
-        &mut self,
-        pages: PageView<'t>,
-        tree: &Tree,
-    ) -> Result<Option<Record<'t>>, Error> {
-        let Some(leaf) = self.path.leaf_mut() else {
-            return Ok(None);
-        };
-        let (pgno, checked) = self.leaf;
-        let next = leaf.index + 1;
-        if pgno != leaf.pgno || next >= checked.len() {
-            return self.step_out(pages, tree);
-        }
-        leaf.index = next;
-        let page = Page::<V09>::checked_before(pages.page(pgno)?, checked);
-        if let Some(record) = page.plain_record(next) {
-            return Ok(Some(record));
-        }
-        let node = page.leaf(next).map_err(Error::at(pgno))?;
-        let value = value::value_of(pages, pgno, &node)?;
-        Ok(Some((node.key, value)))
-    }
-
-    /// The entry it stands on, for a step within the leaf: `None` where a step takes more than counting one on.
-    #[inline(always)]
-    pub(super) fn plain_step(&mut self) -> Option<&mut Step> {
-        if self.state == State::On && self.deleted == Deleted::No {
-            self.path.leaf_mut()
-        } else {
-            None
-        }
-    }
-
-    /// The entry it stands on.
-    pub(super) fn step(&self) -> Option<Step> {
-        self.path.leaf()
-    }
-
-    /// Goes one record on where that is in a leaf that was not looked at before.
-    #[inline(never)]
-    fn step_out<'t>(
-        &mut self,
-        pages: PageView<'t>,
-        tree: &Tree,
-    ) -> Result<Option<Record<'t>>, Error> {
-        if self.is_parked {
-            self.resume(pages, tree)?;
-            return self.next_with_values(pages, tree);
-        }
-        let found = self.enter_next_key(pages, tree)?;
-        if let Some(leaf) = self.path.leaf() {
-            if leaf.index == 0 && !self.leaf.0.is_none() {
-                // A second leaf was reached step by step: a third will be.
-                tree::expect_leaf(pages, tree::leaf_after(pages, &self.path), usize::MAX);
-            }
-            let page = pages.tree_page(leaf.pgno, PageKind::Leaf)?;
-            self.leaf = (leaf.pgno, page.checked());
-        }
-        Ok(found)
-    }
-
-    fn next_with_values<'t>(
-        &mut self,
-        pages: PageView<'t>,
-        tree: &Tree,
-    ) -> Result<Option<Record<'t>>, Error> {
-        self.resume(pages, tree)?;
-        match self.state {
-            State::Unset => return self.edge(pages, tree, Edge::First),
-            State::Behind => return Ok(None),
-            State::On => {}
-        }
-        if self.is_stuck(pages, tree)? {
-            return Ok(None);
-        }
-        match std::mem::replace(&mut self.deleted, Deleted::No) {
-            Deleted::Key => return self.current(pages, tree),
-            Deleted::Value if !self.behind_values => return self.current(pages, tree),
-            _ => {}
-        }
-        if tree.has_duplicates() && self.step_value(pages, tree, Edge::Last)? {
-            return self.current(pages, tree);
-        }
-        self.enter_next_key(pages, tree)
-    }
-
-    /// Goes to the last record as a step backwards does: from there it may go forwards again.
-    fn last_backwards<'t>(
-        &mut self,
-        pages: PageView<'t>,
-        tree: &Tree,
-    ) -> Result<Option<Record<'t>>, Error> {
-        let found = self.edge(pages, tree, Edge::Last)?;
-        self.at_end = false;
-        Ok(found)
-    }
-
-    /// Whether it went to the end before and stands on the last key of a leaf: then steps forwards lead nowhere, whatever
-    /// has been stored since.
-    fn is_stuck(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<bool, Error> {
-        let Some(leaf) = self.path.leaf().filter(|_| self.at_end) else {
-            return Ok(false);
-        };
-        let stuck = leaf.index + 1 >= pages.tree_page(leaf.pgno, tree.leaf)?.len();
-        if stuck {
-            self.deleted = Deleted::No;
-        }
-        Ok(stuck)
-    }
-
-    fn previous<'t>(
-        &mut self,
-        pages: PageView<'t>,
-        tree: &Tree,
-    ) -> Result<Option<Record<'t>>, Error> {
-        if self.state != State::On {
-            return self.last_backwards(pages, tree);
-        }
-        self.at_end = false;
-        self.deleted = Deleted::No;
-        if tree.has_duplicates() && self.step_value(pages, tree, Edge::First)? {
-            return self.current(pages, tree);
-        }
-        self.enter_previous_key(pages, tree)
-    }
-
-    fn next_key<'t>(
-        &mut self,
-        pages: PageView<'t>,
-        tree: &Tree,
-    ) -> Result<Option<Record<'t>>, Error> {
-        match self.state {
-            State::Unset => return self.edge(pages, tree, Edge::First),
-            State::Behind => return Ok(None),
-            State::On => {}
-        }
-        if self.is_stuck(pages, tree)? {
-            return Ok(None);
-        }
-        if std::mem::replace(&mut self.deleted, Deleted::No) == Deleted::Key {
-            return self.current(pages, tree);
-        }
-        self.enter_next_key(pages, tree)
-    }
-
-    fn previous_key<'t>(
-        &mut self,
-        pages: PageView<'t>,
-        tree: &Tree,
-    ) -> Result<Option<Record<'t>>, Error> {
-        if self.state != State::On {
-            return self.last_backwards(pages, tree);
-        }
-        self.at_end = false;
-        self.deleted = Deleted::No;
-        self.enter_previous_key(pages, tree)
-    }
-
-    pub(super) fn next_value<'t>(
-        &mut self,
-        pages: PageView<'t>,
-        tree: &Tree,
-    ) -> Result<Option<Record<'t>>, Error> {
-        if !tree.has_duplicates() {
-            // What comes after a deleted record is not under the same key.
-            if self.deleted == Deleted::Key {
-                self.deleted = Deleted::No;
-                return Ok(None);
-            }
-            return self.next(pages, tree);
-        }
-        match self.state {
-            State::Unset => return self.edge(pages, tree, Edge::First),
-            State::Behind => return Ok(None),
-            State::On => {}
-        }
-        if self.is_stuck(pages, tree)? {
-            return Ok(None);
-        }
-        match std::mem::replace(&mut self.deleted, Deleted::No) {
-            Deleted::Key => {
-                // The successor's values have not been entered: the next step goes to the first of them.
-                if !self.is_single() {
-                    self.deleted = Deleted::Value;
-                }
-                return Ok(None);
-            }
-            Deleted::Value => return self.current(pages, tree),
-            Deleted::No => {}
-        }
-        if self.step_value(pages, tree, Edge::Last)? {
-            return self.current(pages, tree);
-        }
-        Ok(None)
-    }
-
-    fn previous_value<'t>(
-        &mut self,
-        pages: PageView<'t>,
-        tree: &Tree,
-    ) -> Result<Option<Record<'t>>, Error> {
-        if !tree.has_duplicates() {
-            return self.previous(pages, tree);
-        }
-        if self.state != State::On {
-            return self.last_backwards(pages, tree);
-        }
-        if std::mem::replace(&mut self.deleted, Deleted::No) == Deleted::Key {
-            return Ok(None);
-        }
-        self.at_end = false;
-        if self.step_value(pages, tree, Edge::First)? {
-            return self.current(pages, tree);
-        }
-        Ok(None)
-    }
-
-    fn value_edge<'t>(
-        &mut self,
-        pages: PageView<'t>,
-        tree: &Tree,
-        edge: Edge,
-    ) -> Result<Option<Record<'t>>, Error> {
-        if self.state == State::Unset {
-            return Err(Error::CursorUnset);
-        }
-        if !tree.has_duplicates() {
-            return Err(Error::NoDuplicates);
-        }
-        if self.value == AtValue::Unset {
-            return Err(Error::CursorUnset);
-        }
-        if self.state == State::Behind {
-            return Ok(None);
-        }
-        self.deleted = Deleted::No;
-        self.enter_key(pages, tree, edge)?;
-        self.at_end_of_values = edge == Edge::Last;
-        self.current(pages, tree)
-    }
-
-    /// Goes one value towards an end of those of the key; `false`, with nothing changed, if there is none.
-    pub(super) fn step_value(
+    /// Goes to the key, or to its successor if there is none; tells which.
+    pub(super) fn search(
         &mut self,
         pages: PageView<'_>,
         tree: &Tree,
-        towards: Edge,
+        key: &[u8],
     ) -> Result<bool, Error> {
-        let behind = self.behind_values;
-        let moved = match self.value {
-            AtValue::One => false,
-            AtValue::Page(index) => {
-                let Some(leaf) = self.path.leaf() else {
-                    return Ok(false);
-                };
-                let node = pages.leaf_node(leaf)?;
-                let values = Page::<V09>::parse_sub(node.data).map_err(Error::at(leaf.pgno))?;
-                let to = match towards {
-                    Edge::Last => index.checked_add(1).filter(|_| !behind),
-                    Edge::First if behind => values.len().checked_sub(1),
-                    Edge::First => index.checked_sub(1),
-                };
-                match to.filter(|to| *to < values.len()) {
-                    Some(to) => {
-                        self.value = AtValue::Page(to);
-                        true
-                    }
-                    None => false,
-                }
-            }
-            AtValue::Tree => match towards {
-                Edge::Last if behind => false,
-                Edge::First if behind => match self.inner.as_deref_mut() {
-                    Some((values, path)) => tree::last(pages, values, path)?,
-                    None => false,
-                },
-                Edge::Last => self.step_inner(pages, tree::next, 1)?,
-                Edge::First => self.step_inner(pages, tree::previous, -1)?,
-            },
-            AtValue::Unset => {
-                let from = match towards {
-                    Edge::Last => Edge::First,
-                    Edge::First => Edge::Last,
-                };
-                self.enter_key(pages, tree, from)?;
-                true
-            }
-        };
-        if moved {
-            self.behind_values = false;
-        }
-        Ok(moved)
-    }
-
-    fn step_inner<'t>(
-        &mut self,
-        pages: PageView<'t>,
-        step: fn(PageView<'t>, &Tree, &mut Path) -> Result<Moved, Error>,
-        direction: i64,
-    ) -> Result<bool, Error> {
-        let Some((values, path)) = self.inner.as_deref_mut() else {
-            return Ok(false);
-        };
-        let moved = step(pages, values, path)?;
-        if moved == Moved::Across {
-            self.inner_leaves_passed += direction;
-            if self.inner_leaves_passed.unsigned_abs() > pages.last().0 {
-                return Err(Error::at(values.record.root)(Malformed::Cycle));
-            }
-        }
-        Ok(moved != Moved::AtEnd)
-    }
-
-    /// Counts leaves passed; a circle is noticed when there were more than pages.
-    fn count_leaf(&mut self, pages: PageView<'_>, direction: i64) -> Result<(), Error> {
-        self.leaves_passed += direction;
-        if self.leaves_passed.unsigned_abs() > pages.last().0 {
-            let page = self.path.leaf().map_or(pages.last(), |leaf| leaf.pgno);
-            return Err(Error::at(page)(Malformed::Cycle));
-        }
-        Ok(())
-    }
-
-    fn enter_next_key<'t>(
-        &mut self,
-        pages: PageView<'t>,
-        tree: &Tree,
-    ) -> Result<Option<Record<'t>>, Error> {
-        match tree::next(pages, tree, &mut self.path)? {
-            Moved::AtEnd => {
-                self.at_end = true;
-                return Ok(None);
-            }
-            Moved::Within => {}
-            Moved::Across => self.count_leaf(pages, 1)?,
-        }
-        self.enter_key(pages, tree, Edge::First)?;
-        self.current(pages, tree)
-    }
-
-    fn enter_previous_key<'t>(
-        &mut self,
-        pages: PageView<'t>,
-        tree: &Tree,
-    ) -> Result<Option<Record<'t>>, Error> {
-        match tree::previous(pages, tree, &mut self.path)? {
-            Moved::AtEnd => return Ok(None),
-            Moved::Within => {}
-            Moved::Across => self.count_leaf(pages, -1)?,
-        }
-        self.enter_key(pages, tree, Edge::Last)?;
-        self.current(pages, tree)
-    }
-
-    /// Goes to the key, or to its successor if there is none; tells which.
-    fn search(&mut self, pages: PageView<'_>, tree: &Tree, key: &[u8]) -> Result<bool, Error> {
         self.forget_flags();
         let exact = tree::seek(pages, tree, key, &mut self.path)?;
         self.settle(pages, tree, exact)?;
@@ -728,7 +364,7 @@ impl Place {
         Ok(())
     }
 
-    fn pair<'t>(
+    pub(super) fn pair<'t>(
         &mut self,
         pages: PageView<'t>,
         tree: &Tree,
