@@ -193,21 +193,26 @@ impl BlockedCopy {
     fn start(side: Side, dir: &Path) -> BlockedCopy {
         let mut copy = command(side, "mdb_copy", &["."], dir);
         let copy = copy.stdout(Stdio::piped()).stderr(Stdio::piped());
-        let copy = BlockedCopy(copy.spawn().expect("start mdb_copy"));
+        let mut copy = BlockedCopy(copy.spawn().expect("start mdb_copy"));
+        // With the first octet the snapshot has been pinned, and the pipe is too small for all of it.
+        let output = copy.0.stdout.as_mut().expect("piped");
+        output.read_exact(&mut [0]).expect("read the first octet");
         let patience = Instant::now() + Duration::from_secs(20);
-        // Once the pipe is full it sleeps, with its snapshot pinned.
-        let channel = format!("/proc/{}/wchan", copy.0.id());
-        while !fs::read_to_string(&channel)
-            .unwrap_or_default()
-            .contains("pipe")
-        {
+        let mut asleep = 0;
+        while asleep < 3 {
             assert!(
                 Instant::now() < patience,
                 "mdb_copy does not wait for its reader"
             );
-            thread::sleep(Duration::from_millis(5));
+            thread::sleep(Duration::from_millis(3));
+            asleep = if copy.is_asleep() { asleep + 1 } else { 0 };
         }
         copy
+    }
+
+    fn is_asleep(&self) -> bool {
+        let state = fs::read_to_string(format!("/proc/{}/stat", self.0.id()));
+        state.is_ok_and(|state| state.contains(") S "))
     }
 
     fn send(&self, signal: &str) {
