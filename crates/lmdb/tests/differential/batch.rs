@@ -11,6 +11,7 @@ use fulgurite_testkit::{Ended, run_bounded};
 
 use crate::child::MARK;
 use crate::minimise::minimise;
+use crate::run::{IN_REFERENCE, WITNESS};
 use crate::settings::{DIR, JOB, STEPS, Settings, TRACE, format_steps};
 
 /// Seeds of one child process.
@@ -55,7 +56,8 @@ pub(crate) fn run(settings: &Settings) -> Vec<String> {
         work.calls.load(Ordering::Relaxed),
     );
     println!(
-        "{seeds} seeds alike, {calls} calls compared, {:.1?}",
+        "{seeds} seeds alike, {} left out, {calls} calls compared, {:.1?}",
+        work.left_out.load(Ordering::Relaxed),
         started.elapsed()
     );
     if settings.coverage {
@@ -92,6 +94,7 @@ pub(crate) struct Work<'a> {
     numbers: AtomicU64,
     seeds: AtomicU64,
     calls: AtomicU64,
+    left_out: AtomicU64,
     counts: Mutex<BTreeMap<String, u64>>,
 }
 
@@ -121,6 +124,7 @@ impl<'a> Work<'a> {
             numbers: AtomicU64::new(0),
             seeds: AtomicU64::new(0),
             calls: AtomicU64::new(0),
+            left_out: AtomicU64::new(0),
             counts: Mutex::default(),
         }
     }
@@ -146,7 +150,7 @@ impl<'a> Work<'a> {
                             continue;
                         };
                         let mut found = failures.lock().expect("no worker panicked");
-                        found.push(failure);
+                        found.extend(failure);
                         let mut batches = batches.lock().expect("no worker panicked");
                         if found.len() >= self.settings.failures_max {
                             batches.clear();
@@ -160,11 +164,12 @@ impl<'a> Work<'a> {
         failures.into_inner().expect("no worker panicked")
     }
 
-    /// Runs the seeds up to the first failure.
-    fn run_batch(&self, from: u64, to: u64) -> Option<(u64, Failure)> {
+    /// Runs the seeds up to the first that did not end well: a failure, or a death of the reference.
+    fn run_batch(&self, from: u64, to: u64) -> Option<(u64, Option<Failure>)> {
         let dir = self.fresh_dir();
         let mut command = self.child(from, to - from, &dir);
         let ended = run_bounded(&mut command, BATCH_LIMIT);
+        let at_work = std::fs::read(dir.join(WITNESS)).unwrap_or_default();
         let _ = std::fs::remove_dir_all(&dir);
         let told = Told::read(&ended.stdout);
         self.seeds.fetch_add(told.same, Ordering::Relaxed);
@@ -178,12 +183,21 @@ impl<'a> Work<'a> {
             return None;
         }
         let seed = told.started.unwrap_or(from);
+        if told.differs.is_none() && at_work == [IN_REFERENCE] {
+            // The reference itself has died: nothing to compare with, so the rest of the batch goes on behind it.
+            self.left_out.fetch_add(1, Ordering::Relaxed);
+            println!(
+                "seed {seed} is left out: the reference died ({:?})",
+                ended.ended
+            );
+            return (seed + 1 < to).then_some((seed, None));
+        }
         let failure = told.differs.unwrap_or_else(|| {
             // Run it again alone: with its trace the report can say at which call it died.
             let again = self.run_one(seed, None).failure;
             again.unwrap_or_else(|| died(seed, ended.ended, &ended.stderr, &[]))
         });
-        Some((seed, failure))
+        Some((seed, Some(failure)))
     }
 
     /// Runs one seed, or some of its steps, with a trace.

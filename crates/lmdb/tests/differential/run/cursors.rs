@@ -350,8 +350,7 @@ impl Runner<'_> {
         let outcome = self.both(&function, &format!("c{cursor}"), |s| {
             s.api.cursor_del(s.cursors[cursor], flags)
         })?;
-        self.deleted(known.db, Some(cursor), &outcome);
-        Ok(())
+        self.deleted(known.txn.unwrap_or(TXNS), known.db, Some(cursor), &outcome)
     }
 
     pub(super) fn cursor_count(&mut self, cursor: usize) -> Done {

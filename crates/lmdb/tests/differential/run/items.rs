@@ -182,8 +182,7 @@ impl Runner<'_> {
             let (key, data) = arguments_of(&key, data, missing);
             s.api.del(s.txns[txn], dbi, key, data)
         })?;
-        self.deleted(db, None, &outcome);
-        Ok(())
+        self.deleted(txn, db, None, &outcome)
     }
 
     fn compare(&mut self, txn: usize, db: usize, a: u32, b: u32, values: bool) -> Done {

@@ -14,6 +14,7 @@ use databases::DbiSlot;
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::io::Write;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use crate::api::{Api, Arg, Handle};
@@ -91,6 +92,28 @@ pub(crate) enum Place {
     Vague,
 }
 
+/// The file beside a seed's directory that tells which library is at work, should the process die.
+pub(crate) const WITNESS: &str = "witness";
+/// The reference is at work.
+pub(crate) const IN_REFERENCE: u8 = b'r';
+/// The library under test is at work.
+const IN_OURS: u8 = b'o';
+/// Neither is.
+const OUTSIDE: u8 = b'-';
+
+/// Writes down which library is at work.
+struct Witness(File);
+
+impl Witness {
+    fn new(path: &Path) -> Self {
+        Self(File::create(path).expect("create the witness"))
+    }
+
+    fn enter(&self, place: u8) {
+        self.0.write_all_at(&[place], 0).expect("write the witness");
+    }
+}
+
 /// Two libraries in step.
 pub(crate) struct Runner<'a> {
     /// The reference and the library under test.
@@ -106,6 +129,7 @@ pub(crate) struct Runner<'a> {
     /// The last calls.
     pub(crate) tail: VecDeque<String>,
     trace: Option<File>,
+    witness: Witness,
     /// The main database has been opened, without which the reference has no order for it.
     settled: bool,
     flags: u32,
@@ -152,6 +176,7 @@ impl<'a> Runner<'a> {
             counts: BTreeMap::new(),
             tail: VecDeque::new(),
             trace,
+            witness: Witness::new(&dir.with_file_name(WITNESS)),
             settled: false,
             flags: profile.env_flags,
             map_bytes: MAP_BYTES,
@@ -181,7 +206,11 @@ impl<'a> Runner<'a> {
     ) -> Result<Outcome, Difference> {
         self.note(function, arguments);
         let [reference, ours] = &mut self.sides;
-        let (reference, ours) = (call(reference), call(ours));
+        self.witness.enter(IN_REFERENCE);
+        let reference = call(reference);
+        self.witness.enter(IN_OURS);
+        let ours = call(ours);
+        self.witness.enter(OUTSIDE);
         if let Some(last) = self.tail.back_mut() {
             last.push_str(&format!(" -> {reference}"));
         }

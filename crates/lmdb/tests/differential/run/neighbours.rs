@@ -5,7 +5,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::{Place, Runner};
+use super::{Place, Runner, name};
 use crate::compare::{Difference, Outcome};
 use crate::constants::*;
 use crate::step::{CURSORS, WRITERS};
@@ -79,10 +79,17 @@ impl Runner<'_> {
     }
 
     /// After a deletion: cursors on the key may be on another one now, or have lost duplicates.
-    pub(crate) fn deleted(&mut self, db: usize, by: Option<usize>, outcome: &Outcome) {
+    pub(crate) fn deleted(
+        &mut self,
+        txn: usize,
+        db: usize,
+        by: Option<usize>,
+        outcome: &Outcome,
+    ) -> Result<(), Difference> {
         if outcome.code != 0 {
-            return;
+            return Ok(());
         }
+        self.emptied_by_child(txn, db)?;
         if let Some(cursor) = by {
             self.key_at(cursor, None);
             self.after_delete(cursor, true);
@@ -100,6 +107,27 @@ impl Runner<'_> {
                 self.place(cursor, Place::Shaken);
             }
         }
+        Ok(())
+    }
+
+    /// The cursors of a parent are not what they were after its child has emptied the database, even if it is aborted.
+    fn emptied_by_child(&mut self, txn: usize, db: usize) -> Result<(), Difference> {
+        let of_parents: Vec<usize> = self
+            .neighbours(db, None)
+            .into_iter()
+            .filter(|&cursor| self.cursor(cursor).is_some_and(|c| c.txn < Some(txn)))
+            .collect();
+        let Some(dbi) = self.dbi(txn, db).filter(|_| !of_parents.is_empty()) else {
+            return Ok(());
+        };
+        let arguments = format!("{} {}", name(txn), self.db_name(db));
+        let stat = self.both("mdb_stat", &arguments, |s| s.api.stat(s.txns[txn], dbi))?;
+        if stat.value("entries") == Some(0) {
+            for cursor in of_parents {
+                self.place(cursor, Place::Vague);
+            }
+        }
+        Ok(())
     }
 
     /// After a cursor operation that did not miss: remembers where the cursor is.
