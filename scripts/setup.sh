@@ -210,7 +210,7 @@ case "${1:-all}" in
     release) need_rust; need xz-utils ;;
     all)
         need_rust
-        need ldap-utils lmdb-utils liblmdb-dev xz-utils
+        need ldap-utils lmdb-utils liblmdb-dev xz-utils g++ pkg-config
         need_slapd
         need_python
         need_programs
