@@ -10,6 +10,7 @@ use fulgurite::{Durability, Environment, OpenOptions, SlotPolicy};
 use crate::codes::{Code, Outcome};
 use crate::edge::{code_of, reference, silence_panics, store, value_of};
 use crate::handles::Handles;
+use crate::spare::SpareReaders;
 use crate::types::{
     MDB_FIXEDMAP, MDB_MAPASYNC, MDB_NOLOCK, MDB_NOMEMINIT, MDB_NOMETASYNC, MDB_NORDAHEAD,
     MDB_NOSUBDIR, MDB_NOSYNC, MDB_NOTLS, MDB_RDONLY, MDB_WRITEMAP, MDB_assert_func, mdb_mode_t,
@@ -60,6 +61,8 @@ pub(crate) struct Settings {
 /// An open environment.
 #[derive(Debug)]
 pub(crate) struct Open {
+    /// Dropped before the environment, which they refer to.
+    pub(crate) spare_readers: SpareReaders,
     pub(crate) environment: Environment,
     pub(crate) handles: Handles,
     pub(crate) path: CString,
@@ -149,6 +152,7 @@ pub unsafe extern "C" fn mdb_env_open(
         }
         let environment = options(&settings, mode).open(OsStr::from_bytes(path.to_bytes()))?;
         let open = Open {
+            spare_readers: SpareReaders::default(),
             environment,
             handles: Handles::new(settings.databases_max as usize),
             path: path.to_owned(),

@@ -35,6 +35,7 @@ mod midl;
 mod moves;
 mod reader;
 mod settings;
+mod spare;
 mod txn;
 mod types;
 mod version;

@@ -217,12 +217,12 @@ pub unsafe extern "C" fn mdb_txn_begin(
         let open: &'static Open = unsafe { reference::<'static, _>(env) }?.open()?;
         let begun = if parent.is_null() {
             let environment: &'static Environment = &open.environment;
-            let kind = if flags & MDB_RDONLY != 0 {
-                Kind::Read(environment.read()?)
+            if flags & MDB_RDONLY != 0 {
+                Box::into_raw(begin_read(env, open)?)
             } else {
-                Kind::Write(Writer::new(environment.write()?))
-            };
-            Box::into_raw(MDB_txn::boxed(env, open, kind))
+                let kind = Kind::Write(Writer::new(environment.write()?));
+                Box::into_raw(MDB_txn::boxed(env, open, kind))
+            }
         } else {
             // SAFETY: the caller's promise.
             unsafe { begin_child(parent, flags) }?
@@ -332,11 +332,22 @@ pub unsafe extern "C" fn mdb_txn_renew(txn: *mut MDB_txn) -> c_int {
         if let Kind::Read(read) = &mut txn.kind {
             read.renew()?;
         }
-        txn.time.set(txn.open.handles.now());
-        txn.main_flags.set(0);
-        txn.state.set(State::Active);
+        txn.begin_again();
         Ok(())
     })
+}
+
+/// Begins a read transaction, in one that has ended if there is one.
+fn begin_read(env: *mut MDB_env, open: &'static Open) -> Outcome<Box<MDB_txn>> {
+    let Some(mut txn) = open.spare_readers.take() else {
+        let kind = Kind::Read(open.environment.read()?);
+        return Ok(MDB_txn::boxed(env, open, kind));
+    };
+    if let Kind::Read(read) = &mut txn.kind {
+        read.renew()?;
+    }
+    txn.begin_again();
+    Ok(txn)
 }
 
 /// Begins a transaction within another.
@@ -407,6 +418,7 @@ unsafe fn commit(txn: *mut MDB_txn) -> Outcome {
         Ok(()) => txn.open.handles.publish(&private),
         Err(_) => txn.open.handles.release(&private),
     }
+    txn.keep_if_reader();
     result.map_err(Code::from)
 }
 
@@ -432,9 +444,25 @@ unsafe fn abort(txn: *mut MDB_txn) {
         drop(unsafe { writer.take() });
     }
     txn.open.handles.release(&private);
+    txn.keep_if_reader();
 }
 
 impl MDB_txn {
+    /// Makes a reader what it was when it began first.
+    fn begin_again(&self) {
+        self.time.set(self.open.handles.now());
+        self.main_flags.set(0);
+        self.state.set(State::Active);
+    }
+
+    /// Keeps a reader that has ended for the next.
+    fn keep_if_reader(mut self: Box<MDB_txn>) {
+        if let Kind::Read(read) = &mut self.kind {
+            read.release();
+            self.open.spare_readers.keep(self);
+        }
+    }
+
     /// Takes over what a child leaves: the handles it opened, if it was committed.
     fn child_ended(&mut self, child: &MDB_txn, private: Option<&Vec<Private>>) {
         self.child = ptr::null_mut();

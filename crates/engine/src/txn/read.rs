@@ -137,6 +137,12 @@ impl<'env> ReadTxn<'env> {
         self.core.let_go();
     }
 
+    /// As [`ReadTxn::reset`], and gives the slot back whatever the policy: what stays is memory, for [`ReadTxn::renew`].
+    pub fn release(&mut self) {
+        self.is_reset = true;
+        self.core.give_back();
+    }
+
     /// Begins again after [`ReadTxn::reset`], on the newest snapshot; else as [`ReadTxn::refresh`].
     /// # Errors
     /// As [`Environment::read`].
