@@ -3,7 +3,7 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: help demo test release install bench bench-lmdb fuzz lint clean setup
+.PHONY: help demo test release install bench bench-lmdb programs fuzz lint clean setup
 
 help:
 	@echo "make demo             build, load an example directory, ask it questions, serve it"
@@ -13,6 +13,7 @@ help:
 	@echo "make install PREFIX=  install the program and the C library (default /usr/local)"
 	@echo "make bench            measure, beside Debian's slapd"
 	@echo "make bench-lmdb       measure liblmdb.so, beside the real one"
+	@echo "make programs         run programs that use LMDB on our liblmdb.so, with their own tests"
 	@echo "make fuzz             random and mutated input, for longer than in the tests"
 	@echo "make clean            remove what was built"
 
@@ -45,6 +46,10 @@ bench:
 bench-lmdb:
 	@scripts/setup.sh all
 	@scripts/bench-lmdb.sh
+
+programs:
+	@scripts/setup.sh programs
+	@scripts/programs.sh
 
 fuzz: setup
 	@scripts/fuzz.sh

@@ -12,14 +12,7 @@ cd "$(dirname "$0")/.."
 prefix=${PREFIX:-}
 if [ -z "$prefix" ]; then
     prefix=$PWD/build/programs/ours
-    cargo build --release --quiet --package fulgurite-lmdb --package fulgurite-lmdb-tools || exit 1
-    rm -rf "$prefix"
-    install -D -m 644 target/release/liblmdb.so "$prefix/lib/liblmdb.so.0"
-    ln -s liblmdb.so.0 "$prefix/lib/liblmdb.so"
-    install -D -m 644 crates/lmdb/include/lmdb.h "$prefix/include/lmdb.h"
-    for tool in mdb_stat mdb_copy mdb_dump mdb_load mdb_drop; do
-        install -D -m 755 "target/release/$tool" "$prefix/bin/$tool"
-    done
+    scripts/install-lmdb.sh "$prefix" || exit 1
 fi
 names=("$@")
 if [ ${#names[@]} = 0 ]; then

@@ -1,4 +1,4 @@
-//! Parking: a place notes its record before the tree changes or the snapshot goes, and finds its way again.
+//! Arriving and parking: a place notes its record before the tree changes or the snapshot goes, and finds its way again.
 
 use super::place::{AtValue, Deleted, Edge, Place, State};
 use crate::Error;
@@ -166,5 +166,24 @@ impl Place {
             (AtValue::Tree, Some(inner)) => Some(ValueAt::Tree(inner.0, Box::new(inner.1.clone()))),
             (AtValue::Tree, None) | (AtValue::Unset, _) => None,
         }
+    }
+
+    /// The way to the key.
+    pub(crate) fn way(&self) -> Path {
+        self.path.clone()
+    }
+
+    /// Stands on the first value of the key a way leads to, or of the next key if it leads behind a leaf's last.
+    pub(crate) fn arrive(
+        &mut self,
+        pages: PageView<'_>,
+        tree: &Tree,
+        path: Path,
+    ) -> Result<(), Error> {
+        self.forget_flags();
+        self.forget_leaf();
+        self.is_parked = false;
+        self.path = path;
+        self.settle(pages, tree, false)
     }
 }

@@ -420,23 +420,4 @@ impl Place {
         }
         Ok(exact)
     }
-
-    /// The way to the key.
-    pub(crate) fn way(&self) -> Path {
-        self.path.clone()
-    }
-
-    /// Stands on the first value of the key a way leads to, or of the next key if it leads behind a leaf's last.
-    pub(crate) fn arrive(
-        &mut self,
-        pages: PageView<'_>,
-        tree: &Tree,
-        path: Path,
-    ) -> Result<(), Error> {
-        self.forget_flags();
-        self.forget_leaf();
-        self.is_parked = false;
-        self.path = path;
-        self.settle(pages, tree, false)
-    }
 }
