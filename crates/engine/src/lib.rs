@@ -2,10 +2,10 @@
 //!
 //! ```text
 //!            Environment ---- read() ---> ReadTxn  --\
-//!             |      |                                 >-- Snapshot: get, cursor, stat
+//!             |      |                                 >-- Snapshot: get, range, cursor, stat
 //!             |      '------- write() --> WriteTxn --/     WriteTxn: put, delete, commit
 //!             |
-//!   env    ->   txn    ->  cursor  ->  tree  ->  value     the path of a read, and of a write
+//!   env  ->  txn  ->  range  ->  cursor  ->  tree  ->  value    the path of a read, and of a write
 //!             reader       space                           who pins which snapshot; which pages are free
 //!                               format, os
 //! ```
@@ -32,6 +32,84 @@
 //!
 //! let txn = environment.read()?;
 //! assert_eq!(txn.get(stones, b"fulgurite")?, Some(&b"what lightning leaves in the sand"[..]));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # What there is, and what it is called in C
+//!
+//! | here | in LMDB's interface | |
+//! | --- | --- | --- |
+//! | [`Environment::options`], [`OpenOptions::open`] | `mdb_env_create`, `mdb_env_set_*`, `mdb_env_open` | options are values, flags are methods |
+//! | [`Environment::read`], [`ReadTxn::refresh`] | `mdb_txn_begin` with `MDB_RDONLY`, `mdb_txn_renew` | any number, on any thread |
+//! | [`Environment::write`], [`WriteTxn::commit`], [`WriteTxn::abort`] | `mdb_txn_begin`, `mdb_txn_commit`, `mdb_txn_abort` | dropping aborts |
+//! | [`WriteTxn::nested`] | `mdb_txn_begin` with a parent | the parent is borrowed meanwhile, so it cannot be used |
+//! | [`WriteTxn::create_database`], [`Snapshot::open_database`] | `mdb_dbi_open` | a [`Database`] is a name; nothing to close |
+//! | [`WriteTxn::create_multimap`], [`Multimap`] | `MDB_DUPSORT`, `MDB_DUPFIXED`, `MDB_INTEGERDUP`, `MDB_REVERSEDUP` | sets of pairs, with operations of such |
+//! | [`KeyOrder`], [`CustomOrder`] | `MDB_REVERSEKEY`, `MDB_INTEGERKEY`, `mdb_set_compare`, `mdb_set_dupsort` | |
+//! | [`Snapshot::get`], [`Snapshot::get_many`] | `mdb_get`, - | values are lent from the map, not copied |
+//! | [`Snapshot::range`], [`Snapshot::prefix`], [`Snapshot::values`] | `mdb_cursor_get` in a loop | iterators from both ends |
+//! | [`Snapshot::count_range`], [`Snapshot::estimate_range`] | - | exact by leaf, about by two searches |
+//! | [`WriteTxn::put`], [`WriteTxn::insert`], [`WriteTxn::append`], [`WriteTxn::put_with`] | `mdb_put`, `MDB_NOOVERWRITE`, `MDB_APPEND` | |
+//! | [`WriteTxn::reserve`] | `MDB_RESERVE` | |
+//! | [`WriteTxn::delete`], [`WriteTxn::delete_pair`], [`WriteTxn::clear_database`], [`WriteTxn::drop_database`] | `mdb_del`, `mdb_drop` | |
+//! | [`Snapshot::cursor`], [`Cursor::go`] | `mdb_cursor_open`, `mdb_cursor_get` | every [`Move`] |
+//! | [`WriteTxn::cursor_mut`], [`WriteCursor`] | `mdb_cursor_put`, `mdb_cursor_del` | several at once: [`WriteTxn::open_cursor`] |
+//! | [`Snapshot::stat`], [`Environment::info`], [`Environment::readers`] | `mdb_stat`, `mdb_env_info`, `mdb_reader_list` | |
+//! | [`Environment::copy_to_path`], [`Environment::copy_to`] | `mdb_env_copy2`, `mdb_env_copyfd2` | while others write |
+//! | [`check::check_file`] | - | the whole file against every rule of its format |
+//!
+//! Part of a change can be tried, and undone with all that it did:
+//!
+//! ```
+//! # use fulgurite::{Database, Environment, Error, Snapshot, WriteTxn};
+//! fn rename(txn: &mut WriteTxn<'_>, db: Database, from: &[u8], to: &[u8]) -> Result<bool, Error> {
+//!     let mut attempt = txn.nested()?;
+//!     let Some(value) = attempt.get(db, from)?.map(<[u8]>::to_vec) else {
+//!         return Ok(false);
+//!     };
+//!     attempt.delete(db, from)?;
+//!     if !attempt.insert(db, to, &value)? {
+//!         return Ok(false); // `to` is taken; dropping the attempt brings `from` back
+//!     }
+//!     attempt.commit()?;
+//!     Ok(true)
+//! }
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let directory = tempfile::tempdir()?;
+//! # let environment = Environment::options().open(directory.path())?;
+//! # let mut txn = environment.write()?;
+//! # let db = Database::MAIN;
+//! # txn.put(db, b"a", b"1")?;
+//! # txn.put(db, b"b", b"2")?;
+//! assert!(!rename(&mut txn, db, b"a", b"b")?);
+//! assert_eq!(txn.get(db, b"a")?, Some(&b"1"[..]));
+//! assert!(rename(&mut txn, db, b"a", b"c")?);
+//! assert_eq!(txn.get(db, b"c")?, Some(&b"1"[..]));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Ranges, and many keys at once:
+//!
+//! ```
+//! # use fulgurite::{Environment, KeyOrder, Snapshot};
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let directory = tempfile::tempdir()?;
+//! # let environment = Environment::options().open(directory.path())?;
+//! # let mut txn = environment.write()?;
+//! let days = txn.create_database("days", KeyOrder::Lexical)?;
+//! for day in ["2024-02-28", "2024-02-29", "2024-03-01", "2025-01-01"] {
+//!     txn.put(days, day.as_bytes(), b"sunny")?;
+//! }
+//! assert_eq!(txn.prefix(days, b"2024-02")?.count(), 2);
+//! assert_eq!(txn.count_range(days, "2024-02-29".."2025")?, 2);
+//! let (last, _) = txn.range(days, .."2025")?.next_back().expect("a day")?;
+//! assert_eq!(last, b"2024-03-01");
+//!
+//! let mut weather = Vec::new();
+//! txn.get_many(days, &["2024-03-01", "2024-03-02"], &mut weather)?;
+//! assert_eq!(weather, [Some(&b"sunny"[..]), None]);
 //! # Ok(())
 //! # }
 //! ```

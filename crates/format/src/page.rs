@@ -316,6 +316,14 @@ impl<'a, F: Format> Page<'a, F> {
         self.bytes.get(at..)
     }
 
+    /// The key of an entry of a branch or leaf that begins a part of the page, see [`Page::from_entry`].
+    #[must_use]
+    #[inline(always)]
+    pub fn entry_key(entry: &[u8]) -> Option<&[u8]> {
+        let (header, rest) = entry.split_first_chunk()?;
+        rest.get(..key_len(header))
+    }
+
     /// The first entry from `from` on whose key is not smaller than the one sought, and whether it is equal; one behind
     /// the last entry if all are smaller. `compare` orders an entry's key against the one sought.
     /// # Errors

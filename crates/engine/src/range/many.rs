@@ -18,12 +18,14 @@ use fulgurite_os::{CACHE_LINE, prefetch};
 use crate::order::{integer, lexical, reverse};
 use crate::space::PageView;
 use crate::tree::{self, Pages, Tree};
-use crate::{Error, KeyOrder, value};
+use crate::{CustomOrder, Error, KeyOrder, value};
 
 /// Keys that are sought in step: about as many cache lines as a processor core waits for at a time.
 const GROUP: usize = 16;
 /// Lines of a page that hold its header and, mostly, where its entries begin.
 const HEAD_LINES: usize = 2;
+/// Octets of branches that a processor's caches hold easily: where they do, nothing is won by taking branches in step.
+const NEAR_MAX: u64 = if cfg!(test) { 0 } else { 4 << 20 };
 /// Lines of a value that whoever asked for it is likely to look at.
 const VALUE_LINES: usize = 3;
 
@@ -47,100 +49,121 @@ pub(crate) fn get_many<'t, K: AsRef<[u8]>>(
         let sought = sought.get(..group.len()).unwrap_or_default();
         // Each order has its own copy of the search, with the comparison inlined.
         match tree.order {
-            KeyOrder::Lexical => get_group(pages, tree, sought, values, lexical),
-            KeyOrder::Reverse => get_group(pages, tree, sought, values, reverse),
-            KeyOrder::Integer => get_group(pages, tree, sought, values, integer),
-            KeyOrder::Custom(order) => get_group(pages, tree, sought, values, |a, b| {
-                (order.call)(order.context, a, b)
-            }),
+            KeyOrder::Lexical => get_group(pages, tree, sought, values, Lexical),
+            KeyOrder::Reverse => get_group(pages, tree, sought, values, Reverse),
+            KeyOrder::Integer => get_group(pages, tree, sought, values, Integer),
+            KeyOrder::Custom(order) => get_group(pages, tree, sought, values, order),
         }?;
     }
     Ok(())
 }
 
-/// One of the searches: in its page the first entry that is not smaller than the key is from `low` on up to `high`.
+/// An order as a type, so that its comparison is part of the search: a call would cost as much as it does.
+trait Compare: Copy {
+    fn compare(self, a: &[u8], b: &[u8]) -> Ordering;
+}
+
+#[derive(Clone, Copy)]
+struct Lexical;
+#[derive(Clone, Copy)]
+struct Reverse;
+#[derive(Clone, Copy)]
+struct Integer;
+
+impl Compare for Lexical {
+    #[inline(always)]
+    fn compare(self, a: &[u8], b: &[u8]) -> Ordering {
+        lexical(a, b)
+    }
+}
+
+impl Compare for Reverse {
+    #[inline(always)]
+    fn compare(self, a: &[u8], b: &[u8]) -> Ordering {
+        reverse(a, b)
+    }
+}
+
+impl Compare for Integer {
+    #[inline(always)]
+    fn compare(self, a: &[u8], b: &[u8]) -> Ordering {
+        integer(a, b)
+    }
+}
+
+impl Compare for CustomOrder {
+    #[inline(always)]
+    fn compare(self, a: &[u8], b: &[u8]) -> Ordering {
+        (self.call)(self.context, a, b)
+    }
+}
+
+/// One of the searches. The place sought in its page is from `low` on up to `high`.
 #[derive(Debug, Clone, Copy)]
 struct Search<'t> {
     pgno: Pgno,
     page: Page<'t, V09>,
     low: usize,
     high: usize,
-    is_exact: bool,
+    /// The page from the entry on that is to be compared next, which was asked for.
+    entry: &'t [u8],
 }
 
 impl<'t> Search<'t> {
-    /// Asks for what a search in a page looks at first.
-    #[inline]
-    fn expect(pages: PageView<'t>, pgno: Pgno) -> Result<(), Error> {
-        let head = pages.page(pgno)?;
-        for line in head.chunks(CACHE_LINE).take(HEAD_LINES) {
-            prefetch(line);
-        }
-        Ok(())
-    }
-
-    /// Begins in the page asked for.
-    #[inline]
+    /// Begins in the page asked for: a leaf, or a branch, whose entry 0 has no key.
+    #[inline(always)]
     fn begin(&mut self, pages: PageView<'t>, kind: PageKind) -> Result<(), Error> {
         self.page = pages.tree_page(self.pgno, kind)?;
         if self.page.is_empty() {
             return Err(Error::at(self.pgno)(Malformed::TooFewEntries(0)));
         }
-        // Entry 0 of a branch has no key.
         self.low = usize::from(kind == PageKind::Branch);
         self.high = self.page.len();
-        self.is_exact = false;
-        self.expect_probe();
         Ok(())
     }
 
-    #[inline]
-    fn expect_probe(&self) {
-        if let Some(node) = self.page.from_entry(self.middle()) {
-            prefetch(node);
-        }
+    /// Asks for the entry in the middle.
+    #[inline(always)]
+    fn expect_probe(&mut self) {
+        self.entry = self.page.from_entry(self.middle()).unwrap_or_default();
+        prefetch(self.entry);
     }
 
-    #[inline]
+    #[inline(always)]
     const fn middle(&self) -> usize {
         (self.low + self.high) / 2
     }
 
-    /// Compares with the entry asked for; tells whether there is another one to compare with, which is asked for.
-    #[inline]
-    fn probe(
-        &mut self,
-        key: &[u8],
-        compare: impl Fn(&[u8], &[u8]) -> Ordering,
-    ) -> Result<bool, Error> {
+    /// Compares with the entry asked for, which `goes_behind` if the place sought is behind it; tells whether another
+    /// one was asked for. Both outcomes take the same way: which it is the processor could not foresee.
+    #[inline(always)]
+    fn probe(&mut self, goes_behind: impl Fn(&[u8]) -> bool) -> Result<bool, Error> {
         let middle = self.middle();
-        let found = self.page.key(middle).map_err(Error::at(self.pgno))?;
-        match compare(found, key) {
-            Ordering::Less => self.low = middle + 1,
-            Ordering::Greater => self.high = middle,
-            Ordering::Equal => {
-                (self.low, self.high) = (middle, middle);
-                self.is_exact = true;
-            }
-        }
+        let Some(found) = Page::<V09>::entry_key(self.entry) else {
+            return Err(Error::at(self.pgno)(Malformed::Node(middle)));
+        };
+        let behind = goes_behind(found);
+        self.low = if behind { middle + 1 } else { self.low };
+        self.high = if behind { self.high } else { middle };
         if self.low < self.high {
             self.expect_probe();
         }
         Ok(self.low < self.high)
     }
 
-    /// Goes to the child that covers the key, which is asked for.
-    #[inline]
+    /// Goes to the child before the place found, which covers the key, and asks for it.
+    #[inline(always)]
     fn go_down(&mut self, pages: PageView<'t>) -> Result<(), Error> {
-        let index = self.low - usize::from(!self.is_exact);
-        self.pgno = tree::child_at(pages, &self.page, self.pgno, index)?;
-        Search::expect(pages, self.pgno)
+        self.pgno = tree::child_at(pages, &self.page, self.pgno, self.low - 1)?;
+        let head = pages.page(self.pgno)?;
+        head.chunks(CACHE_LINE).take(HEAD_LINES).for_each(prefetch);
+        Ok(())
     }
 
-    /// The entry found, with what it refers to asked for.
-    #[inline]
+    /// The entry at the place found, which has the key if any has; what it refers to is asked for.
+    #[inline(always)]
     fn found(&self, pages: PageView<'t>) -> Result<Option<LeafNode<'t>>, Error> {
-        if !self.is_exact {
+        if self.low >= self.page.len() {
             return Ok(None);
         }
         let node = self.page.leaf(self.low).map_err(Error::at(self.pgno))?;
@@ -152,9 +175,8 @@ impl<'t> Search<'t> {
                 }
             }
             None => {
-                for line in node.data.chunks(CACHE_LINE).take(VALUE_LINES) {
-                    prefetch(line);
-                }
+                let lines = node.data.chunks(CACHE_LINE);
+                lines.take(VALUE_LINES).for_each(prefetch);
             }
         }
         Ok(Some(node))
@@ -167,49 +189,117 @@ fn get_group<'t>(
     tree: &Tree,
     keys: &[&[u8]],
     values: &mut Vec<Option<&'t [u8]>>,
-    compare: impl Fn(&[u8], &[u8]) -> Ordering + Copy,
+    order: impl Compare,
 ) -> Result<(), Error> {
     let start = Search {
         pgno: tree.record.root,
         page: Page::empty(tree.leaf),
         low: 0,
         high: 0,
-        is_exact: false,
+        entry: &[],
     };
     let mut searches = [start; GROUP];
     let searches = searches.get_mut(..keys.len()).unwrap_or_default();
-    for level in 0..usize::from(tree.record.depth) {
-        let kind = tree.kind_at(level);
+    let branches = tree
+        .record
+        .branch_pages
+        .saturating_mul(pages.page_size() as u64);
+    for _ in 1..tree.record.depth {
         for search in searches.iter_mut() {
-            search.begin(pages, kind)?;
+            search.begin(pages, PageKind::Branch)?;
         }
-        let mut unfinished = true;
-        while unfinished {
-            unfinished = false;
+        if branches > NEAR_MAX {
+            in_step(searches, keys, |found, key| {
+                order.compare(found, key).is_le()
+            })?;
+        } else {
             for (search, key) in searches.iter_mut().zip(keys) {
-                if search.low < search.high {
-                    unfinished |= search.probe(key, compare)?;
-                }
+                let (index, exact) = search
+                    .page
+                    .search(1, |found| order.compare(found, key))
+                    .map_err(Error::at(search.pgno))?;
+                search.low = index + usize::from(exact);
             }
         }
-        if kind == PageKind::Branch {
-            for search in searches.iter_mut() {
-                search.go_down(pages)?;
-            }
+        for search in searches.iter_mut() {
+            search.go_down(pages)?;
         }
     }
+    for search in searches.iter_mut() {
+        search.begin(pages, PageKind::Leaf)?;
+    }
+    in_step(searches, keys, |found, key| {
+        order.compare(found, key).is_lt()
+    })?;
     let mut nodes = [None; GROUP];
     for (node, search) in nodes.iter_mut().zip(searches.iter()) {
         *node = search.found(pages)?;
     }
-    for (node, search) in nodes.iter().zip(searches.iter()) {
+    for ((node, search), key) in nodes.iter().zip(searches.iter()).zip(keys) {
         values.push(match node {
-            None => None,
-            Some(node) if tree.has_duplicates() => {
-                Some(value::first_value(pages, tree, search.pgno, node)?)
-            }
-            Some(node) => Some(value::value_of(pages, search.pgno, node)?),
+            Some(node) if order.compare(node.key, key).is_eq() => Some(if tree.has_duplicates() {
+                value::first_value(pages, tree, search.pgno, node)?
+            } else {
+                value::value_of(pages, search.pgno, node)?
+            }),
+            _ => None,
         });
     }
     Ok(())
+}
+
+/// Finishes searches in their pages, one probe of each at a time.
+#[inline(always)]
+fn in_step(
+    searches: &mut [Search<'_>],
+    keys: &[&[u8]],
+    goes_behind: impl Fn(&[u8], &[u8]) -> bool + Copy,
+) -> Result<(), Error> {
+    for search in searches.iter_mut() {
+        search.expect_probe();
+    }
+    let mut unfinished = true;
+    while unfinished {
+        unfinished = false;
+        for (search, key) in searches.iter_mut().zip(keys) {
+            if search.low < search.high {
+                unfinished |= search.probe(|found| goes_behind(found, key))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Durability, Environment, KeyOrder, Snapshot};
+
+    /// Branches in step, as where they are far: here any is.
+    #[test]
+    fn branches_in_step_lead_where_one_search_leads() {
+        let directory = tempfile::tempdir().unwrap();
+        let environment = Environment::options()
+            .durability(Durability::NoSync)
+            .open(directory.path())
+            .unwrap();
+        for (name, order) in [
+            ("from the first octet", KeyOrder::Lexical),
+            ("from the last", KeyOrder::Reverse),
+        ] {
+            let mut txn = environment.write().unwrap();
+            let db = txn.create_database(name, order).unwrap();
+            let key = |number: u32| number.wrapping_mul(0x9e37_79b9).to_be_bytes();
+            for number in (0..40_000).step_by(2) {
+                txn.put(db, &key(number), &[7; 40]).unwrap();
+            }
+            assert!(txn.stat(db).unwrap().depth > 2);
+            let keys: Vec<[u8; 4]> = (0..5_000).map(key).chain([[0; 4], [255; 4]]).collect();
+            let mut values = Vec::new();
+            txn.get_many(db, &keys, &mut values).unwrap();
+            for (key, value) in keys.iter().zip(&values) {
+                assert_eq!(*value, txn.get(db, key).unwrap());
+            }
+            assert_eq!(values.iter().flatten().count(), 2_500 + 1);
+        }
+    }
 }
