@@ -82,7 +82,13 @@ fn reading_only() {
         let txn = world.begin(env, NULL, 0);
         let dbi = world.dbi(txn, None, 0);
         world.put(txn, dbi, "key", "value", 0);
+        world.dbi(txn, Some("old"), MDB_CREATE);
         world.commit(txn);
+        let txn = world.begin(env, NULL, MDB_RDONLY);
+        world.dbi(txn, Some("new"), MDB_CREATE);
+        world.dbi(txn, Some("old"), MDB_CREATE);
+        world.dbi(txn, Some("key"), MDB_CREATE);
+        world.abort(txn);
         world.close(env);
         let env = world.opened_at(&path, MDB_RDONLY | MDB_WRITEMAP, 4);
         world.flags(env);
@@ -99,6 +105,7 @@ fn reading_only() {
         world.del(txn, dbi, "key", "value");
         world.drop_dbi(txn, dbi, 0);
         world.dbi(txn, Some("new"), MDB_CREATE);
+        world.dbi(txn, Some("old"), MDB_CREATE);
         world.commit(txn);
         world.close(env);
     });
@@ -259,6 +266,11 @@ fn copies() {
             world.code("bad fd", (api.env_copyfd2)(env, 12345, 0));
         }
         say!(world, "{}", out.metadata().unwrap().len());
+        let reader = world.begin(env, NULL, MDB_RDONLY);
+        // SAFETY: as above.
+        let code = unsafe { (api.env_copyfd2)(env, out.as_raw_fd(), 0) };
+        world.code("beside a reader of the thread", code);
+        world.abort(reader);
         world.close(env);
     });
 }

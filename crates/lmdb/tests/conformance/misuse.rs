@@ -325,6 +325,31 @@ fn a_cursor_without_a_transaction_reads_nothing() {
 }
 
 #[test]
+fn a_second_handle_of_an_environment_shares_the_first() {
+    let transcript = alone(|world| {
+        let path = world.directory("one");
+        let first = world.opened_at(&path, MDB_NOTLS, 2);
+        let second = world.opened_at(&path, MDB_NOTLS, 2);
+        let txn = world.begin(first, NULL, 0);
+        let named = world.dbi(txn, Some("named"), MDB_CREATE);
+        world.put(txn, named, "k", "v", 0);
+        world.commit(txn);
+        let reader = world.begin(second, NULL, MDB_RDONLY);
+        let named = world.dbi(reader, Some("named"), 0);
+        world.close(first);
+        // The locks are still there, and so is the snapshot.
+        world.get(reader, named, "k");
+        let txn = world.begin(second, NULL, 0);
+        world.put(txn, 1, "other", "v", 0);
+        world.commit(txn);
+        world.get(reader, named, "k");
+        world.commit(reader);
+        world.close(second);
+    });
+    assert_eq!(others(&transcript, 0), Vec::<String>::new(), "{transcript}");
+}
+
+#[test]
 fn a_second_writer_of_the_thread_is_refused() {
     let transcript = alone(|world| {
         let env = world.opened("one", 0);
