@@ -675,8 +675,8 @@ int fulgurite_env_set_growth(MDB_env *env, size_t max_bytes);
 /* Gets the values of many keys at once, several searches being under way at a time: where the database is much larger
  * than the processor's caches, that is faster than as many calls of mdb_get.
  *
- * values[i] is pointed to the (first) value of keys[i]; where there is none, its mv_data becomes NULL. codes[i] becomes
- * 0 or MDB_NOTFOUND; codes may be NULL. EINVAL, MDB_BAD_TXN and errors of the file are answered for all, and then no
+ * Each of values is pointed to the (first) value of the key at its place; where there is none, its mv_data becomes NULL.
+ * Each of codes becomes 0 or MDB_NOTFOUND; codes may be NULL. EINVAL, MDB_BAD_TXN and errors of the file are answered for all, and then no
  * value is set; so is MDB_BAD_VALSIZE if any key is empty.
  */
 int fulgurite_get_many(MDB_txn *txn, MDB_dbi dbi, size_t count, const MDB_val *keys, MDB_val *values, int *codes);
