@@ -20,6 +20,55 @@ const BATCH: u64 = 25;
 const BATCH_LIMIT: Duration = Duration::from_secs(90);
 /// The limit of a run of one seed.
 const SEED_LIMIT: Duration = Duration::from_secs(10);
+/// So many seeds certainly make every call with every outcome that matters.
+const SEEDS_FOR_ALL: u64 = 1000;
+/// What must have happened: a plan that no longer reaches these compares less than it seems.
+const REQUIRED: [&str; 44] = [
+    "mdb_cursor_get FIRST OK",
+    "mdb_cursor_get FIRST_DUP OK",
+    "mdb_cursor_get GET_BOTH OK",
+    "mdb_cursor_get GET_BOTH_RANGE OK",
+    "mdb_cursor_get GET_CURRENT OK",
+    "mdb_cursor_get GET_MULTIPLE OK",
+    "mdb_cursor_get LAST OK",
+    "mdb_cursor_get LAST_DUP OK",
+    "mdb_cursor_get NEXT OK",
+    "mdb_cursor_get NEXT_DUP OK",
+    "mdb_cursor_get NEXT_MULTIPLE OK",
+    "mdb_cursor_get NEXT_NODUP OK",
+    "mdb_cursor_get PREV OK",
+    "mdb_cursor_get PREV_DUP OK",
+    "mdb_cursor_get PREV_NODUP OK",
+    "mdb_cursor_get PREV_MULTIPLE NOTFOUND",
+    "mdb_cursor_get SET OK",
+    "mdb_cursor_get SET_KEY OK",
+    "mdb_cursor_get SET_RANGE OK",
+    "mdb_cursor_put CURRENT OK",
+    "mdb_cursor_put CURRENT|RESERVE OK",
+    "mdb_cursor_put MULTIPLE OK",
+    "mdb_cursor_put NODUPDATA|MULTIPLE KEYEXIST",
+    "mdb_cursor_put RESERVE OK",
+    "mdb_cursor_del 0x0 OK",
+    "mdb_cursor_del NODUPDATA OK",
+    "mdb_cursor_renew OK",
+    "mdb_put APPEND OK",
+    "mdb_put APPEND KEYEXIST",
+    "mdb_put APPENDDUP OK",
+    "mdb_put APPENDDUP KEYEXIST",
+    "mdb_put NODUPDATA KEYEXIST",
+    "mdb_put NOOVERWRITE KEYEXIST",
+    "mdb_put RESERVE OK",
+    "mdb_put 0x0 MAP_FULL",
+    "mdb_del OK",
+    "mdb_drop OK",
+    "mdb_dbi_close OK",
+    "mdb_env_set_mapsize OK",
+    "mdb_txn_begin child OK",
+    "mdb_txn_begin RDONLY READERS_FULL",
+    "mdb_txn_commit BAD_TXN",
+    "mdb_txn_renew OK",
+    "walk GET_MULTIPLE|NEXT_MULTIPLE NOTFOUND",
+];
 /// Kinds of differences that are minimised.
 const MINIMISED_MAX: usize = 8;
 
@@ -50,6 +99,9 @@ pub(crate) fn run(settings: &Settings) -> Vec<String> {
             .collect(),
         None => work.run_many(),
     };
+    if work.settings.seed.is_none() && failures.is_empty() && settings.seeds >= SEEDS_FOR_ALL {
+        work.require_all();
+    }
     failures.sort_by_key(|failure: &Failure| failure.seed);
     let (seeds, calls) = (
         work.seeds.load(Ordering::Relaxed),
@@ -127,6 +179,16 @@ impl<'a> Work<'a> {
             left_out: AtomicU64::new(0),
             counts: Mutex::default(),
         }
+    }
+
+    /// Fails if some call or outcome never came up.
+    fn require_all(&self) {
+        let counts = self.counts.lock().expect("no worker panicked");
+        let never: Vec<&str> = REQUIRED
+            .into_iter()
+            .filter(|name| !counts.contains_key(*name))
+            .collect();
+        assert!(never.is_empty(), "the plans never came to: {never:?}");
     }
 
     fn run_many(&self) -> Vec<Failure> {

@@ -189,6 +189,24 @@ impl Planner<'_> {
         }
     }
 
+    /// Ends all transactions, so that what only works without any can be tried.
+    fn end_all(&mut self) {
+        if self.depth > 0 {
+            self.end_writer_at(0, true);
+        }
+        for reader in 0..READERS {
+            if std::mem::take(&mut self.readers[reader]) {
+                let txn = WRITERS + reader;
+                self.steps.push(Step::End { txn, commit: true });
+            }
+        }
+        for cursor in 0..CURSORS {
+            if self.cursors[cursor].take().is_some() {
+                self.steps.push(Step::CursorClose { cursor });
+            }
+        }
+    }
+
     fn database_step(&mut self) {
         let (txn, db) = (self.txn(), self.db());
         let step = match self.random.below(100) {
@@ -229,6 +247,9 @@ impl Planner<'_> {
             }
             _ => Step::Facts { txn, db },
         };
+        if matches!(step, Step::CloseDb { .. }) && self.random.chance(60) {
+            self.end_all();
+        }
         self.steps.push(step);
         if matches!(step, Step::Drop { del: 1, .. } | Step::CloseDb { .. })
             && self.random.chance(80)
@@ -265,6 +286,9 @@ impl Planner<'_> {
                 ]),
             },
         };
+        if matches!(step, Step::MapSize { .. }) && self.random.chance(60) {
+            self.end_all();
+        }
         self.steps.push(step);
     }
 

@@ -3,8 +3,8 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-/// Where Debian has the reference.
-const SYSTEM: &str = "/usr/lib/x86_64-linux-gnu/liblmdb.so.0";
+/// Where the reference is built, below the root of the project. Older versions than this one crash too often.
+const REFERENCE: &str = "build/lmdb-0.9.36/liblmdb.so";
 
 /// Names of the variables that a parent gives to its children.
 pub(crate) const JOB: &str = "FULGURITE_DIFF_JOB";
@@ -57,12 +57,12 @@ impl Settings {
     /// Reads them.
     pub(crate) fn from_environment() -> Self {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let built = root.join("build/lmdb-0.9.36/liblmdb.so");
-        let reference = path("FULGURITE_DIFF_REFERENCE").unwrap_or(if built.exists() {
-            built
-        } else {
-            PathBuf::from(SYSTEM)
-        });
+        let reference = path("FULGURITE_DIFF_REFERENCE").unwrap_or(root.join(REFERENCE));
+        assert!(
+            reference.exists(),
+            "{} is missing: scripts/setup.sh all builds it",
+            reference.display()
+        );
         Self {
             reference,
             ours: path("FULGURITE_DIFF_OURS").unwrap_or_else(ours),
