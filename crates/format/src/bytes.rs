@@ -32,3 +32,11 @@ pub(crate) fn put(bytes: &mut [u8], offset: usize, value: &[u8]) -> Option<()> {
         .copy_from_slice(value);
     Some(())
 }
+
+/// Stores words one behind the other, as many as there is room for.
+#[inline]
+pub(crate) fn put_words(bytes: &mut [u8], words: &[u64]) {
+    for (to, word) in bytes.as_chunks_mut().0.iter_mut().zip(words) {
+        *to = word.to_le_bytes();
+    }
+}

@@ -8,16 +8,7 @@ impl Checked {
     #[must_use]
     #[inline(always)]
     pub fn leaf_entry<F: Format>(self, bytes: &[u8], index: usize) -> Option<LeafNode<'_>> {
-        if index >= self.len() || self.kind() != PageKind::Leaf {
-            return None;
-        }
-        let offset = bytes.get(F::HEADER_LEN + 2 * index..)?.first_chunk()?;
-        let at = F::to_page_offset(u16::from_le_bytes(*offset));
-        if at < self.upper() || !at.is_multiple_of(2) {
-            return None;
-        }
-        let (header, rest) = bytes.get(at..)?.split_first_chunk::<8>()?;
-        let header = u64::from_le_bytes(*header);
+        let (header, rest) = self.node::<F>(bytes, index)?;
         let (value_len, flags) = (header as u32 as usize, (header >> 32) as u16);
         let key_len = (header >> 48) as usize;
         if !NodeFlags(flags).is_inline() || key_len.wrapping_sub(1) >= crate::KEY_LEN_MAX {
@@ -33,6 +24,21 @@ impl Checked {
         })
     }
 
+    /// The header and the rest of a leaf's node.
+    #[inline(always)]
+    fn node<F: Format>(self, bytes: &[u8], index: usize) -> Option<(u64, &[u8])> {
+        if index >= self.len() || self.kind() != PageKind::Leaf {
+            return None;
+        }
+        let offset = bytes.get(F::HEADER_LEN + 2 * index..)?.first_chunk()?;
+        let at = F::to_page_offset(u16::from_le_bytes(*offset));
+        if at < self.upper() || !at.is_multiple_of(2) {
+            return None;
+        }
+        let (header, rest) = bytes.get(at..)?.split_first_chunk::<8>()?;
+        Some((u64::from_le_bytes(*header), rest))
+    }
+
     /// The key of entry `index` of a leaf, packed or not.
     #[must_use]
     #[inline(always)]
@@ -46,7 +52,11 @@ impl Checked {
                     .get(..len)
                     .filter(|_| index < self.len())
             }
-            PageKind::Leaf => self.leaf_entry::<F>(bytes, index).map(|node| node.key),
+            PageKind::Leaf => {
+                let (header, rest) = self.node::<F>(bytes, index)?;
+                let len = (header >> 48) as usize;
+                rest.get(..len).filter(|key| !key.is_empty())
+            }
             PageKind::Branch => None,
         }
     }

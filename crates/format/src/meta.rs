@@ -1,6 +1,6 @@
 //! Meta pages: where a snapshot begins.
 
-use crate::bytes::{put, u16_at, u32_at, u64_at};
+use crate::bytes::{put, put_words, u16_at, u32_at, u64_at};
 use crate::{
     Format, Malformed, PAGE_SIZE_MAX, PAGE_SIZE_MIN, PageFlags, Pgno, TREE_RECORD_LEN, TreeRecord,
     Txnid,
@@ -138,16 +138,12 @@ impl Meta {
     #[must_use]
     pub fn to_commit_bytes(&self) -> [u8; Self::COMMIT_LEN] {
         let mut out = [0; Self::COMMIT_LEN];
-        let parts = self
-            .map_size
-            .to_le_bytes()
-            .into_iter()
-            .chain(self.free.to_bytes())
-            .chain(self.main.to_bytes())
-            .chain(self.last.0.to_le_bytes())
-            .chain(self.txnid.0.to_le_bytes());
-        for (to, from) in out.iter_mut().zip(parts) {
-            *to = from;
+        let (free, main) = (self.free.to_words(), self.main.to_words());
+        let parts: [&[u64]; 4] = [&[self.map_size], &free, &main, &[self.last.0, self.txnid.0]];
+        let mut at = 0;
+        for words in parts {
+            put_words(out.get_mut(at..).unwrap_or_default(), words);
+            at += 8 * words.len();
         }
         out
     }

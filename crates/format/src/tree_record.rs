@@ -62,28 +62,25 @@ impl TreeRecord {
 
     /// The record as it stands in a file.
     #[must_use]
+    #[inline]
     pub fn to_bytes(&self) -> [u8; TREE_RECORD_LEN] {
         let mut out = [0; TREE_RECORD_LEN];
-        let words = [
+        bytes::put_words(&mut out, &self.to_words());
+        out
+    }
+
+    /// The record as words of which each stands in a file with its lowest octet first.
+    #[inline]
+    pub(crate) fn to_words(self) -> [u64; TREE_RECORD_LEN / 8] {
+        let (flags, depth) = (u64::from(self.flags.0), u64::from(self.depth));
+        [
+            u64::from(self.pad) | flags << 32 | depth << 48,
             self.branch_pages,
             self.leaf_pages,
             self.overflow_pages,
             self.entries,
             self.root.0,
-        ];
-        let head = self
-            .pad
-            .to_le_bytes()
-            .into_iter()
-            .chain(self.flags.0.to_le_bytes())
-            .chain(self.depth.to_le_bytes());
-        for (to, from) in out
-            .iter_mut()
-            .zip(head.chain(words.into_iter().flat_map(u64::to_le_bytes)))
-        {
-            *to = from;
-        }
-        out
+        ]
     }
 
     /// Checks the record against the snapshot's last page.

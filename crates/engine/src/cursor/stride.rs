@@ -7,6 +7,7 @@ use fulgurite_format::{NodeFlags, Page, V09};
 
 use super::place::{AtValue, Deleted, State};
 use super::{Place, Record};
+use crate::env::Window;
 use crate::space::PageView;
 use crate::tree::{Pages, Tree};
 
@@ -30,7 +31,7 @@ impl Stride {
 impl Place {
     /// Takes a stride; `None`, with nothing changed, where it leads elsewhere than to the page at hand.
     #[inline(always)]
-    pub(crate) fn stride<'t>(&mut self, pages: PageView<'t>, stride: Stride) -> Option<Record<'t>> {
+    pub(crate) fn stride<'t>(&mut self, window: Window<'t>, stride: Stride) -> Option<Record<'t>> {
         if self.state != State::On
             || self.deleted != Deleted::No
             || self.is_parked
@@ -39,11 +40,11 @@ impl Place {
             return None;
         }
         let record = if self.value == AtValue::One {
-            self.stride_keys(pages, stride)?
+            self.stride_keys(window, stride)?
         } else if self.value == AtValue::Tree {
-            self.stride_inner(pages, stride)?
+            self.stride_inner(window, stride)?
         } else if let AtValue::Page(index) = self.value {
-            self.stride_sub_page(pages, stride, index)?
+            self.stride_sub_page(window, stride, index)?
         } else {
             return None;
         };
@@ -79,14 +80,14 @@ impl Place {
 
     /// To the neighbouring key.
     #[inline(always)]
-    fn stride_keys<'t>(&mut self, pages: PageView<'t>, stride: Stride) -> Option<Record<'t>> {
+    fn stride_keys<'t>(&mut self, window: Window<'t>, stride: Stride) -> Option<Record<'t>> {
         if stride.within_key {
             return None;
         }
         let (pgno, checked) = self.leaf;
         let step = self.path.leaf_mut().filter(|step| step.pgno == pgno)?;
         let index = stride.from(step.index);
-        let node = checked.leaf_entry::<V09>(pages.page(pgno).ok()?, index)?;
+        let node = checked.leaf_entry::<V09>(window.page(pgno)?, index)?;
         let value = match node.flags.0 {
             0 => node.data,
             NodeFlags::DUPLICATES if self.has_values => {
@@ -113,17 +114,17 @@ impl Place {
     #[inline]
     fn stride_sub_page<'t>(
         &mut self,
-        pages: PageView<'t>,
+        window: Window<'t>,
         stride: Stride,
         index: usize,
     ) -> Option<Record<'t>> {
         let (pgno, checked) = self.leaf;
         let step = self.path.leaf().filter(|step| step.pgno == pgno)?;
-        let node = checked.leaf_entry::<V09>(pages.page(pgno).ok()?, step.index)?;
+        let node = checked.leaf_entry::<V09>(window.page(pgno)?, step.index)?;
         let values = Page::<V09>::parse_sub(node.data).ok()?;
         let to = stride.from(index);
         if to >= values.len() {
-            return self.stride_over_edge(pages, stride);
+            return self.stride_over_edge(window, stride);
         }
         let value = values.key(to).ok()?;
         self.value = AtValue::Page(to);
@@ -131,22 +132,22 @@ impl Place {
     }
 
     #[inline(never)]
-    fn stride_over_edge<'t>(&mut self, pages: PageView<'t>, stride: Stride) -> Option<Record<'t>> {
-        self.stride_keys(pages, stride)
+    fn stride_over_edge<'t>(&mut self, window: Window<'t>, stride: Stride) -> Option<Record<'t>> {
+        self.stride_keys(window, stride)
     }
 
     /// To the neighbouring value of the values' own tree.
     #[inline]
-    fn stride_inner<'t>(&mut self, pages: PageView<'t>, stride: Stride) -> Option<Record<'t>> {
+    fn stride_inner<'t>(&mut self, window: Window<'t>, stride: Stride) -> Option<Record<'t>> {
         let (pgno, checked) = self.leaf;
         let outer = self.path.leaf().filter(|step| step.pgno == pgno)?;
-        let key = checked.leaf_entry::<V09>(pages.page(pgno).ok()?, outer.index)?;
+        let key = checked.leaf_key::<V09>(window.page(pgno)?, outer.index)?;
         let (pgno, checked) = self.inner_leaf;
         let path = &mut self.inner.as_deref_mut()?.1;
         let step = path.leaf_mut().filter(|step| step.pgno == pgno)?;
         let index = stride.from(step.index);
-        let value = checked.leaf_key::<V09>(pages.page(pgno).ok()?, index)?;
+        let value = checked.leaf_key::<V09>(window.page(pgno)?, index)?;
         step.index = index;
-        Some((key.key, value))
+        Some((key, value))
     }
 }

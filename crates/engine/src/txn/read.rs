@@ -178,7 +178,7 @@ impl<'env> ReadTxn<'env> {
         if self.is_reset() {
             return None;
         }
-        place.stride(self.pages(), stride)
+        place.stride(self.core.window, stride)
     }
 
     /// Lets go of the snapshot and turns into what can begin again; as [`ReadTxn::reset`], but in the type.
