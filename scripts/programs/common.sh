@@ -76,7 +76,7 @@ says() { # WHAT EXPECTED COMMAND...
 # Counts one test: the running process has mapped the library under test and no other.
 check_mapped() { # WHAT PID
     says "$1 has mapped the library under test" "$library" \
-        sed -n 's/.*r-xp.* \(\/[^ ]*liblmdb[^ ]*\)$/\1/p' "/proc/$2/maps"
+        sed -n 's/.*r-xp.* \(\/[^ ]*\/liblmdb[-.0-9]*so[^ ]*\)$/\1/p' "/proc/$2/maps"
 }
 
 free_port() {
@@ -98,7 +98,7 @@ wait_for_port() { # PORT
 
 # The liblmdb files that processes of this run initialised, one a line.
 loaded_libraries() {
-    find "$work/loaded" -type f -exec sed -n 's/.*calling init: \(.*liblmdb.*\)$/\1/p' {} + |
+    find "$work/loaded" -type f -exec sed -n 's/.*calling init: \(.*\/liblmdb[-.0-9]*so.*\)$/\1/p' {} + |
         sort -u | while read -r file; do realpath "$file"; done | sort -u
 }
 
