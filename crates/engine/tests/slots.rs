@@ -191,6 +191,13 @@ fn a_transaction_has_its_slot_to_itself_and_frees_it() {
         "a reset one keeps its slot"
     );
     first.renew().unwrap();
+    first.release();
+    assert_eq!(table(&environment), [Some(1)], "a released one does not");
+    assert!(first.is_reset());
+    commit(&environment, b"2");
+    first.renew().unwrap();
+    assert_eq!(table(&environment), [Some(2), Some(1)]);
+    assert_eq!(first.get(Database::MAIN, b"key").unwrap(), Some(&b"2"[..]));
     drop((first, third));
     assert_eq!(table(&environment), []);
     assert_eq!(environment.info().unwrap().readers_used, 3);
