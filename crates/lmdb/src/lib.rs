@@ -12,6 +12,8 @@
 //! the place of the original. Where the original crashes or corrupts, these functions answer with a code. What this
 //! crate is not: it stores nothing, compares nothing and locks nothing by itself.
 //!
+//! What the engine can do beyond LMDB is in `extra`, under names of its own.
+//!
 //! A text of each function is generated into `include/lmdb.h` from the comments here: they are written for C, up to
 //! the part on safety.
 
