@@ -38,6 +38,7 @@ pub(crate) fn examine(
                 note(common::list_backwards(&snapshot, db));
                 note(look_up(&snapshot, db, random));
                 note(look_at_values(&snapshot, db));
+                note(look_at_ranges(&snapshot, db, random));
             }
         }
     }
@@ -112,6 +113,32 @@ fn look_at_values(snapshot: &impl Snapshot, db: Database) -> Result<Listing, Err
         }
         record = keys.go(Move::NextKey)?;
     }
+    Ok(Listing::new())
+}
+
+/// Takes ranges from both ends in turn, counts and estimates them, and looks many keys up at once.
+fn look_at_ranges(
+    snapshot: &impl Snapshot,
+    db: Database,
+    random: &mut Random,
+) -> Result<Listing, Error> {
+    let size = random.between(1, 12);
+    let middle = random.bytes(size);
+    let mut records = snapshot.range(db, &middle[..]..)?;
+    while let Some(record) = records.next() {
+        record?;
+        records.next_back().transpose()?;
+    }
+    for record in snapshot.range(db, ..)?.rev() {
+        record?;
+    }
+    for record in snapshot.range(db, ..&middle[..])?.first_values() {
+        record?;
+    }
+    snapshot.count_range(db, &middle[..]..)?;
+    snapshot.estimate_range(db, ..=&middle[..])?;
+    let keys: Result<Vec<_>, _> = snapshot.range(db, ..)?.keys().take(1000).collect();
+    snapshot.get_many(db, &keys?, &mut Vec::new())?;
     Ok(Listing::new())
 }
 
