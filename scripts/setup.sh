@@ -201,6 +201,7 @@ need_programs() {
     need_pip
     source_of lmdb 1.4.1 >/dev/null
     source_of lmdb 1.8.1 >/dev/null
+    source_of lmdb "$reference_release" >/dev/null
 }
 
 case "${1:-all}" in
