@@ -87,15 +87,12 @@ impl Runner<'_> {
         {
             return Ok(());
         }
-        // Behind the last item the reference may step back to another key.
-        // A call that is refused for its arguments clears what a deletion left, in the reference.
-        let refused = op > PREV_MULTIPLE || missing != Missing::Nothing;
-        if known.after_delete && (op == PREV_DUP || refused)
-            || !self.block_is_certain(cursor, spec, op)?
-        {
+        let hazy = self.hazy_after_delete(known, op, missing) || self.hazy_at_end(known, op);
+        if hazy || !self.block_is_certain(cursor, spec, op)? {
             return Ok(());
         }
         let hides_key = self.hides_key(cursor, spec, op)?;
+        self.just_deleted(cursor, false);
         let (key, value) = (spec.key(key), spec.value(value.id, value.len));
         let takes_key = matches!(op, SET | SET_KEY | SET_RANGE | GET_BOTH | GET_BOTH_RANGE);
         let takes_value = matches!(op, GET_BOTH | GET_BOTH_RANGE);
@@ -202,7 +199,12 @@ impl Runner<'_> {
             self.key_at(cursor, Some(mark(&key)));
             // Appending goes to the end first.
             self.at_end(cursor, known.at_end || flags & APPEND != 0);
-            self.place(cursor, Place::Known);
+            let place = if known.after_delete && spec.has_duplicates() {
+                Place::Shaken
+            } else {
+                Place::Known
+            };
+            self.place(cursor, place);
         } else if outcome.code == KEYEXIST {
             self.key_at(cursor, None);
             if known.after_delete {
@@ -309,7 +311,9 @@ impl Runner<'_> {
         let key = spec.key(key);
         let function = format!("mdb_cursor_put {}", put_flag_names(MULTIPLE | flags));
         let arguments = format!("c{cursor} {} = {count} x {}", short(&key), short(&items));
-        if known.txn.is_some_and(|txn| self.is_reset(txn))
+        let twice = items.len() >= 2 * size && items[..size] == items[size..2 * size];
+        if twice
+            || known.txn.is_some_and(|txn| self.is_reset(txn))
             || self.starts_with_value(known, &key, &items)?
         {
             return Ok(());

@@ -43,7 +43,10 @@ impl Runner<'_> {
             // The reference may answer from what it has read of it, or no longer know its name.
             return None;
         }
-        let defined = slot.family == txn.family || slot.era <= txn.era || slot.uses <= 1;
+        // One that dropped a database itself may know of later openings in ours, though not in the reference.
+        let dropped = self.closers.contains(&txn.family);
+        let defined =
+            slot.family == txn.family || slot.era <= txn.era || slot.uses <= 1 && !dropped;
         defined.then_some(dbi)
     }
 
@@ -260,6 +263,7 @@ impl Runner<'_> {
 
     pub(super) fn handle_closed(&mut self, dbi: u32, family: u64) {
         self.closings += 1;
+        self.closers.insert(family);
         if let Some(slot) = self.slots.get_mut(&dbi) {
             slot.open = false;
             slot.closed = Some((self.closings, family));

@@ -50,6 +50,27 @@ impl Runner<'_> {
         !(self.old && spec.has_duplicates() && op == PREV_DUP)
     }
 
+    /// Whether a step after a deletion shows how the reference keeps its place among duplicates.
+    pub(super) fn hazy_after_delete(&self, known: Cursor, op: u32, missing: Missing) -> bool {
+        // A call that is refused for its arguments clears in the reference what a deletion left.
+        let refused = op > PREV_MULTIPLE || missing != Missing::Nothing;
+        known.after_delete
+            && (refused
+                // Behind the last item it may step back to another key.
+                || op == PREV_DUP
+                // How the successor's duplicates are entered shows only in the first step.
+                || op == NEXT_DUP && !known.just_deleted
+                || matches!(op, FIRST_DUP | LAST_DUP))
+    }
+
+    /// Whether the reference may still see the end, where it was before duplicates were changed.
+    pub(super) fn hazy_at_end(&self, known: Cursor, op: u32) -> bool {
+        known.at_end
+            && matches!(op, NEXT | NEXT_DUP)
+            && self.spec(known.db).has_duplicates()
+            && known.place != Place::PastEnd
+    }
+
     /// Whether it does not matter if the key is set: not for the only value of a key that had several, which the
     /// reference may still keep as it keeps several.
     pub(super) fn hides_key(

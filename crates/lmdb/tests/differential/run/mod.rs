@@ -11,7 +11,7 @@ mod items;
 mod neighbours;
 
 use databases::DbiSlot;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fs::File;
 use std::io::Write;
 use std::os::unix::fs::FileExt;
@@ -66,6 +66,8 @@ pub(crate) struct Cursor {
     dead: bool,
     /// What it was on may have been deleted, and no move has succeeded since.
     pub(crate) after_delete: bool,
+    /// The last call deleted through it.
+    pub(crate) just_deleted: bool,
     /// The last move found the end, or went there, and none has succeeded since.
     pub(crate) at_end: bool,
     /// It came to the key's duplicates from their first one.
@@ -144,6 +146,8 @@ pub(crate) struct Runner<'a> {
     settled_era: u64,
     /// Closings of handles so far.
     closings: u64,
+    /// Families that closed one.
+    closers: BTreeSet<u64>,
     families: u64,
     /// The family with handles that are not committed yet.
     opener: Option<u64>,
@@ -187,6 +191,7 @@ impl<'a> Runner<'a> {
             era: 0,
             settled_era: 0,
             closings: 0,
+            closers: BTreeSet::new(),
             families: 0,
             opener: None,
         };
@@ -343,6 +348,13 @@ impl<'a> Runner<'a> {
         }
     }
 
+    /// Notes whether the last call on a cursor deleted.
+    pub(crate) fn just_deleted(&mut self, cursor: usize, deleted: bool) {
+        if let Some(cursor) = &mut self.cursors[cursor] {
+            cursor.just_deleted = deleted;
+        }
+    }
+
     /// Notes that a cursor is at the end, or is not.
     pub(crate) fn at_end(&mut self, cursor: usize, at_end: bool) {
         if let Some(cursor) = &mut self.cursors[cursor] {
@@ -384,6 +396,7 @@ impl<'a> Runner<'a> {
             place: Place::Known,
             dead: false,
             after_delete: false,
+            just_deleted: false,
             at_end: false,
             forward: false,
             key: None,

@@ -93,6 +93,7 @@ impl Runner<'_> {
         if let Some(cursor) = by {
             self.key_at(cursor, None);
             self.after_delete(cursor, true);
+            self.just_deleted(cursor, true);
         }
         let duplicates = self.spec(db).has_duplicates();
         for cursor in self.neighbours(db, by) {
@@ -158,7 +159,8 @@ impl Runner<'_> {
         if placed || other_key || !disturbed {
             self.place(cursor, Place::Known);
         }
-        if key.is_some() {
+        let same_key = matches!(op, GET_CURRENT | FIRST_DUP | LAST_DUP | NEXT_DUP | PREV_DUP);
+        if key.is_some() || !same_key {
             self.key_at(cursor, key);
         }
     }
