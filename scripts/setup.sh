@@ -102,10 +102,12 @@ need_debian_programs() {
     mkdir -p "$root" build/programs/packages
     (
         cd build/programs/packages
-        # What apt would install here: the programs and those of their libraries that are missing.
+        # The programs, and what apt would install here for them: those of their libraries that are missing.
         # shellcheck disable=SC2086 # one word per package
-        apt-get install -s --no-install-recommends ${wanted/php-cli/$php-cli $php-dba} | awk '/^Inst/ { print $2 }' |
-            xargs apt-get download -qq 2>/dev/null
+        {
+            printf '%s\n' ${wanted/php-cli/$php-cli $php-dba}
+            apt-get install -s --no-install-recommends ${wanted/php-cli/$php-cli $php-dba} | awk '/^Inst/ { print $2 }'
+        } | sort -u | xargs apt-get download -qq 2>/dev/null
         for package in *.deb; do dpkg -x "$package" ../root; done
     )
     rm -rf build/programs/packages
