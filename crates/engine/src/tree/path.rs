@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use fulgurite_format::{DEPTH_MAX, Pgno};
 
+use super::Tree;
 use crate::Error;
 
 /// One page on the way, and which of its entries the way takes.
@@ -162,6 +163,13 @@ impl Path {
         let len = self.len;
         self.room_mut().get_mut(len.wrapping_sub(1))
     }
+}
+
+/// The leaf and the entry in it that a way through this tree leads to.
+/// # Errors
+/// [`Error::BeyondEnd`] for a way that leads nowhere.
+pub(crate) fn leaf_of(path: &Path, tree: &Tree) -> Result<Step, Error> {
+    path.leaf().ok_or(Error::BeyondEnd(tree.record.root))
 }
 
 #[cfg(test)]

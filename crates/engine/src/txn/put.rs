@@ -6,7 +6,7 @@ use super::snapshot::Sealed;
 use super::write::WriteTxn;
 use crate::cursor::{CursorId, Gone, Place};
 use crate::env::Database;
-use crate::tree::{self, Pages, Path, Step, Tree};
+use crate::tree::{self, Pages, Path, Tree};
 use crate::value::{self, Removed, ValueAt};
 use crate::{Error, KeyOrder};
 
@@ -308,7 +308,7 @@ impl WriteTxn<'_> {
         };
         let (own, old) = (own.to_vec(), old.to_vec());
         let mut path = place.way();
-        let leaf = leaf_of(&path, &tree)?;
+        let leaf = tree::leaf_of(&path, &tree)?;
         let same = tree.value_order.compare(value, &old).is_eq();
         if !same && value::seek_value(self.pages(), &tree, leaf, value)?.1 {
             place.enter_value(self.pages(), &tree, value)?;
@@ -343,7 +343,7 @@ impl WriteTxn<'_> {
             let exact = tree::seek(txn.pages(), &tree, key, path)?;
             match removed {
                 Removed::Value(_) if exact => {
-                    let leaf = leaf_of(path, &tree)?;
+                    let leaf = tree::leaf_of(path, &tree)?;
                     let (at, _) = value::seek_value(txn.pages(), &tree, leaf, value)?;
                     value::add_value(&mut txn.pages, &mut tree, path, at, key, value)?;
                 }
@@ -401,7 +401,7 @@ impl WriteTxn<'_> {
         (key, value): (&[u8], &[u8]),
         flags: PutFlags,
     ) -> Result<Done, Error> {
-        let leaf = leaf_of(path, &tree)?;
+        let leaf = tree::leaf_of(path, &tree)?;
         let (at, exact) = if flags.has(PutFlags::APPEND_DUP) {
             let (at, last) = value::last_value(self.pages(), &tree, leaf)?;
             if tree.value_order.compare(value, last).is_le() {
@@ -515,7 +515,7 @@ impl WriteTxn<'_> {
     /// The first value of the entry a path leads to.
     fn existing(&self, database: Database, path: &Path) -> Result<&[u8], Error> {
         let tree = self.tree(database)?;
-        let leaf = leaf_of(path, &tree)?;
+        let leaf = tree::leaf_of(path, &tree)?;
         let node = self.pages().leaf_node(leaf)?;
         if tree.has_duplicates() {
             return value::first_value(self.pages(), &tree, leaf.pgno, &node);
@@ -660,10 +660,6 @@ fn behind(at: ValueAt) -> ValueAt {
             ValueAt::Tree(inner, path)
         }
     }
-}
-
-fn leaf_of(path: &Path, tree: &Tree) -> Result<Step, Error> {
-    path.leaf().ok_or(Error::BeyondEnd(tree.record.root))
 }
 
 /// All integer keys of a database have one size.

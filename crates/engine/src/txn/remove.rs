@@ -272,7 +272,7 @@ impl<'env> WriteTxn<'env> {
     ) -> Result<bool, Error> {
         let run = {
             let view = self.pages();
-            let leaf = path.leaf().ok_or(Error::BeyondEnd(tree.record.root))?;
+            let leaf = tree::leaf_of(path, &tree)?;
             let node = view.leaf_node(leaf)?;
             (node.flags.0 == NodeFlags::OVERFLOW)
                 .then(|| value::run_of(view, leaf.pgno, &node))

@@ -98,9 +98,7 @@ pub(crate) fn key_at<'p, P: Pages<'p>>(
     tree: &Tree,
     path: &Path,
 ) -> Result<&'p [u8], Error> {
-    let Some(leaf) = path.leaf() else {
-        return Err(Error::BeyondEnd(tree.record.root));
-    };
+    let leaf = tree::leaf_of(path, tree)?;
     pages
         .tree_page(leaf.pgno, tree.leaf)?
         .key(leaf.index)
@@ -114,9 +112,7 @@ pub(crate) fn value_at<'p, P: Pages<'p>>(
     inner: &Tree,
     path: &Path,
 ) -> Result<&'p [u8], Error> {
-    let Some(leaf) = path.leaf() else {
-        return Err(Error::BeyondEnd(inner.record.root));
-    };
+    let leaf = tree::leaf_of(path, inner)?;
     let node = pages
         .tree_page(leaf.pgno, inner.leaf)?
         .leaf(leaf.index)
@@ -157,10 +153,6 @@ pub(crate) fn seek_value<'p, P: Pages<'p>>(
     }
     match values {
         Values::One(old) => Ok((ValueAt::One, tree.value_order.compare(value, old).is_eq())),
-        _ if value.is_empty() => Err(Error::DuplicateLength {
-            len: 0,
-            max: P::Format::key_max(pages.page_size()),
-        }),
         Values::Page(page) => {
             let (index, exact) = tree::lower_bound_in(&page, tree.value_order, value)
                 .map_err(Error::at(leaf.pgno))?;
@@ -208,7 +200,7 @@ pub(crate) fn add_value<P: PagesMut>(
     value: &[u8],
 ) -> Result<bool, Error> {
     tree::touch_path(pages, tree, path)?;
-    let leaf = leaf_of(path, tree)?;
+    let leaf = tree::leaf_of(path, tree)?;
     let sub_page = {
         let node = pages.view().leaf_node(leaf)?;
         match (values_of(pages.view(), tree, leaf.pgno, &node)?, at) {
@@ -264,7 +256,7 @@ pub(crate) fn remove_value<P: PagesMut>(
     at: ValueAt,
 ) -> Result<Removed, Error> {
     tree::touch_path(pages, tree, path)?;
-    let leaf = leaf_of(path, tree)?;
+    let leaf = tree::leaf_of(path, tree)?;
     let sub_page = {
         let node = pages.view().leaf_node(leaf)?;
         match (values_of(pages.view(), tree, leaf.pgno, &node)?, at) {
@@ -314,7 +306,7 @@ pub(crate) fn remove_values<P: PagesMut>(
     path: &mut Path,
 ) -> Result<bool, Error> {
     tree::touch_path(pages, tree, path)?;
-    let leaf = leaf_of(path, tree)?;
+    let leaf = tree::leaf_of(path, tree)?;
     let (count, inner) = {
         let node = pages.view().leaf_node(leaf)?;
         match values_of(pages.view(), tree, leaf.pgno, &node)? {
@@ -387,7 +379,7 @@ fn store_sub_page<P: PagesMut>(
     key: &[u8],
     sub_page: Vec<u8>,
 ) -> Result<bool, Error> {
-    let leaf = leaf_of(path, tree)?;
+    let leaf = tree::leaf_of(path, tree)?;
     let page_size = pages.view().page_size();
     let node_len = P::Format::leaf_node_len(key.len(), sub_page.len());
     let record;
@@ -526,8 +518,4 @@ fn fixed_len(len: usize, value: &[u8]) -> Result<u16, Error> {
         });
     }
     u16::try_from(len).map_err(|_| Error::ValueLength(len))
-}
-
-fn leaf_of(path: &Path, tree: &Tree) -> Result<Step, Error> {
-    path.leaf().ok_or(Error::BeyondEnd(tree.record.root))
 }
