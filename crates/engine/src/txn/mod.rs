@@ -1,11 +1,13 @@
 //! Transactions: snapshots to read, and the one that writes.
 
 mod commit;
+mod cursor_put;
 mod named;
 mod near;
 mod nested;
 mod previous;
 mod put;
+mod put_flags;
 mod read;
 mod remove;
 mod snapshot;
@@ -13,7 +15,7 @@ mod trees;
 mod write;
 
 pub use nested::NestedTxn;
-pub use put::{Put, PutFlags, Room};
+pub use put_flags::{Put, PutFlags, Room};
 pub use read::{ParkedReader, ReadTxn};
 pub use snapshot::{Snapshot, Stat};
 pub use write::WriteTxn;

@@ -2,68 +2,16 @@
 
 use fulgurite_format::{Format, NodeFlags, V09};
 
+use super::put_flags::{Put, PutFlags, Room};
 use super::snapshot::Sealed;
 use super::write::WriteTxn;
-use crate::cursor::{CursorId, Gone, Place};
 use crate::env::Database;
 use crate::tree::{self, Pages, Path, Tree};
 use crate::value::{self, Removed, ValueAt};
 use crate::{Error, KeyOrder};
 
-/// What a put may not do, or how it finds its place. Combine with `|`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct PutFlags(u8);
-
-impl PutFlags {
-    /// Stores in any case.
-    pub const NONE: PutFlags = PutFlags(0);
-    /// Stores only if the key has no value.
-    pub const NO_OVERWRITE: PutFlags = PutFlags(1);
-    /// With duplicates: stores only if the key does not have this value.
-    pub const NO_DUP_DATA: PutFlags = PutFlags(2);
-    /// Stores only if the key is greater than all others; finds its place without a search.
-    pub const APPEND: PutFlags = PutFlags(4);
-    /// With duplicates: stores only if the value is greater than all others of its key.
-    pub const APPEND_DUP: PutFlags = PutFlags(8);
-    /// Through a cursor: replaces the record it stands on.
-    pub const CURRENT: PutFlags = PutFlags(16);
-
-    /// Whether all of these are set.
-    #[must_use]
-    pub const fn has(self, flags: PutFlags) -> bool {
-        self.0 & flags.0 == flags.0
-    }
-}
-
-impl std::ops::BitOr for PutFlags {
-    type Output = PutFlags;
-
-    fn bitor(self, other: PutFlags) -> PutFlags {
-        PutFlags(self.0 | other.0)
-    }
-}
-
-/// How a put went.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Put<'t> {
-    /// The record is stored.
-    Stored,
-    /// The flags forbid it, and nothing was changed. Here is what the key has, its first value; for
-    /// [`PutFlags::APPEND`] that of the last key.
-    Exists(&'t [u8]),
-}
-
-/// How a reservation went.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Room<'t> {
-    /// Room for the value, to be filled; what is not filled is undefined.
-    Empty(&'t mut [u8]),
-    /// The flags forbid it; here is what the key has.
-    Exists(&'t [u8]),
-}
-
 /// What was done, inside.
-enum Done {
+pub(super) enum Done {
     /// Stored; the way may still be good, and then leads to the record's entry.
     Stored(bool),
     Exists,
@@ -155,179 +103,8 @@ impl WriteTxn<'_> {
         }
     }
 
-    /// A cursor's put.
-    pub(crate) fn put_at(
-        &mut self,
-        id: CursorId,
-        key: &[u8],
-        value: &[u8],
-        flags: PutFlags,
-    ) -> Result<Put<'_>, Error> {
-        let mut place = self.cursors.take(id)?;
-        let done = if flags.has(PutFlags::CURRENT) {
-            self.put_current(&mut place, key, value, flags)
-        } else {
-            self.put_through(&mut place, key, value, flags)
-        };
-        if matches!(done, Ok(Done::Stored(_))) {
-            place.settle_on_successor();
-        }
-        let way = matches!(done, Ok(Done::Exists)).then(|| place.way());
-        let database = place.database();
-        self.cursors.put_back(id, place);
-        done?;
-        match way {
-            None => Ok(Put::Stored),
-            Some(path) => Ok(Put::Exists(self.existing(database, &path)?)),
-        }
-    }
-
-    /// A cursor's reservation.
-    pub(crate) fn reserve_at(
-        &mut self,
-        id: CursorId,
-        key: &[u8],
-        len: usize,
-        flags: PutFlags,
-    ) -> Result<Room<'_>, Error> {
-        let mut place = self.cursors.take(id)?;
-        let database = place.database();
-        let mut path = Path::new();
-        let found = self.reserve_place(&mut place, &mut path, key, len, flags);
-        if matches!(found, Ok((_, Some(_)))) {
-            place.settle_on_successor();
-            place.park_on(key, None);
-        }
-        self.cursors.put_back(id, place);
-        match found? {
-            (tree, Some(exact)) => {
-                let room = self.make_room(database, tree, &mut path, exact, key, len)?;
-                Ok(Room::Empty(room))
-            }
-            (_, None) => Ok(Room::Exists(self.existing(database, &path)?)),
-        }
-    }
-
-    fn reserve_place(
-        &mut self,
-        place: &mut Place,
-        path: &mut Path,
-        key: &[u8],
-        len: usize,
-        flags: PutFlags,
-    ) -> Result<(Tree, Option<bool>), Error> {
-        let database = place.database();
-        let tree = self.checked_tree(database, key, len)?;
-        if tree.has_duplicates() {
-            return Err(Error::HasDuplicates);
-        }
-        if flags.has(PutFlags::CURRENT) {
-            self.check_current(place, &tree, key)?;
-            *path = place.way();
-            return Ok((tree, Some(true)));
-        }
-        let found = self.find_place(database, &tree, path, key, flags);
-        if matches!(found, Ok(None) | Err(Error::WrongKind(_))) {
-            place.arrive(self.pages(), &tree, path.clone())?;
-        }
-        Ok((tree, found?))
-    }
-
-    fn put_through(
-        &mut self,
-        place: &mut Place,
-        key: &[u8],
-        value: &[u8],
-        flags: PutFlags,
-    ) -> Result<Done, Error> {
-        let database = place.database();
-        let mut path = Path::new();
-        let done = self.put_in(database, &mut path, key, value, flags);
-        if let Err(Error::WrongKind(_)) = done {
-            place.arrive(self.pages(), &self.tree(database)?, path)?;
-            return done;
-        }
-        let done = done?;
-        let tree = self.tree(database)?;
-        match done {
-            Done::Stored(true) if !tree.has_duplicates() => {
-                place.arrive(self.pages(), &tree, path)?;
-            }
-            Done::Stored(_) => place.park_on(key, Some(value)),
-            Done::Exists => {
-                let was_deleted = place.is_key_deleted();
-                place.arrive(self.pages(), &tree, path)?;
-                let pair = tree.has_duplicates()
-                    && !flags.has(PutFlags::NO_OVERWRITE)
-                    && !flags.has(PutFlags::APPEND);
-                if pair && flags.has(PutFlags::APPEND_DUP) {
-                    place.go(self.pages(), &tree, crate::Move::LastDup)?;
-                } else if pair {
-                    place.enter_value(self.pages(), &tree, value)?;
-                } else if flags.has(PutFlags::APPEND) {
-                    place.go(self.pages(), &tree, crate::Move::Last)?;
-                }
-                if was_deleted {
-                    place.mark_deleted(true);
-                }
-            }
-        }
-        Ok(done)
-    }
-
-    /// Replaces the record under the cursor.
-    fn put_current(
-        &mut self,
-        place: &mut Place,
-        key: &[u8],
-        value: &[u8],
-        flags: PutFlags,
-    ) -> Result<Done, Error> {
-        let database = place.database();
-        let tree = self.checked_tree(database, key, value.len())?;
-        if tree.has_duplicates() {
-            self.check_value(&tree, value)?;
-        }
-        self.check_current(place, &tree, key)?;
-        if !tree.has_duplicates() {
-            self.park_others(database)?;
-            let mut path = place.way();
-            let good = self.store(database, tree, &mut path, true, key, value)?;
-            if good {
-                place.arrive(self.pages(), &self.tree(database)?, path)?;
-            } else {
-                place.park_on(key, None);
-            }
-            return Ok(Done::Stored(good));
-        }
-        if flags.has(PutFlags::NO_DUP_DATA) && !place.is_single() {
-            return Err(Error::Flags);
-        }
-        let Some((own, old)) = place.current(self.pages(), &tree)? else {
-            return Err(Error::CursorUnset);
-        };
-        let (own, old) = (own.to_vec(), old.to_vec());
-        let mut path = place.way();
-        let leaf = tree::leaf_of(&path, &tree)?;
-        let same = tree.value_order.compare(value, &old).is_eq();
-        if !same && value::seek_value(self.pages(), &tree, leaf, value)?.1 {
-            place.enter_value(self.pages(), &tree, value)?;
-            return Ok(Done::Exists);
-        }
-        let at = place.value_at().ok_or(Error::CursorUnset)?;
-        self.park_others(database)?;
-        self.replace_value(database, tree, &mut path, &own, at, value)?;
-        place.park_on(&own, Some(value));
-        let gone = Gone {
-            key: &own,
-            value: Some(&old),
-        };
-        self.cursors.follow(&gone, place);
-        Ok(Done::Stored(false))
-    }
-
     /// Puts a value of a key in the place of another, wherever it then sorts; the other may be equal to it.
-    fn replace_value(
+    pub(super) fn replace_value(
         &mut self,
         database: Database,
         tree: Tree,
@@ -357,19 +134,7 @@ impl WriteTxn<'_> {
         })
     }
 
-    /// Makes sure that a cursor stands on a record that this key may replace.
-    fn check_current(&mut self, place: &mut Place, tree: &Tree, key: &[u8]) -> Result<(), Error> {
-        place.unpark(self.pages(), tree)?;
-        let Some((own, _)) = place.current(self.pages(), tree)? else {
-            return Err(Error::CursorUnset);
-        };
-        if tree.order.compare(key, own).is_ne() {
-            return Err(Error::CursorKey);
-        }
-        self.check_plain_record(place.database(), &place.way())
-    }
-
-    fn put_in(
+    pub(super) fn put_in(
         &mut self,
         database: Database,
         path: &mut Path,
@@ -443,7 +208,7 @@ impl WriteTxn<'_> {
     }
 
     /// Finds the place for a key: whether it is there, or `None` if the flags forbid to store it.
-    fn find_place(
+    pub(super) fn find_place(
         &mut self,
         database: Database,
         tree: &Tree,
@@ -513,7 +278,7 @@ impl WriteTxn<'_> {
     }
 
     /// The first value of the entry a path leads to.
-    fn existing(&self, database: Database, path: &Path) -> Result<&[u8], Error> {
+    pub(super) fn existing(&self, database: Database, path: &Path) -> Result<&[u8], Error> {
         let tree = self.tree(database)?;
         let leaf = tree::leaf_of(path, &tree)?;
         let node = self.pages().leaf_node(leaf)?;
@@ -565,7 +330,7 @@ impl WriteTxn<'_> {
     }
 
     /// Checks a value that is a key of an inner tree.
-    fn check_value(&self, tree: &Tree, value: &[u8]) -> Result<(), Error> {
+    pub(super) fn check_value(&self, tree: &Tree, value: &[u8]) -> Result<(), Error> {
         let max = V09::key_max(self.page_size());
         if value.is_empty() || value.len() > max {
             return Err(Error::DuplicateLength {
@@ -583,7 +348,7 @@ impl WriteTxn<'_> {
     }
 
     /// Stores a record at its place; tells whether the way is still good.
-    fn store(
+    pub(super) fn store(
         &mut self,
         database: Database,
         mut tree: Tree,
@@ -626,7 +391,7 @@ impl WriteTxn<'_> {
         }
     }
 
-    fn make_room(
+    pub(super) fn make_room(
         &mut self,
         database: Database,
         mut tree: Tree,

@@ -1,0 +1,194 @@
+//! Storing through a cursor: where it stands before, and where afterwards.
+
+use super::put::Done;
+use super::put_flags::{Put, PutFlags, Room};
+use super::snapshot::Sealed;
+use super::write::WriteTxn;
+use crate::cursor::{CursorId, Gone, Place};
+use crate::tree::{self, Path, Tree};
+use crate::{Error, value};
+
+impl WriteTxn<'_> {
+    /// A cursor's put.
+    pub(crate) fn put_at(
+        &mut self,
+        id: CursorId,
+        key: &[u8],
+        value: &[u8],
+        flags: PutFlags,
+    ) -> Result<Put<'_>, Error> {
+        let mut place = self.cursors.take(id)?;
+        let done = if flags.has(PutFlags::CURRENT) {
+            self.put_current(&mut place, key, value, flags)
+        } else {
+            self.put_through(&mut place, key, value, flags)
+        };
+        if matches!(done, Ok(Done::Stored(_))) {
+            place.settle_on_successor();
+        }
+        let way = matches!(done, Ok(Done::Exists)).then(|| place.way());
+        let database = place.database();
+        self.cursors.put_back(id, place);
+        done?;
+        match way {
+            None => Ok(Put::Stored),
+            Some(path) => Ok(Put::Exists(self.existing(database, &path)?)),
+        }
+    }
+
+    /// A cursor's reservation.
+    pub(crate) fn reserve_at(
+        &mut self,
+        id: CursorId,
+        key: &[u8],
+        len: usize,
+        flags: PutFlags,
+    ) -> Result<Room<'_>, Error> {
+        let mut place = self.cursors.take(id)?;
+        let database = place.database();
+        let mut path = Path::new();
+        let found = self.reserve_place(&mut place, &mut path, key, len, flags);
+        if matches!(found, Ok((_, Some(_)))) {
+            place.settle_on_successor();
+            place.park_on(key, None);
+        }
+        self.cursors.put_back(id, place);
+        match found? {
+            (tree, Some(exact)) => {
+                let room = self.make_room(database, tree, &mut path, exact, key, len)?;
+                Ok(Room::Empty(room))
+            }
+            (_, None) => Ok(Room::Exists(self.existing(database, &path)?)),
+        }
+    }
+
+    fn reserve_place(
+        &mut self,
+        place: &mut Place,
+        path: &mut Path,
+        key: &[u8],
+        len: usize,
+        flags: PutFlags,
+    ) -> Result<(Tree, Option<bool>), Error> {
+        let database = place.database();
+        let tree = self.checked_tree(database, key, len)?;
+        if tree.has_duplicates() {
+            return Err(Error::HasDuplicates);
+        }
+        if flags.has(PutFlags::CURRENT) {
+            self.check_current(place, &tree, key)?;
+            *path = place.way();
+            return Ok((tree, Some(true)));
+        }
+        let found = self.find_place(database, &tree, path, key, flags);
+        if matches!(found, Ok(None) | Err(Error::WrongKind(_))) {
+            place.arrive(self.pages(), &tree, path.clone())?;
+        }
+        Ok((tree, found?))
+    }
+
+    fn put_through(
+        &mut self,
+        place: &mut Place,
+        key: &[u8],
+        value: &[u8],
+        flags: PutFlags,
+    ) -> Result<Done, Error> {
+        let database = place.database();
+        let mut path = Path::new();
+        let done = self.put_in(database, &mut path, key, value, flags);
+        if let Err(Error::WrongKind(_)) = done {
+            place.arrive(self.pages(), &self.tree(database)?, path)?;
+            return done;
+        }
+        let done = done?;
+        let tree = self.tree(database)?;
+        match done {
+            Done::Stored(true) if !tree.has_duplicates() => {
+                place.arrive(self.pages(), &tree, path)?;
+            }
+            Done::Stored(_) => place.park_on(key, Some(value)),
+            Done::Exists => {
+                let was_deleted = place.is_key_deleted();
+                place.arrive(self.pages(), &tree, path)?;
+                let pair = tree.has_duplicates()
+                    && !flags.has(PutFlags::NO_OVERWRITE)
+                    && !flags.has(PutFlags::APPEND);
+                if pair && flags.has(PutFlags::APPEND_DUP) {
+                    place.go(self.pages(), &tree, crate::Move::LastDup)?;
+                } else if pair {
+                    place.enter_value(self.pages(), &tree, value)?;
+                } else if flags.has(PutFlags::APPEND) {
+                    place.go(self.pages(), &tree, crate::Move::Last)?;
+                }
+                if was_deleted {
+                    place.mark_deleted(true);
+                }
+            }
+        }
+        Ok(done)
+    }
+
+    /// Replaces the record under the cursor.
+    fn put_current(
+        &mut self,
+        place: &mut Place,
+        key: &[u8],
+        value: &[u8],
+        flags: PutFlags,
+    ) -> Result<Done, Error> {
+        let database = place.database();
+        let tree = self.checked_tree(database, key, value.len())?;
+        if tree.has_duplicates() {
+            self.check_value(&tree, value)?;
+        }
+        self.check_current(place, &tree, key)?;
+        if !tree.has_duplicates() {
+            self.park_others(database)?;
+            let mut path = place.way();
+            let good = self.store(database, tree, &mut path, true, key, value)?;
+            if good {
+                place.arrive(self.pages(), &self.tree(database)?, path)?;
+            } else {
+                place.park_on(key, None);
+            }
+            return Ok(Done::Stored(good));
+        }
+        if flags.has(PutFlags::NO_DUP_DATA) && !place.is_single() {
+            return Err(Error::Flags);
+        }
+        let Some((own, old)) = place.current(self.pages(), &tree)? else {
+            return Err(Error::CursorUnset);
+        };
+        let (own, old) = (own.to_vec(), old.to_vec());
+        let mut path = place.way();
+        let leaf = tree::leaf_of(&path, &tree)?;
+        let same = tree.value_order.compare(value, &old).is_eq();
+        if !same && value::seek_value(self.pages(), &tree, leaf, value)?.1 {
+            place.enter_value(self.pages(), &tree, value)?;
+            return Ok(Done::Exists);
+        }
+        let at = place.value_at().ok_or(Error::CursorUnset)?;
+        self.park_others(database)?;
+        self.replace_value(database, tree, &mut path, &own, at, value)?;
+        place.park_on(&own, Some(value));
+        let gone = Gone {
+            key: &own,
+            value: Some(&old),
+        };
+        self.cursors.follow(&gone, place);
+        Ok(Done::Stored(false))
+    }
+
+    /// Makes sure that a cursor stands on a record that this key may replace.
+    fn check_current(&mut self, place: &mut Place, tree: &Tree, key: &[u8]) -> Result<(), Error> {
+        place.unpark(self.pages(), tree)?;
+        let Some((own, _)) = place.current(self.pages(), tree)? else {
+            return Err(Error::CursorUnset);
+        };
+        if tree.order.compare(key, own).is_ne() {
+            return Err(Error::CursorKey);
+        }
+        self.check_plain_record(place.database(), &place.way())
+    }
+}
