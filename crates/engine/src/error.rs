@@ -65,7 +65,7 @@ pub enum Error {
         wanted: usize,
     },
     /// The operation is about several values of a key, or about packed ones, and the database has none.
-    #[error("the database does not hold such duplicates")]
+    #[error("the operation is about duplicates of a kind that this database does not have")]
     NoDuplicates,
     /// The operation makes no sense where keys have several values.
     #[error("the operation makes no sense in a database with duplicates")]
@@ -156,8 +156,8 @@ pub enum Error {
     /// A change was asked of an environment opened for reading only.
     #[error("the environment was opened read-only")]
     ReadOnly,
-    /// An earlier error left the transaction incomplete.
-    #[error("an earlier error ended this transaction; abort it")]
+    /// An earlier error left the transaction incomplete, or it is a read transaction that was reset.
+    #[error("this transaction cannot be used: after an error abort it, after a reset renew it")]
     TransactionFailed,
     /// There is no nested transaction to end.
     #[error("no nested transaction is open")]
