@@ -7,6 +7,7 @@
 //!             |
 //!   env  ->  txn  ->  range  ->  cursor  ->  tree  ->  value    the path of a read, and of a write
 //!             reader       space                           who pins which snapshot; which pages are free
+//!             copy   check                                 a snapshot written elsewhere; the file against its rules
 //!                               format, os
 //! ```
 //!
@@ -114,8 +115,8 @@
 //! # }
 //! ```
 //!
-//! What this crate is not: it knows nothing of what keys and values mean, has no cache, no background threads and no
-//! settings that make it faster.
+//! What this crate is not: it knows nothing of what keys and values mean, has no cache and no background
+//! threads. Its settings are LMDB's, and the defaults the safe ones.
 
 pub mod check;
 mod codes;
