@@ -1,4 +1,5 @@
-//! The writer's pages: which it may take, which it has given up, and its private copies.
+//! The writer's pages: which it may take, which it has given up, and its private copies; and the view of pages that
+//! readers and the writer share.
 //!
 //! ```text
 //!   allocate:  loose (private, given back)  ->  pool (from the free list)  ->  behind the last page
@@ -9,7 +10,9 @@ mod dirty;
 mod levels;
 mod pool;
 mod save;
+mod view;
 mod writer_pages;
 
 pub(crate) use save::save_free_list;
-pub(crate) use writer_pages::{PageView, WriterPages, free_tree};
+pub(crate) use view::PageView;
+pub(crate) use writer_pages::{WriterPages, free_tree};

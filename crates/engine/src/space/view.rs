@@ -1,0 +1,58 @@
+//! The pages that an operation sees, whoever's they are.
+
+use fulgurite_format::{Pgno, V09};
+
+use super::dirty::Dirty;
+use crate::Error;
+use crate::env::Window;
+use crate::tree::Pages;
+
+/// The pages of one snapshot, with the writer's private ones on top if it is the writer's.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PageView<'a> {
+    pub(super) window: Window<'a>,
+    pub(super) last: Pgno,
+    pub(super) dirty: Option<&'a Dirty>,
+}
+
+impl<'a> PageView<'a> {
+    /// The pages of a snapshot.
+    #[inline]
+    pub(crate) const fn of_snapshot(window: Window<'a>, last: Pgno) -> PageView<'a> {
+        PageView {
+            window,
+            last,
+            dirty: None,
+        }
+    }
+}
+
+impl<'a> Pages<'a> for PageView<'a> {
+    type Format = V09;
+
+    fn page_size(self) -> usize {
+        self.window.mapping().page_size()
+    }
+
+    fn last(self) -> Pgno {
+        self.last
+    }
+
+    #[inline(always)]
+    fn page(self, pgno: Pgno) -> Result<&'a [u8], Error> {
+        let private = self.dirty.and_then(|dirty| dirty.get(pgno));
+        let page = private.or_else(|| self.window.page(pgno));
+        page.map_or_else(|| self.run(pgno, self.window.mapping().page_size()), Ok)
+    }
+
+    fn run(self, first: Pgno, len: usize) -> Result<&'a [u8], Error> {
+        if first > self.last {
+            return Err(Error::BeyondEnd(first));
+        }
+        if let Some(bytes) = self.dirty.and_then(|dirty| dirty.get(first)) {
+            return bytes.get(..len).ok_or_else(Error::beyond_end(first));
+        }
+        // The writer may have let the map grow out of what was reserved at first.
+        self.window.mapping().current().run(first, len)
+    }
+}
