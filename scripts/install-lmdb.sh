@@ -38,9 +38,7 @@ sed -e "s|@PREFIX@|$prefix|" -e "s|@VERSION@|$version|" crates/lmdb/lmdb.pc.in \
 chmod 644 "$root/lib/pkgconfig/lmdb.pc"
 
 for tool in mdb_stat mdb_copy mdb_dump mdb_load mdb_drop; do
-    if [ -x "$target/$tool" ]; then install -s -m 755 "$target/$tool" "$root/bin/$tool"; fi
-    if [ -f "crates/lmdb-tools/man/$tool.1" ]; then
-        install -m 644 "crates/lmdb-tools/man/$tool.1" "$root/share/man/man1/$tool.1"
-    fi
+    install -s -m 755 "$target/$tool" "$root/bin/$tool"
+    install -m 644 "crates/lmdb-tools/man/$tool.1" "$root/share/man/man1/$tool.1"
 done
 echo "installed $root/lib/liblmdb.so.0"
