@@ -39,6 +39,11 @@ impl Dirty {
         self.buffers.get(&pgno).map(|bytes| &**bytes)
     }
 
+    #[inline]
+    pub(crate) fn get_mut(&mut self, pgno: Pgno) -> Option<&mut [u8]> {
+        self.buffers.get_mut(&pgno).map(|bytes| &mut **bytes)
+    }
+
     /// The buffer of a page; a copy of what `load` lends is made for one that is not in memory.
     #[inline]
     pub(crate) fn get_mut_or_load<'a>(

@@ -129,9 +129,25 @@ impl<'env> WriterPages<'env> {
         pgno > self.base_last || self.reclaimed.contains(&pgno)
     }
 
+    /// Whether so many private pages are in memory that some are to be written before more is changed.
+    #[inline]
+    pub(crate) fn is_full(&self) -> bool {
+        self.dirty.octets() > self.environment.dirty_octets_max()
+    }
+
+    /// A page that is private already and in memory.
+    #[inline]
+    pub(crate) fn private_page(&mut self, pgno: Pgno) -> Option<&mut [u8]> {
+        if self.is_private(pgno) {
+            self.dirty.get_mut(pgno)
+        } else {
+            None
+        }
+    }
+
     /// Writes private pages to their places if too many are in memory. No page may be on loan.
     pub(crate) fn spill_if_full(&mut self) -> Result<(), Error> {
-        if self.dirty.octets() > self.environment.dirty_octets_max() {
+        if self.is_full() {
             return self.write_out();
         }
         Ok(())

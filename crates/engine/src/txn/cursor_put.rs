@@ -95,6 +95,10 @@ impl WriteTxn<'_> {
         flags: PutFlags,
     ) -> Result<Done, Error> {
         let database = place.database();
+        if self.put_behind_last(database, key, value)? {
+            place.park_on(key, None);
+            return Ok(Done::Stored(false));
+        }
         let mut path = Path::new();
         let done = self.put_in(database, &mut path, key, value, flags);
         if let Err(Error::WrongKind(_)) = done {

@@ -1,11 +1,13 @@
 //! Places near the record that was stored last: what comes in order is stored without a way from the root.
 
+use fulgurite_format::{Format, NodeFlags, NodeValue, PageKind, PageMut, V09};
+
 use super::snapshot::Sealed;
 use super::write::WriteTxn;
-use crate::Error;
 use crate::env::Database;
 use crate::space::PageView;
 use crate::tree::{self, Pages, Path, Tree};
+use crate::{Error, KeyOrder};
 
 impl WriteTxn<'_> {
     /// As [`tree::seek`], but looks at the leaf of the record stored last before it goes down from the root.
@@ -43,6 +45,52 @@ impl WriteTxn<'_> {
             }
         }
         tree::seek(self.pages(), tree, key, path)
+    }
+
+    /// Stores a record behind all others where nothing but the last leaf has to be looked at or changed; `false`, with
+    /// nothing done, where there is more to it.
+    pub(super) fn put_behind_last(
+        &mut self,
+        database: Database,
+        key: &[u8],
+        value: &[u8],
+    ) -> Result<bool, Error> {
+        self.check_alive()?;
+        let page_size = self.page_size();
+        let fits = V09::leaf_node_len(key.len(), value.len()) <= V09::node_max(page_size)
+            && (1..=V09::key_max(page_size)).contains(&key.len());
+        if !fits || self.has_cursors() || self.pages.is_full() {
+            return Ok(false);
+        }
+        let Some((open, way)) = self.trees.get_mut().last_leaf(database) else {
+            return Ok(false);
+        };
+        let tree = &mut open.tree;
+        let Some(leaf) = way.path.leaf_mut().filter(|_| !tree.has_duplicates()) else {
+            return Ok(false);
+        };
+        let Some(bytes) = self.pages.private_page(leaf.pgno) else {
+            return Ok(false);
+        };
+        let Ok(mut page) = PageMut::<V09>::parse(bytes, leaf.pgno, PageKind::Leaf) else {
+            return Ok(false);
+        };
+        let count = page.view().len();
+        let Ok(last) = page.view().key(count.wrapping_sub(1)) else {
+            return Ok(false);
+        };
+        let of_its_size = tree.order != KeyOrder::Integer || last.len() == key.len();
+        if !of_its_size || tree.order.compare(key, last).is_le() {
+            return Ok(false);
+        }
+        let stored = page.insert(count, key, NodeValue::Data(value, NodeFlags(0)));
+        if stored.map_err(Error::at(leaf.pgno))? {
+            leaf.index = count;
+            tree.record.entries = tree.record.entries.saturating_add(1);
+            open.changed = true;
+            return Ok(true);
+        }
+        Ok(false)
     }
 
     /// As [`tree::last`], without going down if the record stored last is in the last leaf.

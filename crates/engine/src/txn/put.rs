@@ -23,7 +23,7 @@ impl WriteTxn<'_> {
     /// [`Error::KeyLength`], [`Error::IntegerKey`], [`Error::ValueLength`], [`Error::DuplicateLength`],
     /// [`Error::FixedSize`], [`Error::WrongKind`] change nothing; any other error ends the transaction.
     pub fn put(&mut self, database: Database, key: &[u8], value: &[u8]) -> Result<(), Error> {
-        self.put_in(database, &mut Path::new(), key, value, PutFlags::NONE)
+        self.put_with(database, key, value, PutFlags::NONE)
             .map(|_| ())
     }
 
@@ -31,23 +31,17 @@ impl WriteTxn<'_> {
     /// # Errors
     /// As [`WriteTxn::put`].
     pub fn insert(&mut self, database: Database, key: &[u8], value: &[u8]) -> Result<bool, Error> {
-        let done = self.put_in(
-            database,
-            &mut Path::new(),
-            key,
-            value,
-            PutFlags::NO_OVERWRITE,
-        )?;
-        Ok(matches!(done, Done::Stored(_)))
+        let put = self.put_with(database, key, value, PutFlags::NO_OVERWRITE)?;
+        Ok(put == Put::Stored)
     }
 
     /// Stores a value under a key greater than all others. Fills pages to the brim: the way to load sorted data.
     /// # Errors
     /// [`Error::AppendOrder`] changes nothing; otherwise as [`WriteTxn::put`].
     pub fn append(&mut self, database: Database, key: &[u8], value: &[u8]) -> Result<(), Error> {
-        match self.put_in(database, &mut Path::new(), key, value, PutFlags::APPEND)? {
-            Done::Stored(_) => Ok(()),
-            Done::Exists => Err(Error::AppendOrder),
+        match self.put_with(database, key, value, PutFlags::APPEND)? {
+            Put::Stored => Ok(()),
+            Put::Exists(_) => Err(Error::AppendOrder),
         }
     }
 
@@ -61,6 +55,9 @@ impl WriteTxn<'_> {
         value: &[u8],
         flags: PutFlags,
     ) -> Result<Put<'_>, Error> {
+        if !flags.has(PutFlags::CURRENT) && self.put_behind_last(database, key, value)? {
+            return Ok(Put::Stored);
+        }
         let mut path = Path::new();
         match self.put_in(database, &mut path, key, value, flags)? {
             Done::Stored(_) => Ok(Put::Stored),

@@ -153,6 +153,23 @@ impl Trees {
             .filter(|way| way.database == Some(database))
     }
 
+    /// That way with its tree, if it is known to lead to the last leaf.
+    #[inline]
+    pub(super) fn last_leaf(
+        &mut self,
+        database: Database,
+    ) -> Option<(&mut OpenTree, &mut LastWay)> {
+        let way = self
+            .last_way
+            .as_deref_mut()
+            .filter(|way| way.is_last && way.database == Some(database))?;
+        let open = match database.index.checked_sub(1) {
+            None => self.main.as_mut(),
+            Some(index) => self.named.get_mut(index)?.as_mut(),
+        };
+        Some((open?, way))
+    }
+
     /// Forgets that way.
     #[inline]
     pub(super) fn forget_way(&mut self) {
