@@ -360,6 +360,8 @@ impl Place {
             self.enter_key(pages, tree, Edge::First)?;
         } else {
             self.state = State::Behind;
+            // Whatever an earlier search left unset: behind the last record there are no values to miss.
+            self.value = AtValue::One;
         }
         Ok(())
     }

@@ -190,10 +190,12 @@ impl Place {
     ) -> Result<Option<Record<'t>>, Error> {
         if !tree.has_duplicates() {
             // What comes after a deleted record is not under the same key.
-            if self.deleted == Deleted::Key {
-                self.deleted = Deleted::No;
+            let deleted = std::mem::replace(&mut self.deleted, Deleted::No);
+            // In a tree that was emptied the cursor stands nowhere: it begins at the first record.
+            if deleted == Deleted::Key && self.state != State::Unset {
                 return Ok(None);
             }
+            self.deleted = deleted;
             return self.next(pages, tree);
         }
         match self.state {

@@ -18,7 +18,13 @@ pub(super) fn commit(txn: &mut WriteTxn<'_>) -> Result<(), Error> {
         store_record(txn, database, &record)?;
     }
     let main = txn.main()?;
-    if txn.pages.is_untouched() && main.record == txn.base.main {
+    // Emptying an empty main database leaves no trace but is a change all the same, with a transaction id of its own.
+    let main_changed = txn
+        .trees
+        .get_mut()
+        .get(Database::MAIN)
+        .is_some_and(|open| open.changed);
+    if txn.pages.is_untouched() && main.record == txn.base.main && !main_changed {
         return Ok(());
     }
     save_free_list(&mut txn.pages)?;

@@ -131,8 +131,6 @@ functions! {
 pub(crate) enum Order {
     /// The bytewise order upside down.
     Descending,
-    /// Bytewise with ASCII letters folded: different keys are equal.
-    FoldCase,
     /// Shorter first, bytewise within a length.
     LengthFirst,
 }
@@ -141,7 +139,6 @@ impl Order {
     fn function(self) -> CompareFn {
         match self {
             Self::Descending => descending,
-            Self::FoldCase => fold_case,
             Self::LengthFirst => length_first,
         }
     }
@@ -679,24 +676,13 @@ unsafe fn borrowed<'a>(val: *const Val) -> &'a [u8] {
 }
 
 /// # Safety
-/// As for [`borrowed`], for both; the two after it too.
+/// As for [`borrowed`], for both; the one after it too.
 unsafe extern "C" fn descending(a: *const Val, b: *const Val) -> c_int {
     // SAFETY: the caller's promise.
     let a = unsafe { borrowed(a) };
     // SAFETY: the caller's promise.
     let b = unsafe { borrowed(b) };
     b.cmp(a) as c_int
-}
-
-/// # Safety
-/// As for [`borrowed`], for both.
-unsafe extern "C" fn fold_case(a: *const Val, b: *const Val) -> c_int {
-    // SAFETY: the caller's promise.
-    let a = unsafe { borrowed(a) };
-    // SAFETY: the caller's promise.
-    let b = unsafe { borrowed(b) };
-    let fold = |s: &[u8]| s.to_ascii_lowercase();
-    fold(a).cmp(&fold(b)) as c_int
 }
 
 /// # Safety

@@ -256,17 +256,10 @@ fn database(random: &mut Random, name: Option<Vec<u8>>) -> Database {
         ),
     };
     flags |= dup_flags;
-    let orders = [Order::Descending, Order::FoldCase, Order::LengthFirst];
-    // Of keys or duplicates that are equal but not the same, which one is kept follows from how they are stored.
-    let distinct = [Order::Descending, Order::LengthFirst];
-    let own = |random: &mut Random| {
-        let orders: &[Order] = if dup_flags & DUPSORT == 0 {
-            &orders
-        } else {
-            &distinct
-        };
-        random.chance(12).then(|| *random.pick(orders))
-    };
+    let orders = [Order::Descending, Order::LengthFirst];
+    // Of keys or duplicates that are equal but not the same, which one is kept follows from how they are stored: from
+    // overflow pages on also of keys with one value.
+    let own = |random: &mut Random| random.chance(12).then(|| *random.pick(&orders));
     let key_order = if keys == KeyKind::Bytes {
         own(random)
     } else {

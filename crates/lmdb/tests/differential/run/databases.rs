@@ -251,6 +251,14 @@ impl Runner<'_> {
         })?;
         if outcome.code == 0 && del == 1 && db != 0 {
             let family = self.txns[txn].map_or(0, |t| t.family);
+            // Until this is committed nobody else may open handles: to them the database is still there.
+            self.era += 1;
+            self.opener = Some(family);
+            for txn in self.txns.iter_mut().flatten() {
+                if txn.family == family {
+                    txn.era = self.era;
+                }
+            }
             self.handle_closed(dbi, family);
             for cursor in self.cursors.iter_mut().flatten() {
                 if cursor.db == db && cursor.txn.is_none_or(|t| t < WRITERS) {

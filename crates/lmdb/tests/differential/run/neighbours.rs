@@ -10,10 +10,10 @@ use crate::compare::{Difference, Outcome};
 use crate::constants::*;
 use crate::step::{CURSORS, WRITERS};
 
-/// A key as cursors remember it. Letters are folded: keys that a custom order takes for equal must be equal here.
+/// A key as cursors remember it.
 pub(crate) fn mark(key: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
-    key.to_ascii_lowercase().hash(&mut hasher);
+    key.hash(&mut hasher);
     hasher.finish()
 }
 
