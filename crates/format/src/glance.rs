@@ -45,12 +45,13 @@ impl Checked {
     pub fn leaf_key<F: Format>(self, bytes: &[u8], index: usize) -> Option<&[u8]> {
         match self.kind() {
             PageKind::Packed(len) => {
+                // Backwards from the first item leads to the greatest of all numbers.
+                if index >= self.len() {
+                    return None;
+                }
                 let len = usize::from(len);
                 let items = bytes.get(F::HEADER_LEN..)?;
-                items
-                    .get(index * len..)?
-                    .get(..len)
-                    .filter(|_| index < self.len())
+                items.get(index * len..)?.get(..len)
             }
             PageKind::Leaf => {
                 let (header, rest) = self.node::<F>(bytes, index)?;
@@ -67,6 +68,22 @@ mod tests {
     use crate::{Page, PageKind, PageMut, Pgno, V09};
 
     use super::*;
+
+    #[test]
+    fn there_is_nothing_before_the_first_item() {
+        let mut bytes = vec![0; 4096];
+        let kind = PageKind::Packed(8);
+        let mut page = PageMut::<V09>::initialise(&mut bytes, Pgno(7), kind);
+        let nothing = crate::NodeValue::Data(b"", NodeFlags(0));
+        assert!(page.insert(0, b"8 octets", nothing).unwrap());
+        let page = Page::<V09>::parse(&bytes, Pgno(7), kind).unwrap();
+        let checked = page.checked();
+        assert_eq!(checked.leaf_key::<V09>(&bytes, 0), Some(&b"8 octets"[..]));
+        for index in [1, usize::MAX] {
+            assert_eq!(checked.leaf_key::<V09>(&bytes, index), None);
+            assert!(page.key(index).is_err());
+        }
+    }
 
     #[test]
     fn a_glance_sees_what_a_full_look_sees_or_nothing() {

@@ -361,8 +361,11 @@ impl<'a, F: Format> Page<'a, F> {
 
     #[inline]
     fn item(&self, index: usize, len: usize) -> Option<&'a [u8]> {
+        if index >= self.items {
+            return None;
+        }
         let at = F::HEADER_LEN + index * len;
-        self.bytes.get(at..at + len).filter(|_| index < self.items)
+        self.bytes.get(at..at + len)
     }
 
     /// The child that entry `index` of a branch leads to.
