@@ -105,19 +105,8 @@ pub unsafe extern "C" fn fulgurite_count_range(
     high: *const MDB_val,
     count: *mut usize,
 ) -> c_int {
-    code_of(|| {
-        // SAFETY: the caller's promise.
-        let txn = unsafe { exclusive(txn) }?;
-        let database = usable(txn, dbi)?;
-        // SAFETY: as above.
-        let range = unsafe { bounds(low, high) }?;
-        let found = match &txn.kind {
-            Kind::Read(read) => read.count_range(database, range)?,
-            Kind::Write(writer) => writer.get().count_range(database, range)?,
-        };
-        // SAFETY: as above.
-        unsafe { store(count, found as usize) }
-    })
+    // SAFETY: the caller's promise.
+    code_of(|| unsafe { count_between(txn, dbi, low, high, count, true) })
 }
 
 /// As fulgurite_count_range, but about: costs a few pages however large the range, and is mostly within a tenth of it.
@@ -133,19 +122,32 @@ pub unsafe extern "C" fn fulgurite_estimate_range(
     high: *const MDB_val,
     count: *mut usize,
 ) -> c_int {
-    code_of(|| {
-        // SAFETY: the caller's promise.
-        let txn = unsafe { exclusive(txn) }?;
-        let database = usable(txn, dbi)?;
-        // SAFETY: as above.
-        let range = unsafe { bounds(low, high) }?;
-        let found = match &txn.kind {
-            Kind::Read(read) => read.estimate_range(database, range)?,
-            Kind::Write(writer) => writer.get().estimate_range(database, range)?,
-        };
-        // SAFETY: as above.
-        unsafe { store(count, found as usize) }
-    })
+    // SAFETY: the caller's promise.
+    code_of(|| unsafe { count_between(txn, dbi, low, high, count, false) })
+}
+
+/// Counts the items of a range, exactly or about.
+unsafe fn count_between(
+    txn: *mut MDB_txn,
+    dbi: MDB_dbi,
+    low: *const MDB_val,
+    high: *const MDB_val,
+    count: *mut usize,
+    exactly: bool,
+) -> Outcome {
+    // SAFETY: the caller's promise.
+    let txn = unsafe { exclusive(txn) }?;
+    let database = usable(txn, dbi)?;
+    // SAFETY: as above.
+    let range = unsafe { bounds(low, high) }?;
+    let found = match (&txn.kind, exactly) {
+        (Kind::Read(read), true) => read.count_range(database, range)?,
+        (Kind::Read(read), false) => read.estimate_range(database, range)?,
+        (Kind::Write(writer), true) => writer.get().count_range(database, range)?,
+        (Kind::Write(writer), false) => writer.get().estimate_range(database, range)?,
+    };
+    // SAFETY: as above.
+    unsafe { store(count, found as usize) }
 }
 
 fn usable(txn: &MDB_txn, dbi: MDB_dbi) -> Outcome<Database> {

@@ -121,12 +121,6 @@ impl<'t> Cursor<'t> {
     pub fn count(&mut self) -> Result<Option<u64>, Error> {
         self.place.count(self.pages, &self.tree)
     }
-
-    /// The place without the transaction.
-    #[must_use]
-    pub fn into_place(self) -> Place {
-        self.place
-    }
 }
 
 /// A [`Place`] lent to a transaction for a move.
