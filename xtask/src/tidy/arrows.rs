@@ -10,6 +10,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("engine", &["os", "format"]),
     ("lmdb", &["engine"]),
     ("lmdb-tools", &["engine"]),
+    ("envtools", &["engine"]),
     // the directory's column, from the bytes up
     ("ber", &[]),
     ("ldap", &["ber"]),
@@ -26,11 +27,14 @@ const ARROWS: &[(&str, &[&str])] = &[
         &["config", "directory", "ldap", "schema", "store"],
     ),
     ("dirtools", &["directory", "store", "schema", "ldif"]),
-    ("cli", &["server", "dirtools", "config", "store"]),
+    (
+        "cli",
+        &["server", "dirtools", "envtools", "config", "store"],
+    ),
 ];
 
 /// Members that may name anything, and that nothing but tests may name.
-const FREE: &[&str] = &["testkit", "xtask", "bench", "fuzz", "tests"];
+const FREE: &[&str] = &["testkit", "ordeal", "xtask", "bench", "fuzz", "tests"];
 
 /// Every arrow in `cargo metadata`'s answer that the table does not have.
 pub(crate) fn faults(metadata: &Value) -> Vec<String> {

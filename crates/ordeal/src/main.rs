@@ -1,0 +1,23 @@
+//! The long runs, from the command line.
+
+use clap::Parser;
+use fulgurite_ordeal::{damage, faults, power};
+
+/// Does to a store what it must survive, and counts.
+#[derive(Debug, Parser)]
+enum Ordeal {
+    /// Every state a disk could hold after a power loss
+    Power(power::Options),
+    /// Every system call fails
+    Faults(faults::Options),
+    /// Mutated files, walked and written to
+    Damage(damage::Options),
+}
+
+fn main() -> anyhow::Result<()> {
+    match Ordeal::parse() {
+        Ordeal::Power(options) => power::run(&options),
+        Ordeal::Faults(options) => faults::run(&options),
+        Ordeal::Damage(options) => damage::run(&options),
+    }
+}
