@@ -33,6 +33,7 @@ fn main() -> ExitCode {
         Command::Serve(command) => commands::serve::run(command),
         Command::Export(command) => commands::export::run(command),
         Command::Generate(command) => commands::generate::run(command),
+        Command::Env(command) => commands::env::run(command),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -4,3 +4,11 @@
 //! takes typed options and a writer for its text.
 
 #![forbid(unsafe_code)]
+
+mod error;
+mod open;
+mod stat;
+
+pub use error::ToolError;
+pub use open::{open_read_only, options_for};
+pub use stat::stat;

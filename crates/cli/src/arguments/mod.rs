@@ -1,5 +1,7 @@
 //! The command line: every sub-command with its flags.
 
+pub(crate) mod env;
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -28,6 +30,7 @@ pub(crate) enum Command {
     Serve(Serve),
     Export(Export),
     Generate(Generate),
+    Env(env::Env),
 }
 
 /// Make a new directory out of LDIF files
