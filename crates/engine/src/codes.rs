@@ -64,7 +64,7 @@ impl Error {
             Error::WriterBusy | Error::TransactionFailed | Error::NotNested => BAD_TXN,
             Error::ReadersFull(_) => READERS_FULL,
             Error::ReadOnly => NO_ACCESS,
-            Error::EnvironmentFailed | Error::Forked | Error::LockBroken => PANIC,
+            Error::EnvironmentFailed | Error::MapLost | Error::Forked | Error::LockBroken => PANIC,
             Error::TxnidsExhausted => TXN_FULL,
         }
     }

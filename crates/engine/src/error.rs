@@ -165,6 +165,12 @@ pub enum Error {
     /// A failed meta page write left it unknown what the next opener will find.
     #[error("writing a meta page failed; close the environment and open it again")]
     EnvironmentFailed,
+    /// A page was touched that data or lock file did not have any more. What was read from it were zeros; nothing is
+    /// committed.
+    #[error(
+        "the data or lock file lost pages while it was open: somebody cut it off, or its disk failed or is full; close it everywhere and check it"
+    )]
+    MapLost,
     /// The handle was opened by the parent process.
     #[error("the environment was opened before a fork; open it anew in the child")]
     Forked,

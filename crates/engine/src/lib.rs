@@ -140,7 +140,7 @@ pub use env::{
 };
 pub use error::Error;
 pub use fulgurite_format::{DatabaseFlags, Malformed, Pgno, Txnid};
-pub use fulgurite_os::{DiskObserver, DiskStep};
+pub use fulgurite_os::{DiskObserver, DiskStep, set_bus_guard};
 pub use multimap::{Multimap, ValueKind};
 pub use order::{CustomOrder, KeyOrder};
 pub use range::{FirstValues, KeyRange, Keys, Records, Values};

@@ -4,6 +4,7 @@
 //!   DataFile   positioned writes, syncs, growth        DiskObserver   sees each of them (power-loss tests)
 //!   Map        a reservation of address space over the file; lends bytes
 //!   SharedMap  the lock file: atomic words and SharedMutex
+//!   bus_guard  a page missing in a map is zeros and a mark, not the end of the process
 //!   record_lock  advisory locks by byte, between processes
 //!   NoPipeSignal  a closed pipe is an error and no signal
 //!   prefetch     a hint that octets of a map will be read soon
@@ -12,6 +13,7 @@
 //! What this crate is not: it knows no pages, no formats, no transactions. Every raw pointer of the engine lives here
 //! or in the one module of the engine that borrows from [`Map`].
 
+mod bus_guard;
 mod disk;
 mod map;
 mod mutex;
@@ -21,6 +23,7 @@ mod process;
 mod record_lock;
 mod shared;
 
+pub use bus_guard::{any_map_is_lost, set_bus_guard};
 pub use disk::{DataFile, DiskObserver, DiskStep, FileIdentity, IS_A_DIRECTORY, SYNCHRONOUS};
 pub use map::{ADDRESS_TAKEN, Map};
 pub use mutex::{LockOutcome, NOT_RECOVERABLE, SharedMutex};

@@ -12,18 +12,21 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::mm::{Advice, MapFlags, MsyncFlags, ProtFlags, madvise, mmap, msync, munmap};
 
+use crate::bus_guard::Guard;
+
 /// The error number of [`Map::reserve_at`] when something is there already.
 pub const ADDRESS_TAKEN: i32 = libc::EEXIST;
 
 /// A shared mapping of a data file that may reach far behind the file's end.
 ///
-/// Nothing behind the end of the file may be touched (the system answers with a bus error); whoever borrows bytes
-/// has to know the file's length.
+/// Nothing behind the end of the file may be touched (the system answers with a bus error, which the guard turns into
+/// zeros); whoever borrows bytes has to know the file's length.
 #[derive(Debug)]
 pub struct Map {
     base: NonNull<u8>,
     len: usize,
     writable: bool,
+    guard: Option<Guard>,
 }
 
 // SAFETY: the mapping lives until drop; what may be read or written through it is argued at each borrow.
@@ -79,7 +82,15 @@ impl Map {
             base,
             len,
             writable,
+            guard: Guard::over(base, len, writable),
         })
+    }
+
+    /// Whether a page was touched that the file did not have any more: zeros stand there now, and what was stored there is
+    /// nowhere. Never so without a guard, see [`crate::set_bus_guard`].
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        self.guard.as_ref().is_some_and(Guard::is_lost)
     }
 
     /// Where the mapping begins.
@@ -218,6 +229,7 @@ impl Map {
 
 impl Drop for Map {
     fn drop(&mut self) {
+        drop(self.guard.take());
         // SAFETY: the mapping was made by `reserve`, and borrows of it end before `self` does.
         let _ = unsafe { munmap(self.base.as_ptr().cast(), self.len) };
     }

@@ -8,12 +8,14 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 use crate::SharedMutex;
+use crate::bus_guard::Guard;
 
 /// A shared, writable mapping of a small file. Only atomics and process-shared mutexes are ever lent from it.
 #[derive(Debug)]
 pub struct SharedMap {
     base: NonNull<u8>,
     len: usize,
+    guard: Option<Guard>,
 }
 
 // SAFETY: the mapping lives until drop and everything lent from it is safe to use from many threads at once.
@@ -31,7 +33,17 @@ impl SharedMap {
         let base = unsafe { mmap(ptr::null_mut(), len, flags, MapFlags::SHARED, file, 0) }?;
         let base = NonNull::new(base.cast::<u8>())
             .ok_or_else(|| io::Error::other("mapping at address zero"))?;
-        Ok(SharedMap { base, len })
+        Ok(SharedMap {
+            base,
+            len,
+            guard: Guard::over(base, len, true),
+        })
+    }
+
+    /// Whether a page was touched that the file did not have any more: what is stored there nobody else sees.
+    #[must_use]
+    pub fn is_lost(&self) -> bool {
+        self.guard.as_ref().is_some_and(Guard::is_lost)
     }
 
     /// Length in octets.
@@ -95,6 +107,7 @@ impl SharedMap {
 
 impl Drop for SharedMap {
     fn drop(&mut self) {
+        drop(self.guard.take());
         // SAFETY: the mapping was made by `new`, and borrows of it end before `self` does.
         let _ = unsafe { munmap(self.base.as_ptr().cast(), self.len) };
     }

@@ -172,7 +172,7 @@ impl Environment {
         self.shared.make_room(last)
     }
 
-    /// Refuses use after a fork or a failed meta write.
+    /// Refuses use after a fork, a failed meta write, or the loss of a page.
     #[inline]
     pub(crate) fn check_usable(&self) -> Result<(), Error> {
         self.shared.check_usable()

@@ -97,6 +97,19 @@ impl Mapping {
             .map_err(|_| Error::io("replacing the map")(raced()))
     }
 
+    /// Whether a page of this mapping, or of one that took its place, was touched and not there.
+    #[cold]
+    pub(super) fn is_lost(&self) -> bool {
+        let mut mapping = Some(self);
+        while let Some(one) = mapping {
+            if one.map.is_lost() {
+                return true;
+            }
+            mapping = one.next.get().map(Box::as_ref);
+        }
+        false
+    }
+
     pub(crate) fn file(&self) -> &DataFile {
         &self.file
     }

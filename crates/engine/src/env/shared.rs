@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fulgurite_format::{META_PAGES, Meta, Txnid};
-use fulgurite_os::fork_generation;
+use fulgurite_os::{any_map_is_lost, fork_generation};
 
 use super::Mapping;
 use super::map_size::MapSize;
@@ -53,14 +53,27 @@ impl Shared {
         fork_generation() == self.fork_generation
     }
 
-    /// Refuses use after a fork or a failed meta write.
+    /// Refuses use after a fork, a failed meta write, or the loss of a page.
     #[inline]
     pub(super) fn check_usable(&self) -> Result<(), Error> {
+        if any_map_is_lost() {
+            self.check_maps()?;
+        }
         if !self.is_of_this_process() {
             return Err(Error::Forked);
         }
         if self.failed.load(Ordering::Relaxed) {
             return Err(Error::EnvironmentFailed);
+        }
+        Ok(())
+    }
+
+    /// Refuses use once a page was touched that data or lock file did not have: nobody knows what else is gone, and a lock
+    /// file that others do not see protects from nothing.
+    #[cold]
+    pub(super) fn check_maps(&self) -> Result<(), Error> {
+        if self.mapping.is_lost() || self.lock.as_ref().is_some_and(LockFile::is_lost) {
+            return Err(Error::MapLost);
         }
         Ok(())
     }

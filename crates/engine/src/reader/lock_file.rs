@@ -142,6 +142,11 @@ impl LockFile {
         self.exclusive
     }
 
+    /// Whether the file was cut off below its mapping.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.map.is_lost()
+    }
+
     pub(crate) const fn slots(&self) -> u32 {
         self.slots
     }

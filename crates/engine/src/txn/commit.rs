@@ -29,6 +29,8 @@ pub(super) fn commit(txn: &mut WriteTxn<'_>) -> Result<(), Error> {
     }
     save_free_list(&mut txn.pages)?;
     let environment = txn.environment;
+    // What was changed in a map whose pages are gone would be lost in silence.
+    environment.check_usable()?;
     let other = environment
         .mapping()
         .read_meta((txn.base.txnid.0 + 1) % META_PAGES)?;
@@ -82,6 +84,8 @@ fn write_to_file(txn: &mut WriteTxn<'_>, meta: &Meta, replaced: &Meta) -> Result
     if environment.durability() != Durability::NoSync {
         environment.flush(true)?;
     }
+    // What the free list said may have been read as zeros.
+    environment.check_usable()?;
     let synchronous = environment.durability() == Durability::Full;
     let file = environment.mapping().file();
     let at = meta_place(meta, environment.mapping().page_size());
@@ -103,9 +107,12 @@ fn write_in_map(txn: &mut WriteTxn<'_>, meta: &Meta) -> Result<(), Error> {
     if environment.durability() != Durability::NoSync {
         environment.flush(waits)?;
     }
+    environment.check_usable()?;
     let mapping = environment.mapping();
     let page = meta.txnid.0 % META_PAGES;
     mapping.store_commit(meta, page)?;
+    // Was it stored where others see it?
+    environment.check_usable()?;
     if environment.durability() == Durability::Full {
         let page_size = mapping.page_size();
         mapping

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 
 use fulgurite_format::{Meta, Pgno, Txnid};
+use fulgurite_os::any_map_is_lost;
 
 use super::Snapshot;
 use super::previous;
@@ -94,6 +95,8 @@ impl<'env> ReadTxn<'env> {
             orders_set: 0,
         };
         txn.pin()?;
+        // A slot in a lock file that was cut off pins nothing.
+        environment.check_usable()?;
         Ok(txn)
     }
 
@@ -121,7 +124,9 @@ impl<'env> ReadTxn<'env> {
         }
         // The old snapshot may be gone from here on: without a main tree nothing can be read.
         self.trees.get_mut().clear();
-        let pinned = self.pin();
+        let pinned = self
+            .pin()
+            .and_then(|()| self.core.environment.check_usable());
         self.is_reset = false;
         if pinned.is_err() {
             self.core.let_go();
@@ -259,6 +264,18 @@ impl<'env> ReadTxn<'env> {
 }
 
 impl ReadTxn<'_> {
+    /// Refuses to read after a reset, and after the loss of a page.
+    #[inline]
+    fn check_readable(&self) -> Result<(), Error> {
+        if self.is_reset {
+            return Err(Error::TransactionFailed);
+        }
+        if any_map_is_lost() {
+            self.core.environment.check_usable()?;
+        }
+        Ok(())
+    }
+
     #[cold]
     #[inline(never)]
     fn load_tree(&self, database: Database) -> Result<Tree, Error> {
@@ -298,9 +315,7 @@ impl Sealed for ReadTxn<'_> {
 
     #[inline]
     fn tree(&self, database: Database) -> Result<Tree, Error> {
-        if self.is_reset {
-            return Err(Error::TransactionFailed);
-        }
+        self.check_readable()?;
         let known = self.trees.borrow().known(database);
         match known {
             Some(tree) => Ok(tree),
@@ -318,9 +333,7 @@ impl Sealed for ReadTxn<'_> {
         database: Database,
         work: impl FnOnce(&Tree) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        if self.is_reset {
-            return Err(Error::TransactionFailed);
-        }
+        self.check_readable()?;
         if let Some(open) = self.trees.borrow().get(database) {
             return work(&open.tree);
         }

@@ -21,6 +21,7 @@ mod fixtures_duplicates;
 mod flips;
 mod killed;
 mod limits;
+mod lost_pages;
 mod narrow;
 mod nested;
 mod peer;

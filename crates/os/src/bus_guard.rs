@@ -1,0 +1,218 @@
+//! Bus errors inside our mappings: octets of zero and a mark, in place of the end of the process.
+//!
+//! A page of a mapped file may turn out not to be there: somebody cut the file off, its disk fails, or it is full and the
+//! page was never written. The system then sends SIGBUS to the thread that touched it. Here that thread gets fresh
+//! memory of zeros at the place instead, and the mapping is marked as lost: what is read from it is checked like any damaged
+//! page, and whoever asks [`any_map_is_lost`] learns that the mapping must not be trusted any more.
+//!
+//! ```text
+//!   SIGBUS at an address ---> in one of our maps?  --yes-->  zeros there, marked lost, the thread goes on
+//!                                    '--no-->  whoever handled the signal before us, or the system's default
+//! ```
+
+use std::ffi::{c_int, c_void};
+use std::mem::MaybeUninit;
+use std::ptr::{self, NonNull};
+use std::sync::Once;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
+
+use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
+
+/// Whether new mappings are guarded.
+static ENABLED: AtomicBool = AtomicBool::new(true);
+/// Whether any mapping of this process, past or present, has lost a page.
+static ANY_LOST: AtomicBool = AtomicBool::new(false);
+/// The guarded places; the handler walks them, so none is ever freed.
+static PLACES: AtomicPtr<Place> = AtomicPtr::new(ptr::null_mut());
+/// What handled the signal before us.
+static PREVIOUS: AtomicPtr<libc::sigaction> = AtomicPtr::new(ptr::null_mut());
+
+/// After so many lost pages at a place twice as many are given up at a time: a process may have only so many mappings.
+const FAULTS_PER_DOUBLING: usize = 16;
+/// No more system pages than that are given up at a time.
+const PAGES_MAX: usize = 4096;
+
+/// Turns the guard on or off for mappings made from now on; it is on unless this says otherwise. With it, the first
+/// mapping installs a handler of SIGBUS for the process, which hands on what is none of its business.
+pub fn set_bus_guard(on: bool) {
+    ENABLED.store(on, Ordering::SeqCst);
+}
+
+/// Whether a page of any mapping of this process was found missing. Costs a load.
+#[must_use]
+#[inline]
+pub fn any_map_is_lost() -> bool {
+    ANY_LOST.load(Ordering::Relaxed)
+}
+
+/// One stretch of addresses that is guarded, or was, or will be.
+#[derive(Debug)]
+struct Place {
+    taken: AtomicBool,
+    /// 0 while nothing is guarded here.
+    start: AtomicUsize,
+    end: AtomicUsize,
+    writable: AtomicBool,
+    faults: AtomicUsize,
+    next: *mut Place,
+}
+
+/// The guard of one mapping; ends when dropped, which must happen before the mapping does.
+#[derive(Debug)]
+pub(crate) struct Guard(&'static Place);
+
+impl Guard {
+    /// Guards `len` octets from `base` on; `None` if guards are turned off.
+    pub(crate) fn over(base: NonNull<u8>, len: usize, writable: bool) -> Option<Guard> {
+        if !ENABLED.load(Ordering::SeqCst) {
+            return None;
+        }
+        install();
+        let place = free_place();
+        place.faults.store(0, Ordering::Relaxed);
+        place.writable.store(writable, Ordering::Relaxed);
+        let start = base.addr().get();
+        place.end.store(start.saturating_add(len), Ordering::SeqCst);
+        place.start.store(start, Ordering::SeqCst);
+        Some(Guard(place))
+    }
+
+    /// Whether a page was missing here.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.0.faults.load(Ordering::SeqCst) > 0
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.0.start.store(0, Ordering::SeqCst);
+        self.0.taken.store(false, Ordering::SeqCst);
+    }
+}
+
+fn free_place() -> &'static Place {
+    let mut next = PLACES.load(Ordering::Acquire);
+    // SAFETY: places are never freed, and `next` never changes once a place is in the list.
+    while let Some(place) = unsafe { next.as_ref() } {
+        if !place.taken.swap(true, Ordering::SeqCst) {
+            return place;
+        }
+        next = place.next;
+    }
+    let place = Box::leak(Box::new(Place {
+        taken: AtomicBool::new(true),
+        start: AtomicUsize::new(0),
+        end: AtomicUsize::new(0),
+        writable: AtomicBool::new(false),
+        faults: AtomicUsize::new(0),
+        next: PLACES.load(Ordering::Acquire),
+    }));
+    let at = ptr::from_mut(place);
+    while let Err(found) =
+        PLACES.compare_exchange(place.next, at, Ordering::AcqRel, Ordering::Acquire)
+    {
+        place.next = found;
+    }
+    place
+}
+
+/// Installs the handler, once.
+fn install() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let mut previous = MaybeUninit::<libc::sigaction>::zeroed();
+        // SAFETY: asks only; `previous` is large enough.
+        let asked = unsafe { libc::sigaction(libc::SIGBUS, ptr::null(), previous.as_mut_ptr()) };
+        if asked != 0 {
+            return;
+        }
+        // SAFETY: the system has filled it in, and zeros are a valid value too.
+        let previous = unsafe { previous.assume_init() };
+        PREVIOUS.store(Box::leak(Box::new(previous)), Ordering::SeqCst);
+        // SAFETY: zeros are a valid value: no flags, an empty mask, the default action.
+        let mut ours = unsafe { MaybeUninit::<libc::sigaction>::zeroed().assume_init() };
+        let handler: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) = on_bus_error;
+        ours.sa_sigaction = handler as usize;
+        // On the alternative stack where a thread has one: its own may be small.
+        ours.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART;
+        // SAFETY: the handler keeps to what is allowed in one: atomics and system calls.
+        unsafe { libc::sigaction(libc::SIGBUS, &raw const ours, ptr::null_mut()) };
+    });
+}
+
+extern "C" fn on_bus_error(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: the system passes a filled-in structure to handlers installed with SA_SIGINFO.
+    let code = unsafe { (*info).si_code };
+    // What a process sent has no address.
+    if code > 0 {
+        // SAFETY: a fault's structure has the address.
+        let address = unsafe { (*info).si_addr() }.addr();
+        if give_zeros(address) {
+            return;
+        }
+    }
+    hand_on(signal, code, info, context);
+}
+
+/// Puts zeros where a page is missing, if that is in one of our maps.
+fn give_zeros(address: usize) -> bool {
+    let mut next = PLACES.load(Ordering::Acquire);
+    // SAFETY: places are never freed.
+    while let Some(place) = unsafe { next.as_ref() } {
+        let start = place.start.load(Ordering::SeqCst);
+        let end = place.end.load(Ordering::SeqCst);
+        if start != 0 && start <= address && address < end {
+            return fill(place, address, end);
+        }
+        next = place.next;
+    }
+    false
+}
+
+fn fill(place: &Place, address: usize, end: usize) -> bool {
+    let faults = place.faults.fetch_add(1, Ordering::SeqCst);
+    ANY_LOST.store(true, Ordering::SeqCst);
+    let page_size = crate::page_size();
+    let first = address - address % page_size;
+    let pages = 1 << (faults / FAULTS_PER_DOUBLING).min(PAGES_MAX.ilog2() as usize);
+    let len = (pages * page_size).min((end - first).next_multiple_of(page_size));
+    let mut protection = ProtFlags::READ;
+    if place.writable.load(Ordering::Relaxed) {
+        protection |= ProtFlags::WRITE;
+    }
+    let at = ptr::without_provenance_mut(first);
+    let flags = MapFlags::PRIVATE | MapFlags::FIXED | MapFlags::NORESERVE;
+    // SAFETY: replaces pages of a mapping that is ours and alive, for its guard is; nothing else lies there.
+    unsafe { mmap_anonymous(at, len, protection, flags) }.is_ok()
+}
+
+/// Lets whoever was there before us handle the signal.
+fn hand_on(signal: c_int, code: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
+    // SAFETY: leaked, so it lives as long as the process.
+    let previous = unsafe { PREVIOUS.load(Ordering::SeqCst).as_ref() };
+    let action = previous.map_or(libc::SIG_DFL, |previous| previous.sa_sigaction);
+    let is_sent = code <= 0;
+    match action {
+        libc::SIG_IGN if is_sent => {}
+        libc::SIG_DFL | libc::SIG_IGN => {
+            // SAFETY: the default action is always allowed.
+            unsafe { libc::signal(signal, libc::SIG_DFL) };
+            if is_sent {
+                // SAFETY: may be called in handlers; the signal arrives when this one returns.
+                unsafe { libc::raise(signal) };
+            }
+            // What touched a missing page touches it again, and then ends the process.
+        }
+        handler if previous.is_some_and(|p| p.sa_flags & libc::SA_SIGINFO != 0) => {
+            type Full = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);
+            // SAFETY: the system kept this as a handler of three arguments.
+            let handler = unsafe { std::mem::transmute::<usize, Full>(handler) };
+            handler(signal, info, context);
+        }
+        handler => {
+            // SAFETY: the system kept this as a handler of one argument.
+            let handler = unsafe { std::mem::transmute::<usize, extern "C" fn(c_int)>(handler) };
+            handler(signal);
+        }
+    }
+}
