@@ -5,6 +5,7 @@
 //!   Map        a reservation of address space over the file; lends bytes
 //!   SharedMap  the lock file: atomic words and SharedMutex
 //!   bus_guard  a page missing in a map is zeros and a mark, not the end of the process
+//!   Word       what can be done with a shared word: an atomic, or that of a model checker
 //!   record_lock  advisory locks by byte, between processes
 //!   NoPipeSignal  a closed pipe is an error and no signal
 //!   prefetch     a hint that octets of a map will be read soon
@@ -22,6 +23,7 @@ mod prefetch;
 mod process;
 mod record_lock;
 mod shared;
+mod word;
 
 pub use bus_guard::{any_map_is_lost, set_bus_guard};
 pub use disk::{DataFile, DiskObserver, DiskStep, FileIdentity, IS_A_DIRECTORY, SYNCHRONOUS};
@@ -32,3 +34,4 @@ pub use prefetch::{CACHE_LINE, prefetch};
 pub use process::{address_space_is_limited, fork_generation, page_size, process_id, thread_word};
 pub use record_lock::{LockKind, is_locked_by_other, lock_byte_wait, try_lock_byte, unlock_byte};
 pub use shared::SharedMap;
+pub use word::{Word, load_words, store_words};

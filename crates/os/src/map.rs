@@ -8,8 +8,9 @@
 use std::fs::File;
 use std::io;
 use std::ptr::{self, NonNull};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 
+use crate::word::{load_words, store_words};
 use rustix::mm::{Advice, MapFlags, MsyncFlags, ProtFlags, madvise, mmap, msync, munmap};
 
 use crate::bus_guard::Guard;
@@ -164,13 +165,13 @@ impl Map {
     #[inline]
     pub unsafe fn copy_words(&self, offset: usize, octets: &mut [u8]) {
         let first = self.words(offset, octets.len() / 8);
-        for (index, octets) in octets.chunks_exact_mut(8).enumerate() {
+        let words = (0..octets.len() / 8).map(|index| {
             // SAFETY: inside the reservation, just checked.
             let at = unsafe { first.add(index) };
             // SAFETY: aligned, inside the file by the caller's promise, and only ever accessed atomically.
-            let word = unsafe { AtomicU64::from_ptr(at.as_ptr()) };
-            octets.copy_from_slice(&word.load(Ordering::Acquire).to_ne_bytes());
-        }
+            unsafe { AtomicU64::from_ptr(at.as_ptr()) }
+        });
+        load_words(words, octets);
     }
 
     /// Stores words one after the other, so that whoever sees the last one sees them all.
@@ -182,12 +183,13 @@ impl Map {
     pub unsafe fn store_words(&self, offset: usize, words: &[u64]) {
         assert!(self.writable, "storing through a read-only mapping");
         let first = self.words(offset, words.len());
-        for (index, word) in words.iter().enumerate() {
+        let places = (0..words.len()).map(|index| {
             // SAFETY: inside the reservation, just checked.
             let at = unsafe { first.add(index) };
             // SAFETY: aligned, inside the file by the caller's promise, and only ever accessed atomically.
-            unsafe { AtomicU64::from_ptr(at.as_ptr()) }.store(*word, Ordering::Release);
-        }
+            unsafe { AtomicU64::from_ptr(at.as_ptr()) }
+        });
+        store_words(places, words);
     }
 
     /// Where so many words begin.

@@ -3,7 +3,7 @@
 use fulgurite_format::Txnid;
 
 use super::Environment;
-use crate::reader::LockFile;
+use crate::reader::{LockFile, SlotTable};
 use crate::{Error, Stat};
 
 /// Facts about an environment.

@@ -10,7 +10,7 @@ use super::Mapping;
 use super::map_size::MapSize;
 use super::registry::Registration;
 use crate::Error;
-use crate::reader::LockFile;
+use crate::reader::{LockFile, SlotTable};
 
 /// How often a reader tries to catch a meta page that writers keep replacing under it.
 pub(super) const ATTEMPTS: usize = 1000;
@@ -114,12 +114,7 @@ impl Shared {
                 // The first opener of all may be a reader that could not publish the id.
                 return self.mapping().newest_meta();
             }
-            let meta = self.mapping().meta_of(id);
-            // The page that `id` is on is written again by the second commit after it, at the earliest once the first
-            // one has been published: if that has not happened yet, all words belong together.
-            if lock.last_txnid() == id
-                && let Some(meta) = meta?
-            {
+            if let Some(meta) = lock.read_settled(id, || self.mapping().meta_of(id))? {
                 return Ok(meta);
             }
         }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 
 use super::shared::Shared;
 use crate::Error;
-use crate::reader::{LockFile, Slot};
+use crate::reader::{LockFile, Slot, SlotTable};
 
 thread_local! {
     static SLOTS: RefCell<ThreadSlots> = const { RefCell::new(ThreadSlots(Vec::new())) };

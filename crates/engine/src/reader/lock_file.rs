@@ -16,7 +16,7 @@ use fulgurite_os::{
     LockKind, LockOutcome, SharedMap, SharedMutex, lock_byte_wait, process_id, try_lock_byte,
 };
 
-use super::Ownership;
+use super::{Ownership, SlotTable};
 use crate::Error;
 
 /// The octet whose lock says that somebody has the environment open.
@@ -109,12 +109,8 @@ impl LockFile {
         self.map
             .word32(lockfile::FORMAT_AT)
             .store(lockfile::FORMAT, Ordering::SeqCst);
-        self.map
-            .word64(lockfile::LAST_TXNID_AT)
-            .store(0, Ordering::SeqCst);
-        self.map
-            .word32(lockfile::USED_SLOTS_AT)
-            .store(0, Ordering::SeqCst);
+        self.store_last_txnid(Txnid(0));
+        self.used_slots_word().store(0, Ordering::SeqCst);
         Ok(())
     }
 
@@ -145,25 +141,6 @@ impl LockFile {
     /// Whether the file was cut off below its mapping.
     pub(crate) fn is_lost(&self) -> bool {
         self.map.is_lost()
-    }
-
-    pub(crate) const fn slots(&self) -> u32 {
-        self.slots
-    }
-
-    /// The id of the last committed transaction.
-    pub(crate) fn last_txnid(&self) -> Txnid {
-        Txnid(
-            self.map
-                .word64(lockfile::LAST_TXNID_AT)
-                .load(Ordering::SeqCst),
-        )
-    }
-
-    pub(crate) fn store_last_txnid(&self, id: Txnid) {
-        self.map
-            .word64(lockfile::LAST_TXNID_AT)
-            .store(id.0, Ordering::SeqCst);
     }
 
     pub(crate) fn writer_mutex(&self) -> SharedMutex<'_> {
@@ -207,11 +184,7 @@ impl Drop for LockFile {
             std::mem::forget(Arc::clone(&self.file));
             return;
         }
-        for index in 0..self.used_slots() {
-            if self.slot_pid(index) == self.pid {
-                self.set_slot_pid(index, 0);
-            }
-        }
+        self.free_slots_of_processes(&[self.pid]);
     }
 }
 

@@ -4,9 +4,10 @@ mod lock_file;
 mod ownership;
 mod slots;
 mod stale;
+mod table;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use lock_file::{LockFile, LockOpenError, broken};
 use ownership::{Holder, Ownership};
-pub(crate) use slots::Slot;
+pub(crate) use table::{Slot, SlotTable, may_be_reused};

@@ -8,14 +8,16 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use fulgurite_os::Word;
+
 /// The state of a slot in this process; on a cache line of its own, because readers on other cores change theirs.
 #[derive(Debug, Default)]
 #[repr(align(64))]
-pub(super) struct Ownership(AtomicU64);
+pub(crate) struct Ownership<W = AtomicU64>(W);
 
 /// Whom a slot in use goes back to when its transaction ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Holder {
+pub(crate) enum Holder {
     /// The process's stock.
     Stock,
     /// All processes.
@@ -44,7 +46,7 @@ const fn kind(state: u64) -> u64 {
     state & ((1 << KIND_BITS) - 1)
 }
 
-impl Ownership {
+impl<W: Word<u64>> Ownership<W> {
     /// Takes a slot of the stock that is idle.
     pub(super) fn claim_stock(&self) -> bool {
         self.0.load(Ordering::Relaxed) == STOCK_IDLE && self.step(STOCK_IDLE, STOCK_BUSY)

@@ -4,7 +4,7 @@ use std::os::fd::AsFd;
 
 use fulgurite_os::is_locked_by_other;
 
-use super::LockFile;
+use super::{LockFile, SlotTable};
 use crate::Error;
 
 impl LockFile {
@@ -19,26 +19,16 @@ impl LockFile {
     /// As [`LockFile::clear_stale`], with the reader mutex held: no process can take a dead one's id meanwhile.
     pub(super) fn clear_stale_locked(&self) -> Result<usize, Error> {
         let dead = self.dead_pids()?;
-        let mut cleared = 0;
-        for index in 0..self.used_slots() {
-            if dead.contains(&self.slot_pid(index)) {
-                self.set_slot_pid(index, 0);
-                cleared += 1;
-            }
-        }
-        Ok(cleared)
+        Ok(self.free_slots_of_processes(&dead))
     }
 
     /// Process ids in the table whose octet nobody holds locked. Our own is never among them.
     fn dead_pids(&self) -> Result<Vec<u32>, Error> {
-        let mut pids: Vec<u32> = (0..self.used_slots())
-            .map(|index| self.slot_pid(index))
-            .filter(|&pid| pid != 0 && pid != self.pid)
-            .collect();
-        pids.sort_unstable();
-        pids.dedup();
         let mut dead = Vec::new();
-        for pid in pids {
+        for pid in self.slot_pids() {
+            if pid == self.pid {
+                continue;
+            }
             let alive = is_locked_by_other(self.file.as_fd(), u64::from(pid))
                 .map_err(Error::io("looking for dead readers"))?;
             if !alive {

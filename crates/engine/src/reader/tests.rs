@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use fulgurite_format::{Txnid, lockfile};
 
-use super::LockFile;
+use super::{LockFile, SlotTable};
 use crate::Error;
 
 fn open(slots: u32) -> (tempfile::TempDir, LockFile) {

@@ -11,6 +11,7 @@ use super::pool::Pool;
 use super::view::PageView;
 use crate::Error;
 use crate::env::{Environment, Window};
+use crate::reader::may_be_reused;
 use crate::tree::{self, Pages, PagesMut, Path, Tree};
 
 /// A search for a run reads at most so many free page numbers before it takes fresh pages instead: what is read has to
@@ -199,7 +200,7 @@ impl<'env> WriterPages<'env> {
             },
         })?;
         let id = Txnid(u64::from_ne_bytes(key));
-        if id >= oldest || self.taken.last().is_some_and(|taken| id <= *taken) {
+        if !may_be_reused(id, oldest) || self.taken.last().is_some_and(|taken| id <= *taken) {
             return Ok(false);
         }
         let value = crate::value::value_of(view, leaf.pgno, &node)?;

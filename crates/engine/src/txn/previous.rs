@@ -2,7 +2,7 @@
 
 use fulgurite_format::{META_PAGES, Meta};
 
-use crate::reader::{LockFile, Slot};
+use crate::reader::{LockFile, Slot, SlotTable};
 use crate::{Environment, Error};
 
 /// How often the meta page is looked for that writers keep replacing.

@@ -11,7 +11,7 @@ use super::snapshot::Sealed;
 use super::trees::{self, Trees};
 use crate::cursor::{Place, Record, Stride};
 use crate::env::{Database, Window};
-use crate::reader::Slot;
+use crate::reader::{Slot, SlotTable};
 use crate::space::PageView;
 use crate::tree::Tree;
 use crate::{CustomOrder, Environment, Error};
@@ -248,12 +248,7 @@ impl<'env> ReadTxn<'env> {
                 lock.pin_at(slot, meta.txnid);
                 return Ok(meta);
             }
-            let meta = mapping.meta_of(id);
-            // The page that `id` is on is written again by the second commit after it, at the earliest once the first
-            // one has been published: if that has not happened yet, all words belong together.
-            if lock.last_txnid() == id
-                && let Some(meta) = meta?
-            {
+            if let Some(meta) = lock.read_settled(id, || mapping.meta_of(id))? {
                 return Ok(meta);
             }
         }

@@ -13,7 +13,7 @@ use super::trees::{self, Trees};
 use super::{Snapshot, commit};
 use crate::cursor::CursorTable;
 use crate::env::Database;
-use crate::reader::{LockFile, broken};
+use crate::reader::{LockFile, SlotTable, broken};
 use crate::space::{PageView, WriterPages, free_tree};
 use crate::tree::{self, Tree};
 use crate::{Environment, Error};

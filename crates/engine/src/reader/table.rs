@@ -1,0 +1,233 @@
+//! The protocol between readers and writers: what is done with the shared words of the lock file, and in which order.
+//!
+//! ```text
+//!   reader   last id -> own slot, full fence, last id again: the same?      pages of that snapshot are safe
+//!   writer   full fence, all slots: the oldest?                             older pages may be used again
+//!            ... pages, meta page, last id
+//! ```
+//!
+//! It knows neither files nor mappings, so the models of a model checker run this very code.
+
+use std::sync::atomic::{Ordering, fence};
+
+use fulgurite_format::{Txnid, lockfile};
+use fulgurite_os::Word;
+
+use super::{Holder, Ownership};
+
+/// A reader slot of this process; while one holds it, nobody else uses it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Slot(pub(super) u32);
+
+/// Whether pages that transaction `freed_by` had no more use for may be used again, when readers have `oldest` or newer
+/// snapshots: none of them sees these pages, nor does the snapshot before the last commit, to which a crash may lead back.
+#[inline]
+pub(crate) fn may_be_reused(freed_by: Txnid, oldest: Txnid) -> bool {
+    freed_by < oldest
+}
+
+/// The shared words, and the steps of the protocol on them.
+pub(crate) trait SlotTable {
+    type Word32: Word<u32>;
+    type Word64: Word<u64>;
+
+    /// How many slots there is room for.
+    fn slots(&self) -> u32;
+    /// The id of the last committed transaction.
+    fn last_txnid_word(&self) -> &Self::Word64;
+    /// How many slots have ever been used.
+    fn used_slots_word(&self) -> &Self::Word32;
+    /// What a slot pins.
+    fn txnid_word(&self, index: u32) -> &Self::Word64;
+    /// Whose process a slot is; 0 for nobody's.
+    fn pid_word(&self, index: u32) -> &Self::Word32;
+    /// Whose thread a slot is.
+    fn thread_word(&self, index: u32) -> &Self::Word64;
+    /// What this process has to do with a slot.
+    fn owned(&self, index: u32) -> Option<&Ownership<Self::Word64>>;
+    /// How the calling thread is named in slots.
+    fn this_thread(&self) -> u64;
+
+    /// Keeps what is before it, in this thread, before what is behind it, for all threads that do likewise.
+    #[inline]
+    fn full_fence(&self) {
+        fence(Ordering::SeqCst);
+    }
+
+    /// The id of the last committed transaction.
+    #[inline]
+    fn last_txnid(&self) -> Txnid {
+        Txnid(self.last_txnid_word().load(Ordering::SeqCst))
+    }
+
+    /// Publishes a commit.
+    fn store_last_txnid(&self, id: Txnid) {
+        self.last_txnid_word().store(id.0, Ordering::SeqCst);
+    }
+
+    /// Pins the newest snapshot; returns its id. Takes no lock: writes the id, then looks whether it is still the
+    /// newest, so that no writer can have missed the slot.
+    #[inline]
+    fn pin(&self, slot: Slot) -> Txnid {
+        let word = self.txnid_word(slot.0);
+        loop {
+            let id = self.last_txnid();
+            // Stored by an exchange, which is a full fence: either the next writer, who has such a fence before it looks
+            // at the slots, sees this one; or the id it follows is seen here.
+            word.swap(id.0, Ordering::SeqCst);
+            if self.last_txnid() == id {
+                return id;
+            }
+        }
+    }
+
+    /// What the slot pins.
+    #[inline]
+    fn pinned(&self, slot: Slot) -> Txnid {
+        Txnid(self.txnid_word(slot.0).load(Ordering::Relaxed))
+    }
+
+    /// Pins a given snapshot: one that no writer reuses pages of before it has looked at the slots again.
+    #[inline]
+    fn pin_at(&self, slot: Slot, id: Txnid) {
+        self.txnid_word(slot.0).swap(id.0, Ordering::SeqCst);
+    }
+
+    /// Lets go of the snapshot but keeps the slot.
+    #[inline]
+    fn unpin(&self, slot: Slot) {
+        // All reads of the snapshot come before this, so nothing of it is reused under them.
+        self.txnid_word(slot.0)
+            .store(lockfile::IDLE, Ordering::Release);
+    }
+
+    /// What `read` finds of the meta page that commit `id` wrote; `None` if that may have been half of another's.
+    #[inline]
+    fn read_settled<M, E>(
+        &self,
+        id: Txnid,
+        read: impl FnOnce() -> Result<Option<M>, E>,
+    ) -> Result<Option<M>, E> {
+        let found = read();
+        // The page that `id` is on is written again by the second commit after it, at the earliest once the first one
+        // has been published: if that has not happened yet, all words belong together.
+        if self.last_txnid() == id {
+            found
+        } else {
+            Ok(None)
+        }
+    }
+
+    /// The oldest snapshot that a reader of any process uses, if it is older than `limit`; else `limit`.
+    fn oldest_reader(&self, limit: Txnid) -> Txnid {
+        self.full_fence();
+        (0..self.used_slots())
+            .filter(|&index| self.slot_pid(index) != 0)
+            .map(|index| self.txnid_word(index).load(Ordering::SeqCst))
+            .fold(limit, |oldest, id| oldest.min(Txnid(id)))
+    }
+
+    /// Slots ever used, never more than the file has.
+    fn used_slots(&self) -> u32 {
+        self.used_slots_word()
+            .load(Ordering::SeqCst)
+            .min(self.slots())
+    }
+
+    fn slot_pid(&self, index: u32) -> u32 {
+        self.pid_word(index).load(Ordering::SeqCst)
+    }
+
+    fn set_slot_pid(&self, index: u32, pid: u32) {
+        self.pid_word(index).store(pid, Ordering::SeqCst);
+    }
+
+    /// Enters this thread of process `pid` into a free slot, if there is one. The reader mutex is held.
+    fn enter_free_slot(&self, pid: u32, holder: Holder) -> Option<Slot> {
+        let used = self.used_slots();
+        let index = (0..used)
+            .find(|&index| self.slot_pid(index) == 0)
+            .or((used < self.slots()).then_some(used))?;
+        self.set_slot_pid(index, 0);
+        self.txnid_word(index)
+            .store(lockfile::IDLE, Ordering::SeqCst);
+        self.thread_word(index)
+            .store(self.this_thread(), Ordering::SeqCst);
+        if index == used {
+            self.used_slots_word().store(index + 1, Ordering::SeqCst);
+        }
+        if let Some(owned) = self.owned(index) {
+            owned.take(holder);
+        }
+        self.set_slot_pid(index, pid);
+        Some(Slot(index))
+    }
+
+    /// Takes a slot of this process's stock, unless it is in use.
+    #[inline]
+    fn claim_stock(&self, index: u32) -> bool {
+        self.owned(index).is_some_and(Ownership::claim_stock)
+    }
+
+    /// Takes the slot that is bound to the calling thread; `false` if a transaction has it.
+    #[inline]
+    fn claim_bound(&self, slot: Slot, handle: u64) -> bool {
+        self.owned(slot.0)
+            .is_some_and(|owned| owned.claim_bound(handle))
+    }
+
+    /// Gives a slot back to whom it belongs; it pins nothing any more.
+    #[inline]
+    fn give_back(&self, slot: Slot) {
+        self.unpin(slot);
+        let is_own_thread =
+            || self.thread_word(slot.0).load(Ordering::Relaxed) == self.this_thread();
+        if let Some(owned) = self.owned(slot.0)
+            && owned.give_back(is_own_thread)
+        {
+            self.set_slot_pid(slot.0, 0);
+        }
+    }
+
+    /// Ends the bond of a slot with the calling thread.
+    fn leave(&self, slot: Slot, handle: u64) {
+        if self.owned(slot.0).is_some_and(|owned| owned.leave(handle)) {
+            self.set_slot_pid(slot.0, 0);
+        }
+    }
+
+    /// Frees what the process keeps for later: another handle of it needs a slot of its own.
+    fn give_up_stock(&self) {
+        for index in 0..self.used_slots() {
+            if self.claim_stock(index)
+                && let Some(owned) = self.owned(index)
+            {
+                owned.take(Holder::Once);
+                self.give_back(Slot(index));
+            }
+        }
+    }
+
+    /// The processes that have slots, each once.
+    fn slot_pids(&self) -> Vec<u32> {
+        let mut pids: Vec<u32> = (0..self.used_slots())
+            .map(|index| self.slot_pid(index))
+            .filter(|&pid| pid != 0)
+            .collect();
+        pids.sort_unstable();
+        pids.dedup();
+        pids
+    }
+
+    /// Frees the slots of some processes; returns how many. The reader mutex is held, if they can still take any.
+    fn free_slots_of_processes(&self, pids: &[u32]) -> usize {
+        let mut freed = 0;
+        for index in 0..self.used_slots() {
+            if pids.contains(&self.slot_pid(index)) {
+                self.set_slot_pid(index, 0);
+                freed += 1;
+            }
+        }
+        freed
+    }
+}

@@ -1,0 +1,76 @@
+//! What can be done with a shared word, so that code on words also runs on those of a model checker.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// A word that other threads and processes change at the same time.
+///
+/// Code that is generic over it is compiled to the same instructions as on the atomics themselves, and can be run on words
+/// of a model checker, which tries the orders that this machine never shows.
+pub trait Word<T> {
+    /// As [`AtomicU64::load`].
+    fn load(&self, order: Ordering) -> T;
+    /// As [`AtomicU64::store`].
+    fn store(&self, value: T, order: Ordering);
+    /// As [`AtomicU64::swap`].
+    fn swap(&self, value: T, order: Ordering) -> T;
+    /// As [`AtomicU64::compare_exchange`].
+    /// # Errors
+    /// What stands there instead of `current`.
+    fn compare_exchange(
+        &self,
+        current: T,
+        new: T,
+        success: Ordering,
+        failure: Ordering,
+    ) -> Result<T, T>;
+}
+
+macro_rules! words {
+    ($($atomic:ty: $value:ty),*) => {$(
+        impl Word<$value> for $atomic {
+            #[inline(always)]
+            fn load(&self, order: Ordering) -> $value {
+                <$atomic>::load(self, order)
+            }
+
+            #[inline(always)]
+            fn store(&self, value: $value, order: Ordering) {
+                <$atomic>::store(self, value, order);
+            }
+
+            #[inline(always)]
+            fn swap(&self, value: $value, order: Ordering) -> $value {
+                <$atomic>::swap(self, value, order)
+            }
+
+            #[inline(always)]
+            fn compare_exchange(
+                &self,
+                current: $value,
+                new: $value,
+                success: Ordering,
+                failure: Ordering,
+            ) -> Result<$value, $value> {
+                <$atomic>::compare_exchange(self, current, new, success, failure)
+            }
+        }
+    )*};
+}
+
+words!(AtomicU32: u32, AtomicU64: u64);
+
+/// Copies words that others may be changing; whoever sees one that was stored also sees what was stored before it.
+#[inline(always)]
+pub fn load_words<'w, W: Word<u64> + 'w>(words: impl Iterator<Item = &'w W>, octets: &mut [u8]) {
+    for (word, octets) in words.zip(octets.chunks_exact_mut(8)) {
+        octets.copy_from_slice(&word.load(Ordering::Acquire).to_ne_bytes());
+    }
+}
+
+/// Stores words one after the other, so that whoever sees the last one sees them all.
+#[inline(always)]
+pub fn store_words<'w, W: Word<u64> + 'w>(words: impl Iterator<Item = &'w W>, values: &[u64]) {
+    for (word, value) in words.zip(values) {
+        word.store(*value, Ordering::Release);
+    }
+}
