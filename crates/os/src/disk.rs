@@ -9,6 +9,8 @@ use std::sync::Arc;
 
 use rustix::fs::fdatasync;
 
+use crate::Map;
+
 /// Sees every change of a data file in order, before it happens: a test rebuilds from it what a power loss leaves.
 pub trait DiskObserver: Send + Sync {
     /// `bytes` are about to be written at `offset`; `synchronous` writes are durable when they return.
@@ -17,6 +19,21 @@ pub trait DiskObserver: Send + Sync {
     fn sync(&self);
     /// The file is about to get this length in octets.
     fn resize(&self, len: u64);
+    /// Words are about to be stored at `offset` through a writable map, one after the other. Pages that are changed
+    /// through the map are not reported: an observer that wants to know reads the file, which shows them at once.
+    fn store(&self, offset: u64, words: &[u64]) {
+        let _ = (offset, words);
+    }
+    /// The octets at `offset` are about to be flushed from a writable map; durable afterwards if `wait`.
+    fn flush_map(&self, offset: u64, len: u64, wait: bool) {
+        let _ = (offset, len, wait);
+    }
+    /// The file's name in its directory is about to be made durable.
+    fn sync_directory(&self) {}
+    /// A copy of the file is about to be made: who observes the copy's own file.
+    fn copy(&self) -> Option<Arc<dyn DiskObserver>> {
+        None
+    }
     /// Asked before each step, and before it is reported: an error is returned in place of carrying the step out, as a
     /// full or broken disk would do.
     /// # Errors
@@ -222,6 +239,38 @@ impl DataFile {
     pub fn sync(&self) -> io::Result<()> {
         self.observe(DiskStep::Sync, |observer| observer.sync())?;
         Ok(fdatasync(&self.pages)?)
+    }
+
+    /// Flushes `len` octets at `offset` of a writable `map` of this file (rounded out to system pages); durable on return
+    /// if `wait`.
+    /// # Errors
+    /// The system's.
+    pub fn flush_map(&self, map: &Map, offset: usize, len: usize, wait: bool) -> io::Result<()> {
+        self.observe(DiskStep::Sync, |observer| {
+            observer.flush_map(offset as u64, len as u64, wait);
+        })?;
+        map.flush(offset, len, wait)
+    }
+
+    /// Reports that words are about to be stored through a writable map.
+    pub fn note_store(&self, offset: usize, words: &[u64]) {
+        if let Some(observer) = &self.observer {
+            observer.store(offset as u64, words);
+        }
+    }
+
+    /// Makes the file's name in `directory` durable.
+    /// # Errors
+    /// The system's.
+    pub fn sync_directory(&self, directory: &Path) -> io::Result<()> {
+        self.observe(DiskStep::Sync, |observer| observer.sync_directory())?;
+        File::open(directory)?.sync_all()
+    }
+
+    /// Who observes the file of a copy of this one.
+    #[must_use]
+    pub fn copy_observer(&self) -> Option<Arc<dyn DiskObserver>> {
+        self.observer.as_ref().and_then(|observer| observer.copy())
     }
 
     /// Sets the file's length in octets.

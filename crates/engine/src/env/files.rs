@@ -1,6 +1,6 @@
 //! The files of an environment: where they lie, how they are opened, what the data file says at first.
 
-use std::fs::{File, OpenOptions as FileOptions};
+use std::fs::OpenOptions as FileOptions;
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -160,9 +160,13 @@ pub(super) fn create(file: &DataFile, path: &Path, meta: &Meta) -> io::Result<()
     file.write_at(0, &both)?;
     file.sync()?;
     // The file's name has to survive a power loss too.
-    let directory = match path.parent() {
+    file.sync_directory(directory_of(path))
+}
+
+/// The directory that a file lies in.
+pub(crate) fn directory_of(path: &Path) -> &Path {
+    match path.parent() {
         Some(directory) if !directory.as_os_str().is_empty() => directory,
         _ => Path::new("."),
-    };
-    File::open(directory)?.sync_all()
+    }
 }

@@ -169,9 +169,15 @@ impl Mapping {
     /// Stores words of a meta page in a writable map, in order.
     pub(super) fn store_meta(&self, pgno: u64, at: usize, words: &[u64]) -> Result<(), Error> {
         let start = self.place(Pgno(pgno), self.page_size)?;
+        self.file.note_store(start + at, words);
         // SAFETY: `place` has seen that the file has these octets; meta pages are only ever lent as words.
         unsafe { self.map.store_words(start + at, words) };
         Ok(())
+    }
+
+    /// Flushes octets of a writable map to the file; durable on return if `wait`.
+    pub(crate) fn flush_map(&self, offset: usize, len: usize, wait: bool) -> io::Result<()> {
+        self.file.flush_map(&self.map, offset, len, wait)
     }
 
     /// Where a run begins in the map, once the file is known to have all of it.

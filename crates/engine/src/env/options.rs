@@ -225,8 +225,8 @@ impl OpenOptions {
         self
     }
 
-    /// Reports every write, flush and growth of the data file; for tests that simulate power losses. Changes made
-    /// through a writable map are not seen.
+    /// Reports every write, flush and change of length of the data file; for tests that simulate power losses. Of changes
+    /// made through a writable map only the meta page's are reported.
     #[must_use]
     pub fn observer(mut self, observer: Arc<dyn DiskObserver>) -> Self {
         self.observer = Some(observer);

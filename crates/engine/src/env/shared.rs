@@ -135,7 +135,7 @@ impl Shared {
         let page = (base.txnid.0 + 1) % META_PAGES;
         let done = if mapping.map().is_writable() {
             mapping.store_commit(&older, page)?;
-            mapping.map().flush(0, 2 * mapping.page_size(), true)
+            mapping.flush_map(0, 2 * mapping.page_size(), true)
         } else {
             let at = page * mapping.page_size() as u64 + Meta::COMMIT_AT as u64;
             let file = mapping.file();
@@ -166,7 +166,7 @@ impl Shared {
         let mapping = self.mapping();
         if mapping.map().is_writable() {
             let len = usize::try_from(self.size.octets()).unwrap_or(usize::MAX);
-            return mapping.map().flush(0, len, wait).map_err(what);
+            return mapping.flush_map(0, len, wait).map_err(what);
         }
         mapping.file().sync().map_err(what)
     }

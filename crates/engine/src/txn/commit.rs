@@ -117,8 +117,7 @@ fn write_in_map(txn: &mut WriteTxn<'_>, meta: &Meta) -> Result<(), Error> {
     if environment.durability() == Durability::Full {
         let page_size = mapping.page_size();
         mapping
-            .map()
-            .flush(page as usize * page_size, page_size, waits)
+            .flush_map(page as usize * page_size, page_size, waits)
             .map_err(|source| {
                 environment.mark_failed();
                 Error::Io {
