@@ -362,6 +362,11 @@ int mdb_env_create(MDB_env **env);
  *
  * The errors of the system (ENOENT, EACCES, ...); MDB_INVALID if the file is of another kind; MDB_VERSION_MISMATCH;
  * EINVAL for unknown flags, NULL, or an environment that is open; EBUSY if the address of a MDB_FIXEDMAP is taken.
+ *
+ * The first opening in a process handles SIGBUS from then on: a page of the data or lock file that is not there any more,
+ * because the file was cut off or its disk failed, makes later calls answer MDB_PANIC in place of ending the process.
+ * Signals that have nothing to do with an environment go to whoever handled them before. The environment variable
+ * FULGURITE_BUS_GUARD=0 leaves the signal alone.
  */
 int mdb_env_open(MDB_env *env, const char *path, unsigned int flags, mdb_mode_t mode);
 

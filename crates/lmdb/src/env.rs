@@ -34,6 +34,8 @@ const READERS_DEFAULT: u32 = 126;
 const GROWTH_DEFAULT: u64 = 1 << 40;
 /// Set to 1, lets every map grow.
 const GROW_VARIABLE: &str = "FULGURITE_GROW";
+/// Set to 0, leaves the handling of SIGBUS to the program.
+const GUARD_VARIABLE: &str = "FULGURITE_BUS_GUARD";
 
 /// An environment.
 #[allow(non_camel_case_types, reason = "the name that C programs use")]
@@ -99,6 +101,7 @@ impl Open {
 pub unsafe extern "C" fn mdb_env_create(env: *mut *mut MDB_env) -> c_int {
     code_of(|| {
         silence_panics();
+        fulgurite::set_bus_guard(guards_by_variable());
         if env.is_null() {
             return Err(Code::INVALID_ARGUMENT);
         }
@@ -127,6 +130,11 @@ pub unsafe extern "C" fn mdb_env_create(env: *mut *mut MDB_env) -> c_int {
 ///
 /// The errors of the system (ENOENT, EACCES, ...); MDB_INVALID if the file is of another kind; MDB_VERSION_MISMATCH;
 /// EINVAL for unknown flags, NULL, or an environment that is open; EBUSY if the address of a MDB_FIXEDMAP is taken.
+///
+/// The first opening in a process handles SIGBUS from then on: a page of the data or lock file that is not there any more,
+/// because the file was cut off or its disk failed, makes later calls answer MDB_PANIC in place of ending the process.
+/// Signals that have nothing to do with an environment go to whoever handled them before. The environment variable
+/// FULGURITE_BUS_GUARD=0 leaves the signal alone.
 ///
 /// # Safety
 /// The caller's promise; the path ends with a NUL.
@@ -216,6 +224,11 @@ pub(crate) const fn durability(flags: c_uint) -> Durability {
     } else {
         Durability::Full
     }
+}
+
+/// Whether a page that is missing in a map is an error (MDB_PANIC), or a bus error.
+fn guards_by_variable() -> bool {
+    std::env::var_os(GUARD_VARIABLE).is_none_or(|value| value != "0")
 }
 
 fn growth_by_variable() -> u64 {

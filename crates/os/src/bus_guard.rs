@@ -142,12 +142,13 @@ fn install() {
 
 extern "C" fn on_bus_error(signal: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: the system passes a filled-in structure to handlers installed with SA_SIGINFO.
-    let code = unsafe { (*info).si_code };
+    let about = unsafe { &*info };
+    let code = about.si_code;
     // What a process sent has no address.
     if code > 0 {
         // SAFETY: a fault's structure has the address.
-        let address = unsafe { (*info).si_addr() }.addr();
-        if give_zeros(address) {
+        let address = unsafe { about.si_addr() };
+        if give_zeros(address.addr()) {
             return;
         }
     }

@@ -7,7 +7,8 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
 use std::sync::Arc;
 
-use rustix::fs::fdatasync;
+use rustix::fs::{FallocateFlags, fallocate, fdatasync};
+use rustix::io::Errno;
 
 use crate::Map;
 
@@ -271,6 +272,23 @@ impl DataFile {
     #[must_use]
     pub fn copy_observer(&self) -> Option<Arc<dyn DiskObserver>> {
         self.observer.as_ref().and_then(|observer| observer.copy())
+    }
+
+    /// Takes room on the disk for `len` octets from `offset` on, also behind the end of the file, whose length stays;
+    /// `false` if the file system cannot do that.
+    /// # Errors
+    /// The system's, a full disk among them.
+    pub fn allocate(&self, offset: u64, len: u64) -> io::Result<bool> {
+        loop {
+            match fallocate(&self.pages, FallocateFlags::KEEP_SIZE, offset, len) {
+                Ok(()) => return Ok(true),
+                Err(Errno::INTR) => {}
+                Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL | Errno::NODEV) => {
+                    return Ok(false);
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
     }
 
     /// Sets the file's length in octets.

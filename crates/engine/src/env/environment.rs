@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, MutexGuard};
 
-use fulgurite_format::{Meta, Txnid};
+use fulgurite_format::{Meta, Pgno, Txnid};
 
 use super::shared::Shared;
 use super::{DatabaseNames, Durability, Mapping, OpenOptions, SlotPolicy, threads};
@@ -167,9 +167,15 @@ impl Environment {
         self.shared.adopt_size(meta)
     }
 
-    /// Finds room for the pages up to `last`, letting the map grow if it may.
-    pub(crate) fn make_room(&self, last: u64) -> Result<(), Error> {
-        self.shared.make_room(last)
+    /// Notes which is the last page in use; at the begin of each write transaction.
+    pub(crate) fn notice_last(&self, last: Pgno) {
+        self.shared.disk_room.notice_last(last);
+    }
+
+    /// Finds room for the pages up to `last`, letting the map grow if it may; a transaction that `stores` anything leaves a
+    /// reserve alone.
+    pub(crate) fn make_room(&self, last: u64, stores: bool) -> Result<(), Error> {
+        self.shared.make_room(last, stores)
     }
 
     /// Refuses use after a fork, a failed meta write, or the loss of a page.

@@ -16,6 +16,7 @@ use fulgurite_format::Meta;
 use fulgurite_os::{DataFile, Map, address_space_is_limited};
 
 use super::Mapping;
+use super::disk_room::DiskRoom;
 use super::options::MapRule;
 use super::shared::Shared;
 use crate::Error;
@@ -110,19 +111,21 @@ impl Shared {
         Ok(())
     }
 
-    /// Finds room for the pages up to `last`, letting the map grow if it may.
-    pub(super) fn make_room(&self, last: u64) -> Result<(), Error> {
+    /// Finds room for the pages up to `last`, letting the map grow if it may. What is kept for deletions only a transaction
+    /// gets that `stores` nothing.
+    pub(super) fn make_room(&self, last: u64, stores: bool) -> Result<(), Error> {
         let size = self.size.octets();
         let needed = (last + 1)
             .checked_mul(self.mapping.page_size() as u64)
             .filter(|needed| *needed <= SIZE_MAX)
             .ok_or(Error::MapFull(size))?;
+        let reserve = stores.then(|| DiskRoom::reserve(self.mapping.page_size()));
         // LMDB leaves the last page of its map alone.
         let spare = u64::from(self.size.is_exact()) * self.mapping.page_size() as u64;
         let size = if needed + spare <= size {
             size
         } else {
-            self.grow(size, needed)?
+            self.grow(size, needed, reserve.unwrap_or(0))?
         };
         if needed > self.mapping().map().len() as u64 {
             self.reserve(needed).map_err(|_| Error::MapFull(size))?;
@@ -132,14 +135,27 @@ impl Shared {
             let len = size.min(self.mapping().map().len() as u64);
             self.mapping().extend_to(len)?;
         }
+        self.take_disk_room(needed, reserve)?;
         self.size.octets.fetch_max(size, Ordering::Relaxed);
         Ok(())
     }
 
-    /// The size that the map grows to, so that `needed` octets fit.
-    fn grow(&self, size: u64, needed: u64) -> Result<u64, Error> {
+    /// Takes room on the disk. Pages in the middle of the file that were never written have none; below a writable map
+    /// that matters, and they get theirs with the first that is taken.
+    fn take_disk_room(&self, needed: u64, reserve: Option<u64>) -> Result<(), Error> {
+        let mapping = self.mapping();
+        let from = if mapping.map().is_writable() {
+            0
+        } else {
+            mapping.known_len()
+        };
+        self.disk_room.take(mapping.file(), from, needed, reserve)
+    }
+
+    /// The size that the map grows to, so that `needed` octets fit, and a reserve below its bound.
+    fn grow(&self, size: u64, needed: u64, reserve: u64) -> Result<u64, Error> {
         let bound = self.size.octets_max.load(Ordering::Relaxed);
-        if self.size.is_exact() || needed > bound {
+        if self.size.is_exact() || needed.saturating_add(reserve) > bound {
             return Err(Error::MapFull(if self.size.is_exact() {
                 size
             } else {

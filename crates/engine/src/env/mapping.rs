@@ -194,6 +194,11 @@ impl Mapping {
         Ok(start as usize)
     }
 
+    /// The file's length when it was last asked for.
+    pub(super) fn known_len(&self) -> u64 {
+        self.file_len.load(Ordering::Relaxed)
+    }
+
     /// Asks the system for the file's length.
     #[cold]
     pub(crate) fn refresh_len(&self) -> Result<u64, Error> {

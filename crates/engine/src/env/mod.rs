@@ -11,6 +11,7 @@
 //! ```
 
 mod databases;
+mod disk_room;
 mod environment;
 mod error;
 mod files;

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use fulgurite_format::Meta;
 use fulgurite_os::{DataFile, FileIdentity, IS_A_DIRECTORY, Map, fork_generation};
 
+use super::disk_room::DiskRoom;
 use super::files::{self, Metas};
 use super::map_size::MapSize;
 use super::registry::{self, Known, Registration};
@@ -123,6 +124,7 @@ impl Opening<'_> {
             is_fixed: self.options.fixed_map && base.meta.map_address != 0,
             abandoned: AtomicBool::new(base.abandons),
             fork_generation: fork_generation(),
+            disk_room: DiskRoom::default(),
             failed: AtomicBool::new(false),
             writer: AtomicU64::new(0),
             local_writer: Mutex::new(()),

@@ -7,6 +7,7 @@ use fulgurite_format::{META_PAGES, Meta, Txnid};
 use fulgurite_os::{any_map_is_lost, fork_generation};
 
 use super::Mapping;
+use super::disk_room::DiskRoom;
 use super::map_size::MapSize;
 use super::registry::Registration;
 use crate::Error;
@@ -27,6 +28,8 @@ pub(crate) struct Shared {
     /// The file's newest meta page is newer than the snapshot that was gone back to, and stands until the first change.
     pub(super) abandoned: AtomicBool,
     pub(super) fork_generation: u32,
+    /// What the file has of the disk.
+    pub(super) disk_room: DiskRoom,
     /// A meta page write failed: nobody knows what the next opener will find.
     pub(super) failed: AtomicBool,
     /// The thread that has the write transaction; 0 if none of this process has.

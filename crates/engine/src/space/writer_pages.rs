@@ -55,6 +55,8 @@ pub(crate) struct WriterPages<'env> {
     oldest: Option<Txnid>,
     /// The last page when the readers were last looked at, if they were since the transaction began.
     readers_checked_at: Option<Pgno>,
+    /// Whether the transaction stores anything: then it leaves the last room alone, for those that only delete.
+    pub(crate) stores: bool,
     /// While the free list is being saved nothing more is taken from it.
     pub(super) saving: bool,
 }
@@ -84,6 +86,7 @@ impl<'env> WriterPages<'env> {
             free,
             oldest: None,
             readers_checked_at: None,
+            stores: false,
             saving: false,
         }
     }
@@ -313,7 +316,7 @@ impl<'env> WriterPages<'env> {
             .0
             .checked_add(count)
             .ok_or(Error::MapFull(u64::MAX))?;
-        self.environment.make_room(last)?;
+        self.environment.make_room(last, self.stores)?;
         self.last = Pgno(last);
         Ok(first)
     }

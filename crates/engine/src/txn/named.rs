@@ -101,6 +101,7 @@ impl WriteTxn<'_> {
             return Err(Error::MainUnsuitable);
         }
         let record = TreeRecord::empty(flags);
+        self.pages.stores = true;
         self.park_others(Database::MAIN)?;
         self.guarded(|txn| {
             txn.pages.spill_if_full()?;

@@ -323,6 +323,7 @@ impl WriteTxn<'_> {
             return Err(Error::ValueLength(len));
         }
         tree.order.check_key(key)?;
+        self.pages.stores = true;
         Ok(tree)
     }
 

@@ -104,6 +104,7 @@ impl<'env> WriteTxn<'env> {
         environment.check_usable()?;
         let base = environment.committed_meta()?;
         environment.adopt_map_size(&base)?;
+        environment.notice_last(base.last);
         if environment.has_writable_map() {
             // The original cuts the file to its own map size when it opens it with a writable map.
             environment.mapping().refresh_len()?;

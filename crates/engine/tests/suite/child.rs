@@ -44,6 +44,7 @@ fn entry() {
         "crash" => crate::crash_points::child(),
         "committer" => crate::committer::child(),
         "narrow" => crate::narrow::child(),
+        "full_disk" => crate::full_disk::child(),
         "lost_pages" => crate::lost_pages::child(),
         other => panic!("no role is called {other}"),
     }

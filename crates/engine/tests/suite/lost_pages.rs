@@ -15,7 +15,9 @@ use crate::child;
 const DIR: &str = "FULGURITE_TEST_DIR";
 const CASE: &str = "FULGURITE_TEST_CASE";
 
-const CASES: [(&str, fn(&Path)); 7] = [
+type Run = fn(&Path);
+
+const CASES: [(&str, Run); 7] = [
     ("get", get),
     ("scan", scan),
     ("write", write),

@@ -19,6 +19,7 @@ mod damage_steps;
 mod fixtures;
 mod fixtures_duplicates;
 mod flips;
+mod full_disk;
 mod killed;
 mod limits;
 mod lost_pages;

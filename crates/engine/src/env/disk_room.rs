@@ -1,0 +1,91 @@
+//! Room on the disk, taken before it is needed: a full disk refuses what is stored, and not what is deleted.
+//!
+//! ```text
+//!   |<------- pages in use ------->|<--- reserve --->|<- step ->|
+//!                                   only transactions that store nothing go in there
+//! ```
+//!
+//! Deleting writes pages too, copies of those it changes, and what it frees can be used again only two commits later. So a
+//! file that has filled its disk to the last octet could not even be made smaller. The room is taken behind the end of the
+//! file, whose length stays what it is; where a file system cannot do that there is no reserve.
+//!
+//! Below a writable map it also turns what would be a bus error into an error of the call that needed the room.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use fulgurite_format::Pgno;
+use fulgurite_os::DataFile;
+
+use crate::Error;
+
+/// Pages that only transactions may use that store nothing: a deletion changes two trees, from leaf to root, and three
+/// transactions can follow each other before pages come back.
+const RESERVE_PAGES: u64 = 32;
+/// Room is taken in steps of an eighth of the file, within these bounds in octets.
+const STEP_MIN: u64 = 64 << 10;
+const STEP_MAX: u64 = 64 << 20;
+/// Stands for room that cannot be taken in advance.
+const UNKNOWN: u64 = u64::MAX;
+
+/// How much room a file has for sure.
+#[derive(Debug, Default)]
+pub(super) struct DiskRoom {
+    /// The file's first octets up to here have their place on the disk, as far as they are not holes of old.
+    taken: AtomicU64,
+    /// The last page in use when a write transaction began last.
+    last: AtomicU64,
+}
+
+impl DiskRoom {
+    /// Octets that are kept for transactions that store nothing.
+    pub(super) const fn reserve(page_size: usize) -> u64 {
+        RESERVE_PAGES * page_size as u64
+    }
+
+    /// Takes room for the first `needed` octets of the file, and for the reserve unless that is to be spent.
+    /// # Errors
+    /// The system's when the disk is full, or its quota.
+    pub(super) fn take(
+        &self,
+        file: &DataFile,
+        from: u64,
+        needed: u64,
+        reserve: Option<u64>,
+    ) -> Result<(), Error> {
+        let wanted = needed.saturating_add(reserve.unwrap_or(0));
+        let taken = self.taken.load(Ordering::Relaxed);
+        if wanted <= taken {
+            return Ok(());
+        }
+        let start = if taken == 0 { from.min(needed) } else { taken };
+        let step = (wanted / 8).clamp(STEP_MIN, STEP_MAX);
+        let full = Error::io("taking room on the disk");
+        for end in [wanted.saturating_add(step), wanted] {
+            match file.allocate(start, end - start) {
+                Ok(true) => {
+                    self.taken.fetch_max(end, Ordering::Relaxed);
+                    return Ok(());
+                }
+                Ok(false) => {
+                    self.taken.store(UNKNOWN, Ordering::Relaxed);
+                    return Ok(());
+                }
+                Err(_) if end > wanted => {}
+                // Writing it may succeed all the same: in the reserve that another process took.
+                Err(_) if reserve.is_none() => {}
+                Err(error) => return Err(full(error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes which is the last page in use. If it was another further behind before, somebody has cut the file off, and
+    /// what was taken is gone.
+    pub(super) fn notice_last(&self, last: Pgno) {
+        let shrunk = self.last.load(Ordering::Relaxed) > last.0;
+        if shrunk && self.taken.load(Ordering::Relaxed) != UNKNOWN {
+            self.taken.store(0, Ordering::Relaxed);
+        }
+        self.last.store(last.0, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,150 @@
+//! A disk that is really full: a small file system of its own, filled until nothing more goes in.
+//!
+//! Mounting one needs the right to; where a child may not, the tests say that they were skipped.
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use fulgurite::{Database, Environment, Error, Snapshot, WriteTxn};
+use fulgurite_testkit::{Ended, Scratch, run_bounded};
+
+use crate::child;
+use crate::common::assert_sound;
+
+const DIR: &str = "FULGURITE_TEST_DIR";
+const WRITE_MAP: &str = "FULGURITE_TEST_WRITE_MAP";
+
+#[test]
+fn a_full_disk_refuses_what_is_stored_and_not_what_is_deleted() {
+    in_small_file_system(false);
+}
+
+#[test]
+fn a_full_disk_below_a_writable_map_is_an_error_too() {
+    in_small_file_system(true);
+}
+
+fn in_small_file_system(write_map: bool) {
+    let scratch = Scratch::new("full");
+    let program = child::role("full_disk");
+    let mut command = Command::new("unshare");
+    command
+        .args(["--mount", "sh", "-c"])
+        .arg("mount -t tmpfs -o size=4m none \"$0\" || exit 77; exec \"$@\"")
+        .arg(scratch.path())
+        .arg(program.get_program())
+        .args(program.get_args());
+    for (name, value) in program.get_envs() {
+        command.env(name, value.expect("a value"));
+    }
+    command.env(DIR, scratch.path());
+    command.env(WRITE_MAP, if write_map { "1" } else { "0" });
+    let outcome = run_bounded(&mut command, Duration::from_secs(60));
+    match outcome.ended {
+        Ended::Exit(0) => {}
+        Ended::Exit(1 | 77 | 127) if !outcome.stdout.contains("begun") => {
+            println!(
+                "skipped: no file system may be mounted here: {}",
+                outcome.stderr
+            );
+        }
+        ended => panic!("{ended:?}: {}\n{}", outcome.stdout, outcome.stderr),
+    }
+}
+
+/// The child: fills, and then empties.
+pub(crate) fn child() {
+    println!("begun");
+    let dir = child::parameter(DIR);
+    let dir = Path::new(&dir);
+    let environment = Environment::options()
+        .write_map(child::parameter(WRITE_MAP) == "1")
+        .open(dir)
+        .expect("open");
+    let mut stored = 0;
+    let full = loop {
+        match store(&environment, stored) {
+            Ok(()) => stored += 1,
+            Err(error) => break error,
+        }
+        assert!(stored < 100_000, "the disk never gets full");
+    };
+    println!("full after {stored}: {full}");
+    assert!(matches!(full, Error::Io { .. }), "{full:?}");
+    // A big value does not fit either, and a small one still does not afterwards: nothing was eaten up in between.
+    for _ in 0..50 {
+        let mut txn = environment.write().expect("the writer");
+        let refused = txn
+            .put(Database::MAIN, b"big", &[1; 1 << 20])
+            .and_then(|()| txn.commit());
+        assert!(matches!(refused, Err(Error::Io { .. })), "{refused:?}");
+    }
+    assert_stored(&environment, 0, stored);
+    delete_beside_a_reader(&environment, stored);
+    for number in 3..stored {
+        change(&environment, |txn| {
+            assert!(txn.delete(Database::MAIN, &key(number))?, "{number}");
+            Ok(())
+        })
+        .unwrap_or_else(|error| panic!("deleting {number} of {stored}: {error}"));
+        if number % 100 == 0 {
+            assert_stored(&environment, number + 1, stored);
+        }
+    }
+    // There is room again.
+    for number in 0..stored / 2 {
+        store(&environment, number).expect("storing again");
+    }
+    assert_stored(&environment, 0, stored / 2);
+    drop(environment);
+    assert_sound(dir, "after all");
+}
+
+/// The reader keeps every page that is freed, so these deletions live on what was kept for them.
+fn delete_beside_a_reader(environment: &Environment, stored: usize) {
+    let reader = environment.read().expect("a reader");
+    for number in 0..3 {
+        change(environment, |txn| {
+            txn.delete(Database::MAIN, &key(number)).map(drop)
+        })
+        .unwrap_or_else(|error| panic!("deleting {number} beside a reader: {error}"));
+    }
+    assert_eq!(
+        reader.stat(Database::MAIN).expect("stat").entries,
+        stored as u64
+    );
+}
+
+fn key(number: usize) -> Vec<u8> {
+    // Spread, so that a deletion changes a leaf of its own.
+    let spread = (number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    format!("{spread:016x}").into_bytes()
+}
+
+fn change(
+    environment: &Environment,
+    work: impl FnOnce(&mut WriteTxn<'_>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut txn = environment.write()?;
+    work(&mut txn)?;
+    txn.commit()
+}
+
+fn store(environment: &Environment, number: usize) -> Result<(), Error> {
+    change(environment, |txn| {
+        txn.put(Database::MAIN, &key(number), &[number as u8; 700])
+    })
+}
+
+fn assert_stored(environment: &Environment, first: usize, end: usize) {
+    let txn = environment.read().expect("a reader");
+    assert_eq!(
+        txn.stat(Database::MAIN).expect("stat").entries,
+        (end - first) as u64
+    );
+    for number in first..end {
+        let value = txn.get(Database::MAIN, &key(number)).expect("get");
+        assert_eq!(value, Some(&[number as u8; 700][..]), "{number}");
+    }
+}
