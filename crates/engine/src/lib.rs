@@ -140,7 +140,9 @@ pub use env::{
 };
 pub use error::Error;
 pub use fulgurite_format::{DatabaseFlags, Malformed, Pgno, Txnid};
-pub use fulgurite_os::{DiskObserver, DiskStep, set_bus_guard};
+#[cfg(feature = "faults")]
+pub use fulgurite_os::seam;
+pub use fulgurite_os::{DiskObserver, set_bus_guard};
 pub use multimap::{Multimap, ValueKind};
 pub use order::{CustomOrder, KeyOrder};
 pub use range::{FirstValues, KeyRange, Keys, Records, Values};

@@ -1,44 +1,40 @@
 //! A disk that fails at one step of a commit: what was committed before stays, and nobody builds on doubtful ground.
 
-use std::io;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex};
 
-use fulgurite::{DiskObserver, DiskStep, Environment, Error, KeyOrder, Snapshot};
+use fulgurite::{Environment, Error, KeyOrder, Snapshot};
+use fulgurite_os::seam::{self, Call, FileRole, Injector, Installed, Site, Verdict};
 
+/// The error number of a full disk.
+const STORAGE_FULL: i32 = 28;
+
+/// Calls of one kind on the data file fail.
 #[derive(Default)]
-struct Failing(AtomicU8);
+struct Failing(Mutex<Option<&'static [Call]>>);
 
 impl Failing {
-    const fn code(step: DiskStep) -> u8 {
-        match step {
-            DiskStep::Pages => 1,
-            DiskStep::Sync => 2,
-            DiskStep::Meta => 3,
-            DiskStep::Resize => 4,
-        }
-    }
-
-    fn fail_at(&self, step: DiskStep) {
-        self.0.store(Self::code(step), Ordering::SeqCst);
+    fn fail_at(&self, calls: &'static [Call]) {
+        *self.0.lock().unwrap() = Some(calls);
     }
 
     fn heal(&self) {
-        self.0.store(0, Ordering::SeqCst);
+        *self.0.lock().unwrap() = None;
     }
 }
 
-impl DiskObserver for Failing {
-    fn write(&self, _: u64, _: &[u8], _: bool) {}
-    fn sync(&self) {}
-    fn resize(&self, _: u64) {}
-    fn permit(&self, step: DiskStep) -> io::Result<()> {
-        if self.0.load(Ordering::SeqCst) == Self::code(step) {
-            return Err(io::ErrorKind::StorageFull.into());
+impl Injector for Failing {
+    fn verdict(&self, site: Site, _: usize) -> Verdict {
+        let is_data = matches!(site.role, FileRole::Data | FileRole::Meta);
+        match *self.0.lock().unwrap() {
+            Some(calls) if is_data && calls.contains(&site.call) => Verdict::Fail(STORAGE_FULL),
+            _ => Verdict::Go,
         }
-        Ok(())
     }
 }
+
+const PAGES: &[Call] = &[Call::Write, Call::WriteVectored];
+const SYNC: &[Call] = &[Call::Sync];
+const META: &[Call] = &[Call::WriteMeta];
 
 fn put(environment: &Environment, key: &[u8]) -> Result<(), Error> {
     let mut txn = environment.write()?;
@@ -53,21 +49,24 @@ fn has(environment: &Environment, key: &[u8]) -> bool {
     txn.get(things, key).unwrap().is_some()
 }
 
-fn environment() -> (tempfile::TempDir, Arc<Failing>, Environment) {
-    let directory = tempfile::tempdir().unwrap();
+fn disk() -> (Arc<Failing>, Installed) {
     let disk = Arc::new(Failing::default());
-    let environment = Environment::options()
-        .observer(disk.clone())
-        .open(directory.path())
-        .unwrap();
+    let installed = seam::install(disk.clone());
+    (disk, installed)
+}
+
+fn environment() -> (tempfile::TempDir, Environment) {
+    let directory = tempfile::tempdir().unwrap();
+    let environment = Environment::options().open(directory.path()).unwrap();
     put(&environment, b"before").unwrap();
-    (directory, disk, environment)
+    (directory, environment)
 }
 
 #[test]
 fn a_full_disk_loses_the_transaction_and_nothing_else() {
-    for step in [DiskStep::Pages, DiskStep::Sync] {
-        let (_directory, disk, environment) = environment();
+    for step in [PAGES, SYNC] {
+        let (disk, _installed) = disk();
+        let (_directory, environment) = environment();
         disk.fail_at(step);
         assert!(matches!(put(&environment, b"lost"), Err(Error::Io { .. })));
         assert!(has(&environment, b"before") && !has(&environment, b"lost"));
@@ -80,8 +79,9 @@ fn a_full_disk_loses_the_transaction_and_nothing_else() {
 
 #[test]
 fn after_a_failed_meta_page_the_environment_must_be_reopened() {
-    let (directory, disk, environment) = environment();
-    disk.fail_at(DiskStep::Meta);
+    let (disk, _installed) = disk();
+    let (directory, environment) = environment();
+    disk.fail_at(META);
     assert!(matches!(put(&environment, b"lost"), Err(Error::Io { .. })));
     disk.heal();
     assert!(matches!(
@@ -102,15 +102,14 @@ fn after_a_failed_meta_page_the_environment_must_be_reopened() {
 #[test]
 fn an_error_in_a_transaction_leaves_only_the_abort() {
     let directory = tempfile::tempdir().unwrap();
-    let disk = Arc::new(Failing::default());
+    let (disk, _installed) = disk();
     let environment = Environment::options()
-        .observer(disk.clone())
         .dirty_bytes_max(64 << 10)
         .open(directory.path())
         .unwrap();
     let mut txn = environment.write().unwrap();
     let things = txn.create_database("things", KeyOrder::Integer).unwrap();
-    disk.fail_at(DiskStep::Pages);
+    disk.fail_at(PAGES);
     let failed =
         (0..10_000_u64).find_map(|key| txn.put(things, &key.to_ne_bytes(), &[0; 500]).err());
     assert!(matches!(failed, Some(Error::Io { .. })));

@@ -1,16 +1,18 @@
 //! Going back to the snapshot before the last commit.
 
+use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::{fs, io};
 
 use fulgurite::{
-    Database, DiskObserver, DiskStep, Durability, Environment, Error, OpenError, OpenOptions,
-    Snapshot, check,
+    Database, Durability, Environment, Error, OpenError, OpenOptions, Snapshot, check,
 };
+use fulgurite_os::seam::{self, Call, Injector, Site, Verdict};
 
 const VALUE_LEN: usize = 3000;
+/// The error number of a full disk.
+const STORAGE_FULL: i32 = 28;
 
 fn options() -> OpenOptions {
     Environment::options().durability(Durability::NoSync)
@@ -183,16 +185,12 @@ fn readers_look_back_beside_a_writer() {
 #[derive(Default)]
 struct NoMeta(AtomicBool);
 
-impl DiskObserver for NoMeta {
-    fn write(&self, _: u64, _: &[u8], _: bool) {}
-    fn sync(&self) {}
-    fn resize(&self, _: u64) {}
-    fn permit(&self, step: DiskStep) -> io::Result<()> {
-        let refused = step == DiskStep::Meta && self.0.load(Ordering::SeqCst);
-        if refused {
-            Err(io::ErrorKind::StorageFull.into())
+impl Injector for NoMeta {
+    fn verdict(&self, site: Site, _: usize) -> Verdict {
+        if site.call == Call::WriteMeta && self.0.load(Ordering::SeqCst) {
+            Verdict::Fail(STORAGE_FULL)
         } else {
-            Ok(())
+            Verdict::Go
         }
     }
 }
@@ -203,10 +201,10 @@ impl DiskObserver for NoMeta {
 fn a_crash_between_pages_and_meta_page_leaves_the_snapshot_that_was_gone_back_to() {
     let directory = with_commits(6);
     let disk = Arc::new(NoMeta::default());
+    let _installed = seam::install(disk.clone());
     let environment = options()
         .previous_snapshot(true)
         .dirty_bytes_max(0)
-        .observer(disk.clone())
         .open(directory.path())
         .unwrap();
     let mut txn = environment.write().unwrap();
@@ -226,7 +224,6 @@ fn a_crash_between_pages_and_meta_page_leaves_the_snapshot_that_was_gone_back_to
     let directory = with_commits(6);
     let environment = options()
         .previous_snapshot(true)
-        .observer(disk.clone())
         .open(directory.path())
         .unwrap();
     disk.0.store(true, Ordering::SeqCst);

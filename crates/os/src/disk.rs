@@ -1,16 +1,12 @@
 //! The data file's descriptors: positioned writes, flushes, growth, each reported to an observer if there is one.
 
 use std::fmt;
-use std::fs::{File, Metadata};
-use std::io::{self, IoSlice};
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use rustix::fs::{FallocateFlags, fallocate, fdatasync};
-use rustix::io::Errno;
-
-use crate::Map;
+use crate::seam::Call;
+use crate::{Access, File, FileRole, Map};
 
 /// Sees every change of a data file in order, before it happens: a test rebuilds from it what a power loss leaves.
 pub trait DiskObserver: Send + Sync {
@@ -34,63 +30,6 @@ pub trait DiskObserver: Send + Sync {
     /// A copy of the file is about to be made: who observes the copy's own file.
     fn copy(&self) -> Option<Arc<dyn DiskObserver>> {
         None
-    }
-    /// Asked before each step, and before it is reported: an error is returned in place of carrying the step out, as a
-    /// full or broken disk would do.
-    /// # Errors
-    /// Whatever the test wants to happen.
-    fn permit(&self, step: DiskStep) -> io::Result<()> {
-        let _ = step;
-        Ok(())
-    }
-}
-
-/// The kinds of steps that change a data file or make changes durable.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DiskStep {
-    /// Pages are written.
-    Pages,
-    /// A meta page is written.
-    Meta,
-    /// Earlier writes are made durable.
-    Sync,
-    /// The length changes.
-    Resize,
-}
-
-/// Flag for opening a file whose writes are durable when they return.
-pub const SYNCHRONOUS: i32 = libc::O_DSYNC;
-
-/// The error number for a directory where a file should be.
-pub const IS_A_DIRECTORY: i32 = libc::EISDIR;
-
-/// What tells two files apart, whatever their paths.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct FileIdentity {
-    device: u64,
-    inode: u64,
-}
-
-impl FileIdentity {
-    /// The identity of an open file.
-    /// # Errors
-    /// The system's.
-    pub fn of(file: &File) -> io::Result<FileIdentity> {
-        Ok(Self::from_metadata(&file.metadata()?))
-    }
-
-    /// The identity of the file at `path`, without opening it.
-    /// # Errors
-    /// The system's.
-    pub fn at(path: &Path) -> io::Result<FileIdentity> {
-        Ok(Self::from_metadata(&path.metadata()?))
-    }
-
-    fn from_metadata(metadata: &Metadata) -> FileIdentity {
-        FileIdentity {
-            device: metadata.dev(),
-            inode: metadata.ino(),
-        }
     }
 }
 
@@ -141,83 +80,43 @@ impl DataFile {
     /// # Errors
     /// The system's.
     pub fn len(&self) -> io::Result<u64> {
-        Ok(self.pages.metadata()?.len())
+        self.pages.len()
     }
 
     /// Whether the file has no octets.
     /// # Errors
     /// The system's.
     pub fn is_empty(&self) -> io::Result<bool> {
-        Ok(self.len()? == 0)
+        self.pages.is_empty()
     }
 
     /// Reads at most `buffer.len()` octets at `offset`, fewer only at the end of the file; returns how many.
     /// # Errors
     /// The system's.
     pub fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
-        let mut done = 0;
-        while let Some(rest) = buffer.get_mut(done..).filter(|rest| !rest.is_empty()) {
-            match self.pages.read_at(rest, offset + done as u64) {
-                Ok(0) => break,
-                Ok(count) => done += count,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(done)
+        self.pages.read_at(offset, buffer)
     }
 
     /// Writes all of `bytes` at `offset`.
     /// # Errors
     /// The system's, a full disk among them.
     pub fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        self.observe(DiskStep::Pages, |observer| {
-            observer.write(offset, bytes, false);
-        })?;
-        self.pages.write_all_at(bytes, offset)
+        self.tell(|observer| observer.write(offset, bytes, false));
+        self.pages.write_at(Call::Write, offset, bytes)
     }
 
     /// Writes `parts` one after the other from `offset` on, in as few calls as the system allows.
     /// # Errors
     /// The system's, a full disk among them.
     pub fn write_vectored_at(&self, offset: u64, parts: &[&[u8]]) -> io::Result<()> {
-        self.observe(DiskStep::Pages, |observer| {
+        self.tell(|observer| {
             let mut at = offset;
             for part in parts {
                 observer.write(at, part, false);
                 at += part.len() as u64;
             }
-        })?;
-        let slices: Vec<IoSlice<'_>> = parts.iter().map(|part| IoSlice::new(part)).collect();
-        let total: usize = parts.iter().map(|part| part.len()).sum();
-        let written = loop {
-            match rustix::io::pwritev(&self.pages, &slices, offset) {
-                Ok(count) => break count,
-                Err(rustix::io::Errno::INTR) => {}
-                Err(error) => return Err(error.into()),
-            }
-        };
-        if written == total {
-            return Ok(());
-        }
-        self.write_rest(offset, parts, written)
-    }
-
-    /// Finishes a vectored write that the system cut short.
-    fn write_rest(&self, offset: u64, parts: &[&[u8]], written: usize) -> io::Result<()> {
-        let mut start = 0;
-        for part in parts {
-            let end = start + part.len();
-            if let Some(rest) = part
-                .get(written.saturating_sub(start)..)
-                .filter(|rest| !rest.is_empty())
-            {
-                self.pages
-                    .write_all_at(rest, offset + (end - rest.len()) as u64)?;
-            }
-            start = end;
-        }
-        Ok(())
+        });
+        self.pages.write_vectored_at(offset, parts)
     }
 
     /// Writes a piece of a meta page; durable on return if `synchronous` and the environment has the descriptor for it.
@@ -228,18 +127,16 @@ impl DataFile {
             Some(meta) if synchronous => meta,
             _ => &self.pages,
         };
-        self.observe(DiskStep::Meta, |observer| {
-            observer.write(offset, bytes, synchronous);
-        })?;
-        file.write_all_at(bytes, offset)
+        self.tell(|observer| observer.write(offset, bytes, synchronous));
+        file.write_at(Call::WriteMeta, offset, bytes)
     }
 
     /// Makes all earlier writes durable.
     /// # Errors
     /// The system's; after one, what reached the disk is unknown.
     pub fn sync(&self) -> io::Result<()> {
-        self.observe(DiskStep::Sync, |observer| observer.sync())?;
-        Ok(fdatasync(&self.pages)?)
+        self.tell(|observer| observer.sync());
+        self.pages.sync_data()
     }
 
     /// Flushes `len` octets at `offset` of a writable `map` of this file (rounded out to system pages); durable on return
@@ -247,9 +144,7 @@ impl DataFile {
     /// # Errors
     /// The system's.
     pub fn flush_map(&self, map: &Map, offset: usize, len: usize, wait: bool) -> io::Result<()> {
-        self.observe(DiskStep::Sync, |observer| {
-            observer.flush_map(offset as u64, len as u64, wait);
-        })?;
+        self.tell(|observer| observer.flush_map(offset as u64, len as u64, wait));
         map.flush(offset, len, wait)
     }
 
@@ -264,8 +159,8 @@ impl DataFile {
     /// # Errors
     /// The system's.
     pub fn sync_directory(&self, directory: &Path) -> io::Result<()> {
-        self.observe(DiskStep::Sync, |observer| observer.sync_directory())?;
-        File::open(directory)?.sync_all()
+        self.tell(|observer| observer.sync_directory());
+        File::open(FileRole::Directory, directory, Access::Read)?.sync_all()
     }
 
     /// Who observes the file of a copy of this one.
@@ -279,32 +174,20 @@ impl DataFile {
     /// # Errors
     /// The system's, a full disk among them.
     pub fn allocate(&self, offset: u64, len: u64) -> io::Result<bool> {
-        loop {
-            match fallocate(&self.pages, FallocateFlags::KEEP_SIZE, offset, len) {
-                Ok(()) => return Ok(true),
-                Err(Errno::INTR) => {}
-                Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL | Errno::NODEV) => {
-                    return Ok(false);
-                }
-                Err(error) => return Err(error.into()),
-            }
-        }
+        self.pages.allocate(offset, len)
     }
 
     /// Sets the file's length in octets.
     /// # Errors
     /// The system's, a full disk among them.
     pub fn resize(&self, len: u64) -> io::Result<()> {
-        self.observe(DiskStep::Resize, |observer| observer.resize(len))?;
-        self.pages.set_len(len)
+        self.tell(|observer| observer.resize(len));
+        self.pages.resize(len)
     }
 
-    fn observe(&self, step: DiskStep, tell: impl FnOnce(&dyn DiskObserver)) -> io::Result<()> {
-        let Some(observer) = &self.observer else {
-            return Ok(());
-        };
-        observer.permit(step)?;
-        tell(observer.as_ref());
-        Ok(())
+    fn tell(&self, what: impl FnOnce(&dyn DiskObserver)) {
+        if let Some(observer) = &self.observer {
+            what(observer.as_ref());
+        }
     }
 }

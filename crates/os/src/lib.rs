@@ -1,6 +1,8 @@
 //! System calls of the engine: files, mappings, shared words, process-shared mutexes.
 //!
 //! ```text
+//!   seam       asked before each call; tests let it fail
+//!   File       opening, reading, writing, syncing, locking of a file of the environment
 //!   DataFile   positioned writes, syncs, growth        DiskObserver   sees each of them (power-loss tests)
 //!   Map        a reservation of address space over the file; lends bytes
 //!   SharedMap  the lock file: atomic words and SharedMutex
@@ -16,22 +18,26 @@
 
 mod bus_guard;
 mod disk;
+mod file;
 mod map;
 mod mutex;
 mod pipe_signal;
 mod prefetch;
 mod process;
 mod record_lock;
+pub mod seam;
 mod shared;
 mod word;
 
 pub use bus_guard::{any_map_is_lost, set_bus_guard};
-pub use disk::{DataFile, DiskObserver, DiskStep, FileIdentity, IS_A_DIRECTORY, SYNCHRONOUS};
+pub use disk::{DataFile, DiskObserver};
+pub use file::{Access, File, FileIdentity, IS_A_DIRECTORY, is_directory, remove_file};
 pub use map::{ADDRESS_TAKEN, Map};
 pub use mutex::{LockOutcome, NOT_RECOVERABLE, SharedMutex};
 pub use pipe_signal::NoPipeSignal;
 pub use prefetch::{CACHE_LINE, prefetch};
 pub use process::{address_space_is_limited, fork_generation, page_size, process_id, thread_word};
 pub use record_lock::{LockKind, is_locked_by_other, lock_byte_wait, try_lock_byte, unlock_byte};
+pub use seam::FileRole;
 pub use shared::SharedMap;
 pub use word::{Word, load_words, store_words};

@@ -5,7 +5,6 @@
 //!   |<--- file today --->|<--- becomes readable as the file grows --->|
 //! ```
 
-use std::fs::File;
 use std::io;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::AtomicU64;
@@ -13,7 +12,10 @@ use std::sync::atomic::AtomicU64;
 use crate::word::{load_words, store_words};
 use rustix::mm::{Advice, MapFlags, MsyncFlags, ProtFlags, madvise, mmap, msync, munmap};
 
+use crate::File;
 use crate::bus_guard::Guard;
+use crate::file::retried;
+use crate::seam::{self, Call, FileRole};
 
 /// The error number of [`Map::reserve_at`] when something is there already.
 pub const ADDRESS_TAKEN: i32 = libc::EEXIST;
@@ -75,6 +77,7 @@ impl Map {
             flags |= MapFlags::FIXED_NOREPLACE;
             at = ptr::without_provenance_mut(address);
         }
+        seam::ask(file.role(), Call::Map)?;
         // SAFETY: the mapping replaces none, so it aliases nothing of ours.
         let base = unsafe { mmap(at, len, protection, flags, file, 0) }?;
         let base = NonNull::new(base.cast::<u8>())
@@ -206,6 +209,9 @@ impl Map {
 
     /// Tells the system that reads will be random, so that it reads no neighbours ahead.
     pub fn advise_random(&self) {
+        if seam::ask(FileRole::Data, Call::Advise).is_err() {
+            return;
+        }
         // SAFETY: advice on our own mapping changes no contents.
         let _ = unsafe { madvise(self.base.as_ptr().cast(), self.len, Advice::Random) };
     }
@@ -223,15 +229,20 @@ impl Map {
         };
         // SAFETY: `start` lies inside the reservation because `offset` does.
         let at = unsafe { self.base.add(start.min(self.len)) };
-        // SAFETY: flushing our own mapping changes no contents.
-        unsafe { msync(at.as_ptr().cast(), end.saturating_sub(start), flags) }?;
-        Ok(())
+        retried(|| {
+            seam::ask(FileRole::Data, Call::Flush)?;
+            // SAFETY: flushing our own mapping changes no contents.
+            Ok(unsafe { msync(at.as_ptr().cast(), end.saturating_sub(start), flags) }?)
+        })
     }
 }
 
 impl Drop for Map {
     fn drop(&mut self) {
         drop(self.guard.take());
+        if seam::ask(FileRole::Data, Call::Unmap).is_err() {
+            return;
+        }
         // SAFETY: the mapping was made by `reserve`, and borrows of it end before `self` does.
         let _ = unsafe { munmap(self.base.as_ptr().cast(), self.len) };
     }

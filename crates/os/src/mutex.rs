@@ -5,6 +5,8 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
+use crate::seam::{self, Call, FileRole};
+
 /// The error number of a mutex whose owner died and whose successor gave up.
 pub const NOT_RECOVERABLE: i32 = libc::ENOTRECOVERABLE;
 
@@ -39,6 +41,7 @@ impl<'map> SharedMutex<'map> {
     /// # Errors
     /// The system's.
     pub unsafe fn initialise(self) -> io::Result<()> {
+        seam::ask(FileRole::Lock, Call::MutexMake)?;
         let mut attributes = MaybeUninit::<libc::pthread_mutexattr_t>::uninit();
         // SAFETY: the call writes the attributes it is given.
         check(unsafe { libc::pthread_mutexattr_init(attributes.as_mut_ptr()) })?;
@@ -66,6 +69,7 @@ impl<'map> SharedMutex<'map> {
     /// # Errors
     /// `ENOTRECOVERABLE` when an owner died and its successor gave up; other system errors.
     pub fn lock(self) -> io::Result<LockOutcome> {
+        seam::ask(FileRole::Lock, Call::MutexLock)?;
         // SAFETY: a glibc mutex in a live mapping.
         match unsafe { libc::pthread_mutex_lock(self.raw.as_ptr()) } {
             0 => Ok(LockOutcome::Clean),
@@ -78,6 +82,7 @@ impl<'map> SharedMutex<'map> {
     /// # Errors
     /// The system's.
     pub fn mark_consistent(self) -> io::Result<()> {
+        seam::ask(FileRole::Lock, Call::MutexRepair)?;
         // SAFETY: a glibc mutex in a live mapping; the caller holds it.
         check(unsafe { libc::pthread_mutex_consistent(self.raw.as_ptr()) })
     }

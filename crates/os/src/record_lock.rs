@@ -3,7 +3,11 @@
 //! These locks belong to the process: closing *any* descriptor of the file in this process drops them all.
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, AsRawFd};
+
+use crate::File;
+use crate::file::retried;
+use crate::seam::{self, Call};
 
 /// Shared or exclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,9 +21,9 @@ pub enum LockKind {
 /// Takes the lock on one byte if nobody else holds a conflicting one; `false` if somebody does.
 /// # Errors
 /// The system's, other than the conflict.
-pub fn try_lock_byte(file: BorrowedFd<'_>, offset: u64, kind: LockKind) -> io::Result<bool> {
+pub fn try_lock_byte(file: &File, offset: u64, kind: LockKind) -> io::Result<bool> {
     let lock = request(offset, raw_kind(kind));
-    match control(file, libc::F_SETLK, lock) {
+    match control(file, Call::LockTry, libc::F_SETLK, lock) {
         Ok(_) => Ok(true),
         Err(error) if matches!(error.raw_os_error(), Some(libc::EACCES | libc::EAGAIN)) => {
             Ok(false)
@@ -31,28 +35,25 @@ pub fn try_lock_byte(file: BorrowedFd<'_>, offset: u64, kind: LockKind) -> io::R
 /// Takes the lock on one byte, waiting for conflicting holders.
 /// # Errors
 /// The system's.
-pub fn lock_byte_wait(file: BorrowedFd<'_>, offset: u64, kind: LockKind) -> io::Result<()> {
-    loop {
-        match control(file, libc::F_SETLKW, request(offset, raw_kind(kind))) {
-            Ok(_) => return Ok(()),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
+pub fn lock_byte_wait(file: &File, offset: u64, kind: LockKind) -> io::Result<()> {
+    let lock = request(offset, raw_kind(kind));
+    control(file, Call::LockWait, libc::F_SETLKW, lock).map(|_| ())
 }
 
 /// Gives the lock on one byte back.
 /// # Errors
 /// The system's.
-pub fn unlock_byte(file: BorrowedFd<'_>, offset: u64) -> io::Result<()> {
-    control(file, libc::F_SETLK, request(offset, libc::F_UNLCK)).map(|_| ())
+pub fn unlock_byte(file: &File, offset: u64) -> io::Result<()> {
+    let lock = request(offset, libc::F_UNLCK);
+    control(file, Call::Unlock, libc::F_SETLK, lock).map(|_| ())
 }
 
 /// Whether another process holds a lock on this byte. Locks of the calling process are invisible to it.
 /// # Errors
 /// The system's.
-pub fn is_locked_by_other(file: BorrowedFd<'_>, offset: u64) -> io::Result<bool> {
-    let answer = control(file, libc::F_GETLK, request(offset, libc::F_WRLCK))?;
+pub fn is_locked_by_other(file: &File, offset: u64) -> io::Result<bool> {
+    let lock = request(offset, libc::F_WRLCK);
+    let answer = control(file, Call::LockTest, libc::F_GETLK, lock)?;
     Ok(i32::from(answer.l_type) != libc::F_UNLCK)
 }
 
@@ -74,14 +75,18 @@ fn request(offset: u64, kind: libc::c_int) -> libc::flock {
 }
 
 fn control(
-    file: BorrowedFd<'_>,
+    file: &File,
+    call: Call,
     command: libc::c_int,
     mut lock: libc::flock,
 ) -> io::Result<libc::flock> {
-    // SAFETY: the descriptor is open for the length of the borrow, and `lock` is a whole `flock` the call may write.
-    let code = unsafe { libc::fcntl(file.as_raw_fd(), command, &raw mut lock) };
-    if code == -1 {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(lock)
+    retried(|| {
+        seam::ask(file.role(), call)?;
+        // SAFETY: the descriptor is open for the length of the borrow, and `lock` is a whole `flock` the call may write.
+        let code = unsafe { libc::fcntl(file.as_fd().as_raw_fd(), command, &raw mut lock) };
+        if code == -1 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(lock)
+    })
 }

@@ -1,14 +1,14 @@
 //! The lock file's mapping: words that several processes change at once.
 
-use std::fs::File;
 use std::io;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-use crate::SharedMutex;
 use crate::bus_guard::Guard;
+use crate::seam::{self, Call};
+use crate::{File, FileRole, SharedMutex};
 
 /// A shared, writable mapping of a small file. Only atomics and process-shared mutexes are ever lent from it.
 #[derive(Debug)]
@@ -29,6 +29,7 @@ impl SharedMap {
     /// The system's.
     pub fn new(file: &File, len: usize) -> io::Result<SharedMap> {
         let flags = ProtFlags::READ | ProtFlags::WRITE;
+        seam::ask(file.role(), Call::Map)?;
         // SAFETY: a fresh mapping at an address of the kernel's choice aliases nothing of ours.
         let base = unsafe { mmap(ptr::null_mut(), len, flags, MapFlags::SHARED, file, 0) }?;
         let base = NonNull::new(base.cast::<u8>())
@@ -108,6 +109,9 @@ impl SharedMap {
 impl Drop for SharedMap {
     fn drop(&mut self) {
         drop(self.guard.take());
+        if seam::ask(FileRole::Lock, Call::Unmap).is_err() {
+            return;
+        }
         // SAFETY: the mapping was made by `new`, and borrows of it end before `self` does.
         let _ = unsafe { munmap(self.base.as_ptr().cast(), self.len) };
     }

@@ -1,15 +1,16 @@
 //! What the engine takes for granted of files, mappings and shared mutexes.
 
-use std::fs::File;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
-use fulgurite_os::{DataFile, DiskObserver, LockOutcome, Map, SharedMap, page_size};
+use fulgurite_os::{
+    DataFile, DiskObserver, File, FileRole, LockOutcome, Map, SharedMap, page_size,
+};
 
 fn file_of(len: u64) -> File {
     let file = tempfile::tempfile().unwrap();
     file.set_len(len).unwrap();
-    file
+    File::of(FileRole::Data, file)
 }
 
 /// Every write an observer was told of: where, how long, whether synchronous.
@@ -49,7 +50,7 @@ fn a_map_lends_what_is_in_its_reservation_and_follows_the_file() {
     // SAFETY: the file has one page, and nobody else knows it.
     let room = unsafe { map.bytes_mut(8, 4) };
     room.unwrap().copy_from_slice(b"here");
-    file.set_len(2 * page as u64).unwrap();
+    file.resize(2 * page as u64).unwrap();
     // SAFETY: the file has two pages now, and nothing changes them.
     let bytes = unsafe { map.bytes(0, 2 * page) }.unwrap();
     assert_eq!(&bytes[8..12], b"here");

@@ -1,11 +1,10 @@
 //! The meta pages: which snapshot is to be checked, and whether they can be believed.
 
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use fulgurite_format::{DatabaseFlags, META_PAGES, Meta, NoMeta, TreeRecord, V09};
+use fulgurite_os::File;
 
 use super::report::{CheckError, Fault, Reporter};
 
@@ -67,7 +66,7 @@ pub(super) fn choose(
 /// A short read is no error: the missing bytes stay zero and are no meta page.
 fn read_meta(file: &File, at: u64) -> io::Result<[u8; Meta::LEN]> {
     let mut bytes = [0; Meta::LEN];
-    match file.read_exact_at(&mut bytes, at) {
+    match file.read_exact_at(at, &mut bytes) {
         Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => Ok([0; Meta::LEN]),
         result => result.map(|()| bytes),
     }

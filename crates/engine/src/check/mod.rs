@@ -26,10 +26,10 @@ mod value;
 
 pub use report::{CheckError, DatabaseSummary, Fault, Finding, Report};
 
-use std::fs::File;
 use std::path::Path;
 
 use fulgurite_format::TreeRecord;
+use fulgurite_os::{Access, File, FileRole};
 use pages::Pages;
 use report::Reporter;
 use seen::Seen;
@@ -56,10 +56,11 @@ pub fn check_snapshot(path: &Path, txnid: u64) -> Result<Report, CheckError> {
 }
 
 fn check(path: &Path, txnid: Option<u64>) -> Result<Report, CheckError> {
-    let file = File::open(path).map_err(|source| CheckError::Read {
-        path: path.to_owned(),
-        source,
-    })?;
+    let file =
+        File::open(FileRole::Checked, path, Access::Read).map_err(|source| CheckError::Read {
+            path: path.to_owned(),
+            source,
+        })?;
     let mut reporter = Reporter::default();
     let snapshot = meta::choose(&file, path, txnid, &mut reporter)?;
     let pages = Pages::new(file, &snapshot);

@@ -1,8 +1,8 @@
 //! Reading pages by number from the file.
 
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
+
+use fulgurite_os::File;
 
 use super::meta::Snapshot;
 
@@ -23,7 +23,7 @@ pub(super) enum ReadFault {
 
 impl Pages {
     pub(super) fn new(file: File, snapshot: &Snapshot) -> Self {
-        let file_bytes = file.metadata().map_or(0, |m| m.len());
+        let file_bytes = file.len().unwrap_or(0);
         Self {
             file,
             page_bytes: snapshot.page_bytes,
@@ -58,7 +58,7 @@ impl Pages {
     /// Fills `bytes` from the file position `at`.
     pub(super) fn read(&self, at: u64, bytes: &mut [u8]) -> Result<(), ReadFault> {
         self.file
-            .read_exact_at(bytes, at)
+            .read_exact_at(at, bytes)
             .map_err(|error| match error.kind() {
                 io::ErrorKind::UnexpectedEof => ReadFault::BeyondFile,
                 _ => ReadFault::System(error),

@@ -14,13 +14,12 @@ mod count;
 mod output;
 mod plain;
 
-use std::fs::{File, OpenOptions};
 use std::io::Write;
 use std::os::fd::BorrowedFd;
 use std::path::Path;
 
 use fulgurite_format::{META_PAGES, Meta};
-use fulgurite_os::NoPipeSignal;
+use fulgurite_os::{Access, File, FileRole, NoPipeSignal, remove_file};
 
 use crate::tree::Pages;
 use crate::txn::Sealed;
@@ -37,10 +36,7 @@ impl Environment {
     /// [`Error::BeyondEnd`] for a damaged page, and what [`Environment::read`] gives. A file that was begun is removed.
     pub fn copy_to_path(&self, path: impl AsRef<Path>, compact: bool) -> Result<(), Error> {
         let path = self.data_file_at(path.as_ref());
-        let mut file = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .open(&path)
+        let mut file = File::open(FileRole::Copy, &path, Access::MakeNew)
             .map_err(Error::io("making the file of the copy"))?;
         let copied = self.copy_to(&mut file, compact).and_then(|()| {
             file.sync_all()
@@ -48,7 +44,7 @@ impl Environment {
         });
         if copied.is_err() {
             // What matters is why copying failed; if the file cannot be removed it stays, incomplete.
-            let _ = std::fs::remove_file(&path);
+            let _ = remove_file(FileRole::Copy, &path);
         }
         copied
     }
@@ -60,11 +56,10 @@ impl Environment {
     pub fn copy_to_fd(&self, to: BorrowedFd<'_>, compact: bool) -> Result<(), Error> {
         let io = Error::io("writing the copy");
         // A program in C need not know that what it copies to is a pipe.
-        let guard = to
-            .try_clone_to_owned()
+        let guard = File::duplicate(FileRole::Copy, to)
             .and_then(|to| NoPipeSignal::block().map(|guard| (to, guard)));
-        let (to, _guard) = guard.map_err(io)?;
-        self.copy_to(&mut File::from(to), compact)
+        let (mut to, _guard) = guard.map_err(io)?;
+        self.copy_to(&mut to, compact)
     }
 
     /// Copies the newest snapshot to any writer; see [`Environment::copy_to_path`].

@@ -1,14 +1,12 @@
 //! The files of an environment: where they lie, how they are opened, what the data file says at first.
 
-use std::fs::OpenOptions as FileOptions;
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use fulgurite_format::{
     DatabaseFlags, META_PAGES, Malformed, Meta, NoMeta, PAGE_SIZE_MAX, Pgno, TreeRecord, Txnid, V09,
 };
-use fulgurite_os::{DataFile, page_size};
+use fulgurite_os::{Access, DataFile, File, FileRole, page_size};
 
 use super::{OpenError, OpenOptions};
 use crate::reader::{LockFile, LockOpenError};
@@ -52,22 +50,15 @@ pub(super) fn open_lock(path: &Path, options: &OpenOptions) -> Result<Option<Loc
 
 /// Opens the data file, creating an empty one if it may be written.
 pub(super) fn open_data(path: &Path, options: &OpenOptions) -> Result<DataFile, OpenError> {
-    let pages = FileOptions::new()
-        .read(true)
-        .write(!options.read_only)
-        .create(!options.read_only)
-        .truncate(false)
-        .mode(options.file_mode)
-        .open(path)
-        .map_err(OpenError::file(path))?;
-    let synchronous = |path: &Path| {
-        FileOptions::new()
-            .write(true)
-            .custom_flags(fulgurite_os::SYNCHRONOUS)
-            .open(path)
+    let access = match options.read_only {
+        true => Access::Read,
+        false => Access::Change {
+            mode: options.file_mode,
+        },
     };
+    let pages = File::open(FileRole::Data, path, access).map_err(OpenError::file(path))?;
     let meta = (!options.read_only)
-        .then(|| synchronous(path))
+        .then(|| File::open(FileRole::Meta, path, Access::WriteSynchronously))
         .transpose()
         .map_err(OpenError::file(path))?;
     Ok(DataFile::new(pages, meta, options.observer.clone()))

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex};
 
 use fulgurite_format::Meta;
-use fulgurite_os::{DataFile, FileIdentity, IS_A_DIRECTORY, Map, fork_generation};
+use fulgurite_os::{
+    DataFile, FileIdentity, FileRole, IS_A_DIRECTORY, Map, fork_generation, is_directory,
+};
 
 use super::disk_room::DiskRoom;
 use super::files::{self, Metas};
@@ -54,16 +56,21 @@ impl Opening<'_> {
     /// What this process has open already. Files are looked up by path: opening and closing the lock file of a live
     /// environment would drop its locks.
     fn find_open(&self) -> Result<Option<Arc<Shared>>, OpenError> {
-        match self.data_path.metadata() {
+        match is_directory(FileRole::Data, &self.data_path) {
             // Found out before a lock file is made beside it.
-            Ok(found) if found.is_dir() => {
+            Ok(true) => {
                 return Err(self.file_error(io::Error::from_raw_os_error(IS_A_DIRECTORY)));
             }
             Err(missing) if self.options.read_only => return Err(self.file_error(missing)),
             _ => {}
         }
-        let known = |path: &Path| FileIdentity::at(path).map_or(Known::Unknown, registry::look_up);
-        match (known(&self.data_path), known(&self.lock_path)) {
+        let known = |role, path: &Path| {
+            FileIdentity::at(role, path).map_or(Known::Unknown, registry::look_up)
+        };
+        match (
+            known(FileRole::Data, &self.data_path),
+            known(FileRole::Lock, &self.lock_path),
+        ) {
             (Known::Data(shared), _) => Ok(Some(shared)),
             (Known::Unknown, Known::Unknown) => Ok(None),
             _ => Err(OpenError::AlreadyOpen(self.lock_path.clone())),
@@ -151,12 +158,12 @@ impl Opening<'_> {
         file: &DataFile,
         locks: bool,
     ) -> Result<(FileIdentity, Option<FileIdentity>), OpenError> {
-        let data = FileIdentity::of(file.pages()).map_err(|e| self.file_error(e))?;
+        let data = file.pages().identity().map_err(|e| self.file_error(e))?;
         if !matches!(registry::look_up(data), Known::Unknown) {
             return Err(OpenError::AlreadyOpen(self.lock_path.clone()));
         }
         let lock = locks
-            .then(|| FileIdentity::at(&self.lock_path))
+            .then(|| FileIdentity::at(FileRole::Lock, &self.lock_path))
             .transpose()
             .map_err(OpenError::file(&self.lock_path))?;
         Ok((data, lock))

@@ -3,17 +3,15 @@
 //! The first to open it has a write lock on octet 0 for a moment, resets the file, and steps down to a read lock; all
 //! others hold read locks. So a file left behind by a crash resets itself at the next opening.
 
-use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::fd::AsFd;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use fulgurite_format::{Txnid, lockfile};
 use fulgurite_os::{
-    LockKind, LockOutcome, SharedMap, SharedMutex, lock_byte_wait, process_id, try_lock_byte,
+    Access, File, FileRole, LockKind, LockOutcome, SharedMap, SharedMutex, lock_byte_wait,
+    process_id, try_lock_byte,
 };
 
 use super::{Ownership, SlotTable};
@@ -58,21 +56,15 @@ impl LockFile {
         slots_wanted: u32,
         mode: u32,
     ) -> Result<LockFile, LockOpenError> {
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(mode)
-            .open(path)?;
-        let exclusive = try_lock_byte(file.as_fd(), PRESENCE, LockKind::Write)?;
+        let file = File::open(FileRole::Lock, path, Access::Change { mode })?;
+        let exclusive = try_lock_byte(&file, PRESENCE, LockKind::Write)?;
         if !exclusive {
-            lock_byte_wait(file.as_fd(), PRESENCE, LockKind::Read)?;
+            lock_byte_wait(&file, PRESENCE, LockKind::Read)?;
         }
-        let mut len = file.metadata()?.len();
+        let mut len = file.len()?;
         let wanted = lockfile::len_for(slots_wanted) as u64;
         if exclusive && len < wanted {
-            file.set_len(wanted)?;
+            file.resize(wanted)?;
             len = wanted;
         }
         if len < lockfile::LEN_MIN {
@@ -128,7 +120,7 @@ impl LockFile {
     pub(crate) fn settle(&self, last_txnid: Txnid) -> io::Result<()> {
         if self.exclusive {
             self.store_last_txnid(last_txnid);
-            try_lock_byte(self.file.as_fd(), PRESENCE, LockKind::Read)?;
+            try_lock_byte(&self.file, PRESENCE, LockKind::Read)?;
         }
         Ok(())
     }

@@ -1,7 +1,6 @@
 //! Reader slots: taken once, then used without any lock.
 
 use std::cell::Cell;
-use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use fulgurite_format::{Txnid, lockfile};
@@ -128,10 +127,9 @@ impl LockFile {
     /// Locks the octet of our process id, by which others see that we live.
     fn announce(&self) -> Result<(), Error> {
         if !self.announced.load(Ordering::SeqCst) {
-            let locked = try_lock_byte(self.file.as_fd(), u64::from(self.pid), LockKind::Write)
-                .map_err(Error::io(
-                    "locking the octet of this process in the lock file",
-                ))?;
+            let locked = try_lock_byte(&self.file, u64::from(self.pid), LockKind::Write).map_err(
+                Error::io("locking the octet of this process in the lock file"),
+            )?;
             if !locked {
                 return Err(Error::LockBroken);
             }

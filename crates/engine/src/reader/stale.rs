@@ -1,7 +1,5 @@
 //! Slots of processes that died: found by their missing lock, and freed.
 
-use std::os::fd::AsFd;
-
 use fulgurite_os::is_locked_by_other;
 
 use super::{LockFile, SlotTable};
@@ -29,7 +27,7 @@ impl LockFile {
             if pid == self.pid {
                 continue;
             }
-            let alive = is_locked_by_other(self.file.as_fd(), u64::from(pid))
+            let alive = is_locked_by_other(&self.file, u64::from(pid))
                 .map_err(Error::io("looking for dead readers"))?;
             if !alive {
                 dead.push(pid);

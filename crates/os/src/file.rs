@@ -1,0 +1,328 @@
+//! A file of an environment: every call on it asks the [seam](crate::seam), is made again when a signal interrupts it,
+//! and goes on where the system did only part of it.
+
+use std::fs::{self, Metadata};
+use std::io::{self, IoSlice, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+use rustix::fs::{FallocateFlags, fallocate, fdatasync, fsync};
+
+use crate::seam::{self, Call, FileRole};
+
+/// The error number for a directory where a file should be.
+pub const IS_A_DIRECTORY: i32 = libc::EISDIR;
+
+/// What an opening is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Reading only.
+    Read,
+    /// Reading and writing; made with these permission bits if it is missing.
+    Change {
+        /// Permission bits of a new file, before the process's mask.
+        mode: u32,
+    },
+    /// Writing, each write durable when it returns.
+    WriteSynchronously,
+    /// Writing a file that must not be there yet.
+    MakeNew,
+}
+
+impl Access {
+    fn options(self) -> fs::OpenOptions {
+        let mut options = fs::OpenOptions::new();
+        match self {
+            Access::Read => options.read(true),
+            Access::Change { mode } => options
+                .read(true)
+                .write(true)
+                .create(true)
+                .truncate(false)
+                .mode(mode),
+            Access::WriteSynchronously => options.write(true).custom_flags(libc::O_DSYNC),
+            Access::MakeNew => options.write(true).create_new(true),
+        };
+        options
+    }
+}
+
+/// What tells two files apart, whatever their paths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct FileIdentity {
+    device: u64,
+    inode: u64,
+}
+
+impl FileIdentity {
+    /// The identity of the file at `path`, without opening it.
+    /// # Errors
+    /// The system's.
+    pub fn at(role: FileRole, path: &Path) -> io::Result<FileIdentity> {
+        look(role, path).map(|metadata| Self::from_metadata(&metadata))
+    }
+
+    fn from_metadata(metadata: &Metadata) -> FileIdentity {
+        FileIdentity {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+        }
+    }
+}
+
+/// Whether there is a directory at `path`.
+/// # Errors
+/// The system's, above all when there is nothing.
+pub fn is_directory(role: FileRole, path: &Path) -> io::Result<bool> {
+    look(role, path).map(|metadata| metadata.is_dir())
+}
+
+fn look(role: FileRole, path: &Path) -> io::Result<Metadata> {
+    retried(|| {
+        seam::ask(role, Call::Look)?;
+        path.metadata()
+    })
+}
+
+/// Removes the file at `path`.
+/// # Errors
+/// The system's.
+pub fn remove_file(role: FileRole, path: &Path) -> io::Result<()> {
+    retried(|| {
+        seam::ask(role, Call::Unlink)?;
+        fs::remove_file(path)
+    })
+}
+
+/// An open file, and what it is to the environment.
+#[derive(Debug)]
+pub struct File {
+    role: FileRole,
+    file: fs::File,
+}
+
+impl File {
+    /// Opens a file.
+    /// # Errors
+    /// The system's.
+    pub fn open(role: FileRole, path: &Path, access: Access) -> io::Result<File> {
+        let options = access.options();
+        let file = retried(|| {
+            seam::ask(role, Call::Open)?;
+            options.open(path)
+        })?;
+        Ok(File { role, file })
+    }
+
+    /// A file that is open already.
+    #[must_use]
+    pub const fn of(role: FileRole, file: fs::File) -> File {
+        File { role, file }
+    }
+
+    /// A descriptor of its own for what somebody else has open.
+    /// # Errors
+    /// The system's; `EBADF` if it is not open.
+    pub fn duplicate(role: FileRole, from: BorrowedFd<'_>) -> io::Result<File> {
+        seam::ask(role, Call::Duplicate)?;
+        let file = from.try_clone_to_owned()?;
+        Ok(File {
+            role,
+            file: file.into(),
+        })
+    }
+
+    /// What it is to the environment.
+    #[must_use]
+    pub const fn role(&self) -> FileRole {
+        self.role
+    }
+
+    fn status(&self) -> io::Result<Metadata> {
+        retried(|| {
+            seam::ask(self.role, Call::Status)?;
+            self.file.metadata()
+        })
+    }
+
+    /// Which file it is.
+    /// # Errors
+    /// The system's.
+    pub fn identity(&self) -> io::Result<FileIdentity> {
+        self.status()
+            .map(|status| FileIdentity::from_metadata(&status))
+    }
+
+    /// Its length in octets.
+    /// # Errors
+    /// The system's.
+    pub fn len(&self) -> io::Result<u64> {
+        self.status().map(|status| status.len())
+    }
+
+    /// Whether it has no octets.
+    /// # Errors
+    /// The system's.
+    pub fn is_empty(&self) -> io::Result<bool> {
+        Ok(self.len()? == 0)
+    }
+
+    /// Reads at most `buffer.len()` octets at `offset`, fewer only at the end of the file; returns how many.
+    /// # Errors
+    /// The system's.
+    pub fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut done = 0;
+        while let Some(rest) = buffer.get_mut(done..).filter(|rest| !rest.is_empty()) {
+            let count = retried(|| {
+                let len = seam::ask_len(self.role, Call::Read, rest.len())?;
+                let part = rest.get_mut(..len).unwrap_or_default();
+                self.file.read_at(part, offset + done as u64)
+            })?;
+            if count == 0 {
+                break;
+            }
+            done += count;
+        }
+        Ok(done)
+    }
+
+    /// Fills `buffer` from `offset` on.
+    /// # Errors
+    /// The system's; [`io::ErrorKind::UnexpectedEof`] when the file ends before.
+    pub fn read_exact_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        if self.read_at(offset, buffer)? < buffer.len() {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        Ok(())
+    }
+
+    /// Writes all of `bytes` at `offset`; `call` is what the seam is asked about.
+    pub(crate) fn write_at(&self, call: Call, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let mut done = 0;
+        while let Some(rest) = bytes.get(done..).filter(|rest| !rest.is_empty()) {
+            let count = retried(|| {
+                let len = seam::ask_len(self.role, call, rest.len())?;
+                let part = rest.get(..len).unwrap_or_default();
+                self.file.write_at(part, offset + done as u64)
+            })?;
+            done += some_of(count)?;
+        }
+        Ok(())
+    }
+
+    /// Writes `parts` one after the other from `offset` on, in as few calls as the system allows.
+    pub(crate) fn write_vectored_at(&self, offset: u64, parts: &[&[u8]]) -> io::Result<()> {
+        let slices: Vec<IoSlice<'_>> = parts.iter().map(|part| IoSlice::new(part)).collect();
+        let total: usize = parts.iter().map(|part| part.len()).sum();
+        let written = retried(|| {
+            let len = seam::ask_len(self.role, Call::WriteVectored, total)?;
+            if len < total {
+                // A test wants less to be written: so much of the first part is as good as any other beginning.
+                let part = parts.first().copied().unwrap_or_default();
+                let part = part.get(..len.min(part.len())).unwrap_or_default();
+                return self.file.write_at(part, offset);
+            }
+            Ok(rustix::io::pwritev(&self.file, &slices, offset)?)
+        })?;
+        // What the system left over is written part by part.
+        let mut start = 0;
+        for part in parts {
+            let rest = part.get(written.saturating_sub(start)..);
+            if let Some(rest) = rest.filter(|rest| !rest.is_empty()) {
+                let at = start + part.len() - rest.len();
+                self.write_at(Call::Write, offset + at as u64, rest)?;
+            }
+            start += part.len();
+        }
+        Ok(())
+    }
+
+    /// Makes earlier writes, and the length, durable.
+    /// # Errors
+    /// The system's; after one, what reached the disk is unknown, and asking again proves nothing.
+    pub fn sync_data(&self) -> io::Result<()> {
+        retried(|| {
+            seam::ask(self.role, Call::Sync)?;
+            Ok(fdatasync(&self.file)?)
+        })
+    }
+
+    /// Makes earlier writes and all that the system knows of the file durable.
+    /// # Errors
+    /// As [`File::sync_data`].
+    pub fn sync_all(&self) -> io::Result<()> {
+        retried(|| {
+            seam::ask(self.role, Call::Sync)?;
+            Ok(fsync(&self.file)?)
+        })
+    }
+
+    /// Takes room on the disk for `len` octets from `offset` on, also behind the end of the file, whose length stays;
+    /// `false` if the file system cannot do that.
+    pub(crate) fn allocate(&self, offset: u64, len: u64) -> io::Result<bool> {
+        let allocated = retried(|| {
+            seam::ask(self.role, Call::Allocate)?;
+            Ok(fallocate(
+                &self.file,
+                FallocateFlags::KEEP_SIZE,
+                offset,
+                len,
+            )?)
+        });
+        match allocated.map_err(|error| (error.raw_os_error(), error)) {
+            Ok(()) => Ok(true),
+            Err((Some(libc::EOPNOTSUPP | libc::ENOSYS | libc::EINVAL | libc::ENODEV), _)) => {
+                Ok(false)
+            }
+            Err((_, error)) => Err(error),
+        }
+    }
+
+    /// Sets its length in octets.
+    /// # Errors
+    /// The system's, a full disk among them.
+    pub fn resize(&self, len: u64) -> io::Result<()> {
+        retried(|| {
+            seam::ask(self.role, Call::Resize)?;
+            self.file.set_len(len)
+        })
+    }
+}
+
+impl AsFd for File {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
+
+/// Behind what was written last; [`Write::write_all`] goes on after a part and after a signal.
+impl Write for File {
+    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+        let len = seam::ask_len(self.role, Call::Write, octets.len())?;
+        self.file.write(octets.get(..len).unwrap_or_default())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A write that wrote nothing would be tried for ever.
+fn some_of(count: usize) -> io::Result<usize> {
+    if count == 0 {
+        return Err(io::ErrorKind::WriteZero.into());
+    }
+    Ok(count)
+}
+
+/// Makes a call again for as long as signals interrupt it: so POSIX allows for each call made this way, and none of
+/// them has done anything then.
+pub(crate) fn retried<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        match call() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            result => return result,
+        }
+    }
+}
