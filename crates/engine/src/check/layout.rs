@@ -4,168 +4,297 @@
 //! contradict their place. And they are a second reading of the same bytes, so that what the engine writes is not judged
 //! by the code that wrote it.
 
-use fulgurite_format::{Format, NodeFlags, PageFlags, V09};
+use fulgurite_format::{Format, NodeFlags, PAGE_SIZE_MAX, PageFlags, V09};
 
 /// Bytes of a page header, on pages and sub-pages alike.
-pub(super) const HEADER: usize = V09::HEADER_LEN;
+pub(crate) const HEADER: usize = V09::HEADER_LEN;
 
 /// The number at `at`, or `None` beyond the end.
-pub(super) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
-    Some(u16::from_le_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
+#[inline]
+pub(crate) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    bytes
+        .get(at..)?
+        .first_chunk()
+        .copied()
+        .map(u16::from_le_bytes)
 }
 
 /// As [`u16_at`].
-pub(super) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
-    Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+#[inline]
+pub(crate) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes
+        .get(at..)?
+        .first_chunk()
+        .copied()
+        .map(u32::from_le_bytes)
 }
 
 /// As [`u16_at`].
-pub(super) fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
-    Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
+#[inline]
+pub(crate) fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    bytes
+        .get(at..)?
+        .first_chunk()
+        .copied()
+        .map(u64::from_le_bytes)
 }
 
 /// The header of a page or sub-page.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Header {
-    pub(super) pgno: u64,
-    pub(super) pad: u16,
-    pub(super) flags: u16,
-    pub(super) lower: u16,
-    pub(super) upper: u16,
+pub(crate) struct Header {
+    pub(crate) pgno: u64,
+    pub(crate) pad: u16,
+    pub(crate) flags: u16,
+    pub(crate) lower: u16,
+    pub(crate) upper: u16,
     /// Overflow pages only: pages of the run.
-    pub(super) run_pages: u32,
+    pub(crate) run_pages: u32,
 }
 
 impl Header {
-    pub(super) fn parse(bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
         Some(Self {
             pgno: u64_at(bytes, 0)?,
-            pad: u16_at(bytes, 8)?,
+            pad: u16_at(bytes, V09::PAD_AT)?,
             flags: u16_at(bytes, V09::FLAGS_AT)?,
             lower: u16_at(bytes, V09::LOWER_AT)?,
             upper: u16_at(bytes, V09::UPPER_AT)?,
             run_pages: u32_at(bytes, V09::RUN_AT)?,
         })
     }
+
+    pub(crate) const fn is_branch(&self) -> bool {
+        self.flags & PageFlags::BRANCH != 0
+    }
+
+    pub(crate) const fn is_packed(&self) -> bool {
+        self.flags & PageFlags::PACKED != 0
+    }
 }
 
 /// One entry of a page.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Item<'a> {
-    pub(super) key: &'a [u8],
+pub(crate) struct Item<'a> {
+    pub(crate) key: &'a [u8],
     /// Branch pages only: the page it leads to.
-    pub(super) child: u64,
+    pub(crate) child: u64,
     /// Leaf pages only: the node's flags.
-    pub(super) flags: u16,
+    pub(crate) flags: u16,
     /// Leaf pages only: the value's size, which on overflow values is not that of `data`.
-    pub(super) value_bytes: u32,
-    /// Leaf pages only: what stands in the page, and where.
-    pub(super) data: &'a [u8],
-    pub(super) data_at: usize,
-    /// What the node takes up.
-    pub(super) node_bytes: usize,
+    pub(crate) value_bytes: u32,
+    /// Leaf pages only: what stands in the page.
+    pub(crate) data: &'a [u8],
+    /// Where the node begins, and what it takes up.
+    pub(crate) at: usize,
+    pub(crate) node_bytes: usize,
 }
 
-/// The entries of a branch page, leaf page or sub-page that fills `bytes`.
-///
-/// `Err` names the first contradiction; nothing is known about such a page.
-pub(super) fn items<'a>(bytes: &'a [u8], header: &Header) -> Result<Vec<Item<'a>>, String> {
-    let (lower, upper) = (usize::from(header.lower), usize::from(header.upper));
-    if lower < HEADER || !lower.is_multiple_of(2) || upper < lower {
-        return Err(format!("lower bound {lower}, upper bound {upper}"));
+/// The entries of a branch page, leaf page or sub-page, whose bounds have been found to make sense.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Entries<'a> {
+    bytes: &'a [u8],
+    count: usize,
+    lowest: usize,
+    is_branch: bool,
+    /// Size of the items, on packed pages.
+    packed: Option<usize>,
+}
+
+impl<'a> Entries<'a> {
+    /// Checks the bounds of a page that fills `bytes`. `Err` names the first contradiction; nothing is known about such
+    /// a page.
+    pub(crate) fn parse(bytes: &'a [u8], header: &Header) -> Result<Self, String> {
+        let (lower, upper) = (usize::from(header.lower), usize::from(header.upper));
+        if lower < HEADER || !lower.is_multiple_of(2) || upper < lower {
+            return Err(format!("lower bound {lower}, upper bound {upper}"));
+        }
+        let count = (lower - HEADER) / 2;
+        let entries = Self {
+            bytes,
+            count,
+            lowest: upper,
+            is_branch: header.is_branch(),
+            packed: header.is_packed().then_some(usize::from(header.pad)),
+        };
+        if header.is_packed() {
+            return entries.check_packed(upper - lower);
+        }
+        if upper > bytes.len() {
+            return Err(format!("upper bound {upper} of {} bytes", bytes.len()));
+        }
+        Ok(entries)
     }
-    let count = (lower - HEADER) / 2;
-    if header.flags & PageFlags::PACKED != 0 {
-        return packed(bytes, header, count);
+
+    fn check_packed(self, free: usize) -> Result<Self, String> {
+        let (count, size) = (self.count, self.packed.unwrap_or_default());
+        let end = HEADER + count * size;
+        if size == 0 || end > self.bytes.len() {
+            return Err(format!("{count} packed items of {size} bytes do not fit"));
+        }
+        if free != self.bytes.len() - end {
+            return Err(format!(
+                "{count} packed items of {size} bytes leave {} bytes free, not {free}",
+                self.bytes.len() - end
+            ));
+        }
+        Ok(self)
     }
-    if upper > bytes.len() {
-        return Err(format!("upper bound {upper} of {} bytes", bytes.len()));
+
+    pub(crate) const fn len(&self) -> usize {
+        self.count
     }
-    let mut items = Vec::with_capacity(count);
-    for index in 0..count {
-        items.push(
-            node(bytes, header, index).ok_or_else(|| format!("node {index} leaves its bounds"))?,
+
+    pub(crate) const fn is_packed(&self) -> bool {
+        self.packed.is_some()
+    }
+
+    /// The entry at `index`, or `None` if it leaves its bounds.
+    #[inline]
+    pub(crate) fn get(&self, index: usize) -> Option<Item<'a>> {
+        if let Some(size) = self.packed {
+            return self.packed_item(index, size);
+        }
+        let at = usize::from(u16_at(self.bytes, HEADER + 2 * index)?);
+        if index >= self.count || at < self.lowest || !at.is_multiple_of(2) {
+            return None;
+        }
+        let head: [u8; 8] = *self.bytes.get(at..)?.first_chunk()?;
+        let word = u64::from_le_bytes(head);
+        let key_bytes = (word >> 48) as usize;
+        let data_at = at + V09::NODE_HEADER_LEN + key_bytes;
+        let key = self.bytes.get(at + V09::NODE_HEADER_LEN..data_at)?;
+        let (mut item, mut in_page) = (
+            Item {
+                key,
+                child: 0,
+                flags: 0,
+                value_bytes: 0,
+                data: &[],
+                at,
+                node_bytes: 0,
+            },
+            0,
         );
+        if self.is_branch {
+            item.child = word & 0xffff_ffff_ffff;
+        } else {
+            item.flags = (word >> 32) as u16;
+            item.value_bytes = word as u32;
+            in_page = match item.flags & NodeFlags::OVERFLOW {
+                0 => item.value_bytes as usize,
+                _ => 8,
+            };
+            item.data = self.bytes.get(data_at..data_at.checked_add(in_page)?)?;
+        }
+        item.node_bytes = (V09::NODE_HEADER_LEN + key_bytes + in_page).next_multiple_of(2);
+        Some(item)
     }
-    let taken: usize = items.iter().map(|item| item.node_bytes).sum();
-    if taken != bytes.len() - upper {
-        return Err(format!(
-            "its nodes take {taken} bytes where {} are in use",
-            bytes.len() - upper
-        ));
-    }
-    Ok(items)
-}
 
-fn node<'a>(bytes: &'a [u8], header: &Header, index: usize) -> Option<Item<'a>> {
-    let at = usize::from(u16_at(bytes, HEADER + 2 * index)?);
-    if at < usize::from(header.upper) || !at.is_multiple_of(2) {
-        return None;
-    }
-    let (low, high) = (
-        u64::from(u16_at(bytes, at)?),
-        u64::from(u16_at(bytes, at + 2)?),
-    );
-    let (flags, key_bytes) = (u16_at(bytes, at + 4)?, usize::from(u16_at(bytes, at + 6)?));
-    let data_at = at + V09::NODE_HEADER_LEN + key_bytes;
-    let key = bytes.get(at + V09::NODE_HEADER_LEN..data_at)?;
-    if header.flags & PageFlags::BRANCH != 0 {
-        let child = low | high << 16 | u64::from(flags) << 32;
-        let node_bytes = even(V09::NODE_HEADER_LEN + key_bytes);
-        return Some(Item {
+    fn packed_item(&self, index: usize, size: usize) -> Option<Item<'a>> {
+        let at = HEADER + index * size;
+        let key = self
+            .bytes
+            .get(at..at + size)
+            .filter(|_| index < self.count)?;
+        Some(Item {
             key,
-            child,
+            child: 0,
             flags: 0,
             value_bytes: 0,
             data: &[],
-            data_at,
-            node_bytes,
-        });
+            at,
+            node_bytes: size,
+        })
     }
-    let value_bytes = (low | high << 16) as u32;
-    let in_page = if flags & NodeFlags::OVERFLOW != 0 {
-        8
-    } else {
-        value_bytes as usize
-    };
-    let data = bytes.get(data_at..data_at.checked_add(in_page)?)?;
-    let node_bytes = even(V09::NODE_HEADER_LEN + key_bytes + in_page);
-    Some(Item {
-        key,
-        child: 0,
-        flags,
-        value_bytes,
-        data,
-        data_at,
-        node_bytes,
-    })
+
+    /// All entries that lie within their bounds.
+    pub(crate) fn iter(self) -> impl Iterator<Item = Item<'a>> {
+        (0..self.count).filter_map(move |index| self.get(index))
+    }
+
+    /// Checks that the nodes fill the used part of the page without gaps and without lying on one another. Packed items
+    /// do so by their nature.
+    pub(crate) fn check_nodes(&self, tiling: &mut Tiling) -> Result<Nodes, String> {
+        let mut nodes = Nodes::default();
+        if self.is_packed() {
+            return Ok(nodes);
+        }
+        let used = self.bytes.len() - self.lowest;
+        tiling.begin(self.bytes.len());
+        for index in 0..self.count {
+            let item = self
+                .get(index)
+                .ok_or_else(|| format!("node {index} leaves its bounds"))?;
+            tiling.add(item.at, item.node_bytes);
+            nodes.flags |= item.flags;
+            nodes.largest_bytes = nodes.largest_bytes.max(item.node_bytes);
+            nodes.bytes += item.node_bytes;
+        }
+        if nodes.bytes != used {
+            let taken = nodes.bytes;
+            return Err(format!(
+                "its nodes take {taken} bytes where {used} are in use"
+            ));
+        }
+        if !tiling.is_from_to(self.lowest, self.bytes.len()) {
+            return Err("its nodes overlap".to_owned());
+        }
+        Ok(nodes)
+    }
 }
 
-fn packed<'a>(bytes: &'a [u8], header: &Header, count: usize) -> Result<Vec<Item<'a>>, String> {
-    let size = usize::from(header.pad);
-    let end = HEADER + count * size;
-    let free = usize::from(header.upper) - usize::from(header.lower);
-    let Some(area) = bytes.get(HEADER..end).filter(|_| size > 0) else {
-        return Err(format!("{count} packed items of {size} bytes do not fit"));
-    };
-    if free != bytes.len() - end {
-        return Err(format!(
-            "{count} packed items of {size} bytes leave {} bytes free, not {free}",
-            bytes.len() - end
-        ));
-    }
-    let item = |key| Item {
-        key,
-        child: 0,
-        flags: 0,
-        value_bytes: 0,
-        data: &[],
-        data_at: 0,
-        node_bytes: size,
-    };
-    Ok(area.chunks_exact(size).map(item).collect())
+/// What all nodes of a page are like.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Nodes {
+    /// All flags that occur.
+    pub(crate) flags: u16,
+    pub(crate) largest_bytes: usize,
+    bytes: usize,
 }
 
-fn even(bytes: usize) -> usize {
-    bytes.next_multiple_of(2)
+/// Whether pieces cover a stretch of a page exactly once, given that their sizes add up to its size.
+///
+/// A bit for every even place is toggled at each piece's beginning and end. If only the stretch's own ends remain set,
+/// then every place in it is covered an odd number of times, so at least once; as the sizes add up, exactly once.
+#[derive(Debug)]
+pub(crate) struct Tiling {
+    words: [u64; PAGE_SIZE_MAX / 128 + 1],
+    used: usize,
+}
+
+impl Default for Tiling {
+    fn default() -> Self {
+        Self {
+            words: [0; PAGE_SIZE_MAX / 128 + 1],
+            used: 0,
+        }
+    }
+}
+
+impl Tiling {
+    fn begin(&mut self, bytes: usize) {
+        self.used = (bytes / 128 + 1).min(self.words.len());
+        self.words[..self.used].fill(0);
+    }
+
+    #[inline]
+    fn toggle(&mut self, at: usize) {
+        if let Some(word) = self.words.get_mut(at / 128) {
+            *word ^= 1 << ((at / 2) % 64);
+        }
+    }
+
+    #[inline]
+    fn add(&mut self, at: usize, bytes: usize) {
+        self.toggle(at);
+        self.toggle(at + bytes);
+    }
+
+    fn is_from_to(&mut self, from: usize, to: usize) -> bool {
+        if from < to {
+            self.toggle(from);
+            self.toggle(to);
+        }
+        self.words[..self.used].iter().all(|word| *word == 0)
+    }
 }

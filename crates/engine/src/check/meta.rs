@@ -1,75 +1,120 @@
-//! The meta pages: which snapshot is to be checked, and whether they can be believed.
+//! The meta pages: which snapshots they describe, and whether they can be believed.
 
 use std::io;
-use std::path::Path;
 
-use fulgurite_format::{DatabaseFlags, META_PAGES, Meta, NoMeta, TreeRecord, V09};
-use fulgurite_os::File;
+use fulgurite_format::{
+    DatabaseFlags, META_PAGES, Meta, NoMeta, PAGE_SIZE_MAX, PAGE_SIZE_MIN, TreeRecord, V09,
+};
 
-use super::report::{CheckError, Fault, Reporter};
+use super::layout::u64_at;
+use super::source::Source;
 
 /// One snapshot as a meta page describes it.
-#[derive(Debug)]
-pub(super) struct Snapshot {
-    pub(super) page_bytes: usize,
-    pub(super) free: TreeRecord,
-    pub(super) main: TreeRecord,
-    pub(super) last: u64,
-    pub(super) txnid: u64,
-    pgno: u64,
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Snapshot {
+    pub(crate) page_bytes: usize,
+    pub(crate) free: TreeRecord,
+    pub(crate) main: TreeRecord,
+    pub(crate) last: u64,
+    pub(crate) txnid: u64,
+    /// The meta page.
+    pub(crate) pgno: u64,
 }
 
-/// Reads both meta pages and picks the snapshot with id `txnid`, by default the newest.
-pub(super) fn choose(
-    file: &File,
-    path: &Path,
-    txnid: Option<u64>,
-    reporter: &mut Reporter,
-) -> Result<Snapshot, CheckError> {
-    let bad = |reason: String| CheckError::Meta {
-        path: path.to_owned(),
-        reason,
-    };
-    let read = |source| CheckError::Read {
-        path: path.to_owned(),
-        source,
-    };
-    let first = parse(&read_meta(file, 0).map_err(read)?, 0).map_err(bad)?;
-    let second = parse(&read_meta(file, first.page_bytes as u64).map_err(read)?, 1).map_err(bad)?;
-    if first.page_bytes != second.page_bytes {
-        return Err(bad(format!(
-            "page sizes {} and {}",
-            first.page_bytes, second.page_bytes
-        )));
+/// What the two meta pages say, each a snapshot or the reason why it is none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Metas {
+    pub(crate) first: Result<Snapshot, String>,
+    pub(crate) second: Result<Snapshot, String>,
+}
+
+impl Metas {
+    /// Reads both. If the first does not tell where the second is, it is looked for.
+    pub(crate) fn read(source: &dyn Source) -> io::Result<Metas> {
+        let first = parse(&read_meta(source, 0)?, 0);
+        let second = match &first {
+            Ok(first) => {
+                parse(&read_meta(source, first.page_bytes as u64)?, 1).and_then(|second| {
+                    match second.page_bytes == first.page_bytes {
+                        true => Ok(second),
+                        false => Err(format!(
+                            "meta page 1 says that pages have {} bytes, meta page 0 says {}",
+                            second.page_bytes, first.page_bytes
+                        )),
+                    }
+                })
+            }
+            Err(_) => find_second(source)?,
+        };
+        Ok(Metas { first, second })
     }
-    let (newer, older) = if second.txnid > first.txnid {
-        (second, first)
-    } else {
-        (first, second)
-    };
-    let chosen = match txnid {
-        None => newer,
-        Some(id) if id == newer.txnid => newer,
-        Some(id) if id == older.txnid => older,
-        Some(id) => {
-            return Err(CheckError::SnapshotGone {
-                txnid: id,
-                first: older.txnid,
-                second: newer.txnid,
-            });
+
+    /// The snapshots that are described, the newest first.
+    pub(crate) fn by_age(&self) -> (Option<Snapshot>, Option<Snapshot>) {
+        match (&self.first, &self.second) {
+            (Ok(first), Ok(second)) if second.txnid > first.txnid => (Some(*second), Some(*first)),
+            (Ok(first), Ok(second)) => (Some(*first), Some(*second)),
+            (Ok(only), Err(_)) | (Err(_), Ok(only)) => (Some(*only), None),
+            (Err(_), Err(_)) => (None, None),
         }
-    };
-    sensible(&chosen, reporter).map_err(bad)?;
-    Ok(chosen)
+    }
+
+    /// What is wrong with those that describe none.
+    pub(crate) fn refusals(&self) -> impl Iterator<Item = (u64, &str)> {
+        let both = [(0, &self.first), (1, &self.second)];
+        both.into_iter()
+            .filter_map(|(pgno, meta)| Some((pgno, meta.as_ref().err()?.as_str())))
+    }
+}
+
+impl Snapshot {
+    /// What is wrong with a meta page that describes a snapshot all the same.
+    pub(super) fn blemishes(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        if !self.free.flags.has(DatabaseFlags::INTEGER_KEY) {
+            found.push(format!(
+                "environment flags {:#x} lack 0x08",
+                self.free.flags.0
+            ));
+        }
+        if self.txnid % META_PAGES != self.pgno && self.txnid != 0 {
+            found.push(format!(
+                "transaction {} stands on the wrong page",
+                self.txnid
+            ));
+        }
+        if self.txnid == u64::MAX {
+            found.push("the transaction id cannot grow any more".to_owned());
+        }
+        found
+    }
 }
 
 /// A short read is no error: the missing bytes stay zero and are no meta page.
-fn read_meta(file: &File, at: u64) -> io::Result<[u8; Meta::LEN]> {
+fn read_meta(source: &dyn Source, at: u64) -> io::Result<[u8; Meta::LEN]> {
     let mut bytes = [0; Meta::LEN];
-    match file.read_exact_at(at, &mut bytes) {
-        Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => Ok([0; Meta::LEN]),
-        result => result.map(|()| bytes),
+    let mut buffer = [0; Meta::LEN];
+    match source.lend(at, &mut buffer) {
+        Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => {}
+        Err(e) => return Err(e),
+        Ok(lent) => bytes.copy_from_slice(lent),
     }
+    Ok(bytes)
+}
+
+fn find_second(source: &dyn Source) -> io::Result<Result<Snapshot, String>> {
+    let mut page_bytes = PAGE_SIZE_MIN;
+    while page_bytes <= PAGE_SIZE_MAX {
+        let found = parse(&read_meta(source, page_bytes as u64)?, 1);
+        if found
+            .as_ref()
+            .is_ok_and(|meta| meta.page_bytes == page_bytes)
+        {
+            return Ok(found);
+        }
+        page_bytes *= 2;
+    }
+    Ok(Err("no second meta page is found".to_owned()))
 }
 
 fn parse(bytes: &[u8; Meta::LEN], pgno: u64) -> Result<Snapshot, String> {
@@ -83,44 +128,25 @@ fn parse(bytes: &[u8; Meta::LEN], pgno: u64) -> Result<Snapshot, String> {
             meta.page_size()
         ));
     }
+    let number = u64_at(bytes, 0).unwrap_or_default();
+    if number != pgno {
+        return Err(format!("meta page {pgno} says that it is page {number}"));
+    }
+    let last = meta.last.0;
+    let end = last
+        .checked_add(1)
+        .and_then(|pages| pages.checked_mul(meta.page_size() as u64));
+    if last < 1 || end.is_none_or(|end| end > i64::MAX as u64) {
+        return Err(format!(
+            "meta page {pgno} says that page {last} is the last"
+        ));
+    }
     Ok(Snapshot {
         page_bytes: meta.page_size(),
         free: meta.free,
         main: meta.main,
-        last: meta.last.0,
+        last,
         txnid: meta.txnid.0,
         pgno,
     })
-}
-
-fn sensible(snapshot: &Snapshot, reporter: &mut Reporter) -> Result<(), String> {
-    let end = snapshot
-        .last
-        .checked_add(1)
-        .and_then(|pages| pages.checked_mul(snapshot.page_bytes as u64));
-    if snapshot.last < 1 || end.is_none() {
-        return Err(format!("last page number {}", snapshot.last));
-    }
-    if !snapshot.free.flags.has(DatabaseFlags::INTEGER_KEY) {
-        let fault = Fault::Meta(format!(
-            "environment flags {:#x} lack 0x08",
-            snapshot.free.flags.0
-        ));
-        reporter.find("file", snapshot.pgno, fault);
-    }
-    if snapshot.txnid % META_PAGES != snapshot.pgno && snapshot.txnid != 0 {
-        let fault = Fault::Meta(format!(
-            "transaction {} stands on the wrong page",
-            snapshot.txnid
-        ));
-        reporter.find("file", snapshot.pgno, fault);
-    }
-    if snapshot.txnid == u64::MAX {
-        reporter.find(
-            "file",
-            snapshot.pgno,
-            Fault::Meta("the transaction id cannot grow any more".to_owned()),
-        );
-    }
-    Ok(())
 }

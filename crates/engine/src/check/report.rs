@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use fulgurite_format::TreeRecord;
 
@@ -10,8 +10,37 @@ use super::meta::Snapshot;
 use super::pages::Pages;
 use super::tree::Counts;
 
+/// A database as findings name it.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Name<'a> {
+    File,
+    FreeList,
+    Main,
+    Named(&'a [u8]),
+    /// The values of a key of the main database, or of a named one, that have a tree of their own.
+    Duplicates(Option<&'a [u8]>),
+}
+
+impl fmt::Display for Name<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Name::File => f.write_str("file"),
+            Name::FreeList => f.write_str("free list"),
+            Name::Main => f.write_str("main"),
+            Name::Named(name) => f.write_str(&String::from_utf8_lossy(name)),
+            Name::Duplicates(None) => f.write_str("main duplicates"),
+            Name::Duplicates(Some(name)) => {
+                write!(f, "{} duplicates", String::from_utf8_lossy(name))
+            }
+        }
+    }
+}
+
 /// Findings beyond this many are counted but not kept.
 const FINDINGS_MAX: usize = 1000;
+
+/// Databases for which the kind of their findings is kept.
+const SUSPECTS_MAX: usize = 100;
 
 /// Pages that belong to nobody are listed up to this many.
 pub(super) const LOST_MAX: usize = 100;
@@ -35,6 +64,15 @@ pub enum CheckError {
         /// What is wrong with its meta pages.
         reason: String,
     },
+    /// Commits overwrote the snapshot while it was looked at, for nothing pinned it.
+    #[error(
+        "{} was written to while it was checked without a reader slot; check it through its lock file, or at rest",
+        path.display()
+    )]
+    Overtaken {
+        /// The file.
+        path: PathBuf,
+    },
     /// The wanted snapshot is not described any more.
     #[error(
         "the snapshot of transaction {txnid} is not in the file any more; it holds {first} and {second}"
@@ -47,6 +85,15 @@ pub enum CheckError {
         /// The id in meta page 1.
         second: u64,
     },
+}
+
+impl CheckError {
+    pub(super) fn read(path: &Path) -> impl Fn(io::Error) -> CheckError {
+        move |source| CheckError::Read {
+            path: path.to_owned(),
+            source,
+        }
+    }
 }
 
 /// One thing that is wrong, and where.
@@ -174,6 +221,14 @@ pub enum Fault {
         /// What is wrong.
         reason: String,
     },
+    /// Two items of a sub-page not strictly ascending.
+    #[error("item {item} of the sub-page of entry {index} is out of order")]
+    DuplicateOrder {
+        /// Its position on the page.
+        index: usize,
+        /// The item's position in the sub-page.
+        item: usize,
+    },
     /// A sub-page that cannot be.
     #[error("entry {index} holds an unsound sub-page: {reason}")]
     SubPage {
@@ -213,6 +268,19 @@ pub enum Fault {
     TreeRecord(String),
 }
 
+impl Fault {
+    /// Whether it is about order alone, which a database with an order of the program's own would show as well.
+    #[must_use]
+    pub const fn is_about_order(&self) -> bool {
+        matches!(
+            self,
+            Fault::OutOfOrder { .. }
+                | Fault::OutsideSeparators { .. }
+                | Fault::DuplicateOrder { .. }
+        )
+    }
+}
+
 /// What one database holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DatabaseSummary {
@@ -230,6 +298,28 @@ pub struct DatabaseSummary {
     pub leaf_pages: u64,
     /// Pages of overflow runs met.
     pub overflow_pages: u64,
+}
+
+/// What can be said of the snapshot before the newest, which the other meta page describes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Previous {
+    /// It was not looked at.
+    Unchecked,
+    /// Its meta page describes none.
+    None,
+    /// The pages that it does not share with the newest one were looked at, and are sound: an environment can be opened
+    /// on it ([`crate::OpenOptions::previous_snapshot`]).
+    Usable {
+        /// Its transaction.
+        txnid: u64,
+    },
+    /// It cannot be gone back to. No fault of the file where it is a copy made by the original while others wrote.
+    Unusable {
+        /// Its transaction.
+        txnid: u64,
+        /// What was met first.
+        first: Box<Finding>,
+    },
 }
 
 /// The outcome of a check.
@@ -251,6 +341,10 @@ pub struct Report {
     pub findings: Vec<Finding>,
     /// How many there were in all.
     pub findings_total: u64,
+    /// What is no fault and yet worth knowing, such as databases whose order was not judged.
+    pub notes: Vec<String>,
+    /// The snapshot before this one.
+    pub previous: Previous,
 }
 
 impl Report {
@@ -274,6 +368,9 @@ impl fmt::Display for Report {
         for finding in &self.findings {
             writeln!(f, "{finding}")?;
         }
+        for note in &self.notes {
+            writeln!(f, "note: {note}")?;
+        }
         match self.findings_total {
             0 => write!(f, "sound"),
             n => write!(f, "{n} finding(s)"),
@@ -285,20 +382,37 @@ impl fmt::Display for Report {
 #[derive(Debug, Default)]
 pub(super) struct Reporter {
     findings: Vec<Finding>,
-    total: u64,
+    pub(super) total: u64,
     databases: Vec<DatabaseSummary>,
-    free_pages: u64,
+    notes: Vec<String>,
+    /// Databases in which something was found, and whether all of it is about their order.
+    suspects: Vec<(String, u64, bool)>,
 }
 
 impl Reporter {
-    pub(super) fn find(&mut self, database: &str, pgno: u64, fault: Fault) {
+    #[cold]
+    pub(super) fn find(&mut self, database: Name<'_>, pgno: u64, fault: Fault) {
         self.total += 1;
+        let database = database.to_string();
+        self.suspect(&database, fault.is_about_order());
         if self.findings.len() < FINDINGS_MAX {
             self.findings.push(Finding {
-                database: database.to_owned(),
+                database,
                 pgno,
                 fault,
             });
+        }
+    }
+
+    fn suspect(&mut self, database: &str, about_order: bool) {
+        let database = database.strip_suffix(" duplicates").unwrap_or(database);
+        if let Some((_, count, only_order)) =
+            self.suspects.iter_mut().find(|(name, ..)| name == database)
+        {
+            *count += 1;
+            *only_order &= about_order;
+        } else if self.suspects.len() < SUSPECTS_MAX {
+            self.suspects.push((database.to_owned(), 1, about_order));
         }
     }
 
@@ -307,14 +421,21 @@ impl Reporter {
         self.total = self.total.saturating_add(more);
     }
 
-    pub(super) fn free_page(&mut self) {
-        self.free_pages += 1;
+    pub(super) fn note(&mut self, note: String) {
+        if self.notes.len() < FINDINGS_MAX {
+            self.notes.push(note);
+        }
     }
 
-    pub(super) fn database(&mut self, name: &str, record: &TreeRecord, counts: &Counts) {
+    /// What was found first.
+    pub(super) fn into_first(self) -> Option<Finding> {
+        self.findings.into_iter().next()
+    }
+
+    pub(super) fn database(&mut self, name: Name<'_>, record: &TreeRecord, counts: &Counts) {
         if self.databases.len() < FINDINGS_MAX {
             self.databases.push(DatabaseSummary {
-                name: name.to_owned(),
+                name: name.to_string(),
                 flags: record.flags.0,
                 depth: record.depth,
                 entries: counts.entries,
@@ -325,16 +446,36 @@ impl Reporter {
         }
     }
 
-    pub(super) fn finish(self, snapshot: &Snapshot, pages: &Pages) -> Report {
+    /// Whoever sees order broken and nothing else may have a database before him that has another order.
+    fn hint_at_orders(&mut self) {
+        let suspects = std::mem::take(&mut self.suspects);
+        for (name, count, _) in suspects.into_iter().filter(|(.., only_order)| *only_order) {
+            self.note(format!(
+                "{name}: {count} finding(s), all about order: if the program that writes it sets an order of its own \
+                 (mdb_set_compare, mdb_set_dupsort), check it with any order allowed"
+            ));
+        }
+    }
+
+    pub(super) fn finish(
+        mut self,
+        snapshot: &Snapshot,
+        pages: &Pages<'_>,
+        free_pages: u64,
+        previous: Previous,
+    ) -> Report {
+        self.hint_at_orders();
         Report {
             txnid: snapshot.txnid,
             page_bytes: snapshot.page_bytes,
             last_pgno: snapshot.last,
             file_pages: pages.file_pages(),
-            free_pages: self.free_pages,
+            free_pages,
             databases: self.databases,
             findings: self.findings,
             findings_total: self.total,
+            notes: self.notes,
+            previous,
         }
     }
 }

@@ -5,6 +5,7 @@ use fulgurite_testkit::{
     Random, Scratch, base, corrupt_cases, quick_or_long, seed, sound_fixtures,
 };
 
+use super::layout::{Entries, Header, u16_at};
 use super::*;
 
 #[test]
@@ -112,23 +113,24 @@ fn a_snapshot_is_chosen_by_its_id() {
 struct Place {
     at: usize,
     flags: u16,
-    sub_page: Option<layout::Header>,
+    sub_page: Option<Header>,
 }
 
 /// The duplicates on all leaf pages, those of pages no longer in use among them.
 fn places_of_duplicates(bytes: &[u8]) -> Vec<Place> {
     let mut places = Vec::new();
     for (number, page) in bytes.chunks_exact(4096).enumerate().skip(2) {
-        let header = layout::Header::parse(page).expect("a header");
+        let header = Header::parse(page).expect("a header");
         if header.flags != PageFlags::LEAF {
             continue;
         }
-        for item in layout::items(page, &header).expect("items of a leaf") {
+        let entries = Entries::parse(page, &header).expect("entries of a leaf");
+        for item in entries.iter() {
             if item.flags & NodeFlags::DUPLICATES != 0 {
                 places.push(Place {
-                    at: number * 4096 + item.data_at,
+                    at: number * 4096 + item.at + 8 + item.key.len(),
                     flags: item.flags,
-                    sub_page: layout::Header::parse(item.data)
+                    sub_page: Header::parse(item.data)
                         .filter(|_| item.flags == NodeFlags::DUPLICATES),
                 });
             }
@@ -165,7 +167,8 @@ fn found(what: &str, damage: impl Fn(&mut [u8], &Place) -> bool, is_right: fn(&F
 #[test]
 fn finds_every_kind_of_damage_to_duplicates() {
     let sub_page = |fault: &Fault| matches!(fault, Fault::SubPage { .. });
-    let is_packed = |header: &layout::Header| header.flags & PageFlags::PACKED != 0;
+    let order = |fault: &Fault| matches!(fault, Fault::DuplicateOrder { .. });
+    let is_packed = |header: &Header| header.flags & PageFlags::PACKED != 0;
     found(
         "the dirty mark is gone",
         |bytes, place| {
@@ -185,7 +188,7 @@ fn finds_every_kind_of_damage_to_duplicates() {
             }
             _ => false,
         },
-        sub_page,
+        order,
     );
     found(
         "two packed items are in the wrong order",
@@ -198,13 +201,13 @@ fn finds_every_kind_of_damage_to_duplicates() {
             }
             _ => false,
         },
-        sub_page,
+        order,
     );
     found(
         "an item has flags",
         |bytes, place| match &place.sub_page {
             Some(header) if !is_packed(header) => {
-                let node = layout::u16_at(bytes, place.at + 16).expect("an offset");
+                let node = u16_at(bytes, place.at + 16).expect("an offset");
                 let node = usize::from(node);
                 bytes[place.at + node + 4] = 4;
                 true

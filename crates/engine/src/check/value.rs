@@ -1,18 +1,16 @@
 //! What a leaf node holds beside its key: a value, an overflow run, a sub-page, or the record of another tree.
 
-use std::cmp::Ordering;
-
 use fulgurite_format::{
     DatabaseFlags, KEY_LEN_MAX, NodeFlags, PageFlags, Pgno, TREE_RECORD_LEN, TreeRecord, V09,
     overflow_pages,
 };
 
-use super::layout::{HEADER, Header, Item, items, u64_at};
-use super::report::Fault;
+use super::layout::{Entries, HEADER, Header, Item, u64_at};
+use super::report::{Fault, Name};
 use super::tree::{self, KeyOrder, Role, Walk};
 use super::{Check, free};
 
-const SUB_DATABASE: u16 = NodeFlags::SUB_TREE | NodeFlags::DUPLICATES;
+pub(crate) const SUB_DATABASE: u16 = NodeFlags::SUB_TREE | NodeFlags::DUPLICATES;
 
 /// The node being looked at.
 struct Node<'a> {
@@ -22,7 +20,7 @@ struct Node<'a> {
 }
 
 pub(super) fn check(
-    check: &mut Check,
+    check: &mut Check<'_>,
     walk: &mut Walk<'_>,
     pgno: u64,
     index: usize,
@@ -33,17 +31,15 @@ pub(super) fn check(
         && matches!(walk.role, Role::Main | Role::Named);
     match item.flags {
         0 => {
-            if duplicates && item.data.len() > KEY_LEN_MAX {
-                let fault = Fault::DuplicateSize {
-                    index,
-                    bytes: item.data.len(),
-                };
+            let bytes = item.data.len();
+            if duplicates && bytes > KEY_LEN_MAX {
+                let fault = Fault::DuplicateSize { index, bytes };
                 check.reporter.find(walk.name, pgno, fault);
             }
-            plain(check, walk, &node)
+            plain(check, walk, &node);
         }
         NodeFlags::OVERFLOW if !duplicates && !matches!(walk.role, Role::Duplicates(_)) => {
-            overflow(check, walk, &node)
+            overflow(check, walk, &node);
         }
         NodeFlags::SUB_TREE if walk.role == Role::Main => named(check, walk, &node),
         NodeFlags::DUPLICATES if duplicates => sub_page(check, walk, &node),
@@ -54,218 +50,207 @@ pub(super) fn check(
     }
 }
 
-fn plain(check: &mut Check, walk: &mut Walk<'_>, node: &Node<'_>) {
+fn plain(check: &mut Check<'_>, walk: &mut Walk<'_>, node: &Node<'_>) {
     walk.counts.entries += 1;
     match walk.role {
-        Role::Free => {
-            let at = node.pgno * check.pages.page_bytes() as u64 + node.item.data_at as u64;
-            free::record(
-                check,
-                node.pgno,
-                node.item.key,
-                at,
-                node.item.data.len() as u64,
-            );
+        Role::Free if !check.in_previous => {
+            let value = free::Value::Inline(node.item.data);
+            free::record(check, node.pgno, node.item.key, value);
         }
         Role::Duplicates(_) if !node.item.data.is_empty() => {
-            check.reporter.find(
-                walk.name,
-                node.pgno,
-                Fault::StrayValue { index: node.index },
-            );
+            let fault = Fault::StrayValue { index: node.index };
+            check.reporter.find(walk.name, node.pgno, fault);
         }
         _ => {}
     }
 }
 
-fn overflow(check: &mut Check, walk: &mut Walk<'_>, node: &Node<'_>) {
+fn overflow(check: &mut Check<'_>, walk: &mut Walk<'_>, node: &Node<'_>) {
     walk.counts.entries += 1;
-    let index = node.index;
     let first = u64_at(node.item.data, 0).unwrap_or(Pgno::NONE.0);
-    let fail = |check: &mut Check, reason: String| {
-        check
-            .reporter
-            .find(walk.name, node.pgno, Fault::Overflow { index, reason });
+    let value = u64::from(node.item.value_bytes);
+    let run = match run_pages(check, first, value) {
+        Ok(run) => run,
+        Err(reason) => {
+            let index = node.index;
+            let fault = Fault::Overflow { index, reason };
+            return check.reporter.find(walk.name, node.pgno, fault);
+        }
     };
-    if !check.seen.in_range(first) || !check.pages.holds(first, 1) {
-        return fail(check, format!("page {first} is out of range"));
-    }
-    let start = first * check.pages.page_bytes() as u64;
-    let mut bytes = [0; HEADER];
-    let Some(header) = check
-        .pages
-        .read(start, &mut bytes)
-        .ok()
-        .and_then(|()| Header::parse(&bytes))
-    else {
-        return fail(check, format!("page {first} cannot be read"));
-    };
-    if header.pgno != first || header.flags != PageFlags::OVERFLOW {
-        return fail(
-            check,
-            format!(
-                "page {first} has number {} and flags {:#06x}",
-                header.pgno, header.flags
-            ),
-        );
-    }
-    let (run, value) = (
-        u64::from(header.run_pages),
-        u64::from(node.item.value_bytes),
-    );
-    let needed = overflow_pages::<V09>(value as usize, check.pages.page_bytes());
-    if run < needed || !check.seen.in_range(first + run - 1) || !check.pages.holds(first, run) {
-        return fail(
-            check,
-            format!("{value} bytes in {run} pages from page {first}, {needed} are needed"),
-        );
-    }
     for pgno in first..first + run {
         check.claim(pgno, walk.name);
     }
     walk.counts.overflow += run;
-    if walk.role == Role::Free {
-        free::record(
-            check,
-            node.pgno,
-            node.item.key,
-            start + HEADER as u64,
-            value,
-        );
+    if walk.role == Role::Free && !check.in_previous {
+        let at = first * check.pages.page_bytes() as u64 + HEADER as u64;
+        let value = free::Value::Run { at, bytes: value };
+        free::record(check, node.pgno, node.item.key, value);
     }
 }
 
-fn named(check: &mut Check, walk: &mut Walk<'_>, node: &Node<'_>) {
+/// How many pages the run at `first` has, if it can hold a value of so many bytes.
+fn run_pages(check: &Check<'_>, first: u64, value: u64) -> Result<u64, String> {
+    if !check.space.seen.in_range(first) || !check.pages.holds(first, 1) {
+        return Err(format!("page {first} is out of range"));
+    }
+    let mut bytes = [0; HEADER];
+    let Some(header) = check
+        .pages
+        .read(first * check.pages.page_bytes() as u64, &mut bytes)
+        .ok()
+        .and_then(Header::parse)
+    else {
+        return Err(format!("page {first} cannot be read"));
+    };
+    if header.pgno != first || header.flags != PageFlags::OVERFLOW {
+        return Err(format!(
+            "page {first} has number {} and flags {:#06x}",
+            header.pgno, header.flags
+        ));
+    }
+    let run = u64::from(header.run_pages);
+    let needed = overflow_pages::<V09>(value as usize, check.pages.page_bytes());
+    if run < needed || !check.space.seen.in_range(first + run - 1) || !check.pages.holds(first, run)
+    {
+        return Err(format!(
+            "{value} bytes in {run} pages from page {first}, {needed} are needed"
+        ));
+    }
+    Ok(run)
+}
+
+fn named(check: &mut Check<'_>, walk: &mut Walk<'_>, node: &Node<'_>) {
     walk.counts.entries += 1;
-    let name = String::from_utf8_lossy(node.item.key).into_owned();
     let Some(record) = record(check, walk, node) else {
         return;
     };
-    if record.flags.0 & !DatabaseFlags::PERSISTENT != 0
-        || walk.record.flags.0 & (DatabaseFlags::DUP_SORT | DatabaseFlags::INTEGER_KEY) != 0
-    {
-        let reason = format!(
-            "flags {:#x} in a main database with flags {:#x}",
-            record.flags.0, walk.record.flags.0
-        );
-        return check.reporter.find(
-            walk.name,
-            node.pgno,
-            Fault::Record {
-                index: node.index,
-                reason,
-            },
-        );
+    if let Err(reason) = named_record(&record, walk.record) {
+        return unsound_record(check, walk, node, reason);
     }
-    check.tree(&record, Role::Named, &name);
+    check.tree(&record, Role::Named, Name::Named(node.item.key));
 }
 
-fn sub_database(check: &mut Check, walk: &mut Walk<'_>, node: &Node<'_>) {
+/// Whether a record can be that of a named database in this main one.
+pub(crate) fn named_record(record: &TreeRecord, main: &TreeRecord) -> Result<(), String> {
+    if record.flags.0 & !DatabaseFlags::PERSISTENT != 0
+        || main.flags.0 & (DatabaseFlags::DUP_SORT | DatabaseFlags::INTEGER_KEY) != 0
+    {
+        return Err(format!(
+            "flags {:#x} in a main database with flags {:#x}",
+            record.flags.0, main.flags.0
+        ));
+    }
+    Ok(())
+}
+
+fn sub_database(check: &mut Check<'_>, walk: &mut Walk<'_>, node: &Node<'_>) {
     let Some(record) = record(check, walk, node) else {
         return;
     };
-    let fixed = walk.record.flags.0 & DatabaseFlags::DUP_FIXED;
-    let integer = if fixed != 0 && walk.record.flags.has(DatabaseFlags::INTEGER_DUP) {
-        DatabaseFlags::INTEGER_KEY
-    } else {
-        0
-    };
-    if record.flags.0 != fixed | integer
-        || record.root.is_none()
-        || (record.pad == 0) != (fixed == 0)
-    {
-        let reason = format!(
-            "flags {:#x}, item size {}, root {:#x}",
-            record.flags.0, record.pad, record.root.0
-        );
-        return check.reporter.find(
-            walk.name,
-            node.pgno,
-            Fault::Record {
-                index: node.index,
-                reason,
-            },
-        );
+    if let Err(reason) = sub_record(&record, walk.record) {
+        return unsound_record(check, walk, node, reason);
     }
-    let order = KeyOrder::of_duplicates(walk.record.flags);
-    let counts = tree::walk(
-        check,
-        &record,
-        Role::Duplicates(order),
-        &format!("{} duplicates", walk.name),
-    );
+    let name = match walk.name {
+        Name::Named(name) => Name::Duplicates(Some(name)),
+        _ => Name::Duplicates(None),
+    };
+    let role = Role::Duplicates(walk.duplicates_order);
+    let counts = tree::walk(check, &record, role, name);
     walk.counts.sub_branch += counts.branch;
     walk.counts.sub_leaf += counts.leaf;
     walk.counts.entries += counts.entries;
 }
 
+/// Whether a record can be that of the duplicates of a key of this database.
+pub(crate) fn sub_record(record: &TreeRecord, database: &TreeRecord) -> Result<(), String> {
+    let fixed = database.flags.0 & DatabaseFlags::DUP_FIXED;
+    let integer = match fixed != 0 && database.flags.has(DatabaseFlags::INTEGER_DUP) {
+        true => DatabaseFlags::INTEGER_KEY,
+        false => 0,
+    };
+    if record.flags.0 != fixed | integer
+        || record.root.is_none()
+        || (record.pad == 0) != (fixed == 0)
+    {
+        return Err(format!(
+            "flags {:#x}, item size {}, root {:#x}",
+            record.flags.0, record.pad, record.root.0
+        ));
+    }
+    Ok(())
+}
+
+fn unsound_record(check: &mut Check<'_>, walk: &Walk<'_>, node: &Node<'_>, reason: String) {
+    let index = node.index;
+    let fault = Fault::Record { index, reason };
+    check.reporter.find(walk.name, node.pgno, fault);
+}
+
 /// The 48-byte record in a node.
-fn record(check: &mut Check, walk: &Walk<'_>, node: &Node<'_>) -> Option<TreeRecord> {
-    let record =
-        TreeRecord::read(node.item.data).filter(|_| node.item.data.len() == TREE_RECORD_LEN);
+fn record(check: &mut Check<'_>, walk: &Walk<'_>, node: &Node<'_>) -> Option<TreeRecord> {
+    let bytes = node.item.data.len();
+    let record = TreeRecord::read(node.item.data).filter(|_| bytes == TREE_RECORD_LEN);
     if record.is_none() {
-        let reason = format!("it has {} bytes", node.item.data.len());
-        check.reporter.find(
-            walk.name,
-            node.pgno,
-            Fault::Record {
-                index: node.index,
-                reason,
-            },
-        );
+        unsound_record(check, walk, node, format!("it has {bytes} bytes"));
     }
     record
 }
 
-fn sub_page(check: &mut Check, walk: &mut Walk<'_>, node: &Node<'_>) {
-    match sub_page_items(walk, node) {
-        Ok(entries) => walk.counts.entries += entries,
+fn sub_page(check: &mut Check<'_>, walk: &mut Walk<'_>, node: &Node<'_>) {
+    let (bytes, index) = (node.item.data, node.index);
+    let entries = match sub_page_entries(bytes, walk.record.flags).and_then(|entries| {
+        entries.check_nodes(&mut check.space.tiling)?;
+        bare_keys(&entries)?;
+        Ok(entries)
+    }) {
+        Ok(entries) => entries,
         Err(reason) => {
-            check.reporter.find(
-                walk.name,
-                node.pgno,
-                Fault::SubPage {
-                    index: node.index,
-                    reason,
-                },
-            );
+            let fault = Fault::SubPage { index, reason };
+            return check.reporter.find(walk.name, node.pgno, fault);
         }
+    };
+    walk.counts.entries += entries.len() as u64;
+    if let Some(item) = unordered(&entries, walk.duplicates_order) {
+        let fault = Fault::DuplicateOrder { index, item };
+        check.reporter.find(walk.name, node.pgno, fault);
     }
 }
 
-/// How many duplicates a sound sub-page holds.
-fn sub_page_items(walk: &Walk<'_>, node: &Node<'_>) -> Result<u64, String> {
-    let bytes = node.item.data;
+/// The items of a sub-page, of the kind that a database with these flags has.
+pub(crate) fn sub_page_entries(bytes: &[u8], flags: DatabaseFlags) -> Result<Entries<'_>, String> {
     let header = Header::parse(bytes).ok_or_else(|| format!("it has {} bytes", bytes.len()))?;
-    let packed = if walk.record.flags.has(DatabaseFlags::DUP_FIXED) {
-        PageFlags::PACKED
-    } else {
-        0
+    let packed = match flags.has(DatabaseFlags::DUP_FIXED) {
+        true => PageFlags::PACKED,
+        false => 0,
     };
     if header.flags != PageFlags::LEAF | PageFlags::DIRTY | PageFlags::SUB_PAGE | packed {
         return Err(format!("flags {:#06x}", header.flags));
     }
-    let entries = items(bytes, &header)?;
-    if entries.is_empty() {
-        return Err("it is empty".to_owned());
+    let entries = Entries::parse(bytes, &header)?;
+    match entries.len() {
+        0 => Err("it is empty".to_owned()),
+        _ => Ok(entries),
     }
-    if let Some(at) = entries
-        .iter()
-        .position(|e| e.flags != 0 || !e.data.is_empty())
-    {
-        return Err(format!("item {at} is no bare key"));
+}
+
+fn bare_keys(entries: &Entries<'_>) -> Result<(), String> {
+    for (at, item) in entries.iter().enumerate() {
+        if item.flags != 0 || !item.data.is_empty() {
+            return Err(format!("item {at} is no bare key"));
+        }
+        let bytes = item.key.len();
+        if !(1..=KEY_LEN_MAX).contains(&bytes) {
+            return Err(format!("it has an item of {bytes} bytes"));
+        }
     }
-    if let Some(bytes) = entries
-        .iter()
-        .map(|e| e.key.len())
-        .find(|bytes| !(1..=KEY_LEN_MAX).contains(bytes))
-    {
-        return Err(format!("it has an item of {bytes} bytes"));
-    }
-    let order = KeyOrder::of_duplicates(walk.record.flags);
-    let ascending = |pair: &[Item<'_>]| order.compare(pair[0].key, pair[1].key) == Ordering::Less;
-    if let Some(at) = entries.windows(2).position(|pair| !ascending(pair)) {
-        return Err(format!("item {} is out of order", at + 1));
-    }
-    Ok(entries.len() as u64)
+    Ok(())
+}
+
+fn unordered(entries: &Entries<'_>, order: KeyOrder) -> Option<usize> {
+    let mut previous: Option<&[u8]> = None;
+    entries.iter().position(|item| {
+        let ascends = previous.is_none_or(|previous| order.ascends(previous, item.key));
+        previous = Some(item.key);
+        !ascends
+    })
 }
