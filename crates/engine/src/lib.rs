@@ -58,6 +58,7 @@
 //! | [`WriteTxn::cursor_mut`], [`WriteCursor`] | `mdb_cursor_put`, `mdb_cursor_del` | several at once: [`WriteTxn::open_cursor`] |
 //! | [`Snapshot::stat`], [`Environment::info`], [`Environment::readers`] | `mdb_stat`, `mdb_env_info`, `mdb_reader_list` | |
 //! | [`Environment::copy_to_path`], [`Environment::copy_to`] | `mdb_env_copy2`, `mdb_env_copyfd2` | while others write |
+//! | [`ReadTxn::reached_pages`] | - | for backups: what a snapshot consists of |
 //! | [`check::check_file`] | - | the whole file against every rule of its format |
 //!
 //! Part of a change can be tried, and undone with all that it did:
@@ -132,6 +133,7 @@ mod space;
 mod tree;
 mod txn;
 mod value;
+mod visit;
 
 pub use codes::code_text;
 pub use cursor::{Cursor, CursorId, Move, Place, PlacedCursor, Record, Stride, WriteCursor};
@@ -147,3 +149,4 @@ pub use multimap::{Multimap, ValueKind};
 pub use order::{CustomOrder, KeyOrder};
 pub use range::{FirstValues, KeyRange, Keys, Records, Values};
 pub use txn::{NestedTxn, ParkedReader, Put, PutFlags, ReadTxn, Room, Snapshot, Stat, WriteTxn};
+pub use visit::ReachedPages;

@@ -12,10 +12,8 @@ use super::output::Output;
 use crate::space::PageView;
 use crate::tree::Pages;
 use crate::txn::Sealed;
+use crate::visit::{SUB_DATABASE, duplicate_leaf};
 use crate::{Error, ReadTxn, value};
-
-/// A leaf entry whose duplicates have a tree of their own.
-const SUB_DATABASE: u16 = NodeFlags::SUB_TREE | NodeFlags::DUPLICATES;
 
 /// Writes a file that holds what the snapshot holds, and nothing else.
 pub(super) fn copy(txn: &ReadTxn<'_>, meta: &Meta, to: &mut dyn Write) -> Result<(), Error> {
@@ -237,13 +235,5 @@ impl<'p, 'w> Trees<'p, 'w> {
             return Err(Error::at(first)(Malformed::TreeRecord));
         }
         Ok(first)
-    }
-}
-
-/// What the leaves of a tree of duplicates are.
-fn duplicate_leaf(record: &TreeRecord) -> PageKind {
-    match u16::try_from(record.pad) {
-        Ok(len) if record.flags.has(DatabaseFlags::DUP_FIXED) => PageKind::Packed(len),
-        _ => PageKind::Leaf,
     }
 }

@@ -18,12 +18,10 @@ use std::io::Write;
 use std::os::fd::BorrowedFd;
 use std::path::Path;
 
-use fulgurite_format::{META_PAGES, Meta};
+use fulgurite_format::Meta;
 use fulgurite_os::{Access, File, FileRole, NoPipeSignal, remove_file};
 
-use crate::tree::Pages;
-use crate::txn::Sealed;
-use crate::{Database, Environment, Error, ReadTxn};
+use crate::{Environment, Error, ReadTxn};
 
 impl Environment {
     /// Copies the newest snapshot to a new environment at `path`: into that directory, which must exist, or to that
@@ -79,14 +77,6 @@ impl Environment {
 /// A pinned snapshot, and what its meta page said when it was pinned.
 fn pin(environment: &Environment) -> Result<(ReadTxn<'_>, Meta), Error> {
     let txn = environment.read()?;
-    // The page may be that of a younger transaction by now: the map's size is then possibly larger, which does no harm.
-    let page = environment.mapping().read_meta(txn.id().0 % META_PAGES)?;
-    let meta = Meta {
-        free: txn.tree(Database::FREE_LIST)?.record,
-        main: txn.tree(Database::MAIN)?.record,
-        last: txn.pages().last(),
-        txnid: txn.id(),
-        ..page
-    };
+    let meta = txn.meta()?;
     Ok((txn, meta))
 }
