@@ -59,6 +59,7 @@
 //! | [`Snapshot::stat`], [`Environment::info`], [`Environment::readers`] | `mdb_stat`, `mdb_env_info`, `mdb_reader_list` | |
 //! | [`Environment::copy_to_path`], [`Environment::copy_to`] | `mdb_env_copy2`, `mdb_env_copyfd2` | while others write |
 //! | [`ReadTxn::reached_pages`] | - | for backups: what a snapshot consists of |
+//! | [`Environment::compact_step`] | - | a shorter file, while others read and write |
 //! | [`check::check_file`] | - | the whole file against every rule of its format |
 //!
 //! Part of a change can be tried, and undone with all that it did:
@@ -129,6 +130,7 @@ mod multimap;
 mod order;
 mod range;
 mod reader;
+mod shrink;
 mod space;
 mod tree;
 mod txn;
@@ -148,5 +150,6 @@ pub use fulgurite_os::{DiskObserver, set_bus_guard};
 pub use multimap::{Multimap, ValueKind};
 pub use order::{CustomOrder, KeyOrder};
 pub use range::{FirstValues, KeyRange, Keys, Records, Values};
+pub use shrink::{CompactReport, CompactStep, Compaction};
 pub use txn::{NestedTxn, ParkedReader, Put, PutFlags, ReadTxn, Room, Snapshot, Stat, WriteTxn};
 pub use visit::ReachedPages;

@@ -16,6 +16,17 @@ pub trait DiskObserver: Send + Sync {
     fn sync(&self);
     /// The file is about to get this length in octets.
     fn resize(&self, len: u64);
+    /// `len` octets from `offset` on are about to be given back to the file system: they read as zeros afterwards.
+    fn punch(&self, offset: u64, len: u64) {
+        let zeros = [0; 1 << 12];
+        let mut done = 0;
+        while done < len {
+            let part = usize::try_from(len - done).unwrap_or(usize::MAX);
+            let part = zeros.get(..part).unwrap_or(&zeros);
+            self.write(offset + done, part, false);
+            done += part.len() as u64;
+        }
+    }
     /// Words are about to be stored at `offset` through a writable map, one after the other. Pages that are changed
     /// through the map are not reported: an observer that wants to know reads the file, which shows them at once.
     fn store(&self, offset: u64, words: &[u64]) {
@@ -175,6 +186,14 @@ impl DataFile {
     /// The system's, a full disk among them.
     pub fn allocate(&self, offset: u64, len: u64) -> io::Result<bool> {
         self.pages.allocate(offset, len)
+    }
+
+    /// Gives `len` octets from `offset` on back to the file system, in a file of unchanged length: they read as zeros.
+    /// # Errors
+    /// The system's; above all where the file system has no holes.
+    pub fn punch(&self, offset: u64, len: u64) -> io::Result<()> {
+        self.tell(|observer| observer.punch(offset, len));
+        self.pages.punch(offset, len)
     }
 
     /// Sets the file's length in octets.

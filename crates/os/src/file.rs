@@ -63,6 +63,10 @@ impl FileIdentity {
         look(role, path).map(|metadata| Self::from_metadata(&metadata))
     }
 
+    pub(crate) const fn inode(self) -> u64 {
+        self.inode
+    }
+
     fn from_metadata(metadata: &Metadata) -> FileIdentity {
         FileIdentity {
             device: metadata.dev(),
@@ -277,6 +281,15 @@ impl File {
             }
             Err((_, error)) => Err(error),
         }
+    }
+
+    /// Gives `len` octets from `offset` on back to the file system, in a file of unchanged length.
+    pub(crate) fn punch(&self, offset: u64, len: u64) -> io::Result<()> {
+        retried(|| {
+            seam::ask(self.role, Call::Punch)?;
+            let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+            Ok(fallocate(&self.file, flags, offset, len)?)
+        })
     }
 
     /// Sets its length in octets.

@@ -10,6 +10,7 @@
 //!   Word       what can be done with a shared word: an atomic, or that of a model checker
 //!   record_lock  advisory locks by byte, between processes
 //!   NoPipeSignal  a closed pipe is an error and no signal
+//!   other_maps   which processes have an environment open, and how they map it
 //!   prefetch     a hint that octets of a map will be read soon
 //! ```
 //!
@@ -19,6 +20,7 @@
 mod bus_guard;
 mod disk;
 mod file;
+mod holders;
 mod map;
 mod mutex;
 mod pipe_signal;
@@ -32,6 +34,7 @@ mod word;
 pub use bus_guard::{any_map_is_lost, set_bus_guard};
 pub use disk::{DataFile, DiskObserver};
 pub use file::{Access, File, FileIdentity, IS_A_DIRECTORY, is_directory, remove_file};
+pub use holders::{OtherMaps, other_maps};
 pub use map::{ADDRESS_TAKEN, Map};
 pub use mutex::{LockOutcome, NOT_RECOVERABLE, SharedMutex};
 pub use pipe_signal::NoPipeSignal;

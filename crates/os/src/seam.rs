@@ -51,6 +51,10 @@ pub enum Call {
     Resize,
     /// `fallocate`.
     Allocate,
+    /// `fallocate` that makes a hole.
+    Punch,
+    /// Reading what `/proc` tells of other processes.
+    AskProcesses,
     /// `mmap`.
     Map,
     /// `munmap`.

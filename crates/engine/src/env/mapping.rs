@@ -17,8 +17,11 @@ pub(crate) struct Mapping {
     page_size: usize,
     /// Its logarithm: page sizes are powers of two.
     page_shift: u32,
-    /// The file had at least this length when last asked; while it is open nobody cuts off pages in use.
+    /// The file had at least this length when last asked. While it is open nobody cuts off pages of a snapshot that is
+    /// read; what is behind them may go.
     file_len: AtomicU64,
+    /// The last page of the snapshot that a window was made for last. If it goes back, the file may have been cut off.
+    last_seen: AtomicU64,
     /// The mapping that took this one's place. This one stays for the snapshots that are read through it.
     next: OnceLock<Box<Mapping>>,
 }
@@ -43,8 +46,8 @@ impl<'a> Window<'a> {
             return None;
         }
         let start = (pgno.0 << self.mapping.page_shift) as usize;
-        // SAFETY: a window is made over pages that the file has as a whole, and the file is not cut while it is open; as
-        // for changes, see `Mapping::run`.
+        // SAFETY: a window is made over pages that the file has as a whole. They belong to a snapshot that somebody reads,
+        // or to the writer's base, and below such the file is not cut off; as for changes, see `Mapping::run`.
         unsafe { self.mapping.map.bytes(start, self.mapping.page_size) }
     }
 }
@@ -53,6 +56,14 @@ impl Mapping {
     /// A window over the pages up to `last`.
     pub(crate) fn window(&self, last: Pgno) -> Window<'_> {
         let wanted = last.0.saturating_add(1);
+        let before = self.last_seen.load(Ordering::Relaxed);
+        if before != last.0 {
+            self.last_seen.store(last.0, Ordering::Relaxed);
+            if last.0 < before {
+                // A file that cannot be asked now is asked when it seems too short.
+                let _ = self.refresh_len();
+            }
+        }
         let pages_in = |octets: u64| octets >> self.page_shift;
         let mut pages = pages_in(self.file_len.load(Ordering::Relaxed));
         if pages < wanted {
@@ -75,6 +86,7 @@ impl Mapping {
             page_size,
             page_shift: page_size.trailing_zeros(),
             file_len: AtomicU64::new(len),
+            last_seen: AtomicU64::new(0),
             next: OnceLock::new(),
         })
     }

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use fulgurite_format::{Txnid, lockfile};
 use fulgurite_os::{
-    Access, File, FileRole, LockKind, LockOutcome, SharedMap, SharedMutex, lock_byte_wait,
-    process_id, try_lock_byte,
+    Access, File, FileIdentity, FileRole, LockKind, LockOutcome, SharedMap, SharedMutex,
+    lock_byte_wait, process_id, try_lock_byte,
 };
 
 use super::{Ownership, SlotTable};
@@ -123,6 +123,11 @@ impl LockFile {
             try_lock_byte(&self.file, PRESENCE, LockKind::Read)?;
         }
         Ok(())
+    }
+
+    /// What tells this file from others.
+    pub(crate) fn identity(&self) -> io::Result<FileIdentity> {
+        self.file.identity()
     }
 
     /// Whether nobody else had the file open when this process opened it.

@@ -10,9 +10,11 @@ mod dirty;
 mod levels;
 mod pool;
 mod save;
+mod shrink;
 mod view;
 mod writer_pages;
 
 pub(crate) use save::save_free_list;
+pub(crate) use shrink::refer_to;
 pub(crate) use view::PageView;
 pub(crate) use writer_pages::{WriterPages, free_tree};

@@ -78,6 +78,41 @@ impl Pool {
         self.pages.drain(start..start + width).next_back()
     }
 
+    /// How many of the pages are not behind `mark`. The pool is settled.
+    pub(crate) fn count_to(&self, mark: Pgno) -> usize {
+        let behind = self.pages().partition_point(|pgno| *pgno > mark);
+        self.pages.len() - behind
+    }
+
+    /// Takes the highest `count` consecutive pages that are not behind `mark`, if there are such: the lowest are left for
+    /// single pages. The pool is settled.
+    pub(crate) fn take_to(&mut self, count: u64, mark: Pgno) -> Option<Pgno> {
+        if count == 1 {
+            return self.pages.pop_if(|lowest| *lowest <= mark);
+        }
+        let width = usize::try_from(count).ok().filter(|width| *width > 0)?;
+        let behind = self.pages().partition_point(|pgno| *pgno > mark);
+        let low = self.pages.get(behind..)?;
+        let is_run = |run: &[Pgno]| match (run.first(), run.last()) {
+            (Some(high), Some(low)) => high.0 - low.0 == count - 1,
+            _ => false,
+        };
+        let start = behind + low.windows(width).position(is_run)?;
+        self.pages.drain(start..start + width).next_back()
+    }
+
+    /// Takes the lowest `count` consecutive pages that end before `limit`, if there are such. The pool is settled.
+    pub(crate) fn take_before(&mut self, count: u64, limit: Pgno) -> Option<Pgno> {
+        let found = self.take(count)?;
+        if found.0 + count <= limit.0 {
+            return Some(found);
+        }
+        self.add((found.0..found.0 + count).map(Pgno));
+        let is_sound = self.settle();
+        debug_assert!(is_sound, "they were there once");
+        None
+    }
+
     /// Empties the pool.
     pub(crate) fn drain(&mut self) -> Vec<Pgno> {
         self.unsettled = false;
@@ -111,6 +146,22 @@ mod tests {
         assert_eq!(pool.take(5), None);
         assert_eq!(pool.take(4), Some(Pgno(20)));
         assert_eq!(pool.pages(), [Pgno(6), Pgno(5)]);
+    }
+
+    #[test]
+    fn runs_up_to_a_mark_leave_the_lowest_pages_alone() {
+        let mut pool = pool_of(&[2, 3, 7, 8, 9, 12, 13, 14, 15]);
+        assert_eq!(pool.count_to(Pgno(9)), 5);
+        assert_eq!(pool.take_to(2, Pgno(12)), Some(Pgno(8)));
+        assert_eq!(pool.take_to(3, Pgno(12)), None);
+        assert_eq!(pool.take_to(3, Pgno(14)), Some(Pgno(12)));
+        assert_eq!(pool.pages(), [15, 7, 3, 2].map(Pgno));
+        assert_eq!(pool.take_before(2, Pgno(3)), None);
+        assert_eq!(pool.take_before(2, Pgno(4)), Some(Pgno(2)));
+        pool.add([Pgno(2), Pgno(3)].into_iter());
+        assert!(pool.settle());
+        assert_eq!(pool.take_to(1, Pgno(1)), None);
+        assert_eq!(pool.take_to(1, Pgno(9)), Some(Pgno(2)));
     }
 
     #[test]

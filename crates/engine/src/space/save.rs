@@ -92,7 +92,7 @@ fn delete_taken(pages: &mut WriterPages<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-fn run_at(pages: &WriterPages<'_>, path: &Path) -> Result<Option<(Pgno, u64)>, Error> {
+pub(super) fn run_at(pages: &WriterPages<'_>, path: &Path) -> Result<Option<(Pgno, u64)>, Error> {
     let Some(leaf) = path.leaf() else {
         return Ok(None);
     };
@@ -168,6 +168,22 @@ fn fill(
         write_record(pages, *key, list)?;
     }
     Ok(())
+}
+
+/// Gives a record other numbers, no more than it had. The free list is not read from meanwhile.
+pub(super) fn rewrite_record(
+    pages: &mut WriterPages<'_>,
+    key: u64,
+    list: &[Pgno],
+) -> Result<(), Error> {
+    let mut free = pages.free;
+    let mut path = Path::new();
+    let octets = key.to_ne_bytes();
+    let exact = tree::seek(pages.view(), &free, &octets, &mut path)?;
+    let len = FreeRecord::value_len(list.len());
+    value::place_value(pages, &mut free, &mut path, exact, &octets, len)?;
+    pages.free = free;
+    write_record(pages, key, list)
 }
 
 fn write_record(pages: &mut WriterPages<'_>, key: u64, list: &[Pgno]) -> Result<(), Error> {

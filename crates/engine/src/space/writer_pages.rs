@@ -1,8 +1,6 @@
 //! The pages of a write transaction: those of the snapshot it began from, and its private ones.
 
-use fulgurite_format::{
-    DatabaseFlags, FreeRecord, Malformed, Page, PageKind, PageMut, Pgno, Txnid, V09,
-};
+use fulgurite_format::{DatabaseFlags, Malformed, Page, PageKind, PageMut, Pgno, Txnid, V09};
 use rustc_hash::FxHashSet;
 
 use super::dirty::Dirty;
@@ -52,13 +50,17 @@ pub(crate) struct WriterPages<'env> {
     pub(crate) free: Tree,
     /// Records below this id hold pages that no reader and no fallback snapshot needs.
     /// They are looked for once the free list is needed.
-    oldest: Option<Txnid>,
+    pub(super) oldest: Option<Txnid>,
     /// The last page when the readers were last looked at, if they were since the transaction began.
     readers_checked_at: Option<Pgno>,
     /// Whether the transaction stores anything: then it leaves the last room alone, for those that only delete.
     pub(crate) stores: bool,
     /// While the free list is being saved nothing more is taken from it.
     pub(super) saving: bool,
+    /// The last page of the snapshot that the transaction began from: the free list names none behind it.
+    pub(super) snapshot_last: Pgno,
+    /// There is something to commit even if no page was changed.
+    pub(super) is_forced: bool,
 }
 
 impl<'env> WriterPages<'env> {
@@ -88,6 +90,8 @@ impl<'env> WriterPages<'env> {
             readers_checked_at: None,
             stores: false,
             saving: false,
+            snapshot_last: last,
+            is_forced: false,
         }
     }
 
@@ -97,18 +101,11 @@ impl<'env> WriterPages<'env> {
 
     /// Whether nothing of the snapshot was changed; pages taken from the free list are in no use then.
     pub(crate) fn is_untouched(&self) -> bool {
-        self.last == self.base_last && self.freed.is_empty()
+        self.last == self.base_last && self.freed.is_empty() && !self.is_forced
     }
 
     pub(super) fn page_size(&self) -> usize {
         self.environment.mapping().page_size()
-    }
-
-    /// The last page of the snapshot that the transaction began from.
-    fn snapshot_last(&self) -> Pgno {
-        self.outer
-            .first()
-            .map_or(self.base_last, |outer| outer.base_last)
     }
 
     /// Whether a page came from the free list, in this level or around it.
@@ -173,7 +170,7 @@ impl<'env> WriterPages<'env> {
     }
 
     /// Moves the pages of the next free-list record that may be reused to the pool; `false` if there is none.
-    fn take_record(&mut self) -> Result<bool, Error> {
+    pub(super) fn take_record(&mut self) -> Result<bool, Error> {
         let oldest = match self.oldest {
             Some(oldest) => oldest,
             None => self.look_for_readers()?,
@@ -194,25 +191,19 @@ impl<'env> WriterPages<'env> {
         let Some(leaf) = path.leaf().filter(|_| found) else {
             return Ok(false);
         };
-        let node = view.leaf_node(leaf)?;
-        let key = <[u8; 8]>::try_from(node.key).map_err(|_| Error::Corrupted {
-            page: leaf.pgno,
-            what: Malformed::KeyLength {
-                index: leaf.index,
-                len: node.key.len(),
-            },
-        })?;
-        let id = Txnid(u64::from_ne_bytes(key));
+        let (id, record) = self.record_at(leaf)?;
         if !may_be_reused(id, oldest) || self.taken.last().is_some_and(|taken| id <= *taken) {
             return Ok(false);
         }
-        let value = crate::value::value_of(view, leaf.pgno, &node)?;
-        let record =
-            FreeRecord::parse(value, self.snapshot_last()).map_err(Error::at(leaf.pgno))?;
         if record.iter().any(|pgno| self.is_reclaimed(pgno)) {
             return Err(listed_twice(leaf.pgno));
         }
-        self.pool.add(record.iter());
+        // What lies behind the end that compaction has given the file is no page any more.
+        let pages: Vec<Pgno> = record
+            .iter()
+            .filter(|pgno| *pgno <= self.base_last)
+            .collect();
+        self.pool.add(pages.into_iter());
         self.taken.push(id);
         Ok(true)
     }
@@ -255,7 +246,7 @@ impl<'env> WriterPages<'env> {
         Ok(Some(self.look_for_readers()?) > known)
     }
 
-    fn look_for_readers(&mut self) -> Result<Txnid, Error> {
+    pub(super) fn look_for_readers(&mut self) -> Result<Txnid, Error> {
         let oldest = self.environment.oldest_reader(self.txnid)?;
         self.oldest = Some(oldest);
         Ok(oldest)
@@ -280,7 +271,7 @@ impl<'env> WriterPages<'env> {
 
     /// Refuses pages from the free list among which is the root of that list itself; other pages in use are noticed
     /// when they are touched.
-    fn check_reclaimed(&self, first: Pgno, count: u64) -> Result<(), Error> {
+    pub(super) fn check_reclaimed(&self, first: Pgno, count: u64) -> Result<(), Error> {
         let in_use = |pgno: Pgno| first <= pgno && pgno.0 < first.0 + count;
         if in_use(self.free.record.root) && !self.free.record.root.is_none() {
             let what = Malformed::FreeRecord("a page in use is listed as free");
@@ -329,6 +320,19 @@ impl<'env> WriterPages<'env> {
             return Err(Error::Corrupted { page: old, what });
         }
         Ok(own)
+    }
+
+    /// Gives private pages their contents.
+    pub(super) fn put_run(&mut self, first: Pgno, octets: Box<[u8]>) -> Result<(), Error> {
+        self.forget_check(first);
+        if self.environment.has_writable_map() {
+            self.environment.before_change()?;
+            let run = self.environment.mapping().run_mut(first, octets.len())?;
+            run.copy_from_slice(&octets);
+        } else {
+            self.dirty.insert(first, octets);
+        }
+        Ok(())
     }
 
     /// Copies a page in memory that surrounds the innermost level.

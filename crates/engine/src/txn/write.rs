@@ -155,11 +155,11 @@ impl<'env> WriteTxn<'env> {
         drop(self);
     }
 
-    pub(super) fn set_tree(&mut self, database: Database, tree: Tree) {
+    pub(crate) fn set_tree(&mut self, database: Database, tree: Tree) {
         self.trees.get_mut().change(database, tree);
     }
 
-    pub(super) fn main(&self) -> Result<Tree, Error> {
+    pub(crate) fn main(&self) -> Result<Tree, Error> {
         self.trees
             .borrow()
             .get(Database::MAIN)

@@ -43,6 +43,7 @@ fn entry() {
         "flips" => crate::flips::child(),
         "crash" => crate::crash_points::child(),
         "committer" => crate::committer::child(),
+        "compaction" => crate::compaction::child(),
         "narrow" => crate::narrow::child(),
         "full_disk" => crate::full_disk::child(),
         "lost_pages" => crate::lost_pages::child(),

@@ -12,6 +12,7 @@
 mod child;
 mod committer;
 mod common;
+mod compaction;
 mod copies;
 mod crash_points;
 mod damage;
@@ -35,3 +36,4 @@ mod sharing_crash;
 mod space;
 mod spill;
 mod threads;
+mod visit;

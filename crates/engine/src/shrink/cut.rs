@@ -1,0 +1,200 @@
+//! The end of the file: lowering the last page, cutting the file off behind it, and holes where it must keep its length.
+
+use fulgurite_format::{Malformed, Pgno, Txnid};
+use fulgurite_os::OtherMaps;
+
+use super::{CompactStep, Compaction, Stage};
+use crate::reader::may_be_reused;
+use crate::tree::{self, Moved, PagesMut, Path};
+use crate::{Environment, Error, WriteTxn};
+
+/// Pages that one commit takes off the end.
+const TAIL_MAX: u64 = 1 << 18;
+/// Free pages inside the file that one step makes holes of.
+const PUNCH_MAX: usize = 1 << 14;
+
+impl Compaction {
+    /// Commits a lower last page, if free pages are at the end.
+    pub(super) fn lower(&mut self, environment: &Environment) -> Result<CompactStep, Error> {
+        let mut txn = environment.write()?;
+        let page_size = environment.mapping().page_size() as u64;
+        let spare = match self.until_octets {
+            u64::MAX => u64::MAX,
+            until => (txn.pages.last.0 + 1).saturating_sub(until / page_size),
+        };
+        let tail = txn.pages.free_tail(TAIL_MAX.min(spare))?;
+        if tail.pages == 0 && self.is_rotated {
+            self.stage = Stage::CutOff;
+            return Ok(CompactStep::Working);
+        }
+        if tail.pages == 0 {
+            // What the last transaction freed is of use after one more.
+            self.is_rotated = true;
+            txn.pages.force_commit();
+            txn.commit()?;
+            self.report.commits += 1;
+            return Ok(CompactStep::Working);
+        }
+        txn.pages.cut(&tail)?;
+        let id = txn.id();
+        txn.commit()?;
+        self.report.commits += 1;
+        self.lowered_by = Some(id);
+        Ok(CompactStep::Working)
+    }
+
+    /// Gives what is behind the last page back to the file system.
+    pub(super) fn cut_off(&mut self, environment: &Environment) -> Result<CompactStep, Error> {
+        let mut txn = environment.write()?;
+        let mapping = environment.mapping();
+        let end = (txn.pages.last.0 + 1) * mapping.page_size() as u64;
+        let len = mapping.refresh_len()?;
+        if len <= end {
+            self.end_round();
+            return Ok(CompactStep::Working);
+        }
+        // A reader that began before the last page was lowered has pages behind it that belong to its snapshot, though
+        // none that it reaches; a copy of that snapshot would read them.
+        let oldest = txn.pages.oldest()?;
+        let newest = Txnid(txn.id().0 - 1);
+        if oldest < self.lowered_by.unwrap_or(newest) {
+            return Ok(CompactStep::Waiting(oldest));
+        }
+        // With anything less, a power loss could bring a snapshot back that reaches behind the new end.
+        environment.before_change()?;
+        environment.flush(true)?;
+        self.report.kept_length = None;
+        match writable_elsewhere(environment)? {
+            None => {
+                mapping.file().resize(end).map_err(CUTTING)?;
+                // Somebody may have been opening the environment meanwhile, with the old length in mind.
+                if let Some(pid) = writable_elsewhere(environment)? {
+                    mapping.file().resize(len).map_err(CUTTING)?;
+                    self.report.kept_length = Some(pid);
+                }
+            }
+            Some(pid) => {
+                self.report.kept_length = Some(pid);
+                mapping
+                    .file()
+                    .punch(end, len - end)
+                    .map_err(Error::io("making a hole of the data file's end"))?;
+                self.report.octets_punched += len - end;
+            }
+        }
+        mapping.refresh_len()?;
+        self.end_round();
+        Ok(CompactStep::Working)
+    }
+
+    fn end_round(&mut self) {
+        self.lowered_by = None;
+        self.stage = match self.until_octets {
+            // No more is to be moved.
+            u64::MAX if self.punch => Stage::Punch(Txnid(0), 0),
+            u64::MAX => Stage::Done,
+            _ => Stage::Plan,
+        };
+    }
+
+    /// Makes holes of free pages that nobody can see, from number `skip` of record `from` of the free list on.
+    pub(super) fn punch(
+        &mut self,
+        environment: &Environment,
+        from: Txnid,
+        skip: usize,
+    ) -> Result<CompactStep, Error> {
+        let mut txn = environment.write()?;
+        let free = free_for_all(&mut txn, from, skip)?;
+        // As above.
+        environment.before_change()?;
+        environment.flush(true)?;
+        let page_size = environment.mapping().page_size() as u64;
+        let len = environment.mapping().refresh_len()?;
+        for run in free.pages.chunk_by(|high, low| high.0 == low.0 + 1) {
+            let (Some(high), Some(low)) = (run.first(), run.last()) else {
+                continue;
+            };
+            let start = low.0 * page_size;
+            let end = ((high.0 + 1) * page_size).min(len);
+            if start < end {
+                let file = environment.mapping().file();
+                file.punch(start, end - start)
+                    .map_err(Error::io("making holes of free pages"))?;
+                self.report.octets_punched += end - start;
+            }
+        }
+        self.stage = match free.next {
+            Some((id, skip)) => Stage::Punch(id, skip),
+            None => Stage::Done,
+        };
+        Ok(CompactStep::Working)
+    }
+}
+
+/// What was being done when the file's length could not be changed.
+const CUTTING: fn(std::io::Error) -> Error = |source| Error::Io {
+    doing: "cutting the data file off",
+    source,
+};
+
+/// The process that may change the file through its map, this one included; `Some(0)` if it cannot be told which.
+///
+/// The writer mutex is held: who has such a map does not store through it meanwhile. Who is just opening the environment
+/// gives the file its length before or after it is looked at here; so it is looked at again after cutting off.
+fn writable_elsewhere(environment: &Environment) -> Result<Option<u32>, Error> {
+    if environment.has_writable_map() {
+        return Ok(Some(std::process::id()));
+    }
+    let Some(lock) = environment.lock() else {
+        // Without locking the caller keeps everybody else away.
+        return Ok(None);
+    };
+    let asking = Error::io("asking who has the data file mapped");
+    let data = environment.mapping().file().pages().identity();
+    let maps = data.and_then(|data| fulgurite_os::other_maps(lock.identity()?, data));
+    Ok(match maps.map_err(asking)? {
+        OtherMaps::ReadOnly => None,
+        OtherMaps::Writable(pid) | OtherMaps::Unknown(pid) => Some(pid),
+    })
+}
+
+/// Free pages that no snapshot reaches, descending within each record of the free list.
+#[derive(Debug, Default)]
+struct FreeForAll {
+    pages: Vec<Pgno>,
+    /// The record to go on with, and how many of its pages are done.
+    next: Option<(Txnid, usize)>,
+}
+
+/// Lists some free pages that no snapshot reaches, from a place on.
+fn free_for_all(txn: &mut WriteTxn<'_>, from: Txnid, mut skip: usize) -> Result<FreeForAll, Error> {
+    let oldest = txn.pages.oldest()?;
+    let free = txn.pages.free;
+    let view = txn.pages.view();
+    let mut path = Path::new();
+    let mut listed = FreeForAll::default();
+    let mut before = None;
+    tree::seek(view, &free, &from.0.to_ne_bytes(), &mut path)?;
+    let mut found = tree::settle(view, &free, &mut path)?;
+    while let Some(leaf) = path.leaf().filter(|_| found) {
+        let (id, record) = txn.pages.record_at(leaf)?;
+        if !may_be_reused(id, oldest) {
+            break;
+        }
+        if before.replace(id).is_some_and(|before| before >= id) {
+            return Err(Error::at(leaf.pgno)(Malformed::KeyOrder));
+        }
+        if id != from {
+            skip = 0;
+        }
+        let room = PUNCH_MAX - listed.pages.len();
+        listed.pages.extend(record.iter().skip(skip).take(room));
+        if listed.pages.len() == PUNCH_MAX {
+            listed.next = Some((id, skip + room));
+            break;
+        }
+        found = tree::next(view, &free, &mut path)? != Moved::AtEnd;
+    }
+    Ok(listed)
+}

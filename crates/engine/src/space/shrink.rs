@@ -1,0 +1,205 @@
+//! What compaction asks of the writer's pages: low free pages to move things to, and a free list without its tail.
+
+use fulgurite_format::{FreeRecord, Malformed, Pgno, Txnid, V09, write_overflow_header};
+
+use super::save::{rewrite_record, run_at};
+use super::writer_pages::WriterPages;
+use crate::Error;
+use crate::reader::may_be_reused;
+use crate::tree::{self, Pages, PagesMut, Path, Step};
+use crate::value;
+
+/// What is free at the end of the file.
+#[derive(Debug, Default)]
+pub(crate) struct FreeTail {
+    /// So many of the last pages are on the free list, for everybody.
+    pub(crate) pages: u64,
+    /// The records that name any of them.
+    records: Vec<Txnid>,
+}
+
+impl WriterPages<'_> {
+    /// Moves records of the free list to the pool until it has `wanted` pages up to `mark`, or more than `read_max` in
+    /// all, or there are no more to be had; returns how many up to `mark` it has.
+    pub(crate) fn gather_low(
+        &mut self,
+        mark: Pgno,
+        wanted: usize,
+        read_max: usize,
+    ) -> Result<usize, Error> {
+        loop {
+            self.settle_pool()?;
+            let low = self.pool.count_to(mark);
+            if low >= wanted || self.pool.len() >= read_max || !self.take_record()? {
+                return Ok(low);
+            }
+        }
+    }
+
+    /// How many free pages up to `mark` are at hand.
+    pub(crate) fn low_pages(&mut self, mark: Pgno) -> Result<usize, Error> {
+        self.settle_pool()?;
+        Ok(self.pool.count_to(mark))
+    }
+
+    /// Snapshots older than this one are read by nobody, as the transaction knows it.
+    pub(crate) fn oldest(&mut self) -> Result<Txnid, Error> {
+        match self.oldest {
+            Some(oldest) => Ok(oldest),
+            None => self.look_for_readers(),
+        }
+    }
+
+    /// Lets the transaction be committed even if nothing else is changed.
+    pub(crate) const fn force_commit(&mut self) {
+        self.is_forced = true;
+    }
+
+    /// While this is on, nothing is read from the free list: its tree is being changed. Tells what it was.
+    pub(crate) const fn hold_free_list(&mut self, hold: bool) -> bool {
+        std::mem::replace(&mut self.saving, hold)
+    }
+
+    /// Moves an overflow run to free pages up to `mark`, or else to the first ones that are before it; `None` if so many
+    /// in a row are not among the free pages, of which no more than `read_max` are read.
+    pub(crate) fn move_run(
+        &mut self,
+        first: Pgno,
+        count: u64,
+        mark: Pgno,
+        read_max: usize,
+    ) -> Result<Option<Pgno>, Error> {
+        self.settle_pool()?;
+        let mut found = self.pool.take_to(count, mark);
+        if found.is_none() {
+            self.gather_low(mark, usize::MAX, read_max)?;
+            found = self.pool.take_to(count, mark);
+        }
+        if found.is_none() {
+            found = self.pool.take_before(count, first);
+        }
+        let Some(own) = found else {
+            return Ok(None);
+        };
+        self.check_reclaimed(own, count)?;
+        self.reclaimed.extend((own.0..own.0 + count).map(Pgno));
+        let len = usize::try_from(count)
+            .ok()
+            .and_then(|count| count.checked_mul(self.page_size()))
+            .ok_or(Error::BeyondEnd(first))?;
+        let mut copy: Box<[u8]> = self.view().run(first, len)?.into();
+        let pages = u32::try_from(count).map_err(|_| Error::BeyondEnd(first))?;
+        write_overflow_header::<V09>(&mut copy, own, pages);
+        self.put_run(own, copy)?;
+        self.release(first, count)?;
+        Ok(Some(own))
+    }
+
+    /// Looks for the free pages at the end of the file, of the last `pages_max` pages. Reads every record of the free
+    /// list that may be used, each only as far as it names such pages; changes nothing.
+    pub(crate) fn free_tail(&mut self, pages_max: u64) -> Result<FreeTail, Error> {
+        let oldest = self.oldest()?;
+        let last = self.last;
+        let from = Pgno(last.0.saturating_sub(pages_max).max(1) + 1);
+        let mut is_free = vec![false; usize::try_from(last.0 + 1 - from.0).unwrap_or(0)];
+        let mut records = Vec::new();
+        let mut before = None;
+        let free = self.free;
+        let mut path = Path::new();
+        let mut found = tree::first(self.view(), &free, &mut path)?;
+        while let Some(leaf) = path.leaf().filter(|_| found) {
+            let (id, record) = self.record_at(leaf)?;
+            if !may_be_reused(id, oldest) {
+                break;
+            }
+            if before.replace(id).is_some_and(|before| before >= id) {
+                return Err(Error::at(leaf.pgno)(Malformed::KeyOrder));
+            }
+            let mut highest = None;
+            for pgno in record.iter().take_while(|pgno| *pgno >= from) {
+                highest = highest.or(Some(pgno));
+                if let Some(mark) = is_free.get_mut((pgno.0 - from.0) as usize) {
+                    *mark = true;
+                }
+            }
+            records.extend(highest.map(|highest| (id, highest)));
+            found = tree::next(self.view(), &free, &mut path)? != tree::Moved::AtEnd;
+        }
+        let pages = is_free.iter().rev().take_while(|free| **free).count() as u64;
+        let records = records
+            .into_iter()
+            .filter(|(_, highest)| highest.0 + pages > last.0);
+        Ok(FreeTail {
+            pages,
+            records: records.map(|(id, _)| id).collect(),
+        })
+    }
+
+    /// Ends the file's pages before its free tail: they are on the free list no more, and the last page is a lower one.
+    /// Nothing may have been changed before.
+    pub(crate) fn cut(&mut self, tail: &FreeTail) -> Result<(), Error> {
+        let last = Pgno(self.last.0 - tail.pages);
+        self.last = last;
+        self.base_last = last;
+        self.is_forced = true;
+        // What the list itself needs is at hand before it is changed, as when it is saved.
+        let wanted = 8 + 2 * tail.records.len() + 4 * usize::from(self.free.record.depth);
+        self.gather_low(last, wanted, wanted.saturating_mul(64))?;
+        let held = self.hold_free_list(true);
+        for id in &tail.records {
+            if !self.taken.contains(id) {
+                self.keep_up_to(*id, last)?;
+            }
+        }
+        self.hold_free_list(held);
+        Ok(())
+    }
+
+    /// Strikes pages behind `last` from a record of the free list, and the record if it has no others.
+    fn keep_up_to(&mut self, id: Txnid, last: Pgno) -> Result<(), Error> {
+        let mut path = Path::new();
+        let mut free = self.free;
+        let key = id.0.to_ne_bytes();
+        let found = tree::seek(self.view(), &free, &key, &mut path)?;
+        let Some(leaf) = path.leaf().filter(|_| found) else {
+            return Ok(());
+        };
+        let (_, record) = self.record_at(leaf)?;
+        let kept: Vec<Pgno> = record.iter().filter(|pgno| *pgno <= last).collect();
+        if !kept.is_empty() {
+            return rewrite_record(self, id.0, &kept);
+        }
+        let run = run_at(self, &path)?;
+        tree::touch_path(self, &mut free, &mut path)?;
+        value::release_value(self, &mut free.record, run)?;
+        tree::remove(self, &mut free, &mut path)?;
+        self.free = free;
+        Ok(())
+    }
+
+    /// A record of the free list.
+    pub(crate) fn record_at(&self, leaf: Step) -> Result<(Txnid, FreeRecord<'_>), Error> {
+        let view = self.view();
+        let node = view.leaf_node(leaf)?;
+        let key = <[u8; 8]>::try_from(node.key).map_err(|_| Error::Corrupted {
+            page: leaf.pgno,
+            what: Malformed::KeyLength {
+                index: leaf.index,
+                len: node.key.len(),
+            },
+        })?;
+        let value = value::value_of(view, leaf.pgno, &node)?;
+        let record = FreeRecord::parse(value, self.snapshot_last).map_err(Error::at(leaf.pgno))?;
+        Ok((Txnid(u64::from_ne_bytes(key)), record))
+    }
+}
+
+/// Lets a leaf entry say where its overflow run is now; the leaf is private.
+pub(crate) fn refer_to(pages: &mut WriterPages<'_>, leaf: Step, to: Pgno) -> Result<(), Error> {
+    let data = value::leaf_data(pages, leaf)?;
+    match data.first_chunk_mut() {
+        Some(word) => *word = to.0.to_le_bytes(),
+        None => return Err(Error::at(leaf.pgno)(Malformed::Truncated)),
+    }
+    Ok(())
+}

@@ -1,0 +1,115 @@
+//! Which other processes have an environment open, and whether one of them changes the data file through its map.
+//!
+//! Such a process stores wherever its map reaches, without asking how long the file is: a file that is cut off below it
+//! takes it down. Nothing in the environment's own files says who they are, but the system does: everybody who has an
+//! environment open holds a record lock on octet 0 of its lock file, and the maps of a process can be read.
+
+use std::fs;
+use std::io;
+
+use crate::seam::{self, Call};
+use crate::{FileIdentity, FileRole, process_id};
+
+/// What other processes do with a data file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OtherMaps {
+    /// Those that have the environment open map it for reading only, or there are none.
+    ReadOnly,
+    /// This process can change the file through its map.
+    Writable(u32),
+    /// This process has the environment open but what it maps is unknown: it is just opening it, or belongs to another
+    /// user or another name space of processes (then it is 0).
+    Unknown(u32),
+}
+
+/// Looks at all other processes that hold a record lock on octet 0 of the file `lock`: how do they map the file `data`?
+/// Reads a few files of `/proc`.
+/// # Errors
+/// The system's, when there is no `/proc/locks`.
+pub fn other_maps(lock: FileIdentity, data: FileIdentity) -> io::Result<OtherMaps> {
+    seam::ask(FileRole::Lock, Call::AskProcesses)?;
+    let mut unknown = None;
+    let own = process_id();
+    for pid in holders(&fs::read_to_string("/proc/locks")?, lock.inode()) {
+        if pid == own {
+            continue;
+        }
+        match maps_of(pid, data.inode()) {
+            Some(true) => return Ok(OtherMaps::Writable(pid)),
+            Some(false) => {}
+            None => unknown = Some(pid),
+        }
+    }
+    Ok(unknown.map_or(OtherMaps::ReadOnly, OtherMaps::Unknown))
+}
+
+/// The processes that hold a lock on octet 0 of a file with this inode number, by the text of `/proc/locks`:
+/// `1: POSIX  ADVISORY  READ 4711 fe:00:7790615 0 0`. Devices are not compared, because some file systems have two
+/// numbers for one; at worst a process too many is looked at.
+fn holders(locks: &str, inode: u64) -> Vec<u32> {
+    let holder = |line: &str| {
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        // What waits for a lock has an arrow before its kind.
+        let [_, "POSIX", _, _, pid, file, "0", _] = words[..] else {
+            return None;
+        };
+        let found: u64 = file.rsplit(':').next()?.parse().ok()?;
+        (found == inode).then(|| pid.parse().unwrap_or(0))
+    };
+    let mut pids: Vec<u32> = locks.lines().filter_map(holder).collect();
+    pids.sort_unstable();
+    pids.dedup();
+    pids
+}
+
+/// Whether a process maps a file for writing; `None` if it does not map it or does not let us see.
+fn maps_of(pid: u32, inode: u64) -> Option<bool> {
+    let maps = fs::read_to_string(format!("/proc/{pid}/maps")).ok()?;
+    is_writable(&maps, inode)
+}
+
+/// The same by the text of `/proc/PID/maps`: `7f00-7f10 r--s 00000000 fe:00 7790616 /path/data.mdb`.
+fn is_writable(maps: &str, inode: u64) -> Option<bool> {
+    let inode = inode.to_string();
+    let mut found = None;
+    for line in maps.lines() {
+        let mut words = line.split_ascii_whitespace().skip(1);
+        let (Some(access), Some(of)) = (words.next(), words.nth(2)) else {
+            continue;
+        };
+        if of == inode && access.ends_with('s') {
+            found = Some(found == Some(true) || access.contains('w'));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn holders_are_those_with_a_lock_on_octet_0() {
+        let locks = "1: POSIX  ADVISORY  WRITE 15423 fe:00:7790615 15423 15423\n\
+            2: POSIX  ADVISORY  READ 15423 fe:00:7790615 0 0\n\
+            2: -> POSIX  ADVISORY  WRITE 9 fe:00:7790615 0 0\n\
+            3: FLOCK  ADVISORY  WRITE 12368 fe:00:7790615 0 EOF\n\
+            4: POSIX  ADVISORY  READ 7 fe:00:7790615 0 0\n\
+            5: POSIX  ADVISORY  READ 8 fe:00:7790616 0 0\n\
+            6: POSIX  ADVISORY  READ 0 fe:00:7790615 0 0\n";
+        assert_eq!(holders(locks, 7_790_615), [0, 7, 15423]);
+    }
+
+    #[test]
+    fn one_writable_map_is_enough() {
+        let maps = "5581-5582 r--p 00000000 fe:00 77                    /usr/bin/x\n\
+            7f00-7f10 r--s 00000000 fe:00 4 /a b/data.mdb\n\
+            7f20-7f30 rw-s 00000000 fe:00 5 /b\n\
+            7f30-7f40 r--s 00000000 fe:00 5 /b\n\
+            7f50-7f60 rw-p 00000000 fe:00 6 /c\n";
+        assert_eq!(is_writable(maps, 4), Some(false));
+        assert_eq!(is_writable(maps, 5), Some(true));
+        assert_eq!(is_writable(maps, 6), None, "a private map changes nothing");
+        assert_eq!(is_writable(maps, 7), None);
+    }
+}
