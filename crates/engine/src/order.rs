@@ -155,6 +155,43 @@ pub(crate) fn head(key: &[u8]) -> u64 {
     }
 }
 
+/// As [`head`], of a key of so many octets whose first eight are these, or all it has and what follows.
+#[inline(always)]
+pub(crate) fn lexical_word(len: usize, octets: [u8; 8]) -> Option<u64> {
+    /// For each number of octets those bits of a word that they are.
+    const KEPT: [u64; 9] = {
+        let mut kept = [u64::MAX; 9];
+        let mut len = 0;
+        while len < 8 {
+            kept[len] = !(u64::MAX >> (8 * len));
+            len += 1;
+        }
+        kept
+    };
+    Some(u64::from_be_bytes(octets) & KEPT[len.min(8)])
+}
+
+/// An integer key as a number; `None` for keys of other sizes than integers have.
+#[inline(always)]
+pub(crate) fn integer_word(key: &[u8]) -> Option<u64> {
+    if let Ok(octets) = key.try_into() {
+        return Some(u64::from_ne_bytes(octets));
+    }
+    let octets = key.try_into().ok()?;
+    Some(u64::from(u32::from_ne_bytes(octets)))
+}
+
+/// As [`integer_word`], of a key of 4 or 8 octets that begins with these.
+#[inline(always)]
+pub(crate) fn integer_word_of(len: usize, octets: [u8; 8]) -> u64 {
+    let [a, b, c, d, ..] = octets;
+    if len == 8 {
+        u64::from_ne_bytes(octets)
+    } else {
+        u64::from(u32::from_ne_bytes([a, b, c, d]))
+    }
+}
+
 /// Branches hold short keys: their octets are read in two pieces that may overlap.
 #[inline(always)]
 fn short_head(key: &[u8]) -> u64 {

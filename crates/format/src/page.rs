@@ -181,6 +181,34 @@ impl<'a, F: Format> Page<'a, F> {
         Self::with_bounds(bytes, kind)
     }
 
+    /// As [`Page::parse`], without a reason for a refusal: lighter where pages are met one after the other.
+    #[must_use]
+    #[inline(always)]
+    pub fn parse_if_sound(bytes: &'a [u8], pgno: Pgno, kind: PageKind) -> Option<Page<'a, F>> {
+        if kind.item_len() != 0 {
+            return Self::parse(bytes, pgno, kind).ok();
+        }
+        let header = bytes.get(..F::HEADER_LEN)?;
+        let flags = u16_at(header, F::FLAGS_AT)?;
+        if header_pgno(header)? != pgno.0 || flags & PageFlags::KIND != kind.flag() {
+            return None;
+        }
+        let end = F::to_page_offset(u16_at(header, F::LOWER_AT)?);
+        let upper = F::to_page_offset(u16_at(header, F::UPPER_AT)?);
+        if end > upper || upper > bytes.len() {
+            return None;
+        }
+        let (offsets, rest) = bytes.get(F::HEADER_LEN..end)?.as_chunks();
+        rest.is_empty().then_some(Page {
+            bytes,
+            offsets,
+            items: 0,
+            upper,
+            kind,
+            format: PhantomData,
+        })
+    }
+
     #[inline(always)]
     fn with_bounds(bytes: &'a [u8], kind: PageKind) -> Result<Page<'a, F>, Malformed> {
         let lower = u16_at(bytes, F::LOWER_AT).ok_or(Malformed::Truncated)?;
@@ -347,6 +375,41 @@ impl<'a, F: Format> Page<'a, F> {
             }
         }
         Ok((low, false))
+    }
+
+    /// As [`Page::search`], for orders that a number made of a key's length and first eight octets mostly decides.
+    ///
+    /// Where `word` gives another number than `sought`, their order is that of the keys. The octets behind a key shorter than
+    /// eight are whatever stands there. Where it gives the same, or nothing, `compare` decides.
+    ///
+    /// An entry that is only passed by is checked to lie in the page and for nothing else: one search looks at two dozen, and
+    /// the one that is found is looked at again.
+    /// # Errors
+    /// [`Malformed::Node`].
+    #[inline(always)]
+    pub fn search_by_word(
+        &self,
+        from: usize,
+        sought: u64,
+        word: impl Fn(usize, [u8; 8]) -> Option<u64>,
+        compare: impl Fn(&[u8]) -> Ordering,
+    ) -> Result<(usize, bool), Malformed> {
+        if let PageKind::Packed(_) = self.kind {
+            return self.search(from, compare);
+        }
+        let (mut low, mut high) = (from, self.offsets.len());
+        loop {
+            (low, high) = narrow::<F>(self.bytes, self.offsets, low, high, sought, &word);
+            if low >= high {
+                return Ok((low, false));
+            }
+            let middle = (low + high) / 2;
+            match compare(self.key(middle)?) {
+                Ordering::Less => low = middle + 1,
+                Ordering::Equal => return Ok((middle, true)),
+                Ordering::Greater => high = middle,
+            }
+        }
     }
 
     /// Options are lighter than results in the innermost loop.
@@ -551,6 +614,45 @@ impl<'a, F: Format> Page<'a, F> {
     }
 }
 
+/// Searches between two entries for as long as words decide: then the one in the middle of what is left is to be compared,
+/// if anything is left.
+// A function of its own: among other code its loop would not get the registers.
+#[inline(never)]
+fn narrow<F: Format>(
+    bytes: &[u8],
+    offsets: &[[u8; 2]],
+    mut low: usize,
+    mut high: usize,
+    sought: u64,
+    word: impl Fn(usize, [u8; 8]) -> Option<u64>,
+) -> (usize, usize) {
+    while low < high {
+        let middle = (low + high) / 2;
+        let Some((len, head)) = beginning::<F>(bytes, offsets, middle) else {
+            break;
+        };
+        match word(len, head) {
+            Some(found) if found < sought => low = middle + 1,
+            Some(found) if found > sought => high = middle,
+            _ => break,
+        }
+    }
+    (low, high)
+}
+
+/// The length of an entry's key and the eight octets from where it begins; `None` at the very end of the page.
+#[inline(always)]
+fn beginning<F: Format>(
+    bytes: &[u8],
+    offsets: &[[u8; 2]],
+    index: usize,
+) -> Option<(usize, [u8; 8])> {
+    let at = F::to_page_offset(u16::from_le_bytes(*offsets.get(index)?));
+    let node: &[u8; 16] = bytes.get(at..at + 16)?.first_chunk()?;
+    let (header, head) = node.split_first_chunk()?;
+    Some((key_len(header), *head.first_chunk()?))
+}
+
 /// Octets of a leaf node by its header, which is checked.
 #[inline]
 fn leaf_node_len<F: Format>(header: &[u8; 8], index: usize) -> Result<usize, Malformed> {
@@ -569,5 +671,5 @@ fn leaf_node_len<F: Format>(header: &[u8; 8], index: usize) -> Result<usize, Mal
 
 #[inline]
 fn key_len(header: &[u8; 8]) -> usize {
-    usize::from(u16::from_le_bytes([header[6], header[7]]))
+    (u64::from_le_bytes(*header) >> 48) as usize
 }

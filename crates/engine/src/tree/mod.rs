@@ -87,9 +87,13 @@ pub(crate) trait Pages<'p>: Copy {
     fn run(self, first: Pgno, len: usize) -> Result<&'p [u8], Error>;
 
     /// A checked tree page.
-    #[inline]
+    #[inline(always)]
     fn tree_page(self, pgno: Pgno, kind: PageKind) -> Result<Page<'p, Self::Format>, Error> {
-        Page::parse(self.page(pgno)?, pgno, kind).map_err(Error::at(pgno))
+        let octets = self.page(pgno)?;
+        match Page::parse_if_sound(octets, pgno, kind) {
+            Some(page) => Ok(page),
+            None => what_is_wrong(octets, pgno, kind),
+        }
     }
 
     /// The checked node of a leaf entry, of a tree whose leaves have nodes.
@@ -99,6 +103,17 @@ pub(crate) trait Pages<'p>: Copy {
             .leaf(place.index)
             .map_err(Error::at(place.pgno))
     }
+}
+
+/// Why a page is none of a tree.
+#[cold]
+#[inline(never)]
+fn what_is_wrong<F: Format>(
+    octets: &[u8],
+    pgno: Pgno,
+    kind: PageKind,
+) -> Result<Page<'_, F>, Error> {
+    Page::parse(octets, pgno, kind).map_err(Error::at(pgno))
 }
 
 /// Pages of one write transaction.

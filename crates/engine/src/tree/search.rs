@@ -3,7 +3,9 @@
 use fulgurite_format::{Format, LeafNode, Malformed, Page, PageKind, PageMut, Pgno};
 
 use super::{Pages, PagesMut, Path, Step, Tree};
-use crate::order::{head, integer, lexical_from, reverse};
+use crate::order::{
+    head, integer, integer_word, integer_word_of, lexical_from, lexical_word, reverse,
+};
 use crate::{Error, KeyOrder};
 
 /// The leaf entry with this key, if there is one, in a tree whose leaves have nodes. Touches `depth` pages and allocates nothing.
@@ -160,10 +162,19 @@ fn lower_bound<F: Format>(
     match order {
         KeyOrder::Lexical => {
             let head = head(key);
-            page.search(from, |other| lexical_from(other, head, key))
+            let compare = |other: &[u8]| lexical_from(other, head, key);
+            page.search_by_word(from, head, lexical_word, compare)
         }
         KeyOrder::Reverse => page.search(from, |other| reverse(other, key)),
-        KeyOrder::Integer => page.search(from, |other| integer(other, key)),
+        KeyOrder::Integer => match integer_word(key) {
+            Some(sought) => {
+                let of_same_size = |len: usize, octets: [u8; 8]| {
+                    (len == key.len()).then(|| integer_word_of(len, octets))
+                };
+                page.search_by_word(from, sought, of_same_size, |other| integer(other, key))
+            }
+            None => page.search(from, |other| integer(other, key)),
+        },
         KeyOrder::Custom(order) => {
             // Programs may rely on the key sought coming first, as it does in the original.
             page.search(from, |other| {
