@@ -211,7 +211,9 @@ impl OpenOptions {
     ///
     /// A writable environment must be open nowhere else ([`OpenError::Busy`]); it goes back for all, and its first
     /// change makes the abandoned snapshot disappear for ever. With [`OpenOptions::read_only`] it may be open elsewhere,
-    /// and each transaction of this handle shows the snapshot before the one that is then the newest.
+    /// and each transaction of this handle shows the snapshot before the one that is then the newest. Beginning one waits for
+    /// a write transaction that is under way in another thread or process: the meta page it needs is the one that the next
+    /// commit replaces.
     #[must_use]
     pub fn previous_snapshot(mut self, yes: bool) -> Self {
         self.previous_snapshot = yes;

@@ -47,6 +47,12 @@ const fn kind(state: u64) -> u64 {
 }
 
 impl<W: Word<u64>> Ownership<W> {
+    /// A slot that is not ours, on a word of value 0.
+    #[cfg(test)]
+    pub(super) fn new(word: W) -> Ownership<W> {
+        Ownership(word)
+    }
+
     /// Takes a slot of the stock that is idle.
     pub(super) fn claim_stock(&self) -> bool {
         self.0.load(Ordering::Relaxed) == STOCK_IDLE && self.step(STOCK_IDLE, STOCK_BUSY)
@@ -97,10 +103,9 @@ impl<W: Word<u64>> Ownership<W> {
     /// Ends the bond with the calling thread, made through `handle`; whether the slot is to be freed for all now. In use,
     /// it will be when its transaction ends.
     pub(super) fn leave(&self, handle: u64) -> bool {
-        self.step(of(BOUND_IDLE, handle), NOT_OURS) || {
-            self.step(of(BOUND_BUSY, handle), LEFT_BUSY);
-            false
-        }
+        let free_idle = || self.step(of(BOUND_IDLE, handle), NOT_OURS);
+        // Its transaction may end in another thread between the first two looks; begin it cannot any more.
+        free_idle() || !self.step(of(BOUND_BUSY, handle), LEFT_BUSY) && free_idle()
     }
 
     fn step(&self, from: u64, to: u64) -> bool {

@@ -8,31 +8,23 @@ use crate::Error;
 impl LockFile {
     /// Frees the slots of dead processes; returns how many.
     pub(crate) fn clear_stale(&self) -> Result<usize, Error> {
-        if self.dead_pids()?.is_empty() {
+        if self
+            .dead_pids(self.pid, |pid| self.is_alive(pid))?
+            .is_empty()
+        {
             return Ok(0);
         }
         self.with_reader_mutex(|| self.clear_stale_locked())
     }
 
-    /// As [`LockFile::clear_stale`], with the reader mutex held: no process can take a dead one's id meanwhile.
+    /// As [`LockFile::clear_stale`], with the reader mutex held.
     pub(super) fn clear_stale_locked(&self) -> Result<usize, Error> {
-        let dead = self.dead_pids()?;
-        Ok(self.free_slots_of_processes(&dead))
+        self.free_dead_slots(self.pid, |pid| self.is_alive(pid))
     }
 
-    /// Process ids in the table whose octet nobody holds locked. Our own is never among them.
-    fn dead_pids(&self) -> Result<Vec<u32>, Error> {
-        let mut dead = Vec::new();
-        for pid in self.slot_pids() {
-            if pid == self.pid {
-                continue;
-            }
-            let alive = is_locked_by_other(&self.file, u64::from(pid))
-                .map_err(Error::io("looking for dead readers"))?;
-            if !alive {
-                dead.push(pid);
-            }
-        }
-        Ok(dead)
+    /// Whether a process holds the octet of its id locked. Of our own it cannot be told.
+    fn is_alive(&self, pid: u32) -> Result<bool, Error> {
+        is_locked_by_other(&self.file, u64::from(pid))
+            .map_err(Error::io("looking for dead readers"))
     }
 }

@@ -10,7 +10,7 @@
 
 use std::sync::atomic::{Ordering, fence};
 
-use fulgurite_format::{Txnid, lockfile};
+use fulgurite_format::{META_PAGES, Txnid, lockfile};
 use fulgurite_os::Word;
 
 use super::{Holder, Ownership};
@@ -118,6 +118,28 @@ pub(crate) trait SlotTable {
         }
     }
 
+    /// Pins the snapshot before the newest, or the newest where there is none before it; returns its meta page, with the
+    /// number of that. No writer writes a meta page meanwhile.
+    ///
+    /// The next writer leaves both snapshots alone without being asked, because a crash of its own may need either; the
+    /// writer after it sees the slot.
+    fn pin_previous<M, E>(
+        &self,
+        slot: Slot,
+        read: impl Fn(u64) -> Result<(Txnid, M), E>,
+    ) -> Result<(u64, M), E> {
+        let newest = self.last_txnid();
+        let mut page = (newest.0 + 1) % META_PAGES;
+        let (mut id, mut meta) = read(page)?;
+        if id >= newest {
+            // A new file, or one that has been gone back in: the page is of no transaction before the newest.
+            page = newest.0 % META_PAGES;
+            (id, meta) = read(page)?;
+        }
+        self.pin_at(slot, id);
+        Ok((page, meta))
+    }
+
     /// The oldest snapshot that a reader of any process uses, if it is older than `limit`; else `limit`.
     fn oldest_reader(&self, limit: Txnid) -> Txnid {
         self.full_fence();
@@ -217,6 +239,32 @@ pub(crate) trait SlotTable {
         pids.sort_unstable();
         pids.dedup();
         pids
+    }
+
+    /// Frees the slots of processes that died; returns how many. `own` is alive without being asked for. The reader mutex
+    /// is held, so that no process can take a dead one's id meanwhile.
+    fn free_dead_slots<E>(
+        &self,
+        own: u32,
+        is_alive: impl FnMut(u32) -> Result<bool, E>,
+    ) -> Result<usize, E> {
+        let dead = self.dead_pids(own, is_alive)?;
+        Ok(self.free_slots_of_processes(&dead))
+    }
+
+    /// The processes that have slots and are dead.
+    fn dead_pids<E>(
+        &self,
+        own: u32,
+        mut is_alive: impl FnMut(u32) -> Result<bool, E>,
+    ) -> Result<Vec<u32>, E> {
+        let mut dead = Vec::new();
+        for pid in self.slot_pids() {
+            if pid != own && !is_alive(pid)? {
+                dead.push(pid);
+            }
+        }
+        Ok(dead)
     }
 
     /// Frees the slots of some processes; returns how many. The reader mutex is held, if they can still take any.

@@ -37,7 +37,7 @@ pub struct WriteTxn<'env> {
 
 /// The right to write, held: the writer mutex of the lock file, or without locking that of this process.
 #[derive(Debug)]
-struct WriterLock<'env> {
+pub(super) struct WriterLock<'env> {
     environment: &'env Environment,
     lock: Option<&'env LockFile>,
     #[expect(dead_code, reason = "held for its drop")]
@@ -48,7 +48,7 @@ struct WriterLock<'env> {
 
 impl Drop for WriterLock<'_> {
     fn drop(&mut self) {
-        self.environment.set_writer(None);
+        self.environment.writer().clear();
         if let Some(lock) = self.lock {
             lock.writer_mutex().unlock();
         }
@@ -57,8 +57,8 @@ impl Drop for WriterLock<'_> {
 
 impl<'env> WriterLock<'env> {
     /// Waits for the mutex; if its last holder died, puts the lock file right first.
-    fn take(environment: &'env Environment) -> Result<WriterLock<'env>, Error> {
-        if environment.writer() == Some(thread_word()) {
+    pub(super) fn take(environment: &'env Environment) -> Result<WriterLock<'env>, Error> {
+        if environment.writer().is(thread_word()) {
             return Err(Error::WriterBusy);
         }
         let held = |lock, local| WriterLock {
@@ -69,13 +69,12 @@ impl<'env> WriterLock<'env> {
         };
         let Some(lock) = environment.lock() else {
             let held = held(None, Some(environment.local_writer_mutex()));
-            environment.set_writer(Some(thread_word()));
+            environment.writer().set(thread_word());
             return Ok(held);
         };
         let outcome = lock.writer_mutex().lock().map_err(broken)?;
-        let predecessor = environment.writer();
         let held = held(Some(lock), None);
-        environment.set_writer(Some(thread_word()));
+        let predecessor = environment.writer().set(thread_word());
         if outcome == LockOutcome::OwnerDied {
             if predecessor.is_some() {
                 // A thread of this process ended with its transaction alive: what else it left behind is unknown.
