@@ -9,7 +9,7 @@ use fulgurite_format::{Meta, Pgno, Txnid};
 
 use super::shared::Shared;
 use super::{DatabaseNames, Durability, Mapping, OpenOptions, SlotPolicy, threads};
-use crate::reader::{LockFile, Slot};
+use crate::reader::{LockFile, Slot, WriterMark};
 use crate::{Error, ReadTxn, WriteTxn};
 
 const NO_META_SYNC: u8 = Durability::NoMetaSync as u8;
@@ -190,16 +190,9 @@ impl Environment {
         self.shared.is_of_this_process()
     }
 
-    /// The thread of this process that has the write transaction.
-    pub(crate) fn writer(&self) -> Option<u64> {
-        Some(self.shared.writer.load(Ordering::Acquire)).filter(|thread| *thread != 0)
-    }
-
-    /// Notes who has the write transaction; with its mutex held.
-    pub(crate) fn set_writer(&self, thread: Option<u64>) {
-        self.shared
-            .writer
-            .store(thread.unwrap_or(0), Ordering::Release);
+    /// Which thread of this process has the write transaction.
+    pub(crate) fn writer(&self) -> &WriterMark {
+        &self.shared.writer
     }
 
     pub(crate) fn local_writer_mutex(&self) -> MutexGuard<'_, ()> {

@@ -169,7 +169,7 @@ impl Shared {
 
     /// Sets the size, see [`crate::Environment::set_map_size`].
     pub(super) fn set_size(&self, octets: u64) -> Result<(), Error> {
-        if self.writer.load(Ordering::SeqCst) != 0 {
+        if self.writer.is_set() {
             return Err(Error::MapSizeBusy);
         }
         let meta = self.published_meta()?;

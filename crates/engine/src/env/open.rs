@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use fulgurite_format::Meta;
@@ -16,7 +16,7 @@ use super::map_size::MapSize;
 use super::registry::{self, Known, Registration};
 use super::shared::Shared;
 use super::{Environment, Mapping, OpenError, OpenOptions, fixed};
-use crate::reader::LockFile;
+use crate::reader::{LockFile, WriterMark};
 
 pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Environment, OpenError> {
     let (data_path, lock_path) = files::paths(path, options.no_subdir);
@@ -133,7 +133,7 @@ impl Opening<'_> {
             fork_generation: fork_generation(),
             disk_room: DiskRoom::default(),
             failed: AtomicBool::new(false),
-            writer: AtomicU64::new(0),
+            writer: WriterMark::default(),
             local_writer: Mutex::new(()),
             spare_buffers: Mutex::default(),
             registration: Registration::enter(data_identity, lock_identity, shared.clone()),

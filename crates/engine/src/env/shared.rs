@@ -1,6 +1,6 @@
 //! What all handles of this process on one environment share.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use fulgurite_format::{META_PAGES, Meta, Txnid};
@@ -11,7 +11,7 @@ use super::disk_room::DiskRoom;
 use super::map_size::MapSize;
 use super::registry::Registration;
 use crate::Error;
-use crate::reader::{LockFile, SlotTable};
+use crate::reader::{LockFile, SlotTable, WriterMark};
 
 /// How often a reader tries to catch a meta page that writers keep replacing under it.
 pub(super) const ATTEMPTS: usize = 1000;
@@ -32,8 +32,8 @@ pub(crate) struct Shared {
     pub(super) disk_room: DiskRoom,
     /// A meta page write failed: nobody knows what the next opener will find.
     pub(super) failed: AtomicBool,
-    /// The thread that has the write transaction; 0 if none of this process has.
-    pub(super) writer: AtomicU64,
+    /// The thread that has the write transaction.
+    pub(super) writer: WriterMark,
     /// The writer mutex of an environment without locking.
     pub(super) local_writer: Mutex<()>,
     /// Page buffers that the last writer left for the next.

@@ -1,0 +1,23 @@
+//! The protocol between readers and writers under a model checker, which tries every order of the threads' steps and every
+//! value that the memory model lets a load see.
+//!
+//! ```text
+//!   machine     words and threads of the checker; what counts as a full fence
+//!   weakness    ways in which the protocol could be wrong
+//!   world       a lock file, two meta pages, some pages and a free list, all in memory; readers and writers on them
+//!   pinning, entering, bonds, clearing, succession     models, with those that must fail
+//! ```
+//!
+//! What runs here is [`SlotTable`] itself. Every model has weakened forms, in which one step is left out or one order is
+//! relaxed, and asserts that the checker finds the fault: a model that cannot fail proves nothing.
+
+mod bonds;
+mod clearing;
+mod entering;
+mod machine;
+mod pinning;
+mod succession;
+mod weakness;
+mod world;
+
+use super::{Holder, Ownership, Slot, SlotTable, WriterMark, may_be_reused};
