@@ -13,19 +13,22 @@ mod compact;
 mod count;
 mod output;
 mod plain;
+mod target;
 
 use std::io::Write;
 use std::os::fd::BorrowedFd;
 use std::path::Path;
 
 use fulgurite_format::Meta;
-use fulgurite_os::{Access, File, FileRole, NoPipeSignal, remove_file};
+use fulgurite_os::{File, FileRole, NoPipeSignal, remove_file};
+use target::Target;
 
 use crate::{Environment, Error, ReadTxn};
 
 impl Environment {
     /// Copies the newest snapshot to a new environment at `path`: into that directory, which must exist, or to that
-    /// file if this environment is one without directory. No lock file is made. The copy is durable on return.
+    /// file if this environment is one without directory. No lock file is made. The copy is durable on return; if the
+    /// power fails before, there is no file, an empty one, or one that no environment is opened on: the meta pages come last.
     ///
     /// A plain copy of an environment that nobody writes to is equal to its data file, octet for octet. A compact one
     /// has no free pages, and its pages lie in key order; its next transaction is number 2.
@@ -34,12 +37,10 @@ impl Environment {
     /// [`Error::BeyondEnd`] for a damaged page, and what [`Environment::read`] gives. A file that was begun is removed.
     pub fn copy_to_path(&self, path: impl AsRef<Path>, compact: bool) -> Result<(), Error> {
         let path = self.data_file_at(path.as_ref());
-        let mut file = File::open(FileRole::Copy, &path, Access::MakeNew)
-            .map_err(Error::io("making the file of the copy"))?;
-        let copied = self.copy_to(&mut file, compact).and_then(|()| {
-            file.sync_all()
-                .map_err(Error::io("making the copy durable"))
-        });
+        let mut target = Target::create(&path, self)?;
+        let copied = self
+            .copy_to(&mut target, compact)
+            .and_then(|()| target.finish());
         if copied.is_err() {
             // What matters is why copying failed; if the file cannot be removed it stays, incomplete.
             let _ = remove_file(FileRole::Copy, &path);

@@ -34,4 +34,5 @@ pub use info::{Info, Reader};
 pub use options::{Durability, OpenOptions, SlotPolicy};
 
 pub(crate) use databases::DatabaseNames;
+pub(crate) use files::directory_of;
 pub(crate) use mapping::{Mapping, Window};
