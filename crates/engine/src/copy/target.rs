@@ -1,17 +1,19 @@
 //! The file of a copy: nothing in it says that it is an environment before everything else in it is durable.
 //!
 //! ```text
-//!   meta pages    withheld in memory   ------------------------------>  written, synced  -> directory synced
-//!   other pages   written as they come  ->  synced once they are all there
+//!   other pages              written as they come -> synced
+//!   the newer meta page      withheld in memory ----------> written, synced
+//!   the older meta page      withheld in memory ---------------------------> written, synced -> directory synced
 //! ```
 //!
-//! A copy that is cut off by a power loss is so no environment: its first pages are missing or zeros, and opening it is
-//! refused. Had they been written first, it might look like a whole one with pages of zeros in it.
+//! A copy that is cut off by a power loss is so no environment: one of its first pages is missing or zeros, and opening it
+//! is refused. Had they been written first, it might look like a whole one with pages of zeros in it; had they been written
+//! together, the older one might be there without the newer, whose place then says nothing.
 
 use std::io::{self, Write};
 use std::path::Path;
 
-use fulgurite_format::META_PAGES;
+use fulgurite_format::{META_PAGES, Meta, Txnid, V09};
 use fulgurite_os::{Access, DataFile, File, FileRole};
 
 use crate::env::directory_of;
@@ -46,12 +48,21 @@ impl<'p> Target<'p> {
 
     /// Makes the copy durable, then an environment, then that durable.
     pub(super) fn finish(self) -> Result<(), Error> {
-        self.file
-            .sync()
-            .and_then(|()| self.file.write_at(0, &self.head))
-            .and_then(|()| self.file.sync())
-            .and_then(|()| self.file.sync_directory(directory_of(self.path)))
+        self.write_metas()
             .map_err(Error::io("making the copy durable"))
+    }
+
+    fn write_metas(&self) -> io::Result<()> {
+        self.file.sync()?;
+        let page_size = self.head_len / META_PAGES as usize;
+        let mut pages: Vec<(usize, &[u8])> = self.head.chunks(page_size).enumerate().collect();
+        let txnid = |page: &[u8]| Meta::read::<V09>(page).map_or(Txnid(0), |meta| meta.txnid);
+        pages.sort_by_key(|(_, page)| std::cmp::Reverse(txnid(page)));
+        for (pgno, page) in pages {
+            self.file.write_at((pgno * page_size) as u64, page)?;
+            self.file.sync()?;
+        }
+        self.file.sync_directory(directory_of(self.path))
     }
 }
 

@@ -27,7 +27,6 @@ mod lost_pages;
 mod narrow;
 mod nested;
 mod peer;
-mod power;
 mod random_ops;
 mod real_tools;
 mod resize;

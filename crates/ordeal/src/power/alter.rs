@@ -1,0 +1,85 @@
+//! Recordings made wrong on purpose, to see that the judge notices.
+
+use super::mode::Mode;
+use super::recording::Event;
+use super::sectors::PAGE;
+use super::survey::Alteration;
+
+/// Changes a recording; a disk that lies is one on which no sync does anything from some moment on.
+pub(super) fn alter(events: &mut Vec<Event>, mode: Mode, alteration: Alteration) {
+    if mode == Mode::Liar {
+        // The file is made on an honest disk; lies begin when there is something to lose.
+        let first = events
+            .iter()
+            .position(|event| matches!(event, Event::Promised(1..)))
+            .unwrap_or(events.len());
+        drop_syncs(&mut events[first..]);
+    }
+    match alteration {
+        Alteration::None => {}
+        Alteration::DropSyncs => drop_syncs(events),
+        Alteration::DropMetaSync => drop_meta_syncs(events),
+        Alteration::MetaFirst => meta_first(events),
+        Alteration::WriteAstray => write_astray(events),
+        Alteration::DropMapFlushes => {
+            events.retain(|event| !matches!(event, Event::FlushMap { .. }));
+        }
+    }
+}
+
+fn drop_syncs(events: &mut [Event]) {
+    for event in events {
+        match event {
+            Event::Write { durable, .. } => *durable = false,
+            Event::Sync | Event::FlushMap { .. } => *event = Event::Ignored,
+            _ => {}
+        }
+    }
+}
+
+fn drop_meta_syncs(events: &mut [Event]) {
+    for event in events {
+        if let Event::Write { durable, .. } = event {
+            *durable = false;
+        }
+    }
+}
+
+/// The meta page is written before the sync of the pages.
+fn meta_first(events: &mut [Event]) {
+    for at in 1..events.len() {
+        if is_meta(&events[at]) && matches!(events[at - 1], Event::Sync) {
+            events.swap(at - 1, at);
+        }
+    }
+}
+
+/// A commit's pages also go where an earlier commit's went.
+fn write_astray(events: &mut Vec<Event>) {
+    let mut last: Option<u64> = None;
+    let mut out = Vec::with_capacity(events.len());
+    let mut is_first = true;
+    for event in events.drain(..) {
+        if let Event::Write { at, bytes, .. } = &event {
+            if is_meta(&event) {
+                is_first = true;
+            } else if *at >= 2 * PAGE as u64 {
+                if is_first && let Some(last) = last {
+                    out.push(Event::Write {
+                        at: last,
+                        bytes: bytes[..PAGE.min(bytes.len())].into(),
+                        durable: false,
+                    });
+                }
+                is_first = false;
+                last = Some(*at);
+            }
+        }
+        out.push(event);
+    }
+    *events = out;
+}
+
+fn is_meta(event: &Event) -> bool {
+    matches!(event, Event::Write { at, bytes, .. } if *at < 2 * PAGE as u64 && bytes.len() < PAGE)
+}

@@ -1,0 +1,119 @@
+//! What an environment should hold, and a hash of what it does hold.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use fulgurite::{Database, Error, KeyOrder, Snapshot, ValueKind, WriteTxn};
+
+use super::sectors::{hash, mix};
+
+/// The databases of a history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Place {
+    /// Records in the main database, beside the named ones.
+    Main,
+    /// Values of any length, large ones too.
+    Plain,
+    /// Integer keys.
+    Numbers,
+    /// Several values to a key.
+    Pairs,
+    /// Several values of one length to a key.
+    Packed,
+}
+
+impl Place {
+    pub(super) const ALL: [Place; 5] = [
+        Place::Main,
+        Place::Plain,
+        Place::Numbers,
+        Place::Pairs,
+        Place::Packed,
+    ];
+
+    const fn name(self) -> Option<&'static str> {
+        match self {
+            Place::Main => None,
+            Place::Plain => Some("plain"),
+            Place::Numbers => Some("numbers"),
+            Place::Pairs => Some("pairs"),
+            Place::Packed => Some("packed"),
+        }
+    }
+
+    /// Whether its keys have several values.
+    pub(super) const fn has_pairs(self) -> bool {
+        matches!(self, Place::Pairs | Place::Packed)
+    }
+
+    /// The database, made if need be.
+    pub(super) fn create(self, txn: &mut WriteTxn<'_>) -> Result<Database, Error> {
+        let lexical = KeyOrder::Lexical;
+        let Some(name) = self.name() else {
+            return Ok(Database::MAIN);
+        };
+        match self {
+            Place::Pairs => txn.create_multimap(name, lexical, ValueKind::Any(lexical)),
+            Place::Packed => txn.create_multimap(name, lexical, ValueKind::Fixed(lexical)),
+            Place::Numbers => return txn.create_database(name, KeyOrder::Integer),
+            _ => return txn.create_database(name, lexical),
+        }
+        .map(Database::from)
+    }
+}
+
+/// The records an environment should hold.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Content {
+    records: BTreeMap<(Place, Vec<u8>), BTreeSet<Vec<u8>>>,
+}
+
+impl Content {
+    pub(super) fn put(&mut self, place: Place, key: &[u8], value: &[u8]) {
+        let values = self.records.entry((place, key.to_vec())).or_default();
+        if !place.has_pairs() {
+            values.clear();
+        }
+        values.insert(value.to_vec());
+    }
+
+    pub(super) fn delete(&mut self, place: Place, key: &[u8]) {
+        self.records.remove(&(place, key.to_vec()));
+    }
+
+    pub(super) fn clear(&mut self, place: Place) {
+        self.records.retain(|(other, _), _| *other != place);
+    }
+
+    /// The hash that [`found`] gives for an environment with just these records.
+    pub(super) fn hash(&self) -> u64 {
+        let pairs = self.records.iter().flat_map(|((place, key), values)| {
+            values.iter().map(|value| record_hash(*place, key, value))
+        });
+        pairs.fold(0, u64::wrapping_add)
+    }
+}
+
+/// Reads everything that a snapshot holds; the order of records is for `check` to look at.
+pub(super) fn found(snapshot: &impl Snapshot) -> Result<u64, Error> {
+    let mut sum = 0u64;
+    for place in Place::ALL {
+        let database = match snapshot.open_database(place.name()) {
+            Ok(database) => database,
+            Err(Error::NoDatabase(_)) => continue,
+            Err(error) => return Err(error),
+        };
+        for record in snapshot.range(database, ..)? {
+            let (key, value) = record?;
+            // Records of the named databases stand between the others.
+            let is_name = |place: &Place| place.name().is_some_and(|name| name.as_bytes() == key);
+            if place != Place::Main || !Place::ALL.iter().any(is_name) {
+                sum = sum.wrapping_add(record_hash(place, key, value));
+            }
+        }
+    }
+    Ok(sum)
+}
+
+fn record_hash(place: Place, key: &[u8], value: &[u8]) -> u64 {
+    mix(mix(hash(key) ^ place as u64) ^ hash(value))
+}
