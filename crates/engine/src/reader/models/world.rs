@@ -183,9 +183,7 @@ impl World {
             let [root, id] = self.meta(page);
             Ok::<_, Infallible>((Txnid(id), (id, root)))
         };
-        let (_, (id, root)) = match self.pin_previous(slot, read) {
-            Ok(found) => found,
-        };
+        let Ok((_, (id, root))) = self.pin_previous(slot, read);
         drop(held);
         self.read_page(root, id);
         self.end_read(slot);
@@ -213,9 +211,8 @@ impl World {
             Weakness::Unsettled | Weakness::NoLookAtAll => read(),
             _ => self.read_settled(id, read),
         };
-        match found {
-            Ok(root) => root,
-        }
+        let Ok(root) = found;
+        root
     }
 
     fn meta(&self, pgno: u64) -> [u64; 2] {
@@ -246,7 +243,7 @@ impl World {
             Some(writer) => &mut **writer,
             None => &mut self.write_lock().clone(),
         };
-        let id = self.commit_unpublished(&mut writer, base);
+        let id = self.commit_unpublished(writer, base);
         if self.weakness == Weakness::PublishedTooLate {
             drop(held);
         }
