@@ -1,7 +1,9 @@
 //! The long runs, from the command line.
 
+use std::path::PathBuf;
+
 use clap::Parser;
-use fulgurite_ordeal::{damage, faults, power};
+use fulgurite_ordeal::{damage, faults, fuzz, power};
 
 /// Does to a store what it must survive, and counts.
 #[derive(Debug, Parser)]
@@ -12,6 +14,11 @@ enum Ordeal {
     Faults(faults::Options),
     /// Mutated files, walked and written to
     Damage(damage::Options),
+    /// Writes the inputs that fuzzing begins with
+    Seeds {
+        /// Where: a folder per target is made in it
+        directory: PathBuf,
+    },
 }
 
 fn main() -> anyhow::Result<()> {
@@ -19,5 +26,6 @@ fn main() -> anyhow::Result<()> {
         Ordeal::Power(options) => power::run(&options),
         Ordeal::Faults(options) => faults::run(&options),
         Ordeal::Damage(options) => damage::run(&options),
+        Ordeal::Seeds { directory } => Ok(fuzz::write_seeds(&directory)?),
     }
 }
