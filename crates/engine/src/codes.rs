@@ -53,7 +53,7 @@ impl Error {
             | Error::NoPrefixes
             | Error::HasDuplicates => INCOMPATIBLE,
             Error::DatabasesFull(_) => DATABASES_FULL,
-            Error::MapFull(_) => MAP_FULL,
+            Error::MapFull(_) | Error::HeldByReader(_) => MAP_FULL,
             Error::GrownBeyondBound(_) | Error::MapResized(_) => MAP_RESIZED,
             Error::MapSizeBusy
             | Error::CursorUnset
@@ -61,7 +61,10 @@ impl Error {
             | Error::CursorClosed
             | Error::Flags => INVALID_ARGUMENT,
             Error::ReaderBusy => BAD_READER_SLOT,
-            Error::WriterBusy | Error::TransactionFailed | Error::NotNested => BAD_TXN,
+            Error::WriterBusy
+            | Error::TransactionFailed
+            | Error::ReaderEnded
+            | Error::NotNested => BAD_TXN,
             Error::ReadersFull(_) => READERS_FULL,
             Error::ReadOnly => NO_ACCESS,
             Error::EnvironmentFailed | Error::MapLost | Error::Forked | Error::LockBroken => PANIC,

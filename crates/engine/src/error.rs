@@ -1,6 +1,7 @@
 //! What can go wrong once an environment is open.
 
 use std::io;
+use std::time::Duration;
 
 use fulgurite_format::{Malformed, Pgno};
 
@@ -159,6 +160,17 @@ pub enum Error {
     /// An earlier error left the transaction incomplete, or it is a read transaction that was reset.
     #[error("this transaction cannot be used: after an error abort it, after a reset renew it")]
     TransactionFailed,
+    /// The file would have to grow because of this reader, and the policy does not let it; see
+    /// [`crate::ReaderPolicy::refuse_growth`].
+    #[error(
+        "the file would have to grow because thread {:x} of process {} keeps a snapshot{} that is {} transactions old and holds {} free pages; end that reader, or allow growth",
+        .0.reader.thread, .0.reader.pid, since(.0.reader.age), .0.reader.lag, .0.held_pages
+    )]
+    HeldByReader(Box<crate::LongReader>),
+    /// A writer has asked this reader to end, because it would have to let the file grow on its account; see
+    /// [`crate::ReaderPolicy`]. What was lent so far stays as it is until the transaction ends or begins anew.
+    #[error("a writer has ended this read transaction, which held back free pages; begin it anew")]
+    ReaderEnded,
     /// There is no nested transaction to end.
     #[error("no nested transaction is open")]
     NotNested,
@@ -226,4 +238,11 @@ impl Error {
                 | Error::DatabasesFull(_)
         )
     }
+}
+
+/// For how long, in words, if that is known.
+fn since(age: Option<Duration>) -> String {
+    age.map_or_else(String::new, |age| {
+        format!(", since {:.1} s,", age.as_secs_f64())
+    })
 }

@@ -139,9 +139,7 @@ mod visit;
 
 pub use codes::code_text;
 pub use cursor::{Cursor, CursorId, Move, Place, PlacedCursor, Record, Stride, WriteCursor};
-pub use env::{
-    Database, Durability, Environment, Info, OpenError, OpenOptions, Reader, SlotPolicy,
-};
+pub use env::{Database, Durability, Environment, Info, OpenError, OpenOptions, SlotPolicy};
 pub use error::Error;
 pub use fulgurite_format::{DatabaseFlags, Malformed, Pgno, Txnid};
 #[cfg(feature = "faults")]
@@ -150,6 +148,8 @@ pub use fulgurite_os::{DiskObserver, set_bus_guard};
 pub use multimap::{Multimap, ValueKind};
 pub use order::{CustomOrder, KeyOrder};
 pub use range::{FirstValues, KeyRange, Keys, Records, Values};
+pub use reader::{LongReader, Reader, ReaderPolicy};
 pub use shrink::{CompactReport, CompactStep, Compaction};
+pub use space::{FreePages, HeldPages};
 pub use txn::{NestedTxn, ParkedReader, Put, PutFlags, ReadTxn, Room, Snapshot, Stat, WriteTxn};
 pub use visit::ReachedPages;

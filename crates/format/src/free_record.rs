@@ -36,6 +36,17 @@ impl<'a> FreeRecord<'a> {
         Ok(record)
     }
 
+    /// How many pages a record's value lists, for whoever does not need to know which: their numbers are not looked at.
+    /// # Errors
+    /// [`Malformed::FreeRecord`] if the value is shorter than that.
+    pub fn count_in(value: &[u8]) -> Result<u64, Malformed> {
+        let count = u64_at(value, 0).ok_or(Malformed::FreeRecord("no count"))?;
+        if count > (value.len() as u64 - 8) / 8 {
+            return Err(Malformed::FreeRecord("the count exceeds the record"));
+        }
+        Ok(count)
+    }
+
     /// Number of pages listed.
     #[must_use]
     pub const fn len(&self) -> usize {

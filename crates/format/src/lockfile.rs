@@ -5,7 +5,12 @@
 //!     8  reader mutex, 40 octets      48  last committed txnid u64     56  slots ever used u32
 //!    64  writer mutex, 40 octets
 //!   128  reader slots of 64 octets:   +0 txnid u64   +8 pid u32   +16 thread u64
+//!                                     +24 stamped txnid u64   +32 begin u64   +40 end mark u64
 //! ```
+//!
+//! The last three are Fulgurite's own and stand where the original has padding, which it neither reads nor writes. So what
+//! stands there may be left over from an earlier use of the slot: the stamp counts if it is for the snapshot, and the
+//! process, that the slot says; the mark, if it is for the snapshot.
 
 /// First word of a lock file.
 pub const MAGIC: u32 = 0xBEEF_C0DE;
@@ -33,6 +38,12 @@ pub const SLOT_TXNID_AT: usize = 0;
 pub const SLOT_PID_AT: usize = 8;
 /// In a slot: where the thread word stands.
 pub const SLOT_THREAD_AT: usize = 16;
+/// In a slot: the snapshot that the stamp is for.
+pub const SLOT_STAMP_TXNID_AT: usize = 24;
+/// In a slot: when that snapshot was pinned, and by which process; see [`stamp`].
+pub const SLOT_STAMP_AT: usize = 32;
+/// In a slot: the snapshot whose reader is asked to end; 0 if none is.
+pub const SLOT_END_AT: usize = 40;
 /// Snapshot id of a slot that reads nothing.
 pub const IDLE: u64 = u64::MAX;
 /// Slots of a new lock file unless told otherwise.
@@ -61,4 +72,27 @@ pub const fn slots_in(len: u64) -> u32 {
 #[must_use]
 pub const fn slot_at(index: u32) -> usize {
     SLOTS_AT + SLOT_LEN * index as usize
+}
+
+/// Bits of a stamp that hold the process id: no system here has ids of more, and so many nanoseconds are 4 ms, one tick of
+/// a coarse clock.
+const STAMP_PID_BITS: u32 = 22;
+
+/// The word that says when a snapshot was pinned, on a clock all processes of the machine share, and by whom.
+#[must_use]
+#[inline]
+pub const fn stamp(clock_ns: u64, pid: u32) -> u64 {
+    let mask = (1 << STAMP_PID_BITS) - 1;
+    (clock_ns & !mask) | (pid as u64 & mask)
+}
+
+/// The time in a stamp, in nanoseconds, if it was made by that process; else it was left over by another.
+#[must_use]
+pub const fn stamped_ns(stamp: u64, pid: u32) -> Option<u64> {
+    let mask = (1 << STAMP_PID_BITS) - 1;
+    if stamp & mask == pid as u64 & mask && stamp & !mask != 0 {
+        Some(stamp & !mask)
+    } else {
+        None
+    }
 }

@@ -81,6 +81,17 @@ impl SharedMap {
         unsafe { AtomicU64::from_ptr(at.as_ptr()) }
     }
 
+    /// `N` 64-bit words from `offset` on.
+    /// # Panics
+    /// When the offset is unaligned or the words do not lie in the mapping.
+    #[must_use]
+    #[inline]
+    pub fn words<const N: usize>(&self, offset: usize) -> &[AtomicU64; N] {
+        let at = self.checked(offset, 8 * N, 8).cast::<[AtomicU64; N]>();
+        // SAFETY: in bounds, aligned, alive as long as `self`, and atomics may be shared with whoever changes them.
+        unsafe { at.as_ref() }
+    }
+
     /// The process-shared mutex at `offset`.
     /// # Panics
     /// When the offset is unaligned or the mutex does not lie in the mapping.

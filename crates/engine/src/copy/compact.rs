@@ -113,6 +113,7 @@ impl<'p, 'w> Trees<'p, 'w> {
 
     /// The part of a tree below a page that is `depth` levels above nothing.
     fn subtree(&mut self, pgno: Pgno, depth: u16, holder: Holder) -> Result<Pgno, Error> {
+        self.pages.check_readable()?;
         if depth > 1 {
             self.branch(pgno, depth, holder)
         } else {

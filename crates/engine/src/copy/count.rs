@@ -71,6 +71,7 @@ fn each_node<'p>(
     }
     let mut seen = 0;
     while let Some((pgno, depth)) = waiting.pop() {
+        pages.check_readable()?;
         seen += 1;
         if seen > pages.last().0 {
             return Err(Error::at(pgno)(Malformed::Cycle));

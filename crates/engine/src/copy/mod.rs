@@ -70,7 +70,7 @@ impl Environment {
         if compact {
             compact::copy(&txn, &meta, to)
         } else {
-            plain::copy(self, &meta, to)
+            plain::copy(&txn, &meta, to)
         }
     }
 }

@@ -4,7 +4,8 @@ use std::io::Write;
 
 use fulgurite_format::{META_PAGES, Meta, Txnid, V09};
 
-use crate::{Environment, Error};
+use crate::txn::Sealed;
+use crate::{Environment, Error, ReadTxn};
 
 /// Octets read and written at a time.
 const CHUNK: usize = 1 << 20;
@@ -13,11 +14,8 @@ const CHUNK: usize = 1 << 20;
 ///
 /// Free pages among them may be changing; they are read through the file, so nothing is lent that moves. The file may
 /// end before the snapshot's last page: then so does the copy.
-pub(super) fn copy(
-    environment: &Environment,
-    meta: &Meta,
-    to: &mut dyn Write,
-) -> Result<(), Error> {
+pub(super) fn copy(txn: &ReadTxn<'_>, meta: &Meta, to: &mut dyn Write) -> Result<(), Error> {
+    let environment = txn.environment();
     let page_size = meta.page_size();
     for pgno in 0..META_PAGES {
         to.write_all(&meta_page(environment, meta, pgno)?)
@@ -28,6 +26,7 @@ pub(super) fn copy(
     let end = (meta.last.0 + 1) * page_size as u64;
     let mut buffer = vec![0; CHUNK.min(usize::try_from(end - at).unwrap_or(CHUNK))];
     while at < end {
+        txn.check_readable()?;
         let len = buffer.len().min(usize::try_from(end - at).unwrap_or(CHUNK));
         let part = buffer.get_mut(..len).unwrap_or_default();
         let read = read(environment, at, part)?;

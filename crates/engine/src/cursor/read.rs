@@ -36,6 +36,7 @@ impl<'t> Cursor<'t> {
     /// [`Error::Corrupted`], [`Error::BeyondEnd`], as all moves; [`Error::CursorUnset`] for moves that need a record
     /// to start from, [`Error::NoDuplicates`] for those that need several values to a key.
     pub fn go(&mut self, step: Move<'_>) -> Result<Option<Record<'t>>, Error> {
+        self.pages.check_readable()?;
         self.place.go(self.pages, &self.tree, step)
     }
 
@@ -75,6 +76,7 @@ impl<'t> Cursor<'t> {
     /// A step that leads out of the leaf, or within a leaf that no step was made in before.
     #[inline(never)]
     fn next_elsewhere(&mut self) -> Result<Option<Record<'t>>, Error> {
+        self.pages.check_readable()?;
         let record = self.place.next(self.pages, &self.tree)?;
         if !self.tree.has_duplicates()
             && let Some(step) = self.place.step()
@@ -112,6 +114,7 @@ impl<'t> Cursor<'t> {
     /// As [`Cursor::first`].
     #[inline]
     pub fn current(&self) -> Result<Option<Record<'t>>, Error> {
+        self.pages.check_readable()?;
         self.place.current(self.pages, &self.tree)
     }
 
@@ -119,6 +122,7 @@ impl<'t> Cursor<'t> {
     /// # Errors
     /// [`Error::NoDuplicates`], [`Error::CursorUnset`].
     pub fn count(&mut self) -> Result<Option<u64>, Error> {
+        self.pages.check_readable()?;
         self.place.count(self.pages, &self.tree)
     }
 }
@@ -141,6 +145,7 @@ impl<'t, 'p> PlacedCursor<'t, 'p> {
     /// As [`Cursor::go`].
     #[inline]
     pub fn go(&mut self, step: Move<'_>) -> Result<Option<Record<'t>>, Error> {
+        self.pages.check_readable()?;
         if step == Move::Next {
             return self.place.next(self.pages, &self.tree);
         }
@@ -151,6 +156,7 @@ impl<'t, 'p> PlacedCursor<'t, 'p> {
     /// # Errors
     /// As [`Cursor::count`].
     pub fn count(&mut self) -> Result<Option<u64>, Error> {
+        self.pages.check_readable()?;
         self.place.count(self.pages, &self.tree)
     }
 

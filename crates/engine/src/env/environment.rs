@@ -9,8 +9,8 @@ use fulgurite_format::{Meta, Pgno, Txnid};
 
 use super::shared::Shared;
 use super::{DatabaseNames, Durability, Mapping, OpenOptions, SlotPolicy, threads};
-use crate::reader::{LockFile, Slot, WriterMark};
-use crate::{Error, ReadTxn, WriteTxn};
+use crate::reader::{Governor, LockFile, Slot, WriterMark};
+use crate::{Error, ReadTxn, ReaderPolicy, WriteTxn};
 
 const NO_META_SYNC: u8 = Durability::NoMetaSync as u8;
 const NO_SYNC: u8 = Durability::NoSync as u8;
@@ -30,6 +30,7 @@ pub struct Environment {
     pub(super) options: OpenOptions,
     durability: AtomicU8,
     map_async: AtomicBool,
+    governor: Governor,
 }
 
 impl Environment {
@@ -41,8 +42,11 @@ impl Environment {
 
     pub(super) fn new(shared: Arc<Shared>, path: &Path, options: &OpenOptions) -> Environment {
         static HANDLES: AtomicU64 = AtomicU64::new(1);
+        let governor = Governor::default();
+        governor.set(options.reader_policy.clone());
         Environment {
             shared,
+            governor,
             id: HANDLES.fetch_add(1, Ordering::Relaxed),
             path: path.to_owned(),
             names: DatabaseNames::new(options.databases_max),
@@ -100,6 +104,12 @@ impl Environment {
         self.map_async.store(yes, Ordering::Relaxed);
     }
 
+    /// Changes what writers of this handle do about readers that keep old snapshots, from their next look at the readers
+    /// on. See [`OpenOptions::reader_policy`].
+    pub fn set_reader_policy(&self, policy: Option<ReaderPolicy>) {
+        self.governor.set(policy);
+    }
+
     /// Sets the map size in octets, as [`OpenOptions::map_size`] does: exactly, but no less than the pages in use take.
     /// 0 takes the size another process stored. Snapshots that are being read stay where they are. An environment that
     /// grows by itself grows to that size at once, and goes on growing.
@@ -133,6 +143,14 @@ impl Environment {
     #[inline]
     pub(crate) fn lock(&self) -> Option<&LockFile> {
         self.shared.lock.as_ref()
+    }
+
+    pub(crate) const fn governor(&self) -> &Governor {
+        &self.governor
+    }
+
+    pub(crate) fn reader_policy(&self) -> Option<Arc<ReaderPolicy>> {
+        self.governor.policy()
     }
 
     pub(crate) const fn names(&self) -> &DatabaseNames {

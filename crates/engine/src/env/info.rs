@@ -1,10 +1,8 @@
 //! What can be asked of an open environment: sizes, statistics, who reads.
 
-use fulgurite_format::Txnid;
-
 use super::Environment;
 use crate::reader::{LockFile, SlotTable};
-use crate::{Error, Stat};
+use crate::{Error, HeldPages, Reader, Stat};
 
 /// Facts about an environment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,22 +25,25 @@ pub struct Info {
     pub readers_used: u32,
 }
 
-/// A reader slot in use, of any process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reader {
-    /// The process.
-    pub pid: u32,
-    /// The thread that took the slot, as its process names it.
-    pub thread: u64,
-    /// The snapshot it reads; `None` between transactions.
-    pub snapshot: Option<Txnid>,
-}
-
 impl Environment {
     /// The reader slots in use, in the order of the lock file; `None` without locking.
     #[must_use]
     pub fn readers(&self) -> Option<Vec<Reader>> {
         self.lock().map(LockFile::readers)
+    }
+
+    /// As [`Environment::readers`], with the pages that each reader holds back. Costs what [`ReadTxn::free_pages`] does; takes
+    /// a reader slot for that long, which is not among the answer. `None` without locking.
+    /// # Errors
+    /// As [`Environment::read`], [`Error::ReadersFull`] above all, and as [`ReadTxn::free_pages`].
+    ///
+    /// [`ReadTxn::free_pages`]: crate::ReadTxn::free_pages
+    pub fn readers_with_pages(&self) -> Result<Option<Vec<(Reader, HeldPages)>>, Error> {
+        let Some(readers) = self.readers() else {
+            return Ok(None);
+        };
+        let held = self.read()?.free_pages()?.held_by(&readers);
+        Ok(Some(readers.into_iter().zip(held).collect()))
     }
 
     /// Statistics of the main database, as last committed.

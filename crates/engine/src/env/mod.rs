@@ -30,7 +30,7 @@ mod threads;
 pub use databases::Database;
 pub use environment::Environment;
 pub use error::OpenError;
-pub use info::{Info, Reader};
+pub use info::Info;
 pub use options::{Durability, OpenOptions, SlotPolicy};
 
 pub(crate) use databases::DatabaseNames;

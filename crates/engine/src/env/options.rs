@@ -8,6 +8,7 @@ use fulgurite_format::lockfile;
 use fulgurite_os::DiskObserver;
 
 use super::{Environment, OpenError};
+use crate::ReaderPolicy;
 
 /// What survives a power loss. A crash of the process alone never loses a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -63,6 +64,7 @@ pub struct OpenOptions {
     pub(super) fixed_map: bool,
     pub(super) previous_snapshot: bool,
     pub(super) slots: SlotPolicy,
+    pub(super) reader_policy: Option<ReaderPolicy>,
     pub(super) observer: Option<Arc<dyn DiskObserver>>,
 }
 
@@ -93,6 +95,7 @@ impl Default for OpenOptions {
             fixed_map: false,
             previous_snapshot: false,
             slots: SlotPolicy::Stock,
+            reader_policy: None,
             observer: None,
         }
     }
@@ -224,6 +227,13 @@ impl OpenOptions {
     #[must_use]
     pub fn slots(mut self, policy: SlotPolicy) -> Self {
         self.slots = policy;
+        self
+    }
+
+    /// What writers of this handle do about readers, of whatever process, that keep old snapshots; nothing by default.
+    #[must_use]
+    pub fn reader_policy(mut self, policy: ReaderPolicy) -> Self {
+        self.reader_policy = Some(policy);
         self
     }
 

@@ -206,6 +206,7 @@ impl<'t> Entries<'t> {
     #[inline(never)]
     fn enter_next_leaf(&mut self) -> Result<bool, Error> {
         while !self.joined {
+            self.pages.check_readable()?;
             if !self.front.is_placed {
                 if !tree::first(self.pages, &self.tree, &mut self.front.path)? {
                     break;
@@ -233,6 +234,7 @@ impl<'t> Entries<'t> {
     #[inline(never)]
     fn enter_previous_leaf(&mut self) -> Result<bool, Error> {
         while !self.joined {
+            self.pages.check_readable()?;
             if !self.back.is_placed {
                 if !tree::last(self.pages, &self.tree, &mut self.back.path)? {
                     break;

@@ -191,6 +191,7 @@ fn get_group<'t>(
     values: &mut Vec<Option<&'t [u8]>>,
     order: impl Compare,
 ) -> Result<(), Error> {
+    pages.check_readable()?;
     let start = Search {
         pgno: tree.record.root,
         page: Page::empty(tree.leaf),

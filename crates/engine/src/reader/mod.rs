@@ -1,17 +1,25 @@
 //! Who still reads which snapshot: the lock file, its reader slots and its locks.
 
+mod govern;
+mod list;
 mod lock_file;
 #[cfg(test)]
 mod models;
 mod ownership;
+mod policy;
 mod slots;
 mod stale;
+mod stamp;
 mod table;
 #[cfg(test)]
 mod tests;
 mod writer_mark;
 
+pub(crate) use govern::{Governor, Verdict};
+pub use list::Reader;
 pub(crate) use lock_file::{LockFile, LockOpenError, broken};
 use ownership::{Holder, Ownership};
+pub use policy::{LongReader, ReaderPolicy};
+pub(crate) use stamp::EndMark;
 pub(crate) use table::{Slot, SlotTable, may_be_reused};
 pub(crate) use writer_mark::WriterMark;

@@ -3,11 +3,11 @@
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use fulgurite_format::{Txnid, lockfile};
+use fulgurite_format::lockfile;
 use fulgurite_os::{LockKind, thread_word, try_lock_byte};
 
 use super::{Holder, LockFile, Ownership, Slot, SlotTable};
-use crate::{Error, Reader};
+use crate::Error;
 
 thread_local! {
     /// The slot this thread had last, of whatever environment: only a place to begin looking.
@@ -47,6 +47,13 @@ impl SlotTable for LockFile {
     fn thread_word(&self, index: u32) -> &AtomicU64 {
         self.map
             .word64(lockfile::slot_at(index) + lockfile::SLOT_THREAD_AT)
+    }
+
+    fn forget_notes(&self, index: u32) {
+        self.stamp_txnid_word(index)
+            .store(lockfile::IDLE, Ordering::SeqCst);
+        self.stamp_word(index).store(0, Ordering::SeqCst);
+        self.end_word(index).store(0, Ordering::SeqCst);
     }
 
     #[inline]
@@ -93,20 +100,6 @@ impl LockFile {
         for index in 0..self.used_slots() {
             self.leave(Slot(index), handle);
         }
-    }
-
-    /// The slots in use.
-    pub(crate) fn readers(&self) -> Vec<Reader> {
-        let reader = |index: u32| {
-            let pid = self.slot_pid(index);
-            let id = self.txnid_word(index).load(Ordering::SeqCst);
-            (pid != 0).then(|| Reader {
-                pid,
-                thread: self.thread_word(index).load(Ordering::SeqCst),
-                snapshot: (id != lockfile::IDLE).then_some(Txnid(id)),
-            })
-        };
-        (0..self.used_slots()).filter_map(reader).collect()
     }
 
     fn take_new_slot(&self, holder: Holder) -> Result<Slot, Error> {

@@ -43,6 +43,8 @@ pub(crate) trait SlotTable {
     fn pid_word(&self, index: u32) -> &Self::Word32;
     /// Whose thread a slot is.
     fn thread_word(&self, index: u32) -> &Self::Word64;
+    /// Clears what a slot's last user noted in it for people, and what it was asked.
+    fn forget_notes(&self, index: u32);
     /// What this process has to do with a slot.
     fn owned(&self, index: u32) -> Option<&Ownership<Self::Word64>>;
     /// How the calling thread is named in slots.
@@ -173,6 +175,7 @@ pub(crate) trait SlotTable {
         self.set_slot_pid(index, 0);
         self.txnid_word(index)
             .store(lockfile::IDLE, Ordering::SeqCst);
+        self.forget_notes(index);
         self.thread_word(index)
             .store(self.this_thread(), Ordering::SeqCst);
         if index == used {

@@ -5,7 +5,8 @@ use std::sync::atomic::Ordering;
 
 use fulgurite_format::{Txnid, lockfile};
 
-use super::{LockFile, SlotTable};
+use super::stamp::ask_to_end;
+use super::{EndMark, LockFile, SlotTable};
 use crate::Error;
 
 fn open(slots: u32) -> (tempfile::TempDir, LockFile) {
@@ -99,4 +100,92 @@ fn a_live_file_keeps_its_number_of_slots() {
     let again = LockFile::open(&path, 2, 0o600).unwrap();
     assert_eq!(again.slots(), 10);
     assert_eq!(again.used_slots(), 0);
+}
+
+/// Writes the padding of a slot as an earlier user, or a writer, left it.
+fn leave(lock: &LockFile, index: u32, stamped: u64, stamp: u64, mark: u64) {
+    lock.stamp_txnid_word(index)
+        .store(stamped, Ordering::SeqCst);
+    lock.stamp_word(index).store(stamp, Ordering::SeqCst);
+    lock.end_word(index).store(mark, Ordering::SeqCst);
+}
+
+/// The original leaves the padding as it is: what stands there counts only if it is for the slot's snapshot and process.
+#[test]
+fn a_stamp_left_over_by_another_is_no_age() {
+    let (_directory, lock) = open(4);
+    let age = || lock.readers().first().expect("a reader").age;
+    let pid = 4_000_000;
+    plant(&lock, 0, pid, 5);
+    assert_eq!(age(), None);
+    let now = lockfile::stamp(fulgurite_os::coarse_clock_ns(), pid);
+    leave(&lock, 0, 5, now, 0);
+    assert!(age().is_some());
+    leave(&lock, 0, 4, now, 0);
+    assert_eq!(age(), None, "for another snapshot");
+    let of_another = lockfile::stamp(fulgurite_os::coarse_clock_ns(), pid - 1);
+    leave(&lock, 0, 5, of_another, 0);
+    assert_eq!(age(), None, "of another process");
+    leave(&lock, 0, 5, 0, 0);
+    assert_eq!(age(), None, "never stamped");
+}
+
+#[test]
+fn a_slot_that_is_taken_is_without_the_notes_of_its_last_user() {
+    let (_directory, lock) = open(4);
+    plant(&lock, 0, 0, 7);
+    let now = lockfile::stamp(fulgurite_os::coarse_clock_ns(), std::process::id());
+    leave(&lock, 0, 7, now, 8);
+    let slot = lock.take_slot().unwrap();
+    assert_eq!(lock.pin(slot), Txnid(7));
+    let reader = lock.readers()[0];
+    assert_eq!((reader.age, reader.is_asked_to_end), (None, false));
+    assert!(!lock.end_mark(slot).is_set());
+    lock.stamp(slot, Txnid(7));
+    assert!(lock.readers()[0].age.is_some());
+}
+
+#[test]
+fn a_mark_stops_the_reader_of_its_snapshot_and_no_other() {
+    let (_directory, lock) = open(4);
+    let slot = lock.take_slot().unwrap();
+    lock.pin(slot);
+    lock.stamp(slot, Txnid(7));
+    assert!(lock.end_mark(slot).check().is_ok());
+    // A writer that was slow: the reader it meant has begun anew.
+    ask_to_end(lock.end_word(0), Txnid(6));
+    assert!(lock.end_mark(slot).is_set());
+    assert!(lock.end_mark(slot).check().is_ok());
+    assert!(!lock.end_mark(slot).is_set(), "taken away");
+    ask_to_end(lock.end_word(0), Txnid(7));
+    for _ in 0..2 {
+        assert!(matches!(
+            lock.end_mark(slot).check(),
+            Err(Error::ReaderEnded)
+        ));
+    }
+    assert!(lock.readers()[0].is_asked_to_end);
+    lock.store_last_txnid(Txnid(8));
+    lock.pin(slot);
+    lock.stamp(slot, Txnid(8));
+    assert!(!lock.end_mark(slot).is_set());
+    assert!(EndMark::never().check().is_ok());
+    assert!(matches!(
+        EndMark::always().check(),
+        Err(Error::TransactionFailed)
+    ));
+}
+
+/// An environment that was never written to: its readers have snapshot 0, whose mark is not that of nobody.
+#[test]
+fn the_first_snapshot_of_all_can_be_asked_to_end() {
+    let (_directory, lock) = open(4);
+    lock.store_last_txnid(Txnid(0));
+    let slot = lock.take_slot().unwrap();
+    lock.pin(slot);
+    ask_to_end(lock.end_word(0), Txnid(0));
+    assert!(matches!(
+        lock.end_mark(slot).check(),
+        Err(Error::ReaderEnded)
+    ));
 }

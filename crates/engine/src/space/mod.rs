@@ -7,6 +7,8 @@
 //! ```
 
 mod dirty;
+mod free_pages;
+mod held;
 mod levels;
 mod pool;
 mod save;
@@ -14,6 +16,7 @@ mod shrink;
 mod view;
 mod writer_pages;
 
+pub use free_pages::{FreePages, HeldPages};
 pub(crate) use save::save_free_list;
 pub(crate) use shrink::refer_to;
 pub(crate) use view::PageView;

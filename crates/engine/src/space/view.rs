@@ -5,6 +5,7 @@ use fulgurite_format::{Pgno, V09};
 use super::dirty::Dirty;
 use crate::Error;
 use crate::env::Window;
+use crate::reader::EndMark;
 use crate::tree::Pages;
 
 /// The pages of one snapshot, with the writer's private ones on top if it is the writer's.
@@ -13,17 +14,32 @@ pub(crate) struct PageView<'a> {
     pub(super) window: Window<'a>,
     pub(super) last: Pgno,
     pub(super) dirty: Option<&'a Dirty>,
+    /// Stops a reader that is asked to end.
+    pub(super) mark: EndMark<'a>,
 }
 
 impl<'a> PageView<'a> {
     /// The pages of a snapshot.
     #[inline]
-    pub(crate) const fn of_snapshot(window: Window<'a>, last: Pgno) -> PageView<'a> {
+    pub(crate) const fn of_snapshot(
+        window: Window<'a>,
+        last: Pgno,
+        mark: EndMark<'a>,
+    ) -> PageView<'a> {
         PageView {
             window,
             last,
             dirty: None,
+            mark,
         }
+    }
+
+    /// Whether the reader may go on: for walks that do not ask the transaction at each step.
+    /// # Errors
+    /// [`Error::ReaderEnded`].
+    #[inline]
+    pub(crate) fn check_readable(self) -> Result<(), Error> {
+        self.mark.check()
     }
 }
 

@@ -9,7 +9,7 @@ use super::pool::Pool;
 use super::view::PageView;
 use crate::Error;
 use crate::env::{Environment, Window};
-use crate::reader::may_be_reused;
+use crate::reader::{EndMark, may_be_reused};
 use crate::tree::{self, Pages, PagesMut, Path, Tree};
 
 /// A search for a run reads at most so many free page numbers before it takes fresh pages instead: what is read has to
@@ -21,7 +21,7 @@ const READERS_CHECK_PAGES: u64 = 256;
 /// A write transaction's pages.
 #[derive(Debug)]
 pub(crate) struct WriterPages<'env> {
-    environment: &'env Environment,
+    pub(super) environment: &'env Environment,
     /// The map, with the pages of the snapshot that the transaction began from.
     window: Window<'env>,
     /// A private page whose nodes were checked, and that only sound changes were made to since.
@@ -53,6 +53,8 @@ pub(crate) struct WriterPages<'env> {
     pub(super) oldest: Option<Txnid>,
     /// The last page when the readers were last looked at, if they were since the transaction began.
     readers_checked_at: Option<Pgno>,
+    /// The last page when the policy for readers was last consulted.
+    pub(super) consulted_at: Option<Pgno>,
     /// Whether the transaction stores anything: then it leaves the last room alone, for those that only delete.
     pub(crate) stores: bool,
     /// While the free list is being saved nothing more is taken from it.
@@ -88,6 +90,7 @@ impl<'env> WriterPages<'env> {
             free,
             oldest: None,
             readers_checked_at: None,
+            consulted_at: None,
             stores: false,
             saving: false,
             snapshot_last: last,
@@ -179,6 +182,7 @@ impl<'env> WriterPages<'env> {
             window: self.window,
             last: self.last,
             dirty: Some(&self.dirty),
+            mark: EndMark::never(),
         };
         let mut path = Path::new();
         let found = match self.taken.last() {
@@ -263,8 +267,12 @@ impl<'env> WriterPages<'env> {
     /// Gets free pages at hand for saving the free list, which itself takes some but must not read on meanwhile.
     pub(super) fn prepare_saving(&mut self) -> Result<(), Error> {
         let enough = 8 + 4 * usize::from(self.free.record.depth);
-        let missing = enough.saturating_sub(self.pool.len() + self.loose.len());
-        self.take_records(missing)?;
+        loop {
+            let missing = enough.saturating_sub(self.pool.len() + self.loose.len());
+            if self.take_records(missing)? >= missing || !self.ask_readers()? {
+                break;
+            }
+        }
         self.saving = true;
         self.settle_pool()
     }
@@ -296,10 +304,15 @@ impl<'env> WriterPages<'env> {
             }
             return Ok(pgno);
         }
-        if let Some(first) = self.reclaim(count)? {
-            self.check_reclaimed(first, count)?;
-            self.reclaimed.extend((first.0..first.0 + count).map(Pgno));
-            return Ok(first);
+        loop {
+            if let Some(first) = self.reclaim(count)? {
+                self.check_reclaimed(first, count)?;
+                self.reclaimed.extend((first.0..first.0 + count).map(Pgno));
+                return Ok(first);
+            }
+            if !self.consult_policy()? {
+                break;
+            }
         }
         let first = Pgno(self.last.0 + 1);
         let last = self
@@ -371,6 +384,7 @@ impl PagesMut for WriterPages<'_> {
             window: self.window,
             last: self.last,
             dirty: Some(&self.dirty),
+            mark: EndMark::never(),
         }
     }
 

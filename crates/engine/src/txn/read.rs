@@ -11,7 +11,7 @@ use super::snapshot::Sealed;
 use super::trees::{self, Trees};
 use crate::cursor::{Place, Record, Stride};
 use crate::env::{Database, Window};
-use crate::reader::{Slot, SlotTable};
+use crate::reader::{EndMark, Slot, SlotTable};
 use crate::space::PageView;
 use crate::tree::Tree;
 use crate::{CustomOrder, Environment, Error};
@@ -49,11 +49,25 @@ struct Core<'env> {
     window: Window<'env>,
     last: Pgno,
     txnid: Txnid,
+    /// What stops the transaction: that it was reset, or that a writer has asked it to end.
+    mark: EndMark<'env>,
 }
 
 impl Core<'_> {
+    /// The snapshot is pinned from now on.
+    fn begin_reading(&mut self) {
+        self.mark = match (self.slot, self.environment.lock()) {
+            (Some(slot), Some(lock)) => {
+                lock.stamp(slot, self.txnid);
+                lock.end_mark(slot)
+            }
+            _ => EndMark::never(),
+        };
+    }
+
     /// Pins nothing any more.
     fn let_go(&mut self) {
+        self.mark = EndMark::always();
         if !self.environment.idle_readers_keep_slots() {
             self.give_back();
         } else if let (Some(slot), Some(lock)) = (self.slot, self.environment.lock()) {
@@ -62,6 +76,7 @@ impl Core<'_> {
     }
 
     fn give_back(&mut self) {
+        self.mark = EndMark::always();
         // In a forked child the slot is the parent's; after a failed meta write it is still ours to give back.
         if let (Some(slot), Some(lock)) = (self.slot.take(), self.environment.lock())
             && self.environment.is_of_this_process()
@@ -87,6 +102,7 @@ impl<'env> ReadTxn<'env> {
             window: environment.mapping().window(Pgno(1)),
             last: Pgno(1),
             txnid: Txnid(0),
+            mark: EndMark::always(),
         };
         let mut txn = ReadTxn {
             core,
@@ -112,6 +128,7 @@ impl<'env> ReadTxn<'env> {
     /// with success.
     pub fn refresh(&mut self) -> Result<(), Error> {
         if self.is_newest() {
+            self.core.begin_reading();
             return Ok(());
         }
         self.core.environment.check_usable()?;
@@ -120,10 +137,12 @@ impl<'env> ReadTxn<'env> {
         }
         if self.pinned_the_same() {
             self.is_reset = false;
+            self.core.begin_reading();
             return Ok(());
         }
         // The old snapshot may be gone from here on: without a main tree nothing can be read.
         self.trees.get_mut().clear();
+        self.core.mark = EndMark::always();
         let pinned = self
             .pin()
             .and_then(|()| self.core.environment.check_usable());
@@ -180,7 +199,7 @@ impl<'env> ReadTxn<'env> {
     #[must_use]
     #[inline]
     pub fn stride<'t>(&'t self, place: &mut Place, stride: Stride) -> Option<Record<'t>> {
-        if self.is_reset() {
+        if self.core.mark.is_set() {
             return None;
         }
         place.stride(self.core.window, stride)
@@ -229,6 +248,7 @@ impl<'env> ReadTxn<'env> {
         let names = self.core.environment.names();
         self.orders_set = names.orders_set();
         self.trees.get_mut().reset(&meta, names);
+        self.core.begin_reading();
         Ok(())
     }
 
@@ -259,16 +279,27 @@ impl<'env> ReadTxn<'env> {
 }
 
 impl ReadTxn<'_> {
-    /// Refuses to read after a reset, and after the loss of a page.
+    /// Whether the transaction can still be read from: says what the next operation would say. Whoever works long
+    /// within one operation asks now and then. Costs two loads.
+    /// # Errors
+    /// [`Error::ReaderEnded`] once a writer has asked the reader to end; [`Error::TransactionFailed`] after a reset;
+    /// [`Error::MapLost`].
     #[inline]
-    fn check_readable(&self) -> Result<(), Error> {
-        if self.is_reset {
-            return Err(Error::TransactionFailed);
-        }
-        if any_map_is_lost() {
-            self.core.environment.check_usable()?;
+    pub fn check_readable(&self) -> Result<(), Error> {
+        if self.core.mark.is_set() || any_map_is_lost() {
+            return self.why_unreadable();
         }
         Ok(())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn why_unreadable(&self) -> Result<(), Error> {
+        if self.is_reset() {
+            return Err(Error::TransactionFailed);
+        }
+        self.core.environment.check_usable()?;
+        self.core.mark.check()
     }
 
     #[cold]
@@ -305,7 +336,7 @@ impl Sealed for ReadTxn<'_> {
 
     #[inline]
     fn pages(&self) -> PageView<'_> {
-        PageView::of_snapshot(self.core.window, self.core.last)
+        PageView::of_snapshot(self.core.window, self.core.last, self.core.mark)
     }
 
     #[inline]

@@ -390,6 +390,8 @@ impl SlotTable for World {
         &self.slots[index as usize].thread
     }
 
+    fn forget_notes(&self, _index: u32) {}
+
     fn owned(&self, index: u32) -> Option<&Ownership<Word64>> {
         self.owned.get(index as usize)
     }

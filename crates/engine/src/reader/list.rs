@@ -1,0 +1,54 @@
+//! The readers of all processes, as their slots show them.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use fulgurite_format::{Txnid, lockfile};
+
+use super::{LockFile, SlotTable};
+
+/// A reader slot in use, of any process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reader {
+    /// The process.
+    pub pid: u32,
+    /// The thread that took the slot, as its process names it.
+    pub thread: u64,
+    /// The snapshot it reads; `None` between transactions.
+    pub snapshot: Option<Txnid>,
+    /// For how long it has had that snapshot, to some 8 ms. Readers that use the original library do not say.
+    pub age: Option<Duration>,
+    /// How many transactions were committed since its snapshot; 0 between transactions.
+    pub lag: u64,
+    /// A writer has asked it to end, and it still has its snapshot.
+    pub is_asked_to_end: bool,
+}
+
+impl LockFile {
+    /// The slots in use, in their order.
+    pub(crate) fn readers(&self) -> Vec<Reader> {
+        (0..self.used_slots())
+            .filter_map(|index| self.reader(index))
+            .collect()
+    }
+
+    /// The reader in a slot; `None` if that is free.
+    pub(super) fn reader(&self, index: u32) -> Option<Reader> {
+        let pid = self.slot_pid(index);
+        if pid == 0 {
+            return None;
+        }
+        let id = self.txnid_word(index).load(Ordering::SeqCst);
+        let snapshot = (id != lockfile::IDLE).then_some(Txnid(id));
+        // Read after the slot: nothing that is pinned is newer.
+        let newest = self.last_txnid();
+        Some(Reader {
+            pid,
+            thread: self.thread_word(index).load(Ordering::SeqCst),
+            snapshot,
+            age: snapshot.and_then(|id| self.age(index, pid, id)),
+            lag: snapshot.map_or(0, |id| newest.0.saturating_sub(id.0)),
+            is_asked_to_end: snapshot.is_some_and(|id| self.is_asked_to_end(index, id)),
+        })
+    }
+}

@@ -1,0 +1,161 @@
+//! What a reader of ours notes in the padding of its slot: since when it has its snapshot. And what it may find there:
+//! the mark by which a writer asks it to end.
+//!
+//! ```text
+//!   reader   pins a snapshot, then stamps the slot: when, for which snapshot, which process
+//!   anybody  believes a stamp that is for the slot's snapshot and process: the original never stamps
+//!   writer   asks: stores the mark, for that snapshot
+//!   reader   looks whether there is a mark at each operation; one for another snapshot is left over, and goes
+//! ```
+//!
+//! Asking takes nothing away: the snapshot stays pinned, and all that was lent from it stays as it was, until the reader
+//! itself lets go.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use fulgurite_format::{Txnid, lockfile};
+use fulgurite_os::{Word, coarse_clock_ns};
+
+use super::{LockFile, Slot};
+use crate::Error;
+
+/// The words of a slot.
+type SlotWords = [AtomicU64; lockfile::SLOT_LEN / 8];
+
+const PINNED: usize = lockfile::SLOT_TXNID_AT / 8;
+const MARK: usize = lockfile::SLOT_END_AT / 8;
+
+/// The mark of a reader's own slot, at hand: one load tells that it may go on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct EndMark<'a>(&'a SlotWords);
+
+/// Stands for a slot where there is none.
+static NEVER: SlotWords = [const { AtomicU64::new(0) }; lockfile::SLOT_LEN / 8];
+
+/// Stands for the slot of a reader that has no snapshot.
+static ALWAYS: SlotWords = [const { AtomicU64::new(u64::MAX) }; lockfile::SLOT_LEN / 8];
+
+impl EndMark<'_> {
+    /// Nobody can ask the transaction to end, because it has no slot.
+    pub(crate) const fn never() -> EndMark<'static> {
+        EndMark(&NEVER)
+    }
+
+    /// The transaction has no snapshot, and cannot go on anyway.
+    pub(crate) const fn always() -> EndMark<'static> {
+        EndMark(&ALWAYS)
+    }
+
+    /// Whether the reader may go on, for all that one load says.
+    #[inline(always)]
+    pub(crate) fn is_set(self) -> bool {
+        self.0[MARK].load(Ordering::Relaxed) != 0
+    }
+
+    /// What to make of a mark that is set.
+    /// # Errors
+    /// [`Error::ReaderEnded`] if it is for the snapshot that the reader has; [`Error::TransactionFailed`] if that has none.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn look(self) -> Result<(), Error> {
+        if std::ptr::eq(self.0, &raw const ALWAYS) {
+            return Err(Error::TransactionFailed);
+        }
+        let pinned = Txnid(self.0[PINNED].load(Ordering::Relaxed));
+        if mark_asks(&self.0[MARK], pinned) {
+            return Err(Error::ReaderEnded);
+        }
+        Ok(())
+    }
+
+    /// Whether the reader may go on.
+    /// # Errors
+    /// As [`EndMark::look`].
+    #[inline(always)]
+    pub(crate) fn check(self) -> Result<(), Error> {
+        if self.is_set() {
+            return self.look();
+        }
+        Ok(())
+    }
+}
+
+/// The mark for a snapshot; never 0.
+const fn mark_of(id: Txnid) -> u64 {
+    id.0.wrapping_add(1)
+}
+
+/// Whether a mark asks the reader of snapshot `id` to end; for that reader. One that was left over is taken away.
+pub(super) fn mark_asks(word: &impl Word<u64>, id: Txnid) -> bool {
+    let mark = word.load(Ordering::Acquire);
+    if mark == mark_of(id) {
+        return true;
+    }
+    // Where a writer stores another meanwhile, that one stays.
+    let _ = word.compare_exchange(mark, 0, Ordering::AcqRel, Ordering::Relaxed);
+    false
+}
+
+/// Asks the reader that has snapshot `id` in the slot of this mark to end. It may have let go of it meanwhile, and somebody have
+/// another one: the mark is not for that.
+pub(super) fn ask_to_end(word: &impl Word<u64>, id: Txnid) {
+    word.store(mark_of(id), Ordering::SeqCst);
+}
+
+impl LockFile {
+    /// For which snapshot a slot is stamped.
+    #[inline]
+    pub(super) fn stamp_txnid_word(&self, index: u32) -> &AtomicU64 {
+        self.map
+            .word64(lockfile::slot_at(index) + lockfile::SLOT_STAMP_TXNID_AT)
+    }
+
+    /// Since when that snapshot is pinned, and by which process.
+    #[inline]
+    pub(super) fn stamp_word(&self, index: u32) -> &AtomicU64 {
+        self.map
+            .word64(lockfile::slot_at(index) + lockfile::SLOT_STAMP_AT)
+    }
+
+    /// Which snapshot's reader is asked to end.
+    #[inline]
+    pub(super) fn end_word(&self, index: u32) -> &AtomicU64 {
+        self.map
+            .word64(lockfile::slot_at(index) + lockfile::SLOT_END_AT)
+    }
+
+    /// Notes that the slot's snapshot is pinned from now on; whatever was asked of the slot before is settled.
+    #[inline]
+    pub(crate) fn stamp(&self, slot: Slot, id: Txnid) {
+        let now = lockfile::stamp(coarse_clock_ns(), self.pid);
+        self.stamp_word(slot.0).store(now, Ordering::Relaxed);
+        // Whoever sees for which snapshot the stamp is sees the stamp.
+        self.stamp_txnid_word(slot.0).store(id.0, Ordering::Release);
+        let mark = self.end_word(slot.0);
+        if mark.load(Ordering::Relaxed) != 0 {
+            mark.store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// For how long the snapshot of a slot has been pinned; `None` if its reader does not say.
+    pub(super) fn age(&self, index: u32, pid: u32, id: Txnid) -> Option<Duration> {
+        let stamped = self.stamp_txnid_word(index).load(Ordering::Acquire);
+        let stamp = self.stamp_word(index).load(Ordering::Acquire);
+        let since = lockfile::stamped_ns(stamp, pid).filter(|_| stamped == id.0)?;
+        Some(Duration::from_nanos(
+            coarse_clock_ns().saturating_sub(since),
+        ))
+    }
+
+    /// The mark of a slot.
+    #[inline]
+    pub(crate) fn end_mark(&self, slot: Slot) -> EndMark<'_> {
+        EndMark(self.map.words(lockfile::slot_at(slot.0)))
+    }
+
+    /// Whether the reader of a slot was asked to end.
+    pub(super) fn is_asked_to_end(&self, index: u32, id: Txnid) -> bool {
+        self.end_word(index).load(Ordering::SeqCst) == mark_of(id)
+    }
+}

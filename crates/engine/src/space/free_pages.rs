@@ -1,0 +1,106 @@
+//! The free pages of a snapshot, by the transaction that freed them: which can be used again, and who holds back the
+//! others.
+
+use fulgurite_format::Txnid;
+
+use super::held::each_record;
+use crate::tree::Pages as _;
+use crate::txn::Sealed;
+use crate::{Database, Error, ReadTxn, Reader};
+
+/// The free list of a snapshot, without the numbers of its pages; see [`ReadTxn::free_pages`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FreePages {
+    records: Vec<(Txnid, u64)>,
+    snapshot: Txnid,
+}
+
+/// Pages that cannot be used again because of a reader.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct HeldPages {
+    /// Those that it holds back, alone or with others: all that were freed by the transaction whose snapshot it has, and
+    /// by later ones but the newest.
+    pub held: u64,
+    /// Those that could be used again if it ended, and no other reader did: none, unless it has the oldest snapshot of all.
+    pub freed_by_its_end: u64,
+}
+
+impl FreePages {
+    /// The transactions that freed pages, in their order, with the number of those that are still free. A number is that
+    /// of the record that lists them: a writer that uses some of the pages may list the rest with another transaction, one
+    /// that freed pages of which it used some too.
+    #[must_use]
+    pub fn records(&self) -> &[(Txnid, u64)] {
+        &self.records
+    }
+
+    /// All free pages.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.sum(Txnid(0), Txnid(u64::MAX))
+    }
+
+    /// Those that the next write transaction can use, if readers have no older snapshots than `oldest`. What the newest
+    /// transaction has freed is not among them, because a crash may lead back to the snapshot before it.
+    #[must_use]
+    pub fn reusable(&self, oldest: Option<Txnid>) -> u64 {
+        let limit = oldest.map_or(self.snapshot, |oldest| oldest.min(self.snapshot));
+        self.sum(Txnid(0), limit)
+    }
+
+    /// What each of these readers holds back; in their order.
+    #[must_use]
+    pub fn held_by(&self, readers: &[Reader]) -> Vec<HeldPages> {
+        let held_by = |(index, reader): (usize, &Reader)| {
+            let Some(own) = reader.snapshot else {
+                return HeldPages::default();
+            };
+            let others = readers.iter().enumerate().filter(|(at, _)| *at != index);
+            let oldest_other = others.filter_map(|(_, other)| other.snapshot).min();
+            let limit = oldest_other.map_or(self.snapshot, |id| id.min(self.snapshot));
+            HeldPages {
+                held: self.sum(own, self.snapshot),
+                freed_by_its_end: self.sum(own, limit),
+            }
+        };
+        readers.iter().enumerate().map(held_by).collect()
+    }
+
+    /// Pages of the records from `from` on up to, but not with, `to`.
+    fn sum(&self, from: Txnid, to: Txnid) -> u64 {
+        let within = self
+            .records
+            .iter()
+            .filter(|(id, _)| from <= *id && *id < to);
+        within.map(|(_, pages)| pages).sum()
+    }
+}
+
+impl ReadTxn<'_> {
+    /// The free pages of the snapshot. Costs a look at each record of the free list, of which there is one for each
+    /// transaction whose freed pages were not used again, and at a page for each record of more than some 500.
+    /// # Errors
+    /// As [`crate::Snapshot::get`].
+    pub fn free_pages(&self) -> Result<FreePages, Error> {
+        let free = self.tree(Database::FREE_LIST)?;
+        let pages = self.pages();
+        let last = pages.last().0;
+        let mut records = Vec::new();
+        let mut total = 0u64;
+        each_record(pages, &free, Txnid(0), &mut |id, count| {
+            records.push((id, count));
+            // Of more than there are some are listed twice: the sums are to stay numbers.
+            total = total.saturating_add(count);
+            total <= last && pages.check_readable().is_ok()
+        })?;
+        pages.check_readable()?;
+        if total > last {
+            let what = fulgurite_format::Malformed::FreeRecord("a page is listed twice");
+            return Err(Error::at(free.record.root)(what));
+        }
+        Ok(FreePages {
+            records,
+            snapshot: self.id(),
+        })
+    }
+}

@@ -1,0 +1,130 @@
+//! Pages that are free but that readers hold back; and what a writer does before it lets the file grow on their account.
+
+use fulgurite_format::{FreeRecord, Malformed, Pgno, Txnid};
+
+use super::view::PageView;
+use super::writer_pages::WriterPages;
+use crate::Error;
+use crate::reader::{LockFile, ReaderPolicy, Verdict};
+use crate::tree::{self, Pages as _, PagesMut as _, Path, Tree};
+
+/// After so many fresh pages a writer consults the policy for readers again.
+const CONSULT_PAGES: u64 = 256;
+
+impl WriterPages<'_> {
+    /// Before the file grows: whether to look once more for free pages, because a reader that held them back has ended.
+    /// # Errors
+    /// [`Error::HeldByReader`] if the policy refuses growth; errors of the free list.
+    pub(super) fn consult_policy(&mut self) -> Result<bool, Error> {
+        let recently = self
+            .consulted_at
+            .is_some_and(|last| self.last.0 < last.0 + CONSULT_PAGES);
+        if recently {
+            return Ok(false);
+        }
+        let environment = self.environment;
+        let (Some(policy), Some(table)) = (environment.reader_policy(), environment.lock()) else {
+            self.consulted_at = Some(self.last);
+            return Ok(false);
+        };
+        let verdict = self.consult(&policy, table)?;
+        if verdict == Verdict::Grow {
+            self.consulted_at = Some(self.last);
+        }
+        // While the free list is being saved nothing more can be taken from it.
+        Ok(verdict == Verdict::LookAgain && !self.saving)
+    }
+
+    /// Before the free list is saved, when it has few pages to take: whether there are more, because a reader that held
+    /// them back has ended. Nothing is refused here: the few may be enough.
+    pub(super) fn ask_readers(&mut self) -> Result<bool, Error> {
+        let environment = self.environment;
+        let (Some(policy), Some(table)) = (environment.reader_policy(), environment.lock()) else {
+            return Ok(false);
+        };
+        Ok(self.consult(&policy.without_refusal(), table)? == Verdict::LookAgain)
+    }
+
+    fn consult(&mut self, policy: &ReaderPolicy, table: &LockFile) -> Result<Verdict, Error> {
+        let known = self.oldest;
+        let oldest = self.look_for_readers()?;
+        if known.is_some_and(|known| oldest > known) {
+            return Ok(Verdict::LookAgain);
+        }
+        let committed = Txnid(self.txnid().0 - 1);
+        let view = self.view();
+        let held = |stop_at| pages_held(view, &self.free, oldest, committed, stop_at);
+        if oldest >= committed || held(1)? == 0 {
+            // It is on nobody's account.
+            return Ok(Verdict::Grow);
+        }
+        let governor = self.environment.governor();
+        let verdict = governor.consult(policy, table, oldest, || held(u64::MAX))?;
+        if verdict == Verdict::LookAgain {
+            self.look_for_readers()?;
+        }
+        Ok(verdict)
+    }
+}
+
+/// Pages of the free-list records from transaction `from` on up to, but not with, `to`; no more are counted once there are
+/// `stop_at`. Costs a look at each record.
+pub(super) fn pages_held(
+    view: PageView<'_>,
+    free: &Tree,
+    from: Txnid,
+    to: Txnid,
+    stop_at: u64,
+) -> Result<u64, Error> {
+    let mut sum = 0u64;
+    each_record(view, free, from, &mut |id, pages| {
+        if id >= to || sum >= stop_at {
+            return false;
+        }
+        sum = sum.saturating_add(pages);
+        true
+    })?;
+    Ok(sum)
+}
+
+/// Shows the free-list records from transaction `from` on, with the numbers of their pages, as long as `visit` wants.
+pub(super) fn each_record(
+    view: PageView<'_>,
+    free: &Tree,
+    from: Txnid,
+    visit: &mut dyn FnMut(Txnid, u64) -> bool,
+) -> Result<(), Error> {
+    let mut path = Path::new();
+    tree::seek(view, free, &from.0.to_ne_bytes(), &mut path)?;
+    let mut last = None;
+    while tree::settle(view, free, &mut path)? {
+        let Some(leaf) = path.leaf() else { break };
+        let node = view.leaf_node(leaf)?;
+        let key =
+            <[u8; 8]>::try_from(node.key).map_err(|_| bad_key(leaf.pgno, leaf.index, node.key))?;
+        let id = u64::from_ne_bytes(key);
+        if last.is_some_and(|last| id <= last) {
+            // Keys that do not ascend lead in circles.
+            return Err(Error::at(leaf.pgno)(Malformed::Cycle));
+        }
+        last = Some(id);
+        let list = crate::value::value_of(view, leaf.pgno, &node)?;
+        let count = FreeRecord::count_in(list).map_err(Error::at(leaf.pgno))?;
+        if !visit(Txnid(id), count) {
+            break;
+        }
+        let Some(step) = path.leaf_mut() else { break };
+        step.index += 1;
+    }
+    Ok(())
+}
+
+fn bad_key(page: Pgno, index: usize, key: &[u8]) -> Error {
+    Error::Corrupted {
+        page,
+        what: Malformed::KeyLength {
+            index,
+            len: key.len(),
+        },
+    }
+}
