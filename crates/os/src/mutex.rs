@@ -4,6 +4,7 @@ use std::io;
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::seam::{self, Call, FileRole};
 
@@ -76,6 +77,16 @@ impl<'map> SharedMutex<'map> {
             libc::EOWNERDEAD => Ok(LockOutcome::OwnerDied),
             code => Err(io::Error::from_raw_os_error(code)),
         }
+    }
+
+    /// Whether the last holder ended with the lock, and nobody has taken it since.
+    #[must_use]
+    pub fn is_owner_dead(self) -> bool {
+        // The first word of glibc's mutex is the one that the kernel marks on behalf of an owner that ends (the robust
+        // futexes of futex(2)).
+        let word = self.raw.cast::<AtomicU32>();
+        // SAFETY: a mutex in a live mapping; its first word is only ever used atomically.
+        unsafe { word.as_ref() }.load(Ordering::Acquire) & libc::FUTEX_OWNER_DIED != 0
     }
 
     /// Declares what the mutex guards repaired after [`LockOutcome::OwnerDied`].

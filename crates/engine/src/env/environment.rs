@@ -213,6 +213,14 @@ impl Environment {
         &self.shared.writer
     }
 
+    /// Whether this process has a write transaction whose thread has ended. Others that begin one are told
+    /// [`Error::EnvironmentFailed`], unless that one is dropped before.
+    #[must_use]
+    pub fn writer_is_gone(&self) -> bool {
+        let lock = self.lock().filter(|_| self.writer().is_set());
+        lock.is_some_and(|lock| lock.writer_mutex().is_owner_dead())
+    }
+
     pub(crate) fn local_writer_mutex(&self) -> MutexGuard<'_, ()> {
         self.shared.local_writer_mutex()
     }

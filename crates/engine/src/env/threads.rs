@@ -42,10 +42,8 @@ pub(super) fn take_slot(shared: &Arc<Shared>, lock: &LockFile, handle: u64) -> R
         found.map(|bound| bound.slot)
     });
     match known {
-        Ok(Some(slot)) => lock
-            .claim_bound(slot, handle)
-            .then_some(slot)
-            .ok_or(Error::ReaderBusy),
+        Ok(Some(slot)) if lock.claim_bound(slot, handle) => Ok(slot),
+        Ok(Some(_)) => Err(Error::ReaderBusy),
         Ok(None) => bind(shared, lock, handle),
         // The thread is ending and has given its slots up.
         Err(_) => lock.take_slot_once(),

@@ -29,7 +29,7 @@ const ATTEMPTS: usize = 1000;
 pub struct ReadTxn<'env> {
     core: Core<'env>,
     trees: RefCell<Trees>,
-    /// Pins nothing; the trees are those of the snapshot it had.
+    /// Pins nothing; the trees are those of the snapshot it had, or none.
     is_reset: bool,
     /// How often orders of the program's own had been set when the trees were loaded.
     orders_set: u64,
@@ -146,7 +146,7 @@ impl<'env> ReadTxn<'env> {
         let pinned = self
             .pin()
             .and_then(|()| self.core.environment.check_usable());
-        self.is_reset = false;
+        self.is_reset = pinned.is_err();
         if pinned.is_err() {
             self.core.let_go();
         }
@@ -191,7 +191,7 @@ impl<'env> ReadTxn<'env> {
     /// Whether the transaction was reset, or an error left it without a snapshot.
     #[must_use]
     pub fn is_reset(&self) -> bool {
-        self.is_reset || self.trees.borrow().is_empty()
+        self.is_reset
     }
 
     /// Moves a cursor within the page it stands on, with next to no ado; `None`, and the cursor has not moved, where that
