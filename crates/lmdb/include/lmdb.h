@@ -106,7 +106,8 @@ typedef struct MDB_envinfo {
 
 /* Orders two keys, or two values of one key: negative, zero or positive.
  *
- * It must not call into the library, and must always give the same answer for the same octets.
+ * It must always give the same answer for the same octets. While it is asked, the transaction that asks is busy: for it,
+ * its parents, and its cursors every call is MDB_BAD_TXN or without effect.
  */
 typedef int (MDB_cmp_func)(const MDB_val *a, const MDB_val *b);
 
@@ -370,7 +371,15 @@ int mdb_env_create(MDB_env **env);
  */
 int mdb_env_open(MDB_env *env, const char *path, unsigned int flags, mdb_mode_t mode);
 
-/* Closes an environment and frees the handle. All transactions and cursors must have ended. NULL is fine. */
+/* Closes an environment and frees the handle. NULL is fine, and so is what is closed already.
+ *
+ * Its transactions and cursors should have ended; those that have not are ended here, and their handles with them. What
+ * they lent is gone. One that cannot be ended keeps the files open until it is: the write transaction of another thread
+ * that lives, or one whose call is under way, in whose comparison function the program is. It answers MDB_BAD_TXN from
+ * here on, and mdb_txn_abort or mdb_txn_commit end it.
+ *
+ * In a forked child it lets go of what the child inherited, without effect on the parent.
+ */
 void mdb_env_close(MDB_env *env);
 
 /* ---- The environment: settings ---- */
@@ -423,8 +432,11 @@ int mdb_env_set_userctx(MDB_env *env, void *ctx);
 /* The pointer kept by mdb_env_set_userctx; NULL if none. */
 void *mdb_env_get_userctx(MDB_env *env);
 
-/* Accepted for programs that call it: the library reports damaged files and its own faults by codes, and never ends
- * the program.
+/* Sets a function to be told of faults of the library itself, in words, before they are answered with MDB_PANIC. NULL
+ * unsets it.
+ *
+ * It is called in the thread that met the fault, after the call has let go of everything, and may do what it likes: end
+ * the program too, which the library itself never does. Damaged files and misuse are no such faults, they have codes.
  */
 int mdb_env_set_assert(MDB_env *env, MDB_assert_func *func);
 
@@ -479,27 +491,41 @@ int mdb_reader_check(MDB_env *env, int *dead);
  * it, whose changes become the parent's by its commit; the parent cannot be used meanwhile. Unless the environment has
  * MDB_NOTLS, a thread has one read transaction at a time.
  *
- * MDB_BAD_RSLOT: the thread has a read transaction. MDB_BAD_TXN: the parent has failed or has a child, or the thread
- * has a write transaction. MDB_READERS_FULL. MDB_MAP_RESIZED: see mdb_env_set_mapsize. EACCES: to write in a
- * read-only environment. MDB_PANIC: the environment must be closed. EINVAL: NULL, not open, or the parent only reads.
+ * A write transaction belongs to the thread that began it, unless the environment has MDB_NOLOCK: for any other it is
+ * MDB_BAD_TXN. A read transaction may be used by any thread, by one at a time.
+ *
+ * MDB_BAD_RSLOT: the thread has a read transaction. MDB_BAD_TXN: the parent has failed, has ended or has a child, or the
+ * thread has a write transaction. MDB_READERS_FULL. MDB_MAP_RESIZED: see mdb_env_set_mapsize. EACCES: to write in a
+ * read-only environment. MDB_PANIC: the environment must be closed, or was opened before a fork. EINVAL: NULL, not open,
+ * or the parent only reads or is of another environment.
  */
 int mdb_txn_begin(MDB_env *env, MDB_txn *parent, unsigned int flags, MDB_txn **txn);
 
-/* The environment of a transaction; NULL for NULL. */
+/* The environment of a transaction; NULL for NULL, and for what has ended. */
 MDB_env *mdb_txn_env(MDB_txn *txn);
 
-/* The id of a transaction: of the commit that a reader sees, or that a writer will make. 0 for NULL. */
+/* The id of a transaction: of the commit that a reader sees, or that a writer will make. 0 for NULL, and for what has
+ * ended.
+ */
 size_t mdb_txn_id(MDB_txn *txn);
 
-/* Commits a transaction and frees the handle, whatever the result. A child that lives is committed first.
+/* Commits a transaction and ends the handle, whatever the result. A child that lives is committed first.
  *
  * The cursors of a write transaction are closed; those of a read transaction are to be closed or renewed by the
- * program. MDB_BAD_TXN: the transaction had failed, and was aborted. EINVAL for NULL. ENOSPC, EIO, MDB_MAP_FULL:
- * nothing was committed.
+ * program. ENOSPC, EIO, MDB_MAP_FULL: nothing was committed. MDB_BAD_TXN: the transaction had failed, and was aborted; or
+ * it has ended before. EINVAL: no transaction.
+ *
+ * MDB_BAD_TXN is also the answer to the wrong thread (see mdb_txn_begin), and to a comparison function that a call within
+ * the transaction asks: it lives on then, with all its changes. MDB_PANIC in a forked child: it is the parent's.
  */
 int mdb_txn_commit(MDB_txn *txn);
 
-/* Ends a transaction without a trace, and frees the handle; its children first. NULL is fine. */
+/* Ends a transaction without a trace; its children first. NULL is fine, and what has ended.
+ *
+ * Without effect where mdb_txn_commit would answer that the transaction lives on. But once the thread of a write
+ * transaction has ended, any thread may abort it; the environment can then be written again, unless somebody tried
+ * before: he was told MDB_PANIC, and so are all after him.
+ */
 void mdb_txn_abort(MDB_txn *txn);
 
 /* Lets a read transaction go of its snapshot but keeps the handle, for mdb_txn_renew. Without effect on others. */
@@ -613,19 +639,24 @@ int mdb_del(MDB_txn *txn, MDB_dbi dbi, MDB_val *key, MDB_val *data);
  */
 int mdb_cursor_open(MDB_txn *txn, MDB_dbi dbi, MDB_cursor **cursor);
 
-/* Closes a cursor. NULL is fine. */
+/* Closes a cursor. NULL is fine, and so is what is closed already.
+ *
+ * Without effect in a comparison function that a call within its transaction asks, and, for a cursor of a write
+ * transaction, in another thread than that of the transaction.
+ */
 void mdb_cursor_close(MDB_cursor *cursor);
 
 /* Gives a cursor of a read transaction to another read transaction, standing nowhere yet.
  *
- * EINVAL: NULL, a write transaction, or a handle that is unknown there.
+ * EINVAL: NULL, a write transaction, one of another environment, or a handle that is unknown there. MDB_BAD_TXN: the
+ * transaction has ended, or a call within that of the cursor is under way, in whose comparison function the program is.
  */
 int mdb_cursor_renew(MDB_txn *txn, MDB_cursor *cursor);
 
-/* The transaction of a cursor; NULL for NULL, and once a read transaction has ended. */
+/* The transaction of a cursor; NULL for NULL, once a read transaction has ended, and for what is closed. */
 MDB_txn *mdb_cursor_txn(MDB_cursor *cursor);
 
-/* The database handle of a cursor; 0 for NULL. */
+/* The database handle of a cursor; 0 for NULL, and for what is closed. */
 MDB_dbi mdb_cursor_dbi(MDB_cursor *cursor);
 
 /* ---- Cursors: moving ---- */

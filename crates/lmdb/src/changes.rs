@@ -1,15 +1,16 @@
 //! Changing through a cursor.
 
 use std::ffi::{c_int, c_uint};
+use std::ptr;
 
 use fulgurite::{DatabaseFlags, Error, Put, PutFlags, Room, WriteCursor};
 
 use crate::codes::{Code, Outcome};
-use crate::compare::lend;
-use crate::cursor::{At, MDB_cursor};
-use crate::edge::{code_of, exclusive, octets, octets_of, point, reference};
+use crate::compare::Lent;
+use crate::cursor::{At, Cursor, MDB_cursor};
+use crate::edge::{behind_mut, code_of, octets, octets_of, point, reference};
 use crate::items::put_flags;
-use crate::txn::{Kind, MDB_txn};
+use crate::transaction::{Kind, Txn};
 use crate::types::{
     MDB_CURRENT, MDB_MULTIPLE, MDB_NODUPDATA, MDB_NOOVERWRITE, MDB_RESERVE, MDB_val,
 };
@@ -31,9 +32,9 @@ pub unsafe extern "C" fn mdb_cursor_put(
     data: *mut MDB_val,
     flags: c_uint,
 ) -> c_int {
-    code_of(|| {
+    code_of(cursor, || {
         // SAFETY: the caller's promise.
-        let cursor = unsafe { exclusive(cursor) }?;
+        let cursor = unsafe { behind_mut(cursor) }?;
         // SAFETY: as above.
         let wanted = unsafe { octets(key) }?;
         // SAFETY: as above.
@@ -41,12 +42,11 @@ pub unsafe extern "C" fn mdb_cursor_put(
         if flags & MDB_CURRENT != 0 && flags & MDB_NODUPDATA != 0 {
             return Err(Code::INVALID_ARGUMENT);
         }
-        let _lent = lend(cursor.txn()?.open, key, data);
         if flags & MDB_MULTIPLE != 0 {
             // SAFETY: as above; with this flag data is an array of two.
-            return unsafe { put_many(cursor, wanted, data, flags) };
+            return unsafe { put_many(cursor, key, wanted, data, flags) };
         }
-        let mut writer = write_cursor(cursor)?;
+        let (mut writer, _lent) = write_cursor(cursor, key, data)?;
         let put = put_flags(flags);
         let exists = if flags & MDB_RESERVE != 0 {
             match writer.reserve_with(wanted, value.mv_size, put)? {
@@ -82,10 +82,13 @@ pub unsafe extern "C" fn mdb_cursor_put(
 /// The caller's promise.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mdb_cursor_del(cursor: *mut MDB_cursor, flags: c_uint) -> c_int {
-    code_of(|| {
+    code_of(cursor, || {
         // SAFETY: the caller's promise.
-        let cursor = unsafe { exclusive(cursor) }?;
-        let deleted = write_cursor(cursor)?.delete_with(flags & MDB_NODUPDATA != 0);
+        let cursor = unsafe { behind_mut(cursor) }?;
+        let deleted = {
+            let (mut writer, _lent) = write_cursor(cursor, ptr::null(), ptr::null())?;
+            writer.delete_with(flags & MDB_NODUPDATA != 0)
+        };
         match deleted {
             Ok(true) => Ok(()),
             Ok(false) => Err(Code::NOT_FOUND),
@@ -100,18 +103,27 @@ pub unsafe extern "C" fn mdb_cursor_del(cursor: *mut MDB_cursor, flags: c_uint) 
     })
 }
 
-/// The engine's cursor, for changes.
-fn write_cursor(cursor: &mut MDB_cursor) -> Outcome<WriteCursor<'_, 'static>> {
-    let txn: &mut MDB_txn = cursor.txn()?;
+/// The engine's cursor, for changes with this key and data.
+#[inline(always)]
+fn write_cursor<'c>(
+    cursor: &'c mut Cursor,
+    key: *const MDB_val,
+    data: *const MDB_val,
+) -> Outcome<(WriteCursor<'c, 'static>, Option<Lent<'c>>)> {
+    let txn: &mut Txn = cursor.txn()?;
     match (&cursor.at, &txn.kind) {
-        (At::Write(id), Kind::Write(_)) => Ok(txn.writer()?.at(*id)?),
+        (At::Write(id), Kind::Write(_)) => {
+            let (writer, lent) = txn.lent_writer(key, data)?;
+            Ok((writer.at(*id)?, lent))
+        }
         _ => Err(Code::NO_ACCESS),
     }
 }
 
 /// Stores many items of one size under one key.
 unsafe fn put_many(
-    cursor: &mut MDB_cursor,
+    cursor: &mut Cursor,
+    given: *const MDB_val,
     key: &[u8],
     data: *mut MDB_val,
     flags: c_uint,
@@ -136,7 +148,8 @@ unsafe fn put_many(
     };
     // SAFETY: the caller's promise: so many items are there.
     let items = unsafe { octets_of(&all) }?;
-    let (stored, complete) = write_cursor(cursor)?.put_many(key, items, len, put_flags(flags))?;
+    let (mut writer, _lent) = write_cursor(cursor, given, data)?;
+    let (stored, complete) = writer.put_many(key, items, len, put_flags(flags))?;
     second.mv_size = stored;
     let handled = if complete { stored.max(1) - 1 } else { stored };
     first.mv_data = items

@@ -55,6 +55,8 @@ pub(crate) struct Code(pub(crate) c_int);
 
 impl Code {
     pub(crate) const INVALID_ARGUMENT: Code = Code(libc::EINVAL);
+    pub(crate) const NO_MEMORY: Code = Code(libc::ENOMEM);
+    pub(crate) const PANIC: Code = Code(MDB_PANIC);
     pub(crate) const NO_ACCESS: Code = Code(libc::EACCES);
     pub(crate) const NOT_FOUND: Code = Code(MDB_NOTFOUND);
     pub(crate) const KEY_EXISTS: Code = Code(MDB_KEYEXIST);

@@ -9,9 +9,10 @@ use std::sync::atomic::Ordering::Relaxed;
 use fulgurite::{CustomOrder, Snapshot};
 
 use crate::codes::{Code, Outcome};
-use crate::edge::{code_of, exclusive, octets, reference, val, value_of};
+use crate::edge::{behind, behind_mut, code_of, octets, val, value_of};
 use crate::env::Open;
-use crate::txn::{Kind, MDB_txn};
+use crate::transaction::{State, reading};
+use crate::txn::MDB_txn;
 use crate::types::{MDB_cmp_func, MDB_dbi, MDB_rel_func, MDB_val};
 
 /// Sets the order of a database's keys, in place of that which its flags say.
@@ -27,9 +28,9 @@ pub unsafe extern "C" fn mdb_set_compare(
     dbi: MDB_dbi,
     cmp: Option<MDB_cmp_func>,
 ) -> c_int {
-    code_of(|| {
+    code_of(txn, || {
         // SAFETY: the caller's promise.
-        let txn = unsafe { exclusive(txn) }?;
+        let txn = unsafe { behind_mut(txn) }?;
         let database = txn.user_database(dbi)?;
         txn.open.has_orders.store(true, Relaxed);
         txn.set_key_order(database, cmp.map(custom));
@@ -48,9 +49,9 @@ pub unsafe extern "C" fn mdb_set_dupsort(
     dbi: MDB_dbi,
     cmp: Option<MDB_cmp_func>,
 ) -> c_int {
-    code_of(|| {
+    code_of(txn, || {
         // SAFETY: the caller's promise.
-        let txn = unsafe { exclusive(txn) }?;
+        let txn = unsafe { behind_mut(txn) }?;
         let database = txn.user_database(dbi)?;
         txn.open.has_orders.store(true, Relaxed);
         txn.set_value_order(database, cmp.map(custom));
@@ -69,7 +70,7 @@ pub unsafe extern "C" fn mdb_set_relfunc(
     _rel: Option<MDB_rel_func>,
 ) -> c_int {
     // SAFETY: the caller's promise.
-    code_of(|| unsafe { reference(txn) }?.user_database(dbi).map(drop))
+    code_of(txn, || unsafe { behind(txn) }?.user_database(dbi).map(drop))
 }
 
 /// Accepted for programs that call it, without effect: see mdb_set_relfunc.
@@ -83,7 +84,7 @@ pub unsafe extern "C" fn mdb_set_relctx(
     _ctx: *mut std::ffi::c_void,
 ) -> c_int {
     // SAFETY: the caller's promise.
-    code_of(|| unsafe { reference(txn) }?.user_database(dbi).map(drop))
+    code_of(txn, || unsafe { behind(txn) }?.user_database(dbi).map(drop))
 }
 
 /// Compares two keys as the database does: negative, zero or positive.
@@ -98,7 +99,7 @@ pub unsafe extern "C" fn mdb_cmp(
     b: *const MDB_val,
 ) -> c_int {
     // SAFETY: the caller's promise.
-    value_of(0, || unsafe { compare(txn, dbi, a, b, Items::Keys) })
+    value_of(txn, 0, || unsafe { compare(txn, dbi, a, b, Items::Keys) })
 }
 
 /// Compares two values of a key as the database does: negative, zero or positive.
@@ -113,7 +114,7 @@ pub unsafe extern "C" fn mdb_dcmp(
     b: *const MDB_val,
 ) -> c_int {
     // SAFETY: the caller's promise.
-    value_of(0, || unsafe { compare(txn, dbi, a, b, Items::Values) })
+    value_of(txn, 0, || unsafe { compare(txn, dbi, a, b, Items::Values) })
 }
 
 #[derive(Clone, Copy)]
@@ -130,18 +131,20 @@ unsafe fn compare(
     items: Items,
 ) -> Outcome<c_int> {
     // SAFETY: the caller's promise.
-    let txn = unsafe { reference(txn) }?;
-    let _lent = lend(txn.open, a, ptr::null());
+    let txn = unsafe { behind(txn) }?;
+    let a_given = a;
     // SAFETY: as above.
     let a = unsafe { octets(a) }?;
     // SAFETY: as above.
     let b = unsafe { octets(b) }?;
     let database = txn.database(dbi)?;
-    let ordering = match (&txn.kind, items) {
-        (Kind::Read(read), Items::Keys) => read.compare_keys(database, a, b),
-        (Kind::Read(read), Items::Values) => read.compare_values(database, a, b),
-        (Kind::Write(write), Items::Keys) => write.get().compare_keys(database, a, b),
-        (Kind::Write(write), Items::Values) => write.get().compare_values(database, a, b),
+    if !txn.is_of_this_thread() {
+        return Err(Code::BAD_TXN);
+    }
+    let _lent = lend(txn.open, &txn.state, a_given, ptr::null());
+    let ordering = match items {
+        Items::Keys => reading!(txn, txn => txn.compare_keys(database, a, b)),
+        Items::Values => reading!(txn, txn => txn.compare_values(database, a, b)),
     };
     ordering
         .map(|ordering| ordering as c_int)
@@ -155,22 +158,41 @@ thread_local! {
 
 /// While it lives, orders of the program's own are asked about the key and data that the program passed itself, not
 /// about copies of them: there are programs that pass the first of an array, whose order looks at the others as well.
+/// And the transaction is busy: what the order does with it, or with its cursors, is refused.
 #[must_use]
-pub(crate) struct Lent(());
+#[derive(Debug)]
+pub(crate) struct Lent<'t> {
+    state: &'t Cell<State>,
+    /// What it was.
+    before: State,
+    outer: [*const MDB_val; 2],
+}
 
 /// Lends the key and data of a call to the orders of the program's own, if there are any.
 #[inline]
-pub(crate) fn lend(open: &Open, key: *const MDB_val, data: *const MDB_val) -> Option<Lent> {
+pub(crate) fn lend<'t>(
+    open: &Open,
+    state: &'t Cell<State>,
+    key: *const MDB_val,
+    data: *const MDB_val,
+) -> Option<Lent<'t>> {
     if !open.has_orders.load(Relaxed) {
         return None;
     }
-    LENT.set([key, data]);
-    Some(Lent(()))
+    Some(Lent {
+        state,
+        before: state.replace(State::Busy),
+        outer: LENT.replace([key, data]),
+    })
 }
 
-impl Drop for Lent {
+impl Drop for Lent<'_> {
     fn drop(&mut self) {
-        LENT.set([ptr::null(); 2]);
+        LENT.set(self.outer);
+        // The environment may have been closed meanwhile.
+        if self.state.get() == State::Busy {
+            self.state.set(self.before);
+        }
     }
 }
 

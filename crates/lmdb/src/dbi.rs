@@ -1,15 +1,17 @@
 //! Databases: opened, closed, asked about, emptied and dropped.
 
 use std::ffi::{CStr, c_char, c_int, c_uint};
+use std::ptr;
 
 use fulgurite::{CustomOrder, Database, DatabaseFlags, Error, Snapshot};
 
 use crate::codes::{Code, Outcome};
-use crate::edge::{code_of, exclusive, reference, store, value_of};
+use crate::edge::{behind, behind_mut, code_of, store, value_of};
 use crate::env::MDB_env;
 use crate::facts::stat_of;
 use crate::handles::MAIN;
-use crate::txn::{Kind, MDB_txn};
+use crate::transaction::{Kind, Txn, reading};
+use crate::txn::MDB_txn;
 use crate::types::{
     MDB_CREATE, MDB_DUPFIXED, MDB_DUPSORT, MDB_INTEGERDUP, MDB_INTEGERKEY, MDB_REVERSEDUP,
     MDB_REVERSEKEY, MDB_dbi, MDB_stat,
@@ -50,9 +52,9 @@ pub unsafe extern "C" fn mdb_dbi_open(
     flags: c_uint,
     dbi: *mut MDB_dbi,
 ) -> c_int {
-    code_of(|| {
+    code_of(txn, || {
         // SAFETY: the caller's promise.
-        let txn = unsafe { exclusive(txn) }?;
+        let txn = unsafe { behind_mut(txn) }?;
         if dbi.is_null() || flags & !(PERSISTENT | MDB_CREATE) != 0 {
             return Err(Code::INVALID_ARGUMENT);
         }
@@ -75,10 +77,10 @@ pub unsafe extern "C" fn mdb_dbi_open(
 /// The caller's promise.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mdb_dbi_close(env: *mut MDB_env, dbi: MDB_dbi) {
-    value_of((), || {
+    value_of(env, (), || {
         // SAFETY: the caller's promise.
-        let open = unsafe { reference(env) }?.open()?;
-        open.handles.close(dbi);
+        let open = unsafe { behind(env) }?.open()?;
+        open.handles.close(dbi, None);
         Ok(())
     });
 }
@@ -93,9 +95,9 @@ pub unsafe extern "C" fn mdb_dbi_flags(
     dbi: MDB_dbi,
     flags: *mut c_uint,
 ) -> c_int {
-    code_of(|| {
+    code_of(txn, || {
         // SAFETY: the caller's promise.
-        let txn = unsafe { reference(txn) }?;
+        let txn = unsafe { behind(txn) }?;
         let database = txn.user_database(dbi)?;
         if flags.is_null() {
             return Err(Code::INVALID_ARGUMENT);
@@ -115,18 +117,16 @@ pub unsafe extern "C" fn mdb_dbi_flags(
 /// The caller's promise.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mdb_stat(txn: *mut MDB_txn, dbi: MDB_dbi, stat: *mut MDB_stat) -> c_int {
-    code_of(|| {
+    code_of(txn, || {
         // SAFETY: the caller's promise.
-        let txn = unsafe { reference(txn) }?;
+        let txn = unsafe { behind(txn) }?;
         let database = txn.database(dbi)?;
         if stat.is_null() {
             return Err(Code::INVALID_ARGUMENT);
         }
         txn.check_free()?;
-        let found = match &txn.kind {
-            Kind::Read(read) => read.stat(database),
-            Kind::Write(writer) => writer.get().stat(database),
-        };
+        let _lent = txn.lend();
+        let found = reading!(txn, txn => txn.stat(database));
         // SAFETY: as above.
         unsafe { store(stat, stat_of(&found?)) }
     })
@@ -141,32 +141,31 @@ pub unsafe extern "C" fn mdb_stat(txn: *mut MDB_txn, dbi: MDB_dbi, stat: *mut MD
 /// The caller's promise.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mdb_drop(txn: *mut MDB_txn, dbi: MDB_dbi, del: c_int) -> c_int {
-    code_of(|| {
+    code_of(txn, || {
         // SAFETY: the caller's promise.
-        let txn = unsafe { exclusive(txn) }?;
+        let txn = unsafe { behind_mut(txn) }?;
         if del != 0 && del != 1 {
             return Err(Code::INVALID_ARGUMENT);
         }
         let database = txn.user_database(dbi)?;
-        let writer = txn.writer()?;
-        let closed = if dbi == MAIN {
-            writer.clear_database(database)?;
-            txn.open.handles.close_all()
-        } else if del == 1 {
+        let handles = &txn.open.handles;
+        let (writer, lent) = txn.lent_writer(ptr::null(), ptr::null())?;
+        if dbi != MAIN && del == 1 {
             writer.drop_database(database)?;
-            txn.open.handles.close(dbi)
         } else {
             writer.clear_database(database)?;
-            None
-        };
-        if let Some(time) = closed {
-            txn.closed_at(time);
+        }
+        drop(lent);
+        if dbi == MAIN {
+            handles.close_all(&txn.view);
+        } else if del == 1 {
+            handles.close(dbi, Some(&txn.view));
         }
         Ok(())
     })
 }
 
-fn open_main(txn: &mut MDB_txn, flags: c_uint) -> Outcome<MDB_dbi> {
+fn open_main(txn: &mut Txn, flags: c_uint) -> Outcome<MDB_dbi> {
     let flags = flags & PERSISTENT;
     let mut order = None;
     match &mut txn.kind {
@@ -190,10 +189,9 @@ fn open_main(txn: &mut MDB_txn, flags: c_uint) -> Outcome<MDB_dbi> {
     Ok(MAIN)
 }
 
-fn open_named(txn: &mut MDB_txn, name: &[u8], flags: c_uint) -> Outcome<MDB_dbi> {
-    let time = txn.time();
+fn open_named(txn: &mut Txn, name: &[u8], flags: c_uint) -> Outcome<MDB_dbi> {
     let handles = &txn.open.handles;
-    if let Some(dbi) = handles.find(name, time, &mut txn.private.borrow_mut()) {
+    if let Some(dbi) = handles.find(name, &txn.view) {
         return Ok(dbi);
     }
     if handles.is_full() {
@@ -213,29 +211,25 @@ fn open_named(txn: &mut MDB_txn, name: &[u8], flags: c_uint) -> Outcome<MDB_dbi>
     if name.is_empty() || name.len() > NAME_MAX {
         return Err(Code::BAD_LENGTH);
     }
-    let found = match &txn.kind {
-        Kind::Read(read) => read.open_named(name),
-        Kind::Write(writer) => writer.get().open_named(name),
-    };
+    let lent = txn.lend();
+    let found = reading!(txn, txn => txn.open_named(name));
+    drop(lent);
     let database = match found {
         Ok(database) => database,
         Err(Error::NoDatabase(_)) if flags & MDB_CREATE != 0 => create(txn, name, flags)?,
         Err(error) => return Err(error.into()),
     };
-    let dbi = txn
-        .open
-        .handles
-        .open(name, database, &mut txn.private.borrow_mut())?;
+    let dbi = txn.open.handles.open(name, database, &txn.view)?;
     txn.set_key_order(database, None);
     txn.set_value_order(database, None);
     Ok(dbi)
 }
 
-fn create(txn: &mut MDB_txn, name: &[u8], flags: c_uint) -> Outcome<Database> {
+fn create(txn: &mut Txn, name: &[u8], flags: c_uint) -> Outcome<Database> {
     if flags & MDB_DUPSORT == 0 && flags & DUPLICATES != 0 {
         return Err(Code::INVALID_ARGUMENT);
     }
-    let writer = txn.writer()?;
+    let (writer, _lent) = txn.lent_writer(ptr::null(), ptr::null())?;
     Ok(writer.create_named(name, engine_flags(flags))?)
 }
 

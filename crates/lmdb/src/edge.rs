@@ -1,58 +1,164 @@
 //! The edge itself: what C passes becomes references and slices here, and nowhere else; panics end here.
 //!
-//! What a caller must keep to for any pointer it passes: it is null, or points to an initialised value of its type that
-//! nobody else changes during the call; handles came from this library and were not freed. That cannot be checked, so
-//! each helper is `unsafe` and says no more than "the caller's promise".
+//! What a caller must keep to: a pointer to anything but a handle is null, or points to an initialised value of its type
+//! that nobody else changes during the call. Handles are judged by `slab`, whatever they are; but nobody else uses or
+//! ends the same one during the call, unless it is an environment's. That cannot be checked, so each helper is `unsafe`
+//! and says no more than "the caller's promise".
 
 use std::any::Any;
-use std::ffi::{c_int, c_void};
+use std::cell::RefCell;
+use std::ffi::{CString, c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::slice;
-use std::sync::Once;
+use std::sync::{Once, PoisonError};
 
 use crate::codes::{Code, MDB_PANIC, Outcome};
+use crate::cursor::MDB_cursor;
+use crate::env::{Env, MDB_env};
+use crate::slab::{Handle, Kept};
+use crate::txn::MDB_txn;
 use crate::types::MDB_val;
 
 /// Values have at most 2^32-1 octets.
 const LEN_MAX: usize = u32::MAX as usize;
 
+/// By whose handle the library was called: whom to tell of its own faults.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Caller {
+    Nobody,
+    Env(*mut MDB_env),
+    Txn(*mut MDB_txn),
+    Cursor(*mut MDB_cursor),
+}
+
+impl From<*mut MDB_env> for Caller {
+    fn from(env: *mut MDB_env) -> Caller {
+        Caller::Env(env)
+    }
+}
+
+impl From<*mut MDB_txn> for Caller {
+    fn from(txn: *mut MDB_txn) -> Caller {
+        Caller::Txn(txn)
+    }
+}
+
+impl From<*mut MDB_cursor> for Caller {
+    fn from(cursor: *mut MDB_cursor) -> Caller {
+        Caller::Cursor(cursor)
+    }
+}
+
 /// Runs the body of a function that answers with a code. A panic, which would be a fault of this library, becomes
 /// [`MDB_PANIC`].
 #[inline]
-pub(crate) fn code_of(work: impl FnOnce() -> Outcome) -> c_int {
+pub(crate) fn code_of(caller: impl Into<Caller>, work: impl FnOnce() -> Outcome) -> c_int {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(())) => 0,
         Ok(Err(Code(code))) => code,
-        Err(payload) => panicked(payload),
+        Err(payload) => panicked(caller.into(), payload),
     }
 }
 
 /// Runs the body of a function without a code to answer with; `otherwise` is the answer of one that failed.
 #[inline]
-pub(crate) fn value_of<T>(otherwise: T, work: impl FnOnce() -> Outcome<T>) -> T {
+pub(crate) fn value_of<T>(
+    caller: impl Into<Caller>,
+    otherwise: T,
+    work: impl FnOnce() -> Outcome<T>,
+) -> T {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(value)) => value,
         Ok(Err(_)) => otherwise,
         Err(payload) => {
-            panicked(payload);
+            panicked(caller.into(), payload);
             otherwise
         }
     }
 }
 
-/// Panics of this library print nothing: standard error belongs to the program.
-pub(crate) fn silence_panics() {
+thread_local! {
+    /// What the panic under way says.
+    static LAST_WORDS: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// Panics of this library print nothing: standard error belongs to the program, which can ask to be told by
+/// mdb_env_set_assert.
+pub(crate) fn note_panics() {
     static ONCE: Once = Once::new();
-    if cfg!(not(test)) {
-        ONCE.call_once(|| std::panic::set_hook(Box::new(|_| ())));
-    }
+    ONCE.call_once(|| {
+        std::panic::set_hook(Box::new(|panic| {
+            let words = panic.to_string();
+            if cfg!(test) {
+                eprintln!("{words}");
+            }
+            let _ = LAST_WORDS.try_with(|last| last.replace(words));
+        }));
+    });
 }
 
 #[cold]
-fn panicked(payload: Box<dyn Any + Send>) -> c_int {
+fn panicked(caller: Caller, payload: Box<dyn Any + Send>) -> c_int {
     // Dropping it might panic again.
     std::mem::forget(payload);
+    let words = LAST_WORDS
+        .try_with(RefCell::take)
+        .map(|words| words.replace('\0', " "));
+    let words = words.map(CString::new);
+    if let (Some(env), Ok(Ok(words))) = (env_of(caller), words)
+        && let Ok(found) = Env::slab().find(env)
+    {
+        // SAFETY: found just now; nobody closes it during the call.
+        let assert = unsafe { &found.as_ref().assert };
+        // A copy: the function may close the environment, or not come back.
+        let tell = *assert.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(tell) = tell {
+            // SAFETY: the program set the function for being called so.
+            unsafe { tell(env, words.as_ptr()) };
+        }
+    }
     MDB_PANIC
+}
+
+/// The environment that a handle belongs to.
+fn env_of(caller: Caller) -> Option<*mut MDB_env> {
+    let txn = match caller {
+        Caller::Nobody => return None,
+        Caller::Env(env) => return Some(env),
+        Caller::Txn(txn) => txn,
+        // SAFETY: any pointer may be asked about.
+        Caller::Cursor(cursor) => unsafe { crate::cursor::mdb_cursor_txn(cursor) },
+    };
+    // SAFETY: any pointer may be asked about.
+    let env = unsafe { crate::txn::mdb_txn_env(txn) };
+    (!env.is_null()).then_some(env)
+}
+
+/// What is behind a handle.
+/// # Errors
+/// EINVAL for what is no handle of this kind, or that of an environment or a cursor that was closed; BAD_TXN for that of a
+/// transaction that has ended; PANIC for one that a forked child inherited.
+///
+/// # Safety
+/// The caller's promise.
+#[inline(always)]
+pub(crate) unsafe fn behind<'a, H: Handle>(handle: *mut H) -> Outcome<&'a H::Behind> {
+    let found = H::Behind::slab().find(handle)?;
+    // SAFETY: the slab's values live until they are removed, which nobody does during the call.
+    Ok(unsafe { found.as_ref() })
+}
+
+/// As [`behind`], for changing.
+/// # Errors
+/// As there.
+///
+/// # Safety
+/// The caller's promise.
+#[inline(always)]
+pub(crate) unsafe fn behind_mut<'a, H: Handle>(handle: *mut H) -> Outcome<&'a mut H::Behind> {
+    let mut found = H::Behind::slab().find(handle)?;
+    // SAFETY: as above, and nobody else uses it during the call.
+    Ok(unsafe { found.as_mut() })
 }
 
 /// What a pointer points to; EINVAL for null.
@@ -63,16 +169,6 @@ fn panicked(payload: Box<dyn Any + Send>) -> c_int {
 pub(crate) unsafe fn reference<'a, T>(pointer: *const T) -> Outcome<&'a T> {
     // SAFETY: the caller's promise.
     unsafe { pointer.as_ref() }.ok_or(Code::INVALID_ARGUMENT)
-}
-
-/// What a pointer points to, for changing; EINVAL for null.
-///
-/// # Safety
-/// The caller's promise.
-#[inline]
-pub(crate) unsafe fn exclusive<'a, T>(pointer: *mut T) -> Outcome<&'a mut T> {
-    // SAFETY: the caller's promise.
-    unsafe { pointer.as_mut() }.ok_or(Code::INVALID_ARGUMENT)
 }
 
 /// The octets of a key or value; EINVAL for null, BAD_VALSIZE for more than any value can have.
@@ -147,10 +243,11 @@ mod tests {
 
     #[test]
     fn a_panic_is_a_code() {
-        assert_eq!(code_of(|| panic!("told by the test's hook")), MDB_PANIC);
-        assert_eq!(value_of(7, || panic!("told by the test's hook")), 7);
-        assert_eq!(code_of(|| Err(Code::BAD_TXN)), Code::BAD_TXN.0);
-        assert_eq!(code_of(|| Ok(())), 0);
+        let none = Caller::Nobody;
+        assert_eq!(code_of(none, || panic!("on purpose")), MDB_PANIC);
+        assert_eq!(value_of(none, 7, || panic!("on purpose")), 7);
+        assert_eq!(code_of(none, || Err(Code::BAD_TXN)), Code::BAD_TXN.0);
+        assert_eq!(code_of(none, || Ok(())), 0);
     }
 
     #[test]

@@ -2,14 +2,18 @@
 
 use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_uint, c_void};
 use std::os::unix::ffi::OsStrExt;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use fulgurite::{Durability, Environment, OpenOptions, SlotPolicy};
 
 use crate::codes::{Code, Outcome};
-use crate::edge::{code_of, reference, silence_panics, store, value_of};
+use crate::cursor::end_cursors_of;
+use crate::edge::{Caller, behind, code_of, note_panics, store, value_of};
+use crate::ending::end_all_of;
 use crate::handles::Handles;
+use crate::slab::{Handle, Kept, Slab};
 use crate::spare::SpareReaders;
 use crate::types::{
     MDB_FIXEDMAP, MDB_MAPASYNC, MDB_NOLOCK, MDB_NOMEMINIT, MDB_NOMETASYNC, MDB_NORDAHEAD,
@@ -40,13 +44,40 @@ const GUARD_VARIABLE: &str = "FULGURITE_BUS_GUARD";
 /// An environment.
 #[allow(non_camel_case_types, reason = "the name that C programs use")]
 #[derive(Debug)]
-pub struct MDB_env {
+pub struct MDB_env(());
+
+/// What is behind an environment's handle.
+#[derive(Debug)]
+pub(crate) struct Env {
     /// What was asked for before opening.
     pub(crate) settings: Mutex<Settings>,
-    pub(crate) opened: OnceLock<Open>,
+    pub(crate) opened: OnceLock<Box<Open>>,
     pub(crate) user_context: AtomicPtr<c_void>,
-    /// Kept for the program; this library finds no fault that would be worth ending a program for.
+    /// Called before a fault of the library itself is answered with MDB_PANIC.
     pub(crate) assert: Mutex<Option<MDB_assert_func>>,
+    /// Tells what belongs to it.
+    pub(crate) number: usize,
+    /// Transactions that could not be ended when it was closed: the last of them takes it along.
+    pub(crate) lingering: AtomicUsize,
+}
+
+/// All environments.
+pub(crate) static ENVS: Slab<Env> = Slab::new();
+
+impl Kept for Env {
+    type Handle = MDB_env;
+    const SLOT: usize = 512;
+    const FIRST: usize = 256;
+    const WAITING: usize = 64;
+    const ENDED: Code = Code::INVALID_ARGUMENT;
+
+    fn slab() -> &'static Slab<Env> {
+        &ENVS
+    }
+}
+
+impl Handle for MDB_env {
+    type Behind = Env;
 }
 
 /// What was asked for before opening.
@@ -73,11 +104,14 @@ pub(crate) struct Open {
     pub(crate) has_orders: AtomicBool,
 }
 
-impl MDB_env {
+impl Env {
     /// The open environment; EINVAL before it is opened.
     #[inline]
     pub(crate) fn open(&self) -> Outcome<&Open> {
-        self.opened.get().ok_or(Code::INVALID_ARGUMENT)
+        self.opened
+            .get()
+            .map(|open| &**open)
+            .ok_or(Code::INVALID_ARGUMENT)
     }
 
     pub(crate) fn settings(&self) -> MutexGuard<'_, Settings> {
@@ -99,13 +133,15 @@ impl Open {
 /// The caller's promise.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mdb_env_create(env: *mut *mut MDB_env) -> c_int {
-    code_of(|| {
-        silence_panics();
+    code_of(Caller::Nobody, || {
+        static NUMBERS: AtomicUsize = AtomicUsize::new(1);
+        note_panics();
         fulgurite::set_bus_guard(guards_by_variable());
         if env.is_null() {
             return Err(Code::INVALID_ARGUMENT);
         }
-        let handle = MDB_env {
+        let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
+        let made = ENVS.insert(number, || Env {
             settings: Mutex::new(Settings {
                 map_size: 0,
                 growth_max: growth_by_variable(),
@@ -116,9 +152,11 @@ pub unsafe extern "C" fn mdb_env_create(env: *mut *mut MDB_env) -> c_int {
             opened: OnceLock::new(),
             user_context: AtomicPtr::default(),
             assert: Mutex::default(),
-        };
+            number,
+            lingering: AtomicUsize::new(0),
+        })?;
         // SAFETY: not null; the caller's promise.
-        unsafe { store(env, Box::into_raw(Box::new(handle))) }
+        unsafe { store(env, Slab::handle(made)) }
     })
 }
 
@@ -145,9 +183,9 @@ pub unsafe extern "C" fn mdb_env_open(
     flags: c_uint,
     mode: mdb_mode_t,
 ) -> c_int {
-    code_of(|| {
+    code_of(env, || {
         // SAFETY: the caller's promise.
-        let env = unsafe { reference(env) }?;
+        let env = unsafe { behind(env) }?;
         if path.is_null() || flags & !FLAGS != 0 || env.opened.get().is_some() {
             return Err(Code::INVALID_ARGUMENT);
         }
@@ -168,23 +206,60 @@ pub unsafe extern "C" fn mdb_env_open(
             has_orders: AtomicBool::new(false),
         };
         // Two threads that open one handle at a time have a fault of their own; the second is told.
-        env.opened.set(open).map_err(|_| Code::INVALID_ARGUMENT)
+        let set = env.opened.set(Box::new(open));
+        set.map_err(|_| Code::INVALID_ARGUMENT)
     })
 }
 
-/// Closes an environment and frees the handle. All transactions and cursors must have ended. NULL is fine.
+/// Closes an environment and frees the handle. NULL is fine, and so is what is closed already.
+///
+/// Its transactions and cursors should have ended; those that have not are ended here, and their handles with them. What
+/// they lent is gone. One that cannot be ended keeps the files open until it is: the write transaction of another thread
+/// that lives, or one whose call is under way, in whose comparison function the program is. It answers MDB_BAD_TXN from
+/// here on, and mdb_txn_abort or mdb_txn_commit end it.
+///
+/// In a forked child it lets go of what the child inherited, without effect on the parent.
 ///
 /// # Safety
-/// The caller's promise; nothing of the environment is used any more.
+/// The caller's promise; nobody else is using anything of the environment at this moment.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mdb_env_close(env: *mut MDB_env) {
-    value_of((), || {
-        if !env.is_null() {
-            // SAFETY: the caller's promise: made by `mdb_env_create`, and not used any more.
-            drop(unsafe { Box::from_raw(env) });
-        }
+    value_of(Caller::Nobody, (), || {
+        let is_inherited = ENVS.find(env).is_err();
+        let closed = ENVS.find_inherited(env)?;
+        Slab::retire(closed);
+        // SAFETY: it was found, and is removed below at the earliest.
+        let number = unsafe { closed.as_ref() }.number;
+        // One more than there are, so that none of them takes the environment along before all have been looked at.
+        linger(closed, 1);
+        // SAFETY: the caller's promise.
+        unsafe { end_all_of(number, is_inherited, || linger(closed, 1)) };
+        // SAFETY: as above.
+        unsafe { end_cursors_of(number) };
+        // SAFETY: as above.
+        unsafe { stop_lingering(closed) };
         Ok(())
     });
+}
+
+/// Keeps a closed environment for so many more transactions.
+fn linger(env: NonNull<Env>, more: usize) {
+    // SAFETY: an environment is removed when nothing lingers, and this is called before.
+    let env = unsafe { env.as_ref() };
+    env.lingering.fetch_add(more, Ordering::AcqRel);
+}
+
+/// Frees a closed environment if nothing else keeps it.
+///
+/// # Safety
+/// [`linger`] was called for the caller, who does not use it any more.
+pub(crate) unsafe fn stop_lingering(env: NonNull<Env>) {
+    // SAFETY: the caller's promise.
+    let kept = unsafe { env.as_ref() };
+    if kept.lingering.fetch_sub(1, Ordering::AcqRel) == 1 {
+        // SAFETY: nothing of it is left.
+        unsafe { ENVS.remove(env) };
+    }
 }
 
 /// The engine's options for these settings.

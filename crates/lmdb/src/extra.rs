@@ -9,9 +9,10 @@ use std::slice;
 use fulgurite::{Database, Snapshot};
 
 use crate::codes::{Code, MDB_NOTFOUND, Outcome};
-use crate::edge::{code_of, exclusive, octets, octets_of, store, val};
+use crate::edge::{behind_mut, code_of, octets, octets_of, store, val};
 use crate::settings::before_opening;
-use crate::txn::{Kind, MDB_txn};
+use crate::transaction::{Txn, reading};
+use crate::txn::MDB_txn;
 use crate::types::{MDB_dbi, MDB_val};
 
 /// Lets the map grow as it is needed, up to max_bytes: there is no MDB_MAP_FULL before, and no MDB_MAP_RESIZED where
@@ -28,7 +29,9 @@ pub unsafe extern "C" fn fulgurite_env_set_growth(
     max_bytes: usize,
 ) -> c_int {
     // SAFETY: the caller's promise.
-    code_of(|| unsafe { before_opening(env, |settings| settings.growth_max = max_bytes as u64) })
+    code_of(env, || unsafe {
+        before_opening(env, |settings| settings.growth_max = max_bytes as u64)
+    })
 }
 
 /// Gets the values of many keys at once, several searches being under way at a time: where the database is much larger
@@ -49,9 +52,9 @@ pub unsafe extern "C" fn fulgurite_get_many(
     values: *mut MDB_val,
     codes: *mut c_int,
 ) -> c_int {
-    code_of(|| {
+    code_of(txn, || {
         // SAFETY: the caller's promise.
-        let txn = unsafe { exclusive(txn) }?;
+        let txn = unsafe { behind_mut(txn) }?;
         let database = usable(txn, dbi)?;
         if keys.is_null() || values.is_null() {
             return Err(Code::INVALID_ARGUMENT);
@@ -68,10 +71,8 @@ pub unsafe extern "C" fn fulgurite_get_many(
             wanted.push(key);
         }
         let mut found = Vec::with_capacity(count);
-        match &txn.kind {
-            Kind::Read(read) => read.get_many(database, &wanted, &mut found)?,
-            Kind::Write(writer) => writer.get().get_many(database, &wanted, &mut found)?,
-        }
+        let _lent = txn.lend();
+        reading!(txn, txn => txn.get_many(database, &wanted, &mut found)?);
         // SAFETY: as above: there are as many places as keys.
         let values = unsafe { places(values, count) };
         // SAFETY: as above.
@@ -106,7 +107,9 @@ pub unsafe extern "C" fn fulgurite_count_range(
     count: *mut usize,
 ) -> c_int {
     // SAFETY: the caller's promise.
-    code_of(|| unsafe { count_between(txn, dbi, low, high, count, true) })
+    code_of(txn, || unsafe {
+        count_between(txn, dbi, low, high, count, true)
+    })
 }
 
 /// As fulgurite_count_range, but about: costs a few pages however large the range, and is mostly within a tenth of it.
@@ -123,7 +126,9 @@ pub unsafe extern "C" fn fulgurite_estimate_range(
     count: *mut usize,
 ) -> c_int {
     // SAFETY: the caller's promise.
-    code_of(|| unsafe { count_between(txn, dbi, low, high, count, false) })
+    code_of(txn, || unsafe {
+        count_between(txn, dbi, low, high, count, false)
+    })
 }
 
 /// Counts the items of a range, exactly or about.
@@ -136,21 +141,21 @@ unsafe fn count_between(
     exactly: bool,
 ) -> Outcome {
     // SAFETY: the caller's promise.
-    let txn = unsafe { exclusive(txn) }?;
+    let txn = unsafe { behind_mut(txn) }?;
     let database = usable(txn, dbi)?;
     // SAFETY: as above.
     let range = unsafe { bounds(low, high) }?;
-    let found = match (&txn.kind, exactly) {
-        (Kind::Read(read), true) => read.count_range(database, range)?,
-        (Kind::Read(read), false) => read.estimate_range(database, range)?,
-        (Kind::Write(writer), true) => writer.get().count_range(database, range)?,
-        (Kind::Write(writer), false) => writer.get().estimate_range(database, range)?,
+    let _lent = txn.lend();
+    let found = if exactly {
+        reading!(txn, txn => txn.count_range(database, range)?)
+    } else {
+        reading!(txn, txn => txn.estimate_range(database, range)?)
     };
     // SAFETY: as above.
     unsafe { store(count, found as usize) }
 }
 
-fn usable(txn: &MDB_txn, dbi: MDB_dbi) -> Outcome<Database> {
+fn usable(txn: &Txn, dbi: MDB_dbi) -> Outcome<Database> {
     let database = txn.user_database(dbi)?;
     txn.check_free()?;
     Ok(database)

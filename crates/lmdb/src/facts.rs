@@ -8,7 +8,7 @@ use std::path::Path;
 use fulgurite::{Environment, Stat};
 
 use crate::codes::{Code, Outcome};
-use crate::edge::{code_of, reference, store};
+use crate::edge::{behind, code_of, store};
 use crate::env::MDB_env;
 use crate::types::{MDB_CP_COMPACT, MDB_envinfo, MDB_stat, mdb_filehandle_t};
 
@@ -18,9 +18,9 @@ use crate::types::{MDB_CP_COMPACT, MDB_envinfo, MDB_stat, mdb_filehandle_t};
 /// The caller's promise.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mdb_env_stat(env: *mut MDB_env, stat: *mut MDB_stat) -> c_int {
-    code_of(|| {
+    code_of(env, || {
         // SAFETY: the caller's promise.
-        let open = unsafe { reference(env) }?.open()?;
+        let open = unsafe { behind(env) }?.open()?;
         let found = open.environment.stat()?;
         // SAFETY: as above.
         unsafe { store(stat, stat_of(&found)) }
@@ -33,9 +33,9 @@ pub unsafe extern "C" fn mdb_env_stat(env: *mut MDB_env, stat: *mut MDB_stat) ->
 /// The caller's promise.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mdb_env_info(env: *mut MDB_env, info: *mut MDB_envinfo) -> c_int {
-    code_of(|| {
+    code_of(env, || {
         // SAFETY: the caller's promise.
-        let env = unsafe { reference(env) }?;
+        let env = unsafe { behind(env) }?;
         let facts = env.open()?.environment.info()?;
         let readers_max = match facts.readers_max {
             0 => env.settings().readers_max,
@@ -63,9 +63,9 @@ pub unsafe extern "C" fn mdb_env_info(env: *mut MDB_env, info: *mut MDB_envinfo)
 /// The caller's promise.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mdb_env_sync(env: *mut MDB_env, force: c_int) -> c_int {
-    code_of(|| {
+    code_of(env, || {
         // SAFETY: the caller's promise.
-        let env = unsafe { reference(env) }?;
+        let env = unsafe { behind(env) }?;
         let open = env.open().map_err(|_| Code(libc::EBADF))?;
         open.environment.sync(force != 0).map_err(Code::from)
     })
@@ -93,7 +93,7 @@ pub unsafe extern "C" fn mdb_env_copy2(
     path: *const c_char,
     flags: c_uint,
 ) -> c_int {
-    code_of(|| {
+    code_of(env, || {
         // SAFETY: the caller's promise.
         let environment = unsafe { copied(env) }?;
         if path.is_null() {
@@ -128,7 +128,7 @@ pub unsafe extern "C" fn mdb_env_copyfd2(
     fd: mdb_filehandle_t,
     flags: c_uint,
 ) -> c_int {
-    code_of(|| {
+    code_of(env, || {
         // SAFETY: the caller's promise.
         let environment = unsafe { copied(env) }?;
         if fd < 0 {
@@ -144,7 +144,7 @@ pub unsafe extern "C" fn mdb_env_copyfd2(
 
 unsafe fn copied<'a>(env: *mut MDB_env) -> Outcome<&'a Environment> {
     // SAFETY: the caller's promise.
-    let open = unsafe { reference(env) }?.open()?;
+    let open = unsafe { behind(env) }?.open()?;
     Ok(&open.environment)
 }
 

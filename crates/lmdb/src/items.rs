@@ -7,8 +7,9 @@ use fulgurite::{DatabaseFlags, Error, Put, PutFlags, Room, Snapshot};
 
 use crate::codes::Code;
 use crate::compare::lend;
-use crate::edge::{code_of, exclusive, octets, octets_of, point, reference};
-use crate::txn::{Kind, MDB_txn};
+use crate::edge::{behind, behind_mut, code_of, octets, octets_of, point, reference};
+use crate::transaction::reading;
+use crate::txn::MDB_txn;
 use crate::types::{
     MDB_APPEND, MDB_APPENDDUP, MDB_CURRENT, MDB_NODUPDATA, MDB_NOOVERWRITE, MDB_RESERVE, MDB_dbi,
     MDB_val,
@@ -32,10 +33,10 @@ pub unsafe extern "C" fn mdb_get(
     key: *mut MDB_val,
     data: *mut MDB_val,
 ) -> c_int {
-    code_of(|| {
+    code_of(txn, || {
         // SAFETY: the caller's promise.
-        let txn = unsafe { reference(txn) }?;
-        let _lent = lend(txn.open, key, ptr::null());
+        let txn = unsafe { behind(txn) }?;
+        let given = key;
         // SAFETY: as above.
         let key = unsafe { octets(key) }?;
         if data.is_null() {
@@ -46,10 +47,8 @@ pub unsafe extern "C" fn mdb_get(
         if key.is_empty() {
             return Err(Code::BAD_LENGTH);
         }
-        let found = match &txn.kind {
-            Kind::Read(read) => read.get(database, key),
-            Kind::Write(writer) => writer.get().get(database, key),
-        };
+        let _lent = lend(txn.open, &txn.state, given, ptr::null());
+        let found = reading!(txn, txn => txn.get(database, key));
         let value = found?.ok_or(Code::NOT_FOUND)?;
         // SAFETY: as above.
         unsafe { point(data, value) };
@@ -77,10 +76,10 @@ pub unsafe extern "C" fn mdb_put(
     data: *mut MDB_val,
     flags: c_uint,
 ) -> c_int {
-    code_of(|| {
+    code_of(txn, || {
         // SAFETY: the caller's promise.
-        let txn = unsafe { exclusive(txn) }?;
-        let _lent = lend(txn.open, key, data);
+        let txn = unsafe { behind_mut(txn) }?;
+        let given = key;
         // SAFETY: as above.
         let key = unsafe { octets(key) }?;
         // SAFETY: as above.
@@ -89,7 +88,7 @@ pub unsafe extern "C" fn mdb_put(
         if flags & !PUT_FLAGS != 0 {
             return Err(Code::INVALID_ARGUMENT);
         }
-        let writer = txn.writer()?;
+        let (writer, _lent) = txn.lent_writer(given, data)?;
         let put = put_flags(flags);
         let exists = if flags & MDB_RESERVE != 0 {
             match writer.reserve_with(database, key, value.mv_size, put)? {
@@ -130,14 +129,14 @@ pub unsafe extern "C" fn mdb_del(
     key: *mut MDB_val,
     data: *mut MDB_val,
 ) -> c_int {
-    code_of(|| {
+    code_of(txn, || {
         // SAFETY: the caller's promise.
-        let txn = unsafe { exclusive(txn) }?;
-        let _lent = lend(txn.open, key, data);
+        let txn = unsafe { behind_mut(txn) }?;
+        let given = key;
         // SAFETY: as above.
         let key = unsafe { octets(key) }?;
         let database = txn.user_database(dbi)?;
-        let writer = txn.writer()?;
+        let (writer, _lent) = txn.lent_writer(given, data)?;
         if key.is_empty() {
             return Err(Code::BAD_LENGTH);
         }

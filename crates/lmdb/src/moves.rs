@@ -1,14 +1,15 @@
 //! Moving a cursor, and what of the caller's key and data is set by each of the operations.
 
 use std::ffi::c_int;
+use std::ptr;
 
 use fulgurite::{DatabaseFlags, Error, Move, PlacedCursor, Record, Snapshot, Stride, WriteCursor};
 
 use crate::codes::{Code, Outcome};
 use crate::compare::lend;
 use crate::cursor::{At, MDB_cursor};
-use crate::edge::{code_of, exclusive, octets, point, store};
-use crate::txn::{Kind, MDB_txn};
+use crate::edge::{behind_mut, code_of, octets, point, store};
+use crate::transaction::{Kind, State, Txn};
 use crate::types::{
     MDB_FIRST, MDB_FIRST_DUP, MDB_GET_BOTH, MDB_GET_BOTH_RANGE, MDB_GET_CURRENT, MDB_GET_MULTIPLE,
     MDB_LAST, MDB_LAST_DUP, MDB_NEXT, MDB_NEXT_DUP, MDB_NEXT_MULTIPLE, MDB_NEXT_NODUP, MDB_PREV,
@@ -51,16 +52,22 @@ unsafe fn stride(
     data: *mut MDB_val,
     op: MDB_cursor_op,
 ) -> Option<()> {
-    let stride = match op {
-        MDB_NEXT | MDB_PREV | MDB_NEXT_DUP | MDB_PREV_DUP => Stride {
-            forwards: op == MDB_NEXT || op == MDB_NEXT_DUP,
-            within_key: op == MDB_NEXT_DUP || op == MDB_PREV_DUP,
-        },
-        _ => return None,
+    // Of a step's number one bit says which way, and one among what.
+    const BACK: MDB_cursor_op = MDB_PREV ^ MDB_NEXT;
+    const DUP: MDB_cursor_op = MDB_NEXT_DUP ^ MDB_NEXT;
+    if op & !(BACK | DUP) != MDB_NEXT {
+        return None;
+    }
+    let stride = Stride {
+        forwards: op & BACK == 0,
+        within_key: op & DUP != 0,
     };
     // SAFETY: the caller's promise.
-    let cursor = unsafe { exclusive(cursor) }.ok()?;
+    let cursor = unsafe { behind_mut(cursor) }.ok()?;
     let txn = cursor.txn().ok()?;
+    if txn.state() != State::Active {
+        return None;
+    }
     let (At::Read(place), Kind::Read(read)) = (&mut cursor.at, &txn.kind) else {
         return None;
     };
@@ -79,11 +86,12 @@ unsafe fn get_by_any_move(
     data: *mut MDB_val,
     op: MDB_cursor_op,
 ) -> c_int {
-    code_of(|| {
+    code_of(cursor, || {
         // SAFETY: the caller's promise.
-        let cursor = unsafe { exclusive(cursor) }?;
+        let cursor = unsafe { behind_mut(cursor) }?;
         let txn = cursor.txn()?;
         txn.check_free()?;
+        let _lent = lend(txn.open, &txn.state, key, data);
         match (&mut cursor.at, &mut txn.kind) {
             (At::Read(place), Kind::Read(read)) if is_step(op) => {
                 let (found_key, found_data) =
@@ -95,7 +103,6 @@ unsafe fn get_by_any_move(
                 Ok(())
             }
             (At::Read(place), Kind::Read(read)) => {
-                let _lent = lend(txn.open, key, data);
                 let mut mover = match read.at_place(place) {
                     Ok(mover) => mover,
                     // Of a reset transaction.
@@ -105,7 +112,6 @@ unsafe fn get_by_any_move(
                 unsafe { get(&mut mover, key, data, op) }
             }
             (At::Write(id), Kind::Write(writer)) => {
-                let _lent = lend(txn.open, key, data);
                 let mut mover = writer.get_mut().at(*id)?;
                 // SAFETY: the caller's promise.
                 unsafe { get(&mut mover, key, data, op) }
@@ -138,18 +144,19 @@ const fn step_of(op: MDB_cursor_op) -> Move<'static> {
 /// The caller's promise.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mdb_cursor_count(cursor: *mut MDB_cursor, count: *mut usize) -> c_int {
-    code_of(|| {
+    code_of(cursor, || {
         // SAFETY: the caller's promise.
-        let cursor = unsafe { exclusive(cursor) }?;
+        let cursor = unsafe { behind_mut(cursor) }?;
         if count.is_null() {
             return Err(Code::INVALID_ARGUMENT);
         }
         let database = cursor.database;
-        let txn: &mut MDB_txn = cursor.txn()?;
+        let txn: &mut Txn = cursor.txn()?;
         if !txn.flags(database)?.has(DatabaseFlags::DUP_SORT) {
             return Err(Code::INCOMPATIBLE);
         }
         txn.check_free()?;
+        let _lent = lend(txn.open, &txn.state, ptr::null(), ptr::null());
         let counted = match (&mut cursor.at, &mut txn.kind) {
             (At::Read(place), Kind::Read(read)) => read.at_place(place)?.count()?,
             (At::Write(id), Kind::Write(writer)) => writer.get_mut().at(*id)?.count()?,

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, CString, c_int, c_void};
 
 use crate::codes::Outcome;
-use crate::edge::{code_of, reference, store, value_of};
+use crate::edge::{behind, code_of, store, value_of};
 use crate::env::MDB_env;
 use crate::types::MDB_msg_func;
 
@@ -18,9 +18,9 @@ pub unsafe extern "C" fn mdb_reader_list(
     func: Option<MDB_msg_func>,
     ctx: *mut c_void,
 ) -> c_int {
-    value_of(-1, || {
+    value_of(env, -1, || {
         // SAFETY: the caller's promise.
-        let open = unsafe { reference(env) }?.open()?;
+        let open = unsafe { behind(env) }?.open()?;
         let Some(func) = func else { return Ok(-1) };
         // SAFETY: the caller's promise.
         let tell = |line: &CStr| unsafe { func(line.as_ptr(), ctx) };
@@ -53,9 +53,9 @@ pub unsafe extern "C" fn mdb_reader_list(
 /// The caller's promise.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mdb_reader_check(env: *mut MDB_env, dead: *mut c_int) -> c_int {
-    code_of(|| -> Outcome {
+    code_of(env, || -> Outcome {
         // SAFETY: the caller's promise.
-        let env = unsafe { reference(env) }?;
+        let env = unsafe { behind(env) }?;
         let cleared = match env.opened.get() {
             Some(open) => open.environment.clear_stale_readers()?,
             None => 0,

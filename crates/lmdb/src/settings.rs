@@ -7,7 +7,7 @@ use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
 use crate::codes::{Code, Outcome};
-use crate::edge::{code_of, reference, store, value_of};
+use crate::edge::{behind, code_of, store, value_of};
 use crate::env::{CHANGEABLE, MDB_env, Open, Settings, durability};
 use crate::types::{MDB_MAPASYNC, MDB_assert_func, MDB_dbi, mdb_filehandle_t};
 
@@ -26,9 +26,9 @@ pub unsafe extern "C" fn mdb_env_set_flags(
     flags: c_uint,
     onoff: c_int,
 ) -> c_int {
-    code_of(|| {
+    code_of(env, || {
         // SAFETY: the caller's promise.
-        let env = unsafe { reference(env) }?;
+        let env = unsafe { behind(env) }?;
         if flags & !CHANGEABLE != 0 {
             return Err(Code::INVALID_ARGUMENT);
         }
@@ -58,9 +58,9 @@ pub unsafe extern "C" fn mdb_env_set_flags(
 /// The caller's promise.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mdb_env_get_flags(env: *mut MDB_env, flags: *mut c_uint) -> c_int {
-    code_of(|| {
+    code_of(env, || {
         // SAFETY: the caller's promise.
-        let env = unsafe { reference(env) }?;
+        let env = unsafe { behind(env) }?;
         let now = match env.opened.get() {
             Some(open) => open.flags.load(Ordering::Relaxed),
             None => env.settings().flags,
@@ -76,9 +76,9 @@ pub unsafe extern "C" fn mdb_env_get_flags(env: *mut MDB_env, flags: *mut c_uint
 /// The caller's promise.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mdb_env_get_path(env: *mut MDB_env, path: *mut *const c_char) -> c_int {
-    code_of(|| {
+    code_of(env, || {
         // SAFETY: the caller's promise.
-        let env = unsafe { reference(env) }?;
+        let env = unsafe { behind(env) }?;
         let text = env
             .opened
             .get()
@@ -94,9 +94,9 @@ pub unsafe extern "C" fn mdb_env_get_path(env: *mut MDB_env, path: *mut *const c
 /// The caller's promise.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mdb_env_get_fd(env: *mut MDB_env, fd: *mut mdb_filehandle_t) -> c_int {
-    code_of(|| {
+    code_of(env, || {
         // SAFETY: the caller's promise.
-        let env = unsafe { reference(env) }?;
+        let env = unsafe { behind(env) }?;
         let descriptor = env
             .opened
             .get()
@@ -117,9 +117,9 @@ pub unsafe extern "C" fn mdb_env_get_fd(env: *mut MDB_env, fd: *mut mdb_filehand
 /// The caller's promise.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mdb_env_set_mapsize(env: *mut MDB_env, size: usize) -> c_int {
-    code_of(|| {
+    code_of(env, || {
         // SAFETY: the caller's promise.
-        let env = unsafe { reference(env) }?;
+        let env = unsafe { behind(env) }?;
         match env.opened.get() {
             Some(open) => open.environment.set_map_size(size as u64)?,
             None => env.settings().map_size = size,
@@ -136,7 +136,7 @@ pub unsafe extern "C" fn mdb_env_set_mapsize(env: *mut MDB_env, size: usize) -> 
 /// The caller's promise.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mdb_env_set_maxreaders(env: *mut MDB_env, readers: c_uint) -> c_int {
-    code_of(|| {
+    code_of(env, || {
         if readers == 0 {
             return Err(Code::INVALID_ARGUMENT);
         }
@@ -151,9 +151,9 @@ pub unsafe extern "C" fn mdb_env_set_maxreaders(env: *mut MDB_env, readers: c_ui
 /// The caller's promise.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mdb_env_get_maxreaders(env: *mut MDB_env, readers: *mut c_uint) -> c_int {
-    code_of(|| {
+    code_of(env, || {
         // SAFETY: the caller's promise.
-        let env = unsafe { reference(env) }?;
+        let env = unsafe { behind(env) }?;
         let slots = match env.opened.get() {
             Some(open) => slots(open)?,
             None => None,
@@ -173,7 +173,9 @@ pub unsafe extern "C" fn mdb_env_get_maxreaders(env: *mut MDB_env, readers: *mut
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mdb_env_set_maxdbs(env: *mut MDB_env, dbs: MDB_dbi) -> c_int {
     // SAFETY: the caller's promise.
-    code_of(|| unsafe { before_opening(env, |settings| settings.databases_max = dbs) })
+    code_of(env, || unsafe {
+        before_opening(env, |settings| settings.databases_max = dbs)
+    })
 }
 
 /// The longest key in octets: 511. Names, and values of MDB_DUPSORT databases, have the same limit.
@@ -191,9 +193,9 @@ pub unsafe extern "C" fn mdb_env_get_maxkeysize(_env: *mut MDB_env) -> c_int {
 /// The caller's promise.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mdb_env_set_userctx(env: *mut MDB_env, ctx: *mut c_void) -> c_int {
-    code_of(|| {
+    code_of(env, || {
         // SAFETY: the caller's promise.
-        let env = unsafe { reference(env) }?;
+        let env = unsafe { behind(env) }?;
         env.user_context.store(ctx, Ordering::Release);
         Ok(())
     })
@@ -205,15 +207,18 @@ pub unsafe extern "C" fn mdb_env_set_userctx(env: *mut MDB_env, ctx: *mut c_void
 /// The caller's promise.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mdb_env_get_userctx(env: *mut MDB_env) -> *mut c_void {
-    value_of(ptr::null_mut(), || {
+    value_of(env, ptr::null_mut(), || {
         // SAFETY: the caller's promise.
-        let env = unsafe { reference(env) }?;
+        let env = unsafe { behind(env) }?;
         Ok(env.user_context.load(Ordering::Acquire))
     })
 }
 
-/// Accepted for programs that call it: the library reports damaged files and its own faults by codes, and never ends
-/// the program.
+/// Sets a function to be told of faults of the library itself, in words, before they are answered with MDB_PANIC. NULL
+/// unsets it.
+///
+/// It is called in the thread that met the fault, after the call has let go of everything, and may do what it likes: end
+/// the program too, which the library itself never does. Damaged files and misuse are no such faults, they have codes.
 ///
 /// # Safety
 /// The caller's promise.
@@ -222,9 +227,9 @@ pub unsafe extern "C" fn mdb_env_set_assert(
     env: *mut MDB_env,
     func: Option<MDB_assert_func>,
 ) -> c_int {
-    code_of(|| {
+    code_of(env, || {
         // SAFETY: the caller's promise.
-        let env = unsafe { reference(env) }?;
+        let env = unsafe { behind(env) }?;
         *env.assert.lock().unwrap_or_else(PoisonError::into_inner) = func;
         Ok(())
     })
@@ -236,7 +241,7 @@ pub(crate) unsafe fn before_opening(
     change: impl FnOnce(&mut Settings),
 ) -> Outcome {
     // SAFETY: the caller's promise.
-    let env = unsafe { reference(env) }?;
+    let env = unsafe { behind(env) }?;
     if env.opened.get().is_some() {
         return Err(Code::INVALID_ARGUMENT);
     }

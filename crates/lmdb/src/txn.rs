@@ -1,192 +1,42 @@
 //! Transactions: the engine's, behind handles that C may use in any order.
 //!
 //! A family of nested transactions shares the one write transaction of the engine, which undoes level by level; each
-//! handle knows its parent and its child, and only the youngest may be used.
+//! knows its parent and its child, and only the youngest may be used.
 
-use std::cell::{Cell, RefCell};
 use std::ffi::{c_int, c_uint};
 use std::ptr::{self, NonNull};
 
-use fulgurite::{CustomOrder, Database, DatabaseFlags, Environment, ReadTxn, Snapshot, WriteTxn};
-
 use crate::codes::{Code, Outcome};
-use crate::cursor::CursorList;
-use crate::edge::{code_of, exclusive, reference, store, value_of};
-use crate::env::{MDB_env, Open};
-use crate::handles::{FREE_LIST, Private};
-use crate::types::{MDB_RDONLY, MDB_WRITEMAP, MDB_dbi};
+use crate::edge::{behind, behind_mut, code_of, store, value_of};
+use crate::ending::{abort, commit};
+use crate::env::{ENVS, Env, MDB_env, Open};
+use crate::slab::{Handle, Kept, Slab};
+use crate::transaction::{Kind, State, Txn, Writer, handle_of, reading};
+use crate::types::{MDB_RDONLY, MDB_WRITEMAP};
 
 /// A transaction.
 #[allow(non_camel_case_types, reason = "the name that C programs use")]
 #[derive(Debug)]
-pub struct MDB_txn {
-    pub(crate) kind: Kind,
-    state: Cell<State>,
-    /// The environment outlives its transactions, as the program has promised by using the interface.
-    pub(crate) open: &'static Open,
-    env: *mut MDB_env,
-    /// The time on the clock of the handles at which it began.
-    time: Cell<u64>,
-    /// The handles it opened.
-    pub(crate) private: RefCell<Vec<Private>>,
-    /// Flags of the main database that it asked for but cannot store.
-    pub(crate) main_flags: Cell<c_uint>,
-    parent: *mut MDB_txn,
-    child: *mut MDB_txn,
-    pub(crate) cursors: CursorList,
-}
+pub struct MDB_txn(());
 
-/// What the transaction may do.
-#[derive(Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "handles are boxed already, and readers are not to look twice"
-)]
-pub(crate) enum Kind {
-    Read(ReadTxn<'static>),
-    Write(Writer),
-}
+/// All transactions.
+pub(crate) static TXNS: Slab<Txn> = Slab::new();
 
-/// The engine's write transaction, shared by a family of nested ones; the eldest owns it.
-#[derive(Debug)]
-pub(crate) struct Writer(NonNull<WriteTxn<'static>>);
+impl Kept for Txn {
+    type Handle = MDB_txn;
+    const SLOT: usize = 1024;
+    const FIRST: usize = 4096;
+    const WAITING: usize = 1024;
+    const ENDED: Code = Code::BAD_TXN;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    Active,
-    /// A child is to be ended first.
-    HasChild,
-    /// Without a snapshot until renewed.
-    Reset,
-}
-
-impl Writer {
-    fn new(txn: WriteTxn<'static>) -> Writer {
-        Writer(NonNull::from(Box::leak(Box::new(txn))))
-    }
-
-    #[inline]
-    pub(crate) fn get(&self) -> &WriteTxn<'static> {
-        // SAFETY: the eldest of the family frees it last; one thread uses the family, one call at a time, and no
-        // reference outlives a call.
-        unsafe { self.0.as_ref() }
-    }
-
-    #[inline]
-    pub(crate) fn get_mut(&mut self) -> &mut WriteTxn<'static> {
-        // SAFETY: as above.
-        unsafe { self.0.as_mut() }
-    }
-
-    /// Takes the transaction out, to end it.
-    ///
-    /// # Safety
-    /// No handle of the family is used afterwards.
-    unsafe fn take(&mut self) -> WriteTxn<'static> {
-        // SAFETY: made by `new`, and taken once, as the caller promises.
-        *unsafe { Box::from_raw(self.0.as_ptr()) }
+    #[inline(always)]
+    fn slab() -> &'static Slab<Txn> {
+        &TXNS
     }
 }
 
-impl MDB_txn {
-    /// What a handle means here, the list of free pages included.
-    /// # Errors
-    /// EINVAL, BAD_DBI.
-    #[inline]
-    pub(crate) fn database(&self, dbi: MDB_dbi) -> Outcome<Database> {
-        if self.state.get() == State::Reset {
-            return Err(Code::INVALID_ARGUMENT);
-        }
-        self.open
-            .handles
-            .database(dbi, self.time.get(), &self.private.borrow())
-    }
-
-    /// What a handle means here, if it is a database of the user's.
-    /// # Errors
-    /// EINVAL, BAD_DBI.
-    #[inline]
-    pub(crate) fn user_database(&self, dbi: MDB_dbi) -> Outcome<Database> {
-        if dbi == FREE_LIST {
-            return Err(Code::INVALID_ARGUMENT);
-        }
-        self.database(dbi)
-    }
-
-    /// Refuses use while a child lives, after a reset, and after an error that left a change incomplete.
-    #[inline]
-    pub(crate) fn check_free(&self) -> Outcome {
-        match (self.state.get(), &self.kind) {
-            (State::Active, Kind::Read(_)) => Ok(()),
-            (State::Active, Kind::Write(writer)) if !writer.get().is_failed() => Ok(()),
-            _ => Err(Code::BAD_TXN),
-        }
-    }
-
-    /// The engine's transaction, for changes.
-    /// # Errors
-    /// EACCES if it only reads; BAD_TXN as for [`Self::check_free`].
-    #[inline]
-    pub(crate) fn writer(&mut self) -> Outcome<&mut WriteTxn<'static>> {
-        let free = self.check_free();
-        match &mut self.kind {
-            Kind::Read(_) => Err(Code::NO_ACCESS),
-            Kind::Write(writer) => free.map(|()| writer.get_mut()),
-        }
-    }
-
-    /// The flags of a database, as they are stored; also known when the transaction has failed.
-    pub(crate) fn flags(&self, database: Database) -> Outcome<DatabaseFlags> {
-        let stored = match &self.kind {
-            Kind::Read(read) => read.flags(database),
-            Kind::Write(writer) => writer.get().flags(database),
-        };
-        Ok(stored?)
-    }
-
-    pub(crate) const fn is_read(&self) -> bool {
-        matches!(self.kind, Kind::Read(_))
-    }
-
-    pub(crate) fn time(&self) -> u64 {
-        self.time.get()
-    }
-
-    /// Notes that a handle was closed by this transaction, which is to see it.
-    pub(crate) fn closed_at(&self, time: u64) {
-        self.time.set(time);
-    }
-
-    /// Sets the program's own order of keys.
-    pub(crate) fn set_key_order(&mut self, database: Database, order: Option<CustomOrder>) {
-        match &mut self.kind {
-            Kind::Read(read) => read.set_key_order(database, order),
-            Kind::Write(writer) => writer.get_mut().set_key_order(database, order),
-        }
-    }
-
-    /// Sets the program's own order of values.
-    pub(crate) fn set_value_order(&mut self, database: Database, order: Option<CustomOrder>) {
-        match &mut self.kind {
-            Kind::Read(read) => read.set_value_order(database, order),
-            Kind::Write(writer) => writer.get_mut().set_value_order(database, order),
-        }
-    }
-
-    fn boxed(env: *mut MDB_env, open: &'static Open, kind: Kind) -> Box<MDB_txn> {
-        Box::new(MDB_txn {
-            kind,
-            state: Cell::new(State::Active),
-            open,
-            env,
-            time: Cell::new(open.handles.now()),
-            private: RefCell::default(),
-            main_flags: Cell::new(0),
-            parent: ptr::null_mut(),
-            child: ptr::null_mut(),
-            cursors: CursorList::default(),
-        })
-    }
+impl Handle for MDB_txn {
+    type Behind = Txn;
 }
 
 /// Begins a transaction: to read with MDB_RDONLY among flags, else to write. Other flags are ignored.
@@ -195,9 +45,13 @@ impl MDB_txn {
 /// it, whose changes become the parent's by its commit; the parent cannot be used meanwhile. Unless the environment has
 /// MDB_NOTLS, a thread has one read transaction at a time.
 ///
-/// MDB_BAD_RSLOT: the thread has a read transaction. MDB_BAD_TXN: the parent has failed or has a child, or the thread
-/// has a write transaction. MDB_READERS_FULL. MDB_MAP_RESIZED: see mdb_env_set_mapsize. EACCES: to write in a
-/// read-only environment. MDB_PANIC: the environment must be closed. EINVAL: NULL, not open, or the parent only reads.
+/// A write transaction belongs to the thread that began it, unless the environment has MDB_NOLOCK: for any other it is
+/// MDB_BAD_TXN. A read transaction may be used by any thread, by one at a time.
+///
+/// MDB_BAD_RSLOT: the thread has a read transaction. MDB_BAD_TXN: the parent has failed, has ended or has a child, or the
+/// thread has a write transaction. MDB_READERS_FULL. MDB_MAP_RESIZED: see mdb_env_set_mapsize. EACCES: to write in a
+/// read-only environment. MDB_PANIC: the environment must be closed, or was opened before a fork. EINVAL: NULL, not open,
+/// or the parent only reads or is of another environment.
 ///
 /// # Safety
 /// The caller's promise.
@@ -208,86 +62,89 @@ pub unsafe extern "C" fn mdb_txn_begin(
     flags: c_uint,
     txn: *mut *mut MDB_txn,
 ) -> c_int {
-    code_of(|| {
+    code_of(env, || {
         if txn.is_null() {
             return Err(Code::INVALID_ARGUMENT);
         }
-        // SAFETY: the caller's promise; an environment outlives its transactions, so that the reference may as well
-        // live for ever.
-        let open: &'static Open = unsafe { reference::<'static, _>(env) }?.open()?;
-        let begun = if parent.is_null() {
-            let environment: &'static Environment = &open.environment;
-            if flags & MDB_RDONLY != 0 {
-                Box::into_raw(begin_read(env, open)?)
-            } else {
-                let kind = Kind::Write(Writer::new(environment.write()?));
-                Box::into_raw(MDB_txn::boxed(env, open, kind))
-            }
-        } else {
+        let env = ENVS.find(env)?;
+        // SAFETY: an environment outlives its transactions, so that the reference may as well live for ever.
+        let open: &'static Open = unsafe { env.as_ref() }.open()?;
+        let begun = if !parent.is_null() {
             // SAFETY: the caller's promise.
-            unsafe { begin_child(parent, flags) }?
+            handle_of(unsafe { begin_child(env, parent, flags) }?)
+        } else if flags & MDB_RDONLY != 0 {
+            begin_read(env, open)?
+        } else {
+            let mut writer = Writer::new(open.environment.write()?);
+            let begun = insert(env, || Txn::eldest(env, open, Kind::Write(writer)));
+            // SAFETY: without a handle nobody uses it.
+            handle_of(begun.inspect_err(|_| drop(unsafe { writer.take() }))?)
         };
         // SAFETY: not null; the caller's promise.
         unsafe { store(txn, begun) }
     })
 }
 
-/// The environment of a transaction; NULL for NULL.
+/// The environment of a transaction; NULL for NULL, and for what has ended.
 ///
 /// # Safety
 /// The caller's promise.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mdb_txn_env(txn: *mut MDB_txn) -> *mut MDB_env {
-    // SAFETY: the caller's promise.
-    value_of(ptr::null_mut(), || Ok(unsafe { reference(txn) }?.env))
+    value_of(txn, ptr::null_mut(), || {
+        // SAFETY: the caller's promise.
+        Ok(Slab::handle(unsafe { behind(txn) }?.env))
+    })
 }
 
-/// The id of a transaction: of the commit that a reader sees, or that a writer will make. 0 for NULL.
+/// The id of a transaction: of the commit that a reader sees, or that a writer will make. 0 for NULL, and for what has
+/// ended.
 ///
 /// # Safety
 /// The caller's promise.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mdb_txn_id(txn: *mut MDB_txn) -> usize {
-    value_of(0, || {
+    value_of(txn, 0, || {
         // SAFETY: the caller's promise.
-        let id = match &unsafe { reference(txn) }?.kind {
-            Kind::Read(read) => read.id(),
-            Kind::Write(writer) => writer.get().id(),
-        };
-        Ok(id.0 as usize)
+        let txn = unsafe { behind(txn) }?;
+        Ok(reading!(txn, txn => txn.id()).0 as usize)
     })
 }
 
-/// Commits a transaction and frees the handle, whatever the result. A child that lives is committed first.
+/// Commits a transaction and ends the handle, whatever the result. A child that lives is committed first.
 ///
 /// The cursors of a write transaction are closed; those of a read transaction are to be closed or renewed by the
-/// program. MDB_BAD_TXN: the transaction had failed, and was aborted. EINVAL for NULL. ENOSPC, EIO, MDB_MAP_FULL:
-/// nothing was committed.
+/// program. ENOSPC, EIO, MDB_MAP_FULL: nothing was committed. MDB_BAD_TXN: the transaction had failed, and was aborted; or
+/// it has ended before. EINVAL: no transaction.
+///
+/// MDB_BAD_TXN is also the answer to the wrong thread (see mdb_txn_begin), and to a comparison function that a call within
+/// the transaction asks: it lives on then, with all its changes. MDB_PANIC in a forked child: it is the parent's.
 ///
 /// # Safety
-/// The caller's promise; the handle is not used any more.
+/// The caller's promise.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mdb_txn_commit(txn: *mut MDB_txn) -> c_int {
-    code_of(|| {
-        if txn.is_null() {
-            return Err(Code::INVALID_ARGUMENT);
-        }
-        // SAFETY: the caller's promise.
+    code_of(txn, || {
+        let txn = TXNS.find(txn)?;
+        // SAFETY: it has a handle; the caller's promise.
         unsafe { commit(txn) }
     })
 }
 
-/// Ends a transaction without a trace, and frees the handle; its children first. NULL is fine.
+/// Ends a transaction without a trace; its children first. NULL is fine, and what has ended.
+///
+/// Without effect where mdb_txn_commit would answer that the transaction lives on. But once the thread of a write
+/// transaction has ended, any thread may abort it; the environment can then be written again, unless somebody tried
+/// before: he was told MDB_PANIC, and so are all after him.
 ///
 /// # Safety
 /// As [`mdb_txn_commit`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mdb_txn_abort(txn: *mut MDB_txn) {
-    value_of((), || {
-        if !txn.is_null() {
-            // SAFETY: the caller's promise.
-            unsafe { abort(txn) };
-        }
+    value_of(txn, (), || {
+        let txn = TXNS.find(txn)?;
+        // SAFETY: it has a handle; the caller's promise.
+        unsafe { abort(txn) };
         Ok(())
     });
 }
@@ -298,18 +155,17 @@ pub unsafe extern "C" fn mdb_txn_abort(txn: *mut MDB_txn) {
 /// The caller's promise.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mdb_txn_reset(txn: *mut MDB_txn) {
-    value_of((), || {
+    let caller = txn;
+    value_of(caller, (), || {
         // SAFETY: the caller's promise.
-        let txn = unsafe { exclusive(txn) }?;
-        if let Kind::Read(read) = &mut txn.kind
-            && txn.state.get() == State::Active
+        let txn = unsafe { behind_mut(txn) }?;
+        if txn.state() == State::Active
+            && let Kind::Read(read) = &mut txn.kind
         {
             txn.cursors.park_places(read);
             read.reset();
-            txn.state.set(State::Reset);
-            let private = txn.private.get_mut();
-            txn.open.handles.release(private);
-            private.clear();
+            txn.set_state(State::Reset);
+            txn.open.handles.release(&txn.view);
         }
         Ok(())
     });
@@ -323,179 +179,77 @@ pub unsafe extern "C" fn mdb_txn_reset(txn: *mut MDB_txn) {
 /// The caller's promise.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn mdb_txn_renew(txn: *mut MDB_txn) -> c_int {
-    code_of(|| {
+    let caller = txn;
+    code_of(caller, || {
         // SAFETY: the caller's promise.
-        let txn = unsafe { exclusive(txn) }?;
-        let State::Reset = txn.state.get() else {
-            return Err(Code::INVALID_ARGUMENT);
-        };
-        if let Kind::Read(read) = &mut txn.kind {
-            read.renew()?;
+        let txn = unsafe { behind_mut(txn) }?;
+        match (txn.state(), &mut txn.kind) {
+            (State::Reset, Kind::Read(read)) => read.renew()?,
+            (State::Orphaned, _) => return Err(Code::BAD_TXN),
+            _ => return Err(Code::INVALID_ARGUMENT),
         }
         txn.begin_again();
         Ok(())
     })
 }
 
+#[inline]
+fn insert(env: NonNull<Env>, txn: impl FnOnce() -> Txn) -> Outcome<NonNull<Txn>> {
+    // SAFETY: the environment of a transaction that begins is open.
+    let owner = unsafe { env.as_ref() }.number;
+    TXNS.insert(owner, txn)
+}
+
 /// Begins a read transaction, in one that has ended if there is one.
-fn begin_read(env: *mut MDB_env, open: &'static Open) -> Outcome<Box<MDB_txn>> {
-    let Some(mut txn) = open.spare_readers.take() else {
-        let kind = Kind::Read(open.environment.read()?);
-        return Ok(MDB_txn::boxed(env, open, kind));
+fn begin_read(env: NonNull<Env>, open: &'static Open) -> Outcome<*mut MDB_txn> {
+    let Some(mut kept) = open.spare_readers.take() else {
+        let read = Kind::Read(open.environment.read()?);
+        return insert(env, || Txn::eldest(env, open, read)).map(handle_of);
     };
-    if let Kind::Read(read) = &mut txn.kind {
-        read.renew()?;
+    // SAFETY: it was kept for whoever takes it out.
+    let txn = unsafe { kept.as_mut() };
+    if let Kind::Read(read) = &mut txn.kind
+        && let Err(error) = read.renew()
+    {
+        // SAFETY: as above.
+        unsafe { TXNS.remove(kept) };
+        return Err(error.into());
     }
     txn.begin_again();
-    Ok(txn)
+    match Slab::revive(kept) {
+        Some(handle) => Ok(handle),
+        // SAFETY: as above.
+        None => insert(env, || unsafe { TXNS.take(kept) }).map(handle_of),
+    }
 }
 
 /// Begins a transaction within another.
-unsafe fn begin_child(parent: *mut MDB_txn, flags: c_uint) -> Outcome<*mut MDB_txn> {
+unsafe fn begin_child(
+    env: NonNull<Env>,
+    parent: *mut MDB_txn,
+    flags: c_uint,
+) -> Outcome<NonNull<Txn>> {
+    let mut parent = TXNS.find(parent)?;
     // SAFETY: the caller's promise.
-    let elder = unsafe { exclusive(parent) }?;
-    let writer = match &mut elder.kind {
-        Kind::Read(_) => return Err(Code::INVALID_ARGUMENT),
-        Kind::Write(writer) => writer,
-    };
-    let fits = elder.state.get() == State::Active
+    let elder = unsafe { parent.as_mut() };
+    if elder.is_read() || elder.env != env {
+        return Err(Code::INVALID_ARGUMENT);
+    }
+    let fits = elder.state() == State::Active
+        && elder.is_of_this_thread()
         && flags & MDB_RDONLY == 0
         && !elder.open.has(MDB_WRITEMAP);
+    let Kind::Write(writer) = &mut elder.kind else {
+        return Err(Code::INVALID_ARGUMENT);
+    };
     if !fits {
         return Err(Code::BAD_TXN);
     }
     writer.get_mut().begin_nested()?;
-    let mut child = MDB_txn::boxed(elder.env, elder.open, Kind::Write(Writer(writer.0)));
-    child.time.set(elder.time.get());
-    child
-        .private
-        .get_mut()
-        .extend_from_slice(elder.private.get_mut());
-    child.parent = parent;
-    let child = Box::into_raw(child);
-    elder.child = child;
-    elder.state.set(State::HasChild);
+    let (open, kind, view) = (elder.open, Kind::Write(*writer), elder.view.clone());
+    let child = insert(env, || Txn::new(env, open, kind, view, Some(parent)));
+    let child = child.inspect_err(|_| writer.get_mut().abort_nested())?;
+    elder.child = Some(child);
+    elder.set_state(State::HasChild);
     Ok(child)
-}
-
-unsafe fn commit(txn: *mut MDB_txn) -> Outcome {
-    // SAFETY: the caller's promise.
-    let child = unsafe { exclusive(txn) }?.child;
-    if !child.is_null() {
-        // SAFETY: a handle clears itself from its parent when it is freed, so this one was not.
-        if let Err(code) = unsafe { commit(child) } {
-            // SAFETY: as the caller promises of this handle.
-            unsafe { abort(txn) };
-            return Err(code);
-        }
-    }
-    // SAFETY: the caller's promise: made by `mdb_txn_begin` and not used any more.
-    let mut txn = unsafe { Box::from_raw(txn) };
-    // SAFETY: as above, so nobody uses its cursors any more.
-    unsafe { txn.end_cursors() };
-    let private = txn.private.take();
-    let result = match &mut txn.kind {
-        Kind::Read(_) => Ok(()),
-        // SAFETY: a parent outlives its child, and nobody else uses it now.
-        Kind::Write(writer) => match unsafe { txn.parent.as_mut() } {
-            Some(parent) => {
-                let result = writer.get_mut().commit_nested();
-                if result.is_err() {
-                    // A child that cannot be committed takes its parent along.
-                    writer.get_mut().mark_failed();
-                }
-                parent.child_ended(&txn, result.is_ok().then_some(&private));
-                if result.is_err() {
-                    parent.forget(&private);
-                }
-                return result.map_err(Code::from);
-            }
-            // SAFETY: the whole family has ended.
-            None => unsafe { writer.take() }.commit(),
-        },
-    };
-    match result {
-        Ok(()) => txn.open.handles.publish(&private),
-        Err(_) => txn.open.handles.release(&private),
-    }
-    txn.keep_if_reader();
-    result.map_err(Code::from)
-}
-
-unsafe fn abort(txn: *mut MDB_txn) {
-    // SAFETY: the caller's promise.
-    let mut txn = unsafe { Box::from_raw(txn) };
-    if !txn.child.is_null() {
-        // SAFETY: a handle clears itself from its parent when it is freed, so this one was not.
-        unsafe { abort(txn.child) };
-    }
-    // SAFETY: as the caller promises of the transaction.
-    unsafe { txn.end_cursors() };
-    let private = txn.private.take();
-    if let Kind::Write(writer) = &mut txn.kind {
-        // SAFETY: a parent outlives its child, and nobody else uses it now.
-        if let Some(parent) = unsafe { txn.parent.as_mut() } {
-            writer.get_mut().abort_nested();
-            parent.child_ended(&txn, None);
-            parent.forget(&private);
-            return;
-        }
-        // SAFETY: the whole family has ended.
-        drop(unsafe { writer.take() });
-    }
-    txn.open.handles.release(&private);
-    txn.keep_if_reader();
-}
-
-impl MDB_txn {
-    /// Makes a reader what it was when it began first.
-    fn begin_again(&self) {
-        self.time.set(self.open.handles.now());
-        self.main_flags.set(0);
-        self.state.set(State::Active);
-    }
-
-    /// Keeps a reader that has ended for the next.
-    fn keep_if_reader(mut self: Box<MDB_txn>) {
-        if let Kind::Read(read) = &mut self.kind {
-            read.release();
-            self.open.spare_readers.keep(self);
-        }
-    }
-
-    /// Takes over what a child leaves: the handles it opened, if it was committed.
-    fn child_ended(&mut self, child: &MDB_txn, private: Option<&Vec<Private>>) {
-        self.child = ptr::null_mut();
-        self.state.set(State::Active);
-        self.time.set(child.time.get());
-        if let Some(private) = private {
-            self.private.get_mut().clone_from(private);
-        }
-    }
-
-    /// Takes back the handles that an aborted child opened.
-    fn forget(&mut self, private: &[Private]) {
-        let own = self.private.get_mut();
-        let opened: Vec<Private> = private
-            .iter()
-            .filter(|one| !own.contains(one))
-            .copied()
-            .collect();
-        self.open.handles.release(&opened);
-    }
-
-    /// Ends the cursors with the transaction: those of a writer are freed, those of a reader wait to be renewed.
-    unsafe fn end_cursors(&mut self) {
-        if self.is_read() {
-            self.cursors.orphan_all();
-            return;
-        }
-        while let Some(id) = self.cursors.free_first() {
-            if let Kind::Write(writer) = &mut self.kind
-                && !self.parent.is_null()
-            {
-                writer.get_mut().close_cursor(id);
-            }
-        }
-    }
 }

@@ -70,7 +70,8 @@ pub struct MDB_envinfo {
 
 /// Orders two keys, or two values of one key: negative, zero or positive.
 ///
-/// It must not call into the library, and must always give the same answer for the same octets.
+/// It must always give the same answer for the same octets. While it is asked, the transaction that asks is busy: for it,
+/// its parents, and its cursors every call is MDB_BAD_TXN or without effect.
 #[allow(non_camel_case_types, reason = "the name that C programs use")]
 pub type MDB_cmp_func = unsafe extern "C" fn(a: *const MDB_val, b: *const MDB_val) -> c_int;
 
