@@ -60,7 +60,8 @@
 //! | [`Environment::copy_to_path`], [`Environment::copy_to`] | `mdb_env_copy2`, `mdb_env_copyfd2` | while others write |
 //! | [`ReadTxn::reached_pages`] | - | for backups: what a snapshot consists of |
 //! | [`Environment::compact_step`] | - | a shorter file, while others read and write |
-//! | [`check::check_file`] | - | the whole file against every rule of its format |
+//! | [`check::check_environment`], [`check::check_file`] | - | the whole file against every rule of its format |
+//! | [`salvage::salvage`] | - | what a damaged file still holds, into a new one |
 //!
 //! Part of a change can be tried, and undone with all that it did:
 //!
@@ -130,6 +131,7 @@ mod multimap;
 mod order;
 mod range;
 mod reader;
+pub mod salvage;
 mod shrink;
 mod space;
 mod tree;

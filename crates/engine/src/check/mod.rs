@@ -38,6 +38,7 @@ mod source;
 pub(crate) mod tree;
 pub(crate) mod value;
 
+pub(crate) use online::Place;
 pub use online::{Access, Checked, check_environment};
 pub use options::CheckOptions;
 pub use report::{CheckError, DatabaseSummary, Fault, Finding, Previous, Report};

@@ -146,7 +146,7 @@ impl Place {
         let newest = |metas: &Metas| metas.by_age().0.map(|newest| newest.txnid);
         let (before, after) = (newest(&metas), newest(&read()?));
         // The pages of a snapshot are used again once two commits have followed it.
-        if before.is_some_and(|id| after.is_none_or(|after| after > id + 1)) {
+        if before.is_some_and(|id| after.is_none_or(|after| after > id.saturating_add(1))) {
             return Err(CheckError::Overtaken {
                 path: self.data.clone(),
             });

@@ -13,9 +13,11 @@ pub(crate) struct Pages<'s> {
 }
 
 /// Why a page could not be had.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum ReadFault {
+    #[error("it lies beyond the end of the file")]
     BeyondFile,
+    #[error("it cannot be read: {0}")]
     System(io::Error),
 }
 

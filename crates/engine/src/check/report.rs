@@ -88,7 +88,7 @@ pub enum CheckError {
 }
 
 impl CheckError {
-    pub(super) fn read(path: &Path) -> impl Fn(io::Error) -> CheckError {
+    pub(crate) fn read(path: &Path) -> impl Fn(io::Error) -> CheckError {
         move |source| CheckError::Read {
             path: path.to_owned(),
             source,

@@ -1,0 +1,271 @@
+//! The records of a leaf: values, runs, duplicates, named databases, and the pages of the free list.
+
+use fulgurite_format::{NodeFlags, PageFlags, TREE_RECORD_LEN, TreeRecord, V09, overflow_pages};
+
+use super::accept::Tree;
+use super::report::SalvageError;
+use super::sink::Received;
+use super::walk::Damage;
+use super::{Salvage, Stage};
+use crate::check::layout::{Entries, HEADER, Header, Item, u64_at};
+use crate::check::tree::Role;
+use crate::check::value::{SUB_DATABASE, named_record, sub_page_entries, sub_record};
+
+impl Salvage<'_, '_> {
+    /// Takes these entries of a leaf.
+    pub(super) fn leaf(
+        &mut self,
+        tree: &Tree,
+        pgno: u64,
+        entries: &Entries<'_>,
+        indexes: impl IntoIterator<Item = usize>,
+    ) -> Result<(), SalvageError> {
+        for item in indexes.into_iter().filter_map(|index| entries.get(index)) {
+            self.last_key.clear();
+            self.last_key.extend_from_slice(item.key);
+            match tree.role {
+                Role::Free => self.free_record(&item),
+                Role::Duplicates(_) => self.value(tree, item.key)?,
+                Role::Main | Role::Named if self.is_wanted(tree, item.key) => {
+                    self.item(tree, pgno, &item)?;
+                }
+                Role::Main | Role::Named => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn is_wanted(&self, tree: &Tree, key: &[u8]) -> bool {
+        self.filter
+            .as_ref()
+            .is_none_or(|filter| filter.admits(tree.order, key))
+    }
+
+    fn item(&mut self, tree: &Tree, pgno: u64, item: &Item<'_>) -> Result<(), SalvageError> {
+        if tree.role == Role::Main && self.stage != Stage::Previous {
+            self.main_entries += 1;
+        }
+        let done = match item.flags {
+            0 => {
+                self.record(tree, item.key, item.data)?;
+                Ok(())
+            }
+            NodeFlags::OVERFLOW => self.overflow(tree, item)?,
+            NodeFlags::SUB_TREE => self.named(tree, pgno, item)?,
+            NodeFlags::DUPLICATES => self.sub_page(tree, item)?,
+            SUB_DATABASE => self.sub_database(tree, pgno, item)?,
+            flags => Err(format!("node flags {flags:#06x}")),
+        };
+        if let Err(reason) = done
+            && self.stage != Stage::Previous
+        {
+            let name = self.sink.name(tree.database);
+            let before = self.holes.add_point(tree, name, pgno, item.key, reason);
+            self.holes.set_current(before);
+        }
+        Ok(())
+    }
+
+    fn overflow(
+        &mut self,
+        tree: &Tree,
+        item: &Item<'_>,
+    ) -> Result<Result<(), String>, SalvageError> {
+        let first = u64_at(item.data, 0).unwrap_or_default();
+        let value = match self.run(first, item.value_bytes as usize) {
+            Ok(value) => value,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        self.record(tree, item.key, &value)?;
+        Ok(Ok(()))
+    }
+
+    /// The value in the run that begins at a page.
+    pub(super) fn run(&mut self, first: u64, value_bytes: usize) -> Result<Vec<u8>, String> {
+        if !self.in_range(first) {
+            return Err(format!("its value is on page {first}, which there is not"));
+        }
+        let page_bytes = self.pages.page_bytes();
+        let at = first * page_bytes as u64;
+        let mut bytes = [0; HEADER];
+        let header = self
+            .pages
+            .read(at, &mut bytes)
+            .map_err(|fault| format!("its value, page {first}: {fault}"))
+            .map(Header::parse)?
+            .filter(|header| header.pgno == first && header.flags == PageFlags::OVERFLOW)
+            .ok_or_else(|| format!("its value is on page {first}, which holds something else"))?;
+        let run = u64::from(header.run_pages);
+        let end = first + run;
+        if run < overflow_pages::<V09>(value_bytes, page_bytes)
+            || end > self.last + 1
+            || !self.pages.holds(first, run)
+        {
+            return Err(format!(
+                "its value of {value_bytes} bytes has {run} pages from page {first} on"
+            ));
+        }
+        let is_previous = self.stage == Stage::Previous;
+        if !is_previous && (first..end).any(|pgno| self.claimed.has(pgno)) {
+            return Err(format!("its value on page {first} belongs elsewhere too"));
+        }
+        let mut value = vec![0; value_bytes];
+        let lent = self
+            .pages
+            .read(at + HEADER as u64, &mut value)
+            .map_err(|fault| format!("its value, page {first}: {fault}"))?;
+        debug_assert_eq!(lent.len(), value_bytes, "a source lends what is asked for");
+        for pgno in first..end {
+            self.take(pgno);
+        }
+        Ok(value)
+    }
+
+    fn named(
+        &mut self,
+        tree: &Tree,
+        pgno: u64,
+        item: &Item<'_>,
+    ) -> Result<Result<(), String>, SalvageError> {
+        let record = TreeRecord::read(item.data).filter(|_| item.data.len() == TREE_RECORD_LEN);
+        let Some(record) = record else {
+            return Ok(Err("its database record has another size".to_owned()));
+        };
+        if let Err(reason) = named_record(&record, &tree.record) {
+            return Ok(Err(reason));
+        }
+        if self.sink.find(item.key).is_some() {
+            return Ok(Ok(()));
+        }
+        let Some(database) = self.sink.named(item.key, &record)? else {
+            return Ok(Err(
+                "no database can have this name and these flags".to_owned()
+            ));
+        };
+        let judged = self.sink.judges_order_of(database);
+        let named = Tree::database(database, Role::Named, record, judged);
+        let damage = match self.stage {
+            Stage::Previous => Damage::Skip,
+            Stage::Newest | Stage::Orphans => Damage::Hole,
+        };
+        // All of it is wanted, whatever part of the main database is being filled.
+        let filter = self.filter.take();
+        let done = self.tree(&named, pgno, damage);
+        self.filter = filter;
+        done.map(Ok)
+    }
+
+    fn sub_page(
+        &mut self,
+        tree: &Tree,
+        item: &Item<'_>,
+    ) -> Result<Result<(), String>, SalvageError> {
+        let entries = match sub_page_entries(item.data, tree.flags) {
+            Ok(entries) => entries,
+            Err(reason) => return Ok(Err(format!("its sub-page: {reason}"))),
+        };
+        if let Err(reason) = entries.check_nodes(&mut self.tiling) {
+            return Ok(Err(format!("its sub-page: {reason}")));
+        }
+        let mut previous: Option<&[u8]> = None;
+        for value in entries.iter() {
+            let ascends =
+                previous.is_none_or(|previous| tree.duplicates_order.ascends(previous, value.key));
+            if !ascends || value.flags != 0 || !value.data.is_empty() {
+                return Ok(Err("its sub-page is out of order".to_owned()));
+            }
+            previous = Some(value.key);
+            self.record(tree, item.key, value.key)?;
+        }
+        Ok(Ok(()))
+    }
+
+    fn sub_database(
+        &mut self,
+        tree: &Tree,
+        pgno: u64,
+        item: &Item<'_>,
+    ) -> Result<Result<(), String>, SalvageError> {
+        let record = TreeRecord::read(item.data).filter(|_| item.data.len() == TREE_RECORD_LEN);
+        let Some(record) = record else {
+            return Ok(Err("the record of its values has another size".to_owned()));
+        };
+        if let Err(reason) = sub_record(&record, &tree.record) {
+            return Ok(Err(reason));
+        }
+        let damage = match self.stage {
+            Stage::Previous => Damage::Skip,
+            Stage::Newest | Stage::Orphans => Damage::Hole,
+        };
+        let values = tree.of_values(item.key, record);
+        self.tree(&values, pgno, damage).map(Ok)
+    }
+
+    /// One of the values of the key whose values `tree` holds.
+    fn value(&mut self, tree: &Tree, value: &[u8]) -> Result<(), SalvageError> {
+        match tree.key.clone() {
+            Some(key) => self.record(tree, &key, value),
+            None => Ok(()),
+        }
+    }
+
+    fn record(&mut self, tree: &Tree, key: &[u8], value: &[u8]) -> Result<(), SalvageError> {
+        if let Some(filter) = &self.filter
+            && !filter.admits_value(tree.duplicates_order, value)
+        {
+            return Ok(());
+        }
+        match self.sink.put(tree.database, self.stage, key, value)? {
+            Received::Stored => self.holes.count(self.stage),
+            Received::Known => {}
+            Received::Refused => {
+                self.totals.refused += 1;
+                let name = match self.sink.name(tree.database) {
+                    Some(name) => String::from_utf8_lossy(name).into_owned(),
+                    None => "main".to_owned(),
+                };
+                self.lost.refused(&name, key, value)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes the pages that a record of the free list names.
+    pub(super) fn free_record(&mut self, item: &Item<'_>) {
+        let value = match item.flags {
+            0 => item.data.to_vec(),
+            NodeFlags::OVERFLOW => {
+                let first = u64_at(item.data, 0).unwrap_or_default();
+                match self.run(first, item.value_bytes as usize) {
+                    Ok(value) => value,
+                    Err(_) => return,
+                }
+            }
+            _ => return,
+        };
+        let Some(pages) = free_pages(&value) else {
+            return;
+        };
+        for pgno in pages {
+            if self.in_range(pgno) && !self.claimed.has(pgno) {
+                self.free.add(pgno);
+            }
+        }
+        self.free_records += 1;
+    }
+}
+
+/// The pages that the value of a free-list record names, if it is one.
+pub(super) fn free_pages(value: &[u8]) -> Option<impl Iterator<Item = u64>> {
+    let (words, _) = value.as_chunks::<8>();
+    let words = words.iter().map(|word| u64::from_le_bytes(*word));
+    let count = words.clone().next()?;
+    let listed = words.clone().skip(1).take(usize::try_from(count).ok()?);
+    let mut above = u64::MAX;
+    let descends = listed.clone().all(|pgno| {
+        let descends = pgno < above && pgno > 1;
+        above = pgno;
+        descends
+    });
+    (descends && listed.clone().count() as u64 == count).then_some(listed)
+}

@@ -1,0 +1,300 @@
+//! Pages without an owner: in no tree, in no run, not free. Below a damaged branch they are its leaves, and their keys
+//! tell where they belong.
+
+use fulgurite_format::{DatabaseFlags, NodeFlags, PageFlags};
+
+use super::accept::{self, Bounds, Tree};
+use super::holes::Open;
+use super::leaf::free_pages;
+use super::report::SalvageError;
+use super::{Salvage, Stage};
+use crate::check::layout::{Entries, Header};
+use crate::check::tree::{KeyOrder, Role};
+
+/// A leaf that fits one hole.
+struct Candidate {
+    pgno: u64,
+    hole: usize,
+    first: Box<[u8]>,
+    last: Box<[u8]>,
+}
+
+/// Whose holes are being filled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Round {
+    /// The main database's: while it is not whole, there may be databases that nobody knows of.
+    Main,
+    Others,
+}
+
+impl Salvage<'_, '_> {
+    /// Gives leaves without an owner to the holes they fit, where there is no doubt.
+    pub(super) fn attribute_orphans(&mut self) -> Result<(), SalvageError> {
+        if !self.free_is_whole {
+            self.free_leaves();
+        }
+        if !self.free_is_whole {
+            self.totals.notes.push(
+                "a part of the free list is lost, so pages without an owner may be old versions: none was given to a \
+                 database"
+                    .to_owned(),
+            );
+            return Ok(());
+        }
+        self.stage = Stage::Orphans;
+        self.attribute(Round::Main)?;
+        if self.knows_all_databases() {
+            self.attribute(Round::Others)?;
+        }
+        Ok(())
+    }
+
+    /// Looks for lost leaves of the free list itself: nothing else looks like them.
+    fn free_leaves(&mut self) {
+        let txnid = self.txnid;
+        for pgno in self.orphans() {
+            let found = self.with_page(pgno, |salvage, bytes| {
+                let header = Header::parse(bytes).filter(|header| header.pgno == pgno)?;
+                let entries = whole_leaf(salvage, bytes, &header)?;
+                let is_free_list = entries.iter().all(|item| {
+                    let key = item.key.try_into().map(u64::from_le_bytes);
+                    let value =
+                        item.flags == NodeFlags::OVERFLOW || free_pages(item.data).is_some();
+                    key.is_ok_and(|key| key > 0 && key <= txnid) && value
+                });
+                is_free_list.then(|| {
+                    salvage.claim(pgno);
+                    for item in entries.iter() {
+                        salvage.free_record(&item);
+                    }
+                })
+            });
+            // What cannot be read is no leaf of the free list.
+            let _ = found;
+        }
+        self.free_is_whole = self.free_records == self.free_entries;
+    }
+
+    /// Whether every record of the main database was seen, and so every named database.
+    fn knows_all_databases(&self) -> bool {
+        !self.holes.in_main() || self.main_entries == self.main_recorded
+    }
+
+    fn attribute(&mut self, round: Round) -> Result<(), SalvageError> {
+        let wanted: Vec<usize> = self
+            .holes
+            .iter()
+            .filter(|(_, hole)| hole.lacks_leaves() && hole.tree.order != KeyOrder::Unknown)
+            .filter(|(_, hole)| (hole.tree.role == Role::Main) == (round == Round::Main))
+            .map(|(number, _)| number)
+            .collect();
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        let mut candidates = Vec::new();
+        for pgno in self.orphans() {
+            let candidate = self.with_page(pgno, |salvage, bytes| {
+                salvage.candidate(pgno, bytes, &wanted, round)
+            });
+            candidates.extend(candidate.ok().flatten());
+        }
+        for candidate in self.alone(candidates) {
+            let Some(tree) = self.holes.get(candidate.hole).map(|hole| hole.tree.clone()) else {
+                continue;
+            };
+            self.holes.set_current(Some(candidate.hole));
+            self.orphan(&tree, candidate.pgno)?;
+        }
+        self.holes.set_current(None);
+        Ok(())
+    }
+
+    fn orphan(&mut self, tree: &Tree, pgno: u64) -> Result<(), SalvageError> {
+        // An earlier one may have had it as a page of its values.
+        if self.claimed.has(pgno) {
+            return Ok(());
+        }
+        let done = self.with_page(pgno, |salvage, bytes| {
+            let Some(entries) =
+                Header::parse(bytes).and_then(|header| whole_leaf(salvage, bytes, &header))
+            else {
+                return Ok(());
+            };
+            salvage.claim(pgno);
+            salvage.leaf(tree, pgno, &entries, 0..entries.len())
+        });
+        done.unwrap_or(Ok(()))
+    }
+
+    /// The one hole that a leaf fits.
+    fn candidate(
+        &mut self,
+        pgno: u64,
+        bytes: &[u8],
+        wanted: &[usize],
+        round: Round,
+    ) -> Option<Candidate> {
+        let header = Header::parse(bytes).filter(|header| header.pgno == pgno)?;
+        let entries = whole_leaf(self, bytes, &header)?;
+        let bare = is_bare(&entries);
+        let mut fitting = None;
+        for number in wanted {
+            let hole = self.holes.get(*number)?;
+            if !self.kind_fits(hole, &header, &entries, bare, round)
+                || !fits(hole, pgno, bytes, &mut self.tiling)
+            {
+                continue;
+            }
+            if fitting.replace(*number).is_some() {
+                return None;
+            }
+        }
+        Some(Candidate {
+            pgno,
+            hole: fitting?,
+            first: entries.get(0)?.key.into(),
+            last: entries.get(entries.len() - 1)?.key.into(),
+        })
+    }
+
+    /// Whether a leaf is of the kind that the hole's tree has, and of no kind that another tree could have lost.
+    fn kind_fits(
+        &self,
+        hole: &Open,
+        header: &Header,
+        entries: &Entries<'_>,
+        bare: bool,
+        round: Round,
+    ) -> bool {
+        if hole.tree.is_packed() != header.is_packed() {
+            return false;
+        }
+        if hole.tree.key.is_some() {
+            return header.is_packed() || bare;
+        }
+        // Leaves without values may hold the duplicates of a key that is lost.
+        if bare && (hole.tree.has_duplicates() || self.sink.has_duplicates()) {
+            return false;
+        }
+        let names_databases = entries.iter().any(|item| item.flags == NodeFlags::SUB_TREE);
+        match round {
+            // Beside named databases the main one holds little else; other leaves may be theirs.
+            Round::Main => names_databases || !self.sink.has_named(),
+            Round::Others => !names_databases,
+        }
+    }
+
+    /// Those that no other of the same hole overlaps.
+    fn alone(&self, mut candidates: Vec<Candidate>) -> Vec<Candidate> {
+        let order = |hole: usize| {
+            self.holes
+                .get(hole)
+                .map_or(KeyOrder::Lexical, |hole| hole.tree.order)
+        };
+        candidates.sort_by(|a, b| {
+            (a.hole.cmp(&b.hole)).then_with(|| order(a.hole).compare(&a.first, &b.first))
+        });
+        let mut doubtful = vec![false; candidates.len()];
+        // The one that reaches farthest, of those that begin before.
+        let mut farthest: Option<usize> = None;
+        for index in 0..candidates.len() {
+            let this = &candidates[index];
+            if let Some(before) = farthest.filter(|before| candidates[*before].hole == this.hole) {
+                let order = order(this.hole);
+                let reaches = &candidates[before].last;
+                if !order.ascends(reaches, &this.first) {
+                    (doubtful[before], doubtful[index]) = (true, true);
+                }
+                if order.ascends(&this.last, reaches) {
+                    continue;
+                }
+            }
+            farthest = Some(index);
+        }
+        let mut doubtful = doubtful.into_iter();
+        candidates.retain(|_| doubtful.next() == Some(false));
+        candidates
+    }
+
+    /// Pages that are neither in use nor free, as far as is known.
+    pub(super) fn orphans(&self) -> Vec<u64> {
+        let end = self.pages.file_pages().min(self.last.saturating_add(1));
+        (2..end)
+            .filter(|pgno| !self.claimed.has(*pgno) && !self.free.has(*pgno))
+            .filter(|pgno| !self.previous_used.has(*pgno))
+            .collect()
+    }
+
+    /// Writes leaves that belong nowhere into the file of lost pages.
+    pub(super) fn write_lost_pages(&mut self) -> Result<(), SalvageError> {
+        self.stage = Stage::Previous;
+        for pgno in self.orphans() {
+            let done = self.with_page(pgno, |salvage, bytes| salvage.write_lost_page(pgno, bytes));
+            done.unwrap_or(Ok(()))?;
+        }
+        Ok(())
+    }
+
+    fn write_lost_page(&mut self, pgno: u64, bytes: &[u8]) -> Result<(), SalvageError> {
+        let Some(header) = Header::parse(bytes) else {
+            return Ok(());
+        };
+        let Some(entries) = whole_leaf(self, bytes, &header) else {
+            return Ok(());
+        };
+        self.lost.page(pgno)?;
+        for item in entries.iter() {
+            let run;
+            let value = match item.flags {
+                NodeFlags::OVERFLOW => {
+                    let first = item.data.try_into().map_or(0, u64::from_le_bytes);
+                    match self.run(first, item.value_bytes as usize) {
+                        Ok(value) => {
+                            run = value;
+                            &run
+                        }
+                        Err(_) => continue,
+                    }
+                }
+                _ => item.data,
+            };
+            self.lost.record(item.key, value)?;
+        }
+        Ok(())
+    }
+}
+
+/// The entries of a leaf of which everything is sound.
+fn whole_leaf<'a>(
+    salvage: &mut Salvage<'_, '_>,
+    bytes: &'a [u8],
+    header: &Header,
+) -> Option<Entries<'a>> {
+    let kind = header.flags & !(PageFlags::PACKED | PageFlags::DIRTY);
+    if kind != PageFlags::LEAF {
+        return None;
+    }
+    let entries = Entries::parse(bytes, header).ok()?;
+    entries.check_nodes(&mut salvage.tiling).ok()?;
+    (entries.len() > 0).then_some(entries)
+}
+
+/// Whether a leaf could hold duplicates, which have no values.
+fn is_bare(entries: &Entries<'_>) -> bool {
+    entries
+        .iter()
+        .all(|item| item.flags == 0 && item.data.is_empty())
+}
+
+/// Whether a leaf could stand where the hole is.
+fn fits(hole: &Open, pgno: u64, bytes: &[u8], tiling: &mut crate::check::layout::Tiling) -> bool {
+    let tree = &hole.tree;
+    let level = tree.record.depth;
+    let bounds: Bounds<'_> = hole.bounds();
+    let of_duplicates =
+        tree.flags.has(DatabaseFlags::DUP_SORT) == (tree.key.is_some() || tree.has_duplicates());
+    of_duplicates
+        && accept::examine(bytes, pgno, tree, level, bounds, tiling)
+            .fault
+            .is_none()
+}

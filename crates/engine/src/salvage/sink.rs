@@ -1,0 +1,238 @@
+//! The new environment: records go in one by one, in transactions of bounded size.
+
+use std::cmp::Ordering;
+use std::path::Path;
+
+use fulgurite_format::{DatabaseFlags, TreeRecord};
+
+use super::Stage;
+use super::report::{SalvageError, SalvagedDatabase};
+use crate::check::CheckOptions;
+use crate::{CustomOrder, Database, Durability, Environment, Error, Put, PutFlags, WriteTxn};
+
+/// Octets of keys and values after which a transaction is committed.
+const BATCH_BYTES: u64 = 64 << 20;
+
+/// Flags about the values of keys that have several.
+const ABOUT_VALUES: u16 =
+    DatabaseFlags::DUP_FIXED | DatabaseFlags::INTEGER_DUP | DatabaseFlags::REVERSE_DUP;
+
+/// Makes the new environment, for what a file of so many octets holds.
+pub(super) fn make(output: &Path, file_bytes: u64) -> Result<Environment, SalvageError> {
+    let fail = |source| SalvageError::Output {
+        path: output.to_owned(),
+        source,
+    };
+    match std::fs::create_dir(output) {
+        Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists && output.is_dir() => {
+            if std::fs::read_dir(output).map_err(fail)?.next().is_some() {
+                return Err(SalvageError::OutputExists(output.to_owned()));
+            }
+        }
+        result => result.map_err(fail)?,
+    }
+    let bound = (1 << 40).max(file_bytes.saturating_mul(4));
+    Ok(Environment::options()
+        .durability(Durability::NoSync)
+        .databases_max(1 << 20)
+        .map_bytes_max(bound)
+        .open(output)?)
+}
+
+/// How a record was received.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Received {
+    Stored,
+    /// An earlier source had it.
+    Known,
+    /// No database can take it.
+    Refused,
+}
+
+/// A database being written.
+struct Target {
+    handle: Database,
+    report: SalvagedDatabase,
+}
+
+/// Writes records to the new environment.
+pub(super) struct Sink<'e> {
+    environment: &'e Environment,
+    txn: Option<WriteTxn<'e>>,
+    targets: Vec<Target>,
+    pending_bytes: u64,
+    options: &'e CheckOptions,
+}
+
+impl<'e> Sink<'e> {
+    pub(super) fn new(
+        environment: &'e Environment,
+        options: &'e CheckOptions,
+    ) -> Result<Self, SalvageError> {
+        let main = Target {
+            handle: Database::MAIN,
+            report: SalvagedDatabase::default(),
+        };
+        Ok(Self {
+            environment,
+            txn: None,
+            targets: vec![main],
+            pending_bytes: 0,
+            options,
+        })
+    }
+
+    /// Gives the main database the flags it has.
+    pub(super) fn main(&mut self, record: &TreeRecord) -> Result<(), SalvageError> {
+        let flags = possible(record.flags);
+        self.txn()?.add_main_flags(flags)?;
+        let main = &mut self.targets[0];
+        (main.report.flags, main.report.expected) = (flags.0, record.entries);
+        if !self.judges_order_of(0) {
+            self.keep_arrival_order(Database::MAIN)?;
+        }
+        Ok(())
+    }
+
+    /// The number of the named database `name`, if it is known.
+    pub(super) fn find(&self, name: &[u8]) -> Option<usize> {
+        self.targets
+            .iter()
+            .position(|target| target.report.name.as_deref() == Some(name))
+    }
+
+    /// Makes a named database; `None` if the new environment cannot have it.
+    pub(super) fn named(
+        &mut self,
+        name: &[u8],
+        record: &TreeRecord,
+    ) -> Result<Option<usize>, SalvageError> {
+        let flags = possible(record.flags);
+        let handle = match self.txn()?.create_named(name, flags) {
+            Ok(handle) => handle,
+            Err(error) if error.is_harmless() => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        self.targets.push(Target {
+            handle,
+            report: SalvagedDatabase {
+                name: Some(name.to_owned()),
+                flags: flags.0,
+                expected: record.entries,
+                ..SalvagedDatabase::default()
+            },
+        });
+        let number = self.targets.len() - 1;
+        if !self.judges_order_of(number) {
+            self.keep_arrival_order(handle)?;
+        }
+        Ok(Some(number))
+    }
+
+    /// Whether keys are in the order that the database's flags name.
+    pub(super) fn judges_order_of(&self, database: usize) -> bool {
+        match self.name(database) {
+            None => self.options.judges_order_of("main"),
+            Some(name) => self.options.judges_order_of(&String::from_utf8_lossy(name)),
+        }
+    }
+
+    /// Whether there is a named database.
+    pub(super) fn has_named(&self) -> bool {
+        self.targets.len() > 1
+    }
+
+    /// Whether there is a database whose duplicates stand on leaves that look like those of a plain one.
+    pub(super) fn has_duplicates(&self) -> bool {
+        let kind = DatabaseFlags::DUP_SORT | DatabaseFlags::DUP_FIXED;
+        self.targets
+            .iter()
+            .any(|target| target.report.flags & kind == DatabaseFlags::DUP_SORT)
+    }
+
+    pub(super) fn name(&self, database: usize) -> Option<&[u8]> {
+        self.targets.get(database)?.report.name.as_deref()
+    }
+
+    /// Stores a record, unless an earlier source has stored one under that key; with duplicates, that pair.
+    pub(super) fn put(
+        &mut self,
+        database: usize,
+        stage: Stage,
+        key: &[u8],
+        value: &[u8],
+    ) -> Result<Received, SalvageError> {
+        let target = &self.targets[database];
+        let handle = target.handle;
+        let flags = match target.report.flags & DatabaseFlags::DUP_SORT {
+            0 => PutFlags::NO_OVERWRITE,
+            _ => PutFlags::NO_DUP_DATA,
+        };
+        self.pending_bytes += (key.len() + value.len()) as u64;
+        if self.pending_bytes > BATCH_BYTES {
+            self.commit()?;
+        }
+        match self.txn()?.put_with(handle, key, value, flags) {
+            Ok(Put::Stored) => {}
+            Ok(Put::Exists(_)) => return Ok(Received::Known),
+            Err(error) if error.is_harmless() => return Ok(Received::Refused),
+            Err(error) => return Err(error.into()),
+        }
+        let report = &mut self.targets[database].report;
+        match stage {
+            Stage::Newest => report.newest += 1,
+            Stage::Orphans => report.orphans += 1,
+            Stage::Previous => report.previous += 1,
+        }
+        Ok(Received::Stored)
+    }
+
+    /// Makes all durable; what became of each database.
+    pub(super) fn finish(mut self) -> Result<Vec<SalvagedDatabase>, SalvageError> {
+        self.commit()?;
+        self.environment.sync(true)?;
+        Ok(self
+            .targets
+            .into_iter()
+            .map(|target| target.report)
+            .collect())
+    }
+
+    fn commit(&mut self) -> Result<(), SalvageError> {
+        self.pending_bytes = 0;
+        self.txn.take().map_or(Ok(()), WriteTxn::commit)?;
+        Ok(())
+    }
+
+    fn txn(&mut self) -> Result<&mut WriteTxn<'e>, Error> {
+        let txn = match self.txn.take() {
+            Some(txn) => txn,
+            None => self.environment.write()?,
+        };
+        Ok(self.txn.insert(txn))
+    }
+
+    /// What an order that nobody knows calls for: records stay in the order in which they come.
+    fn keep_arrival_order(&mut self, database: Database) -> Result<(), SalvageError> {
+        let arrival = CustomOrder {
+            call: |_, new, present| match new == present {
+                true => Ordering::Equal,
+                false => Ordering::Greater,
+            },
+            context: 0,
+        };
+        let txn = self.txn()?;
+        txn.set_key_order(database, Some(arrival));
+        txn.set_value_order(database, Some(arrival));
+        Ok(())
+    }
+}
+
+/// Flags that a database can have, of those a damaged record names.
+fn possible(flags: DatabaseFlags) -> DatabaseFlags {
+    let flags = flags.0 & DatabaseFlags::PERSISTENT;
+    match flags & DatabaseFlags::DUP_SORT {
+        0 => DatabaseFlags(flags & !ABOUT_VALUES),
+        _ => DatabaseFlags(flags),
+    }
+}
