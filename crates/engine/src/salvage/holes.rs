@@ -5,13 +5,22 @@ use super::accept::{Bounds, Tree};
 use super::report::{HOLES_MAX, Hole};
 use crate::check::tree::{KeyOrder, Role};
 
+/// What is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lacks {
+    /// The value of one key, which is `low` as well as `high`.
+    Value,
+    /// A leaf, or part of one; or a damaged branch names another page in its place.
+    Leaf,
+    /// Whatever is below a branch.
+    Leaves,
+}
+
 /// A hole and the tree that has it.
 #[derive(Debug)]
 pub(super) struct Open {
     pub(super) tree: Tree,
-    pub(super) level: u16,
-    /// It is about one key, which is `low` as well as `high`.
-    pub(super) is_point: bool,
+    pub(super) lacks: Lacks,
     pub(super) told: Hole,
 }
 
@@ -23,11 +32,6 @@ impl Open {
         }
     }
 
-    /// Whether whole leaves are missing, and not only one or a part of one.
-    pub(super) fn lacks_leaves(&self) -> bool {
-        !self.is_point && self.level < self.tree.record.depth
-    }
-
     /// The part of the database that has to be looked for elsewhere.
     pub(super) fn filter(&self) -> Filter {
         let told = &self.told;
@@ -36,14 +40,14 @@ impl Open {
             None => Filter {
                 low,
                 high,
-                is_point: self.is_point,
+                is_point: self.lacks == Lacks::Value,
                 values: None,
             },
             Some(key) => Filter {
                 low: Some(key.clone()),
                 high: Some(key.clone()),
                 is_point: true,
-                values: (!self.is_point).then_some(Span { low, high }),
+                values: (self.lacks != Lacks::Value).then_some(Span { low, high }),
             },
         }
     }
@@ -119,12 +123,12 @@ impl Holes {
         &mut self,
         tree: &Tree,
         name: Option<&[u8]>,
-        level: u16,
         page: u64,
         bounds: Bounds<'_>,
+        lacks: Lacks,
         reason: String,
     ) -> Option<usize> {
-        self.add(tree, name, level, page, bounds, false, reason)
+        self.add(tree, name, page, bounds, lacks, reason)
     }
 
     /// Notes that the value of a key is lost.
@@ -140,19 +144,16 @@ impl Holes {
             low: Some(key),
             high: Some(key),
         };
-        let level = tree.record.depth;
-        self.add(tree, name, level, page, bounds, true, reason)
+        self.add(tree, name, page, bounds, Lacks::Value, reason)
     }
 
-    #[expect(clippy::too_many_arguments, reason = "a hole is all of these")]
     fn add(
         &mut self,
         tree: &Tree,
         name: Option<&[u8]>,
-        level: u16,
         page: u64,
         bounds: Bounds<'_>,
-        is_point: bool,
+        lacks: Lacks,
         reason: String,
     ) -> Option<usize> {
         self.total += 1;
@@ -162,8 +163,7 @@ impl Holes {
             self.current = Some(self.list.len());
             self.list.push(Open {
                 tree: tree.clone(),
-                level,
-                is_point,
+                lacks,
                 told: Hole {
                     database: name.map(<[u8]>::to_vec),
                     key: tree.key.as_deref().map(<[u8]>::to_vec),
@@ -216,11 +216,11 @@ impl Holes {
         self.total
     }
 
-    /// Whether the main database has lost anything.
-    pub(super) fn in_main(&self) -> bool {
+    /// Those of the main database.
+    pub(super) fn in_main(&self) -> impl Iterator<Item = &Open> {
         self.list
             .iter()
-            .any(|hole| hole.tree.role == Role::Main && hole.tree.key.is_none())
+            .filter(|hole| hole.tree.role == Role::Main && hole.tree.key.is_none())
     }
 
     pub(super) fn into_reported(self) -> Vec<Hole> {

@@ -20,6 +20,7 @@ impl Salvage<'_, '_> {
         entries: &Entries<'_>,
         indexes: impl IntoIterator<Item = usize>,
     ) -> Result<(), SalvageError> {
+        let unwanted = self.unwanted;
         for item in indexes.into_iter().filter_map(|index| entries.get(index)) {
             self.last_key.clear();
             self.last_key.extend_from_slice(item.key);
@@ -29,8 +30,11 @@ impl Salvage<'_, '_> {
                 Role::Main | Role::Named if self.is_wanted(tree, item.key) => {
                     self.item(tree, pgno, &item)?;
                 }
-                Role::Main | Role::Named => {}
+                Role::Main | Role::Named => self.unwanted += 1,
             }
+        }
+        if self.stage == Stage::Previous && self.unwanted == unwanted {
+            self.previous_used.add(pgno);
         }
         Ok(())
     }
@@ -213,6 +217,7 @@ impl Salvage<'_, '_> {
         if let Some(filter) = &self.filter
             && !filter.admits_value(tree.duplicates_order, value)
         {
+            self.unwanted += 1;
             return Ok(());
         }
         match self.sink.put(tree.database, self.stage, key, value)? {

@@ -116,6 +116,7 @@ impl Job<'_> {
             misplaced: Vec::new(),
             filter: None,
             previous_used: PageSet::default(),
+            unwanted: 0,
             main_entries: 0,
             main_recorded: newest.map_or(0, |newest| newest.main.entries),
             free_records: 0,
@@ -186,8 +187,10 @@ struct Salvage<'s, 'e> {
     misplaced: Vec<walk::Misplaced>,
     /// What is wanted of the previous snapshot.
     filter: Option<holes::Filter>,
-    /// Pages of the previous snapshot that gave something.
+    /// Leaves of the previous snapshot that gave all they have.
     previous_used: PageSet,
+    /// Records of the previous snapshot that lie in no hole.
+    unwanted: u64,
     /// Records of the main database that were seen, and how many it says it has.
     main_entries: u64,
     main_recorded: u64,

@@ -1,15 +1,16 @@
 //! Pages without an owner: in no tree, in no run, not free. Below a damaged branch they are its leaves, and their keys
 //! tell where they belong.
 
-use fulgurite_format::{DatabaseFlags, NodeFlags, PageFlags};
+use fulgurite_format::{DatabaseFlags, NodeFlags, PageFlags, TreeRecord};
 
-use super::accept::{self, Bounds, Tree};
-use super::holes::Open;
+use super::accept::{self, Tree};
+use super::holes::{Lacks, Open};
 use super::leaf::free_pages;
 use super::report::SalvageError;
 use super::{Salvage, Stage};
-use crate::check::layout::{Entries, Header};
+use crate::check::layout::{Entries, Header, Item, Tiling};
 use crate::check::tree::{KeyOrder, Role};
+use crate::check::value::{SUB_DATABASE, sub_page_entries, sub_record};
 
 /// A leaf that fits one hole.
 struct Candidate {
@@ -17,6 +18,8 @@ struct Candidate {
     hole: usize,
     first: Box<[u8]>,
     last: Box<[u8]>,
+    entries: u64,
+    names_databases: bool,
 }
 
 /// Whose holes are being filled.
@@ -77,14 +80,14 @@ impl Salvage<'_, '_> {
 
     /// Whether every record of the main database was seen, and so every named database.
     fn knows_all_databases(&self) -> bool {
-        !self.holes.in_main() || self.main_entries == self.main_recorded
+        self.holes.in_main().next().is_none() || self.main_entries == self.main_recorded
     }
 
     fn attribute(&mut self, round: Round) -> Result<(), SalvageError> {
         let wanted: Vec<usize> = self
             .holes
             .iter()
-            .filter(|(_, hole)| hole.lacks_leaves() && hole.tree.order != KeyOrder::Unknown)
+            .filter(|(_, hole)| hole.lacks != Lacks::Value && hole.tree.order != KeyOrder::Unknown)
             .filter(|(_, hole)| (hole.tree.role == Role::Main) == (round == Round::Main))
             .map(|(number, _)| number)
             .collect();
@@ -98,7 +101,11 @@ impl Salvage<'_, '_> {
             });
             candidates.extend(candidate.ok().flatten());
         }
-        for candidate in self.alone(candidates) {
+        let mut candidates = self.alone(candidates);
+        if round == Round::Main {
+            self.retain_those_of_main(&mut candidates);
+        }
+        for candidate in candidates {
             let Some(tree) = self.holes.get(candidate.hole).map(|hole| hole.tree.clone()) else {
                 continue;
             };
@@ -107,6 +114,17 @@ impl Salvage<'_, '_> {
         }
         self.holes.set_current(None);
         Ok(())
+    }
+
+    /// Drops those that could be leaves of a named database of which nothing else is left.
+    fn retain_those_of_main(&self, candidates: &mut Vec<Candidate>) {
+        let holds_no_databases = self.sink.main_has_duplicates();
+        let found: u64 = candidates.iter().map(|candidate| candidate.entries).sum();
+        // They are what the database says it lacks, or no leaf of it is lost that could have named one.
+        let accounted = self.main_entries + found == self.main_recorded
+            || self.holes.in_main().all(|hole| hole.lacks == Lacks::Leaves);
+        let plain = holds_no_databases || accounted && !self.sink.has_named();
+        candidates.retain(|candidate| plain || candidate.names_databases);
     }
 
     fn orphan(&mut self, tree: &Tree, pgno: u64) -> Result<(), SalvageError> {
@@ -154,6 +172,8 @@ impl Salvage<'_, '_> {
             hole: fitting?,
             first: entries.get(0)?.key.into(),
             last: entries.get(entries.len() - 1)?.key.into(),
+            entries: entries.len() as u64,
+            names_databases: names_databases(&entries),
         })
     }
 
@@ -176,12 +196,7 @@ impl Salvage<'_, '_> {
         if bare && (hole.tree.has_duplicates() || self.sink.has_duplicates()) {
             return false;
         }
-        let names_databases = entries.iter().any(|item| item.flags == NodeFlags::SUB_TREE);
-        match round {
-            // Beside named databases the main one holds little else; other leaves may be theirs.
-            Round::Main => names_databases || !self.sink.has_named(),
-            Round::Others => !names_databases,
-        }
+        round == Round::Main || !names_databases(entries)
     }
 
     /// Those that no other of the same hole overlaps.
@@ -246,6 +261,10 @@ impl Salvage<'_, '_> {
         for item in entries.iter() {
             let run;
             let value = match item.flags {
+                NodeFlags::DUPLICATES => {
+                    self.lose_sub_page(&item)?;
+                    continue;
+                }
                 NodeFlags::OVERFLOW => {
                     let first = item.data.try_into().map_or(0, u64::from_le_bytes);
                     match self.run(first, item.value_bytes as usize) {
@@ -259,6 +278,22 @@ impl Salvage<'_, '_> {
                 _ => item.data,
             };
             self.lost.record(item.key, value)?;
+        }
+        Ok(())
+    }
+}
+
+impl Salvage<'_, '_> {
+    /// Lists the values of a key of which nobody knows whether they are packed.
+    fn lose_sub_page(&mut self, item: &Item<'_>) -> Result<(), SalvageError> {
+        let fixed = DatabaseFlags(DatabaseFlags::DUP_FIXED);
+        let entries = sub_page_entries(item.data, fixed)
+            .or_else(|_| sub_page_entries(item.data, DatabaseFlags(0)));
+        let Ok(entries) = entries else {
+            return Ok(());
+        };
+        for value in entries.iter() {
+            self.lost.record(item.key, value.key)?;
         }
         Ok(())
     }
@@ -279,6 +314,10 @@ fn whole_leaf<'a>(
     (entries.len() > 0).then_some(entries)
 }
 
+fn names_databases(entries: &Entries<'_>) -> bool {
+    entries.iter().any(|item| item.flags == NodeFlags::SUB_TREE)
+}
+
 /// Whether a leaf could hold duplicates, which have no values.
 fn is_bare(entries: &Entries<'_>) -> bool {
     entries
@@ -287,14 +326,16 @@ fn is_bare(entries: &Entries<'_>) -> bool {
 }
 
 /// Whether a leaf could stand where the hole is.
-fn fits(hole: &Open, pgno: u64, bytes: &[u8], tiling: &mut crate::check::layout::Tiling) -> bool {
+fn fits(hole: &Open, pgno: u64, bytes: &[u8], tiling: &mut Tiling) -> bool {
     let tree = &hole.tree;
-    let level = tree.record.depth;
-    let bounds: Bounds<'_> = hole.bounds();
-    let of_duplicates =
-        tree.flags.has(DatabaseFlags::DUP_SORT) == (tree.key.is_some() || tree.has_duplicates());
-    of_duplicates
-        && accept::examine(bytes, pgno, tree, level, bounds, tiling)
-            .fault
-            .is_none()
+    let found = accept::examine(bytes, pgno, tree, tree.record.depth, hole.bounds(), tiling);
+    let (None, Some(entries)) = (found.fault, found.entries) else {
+        return false;
+    };
+    entries.iter().all(|item| match item.flags {
+        NodeFlags::DUPLICATES => sub_page_entries(item.data, tree.flags).is_ok(),
+        SUB_DATABASE => TreeRecord::read(item.data)
+            .is_some_and(|record| sub_record(&record, &tree.record).is_ok()),
+        _ => true,
+    })
 }

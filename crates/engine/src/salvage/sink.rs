@@ -150,6 +150,11 @@ impl<'e> Sink<'e> {
             .any(|target| target.report.flags & kind == DatabaseFlags::DUP_SORT)
     }
 
+    /// Whether keys of the main database can have several values; then it cannot name databases.
+    pub(super) fn main_has_duplicates(&self) -> bool {
+        self.targets[0].report.flags & DatabaseFlags::DUP_SORT != 0
+    }
+
     pub(super) fn name(&self, database: usize) -> Option<&[u8]> {
         self.targets.get(database)?.report.name.as_deref()
     }

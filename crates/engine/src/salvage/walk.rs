@@ -3,6 +3,7 @@
 use fulgurite_format::DEPTH_MAX;
 
 use super::accept::{self, Bounds, Fault, Tree};
+use super::holes::Lacks;
 use super::report::SalvageError;
 use super::{Salvage, Stage};
 use crate::check::layout::{Entries, Header};
@@ -51,7 +52,7 @@ impl Salvage<'_, '_> {
         if root.is_none() {
             if tree.record.entries > 0 && damage == Damage::Hole {
                 let reason = "its database has records and no root".to_owned();
-                self.hole(tree, 1, at, Bounds::default(), reason);
+                self.hole(tree, 0, at, Bounds::default(), reason);
                 self.holes.set_current(None);
             }
             return Ok(());
@@ -274,10 +275,8 @@ impl Salvage<'_, '_> {
     /// Notes that a page has found its place.
     pub(super) fn take(&mut self, pgno: u64) {
         match self.stage {
-            // Two holes may need the same page of the previous snapshot.
-            Stage::Previous => {
-                self.previous_used.add(pgno);
-            }
+            // Two holes may need the same page of the previous snapshot. A leaf is noted once all of it was wanted.
+            Stage::Previous => {}
             Stage::Newest | Stage::Orphans => self.claim(pgno),
         }
     }
@@ -298,7 +297,11 @@ impl Salvage<'_, '_> {
                 .push(format!("free list, page {pgno}: {reason}"));
             return None;
         }
+        let lacks = match level < tree.record.depth {
+            true => Lacks::Leaves,
+            false => Lacks::Leaf,
+        };
         let name = self.sink.name(tree.database);
-        self.holes.open(tree, name, level, pgno, bounds, reason)
+        self.holes.open(tree, name, pgno, bounds, lacks, reason)
     }
 }
