@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Errors are one sentence on standard error and a status other than zero: 2 for a mistake on the command
-//! line, 1 for everything else.
+//! line, 1 for everything else. `check` tells by its status what it found, see its help.
 
 #![forbid(unsafe_code)]
 
@@ -34,6 +34,8 @@ fn main() -> ExitCode {
         Command::Export(command) => commands::export::run(command),
         Command::Generate(command) => commands::generate::run(command),
         Command::Env(command) => commands::env::run(command),
+        // Its exit status tells what was found.
+        Command::Check(command) => return commands::check::run(command),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -12,7 +12,7 @@ fn help_and_version() {
     let version = run(&["--version"]);
     assert!(version.status.success());
     assert!(version.stdout.starts_with(b"fulgurite "), "{version:?}");
-    for command in ["load", "serve", "export", "generate", "env"] {
+    for command in ["load", "serve", "export", "generate", "check", "env"] {
         let help = run(&[command, "--help"]);
         assert!(
             help.status.success() && help.stdout.len() > 500,

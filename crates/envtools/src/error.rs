@@ -17,6 +17,15 @@ pub enum ToolError {
     /// Reading the environment failed.
     #[error(transparent)]
     Engine(#[from] fulgurite::Error),
+    /// The environment could not be checked.
+    #[error(transparent)]
+    Check(#[from] fulgurite::check::CheckError),
+    /// Nothing could be salvaged.
+    #[error(transparent)]
+    Salvage(#[from] fulgurite::salvage::SalvageError),
+    /// What was salvaged does not pass the check.
+    #[error("{} does not pass its check: do not use it", .0.display())]
+    Unsound(PathBuf),
     /// The text could not be written.
     #[error("cannot write")]
     Output(#[from] io::Error),

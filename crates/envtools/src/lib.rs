@@ -5,10 +5,16 @@
 
 #![forbid(unsafe_code)]
 
+mod check;
 mod error;
 mod open;
+mod progress;
+mod repair;
 mod stat;
 
+pub use check::{CheckSettings, Verdict, check};
 pub use error::ToolError;
+pub use fulgurite::check::CheckOptions;
 pub use open::{open_read_only, options_for};
+pub use repair::repair;
 pub use stat::stat;

@@ -1,5 +1,6 @@
 //! The command line: every sub-command with its flags.
 
+pub(crate) mod check;
 pub(crate) mod env;
 
 use std::path::PathBuf;
@@ -30,6 +31,7 @@ pub(crate) enum Command {
     Serve(Serve),
     Export(Export),
     Generate(Generate),
+    Check(check::Check),
     Env(env::Env),
 }
 

@@ -1,5 +1,6 @@
 //! One module per sub-command.
 
+pub(crate) mod check;
 pub(crate) mod env;
 pub(crate) mod export;
 pub(crate) mod generate;
