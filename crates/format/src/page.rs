@@ -412,6 +412,65 @@ impl<'a, F: Format> Page<'a, F> {
         }
     }
 
+    /// As [`Page::search_by_word`] on a branch or leaf, without a reason for a failure.
+    #[must_use]
+    #[inline(always)]
+    pub fn place_by_word(
+        &self,
+        from: usize,
+        sought: u64,
+        word: impl Fn(usize, [u8; 8]) -> Option<u64>,
+        compare: impl Fn(&[u8]) -> Ordering,
+    ) -> Option<(usize, bool)> {
+        let (mut low, mut high) = (from, self.offsets.len());
+        loop {
+            (low, high) = narrow::<F>(self.bytes, self.offsets, low, high, sought, &word);
+            if low >= high {
+                return Some((low, false));
+            }
+            let middle = (low + high) / 2;
+            let (header, rest) = self.node_if_sound(middle)?;
+            match compare(rest.get(..key_len(header))?) {
+                Ordering::Less => low = middle + 1,
+                Ordering::Equal => return Some((middle, true)),
+                Ordering::Greater => high = middle,
+            }
+        }
+    }
+
+    /// As [`Page::child`], without a reason for a failure.
+    #[must_use]
+    #[inline(always)]
+    pub fn child_if_sound(&self, index: usize) -> Option<Pgno> {
+        let (header, _) = self.node_if_sound(index)?;
+        Some(Pgno(F::branch_child(*header)))
+    }
+
+    /// As [`Page::leaf`] on a page with nodes, without a reason for a failure.
+    #[must_use]
+    #[inline(always)]
+    pub fn leaf_if_sound(&self, index: usize) -> Option<LeafNode<'a>> {
+        let (header, rest) = self.node_if_sound(index)?;
+        let word = u64::from_le_bytes(*header);
+        let (value_len, flags) = (word as u32 as usize, NodeFlags((word >> 32) as u16));
+        let key_len = key_len(header);
+        if key_len.wrapping_sub(1) >= crate::KEY_LEN_MAX {
+            return None;
+        }
+        let data_len = match flags.0 {
+            NodeFlags::OVERFLOW => F::OVERFLOW_REF_LEN,
+            _ if flags.is_inline() => value_len,
+            _ => return None,
+        };
+        let data = rest.get(F::data_at(key_len) - F::NODE_HEADER_LEN..)?;
+        Some(LeafNode {
+            key: rest.get(..key_len)?,
+            data: data.get(..data_len)?,
+            value_len,
+            flags,
+        })
+    }
+
     /// Options are lighter than results in the innermost loop.
     #[inline(always)]
     fn key_if_sound(&self, index: usize) -> Option<&'a [u8]> {

@@ -15,10 +15,54 @@ pub(crate) fn find<'p, P: Pages<'p>>(
     tree: &Tree,
     key: &[u8],
 ) -> Result<Option<(Pgno, LeafNode<'p>)>, Error> {
-    let mut pgno = tree.record.root;
-    if pgno.is_none() {
+    if tree.record.root.is_none() {
         return Ok(None);
     }
+    if tree.order == KeyOrder::Lexical
+        && let Some(found) = find_if_sound(pages, tree, key)
+    {
+        return Ok(found);
+    }
+    find_or_say_why(pages, tree, key)
+}
+
+/// As [`find`], in lexical order, without reasons: options are lighter than results.
+#[inline]
+fn find_if_sound<'p, P: Pages<'p>>(
+    pages: P,
+    tree: &Tree,
+    key: &[u8],
+) -> Option<Option<(Pgno, LeafNode<'p>)>> {
+    let head = head(key);
+    let compare = |other: &[u8]| lexical_from(other, head, key);
+    let mut pgno = tree.record.root;
+    for _ in 1..tree.record.depth {
+        let octets = pages.page(pgno).ok()?;
+        let page = Page::<P::Format>::parse_if_sound(octets, pgno, PageKind::Branch)?;
+        let (index, exact) = page.place_by_word(1, head, lexical_word, compare)?;
+        let child = page.child_if_sound(index - usize::from(!exact))?;
+        if child < Pgno::FIRST_DATA || child > pages.last() {
+            return None;
+        }
+        pgno = child;
+    }
+    let octets = pages.page(pgno).ok()?;
+    let page = Page::<P::Format>::parse_if_sound(octets, pgno, PageKind::Leaf)?;
+    let (index, exact) = page.place_by_word(0, head, lexical_word, compare)?;
+    if !exact {
+        return (!page.is_empty()).then_some(None);
+    }
+    Some(Some((pgno, page.leaf_if_sound(index)?)))
+}
+
+/// As [`find`], in a tree that has a root.
+#[inline(never)]
+fn find_or_say_why<'p, P: Pages<'p>>(
+    pages: P,
+    tree: &Tree,
+    key: &[u8],
+) -> Result<Option<(Pgno, LeafNode<'p>)>, Error> {
+    let mut pgno = tree.record.root;
     for _ in 1..tree.record.depth {
         let page = pages.tree_page(pgno, PageKind::Branch)?;
         let index = child_index(&page, tree.order, key).map_err(Error::at(pgno))?;
