@@ -145,12 +145,15 @@ impl Compaction {
         self.report
     }
 
-    /// Gives up moving more: what follows only gives back what is free at the end already.
-    pub fn stop_moving(&mut self) {
-        if matches!(self.stage, Stage::Plan | Stage::Move { .. } | Stage::Settle) {
+    /// Gives up moving more: what follows only gives back what is free at the end already. `false` if it was past moving
+    /// anyway, so that nothing is different now.
+    pub fn stop_moving(&mut self) -> bool {
+        let moves = matches!(self.stage, Stage::Plan | Stage::Move { .. } | Stage::Settle);
+        if moves {
             self.until_octets = u64::MAX;
             self.stage = Stage::Lower;
         }
+        moves
     }
 }
 

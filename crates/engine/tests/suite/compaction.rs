@@ -401,7 +401,7 @@ fn free_pages_inside_become_holes_if_wanted() {
     let expected = everything(&environment);
     let blocks = disk_bytes(scratch.path());
     let mut compaction = Compaction::new().punch_free_pages(true);
-    compaction.stop_moving();
+    assert!(compaction.stop_moving());
     let report = compact(&environment, compaction);
     assert_eq!(report.pages_moved, 0);
     assert!(disk_bytes(scratch.path()) < blocks * 3 / 4);
