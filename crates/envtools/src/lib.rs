@@ -5,16 +5,26 @@
 
 #![forbid(unsafe_code)]
 
+mod backup;
 mod check;
+mod compact;
+mod copy;
 mod error;
 mod open;
 mod progress;
 mod repair;
 mod stat;
 
+pub use backup::{
+    BackupEntry, BackupError, BackupKind, BackupOutcome, Restored, backup, list_backups, restore,
+    verify_backups,
+};
 pub use check::{CheckSettings, Verdict, check};
+pub use compact::{CompactOptions, Compacted, compact};
+pub use copy::{Copied, copy};
 pub use error::ToolError;
 pub use fulgurite::check::CheckOptions;
 pub use open::{open_read_only, options_for};
+pub use progress::Progress;
 pub use repair::repair;
 pub use stat::stat;

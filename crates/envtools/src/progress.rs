@@ -1,8 +1,17 @@
-//! How far a long walk over pages is.
+//! How far a tool is.
 
 use std::io::IsTerminal;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// How far a tool is that reads or writes octets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Octets done.
+    pub done: u64,
+    /// Octets there are to do, as far as is known.
+    pub total: u64,
+}
 
 /// Fewer pages are done before a bar could be read.
 const PAGES_MIN: u64 = 50_000;

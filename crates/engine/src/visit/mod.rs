@@ -54,12 +54,17 @@ impl<'t> ReachedPages<'t> {
 
     /// The pages in ascending order, each with its octets in the map. The later pages of an overflow run have no header.
     ///
-    /// An item is [`Error::BeyondEnd`] if the file ends before the page does.
+    /// An item is [`Error::BeyondEnd`] if the file ends before the page does, and [`Error::ReaderEnded`] once a writer has
+    /// asked the reader to end: what was read before is to be thrown away then, unless [`ReadTxn::check_readable`] says
+    /// afterwards that all is well.
     pub fn iter(&self) -> impl Iterator<Item = Result<(Pgno, &'t [u8]), Error>> {
         let pages = self.pages;
         self.set
             .iter()
-            .map(move |pgno| Ok((pgno, pages.page(pgno)?)))
+            .map(move |pgno| {
+                pages.check_readable()?;
+                Ok((pgno, pages.page(pgno)?))
+            })
     }
 }
 
@@ -192,6 +197,7 @@ impl Walk<'_> {
     }
 
     fn page(&mut self, at: Waiting) -> Result<(), Error> {
+        self.pages.check_readable()?;
         self.reach(at.pgno, 1, at.pgno)?;
         if at.levels > 1 {
             return self.branch(at);

@@ -1,5 +1,10 @@
 //! `fulgurite env`: each tool is a function of the `envtools` crate, called by a module of its own here.
 
+mod backup;
+mod bar;
+mod compact;
+mod copy;
+mod restore;
 mod stat;
 
 use crate::arguments::env::{Env, EnvTool};
@@ -7,5 +12,9 @@ use crate::arguments::env::{Env, EnvTool};
 pub(crate) fn run(command: Env) -> anyhow::Result<()> {
     match command.tool {
         EnvTool::Stat(command) => stat::run(command),
+        EnvTool::Copy(command) => copy::run(command),
+        EnvTool::Backup(command) => backup::run(command),
+        EnvTool::Restore(command) => restore::run(command),
+        EnvTool::Compact(command) => compact::run(command),
     }
 }

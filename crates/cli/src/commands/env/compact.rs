@@ -1,0 +1,64 @@
+//! `fulgurite env compact`.
+
+use std::time::{Duration, Instant};
+
+use fulgurite_envtools::{CompactOptions, Progress, compact};
+
+use super::bar::{OctetsBar, octets};
+use crate::arguments::env::Compact;
+
+pub(crate) fn run(command: Compact) -> anyhow::Result<()> {
+    let bar = OctetsBar::new(command.quiet);
+    let begun = Instant::now();
+    let options = CompactOptions {
+        until_octets: command.until.unwrap_or(0),
+        punch: command.punch,
+        wait: Duration::from_secs(command.wait),
+        pause: Duration::from_millis(command.pause),
+    };
+    let compacted = compact(&command.environment.path, options, &mut |report| {
+        bar.update(Progress {
+            done: report.octets_before.saturating_sub(report.octets_after),
+            total: report.octets_before,
+        });
+    });
+    bar.finish();
+    let compacted = compacted?;
+    if command.quiet {
+        return Ok(());
+    }
+    let report = compacted.report;
+    eprintln!(
+        "{} -> {}; {} pages moved in {} transactions, {:.1} s",
+        octets(report.octets_before),
+        octets(report.octets_after),
+        report.pages_moved,
+        report.commits,
+        begun.elapsed().as_secs_f64()
+    );
+    if report.octets_punched > 0 {
+        eprintln!("{} given back as holes", octets(report.octets_punched));
+    }
+    match report.kept_length {
+        None => {}
+        Some(0) => eprintln!(
+            "the file keeps its length: a process whose maps cannot be seen has the environment open"
+        ),
+        Some(pid) => eprintln!(
+            "the file keeps its length: process {pid} changes it through its map, or may do so"
+        ),
+    }
+    if report.runs_stuck > 0 {
+        eprintln!(
+            "{} long values stay where they are: not enough free pages in a row",
+            report.runs_stuck
+        );
+    }
+    if let Some(oldest) = compacted.held_by {
+        eprintln!(
+            "a reader of snapshot {} holds the rest: try again when it has ended, or with --wait",
+            oldest.0
+        );
+    }
+    Ok(())
+}

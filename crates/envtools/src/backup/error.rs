@@ -1,0 +1,138 @@
+//! Why a backup was not made, or cannot be used.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why backing up or restoring failed. Nothing was left behind by what failed but files whose names end in `.part`.
+#[derive(Debug, thiserror::Error)]
+pub enum BackupError {
+    /// The environment could not be opened.
+    #[error(transparent)]
+    Tool(#[from] crate::ToolError),
+    /// Reading the environment failed.
+    #[error("reading the environment")]
+    Engine(#[from] fulgurite::Error),
+    /// The system refused.
+    #[error("{doing} {}", path.display())]
+    Io {
+        /// What was being done.
+        doing: &'static str,
+        /// To what.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Somebody else makes a backup into the same directory.
+    #[error("another backup into {} is under way", .0.display())]
+    Busy(PathBuf),
+    /// The file does not begin as a backup file does.
+    #[error("{} is no backup file", .0.display())]
+    NotABackup(PathBuf),
+    /// The file is of another version of the layout.
+    #[error("{} has layout version {found}; this program knows version 1", path.display())]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+    },
+    /// The file has no end.
+    #[error("{} is cut off: its end is missing", .0.display())]
+    CutOff(PathBuf),
+    /// The file's digests do not fit its contents.
+    #[error("{} is damaged: {what} is not what it was when the backup was made", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What of it.
+        what: String,
+    },
+    /// A file's name does not say what it holds.
+    #[error("{} was renamed: it is {should_be}", path.display())]
+    Renamed {
+        /// The file.
+        path: PathBuf,
+        /// The name it had when it was made.
+        should_be: String,
+    },
+    /// A file of the chain is not there.
+    #[error("{} builds on transaction {from}, and no file in the directory is of that one", path.display())]
+    Missing {
+        /// The file that needs another.
+        path: PathBuf,
+        /// What it needs.
+        from: u64,
+    },
+    /// A file was exchanged for another with the same name.
+    #[error("{} builds on another {} than the one that is there", path.display(), before.display())]
+    Exchanged {
+        /// The file that needs another.
+        path: PathBuf,
+        /// The one that is not what it was.
+        before: PathBuf,
+    },
+    /// The environment is older than the last backup.
+    #[error(
+        "the environment is at transaction {environment} and the backups in {} go up to {newest}: it is another \
+         environment, or one restored to an earlier time; use another directory",
+        directory.display()
+    )]
+    Behind {
+        /// Where the backups are.
+        directory: PathBuf,
+        /// The environment's transaction.
+        environment: u64,
+        /// That of the newest backup.
+        newest: u64,
+    },
+    /// The environment cannot be the one that the backups are of.
+    #[error(
+        "the environment is not the one that the backups in {} are of: {why}; use another directory",
+        directory.display()
+    )]
+    Foreign {
+        /// Where the backups are.
+        directory: PathBuf,
+        /// How that was noticed.
+        why: String,
+    },
+    /// There is no backup in the directory.
+    #[error("there are no backups in {}", .0.display())]
+    Empty(PathBuf),
+    /// No backup is of this transaction.
+    #[error("no backup in {} is of transaction {wanted}; there are: {known}", directory.display())]
+    NoSuchTransaction {
+        /// Where the backups are.
+        directory: PathBuf,
+        /// What was asked for.
+        wanted: u64,
+        /// What there is.
+        known: String,
+    },
+    /// Nothing is ever overwritten.
+    #[error("{} exists already; nothing is overwritten", .0.display())]
+    Exists(PathBuf),
+    /// The environment is damaged, so nothing is done with it.
+    #[error("the environment is damaged: {0}; see `fulgurite check`")]
+    Damage(String),
+    /// The restored file failed its check.
+    #[error("what was restored is not sound, so it was removed: {0}")]
+    Unsound(String),
+}
+
+impl BackupError {
+    pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> BackupError {
+        move |source| BackupError::Io {
+            doing,
+            path: path.to_owned(),
+            source,
+        }
+    }
+
+    pub(super) fn damaged(path: &Path, what: impl Into<String>) -> BackupError {
+        BackupError::Damaged {
+            path: path.to_owned(),
+            what: what.into(),
+        }
+    }
+}
