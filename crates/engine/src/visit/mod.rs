@@ -59,12 +59,10 @@ impl<'t> ReachedPages<'t> {
     /// afterwards that all is well.
     pub fn iter(&self) -> impl Iterator<Item = Result<(Pgno, &'t [u8]), Error>> {
         let pages = self.pages;
-        self.set
-            .iter()
-            .map(move |pgno| {
-                pages.check_readable()?;
-                Ok((pgno, pages.page(pgno)?))
-            })
+        self.set.iter().map(move |pgno| {
+            pages.check_readable()?;
+            Ok((pgno, pages.page(pgno)?))
+        })
     }
 }
 
