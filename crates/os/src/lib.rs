@@ -42,7 +42,7 @@ pub use prefetch::{CACHE_LINE, prefetch};
 pub use process::{
     address_space_is_limited, coarse_clock_ns, fork_generation, page_size, process_id, thread_word,
 };
-pub use record_lock::{LockKind, is_locked_by_other, lock_byte_wait, try_lock_byte, unlock_byte};
+pub use record_lock::{LockKind, is_locked_by_other, lock_byte_wait, try_lock_byte};
 pub use seam::FileRole;
 pub use shared::SharedMap;
 pub use word::{Word, load_words, store_words};

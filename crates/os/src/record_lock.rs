@@ -40,14 +40,6 @@ pub fn lock_byte_wait(file: &File, offset: u64, kind: LockKind) -> io::Result<()
     control(file, Call::LockWait, libc::F_SETLKW, lock).map(|_| ())
 }
 
-/// Gives the lock on one byte back.
-/// # Errors
-/// The system's.
-pub fn unlock_byte(file: &File, offset: u64) -> io::Result<()> {
-    let lock = request(offset, libc::F_UNLCK);
-    control(file, Call::Unlock, libc::F_SETLK, lock).map(|_| ())
-}
-
 /// Whether another process holds a lock on this byte. Locks of the calling process are invisible to it.
 /// # Errors
 /// The system's.

@@ -69,8 +69,6 @@ pub enum Call {
     LockWait,
     /// `fcntl` with `F_GETLK`: who has a record lock?
     LockTest,
-    /// `fcntl` with `F_UNLCK`.
-    Unlock,
     /// `pthread_mutex_init`, with the attributes it needs.
     MutexMake,
     /// `pthread_mutex_lock`.
@@ -81,6 +79,37 @@ pub enum Call {
     Unlink,
     /// `fcntl` with `F_DUPFD_CLOEXEC`.
     Duplicate,
+}
+
+#[cfg(feature = "faults")]
+impl Call {
+    /// All of them, for whoever has to make sure that each has been seen to fail.
+    pub const ALL: [Call; 24] = [
+        Call::Open,
+        Call::Status,
+        Call::Look,
+        Call::Read,
+        Call::Write,
+        Call::WriteVectored,
+        Call::WriteMeta,
+        Call::Sync,
+        Call::Resize,
+        Call::Allocate,
+        Call::Punch,
+        Call::AskProcesses,
+        Call::Map,
+        Call::Unmap,
+        Call::Flush,
+        Call::Advise,
+        Call::LockTry,
+        Call::LockWait,
+        Call::LockTest,
+        Call::MutexMake,
+        Call::MutexLock,
+        Call::MutexRepair,
+        Call::Unlink,
+        Call::Duplicate,
+    ];
 }
 
 /// What is about to be called, and on what.
@@ -98,6 +127,10 @@ impl fmt::Display for Site {
     }
 }
 
+#[cfg(feature = "faults")]
+mod allocations;
+#[cfg(feature = "faults")]
+pub use allocations::{Counting, allocated_octets};
 #[cfg(feature = "faults")]
 pub use injection::{Injector, Installed, Verdict, install};
 #[cfg(feature = "faults")]

@@ -1,0 +1,47 @@
+//! How much memory a process holds: so a test sees what an error path forgets to give back.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicIsize, Ordering};
+
+static OCTETS: AtomicIsize = AtomicIsize::new(0);
+
+/// The system's allocator, and a count. Make it the global one of a test program.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Counting;
+
+/// Octets that this process has asked for and not given back; always 0 where [`Counting`] is not the global allocator.
+#[must_use]
+pub fn allocated_octets() -> isize {
+    OCTETS.load(Ordering::Relaxed)
+}
+
+fn count(octets: isize) {
+    OCTETS.fetch_add(octets, Ordering::Relaxed);
+}
+
+// SAFETY: everything is the system allocator's; counting neither allocates nor unwinds.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size().cast_signed());
+        // SAFETY: the caller's promise is the system allocator's.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        count(-layout.size().cast_signed());
+        // SAFETY: as above; what this allocator gave came from the system's.
+        unsafe { System.dealloc(at, layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        count(layout.size().cast_signed());
+        // SAFETY: as above.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count(size.cast_signed() - layout.size().cast_signed());
+        // SAFETY: as above.
+        unsafe { System.realloc(at, layout, size) }
+    }
+}
