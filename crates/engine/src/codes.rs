@@ -67,7 +67,11 @@ impl Error {
             | Error::NotNested => BAD_TXN,
             Error::ReadersFull(_) => READERS_FULL,
             Error::ReadOnly => NO_ACCESS,
-            Error::EnvironmentFailed | Error::MapLost | Error::Forked | Error::LockBroken => PANIC,
+            Error::EnvironmentFailed
+            | Error::FlushFailed
+            | Error::MapLost
+            | Error::Forked
+            | Error::LockBroken => PANIC,
             Error::TxnidsExhausted => TXN_FULL,
         }
     }

@@ -183,6 +183,11 @@ pub enum Error {
         "the data or lock file lost pages while it was open: somebody cut it off, or its disk failed or is full; close it everywhere and check it"
     )]
     MapLost,
+    /// A flush failed: what should be durable may not be, and no later flush can tell.
+    #[error(
+        "making the environment durable failed, and trying again proves nothing; it can still be read: close it in this process and open it again to write"
+    )]
+    FlushFailed,
     /// The handle was opened by the parent process.
     #[error("the environment was opened before a fork; open it anew in the child")]
     Forked,

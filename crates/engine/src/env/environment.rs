@@ -7,6 +7,7 @@ use std::sync::{Arc, MutexGuard};
 
 use fulgurite_format::{Meta, Pgno, Txnid};
 
+use super::durable::Replacement;
 use super::shared::Shared;
 use super::{DatabaseNames, Durability, Mapping, OpenOptions, SlotPolicy, threads};
 use crate::reader::{Governor, LockFile, Slot, WriterMark};
@@ -67,7 +68,8 @@ impl Environment {
     /// Begins the write transaction; waits until no other thread or process has one.
     ///
     /// # Errors
-    /// [`Error::WriterBusy`] when this thread has one already; [`Error::ReadOnly`], [`Error::Forked`], [`Error::EnvironmentFailed`], [`Error::Corrupted`].
+    /// [`Error::WriterBusy`] when this thread has one already; [`Error::ReadOnly`], [`Error::Forked`],
+    /// [`Error::FlushFailed`], [`Error::EnvironmentFailed`], [`Error::Corrupted`].
     pub fn write(&self) -> Result<WriteTxn<'_>, Error> {
         WriteTxn::begin(self)
     }
@@ -123,7 +125,8 @@ impl Environment {
     /// Makes all commits so far durable; for environments opened with less than [`Durability::Full`]. Without `force`
     /// it does nothing in a [`Durability::NoSync`] environment, as in LMDB.
     /// # Errors
-    /// [`Error::ReadOnly`] and the system's.
+    /// [`Error::ReadOnly`] and the system's. After one of the system's it is unknown what is on the disk, and no later
+    /// flush can tell: [`Error::FlushFailed`] is the answer to all writing from then on.
     pub fn sync(&self, force: bool) -> Result<(), Error> {
         if self.options.read_only {
             return Err(Error::ReadOnly);
@@ -200,6 +203,17 @@ impl Environment {
     #[inline]
     pub(crate) fn check_usable(&self) -> Result<(), Error> {
         self.shared.check_usable()
+    }
+
+    /// Refuses to write, too, after a failed flush.
+    #[inline]
+    pub(crate) fn check_writable(&self) -> Result<(), Error> {
+        self.shared.check_writable()
+    }
+
+    /// Writes a meta page; whatever happens, no half of it stands.
+    pub(crate) fn replace_meta(&self, replacement: Replacement<'_>) -> Result<(), Error> {
+        self.shared.replace_meta(replacement)
     }
 
     /// Whether this process, and not a parent of it, opened the environment.

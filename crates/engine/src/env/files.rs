@@ -144,8 +144,26 @@ pub(super) fn new_meta(options: &OpenOptions) -> Meta {
     }
 }
 
+/// Whether the meta page is that of a file that nothing was ever committed to.
+pub(super) fn is_fresh(meta: &Meta) -> bool {
+    let is_empty = |tree: &TreeRecord| tree.depth == 0 && tree.entries == 0;
+    meta.txnid == Txnid(0)
+        && meta.last == Pgno(META_PAGES - 1)
+        && is_empty(&meta.free)
+        && is_empty(&meta.main)
+}
+
 /// Writes the first two pages of a new file.
 pub(super) fn create(file: &DataFile, path: &Path, meta: &Meta) -> io::Result<()> {
+    let made = create_durably(file, path, meta);
+    if made.is_err() {
+        // Half a file, or one that may vanish: the next opening makes it anew.
+        let _ = file.resize(0);
+    }
+    made
+}
+
+fn create_durably(file: &DataFile, path: &Path, meta: &Meta) -> io::Result<()> {
     let mut both = meta.to_page::<V09>(Pgno(0));
     both.extend(meta.to_page::<V09>(Pgno(1)));
     file.write_at(0, &both)?;

@@ -12,6 +12,7 @@
 
 mod databases;
 mod disk_room;
+mod durable;
 mod environment;
 mod error;
 mod files;
@@ -28,6 +29,7 @@ mod shared;
 mod threads;
 
 pub use databases::Database;
+pub(crate) use durable::Replacement;
 pub use environment::Environment;
 pub use error::OpenError;
 pub use info::Info;

@@ -61,15 +61,20 @@ impl Opening<'_> {
             Ok(true) => {
                 return Err(self.file_error(io::Error::from_raw_os_error(IS_A_DIRECTORY)));
             }
-            Err(missing) if self.options.read_only => return Err(self.file_error(missing)),
+            Err(error) if self.options.read_only || error.kind() != io::ErrorKind::NotFound => {
+                return Err(self.file_error(error));
+            }
             _ => {}
         }
-        let known = |role, path: &Path| {
-            FileIdentity::at(role, path).map_or(Known::Unknown, registry::look_up)
+        let known = |role, path: &Path| match FileIdentity::at(role, path) {
+            Ok(identity) => Ok(registry::look_up(identity)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Known::Unknown),
+            // It may well be open already: not to know is no reason to open it again.
+            Err(error) => Err(OpenError::file(path)(error)),
         };
         match (
-            known(FileRole::Data, &self.data_path),
-            known(FileRole::Lock, &self.lock_path),
+            known(FileRole::Data, &self.data_path)?,
+            known(FileRole::Lock, &self.lock_path)?,
         ) {
             (Known::Data(shared), _) => Ok(Some(shared)),
             (Known::Unknown, Known::Unknown) => Ok(None),
@@ -105,6 +110,11 @@ impl Opening<'_> {
         let file = files::open_data(&self.data_path, self.options)?;
         let (data_identity, lock_identity) = self.identities(&file, lock.is_some())?;
         let mut base = self.base(&file)?;
+        let alone = lock.as_ref().is_some_and(LockFile::is_exclusive);
+        if alone && files::is_fresh(&base.meta) && !self.options.read_only {
+            // Nothing was ever committed, and whoever made the file may have failed to make it durable.
+            base.is_new = true;
+        }
         let used = (base.meta.last.0 + 1).saturating_mul(base.meta.page_size() as u64);
         let size = MapSize::new(self.options.map, base.meta.map_size, used);
         let map = self.reserve(&file, &base, &size, used)?;
@@ -133,6 +143,8 @@ impl Opening<'_> {
             fork_generation: fork_generation(),
             disk_room: DiskRoom::default(),
             failed: AtomicBool::new(false),
+            flush_failed: AtomicBool::new(false),
+            flushing: Mutex::new(()),
             writer: WriterMark::default(),
             local_writer: Mutex::new(()),
             spare_buffers: Mutex::default(),

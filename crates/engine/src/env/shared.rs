@@ -8,6 +8,7 @@ use fulgurite_os::{any_map_is_lost, fork_generation};
 
 use super::Mapping;
 use super::disk_room::DiskRoom;
+use super::durable::Replacement;
 use super::map_size::MapSize;
 use super::registry::Registration;
 use crate::Error;
@@ -32,6 +33,10 @@ pub(crate) struct Shared {
     pub(super) disk_room: DiskRoom,
     /// A meta page write failed: nobody knows what the next opener will find.
     pub(super) failed: AtomicBool,
+    /// A flush failed: what is on the disk is unknown, and no later flush can tell.
+    pub(super) flush_failed: AtomicBool,
+    /// Held while something is made durable, so that whoever comes next knows how it went.
+    pub(super) flushing: Mutex<()>,
     /// The thread that has the write transaction.
     pub(super) writer: WriterMark,
     /// The writer mutex of an environment without locking.
@@ -129,22 +134,20 @@ impl Shared {
     /// the writer. Its meta page becomes an older one with the trees of the snapshot that was gone back to.
     #[cold]
     pub(super) fn abandon_newer(&self) -> Result<(), Error> {
-        let mapping = self.mapping();
         let base = self.committed_meta()?;
         let older = Meta {
             txnid: Txnid(base.txnid.0.saturating_sub(1)),
             ..base
         };
         let page = (base.txnid.0 + 1) % META_PAGES;
-        let done = if mapping.map().is_writable() {
-            mapping.store_commit(&older, page)?;
-            mapping.flush_map(0, 2 * mapping.page_size(), true)
-        } else {
-            let at = page * mapping.page_size() as u64 + Meta::COMMIT_AT as u64;
-            let file = mapping.file();
-            file.write_meta(at, &older.to_commit_bytes(), true)
-        };
-        done.map_err(Error::io("writing a meta page"))?;
+        let newer = self.mapping().read_meta(page)?;
+        self.replace_meta(Replacement {
+            page,
+            new: &older,
+            old: &newer,
+            durable: true,
+            waits: true,
+        })?;
         self.abandoned.store(false, Ordering::SeqCst);
         Ok(())
     }
@@ -161,16 +164,5 @@ impl Shared {
             return Ok(lock.oldest_reader(committed));
         }
         Ok(oldest)
-    }
-
-    /// Writes back what the system holds of the data file.
-    pub(super) fn flush(&self, wait: bool) -> Result<(), Error> {
-        let what = Error::io("making the data file durable");
-        let mapping = self.mapping();
-        if mapping.map().is_writable() {
-            let len = usize::try_from(self.size.octets()).unwrap_or(usize::MAX);
-            return mapping.flush_map(0, len, wait).map_err(what);
-        }
-        mapping.file().sync().map_err(what)
     }
 }

@@ -157,10 +157,13 @@ impl LockFile {
         match mutex.lock() {
             Ok(LockOutcome::Clean) => {}
             Ok(LockOutcome::OwnerDied) => {
-                let repaired = self
-                    .clear_stale_locked()
-                    .and_then(|_| mutex.mark_consistent().map_err(|_| Error::LockBroken));
-                if let Err(error) = repaired {
+                // What dead readers left behind can be cleared by the next; a mutex that is given back without this is
+                // lost to all processes.
+                if mutex.mark_consistent().is_err() {
+                    mutex.unlock();
+                    return Err(Error::LockBroken);
+                }
+                if let Err(error) = self.clear_stale_locked() {
                     mutex.unlock();
                     return Err(error);
                 }

@@ -68,10 +68,11 @@ impl Compaction {
             None => {
                 mapping.file().resize(end).map_err(CUTTING)?;
                 // Somebody may have been opening the environment meanwhile, with the old length in mind.
-                if let Some(pid) = writable_elsewhere(environment)? {
+                let meanwhile = writable_elsewhere(environment);
+                if !matches!(meanwhile, Ok(None)) {
                     mapping.file().resize(len).map_err(CUTTING)?;
-                    self.report.kept_length = Some(pid);
                 }
+                self.report.kept_length = meanwhile?;
             }
             Some(pid) => {
                 self.report.kept_length = Some(pid);

@@ -3,7 +3,7 @@
 use fulgurite_format::{META_PAGES, Meta};
 
 use super::write::WriteTxn;
-use crate::env::{Database, Durability};
+use crate::env::{Database, Durability, Replacement};
 use crate::reader::SlotTable;
 use crate::space::save_free_list;
 use crate::tree::{self, Path};
@@ -46,11 +46,7 @@ pub(super) fn commit(txn: &mut WriteTxn<'_>) -> Result<(), Error> {
         last: txn.pages.last,
         txnid: txn.id(),
     };
-    if environment.has_writable_map() {
-        write_in_map(txn, &meta)?;
-    } else {
-        write_to_file(txn, &meta, &other)?;
-    }
+    write(txn, &meta, &other)?;
     if let Some(lock) = environment.lock() {
         lock.store_last_txnid(meta.txnid);
     }
@@ -79,56 +75,25 @@ pub(super) fn store_record(
     Ok(())
 }
 
-fn write_to_file(txn: &mut WriteTxn<'_>, meta: &Meta, replaced: &Meta) -> Result<(), Error> {
+/// Pages first, then the meta page that makes them the newest.
+fn write(txn: &mut WriteTxn<'_>, meta: &Meta, replaced: &Meta) -> Result<(), Error> {
     let environment = txn.environment;
-    txn.pages.write_out()?;
-    if environment.durability() != Durability::NoSync {
-        environment.flush(true)?;
+    let mut waits = true;
+    if environment.has_writable_map() {
+        waits = environment.flushes_wait();
+    } else {
+        txn.pages.write_out()?;
     }
-    // What the free list said may have been read as zeros.
-    environment.check_usable()?;
-    let synchronous = environment.durability() == Durability::Full;
-    let file = environment.mapping().file();
-    let at = meta_place(meta, environment.mapping().page_size());
-    file.write_meta(at, &meta.to_commit_bytes(), synchronous)
-        .map_err(|source| {
-            // Put back what stood there, as well as one can, and let nobody build on it.
-            let _ = file.write_meta(at, &replaced.to_commit_bytes(), false);
-            environment.mark_failed();
-            Error::Io {
-                doing: "writing a meta page",
-                source,
-            }
-        })
-}
-
-fn write_in_map(txn: &mut WriteTxn<'_>, meta: &Meta) -> Result<(), Error> {
-    let environment = txn.environment;
-    let waits = environment.flushes_wait();
     if environment.durability() != Durability::NoSync {
         environment.flush(waits)?;
     }
+    // What the free list said may have been read as zeros.
     environment.check_usable()?;
-    let mapping = environment.mapping();
-    let page = meta.txnid.0 % META_PAGES;
-    mapping.store_commit(meta, page)?;
-    // Was it stored where others see it?
-    environment.check_usable()?;
-    if environment.durability() == Durability::Full {
-        let page_size = mapping.page_size();
-        mapping
-            .flush_map(page as usize * page_size, page_size, waits)
-            .map_err(|source| {
-                environment.mark_failed();
-                Error::Io {
-                    doing: "making a meta page durable",
-                    source,
-                }
-            })?;
-    }
-    Ok(())
-}
-
-fn meta_place(meta: &Meta, page_size: usize) -> u64 {
-    meta.txnid.0 % META_PAGES * page_size as u64 + Meta::COMMIT_AT as u64
+    environment.replace_meta(Replacement {
+        page: meta.txnid.0 % META_PAGES,
+        new: meta,
+        old: replaced,
+        durable: environment.durability() == Durability::Full,
+        waits,
+    })
 }

@@ -84,10 +84,11 @@ impl<'env> WriterLock<'env> {
             // It may have died between writing its meta page and publishing the id, or before either.
             let meta = environment.mapping().newest_meta()?;
             lock.store_last_txnid(meta.txnid);
-            lock.clear_stale()?;
+            // From here on all is well: what dead readers left behind is only in the way, and can be cleared by the next.
             lock.writer_mutex()
                 .mark_consistent()
                 .map_err(|_| Error::LockBroken)?;
+            lock.clear_stale()?;
         }
         Ok(held)
     }
@@ -98,9 +99,9 @@ impl<'env> WriteTxn<'env> {
         if environment.is_read_only() {
             return Err(Error::ReadOnly);
         }
-        environment.check_usable()?;
+        environment.check_writable()?;
         let lock = WriterLock::take(environment)?;
-        environment.check_usable()?;
+        environment.check_writable()?;
         let base = environment.committed_meta()?;
         environment.adopt_map_size(&base)?;
         environment.notice_last(base.last);
@@ -139,10 +140,12 @@ impl<'env> WriteTxn<'env> {
     /// Makes all changes visible at once, and durable as the environment was asked to. A transaction that changed
     /// nothing writes nothing. Nested transactions begun by [`WriteTxn::begin_nested`] are committed first.
     /// # Errors
-    /// The system's, a full disk among them: nothing is committed then. [`Error::EnvironmentFailed`] follows if it is
-    /// unknown whether it was.
+    /// The system's, a full disk among them: nothing is committed then. If a flush failed [`Error::FlushFailed`] is the
+    /// answer to all writing from then on, and if it is unknown what was committed [`Error::EnvironmentFailed`] to all
+    /// use.
     pub fn commit(mut self) -> Result<(), Error> {
         self.check_alive()?;
+        self.environment.check_writable()?;
         self.commit_down_to(0)?;
         let result = commit::commit(&mut self);
         drop(self.lock);

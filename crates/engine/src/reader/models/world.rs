@@ -183,7 +183,9 @@ impl World {
             let [root, id] = self.meta(page);
             Ok::<_, Infallible>((Txnid(id), (id, root)))
         };
-        let Ok((_, (id, root))) = self.pin_previous(slot, read);
+        let (_, (id, root)) = match self.pin_previous(slot, read) {
+            Ok(found) => found,
+        };
         drop(held);
         self.read_page(root, id);
         self.end_read(slot);
@@ -211,8 +213,9 @@ impl World {
             Weakness::Unsettled | Weakness::NoLookAtAll => read(),
             _ => self.read_settled(id, read),
         };
-        let Ok(root) = found;
-        root
+        match found {
+            Ok(root) => root,
+        }
     }
 
     fn meta(&self, pgno: u64) -> [u64; 2] {
@@ -243,7 +246,7 @@ impl World {
             Some(writer) => &mut **writer,
             None => &mut self.write_lock().clone(),
         };
-        let id = self.commit_unpublished(writer, base);
+        let id = self.commit_unpublished(&mut writer, base);
         if self.weakness == Weakness::PublishedTooLate {
             drop(held);
         }

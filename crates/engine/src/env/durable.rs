@@ -1,0 +1,126 @@
+//! Making things durable, and what follows when that fails.
+//!
+//! After a failed flush nobody knows what reached the disk, and asking again proves nothing: the system may have forgotten
+//! that the pages were never written, and says yes the second time. So a failed flush is the last one: this process writes
+//! no more to the environment, and reads on. Once all its handles are closed it can be opened anew; what the failed
+//! transaction wrote lies in places that no snapshot uses, and is written again by whoever uses them.
+//!
+//! ```text
+//!   flush of pages fails      nothing is committed; flush_failed: no writing any more
+//!   meta page fails           the one before is put back, as durably:
+//!      and that succeeds         nothing is committed; flush_failed
+//!      and that fails too        nobody knows; failed: nothing any more. If the new page stands in the file, those who
+//!                                write next build on it, so that no page that it reaches is overwritten
+//! ```
+
+use std::io;
+use std::sync::atomic::Ordering;
+use std::sync::{MutexGuard, PoisonError};
+
+use fulgurite_format::Meta;
+
+use super::shared::Shared;
+use crate::Error;
+use crate::reader::SlotTable as _;
+
+/// A meta page that takes the place of another.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Replacement<'m> {
+    /// Where.
+    pub(crate) page: u64,
+    pub(crate) new: &'m Meta,
+    /// What stands there, and is put back if the new one cannot be written.
+    pub(crate) old: &'m Meta,
+    /// Whether it is durable on return.
+    pub(crate) durable: bool,
+    /// Whether the flush of a writable map is waited for.
+    pub(crate) waits: bool,
+}
+
+impl Shared {
+    /// Refuses to write where a flush has failed.
+    #[inline]
+    pub(super) fn check_writable(&self) -> Result<(), Error> {
+        self.check_usable()?;
+        if self.flush_failed.load(Ordering::SeqCst) {
+            return Err(Error::FlushFailed);
+        }
+        Ok(())
+    }
+
+    /// Writes back what the system holds of the data file.
+    pub(super) fn flush(&self, wait: bool) -> Result<(), Error> {
+        let _one_at_a_time = self.flushing();
+        // Another thread's flush may have failed: what it has not kept of ours this one would not find.
+        self.check_writable()?;
+        let mapping = self.mapping();
+        let flushed = if mapping.map().is_writable() {
+            let len = usize::try_from(self.size.octets()).unwrap_or(usize::MAX);
+            mapping.flush_map(0, len, wait)
+        } else {
+            mapping.file().sync()
+        };
+        flushed.map_err(|source| {
+            self.flush_failed.store(true, Ordering::SeqCst);
+            Error::io("making the data file durable")(source)
+        })
+    }
+
+    /// Writes a meta page. If that fails the old one stands there again, or the environment is marked as failed.
+    pub(super) fn replace_meta(&self, replacement: Replacement<'_>) -> Result<(), Error> {
+        let _one_at_a_time = self.flushing();
+        self.check_writable()?;
+        let Err(error) = self.put_meta(&replacement, replacement.new) else {
+            return Ok(());
+        };
+        self.flush_failed.store(true, Ordering::SeqCst);
+        if self.put_meta(&replacement, replacement.old).is_err() {
+            self.failed.store(true, Ordering::SeqCst);
+            self.adopt_unknown(&replacement);
+        }
+        Err(error)
+    }
+
+    fn put_meta(&self, replacement: &Replacement<'_>, meta: &Meta) -> Result<(), Error> {
+        let mapping = self.mapping();
+        let (page, page_size) = (replacement.page, mapping.page_size());
+        let written = if mapping.map().is_writable() {
+            mapping.store_commit(meta, page)?;
+            // Was it stored where others see it?
+            self.check_maps()?;
+            match replacement.durable {
+                true => mapping.flush_map(page as usize * page_size, page_size, replacement.waits),
+                false => Ok(()),
+            }
+        } else {
+            let at = page * page_size as u64 + Meta::COMMIT_AT as u64;
+            let octets = meta.to_commit_bytes();
+            mapping.file().write_meta(at, &octets, replacement.durable)
+        };
+        written.map_err(|source: io::Error| Error::Io {
+            doing: "writing a meta page",
+            source,
+        })
+    }
+
+    /// The new page may be on the disk, or not. Whoever takes it for written overwrites nothing that either page reaches.
+    fn adopt_unknown(&self, replacement: &Replacement<'_>) {
+        let Some(lock) = &self.lock else { return };
+        let (mapping, new) = (self.mapping(), replacement.new);
+        // Not when a snapshot is being abandoned: there the old page is the newer one.
+        if new.txnid < replacement.old.txnid {
+            return;
+        }
+        if mapping.map().is_writable() {
+            let _ = mapping.store_commit(new, replacement.page);
+        }
+        let stands = mapping.read_meta(replacement.page);
+        if stands.is_ok_and(|found| found.to_commit_bytes() == new.to_commit_bytes()) {
+            lock.store_last_txnid(new.txnid);
+        }
+    }
+
+    fn flushing(&self) -> MutexGuard<'_, ()> {
+        self.flushing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
