@@ -1,6 +1,11 @@
-//! Text of an LDAP URL.
+//! Text of an LDAP URL: parsed, and, if valid, printed and parsed again.
 #![no_main]
 
+use fulgurite_ldap::LdapUrl;
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| fulgurite_ordeal::fuzz::ldap_url(bytes));
+fuzz_target!(|text: &str| {
+    if let Ok(url) = LdapUrl::parse(text) {
+        assert_eq!(LdapUrl::parse(&url.to_string()), Ok(url));
+    }
+});

@@ -1,9 +1,9 @@
 //! The long runs, from the command line.
 
-use std::path::PathBuf;
+#![forbid(unsafe_code)]
 
 use clap::Parser;
-use fulgurite_ordeal::{damage, faults, fuzz, power};
+use fulgurite_ordeal::{damage, faults, power};
 
 /// Does to a store what it must survive, and counts.
 #[derive(Debug, Parser)]
@@ -14,11 +14,6 @@ enum Ordeal {
     Faults(faults::Options),
     /// Mutated files, walked and written to
     Damage(damage::Options),
-    /// Writes the inputs that fuzzing begins with
-    Seeds {
-        /// Where: a folder per target is made in it
-        directory: PathBuf,
-    },
 }
 
 fn main() -> anyhow::Result<()> {
@@ -26,6 +21,5 @@ fn main() -> anyhow::Result<()> {
         Ordeal::Power(options) => power::run(&options),
         Ordeal::Faults(options) => faults::run(&options),
         Ordeal::Damage(options) => damage::run(&options),
-        Ordeal::Seeds { directory } => Ok(fuzz::write_seeds(&directory)?),
     }
 }

@@ -1,0 +1,60 @@
+//! What a process holds: descriptors, mappings, memory.
+
+use std::path::Path;
+
+use fulgurite::seam::allocated_octets;
+
+/// What is held at a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Held {
+    descriptors: usize,
+    mappings: usize,
+    /// Of memory.
+    octets: isize,
+}
+
+impl Held {
+    /// What this process holds of the files in `directory`.
+    pub(super) fn now(directory: &Path) -> Held {
+        let directory = directory.to_string_lossy().into_owned();
+        let descriptors = std::fs::read_dir("/proc/self/fd").map_or(0, |entries| {
+            let targets = entries.filter_map(|entry| std::fs::read_link(entry.ok()?.path()).ok());
+            targets
+                .filter(|target| target.to_string_lossy().starts_with(&directory))
+                .count()
+        });
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+        let mappings = maps
+            .lines()
+            .filter(|line| line.contains(&directory))
+            .count();
+        Held {
+            descriptors,
+            mappings,
+            octets: allocated_octets(),
+        }
+    }
+
+    /// What is held now that was not before, beside `own` octets of notes; `None` if there is nothing.
+    pub(super) fn more_than(
+        &self,
+        before: &Held,
+        own: usize,
+        maps_may_stay: bool,
+    ) -> Option<String> {
+        if self.descriptors > before.descriptors {
+            return Some(format!(
+                "{} descriptors are left open",
+                self.descriptors - before.descriptors
+            ));
+        }
+        if self.mappings > before.mappings && !maps_may_stay {
+            return Some(format!(
+                "{} mappings are left",
+                self.mappings - before.mappings
+            ));
+        }
+        let octets = self.octets - before.octets - own.cast_signed();
+        (octets > 0).then(|| format!("{octets} octets of memory are left"))
+    }
+}
