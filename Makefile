@@ -3,7 +3,12 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-.PHONY: help demo test release install bench bench-lmdb programs fuzz lint clean setup
+# What long runs take from the command line: `make crash STATES=10000000`, `make fuzz SECONDS=300`.
+STATES ?= 10000000
+MUTATIONS ?= 1000000
+SECONDS ?= 60
+
+.PHONY: help demo test release install bench bench-lmdb programs crash faults damage fuzz sanitize lint clean setup
 
 help:
 	@echo "make demo             build, load an example directory, ask it questions, serve it"
@@ -14,7 +19,11 @@ help:
 	@echo "make bench            measure, beside Debian's slapd"
 	@echo "make bench-lmdb       measure liblmdb.so, beside the real one"
 	@echo "make programs         run programs that use LMDB on our liblmdb.so, with their own tests"
-	@echo "make fuzz             random and mutated input, for longer than in the tests"
+	@echo "make crash            every state a disk could hold after a power loss (STATES=$(STATES))"
+	@echo "make faults           every system call fails, one by one and in pairs (SECONDS=$(SECONDS) of pairs)"
+	@echo "make damage           mutated files, walked and written to, beside the real library (MUTATIONS=$(MUTATIONS))"
+	@echo "make fuzz             random and mutated input, guided by coverage (SECONDS=$(SECONDS) for each target)"
+	@echo "make sanitize         threads and memory under sanitizers, and what can under miri (nightly compiler)"
 	@echo "make clean            remove what was built"
 
 setup:
@@ -51,8 +60,27 @@ programs:
 	@scripts/setup.sh programs
 	@scripts/programs.sh
 
-fuzz: setup
-	@scripts/fuzz.sh
+crash:
+	@scripts/setup.sh rust
+	@cargo run --quiet --release -p fulgurite-ordeal -- power --states $(STATES)
+
+faults:
+	@scripts/setup.sh rust
+	@cargo run --quiet --release -p fulgurite-ordeal -- faults --seconds $(SECONDS)
+
+damage: setup
+	@scripts/build-lmdb.sh
+	@cargo run --quiet --release -p fulgurite-ordeal -- damage --count 10000 --subjects rust,c,real --library target/lmdb/liblmdb.so
+	@cargo run --quiet --release -p fulgurite-ordeal -- damage --count $(MUTATIONS) --subjects rust,c --library target/lmdb/liblmdb.so
+
+fuzz:
+	@scripts/setup.sh rust
+	@scripts/fuzz.sh $(SECONDS)
+
+sanitize:
+	@scripts/setup.sh rust
+	@scripts/sanitize.sh
+	@scripts/miri.sh
 
 clean:
 	cargo clean
