@@ -5,7 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use fulgurite::{Database, DiskObserver, Durability, Environment, ReadTxn, Snapshot, WriteTxn};
+use fulgurite::{
+    CompactStep, Compaction, Database, DiskObserver, Durability, Environment, ReadTxn, Snapshot,
+    WriteTxn,
+};
 use fulgurite_testkit::Random;
 
 use super::content::{Content, Place};
@@ -30,6 +33,9 @@ pub(super) struct Committed {
     /// See [`Content::hash`].
     pub(super) content: u64,
 }
+
+/// A compaction that is not done after so many steps is given up, as some are before.
+const COMPACT_STEPS_MAX: usize = 30;
 
 /// How much is done in a history.
 struct Size {
@@ -144,11 +150,30 @@ impl Run {
                 environment.set_map_size(environment.info()?.map_size + (64 << 10))?;
                 held = Vec::new();
             }
+            if self.random.chance(5) {
+                self.compact(environment)?;
+            }
             if self.random.chance(6) {
                 break;
             }
         }
         Ok(left)
+    }
+
+    /// Compacts the file while it is open, as far as that goes.
+    fn compact(&mut self, environment: &Environment) -> anyhow::Result<()> {
+        let mut compaction = Compaction::new().punch_free_pages(self.random.chance(50));
+        for _ in 0..self.random.between(1, COMPACT_STEPS_MAX) {
+            let step = environment.compact_step(&mut compaction)?;
+            self.recorder.look();
+            if self.note_commit(environment)? {
+                self.note_promise(environment.durability());
+            }
+            if step != CompactStep::Working {
+                break;
+            }
+        }
+        Ok(())
     }
 
     fn transaction(&mut self, environment: &Environment) -> anyhow::Result<()> {

@@ -42,8 +42,8 @@ pub use tally::Tally;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::Context as _;
@@ -115,10 +115,19 @@ struct Run<'o> {
     modes: Vec<Mode>,
     seed: u64,
     begun: Instant,
-    next: AtomicU64,
     states: AtomicU64,
     failed: AtomicBool,
-    tallies: Mutex<BTreeMap<Mode, Tally>>,
+    progress: Mutex<BTreeMap<Mode, Progress>>,
+}
+
+/// How far a mode is.
+#[derive(Debug, Default)]
+struct Progress {
+    /// Histories that were begun.
+    begun: u64,
+    /// Histories that are being tried.
+    active: u32,
+    tally: Tally,
 }
 
 impl Run<'_> {
@@ -133,10 +142,9 @@ impl Run<'_> {
             modes,
             seed,
             begun: Instant::now(),
-            next: AtomicU64::new(0),
             states: AtomicU64::new(0),
             failed: AtomicBool::new(false),
-            tallies: Mutex::default(),
+            progress: Mutex::default(),
         }
     }
 
@@ -147,18 +155,39 @@ impl Run<'_> {
             written_percent: 10,
         };
         while !self.is_over() {
-            let number = self.next.fetch_add(1, Ordering::Relaxed);
-            let mode = self.modes[number as usize % self.modes.len()];
-            let seed = mix(self.seed ^ mix(number)) >> 16;
+            let (mode, number) = self.begin();
+            let seed = mix(self.seed ^ mix(mode as u64 ^ mix(number))) >> 16;
             let tally = survey(mode, seed, effort, Alteration::None)
                 .with_context(|| format!("history {mode}:{seed}"))
                 .inspect_err(|_| self.failed.store(true, Ordering::Relaxed))?;
             self.states.fetch_add(tally.states, Ordering::Relaxed);
-            if let Ok(mut tallies) = self.tallies.lock() {
-                tallies.entry(mode).or_default().add(&tally);
-            }
+            let mut progress = self.progress();
+            let progress = progress.entry(mode).or_default();
+            progress.tally.add(&tally);
+            progress.active -= 1;
         }
         Ok(())
+    }
+
+    /// The next history: of the mode that has had the least time so far.
+    fn begin(&self) -> (Mode, u64) {
+        let mut progress = self.progress();
+        let least = |mode: &&Mode| {
+            let known = progress.get(*mode);
+            known.map_or((0, Duration::ZERO), |known| {
+                (known.active, known.tally.time)
+            })
+        };
+        let mode = self.modes.iter().min_by_key(least).copied();
+        let mode = mode.unwrap_or(Mode::Full);
+        let progress = progress.entry(mode).or_default();
+        progress.begun += 1;
+        progress.active += 1;
+        (mode, progress.begun)
+    }
+
+    fn progress(&self) -> MutexGuard<'_, BTreeMap<Mode, Progress>> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn is_over(&self) -> bool {
@@ -168,13 +197,12 @@ impl Run<'_> {
     }
 
     fn print(&self) {
-        let Ok(tallies) = self.tallies.lock() else {
-            return;
-        };
+        let progress = self.progress();
         println!("{}", Tally::heading());
         let mut total = Tally::default();
         for mode in &self.modes {
-            let tally = tallies.get(mode).cloned().unwrap_or_default();
+            let known = progress.get(mode).map(|progress| progress.tally.clone());
+            let tally = known.unwrap_or_default();
             println!("{mode:<17}{tally}");
             total.add(&tally);
         }
