@@ -132,6 +132,9 @@ impl Shared {
 
     /// Makes the snapshot that was gone back from unreachable, for good, before anything of it is overwritten; only for
     /// the writer. Its meta page becomes an older one with the trees of the snapshot that was gone back to.
+    ///
+    /// The id goes first, and alone: while it is that of the newest snapshot, the page must say nothing but what that
+    /// transaction said, even if the power fails in the middle of writing. A commit has it the other way round.
     #[cold]
     pub(super) fn abandon_newer(&self) -> Result<(), Error> {
         let base = self.committed_meta()?;
@@ -141,13 +144,19 @@ impl Shared {
         };
         let page = (base.txnid.0 + 1) % META_PAGES;
         let newer = self.mapping().read_meta(page)?;
-        self.replace_meta(Replacement {
-            page,
-            new: &older,
-            old: &newer,
-            durable: true,
-            waits: true,
-        })?;
+        let demoted = Meta {
+            txnid: older.txnid,
+            ..newer
+        };
+        for (old, new) in [(&newer, &demoted), (&demoted, &older)] {
+            self.replace_meta(Replacement {
+                page,
+                new,
+                old,
+                durable: true,
+                waits: true,
+            })?;
+        }
         self.abandoned.store(false, Ordering::SeqCst);
         Ok(())
     }

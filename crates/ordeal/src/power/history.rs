@@ -32,6 +32,8 @@ pub(super) struct Committed {
     pub(super) free: BTreeSet<u64>,
     /// See [`Content::hash`].
     pub(super) content: u64,
+    /// The snapshot that it was made from, by number.
+    pub(super) before: usize,
 }
 
 /// A compaction that is not done after so many steps is given up, as some are before.
@@ -85,14 +87,20 @@ pub(super) fn record(mode: Mode, seed: u64, directory: &Path) -> anyhow::Result<
         recorder: Recorder::new(mapped),
         content: Content::default(),
         snapshots: Vec::new(),
+        contents: Vec::new(),
+        base: 0,
     };
     let is_copy = matches!(mode, Mode::Copy | Mode::Compact);
     let mut left = run.size.transactions;
     while left > 0 {
-        let environment = run.open(directory)?;
+        let goes_back = run.snapshots.len() > 3 && run.random.chance(20);
+        let environment = run.open(directory, goes_back)?;
         if run.snapshots.is_empty() {
             run.note_commit(&environment)?;
             run.recorder.tell(Event::Promised(0));
+        }
+        if goes_back {
+            run.note_way_back(&environment)?;
         }
         left = run.session(&environment, left)?;
         if left == 0 && is_copy {
@@ -112,11 +120,16 @@ struct Run {
     recorder: Arc<Recorder>,
     content: Content,
     snapshots: Vec<Committed>,
+    /// What each of them holds.
+    contents: Vec<Content>,
+    /// The newest of them that was not gone back from.
+    base: usize,
 }
 
 impl Run {
-    fn open(&self, directory: &Path) -> anyhow::Result<Environment> {
+    fn open(&self, directory: &Path, goes_back: bool) -> anyhow::Result<Environment> {
         let options = Environment::options()
+            .previous_snapshot(goes_back)
             .dirty_bytes_max(self.size.dirty_bytes_max)
             .observer(Arc::clone(&self.recorder) as Arc<dyn DiskObserver>);
         let options = match self.size.map_size {
@@ -142,8 +155,7 @@ impl Run {
             self.transaction(environment)?;
             if self.random.chance(8) {
                 environment.sync(true)?;
-                self.recorder
-                    .tell(Event::Promised(self.snapshots.len() - 1));
+                self.recorder.tell(Event::Promised(self.base));
             }
             if self.mode.has_writable_map() && self.random.chance(3) {
                 drop(held);
@@ -204,22 +216,34 @@ impl Run {
 
     /// Notes the newest snapshot, if it is a new one.
     fn note_commit(&mut self, environment: &Environment) -> anyhow::Result<bool> {
-        let snapshot = describe(environment, self.content.hash())?;
-        let last = self.snapshots.last().map(|snapshot| snapshot.txnid);
-        if last == Some(snapshot.txnid) {
+        let snapshot = describe(environment, self.content.hash(), self.base)?;
+        let base = self.snapshots.get(self.base);
+        if base.is_some_and(|base| base.txnid == snapshot.txnid) {
             return Ok(false);
         }
-        self.recorder.tell(Event::Committed(self.snapshots.len()));
+        self.base = self.snapshots.len();
+        self.recorder.tell(Event::Committed(self.base));
         self.snapshots.push(snapshot);
+        self.contents.push(self.content.clone());
         Ok(true)
     }
 
+    /// The environment was opened on the snapshot before the newest, which is found no more once something changes.
+    fn note_way_back(&mut self, environment: &Environment) -> anyhow::Result<()> {
+        let txnid = environment.read()?.id().0;
+        let is_it = |snapshot: &Committed| snapshot.txnid == txnid;
+        let found = self.snapshots.iter().rposition(is_it);
+        self.base = found.context("nobody knows the snapshot that was gone back to")?;
+        self.content = self.contents[self.base].clone();
+        self.recorder.tell(Event::WentBack(self.base));
+        Ok(())
+    }
+
     fn note_promise(&self, durability: Durability) {
-        let newest = self.snapshots.len() - 1;
         let promised = match durability {
             Durability::Full if self.mode == Mode::MapAsync => return,
-            Durability::Full => newest,
-            Durability::NoMetaSync => newest - 1,
+            Durability::Full => self.base,
+            Durability::NoMetaSync => self.snapshots[self.base].before,
             Durability::NoSync => return,
         };
         self.recorder.tell(Event::Promised(promised));
@@ -299,7 +323,7 @@ impl Run {
         let recorder = self.recorder.record_copies();
         environment.copy_to_path(&target, self.mode == Mode::Compact)?;
         let copy = Environment::options().read_only(true).open(&target)?;
-        let snapshot = describe(&copy, self.content.hash())?;
+        let snapshot = describe(&copy, self.content.hash(), 0)?;
         recorder.tell(Event::Committed(0));
         recorder.tell(Event::Promised(0));
         Ok(History {
@@ -310,7 +334,7 @@ impl Run {
 }
 
 /// The newest snapshot, which should hold what has this hash.
-fn describe(environment: &Environment, content: u64) -> anyhow::Result<Committed> {
+fn describe(environment: &Environment, content: u64, before: usize) -> anyhow::Result<Committed> {
     let txn = environment.read()?;
     let mut free = BTreeSet::new();
     for record in txn.range(Database::FREE_LIST, ..)? {
@@ -325,5 +349,6 @@ fn describe(environment: &Environment, content: u64) -> anyhow::Result<Committed
         last: environment.info()?.last_page,
         free,
         content,
+        before,
     })
 }

@@ -42,7 +42,10 @@ pub(super) enum Glance {
 #[derive(Debug, Default)]
 pub(super) struct Judge {
     wholes: Vec<Whole>,
+    /// The first snapshot with these fields. After going back another may follow that differs in its pages only.
     by_fields: FxHashMap<Vec<u8>, usize>,
+    /// Per snapshot, the next one with the same fields.
+    twins: FxHashMap<usize, usize>,
     /// Which snapshot a content of a meta page's sector describes, and its id.
     known: FxHashMap<ContentId, Option<(usize, u64)>>,
 }
@@ -80,7 +83,16 @@ impl Judge {
         self.wholes.push(Whole { pages, len });
         let meta_page = (snapshot.txnid % 2) as usize;
         let ids = disk.cache.get(meta_page).map_or(0, |ids| ids[0]);
-        self.by_fields.insert(fields(sectors.octets(ids)), index);
+        let mut last = *self
+            .by_fields
+            .entry(fields(sectors.octets(ids)))
+            .or_insert(index);
+        while let Some(twin) = self.twins.get(&last) {
+            last = *twin;
+        }
+        if last != index {
+            self.twins.insert(last, index);
+        }
         self.known.clear();
     }
 
@@ -127,11 +139,32 @@ impl Bench<'_> {
         } else {
             (first.0, second.0)
         };
+        let place = (cut, disk, sectors);
+        let (snapshot, whole) = self.newest_whole(newest, len, place, state);
+        let (_, other_whole) = self.newest_whole(other, len, place, state);
         Glance::Snapshot {
-            snapshot: newest,
-            whole: self.is_whole(newest, len, cut, disk, state, sectors),
-            other_broken: !self.is_whole(other, len, cut, disk, state, sectors),
+            snapshot,
+            whole,
+            other_broken: !other_whole,
         }
+    }
+
+    /// Of snapshots with the same fields, the newest that is all there; the first if none is.
+    fn newest_whole(
+        &mut self,
+        first: usize,
+        len: u64,
+        (cut, disk, sectors): (&Cut, &Disk, &Sectors),
+        state: &DiskState,
+    ) -> (usize, bool) {
+        let (mut found, mut next) = ((first, false), Some(first));
+        while let Some(snapshot) = next {
+            if self.is_whole(snapshot, len, cut, disk, state, sectors) {
+                found = (snapshot, true);
+            }
+            next = self.judge.twins.get(&snapshot).copied();
+        }
+        found
     }
 
     /// All that opening looks at where it is refused: the meta pages' sectors, and whether they are there. `None` if one
