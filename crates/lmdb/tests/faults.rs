@@ -231,11 +231,12 @@ fn work(session: &mut Session, home: &Path, flags: u32, done: &mut usize) -> Tol
     session.others(home, *done)
 }
 
-/// Runs the program to its end, in as many sessions as it takes; returns the calls that were made, and what was told.
-fn run(
-    flags: u32,
-    fault: Option<(usize, Verdict)>,
-) -> (Vec<(Site, usize)>, Vec<(&'static str, c_int)>) {
+/// The calls that a run made, and what was told of failures.
+type Calls = Vec<(Site, usize)>;
+type Errors = Vec<(&'static str, c_int)>;
+
+/// Runs the program to its end, in as many sessions as it takes.
+fn run(flags: u32, fault: Option<(usize, Verdict)>) -> (Calls, Errors) {
     let home = tempfile::tempdir().unwrap();
     std::fs::create_dir(home.path().join("store")).unwrap();
     let injector = Arc::new(OneFault::default());
