@@ -302,3 +302,101 @@ unsafe fn resize(list: *mut *mut usize, room: usize) -> c_int {
     unsafe { list.write(base.wrapping_add(1)) };
     0
 }
+
+/// The same as in the conformance tests, from inside: these run under miri.
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ids(list: *mut usize) -> Vec<usize> {
+        // SAFETY: word 0 of a list counts.
+        let count = unsafe { *list };
+        // SAFETY: so many ids follow.
+        let words = unsafe { slice::from_raw_parts(list, count + 1) };
+        words[1..].to_vec()
+    }
+
+    fn list_of(ids: &[usize]) -> *mut usize {
+        let mut list = mdb_midl_alloc(2);
+        for id in ids {
+            // SAFETY: a list of these functions.
+            assert_eq!(unsafe { mdb_midl_append(&mut list, *id) }, 0);
+        }
+        list
+    }
+
+    #[test]
+    fn lists_grow_merge_and_shrink_within_their_allocations() {
+        let mut list = list_of(&[5, 9, 1]);
+        let other = list_of(&[30, 21, 7, 0]);
+        // SAFETY: lists of these functions, here and below.
+        unsafe { mdb_midl_sort(list) };
+        assert_eq!(ids(list), [9, 5, 1]);
+        // SAFETY: as above.
+        assert_eq!(unsafe { mdb_midl_append_range(&mut list, 20, 3) }, 0);
+        // SAFETY: as above.
+        unsafe { mdb_midl_sort(list) };
+        // SAFETY: as above.
+        assert_eq!(unsafe { mdb_midl_need(&mut list, 100) }, 0);
+        // SAFETY: there is room for both.
+        unsafe { mdb_midl_xmerge(list, other) };
+        assert_eq!(ids(list), [30, 22, 21, 21, 20, 9, 7, 5, 1, 0]);
+        // SAFETY: a sorted list.
+        assert_eq!(unsafe { mdb_midl_search(list, 9) }, 6);
+        // SAFETY: lists of these functions.
+        assert_eq!(unsafe { mdb_midl_append_list(&mut list, other) }, 0);
+        assert_eq!(ids(list).len(), 14);
+        // SAFETY: as above.
+        unsafe { mdb_midl_shrink(&mut list) };
+        assert_eq!(ids(list).len(), 14);
+        for list in [list, other, ptr::null_mut()] {
+            // SAFETY: as above, or null.
+            unsafe { mdb_midl_free(list) };
+        }
+    }
+
+    #[test]
+    fn a_list_far_over_the_ordinary_length_can_be_shrunk() {
+        let mut list = mdb_midl_alloc(PAIRS_MAX as c_int + 5);
+        // SAFETY: a list of these functions, here and below.
+        assert_eq!(unsafe { mdb_midl_append(&mut list, 3) }, 0);
+        // SAFETY: as above.
+        unsafe { mdb_midl_shrink(&mut list) };
+        assert_eq!(ids(list), [3]);
+        // SAFETY: as above.
+        unsafe { mdb_midl_free(list) };
+    }
+
+    #[test]
+    fn pairs_stay_in_order() {
+        let empty = Pair {
+            id: 0,
+            pointer: ptr::null_mut(),
+        };
+        let mut pairs = vec![empty; PAIRS_MAX + 1];
+        for id in [50, 10, 30, 70, 20] {
+            let mut pair = Pair { id, ..empty };
+            // SAFETY: the array is as large as any list of pairs.
+            assert_eq!(
+                unsafe { mdb_mid2l_insert(pairs.as_mut_ptr(), &mut pair) },
+                0
+            );
+        }
+        let ids: Vec<usize> = pairs[..6].iter().map(|pair| pair.id).collect();
+        assert_eq!(ids, [5, 10, 20, 30, 50, 70]);
+        // SAFETY: as above.
+        assert_eq!(unsafe { mdb_mid2l_search(pairs.as_mut_ptr(), 30) }, 3);
+        let mut pair = Pair { id: 30, ..empty };
+        // SAFETY: as above.
+        assert_eq!(
+            unsafe { mdb_mid2l_insert(pairs.as_mut_ptr(), &mut pair) },
+            -1
+        );
+        let mut pair = Pair { id: 99, ..empty };
+        // SAFETY: as above.
+        assert_eq!(
+            unsafe { mdb_mid2l_append(pairs.as_mut_ptr(), &mut pair) },
+            0
+        );
+    }
+}
