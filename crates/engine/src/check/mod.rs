@@ -140,8 +140,9 @@ impl Checker {
             progress,
         };
         check.metas(metas, &snapshot);
-        check.tree(&snapshot.free, Role::Free, Name::FreeList);
+        // The free list comes last: what it names wrongly is its fault and not that of the tree in use.
         check.tree(&snapshot.main, Role::Main, Name::Main);
+        check.tree(&snapshot.free, Role::Free, Name::FreeList);
         check.unused_pages();
         let previous = check.previous(other);
         let free_pages = check.space.seen.free_pages();
@@ -323,8 +324,8 @@ impl Check<'_> {
             self.reporter
                 .find(Name::File, other.pgno, Fault::Meta(blemish));
         }
-        self.tree(&other.free, Role::Free, Name::FreeList);
         self.tree(&other.main, Role::Main, Name::Main);
+        self.tree(&other.free, Role::Free, Name::FreeList);
         self.in_previous = false;
         let found = std::mem::replace(&mut self.reporter, reporter);
         match found.into_first() {

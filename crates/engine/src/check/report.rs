@@ -335,7 +335,7 @@ pub struct Report {
     pub file_pages: u64,
     /// Pages on the free list.
     pub free_pages: u64,
-    /// The first of the databases seen: the free list, named ones, the main one.
+    /// The first thousand databases seen: named ones, the main one, the free list.
     pub databases: Vec<DatabaseSummary>,
     /// The first thousand things found wrong, in the order they were met.
     pub findings: Vec<Finding>,

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use fulgurite::check::{CheckOptions, check_file};
+use fulgurite::salvage::{SalvageError, salvage};
 use fulgurite_testkit::{Random, Scratch, base, quick_or_long, seed};
 
 use crate::contents::{self, lost, salvaged};
@@ -132,4 +134,42 @@ fn destroy(random: &mut Random, bytes: &mut [u8], pgno: usize) -> bool {
         }
     }
     true
+}
+
+/// Whatever the bytes are, meta pages included: something sound, or an error that says why not.
+#[test]
+fn anything_gives_something_sound_or_an_error() {
+    let mut random = Random::new(seed("salvage-anything", 5));
+    let scratch = Scratch::new("salvage-anything");
+    let originals =
+        ["base-tree", "base-dups"].map(|name| std::fs::read(base(name).data()).expect("read"));
+    let (mut done, rounds) = (0, quick_or_long(120, 20_000));
+    for round in 0..rounds {
+        let mut bytes = random.pick(&originals).clone();
+        for _ in 0..random.between(1, 30) {
+            // Half of it where it matters.
+            let page = random.below(bytes.len() / PAGE) * PAGE;
+            let reach = *random.clone().pick(&[160, PAGE]);
+            bytes[page + random.below(reach)] = random.bits() as u8;
+        }
+        if random.chance(10) {
+            bytes.truncate(random.below(bytes.len()));
+        }
+        let dir = scratch.join(&format!("round-{round}"));
+        std::fs::create_dir_all(&dir).expect("make a directory");
+        std::fs::write(dir.join("data.mdb"), &bytes).expect("write");
+        let out = dir.join("out");
+        let result = salvage(&dir, &out, &CheckOptions::default(), &mut |_, _| ());
+        match result {
+            Ok(_) => {
+                let check = check_file(&out.join("data.mdb")).expect("check");
+                assert!(check.is_sound(), "{}: {check}", dir.display());
+                done += 1;
+            }
+            Err(SalvageError::Input(_)) => {}
+            Err(error) => panic!("{}: {error}", dir.display()),
+        }
+        let _ = std::fs::remove_dir_all(&dir);
+    }
+    assert!(done > rounds / 2, "{done} of {rounds} gave something");
 }

@@ -1,5 +1,9 @@
 //! The checker against files made by a real LMDB, sound and damaged.
 
+mod catalogue;
+mod image;
+mod real;
+
 use fulgurite_format::{NodeFlags, PageFlags};
 use fulgurite_testkit::{
     Random, Scratch, base, corrupt_cases, quick_or_long, seed, sound_fixtures,
