@@ -21,6 +21,7 @@ const INCOMPATIBLE: i32 = -30784;
 const BAD_READER_SLOT: i32 = -30783;
 const BAD_TXN: i32 = -30782;
 const BAD_LENGTH: i32 = -30781;
+const BAD_DATABASE: i32 = -30780;
 
 // The system's own numbers, as Linux has them on every machine.
 const IO_ERROR: i32 = 5;
@@ -45,6 +46,7 @@ impl Error {
             | Error::NameLength { .. } => BAD_LENGTH,
             Error::AppendOrder => KEY_EXISTS,
             Error::NoDatabase(_) => NOT_FOUND,
+            Error::ForeignDatabase => BAD_DATABASE,
             Error::WrongKind(_)
             | Error::MainUnsuitable
             | Error::OrderMismatch { .. }
@@ -118,7 +120,7 @@ pub const fn code_text(code: i32) -> Option<&'static CStr> {
         BAD_LENGTH => {
             c"MDB_BAD_VALSIZE: Unsupported size of key/DB name/data, or wrong DUPFIXED size"
         }
-        -30780 => c"MDB_BAD_DBI: The specified DBI handle was closed/changed unexpectedly",
+        BAD_DATABASE => c"MDB_BAD_DBI: The specified DBI handle was closed/changed unexpectedly",
         i32::MIN..0 => c"Invalid error code",
         _ => return None,
     })

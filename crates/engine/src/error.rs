@@ -92,6 +92,9 @@ pub enum Error {
     /// There is no such database.
     #[error("there is no database named '{0}'")]
     NoDatabase(String),
+    /// The handle of a database was got from another environment, or from another handle on this one.
+    #[error("the database handle is another environment's; open the database in this one")]
+    ForeignDatabase,
     /// A database name of an impossible length.
     #[error("a database name has 1 to {max} octets, not {len}")]
     NameLength {
@@ -226,6 +229,7 @@ impl Error {
                 | Error::ValueLength(_)
                 | Error::AppendOrder
                 | Error::NoDatabase(_)
+                | Error::ForeignDatabase
                 | Error::NameLength { .. }
                 | Error::WrongKind(_)
                 | Error::MainUnsuitable

@@ -1,6 +1,7 @@
 //! The cursors that a write transaction keeps in step with its changes.
 
 use std::cell::RefCell;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Place;
 use super::place::{Deleted, State};
@@ -25,6 +26,9 @@ struct Slot {
     place: Option<Box<Place>>,
 }
 
+/// Each transaction has so many serials, as a power of two.
+const SERIAL_BITS: u32 = 32;
+
 /// Open cursors. Behind a cell because a record that a move returns borrows the transaction while the place goes back.
 #[derive(Debug, Default)]
 pub(crate) struct CursorTable {
@@ -38,6 +42,11 @@ pub(crate) struct SavedCursors(Vec<Option<Slot>>);
 
 impl CursorTable {
     pub(crate) fn open(&mut self, database: Database) -> CursorId {
+        // No two transactions of a process share a serial, so that none takes a cursor for its own that is another's.
+        static BLOCKS: AtomicU64 = AtomicU64::new(1);
+        if self.serial == 0 {
+            self.serial = BLOCKS.fetch_add(1, Ordering::Relaxed) << SERIAL_BITS;
+        }
         self.serial += 1;
         let slot = Slot {
             serial: self.serial,

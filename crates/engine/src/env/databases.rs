@@ -12,18 +12,21 @@ use crate::tree::Tree;
 
 /// A handle of a database, for any transaction of the environment it was opened in.
 ///
-/// It stands for a name. Using it in a snapshot that has no database of that name is [`Error::NoDatabase`].
+/// It stands for a name. Using it in a snapshot that has no database of that name is [`Error::NoDatabase`], and in a
+/// transaction of another [`crate::Environment`], be it on the same files, [`Error::ForeignDatabase`]; only the two below are
+/// the same everywhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Database {
-    pub(crate) index: usize,
+    /// No two environments of a process share a number, see [`DatabaseNames::new`].
+    pub(crate) number: u64,
 }
 
 impl Database {
     /// The unnamed database, which every environment has.
-    pub const MAIN: Database = Database { index: 0 };
+    pub const MAIN: Database = Database { number: 0 };
     /// The list of free pages, for reading only: keys are transaction ids of 8 octets, values a count and as many page
     /// numbers, descending, 8 octets each.
-    pub const FREE_LIST: Database = Database { index: usize::MAX };
+    pub const FREE_LIST: Database = Database { number: u64::MAX };
 }
 
 /// What a process knows of a database beside what the file says.
@@ -51,6 +54,9 @@ impl Entry {
     }
 }
 
+/// Each environment has so many numbers for handles, as a power of two.
+const HANDLE_BITS: u32 = 32;
+
 /// Entries in the first chunk; each further one has twice as many as that before it.
 const FIRST_CHUNK: usize = 16;
 
@@ -60,16 +66,20 @@ pub(crate) struct DatabaseNames {
     chunks: [OnceLock<Box<[OnceLock<Entry>]>>; 32],
     handles: Mutex<HashMap<Box<[u8]>, usize>>,
     databases_max: usize,
+    /// The number of the first handle.
+    first: u64,
     /// How often an order was set.
     orders_set: AtomicU64,
 }
 
 impl DatabaseNames {
-    pub(crate) fn new(databases_max: usize) -> DatabaseNames {
+    /// Those of an environment whose number among all of the process this is: it has handles for itself.
+    pub(crate) fn new(environment: u64, databases_max: usize) -> DatabaseNames {
         let names = DatabaseNames {
             chunks: [const { OnceLock::new() }; 32],
             handles: Mutex::default(),
             databases_max,
+            first: (environment << HANDLE_BITS) + 1,
             orders_set: AtomicU64::new(0),
         };
         // Handle 0 is the main database, which has no name.
@@ -80,21 +90,34 @@ impl DatabaseNames {
     /// The handle that a name has already.
     pub(crate) fn known(&self, name: &[u8]) -> Option<Database> {
         let handles = self.handles.lock().unwrap_or_else(PoisonError::into_inner);
-        handles.get(name).map(|index| Database { index: *index })
+        handles.get(name).map(|index| self.handle(*index))
     }
 
     /// The handle for a name, a new one if it has none yet.
     pub(crate) fn intern(&self, name: &[u8]) -> Result<Database, Error> {
         let mut handles = self.handles.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(index) = handles.get(name) {
-            return Ok(Database { index: *index });
+            return Ok(self.handle(*index));
         }
         let index = handles.len() + 1;
-        if index > self.databases_max || !self.fill(index, name) {
+        let is_too_many = index > self.databases_max || index as u64 >= 1 << HANDLE_BITS;
+        if is_too_many || !self.fill(index, name) {
             return Err(Error::DatabasesFull(self.databases_max));
         }
         handles.insert(name.into(), index);
-        Ok(Database { index })
+        Ok(self.handle(index))
+    }
+
+    /// The number of the first handle; those that follow are named databases too.
+    pub(crate) const fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// The handle of the name at a place, which is not 0.
+    const fn handle(&self, index: usize) -> Database {
+        Database {
+            number: self.first + (index as u64 - 1),
+        }
     }
 
     /// The name behind a handle; empty for the main database.
@@ -144,7 +167,11 @@ impl DatabaseNames {
     }
 
     fn entry(&self, database: Database) -> Option<&Entry> {
-        let (chunk, offset) = place(database.index)?;
+        let index = match database {
+            Database::MAIN => 0,
+            named => named.number.checked_sub(self.first)?.checked_add(1)?,
+        };
+        let (chunk, offset) = place(usize::try_from(index).ok()?)?;
         self.chunks.get(chunk)?.get()?.get(offset)?.get()
     }
 
@@ -177,7 +204,7 @@ mod tests {
 
     #[test]
     fn handles_stay_what_they_were() {
-        let names = DatabaseNames::new(usize::MAX);
+        let names = DatabaseNames::new(7, usize::MAX);
         let handles: Vec<Database> = (0..3000)
             .map(|i| names.intern(format!("n{i}").as_bytes()).unwrap())
             .collect();
@@ -188,5 +215,11 @@ mod tests {
         }
         assert_eq!(names.name(Database::MAIN), b"");
         assert_eq!(names.name(Database::FREE_LIST), b"");
+        // Nor are they anything elsewhere.
+        for environment in [6, 8] {
+            let others = DatabaseNames::new(environment, usize::MAX);
+            others.intern(b"n0").unwrap();
+            assert!(handles.iter().all(|handle| others.name(*handle).is_empty()));
+        }
     }
 }

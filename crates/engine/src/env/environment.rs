@@ -45,12 +45,13 @@ impl Environment {
         static HANDLES: AtomicU64 = AtomicU64::new(1);
         let governor = Governor::default();
         governor.set(options.reader_policy.clone());
+        let id = HANDLES.fetch_add(1, Ordering::Relaxed);
         Environment {
             shared,
             governor,
-            id: HANDLES.fetch_add(1, Ordering::Relaxed),
+            id,
             path: path.to_owned(),
-            names: DatabaseNames::new(options.databases_max),
+            names: DatabaseNames::new(id, options.databases_max),
             durability: AtomicU8::new(options.durability as u8),
             map_async: AtomicBool::new(options.map_async),
             options: options.clone(),

@@ -24,8 +24,10 @@ pub(super) struct Trees {
     main: Option<OpenTree>,
     /// The free list as the snapshot has it, to look at.
     free: Option<OpenTree>,
-    /// The named ones, by handle less one.
+    /// The named ones, in the order of their handles.
     named: Vec<Option<OpenTree>>,
+    /// The number of the first handle that this environment gives.
+    first: u64,
     /// The way to the record stored last; only writers have one.
     last_way: Option<Box<LastWay>>,
 }
@@ -51,6 +53,7 @@ impl Trees {
         };
         self.forget_way();
         self.named.clear();
+        self.first = names.first();
         self.main = unchanged(names.tree_of(Database::MAIN, meta.main));
         self.free = unchanged(free_tree(meta.free));
     }
@@ -65,8 +68,9 @@ impl Trees {
 
     /// As [`Trees::reorder`], for all databases.
     pub(super) fn reorder_all(&mut self, names: &DatabaseNames) {
-        for index in 0..=self.named.len() {
-            self.reorder(Database { index }, names);
+        self.reorder(Database::MAIN, names);
+        for index in 0..self.named.len() {
+            self.reorder(self.handle(index), names);
         }
     }
 
@@ -89,13 +93,24 @@ impl Trees {
 
     #[inline]
     pub(super) fn get(&self, database: Database) -> Option<&OpenTree> {
-        match database.index.checked_sub(1) {
-            None => self.main.as_ref(),
-            Some(index) => match self.named.get(index) {
-                Some(open) => open.as_ref(),
-                None if database == Database::FREE_LIST => self.free.as_ref(),
-                None => None,
-            },
+        match self.named.get(self.index(database)) {
+            Some(open) => open.as_ref(),
+            None if database == Database::MAIN => self.main.as_ref(),
+            None if database == Database::FREE_LIST => self.free.as_ref(),
+            None => None,
+        }
+    }
+
+    /// Where the tree of a named database is; for others somewhere behind them all.
+    #[inline]
+    fn index(&self, database: Database) -> usize {
+        database.number.wrapping_sub(self.first) as usize
+    }
+
+    /// The handle of the named database at a place.
+    const fn handle(&self, index: usize) -> Database {
+        Database {
+            number: self.first + index as u64,
         }
     }
 
@@ -107,10 +122,11 @@ impl Trees {
 
     pub(super) fn set(&mut self, database: Database, open: Option<OpenTree>) {
         self.forget_way();
-        let Some(index) = database.index.checked_sub(1) else {
+        if database == Database::MAIN {
             self.main = open;
             return;
-        };
+        }
+        let index = self.index(database);
         if self.named.len() <= index {
             self.named.resize(index + 1, None);
         }
@@ -159,13 +175,15 @@ impl Trees {
         &mut self,
         database: Database,
     ) -> Option<(&mut OpenTree, &mut LastWay)> {
+        let index = self.index(database);
         let way = self
             .last_way
             .as_deref_mut()
             .filter(|way| way.is_last && way.database == Some(database))?;
-        let open = match database.index.checked_sub(1) {
-            None => self.main.as_mut(),
-            Some(index) => self.named.get_mut(index)?.as_mut(),
+        let open = if database == Database::MAIN {
+            self.main.as_mut()
+        } else {
+            self.named.get_mut(index)?.as_mut()
         };
         Some((open?, way))
     }
@@ -180,8 +198,8 @@ impl Trees {
 
     /// Handles of the named databases that were changed.
     pub(super) fn changed(&self) -> Vec<Database> {
-        (1..=self.named.len())
-            .map(|index| Database { index })
+        (0..self.named.len())
+            .map(|index| self.handle(index))
             .filter(|database| self.get(*database).is_some_and(|open| open.changed))
             .collect()
     }
@@ -201,8 +219,11 @@ pub(super) fn load<'p, P: Pages<'p>>(
     }
     let name = names.name(database);
     if name.is_empty() {
-        // The free list of a transaction that shows nothing, or a handle of another environment.
-        return Err(Error::NoDatabase(String::new()));
+        return Err(match database {
+            // Of a transaction that shows nothing.
+            Database::FREE_LIST => Error::NoDatabase(String::new()),
+            _ => Error::ForeignDatabase,
+        });
     }
     let tree = names.tree_of(database, named(pages, &main, name)?);
     let open = OpenTree {
