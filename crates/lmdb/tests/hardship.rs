@@ -68,10 +68,10 @@ impl Run {
     fn of(output: &Output) -> Run {
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let last = |label: &str| {
-            let numbers = text
+            let mut numbers = text
                 .lines()
                 .filter_map(|line| line.strip_prefix(label)?.parse().ok());
-            numbers.last()
+            numbers.next_back()
         };
         Run {
             code: output.status.code(),
