@@ -12,8 +12,10 @@ mod copy;
 mod error;
 mod open;
 mod progress;
+mod readers;
 mod repair;
 mod stat;
+mod top;
 
 pub use backup::{
     BackupEntry, BackupError, BackupKind, BackupOutcome, Restored, backup, list_backups, restore,
@@ -24,7 +26,10 @@ pub use compact::{CompactOptions, Compacted, compact};
 pub use copy::{Copied, copy};
 pub use error::ToolError;
 pub use fulgurite::check::CheckOptions;
+pub(crate) use open::data_file;
 pub use open::{open_read_only, options_for};
 pub use progress::Progress;
+pub use readers::ReaderFacts;
 pub use repair::repair;
-pub use stat::stat;
+pub use stat::{AgeGroup, DatabaseFacts, Facts, FreeFacts, stat};
+pub use top::{TopOptions, top};

@@ -1,5 +1,7 @@
 //! Opening the environment that a path stands for.
 
+use std::fs::File;
+use std::io;
 use std::path::Path;
 
 use fulgurite::{Environment, OpenOptions};
@@ -24,4 +26,9 @@ pub fn open_read_only(path: &Path) -> Result<Environment, ToolError> {
             path: path.to_owned(),
             source,
         })
+}
+
+/// The open data file, to ask the system about it.
+pub(crate) fn data_file(environment: &Environment) -> io::Result<File> {
+    environment.fd().try_clone_to_owned().map(File::from)
 }

@@ -28,6 +28,9 @@ pub const LAST_TXNID_AT: usize = 48;
 pub const USED_SLOTS_AT: usize = 56;
 /// Where the writer mutex stands.
 pub const WRITER_MUTEX_AT: usize = 64;
+/// In the first word of a mutex: the bits that name the thread which holds it; the others say that threads wait, or that
+/// it has died.
+pub const MUTEX_THREAD_MASK: u32 = 0x3FFF_FFFF;
 /// Where the reader slots begin.
 pub const SLOTS_AT: usize = 128;
 /// Octets of a reader slot.

@@ -1,6 +1,7 @@
 //! Flags of `fulgurite env`: one sub-command per tool for an environment's administrator.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use fulgurite_config::parse_bytes;
@@ -18,6 +19,7 @@ pub(crate) struct Env {
 #[derive(Debug, Subcommand)]
 pub(crate) enum EnvTool {
     Stat(Stat),
+    Top(Top),
     Copy(Copy),
     Backup(Backup),
     Restore(Restore),
@@ -32,6 +34,35 @@ pub(crate) enum EnvTool {
 pub(crate) struct Stat {
     #[command(flatten)]
     pub(crate) environment: EnvironmentPath,
+    /// Print one object of JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Watch an environment: who reads and what that holds back, who writes, how it grows
+///
+/// On a terminal each look takes the place of the one before; elsewhere they follow one another. HOLDS
+/// are the free pages that a reader keeps from being used again, ALONE those of them that could be used
+/// if it ended and no other reader did. Readers that use the original library do not tell their age.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  fulgurite env top /var/lib/fulgurite --interval 5")]
+pub(crate) struct Top {
+    #[command(flatten)]
+    pub(crate) environment: EnvironmentPath,
+    /// Seconds from one look to the next
+    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = parse_interval)]
+    pub(crate) interval: Duration,
+    /// Look once, at the end of one interval, whose rates are shown
+    #[arg(long)]
+    pub(crate) once: bool,
+}
+
+fn parse_interval(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse::<f64>().ok();
+    seconds
+        .filter(|seconds| (0.01..=86_400.0).contains(seconds))
+        .map(Duration::from_secs_f64)
+        .ok_or_else(|| "give seconds, from 0.01 to 86400".to_owned())
 }
 
 /// Copy an environment while others use it

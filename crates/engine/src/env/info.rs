@@ -46,6 +46,21 @@ impl Environment {
         Ok(Some(readers.into_iter().zip(held).collect()))
     }
 
+    /// The processes that have reader slots and are dead: nobody has cleared their slots yet. Costs a system call for each
+    /// process in the table; changes nothing.
+    /// # Errors
+    /// The system's.
+    pub fn dead_readers(&self) -> Result<Vec<u32>, Error> {
+        self.lock().map_or(Ok(Vec::new()), LockFile::dead_processes)
+    }
+
+    /// The thread that has the write transaction, of whatever process, by the system's number for it; `None` if nobody
+    /// has, or without locking. It may have ended, or died, by the time one looks.
+    #[must_use]
+    pub fn current_writer(&self) -> Option<u32> {
+        self.lock().and_then(LockFile::writer_thread)
+    }
+
     /// Statistics of the main database, as last committed.
     /// # Errors
     /// [`Error::Corrupted`] for a damaged meta page.

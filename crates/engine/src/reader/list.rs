@@ -32,6 +32,13 @@ impl LockFile {
             .collect()
     }
 
+    /// The thread that holds the writer mutex, as the C library notes it there.
+    pub(crate) fn writer_thread(&self) -> Option<u32> {
+        let word = self.map.word32(lockfile::WRITER_MUTEX_AT);
+        let thread = word.load(Ordering::Relaxed) & lockfile::MUTEX_THREAD_MASK;
+        (thread != 0).then_some(thread)
+    }
+
     /// The reader in a slot; `None` if that is free.
     pub(super) fn reader(&self, index: u32) -> Option<Reader> {
         let pid = self.slot_pid(index);

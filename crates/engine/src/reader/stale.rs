@@ -22,6 +22,11 @@ impl LockFile {
         self.free_dead_slots(self.pid, |pid| self.is_alive(pid))
     }
 
+    /// The processes in the table that are dead; changes nothing.
+    pub(crate) fn dead_processes(&self) -> Result<Vec<u32>, Error> {
+        self.dead_pids(self.pid, |pid| self.is_alive(pid))
+    }
+
     /// Whether a process holds the octet of its id locked. Of our own it cannot be told.
     fn is_alive(&self, pid: u32) -> Result<bool, Error> {
         is_locked_by_other(&self.file, u64::from(pid))

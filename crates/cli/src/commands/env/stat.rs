@@ -9,6 +9,6 @@ use crate::commands::unless_pipe_closed;
 
 pub(crate) fn run(command: Stat) -> anyhow::Result<()> {
     let mut output = io::stdout().lock();
-    let result = stat(&command.environment.path, &mut output);
+    let result = stat(&command.environment.path, command.json, &mut output);
     unless_pipe_closed(result.map_err(Into::into))
 }
