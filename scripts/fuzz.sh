@@ -1,6 +1,54 @@
 #!/usr/bin/env bash
-# The tests that invent their input, with fresh seeds and for longer. A failure prints the seed that replays it.
+# Fuzzes everything that takes bytes from outside, one target after the other, and prints a table.
+#
+#   scripts/fuzz.sh [SECONDS] [TARGET]...     so long each (60), these targets (all of fuzz/fuzz_targets)
+#
+# It wants a nightly compiler and cargo-fuzz, and installs the latter if it is missing. Without a nightly compiler it runs
+# the tests that invent their input instead, and says so. What is found lies in fuzz/artifacts/TARGET; an input that
+# broke a target belongs, once the fault is mended, into crates/ordeal/inputs/TARGET, where `cargo test` runs it. The
+# corpora grow in build/fuzz.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-export FULGURITE_TEST_LONG=1 PROPTEST_CASES="${PROPTEST_CASES:-20000}"
-cargo test --release --workspace --no-fail-fast -- fuzz random mutated property model round_trip
+seconds=${1:-${SECONDS_EACH:-60}}
+shift || true
+
+if ! cargo +nightly --version >/dev/null 2>&1; then
+    echo "fuzz: no nightly compiler (rustup toolchain install nightly): the tests that invent their input, instead"
+    export FULGURITE_TEST_LONG=1 PROPTEST_CASES="${PROPTEST_CASES:-20000}"
+    exec cargo test --release --workspace --no-fail-fast -- fuzz random mutat property model round_trip
+fi
+cargo fuzz --version >/dev/null 2>&1 || cargo install --locked cargo-fuzz
+
+corpora=$PWD/build/fuzz
+mkdir -p "$corpora" fuzz/artifacts
+cargo run --quiet -p fulgurite-ordeal --bin ordeal -- seeds "$corpora"
+targets=("$@")
+[ ${#targets[@]} -gt 0 ] || mapfile -t targets < <(cd fuzz/fuzz_targets && ls -- *.rs | sed 's/\.rs$//')
+(cd fuzz && cargo +nightly fuzz build)
+
+host=$(rustc +nightly -vV | sed -n 's/^host: //p')
+status=0
+table=$corpora/table.md
+echo "| target | executions | per s | crashes | corpus | its size |" > "$table"
+echo "| --- | --- | --- | --- | --- | --- |" >> "$table"
+for target in "${targets[@]}"; do
+    log=$corpora/$target.log
+    artifacts=fuzz/artifacts/$target/
+    kept=crates/ordeal/inputs/$target
+    mkdir -p "$corpora/$target" "$artifacts"
+    before=$(ls "$artifacts" | wc -l)
+    # shellcheck disable=SC2046 # a folder that is not there is no argument
+    "fuzz/target/$host/release/$target" "$corpora/$target" $([ -d "$kept" ] && echo "$kept") \
+        -max_total_time="$seconds" -timeout=20 -rss_limit_mb=2048 -max_len=65536 -print_final_stats=1 \
+        -close_fd_mask=3 -artifact_prefix="$artifacts" > "$log" 2>&1 || status=1
+    crashes=$(($(ls "$artifacts" | wc -l) - before))
+    executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
+    rate=$(sed -n 's/^stat::average_exec_per_sec: *//p' "$log")
+    inputs=$(ls "$corpora/$target" | wc -l)
+    size=$(du -sh --apparent-size "$corpora/$target" | cut -f1)
+    echo "| $target | ${executions:-?} | ${rate:-?} | $crashes | $inputs | $size |" | tee -a "$table"
+    [ "$crashes" = 0 ] || echo "fuzz: $target: see $artifacts and $log" >&2
+done
+echo
+cat "$table"
+exit "$status"

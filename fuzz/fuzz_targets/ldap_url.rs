@@ -1,11 +1,6 @@
-//! Text of an LDAP URL: parsed, and, if valid, printed and parsed again.
+//! Text of an LDAP URL.
 #![no_main]
 
-use fulgurite_ldap::LdapUrl;
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|text: &str| {
-    if let Ok(url) = LdapUrl::parse(text) {
-        assert_eq!(LdapUrl::parse(&url.to_string()), Ok(url));
-    }
-});
+fuzz_target!(|bytes: &[u8]| fulgurite_ordeal::fuzz::ldap_url(bytes));

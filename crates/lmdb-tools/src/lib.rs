@@ -30,5 +30,5 @@ mod stat;
 pub use copy::main as copy;
 pub use drop::main as drop;
 pub use dump::main as dump;
-pub use load::main as load;
+pub use load::{main as load, text as load_text};
 pub use stat::main as stat;

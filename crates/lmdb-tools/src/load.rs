@@ -33,6 +33,23 @@ pub fn main() -> ExitCode {
     command::run(USAGE, load)
 }
 
+/// Loads a dump that is in memory as if it came from standard input, `plain_text` as with `-T`; whether all of it could
+/// be loaded. What is wrong with it is said on standard error.
+#[must_use]
+pub fn text(dump: Vec<u8>, path: &Path, plain_text: bool) -> bool {
+    let input = Input {
+        program: OsString::from("mdb_load"),
+        from: Box::new(io::Cursor::new(dump)),
+        number: 0,
+        line: Vec::new(),
+    };
+    let wish = Wish {
+        plain_text,
+        ..Wish::default()
+    };
+    load_all(input, &wish, path).is_ok()
+}
+
 /// What is to be done.
 #[derive(Debug, Default)]
 struct Wish {

@@ -2,8 +2,10 @@
 
 #![forbid(unsafe_code)]
 
+use std::path::PathBuf;
+
 use clap::Parser;
-use fulgurite_ordeal::{damage, faults, power};
+use fulgurite_ordeal::{damage, faults, fuzz, power};
 
 /// Does to a store what it must survive, and counts.
 #[derive(Debug, Parser)]
@@ -14,6 +16,11 @@ enum Ordeal {
     Faults(faults::Options),
     /// Mutated files, walked and written to
     Damage(damage::Options),
+    /// Writes the inputs that fuzzing begins with
+    Seeds {
+        /// Where: a folder per target is made in it
+        directory: PathBuf,
+    },
 }
 
 fn main() -> anyhow::Result<()> {
@@ -21,5 +28,6 @@ fn main() -> anyhow::Result<()> {
         Ordeal::Power(options) => power::run(&options),
         Ordeal::Faults(options) => faults::run(&options),
         Ordeal::Damage(options) => damage::run(&options),
+        Ordeal::Seeds { directory } => Ok(fuzz::write_seeds(&directory)?),
     }
 }

@@ -1,0 +1,204 @@
+//! Inputs to begin with, made on the spot: small files of our own, pages of them, texts.
+
+use std::path::Path;
+
+use fulgurite::{Database, DatabaseFlags, Durability, Environment, KeyOrder};
+
+use super::files::in_scratch;
+
+const PAGE: usize = 4096;
+
+/// Data files: empty, with named databases, with duplicates, with a free list and overflow runs.
+pub(super) fn files() -> Vec<Vec<u8>> {
+    let makers: [fn(&Environment); 4] = [|_| {}, plain, duplicates, freed];
+    let mut images: Vec<Vec<u8>> = makers.iter().map(image).collect();
+    // As `open_write` wants it: what to do, then the file.
+    let steps: Vec<u8> = (0..48).collect();
+    let with_steps: Vec<Vec<u8>> = images
+        .iter()
+        .map(|image| [&steps[..], image].concat())
+        .collect();
+    images.extend(with_steps);
+    images
+}
+
+fn image(make: &fn(&Environment)) -> Vec<u8> {
+    let mut image = Vec::new();
+    in_scratch(|path: &Path| {
+        let options = Environment::options().durability(Durability::NoSync);
+        let environment = options.open(path).expect("a new environment");
+        make(&environment);
+        drop(environment);
+        image = std::fs::read(path.join("data.mdb")).expect("read the file back");
+    });
+    image
+}
+
+fn plain(environment: &Environment) {
+    let mut txn = environment.write().expect("a transaction");
+    let db = txn
+        .create_database("plain", KeyOrder::Lexical)
+        .expect("a database");
+    for number in 0..200_u32 {
+        txn.put(db, &number.to_be_bytes(), &[7; 60]).expect("a put");
+    }
+    txn.commit().expect("a commit");
+}
+
+fn duplicates(environment: &Environment) {
+    let mut txn = environment.write().expect("a transaction");
+    for (name, flags) in [
+        (&b"few"[..], DatabaseFlags::DUP_SORT),
+        (b"fixed", DatabaseFlags::DUP_SORT | DatabaseFlags::DUP_FIXED),
+    ] {
+        let db = txn
+            .create_named(name, DatabaseFlags(flags))
+            .expect("a database");
+        for number in 0..300_u32 {
+            let key = [number as u8 % 3];
+            txn.put(db, &key, &number.to_be_bytes()).expect("a put");
+        }
+    }
+    txn.commit().expect("a commit");
+}
+
+fn freed(environment: &Environment) {
+    for round in 0..4_u8 {
+        let mut txn = environment.write().expect("a transaction");
+        for number in 0..12_u8 {
+            let len = usize::from(number) * 700;
+            txn.put(Database::MAIN, &[number], &vec![round; len])
+                .expect("a put");
+        }
+        txn.delete(Database::MAIN, &[round]).expect("a deletion");
+        txn.commit().expect("a commit");
+    }
+}
+
+/// Pages of the files, each under the number and kind that the target asks for.
+pub(super) fn pages() -> Vec<Vec<u8>> {
+    let mut pages = Vec::new();
+    for image in files().iter().take(4) {
+        for page in image.chunks_exact(PAGE).skip(2) {
+            let is_leaf = page[10] & 0x02 != 0;
+            let is_packed = page[10] & 0x20 != 0;
+            let mut seed = match (is_leaf, is_packed) {
+                (true, true) => vec![1, 252],
+                (true, false) => vec![2],
+                _ => vec![0],
+            };
+            seed.push(3);
+            seed.extend(0..24);
+            seed.extend_from_slice(&7_u64.to_le_bytes());
+            seed.extend_from_slice(&page[8..]);
+            pages.push(seed);
+        }
+    }
+    pages.truncate(24);
+    pages
+}
+
+/// Meta pages, and records of trees out of them.
+pub(super) fn metas() -> Vec<Vec<u8>> {
+    let mut metas = Vec::new();
+    for image in files().iter().take(4) {
+        for page in image.chunks_exact(PAGE).take(2) {
+            metas.push(page[..160].to_vec());
+            metas.push(page[40..88].to_vec());
+            metas.push(page[88..136].to_vec());
+        }
+    }
+    metas
+}
+
+/// Records of the free list, and overflow runs.
+pub(super) fn free_records() -> Vec<Vec<u8>> {
+    let record = |numbers: &[u64]| {
+        let mut seed = vec![200, 0];
+        seed.extend_from_slice(&(numbers.len() as u64).to_le_bytes());
+        for number in numbers {
+            seed.extend_from_slice(&number.to_le_bytes());
+        }
+        seed
+    };
+    let mut run = vec![200, 0];
+    run.extend_from_slice(&7_u64.to_le_bytes());
+    run.extend_from_slice(&[0, 0, 4, 0, 3, 0, 0, 0]);
+    vec![record(&[]), record(&[5, 3, 2]), record(&[199, 100]), run]
+}
+
+/// Steps of transactions.
+pub(super) fn operations() -> Vec<Vec<u8>> {
+    let steps = |factor: u32| -> Vec<u8> {
+        (0..600_u32)
+            .map(|number| (number.wrapping_mul(factor) >> 5) as u8)
+            .collect()
+    };
+    vec![
+        (0..=255).collect(),
+        steps(0x9e37_79b1),
+        steps(0x85eb_ca6b),
+        steps(97),
+    ]
+}
+
+fn texts(texts: &[&str]) -> Vec<Vec<u8>> {
+    texts.iter().map(|text| text.as_bytes().to_vec()).collect()
+}
+
+/// Dumps.
+pub(super) fn dumps() -> Vec<Vec<u8>> {
+    texts(&[
+        "VERSION=3\nformat=bytevalue\ntype=btree\nHEADER=END\n 6b6579\n 76616c7565\nDATA=END\n",
+        "VERSION=3\nformat=print\ndatabase=few\ntype=btree\nduplicates=1\ndupsort=1\ndb_pagesize=4096\nHEADER=END\n \
+         key\n one\n key\n two\\0a\nDATA=END\n",
+        "VERSION=3\nformat=bytevalue\ndatabase=fixed\nintegerkey=1\ndupfixed=1\ndupsort=1\nHEADER=END\n \
+         01000000\n 0102\nDATA=END\nVERSION=3\nformat=print\nreversekey=1\nHEADER=END\nDATA=END\n",
+        "key\nvalue\nother\nvalue\n",
+    ])
+}
+
+/// LDIF.
+pub(super) fn ldif() -> Vec<Vec<u8>> {
+    texts(&[
+        "version: 1\ndn: cn=a,dc=b\nobjectClass: person\ncn: a\ndescription:: YWJj\n folded\n\n",
+        "dn: cn=a\nchangetype: modify\nadd: cn\ncn: b\n-\nreplace: sn\n-\ndelete: x\nx: 1\n-\n\n# c\n",
+        "dn:: Y249YQ==\ncontrol: 1.2.3 true: x\nchangetype: modrdn\nnewrdn: cn=b\ndeleteoldrdn: 1\nnewsuperior: dc=c\n\n",
+        "dn: cn=a\nchangetype: delete\n\ndn: cn=b\nchangetype: add\ncn;lang-de: b\n",
+    ])
+}
+
+/// Requests and responses.
+pub(super) fn messages() -> Vec<Vec<u8>> {
+    vec![
+        // A simple bind, an unbind, a search of the root entry, a bind's answer.
+        b"\x30\x0c\x02\x01\x01\x60\x07\x02\x01\x03\x04\x00\x80\x00".to_vec(),
+        b"\x30\x05\x02\x01\x02\x42\x00".to_vec(),
+        b"\x30\x25\x02\x01\x03\x63\x20\x04\x00\x0a\x01\x00\x0a\x01\x00\x02\x01\x00\x02\x01\x00\x01\x01\x00\x87\x0bobjectClass\x30\x00"
+            .to_vec(),
+        b"\x30\x0c\x02\x01\x01\x61\x07\x0a\x01\x00\x04\x00\x04\x00".to_vec(),
+    ]
+}
+
+/// Filters.
+pub(super) fn filters() -> Vec<Vec<u8>> {
+    texts(&[
+        "(cn=a)",
+        "(&(objectClass=*)(|(cn=a*b*c)(!(sn>=x))))",
+        "(cn:dn:2.4.6.8:=\\2a)",
+    ])
+}
+
+/// Distinguished names.
+pub(super) fn names() -> Vec<Vec<u8>> {
+    texts(&["", "cn=a+sn=b,dc=c", "2.5.4.3=#040161,o=\\20x\\,y\\ "])
+}
+
+/// URLs.
+pub(super) fn urls() -> Vec<Vec<u8>> {
+    texts(&[
+        "ldap://host:389/dc=a?cn,sn?sub?(cn=*)?!x=y",
+        "ldap:///??one",
+        "ldaps://[::1]/o=%20",
+    ])
+}

@@ -1,0 +1,6 @@
+//! The checker on any bytes.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| fulgurite_ordeal::fuzz::check_image(bytes));

@@ -1,0 +1,6 @@
+//! Any text as a dump: loaded or refused.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| fulgurite_ordeal::fuzz::dump_text(bytes));

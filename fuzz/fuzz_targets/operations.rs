@@ -1,0 +1,6 @@
+//! A sequence of operations against ordered collections.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| fulgurite_ordeal::fuzz::operations(bytes));
