@@ -377,10 +377,8 @@ mod tests {
         for id in [50, 10, 30, 70, 20] {
             let mut pair = Pair { id, ..empty };
             // SAFETY: the array is as large as any list of pairs.
-            assert_eq!(
-                unsafe { mdb_mid2l_insert(pairs.as_mut_ptr(), &mut pair) },
-                0
-            );
+            let done = unsafe { mdb_mid2l_insert(pairs.as_mut_ptr(), &mut pair) };
+            assert_eq!(done, 0);
         }
         let ids: Vec<usize> = pairs[..6].iter().map(|pair| pair.id).collect();
         assert_eq!(ids, [5, 10, 20, 30, 50, 70]);
@@ -388,15 +386,11 @@ mod tests {
         assert_eq!(unsafe { mdb_mid2l_search(pairs.as_mut_ptr(), 30) }, 3);
         let mut pair = Pair { id: 30, ..empty };
         // SAFETY: as above.
-        assert_eq!(
-            unsafe { mdb_mid2l_insert(pairs.as_mut_ptr(), &mut pair) },
-            -1
-        );
+        let done = unsafe { mdb_mid2l_insert(pairs.as_mut_ptr(), &mut pair) };
+        assert_eq!(done, -1);
         let mut pair = Pair { id: 99, ..empty };
         // SAFETY: as above.
-        assert_eq!(
-            unsafe { mdb_mid2l_append(pairs.as_mut_ptr(), &mut pair) },
-            0
-        );
+        let done = unsafe { mdb_mid2l_append(pairs.as_mut_ptr(), &mut pair) };
+        assert_eq!(done, 0);
     }
 }
