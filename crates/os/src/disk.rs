@@ -196,6 +196,14 @@ impl DataFile {
         self.pages.punch(offset, len)
     }
 
+    /// Makes the file at least `len` octets long, and never shorter, whoever else changes its length meanwhile.
+    /// # Errors
+    /// The system's, a full disk among them.
+    pub fn grow_to(&self, len: u64) -> io::Result<()> {
+        self.tell(|observer| observer.resize(len));
+        self.pages.grow_to(len)
+    }
+
     /// Sets the file's length in octets.
     /// # Errors
     /// The system's, a full disk among them.

@@ -292,6 +292,22 @@ impl File {
         })
     }
 
+    /// Makes it at least `len` octets long, and never shorter, whoever else changes its length meanwhile.
+    pub(crate) fn grow_to(&self, len: u64) -> io::Result<()> {
+        let Some(at) = len.checked_sub(1) else {
+            return Ok(());
+        };
+        let grown = retried(|| {
+            seam::ask(self.role, Call::Allocate)?;
+            Ok(fallocate(&self.file, FallocateFlags::empty(), at, 1)?)
+        });
+        match grown {
+            // Some file systems cannot do that.
+            Err(_) if self.len()? < len => self.resize(len),
+            _ => Ok(()),
+        }
+    }
+
     /// Sets its length in octets.
     /// # Errors
     /// The system's, a full disk among them.

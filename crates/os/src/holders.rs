@@ -15,8 +15,13 @@ use crate::{FileIdentity, FileRole, process_id};
 pub enum OtherMaps {
     /// Those that have the environment open map it for reading only, or there are none.
     ReadOnly,
-    /// This process can change the file through its map.
-    Writable(u32),
+    /// This process can change the file through its map, which reaches so many octets into it.
+    Writable {
+        /// The process.
+        pid: u32,
+        /// Where its map of the file ends.
+        octets: u64,
+    },
     /// This process has the environment open but what it maps is unknown: it is just opening it, or belongs to another
     /// user or another name space of processes (then it is 0).
     Unknown(u32),
@@ -35,8 +40,8 @@ pub fn other_maps(lock: FileIdentity, data: FileIdentity) -> io::Result<OtherMap
             continue;
         }
         match maps_of(pid, data.inode()) {
-            Some(true) => return Ok(OtherMaps::Writable(pid)),
-            Some(false) => {}
+            Some(0) => {}
+            Some(octets) => return Ok(OtherMaps::Writable { pid, octets }),
             None => unknown = Some(pid),
         }
     }
@@ -62,26 +67,40 @@ fn holders(locks: &str, inode: u64) -> Vec<u32> {
     pids
 }
 
-/// Whether a process maps a file for writing; `None` if it does not map it or does not let us see.
-fn maps_of(pid: u32, inode: u64) -> Option<bool> {
+/// How many octets of a file a process maps for writing, 0 if it only reads; `None` if it does not map it or does not let
+/// us see.
+fn maps_of(pid: u32, inode: u64) -> Option<u64> {
     let maps = fs::read_to_string(format!("/proc/{pid}/maps")).ok()?;
-    is_writable(&maps, inode)
+    written_octets(&maps, inode)
 }
 
 /// The same by the text of `/proc/PID/maps`: `7f00-7f10 r--s 00000000 fe:00 7790616 /path/data.mdb`.
-fn is_writable(maps: &str, inode: u64) -> Option<bool> {
+fn written_octets(maps: &str, inode: u64) -> Option<u64> {
     let inode = inode.to_string();
     let mut found = None;
     for line in maps.lines() {
-        let mut words = line.split_ascii_whitespace().skip(1);
-        let (Some(access), Some(of)) = (words.next(), words.nth(2)) else {
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        let [range, access, offset, _, of, ..] = words[..] else {
             continue;
         };
         if of == inode && access.ends_with('s') {
-            found = Some(found == Some(true) || access.contains('w'));
+            let end = match access.contains('w') {
+                true => end_of(range, offset)?,
+                false => 0,
+            };
+            found = found.max(Some(end));
         }
     }
     found
+}
+
+/// Where in the file a stretch of addresses ends.
+fn end_of(range: &str, offset: &str) -> Option<u64> {
+    let number = |text| u64::from_str_radix(text, 16).ok();
+    let (start, end) = range.split_once('-')?;
+    number(end)?
+        .checked_sub(number(start)?)?
+        .checked_add(number(offset)?)
 }
 
 #[cfg(test)]
@@ -104,12 +123,16 @@ mod tests {
     fn one_writable_map_is_enough() {
         let maps = "5581-5582 r--p 00000000 fe:00 77                    /usr/bin/x\n\
             7f00-7f10 r--s 00000000 fe:00 4 /a b/data.mdb\n\
-            7f20-7f30 rw-s 00000000 fe:00 5 /b\n\
+            7f20-7f30 rw-s 00000008 fe:00 5 /b\n\
             7f30-7f40 r--s 00000000 fe:00 5 /b\n\
             7f50-7f60 rw-p 00000000 fe:00 6 /c\n";
-        assert_eq!(is_writable(maps, 4), Some(false));
-        assert_eq!(is_writable(maps, 5), Some(true));
-        assert_eq!(is_writable(maps, 6), None, "a private map changes nothing");
-        assert_eq!(is_writable(maps, 7), None);
+        assert_eq!(written_octets(maps, 4), Some(0));
+        assert_eq!(written_octets(maps, 5), Some(0x18));
+        assert_eq!(
+            written_octets(maps, 6),
+            None,
+            "a private map changes nothing"
+        );
+        assert_eq!(written_octets(maps, 7), None);
     }
 }

@@ -1,5 +1,7 @@
 //! The end of the file: lowering the last page, cutting the file off behind it, and holes where it must keep its length.
 
+use std::time::Duration;
+
 use fulgurite_format::{Malformed, Pgno, Txnid};
 use fulgurite_os::OtherMaps;
 
@@ -10,6 +12,9 @@ use crate::{Environment, Error, WriteTxn};
 
 /// Pages that one commit takes off the end.
 const TAIL_MAX: u64 = 1 << 18;
+/// How often to look at a process that is opening the environment, and how long to wait in between.
+const OPENING_ATTEMPTS: u32 = 200;
+const OPENING_PAUSE: Duration = Duration::from_millis(5);
 /// Free pages inside the file that one step makes holes of.
 const PUNCH_MAX: usize = 1 << 14;
 
@@ -64,17 +69,16 @@ impl Compaction {
         environment.before_change()?;
         environment.flush(true)?;
         self.report.kept_length = None;
-        match writable_elsewhere(environment)? {
-            None => {
+        match writable(environment)? {
+            OtherMaps::ReadOnly => {
                 mapping.file().resize(end).map_err(CUTTING)?;
-                // Somebody may have been opening the environment meanwhile, with the old length in mind.
-                let meanwhile = writable_elsewhere(environment);
-                if !matches!(meanwhile, Ok(None)) {
-                    mapping.file().resize(len).map_err(CUTTING)?;
-                }
-                self.report.kept_length = meanwhile?;
+                let kept = undo_if_opened(environment, len).inspect_err(|_| {
+                    // Nobody knows now who maps it: what matters is why.
+                    let _ = mapping.file().grow_to(len);
+                });
+                self.report.kept_length = kept?;
             }
-            Some(pid) => {
+            OtherMaps::Writable { pid, .. } | OtherMaps::Unknown(pid) => {
                 self.report.kept_length = Some(pid);
                 mapping
                     .file()
@@ -139,25 +143,46 @@ const CUTTING: fn(std::io::Error) -> Error = |source| Error::Io {
     source,
 };
 
-/// The process that may change the file through its map, this one included; `Some(0)` if it cannot be told which.
+/// Whether anybody changes the file through a map, this process included.
 ///
-/// The writer mutex is held: who has such a map does not store through it meanwhile. Who is just opening the environment
-/// gives the file its length before or after it is looked at here; so it is looked at again after cutting off.
-fn writable_elsewhere(environment: &Environment) -> Result<Option<u32>, Error> {
+/// The writer mutex is held: who has such a map does not store through it meanwhile.
+fn writable(environment: &Environment) -> Result<OtherMaps, Error> {
+    let mapping = environment.mapping();
     if environment.has_writable_map() {
-        return Ok(Some(std::process::id()));
+        return Ok(OtherMaps::Writable {
+            pid: std::process::id(),
+            octets: mapping.map().len() as u64,
+        });
     }
     let Some(lock) = environment.lock() else {
         // Without locking the caller keeps everybody else away.
-        return Ok(None);
+        return Ok(OtherMaps::ReadOnly);
     };
-    let asking = Error::io("asking who has the data file mapped");
-    let data = environment.mapping().file().pages().identity();
-    let maps = data.and_then(|data| fulgurite_os::other_maps(lock.identity()?, data));
-    Ok(match maps.map_err(asking)? {
-        OtherMaps::ReadOnly => None,
-        OtherMaps::Writable(pid) | OtherMaps::Unknown(pid) => Some(pid),
-    })
+    let data = mapping.file().pages().identity();
+    data.and_then(|data| fulgurite_os::other_maps(lock.identity()?, data))
+        .map_err(Error::io("asking who has the data file mapped"))
+}
+
+/// Makes the file as long again as somebody needs it who was opening the environment when it was cut off: who opens it
+/// with a writable map gives it the map's length first, and then maps it, and before both has its lock on the lock file. So
+/// whoever has the lock and no map yet is waited for. Returns the process.
+fn undo_if_opened(environment: &Environment, len: u64) -> Result<Option<u32>, Error> {
+    let grow = |len| environment.mapping().file().grow_to(len).map_err(CUTTING);
+    for attempt in 1.. {
+        match writable(environment)? {
+            OtherMaps::ReadOnly => break,
+            OtherMaps::Writable { pid, octets } => {
+                grow(len.max(octets))?;
+                return Ok(Some(pid));
+            }
+            OtherMaps::Unknown(pid) if attempt == OPENING_ATTEMPTS => {
+                grow(len.max(environment.map_size()))?;
+                return Ok(Some(pid));
+            }
+            OtherMaps::Unknown(_) => std::thread::sleep(OPENING_PAUSE),
+        }
+    }
+    Ok(None)
 }
 
 /// Free pages that no snapshot reaches, descending within each record of the free list.

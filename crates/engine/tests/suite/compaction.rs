@@ -492,3 +492,93 @@ fn change(environment: &Environment, model: &mut Model, random: &mut Random, gro
     }
     txn.commit().expect("commit");
 }
+
+/// Every sound file of the real library, of all page sizes and versions, with growth and deletion before.
+#[test]
+fn files_of_the_original_are_compacted() {
+    let scratch = Scratch::new("compaction-fixtures");
+    for fixture in fulgurite_testkit::sound_fixtures() {
+        let dir = fixture.copy_to(&scratch);
+        let reached = |environment: &Environment| {
+            let txn = environment.read().expect("read");
+            let stat = txn.stat(Database::MAIN).expect("stat").entries;
+            (stat, txn.reached_pages().expect("a sound file").len())
+        };
+        let environment = open(&dir);
+        let before = reached(&environment);
+        let report = compact(&environment, Compaction::new());
+        assert_eq!(
+            reached(&environment).0,
+            before.0,
+            "{}: {report:?}",
+            fixture.name
+        );
+        drop(environment);
+        assert_sound(&dir, &fixture.name);
+        crate::fixtures::assert_lists(&fixture, &dir);
+    }
+}
+
+/// Damage is an error, or is not met; it comes to an end either way, and nothing is taken down.
+#[test]
+fn damaged_files_are_compacted_to_an_end() {
+    let scratch = Scratch::new("compaction-damaged");
+    let mut errors = 0;
+    for case in fulgurite_testkit::corrupt_cases().0 {
+        let dir = case.copy_to(&scratch);
+        let options = Environment::options().durability(fulgurite::Durability::NoSync);
+        let Ok(environment) = options.open(&dir) else {
+            continue;
+        };
+        let mut compaction = Compaction::new().punch_free_pages(true);
+        let mut steps = 0;
+        loop {
+            steps += 1;
+            assert!(steps < 1000, "{}: no end", case.name);
+            match environment.compact_step(&mut compaction) {
+                Ok(CompactStep::Working) => {}
+                Ok(_) => break,
+                Err(_) => {
+                    errors += 1;
+                    break;
+                }
+            }
+        }
+    }
+    println!("{errors} damaged files were noticed");
+    assert!(errors > 0);
+}
+
+/// Who has the environment open but shows no map may be just opening it, and about to store where the file ends.
+#[test]
+fn a_process_whose_maps_are_unknown_keeps_the_file_as_long_as_it_is() {
+    let scratch = Scratch::new("compaction-unknown");
+    let environment = open(scratch.path());
+    fill_and_thin_out(&environment, &mut Random::new(7), 5_000);
+    let mut other = std::process::Command::new("python3")
+        .args(["-c", LOCK_AND_WAIT])
+        .arg(scratch.join("lock.mdb"))
+        .stdin(std::process::Stdio::piped())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .expect("python3");
+    let mut line = String::new();
+    let mut output = std::io::BufReader::new(other.stdout.take().expect("its output"));
+    std::io::BufRead::read_line(&mut output, &mut line).expect("it has the lock");
+    let before = data_bytes(scratch.path());
+    let report = compact(&environment, Compaction::new());
+    assert_eq!(report.kept_length, Some(other.id()));
+    assert_eq!(data_bytes(scratch.path()), before);
+    other.kill().expect("kill");
+    other.wait().expect("wait");
+    compact(&environment, Compaction::new());
+    assert!(data_bytes(scratch.path()) < before);
+    assert_sound(scratch.path(), "afterwards");
+}
+
+const LOCK_AND_WAIT: &str = "import fcntl, sys
+file = open(sys.argv[1], 'r+b')
+fcntl.lockf(file, fcntl.LOCK_SH, 1, 0)
+print('locked', flush=True)
+sys.stdin.read()
+";

@@ -1,5 +1,7 @@
 //! Every sound file of the real library: listed exactly, and written to.
 
+use std::path::Path;
+
 use fulgurite::{Environment, Error, Move, Snapshot};
 use fulgurite_testkit::{DatabaseLines, Fixture, Listing, Scratch, list_word, sound_fixtures};
 
@@ -11,20 +13,25 @@ fn every_fixture_lists_as_the_real_library_does() {
     let scratch = Scratch::new("fixtures");
     for fixture in sound_fixtures() {
         let dir = fixture.copy_to(&scratch);
-        let environment = Environment::options()
-            .read_only(true)
-            .open(&dir)
-            .unwrap_or_else(|e| panic!("{}: {e}", fixture.name));
-        let snapshot = environment
-            .read()
-            .unwrap_or_else(|e| panic!("{}: {e}", fixture.name));
-        let databases = fixture.databases();
-        let names = names(&snapshot, &databases);
-        for expected in &databases {
-            let name = expected.name.as_ref().map(|word| names[word].as_str());
-            let context = format!("{}, database {}", fixture.name, name.unwrap_or("main"));
-            compare(&snapshot, name, expected, &context);
-        }
+        assert_lists(&fixture, &dir);
+    }
+}
+
+/// Fails unless the environment holds what the fixture does.
+pub(crate) fn assert_lists(fixture: &Fixture, dir: &Path) {
+    let environment = Environment::options()
+        .read_only(true)
+        .open(dir)
+        .unwrap_or_else(|e| panic!("{}: {e}", fixture.name));
+    let snapshot = environment
+        .read()
+        .unwrap_or_else(|e| panic!("{}: {e}", fixture.name));
+    let databases = fixture.databases();
+    let names = names(&snapshot, &databases);
+    for expected in &databases {
+        let name = expected.name.as_ref().map(|word| names[word].as_str());
+        let context = format!("{}, database {}", fixture.name, name.unwrap_or("main"));
+        compare(&snapshot, name, expected, &context);
     }
 }
 
