@@ -16,7 +16,7 @@
 #define LIBRARY_FUNCTIONS(F) \
 	F(version) F(strerror) \
 	F(env_create) F(env_open) F(env_close) F(env_set_mapsize) F(env_set_maxdbs) F(env_set_maxreaders) \
-	F(env_info) F(env_stat) F(env_sync) F(reader_check) \
+	F(env_info) F(env_stat) F(env_sync) F(env_copyfd2) F(reader_check) F(reader_list) \
 	F(txn_begin) F(txn_commit) F(txn_abort) F(txn_reset) F(txn_renew) F(txn_id) \
 	F(dbi_open) F(dbi_close) F(dbi_flags) F(drop) F(stat) \
 	F(get) F(put) F(del) \

@@ -28,7 +28,7 @@ mod scratch;
 pub use fixtures::{Case, Fixture, base, corrupt_cases, fixture, sound_fixtures};
 pub use listing::{Crc32, DatabaseLines, Listing, hex, list_line, list_word, unhex};
 pub use model::{Model, Order};
-pub use native::{reference_libraries, torture_program};
+pub use native::{reference_libraries, torture_program, walker_program};
 pub use peer::{Peer, PeerError, Reply, c_peer, python_peer};
 pub use process::{Ended, Octets, Outcome, require_tool, run_bounded, run_fed};
 pub use random::{Random, quick_or_long, seed};

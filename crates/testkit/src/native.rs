@@ -22,6 +22,19 @@ pub fn torture_program() -> PathBuf {
         .clone()
 }
 
+/// The program `peers/walker.c`: walks through one environment after another, damaged ones, on the library given by its
+/// path.
+///
+/// # Panics
+/// If the compiler or `lmdb.h` is missing; the message names the packages.
+#[must_use]
+pub fn walker_program() -> PathBuf {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    PROGRAM
+        .get_or_init(|| compile("lmdb-walker", &["walker.c", "walker_write.c"], &["-ldl"]))
+        .clone()
+}
+
 /// The real libraries of this machine: Debian's, and the newest of the 0.9 line if `scripts/setup.sh` has built it.
 ///
 /// # Panics
