@@ -39,7 +39,7 @@ impl PageKind {
     /// Octets of an item, on packed pages; else 0.
     #[must_use]
     #[inline(always)]
-    pub(crate) const fn item_len(self) -> usize {
+    pub const fn item_len(self) -> usize {
         match self {
             PageKind::Packed(len) => len as usize,
             PageKind::Branch | PageKind::Leaf => 0,

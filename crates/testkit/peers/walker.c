@@ -219,7 +219,7 @@ static MDB_env *open_environment(const char *directory, int plainly)
 		if (chance(5)) flags |= MDB_NORDAHEAD;
 		if (chance(3)) flags |= MDB_FIXEDMAP;
 		if (chance(40))
-			db.env_set_mapsize(env, (size_t)1 << (12 + below(28)));
+			db.env_set_mapsize(env, (size_t)1 << (12 + below(17)));
 	}
 	if (see(db.env_open(env, directory, flags, 0644))) {
 		db.env_close(env);

@@ -110,6 +110,12 @@ impl WriteTxn<'_> {
         at: ValueAt,
         value: &[u8],
     ) -> Result<(), Error> {
+        let leaf = tree::leaf_of(path, &tree)?;
+        let node = self.pages().leaf_node(leaf)?;
+        // A key's only value may give way to one of any size.
+        if value::count_of(self.pages(), &tree, leaf.pgno, &node)? > 1 {
+            value::check_size(self.pages(), &tree, leaf, value)?;
+        }
         self.guarded(|txn| {
             let mut tree = tree;
             txn.pages.spill_if_full()?;
@@ -183,6 +189,11 @@ impl WriteTxn<'_> {
             self.park_others(database)?;
             self.replace_value(database, tree, path, key, at, value)?;
             return Ok(Done::Stored(false));
+        }
+        if !exact && let Err(error) = value::check_size(self.pages(), &tree, leaf, value) {
+            // As in the original, the attempt counts as a change.
+            self.touch(database, tree, path)?;
+            return Err(error);
         }
         self.park_others(database)?;
         self.guarded(|txn| {

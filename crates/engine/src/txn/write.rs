@@ -169,14 +169,15 @@ impl<'env> WriteTxn<'env> {
             .ok_or(Error::TransactionFailed)
     }
 
-    /// Runs a change; an error in it ends the transaction.
+    /// Runs a change; any error in it ends the transaction, for nobody knows how far it came. What is wrong with a
+    /// call's arguments is therefore found out before.
     pub(super) fn guarded<T>(
         &mut self,
         change: impl FnOnce(&mut Self) -> Result<T, Error>,
     ) -> Result<T, Error> {
         self.failed = true;
         let result = change(self);
-        self.failed = result.as_ref().is_err_and(|error| !error.is_harmless());
+        self.failed = result.is_err();
         result
     }
 

@@ -189,6 +189,29 @@ pub(crate) fn last_value<'p, P: Pages<'p>>(
     }
 }
 
+/// Makes sure that a value may stand beside those that a key has: where values have one size, it is theirs.
+/// # Errors
+/// [`Error::FixedSize`]; nothing has been changed then, unlike when it is noticed later.
+pub(crate) fn check_size<'p, P: Pages<'p>>(
+    pages: P,
+    tree: &Tree,
+    leaf: Step,
+    value: &[u8],
+) -> Result<(), Error> {
+    if !tree.has_fixed_values() {
+        return Ok(());
+    }
+    let node = pages.leaf_node(leaf)?;
+    let len = match values_of(pages, tree, leaf.pgno, &node)? {
+        // What early versions wrote goes when another value comes.
+        Values::One([]) => return Ok(()),
+        Values::One(old) => old.len(),
+        Values::Page(page) => page.kind().item_len(),
+        Values::Tree(inner) => inner.leaf.item_len(),
+    };
+    fixed_len(len, value).map(|_| ())
+}
+
 /// Adds a value that the key does not have. `path` leads to the key's entry, `at` is what [`seek_value`] said, or one
 /// behind the last value. Tells whether the way is still good.
 pub(crate) fn add_value<P: PagesMut>(

@@ -5,8 +5,9 @@ mod overflow;
 mod put;
 
 pub(crate) use duplicates::{
-    Removed, ValueAt, Values, add_value, count_of, first_of_key, first_value, key_at, last_value,
-    outside_of, release_outside, remove_value, remove_values, seek_value, value_at, values_of,
+    Removed, ValueAt, Values, add_value, check_size, count_of, first_of_key, first_value, key_at,
+    last_value, outside_of, release_outside, remove_value, remove_values, seek_value, value_at,
+    values_of,
 };
 use overflow::write_run;
 pub(crate) use overflow::{release_value, run_of, value_of};

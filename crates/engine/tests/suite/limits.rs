@@ -1,6 +1,6 @@
 //! Limits and wrong uses: each has its error, and the environment goes on working afterwards.
 
-use fulgurite::{Durability, Environment, Error, Snapshot};
+use fulgurite::{DatabaseFlags, Durability, Environment, Error, Move, PutFlags, Snapshot};
 use fulgurite_testkit::{Model, Order, Scratch};
 
 use crate::common::{assert_model, assert_sound, open};
@@ -118,4 +118,48 @@ fn what_is_not_there_is_not_created_for_reading() {
         snapshot.open_database(Some("none")),
         Err(Error::NoDatabase(_))
     ));
+}
+
+/// Found by `ordeal damage --seed 11` (218, 2657, 11320): the refused value's leaf had been made private, and the tree
+/// that was committed led to the page it had been copied from, which was on the free list.
+#[test]
+fn a_value_of_another_size_is_refused_and_changes_nothing() {
+    let flags = DatabaseFlags(DatabaseFlags::DUP_SORT | DatabaseFlags::DUP_FIXED);
+    let wrong_size = |outcome: Result<(), Error>| {
+        assert!(
+            matches!(outcome, Err(Error::FixedSize { .. })),
+            "{outcome:?}"
+        );
+    };
+    for values in [1, 2, 500_u32] {
+        let scratch = Scratch::new("sizes");
+        let environment = open(scratch.path());
+        let mut txn = environment.write().expect("the writer");
+        let db = txn.create_named(b"fixed", flags).expect("create");
+        for value in 0..values {
+            txn.put(db, b"key", &value.to_be_bytes()).expect("put");
+        }
+        txn.commit().expect("commit");
+        let mut txn = environment.write().expect("the writer");
+        wrong_size(txn.put(db, b"key", b"other size"));
+        let mut cursor = txn.cursor_mut(db).expect("a cursor");
+        cursor.go(Move::Key(b"key")).expect("the key");
+        if values > 1 {
+            wrong_size(
+                cursor
+                    .put_with(b"key", b"other size", PutFlags::CURRENT)
+                    .map(|_| ()),
+            );
+        }
+        drop(cursor);
+        assert!(!txn.is_failed(), "nothing has been changed");
+        txn.put(db, b"another", b"of any size").expect("put");
+        txn.commit().expect("commit");
+        let snapshot = environment.read().expect("a reader");
+        let found = snapshot.values(db, b"key").expect("values").count();
+        assert_eq!(found, values as usize);
+        drop(snapshot);
+        drop(environment);
+        assert_sound(scratch.path(), &format!("{values} values of one size"));
+    }
 }

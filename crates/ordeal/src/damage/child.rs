@@ -3,6 +3,7 @@
 
 use std::io::{BufRead, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 
@@ -54,5 +55,7 @@ fn limit() -> std::io::Result<()> {
         };
         setrlimit(resource, most)?;
     }
+    // A file that would get too long is an error, and not the end.
+    signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default())?;
     Ok(())
 }

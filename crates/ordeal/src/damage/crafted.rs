@@ -70,7 +70,7 @@ fn branch_page(random: &mut Random, base: &Base, page: usize, child: usize, othe
     for entry in 0..entries {
         let key: &[u8] = match entry {
             0 => &[],
-            _ => &(entry as u32 * 0x0101_0101).to_be_bytes(),
+            _ => &(entry as u32 * 0x0001_0101).to_be_bytes(),
         };
         upper -= 8 + key.len();
         let child = if entry % 5 == 4 { other } else { child } as u64;
