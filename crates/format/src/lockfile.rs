@@ -51,6 +51,8 @@ pub const SLOT_END_AT: usize = 40;
 pub const IDLE: u64 = u64::MAX;
 /// Slots of a new lock file unless told otherwise.
 pub const SLOTS_DEFAULT: u32 = 126;
+/// Nobody has as many readers: a file that is longer than these take is no lock file.
+pub const SLOTS_MAX: u32 = 1 << 22;
 /// A file shorter than this is no lock file.
 pub const LEN_MIN: u64 = 192;
 

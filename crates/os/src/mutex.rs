@@ -11,6 +11,15 @@ use crate::seam::{self, Call, FileRole};
 /// The error number of a mutex whose owner died and whose successor gave up.
 pub const NOT_RECOVERABLE: i32 = libc::ENOTRECOVERABLE;
 
+/// Where in a mutex of glibc's its kind stands.
+const KIND_AT: Option<usize> = if cfg!(all(target_env = "gnu", target_pointer_width = "64")) {
+    Some(16)
+} else {
+    None
+};
+/// Shared by processes, robust or not.
+const KINDS: [u32; 2] = [0x90, 0x80];
+
 /// How a lock was got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LockOutcome {
@@ -66,10 +75,27 @@ impl<'map> SharedMutex<'map> {
         made
     }
 
+    /// Whether what lies there is a mutex as [`SharedMutex::initialise`] and the original make them. The C library
+    /// asserts much about a mutex of the kinds that it keeps for other purposes, and ends the process if it does not hold.
+    fn is_sound(self) -> bool {
+        // Where the word stands is the library's business; of libraries not known here the word is not known either.
+        let Some(at) = KIND_AT else {
+            return true;
+        };
+        // SAFETY: the mutex has that word.
+        let word = unsafe { self.raw.as_ptr().cast::<u8>().add(at) };
+        // SAFETY: it is aligned as an integer, and lies in a live mapping.
+        let kind = unsafe { AtomicU32::from_ptr(word.cast()) };
+        KINDS.contains(&kind.load(Ordering::Relaxed))
+    }
+
     /// Waits for the lock.
     /// # Errors
-    /// `ENOTRECOVERABLE` when an owner died and its successor gave up; other system errors.
+    /// `EINVAL` if no mutex lies there; `ENOTRECOVERABLE` when an owner died and its successor gave up; other system errors.
     pub fn lock(self) -> io::Result<LockOutcome> {
+        if !self.is_sound() {
+            return Err(io::Error::from_raw_os_error(libc::EINVAL));
+        }
         seam::ask(FileRole::Lock, Call::MutexLock)?;
         // SAFETY: a glibc mutex in a live mapping.
         match unsafe { libc::pthread_mutex_lock(self.raw.as_ptr()) } {

@@ -81,6 +81,37 @@ fn orphaned() -> SharedMap {
     map
 }
 
+/// Found by `ordeal damage --seed 11` (18225) and `--subjects c --seed 12` (111): the C library looks at a mutex's kind
+/// and ends the process, or waits for ever, where the rest does not go with it.
+#[test]
+fn what_is_no_mutex_is_an_error_and_not_the_end() {
+    let map = SharedMap::new(&file_of(page_size() as u64), page_size()).unwrap();
+    // SAFETY: nobody else knows the file.
+    unsafe { map.mutex(64).initialise() }.unwrap();
+    let kind = map.word32(64 + 16);
+    let sound = kind.load(Ordering::SeqCst);
+    for wrong in [
+        0_u32,
+        0x20,
+        0x40,
+        0x1_0090,
+        0x90 | 0x40,
+        u32::MAX,
+        0x8000_0090,
+    ] {
+        kind.store(wrong, Ordering::SeqCst);
+        let refused = map.mutex(64).lock().unwrap_err();
+        assert_eq!(
+            refused.kind(),
+            std::io::ErrorKind::InvalidInput,
+            "{wrong:#x}"
+        );
+    }
+    kind.store(sound, Ordering::SeqCst);
+    assert_eq!(map.mutex(64).lock().unwrap(), LockOutcome::Clean);
+    map.mutex(64).unlock();
+}
+
 #[test]
 fn a_mutex_whose_holder_ended_says_so_and_is_clean_once_repaired() {
     let map = orphaned();

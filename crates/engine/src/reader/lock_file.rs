@@ -63,11 +63,12 @@ impl LockFile {
         }
         let mut len = file.len()?;
         let wanted = lockfile::len_for(slots_wanted) as u64;
-        if exclusive && len < wanted {
+        let most = lockfile::len_for(lockfile::SLOTS_MAX.max(slots_wanted)) as u64;
+        if exclusive && (len < wanted || len > most) {
             file.resize(wanted)?;
             len = wanted;
         }
-        if len < lockfile::LEN_MIN {
+        if len < lockfile::LEN_MIN || len > most {
             return Err(LockOpenError::NotALockFile);
         }
         let slots = lockfile::slots_in(len);

@@ -188,4 +188,15 @@ fn the_first_snapshot_of_all_can_be_asked_to_end() {
         lock.end_mark(slot).check(),
         Err(Error::ReaderEnded)
     ));
+
+#[test]
+fn a_length_that_no_lock_file_has_is_set_right_by_who_opens_it_alone() {
+    let (dir, lock) = open(4);
+    let path = dir.path().join("lock.mdb");
+    let same = || std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+    drop(lock);
+    same().set_len(1 << 40).unwrap();
+    let again = LockFile::open(&path, 4, 0o600).unwrap();
+    assert_eq!(again.slots(), 4);
+    assert!(path.metadata().unwrap().len() < 1000);
 }

@@ -42,7 +42,7 @@ impl Base {
     }
 }
 
-const SMALL_MAX: usize = 64 << 10;
+const SMALL_MAX: usize = 100 << 10;
 /// Larger fixtures would slow everything down and have nothing that the others do not have.
 const LARGE_MAX: usize = 512 << 10;
 
@@ -83,7 +83,7 @@ const MADE: [(&str, usize, Fill); 9] = [
     ("made-main-dups-512", 512, main_with_duplicates),
 ];
 
-const ROUNDS: usize = 5;
+const ROUNDS: usize = 3;
 
 fn made(page_size: usize, fill: Fill) -> anyhow::Result<Vec<u8>> {
     let scratch = Scratch::new("base");
@@ -127,9 +127,9 @@ fn key(random: &mut Random, number: usize) -> Vec<u8> {
 /// Values in leaves and on overflow runs.
 fn plain(txn: &mut WriteTxn<'_>, round: usize) -> Result<(), Error> {
     let mut random = Random::new(round as u64);
-    for number in 0..70 {
+    for number in 0..35 {
         let len = match random.below(12) {
-            0 => random.between(400, 9000),
+            0 => random.between(400, 5000),
             1 => 0,
             _ => random.between(1, 60),
         };
@@ -157,8 +157,8 @@ fn duplicates(txn: &mut WriteTxn<'_>, round: usize) -> Result<(), Error> {
         ),
     ] {
         let db = txn.create_named(name.as_bytes(), DatabaseFlags(flags))?;
-        for number in 0..12_u64 {
-            let values = [1, 3, 6, 120][random.below(4)];
+        for number in 0..7_u64 {
+            let values = [1, 3, 6, 60][random.below(4)];
             for _ in 0..values {
                 let len = if len == 0 { random.between(1, 30) } else { len };
                 let value = random.bytes(len);
@@ -180,7 +180,7 @@ fn named(txn: &mut WriteTxn<'_>, round: usize) -> Result<(), Error> {
         .enumerate()
     {
         let db = txn.create_database(&format!("db{number}"), order)?;
-        for entry in 0..40_u64 {
+        for entry in 0..22_u64 {
             let len = random.between(0, 40);
             let value = random.bytes(len);
             txn.put(db, &random.clone().bits().to_le_bytes(), &value)?;
@@ -190,7 +190,7 @@ fn named(txn: &mut WriteTxn<'_>, round: usize) -> Result<(), Error> {
         }
     }
     let gone = txn.create_database("gone", KeyOrder::Lexical)?;
-    for entry in 0..60_u32 {
+    for entry in 0..30_u32 {
         txn.put(gone, &entry.to_le_bytes(), &[7; 30])?;
     }
     if round % 2 == 1 {
@@ -204,7 +204,7 @@ fn main_with_duplicates(txn: &mut WriteTxn<'_>, round: usize) -> Result<(), Erro
     txn.add_main_flags(DatabaseFlags(DatabaseFlags::DUP_SORT))?;
     let mut random = Random::new(round as u64);
     for number in 0..10 {
-        for _ in 0..[1, 4, 80][random.below(3)] {
+        for _ in 0..[1, 4, 70][random.below(3)] {
             let len = random.between(1, 24);
             let value = random.bytes(len);
             txn.put(Database::MAIN, format!("many-{number}").as_bytes(), &value)?;

@@ -130,7 +130,12 @@ impl Options {
         if !library.exists() {
             bail!("{} is missing: build fulgurite-lmdb", library.display());
         }
-        Ok((name.to_owned(), Subject::C(walker_program(), library)))
+        let subject = Subject::C {
+            program: walker_program(),
+            library,
+            is_ours: whom == Whom::C,
+        };
+        Ok((name.to_owned(), subject))
     }
 
     /// What ours did not survive is shown, small, and is an error.

@@ -24,7 +24,14 @@ pub enum Subject {
     /// Our engine by its own interface; the program that serves as its child process.
     Rust(PathBuf),
     /// A `liblmdb.so`, by the C interface: the program that walks, and the library.
-    C(PathBuf, PathBuf),
+    C {
+        /// The program.
+        program: PathBuf,
+        /// The library.
+        library: PathBuf,
+        /// Whether it is held to leave sound files sound.
+        is_ours: bool,
+    },
 }
 
 impl Subject {
@@ -35,7 +42,9 @@ impl Subject {
                 command = Command::new(program);
                 command.args(["damage", "--child"]).arg(dir);
             }
-            Subject::C(program, library) => {
+            Subject::C {
+                program, library, ..
+            } => {
                 command = Command::new(program);
                 command.arg(library).arg(dir);
             }
@@ -84,6 +93,22 @@ impl Walker {
 
     /// Asks for one walk through what stands in the directory now.
     pub(super) fn ask(&mut self, number: u64, seed: u64) -> anyhow::Result<Answer> {
+        let is_judged = matches!(self.subject, Subject::C { is_ours: true, .. });
+        // A lock file in use may lead to the other snapshot, of which nothing is known.
+        let was_sound = is_judged && !self.dir.join("lock.mdb").exists() && self.is_sound();
+        let mut answer = self.ask_process(number, seed)?;
+        if was_sound && answer.fate == Fate::Clean && !self.is_sound() {
+            answer.fate = Fate::Spoilt;
+        }
+        Ok(answer)
+    }
+
+    fn is_sound(&self) -> bool {
+        let data = self.dir.join("data.mdb");
+        fulgurite::check::check_file(&data).is_ok_and(|report| report.is_sound())
+    }
+
+    fn ask_process(&mut self, number: u64, seed: u64) -> anyhow::Result<Answer> {
         let mut process = match self.process.take() {
             Some(process) => process,
             None => self.start()?,
@@ -137,7 +162,7 @@ impl Walker {
                 anyhow::bail!("{command:?} does not begin: {:?}", process.end()?)
             }
         }
-        if let Subject::C(_, library) = &self.subject {
+        if let Subject::C { library, .. } = &self.subject {
             let real = fs::canonicalize(library)?;
             let is_it = self.said.starts_with(&*real.to_string_lossy());
             ensure!(is_it, "{} was not loaded but {}", real.display(), self.said);

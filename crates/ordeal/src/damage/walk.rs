@@ -80,7 +80,10 @@ pub fn walk(dir: &Path, seed: u64) -> Met {
     let errors = met.errors;
     if !met.refused && was_sound && errors == 0 && !is_sound(&data) {
         met.spoilt = true;
-        eprintln!("spoilt with {options:?}: {:?}", fulgurite::check::check_file(&data));
+        eprintln!(
+            "spoilt with {options:?}: {:?}",
+            fulgurite::check::check_file(&data)
+        );
     }
     if let Some(environment) = open(&default_options(), dir) {
         read_all(&environment, &mut random, &mut met);
