@@ -231,8 +231,8 @@ impl<'p, 'w> Trees<'p, 'w> {
     /// Gives out the next `count` numbers. No sound snapshot needs more than it has pages.
     fn take(&mut self, count: u64) -> Result<Pgno, Error> {
         let first = self.next;
-        self.next = Pgno(first.0 + count);
-        if self.next.0 > self.pages.last().0 + 1 {
+        self.next = Pgno(first.0.saturating_add(count));
+        if self.pages.are_fewer_than(self.next.0 - 1) {
             return Err(Error::at(first)(Malformed::TreeRecord));
         }
         Ok(first)

@@ -26,9 +26,17 @@ pub(super) fn tree_pages(pages: PageView<'_>, meta: &Meta) -> Result<u64, Error>
 
 /// Pages that are neither meta pages nor the free list's nor on it.
 fn pages_not_free(pages: PageView<'_>, meta: &Meta) -> Result<u64, Error> {
-    let mut others = META_PAGES + recorded(&meta.free);
+    let mut others = META_PAGES.saturating_add(recorded(&meta.free));
+    let mut octets = 0u64;
     each_node(pages, &meta.free, &mut |leaf, node| {
         let list = value::value_of(pages, leaf, node)?;
+        // Lists lie in pages of their own: many of them in the same ones would be read for ever.
+        octets = octets.saturating_add(list.len() as u64);
+        if pages.are_fewer_than(octets / pages.page_size() as u64) {
+            return Err(Error::at(leaf)(Malformed::FreeRecord(
+                "longer than the file",
+            )));
+        }
         let list = FreeRecord::parse(list, meta.last).map_err(Error::at(leaf))?;
         others += list.len() as u64;
         Ok(())
@@ -73,7 +81,7 @@ fn each_node<'p>(
     while let Some((pgno, depth)) = waiting.pop() {
         pages.check_readable()?;
         seen += 1;
-        if seen > pages.last().0 {
+        if pages.are_fewer_than(seen) {
             return Err(Error::at(pgno)(Malformed::Cycle));
         }
         if depth > 1 {

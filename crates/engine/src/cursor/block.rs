@@ -6,7 +6,7 @@ use super::Record;
 use super::place::{AtValue, Deleted, Edge, Place, State};
 use crate::Error;
 use crate::space::PageView;
-use crate::tree::{self, Moved, Pages, Tree};
+use crate::tree::{self, Pages, Tree};
 
 impl Place {
     pub(super) fn block<'t>(
@@ -79,15 +79,17 @@ impl Place {
             return Ok(None);
         }
         let inner = self.inner.as_deref_mut();
-        let Some((values, path)) = inner.filter(|_| self.value == AtValue::Tree) else {
+        let Some((_, path)) = inner.filter(|_| self.value == AtValue::Tree) else {
             return Ok(None);
         };
         let Some(step) = path.leaf_mut() else {
             return Ok(None);
         };
         let index = std::mem::replace(&mut step.index, 0);
-        if tree::previous(pages, values, path)? == Moved::AtEnd {
-            if let Some(step) = path.leaf_mut() {
+        if !self.step_inner(pages, tree::previous, Edge::First)? {
+            if let Some((_, path)) = self.inner.as_deref_mut()
+                && let Some(step) = path.leaf_mut()
+            {
                 step.index = index;
             }
             return Ok(None);

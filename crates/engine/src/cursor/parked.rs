@@ -88,6 +88,7 @@ impl Place {
     fn find_way(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<bool, Error> {
         self.is_parked = false;
         self.forget_leaf();
+        self.leaves_passed = 0;
         let exact = tree::seek(pages, tree, &self.key, &mut self.path)?;
         let (behind, value) = (self.behind_values, self.value);
         self.settle(pages, tree, exact)?;

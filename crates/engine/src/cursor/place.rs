@@ -40,10 +40,12 @@ pub struct Place {
     pub(super) at_end_of_values: bool,
     /// What stood here was deleted, and this is its successor: the next step forwards stays.
     pub(super) deleted: Deleted,
-    /// Leaves passed since the last search, forwards less backwards: more than the file has means a circle.
-    pub(super) leaves_passed: i64,
-    /// The same among the values of the key.
-    pub(super) inner_leaves_passed: i64,
+    /// Leaves passed, those of values too, since the last search or turn: more than there are pages means a circle.
+    pub(super) leaves_passed: u64,
+    /// Of them, leaves of the values of the key at hand, which may be gone through again.
+    pub(super) inner_leaves_passed: u64,
+    /// Which way they were passed.
+    pub(super) heading: Edge,
     /// Noted instead of the way, if `is_parked`.
     pub(super) key: Vec<u8>,
     pub(super) value_bytes: Vec<u8>,
@@ -107,6 +109,7 @@ impl Place {
             deleted: Deleted::No,
             leaves_passed: 0,
             inner_leaves_passed: 0,
+            heading: Edge::Last,
             key: Vec::new(),
             value_bytes: Vec::new(),
             is_parked: false,
@@ -321,6 +324,7 @@ impl Place {
             }
             Values::Tree(values) => {
                 self.value = AtValue::Tree;
+                self.inner_leaves_passed = 1;
                 let inner = self
                     .inner
                     .get_or_insert_with(|| Box::new((values, Path::new())));

@@ -303,8 +303,8 @@ impl Place {
                     Some((values, path)) => tree::last(pages, values, path)?,
                     None => false,
                 },
-                Edge::Last => self.step_inner(pages, tree::next, 1)?,
-                Edge::First => self.step_inner(pages, tree::previous, -1)?,
+                Edge::Last => self.step_inner(pages, tree::next, Edge::Last)?,
+                Edge::First => self.step_inner(pages, tree::previous, Edge::First)?,
             },
             AtValue::Unset => {
                 let from = match towards {
@@ -325,29 +325,48 @@ impl Place {
         &mut self,
         pages: PageView<'t>,
         step: fn(PageView<'t>, &Tree, &mut Path) -> Result<Moved, Error>,
-        direction: i64,
+        heading: Edge,
     ) -> Result<bool, Error> {
         let Some((values, path)) = self.inner.as_deref_mut() else {
             return Ok(false);
         };
         let moved = step(pages, values, path)?;
         if moved == Moved::Across {
-            self.inner_leaves_passed += direction;
-            if self.inner_leaves_passed.unsigned_abs() > pages.last().0 {
-                return Err(Error::at(values.record.root)(Malformed::Cycle));
-            }
+            self.head(heading);
+            self.inner_leaves_passed += 1;
+            self.notice_circle(pages)?;
         }
         Ok(moved != Moved::AtEnd)
     }
 
-    /// Counts leaves passed; a circle is noticed when there were more than pages.
-    pub(super) fn count_leaf(&mut self, pages: PageView<'_>, direction: i64) -> Result<(), Error> {
-        self.leaves_passed += direction;
-        if self.leaves_passed.unsigned_abs() > pages.last().0 {
-            let page = self.path.leaf().map_or(pages.last(), |leaf| leaf.pgno);
-            return Err(Error::at(page)(Malformed::Cycle));
+    /// Who turns round may pass again what was passed.
+    #[inline]
+    fn head(&mut self, heading: Edge) {
+        if self.heading != heading {
+            self.heading = heading;
+            self.leaves_passed = 0;
+            self.inner_leaves_passed = 0;
         }
-        Ok(())
+    }
+
+    /// Notes that the key at hand is left, and perhaps its leaf.
+    fn leave_key(&mut self, pages: PageView<'_>, moved: Moved, heading: Edge) -> Result<(), Error> {
+        self.head(heading);
+        self.leaves_passed += std::mem::take(&mut self.inner_leaves_passed);
+        if moved == Moved::Across {
+            self.leaves_passed += 1;
+        }
+        self.notice_circle(pages)
+    }
+
+    /// A walk in one direction meets each page once.
+    #[inline]
+    fn notice_circle(&self, pages: PageView<'_>) -> Result<(), Error> {
+        if !pages.are_fewer_than(self.leaves_passed + self.inner_leaves_passed) {
+            return Ok(());
+        }
+        let page = self.path.leaf().map_or(pages.last(), |leaf| leaf.pgno);
+        Err(Error::at(page)(Malformed::Cycle))
     }
 
     pub(super) fn enter_next_key<'t>(
@@ -355,14 +374,12 @@ impl Place {
         pages: PageView<'t>,
         tree: &Tree,
     ) -> Result<Option<Record<'t>>, Error> {
-        match tree::next(pages, tree, &mut self.path)? {
-            Moved::AtEnd => {
-                self.at_end = true;
-                return Ok(None);
-            }
-            Moved::Within => {}
-            Moved::Across => self.count_leaf(pages, 1)?,
+        let moved = tree::next(pages, tree, &mut self.path)?;
+        if moved == Moved::AtEnd {
+            self.at_end = true;
+            return Ok(None);
         }
+        self.leave_key(pages, moved, Edge::Last)?;
         self.enter_key(pages, tree, Edge::First)?;
         self.current(pages, tree)
     }
@@ -372,11 +389,11 @@ impl Place {
         pages: PageView<'t>,
         tree: &Tree,
     ) -> Result<Option<Record<'t>>, Error> {
-        match tree::previous(pages, tree, &mut self.path)? {
-            Moved::AtEnd => return Ok(None),
-            Moved::Within => {}
-            Moved::Across => self.count_leaf(pages, -1)?,
+        let moved = tree::previous(pages, tree, &mut self.path)?;
+        if moved == Moved::AtEnd {
+            return Ok(None);
         }
+        self.leave_key(pages, moved, Edge::First)?;
         self.enter_key(pages, tree, Edge::Last)?;
         self.current(pages, tree)
     }

@@ -39,6 +39,12 @@ impl<'a> Window<'a> {
         self.mapping
     }
 
+    /// How many.
+    #[inline]
+    pub(crate) const fn pages(self) -> u64 {
+        self.pages
+    }
+
     /// Lends a page; `None` if it must be asked for with [`Mapping::run`].
     #[inline(always)]
     pub(crate) fn page(self, pgno: Pgno) -> Option<&'a [u8]> {
@@ -207,7 +213,7 @@ impl Mapping {
     }
 
     /// The file's length when it was last asked for.
-    pub(super) fn known_len(&self) -> u64 {
+    pub(crate) fn known_len(&self) -> u64 {
         self.file_len.load(Ordering::Relaxed)
     }
 

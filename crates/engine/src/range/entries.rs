@@ -273,8 +273,22 @@ impl<'t> Entries<'t> {
     fn count_leaf(&mut self, pgno: Pgno) -> Result<(), Error> {
         self.leaves_passed += 1;
         // Both ends together pass a leaf twice at most.
-        if self.leaves_passed / 2 > self.pages.last().0 {
+        if self.pages.are_fewer_than(self.leaves_passed / 2) {
             return Err(Error::at(pgno)(Malformed::Cycle));
+        }
+        Ok(())
+    }
+
+    /// Leaves met so far.
+    pub(crate) const fn leaves_passed(&self) -> u64 {
+        self.leaves_passed
+    }
+
+    /// Adds leaves that were met in the tree of a key's values: many keys that share one would be walked for ever.
+    pub(crate) fn add_leaves(&mut self, leaves: u64) -> Result<(), Error> {
+        self.leaves_passed = self.leaves_passed.saturating_add(leaves);
+        if self.pages.are_fewer_than(self.leaves_passed / 2) {
+            return Err(Error::at(self.tree.record.root)(Malformed::Cycle));
         }
         Ok(())
     }

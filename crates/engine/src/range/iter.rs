@@ -116,6 +116,11 @@ impl<'t> Records<'t> {
                 Some(record) => return Some(record),
                 None => {}
             }
+            let done = self.front.take();
+            let done = done.map_or(0, |taking| taking.values.leaves_passed());
+            if let Err(error) = self.entries.add_leaves(done) {
+                return self.failed(error);
+            }
             let (pages, tree) = (self.entries.pages(), *self.entries.tree());
             match self
                 .entries
@@ -134,6 +139,11 @@ impl<'t> Records<'t> {
                 Some(Err(error)) => return self.failed(error),
                 Some(record) => return Some(record),
                 None => {}
+            }
+            let done = self.back.take();
+            let done = done.map_or(0, |taking| taking.values.leaves_passed());
+            if let Err(error) = self.entries.add_leaves(done) {
+                return self.failed(error);
             }
             let (pages, tree) = (self.entries.pages(), *self.entries.tree());
             match self

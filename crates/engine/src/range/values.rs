@@ -48,6 +48,14 @@ impl<'t> Values<'t> {
         }))
     }
 
+    /// Leaves met so far, where the values have a tree.
+    pub(super) fn leaves_passed(&self) -> u64 {
+        match &self.0 {
+            Left::Tree(entries) => entries.leaves_passed(),
+            _ => 0,
+        }
+    }
+
     /// An error is the last there is.
     #[inline]
     fn ended_by(&mut self, value: Result<&'t [u8], Error>) -> Option<Result<&'t [u8], Error>> {

@@ -43,6 +43,22 @@ impl<'a> PageView<'a> {
     }
 }
 
+impl PageView<'_> {
+    /// How many pages the file and the writer's memory have, `wanted` or more of them if they have as many.
+    #[cold]
+    fn pages_there(self, wanted: u64) -> u64 {
+        let mapping = self.window.mapping().current();
+        let private = self.dirty.map_or(0, |dirty| dirty.octets()) as u64;
+        let pages_in = |octets: u64| octets.saturating_add(private) / mapping.page_size() as u64;
+        let known = pages_in(mapping.known_len());
+        if known >= wanted {
+            return known;
+        }
+        // A file that cannot be asked is asked again, and complained about, when the page is needed.
+        mapping.refresh_len().map_or(wanted, pages_in)
+    }
+}
+
 impl<'a> Pages<'a> for PageView<'a> {
     type Format = V09;
 
@@ -59,6 +75,11 @@ impl<'a> Pages<'a> for PageView<'a> {
         let private = self.dirty.and_then(|dirty| dirty.get(pgno));
         let page = private.or_else(|| self.window.page(pgno));
         page.map_or_else(|| self.run(pgno, self.window.mapping().page_size()), Ok)
+    }
+
+    #[inline]
+    fn are_fewer_than(self, count: u64) -> bool {
+        count > self.window.pages() && (count > self.last.0 || count > self.pages_there(count))
     }
 
     fn run(self, first: Pgno, len: usize) -> Result<&'a [u8], Error> {

@@ -478,6 +478,13 @@ impl PagesMut for WriterPages<'_> {
         }
         let pages = (first.0..first.0 + count).map(Pgno);
         if !self.is_private(first) {
+            // The snapshot's last page may be a lie, and the length of a run too: what is freed was in the file, or
+            // was allocated by what surrounds the innermost level.
+            let allocated = self.last.0.saturating_sub(self.snapshot_last.0);
+            let freed = (self.freed.len() as u64).saturating_add(count);
+            if self.view().are_fewer_than(freed.saturating_sub(allocated)) {
+                return Err(Error::at(first)(Malformed::Cycle));
+            }
             self.freed.extend(pages);
             return Ok(());
         }

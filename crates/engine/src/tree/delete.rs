@@ -237,7 +237,7 @@ pub(crate) fn clear<P: PagesMut>(pages: &mut P, tree: &mut Tree) -> Result<(), E
             crate::value::outside_of(pages.view(), tree, leaf.pgno, &mut outside)?;
         }
         released += 1;
-        if released > pages.view().last().0 {
+        if pages.view().are_fewer_than(released) {
             return Err(Error::Corrupted {
                 page: leaf.pgno,
                 what: Malformed::Cycle,

@@ -86,6 +86,13 @@ pub(crate) trait Pages<'p>: Copy {
     /// `len` octets from the start of page `first` on, across page borders.
     fn run(self, first: Pgno, len: usize) -> Result<&'p [u8], Error>;
 
+    /// Whether there are fewer pages than so many. No walk through a sound tree meets more, so this tells walks that lead
+    /// in circles, or through one part again and again. What the snapshot says of itself is not enough: it may claim
+    /// more pages than the file has.
+    fn are_fewer_than(self, count: u64) -> bool {
+        count > self.last().0
+    }
+
     /// A checked tree page.
     #[inline(always)]
     fn tree_page(self, pgno: Pgno, kind: PageKind) -> Result<Page<'p, Self::Format>, Error> {
