@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include "walker.h"
 
-#define LOOKS 40
+#define LOOKS 16
 #define BLOCKS_MAX 10000
 
 struct library db;
@@ -138,7 +138,7 @@ static void moves(MDB_txn *txn, MDB_dbi dbi, MDB_val *keys, unsigned count)
 		return;
 	unsigned flags = 0;
 	int sorted = !see(db.dbi_flags(txn, dbi, &flags)) && flags & MDB_DUPSORT;
-	for (unsigned i = below(count), taken = 0; i < count && taken < 6; i += 5, taken++)
+	for (unsigned i = below(count), taken = 0; i < count && taken < 3; i += 3, taken++)
 		for (unsigned s = 0; s < sizeof steps / sizeof *steps; s++) {
 			MDB_val key = keys[i], value = noise(room, sizeof room);
 			if (!see(db.cursor_get(cursor, &key, &value, steps[s])) && steps[s] != MDB_SET)

@@ -96,8 +96,11 @@ static void through_cursor(MDB_txn *txn, MDB_dbi dbi, int is_main)
 		return;
 	for (unsigned i = 0; i < found && !met.failed; i++) {
 		MDB_val key = { some[i].key_length, some[i].key }, value;
-		if (see(db.cursor_get(cursor, &key, &value, MDB_SET_RANGE)))
+		if (see(db.cursor_get(cursor, &key, &value, MDB_SET_RANGE)) || key.mv_size > sizeof some[i].key)
 			continue;
+		/* What was lent is not to be relied on while the database changes. */
+		memcpy(some[i].key, key.mv_data, key.mv_size);
+		key.mv_data = some[i].key;
 		MDB_val fresh = noise(room, some[i].value_length);
 		switch (below(4)) {
 		case 0:

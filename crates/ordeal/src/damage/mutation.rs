@@ -122,7 +122,7 @@ impl Mutation {
     #[must_use]
     pub fn describe(&self, bases: &[Base]) -> String {
         let name = bases.get(self.base).map_or("?", |base| &base.name);
-        let mut said = format!("{} of {name}", self.family);
+        let mut said = format!("{} of {name}, walk {}", self.family, self.walk_seed);
         for edit in &self.edits {
             said += &format!("\n    {edit}");
         }

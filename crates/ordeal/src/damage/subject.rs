@@ -140,7 +140,7 @@ impl Walker {
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            // Panic messages and assertions by the thousand are of no use; a replay shows them.
+            // Panic messages and assertions by the thousand are of no use; a replay can show them.
             .stderr(if std::env::var_os("ORDEAL_STDERR").is_some() {
                 Stdio::inherit()
             } else {

@@ -58,7 +58,7 @@ fn is_of_the_caller(error: &Error) -> bool {
 }
 
 /// Entries looked at one by one, in addition to the scans.
-const CLOSER_LOOKS: usize = 40;
+const CLOSER_LOOKS: usize = 16;
 
 /// Opens the environment in `dir`, walks, changes, copies and checks it, opens it again.
 pub fn walk(dir: &Path, seed: u64) -> Met {
@@ -85,8 +85,12 @@ pub fn walk(dir: &Path, seed: u64) -> Met {
             fulgurite::check::check_file(&data)
         );
     }
-    if let Some(environment) = open(&default_options(), dir) {
-        read_all(&environment, &mut random, &mut met);
+    if let Some(environment) = open(&default_options(), dir)
+        && let Some(snapshot) = met.see(environment.read())
+    {
+        for db in databases(&snapshot, &mut met) {
+            scans(&snapshot, db, &mut met);
+        }
     }
     met
 }
@@ -245,7 +249,7 @@ fn moves(
     };
     let value = random.bytes(6);
     let start = random.below(keys.len().max(1));
-    for key in keys.iter().skip(start).step_by(5).take(6) {
+    for key in keys.iter().skip(start).step_by(3).take(3) {
         for step in [
             Move::Key(key),
             Move::LastDup,

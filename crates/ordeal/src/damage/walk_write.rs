@@ -154,10 +154,12 @@ fn through_cursor(txn: &mut WriteTxn<'_>, db: Database, random: &mut Random, met
             }
             let fresh = random.bytes(value.len());
             match random.below(4) {
-                0 => drop(cursor.delete_with(random.chance(40))?),
-                1 => drop(cursor.put_with(&key, &fresh, PutFlags::CURRENT)?),
+                0 => cursor.delete_with(random.chance(40)).map(|_| ())?,
+                1 => cursor
+                    .put_with(&key, &fresh, PutFlags::CURRENT)
+                    .map(|_| ())?,
                 2 => cursor.put(&key, &fresh)?,
-                _ => drop(cursor.delete()?),
+                _ => cursor.delete().map(|_| ())?,
             }
             cursor.next()?;
             cursor.prev()?;
