@@ -38,7 +38,7 @@ fn pages_not_free(pages: PageView<'_>, meta: &Meta) -> Result<u64, Error> {
             )));
         }
         let list = FreeRecord::parse(list, meta.last).map_err(Error::at(leaf))?;
-        others += list.len() as u64;
+        others = others.saturating_add(list.len() as u64);
         Ok(())
     })?;
     (meta.last.0 + 1)

@@ -22,7 +22,7 @@ pub(crate) fn insert<P: PagesMut>(
         let _ = PageMut::<P::Format>::initialise(pages.page_mut(root)?, root, tree.leaf);
         tree.record.root = root;
         tree.record.depth = 1;
-        tree.record.leaf_pages += 1;
+        count(&mut tree.record.leaf_pages);
         path.push(Step {
             pgno: root,
             index: 0,
@@ -32,6 +32,11 @@ pub(crate) fn insert<P: PagesMut>(
     let placed = insert_at(pages, tree, path, level, key, value)?;
     tree.record.entries = tree.record.entries.saturating_add(1);
     Ok(placed)
+}
+
+/// One page more. What a tree record tells may be wrong from the start.
+fn count(pages: &mut u64) {
+    *pages = pages.saturating_add(1);
 }
 
 /// Replaces the node of the entry the way leads to, whatever the sizes; the pages on the way are private.
@@ -94,8 +99,8 @@ fn split<P: PagesMut>(
         share(pages, tree, step, kind, key, value)?
     };
     match kind {
-        PageKind::Branch => tree.record.branch_pages += 1,
-        PageKind::Leaf | PageKind::Packed(_) => tree.record.leaf_pages += 1,
+        PageKind::Branch => count(&mut tree.record.branch_pages),
+        PageKind::Leaf | PageKind::Packed(_) => count(&mut tree.record.leaf_pages),
     }
     let parent = match level.checked_sub(1) {
         Some(parent) => parent,
@@ -186,7 +191,7 @@ fn grow_root<P: PagesMut>(
     })?;
     tree.record.root = root;
     tree.record.depth += 1;
-    tree.record.branch_pages += 1;
+    count(&mut tree.record.branch_pages);
     Ok(())
 }
 

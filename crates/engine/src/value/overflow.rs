@@ -70,7 +70,8 @@ pub(crate) fn write_run<P: PagesMut>(
     let first = pages.allocate(count)?;
     let header = pages.run_mut(first, P::Format::HEADER_LEN)?;
     write_overflow_header::<P::Format>(header, first, run_pages);
-    record.overflow_pages += count;
+    // The count is only told, and may be wrong from the start.
+    record.overflow_pages = record.overflow_pages.saturating_add(count);
     Ok((first, NodeValue::Overflow { first, len: short }))
 }
 

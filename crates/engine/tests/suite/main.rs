@@ -21,6 +21,7 @@ mod fixtures;
 mod fixtures_duplicates;
 mod flips;
 mod full_disk;
+mod hostile;
 mod killed;
 mod limits;
 mod lost_pages;
