@@ -188,6 +188,7 @@ fn the_first_snapshot_of_all_can_be_asked_to_end() {
         lock.end_mark(slot).check(),
         Err(Error::ReaderEnded)
     ));
+}
 
 #[test]
 fn a_length_that_no_lock_file_has_is_set_right_by_who_opens_it_alone() {
