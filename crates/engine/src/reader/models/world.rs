@@ -183,9 +183,7 @@ impl World {
             let [root, id] = self.meta(page);
             Ok::<_, Infallible>((Txnid(id), (id, root)))
         };
-        let (_, (id, root)) = match self.pin_previous(slot, read) {
-            Ok(found) => found,
-        };
+        let Ok((_, (id, root))) = self.pin_previous(slot, read);
         drop(held);
         self.read_page(root, id);
         self.end_read(slot);
@@ -242,11 +240,11 @@ impl World {
     pub(super) fn commit(&self) {
         let mut held = (self.weakness != Weakness::NoWriterMutex).then(|| self.write_lock());
         let base = self.last_txnid();
-        let mut writer = match &mut held {
+        let writer = match &mut held {
             Some(writer) => &mut **writer,
             None => &mut self.write_lock().clone(),
         };
-        let id = self.commit_unpublished(&mut writer, base);
+        let id = self.commit_unpublished(writer, base);
         if self.weakness == Weakness::PublishedTooLate {
             drop(held);
         }
