@@ -43,6 +43,9 @@ use lost::LostAndFound;
 use report::Totals;
 use sink::Sink;
 
+/// How often pages without an owner are compared with holes: some seconds of work.
+const COMPARISONS_MAX: u64 = 200_000_000;
+
 /// Writes what the environment at `path` still holds into a new one in the directory `output`, which is made; it may be
 /// there if it is empty.
 ///
@@ -112,6 +115,7 @@ impl Job<'_> {
             free_is_whole: newest.is_some(),
             stage: Stage::Newest,
             budget: 8 * pages.file_pages() + 10_000,
+            comparisons: COMPARISONS_MAX,
             last_key: Vec::new(),
             misplaced: Vec::new(),
             filter: None,
@@ -181,6 +185,8 @@ struct Salvage<'s, 'e> {
     stage: Stage,
     /// Pages of the previous snapshot that may still be looked at; bounds what a hostile file costs.
     budget: u64,
+    /// How many more times a page without an owner may be compared with a hole.
+    comparisons: u64,
     /// The last key that a leaf gave.
     last_key: Vec<u8>,
     /// Pages that did not fit where they were met first.

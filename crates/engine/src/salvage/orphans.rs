@@ -37,7 +37,7 @@ impl Salvage<'_, '_> {
             self.free_leaves();
         }
         if !self.free_is_whole {
-            self.totals.notes.push(
+            self.totals.note(
                 "a part of the free list is lost, so pages without an owner may be old versions: none was given to a \
                  database"
                     .to_owned(),
@@ -101,6 +101,11 @@ impl Salvage<'_, '_> {
             });
             candidates.extend(candidate.ok().flatten());
         }
+        if self.comparisons == 0 {
+            let note = "there are too many holes and pages without an owner to compare them all";
+            self.totals.note(note.to_owned());
+            return Ok(());
+        }
         let mut candidates = self.alone(candidates);
         if round == Round::Main {
             self.retain_those_of_main(&mut candidates);
@@ -155,9 +160,15 @@ impl Salvage<'_, '_> {
         let header = Header::parse(bytes).filter(|header| header.pgno == pgno)?;
         let entries = whole_leaf(self, bytes, &header)?;
         let bare = is_bare(&entries);
+        let (first, last) = (entries.get(0)?.key, entries.get(entries.len() - 1)?.key);
         let mut fitting = None;
         for number in wanted {
+            self.comparisons = self.comparisons.checked_sub(1)?;
             let hole = self.holes.get(*number)?;
+            let (bounds, order) = (hole.bounds(), hole.tree.order);
+            if !bounds.admit(order, first) || !bounds.admit(order, last) {
+                continue;
+            }
             if !self.kind_fits(hole, &header, &entries, bare, round)
                 || !fits(hole, pgno, bytes, &mut self.tiling)
             {
@@ -170,8 +181,8 @@ impl Salvage<'_, '_> {
         Some(Candidate {
             pgno,
             hole: fitting?,
-            first: entries.get(0)?.key.into(),
-            last: entries.get(entries.len() - 1)?.key.into(),
+            first: first.into(),
+            last: last.into(),
             entries: entries.len() as u64,
             names_databases: names_databases(&entries),
         })

@@ -47,7 +47,7 @@ impl Salvage<'_, '_> {
         }
         if self.budget == 0 {
             let note = "the previous snapshot was not searched to the end: it leads to its pages too often";
-            self.totals.notes.push(note.to_owned());
+            self.totals.note(note.to_owned());
         }
         Ok(())
     }

@@ -10,6 +10,9 @@ use crate::{Error, OpenError};
 /// Holes beyond this many are counted but not kept for the report.
 pub(super) const HOLES_MAX: usize = 10_000;
 
+/// Notes beyond this many are dropped.
+const NOTES_MAX: usize = 1000;
+
 /// Why nothing could be salvaged, or not all that could be read.
 #[derive(Debug, thiserror::Error)]
 pub enum SalvageError {
@@ -196,4 +199,12 @@ pub(super) struct Totals {
     pub(super) pages_lost: u64,
     pub(super) refused: u64,
     pub(super) notes: Vec<String>,
+}
+
+impl Totals {
+    pub(super) fn note(&mut self, note: String) {
+        if self.notes.len() < NOTES_MAX {
+            self.notes.push(note);
+        }
+    }
 }

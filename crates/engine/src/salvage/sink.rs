@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::path::Path;
 
 use fulgurite_format::{DatabaseFlags, TreeRecord};
+use rustc_hash::FxHashMap;
 
 use super::Stage;
 use super::report::{SalvageError, SalvagedDatabase};
@@ -60,6 +61,10 @@ pub(super) struct Sink<'e> {
     environment: &'e Environment,
     txn: Option<WriteTxn<'e>>,
     targets: Vec<Target>,
+    /// The numbers of the named databases.
+    numbers: FxHashMap<Vec<u8>, usize>,
+    /// There is a database whose duplicates stand on leaves that look like those of a plain one.
+    has_duplicates: bool,
     pending_bytes: u64,
     options: &'e CheckOptions,
 }
@@ -77,6 +82,8 @@ impl<'e> Sink<'e> {
             environment,
             txn: None,
             targets: vec![main],
+            numbers: FxHashMap::default(),
+            has_duplicates: false,
             pending_bytes: 0,
             options,
         })
@@ -85,6 +92,7 @@ impl<'e> Sink<'e> {
     /// Gives the main database the flags it has.
     pub(super) fn main(&mut self, record: &TreeRecord) -> Result<(), SalvageError> {
         let flags = possible(record.flags);
+        self.note_duplicates(flags);
         self.txn()?.add_main_flags(flags)?;
         let main = &mut self.targets[0];
         (main.report.flags, main.report.expected) = (flags.0, record.entries);
@@ -96,9 +104,7 @@ impl<'e> Sink<'e> {
 
     /// The number of the named database `name`, if it is known.
     pub(super) fn find(&self, name: &[u8]) -> Option<usize> {
-        self.targets
-            .iter()
-            .position(|target| target.report.name.as_deref() == Some(name))
+        self.numbers.get(name).copied()
     }
 
     /// Makes a named database; `None` if the new environment cannot have it.
@@ -123,6 +129,8 @@ impl<'e> Sink<'e> {
             },
         });
         let number = self.targets.len() - 1;
+        self.numbers.insert(name.to_owned(), number);
+        self.note_duplicates(flags);
         if !self.judges_order_of(number) {
             self.keep_arrival_order(handle)?;
         }
@@ -143,11 +151,13 @@ impl<'e> Sink<'e> {
     }
 
     /// Whether there is a database whose duplicates stand on leaves that look like those of a plain one.
-    pub(super) fn has_duplicates(&self) -> bool {
+    pub(super) const fn has_duplicates(&self) -> bool {
+        self.has_duplicates
+    }
+
+    fn note_duplicates(&mut self, flags: DatabaseFlags) {
         let kind = DatabaseFlags::DUP_SORT | DatabaseFlags::DUP_FIXED;
-        self.targets
-            .iter()
-            .any(|target| target.report.flags & kind == DatabaseFlags::DUP_SORT)
+        self.has_duplicates |= flags.0 & kind == DatabaseFlags::DUP_SORT;
     }
 
     /// Whether keys of the main database can have several values; then it cannot name databases.

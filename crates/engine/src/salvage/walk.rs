@@ -293,8 +293,7 @@ impl Salvage<'_, '_> {
         self.totals.pages_lost += 1;
         if tree.role == Role::Free {
             self.totals
-                .notes
-                .push(format!("free list, page {pgno}: {reason}"));
+                .note(format!("free list, page {pgno}: {reason}"));
             return None;
         }
         let lacks = match level < tree.record.depth {
