@@ -23,6 +23,17 @@ pub enum ToolError {
     /// Nothing could be salvaged.
     #[error(transparent)]
     Salvage(#[from] fulgurite::salvage::SalvageError),
+    /// The directory for a new environment cannot be made.
+    #[error("cannot make {}", path.display())]
+    Directory {
+        /// The directory.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// There is something in the directory for a new environment.
+    #[error("{} is not empty; name a new directory", .0.display())]
+    NotEmpty(PathBuf),
     /// What was salvaged does not pass the check.
     #[error("{} does not pass its check: do not use it", .0.display())]
     Unsound(PathBuf),

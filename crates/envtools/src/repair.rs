@@ -24,6 +24,7 @@ pub fn repair(
     output_path: &Path,
     output: &mut dyn Write,
 ) -> Result<Verdict, ToolError> {
+    make_directory(output_path)?;
     let bar = PageBar::new(settings.progress);
     let mut progress = |done, pages| bar.update(done, pages);
     let report = salvage(
@@ -46,6 +47,23 @@ pub fn repair(
         true => Verdict::Sound,
         false => Verdict::Damaged,
     })
+}
+
+/// Makes the directory of the new environment; one that is there must be empty.
+fn make_directory(path: &Path) -> Result<(), ToolError> {
+    let fail = |source| ToolError::Directory {
+        path: path.to_owned(),
+        source,
+    };
+    match std::fs::create_dir(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {
+            match std::fs::read_dir(path).map_err(fail)?.next() {
+                None => Ok(()),
+                Some(_) => Err(ToolError::NotEmpty(path.to_owned())),
+            }
+        }
+        result => result.map_err(fail),
+    }
 }
 
 fn basis_text(report: &SalvageReport) -> String {

@@ -120,7 +120,16 @@ impl Place {
             .map_err(|error| error.to_string())
             .and_then(|txn| pinned_metas(&file, txn));
         match pinned {
-            Ok((_txn, metas)) => Ok((work(&file, &metas)?, Access::Pinned)),
+            Ok((txn, metas)) => {
+                let done = work(&file, &metas)?;
+                // A writer's policy may have ended the reader, and then pages of its snapshot are used again.
+                match txn.check_readable() {
+                    Ok(()) => Ok((done, Access::Pinned)),
+                    Err(_) => Err(CheckError::Overtaken {
+                        path: self.data.clone(),
+                    }),
+                }
+            }
             Err(reason) => self.unpinned(&file, Access::Unpinned(reason), work),
         }
     }

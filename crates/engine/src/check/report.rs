@@ -64,9 +64,9 @@ pub enum CheckError {
         /// What is wrong with its meta pages.
         reason: String,
     },
-    /// Commits overwrote the snapshot while it was looked at, for nothing pinned it.
+    /// Commits overwrote the snapshot while it was looked at: nothing pinned it, or a writer ended the reader that did.
     #[error(
-        "{} was written to while it was checked without a reader slot; check it through its lock file, or at rest",
+        "{} was written to while it was checked, and no reader slot held the snapshot to the end; check it again, or at rest",
         path.display()
     )]
     Overtaken {

@@ -46,8 +46,8 @@ use sink::Sink;
 /// How often pages without an owner are compared with holes: some seconds of work.
 const COMPARISONS_MAX: u64 = 200_000_000;
 
-/// Writes what the environment at `path` still holds into a new one in the directory `output`, which is made; it may be
-/// there if it is empty.
+/// Writes what the environment at `path` still holds into a new one in the directory `output`, which must be there and
+/// hold none.
 ///
 /// The environment is read as [`crate::check::check_environment`] does it, also while others use it. Of `options` those
 /// about order count: a database whose order is the program's own is written in the order in which its records stand.

@@ -20,7 +20,7 @@ pub enum SalvageError {
     #[error(transparent)]
     Input(#[from] CheckError),
     /// The output is there already.
-    #[error("{} is not empty; salvage writes to a new directory only", .0.display())]
+    #[error("{} holds an environment; salvage writes to a new one only", .0.display())]
     OutputExists(PathBuf),
     /// The output cannot be made.
     #[error("cannot make {}: {source}", path.display())]

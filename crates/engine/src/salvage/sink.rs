@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 use std::path::Path;
 
 use fulgurite_format::{DatabaseFlags, TreeRecord};
+use fulgurite_os::{FileIdentity, FileRole};
 use rustc_hash::FxHashMap;
 
 use super::Stage;
@@ -20,17 +21,8 @@ const ABOUT_VALUES: u16 =
 
 /// Makes the new environment, for what a file of so many octets holds.
 pub(super) fn make(output: &Path, file_bytes: u64) -> Result<Environment, SalvageError> {
-    let fail = |source| SalvageError::Output {
-        path: output.to_owned(),
-        source,
-    };
-    match std::fs::create_dir(output) {
-        Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists && output.is_dir() => {
-            if std::fs::read_dir(output).map_err(fail)?.next().is_some() {
-                return Err(SalvageError::OutputExists(output.to_owned()));
-            }
-        }
-        result => result.map_err(fail)?,
+    if FileIdentity::at(FileRole::Copy, &output.join("data.mdb")).is_ok() {
+        return Err(SalvageError::OutputExists(output.to_owned()));
     }
     let bound = (1 << 40).max(file_bytes.saturating_mul(4));
     Ok(Environment::options()

@@ -55,6 +55,7 @@ fn list(txn: &ReadTxn<'_>, db: Database) -> Vec<(Vec<u8>, Vec<u8>)> {
 /// Salvages into a directory `out` beside the environment, and makes sure that the result is sound.
 pub(crate) fn salvaged(dir: &Path) -> (SalvageReport, Contents) {
     let out = dir.with_extension("out");
+    std::fs::create_dir_all(&out).expect("make a directory");
     let report = salvage(dir, &out, &CheckOptions::default(), &mut |_, _| ())
         .unwrap_or_else(|e| panic!("{}: {e}", dir.display()));
     let check = check_file(&out.join("data.mdb")).expect("check the result");

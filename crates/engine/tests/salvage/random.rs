@@ -159,6 +159,7 @@ fn anything_gives_something_sound_or_an_error() {
         std::fs::create_dir_all(&dir).expect("make a directory");
         std::fs::write(dir.join("data.mdb"), &bytes).expect("write");
         let out = dir.join("out");
+        std::fs::create_dir_all(&out).expect("make a directory");
         let result = salvage(&dir, &out, &CheckOptions::default(), &mut |_, _| ());
         match result {
             Ok(_) => {

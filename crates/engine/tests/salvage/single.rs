@@ -38,6 +38,7 @@ fn damaged_files_give_something_sound_or_an_error() {
     for case in cases {
         let dir = case.copy_to(&scratch);
         let out = scratch.join(&format!("{}.out", case.name));
+        std::fs::create_dir_all(&out).expect("make a directory");
         match salvage(&dir, &out, &CheckOptions::default(), &mut |_, _| ()) {
             Ok(_) => {
                 let check = fulgurite::check::check_file(&out.join("data.mdb")).expect("check");
@@ -268,6 +269,7 @@ fn an_order_of_the_programs_own_is_kept_as_it_stands() {
     txn.commit().expect("commit");
     drop(environment);
     let out = dir.with_extension("out");
+    std::fs::create_dir_all(&out).expect("make a directory");
     let options = CheckOptions::default().any_order("main");
     let report = salvage(&dir, &out, &options, &mut |_, _| ()).expect("salvage");
     assert!(report.is_complete(), "{report:?}");
