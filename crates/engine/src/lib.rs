@@ -131,6 +131,8 @@ mod multimap;
 mod order;
 mod range;
 mod reader;
+#[cfg(doc)]
+pub mod ruled_out;
 pub mod salvage;
 mod shrink;
 mod space;
