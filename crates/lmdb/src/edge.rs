@@ -251,6 +251,30 @@ mod tests {
     }
 
     #[test]
+    fn a_panic_is_told_to_whom_the_program_named() {
+        static TOLD: std::sync::Mutex<String> = std::sync::Mutex::new(String::new());
+        extern "C" fn tell(env: *mut MDB_env, words: *const std::ffi::c_char) {
+            // SAFETY: the library's text.
+            let words = unsafe { std::ffi::CStr::from_ptr(words) };
+            *TOLD.lock().unwrap() = words.to_string_lossy().into_owned();
+            // SAFETY: nobody uses it.
+            unsafe { crate::env::mdb_env_close(env) };
+        }
+        let mut env = std::ptr::null_mut();
+        // SAFETY: a place for the handle.
+        assert_eq!(unsafe { crate::env::mdb_env_create(&mut env) }, 0);
+        // SAFETY: the handle was made just now.
+        let set = unsafe { crate::settings::mdb_env_set_assert(env, Some(tell)) };
+        assert_eq!(set, 0);
+        assert_eq!(code_of(env, || panic!("on purpose, and told")), MDB_PANIC);
+        assert!(TOLD.lock().unwrap().contains("on purpose, and told"));
+        // It was closed by the function; there is nobody to tell any more.
+        TOLD.lock().unwrap().clear();
+        assert_eq!(code_of(env, || panic!("on purpose")), MDB_PANIC);
+        assert_eq!(*TOLD.lock().unwrap(), "");
+    }
+
+    #[test]
     fn octets_are_checked_before_they_are_looked_at() {
         let of = |mv_size, mv_data: *const u8| MDB_val {
             mv_size,

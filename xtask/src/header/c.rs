@@ -31,8 +31,16 @@ const BEGIN: &str = r#"/* lmdb.h - the C interface of Fulgurite, an embedded key
  *
  * Any number of transactions may read at a time, in any number of processes, each the state that one commit left; one
  * transaction writes. Nobody waits for a reader. Threads may share the environment; a transaction and its cursors are
- * used by one thread at a time, and a write transaction by the thread that began it. After fork the child must not use
- * the environment, but may open it anew.
+ * used by one thread at a time, and a write transaction by the thread that began it.
+ *
+ * Misuse is answered, not punished. A pointer that is no handle of the kind that is asked for, NULL included, is EINVAL;
+ * so is an environment or a cursor that was closed, and MDB_BAD_TXN a transaction that has ended, or that is used by the
+ * wrong thread, beside its child, or from within the comparison function it is asking. In a forked child everything
+ * inherited is MDB_PANIC: it may open the environment anew. Functions without a code do nothing then, or answer NULL or
+ * 0. What cannot be noticed: one transaction or cursor used by two threads at the very same time, an environment closed
+ * while another thread is inside a call on it, a handle that ended so many handles ago that its address has come round
+ * (at least a thousand, mostly sixty times as many), a database handle of another environment (a number, which may mean
+ * something there), and pointers to keys, data and results that are not what they should be.
  */
 #ifndef _LMDB_H_
 #define _LMDB_H_
