@@ -127,6 +127,7 @@ mod copy;
 mod cursor;
 mod env;
 mod error;
+mod memory;
 mod multimap;
 mod order;
 mod range;

@@ -8,6 +8,7 @@ use std::process::{Command, Output};
 use std::sync::OnceLock;
 
 use fulgurite::check::check_file;
+use fulgurite_testkit::quick_or_long;
 use tempfile::TempDir;
 
 const WRITE_MAP: &str = "0x80000";
@@ -216,10 +217,10 @@ fn calls_that_strace_lets_fail() {
 fn little_address_space() {
     let mut clean = 0;
     for flags in ["0", WRITE_MAP] {
-        for mebioctets in (16..=64).step_by(4) {
+        for mebioctets in (4..=64).step_by(quick_or_long(3, 1)) {
             let place = Place::new();
             let limit = format!("--as={}", mebioctets << 20);
-            let map = format!("{}", 32 << 20);
+            let map = format!("{}", 8 << 20);
             let run = place.run(&["prlimit", &limit], "run", flags, &[("MAP_SIZE", &map)]);
             // With less the system cannot even load the program.
             if run.code == Some(127) {

@@ -19,7 +19,7 @@ use crate::{Error, ReadTxn, value};
 pub(super) fn copy(txn: &ReadTxn<'_>, meta: &Meta, to: &mut dyn Write) -> Result<(), Error> {
     let pages = txn.pages();
     let fresh = txn.environment().fresh_meta(meta);
-    let mut output = Output::new(to, pages.page_size());
+    let mut output = Output::new(to, pages.page_size())?;
     let expected = count::tree_pages(pages, meta)?;
     let root = match expected {
         0 => Pgno::NONE,

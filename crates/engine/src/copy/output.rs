@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use crate::Error;
+use crate::memory::zeros;
 
 /// Octets of a buffer.
 const BUFFER: usize = 1 << 20;
@@ -21,14 +22,14 @@ pub(super) struct Output<'w> {
 }
 
 impl<'w> Output<'w> {
-    pub(super) fn new(to: &'w mut dyn Write, page_size: usize) -> Output<'w> {
-        Output {
+    pub(super) fn new(to: &'w mut dyn Write, page_size: usize) -> Result<Output<'w>, Error> {
+        Ok(Output {
             to,
-            buffer: vec![0; BUFFER],
-            other: vec![0; BUFFER],
+            buffer: zeros(BUFFER)?,
+            other: zeros(BUFFER)?,
             filled: 0,
             page_size,
-        }
+        })
     }
 
     /// Room for the next page, with whatever was there before.

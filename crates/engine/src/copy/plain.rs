@@ -4,6 +4,7 @@ use std::io::Write;
 
 use fulgurite_format::{META_PAGES, Meta, Txnid, V09};
 
+use crate::memory::zeros;
 use crate::txn::Sealed;
 use crate::{Environment, Error, ReadTxn};
 
@@ -24,7 +25,7 @@ pub(super) fn copy(txn: &ReadTxn<'_>, meta: &Meta, to: &mut dyn Write) -> Result
     let mut at = META_PAGES * page_size as u64;
     // The meta page was checked: this cannot overflow.
     let end = (meta.last.0 + 1) * page_size as u64;
-    let mut buffer = vec![0; CHUNK.min(usize::try_from(end - at).unwrap_or(CHUNK))];
+    let mut buffer = zeros(CHUNK.min(usize::try_from(end - at).unwrap_or(CHUNK)))?;
     while at < end {
         txn.check_readable()?;
         let len = buffer.len().min(usize::try_from(end - at).unwrap_or(CHUNK));

@@ -7,6 +7,7 @@ use fulgurite_os::DataFile;
 use rustc_hash::FxHashMap;
 
 use crate::Error;
+use crate::memory::zeros;
 
 /// At most so many pieces go into one write call.
 const PARTS_MAX: usize = 64;
@@ -54,7 +55,9 @@ impl Dirty {
         match self.buffers.entry(pgno) {
             Entry::Occupied(entry) => Ok(entry.into_mut()),
             Entry::Vacant(entry) => {
-                let bytes: Box<[u8]> = load()?.into();
+                let loaded = load()?;
+                let mut bytes = zeros(loaded.len())?.into_boxed_slice();
+                bytes.copy_from_slice(loaded);
                 self.octets += bytes.len();
                 Ok(entry.insert(bytes))
             }
@@ -62,19 +65,19 @@ impl Dirty {
     }
 
     /// Adds a buffer for one page, with unspecified contents.
-    pub(crate) fn insert_page(&mut self, pgno: Pgno, page_size: usize) -> &mut [u8] {
-        let bytes = self
-            .spare
-            .pop()
-            .unwrap_or_else(|| vec![0; page_size].into());
+    pub(crate) fn insert_page(&mut self, pgno: Pgno, page_size: usize) -> Result<&mut [u8], Error> {
+        let bytes = match self.spare.pop() {
+            Some(spare) => spare,
+            None => zeros(page_size)?.into(),
+        };
         self.octets += bytes.len();
-        match self.buffers.entry(pgno) {
+        Ok(match self.buffers.entry(pgno) {
             Entry::Occupied(mut entry) => {
                 self.octets -= entry.insert(bytes).len();
                 entry.into_mut()
             }
             Entry::Vacant(entry) => entry.insert(bytes),
-        }
+        })
     }
 
     pub(crate) fn insert(&mut self, pgno: Pgno, bytes: Box<[u8]>) {

@@ -9,6 +9,7 @@ use super::pool::Pool;
 use super::view::PageView;
 use crate::Error;
 use crate::env::{Environment, Window};
+use crate::memory::zeros;
 use crate::reader::{EndMark, may_be_reused};
 use crate::tree::{self, Pages, PagesMut, Path, Tree};
 
@@ -403,7 +404,7 @@ impl PagesMut for WriterPages<'_> {
         let copy = if self.environment.has_writable_map() {
             mapping.run_mut(own, old.len())?
         } else {
-            self.dirty.insert_page(own, old.len())
+            self.dirty.insert_page(own, old.len())?
         };
         copy.copy_from_slice(old);
         PageMut::<V09>::renumber(copy, own, kind);
@@ -459,14 +460,14 @@ impl PagesMut for WriterPages<'_> {
         } else {
             let page_size = self.page_size();
             if count == 1 {
-                self.dirty.insert_page(first, page_size);
+                self.dirty.insert_page(first, page_size)?;
                 return Ok(first);
             }
             let len = usize::try_from(count)
                 .ok()
                 .and_then(|count| count.checked_mul(page_size));
             let len = len.ok_or(Error::MapFull(u64::MAX))?;
-            self.dirty.insert(first, vec![0; len].into());
+            self.dirty.insert(first, zeros(len)?.into());
         }
         Ok(first)
     }
