@@ -402,6 +402,7 @@ impl PagesMut for WriterPages<'_> {
         let own = self.take_page_for(pgno)?;
         self.forget_check(own);
         let copy = if self.environment.has_writable_map() {
+            self.environment.before_change()?;
             mapping.run_mut(own, old.len())?
         } else {
             self.dirty.insert_page(own, old.len())?

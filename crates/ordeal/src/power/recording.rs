@@ -1,5 +1,6 @@
 //! What a history asked of the disk, in order, and what its caller was told meanwhile.
 
+use std::fmt;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
@@ -37,6 +38,27 @@ pub(super) enum Event {
     Promised(usize),
     /// The caller went back to an older snapshot: that one or a newer may be found until something newer is promised.
     WentBack(usize),
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Event::Write { at, bytes, durable } => {
+                let pages = (*at as usize / PAGE, (*at as usize + bytes.len() - 1) / PAGE);
+                let how = if *durable { ", durable" } else { "" };
+                write!(
+                    f,
+                    "{} octets on pages {}..={}{how}",
+                    bytes.len(),
+                    pages.0,
+                    pages.1
+                )
+            }
+            Event::Length(len) => write!(f, "length {len}"),
+            Event::FlushMap { at, len } => write!(f, "{len} octets flushed from {at} on"),
+            other => write!(f, "{other:?}"),
+        }
+    }
 }
 
 /// Records what happens to one data file.

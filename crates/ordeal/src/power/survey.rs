@@ -61,6 +61,9 @@ impl std::str::FromStr for StateId {
     }
 }
 
+/// When a state is made again, so many events before the cut are told.
+const EVENTS_TOLD: usize = 24;
+
 /// How much of a history is tried.
 #[derive(Debug, Clone, Copy)]
 pub struct Effort {
@@ -365,9 +368,17 @@ impl Survey {
         self.count_end(found, &outcome);
         let promised = self.promised;
         if self.only.is_some() {
+            let events = history.events[..cut.index].iter().enumerate();
+            let told: Vec<String> = events
+                .skip(cut.index.saturating_sub(EVENTS_TOLD))
+                .map(|(index, event)| format!("  {:>5}  {event}\n", index + 1))
+                .collect();
             self.report = Some(format!(
-                "{}: {:?} promised, {:?} at a glance, {outcome:?} when opened",
-                found.id, promised, found.glance
+                "{}{}: {:?} promised, {:?} at a glance, {outcome:?} when opened",
+                told.concat(),
+                found.id,
+                promised,
+                found.glance
             ));
             return Ok(());
         }
