@@ -2,11 +2,6 @@
 //!
 //! One test alone, so that the child is a copy of the only thread that does anything.
 
-#![expect(
-    clippy::multiple_unsafe_ops_per_block,
-    reason = "the test is a C program in all but its spelling"
-)]
-
 #[path = "misuse/world.rs"]
 mod world;
 
