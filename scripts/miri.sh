@@ -7,9 +7,9 @@
 # What runs:
 #   format              all tests: views of pages, nodes, records, sub-pages
 #   engine, tree        searches, insertions, splits, deletions, on a vector of pages
-#   engine, order       comparisons
-#   engine, space       the pool of free pages, private pages
-#   engine, ownership   what a process has to do with its reader slots
+#   engine, order       comparisons, bounds of ranges
+#   engine, space       the pool of free pages
+#   engine, databases   the table of names, which is read without a lock while it grows
 #   lmdb, midl          the lists of ids that C programs use, through pointers
 #   ber, ldap           codecs
 # What cannot, and why:
@@ -31,7 +31,7 @@ export PROPTEST_CASES=${PROPTEST_CASES:-4} PROPTEST_DISABLE_FAILURE_PERSISTENCE=
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target/miri}
 run() { cargo +nightly miri test --quiet "$@"; }
 run -p fulgurite-format --lib
-run -p fulgurite --lib -- tree:: order:: space:: ownership value:: cursor::
+run -p fulgurite --lib -- tree:: order:: space:: page_set bounds databases::
 run -p fulgurite-lmdb --lib -- midl
 [ "$quick" = yes ] && exit
 run -p fulgurite-ber --lib

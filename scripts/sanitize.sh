@@ -25,7 +25,7 @@ if ! cargo +nightly --version >/dev/null 2>&1; then
 fi
 
 host=$(rustc +nightly -vV | sed -n 's/^host: //p')
-export RUSTFLAGS="-Zsanitizer=$kind" RUSTDOCFLAGS="-Zsanitizer=$kind" CARGO_TARGET_DIR=target/$kind
+export RUSTFLAGS="-Zsanitizer=$kind" RUSTDOCFLAGS="-Zsanitizer=$kind" CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target/$kind}
 # A mistake in a child process must end it too, and be told from an ordinary failure.
 supp=$PWD/scripts/sanitize.supp
 export TSAN_OPTIONS="suppressions=$supp:die_after_fork=0:exitcode=66:second_deadlock_stack=1"
