@@ -737,6 +737,81 @@ int fulgurite_count_range(MDB_txn *txn, MDB_dbi dbi, const MDB_val *low, const M
  */
 int fulgurite_estimate_range(MDB_txn *txn, MDB_dbi dbi, const MDB_val *low, const MDB_val *high, size_t *count);
 
+/* ---- Beyond the original: long readers ---- */
+
+/* A reader, of any process. What is not known is SIZE_MAX: the age of readers that use the original library, the
+ * snapshot of one between transactions.
+ */
+typedef struct fulgurite_reader {
+    /* Its process. */
+    size_t process;
+    /* Its thread, as the process names it. */
+    size_t thread;
+    /* The snapshot that it reads: the id of a transaction. */
+    size_t snapshot;
+    /* How many transactions were committed since. */
+    size_t lag;
+    /* For how many milliseconds it has had the snapshot. */
+    size_t age_ms;
+    /* Free pages that cannot be used again as long as it has it. */
+    size_t held_pages;
+    /* Whether a writer has asked it to end: 1 or 0. */
+    int asked_to_end;
+} fulgurite_reader;
+
+/* Is told of a reader, which is valid during the call. For lists, a negative answer ends the listing. */
+typedef int (fulgurite_reader_func)(const fulgurite_reader *reader, void *ctx);
+
+/* What a writer does when it would have to let the file grow because a reader keeps an old snapshot. Set everything to
+ * 0 first.
+ *
+ * A reader counts as long beyond any of the limits; a limit of 0 is none; without limits every reader does that holds
+ * pages back. What is done about it adds up, in this order: warn is called, the reader is asked to end, growth is
+ * refused.
+ */
+typedef struct fulgurite_reader_policy {
+    /* Transactions committed since the snapshot. */
+    size_t lag_max;
+    /* Milliseconds for which it has had the snapshot. */
+    size_t age_ms_max;
+    /* Pages that it holds back. */
+    size_t held_pages_max;
+    /* Called once for each snapshot that a long reader keeps, by the thread that writes; it must not write to the
+     * environment. NULL for nothing.
+     */
+    fulgurite_reader_func *warn;
+    /* Handed to warn. */
+    void *ctx;
+    /* 1: readers of the oldest snapshot are asked to end. The next call for such a transaction is MDB_BAD_TXN, in
+     * whatever process (fulgurite_txn_ended tells it from other reasons); what it was given so far stays valid until it is aborted or
+     * reset. Readers that use the original library cannot be asked.
+     */
+    int end_oldest;
+    /* For how many milliseconds a writer waits for that, once for each snapshot, before it goes on as without it. */
+    unsigned int grace_ms;
+    /* 1: the call that writes is MDB_MAP_FULL instead, and the transaction must be aborted. */
+    int refuse_growth;
+} fulgurite_reader_policy;
+
+/* Sets what writers of this environment do about long readers, from now on; NULL for nothing, as at first.
+ *
+ * EINVAL unless the environment is open.
+ */
+int fulgurite_env_set_reader_policy(MDB_env *env, const fulgurite_reader_policy *policy);
+
+/* Lists the reader slots in use of all processes, through a function; the result is what it answered last, 0 without
+ * readers. As mdb_reader_list, with all that is known of each.
+ *
+ * Reads the list of free pages, and takes a reader slot for that; where there is none left, what readers hold back is
+ * unknown. Negative codes of errors as elsewhere; EINVAL for NULL.
+ */
+int fulgurite_reader_list(MDB_env *env, fulgurite_reader_func *func, void *ctx);
+
+/* Whether a writer has asked a read transaction to end, so that every other call for it is MDB_BAD_TXN: 1 or 0. It is to
+ * be aborted, or reset and renewed. 0 for NULL and for transactions that write.
+ */
+int fulgurite_txn_ended(MDB_txn *txn);
+
 #ifdef __cplusplus
 }
 #endif

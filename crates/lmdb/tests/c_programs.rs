@@ -133,6 +133,11 @@ fn what_goes_beyond_the_original_is_there_for_those_who_ask() {
 }
 
 #[test]
+fn long_readers_are_governed_through_c() {
+    compile_and_run(&["cc", "-std=c99"], "long_readers.c", &[]);
+}
+
+#[test]
 fn what_programs_do_unasked_works() {
     compile_and_run(&["cc", "-std=gnu11"], "habits.c", &[]);
 }

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use source::Item;
 
 /// The sources of the interface, in the order of the header, each with the title of its section.
-const SOURCES: [(&str, &str); 15] = [
+const SOURCES: [(&str, &str); 16] = [
     ("types", "Types and flags"),
     ("codes", "Result codes"),
     ("version", "Version"),
@@ -25,6 +25,7 @@ const SOURCES: [(&str, &str); 15] = [
     ("moves", "Cursors: moving"),
     ("changes", "Cursors: changing"),
     ("extra", "Beyond the original"),
+    ("long_readers", "Beyond the original: long readers"),
 ];
 
 /// Where the header is, from the root.
