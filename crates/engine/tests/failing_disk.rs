@@ -175,6 +175,32 @@ fn a_meta_page_that_fails_once_is_put_back() {
     }
 }
 
+/// Going back takes two writes of a meta page; if one of them fails, there is the same to go back to as before.
+#[test]
+fn a_snapshot_that_could_not_be_abandoned_stays() {
+    for spared in 0..2 {
+        let (disk, _installed) = disk();
+        let (directory, environment) = environment();
+        put(&environment, b"abandoned").unwrap();
+        drop(environment);
+        let back = || {
+            let options = Environment::options().previous_snapshot(true);
+            options.open(directory.path()).unwrap()
+        };
+        let environment = back();
+        disk.fail_once(META, spared);
+        assert!(matches!(put(&environment, b"lost"), Err(Error::Io { .. })));
+        drop(environment);
+        let environment = back();
+        assert!(has(&environment, b"before") && !has(&environment, b"abandoned"));
+        put(&environment, b"after").unwrap();
+        drop(environment);
+        let environment = Environment::options().open(directory.path()).unwrap();
+        assert!(has(&environment, b"before") && has(&environment, b"after"));
+        assert!(!has(&environment, b"abandoned") && !has(&environment, b"lost"));
+    }
+}
+
 /// Both meta pages could have been lost together with the first commit.
 #[test]
 fn a_file_that_could_not_be_made_durable_is_made_anew() {

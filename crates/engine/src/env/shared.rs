@@ -148,11 +148,12 @@ impl Shared {
             txnid: older.txnid,
             ..newer
         };
-        for (old, new) in [(&newer, &demoted), (&demoted, &older)] {
+        for new in [&demoted, &older] {
             self.replace_meta(Replacement {
                 page,
                 new,
-                old,
+                // If either fails nothing has been abandoned: whoever goes back again must find the same snapshot.
+                old: &newer,
                 durable: true,
                 waits: true,
             })?;

@@ -106,11 +106,10 @@ impl Sweep {
             if index % stride != shift % stride && !self.is_rare(call.site) {
                 continue;
             }
-            for verdict in errnos::verdicts(call.site, call.len, self.effort.verdicts) {
-                // A mapping that stays takes the one place where a fixed map can be.
-                if call.site.call == Call::Unmap && history.name == "fixed" {
-                    continue;
-                }
+            let all = errnos::verdicts(call.site, call.len, usize::MAX);
+            // Not the same one everywhere, if it is to be one.
+            let chosen = all.iter().cycle().skip(index + shift);
+            for &verdict in chosen.take(all.len().min(self.effort.verdicts)) {
                 let number = index as u64 + 1;
                 let fault = Fault { number, verdict };
                 if let Some(plan) = self.try_faults(history, &[fault]) {
@@ -228,7 +227,7 @@ impl Sweep {
         std::fs::create_dir(&home).context("a directory for a run")?;
         let malice = [Malice::Loses, Malice::Mixes][(self.number % 2) as usize];
         let shadow = history.shadowed.then(|| Arc::new(Shadow::new(malice)));
-        let plan = Arc::new(Plan::new(faults, shadow.clone()));
+        let plan = Arc::new(Plan::new(faults, shadow.clone(), history.name == "fixed"));
         let before = Held::now(&home);
         let neighbour = &mut self.neighbour;
         let result = catch_unwind(AssertUnwindSafe(|| {
