@@ -14,6 +14,7 @@ fn plan(seed: u64, count: u64, subjects: Vec<(String, Subject)>) -> Plan {
         subjects,
         scratch: default_scratch(),
         is_control: false,
+        is_live: false,
     }
 }
 
@@ -46,6 +47,17 @@ fn our_engine_survives_mutated_files() {
         assert!(share * 10 > count, "{tally}");
     }
     assert_eq!(tally.tried, count);
+}
+
+#[test]
+fn our_engine_survives_files_that_are_cut_or_overwritten_while_it_walks_them() {
+    let mut plan = plan(7, quick_or_long(1200, 100_000), vec![ours()]);
+    plan.is_live = true;
+    let outcome = run_plan(&plan, &all_bases(), &|_| {}).unwrap();
+    for tally in &outcome.tallies {
+        assert!(tally.is_good(), "{tally}: {:?}", outcome.failures);
+        assert!(tally.errors > tally.tried / 20, "it was noticed: {tally}");
+    }
 }
 
 #[test]

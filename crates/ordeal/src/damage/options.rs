@@ -50,6 +50,9 @@ pub struct Options {
     /// Mutate nothing: shows what a library does to sound files
     #[arg(long)]
     pub control: bool,
+    /// Cut or overwrite sound files while they are walked; the moment is not the same in a replay
+    #[arg(long)]
+    pub live: bool,
     /// Keep the mutated file of each failure of ours in this directory
     #[arg(long)]
     pub keep: Option<PathBuf>,
@@ -112,6 +115,7 @@ impl Options {
             subjects: subjects.collect::<anyhow::Result<_>>()?,
             scratch: self.scratch.clone().unwrap_or_else(run::default_scratch),
             is_control: self.control,
+            is_live: self.live,
         })
     }
 

@@ -1,8 +1,12 @@
 //! Many mutations, given to several subjects side by side, by as many workers as there are processors to spare.
 
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use fulgurite_testkit::Random;
 
 use super::bases::{self, Base};
 use super::draw::draw;
@@ -28,6 +32,8 @@ pub struct Plan {
     pub scratch: PathBuf,
     /// Nothing is mutated: shows what a library does to sound files.
     pub is_control: bool,
+    /// Files are sound when they are opened, and cut or overwritten at a random moment of the walk.
+    pub is_live: bool,
 }
 
 /// A mutation that a subject did not survive.
@@ -108,7 +114,11 @@ fn work(
         }
         let bytes = mutation.bytes(bases);
         for (index, (name, _)) in plan.subjects.iter().enumerate() {
-            let answer = place.try_one(index, number, &mutation, &bytes)?;
+            let answer = if plan.is_live {
+                place.try_live(index, number, &mutation, bases)?
+            } else {
+                place.try_one(index, number, &mutation, &bytes)?
+            };
             let mut total = total
                 .lock()
                 .unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -172,6 +182,44 @@ impl Place {
         self.place_lock_file(mutation.lock_file.as_deref())?;
         let walker = &mut self.walkers[subject];
         walker.ask(number, mutation.walk_seed)
+    }
+
+    /// Gives a sound file to one subject, and takes it away in part, or writes over it, while it is walked.
+    fn try_live(
+        &mut self,
+        subject: usize,
+        number: u64,
+        mutation: &Mutation,
+        bases: &[Base],
+    ) -> anyhow::Result<Answer> {
+        let sound = &bases[mutation.base].bytes;
+        bases::place(self.dir.path(), sound)?;
+        self.place_lock_file(None)?;
+        let data = self.dir.path().join("data.mdb");
+        let data = std::fs::OpenOptions::new().write(true).open(data)?;
+        let mut random = Random::new(mutation.walk_seed);
+        let moment = Duration::from_micros(random.below(4000) as u64);
+        let cut = random.chance(60).then(|| random.below(sound.len()) as u64);
+        let mutated = mutation.bytes(bases);
+        let walker = &mut self.walkers[subject];
+        std::thread::scope(|scope| {
+            let meanwhile = scope.spawn(move || {
+                std::thread::sleep(moment);
+                match cut {
+                    Some(len) => data.set_len(len),
+                    None => data.write_all_at(&mutated, 0),
+                }
+            });
+            let mut answer = walker.ask(number, mutation.walk_seed)?;
+            if answer.fate == Fate::Spoilt {
+                // By who wrote over it.
+                answer.fate = Fate::Errors;
+            }
+            meanwhile
+                .join()
+                .map_err(|_| anyhow::anyhow!("the writer panicked"))??;
+            Ok(answer)
+        })
     }
 
     fn place_lock_file(&mut self, octets: Option<&[u8]>) -> anyhow::Result<()> {
