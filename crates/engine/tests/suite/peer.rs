@@ -2,8 +2,11 @@
 
 use std::collections::HashMap;
 use std::io::{BufRead, Write};
+use std::time::Duration;
 
-use fulgurite::{Database, Durability, Environment, Error, KeyOrder, ReadTxn, Snapshot, WriteTxn};
+use fulgurite::{
+    Database, Durability, Environment, Error, KeyOrder, ReadTxn, ReaderPolicy, Snapshot, WriteTxn,
+};
 use fulgurite_testkit::{Peer as PeerProcess, hex, unhex};
 
 use crate::{child, common};
@@ -41,6 +44,16 @@ impl From<Error> for Refused {
             Error::NoDatabase(_) => "NOTFOUND".to_owned(),
             Error::MapResized(_) => "MAP_RESIZED".to_owned(),
             Error::MapFull(_) => "MAP_FULL".to_owned(),
+            Error::ReaderEnded => "ENDED".to_owned(),
+            Error::HeldByReader(long) => format!(
+                "HELD {} {}",
+                long.reader.pid,
+                if long.reader.age.is_some() {
+                    "aged"
+                } else {
+                    "ageless"
+                }
+            ),
             other => format!("{other:?} {other}"),
         })
     }
@@ -127,6 +140,7 @@ impl Peer {
 
     fn open(&mut self, path: &str, flags: &[&str]) -> Answer {
         let mut options = Environment::options();
+        let mut policy = ReaderPolicy::new();
         for flag in flags {
             options = match flag.split_once('=').unwrap_or((flag, "")) {
                 ("nosync", _) => options.durability(Durability::NoSync),
@@ -139,12 +153,23 @@ impl Peer {
                     self.sets_map_size = true;
                     options.map_size(n.parse().unwrap_or(0))
                 }
+                ("refuse", _) => {
+                    policy = policy.refuse_growth();
+                    options
+                }
+                ("end", grace_ms) => {
+                    let grace = Duration::from_millis(grace_ms.parse().unwrap_or(0));
+                    policy = policy.end_oldest(grace);
+                    options
+                }
+                ("bound", n) => options.map_bytes_max(n.parse().unwrap_or(1 << 30)),
                 // Only the others have to be told how large the map may become.
                 ("mapsize", _) => options,
                 _ => return Err(Refused(format!("open flag {flag}"))),
             };
         }
         let environment = options
+            .reader_policy(policy)
             .open(path)
             .map_err(|e| Refused(format!("{e:?} {e}")))?;
         self.environment = Some(Box::leak(Box::new(environment)));
