@@ -79,7 +79,8 @@ fuzz:
 
 sanitize:
 	@scripts/setup.sh rust
-	@scripts/sanitize.sh
+	@scripts/sanitize.sh address
+	@scripts/sanitize.sh thread
 	@scripts/miri.sh
 
 clean:

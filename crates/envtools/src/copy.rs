@@ -1,7 +1,5 @@
 //! Copying an environment while others use it.
 
-use std::fs::File;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::backup::BackupError;
@@ -35,53 +33,17 @@ pub fn copy(
         std::fs::create_dir_all(to).map_err(BackupError::io("making", to))?;
         to.join("data.mdb")
     };
-    let file = File::options().write(true).create_new(true).open(&to);
-    let file = file.map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => BackupError::Exists(to.clone()),
-        _ => BackupError::io("making", &to)(error),
-    })?;
-    let mut counted = Counted {
-        file,
-        done: Progress {
-            done: 0,
-            total: (info.last_page + 1) * info.page_size as u64,
-        },
-        progress,
-    };
-    let copied = environment
-        .copy_to(&mut counted, compact)
-        .map_err(BackupError::from)
-        .and_then(|()| {
-            let synced = counted.file.sync_all();
-            synced.map_err(BackupError::io("making durable", &to))
-        });
-    if let Err(error) = copied {
-        // What matters is why copying failed; if the file cannot be removed it stays, incomplete.
-        let _ = std::fs::remove_file(&to);
-        return Err(error);
+    if to.exists() {
+        return Err(BackupError::Exists(to));
     }
-    Ok(Copied {
-        path: to,
-        octets: counted.done.done,
-    })
-}
-
-/// Counts what is written to a file.
-struct Counted<'p> {
-    file: File,
-    done: Progress,
-    progress: &'p mut dyn FnMut(Progress),
-}
-
-impl Write for Counted<'_> {
-    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
-        let len = self.file.write(octets)?;
-        self.done.done += len as u64;
-        (self.progress)(self.done);
-        Ok(len)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
-    }
+    let total = (info.last_page + 1) * info.page_size as u64;
+    let mut octets = 0;
+    let copied = environment.copy_to_file(&to, compact, &mut |done| {
+        octets = done;
+        progress(Progress { done, total });
+        Ok(())
+    });
+    copied.map_err(BackupError::from)?;
+    let octets = to.metadata().map_or(octets, |metadata| metadata.len());
+    Ok(Copied { path: to, octets })
 }

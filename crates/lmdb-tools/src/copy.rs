@@ -1,7 +1,7 @@
 //! `mdb_copy`: an environment to a new place or to standard output, while others use it.
 
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
 use std::path::Path;
@@ -72,28 +72,12 @@ fn to_path(
     compact: bool,
     stop: Arc<AtomicBool>,
 ) -> Result<(), Error> {
-    let io = |source| Error::Io {
-        doing: "writing the copy",
-        source,
-    };
     let to = if no_subdir {
         to.to_owned()
     } else {
         to.join("data.mdb")
     };
-    let file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(&to)
-        .map_err(io)?;
-    let mut copy = Stoppable { to: file, stop };
-    let copied = environment.copy_to(&mut copy, compact);
-    let copied = copied.and_then(|()| copy.to.sync_all().map_err(io));
-    if copied.is_err() {
-        // What matters is why copying failed.
-        let _ = fs::remove_file(&to);
-    }
-    copied
+    environment.copy_to_file(&to, compact, &mut |_| go_on(&stop))
 }
 
 fn to_output(environment: &Environment, compact: bool, stop: Arc<AtomicBool>) -> Result<(), Error> {
@@ -109,6 +93,14 @@ fn to_output(environment: &Environment, compact: bool, stop: Arc<AtomicBool>) ->
     environment.copy_to(&mut copy, compact)
 }
 
+/// An error once a signal has said to stop.
+fn go_on(stop: &AtomicBool) -> io::Result<()> {
+    if stop.load(Ordering::Relaxed) {
+        return Err(io::Error::from_raw_os_error(CANCELLED));
+    }
+    Ok(())
+}
+
 /// A file that is written to until a signal says to stop.
 struct Stoppable {
     to: File,
@@ -117,9 +109,7 @@ struct Stoppable {
 
 impl Write for Stoppable {
     fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
-        if self.stop.load(Ordering::Relaxed) {
-            return Err(io::Error::from_raw_os_error(CANCELLED));
-        }
+        go_on(&self.stop)?;
         self.to.write(octets)
     }
 

@@ -59,9 +59,17 @@ pub unsafe extern "C" fn fulgurite_get_many(
         if keys.is_null() || values.is_null() {
             return Err(Code::INVALID_ARGUMENT);
         }
+        // No array has more octets than that.
+        if count > isize::MAX as usize / size_of::<MDB_val>() {
+            return Err(Code::INVALID_ARGUMENT);
+        }
         // SAFETY: the caller's promise.
         let keys = unsafe { slice::from_raw_parts(keys, count) };
-        let mut wanted = Vec::with_capacity(count);
+        let mut wanted = Vec::new();
+        let mut found = Vec::new();
+        if wanted.try_reserve_exact(count).is_err() || found.try_reserve_exact(count).is_err() {
+            return Err(Code::NO_MEMORY);
+        }
         for key in keys {
             // SAFETY: as above.
             let key = unsafe { octets_of(key) }?;
@@ -70,7 +78,6 @@ pub unsafe extern "C" fn fulgurite_get_many(
             }
             wanted.push(key);
         }
-        let mut found = Vec::with_capacity(count);
         let _lent = txn.lend();
         reading!(txn, txn => txn.get_many(database, &wanted, &mut found)?);
         // SAFETY: as above: there are as many places as keys.

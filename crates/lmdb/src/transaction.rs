@@ -162,7 +162,7 @@ impl Txn {
         match (self.state.get(), &self.kind) {
             (State::Active, Kind::Read(_)) => Ok(()),
             (State::Active, Kind::Write(writer))
-                if !writer.get().is_failed() && self.is_of_this_thread() =>
+                if self.is_of_this_thread() && !writer.get().is_failed() =>
             {
                 Ok(())
             }

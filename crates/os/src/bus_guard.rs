@@ -162,7 +162,9 @@ fn give_zeros(address: usize) -> bool {
     while let Some(place) = unsafe { next.as_ref() } {
         let start = place.start.load(Ordering::SeqCst);
         let end = place.end.load(Ordering::SeqCst);
-        if start != 0 && start <= address && address < end {
+        // Read again: between the two the place may have become another mapping's.
+        let is_same = place.start.load(Ordering::SeqCst) == start;
+        if is_same && start != 0 && start <= address && address < end {
             return fill(place, address, end);
         }
         next = place.next;

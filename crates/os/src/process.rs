@@ -25,7 +25,8 @@ pub fn process_id() -> u32 {
         .cast_unsigned()
 }
 
-/// The word that names the calling thread in a reader slot; information for people, nothing depends on it.
+/// The word that names the calling thread: no two threads of a process that live at the same time have the same. It
+/// stands in reader slots, and says whose the write transaction is.
 #[must_use]
 pub fn thread_word() -> u64 {
     // SAFETY: `pthread_self` has no preconditions and cannot fail.

@@ -15,7 +15,7 @@ mod output;
 mod plain;
 mod target;
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::os::fd::BorrowedFd;
 use std::path::Path;
 
@@ -37,13 +37,26 @@ impl Environment {
     /// [`Error::BeyondEnd`] for a damaged page, and what [`Environment::read`] gives. A file that was begun is removed.
     pub fn copy_to_path(&self, path: impl AsRef<Path>, compact: bool) -> Result<(), Error> {
         let path = self.data_file_at(path.as_ref());
-        let mut target = Target::create(&path, self)?;
+        self.copy_to_file(&path, compact, &mut |_| Ok(()))
+    }
+
+    /// As [`Environment::copy_to_path`], to exactly this file. `watch` is told before each write how many octets there are
+    /// so far, and calls the copy off with an error.
+    /// # Errors
+    /// As [`Environment::copy_to_path`], and what `watch` says.
+    pub fn copy_to_file(
+        &self,
+        path: &Path,
+        compact: bool,
+        watch: &mut dyn FnMut(u64) -> io::Result<()>,
+    ) -> Result<(), Error> {
+        let mut target = Target::create(path, self, watch)?;
         let copied = self
             .copy_to(&mut target, compact)
             .and_then(|()| target.finish());
         if copied.is_err() {
             // What matters is why copying failed; if the file cannot be removed it stays, incomplete.
-            let _ = remove_file(FileRole::Copy, &path);
+            let _ = remove_file(FileRole::Copy, path);
         }
         copied
     }

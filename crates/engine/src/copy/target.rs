@@ -28,11 +28,17 @@ pub(super) struct Target<'p> {
     head_len: usize,
     /// Where the next octets go.
     at: u64,
+    /// Told of each write before it is made.
+    watch: &'p mut dyn FnMut(u64) -> io::Result<()>,
 }
 
 impl<'p> Target<'p> {
     /// Makes the file, which must not exist.
-    pub(super) fn create(path: &'p Path, environment: &Environment) -> Result<Target<'p>, Error> {
+    pub(super) fn create(
+        path: &'p Path,
+        environment: &Environment,
+        watch: &'p mut dyn FnMut(u64) -> io::Result<()>,
+    ) -> Result<Target<'p>, Error> {
         let pages = File::open(FileRole::Copy, path, Access::MakeNew)
             .map_err(Error::io("making the file of the copy"))?;
         let mapping = environment.mapping();
@@ -43,6 +49,7 @@ impl<'p> Target<'p> {
             head: Vec::with_capacity(head_len),
             head_len,
             at: 0,
+            watch,
         })
     }
 
@@ -68,6 +75,7 @@ impl<'p> Target<'p> {
 
 impl Write for Target<'_> {
     fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+        (self.watch)(self.at)?;
         let withheld = octets.len().min(self.head_len - self.head.len());
         let (head, rest) = octets.split_at(withheld);
         self.head.extend_from_slice(head);

@@ -74,11 +74,25 @@ impl Shared {
             return Ok(());
         };
         self.flush_failed.store(true, Ordering::SeqCst);
-        if self.put_meta(&replacement, replacement.old).is_err() {
+        if self.put_back(&replacement).is_err() {
             self.failed.store(true, Ordering::SeqCst);
             self.adopt_unknown(&replacement);
         }
         Err(error)
+    }
+
+    /// Puts the old page back. Its id goes first, and alone: as long as the page bears the newest one, it must say what the
+    /// new page says, even if this is cut off in the middle.
+    fn put_back(&self, replacement: &Replacement<'_>) -> Result<(), Error> {
+        let Replacement { new, old, .. } = *replacement;
+        if old.txnid < new.txnid {
+            let demoted = Meta {
+                txnid: old.txnid,
+                ..*new
+            };
+            self.put_meta(replacement, &demoted)?;
+        }
+        self.put_meta(replacement, old)
     }
 
     fn put_meta(&self, replacement: &Replacement<'_>, meta: &Meta) -> Result<(), Error> {

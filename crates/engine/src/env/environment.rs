@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, MutexGuard};
 
-use fulgurite_format::{Meta, Pgno, Txnid};
+use fulgurite_format::{META_PAGES, Meta, Pgno, Txnid};
 
 use super::durable::Replacement;
 use super::shared::Shared;
@@ -187,6 +187,22 @@ impl Environment {
     /// [`Error::MapResized`]; [`Error::GrownBeyondBound`] and the system's if there is no address space for it.
     pub(crate) fn adopt_map_size(&self, meta: &Meta) -> Result<(), Error> {
         self.shared.adopt_size(meta)
+    }
+
+    /// Whether a snapshot newer than the last committed one stands in the file, and is to disappear.
+    pub(crate) fn abandons_newer(&self) -> bool {
+        self.shared.abandoned.load(Ordering::SeqCst)
+    }
+
+    /// Notes whether a meta page newer than `base`, the one to build on, stands in the file: another process has gone back
+    /// from it, and nothing of it may be overwritten before it is gone. For the writer.
+    pub(crate) fn notice_newer(&self, base: &Meta) -> Result<(), Error> {
+        if self.lock().is_some() {
+            let other = self.mapping().read_meta((base.txnid.0 + 1) % META_PAGES)?;
+            let is_newer = other.txnid > base.txnid;
+            self.shared.abandoned.store(is_newer, Ordering::SeqCst);
+        }
+        Ok(())
     }
 
     /// Notes which is the last page in use; at the begin of each write transaction.

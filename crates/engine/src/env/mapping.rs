@@ -231,8 +231,9 @@ impl Mapping {
     /// Makes the file at least `len` octets long.
     pub(crate) fn extend_to(&self, len: u64) -> Result<(), Error> {
         if self.file_len.load(Ordering::Relaxed) < len && self.refresh_len()? < len {
+            // Never the other way: another process may have let it grow further since.
             self.file
-                .resize(len)
+                .grow_to(len)
                 .map_err(Error::io("growing the data file"))?;
             self.refresh_len()?;
         }

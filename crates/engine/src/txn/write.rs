@@ -81,9 +81,12 @@ impl<'env> WriterLock<'env> {
                 environment.mark_failed();
                 return Err(Error::EnvironmentFailed);
             }
-            // It may have died between writing its meta page and publishing the id, or before either.
-            let meta = environment.mapping().newest_meta()?;
-            lock.store_last_txnid(meta.txnid);
+            // It may have died between writing its meta page and publishing the id, or before either. Where a newer snapshot
+            // was gone back from and still stands, the id that was published is the right one.
+            if !environment.abandons_newer() {
+                let meta = environment.mapping().newest_meta()?;
+                lock.store_last_txnid(meta.txnid);
+            }
             // From here on all is well: what dead readers left behind is only in the way, and can be cleared by the next.
             lock.writer_mutex()
                 .mark_consistent()
@@ -103,6 +106,7 @@ impl<'env> WriteTxn<'env> {
         let lock = WriterLock::take(environment)?;
         environment.check_writable()?;
         let base = environment.committed_meta()?;
+        environment.notice_newer(&base)?;
         environment.adopt_map_size(&base)?;
         environment.notice_last(base.last);
         if environment.has_writable_map() {
