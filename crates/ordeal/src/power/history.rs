@@ -98,9 +98,8 @@ pub(super) fn record(mode: Mode, seed: u64, directory: &Path) -> anyhow::Result<
         if run.snapshots.is_empty() {
             run.note_commit(&environment)?;
             run.recorder.tell(Event::Promised(0));
-        }
-        if goes_back {
-            run.note_way_back(&environment)?;
+        } else {
+            run.note_base(&environment)?;
         }
         left = run.session(&environment, left)?;
         if left == 0 && is_copy {
@@ -228,14 +227,15 @@ impl Run {
         Ok(true)
     }
 
-    /// The environment was opened on the snapshot before the newest, which is found no more once something changes.
-    fn note_way_back(&mut self, environment: &Environment) -> anyhow::Result<()> {
+    /// The environment was opened again: on its newest snapshot, or on the one before, and then the newest is found no more
+    /// once something changes. If nothing did, the next opening finds it again.
+    fn note_base(&mut self, environment: &Environment) -> anyhow::Result<()> {
         let txnid = environment.read()?.id().0;
         let is_it = |snapshot: &Committed| snapshot.txnid == txnid;
         let found = self.snapshots.iter().rposition(is_it);
-        self.base = found.context("nobody knows the snapshot that was gone back to")?;
+        self.base = found.context("nobody knows the snapshot that was opened")?;
         self.content = self.contents[self.base].clone();
-        self.recorder.tell(Event::WentBack(self.base));
+        self.recorder.tell(Event::OpenedOn(self.base));
         Ok(())
     }
 

@@ -36,8 +36,9 @@ pub(super) enum Event {
     Committed(usize),
     /// The caller was told that after a power loss no older snapshot is found.
     Promised(usize),
-    /// The caller went back to an older snapshot: that one or a newer may be found until something newer is promised.
-    WentBack(usize),
+    /// The environment was opened again, perhaps on an older snapshot: that one or a newer may be found until something
+    /// newer is promised.
+    OpenedOn(usize),
 }
 
 impl fmt::Display for Event {

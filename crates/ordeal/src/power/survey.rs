@@ -187,7 +187,7 @@ impl Survey {
             }
             match event {
                 Event::Promised(snapshot) => self.promised = self.promised.max(Some(*snapshot)),
-                Event::WentBack(snapshot) => self.promised = self.promised.min(Some(*snapshot)),
+                Event::OpenedOn(snapshot) => self.promised = self.promised.min(Some(*snapshot)),
                 Event::Committed(snapshot) => self.newest = *snapshot,
                 _ => {}
             }
