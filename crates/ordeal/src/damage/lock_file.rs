@@ -36,7 +36,8 @@ pub(super) fn draw(random: &mut Random) -> Vec<u8> {
         &lockfile::FORMAT.to_le_bytes(),
     );
     if random.chance(8) {
-        let at = random.below(8);
+        // Behind magic and format the first mutex begins.
+        let at = random.below(5);
         put(&mut lock, at, &random.bytes(4));
     }
     for mutex in [lockfile::READER_MUTEX_AT, lockfile::WRITER_MUTEX_AT] {
