@@ -198,7 +198,8 @@ impl Environment {
     /// from it, and nothing of it may be overwritten before it is gone. For the writer.
     pub(crate) fn notice_newer(&self, base: &Meta) -> Result<(), Error> {
         if self.lock().is_some() {
-            let other = self.mapping().read_meta((base.txnid.0 + 1) % META_PAGES)?;
+            let other = META_PAGES - 1 - base.txnid.0 % META_PAGES;
+            let other = self.mapping().read_meta(other)?;
             let is_newer = other.txnid > base.txnid;
             self.shared.abandoned.store(is_newer, Ordering::SeqCst);
         }

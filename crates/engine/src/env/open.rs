@@ -111,10 +111,9 @@ impl Opening<'_> {
         let (data_identity, lock_identity) = self.identities(&file, lock.is_some())?;
         let mut base = self.base(&file)?;
         let alone = lock.as_ref().is_some_and(LockFile::is_exclusive);
-        if alone && files::is_fresh(&base.meta) && !self.options.read_only {
-            // Nothing was ever committed, and whoever made the file may have failed to make it durable.
-            base.is_new = true;
-        }
+        // Nothing was ever committed, and whoever made the file may have failed to make it durable: it is written again, as
+        // it is.
+        let again = alone && files::is_fresh(&base.meta) && !self.options.read_only;
         let used = (base.meta.last.0 + 1).saturating_mul(base.meta.page_size() as u64);
         let size = MapSize::new(self.options.map, base.meta.map_size, used);
         let map = self.reserve(&file, &base, &size, used)?;
@@ -123,6 +122,8 @@ impl Opening<'_> {
             if self.options.fixed_map {
                 base.meta.map_address = map.address() as u64;
             }
+        }
+        if base.is_new || again {
             files::create(&file, &self.data_path, &base.meta).map_err(|e| self.file_error(e))?;
         }
         let mapping =
