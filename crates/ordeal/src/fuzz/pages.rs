@@ -75,8 +75,9 @@ fn look(page: &Page<'_, V09>) {
     }
 }
 
-/// A sub-page grows and shrinks into another.
+/// A sub-page grows and shrinks into another; a sound one into a sound one.
 fn rebuild(page: &Page<'_, V09>) {
+    let is_sound = page.check_nodes().is_ok();
     let Ok(item) = page.key(0) else { return };
     let item = item.to_vec();
     let _ = new_sub_page::<V09>(PGNO, page.kind(), &[&item, &item]);
@@ -88,7 +89,9 @@ fn rebuild(page: &Page<'_, V09>) {
     .flatten()
     {
         let again = Page::<V09>::parse_sub(&octets).expect("a sub-page of our own");
-        again.check_nodes().expect("nodes of our own");
+        if is_sound {
+            again.check_nodes().expect("nodes of our own");
+        }
         assert_eq!(page.len().abs_diff(again.len()), 1);
     }
 }
