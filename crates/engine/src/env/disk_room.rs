@@ -42,7 +42,8 @@ impl DiskRoom {
         RESERVE_PAGES * page_size as u64
     }
 
-    /// Takes room for the first `needed` octets of the file, and for the reserve unless that is to be spent.
+    /// Takes room for the first `needed` octets of the file, as far as they lie behind `from`, and for the reserve unless that
+    /// is to be spent.
     /// # Errors
     /// The system's when the disk is full, or its quota.
     pub(super) fn take(
@@ -57,7 +58,7 @@ impl DiskRoom {
         if wanted <= taken {
             return Ok(());
         }
-        let start = if taken == 0 { from.min(needed) } else { taken };
+        let start = taken.max(from).min(needed);
         let step = (wanted / 8).clamp(STEP_MIN, STEP_MAX);
         let full = Error::io("taking room on the disk");
         for end in [wanted.saturating_add(step), wanted] {

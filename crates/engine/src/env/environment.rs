@@ -211,10 +211,10 @@ impl Environment {
         self.shared.disk_room.notice_last(last);
     }
 
-    /// Finds room for the pages up to `last`, letting the map grow if it may; a transaction that `stores` anything leaves a
+    /// Finds room for the pages behind `before` up to `last`, letting the map grow if it may; a transaction that `stores` anything leaves a
     /// reserve alone.
-    pub(crate) fn make_room(&self, last: u64, stores: bool) -> Result<(), Error> {
-        self.shared.make_room(last, stores)
+    pub(crate) fn make_room(&self, before: Pgno, last: u64, stores: bool) -> Result<(), Error> {
+        self.shared.make_room(before, last, stores)
     }
 
     /// Refuses use after a fork, a failed meta write, or the loss of a page.

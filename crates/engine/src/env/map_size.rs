@@ -12,7 +12,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use fulgurite_format::Meta;
+use fulgurite_format::{Meta, Pgno};
 use fulgurite_os::{DataFile, Map, address_space_is_limited};
 
 use super::Mapping;
@@ -111,9 +111,9 @@ impl Shared {
         Ok(())
     }
 
-    /// Finds room for the pages up to `last`, letting the map grow if it may. What is kept for deletions only a transaction
+    /// Finds room for the pages behind `before` up to `last`, letting the map grow if it may. What is kept for deletions only a transaction
     /// gets that `stores` nothing.
-    pub(super) fn make_room(&self, last: u64, stores: bool) -> Result<(), Error> {
+    pub(super) fn make_room(&self, before: Pgno, last: u64, stores: bool) -> Result<(), Error> {
         let size = self.size.octets();
         let needed = (last + 1)
             .checked_mul(self.mapping.page_size() as u64)
@@ -135,21 +135,12 @@ impl Shared {
             let len = size.min(self.mapping().map().len() as u64);
             self.mapping().extend_to(len)?;
         }
-        self.take_disk_room(needed, reserve)?;
+        // Behind the pages in use, and not from the file's end: what a damaged file says of its last page may be anything.
+        let from = needed - (last - before.0) * self.mapping.page_size() as u64;
+        let file = self.mapping().file();
+        self.disk_room.take(file, from, needed, reserve)?;
         self.size.octets.fetch_max(size, Ordering::Relaxed);
         Ok(())
-    }
-
-    /// Takes room on the disk. Pages in the middle of the file that were never written have none; below a writable map
-    /// that matters, and they get theirs with the first that is taken.
-    fn take_disk_room(&self, needed: u64, reserve: Option<u64>) -> Result<(), Error> {
-        let mapping = self.mapping();
-        let from = if mapping.map().is_writable() {
-            0
-        } else {
-            mapping.known_len()
-        };
-        self.disk_room.take(mapping.file(), from, needed, reserve)
     }
 
     /// The size that the map grows to, so that `needed` octets fit, and a reserve below its bound.

@@ -321,7 +321,7 @@ impl<'env> WriterPages<'env> {
             .0
             .checked_add(count)
             .ok_or(Error::MapFull(u64::MAX))?;
-        self.environment.make_room(last, self.stores)?;
+        self.environment.make_room(self.last, last, self.stores)?;
         self.last = Pgno(last);
         Ok(first)
     }

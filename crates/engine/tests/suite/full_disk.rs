@@ -148,3 +148,26 @@ fn assert_stored(environment: &Environment, first: usize, end: usize) {
         assert_eq!(value, Some(&[number as u8; 700][..]), "{number}");
     }
 }
+
+/// A file may say that it has pages far behind its end. What is stored takes room for itself, and not for all those.
+#[test]
+fn a_claim_of_many_pages_takes_no_room() {
+    use std::os::unix::fs::{FileExt, MetadataExt};
+    const LAST_PAGE_AT: u64 = 136;
+    let scratch = Scratch::new("claim");
+    let data = scratch.path().join("data.mdb");
+    let open = || Environment::options().open(scratch.path()).expect("open");
+    store(&open(), 1).expect("store");
+    let file = std::fs::File::options().write(true).open(&data);
+    let file = file.expect("the data file");
+    for page in 0..2 {
+        let claim = (1_u64 << 20).to_le_bytes();
+        file.write_all_at(&claim, page * 4096 + LAST_PAGE_AT)
+            .expect("write");
+    }
+    for number in 2..20 {
+        store(&open(), number).expect("store");
+    }
+    let taken = data.metadata().expect("metadata").blocks() * 512;
+    assert!(taken < 80 << 20, "{taken} octets");
+}
