@@ -5,10 +5,28 @@ use std::sync::Arc;
 use fulgurite_access::Subject;
 use fulgurite_schema::Dn;
 
+use crate::connection::Connection;
+
 /// The authorisation state of one connection. Cheap to clone: a write carries a copy of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Session {
     identity: Identity,
+    /// Who has authenticated, where that is somebody else than the operation is done for.
+    real: Option<Identity>,
+    method: Method,
+    connection: Arc<Connection>,
+}
+
+/// How the identity of a session was established.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Method {
+    /// Not at all.
+    #[default]
+    None,
+    /// By name and password.
+    Simple,
+    /// By the SASL mechanism of that name.
+    Sasl(&'static str),
 }
 
 /// An authorisation identity.
@@ -40,7 +58,53 @@ impl Session {
     /// A session that speaks for an identity already established.
     #[must_use]
     pub fn of(identity: Identity) -> Session {
-        Session { identity }
+        Session {
+            identity,
+            ..Session::default()
+        }
+    }
+
+    /// The anonymous session of a new connection.
+    #[must_use]
+    pub fn on(connection: Arc<Connection>) -> Session {
+        Session {
+            connection,
+            ..Session::default()
+        }
+    }
+
+    /// The same session, acting for somebody else (RFC 4370): access is decided for `identity`, and
+    /// [`Session::real_identity`] stays who has authenticated.
+    #[must_use]
+    pub fn acting_for(&self, identity: Identity) -> Session {
+        Session {
+            real: Some(self.real_identity().clone()),
+            identity,
+            ..self.clone()
+        }
+    }
+
+    /// The connection it belongs to.
+    #[must_use]
+    pub fn connection(&self) -> &Arc<Connection> {
+        &self.connection
+    }
+
+    /// Replaces what is known of the connection: its TLS layer has been set up. Who is authenticated stays.
+    pub fn set_connection(&mut self, connection: Arc<Connection>) {
+        self.connection = connection;
+    }
+
+    /// Who has authenticated: the identity, unless the session [acts for](Session::acting_for) somebody else.
+    #[must_use]
+    pub fn real_identity(&self) -> &Identity {
+        self.real.as_ref().unwrap_or(&self.identity)
+    }
+
+    /// How the identity was established.
+    #[must_use]
+    pub fn method(&self) -> Method {
+        self.method
     }
 
     /// Whom it speaks for.
@@ -49,14 +113,25 @@ impl Session {
         &self.identity
     }
 
-    /// Replaces the identity: the end of a bind.
+    /// Replaces the identity: the end of a simple bind.
     pub fn set_identity(&mut self, identity: Identity) {
+        let method = match identity {
+            Identity::Anonymous => Method::None,
+            _ => Method::Simple,
+        };
+        self.authenticated(identity, method);
+    }
+
+    /// Replaces the identity, established in that way: the end of a bind.
+    pub fn authenticated(&mut self, identity: Identity, method: Method) {
         self.identity = identity;
+        self.real = None;
+        self.method = method;
     }
 
     /// Back to anonymous: the beginning of a bind (RFC 4511, section 4.2.1).
     pub fn reset(&mut self) {
-        self.identity = Identity::Anonymous;
+        self.authenticated(Identity::Anonymous, Method::None);
     }
 
     /// Whether somebody has authenticated.

@@ -1,7 +1,9 @@
 //! The directory as a handler: messages to its operations, results to bytes.
 
+use std::sync::Arc;
+
 use fulgurite_directory::{
-    BindOutcome, BindStep as DirectoryStep, Directory, PasswordCheck,
+    BindOutcome, BindStep as DirectoryStep, Connection, Directory, PasswordCheck,
     Progress as DirectoryProgress, Quantum, SearchTask, Session as Identity, WriteRequest,
 };
 use fulgurite_ldap::{
@@ -23,6 +25,14 @@ impl Handler for Directory {
     type Update = WriteRequest;
     type PasswordCheck = Check;
     type PasswordVerdict = Verdict;
+
+    fn connected(&self, connection: Arc<Connection>) -> Identity {
+        Identity::on(connection)
+    }
+
+    fn secured(&self, identity: &mut Identity, connection: Arc<Connection>) {
+        identity.set_connection(connection);
+    }
 
     fn is_authenticated(&self, identity: &Identity) -> bool {
         identity.is_authenticated()

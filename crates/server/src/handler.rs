@@ -4,6 +4,9 @@
 //! needs from the directory stands in [`Handler`], so that the state machine can be tested with a
 //! handler of a few lines, and so that a driver can be measured without a store under it.
 
+use std::sync::Arc;
+
+use fulgurite_directory::Connection;
 use fulgurite_ldap::{
     BindRequest, CompareRequest, Controls, ExtendedRequest, MessageId, SearchRequest,
 };
@@ -22,6 +25,14 @@ pub trait Handler: Sync {
     type PasswordCheck: Send;
     /// What the hashing pool found out.
     type PasswordVerdict: Send;
+
+    /// Who a new connection is.
+    fn connected(&self, _connection: Arc<Connection>) -> Self::Identity {
+        Self::Identity::default()
+    }
+
+    /// Takes note that what is known of a connection has changed: TLS protects it now.
+    fn secured(&self, _identity: &mut Self::Identity, _connection: Arc<Connection>) {}
 
     /// Whether the larger limits of authenticated connections apply.
     fn is_authenticated(&self, identity: &Self::Identity) -> bool;

@@ -2,8 +2,8 @@
 
 mod common;
 
-use std::sync::Mutex;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use common::stub::{Stub, added};
@@ -23,7 +23,7 @@ impl<'h> Connection<'h> {
     fn new(stub: &'h Stub, limits: &'h SessionLimits) -> Self {
         Connection {
             stub,
-            session: Session::new(stub, limits, None, 1),
+            session: Session::new(stub, limits, None, Arc::default()),
             received: Vec::new(),
             jobs: Vec::new(),
         }
@@ -437,7 +437,11 @@ fn each_operation_is_one_line() {
         now: Mutex::new(Instant::now()),
     };
     let mut connection = Connection::new(&stub, &limits);
-    connection.session = Session::new(&stub, &limits, Some(&log), 7);
+    let seventh = fulgurite_directory::Connection {
+        id: 7,
+        ..Default::default()
+    };
+    connection.session = Session::new(&stub, &limits, Some(&log), seventh.into());
     connection.talk(&[bind(1, "slow \"a\"", "right"), search(2, "2")]);
     connection.finish_jobs();
     connection.talk(&[add(3), compare(4), search(5, "9")]);

@@ -1,6 +1,7 @@
 //! Sessions under tokio: a task per connection, on a work-stealing runtime or on one runtime per core.
 
 use std::net::TcpListener;
+use std::sync::Arc;
 use std::thread;
 
 use anyhow::Context as _;
@@ -143,7 +144,12 @@ async fn converse<H: Handler>(stream: &mut TcpStream, server: &Server<H>) -> std
     stream.set_nodelay(true)?;
     let (mut reader, mut writer) = stream.split();
     let (back, mut mail) = mpsc::unbounded_channel();
-    let mut session = Session::new(server.handler, &server.settings.session, None, 0);
+    let mut session = Session::new(
+        server.handler,
+        &server.settings.session,
+        None,
+        Arc::default(),
+    );
     let mut buffer = vec![0; READ_BYTES];
     loop {
         let turn = session.turn();

@@ -2,8 +2,10 @@
 
 use std::io::{self, Write as _};
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use fulgurite_directory::{Connection, EndPoint};
 use fulgurite_ldap::{ResultCode, encode};
 use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token};
@@ -193,7 +195,13 @@ impl<'h, H: Handler> Acceptor<'h, H> {
             .iter()
             .min_by_key(|worker| worker.connections());
         if let Some(worker) = least {
-            worker.hand_over(Accepted { id, stream });
+            let facts = Arc::new(Connection {
+                id: id as u64,
+                peer: EndPoint::Ip(peer),
+                socket: stream.local_addr().map_or(EndPoint::Unknown, EndPoint::Ip),
+                ..Connection::default()
+            });
+            worker.hand_over(Accepted { id, stream, facts });
         }
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crossbeam_channel::{Receiver, Sender};
+use fulgurite_directory::Connection;
 use fulgurite_ldap::MessageId;
 use mio::net::TcpStream;
 use mio::{Poll, Token, Waker};
@@ -32,6 +33,7 @@ pub(super) enum Mail<H: Handler> {
 pub(super) struct Accepted {
     pub(super) id: ConnectionId,
     pub(super) stream: TcpStream,
+    pub(super) facts: Arc<Connection>,
 }
 
 pub(super) struct Response {

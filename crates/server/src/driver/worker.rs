@@ -133,7 +133,11 @@ impl<'h, H: Handler> Worker<'h, H> {
     }
 
     fn adopt(&mut self, accepted: Accepted, now: Instant) {
-        let Accepted { id, mut stream } = accepted;
+        let Accepted {
+            id,
+            mut stream,
+            facts,
+        } = accepted;
         // Answers leave as whole batches already; waiting for more would only delay them.
         let _ = stream.set_nodelay(true);
         let interest = Interest::READABLE | Interest::WRITABLE;
@@ -148,7 +152,7 @@ impl<'h, H: Handler> Worker<'h, H> {
             settings,
             log,
         } = self.shared;
-        let mut session = Session::new(handler, &settings.session, log, id as u64);
+        let mut session = Session::new(handler, &settings.session, log, facts);
         if self.draining {
             session.drain();
         }

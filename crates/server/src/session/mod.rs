@@ -26,8 +26,10 @@ mod operations;
 mod output;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Instant;
 
+use fulgurite_directory::Connection;
 use fulgurite_ldap::{
     DecodeError, LdapResult, Limits, Message, MessageId, Operation, Request, ResultCode, encode,
 };
@@ -100,19 +102,19 @@ pub struct Session<'h, H: Handler> {
 }
 
 impl<'h, H: Handler> Session<'h, H> {
-    /// The session of a new, anonymous connection; `connection` is its number in the log.
+    /// The session of a new connection, and what is known of that.
     pub fn new(
         handler: &'h H,
         limits: &'h SessionLimits,
         log: Option<&'h dyn OperationLog>,
-        connection: u64,
+        connection: Arc<Connection>,
     ) -> Self {
-        let log = log.map(|sink| ConnectionLog::new(sink, connection));
+        let log = log.map(|sink| ConnectionLog::new(sink, connection.id));
         Session {
             limits,
             input: Input::default(),
             waiting: VecDeque::new(),
-            operations: Operations::new(handler, limits, log),
+            operations: Operations::new(handler, limits, log, connection),
             phase: Phase::Open,
             draining: false,
             sent_notice: false,
@@ -141,6 +143,11 @@ impl<'h, H: Handler> Session<'h, H> {
         if self.phase == Phase::Open {
             self.end();
         }
+    }
+
+    /// Takes note that TLS protects the connection now; who is authenticated stays.
+    pub fn secured(&mut self, connection: Arc<Connection>) {
+        self.operations.secured(connection);
     }
 
     /// Takes no more requests, finishes those received, then sends a notice of disconnection.

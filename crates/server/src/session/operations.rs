@@ -1,8 +1,10 @@
 //! The operations of a connection that have begun and are not answered yet.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::Instant;
 
+use fulgurite_directory::Connection;
 use fulgurite_ldap::{LdapResult, Message, MessageId, Operation, Request, ResultCode, encode};
 
 use super::class::Class;
@@ -50,10 +52,11 @@ impl<'h, H: Handler> Operations<'h, H> {
         handler: &'h H,
         limits: &SessionLimits,
         log: Option<ConnectionLog<'h>>,
+        connection: Arc<Connection>,
     ) -> Self {
         Operations {
             handler,
-            identity: H::Identity::default(),
+            identity: handler.connected(connection),
             output: Output::new(limits.output_bytes_max),
             searches: VecDeque::new(),
             updates: VecDeque::new(),
@@ -162,6 +165,11 @@ impl<'h, H: Handler> Operations<'h, H> {
             // These have no response and are dealt with where they are taken.
             Request::Unbind | Request::Abandon(_) => {}
         }
+    }
+
+    /// Takes note that TLS protects the connection now.
+    pub(super) fn secured(&mut self, connection: Arc<Connection>) {
+        self.handler.secured(&mut self.identity, connection);
     }
 
     /// Notes a request without a response in the log.
