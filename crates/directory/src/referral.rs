@@ -3,17 +3,12 @@
 //! A client that means the object itself says so with the ManageDsaIT control; every other one is sent elsewhere.
 
 use fulgurite_access::{Decisions, Level};
-use fulgurite_ldap::{Controls, LdapResult, LdapUrl, ResultCode, Scope, oid};
+use fulgurite_ldap::{LdapResult, LdapUrl, ResultCode, Scope};
 use fulgurite_schema::Dn;
 use fulgurite_store::{EntryId, EntryView, Found, Snapshot, StoreError, View};
 
 use crate::answer::{self, Answer};
 use crate::known::Known;
-
-/// Whether a request means referral objects themselves.
-pub(crate) fn is_managed(controls: &Controls<'_>) -> bool {
-    controls.find(oid::MANAGE_DSA_IT).is_some()
-}
 
 /// Whether the entry is of the class `referral`.
 pub(crate) fn is_referral(entry: &EntryView<'_>, known: &Known) -> bool {

@@ -50,7 +50,7 @@ impl Special {
             schema,
             &mut root_dse,
             "supportedControl",
-            controls::SUPPORTED,
+            controls::supported(),
         );
         set(
             schema,

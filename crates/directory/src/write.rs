@@ -20,7 +20,7 @@ use fulgurite_store::{EntryId, Found, Store, StoreError, Writer};
 use crate::answer::{self, Answer, refuse};
 use crate::changes::Change;
 use crate::clock::Timestamp;
-use crate::controls;
+use crate::controls::RequestControls;
 use crate::directory::Directory;
 use crate::lookup;
 use crate::op::modify_dn::Renaming;
@@ -182,21 +182,25 @@ impl Directory {
             }
         };
         let operation = message.request.operation();
-        let (prepared, result) = match self.prepare(&message) {
+        let controls = RequestControls::decode(operation, &message.controls);
+        let managed = controls
+            .as_ref()
+            .is_ok_and(|controls| controls.manage_dsa_it);
+        let prepared = controls.and_then(|_| self.prepare(&message));
+        let (prepared, result) = match prepared {
             Ok(prepared) => (Some(prepared), LdapResult::success()),
             Err(result) => (None, result),
         };
         Item {
             id: message.id,
             operation,
-            managed: referral::is_managed(&message.controls),
+            managed,
             prepared,
             result,
         }
     }
 
     fn prepare(&self, message: &Message<'_>) -> Answer<(&Store, Prepared)> {
-        controls::check(message.request.operation(), &message.controls)?;
         let prepared = match &message.request {
             Request::Add(request) => Prepared::Add(add::prepare(self, request)?),
             Request::Delete(request) => Prepared::Delete(delete::prepare(self, request)?),

@@ -12,7 +12,7 @@ use fulgurite_schema::Dn;
 use fulgurite_store::StoreError;
 
 use crate::answer::{self, Answer, refuse};
-use crate::controls;
+use crate::controls::RequestControls;
 use crate::directory::{Directory, Place};
 use crate::session::{Identity, Name, Session};
 
@@ -123,7 +123,7 @@ impl Directory {
     }
 
     fn bind(&self, request: &BindRequest<'_>, controls: &Controls<'_>) -> Answer<BindStep> {
-        controls::check(Operation::Bind, controls)?;
+        RequestControls::decode(Operation::Bind, controls)?;
         if request.version != 3 {
             return Err(refuse(
                 ResultCode::ProtocolError,

@@ -10,10 +10,10 @@ use fulgurite_store::Store;
 
 use crate::answer::{self, Answer, refuse};
 use crate::computed::Computed;
-use crate::controls;
+use crate::controls::RequestControls;
 use crate::directory::{Directory, Place};
 use crate::lookup;
-use crate::referral::{self, Referrals};
+use crate::referral::Referrals;
 use crate::session::Session;
 
 /// An assertion that makes sense.
@@ -53,7 +53,7 @@ impl Directory {
         request: &CompareRequest<'_>,
         controls: &Controls<'_>,
     ) -> Answer<LdapResult> {
-        controls::check(Operation::Compare, controls)?;
+        let controls = RequestControls::decode(Operation::Compare, controls)?;
         let dn = answer::dn(&self.schema, request.dn)?;
         let assertion = self.prepare_assertion(request)?;
         let decisions = self.rules.decide(session.subject());
@@ -69,7 +69,7 @@ impl Directory {
                 let referrals = Referrals {
                     known: &self.known,
                     scope: None,
-                    managed: referral::is_managed(controls),
+                    managed: controls.manage_dsa_it,
                 };
                 self.compare_stored(store, &decisions, (&dn, referrals), &assertion)
             }

@@ -1,11 +1,9 @@
 //! Extended operations (RFC 4511, section 4.12).
 
-use fulgurite_ldap::{
-    Controls, ExtendedRequest, LdapResult, MessageId, Operation, ResultCode, encode, oid,
-};
+use fulgurite_ldap::{Controls, ExtendedRequest, LdapResult, MessageId, ResultCode, encode, oid};
 
 use crate::answer::{Answer, refuse};
-use crate::controls;
+use crate::controls::RequestControls;
 use crate::directory::Directory;
 use crate::session::Session;
 
@@ -55,7 +53,7 @@ fn extended(
     request: &ExtendedRequest<'_>,
     controls: &Controls<'_>,
 ) -> Answer<Vec<u8>> {
-    controls::check(Operation::Extended, controls)?;
+    RequestControls::decode_extended(request.oid, controls)?;
     if request.oid != oid::WHO_AM_I.as_bytes() {
         return Err(refuse(
             ResultCode::ProtocolError,

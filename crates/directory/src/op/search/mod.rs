@@ -25,11 +25,11 @@ use fulgurite_schema::{AttributeSelector, Dn, Entry, EntrySubject, Filter};
 use fulgurite_store::{EntryId, Store};
 
 use crate::answer::{self, Answer};
-use crate::controls;
+use crate::controls::RequestControls;
 use crate::directory::{Directory, Place};
 use crate::limits::SearchLimits;
 use crate::lookup;
-use crate::referral::{self, Referrals};
+use crate::referral::Referrals;
 use crate::selection::Selection;
 use crate::session::Session;
 use page::Page;
@@ -90,13 +90,12 @@ impl Directory {
         request: &SearchRequest<'_>,
         controls: &Controls<'_>,
     ) -> Answer<State<'_>> {
-        controls::check(Operation::Search, controls)?;
-        let paged = controls::paged(controls)?;
+        let controls = RequestControls::decode(Operation::Search, controls)?;
         let base = answer::dn(&self.schema, request.base)?;
         let limits = self
             .limits
             .of_search(session, request.size_limit, request.time_limit_s);
-        let page = match paged {
+        let page = match controls.paged {
             Some(control) => page_wanted(&control, request, limits)?,
             None => None,
         };
@@ -121,7 +120,7 @@ impl Directory {
             store,
             id,
             decisions,
-            (&base, request.scope, referral::is_managed(controls)),
+            (&base, request.scope, controls.manage_dsa_it),
             filter,
             shown,
             limits,
