@@ -29,6 +29,14 @@ pub const MATCHED_VALUES: &str = "1.2.826.0.1.3344810.2.3";
 pub const SORT_REQUEST: &str = "1.2.840.113556.1.4.473";
 /// Server-side sorting response control (RFC 2891).
 pub const SORT_RESPONSE: &str = "1.2.840.113556.1.4.474";
+/// Virtual list view request control (draft-ietf-ldapext-ldapv3-vlv).
+pub const VLV_REQUEST: &str = "2.16.840.1.113730.3.4.9";
+/// Virtual list view response control (draft-ietf-ldapext-ldapv3-vlv).
+pub const VLV_RESPONSE: &str = "2.16.840.1.113730.3.4.10";
+/// Domain scope control: no referral and no search reference.
+pub const DOMAIN_SCOPE: &str = "1.2.840.113556.1.4.1339";
+/// Subentries control (RFC 3672).
+pub const SUBENTRIES: &str = "1.3.6.1.4.1.4203.1.10.1";
 /// Content synchronisation request control (RFC 4533).
 pub const SYNC_REQUEST: &str = "1.3.6.1.4.1.4203.1.9.1.1";
 /// Content synchronisation state control (RFC 4533).

@@ -1,12 +1,20 @@
 //! Controls (RFC 4511 section 4.1.11), and the values of those that have one.
 
+mod matched_values;
 mod paged;
+mod sort;
+mod subentries;
+mod vlv;
 
 use fulgurite_ber::{Reader, Tag, Writer};
 
 use crate::{Fault, oid};
 
+pub use matched_values::MatchedValues;
 pub use paged::PagedResults;
+pub use sort::{SortKey, SortRequest, SortResponse};
+pub use subentries::Subentries;
+pub use vlv::{VlvRequest, VlvResponse, VlvTarget};
 
 /// One control.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

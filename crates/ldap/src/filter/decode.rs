@@ -66,6 +66,26 @@ impl<'a> Filter<'a> {
     }
 }
 
+impl<'a> Filter<'a> {
+    /// Decodes one item of a values return filter (RFC 3876, section 2): no junction, no `:dn`.
+    ///
+    /// # Errors
+    /// A [`Fault`] for anything else.
+    pub(crate) fn decode_item(reader: &mut Reader<'a>) -> Result<Self, Fault> {
+        let element = reader.element()?;
+        if matches!(element.0, AND | OR | NOT) {
+            return Err(Fault::FilterChoice(element.0));
+        }
+        match leaf(element)? {
+            Filter::Extensible(Extensible {
+                dn_attributes: true,
+                ..
+            }) => Err(Fault::FilterChoice(DN_ATTRIBUTES)),
+            item => Ok(item),
+        }
+    }
+}
+
 fn junction<'a>((tag, content): (Tag, &'a [u8])) -> Option<Open<'a>> {
     let parts = match tag {
         AND => Parts::And(Vec::new()),
