@@ -16,6 +16,7 @@ mod commands;
 mod flags;
 mod lock;
 mod logging;
+mod slap;
 
 use std::process::ExitCode;
 
@@ -24,6 +25,10 @@ use clap::Parser as _;
 use arguments::{Arguments, Command};
 
 fn main() -> ExitCode {
+    let command_line: Vec<_> = std::env::args_os().collect();
+    if let Some(invocation) = slap::Invocation::of(&command_line) {
+        return invocation.run();
+    }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return arguments::explain(&error),
@@ -36,6 +41,16 @@ fn main() -> ExitCode {
         Command::Env(command) => commands::env::run(command),
         // Its exit status tells what was found.
         Command::Check(command) => return commands::check::run(command),
+        Command::Index(command) => commands::index::run(command),
+        Command::Modify(command) => commands::modify::run(command),
+        Command::Passwd(command) => commands::passwd::run(command),
+        Command::CheckConfig(command) => commands::config::check(command),
+        Command::Config(command) => commands::config::run(command),
+        Command::Dn(command) => commands::dn::run(command),
+        Command::Auth(command) => commands::auth::run(command),
+        Command::Access(command) => commands::access::run(command),
+        Command::SchemaCheck(command) => commands::schema_check::run(command),
+        Command::Import(command) => commands::import::run(command),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

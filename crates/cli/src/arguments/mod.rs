@@ -2,6 +2,7 @@
 
 pub(crate) mod check;
 pub(crate) mod env;
+pub(crate) mod tools;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -19,7 +20,12 @@ type Limit = Option<u32>;
 /// Settings come from flags, from the file named by --config, and from environment variables
 /// FULGURITE_...; a flag wins over the file, the file over the environment.
 #[derive(Debug, Parser)]
-#[command(name = "fulgurite", version, max_term_width = 100)]
+#[command(
+    name = "fulgurite",
+    version,
+    max_term_width = 100,
+    after_help = "For administrators of slapd: slapd, slapadd, slapcat, slapindex, slapmodify, slappasswd, slaptest,\nslapdn, slapauth, slapacl and slapschema are sub-commands too, with their own options; so called\nby a link of that name, this program is that program."
+)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -33,6 +39,17 @@ pub(crate) enum Command {
     Generate(Generate),
     Check(check::Check),
     Env(env::Env),
+    Index(tools::Index),
+    Modify(tools::Modify),
+    Passwd(tools::Passwd),
+    /// Say whether a configuration can be used; the same as `config check`
+    CheckConfig(tools::CheckConfig),
+    Dn(tools::DnForms),
+    Auth(tools::Auth),
+    Access(tools::Access),
+    SchemaCheck(tools::SchemaCheck),
+    Import(tools::Import),
+    Config(tools::Config),
 }
 
 /// Make a new directory out of LDIF files

@@ -1,10 +1,19 @@
 //! One module per sub-command.
 
+pub(crate) mod access;
+pub(crate) mod auth;
 pub(crate) mod check;
+pub(crate) mod config;
+pub(crate) mod dn;
 pub(crate) mod env;
 pub(crate) mod export;
 pub(crate) mod generate;
+pub(crate) mod import;
+pub(crate) mod index;
 pub(crate) mod load;
+pub(crate) mod modify;
+pub(crate) mod passwd;
+pub(crate) mod schema_check;
 pub(crate) mod serve;
 
 use std::io;

@@ -1,0 +1,222 @@
+//! The programs that administrators of slapd know, under their names and with their options.
+//!
+//! ```text
+//!   slapadd -f ...            a link of that name to this binary
+//!   slapd -Ta -f ...          the tool mode of slapd
+//!   fulgurite slapadd -f ...  a sub-command
+//!        \---> Invocation: Tool, arguments ---> getopt ---> one module per tool
+//! ```
+//!
+//! Their options are single letters in getopt's way, so they have a parser of their own beside clap.
+
+mod getopt;
+mod levels;
+mod usage;
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
+use std::process::ExitCode;
+
+/// One of slapd's programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tool {
+    /// The server.
+    Slapd,
+    /// LDIF into a database.
+    Slapadd,
+    /// A database as LDIF.
+    Slapcat,
+    /// Names in their forms.
+    Slapdn,
+    /// Indexes made again.
+    Slapindex,
+    /// Change records applied.
+    Slapmodify,
+    /// A password hashed.
+    Slappasswd,
+    /// Entries checked against the schema.
+    Slapschema,
+    /// The configuration checked.
+    Slaptest,
+    /// Identity mapping tried.
+    Slapauth,
+    /// Access rules tried.
+    Slapacl,
+}
+
+/// In the order in which `-T` looks for an abbreviation.
+const TOOLS: [Tool; 10] = [
+    Tool::Slapadd,
+    Tool::Slapcat,
+    Tool::Slapdn,
+    Tool::Slapindex,
+    Tool::Slapmodify,
+    Tool::Slappasswd,
+    Tool::Slapschema,
+    Tool::Slaptest,
+    Tool::Slapauth,
+    Tool::Slapacl,
+];
+
+impl Tool {
+    /// The program's name.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Tool::Slapd => "slapd",
+            Tool::Slapadd => "slapadd",
+            Tool::Slapcat => "slapcat",
+            Tool::Slapdn => "slapdn",
+            Tool::Slapindex => "slapindex",
+            Tool::Slapmodify => "slapmodify",
+            Tool::Slappasswd => "slappasswd",
+            Tool::Slapschema => "slapschema",
+            Tool::Slaptest => "slaptest",
+            Tool::Slapauth => "slapauth",
+            Tool::Slapacl => "slapacl",
+        }
+    }
+
+    fn named(name: &OsStr) -> Option<Tool> {
+        let mut all = TOOLS.into_iter().chain([Tool::Slapd]);
+        all.find(|tool| name == tool.name())
+    }
+
+    /// The tool that `-T` asks for: its name without `slap`, or the beginning of that.
+    fn of_mode(mode: &[u8]) -> Option<Tool> {
+        let begins = |tool: &Tool| {
+            tool.name()
+                .as_bytes()
+                .strip_prefix(b"slap")
+                .is_some_and(|rest| rest.starts_with(mode))
+        };
+        TOOLS.into_iter().find(begins).filter(|_| !mode.is_empty())
+    }
+}
+
+/// A call of one of the programs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Invocation {
+    tool: Tool,
+    /// What the program was called, for messages.
+    program: String,
+    arguments: Vec<OsString>,
+    /// A mode of `-T` that there is not.
+    unknown_mode: Option<String>,
+}
+
+impl Invocation {
+    /// Whether a command line calls one of the programs: by the name of a link, or by the first argument.
+    pub(crate) fn of(command_line: &[OsString]) -> Option<Invocation> {
+        let (called, mut rest) = command_line.split_first()?;
+        let base = std::path::Path::new(called).file_name()?;
+        let tool = match Tool::named(base) {
+            Some(tool) => tool,
+            None => {
+                let (name, others) = rest.split_first()?;
+                rest = others;
+                Tool::named(name)?
+            }
+        };
+        let mut invocation = Invocation {
+            tool,
+            program: called.to_string_lossy().into_owned(),
+            arguments: rest.to_vec(),
+            unknown_mode: None,
+        };
+        if tool == Tool::Slapd {
+            invocation.take_mode();
+        }
+        Some(invocation)
+    }
+
+    /// Takes `-T mode` out of slapd's arguments, wherever it is.
+    fn take_mode(&mut self) {
+        let Some(at) = (self.arguments.iter()).position(|one| one.as_bytes().starts_with(b"-T"))
+        else {
+            return;
+        };
+        let given = self.arguments.remove(at);
+        let mut mode = given.as_bytes().get(2..).unwrap_or_default().to_vec();
+        if mode.is_empty() && at < self.arguments.len() {
+            mode = self.arguments.remove(at).as_bytes().to_vec();
+        }
+        let mode = String::from_utf8_lossy(mode.trim_ascii()).into_owned();
+        if at > 0 {
+            eprintln!("warning: \"-T {mode}\" should be the first option.");
+        }
+        match Tool::of_mode(mode.as_bytes()) {
+            Some(tool) => self.tool = tool,
+            None => self.unknown_mode = Some(mode),
+        }
+    }
+
+    /// Runs the program.
+    pub(crate) fn run(self) -> ExitCode {
+        if let Some(mode) = &self.unknown_mode {
+            eprintln!("program name \"slap{mode}\" unrecognized; aborting...");
+            return self.usage();
+        }
+        let line = match getopt::parse(usage::letters(self.tool), &self.arguments) {
+            Ok(line) => line,
+            Err(mistake) => {
+                eprintln!("{}: {mistake}", self.program);
+                return self.usage();
+            }
+        };
+        let _ = (line.options, line.operands, levels::table());
+        eprintln!("{}: is not built yet", self.tool.name());
+        ExitCode::FAILURE
+    }
+
+    /// Says how the program is to be called.
+    fn usage(&self) -> ExitCode {
+        eprint!("{}", usage::text(self.tool, &self.program));
+        ExitCode::FAILURE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn called(line: &[&str]) -> Option<(Tool, Vec<String>)> {
+        let line: Vec<OsString> = line.iter().map(OsString::from).collect();
+        let invocation = Invocation::of(&line)?;
+        assert_eq!(invocation.unknown_mode, None);
+        let arguments = invocation.arguments.iter();
+        Some((
+            invocation.tool,
+            arguments.map(|a| getopt::text(a)).collect(),
+        ))
+    }
+
+    #[test]
+    fn by_link_by_mode_and_by_sub_command() {
+        let arguments = |list: &[&str]| list.iter().map(|&a| a.to_owned()).collect::<Vec<_>>();
+        for (line, tool) in [
+            (&["/usr/sbin/slapcat", "-v"][..], Tool::Slapcat),
+            (&["fulgurite", "slapcat", "-v"], Tool::Slapcat),
+            (&["slapd", "-Tc", "-v"], Tool::Slapcat),
+            (&["slapd", "-T", "cat", "-v"], Tool::Slapcat),
+            (&["slapd", "-v", "-Tca"], Tool::Slapcat),
+            (&["fulgurite", "slapd", "-Ta", "-v"], Tool::Slapadd),
+            (&["slapd", "-Tac", "-v"], Tool::Slapacl),
+            (&["slapd", "-Tauth", "-v"], Tool::Slapauth),
+            (&["slapd", "-Ts", "-v"], Tool::Slapschema),
+            (&["slapd", "-Tt", "-v"], Tool::Slaptest),
+            (&["slapd", "-Tpasswd", "-v"], Tool::Slappasswd),
+            (&["slapd", "-v"], Tool::Slapd),
+        ] {
+            assert_eq!(called(line), Some((tool, arguments(&["-v"]))), "{line:?}");
+        }
+        assert_eq!(called(&["fulgurite", "serve"]), None);
+        assert_eq!(called(&["fulgurite"]), None);
+    }
+
+    #[test]
+    fn modes_that_there_are_not() {
+        let line = ["slapd", "-Tn"].map(OsString::from);
+        let invocation = Invocation::of(&line).unwrap();
+        assert_eq!(invocation.unknown_mode.as_deref(), Some("n"));
+    }
+}
