@@ -1,31 +1,48 @@
-//! The directory: stores, schema, rules and settings under one roof.
+//! The directory: databases, schema, rules and settings under one roof.
 
 use std::sync::{Arc, Mutex, OnceLock};
 
-use fulgurite_access::{RuleError, Rules};
+use fulgurite_access::{Decisions, RuleError, Rules};
 use fulgurite_schema::{Dn, DnError, Schema};
-use fulgurite_store::Store;
 use thiserror::Error;
 
 use crate::clock::{Clock, Entropy, SystemClock, SystemEntropy};
 use crate::csn::CsnGenerator;
+use crate::database::{self, Database, DatabaseOptions, Subordinate};
 use crate::known::Known;
 use crate::limits::Limits;
-use crate::session::Name;
+use crate::restrictions::{Allow, Disallow, Restrictions};
+use crate::session::Session;
 use crate::special::Special;
+use crate::tree::{Tree, TreeOptions};
 
 /// What a directory is made of.
 pub struct DirectoryOptions {
-    /// The stores; their suffixes are the naming contexts. At least one, all opened with `schema`.
-    pub stores: Vec<Store>,
+    /// The databases. Their suffixes are the naming contexts. All stores were opened with `schema`.
+    pub databases: Vec<DatabaseOptions>,
     /// The schema.
     pub schema: Arc<Schema>,
-    /// Who passes every rule and limit.
-    pub root: Option<RootAccount>,
-    /// Access rules in the language of [`Rules::parse`]; none means [`Rules::standard`].
+    /// Access rules in the language of [`Rules::parse`], which follow those of each database; none at all mean
+    /// [`Rules::standard`].
     pub access: Vec<String>,
-    /// Limits of searches.
+    /// Limits of searches, for databases that have none of their own.
     pub limits: Limits,
+    /// What may not be done in any database.
+    pub restrictions: Restrictions,
+    /// What is allowed beyond the usual.
+    pub allow: Allow,
+    /// What is not allowed of the usual.
+    pub disallow: Disallow,
+    /// URLs of servers that know more: where names outside all databases are sent.
+    pub referral: Vec<String>,
+    /// URLs of servers with the same content, for the root DSE.
+    pub alternatives: Vec<String>,
+    /// Attributes to add to the root DSE.
+    pub root_dse: Vec<(String, Vec<Vec<u8>>)>,
+    /// The database `cn=Monitor`.
+    pub monitor: Option<TreeOptions>,
+    /// The database `cn=config`.
+    pub config: Option<TreeOptions>,
     /// Number of this server in CSNs, `0..=0xfff`.
     pub server_id: u16,
     /// Time.
@@ -34,7 +51,7 @@ pub struct DirectoryOptions {
     pub entropy: Arc<dyn Entropy>,
 }
 
-/// The root of the directory.
+/// The root of a database.
 #[derive(Clone, Debug)]
 pub struct RootAccount {
     /// Its name. The entry need not exist.
@@ -46,12 +63,12 @@ pub struct RootAccount {
 /// Why a directory cannot be opened.
 #[derive(Debug, Error)]
 pub enum OpenError {
-    /// No store was given.
-    #[error("a directory needs at least one store")]
-    NoStore,
-    /// Two stores have a suffix in common, or one below another.
-    #[error("the suffixes {0:?} and {1:?} overlap")]
-    OverlappingSuffixes(String, String),
+    /// Two databases have a suffix in common.
+    #[error("the suffix {0:?} is that of two databases")]
+    SameSuffix(String),
+    /// A subordinate database has no database above it.
+    #[error("the database {0:?} is subordinate, but no other database has a suffix above it")]
+    NoSuperior(String),
     /// The root's name is no name.
     #[error("root DN {dn:?}: {source}")]
     RootDn {
@@ -71,9 +88,15 @@ pub enum OpenError {
 /// Answers LDAP operations. Share it by reference between threads: reads do not lock anything.
 pub struct Directory {
     pub(crate) schema: Arc<Schema>,
-    pub(crate) databases: Vec<Store>,
-    pub(crate) root: Option<Root>,
+    pub(crate) databases: Vec<Database>,
+    /// Databases whose entries the server makes up: the monitor and the configuration.
+    pub(crate) trees: Vec<Tree>,
+    /// Rules for what is in no database.
     pub(crate) rules: Rules,
+    pub(crate) restrictions: Restrictions,
+    pub(crate) allow: Allow,
+    pub(crate) disallow: Disallow,
+    pub(crate) referral: Vec<String>,
     pub(crate) limits: Limits,
     pub(crate) known: Known,
     pub(crate) special: Special,
@@ -85,29 +108,34 @@ pub struct Directory {
     pub(crate) csn: Mutex<CsnGenerator>,
 }
 
-pub(crate) struct Root {
-    pub(crate) name: Name,
-    pub(crate) password: Option<Vec<u8>>,
-}
-
 /// Where a name leads, as far as that can be told without looking at entries.
 pub(crate) enum Place<'d> {
     RootDse,
     Subschema,
-    In(&'d Store),
+    /// A database with a store.
+    In(&'d Database),
+    /// A database whose entries the server makes up.
+    Tree(&'d Tree),
     Nowhere,
 }
 
 impl DirectoryOptions {
     /// Options with everything at its default.
     #[must_use]
-    pub fn new(schema: Arc<Schema>, stores: Vec<Store>) -> DirectoryOptions {
+    pub fn new(schema: Arc<Schema>, databases: Vec<DatabaseOptions>) -> DirectoryOptions {
         DirectoryOptions {
-            stores,
+            databases,
             schema,
-            root: None,
             access: Vec::new(),
             limits: Limits::default(),
+            restrictions: Restrictions::default(),
+            allow: Allow::default(),
+            disallow: Disallow::default(),
+            referral: Vec::new(),
+            alternatives: Vec::new(),
+            root_dse: Vec::new(),
+            monitor: None,
+            config: None,
             server_id: 0,
             clock: Arc::new(SystemClock::default()),
             entropy: Arc::new(SystemEntropy),
@@ -122,22 +150,29 @@ impl Directory {
     /// [`OpenError`], each a mistake in the options.
     pub fn open(options: DirectoryOptions) -> Result<Directory, OpenError> {
         let schema = options.schema;
-        if options.stores.is_empty() {
-            return Err(OpenError::NoStore);
-        }
-        check_suffixes(&options.stores)?;
         let known = Known::of(&schema)?;
         let rules = Rules::parse(&schema, options.access.iter().map(String::as_str))?;
-        let root = options
-            .root
-            .map(|account| Root::resolve(&schema, account))
-            .transpose()?;
-        let suffixes = options.stores.iter().flat_map(Store::suffixes);
+        let databases = options
+            .databases
+            .into_iter()
+            .map(|database| Database::open(database, &schema, &options.access, &options.limits));
+        let databases = databases.collect::<Result<Vec<_>, _>>()?;
+        check_suffixes(&databases)?;
+        let trees = [options.monitor, options.config].into_iter().flatten();
+        let trees = trees.map(|tree| Tree::open(tree, &schema, &options.access, &options.limits));
+        let listed = databases
+            .iter()
+            .filter(|database| !database.hidden && database.subordinate != Subordinate::Glued);
+        let suffixes = listed.flat_map(Database::suffixes);
         let special = Special::new(&schema, &known, suffixes, options.clock.now())?;
         Ok(Directory {
-            databases: options.stores,
-            root,
+            databases,
+            trees: trees.collect::<Result<_, _>>()?,
             rules,
+            restrictions: options.restrictions,
+            allow: options.allow,
+            disallow: options.disallow,
+            referral: options.referral,
             limits: options.limits,
             known,
             special,
@@ -155,9 +190,9 @@ impl Directory {
         &self.schema
     }
 
-    /// The stores.
+    /// The databases, in the order of their options.
     #[must_use]
-    pub fn stores(&self) -> &[Store] {
+    pub fn databases(&self) -> &[Database] {
         &self.databases
     }
 
@@ -172,51 +207,58 @@ impl Directory {
             Place::RootDse
         } else if *dn == self.special.subschema.dn {
             Place::Subschema
+        } else if let Some(database) = self.database_of(dn) {
+            Place::In(database)
         } else {
-            self.store_of(dn).map_or(Place::Nowhere, Place::In)
+            let tree = self.trees.iter().find(|tree| dn.is_within(&tree.suffix));
+            tree.map_or(Place::Nowhere, Place::Tree)
         }
     }
 
-    /// The store whose suffix is the name or above it.
-    pub(crate) fn store_of(&self, dn: &Dn) -> Option<&Store> {
-        self.databases
-            .iter()
-            .find(|store| store.suffixes().iter().any(|suffix| dn.is_within(suffix)))
+    /// The database with the most specific suffix that the name is or lies below.
+    pub(crate) fn database_of(&self, dn: &Dn) -> Option<&Database> {
+        let shown = self.databases.iter().filter(|database| !database.hidden);
+        let depths = shown.filter_map(|database| {
+            let suffix = database.suffix_of(dn)?;
+            Some((suffix.depth(), database))
+        });
+        depths
+            .max_by_key(|(depth, _)| *depth)
+            .map(|(_, database)| database)
+    }
+
+    /// What the session may do with what is in no database.
+    pub(crate) fn decisions(&self, session: &Session) -> Decisions<'_> {
+        self.rules.decide(database::subject(session, false))
     }
 }
 
 impl std::fmt::Debug for Directory {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Directory")
-            .field("stores", &self.databases)
+            .field("databases", &self.databases)
             .finish_non_exhaustive()
     }
 }
 
-impl Root {
-    fn resolve(schema: &Schema, account: RootAccount) -> Result<Root, OpenError> {
-        let dn = Dn::parse(schema, &account.dn).map_err(|source| OpenError::RootDn {
-            dn: account.dn,
-            source,
-        })?;
-        Ok(Root {
-            name: Name::from(&dn),
-            password: account.password,
-        })
-    }
-}
-
-fn check_suffixes(stores: &[Store]) -> Result<(), OpenError> {
-    for (at, store) in stores.iter().enumerate() {
-        for other in stores.iter().skip(at + 1) {
-            for a in store.suffixes() {
-                let overlap = |b: &&Dn| a.is_within(b) || b.is_within(a);
-                if let Some(b) = other.suffixes().iter().find(overlap) {
-                    return Err(OpenError::OverlappingSuffixes(
-                        a.pretty().to_owned(),
-                        b.pretty().to_owned(),
-                    ));
-                }
+/// No suffix twice, and something above every subordinate database.
+fn check_suffixes(databases: &[Database]) -> Result<(), OpenError> {
+    for (at, database) in databases.iter().enumerate() {
+        let before = databases.iter().take(at).flat_map(Database::suffixes);
+        let others = || {
+            databases
+                .iter()
+                .enumerate()
+                .filter(|(other, _)| *other != at)
+        };
+        for suffix in database.suffixes() {
+            if before.clone().any(|other| other == suffix) {
+                return Err(OpenError::SameSuffix(suffix.pretty().to_owned()));
+            }
+            let above =
+                |other: &Database| other.suffixes().iter().any(|other| suffix.is_under(other));
+            if database.subordinate != Subordinate::No && !others().any(|(_, other)| above(other)) {
+                return Err(OpenError::NoSuperior(suffix.pretty().to_owned()));
             }
         }
     }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use fulgurite_access::Subject;
 use fulgurite_schema::Dn;
 
 use crate::connection::Connection;
@@ -35,10 +34,8 @@ pub enum Identity {
     /// Nobody has authenticated.
     #[default]
     Anonymous,
-    /// A name with ordinary rights.
+    /// A name. Whether it is the root of a database depends on the database.
     User(Name),
-    /// The root of the directory: access rules and limits do not apply.
-    Root(Name),
 }
 
 /// A name somebody has authenticated with. Names are equal when their normal forms are.
@@ -140,26 +137,10 @@ impl Session {
         self.identity != Identity::Anonymous
     }
 
-    /// Whether access rules and limits do not apply.
-    #[must_use]
-    pub fn is_root(&self) -> bool {
-        matches!(self.identity, Identity::Root(_))
-    }
-
     /// The authenticated name as shown to people; empty when anonymous.
     #[must_use]
     pub fn name(&self) -> &str {
         self.identity.name().map_or("", Name::pretty)
-    }
-
-    /// The subject access is decided for.
-    #[must_use]
-    pub fn subject(&self) -> Subject<'_> {
-        match &self.identity {
-            Identity::Anonymous => Subject::Anonymous,
-            Identity::User(name) => Subject::User(&name.normal),
-            Identity::Root(_) => Subject::Root,
-        }
     }
 }
 
@@ -169,7 +150,7 @@ impl Identity {
     pub fn name(&self) -> Option<&Name> {
         match self {
             Identity::Anonymous => None,
-            Identity::User(name) | Identity::Root(name) => Some(name),
+            Identity::User(name) => Some(name),
         }
     }
 }

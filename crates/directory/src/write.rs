@@ -15,13 +15,14 @@ use fulgurite_ldap::{
     LdapResult, Limits as MessageLimits, Message, MessageId, Operation, Request, ResultCode, encode,
 };
 use fulgurite_schema::{Attribute, CheckOptions, Dn, Entry, Schema};
-use fulgurite_store::{EntryId, Found, Store, StoreError, Writer};
+use fulgurite_store::{EntryId, Found, StoreError, Writer};
 
 use crate::answer::{self, Answer, refuse};
 use crate::changes::Change;
 use crate::clock::Timestamp;
 use crate::controls::RequestControls;
-use crate::directory::Directory;
+use crate::database::Database;
+use crate::directory::{Directory, Place};
 use crate::lookup;
 use crate::op::modify_dn::Renaming;
 use crate::op::{add, delete, modify, modify_dn};
@@ -51,7 +52,7 @@ pub(crate) struct Context<'w, 'd> {
     pub(crate) session: &'w Session,
     pub(crate) decisions: Decisions<'d>,
     pub(crate) writer: &'w mut Writer<'d>,
-    store: &'d Store,
+    pub(crate) database: &'d Database,
     now: Timestamp,
     /// Whether the request means referral objects themselves.
     pub(crate) managed: bool,
@@ -74,7 +75,7 @@ struct Item<'d> {
     /// Whether the request means referral objects themselves.
     managed: bool,
     /// Taken when it is run.
-    prepared: Option<(&'d Store, Prepared)>,
+    prepared: Option<(&'d Database, Prepared)>,
     result: LdapResult,
 }
 
@@ -96,17 +97,22 @@ impl Directory {
     #[must_use]
     pub fn apply(&self, batch: &[WriteRequest]) -> Vec<WriteReply> {
         let mut items: Vec<Item<'_>> = batch.iter().map(|request| self.item(request)).collect();
-        for store in &self.databases {
-            self.apply_to(store, batch, &mut items);
+        for database in &self.databases {
+            self.apply_to(database, batch, &mut items);
         }
         items.into_iter().map(Item::reply).collect()
     }
 
     /// Runs what goes to one store.
-    fn apply_to<'d>(&'d self, store: &'d Store, batch: &[WriteRequest], items: &mut [Item<'d>]) {
+    fn apply_to<'d>(
+        &'d self,
+        database: &'d Database,
+        batch: &[WriteRequest],
+        items: &mut [Item<'d>],
+    ) {
         let wanted = |item: &Item<'_>| {
-            let store_of = |(of, _): &(&Store, Prepared)| std::ptr::eq(*of, store);
-            item.prepared.as_ref().is_some_and(store_of)
+            let goes_here = |(to, _): &(&Database, Prepared)| std::ptr::eq(*to, database);
+            item.prepared.as_ref().is_some_and(goes_here)
         };
         if !items.iter().any(wanted) {
             return;
@@ -115,7 +121,7 @@ impl Directory {
         for (mine, item) in mine.iter_mut().zip(items.iter()) {
             *mine = wanted(item);
         }
-        let outcome = self.run_all(store, batch, items, &mine);
+        let outcome = self.run_all(database, batch, items, &mine);
         if let Err(error) = outcome {
             let failed = answer::store(&error);
             for (item, _) in items.iter_mut().zip(&mine).filter(|(_, mine)| **mine) {
@@ -127,12 +133,12 @@ impl Directory {
     /// Runs the items marked, and commits if any of them changed something.
     fn run_all<'d>(
         &'d self,
-        store: &'d Store,
+        database: &'d Database,
         batch: &[WriteRequest],
         items: &mut [Item<'d>],
         mine: &[bool],
     ) -> Result<(), StoreError> {
-        let mut writer = store.write()?;
+        let mut writer = database.store.write()?;
         let mut changed = false;
         for ((item, request), _) in items
             .iter_mut()
@@ -146,9 +152,9 @@ impl Directory {
             let mut context = Context {
                 directory: self,
                 session: &request.session,
-                decisions: self.rules.decide(request.session.subject()),
+                decisions: database.decisions(&request.session),
                 writer: &mut writer,
-                store,
+                database,
                 now: self.clock.now(),
                 managed: item.managed,
                 broken: false,
@@ -200,7 +206,7 @@ impl Directory {
         }
     }
 
-    fn prepare(&self, message: &Message<'_>) -> Answer<(&Store, Prepared)> {
+    fn prepare(&self, message: &Message<'_>) -> Answer<(&Database, Prepared)> {
         let prepared = match &message.request {
             Request::Add(request) => Prepared::Add(add::prepare(self, request)?),
             Request::Delete(request) => Prepared::Delete(delete::prepare(self, request)?),
@@ -213,8 +219,16 @@ impl Directory {
             }
             _ => return Err(refuse(ResultCode::ProtocolError, "not an update")),
         };
-        let store = self.store_of(prepared.dn());
-        Ok((store.ok_or_else(answer::no_global_superior)?, prepared))
+        Ok((self.updatable(prepared.dn())?, prepared))
+    }
+
+    /// The database an update of this name goes to.
+    pub(crate) fn updatable(&self, dn: &Dn) -> Answer<&Database> {
+        match self.place(dn) {
+            Place::In(database) => Ok(database),
+            Place::Tree(tree) => Err(tree.read_only()),
+            Place::RootDse | Place::Subschema | Place::Nowhere => Err(answer::no_global_superior()),
+        }
     }
 }
 
@@ -340,14 +354,17 @@ impl<'d> Context<'_, 'd> {
 
     /// The naming context a name belongs to.
     pub(crate) fn suffix_of(&self, dn: &Dn) -> Option<&'d Dn> {
-        self.store
-            .suffixes()
-            .iter()
-            .find(|suffix| dn.is_within(suffix))
+        self.database.suffix_of(dn)
     }
 
     pub(crate) fn is_suffix(&self, dn: &Dn) -> bool {
-        self.store.suffixes().contains(dn)
+        self.database.suffixes().contains(dn)
+    }
+
+    /// Whether a name belongs to the database at hand.
+    pub(crate) fn is_here(&self, dn: &Dn) -> bool {
+        let database = self.directory.database_of(dn);
+        database.is_some_and(|database| std::ptr::eq(database, self.database))
     }
 
     /// The marks of this operation. Each call takes a new CSN.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use fulgurite_config::{ConfigError, Durability, IndexSetting, Settings};
-use fulgurite_directory::{Directory, DirectoryOptions, Limits, RootAccount};
+use fulgurite_directory::{DatabaseOptions, Directory, DirectoryOptions, Limits, RootAccount};
 use fulgurite_schema::{Builtin, Schema, SchemaBuilder, SchemaError};
 use fulgurite_store::{IndexKinds, IndexSpec, Store, StoreOptions};
 
@@ -94,15 +94,18 @@ pub fn open_directory(settings: &Settings) -> Result<Directory, OpenError> {
         None => None,
     };
     let defaults = Limits::default();
-    Ok(Directory::open(DirectoryOptions {
+    let database = DatabaseOptions {
         root,
+        ..DatabaseOptions::new(store)
+    };
+    Ok(Directory::open(DirectoryOptions {
         access: settings.access.clone(),
         limits: Limits {
             size_max: settings.limits.size.unwrap_or(0),
             time_s_max: settings.limits.time.unwrap_or(0),
             ..defaults
         },
-        ..DirectoryOptions::new(schema, vec![store])
+        ..DirectoryOptions::new(schema, vec![database])
     })?)
 }
 

@@ -16,12 +16,10 @@ pub(crate) fn prepare(directory: &Directory, request: &AddRequest<'_>) -> Answer
     match directory.place(&dn) {
         Place::RootDse => return exists("root DSE already exists"),
         Place::Subschema => return exists("subschema subentry already exists"),
-        Place::Nowhere | Place::In(_) => {}
+        Place::Nowhere | Place::In(_) | Place::Tree(_) => {}
     }
     let entry = requested_entry(&directory.schema, dn, request)?;
-    if directory.store_of(&entry.dn).is_none() {
-        return Err(answer::no_global_superior());
-    }
+    directory.updatable(&entry.dn)?;
     Ok(entry)
 }
 

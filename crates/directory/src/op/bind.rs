@@ -159,12 +159,15 @@ impl Directory {
 
     fn simple_bind(&self, dn: &Dn, password: &[u8]) -> Answer<BindStep> {
         let name = Name::from(dn);
-        let root = self.root.as_ref().filter(|root| root.name == name);
-        let (identity, configured) = match root {
-            Some(root) => (Identity::Root(name), root.password.clone()),
-            None => (Identity::User(name), None),
+        // The configured password of a root counts where its name belongs, and nowhere else.
+        let root = match self.place(dn) {
+            Place::In(database) => database.root.as_ref(),
+            Place::Tree(tree) => tree.root.as_ref(),
+            Place::RootDse | Place::Subschema | Place::Nowhere => None,
         };
-        let stored = match configured {
+        let root = root.filter(|root| root.name == name);
+        let identity = Identity::User(name);
+        let stored = match root.and_then(|root| root.password.clone()) {
             Some(password) => vec![password],
             None => self
                 .stored_passwords(dn)
@@ -188,15 +191,15 @@ impl Directory {
 
     /// Values of `userPassword` that may be used for authentication; none for a missing entry.
     fn stored_passwords(&self, dn: &Dn) -> Result<Vec<Vec<u8>>, StoreError> {
-        let Place::In(store) = self.place(dn) else {
+        let Place::In(database) = self.place(dn) else {
             return Ok(Vec::new());
         };
-        let view = store.snapshot()?;
+        let view = database.store.snapshot()?;
         let Some(id) = view.find(dn)?.entry() else {
             return Ok(Vec::new());
         };
         let subject = fulgurite_access::Subject::Anonymous;
-        let decisions = self.rules.decide(subject);
+        let decisions = database.rules.decide(subject);
         let password = &self.known.user_password;
         if decisions.at(dn.normal()).attribute(password.attribute) < Level::Auth {
             return Ok(Vec::new());

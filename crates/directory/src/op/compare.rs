@@ -3,8 +3,8 @@
 use fulgurite_access::{Decisions, Level};
 use fulgurite_ldap::{CompareRequest, Controls, LdapResult, Operation, ResultCode};
 use fulgurite_schema::{
-    AttributeDescription, AttributeSelector, Dn, EntrySubject, FilterSubject, MatchingRule, Schema,
-    Truth,
+    AttributeDescription, AttributeSelector, Dn, Entry, EntrySubject, FilterSubject, MatchingRule,
+    Schema, Truth,
 };
 use fulgurite_store::Store;
 
@@ -56,22 +56,27 @@ impl Directory {
         let controls = RequestControls::decode(Operation::Compare, controls)?;
         let dn = answer::dn(&self.schema, request.dn)?;
         let assertion = self.prepare_assertion(request)?;
-        let decisions = self.rules.decide(session.subject());
-        let owned = |entry| {
+        let owned = |decisions: Decisions<'_>, entry: &Entry| {
             require_rights(&decisions, &dn, &assertion)?;
             let schema = &self.schema;
             self.outcome(&EntrySubject { schema, entry }, &assertion)
         };
         match self.place(&dn) {
-            Place::RootDse => owned(&self.special.root_dse),
-            Place::Subschema => owned(&self.special.subschema),
-            Place::In(store) => {
+            Place::RootDse => owned(self.decisions(session), &self.special.root_dse),
+            Place::Subschema => owned(self.decisions(session), &self.special.subschema),
+            Place::Tree(tree) => {
+                let entry = tree.entry(&self.schema, &dn);
+                let entry = entry.ok_or_else(|| LdapResult::new(ResultCode::NoSuchObject))?;
+                owned(tree.decisions(session), &entry)
+            }
+            Place::In(database) => {
                 let referrals = Referrals {
                     known: &self.known,
                     scope: None,
                     managed: controls.manage_dsa_it,
                 };
-                self.compare_stored(store, &decisions, (&dn, referrals), &assertion)
+                let decisions = database.decisions(session);
+                self.compare_stored(&database.store, &decisions, (&dn, referrals), &assertion)
             }
             Place::Nowhere => Err(LdapResult::new(ResultCode::NoSuchObject)),
         }

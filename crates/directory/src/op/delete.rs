@@ -19,8 +19,7 @@ pub(crate) fn prepare(directory: &Directory, request: &DeleteRequest<'_>) -> Ans
             ResultCode::UnwillingToPerform,
             "cannot delete the subschema subentry",
         )),
-        Place::Nowhere => Err(answer::no_global_superior()),
-        Place::In(_) => Ok(dn),
+        Place::Nowhere | Place::In(_) | Place::Tree(_) => directory.updatable(&dn).map(|_| dn),
     }
 }
 

@@ -19,12 +19,10 @@ pub(crate) fn prepare(
     match directory.place(&dn) {
         Place::RootDse => return unwilling("modify upon the root DSE not supported"),
         Place::Subschema => return unwilling("modification of subschema subentry not supported"),
-        Place::Nowhere | Place::In(_) => {}
+        Place::Nowhere | Place::In(_) | Place::Tree(_) => {}
     }
     let changes = changes::resolve(&directory.schema, request)?;
-    if directory.store_of(&dn).is_none() {
-        return Err(answer::no_global_superior());
-    }
+    directory.updatable(&dn)?;
     Ok((dn, changes))
 }
 

@@ -35,13 +35,15 @@ pub(crate) fn prepare(directory: &Directory, request: &ModifyDnRequest<'_>) -> A
     match directory.place(&dn) {
         Place::RootDse => unwilling("cannot rename the root DSE"),
         Place::Subschema => unwilling("cannot rename the subschema subentry"),
-        Place::Nowhere => Err(answer::no_global_superior()),
-        Place::In(_) => Ok(Renaming {
-            dn,
-            new_rdn,
-            delete_old_rdn: request.delete_old_rdn,
-            new_superior,
-        }),
+        Place::Nowhere | Place::In(_) | Place::Tree(_) => {
+            directory.updatable(&dn)?;
+            Ok(Renaming {
+                dn,
+                new_rdn,
+                delete_old_rdn: request.delete_old_rdn,
+                new_superior,
+            })
+        }
     }
 }
 
@@ -102,7 +104,7 @@ fn stays_in_suffix(context: &Context<'_, '_>, renaming: &Renaming) -> Answer<Dn>
         .filter(|above| above.is_within(suffix))
         .ok_or_else(multiple)?;
     match &renaming.new_superior {
-        Some(superior) if !superior.is_within(suffix) => Err(multiple()),
+        Some(superior) if !context.is_here(superior) => Err(multiple()),
         _ => Ok(above),
     }
 }

@@ -34,7 +34,10 @@ fn every_way_to_bind_and_to_fail() {
         assert_eq!(code(&result), expected, "{dn:?} {password:?}");
         assert_eq!(session.name(), name, "{dn:?}");
         assert_eq!(session.is_authenticated(), !name.is_empty());
-        assert_eq!(session.is_root(), session.name().eq_ignore_ascii_case(ROOT));
+        assert_eq!(
+            world.is_root(&session),
+            session.name().eq_ignore_ascii_case(ROOT)
+        );
         assert_eq!(result.matched_dn, "");
         if expected == InvalidCredentials {
             assert_eq!(result, LdapResult::new(InvalidCredentials));
@@ -67,14 +70,14 @@ userPassword: {SSHA}gVK8WC9YyFT1gMsQHTGCgT3sSv5zYWx0",
 #[test]
 fn the_root_without_configured_password_uses_its_entry() {
     let world = World::with(|options| {
-        options.root = Some(fulgurite_directory::RootAccount {
+        options.databases[0].root = Some(fulgurite_directory::RootAccount {
             dn: JANE.to_owned(),
             password: None,
         });
     });
     let (result, session) = world.bind(JANE, "jane's");
     assert_eq!(code(&result), Success);
-    assert!(session.is_root());
+    assert!(world.is_root(&session));
 }
 
 #[test]

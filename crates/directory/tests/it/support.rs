@@ -27,6 +27,7 @@ pub(crate) const JOHN: &str = "uid=john,ou=people,dc=example,dc=com";
 pub(crate) struct World {
     pub(crate) directory: Directory,
     pub(crate) clock: Arc<TestClock>,
+    root: String,
     _dir: TempDir,
 }
 
@@ -168,15 +169,21 @@ impl World {
         };
         let store = Store::create(dir.path(), &options, Arc::clone(&schema)).expect("a store");
         let clock = Arc::new(TestClock(AtomicU64::new(0)));
-        let mut options = DirectoryOptions::new(schema, vec![store]);
-        options.root = Some(RootAccount {
+        let mut options = DirectoryOptions::new(schema, vec![store.into()]);
+        options.databases[0].root = Some(RootAccount {
             dn: ROOT.to_owned(),
             password: Some(b"secret".to_vec()),
         });
         options.clock = Arc::<TestClock>::clone(&clock);
         options.entropy = Arc::new(TestEntropy::default());
         adjust(&mut options);
+        let root = options.databases[0]
+            .root
+            .as_ref()
+            .map_or(ROOT, |root| &root.dn)
+            .to_owned();
         World {
+            root,
             directory: Directory::open(options).expect("a directory"),
             clock,
             _dir: dir,
@@ -200,7 +207,11 @@ impl World {
     }
 
     pub(crate) fn root(&self) -> Session {
-        Session::of(Identity::Root(self.name(ROOT)))
+        Session::of(Identity::User(self.name(&self.root)))
+    }
+
+    pub(crate) fn is_root(&self, session: &Session) -> bool {
+        self.directory.databases()[0].is_root(session)
     }
 
     pub(crate) fn user(&self, dn: &str) -> Session {

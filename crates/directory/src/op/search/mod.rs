@@ -14,6 +14,7 @@ mod page;
 mod scan;
 mod shown;
 mod subject;
+mod tree;
 
 use fulgurite_access::{Decisions, Level};
 use fulgurite_ldap::control::PagedResults;
@@ -22,10 +23,11 @@ use fulgurite_ldap::{
     oid,
 };
 use fulgurite_schema::{AttributeSelector, Dn, Entry, EntrySubject, Filter};
-use fulgurite_store::{EntryId, Store};
+use fulgurite_store::EntryId;
 
 use crate::answer::{self, Answer};
 use crate::controls::RequestControls;
+use crate::database::Database;
 use crate::directory::{Directory, Place};
 use crate::limits::SearchLimits;
 use crate::lookup;
@@ -92,9 +94,13 @@ impl Directory {
     ) -> Answer<State<'_>> {
         let controls = RequestControls::decode(Operation::Search, controls)?;
         let base = answer::dn(&self.schema, request.base)?;
-        let limits = self
-            .limits
-            .of_search(session, request.size_limit, request.time_limit_s);
+        let place = self.place(&base);
+        let (granted, unlimited) = match place {
+            Place::In(database) => (&database.limits, database.is_root(session)),
+            Place::Tree(tree) => (&tree.limits, tree.is_root(session)),
+            Place::RootDse | Place::Subschema | Place::Nowhere => (&self.limits, false),
+        };
+        let limits = granted.of_search(unlimited, request.size_limit, request.time_limit_s);
         let page = match controls.paged {
             Some(control) => page_wanted(&control, request, limits)?,
             None => None,
@@ -102,24 +108,27 @@ impl Directory {
         if page.is_some_and(|page| page.size == 0) {
             return Ok(State::nothing_more());
         }
-        let decisions = self.rules.decide(session.subject());
         let filter = Filter::resolve(&self.schema, &request.filter);
         let selection = Selection::parse(&self.schema, &request.attributes);
         let shown = Shown::new(&self.known, selection, request.types_only);
         let owned = |entry| match request.scope {
-            Scope::Base => self.search_owned(id, &decisions, entry, &filter, &shown),
+            Scope::Base => self.search_owned(id, &self.decisions(session), entry, &filter, &shown),
             _ => Err(LdapResult::new(ResultCode::NoSuchObject)),
         };
-        let store = match self.place(&base) {
+        let database = match place {
             Place::RootDse => return owned(&self.special.root_dse),
             Place::Subschema => return owned(&self.special.subschema),
             Place::Nowhere => return Err(LdapResult::new(ResultCode::NoSuchObject)),
-            Place::In(store) => store,
+            Place::Tree(tree) => {
+                let place = (&base, request.scope);
+                return self.search_tree(session, tree, id, place, &filter, &shown, limits);
+            }
+            Place::In(database) => database,
         };
         let scan = self.scan(
-            store,
+            database,
             id,
-            decisions,
+            database.decisions(session),
             (&base, request.scope, controls.manage_dsa_it),
             filter,
             shown,
@@ -134,7 +143,7 @@ impl Directory {
     #[allow(clippy::too_many_arguments, reason = "the parts of one request")]
     fn scan<'d>(
         &'d self,
-        store: &'d Store,
+        database: &'d Database,
         id: MessageId,
         decisions: Decisions<'d>,
         (base, scope, managed): (&Dn, Scope, bool),
@@ -143,7 +152,7 @@ impl Directory {
         limits: SearchLimits,
     ) -> Answer<Scan<'d>> {
         let failed = |error| answer::store(&error);
-        let view = store.snapshot().map_err(failed)?;
+        let view = database.store.snapshot().map_err(failed)?;
         let referrals = Referrals {
             known: &self.known,
             scope: Some(scope),

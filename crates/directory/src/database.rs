@@ -1,0 +1,195 @@
+//! One database: a store, and what has been decided about it: who is its root, its rules, limits and restrictions.
+//!
+//! ```text
+//!   dc=example,dc=com            the superior database
+//!    |-- ou=people               ... its entries
+//!    `-- ou=eu                   a database of its own; `subordinate` makes searches of the superior one go on here
+//! ```
+//!
+//! Suffixes may nest: a name belongs to the database with the most specific suffix.
+
+use std::sync::Arc;
+
+use fulgurite_access::{Decisions, Rules, Subject};
+use fulgurite_schema::{Dn, Schema};
+use fulgurite_store::Store;
+
+use crate::directory::{OpenError, RootAccount};
+use crate::limits::Limits;
+use crate::restrictions::Restrictions;
+use crate::session::{Identity, Name, Session};
+
+/// What a database is made of.
+#[derive(Debug)]
+pub struct DatabaseOptions {
+    /// The store; its suffixes are those of the database. Opened with the directory's schema.
+    pub store: Arc<Store>,
+    /// Whether it is glued below the database that has the next higher suffix.
+    pub subordinate: Subordinate,
+    /// Left out of the choice of a database for a name, and of the root DSE.
+    pub hidden: bool,
+    /// Who passes every rule and limit of this database.
+    pub root: Option<RootAccount>,
+    /// Access rules of its own, in the language of [`Rules::parse`]; the directory's follow them.
+    pub access: Vec<String>,
+    /// Limits of searches; the directory's where there are none.
+    pub limits: Option<Limits>,
+    /// What may not be done here, besides what may not be done anywhere.
+    pub restrictions: Restrictions,
+    /// Whether entries say who made and changed them, and when.
+    pub last_mod: bool,
+    /// Whether adding an entry takes the right to add each of its values.
+    pub add_content_acl: bool,
+    /// Aliases followed one after the other, at most.
+    pub max_deref_depth: u32,
+    /// Whether the monitor shows it.
+    pub monitoring: bool,
+}
+
+/// Whether a database is glued below another one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Subordinate {
+    /// It stands by itself.
+    #[default]
+    No,
+    /// Searches of the superior database go on in it; the root DSE does not list it.
+    Glued,
+    /// The same, and the root DSE lists it.
+    Advertised,
+}
+
+/// A database in use.
+#[derive(Debug)]
+pub struct Database {
+    pub(crate) store: Arc<Store>,
+    pub(crate) subordinate: Subordinate,
+    pub(crate) hidden: bool,
+    pub(crate) root: Option<Root>,
+    pub(crate) rules: Rules,
+    pub(crate) limits: Limits,
+    pub(crate) restrictions: Restrictions,
+    pub(crate) last_mod: bool,
+    pub(crate) add_content_acl: bool,
+    pub(crate) max_deref_depth: u32,
+    pub(crate) monitoring: bool,
+}
+
+/// A root account with its name resolved.
+#[derive(Clone, Debug)]
+pub(crate) struct Root {
+    pub(crate) name: Name,
+    pub(crate) password: Option<Vec<u8>>,
+}
+
+impl DatabaseOptions {
+    /// A database with everything at its default.
+    #[must_use]
+    pub fn new(store: impl Into<Arc<Store>>) -> DatabaseOptions {
+        DatabaseOptions {
+            store: store.into(),
+            subordinate: Subordinate::No,
+            hidden: false,
+            root: None,
+            access: Vec::new(),
+            limits: None,
+            restrictions: Restrictions::default(),
+            last_mod: true,
+            add_content_acl: false,
+            max_deref_depth: 15,
+            monitoring: true,
+        }
+    }
+}
+
+impl From<Store> for DatabaseOptions {
+    fn from(store: Store) -> DatabaseOptions {
+        DatabaseOptions::new(store)
+    }
+}
+
+impl Database {
+    pub(crate) fn open(
+        options: DatabaseOptions,
+        schema: &Schema,
+        access: &[String],
+        limits: &Limits,
+    ) -> Result<Database, OpenError> {
+        let texts = options.access.iter().chain(access).map(String::as_str);
+        let root = options.root;
+        let root = root.map(|account| Root::resolve(schema, account));
+        Ok(Database {
+            rules: Rules::parse(schema, texts)?,
+            root: root.transpose()?,
+            limits: options.limits.unwrap_or_else(|| limits.clone()),
+            store: options.store,
+            subordinate: options.subordinate,
+            hidden: options.hidden,
+            restrictions: options.restrictions,
+            last_mod: options.last_mod,
+            add_content_acl: options.add_content_acl,
+            max_deref_depth: options.max_deref_depth,
+            monitoring: options.monitoring,
+        })
+    }
+
+    /// The store.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The names at the top of its trees.
+    #[must_use]
+    pub fn suffixes(&self) -> &[Dn] {
+        self.store.suffixes()
+    }
+
+    /// The suffix that the name is or lies below.
+    pub(crate) fn suffix_of(&self, dn: &Dn) -> Option<&Dn> {
+        let suffixes = self.suffixes().iter();
+        suffixes
+            .filter(|suffix| dn.is_within(suffix))
+            .max_by_key(|suffix| suffix.depth())
+    }
+
+    /// Whether the session's identity passes every rule and limit of this database.
+    #[must_use]
+    pub fn is_root(&self, session: &Session) -> bool {
+        Root::is(self.root.as_ref(), session)
+    }
+
+    /// What the session may do here.
+    pub(crate) fn decisions(&self, session: &Session) -> Decisions<'_> {
+        self.rules.decide(subject(session, self.is_root(session)))
+    }
+}
+
+impl Root {
+    pub(crate) fn resolve(schema: &Schema, account: RootAccount) -> Result<Root, OpenError> {
+        let dn = Dn::parse(schema, &account.dn).map_err(|source| OpenError::RootDn {
+            dn: account.dn,
+            source,
+        })?;
+        Ok(Root {
+            name: Name::from(&dn),
+            password: account.password,
+        })
+    }
+
+    /// Whether the session speaks for this root.
+    pub(crate) fn is(root: Option<&Root>, session: &Session) -> bool {
+        match (root, session.identity()) {
+            (Some(root), Identity::User(name)) => root.name == *name,
+            _ => false,
+        }
+    }
+}
+
+/// The subject access is decided for.
+pub(crate) fn subject(session: &Session, is_root: bool) -> Subject<'_> {
+    match session.identity() {
+        _ if is_root => Subject::Root,
+        Identity::Anonymous => Subject::Anonymous,
+        Identity::User(name) => Subject::User(name.normal()),
+    }
+}

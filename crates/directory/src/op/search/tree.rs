@@ -1,0 +1,75 @@
+//! A search among entries that the server makes up: few enough to be looked at one after the other, at once.
+
+use fulgurite_access::Level;
+use fulgurite_ldap::{LdapResult, MessageId, ResultCode, Scope};
+use fulgurite_schema::{AttributeSelector, Dn, EntrySubject, Filter};
+
+use super::scan::End;
+use super::shown::Shown;
+use super::{State, require_search};
+use crate::answer::Answer;
+use crate::directory::Directory;
+use crate::limits::SearchLimits;
+use crate::session::Session;
+use crate::tree::Tree;
+
+impl Directory {
+    #[allow(clippy::too_many_arguments, reason = "the parts of one request")]
+    pub(super) fn search_tree(
+        &self,
+        session: &Session,
+        tree: &Tree,
+        id: MessageId,
+        (base, scope): (&Dn, Scope),
+        filter: &Filter<AttributeSelector>,
+        shown: &Shown,
+        limits: SearchLimits,
+    ) -> Answer<State<'_>> {
+        let schema = &self.schema;
+        let decisions = tree.decisions(session);
+        let entries = tree.entries(schema, base);
+        if !entries.iter().any(|entry| entry.dn == *base) {
+            let above = entries.iter().filter(|entry| base.is_under(&entry.dn));
+            let deepest = above.max_by_key(|entry| entry.dn.depth());
+            let shown =
+                deepest.filter(|entry| decisions.at(entry.dn.normal()).entry() >= Level::Disclose);
+            let missing = LdapResult::new(ResultCode::NoSuchObject);
+            return Err(match shown {
+                Some(entry) => missing.matched(entry.dn.pretty()),
+                None => missing,
+            });
+        }
+        require_search(&decisions, base)?;
+        let mut out = Vec::new();
+        let mut sent = 0;
+        for entry in entries
+            .iter()
+            .filter(|entry| in_scope(&entry.dn, base, scope))
+        {
+            let rights = decisions.at(entry.dn.normal());
+            if rights.entry() < Level::Read
+                || !filter
+                    .test(schema, &EntrySubject { schema, entry })
+                    .is_true()
+            {
+                continue;
+            }
+            if limits.size_max.is_some_and(|max| sent >= max) {
+                let end = End::plain(LdapResult::new(ResultCode::SizeLimitExceeded));
+                return Ok(State::Ready(out, end));
+            }
+            shown.write_owned(&mut out, id, entry, schema, rights);
+            sent += 1;
+        }
+        Ok(State::Ready(out, End::plain(LdapResult::success())))
+    }
+}
+
+fn in_scope(dn: &Dn, base: &Dn, scope: Scope) -> bool {
+    match scope {
+        Scope::Base => dn == base,
+        Scope::One => dn.is_under(base) && dn.depth() == base.depth() + 1,
+        Scope::Subtree => dn.is_within(base),
+        Scope::Children => dn.is_under(base),
+    }
+}
