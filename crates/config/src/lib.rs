@@ -29,6 +29,6 @@ mod settings;
 pub use error::{ConfigError, Origin};
 pub use index::{IndexKinds, IndexSetting};
 pub use layer::{Layer, Secret};
-pub use listen::ListenUrl;
+pub use listen::{LDAPI_PATH, ListenScheme, ListenUrl};
 pub use quantity::{parse_bytes, parse_limit};
 pub use settings::{Durability, Limits, LogLevel, LogSettings, Settings, StorageSettings};

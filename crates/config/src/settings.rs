@@ -171,12 +171,9 @@ impl Settings {
             suffix: layer.suffix,
             root_password: layer.root_password,
             root_password_file: layer.root_password_file,
-            listen: layer.listen.unwrap_or_else(|| {
-                vec![ListenUrl {
-                    host: "127.0.0.1".to_owned(),
-                    port: 389,
-                }]
-            }),
+            listen: layer
+                .listen
+                .unwrap_or_else(|| vec![ListenUrl::ldap("127.0.0.1", 389)]),
             schema: layer.schema.unwrap_or_default(),
             rfc2307bis: layer.rfc2307bis.unwrap_or(false),
             threads: layer.threads.flatten(),

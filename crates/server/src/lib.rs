@@ -31,6 +31,7 @@ mod server;
 mod session;
 mod settings;
 mod stop;
+mod tls;
 
 pub use descriptors::raise_descriptor_limit;
 pub use error::ServerError;
@@ -40,3 +41,4 @@ pub use server::Server;
 pub use session::{Job, OperationLog, Session, SessionLimits, Turn};
 pub use settings::ServerSettings;
 pub use stop::StopHandle;
+pub use tls::{CrlCheck, TlsOptions, TlsVersion, VerifyClient};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::SessionLimits;
+use crate::{SessionLimits, TlsOptions};
 
 /// Settings of a server; limits of one connection are in [`SessionLimits`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,6 +13,12 @@ pub struct ServerSettings {
     pub hashing_threads: usize,
     /// Connections at once; further ones are told so and closed.
     pub connections_max: usize,
+    /// TLS; nothing is offered without a certificate.
+    pub tls: TlsOptions,
+    /// How long a TLS handshake may take.
+    pub handshake_timeout: Duration,
+    /// Strength factor of connections over a UNIX socket (`localSSF`).
+    pub local_ssf: u32,
     /// Bounds of each connection.
     pub session: SessionLimits,
     /// Whether each operation is logged.
@@ -30,6 +36,9 @@ impl Default for ServerSettings {
             workers: cores,
             hashing_threads: cores.div_ceil(2),
             connections_max: 65_536,
+            tls: TlsOptions::default(),
+            handshake_timeout: Duration::from_secs(30),
+            local_ssf: 71,
             session: SessionLimits::default(),
             log_operations: false,
             shutdown_timeout: Duration::from_secs(10),

@@ -72,10 +72,7 @@ where
         ..ServerSettings::default()
     };
     if arguments.driver == Driver::Mio {
-        let url = ListenUrl {
-            host: arguments.listen.ip().to_string(),
-            port: arguments.listen.port(),
-        };
+        let url = ListenUrl::ldap(&arguments.listen.ip().to_string(), arguments.listen.port());
         return Ok(Server::bind(&[url], settings)?.run(&handler)?);
     }
     let listener = std::net::TcpListener::bind(arguments.listen)
