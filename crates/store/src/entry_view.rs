@@ -124,7 +124,7 @@ impl<'v> EntryView<'v> {
         self.names.append_dn(&self.record, cache, out)
     }
 
-    /// All attributes, user and operational, in order of their numbers.
+    /// All attributes, user and operational, in the order in which they were stored.
     pub fn attributes(&self) -> impl Iterator<Item = AttributeView<'v>> + use<'v> {
         let table = self.attributes;
         self.record.attributes().filter_map(move |(id, values)| {

@@ -14,7 +14,7 @@ use fulgurite::{Database, Durability, Environment, KeyOrder, ReadTxn, Snapshot, 
 use fulgurite_schema::{AttributeDescription, Dn, Schema};
 
 /// Layout of this release. It may change until the first release of the project.
-const LAYOUT: &str = "fulgurite-store 1";
+const LAYOUT: &str = "fulgurite-store 2";
 const KEY_LAYOUT: &[u8] = b"layout";
 const KEY_SUFFIXES: &[u8] = b"suffixes";
 const KEY_INDEXES: &[u8] = b"indexes";

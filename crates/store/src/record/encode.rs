@@ -1,6 +1,6 @@
 //! Writing a record.
 
-use super::{HEADER_LEN, PARENT_AT, TABLE_ROW_LEN, VERSION};
+use super::{COUNT_AT, HEADER_LEN, ORDER_AT, PARENT_AT, TABLE_ROW_LEN, VERSION};
 use crate::error::StoreError;
 use crate::ids::{AttributeId, EntryId};
 
@@ -9,7 +9,7 @@ pub(crate) struct RecordSource<'a> {
     pub(crate) parent: EntryId,
     pub(crate) rdn_normal: &'a [u8],
     pub(crate) rdn: &'a [u8],
-    /// Each id at most once, in any order; sorted here.
+    /// Each id at most once, in the order in which readers are to meet them.
     pub(crate) attributes: Vec<(AttributeId, &'a [Vec<u8>])>,
 }
 
@@ -17,9 +17,13 @@ pub(crate) struct RecordSource<'a> {
 ///
 /// # Errors
 /// [`StoreError::EntryTooLarge`] beyond 4 GiB or 65,535 attribute descriptions.
-pub(crate) fn encode(mut source: RecordSource<'_>, out: &mut Vec<u8>) -> Result<(), StoreError> {
-    source.attributes.sort_unstable_by_key(|(id, _)| *id);
+pub(crate) fn encode(source: RecordSource<'_>, out: &mut Vec<u8>) -> Result<(), StoreError> {
     let count = u16::try_from(source.attributes.len()).map_err(|_| StoreError::EntryTooLarge)?;
+    let mut rows: Vec<(u16, AttributeId, &[Vec<u8>])> = (0..count)
+        .zip(&source.attributes)
+        .map(|(place, (id, values))| (place, *id, *values))
+        .collect();
+    rows.sort_unstable_by_key(|(_, id, _)| *id);
     out.clear();
     out.extend_from_slice(&[VERSION, 0]);
     out.extend_from_slice(&count.to_le_bytes());
@@ -30,12 +34,22 @@ pub(crate) fn encode(mut source: RecordSource<'_>, out: &mut Vec<u8>) -> Result<
     out.resize(HEADER_LEN + TABLE_ROW_LEN * usize::from(count), 0);
     out.extend_from_slice(source.rdn_normal);
     out.extend_from_slice(source.rdn);
-    for (row, (id, values)) in source.attributes.iter().enumerate() {
+    for (row, (place, id, values)) in (0_u16..).zip(rows) {
         let offset = length(out.len())?;
         put(
             out,
-            HEADER_LEN + TABLE_ROW_LEN * row,
-            &table_row(*id, length(values.len())?, offset),
+            HEADER_LEN + TABLE_ROW_LEN * usize::from(row),
+            &id.0.to_le_bytes(),
+        );
+        put(
+            out,
+            HEADER_LEN + TABLE_ROW_LEN * usize::from(row) + COUNT_AT,
+            &counted(length(values.len())?, offset),
+        );
+        put(
+            out,
+            HEADER_LEN + TABLE_ROW_LEN * usize::from(place) + ORDER_AT,
+            &row.to_le_bytes(),
         );
         put_values(out, values)?;
     }
@@ -61,11 +75,11 @@ fn put_values(out: &mut Vec<u8>, values: &[Vec<u8>]) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn table_row(id: AttributeId, values: u32, offset: u32) -> [u8; TABLE_ROW_LEN] {
-    let mut row = [0; TABLE_ROW_LEN];
-    put(&mut row, 0, &id.0.to_le_bytes());
-    put(&mut row, 4, &values.to_le_bytes());
-    put(&mut row, 8, &offset.to_le_bytes());
+/// The end of a row: number and place of the values.
+fn counted(values: u32, offset: u32) -> [u8; 8] {
+    let mut row = [0; 8];
+    put(&mut row, 0, &values.to_le_bytes());
+    put(&mut row, 4, &offset.to_le_bytes());
     row
 }
 

@@ -52,6 +52,9 @@ proptest! {
             .map(|(id, values)| (id.0, values.iter().map(<[u8]>::to_vec).collect()))
             .collect();
         prop_assert_eq!(&read, &model);
+        let shown: Vec<u16> = record.attributes().map(|(id, _)| id.0).collect();
+        let stored: Vec<u16> = model.keys().rev().copied().collect();
+        prop_assert_eq!(shown, stored);
         for id in 0..410 {
             let values = record.values(AttributeId(id));
             let there = model.get(&id);

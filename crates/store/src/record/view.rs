@@ -1,6 +1,6 @@
 //! Reading a record without decoding it.
 
-use super::{HEADER_LEN, PARENT_AT, TABLE_ROW_LEN, VERSION};
+use super::{HEADER_LEN, ORDER_AT, PARENT_AT, TABLE_ROW_LEN, VERSION};
 use crate::bytes::{u16_at, u32_at, u64_at};
 use crate::error::Damage;
 use crate::ids::{AttributeId, EntryId};
@@ -82,14 +82,23 @@ impl<'a> Record<'a> {
         (found == id).then_some(values)
     }
 
-    /// All attributes in ascending order of their ids.
+    /// All attributes in the order in which they were stored.
     pub(crate) fn attributes(&self) -> impl Iterator<Item = (AttributeId, Values<'a>)> + use<'a> {
         let record = *self;
-        (0..record.attributes).filter_map(move |row| record.row(row))
+        (0..record.attributes).filter_map(move |place| record.row(record.row_shown(place)?))
     }
 
-    /// Whether every value end of every attribute is sound: the whole check, for verification.
+    /// Whether every value end of every attribute is sound, and each attribute is shown once: the whole check, for
+    /// verification.
     pub(crate) fn is_sound(&self) -> bool {
+        let mut shown = vec![false; self.attributes];
+        for place in 0..self.attributes {
+            let row = self.row_shown(place).and_then(|row| shown.get_mut(row));
+            match row {
+                Some(seen @ false) => *seen = true,
+                _ => return false,
+            }
+        }
         self.attributes().all(|(_, values)| values.is_sound())
     }
 
@@ -110,6 +119,12 @@ impl<'a> Record<'a> {
             self.bytes,
             HEADER_LEN + TABLE_ROW_LEN * row,
         )?))
+    }
+
+    /// The row that is shown at a place.
+    fn row_shown(&self, place: usize) -> Option<usize> {
+        let order = u16_at(self.bytes, HEADER_LEN + TABLE_ROW_LEN * place + ORDER_AT)?;
+        Some(usize::from(order))
     }
 
     fn row(&self, row: usize) -> Option<(AttributeId, Values<'a>)> {
