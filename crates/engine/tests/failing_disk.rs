@@ -221,14 +221,22 @@ fn a_file_that_could_not_be_made_durable_is_made_anew() {
         .unwrap();
     }
     // And if it cannot even be removed again, the next opening makes it durable.
-    let (disk, _installed) = disk();
-    let directory = tempfile::tempdir().unwrap();
-    disk.fail_at(SYNC_AND_RESIZE);
-    assert!(Environment::options().open(directory.path()).is_err());
-    disk.heal();
-    let before = disk.count(Call::Sync);
-    drop(Environment::options().open(directory.path()).unwrap());
-    assert_eq!(disk.count(Call::Sync) - before, 2, "the file, and its name");
+    for no_lock in [false, true] {
+        let (disk, _installed) = disk();
+        let directory = tempfile::tempdir().unwrap();
+        let open = || {
+            let options = Environment::options().no_lock(no_lock);
+            options.open(directory.path())
+        };
+        disk.fail_at(SYNC_AND_RESIZE);
+        assert!(open().is_err());
+        disk.heal();
+        // The system takes the pages of a failed flush for written: a flush alone would not write them.
+        let (syncs, writes) = (disk.count(Call::Sync), disk.count(Call::Write));
+        drop(open().unwrap());
+        assert_eq!(disk.count(Call::Sync) - syncs, 2, "the file, and its name");
+        assert_eq!(disk.count(Call::Write) - writes, 1, "both pages");
+    }
 }
 
 /// Somebody who cannot be seen may store through a map behind the end.

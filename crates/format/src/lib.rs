@@ -27,6 +27,7 @@ mod overflow;
 mod page;
 mod page_copy;
 mod page_mut;
+mod search;
 mod sub_page;
 #[cfg(test)]
 mod tests;

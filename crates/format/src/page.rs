@@ -1,6 +1,5 @@
 //! Tree pages as they are read: a checked header, then nodes checked one by one as they are met.
 
-use std::cmp::Ordering;
 use std::marker::PhantomData;
 
 use crate::bytes::u16_at;
@@ -181,34 +180,6 @@ impl<'a, F: Format> Page<'a, F> {
         Self::with_bounds(bytes, kind)
     }
 
-    /// As [`Page::parse`], without a reason for a refusal: lighter where pages are met one after the other.
-    #[must_use]
-    #[inline(always)]
-    pub fn parse_if_sound(bytes: &'a [u8], pgno: Pgno, kind: PageKind) -> Option<Page<'a, F>> {
-        if kind.item_len() != 0 {
-            return Self::parse(bytes, pgno, kind).ok();
-        }
-        let header = bytes.get(..F::HEADER_LEN)?;
-        let flags = u16_at(header, F::FLAGS_AT)?;
-        if header_pgno(header)? != pgno.0 || flags & PageFlags::KIND != kind.flag() {
-            return None;
-        }
-        let end = F::to_page_offset(u16_at(header, F::LOWER_AT)?);
-        let upper = F::to_page_offset(u16_at(header, F::UPPER_AT)?);
-        if end > upper || upper > bytes.len() {
-            return None;
-        }
-        let (offsets, rest) = bytes.get(F::HEADER_LEN..end)?.as_chunks();
-        rest.is_empty().then_some(Page {
-            bytes,
-            offsets,
-            items: 0,
-            upper,
-            kind,
-            format: PhantomData,
-        })
-    }
-
     #[inline(always)]
     fn with_bounds(bytes: &'a [u8], kind: PageKind) -> Result<Page<'a, F>, Malformed> {
         let lower = u16_at(bytes, F::LOWER_AT).ok_or(Malformed::Truncated)?;
@@ -350,125 +321,6 @@ impl<'a, F: Format> Page<'a, F> {
     pub fn entry_key(entry: &[u8]) -> Option<&[u8]> {
         let (header, rest) = entry.split_first_chunk()?;
         rest.get(..key_len(header))
-    }
-
-    /// The first entry from `from` on whose key is not smaller than the one sought, and whether it is equal; one behind
-    /// the last entry if all are smaller. `compare` orders an entry's key against the one sought.
-    /// # Errors
-    /// [`Malformed::Node`].
-    #[inline(always)]
-    pub fn search(
-        &self,
-        from: usize,
-        compare: impl Fn(&[u8]) -> Ordering,
-    ) -> Result<(usize, bool), Malformed> {
-        let (mut low, mut high) = (from, self.len());
-        while low < high {
-            let middle = (low + high) / 2;
-            let Some(key) = self.key_if_sound(middle) else {
-                return Err(Malformed::Node(middle));
-            };
-            match compare(key) {
-                Ordering::Less => low = middle + 1,
-                Ordering::Equal => return Ok((middle, true)),
-                Ordering::Greater => high = middle,
-            }
-        }
-        Ok((low, false))
-    }
-
-    /// As [`Page::search`], for orders that a number made of a key's length and first eight octets mostly decides.
-    ///
-    /// Where `word` gives another number than `sought`, their order is that of the keys. The octets behind a key shorter than
-    /// eight are whatever stands there. Where it gives the same, or nothing, `compare` decides.
-    ///
-    /// An entry that is only passed by is checked to lie in the page and for nothing else: one search looks at two dozen, and
-    /// the one that is found is looked at again.
-    /// # Errors
-    /// [`Malformed::Node`].
-    #[inline(always)]
-    pub fn search_by_word(
-        &self,
-        from: usize,
-        sought: u64,
-        word: impl Fn(usize, [u8; 8]) -> Option<u64>,
-        compare: impl Fn(&[u8]) -> Ordering,
-    ) -> Result<(usize, bool), Malformed> {
-        if let PageKind::Packed(_) = self.kind {
-            return self.search(from, compare);
-        }
-        let (mut low, mut high) = (from, self.offsets.len());
-        loop {
-            (low, high) = narrow::<F>(self.bytes, self.offsets, low, high, sought, &word);
-            if low >= high {
-                return Ok((low, false));
-            }
-            let middle = (low + high) / 2;
-            match compare(self.key(middle)?) {
-                Ordering::Less => low = middle + 1,
-                Ordering::Equal => return Ok((middle, true)),
-                Ordering::Greater => high = middle,
-            }
-        }
-    }
-
-    /// As [`Page::search_by_word`] on a branch or leaf, without a reason for a failure.
-    #[must_use]
-    #[inline(always)]
-    pub fn place_by_word(
-        &self,
-        from: usize,
-        sought: u64,
-        word: impl Fn(usize, [u8; 8]) -> Option<u64>,
-        compare: impl Fn(&[u8]) -> Ordering,
-    ) -> Option<(usize, bool)> {
-        let (mut low, mut high) = (from, self.offsets.len());
-        loop {
-            (low, high) = narrow::<F>(self.bytes, self.offsets, low, high, sought, &word);
-            if low >= high {
-                return Some((low, false));
-            }
-            let middle = (low + high) / 2;
-            let (header, rest) = self.node_if_sound(middle)?;
-            match compare(rest.get(..key_len(header))?) {
-                Ordering::Less => low = middle + 1,
-                Ordering::Equal => return Some((middle, true)),
-                Ordering::Greater => high = middle,
-            }
-        }
-    }
-
-    /// As [`Page::child`], without a reason for a failure.
-    #[must_use]
-    #[inline(always)]
-    pub fn child_if_sound(&self, index: usize) -> Option<Pgno> {
-        let (header, _) = self.node_if_sound(index)?;
-        Some(Pgno(F::branch_child(*header)))
-    }
-
-    /// As [`Page::leaf`] on a page with nodes, without a reason for a failure.
-    #[must_use]
-    #[inline(always)]
-    pub fn leaf_if_sound(&self, index: usize) -> Option<LeafNode<'a>> {
-        let (header, rest) = self.node_if_sound(index)?;
-        let word = u64::from_le_bytes(*header);
-        let (value_len, flags) = (word as u32 as usize, NodeFlags((word >> 32) as u16));
-        let key_len = key_len(header);
-        if key_len.wrapping_sub(1) >= crate::KEY_LEN_MAX {
-            return None;
-        }
-        let data_len = match flags.0 {
-            NodeFlags::OVERFLOW => F::OVERFLOW_REF_LEN,
-            _ if flags.is_inline() => value_len,
-            _ => return None,
-        };
-        let data = rest.get(F::data_at(key_len) - F::NODE_HEADER_LEN..)?;
-        Some(LeafNode {
-            key: rest.get(..key_len)?,
-            data: data.get(..data_len)?,
-            value_len,
-            flags,
-        })
     }
 
     /// Options are lighter than results in the innermost loop.
@@ -626,6 +478,12 @@ impl<'a, F: Format> Page<'a, F> {
         }
     }
 
+    /// The page, and where in it each entry of a branch or leaf begins.
+    #[inline(always)]
+    pub(crate) const fn entries(&self) -> (&'a [u8], &'a [[u8; 2]]) {
+        (self.bytes, self.offsets)
+    }
+
     /// Where the lowest node begins.
     pub(crate) const fn upper(&self) -> usize {
         self.upper
@@ -673,45 +531,6 @@ impl<'a, F: Format> Page<'a, F> {
     }
 }
 
-/// Searches between two entries for as long as words decide: then the one in the middle of what is left is to be compared,
-/// if anything is left.
-// A function of its own: among other code its loop would not get the registers.
-#[inline(never)]
-fn narrow<F: Format>(
-    bytes: &[u8],
-    offsets: &[[u8; 2]],
-    mut low: usize,
-    mut high: usize,
-    sought: u64,
-    word: impl Fn(usize, [u8; 8]) -> Option<u64>,
-) -> (usize, usize) {
-    while low < high {
-        let middle = (low + high) / 2;
-        let Some((len, head)) = beginning::<F>(bytes, offsets, middle) else {
-            break;
-        };
-        match word(len, head) {
-            Some(found) if found < sought => low = middle + 1,
-            Some(found) if found > sought => high = middle,
-            _ => break,
-        }
-    }
-    (low, high)
-}
-
-/// The length of an entry's key and the eight octets from where it begins; `None` at the very end of the page.
-#[inline(always)]
-fn beginning<F: Format>(
-    bytes: &[u8],
-    offsets: &[[u8; 2]],
-    index: usize,
-) -> Option<(usize, [u8; 8])> {
-    let at = F::to_page_offset(u16::from_le_bytes(*offsets.get(index)?));
-    let node: &[u8; 16] = bytes.get(at..at + 16)?.first_chunk()?;
-    let (header, head) = node.split_first_chunk()?;
-    Some((key_len(header), *head.first_chunk()?))
-}
-
 /// Octets of a leaf node by its header, which is checked.
 #[inline]
 fn leaf_node_len<F: Format>(header: &[u8; 8], index: usize) -> Result<usize, Malformed> {
@@ -729,6 +548,6 @@ fn leaf_node_len<F: Format>(header: &[u8; 8], index: usize) -> Result<usize, Mal
 }
 
 #[inline]
-fn key_len(header: &[u8; 8]) -> usize {
+pub(crate) fn key_len(header: &[u8; 8]) -> usize {
     (u64::from_le_bytes(*header) >> 48) as usize
 }

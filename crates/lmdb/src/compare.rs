@@ -30,6 +30,8 @@ pub unsafe extern "C" fn mdb_set_compare(
 ) -> c_int {
     code_of(txn, || {
         // SAFETY: the caller's promise.
+        unsafe { behind(txn) }?.check_free()?;
+        // SAFETY: as above; the transaction is this thread's.
         let txn = unsafe { behind_mut(txn) }?;
         let database = txn.user_database(dbi)?;
         txn.open.has_orders.store(true, Relaxed);
@@ -51,6 +53,8 @@ pub unsafe extern "C" fn mdb_set_dupsort(
 ) -> c_int {
     code_of(txn, || {
         // SAFETY: the caller's promise.
+        unsafe { behind(txn) }?.check_free()?;
+        // SAFETY: as above; the transaction is this thread's.
         let txn = unsafe { behind_mut(txn) }?;
         let database = txn.user_database(dbi)?;
         txn.open.has_orders.store(true, Relaxed);

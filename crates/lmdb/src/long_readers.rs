@@ -151,7 +151,7 @@ pub unsafe extern "C" fn fulgurite_reader_list(
 pub unsafe extern "C" fn fulgurite_txn_ended(txn: *mut MDB_txn) -> c_int {
     value_of(txn, 0, || {
         // SAFETY: the caller's promise.
-        let txn = unsafe { behind_mut(txn) }?;
+        let txn = unsafe { behind(txn) }?;
         Ok(match &txn.kind {
             Kind::Read(read) => {
                 c_int::from(matches!(read.check_readable(), Err(Error::ReaderEnded)))

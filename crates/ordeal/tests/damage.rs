@@ -66,8 +66,9 @@ fn sound_files_are_walked_without_complaint_and_mutated_ones_kill_the_real_libra
     let mut control = plan(1, 150, vec![ours(), real()]);
     control.is_control = true;
     let outcome = run_plan(&control, &bases, &|_| {}).unwrap();
-    for (tally, said) in outcome.tallies.iter().zip(&outcome.said) {
-        assert!(tally.crashed() + tally.hangs < 3, "{said}: {tally}");
+    // The original dies of one or another sound file; ours of none.
+    for ((tally, said), forgiven) in outcome.tallies.iter().zip(&outcome.said).zip([0, 2]) {
+        assert!(tally.crashed() + tally.hangs <= forgiven, "{said}: {tally}");
         assert!(tally.clean * 10 > tally.tried * 7, "{said}: {tally}");
     }
     // The counter-proof: who does not check what it reads does not survive this, so the mutations do bite.

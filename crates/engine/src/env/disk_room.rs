@@ -43,7 +43,7 @@ impl DiskRoom {
     }
 
     /// Takes room for the first `needed` octets of the file, as far as they lie behind `from`, and for the reserve unless that
-    /// is to be spent.
+    /// is to be spent. `is_mapped` says that pages are stored through the map.
     /// # Errors
     /// The system's when the disk is full, or its quota.
     pub(super) fn take(
@@ -52,6 +52,7 @@ impl DiskRoom {
         from: u64,
         needed: u64,
         reserve: Option<u64>,
+        is_mapped: bool,
     ) -> Result<(), Error> {
         let wanted = needed.saturating_add(reserve.unwrap_or(0));
         let taken = self.taken.load(Ordering::Relaxed);
@@ -72,8 +73,9 @@ impl DiskRoom {
                     return Ok(());
                 }
                 Err(_) if end > wanted => {}
-                // Writing it may succeed all the same: in the reserve that another process took.
-                Err(_) if reserve.is_none() => {}
+                // Writing it may succeed all the same: in the reserve that another process took. A store through the map
+                // could not even fail.
+                Err(_) if reserve.is_none() && !is_mapped => {}
                 Err(error) => return Err(full(error)),
             }
         }

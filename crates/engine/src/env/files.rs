@@ -70,7 +70,7 @@ pub(super) struct Metas {
     pub(super) older: Meta,
 }
 
-/// Reads both meta pages of a data file; `None` if it is empty and may be written.
+/// Reads both meta pages of a data file; `None` if it is empty, or was never finished, and may be written.
 pub(super) fn read_metas(
     file: &DataFile,
     path: &Path,
@@ -78,7 +78,7 @@ pub(super) fn read_metas(
 ) -> Result<Option<Metas>, OpenError> {
     let mut first = [0; Meta::LEN];
     let read = file.read_at(0, &mut first).map_err(OpenError::file(path))?;
-    if read == 0 && !options.read_only {
+    if !options.read_only && is_unmade(file, &first, read).map_err(OpenError::file(path))? {
         return Ok(None);
     }
     let meta0 = parse(&first, read, path)?;
@@ -108,6 +108,26 @@ pub(super) fn read_metas(
         older.check().map_err(|what| damaged(1 - page, what))?;
     }
     Ok(Some(Metas { newest, older }))
+}
+
+/// Whether nothing was ever written to the file, or only its length and not its octets survived the end of the power
+/// while it was made.
+fn is_unmade(file: &DataFile, first: &[u8; Meta::LEN], read: usize) -> io::Result<bool> {
+    if read == 0 {
+        return Ok(true);
+    }
+    let len = new_len() as u64;
+    if first.iter().any(|octet| *octet != 0) || file.pages().len()? > len {
+        return Ok(false);
+    }
+    let mut all = vec![0; new_len()];
+    file.read_at(0, &mut all)?;
+    Ok(all.iter().all(|octet| *octet == 0))
+}
+
+/// Octets of a new file.
+fn new_len() -> usize {
+    META_PAGES as usize * page_size().min(PAGE_SIZE_MAX)
 }
 
 fn parse(octets: &[u8], read: usize, path: &Path) -> Result<Meta, OpenError> {
@@ -158,7 +178,10 @@ pub(super) fn create(file: &DataFile, path: &Path, meta: &Meta) -> io::Result<()
     let made = create_durably(file, path, meta);
     if made.is_err() {
         // Half a file, or one that may vanish: the next opening makes it anew.
-        let _ = file.resize(0);
+        // Where even that fails, zeros say the same: what is in memory may be all that there is of the pages.
+        if file.resize(0).is_err() {
+            let _ = file.write_at(0, &vec![0; new_len()]);
+        }
     }
     made
 }

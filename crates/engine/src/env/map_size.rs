@@ -138,7 +138,9 @@ impl Shared {
         // Behind the pages in use, and not from the file's end: what a damaged file says of its last page may be anything.
         let from = needed - (last - before.0) * self.mapping.page_size() as u64;
         let file = self.mapping().file();
-        self.disk_room.take(file, from, needed, reserve)?;
+        let is_mapped = self.mapping().map().is_writable();
+        self.disk_room
+            .take(file, from, needed, reserve, is_mapped)?;
         self.size.octets.fetch_max(size, Ordering::Relaxed);
         Ok(())
     }

@@ -97,9 +97,9 @@ pub(crate) trait Pages<'p>: Copy {
     #[inline(always)]
     fn tree_page(self, pgno: Pgno, kind: PageKind) -> Result<Page<'p, Self::Format>, Error> {
         let octets = self.page(pgno)?;
-        match Page::parse_if_sound(octets, pgno, kind) {
-            Some(page) => Ok(page),
-            None => what_is_wrong(octets, pgno, kind),
+        match Page::parse(octets, pgno, kind) {
+            Ok(page) => Ok(page),
+            Err(_) => what_is_wrong(octets, pgno, kind),
         }
     }
 

@@ -38,21 +38,21 @@ fn find_if_sound<'p, P: Pages<'p>>(
     let mut pgno = tree.record.root;
     for _ in 1..tree.record.depth {
         let octets = pages.page(pgno).ok()?;
-        let page = Page::<P::Format>::parse_if_sound(octets, pgno, PageKind::Branch)?;
+        let page = Page::<P::Format>::parse(octets, pgno, PageKind::Branch).ok()?;
         let (index, exact) = page.place_by_word(1, head, lexical_word, compare)?;
-        let child = page.child_if_sound(index - usize::from(!exact))?;
+        let child = page.child(index - usize::from(!exact)).ok()?;
         if child < Pgno::FIRST_DATA || child > pages.last() {
             return None;
         }
         pgno = child;
     }
     let octets = pages.page(pgno).ok()?;
-    let page = Page::<P::Format>::parse_if_sound(octets, pgno, PageKind::Leaf)?;
+    let page = Page::<P::Format>::parse(octets, pgno, PageKind::Leaf).ok()?;
     let (index, exact) = page.place_by_word(0, head, lexical_word, compare)?;
     if !exact {
         return (!page.is_empty()).then_some(None);
     }
-    Some(Some((pgno, page.leaf_if_sound(index)?)))
+    Some(Some((pgno, page.leaf(index).ok()?)))
 }
 
 /// As [`find`], in a tree that has a root.

@@ -47,8 +47,6 @@ fn a_write_transaction_is_its_threads() {
             "dbi_flags",
             "cmp",
             "dcmp",
-            "set_compare",
-            "set_dupsort",
             "set_relfunc",
             "set_relctx",
         ];

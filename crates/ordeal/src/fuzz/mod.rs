@@ -16,6 +16,7 @@ mod files;
 mod operations;
 mod pages;
 mod seeds;
+mod tools;
 
 use std::path::Path;
 
@@ -25,6 +26,7 @@ pub use dump_text::dump_text;
 pub use files::{check_image, open_and_scan, open_write};
 pub use operations::operations;
 pub use pages::{free_record, meta, page_views};
+pub use tools::{backup_file, salvage};
 
 /// A fuzz target.
 #[derive(Debug, Clone, Copy)]
@@ -55,6 +57,8 @@ targets! {
     check_image: seeds::files,
     open_and_scan: seeds::files,
     open_write: seeds::files,
+    salvage: seeds::files,
+    backup_file: seeds::backups,
     operations: seeds::operations,
     dump_text: seeds::dumps,
     ldif: seeds::ldif,

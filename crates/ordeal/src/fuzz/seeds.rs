@@ -22,6 +22,11 @@ pub(super) fn files() -> Vec<Vec<u8>> {
     images
 }
 
+/// Backups of those files.
+pub(super) fn backups() -> Vec<Vec<u8>> {
+    super::tools::backups_of(&files())
+}
+
 fn image(make: &fn(&Environment)) -> Vec<u8> {
     let mut image = Vec::new();
     in_scratch(|path: &Path| {

@@ -1,0 +1,6 @@
+//! A backup of any bytes.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| fulgurite_ordeal::fuzz::backup_file(bytes));
