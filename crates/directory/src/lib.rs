@@ -48,7 +48,7 @@ pub use directory::{Directory, DirectoryOptions, OpenError, RootAccount};
 pub use import::Importer;
 pub use limits::Limits;
 pub use op::bind::{BindOutcome, BindStep, PasswordCheck};
-pub use op::extended::ExtendedReply;
+pub use op::extended::{ExtendedReply, ExtendedStep};
 pub use op::search::{Progress, Quantum, SearchTask};
 pub use restrictions::{Allow, Disallow, Operations, Require, Restrictions, Security, UnknownWord};
 pub use selection::Selection;

@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use fulgurite_directory::{
-    BindOutcome, BindStep as DirectoryStep, Connection, Directory, PasswordCheck,
-    Progress as DirectoryProgress, Quantum, SearchTask, Session as Identity, WriteRequest,
+    BindOutcome, BindStep as DirectoryStep, Connection, Directory,
+    ExtendedStep as DirectoryExtended, PasswordCheck, Progress as DirectoryProgress, Quantum,
+    SearchTask, Session as Identity, WriteRequest,
 };
 use fulgurite_ldap::{
-    BindRequest, CompareRequest, Controls, ExtendedRequest, MessageId, Operation, SearchRequest,
-    encode,
+    BindRequest, CompareRequest, Controls, ExtendedRequest, Message, MessageId, Operation,
+    SearchRequest, encode,
 };
 
-use crate::handler::{BindStep, Handler, Progress, RunningSearch};
+use crate::handler::{BindStep, ExtendedStep, Handler, Progress, RunningSearch};
 
 /// A password to verify for the bind with this id.
 pub struct Check(MessageId, PasswordCheck);
@@ -62,13 +63,28 @@ impl Handler for Directory {
 
     fn extended(
         &self,
-        identity: &Identity,
+        identity: &mut Identity,
         id: MessageId,
         request: &ExtendedRequest<'_>,
         controls: &Controls<'_>,
         out: &mut Vec<u8>,
-    ) {
-        self.extended(identity, request, controls).encode(id, out);
+    ) -> ExtendedStep<Check, WriteRequest> {
+        match self.extended(identity, request, controls) {
+            DirectoryExtended::Done(reply) => {
+                reply.encode(id, out);
+                ExtendedStep::Done
+            }
+            DirectoryExtended::Cancel(target) => ExtendedStep::Cancel(target),
+        }
+    }
+
+    fn resume_extended(
+        &self,
+        _: &mut Identity,
+        _: Verdict,
+        _: &mut Vec<u8>,
+    ) -> ExtendedStep<Check, WriteRequest> {
+        ExtendedStep::Done
     }
 
     fn begin_bind(
@@ -102,8 +118,14 @@ impl Handler for Directory {
         outcome.finish(identity, id, out);
     }
 
-    fn update(&self, identity: &Identity, pdu: &[u8]) -> WriteRequest {
-        WriteRequest::new(identity, pdu)
+    fn update(
+        &self,
+        identity: &mut Identity,
+        _: &Message<'_>,
+        pdu: &[u8],
+        _: &mut Vec<u8>,
+    ) -> Option<WriteRequest> {
+        Some(WriteRequest::new(identity, pdu))
     }
 
     fn apply(&self, updates: Vec<WriteRequest>) -> Vec<Vec<u8>> {

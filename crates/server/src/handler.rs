@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use fulgurite_directory::Connection;
 use fulgurite_ldap::{
-    BindRequest, CompareRequest, Controls, ExtendedRequest, MessageId, SearchRequest,
+    BindRequest, CompareRequest, Controls, ExtendedRequest, Message, MessageId, SearchRequest,
 };
 
 /// Answers requests. One value serves all connections of a server from all threads.
@@ -21,7 +21,7 @@ pub trait Handler: Sync {
         Self: 'h;
     /// An update, on its way to the one writer.
     type Update: Send;
-    /// A password that takes long to verify, on its way to the hashing pool.
+    /// Passwords that take long to verify or to hash, on their way to the hashing pool.
     type PasswordCheck: Send;
     /// What the hashing pool found out.
     type PasswordVerdict: Send;
@@ -56,15 +56,23 @@ pub trait Handler: Sync {
         out: &mut Vec<u8>,
     );
 
-    /// Answers an extended operation; the response goes to `out`.
+    /// Begins an extended operation; the response, if there is one already, goes to `out`.
     fn extended(
         &self,
-        identity: &Self::Identity,
+        identity: &mut Self::Identity,
         id: MessageId,
         request: &ExtendedRequest<'_>,
         controls: &Controls<'_>,
         out: &mut Vec<u8>,
-    );
+    ) -> ExtendedStep<Self::PasswordCheck, Self::Update>;
+
+    /// Goes on with an extended operation whose passwords have been looked at elsewhere.
+    fn resume_extended(
+        &self,
+        identity: &mut Self::Identity,
+        verdict: Self::PasswordVerdict,
+        out: &mut Vec<u8>,
+    ) -> ExtendedStep<Self::PasswordCheck, Self::Update>;
 
     /// Begins a bind. `identity` becomes anonymous at once and the new identity at success
     /// (RFC 4513 section 4); the response, if there is one already, goes to `out`.
@@ -77,7 +85,7 @@ pub trait Handler: Sync {
         out: &mut Vec<u8>,
     ) -> BindStep<Self::PasswordCheck>;
 
-    /// Verifies a password; runs on a thread of the hashing pool.
+    /// Verifies or hashes; runs on a thread of the hashing pool.
     fn check_password(&self, check: Self::PasswordCheck) -> Self::PasswordVerdict;
 
     /// Ends a bind whose password has been verified elsewhere.
@@ -88,8 +96,15 @@ pub trait Handler: Sync {
         out: &mut Vec<u8>,
     );
 
-    /// Makes something that outlives the read buffer of the PDU of an add, delete, modify or modify DN.
-    fn update(&self, identity: &Self::Identity, pdu: &[u8]) -> Self::Update;
+    /// Makes something that outlives the read buffer of an add, delete, modify or modify DN, decoded from `pdu`.
+    /// `None` if the response is in `out` already: the update waits for the end of its transaction.
+    fn update(
+        &self,
+        identity: &mut Self::Identity,
+        message: &Message<'_>,
+        pdu: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Option<Self::Update>;
 
     /// Applies updates in order and makes them durable; one encoded response each, in order. Runs on
     /// the one writer thread.
@@ -114,6 +129,19 @@ pub enum Progress {
     More,
     /// The result has been written.
     Done,
+}
+
+/// How an extended operation goes on.
+#[derive(Debug)]
+pub enum ExtendedStep<C, U> {
+    /// The response has been written.
+    Done,
+    /// Passwords have to be verified or hashed elsewhere first; then [`Handler::resume_extended`].
+    CheckPassword(C),
+    /// It changes something: the writer answers.
+    Update(U),
+    /// The outstanding operation with this id is to be stopped, and both of them answered (RFC 3909).
+    Cancel(MessageId),
 }
 
 /// What became of a bind.

@@ -31,14 +31,16 @@ mod server;
 mod session;
 mod settings;
 mod stop;
+mod ticket;
 mod tls;
 
 pub use descriptors::raise_descriptor_limit;
 pub use error::ServerError;
-pub use handler::{BindStep, Handler, Progress, RunningSearch};
+pub use handler::{BindStep, ExtendedStep, Handler, Progress, RunningSearch};
 pub use open::{OpenError, open_directory, schema, store_options};
 pub use server::Server;
-pub use session::{Job, OperationLog, Session, SessionLimits, Turn};
+pub use session::{CheckId, Job, OperationLog, Session, SessionLimits, Turn};
 pub use settings::ServerSettings;
 pub use stop::StopHandle;
+pub use ticket::Ticket;
 pub use tls::{CrlCheck, TlsOptions, TlsVersion, VerifyClient};

@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use common::stub::{Stub, added};
-use common::{abandon, add, bind, compare, search, take_responses, unbind, who_am_i};
+use common::{
+    abandon, add, bind, cancel, compare, extended, search, take_responses, unbind, who_am_i,
+};
 use fulgurite_ldap::ResultCode;
 use fulgurite_server::{Handler as _, Job, OperationLog, Session, SessionLimits, Turn};
 
@@ -65,10 +67,14 @@ impl<'h> Connection<'h> {
     fn finish_jobs(&mut self) {
         for job in std::mem::take(&mut self.jobs) {
             match job {
-                Job::Update(id, _) => self.session.updated(id, &added(id)),
-                Job::CheckPassword(check) => {
+                Job::Update(id, ticket, _) => {
+                    if ticket.begin() {
+                        self.session.updated(id, &added(id));
+                    }
+                }
+                Job::CheckPassword(number, check) => {
                     let verdict = self.stub.check_password(check);
-                    self.session.password_checked(Some(verdict));
+                    self.session.password_checked(number, Some(verdict));
                 }
             }
         }
@@ -143,30 +149,120 @@ fn an_abandoned_search_stops_within_a_turn() {
 }
 
 #[test]
-fn reads_see_the_updates_before_them() {
+fn reads_do_not_wait_for_updates() {
     let (stub, limits) = (Stub::default(), SessionLimits::default());
     let mut connection = Connection::new(&stub, &limits);
     let responses = connection.talk(&[search(1, "0"), add(2), add(3), search(4, "0"), compare(5)]);
-    assert_eq!(responses, ["1 search 0"]);
+    assert_eq!(responses, ["1 search 0", "4 search 0", "5 compare 0"]);
     assert_eq!(
         connection.jobs.len(),
         2,
         "updates do not wait for each other"
     );
     connection.finish_jobs();
-    assert_eq!(
-        connection.settle(),
-        ["2 add 0", "3 add 0", "4 search 0", "5 compare 0"]
-    );
+    assert_eq!(connection.settle(), ["2 add 0", "3 add 0"]);
 }
 
 #[test]
 fn an_abandon_reaches_requests_that_wait() {
+    let stub = Stub::default();
+    let limits = SessionLimits {
+        searches_running_max: 1,
+        ..SessionLimits::default()
+    };
+    let mut connection = Connection::new(&stub, &limits);
+    connection.send(&[search(1, "3"), search(2, "1"), search(3, "1")]);
+    connection.turn();
+    let rest = connection.talk(&[abandon(4, 2)]);
+    assert_eq!(rest.last().map(String::as_str), Some("3 search 0"));
+    assert!(!rest.iter().any(|response| response.starts_with("2 ")));
+}
+
+#[test]
+fn an_update_is_taken_back_as_long_as_the_writer_has_not_begun() {
     let (stub, limits) = (Stub::default(), SessionLimits::default());
     let mut connection = Connection::new(&stub, &limits);
-    connection.talk(&[add(1), search(2, "1"), search(3, "1"), abandon(4, 2)]);
+    connection.talk(&[add(1), add(2), add(3), add(4)]);
+    let begun = match &connection.jobs[2] {
+        Job::Update(_, ticket, _) => ticket.begin(),
+        Job::CheckPassword(..) => false,
+    };
+    assert!(begun, "the writer begins with the third");
+    let stopped = [abandon(5, 1), cancel(6, 2), cancel(7, 3), cancel(8, 9)];
+    assert_eq!(
+        connection.talk(&stopped),
+        [
+            "2 add 118",
+            "6 extended 0",
+            "7 extended 120",
+            "8 extended 119"
+        ]
+    );
+    connection.jobs.remove(2);
     connection.finish_jobs();
-    assert_eq!(connection.settle(), ["1 add 0", "3 entry", "3 search 0"]);
+    assert_eq!(connection.settle(), ["4 add 0"]);
+    connection.session.updated(3, &added(3));
+    assert_eq!(connection.settle(), ["3 add 0"]);
+    assert!(connection.session.is_idle());
+}
+
+#[test]
+fn a_cancelled_search_stops_within_a_turn_and_is_answered() {
+    let stub = Stub::default();
+    let limits = SessionLimits {
+        searches_running_max: 1,
+        ..SessionLimits::default()
+    };
+    let mut connection = Connection::new(&stub, &limits);
+    connection.send(&[search(1, "1000000"), search(2, "1")]);
+    connection.turn();
+    assert_eq!(stub.searches.load(Ordering::Relaxed), 1);
+    connection.send(&[cancel(3, 2), cancel(4, 1)]);
+    let (_, responses) = connection.turn();
+    assert_eq!(
+        responses,
+        [
+            "2 search 118",
+            "3 extended 0",
+            "1 search 118",
+            "4 extended 0"
+        ]
+    );
+    assert_eq!(stub.searches.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn a_bind_is_not_to_be_cancelled() {
+    let (stub, limits) = (Stub::default(), SessionLimits::default());
+    let mut connection = Connection::new(&stub, &limits);
+    connection.talk(&[add(1), bind(2, "ada", "right")]);
+    // What is behind a bind is not read before it is answered.
+    assert_eq!(connection.talk(&[cancel(3, 2)]), [""; 0]);
+    connection.finish_jobs();
+    let expected = ["1 add 0", "2 bind 0", "3 extended 119"];
+    assert_eq!(connection.settle(), expected);
+}
+
+#[test]
+fn an_extended_operation_may_hash_and_then_change_something() {
+    let (stub, limits) = (Stub::default(), SessionLimits::default());
+    let mut connection = Connection::new(&stub, &limits);
+    let change = |id| extended(id, fulgurite_ldap::oid::PASSWORD_MODIFY, None);
+    let answered = connection.talk(&[change(1), change(2), change(3), who_am_i(4)]);
+    assert_eq!(answered, ["4 whoami "]);
+    assert!(matches!(
+        connection.jobs[..],
+        [Job::CheckPassword(..), Job::CheckPassword(..), _]
+    ));
+    assert_eq!(connection.talk(&[abandon(5, 2)]), [""; 0]);
+    connection.finish_jobs();
+    assert_eq!(connection.settle(), [""; 0]);
+    assert!(matches!(
+        connection.jobs[..],
+        [Job::Update(1, ..), Job::Update(3, ..)]
+    ));
+    connection.finish_jobs();
+    assert_eq!(connection.settle(), ["1 add 0", "3 add 0"]);
 }
 
 #[test]
@@ -179,11 +275,12 @@ fn a_bind_waits_for_everything_and_everything_waits_for_it() {
         bind(3, "slow ada", "right"),
         who_am_i(4),
     ];
-    let responses = connection.talk(&requests);
-    assert_eq!(responses, ["1 entry", "1 entry", "1 entry", "1 search 0"]);
+    // The first quantum of a search runs at once; the rest is nobody's any more.
+    assert_eq!(connection.talk(&requests), ["1 entry"]);
+    assert_eq!(stub.searches.load(Ordering::Relaxed), 0);
     connection.finish_jobs();
     assert_eq!(connection.settle(), ["2 add 0"]);
-    assert!(matches!(connection.jobs[..], [Job::CheckPassword(_)]));
+    assert!(matches!(connection.jobs[..], [Job::CheckPassword(..)]));
     assert_eq!(
         connection.settle(),
         [""; 0],
@@ -212,7 +309,10 @@ fn a_full_hashing_pool_is_answered_busy() {
     let (stub, limits) = (Stub::default(), SessionLimits::default());
     let mut connection = Connection::new(&stub, &limits);
     connection.talk(&[bind(1, "slow", "right"), who_am_i(2)]);
-    connection.session.password_checked(None);
+    let Some(Job::CheckPassword(number, _)) = connection.jobs.pop() else {
+        panic!("the password goes to the hashing pool");
+    };
+    connection.session.password_checked(number, None);
     assert_eq!(connection.settle(), ["1 bind 51", "2 whoami "]);
 }
 
@@ -390,12 +490,9 @@ fn draining_finishes_what_was_received() {
     connection.send(&[search(1, "300"), add(2), compare(3)]);
     connection.session.drain();
     assert!(!connection.session.wants_input());
-    assert_eq!(connection.settle().len(), 301);
+    assert_eq!(connection.settle().len(), 302);
     connection.finish_jobs();
-    assert_eq!(
-        connection.settle(),
-        ["2 add 0", "3 compare 0", "0 notice 52"]
-    );
+    assert_eq!(connection.settle(), ["2 add 0", "0 notice 52"]);
     assert_eq!(connection.turn().0, Turn::Closing);
 }
 
@@ -444,8 +541,9 @@ fn each_operation_is_one_line() {
     connection.session = Session::new(&stub, &limits, Some(&log), seventh.into());
     connection.talk(&[bind(1, "slow \"a\"", "right"), search(2, "2")]);
     connection.finish_jobs();
-    connection.talk(&[add(3), compare(4), search(5, "9")]);
+    connection.talk(&[add(3), compare(4)]);
     connection.finish_jobs();
+    connection.send(&[search(5, "9")]);
     connection.turn();
     connection.turn();
     connection.talk(&[abandon(6, 5), unbind(7)]);
@@ -453,9 +551,9 @@ fn each_operation_is_one_line() {
         *log.lines.lock().unwrap(),
         [
             r#"conn=7 op=0 BIND dn="slow \"a\"" method=128 RESULT tag=97 err=0 qtime=0.000000 etime=0.001000 text="""#,
+            r#"conn=7 op=3 CMP dn="cn=x" attr="cn" RESULT tag=111 err=0 qtime=0.000000 etime=0.001000 text="""#,
             r#"conn=7 op=1 SRCH base="2" scope=2 deref=0 filter="(objectClass=*)" RESULT tag=101 err=0 qtime=0.000000 etime=0.004000 nentries=2 text="""#,
             r#"conn=7 op=2 ADD dn="cn=new" RESULT tag=105 err=0 qtime=0.000000 etime=0.004000 text="""#,
-            r#"conn=7 op=3 CMP dn="cn=x" attr="cn" RESULT tag=111 err=0 qtime=0.004000 etime=0.005000 text="""#,
             "conn=7 op=5 ABANDON msg=5",
             r#"conn=7 op=4 SRCH base="9" scope=2 deref=0 filter="(objectClass=*)" ABANDONED nentries=3"#,
             "conn=7 op=6 UNBIND",

@@ -7,7 +7,7 @@ use std::thread;
 use anyhow::Context as _;
 use crossbeam_channel::Receiver;
 use fulgurite_ldap::MessageId;
-use fulgurite_server::{Handler, Job, ServerSettings, Session, Turn};
+use fulgurite_server::{CheckId, Handler, Job, ServerSettings, Session, Turn};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::runtime::Builder;
@@ -18,7 +18,7 @@ const READ_BYTES: usize = 16 * 1024;
 /// What comes back to a connection from other threads.
 enum Mail<H: Handler> {
     Updated(MessageId, Vec<u8>),
-    PasswordChecked(H::PasswordVerdict),
+    PasswordChecked(CheckId, H::PasswordVerdict),
 }
 
 type Sender<H> = mpsc::UnboundedSender<Mail<H>>;
@@ -118,12 +118,14 @@ fn spawn_writer<H: Handler + Send>(handler: &'static H) -> crossbeam_channel::Se
             let (mut origins, mut updates) = (Vec::new(), Vec::new());
             for (job, back) in std::iter::once(first).chain(queue.try_iter().take(1023)) {
                 match job {
-                    Job::Update(id, update) => {
+                    Job::Update(id, ticket, update) if ticket.begin() => {
                         origins.push((id, back));
                         updates.push(update);
                     }
-                    Job::CheckPassword(check) => {
-                        let _ = back.send(Mail::PasswordChecked(handler.check_password(check)));
+                    Job::Update(..) => {}
+                    Job::CheckPassword(number, check) => {
+                        let verdict = handler.check_password(check);
+                        let _ = back.send(Mail::PasswordChecked(number, verdict));
                     }
                 }
             }
@@ -172,7 +174,9 @@ async fn converse<H: Handler>(stream: &mut TcpStream, server: &Server<H>) -> std
                     },
                     Some(mail) = mail.recv() => match mail {
                         Mail::Updated(id, response) => session.updated(id, &response),
-                        Mail::PasswordChecked(verdict) => session.password_checked(Some(verdict)),
+                        Mail::PasswordChecked(number, verdict) => {
+                            session.password_checked(number, Some(verdict));
+                        }
                     },
                 }
             }

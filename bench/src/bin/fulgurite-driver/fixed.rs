@@ -1,10 +1,10 @@
 //! A handler that finds one entry for every uid, so that what is measured is the driver.
 
 use fulgurite_ldap::{
-    BindRequest, CompareRequest, Controls, ExtendedRequest, Filter, LdapResult, MessageId,
+    BindRequest, CompareRequest, Controls, ExtendedRequest, Filter, LdapResult, Message, MessageId,
     Operation, ResultCode, SearchRequest, encode,
 };
-use fulgurite_server::{BindStep, Handler, Progress, RunningSearch};
+use fulgurite_server::{BindStep, ExtendedStep, Handler, Progress, RunningSearch};
 
 pub(crate) struct Fixed;
 
@@ -69,13 +69,18 @@ impl Handler for Fixed {
 
     fn extended(
         &self,
-        (): &(),
+        (): &mut (),
         id: MessageId,
         _: &ExtendedRequest<'_>,
         _: &Controls<'_>,
         out: &mut Vec<u8>,
-    ) {
+    ) -> ExtendedStep<(), MessageId> {
         encode::extended_result(out, id, &LdapResult::success(), None, Some(b""), &[]);
+        ExtendedStep::Done
+    }
+
+    fn resume_extended(&self, (): &mut (), (): (), _: &mut Vec<u8>) -> ExtendedStep<(), MessageId> {
+        ExtendedStep::Done
     }
 
     fn begin_bind(
@@ -94,8 +99,8 @@ impl Handler for Fixed {
 
     fn finish_bind(&self, (): &mut (), (): (), _: &mut Vec<u8>) {}
 
-    fn update(&self, (): &(), _: &[u8]) -> MessageId {
-        0
+    fn update(&self, (): &mut (), _: &Message<'_>, _: &[u8], _: &mut Vec<u8>) -> Option<MessageId> {
+        Some(0)
     }
 
     fn apply(&self, updates: Vec<MessageId>) -> Vec<Vec<u8>> {

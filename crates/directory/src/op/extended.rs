@@ -1,14 +1,25 @@
 //! Extended operations (RFC 4511, section 4.12).
 
-use fulgurite_ldap::{Controls, ExtendedRequest, LdapResult, MessageId, ResultCode, encode, oid};
+use fulgurite_ldap::{
+    CancelRequest, Controls, ExtendedRequest, Fault, LdapResult, MessageId, ResultCode, encode, oid,
+};
 
 use crate::answer::{Answer, refuse};
 use crate::controls::RequestControls;
 use crate::directory::Directory;
 use crate::session::Session;
 
-/// The extended operations answered here. What concerns the connection itself (StartTLS, Cancel) is not.
-pub(crate) const SUPPORTED: [&str; 1] = [oid::WHO_AM_I];
+/// The extended operations that the root DSE lists.
+pub(crate) const SUPPORTED: [&str; 2] = [oid::WHO_AM_I, oid::CANCEL];
+
+/// How an extended operation goes on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ExtendedStep {
+    /// It is answered.
+    Done(ExtendedReply),
+    /// The connection is to stop its operation with this id, and answer both (RFC 3909).
+    Cancel(MessageId),
+}
 
 /// The answer to an extended operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,17 +45,13 @@ impl Directory {
         session: &Session,
         request: &ExtendedRequest<'_>,
         controls: &Controls<'_>,
-    ) -> ExtendedReply {
-        match extended(session, request, controls) {
-            Ok(value) => ExtendedReply {
-                result: LdapResult::success(),
-                value: Some(value),
-            },
-            Err(result) => ExtendedReply {
+    ) -> ExtendedStep {
+        extended(session, request, controls).unwrap_or_else(|result| {
+            ExtendedStep::Done(ExtendedReply {
                 result,
                 value: None,
-            },
-        }
+            })
+        })
     }
 }
 
@@ -52,28 +59,46 @@ fn extended(
     session: &Session,
     request: &ExtendedRequest<'_>,
     controls: &Controls<'_>,
-) -> Answer<Vec<u8>> {
+) -> Answer<ExtendedStep> {
     RequestControls::decode_extended(request.oid, controls)?;
-    if request.oid != oid::WHO_AM_I.as_bytes() {
-        return Err(refuse(
-            ResultCode::ProtocolError,
-            "unsupported extended operation",
-        ));
+    match std::str::from_utf8(request.oid).unwrap_or_default() {
+        oid::WHO_AM_I => who_am_i(session, request.value),
+        oid::CANCEL => cancel(request.value),
+        _ => Err(protocol_error("unsupported extended operation")),
     }
-    if request.value.is_some() {
-        return Err(refuse(
-            ResultCode::ProtocolError,
-            "no request data expected",
-        ));
-    }
-    Ok(who_am_i(session).into_bytes())
 }
 
 /// The authorisation identity (RFC 4532): `dn:` and a name, or nothing for anonymous.
-fn who_am_i(session: &Session) -> String {
-    if session.is_authenticated() {
+fn who_am_i(session: &Session, value: Option<&[u8]>) -> Answer<ExtendedStep> {
+    if value.is_some() {
+        return Err(protocol_error("no request data expected"));
+    }
+    let identity = if session.is_authenticated() {
         format!("dn:{}", session.name())
     } else {
         String::new()
-    }
+    };
+    Ok(ExtendedStep::Done(ExtendedReply {
+        result: LdapResult::success(),
+        value: Some(identity.into_bytes()),
+    }))
+}
+
+/// What is to be cancelled (RFC 3909).
+fn cancel(value: Option<&[u8]>) -> Answer<ExtendedStep> {
+    let value = match value {
+        None => return Err(protocol_error("no message ID supplied")),
+        Some([]) => return Err(protocol_error("empty request data field")),
+        Some(value) => value,
+    };
+    CancelRequest::decode(value)
+        .map(|request| ExtendedStep::Cancel(request.id))
+        .map_err(|fault| match fault {
+            Fault::MessageId(_) => protocol_error("message ID invalid"),
+            _ => protocol_error("message ID parse failed"),
+        })
+}
+
+fn protocol_error(text: &str) -> LdapResult {
+    refuse(ResultCode::ProtocolError, text)
 }

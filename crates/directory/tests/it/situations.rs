@@ -461,7 +461,9 @@ fn controls() {
     assert_eq!(search(&[unknown(false)]), NoSuchObject);
     assert_eq!(search(&[Control::manage_dsa_it()]), NoSuchObject);
     assert_eq!(search(&[unknown(true)]), UnavailableCriticalExtension);
-    assert_eq!(search(&[unknown(false), unknown(false)]), ProtocolError);
+    assert_eq!(search(&[unknown(false), unknown(false)]), NoSuchObject);
+    let managed = Control::manage_dsa_it();
+    assert_eq!(search(&[managed, managed]), ProtocolError);
     assert_eq!(search(&[Control::new(paged, false)]), ProtocolError);
     assert_eq!(
         search(&[Control::with_value(paged, true, b"x")]),

@@ -4,6 +4,7 @@ use crossbeam_channel::Receiver;
 
 use super::mail::{ConnectionId, Mail, WorkerHandle};
 use crate::handler::Handler;
+use crate::session::CheckId;
 
 /// Passwords that wait at most; beyond, binds are answered `busy`. At some tens of milliseconds each
 /// this is about as long as a client waits.
@@ -13,6 +14,7 @@ pub(super) const QUEUE_MAX: usize = 1024;
 pub(super) struct Queued<H: Handler> {
     pub(super) worker: usize,
     pub(super) connection: ConnectionId,
+    pub(super) id: CheckId,
     pub(super) check: H::PasswordCheck,
 }
 
@@ -25,7 +27,7 @@ pub(super) fn run<H: Handler>(
     for queued in queue {
         let verdict = handler.check_password(queued.check);
         if let Some(worker) = workers.get(queued.worker) {
-            worker.send(Mail::PasswordChecked(queued.connection, verdict));
+            worker.send(Mail::PasswordChecked(queued.connection, queued.id, verdict));
         }
     }
 }

@@ -11,6 +11,7 @@ use mio::{Poll, Token, Waker};
 
 use crate::ServerError;
 use crate::handler::Handler;
+use crate::session::CheckId;
 
 /// The token of a worker's waker; connections have their numbers, which begin above.
 pub(super) const WAKE: Token = Token(0);
@@ -23,7 +24,7 @@ pub(super) enum Mail<H: Handler> {
     Connection(Accepted),
     /// Responses of the writer, for several connections.
     Updated(Vec<Response>),
-    PasswordChecked(ConnectionId, H::PasswordVerdict),
+    PasswordChecked(ConnectionId, CheckId, H::PasswordVerdict),
     /// Finish what was received, take no more, then end.
     Drain,
     /// End now.

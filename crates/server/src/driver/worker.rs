@@ -120,9 +120,9 @@ impl<'h, H: Handler> Worker<'h, H> {
                         }
                     }
                 }
-                Mail::PasswordChecked(id, verdict) => {
+                Mail::PasswordChecked(id, check, verdict) => {
                     if let Some(connection) = self.connections.get_mut(&id) {
-                        connection.session.password_checked(Some(verdict));
+                        connection.session.password_checked(check, Some(verdict));
                         self.schedule(id);
                     }
                 }
@@ -211,32 +211,39 @@ impl<'h, H: Handler> Worker<'h, H> {
             return;
         };
         let worker = self.index;
-        let mut unchecked = false;
+        let mut unchecked = Vec::new();
         for job in connection.session.take_jobs() {
             match job {
-                Job::Update(message, update) => {
+                Job::Update(message, ticket, update) => {
                     // The writer outlives the workers.
                     let _ = self.to_writer.send(writer::Queued {
                         worker,
                         connection: id,
                         id: message,
+                        ticket,
                         update,
                     });
                 }
-                Job::CheckPassword(check) => {
+                Job::CheckPassword(number, check) => {
                     let queued = hashing::Queued {
                         worker,
                         connection: id,
+                        id: number,
                         check,
                     };
-                    unchecked = self.to_hashing.try_send(queued).is_err();
+                    if self.to_hashing.try_send(queued).is_err() {
+                        unchecked.push(number);
+                    }
                 }
             }
         }
-        if unchecked {
-            connection.session.password_checked(None);
-            self.schedule(id);
+        if unchecked.is_empty() {
+            return;
         }
+        for number in unchecked {
+            connection.session.password_checked(number, None);
+        }
+        self.schedule(id);
     }
 
     fn close(&mut self, id: ConnectionId, reason: &str) {

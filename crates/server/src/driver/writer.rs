@@ -5,6 +5,7 @@ use fulgurite_ldap::MessageId;
 
 use super::mail::{ConnectionId, Mail, Response, WorkerHandle};
 use crate::handler::Handler;
+use crate::ticket::Ticket;
 
 /// Updates applied at most in one batch, so that the first of them is not kept waiting for long.
 const BATCH_MAX: usize = 1024;
@@ -14,6 +15,7 @@ pub(super) struct Queued<H: Handler> {
     pub(super) worker: usize,
     pub(super) connection: ConnectionId,
     pub(super) id: MessageId,
+    pub(super) ticket: Ticket,
     pub(super) update: H::Update,
 }
 
@@ -28,8 +30,14 @@ pub(super) fn run<H: Handler>(
         let mut updates = Vec::new();
         let batch = std::iter::once(first).chain(queue.try_iter());
         for queued in batch.take(BATCH_MAX) {
+            if !queued.ticket.begin() {
+                continue;
+            }
             origins.push((queued.worker, queued.connection, queued.id));
             updates.push(queued.update);
+        }
+        if updates.is_empty() {
+            continue;
         }
         let responses = handler.apply(updates);
         debug_assert_eq!(responses.len(), origins.len(), "one response per update");

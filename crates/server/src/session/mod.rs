@@ -10,10 +10,14 @@
 //!                                     waiting                 take_jobs()
 //! ```
 //!
-//! Requests begin in the order they came. A search or another read begins when all updates before it
-//! are answered, so that a client sees what it wrote; a bind begins when everything before it is
-//! answered, and everything after it waits. Running searches take turns, and answers may overtake each
-//! other. While a request waits, those behind it are looked at for an abandon.
+//! The operations of a connection run beside each other, as far as limits go, and answers may overtake
+//! each other: a search does not wait for the update sent before it, nor see what that changed. A client
+//! that wants to read what it wrote waits for the answer first (RFC 4511 section 3.1). Updates are applied
+//! in the order in which they came.
+//!
+//! A bind is a barrier: running searches are abandoned (RFC 4511 section 4.2.1), updates before it are
+//! finished, and everything after it waits. While requests wait, those behind them are looked at for an
+//! abandon or a cancel, which stop a search at once and take an update back that the writer has not begun.
 //!
 //! The session holds no socket and reads no clock. It never blocks: what takes long leaves as a
 //! [`Job`], and a turn does a bounded amount of work.
@@ -35,10 +39,11 @@ use fulgurite_ldap::{
 };
 
 use crate::handler::Handler;
+use crate::ticket::Ticket;
 use class::Class;
 use input::{Input, Span};
 use log::ConnectionLog;
-use operations::Operations;
+use operations::{Cancelled, Operations};
 
 pub use limits::SessionLimits;
 pub use log::OperationLog;
@@ -52,11 +57,16 @@ const READ_AHEAD_BYTES: usize = 64 * 1024;
 /// Work that a session hands to other threads.
 #[derive(Debug)]
 pub enum Job<H: Handler> {
-    /// For the writer; its response comes back through [`Session::updated`] under this id.
-    Update(MessageId, H::Update),
-    /// For the hashing pool; the verdict comes back through [`Session::password_checked`].
-    CheckPassword(H::PasswordCheck),
+    /// For the writer; its response comes back through [`Session::updated`] under this id. There is none if the
+    /// update has been taken back.
+    Update(MessageId, Ticket, H::Update),
+    /// For the hashing pool; the verdict comes back through [`Session::password_checked`] under this number.
+    CheckPassword(CheckId, H::PasswordCheck),
 }
+
+/// Numbers what a session gives to the hashing pool; never used again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CheckId(u64);
 
 /// What a session needs next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,6 +96,7 @@ struct Waiting {
     span: Span,
     id: MessageId,
     class: Class,
+    operation: Operation,
     received: Option<Instant>,
 }
 
@@ -217,10 +228,10 @@ impl<'h, H: Handler> Session<'h, H> {
     }
 
     /// The answer to [`Job::CheckPassword`]; `None` if there were too many of them.
-    pub fn password_checked(&mut self, verdict: Option<H::PasswordVerdict>) {
+    pub fn password_checked(&mut self, number: CheckId, verdict: Option<H::PasswordVerdict>) {
         match verdict {
-            Some(verdict) => self.operations.password_checked(verdict),
-            None => self.operations.password_unchecked(),
+            Some(verdict) => self.operations.password_checked(number, verdict),
+            None => self.operations.password_unchecked(number),
         }
     }
 
@@ -266,9 +277,9 @@ impl<'h, H: Handler> Session<'h, H> {
             if self.phase != Phase::Open || self.operations.output.is_full() {
                 return true;
             }
-            let progress = match self.waiting.front() {
-                Some(first) if self.may_begin(first.class) => self.begin_first_waiting(),
-                _ => self.take_next(),
+            let progress = match self.next_waiting() {
+                Some(index) => self.begin_waiting(index),
+                None => self.take_next(),
             };
             if !progress {
                 return true;
@@ -282,9 +293,21 @@ impl<'h, H: Handler> Session<'h, H> {
             .may_begin(class, self.limits.searches_running_max)
     }
 
-    /// Begins the request that has waited longest.
-    fn begin_first_waiting(&mut self) -> bool {
-        let Some(first) = self.waiting.pop_front() else {
+    /// The request that has waited longest of those that may begin.
+    fn next_waiting(&self) -> Option<usize> {
+        for (index, waiting) in self.waiting.iter().enumerate() {
+            if waiting.class.is_barrier() {
+                return (index == 0 && self.may_begin(waiting.class)).then_some(0);
+            }
+            if self.may_begin(waiting.class) {
+                return Some(index);
+            }
+        }
+        None
+    }
+
+    fn begin_waiting(&mut self, index: usize) -> bool {
+        let Some(first) = self.waiting.remove(index) else {
             return false;
         };
         let limits = self.decode_limits();
@@ -295,7 +318,8 @@ impl<'h, H: Handler> Session<'h, H> {
                 self.operations.note(&message);
                 self.end();
             } else {
-                self.operations.begin(&message, pdu, first.received);
+                // A cancel never waits, so there is nothing to be cancelled here.
+                let _ = self.operations.begin(&message, pdu, first.received);
             }
         }
         true
@@ -307,7 +331,7 @@ impl<'h, H: Handler> Session<'h, H> {
         let bind_waits = self
             .waiting
             .back()
-            .is_some_and(|last| matches!(last.class, Class::Bind | Class::Unbind));
+            .is_some_and(|last| last.class.is_barrier());
         if self.operations.is_binding() || bind_waits || self.outstanding() >= self.pending_max() {
             return false;
         }
@@ -340,7 +364,18 @@ impl<'h, H: Handler> Session<'h, H> {
             let operation = message.request.operation();
             return self.operations.refuse(id, operation, &result);
         }
-        let waits = !self.waiting.is_empty()
+        if class == Class::Cancel {
+            if let Some(target) = self.operations.begin(&message, pdu, None) {
+                self.cancel(id, target);
+            }
+            return;
+        }
+        if class == Class::Bind {
+            self.operations.abandon_searches();
+            self.waiting
+                .retain(|waiting| waiting.class != Class::Search);
+        }
+        let waits = !self.waiting.is_empty() && class.is_barrier()
             || !self
                 .operations
                 .may_begin(class, self.limits.searches_running_max);
@@ -350,13 +385,14 @@ impl<'h, H: Handler> Session<'h, H> {
                 span,
                 id,
                 class,
+                operation: message.request.operation(),
                 received,
             });
         } else if class == Class::Unbind {
             self.operations.note(&message);
             self.end();
         } else {
-            self.operations.begin(&message, pdu, None);
+            let _ = self.operations.begin(&message, pdu, None);
         }
     }
 
@@ -375,6 +411,22 @@ impl<'h, H: Handler> Session<'h, H> {
         self.operations.abandon(target);
         self.waiting
             .retain(|waiting| waiting.id != target || waiting.class == Class::Bind);
+    }
+
+    /// Stops the operation `target` for the cancel request `id`, and answers both.
+    fn cancel(&mut self, id: MessageId, target: MessageId) {
+        let waiting = self.waiting.iter().position(|w| w.id == target);
+        let outcome = match waiting.and_then(|index| self.waiting.get(index)) {
+            Some(waiting) if waiting.class.is_barrier() => Cancelled::Cannot,
+            Some(waiting) => {
+                let operation = waiting.operation;
+                self.operations.answer_cancelled(target, operation);
+                self.waiting.retain(|w| w.id != target);
+                Cancelled::Done
+            }
+            None => self.operations.cancel(target),
+        };
+        self.operations.answer_cancel(id, outcome);
     }
 
     fn refuse_malformed(&mut self, error: &DecodeError) {

@@ -10,8 +10,9 @@ use fulgurite_ldap::{LdapResult, Message, MessageId, Operation, Request, ResultC
 use super::class::Class;
 use super::log::{ConnectionLog, Record};
 use super::output::Output;
-use super::{Job, SessionLimits};
-use crate::handler::{BindStep, Handler, Progress, RunningSearch as _};
+use super::{CheckId, Job, SessionLimits};
+use crate::handler::{BindStep, ExtendedStep, Handler, Progress, RunningSearch as _};
+use crate::ticket::Ticket;
 
 /// Octets one search may produce before the next one has its turn.
 const QUANTUM_BYTES_MAX: usize = 64 * 1024;
@@ -30,7 +31,11 @@ pub(super) struct Operations<'h, H: Handler> {
     updates: VecDeque<Unanswered>,
     /// Octets of the requests in `updates`.
     update_bytes: usize,
-    bind: Option<Unanswered>,
+    /// The bind whose password is being verified.
+    bind: Option<(CheckId, Unanswered)>,
+    /// Extended operations that wait for the hashing pool.
+    hashing: Vec<(CheckId, Unanswered)>,
+    checks: u64,
     pub(super) jobs: Vec<Job<H>>,
     log: Option<ConnectionLog<'h>>,
 }
@@ -43,8 +48,35 @@ struct Running<S> {
 
 struct Unanswered {
     id: MessageId,
+    operation: Operation,
     bytes: usize,
+    ticket: Ticket,
     record: Option<Record>,
+}
+
+/// What became of a wish to cancel (RFC 3909 section 2.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cancelled {
+    /// The operation is stopped and answered.
+    Done,
+    /// There is no such operation outstanding.
+    Unknown,
+    /// The writer is at it.
+    TooLate,
+    /// Binds and cancels are not to be cancelled.
+    Cannot,
+}
+
+impl Unanswered {
+    fn new(id: MessageId, operation: Operation, bytes: usize, record: Option<Record>) -> Self {
+        Unanswered {
+            id,
+            operation,
+            bytes,
+            ticket: Ticket::default(),
+            record,
+        }
+    }
 }
 
 impl<'h, H: Handler> Operations<'h, H> {
@@ -62,6 +94,8 @@ impl<'h, H: Handler> Operations<'h, H> {
             updates: VecDeque::new(),
             update_bytes: 0,
             bind: None,
+            hashing: Vec::new(),
+            checks: 0,
             jobs: Vec::new(),
             log,
         }
@@ -77,7 +111,10 @@ impl<'h, H: Handler> Operations<'h, H> {
     }
 
     pub(super) fn outstanding(&self) -> usize {
-        self.searches.len() + self.updates.len() + usize::from(self.bind.is_some())
+        self.searches.len()
+            + self.updates.len()
+            + self.hashing.len()
+            + usize::from(self.bind.is_some())
     }
 
     pub(super) fn searches_running(&self) -> usize {
@@ -91,26 +128,32 @@ impl<'h, H: Handler> Operations<'h, H> {
     pub(super) fn contains(&self, id: MessageId) -> bool {
         self.searches.iter().any(|running| running.id == id)
             || self.updates.iter().any(|update| update.id == id)
-            || self.bind.as_ref().is_some_and(|bind| bind.id == id)
+            || self.hashing.iter().any(|(_, waiting)| waiting.id == id)
+            || self.bind.as_ref().is_some_and(|(_, bind)| bind.id == id)
     }
 
-    /// Whether a request may begin now: reads after all earlier updates, a bind after everything,
-    /// nothing during a bind.
+    /// Whether a request may begin now: a bind after everything, nothing during a bind, everything else as long as
+    /// there is room.
     pub(super) fn may_begin(&self, class: Class, searches_max: usize) -> bool {
         if self.bind.is_some() {
             return false;
         }
         match class {
             Class::Bind => self.outstanding() == 0,
-            Class::Search => self.updates.is_empty() && self.searches.len() < searches_max,
-            Class::Read => self.updates.is_empty(),
+            Class::Search => self.searches.len() < searches_max,
             Class::Update => self.update_bytes < UPDATE_BYTES_AHEAD,
-            Class::Unbind | Class::Abandon => true,
+            Class::Read | Class::Unbind | Class::Abandon | Class::Cancel => true,
         }
     }
 
-    /// Begins a request that [may begin](Self::may_begin); it was decoded from `pdu`.
-    pub(super) fn begin(&mut self, message: &Message<'_>, pdu: &[u8], received: Option<Instant>) {
+    /// Begins a request that [may begin](Self::may_begin); it was decoded from `pdu`. Returns the operation that is
+    /// to be cancelled if this is what the request wants; it is not answered then.
+    pub(super) fn begin(
+        &mut self,
+        message: &Message<'_>,
+        pdu: &[u8],
+        received: Option<Instant>,
+    ) -> Option<MessageId> {
         let Message {
             id,
             request,
@@ -130,8 +173,10 @@ impl<'h, H: Handler> Operations<'h, H> {
                 self.end(record, mark);
             }
             Request::Extended(extended) => {
-                handler.extended(&self.identity, id, extended, controls, self.output.append());
-                self.end(record, mark);
+                let out = self.output.append();
+                let step = handler.extended(&mut self.identity, id, extended, controls, out);
+                let begun = Unanswered::new(id, Operation::Extended, pdu.len(), record);
+                return self.go_on(step, begun, mark);
             }
             Request::Bind(bind) => {
                 match handler.begin_bind(
@@ -143,28 +188,59 @@ impl<'h, H: Handler> Operations<'h, H> {
                 ) {
                     BindStep::Done => self.end(record, mark),
                     BindStep::CheckPassword(check) => {
-                        self.bind = Some(Unanswered {
-                            id,
-                            bytes: pdu.len(),
-                            record,
-                        });
-                        self.jobs.push(Job::CheckPassword(check));
+                        let bind = Unanswered::new(id, Operation::Bind, pdu.len(), record);
+                        self.bind = Some((self.hand_to_hashing(check), bind));
                     }
                 }
             }
             Request::Modify(_) | Request::Add(_) | Request::Delete(_) | Request::ModifyDn(_) => {
-                self.jobs
-                    .push(Job::Update(id, handler.update(&self.identity, pdu)));
-                self.update_bytes += pdu.len();
-                self.updates.push_back(Unanswered {
-                    id,
-                    bytes: pdu.len(),
-                    record,
-                });
+                let out = self.output.append();
+                match handler.update(&mut self.identity, message, pdu, out) {
+                    Some(update) => {
+                        let operation = request.operation();
+                        let begun = Unanswered::new(id, operation, pdu.len(), record);
+                        self.hand_to_writer(update, begun);
+                    }
+                    None => self.end(record, mark),
+                }
             }
             // These have no response and are dealt with where they are taken.
             Request::Unbind | Request::Abandon(_) => {}
         }
+        None
+    }
+
+    /// Does what an extended operation needs next.
+    fn go_on(
+        &mut self,
+        step: ExtendedStep<H::PasswordCheck, H::Update>,
+        begun: Unanswered,
+        mark: usize,
+    ) -> Option<MessageId> {
+        match step {
+            ExtendedStep::Done => self.end(begun.record, mark),
+            ExtendedStep::CheckPassword(check) => {
+                let number = self.hand_to_hashing(check);
+                self.hashing.push((number, begun));
+            }
+            ExtendedStep::Update(update) => self.hand_to_writer(update, begun),
+            ExtendedStep::Cancel(target) => return Some(target),
+        }
+        None
+    }
+
+    fn hand_to_hashing(&mut self, check: H::PasswordCheck) -> CheckId {
+        self.checks += 1;
+        let number = CheckId(self.checks);
+        self.jobs.push(Job::CheckPassword(number, check));
+        number
+    }
+
+    fn hand_to_writer(&mut self, update: H::Update, begun: Unanswered) {
+        let ticket = begun.ticket.clone();
+        self.jobs.push(Job::Update(begun.id, ticket, update));
+        self.update_bytes += begun.bytes;
+        self.updates.push_back(begun);
     }
 
     /// Takes note that TLS protects the connection now.
@@ -215,16 +291,71 @@ impl<'h, H: Handler> Operations<'h, H> {
         }
     }
 
-    /// Stops a search; other operations cannot be stopped (RFC 4511 section 4.11).
+    /// Stops an operation without an answer, if it can be stopped (RFC 4511 section 4.11).
     pub(super) fn abandon(&mut self, id: MessageId) {
-        let Some(index) = self.searches.iter().position(|running| running.id == id) else {
-            return;
-        };
-        if let (Some(log), Some(running)) = (&self.log, self.searches.remove(index))
-            && let Some(record) = &running.record
+        if let Ok((_, Some(record))) = self.stop(id)
+            && let Some(log) = &self.log
         {
-            log.abandoned(record);
+            log.abandoned(&record);
         }
+    }
+
+    /// Stops an operation and answers it, if it can be stopped (RFC 3909).
+    pub(super) fn cancel(&mut self, id: MessageId) -> Cancelled {
+        match self.stop(id) {
+            Ok((operation, record)) => {
+                let mark = self.output.mark();
+                self.answer_cancelled(id, operation);
+                self.end(record, mark);
+                Cancelled::Done
+            }
+            Err(why) => why,
+        }
+    }
+
+    /// Takes an operation out: a search wherever it is, an update that the writer has not begun, a password change
+    /// before it is one.
+    fn stop(&mut self, id: MessageId) -> Result<(Operation, Option<Record>), Cancelled> {
+        if let Some(index) = self.searches.iter().position(|running| running.id == id) {
+            let record = self.searches.remove(index).and_then(|found| found.record);
+            return Ok((Operation::Search, record));
+        }
+        if let Some(index) = self.hashing.iter().position(|(_, begun)| begun.id == id) {
+            let (_, begun) = self.hashing.remove(index);
+            return Ok((begun.operation, begun.record));
+        }
+        if let Some(index) = self.updates.iter().position(|update| update.id == id) {
+            let taken_back = |update: &Unanswered| update.ticket.withdraw();
+            if !self.updates.get(index).is_some_and(taken_back) {
+                return Err(Cancelled::TooLate);
+            }
+            let update = self.updates.remove(index).ok_or(Cancelled::Unknown)?;
+            self.update_bytes -= update.bytes;
+            return Ok((update.operation, update.record));
+        }
+        Err(if self.contains(id) {
+            Cancelled::Cannot
+        } else {
+            Cancelled::Unknown
+        })
+    }
+
+    /// The answer of an operation that was cancelled.
+    pub(super) fn answer_cancelled(&mut self, id: MessageId, operation: Operation) {
+        let result = LdapResult::new(ResultCode::Canceled);
+        encode::result(self.output.append(), id, operation, &result, &[]);
+    }
+
+    /// The answer to a cancel request.
+    pub(super) fn answer_cancel(&mut self, id: MessageId, outcome: Cancelled) {
+        let (code, text) = match outcome {
+            Cancelled::Done => (ResultCode::Success, ""),
+            Cancelled::Unknown => (ResultCode::NoSuchOperation, "message ID not found"),
+            Cancelled::TooLate => (ResultCode::TooLate, "too late to cancel"),
+            Cancelled::Cannot => (ResultCode::CannotCancel, "the operation cannot be canceled"),
+        };
+        let result = LdapResult::with_diagnostic(code, text);
+        self.refuse(id, Operation::Extended, &result);
     }
 
     /// Stops all searches: nobody is there to read them.
@@ -255,25 +386,45 @@ impl<'h, H: Handler> Operations<'h, H> {
         self.end(update.record, mark);
     }
 
-    /// Ends the bind that waited for a password to be verified.
-    pub(super) fn password_checked(&mut self, verdict: H::PasswordVerdict) {
-        let Some(bind) = self.bind.take() else { return };
+    /// Goes on with what waited for the hashing pool.
+    pub(super) fn password_checked(&mut self, number: CheckId, verdict: H::PasswordVerdict) {
         let mark = self.output.mark();
-        self.handler
-            .finish_bind(&mut self.identity, verdict, self.output.append());
-        self.end(bind.record, mark);
+        let handler = self.handler;
+        if let Some((_, bind)) = self.bind.take_if(|(bind, _)| *bind == number) {
+            handler.finish_bind(&mut self.identity, verdict, self.output.append());
+            self.end(bind.record, mark);
+        } else if let Some(begun) = self.take_hashing(number) {
+            let out = self.output.append();
+            let step = handler.resume_extended(&mut self.identity, verdict, out);
+            // Only a request itself can ask for a cancel.
+            let _ = self.go_on(step, begun, mark);
+        }
     }
 
-    /// Answers a bind whose password nobody has time to verify.
-    pub(super) fn password_unchecked(&mut self) {
-        let Some(bind) = self.bind.take() else { return };
+    fn take_hashing(&mut self, number: CheckId) -> Option<Unanswered> {
+        let at = self.hashing.iter().position(|(of, _)| *of == number)?;
+        Some(self.hashing.remove(at).1)
+    }
+
+    /// Answers a request whose passwords nobody has time to look at.
+    pub(super) fn password_unchecked(&mut self, number: CheckId) {
+        let bind = self.bind.take_if(|(bind, _)| *bind == number);
+        let Some(begun) = bind.map(|(_, bind)| bind).or(self.take_hashing(number)) else {
+            return;
+        };
         let mark = self.output.mark();
         let result = LdapResult::with_diagnostic(
             ResultCode::Busy,
             "too many passwords wait to be verified; try again",
         );
-        encode::result(self.output.append(), bind.id, Operation::Bind, &result, &[]);
-        self.end(bind.record, mark);
+        encode::result(
+            self.output.append(),
+            begun.id,
+            begun.operation,
+            &result,
+            &[],
+        );
+        self.end(begun.record, mark);
     }
 
     /// Answers a request that does not begin at all.

@@ -5,8 +5,8 @@
 pub(crate) mod stub;
 
 use fulgurite_ldap::{
-    AddRequest, BindRequest, CompareRequest, ExtendedRequest, Filter, Request, Response,
-    ResponseMessage, Scope, SearchRequest, encode, frame, oid,
+    AddRequest, BindRequest, CancelRequest, CompareRequest, ExtendedRequest, Filter, Request,
+    Response, ResponseMessage, Scope, SearchRequest, encode, frame, oid,
 };
 use fulgurite_ldap::{Assertion, LdapResult};
 
@@ -53,11 +53,17 @@ pub(crate) fn compare(id: u32) -> Vec<u8> {
 }
 
 pub(crate) fn who_am_i(id: u32) -> Vec<u8> {
-    let extended = ExtendedRequest {
-        oid: oid::WHO_AM_I.as_bytes(),
-        value: None,
-    };
-    request(id, &Request::Extended(extended))
+    extended(id, oid::WHO_AM_I, None)
+}
+
+pub(crate) fn extended(id: u32, oid: &str, value: Option<&[u8]>) -> Vec<u8> {
+    let oid = oid.as_bytes();
+    request(id, &Request::Extended(ExtendedRequest { oid, value }))
+}
+
+pub(crate) fn cancel(id: u32, target: u32) -> Vec<u8> {
+    let value = CancelRequest { id: target }.encode();
+    extended(id, oid::CANCEL, Some(&value))
 }
 
 pub(crate) fn abandon(id: u32, target: u32) -> Vec<u8> {
@@ -85,6 +91,11 @@ pub(crate) fn describe(pdu: &[u8]) -> String {
         Response::Add(result) => format!("add {}", code(result)),
         Response::Compare(result) => format!("compare {}", code(result)),
         Response::Extended { result, .. } if message.id == 0 => format!("notice {}", code(result)),
+        Response::Extended {
+            result,
+            value: None,
+            ..
+        } => format!("extended {}", code(result)),
         Response::Extended { value, .. } => {
             format!(
                 "whoami {}",

@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use fulgurite_ldap::{
-    Authentication, BindRequest, CompareRequest, Controls, ExtendedRequest, LdapResult, Limits,
-    Message, MessageId, Operation, ResultCode, SearchRequest, encode,
+    Authentication, BindRequest, CancelRequest, CompareRequest, Controls, ExtendedRequest,
+    LdapResult, Message, MessageId, Operation, ResultCode, SearchRequest, encode, oid,
 };
-use fulgurite_server::{BindStep, Handler, Progress, RunningSearch};
+use fulgurite_server::{BindStep, ExtendedStep, Handler, Progress, RunningSearch};
 
 #[derive(Default)]
 pub(crate) struct Stub {
@@ -76,16 +76,39 @@ impl Handler for Stub {
         encode::result(out, id, Operation::Compare, &LdapResult::success(), &[]);
     }
 
+    /// Who am I, cancel, and a password modify that takes its time and is an add then.
     fn extended(
         &self,
-        identity: &String,
+        identity: &mut String,
         id: MessageId,
-        _: &ExtendedRequest<'_>,
+        request: &ExtendedRequest<'_>,
         _: &Controls<'_>,
         out: &mut Vec<u8>,
-    ) {
+    ) -> ExtendedStep<Check, MessageId> {
+        if request.oid == oid::CANCEL.as_bytes() {
+            let request = CancelRequest::decode(request.value.unwrap()).unwrap();
+            return ExtendedStep::Cancel(request.id);
+        }
+        if request.oid == oid::PASSWORD_MODIFY.as_bytes() {
+            let name = identity.clone();
+            return ExtendedStep::CheckPassword(Check {
+                id,
+                name,
+                right: true,
+            });
+        }
         let name = Some(identity.as_bytes());
         encode::extended_result(out, id, &LdapResult::success(), None, name, &[]);
+        ExtendedStep::Done
+    }
+
+    fn resume_extended(
+        &self,
+        _: &mut String,
+        verdict: Check,
+        _: &mut Vec<u8>,
+    ) -> ExtendedStep<Check, MessageId> {
+        ExtendedStep::Update(verdict.id)
     }
 
     fn begin_bind(
@@ -122,8 +145,14 @@ impl Handler for Stub {
         encode::bind_result(out, verdict.id, &LdapResult::new(code), None, &[]);
     }
 
-    fn update(&self, _: &String, pdu: &[u8]) -> MessageId {
-        Message::decode(pdu, &Limits::default()).unwrap().id
+    fn update(
+        &self,
+        _: &mut String,
+        message: &Message<'_>,
+        _: &[u8],
+        _: &mut Vec<u8>,
+    ) -> Option<MessageId> {
+        Some(message.id)
     }
 
     fn apply(&self, updates: Vec<MessageId>) -> Vec<Vec<u8>> {
