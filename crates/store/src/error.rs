@@ -136,17 +136,15 @@ pub enum OpenError {
         "suffix {0:?} cannot be used: give one or more names, none empty and none below another"
     )]
     UnusableSuffix(String),
-    /// The indexes asked for are not those of the file.
+    /// An index was made by rules that the schema has changed since; opened for writing it would be made anew.
     #[error(
-        "{path}: was loaded with the indexes [{stored}], not with [{asked}]; leave the indexes out, or load anew"
+        "{path}: the index {index} was made by another matching rule than the schema has now; open the store for writing once"
     )]
-    Indexes {
+    IndexRules {
         /// Directory of the store.
         path: PathBuf,
-        /// Indexes in the file.
-        stored: String,
-        /// Indexes asked for.
-        asked: String,
+        /// The index.
+        index: String,
     },
     /// An index cannot be made.
     #[error("index {text:?}: {reason}")]

@@ -32,6 +32,7 @@ mod load;
 mod names;
 mod plan;
 mod record;
+mod reindex;
 mod store;
 mod verify;
 mod view;
@@ -46,13 +47,14 @@ pub use error::{Damage, OpenError, StoreError};
 pub use export::Export;
 pub use fulgurite::Snapshot;
 pub use ids::{AttributeId, EntryId};
-pub use index::{IndexKinds, IndexSpec};
+pub use index::{IndexKind, IndexKinds, IndexSpec, IndexStage};
 pub use load::{
     LoadError, LoadOptions, LoadProgress, LoadReport, LoadSink, Stopped, bulk_load, load_new,
 };
 pub use names::DnCache;
 pub use plan::{Candidates, Scope};
 pub use record::{Values, ValuesIter};
+pub use reindex::{IndexProgress, IndexStatus, IndexWork};
 pub use store::{Store, StoreOptions};
 pub use verify::{Report, verify};
 pub use view::{Found, ParkedView, View};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::attributes::{AttributeTable, TableError};
 use crate::error::{Damage, OpenError, StoreError};
 use crate::ids::AttributeId;
-use crate::index::{IndexSpec, Indexes, ResolvedSpec};
+use crate::index::{IndexSpec, IndexState, Indexes, ResolvedSpec};
 use crate::view::View;
 use crate::write::Writer;
 use arc_swap::ArcSwap;
@@ -14,10 +14,9 @@ use fulgurite::{Database, Durability, Environment, KeyOrder, ReadTxn, Snapshot, 
 use fulgurite_schema::{AttributeDescription, Dn, Schema};
 
 /// Layout of this release. It may change until the first release of the project.
-const LAYOUT: &str = "fulgurite-store 2";
+const LAYOUT: &str = "fulgurite-store 3";
 const KEY_LAYOUT: &[u8] = b"layout";
 const KEY_SUFFIXES: &[u8] = b"suffixes";
-const KEY_INDEXES: &[u8] = b"indexes";
 
 /// How to create or open a store.
 #[derive(Clone, Debug, Default)]
@@ -25,7 +24,7 @@ pub struct StoreOptions {
     /// Names of the topmost entries, as text. On opening, none means those stored.
     pub suffixes: Vec<String>,
     /// What to index. On creation, `None` means [`IndexSpec::defaults`]. On opening, `None` means the indexes that
-    /// the store was created with; others than those are an error, because there is no re-indexing yet.
+    /// the store has; others than those are asked for, as [`Store::request_indexes`] does, unless it is opened read-only.
     pub indexes: Option<Vec<IndexSpec>>,
     /// Open without the right to write: works beside a running server.
     pub read_only: bool,
@@ -45,7 +44,8 @@ pub struct Store {
     env: Environment,
     pub(crate) dbs: Databases,
     pub(crate) schema: Arc<Schema>,
-    pub(crate) indexes: Indexes,
+    /// The newest indexes that this process has seen. Views keep their own, as their snapshot has them.
+    indexes: ArcSwap<Indexes>,
     pub(crate) rdn_hash_mask: u64,
     suffixes: Vec<Dn>,
     path: PathBuf,
@@ -57,6 +57,7 @@ pub struct Store {
 /// Handles of the named databases.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Databases {
+    pub(crate) meta: Database,
     pub(crate) attributes: Database,
     pub(crate) entries: Database,
     pub(crate) names: Database,
@@ -85,22 +86,21 @@ impl Store {
             source,
         })?;
         let env = environment(path, options)?;
-        let recorded: Vec<String> = resolved.iter().map(ResolvedSpec::recorded).collect();
+        let state = IndexState::of_new(&resolved);
         let read = |source: StoreError| OpenError::Read {
             path: path.into(),
             source,
         };
-        let created =
-            initialise(&env, &schema, &suffixes, &resolved, &recorded.join("\n")).map_err(read)?;
+        let created = initialise(&env, &schema, &suffixes, &resolved, &state).map_err(read)?;
         let Some((dbs, table)) = created else {
             return Err(OpenError::Exists { path: path.into() });
         };
-        let indexes = numbered(&schema, resolved, &table).map_err(read)?;
+        let indexes = Indexes::of_state(&schema, &state, &table);
         Ok(Store {
             env,
             dbs,
             schema,
-            indexes,
+            indexes: ArcSwap::from_pointee(indexes.map_err(|damage| read(damage.into()))?),
             rdn_hash_mask: !options.rdn_hash_bits_ignored,
             suffixes,
             path: path.into(),
@@ -136,25 +136,47 @@ impl Store {
             });
         }
         let suffixes = stored_suffixes(path, &schema, &stored, &options.suffixes)?;
-        let resolved = stored_indexes(path, &schema, &stored, options.indexes.as_deref())?;
-        let (dbs, table) = open_databases(&env, &schema).map_err(|error| match error {
+        let (dbs, state, table) = open_databases(&env, &schema).map_err(|error| match error {
             TableError::Store(source) => read(source),
             TableError::Undefined(attribute) => OpenError::SchemaLacks {
                 path: path.into(),
                 attribute,
             },
         })?;
-        let indexes = numbered(&schema, resolved, &table).map_err(read)?;
-        Ok(Store {
+        let indexes = Indexes::of_state(&schema, &state, &table);
+        let store = Store {
             env,
             dbs,
             schema,
-            indexes,
+            indexes: ArcSwap::from_pointee(indexes.map_err(|damage| read(damage.into()))?),
             rdn_hash_mask: !options.rdn_hash_bits_ignored,
             suffixes,
             path: path.into(),
             attributes: ArcSwap::from_pointee(table),
-        })
+        };
+        store.settle_indexes(&state, options)?;
+        Ok(store)
+    }
+
+    /// Indexes by rules that the schema has changed are made anew, and those asked for besides are begun.
+    fn settle_indexes(&self, state: &IndexState, options: &StoreOptions) -> Result<(), OpenError> {
+        let outdated = state.outdated(&self.schema);
+        if options.read_only {
+            return match outdated.first() {
+                None => Ok(()),
+                Some(spec) => Err(OpenError::IndexRules {
+                    path: self.path.clone(),
+                    index: spec.to_string(),
+                }),
+            };
+        }
+        if !outdated.is_empty() {
+            self.renew_outdated_indexes()?;
+        }
+        if let Some(asked) = &options.indexes {
+            self.request_indexes(asked)?;
+        }
+        Ok(())
     }
 
     /// Whether `path` holds an engine file: a store, or something that [`Store::open`] will refuse.
@@ -206,21 +228,46 @@ impl Store {
         &self.env
     }
 
-    /// The indexes in force, as text (`mail:eq,sub`).
+    /// The complete indexes, as text (`mail:eq,sub`), as they were last seen by this process.
     #[must_use]
     pub fn indexes(&self) -> Vec<String> {
-        let texts = self.indexes.list().iter().map(|index| {
+        let indexes = self.indexes.load();
+        let usable = indexes.list().iter().filter(|index| index.usable);
+        let texts = usable.map(|index| {
             let kinds = crate::index::IndexKinds {
                 presence: index.presence,
                 equality: index.equality.is_some(),
                 substring: index.substring.is_some(),
             };
-            format!(
-                "{}:{kinds}",
-                self.schema.attribute_at(index.attribute).name()
-            )
+            let attribute = self.schema.attribute_at(index.attribute);
+            format!("{}:{kinds}", attribute.name())
         });
         texts.collect()
+    }
+
+    /// Which state of the indexes a snapshot has.
+    pub(crate) fn index_generation(&self, txn: &impl Snapshot) -> Result<u64, StoreError> {
+        IndexState::generation_of(txn, self.dbs.meta)
+    }
+
+    /// The indexes of a snapshot.
+    pub(crate) fn indexes_of(
+        &self,
+        txn: &impl Snapshot,
+        table: &AttributeTable,
+    ) -> Result<Arc<Indexes>, StoreError> {
+        let generation = self.index_generation(txn)?;
+        let newest = self.indexes.load_full();
+        if newest.generation == generation {
+            return Ok(newest);
+        }
+        let state = IndexState::read(txn, self.dbs.meta)?;
+        let indexes = Arc::new(Indexes::of_state(&self.schema, &state, table)?);
+        self.indexes.rcu(|current| {
+            let is_newer = generation > current.generation;
+            Arc::clone(if is_newer { &indexes } else { current })
+        });
+        Ok(indexes)
     }
 
     /// Takes note of a committed table.
@@ -270,7 +317,6 @@ impl std::fmt::Debug for Store {
 struct Stored {
     layout: String,
     suffixes: Vec<String>,
-    indexes: String,
 }
 
 impl Stored {
@@ -288,7 +334,6 @@ impl Stored {
         Ok(Some(Stored {
             layout: text(KEY_LAYOUT)?,
             suffixes: text(KEY_SUFFIXES)?.split('\n').map(str::to_owned).collect(),
-            indexes: text(KEY_INDEXES)?,
         }))
     }
 }
@@ -324,7 +369,7 @@ fn initialise(
     schema: &Schema,
     suffixes: &[Dn],
     resolved: &[ResolvedSpec<'_>],
-    recorded: &str,
+    state: &IndexState,
 ) -> Result<Option<(Databases, AttributeTable)>, StoreError> {
     if Stored::read(env)?.is_some() {
         return Ok(None);
@@ -334,8 +379,9 @@ fn initialise(
     let suffixes: Vec<&str> = suffixes.iter().map(Dn::pretty).collect();
     txn.put(meta, KEY_LAYOUT, LAYOUT.as_bytes())?;
     txn.put(meta, KEY_SUFFIXES, suffixes.join("\n").as_bytes())?;
-    txn.put(meta, KEY_INDEXES, recorded.as_bytes())?;
+    state.write(&mut txn, meta)?;
     let dbs = Databases {
+        meta,
         attributes: txn.create_database("attributes", KeyOrder::Lexical)?,
         entries: txn.create_database("entries", KeyOrder::Lexical)?,
         names: txn.create_database("names", KeyOrder::Lexical)?,
@@ -367,10 +413,11 @@ fn number_indexed(
 fn open_databases(
     env: &Environment,
     schema: &Schema,
-) -> Result<(Databases, AttributeTable), TableError> {
+) -> Result<(Databases, IndexState, AttributeTable), TableError> {
     let txn = env.read()?;
     let open = |name| txn.open_database(Some(name));
     let dbs = Databases {
+        meta: open("meta")?,
         attributes: open("attributes")?,
         entries: open("entries")?,
         names: open("names")?,
@@ -378,22 +425,8 @@ fn open_databases(
         index: open("index")?,
     };
     let table = AttributeTable::load(&txn, dbs.attributes, schema)?;
-    Ok((dbs, table))
-}
-
-fn numbered(
-    schema: &Schema,
-    resolved: Vec<ResolvedSpec<'_>>,
-    table: &AttributeTable,
-) -> Result<Indexes, StoreError> {
-    let mut list = Vec::with_capacity(resolved.len());
-    for spec in resolved {
-        let id = table
-            .find(&AttributeDescription::plain(spec.attribute.index))
-            .ok_or(Damage::Description)?;
-        list.push(spec.into_index(id, schema));
-    }
-    Ok(Indexes::new(schema, list))
+    let state = IndexState::read(&txn, dbs.meta)?;
+    Ok((dbs, state, table))
 }
 
 /// The default indexes, as far as the schema defines their attributes.
@@ -404,7 +437,7 @@ fn default_specs(schema: &Schema) -> Vec<IndexSpec> {
 }
 
 /// One resolved index per attribute type: kinds asked for in several places add up.
-fn resolve<'s>(
+pub(crate) fn resolve<'s>(
     schema: &'s Schema,
     specs: &[IndexSpec],
 ) -> Result<Vec<ResolvedSpec<'s>>, OpenError> {
@@ -418,40 +451,6 @@ fn resolve<'s>(
             Some(other) => other.kinds.merge(one.kinds),
             None => resolved.push(one),
         }
-    }
-    Ok(resolved)
-}
-
-fn stored_indexes<'s>(
-    path: &Path,
-    schema: &'s Schema,
-    stored: &Stored,
-    asked: Option<&[IndexSpec]>,
-) -> Result<Vec<ResolvedSpec<'s>>, OpenError> {
-    let specs = stored
-        .indexes
-        .lines()
-        .filter_map(|line| line.split(' ').next())
-        .map(str::parse);
-    let resolved = resolve(schema, &specs.collect::<Result<Vec<_>, _>>()?)?;
-    let sorted = |list: &[ResolvedSpec<'_>]| {
-        let mut lines: Vec<String> = list.iter().map(ResolvedSpec::recorded).collect();
-        lines.sort_unstable();
-        lines
-    };
-    let asked = match asked {
-        Some(asked) => sorted(&resolve(schema, asked)?),
-        None => sorted(&resolved),
-    };
-    let mut lines: Vec<&str> = stored.indexes.lines().collect();
-    lines.sort_unstable();
-    // The lines hold the rules too: a schema that indexes by other rules is caught here as well.
-    if lines != asked {
-        return Err(OpenError::Indexes {
-            path: path.into(),
-            stored: lines.join(" "),
-            asked: asked.join(" "),
-        });
     }
     Ok(resolved)
 }

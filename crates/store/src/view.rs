@@ -7,6 +7,7 @@ use crate::bytes::stable_hash;
 use crate::entry_view::EntryView;
 use crate::error::{Damage, StoreError};
 use crate::ids::EntryId;
+use crate::index::Indexes;
 use crate::names::{self, Counts, DEPTH_MAX, DnCache, List};
 use crate::record::Record;
 use crate::store::Store;
@@ -18,6 +19,7 @@ pub struct View<'s, T = ReadTxn<'s>> {
     pub(crate) txn: T,
     pub(crate) store: &'s Store,
     pub(crate) attributes: Arc<AttributeTable>,
+    pub(crate) indexes: Arc<Indexes>,
 }
 
 /// A view at rest: it keeps its place among the readers but no snapshot.
@@ -25,6 +27,7 @@ pub struct ParkedView<'s> {
     reader: ParkedReader<'s>,
     store: &'s Store,
     attributes: Arc<AttributeTable>,
+    indexes: Arc<Indexes>,
 }
 
 /// Result of [`View::find`].
@@ -57,8 +60,12 @@ impl<'s> View<'s> {
     /// # Errors
     /// [`StoreError::Engine`].
     pub fn refresh(&mut self) -> Result<(), StoreError> {
+        let before = self.txn.id();
         self.txn.refresh()?;
-        self.update_attributes()
+        if self.txn.id() == before {
+            return Ok(());
+        }
+        self.update_tables()
     }
 
     /// Gives up the snapshot, keeping the reader's place for [`ParkedView::resume`].
@@ -68,12 +75,17 @@ impl<'s> View<'s> {
             reader: self.txn.park(),
             store: self.store,
             attributes: self.attributes,
+            indexes: self.indexes,
         }
     }
 
-    fn update_attributes(&mut self) -> Result<(), StoreError> {
+    /// What the store keeps in memory of its state, for the snapshot at hand.
+    fn update_tables(&mut self) -> Result<(), StoreError> {
         if !self.store.knows_all(&self.attributes, &self.txn)? {
             self.attributes = self.store.attributes_of(&self.txn)?;
+        }
+        if self.store.index_generation(&self.txn)? != self.indexes.generation {
+            self.indexes = self.store.indexes_of(&self.txn, &self.attributes)?;
         }
         Ok(())
     }
@@ -90,8 +102,9 @@ impl<'s> ParkedView<'s> {
             txn,
             store: self.store,
             attributes: self.attributes,
+            indexes: self.indexes,
         };
-        view.update_attributes()?;
+        view.update_tables()?;
         Ok(view)
     }
 }
@@ -99,10 +112,12 @@ impl<'s> ParkedView<'s> {
 impl<'s, T: Snapshot> View<'s, T> {
     pub(crate) fn new(store: &'s Store, txn: T) -> Result<View<'s, T>, StoreError> {
         let attributes = store.attributes_of(&txn)?;
+        let indexes = store.indexes_of(&txn, &attributes)?;
         Ok(View {
             txn,
             store,
             attributes,
+            indexes,
         })
     }
 
@@ -329,6 +344,17 @@ impl<'s, T: Snapshot> View<'s, T> {
     /// [`StoreError::Engine`].
     pub fn entry_count(&self) -> Result<u64, StoreError> {
         Ok(self.txn.stat(self.store.dbs.entries)?.entries)
+    }
+
+    /// The id given last among the entries there are; [`EntryId::ABOVE`] when there is none.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the engine fails or the table is damaged.
+    pub fn last_entry_id(&self) -> Result<EntryId, StoreError> {
+        match self.txn.cursor(self.store.dbs.entries)?.last()? {
+            Some((key, _)) => Ok(EntryId::from_key(key).ok_or(Damage::Record)?),
+            None => Ok(EntryId::ABOVE),
+        }
     }
 
     /// The first entry at or after `from`, in order of ids.

@@ -16,7 +16,59 @@ pub struct IndexKinds {
     pub substring: bool,
 }
 
+/// One kind of index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum IndexKind {
+    /// `eq`.
+    Equality,
+    /// `pres`.
+    Presence,
+    /// `sub`.
+    Substring,
+}
+
+impl IndexKind {
+    /// All of them.
+    pub(crate) const ALL: [IndexKind; 3] = [
+        IndexKind::Equality,
+        IndexKind::Presence,
+        IndexKind::Substring,
+    ];
+
+    /// The word for it: `eq`, `pres`, `sub`.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            IndexKind::Equality => "eq",
+            IndexKind::Presence => "pres",
+            IndexKind::Substring => "sub",
+        }
+    }
+
+    pub(crate) fn named(word: &str) -> Option<IndexKind> {
+        IndexKind::ALL.into_iter().find(|kind| kind.word() == word)
+    }
+}
+
 impl IndexKinds {
+    /// Whether a kind is among them.
+    #[must_use]
+    pub fn has(self, kind: IndexKind) -> bool {
+        match kind {
+            IndexKind::Equality => self.equality,
+            IndexKind::Presence => self.presence,
+            IndexKind::Substring => self.substring,
+        }
+    }
+
+    pub(crate) fn set(&mut self, kind: IndexKind, on: bool) {
+        match kind {
+            IndexKind::Equality => self.equality = on,
+            IndexKind::Presence => self.presence = on,
+            IndexKind::Substring => self.substring = on,
+        }
+    }
+
     /// Adds the kinds of `other`.
     pub(crate) fn merge(&mut self, other: IndexKinds) {
         self.presence |= other.presence;

@@ -170,6 +170,7 @@ mod tests {
             equality: None,
             substring: None,
             presence: false,
+            usable: true,
             object_class: false,
         };
         let mut found = BTreeSet::new();

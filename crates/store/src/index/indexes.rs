@@ -2,9 +2,13 @@
 
 use super::config::{IndexKinds, IndexSpec};
 use super::key::{self, Kind};
-use crate::error::OpenError;
+use super::state::{IndexStage, IndexState};
+use crate::attributes::AttributeTable;
+use crate::error::{Damage, OpenError};
 use crate::ids::AttributeId;
-use fulgurite_schema::{AttributeIndex, AttributeType, MatchingRule, Schema};
+use fulgurite_schema::{
+    AttributeDescription, AttributeIndex, AttributeType, MatchingRule, ObjectClassIndex, Schema,
+};
 
 /// The indexes of one attribute type.
 #[derive(Debug)]
@@ -16,13 +20,17 @@ pub(crate) struct Index {
     /// Makes the normal forms that are cut into grams; present if and only if there is such an index.
     pub(crate) substring: Option<&'static MatchingRule>,
     pub(crate) presence: bool,
+    /// Whether searches may use it: it is complete. Changes are written to it either way.
+    pub(crate) usable: bool,
     /// Values name object classes and stand for all their superior classes.
     pub(crate) object_class: bool,
 }
 
-/// All indexes of a store.
+/// All indexes of a state of the store.
 #[derive(Debug)]
 pub(crate) struct Indexes {
+    /// The generation of the recorded state that this was made of.
+    pub(crate) generation: u64,
     list: Vec<Index>,
     /// By attribute type: positions in `list` of the indexes that its values belong to, its own and those of its
     /// supertypes.
@@ -32,7 +40,37 @@ pub(crate) struct Indexes {
 }
 
 impl Indexes {
-    pub(crate) fn new(schema: &Schema, list: Vec<Index>) -> Indexes {
+    /// The indexes that a recorded state asks to be written: complete ones, and those that are being filled.
+    ///
+    /// # Errors
+    /// [`Damage::Description`] for an attribute that cannot be indexed so or has no number.
+    pub(crate) fn of_state(
+        schema: &Schema,
+        state: &IndexState,
+        table: &AttributeTable,
+    ) -> Result<Indexes, Damage> {
+        let complete = state.complete.iter().map(|one| (one.spec.clone(), true));
+        let filling = state
+            .work
+            .iter()
+            .filter(|work| work.stage == IndexStage::Fill);
+        let filling = filling.map(|work| {
+            let mut kinds = IndexKinds::default();
+            kinds.set(work.kind, true);
+            let attribute = work.attribute.clone();
+            (IndexSpec { attribute, kinds }, false)
+        });
+        let resolve = |(spec, usable): (IndexSpec, bool)| {
+            let resolved = ResolvedSpec::resolve(schema, &spec).ok()?;
+            let plain = AttributeDescription::plain(resolved.attribute.index);
+            Some(resolved.into_index(table.find(&plain)?, schema, usable))
+        };
+        let list: Option<Vec<Index>> = complete.chain(filling).map(resolve).collect();
+        let list = list.ok_or(Damage::Description)?;
+        Ok(Indexes::new(schema, state.generation, list))
+    }
+
+    fn new(schema: &Schema, generation: u64, list: Vec<Index>) -> Indexes {
         let fed = schema
             .attributes()
             .iter()
@@ -40,6 +78,7 @@ impl Indexes {
             .collect();
         let class_keys = class_keys(schema, &list);
         Indexes {
+            generation,
             list,
             fed,
             class_keys,
@@ -50,9 +89,10 @@ impl Indexes {
         &self.list
     }
 
-    /// The index of exactly this attribute type.
+    /// The index of exactly this attribute type that searches may use.
     pub(crate) fn of(&self, attribute: AttributeIndex) -> Option<&Index> {
-        self.list.iter().find(|index| index.attribute == attribute)
+        let usable = |index: &&Index| index.usable && index.attribute == attribute;
+        self.list.iter().find(usable)
     }
 
     /// The indexes that values of this attribute type belong to.
@@ -73,8 +113,15 @@ impl Indexes {
             .is_some_and(|fed| !fed.is_empty())
     }
 
+    /// The equality key of an object class; `None` when objectClass has no index that searches may use.
+    pub(crate) fn class_key(&self, class: ObjectClassIndex) -> Option<&[u8]> {
+        let usable = |index: &Index| index.usable && index.object_class && index.equality.is_some();
+        let key = self.class_keys(class).first()?;
+        self.list.iter().any(usable).then_some(key.as_slice())
+    }
+
     /// Equality keys of an object class and its superior classes; empty when objectClass is not indexed.
-    pub(crate) fn class_keys(&self, class: fulgurite_schema::ObjectClassIndex) -> &[Vec<u8>] {
+    pub(crate) fn class_keys(&self, class: ObjectClassIndex) -> &[Vec<u8>] {
         self.class_keys
             .get(class.0 as usize)
             .map_or(&[], Vec::as_slice)
@@ -127,7 +174,7 @@ impl<'s> ResolvedSpec<'s> {
         )
     }
 
-    pub(crate) fn into_index(self, id: AttributeId, schema: &Schema) -> Index {
+    fn into_index(self, id: AttributeId, schema: &Schema, usable: bool) -> Index {
         let object_class = self.attribute.index == schema.object_class_attribute();
         Index {
             id,
@@ -135,6 +182,7 @@ impl<'s> ResolvedSpec<'s> {
             equality: self.attribute.equality.filter(|_| self.kinds.equality),
             substring: self.attribute.substring.filter(|_| self.kinds.substring),
             presence: self.kinds.presence,
+            usable,
             object_class,
         }
     }
@@ -167,7 +215,7 @@ fn class_keys(schema: &Schema, list: &[Index]) -> Vec<Vec<Vec<u8>>> {
             out
         })
         .collect();
-    let key_of = |class: fulgurite_schema::ObjectClassIndex| own.get(class.0 as usize).cloned();
+    let key_of = |class: ObjectClassIndex| own.get(class.0 as usize).cloned();
     let with_superiors = schema.object_classes().iter().map(|class| {
         std::iter::once(class.index)
             .chain(class.all_superiors.iter().copied())

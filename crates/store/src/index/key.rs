@@ -9,6 +9,7 @@
 //! another's. A value of 64 octets or more is represented by its prefix and a hash: still in order, but two
 //! such values may share a key, so answers from it are inexact.
 
+use super::config::IndexKind;
 use crate::bytes::stable_hash;
 use crate::ids::AttributeId;
 
@@ -29,6 +30,17 @@ pub(crate) enum Kind {
     Equality = b'=' as isize,
     /// Entries with a value that contains these three octets.
     Gram = b's' as isize,
+}
+
+impl Kind {
+    /// The postings that an index of this kind consists of.
+    pub(crate) fn of(kind: IndexKind) -> Kind {
+        match kind {
+            IndexKind::Equality => Kind::Equality,
+            IndexKind::Presence => Kind::Presence,
+            IndexKind::Substring => Kind::Gram,
+        }
+    }
 }
 
 /// Whether a key made from this value stands for it alone.

@@ -6,6 +6,7 @@
 //! emit       entry -> keys of the postings it belongs to
 //! key        bytes of a key; ranges of keys
 //! postings   reading and changing chunks in the index tree
+//! state      which indexes there are, and which are being made or unmade
 //! ```
 //!
 //! One tree holds all indexes. There is no separate index for ordering or for `initial*`: keys are normal
@@ -17,10 +18,13 @@ mod indexes;
 pub(crate) mod key;
 mod pending;
 mod postings;
+mod state;
 
-pub use config::{IndexKinds, IndexSpec};
+pub use config::{IndexKind, IndexKinds, IndexSpec};
 pub(crate) use emit::{EmitSource, GramLookup, emit, grams_of_piece};
 pub(crate) use indexes::{Index, Indexes, ResolvedSpec};
-pub(crate) use key::Kind;
+pub(crate) use key::{KeyRange, Kind};
 pub(crate) use pending::PendingPostings;
 pub(crate) use postings::{Extent, extent, load_chunk, next_chunk, union_range};
+pub use state::IndexStage;
+pub(crate) use state::{IndexState, Work};

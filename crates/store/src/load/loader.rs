@@ -241,6 +241,7 @@ impl<'s> Loader<'s> {
         };
         let id = EntryId(fresh.last.0 + 1);
         fresh.last = id;
+        let indexes = std::sync::Arc::clone(&self.writer.view.indexes);
         let view = &mut self.writer.view;
         let store = view.store;
         view.txn.append(store.dbs.entries, &id.key(), record)?;
@@ -255,7 +256,7 @@ impl<'s> Loader<'s> {
         let postings = &mut fresh.postings.buffer;
         postings.push(&fresh.all_entries, id);
         emit(
-            &store.indexes,
+            &indexes,
             &store.schema,
             values,
             &|_| true,

@@ -236,8 +236,8 @@ impl<T: Snapshot> Builder<'_, '_, T> {
         selector: &AttributeSelector,
         class: ObjectClassIndex,
     ) -> Result<Planned, StoreError> {
-        let keys = self.view.store.indexes.class_keys(class);
-        match keys.first().filter(|_| self.is_object_class(selector)) {
+        let key = self.view.indexes.class_key(class);
+        match key.filter(|_| self.is_object_class(selector)) {
             Some(key) => self.posting_of(key, selector.options().is_none()),
             None => Ok(self.everything(false)),
         }
@@ -469,7 +469,7 @@ impl<T: Snapshot> Builder<'_, '_, T> {
     }
 
     fn index_of(&self, selector: &AttributeSelector) -> Option<&Index> {
-        self.view.store.indexes.of(selector.attribute)
+        self.view.indexes.of(selector.attribute)
     }
 
     fn is_object_class(&self, selector: &AttributeSelector) -> bool {

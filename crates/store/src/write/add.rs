@@ -50,7 +50,7 @@ impl Writer<'_> {
             let postings = &mut writer.postings;
             postings.change(&crate::index::key::all_entries(), id, true);
             emit(
-                &store.indexes,
+                &writer.view.indexes,
                 &store.schema,
                 entry,
                 &|_| true,

@@ -17,10 +17,11 @@ impl Writer<'_> {
             return Err(StoreError::NotLeaf(id));
         }
         let store = self.view.store;
+        let indexes = &self.view.indexes;
         let postings = &mut self.postings;
         postings.change(&key::all_entries(), id, false);
         emit(
-            &store.indexes,
+            indexes,
             &store.schema,
             &entry,
             &|_| true,

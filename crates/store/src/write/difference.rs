@@ -10,10 +10,9 @@ use rustc_hash::FxHashSet;
 use crate::attributes::AttributeTable;
 use crate::entry_view::TypedRecord;
 use crate::ids::AttributeId;
-use crate::index::{EmitSource, Index, emit, key};
+use crate::index::{EmitSource, Index, Indexes, emit, key};
 use crate::record::{Record, Values};
-use crate::store::Store;
-use fulgurite_schema::AttributeIndex;
+use fulgurite_schema::{AttributeIndex, Schema};
 
 /// Keys of the postings that an entry leaves and enters.
 #[derive(Debug, Default)]
@@ -24,7 +23,8 @@ pub(super) struct Difference {
 
 impl Difference {
     pub(super) fn between(
-        store: &Store,
+        indexes: &Indexes,
+        schema: &Schema,
         table: &AttributeTable,
         old: &Record<'_>,
         new: &Record<'_>,
@@ -32,7 +32,7 @@ impl Difference {
         let (mut removed, mut added) = (ValueList::default(), ValueList::default());
         for id in changed(old, new) {
             let attribute = table.get(id).map(|info| info.description.attribute);
-            let Some(attribute) = attribute.filter(|attribute| store.indexes.is_fed_by(*attribute))
+            let Some(attribute) = attribute.filter(|attribute| indexes.is_fed_by(*attribute))
             else {
                 continue;
             };
@@ -44,10 +44,10 @@ impl Difference {
                 .0
                 .extend(only_in_first(after, before).map(|value| (attribute, value)));
         }
-        let come = keys(store, &added);
-        let mut gone = keys(store, &removed);
+        let come = keys(indexes, schema, &added);
+        let mut gone = keys(indexes, schema, &removed);
         gone.retain(|key| !come.contains(key));
-        retain_unshared(store, table, new, &mut gone);
+        retain_unshared(indexes, schema, table, new, &mut gone);
         Difference { gone, come }
     }
 }
@@ -88,11 +88,11 @@ fn only_in_first<'a>(
         .filter(move |value| !second.contains(value))
 }
 
-fn keys(store: &Store, values: &dyn EmitSource) -> BTreeSet<Vec<u8>> {
+fn keys(indexes: &Indexes, schema: &Schema, values: &dyn EmitSource) -> BTreeSet<Vec<u8>> {
     let mut keys = BTreeSet::new();
     emit(
-        &store.indexes,
-        &store.schema,
+        indexes,
+        schema,
         values,
         &|_| true,
         &mut Vec::new(),
@@ -107,13 +107,15 @@ fn keys(store: &Store, values: &dyn EmitSource) -> BTreeSet<Vec<u8>> {
 
 /// Takes out of `gone` the keys that remaining values of the entry still make.
 fn retain_unshared(
-    store: &Store,
+    indexes: &Indexes,
+    schema: &Schema,
     table: &AttributeTable,
     new: &Record<'_>,
     gone: &mut BTreeSet<Vec<u8>>,
 ) {
-    let may_share =
-        |key: &Vec<u8>| key::parts(key).is_none_or(|parts| shares_keys(store, table, new, &parts));
+    let may_share = |key: &Vec<u8>| {
+        key::parts(key).is_none_or(|parts| shares_keys(indexes, schema, table, new, &parts))
+    };
     let affected: FxHashSet<AttributeId> = gone
         .iter()
         .filter(|key| may_share(key))
@@ -124,8 +126,8 @@ fn retain_unshared(
     }
     let wanted = |index: &Index| affected.contains(&index.id);
     emit(
-        &store.indexes,
-        &store.schema,
+        indexes,
+        schema,
         &TypedRecord {
             record: *new,
             table,
@@ -141,18 +143,14 @@ fn retain_unshared(
 /// Whether a key may be made by more than one value of the entry. It is not when it holds the literal normal form of a
 /// value, and only one attribute of the entry is in the index: the values of one attribute differ in normal form.
 fn shares_keys(
-    store: &Store,
+    indexes: &Indexes,
+    schema: &Schema,
     table: &AttributeTable,
     new: &Record<'_>,
     parts: &(AttributeId, u8, Vec<u8>),
 ) -> bool {
     let (index_id, kind, value) = parts;
-    let Some(index) = store
-        .indexes
-        .list()
-        .iter()
-        .find(|index| index.id == *index_id)
-    else {
+    let Some(index) = indexes.list().iter().find(|index| index.id == *index_id) else {
         return true;
     };
     if *kind != key::Kind::Equality as u8 || !key::is_literal(value) || index.object_class {
@@ -160,7 +158,7 @@ fn shares_keys(
     }
     let feeds = |id: AttributeId| {
         let attribute = table.get(id).map(|info| info.description.attribute);
-        attribute.is_some_and(|a| store.schema.attribute_at(index.attribute).covers(a))
+        attribute.is_some_and(|a| schema.attribute_at(index.attribute).covers(a))
     };
     new.attributes().filter(|(id, _)| feeds(*id)).count() > 1
 }

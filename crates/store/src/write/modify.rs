@@ -55,7 +55,13 @@ impl Writer<'_> {
         let store = self.view.store;
         let old = self.view.record(id)?.ok_or(Damage::Record)?;
         let new = Record::parse(&encoded)?;
-        let difference = Difference::between(store, &self.view.attributes, &old, &new);
+        let difference = Difference::between(
+            &self.view.indexes,
+            &store.schema,
+            &self.view.attributes,
+            &old,
+            &new,
+        );
         difference
             .gone
             .iter()

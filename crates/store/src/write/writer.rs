@@ -11,13 +11,13 @@ use crate::names;
 use crate::plan::{Candidates, Scope};
 use crate::view::View;
 use fulgurite::{Snapshot, WriteTxn};
-use fulgurite_schema::{AttributeSelector, Dn, Entry, Filter};
+use fulgurite_schema::{AttributeDescription, AttributeSelector, Dn, Entry, Filter};
 
 /// The one writer of a store. Look-ups of a [`View`] see what it has done so far. Dropped without
 /// [`commit`](Self::commit), it leaves no trace.
 pub struct Writer<'s> {
     pub(crate) view: View<'s, WriteTxn<'s>>,
-    pub(super) postings: PendingPostings,
+    pub(crate) postings: PendingPostings,
     pub(super) counts: PendingCounts,
     /// Number given last, once known.
     last_id: Option<EntryId>,
@@ -25,7 +25,7 @@ pub struct Writer<'s> {
     poisoned: bool,
     /// Room for a record and a key, kept for the next operation.
     pub(crate) record: Vec<u8>,
-    pub(super) key: Vec<u8>,
+    pub(crate) key: Vec<u8>,
 }
 
 impl<'s> Deref for Writer<'s> {
@@ -92,7 +92,7 @@ impl<'s> Writer<'s> {
     }
 
     /// Runs the changing part of an operation. If it fails the writer cannot commit any more.
-    pub(super) fn apply<R>(
+    pub(crate) fn apply<R>(
         &mut self,
         change: impl FnOnce(&mut Self) -> Result<R, StoreError>,
     ) -> Result<R, StoreError> {
@@ -125,23 +125,23 @@ impl<'s> Writer<'s> {
     pub(crate) fn number<'e>(&mut self, entry: &'e Entry) -> Result<Numbered<'e>, StoreError> {
         let mut numbered = Vec::with_capacity(entry.attributes.len());
         for attribute in &entry.attributes {
-            let id = match self.view.attributes.find(&attribute.description) {
-                Some(id) => id,
-                None => self.number_new(attribute)?,
-            };
+            let id = self.number_description(&attribute.description)?;
             numbered.push((id, attribute.values.as_slice()));
         }
         Ok(numbered)
     }
 
-    fn number_new(
+    /// The number of a description, given to it now if it has none.
+    pub(crate) fn number_description(
         &mut self,
-        attribute: &fulgurite_schema::Attribute,
+        description: &AttributeDescription,
     ) -> Result<AttributeId, StoreError> {
+        if let Some(id) = self.view.attributes.find(description) {
+            return Ok(id);
+        }
         let schema = &self.view.store.schema;
-        let text = attribute.description.text(schema).into_owned();
-        let id =
-            Arc::make_mut(&mut self.view.attributes).push(schema, attribute.description.clone())?;
+        let text = description.text(schema).into_owned();
+        let id = Arc::make_mut(&mut self.view.attributes).push(schema, description.clone())?;
         self.apply(|writer| {
             Ok(writer
                 .view

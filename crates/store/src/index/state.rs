@@ -1,0 +1,230 @@
+//! Which indexes a store has, and which are being made or unmade: as recorded beside the entries.
+//!
+//! ```text
+//!   generation   "7"                                   grows with every change of what follows
+//!   indexes      "mail:eq,sub <rule> <rule>" a line    complete: written by every change, read by searches
+//!   work         "mail sub fill 4711" a line           under way, one line for each kind of an attribute
+//!
+//!   asked for --> clear-build --> fill (from entry 1 on) --> complete --> clear-drop --> gone
+//!                 not written     written, not read         both          not written
+//! ```
+//!
+//! Each snapshot has its own state, so that a search never reads an index that its snapshot holds half of.
+
+use super::config::{IndexKind, IndexKinds, IndexSpec};
+use super::indexes::ResolvedSpec;
+use crate::error::{Damage, OpenError, StoreError};
+use fulgurite::{Database, Snapshot, WriteTxn};
+use fulgurite_schema::Schema;
+
+const KEY_INDEXES: &[u8] = b"indexes";
+const KEY_WORK: &[u8] = b"index-work";
+const KEY_GENERATION: &[u8] = b"index-generation";
+
+/// How far the work on an index is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IndexStage {
+    /// What is left of a former index is taken away, before the index is made.
+    Clear,
+    /// Entries are entered, in order of their ids.
+    Fill,
+    /// The index is given up; what it holds is taken away.
+    Drop,
+}
+
+impl IndexStage {
+    const ALL: [(IndexStage, &'static str); 3] = [
+        (IndexStage::Clear, "clear"),
+        (IndexStage::Fill, "fill"),
+        (IndexStage::Drop, "drop"),
+    ];
+
+    fn word(self) -> &'static str {
+        let mut all = IndexStage::ALL.iter();
+        all.find(|(stage, _)| *stage == self)
+            .map_or("", |(_, word)| word)
+    }
+}
+
+/// One kind of index of one attribute that is being made or unmade.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Work {
+    pub(crate) attribute: String,
+    pub(crate) kind: IndexKind,
+    pub(crate) stage: IndexStage,
+    /// The first entry that is not entered yet.
+    pub(crate) position: u64,
+}
+
+/// A complete index as recorded: with the rules whose normal forms its keys are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Complete {
+    pub(crate) spec: IndexSpec,
+    /// The line, rules included.
+    line: String,
+}
+
+/// All of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct IndexState {
+    pub(crate) generation: u64,
+    pub(crate) complete: Vec<Complete>,
+    pub(crate) work: Vec<Work>,
+}
+
+impl IndexState {
+    /// The state of a new store: everything is complete, because there are no entries.
+    pub(crate) fn of_new(resolved: &[ResolvedSpec<'_>]) -> IndexState {
+        let complete = resolved.iter().map(Complete::of).collect();
+        IndexState {
+            generation: 1,
+            complete,
+            work: Vec::new(),
+        }
+    }
+
+    /// The number that tells whether the rest has changed.
+    pub(crate) fn generation_of(txn: &impl Snapshot, meta: Database) -> Result<u64, StoreError> {
+        let text = text(txn, meta, KEY_GENERATION)?;
+        Ok(text.parse().map_err(|_| Damage::Description)?)
+    }
+
+    pub(crate) fn read(txn: &impl Snapshot, meta: Database) -> Result<IndexState, StoreError> {
+        let (complete, work) = (text(txn, meta, KEY_INDEXES)?, text(txn, meta, KEY_WORK)?);
+        let complete = complete.lines().map(Complete::parse);
+        let work = work.lines().map(Work::parse);
+        Ok(IndexState {
+            generation: IndexState::generation_of(txn, meta)?,
+            complete: complete.collect::<Option<_>>().ok_or(Damage::Description)?,
+            work: work.collect::<Option<_>>().ok_or(Damage::Description)?,
+        })
+    }
+
+    pub(crate) fn write(&self, txn: &mut WriteTxn<'_>, meta: Database) -> Result<(), StoreError> {
+        let complete: Vec<&str> = self.complete.iter().map(|one| one.line.as_str()).collect();
+        let work: Vec<String> = self.work.iter().map(Work::line).collect();
+        txn.put(meta, KEY_INDEXES, complete.join("\n").as_bytes())?;
+        txn.put(meta, KEY_WORK, work.join("\n").as_bytes())?;
+        txn.put(meta, KEY_GENERATION, self.generation.to_string().as_bytes())?;
+        Ok(())
+    }
+
+    /// Records only how far the work is, which makes no new generation.
+    pub(crate) fn write_positions(
+        &self,
+        txn: &mut WriteTxn<'_>,
+        meta: Database,
+    ) -> Result<(), StoreError> {
+        let work: Vec<String> = self.work.iter().map(Work::line).collect();
+        Ok(txn.put(meta, KEY_WORK, work.join("\n").as_bytes())?)
+    }
+
+    /// The kinds of an attribute that are complete.
+    pub(crate) fn kinds_of(&self, attribute: &str) -> IndexKinds {
+        let mut all = self.complete.iter();
+        all.find(|one| one.spec.attribute == attribute)
+            .map_or(IndexKinds::default(), |one| one.spec.kinds)
+    }
+
+    /// Records that a kind of index of an attribute is complete, or no longer.
+    pub(crate) fn set_complete(
+        &mut self,
+        schema: &Schema,
+        attribute: &str,
+        kind: IndexKind,
+        is_complete: bool,
+    ) -> Result<(), OpenError> {
+        let mut kinds = self.kinds_of(attribute);
+        kinds.set(kind, is_complete);
+        let spec = IndexSpec {
+            attribute: attribute.to_owned(),
+            kinds,
+        };
+        let changed = (kinds != IndexKinds::default())
+            .then(|| ResolvedSpec::resolve(schema, &spec).map(|resolved| Complete::of(&resolved)))
+            .transpose()?;
+        let at = (self.complete.iter()).position(|one| one.spec.attribute == attribute);
+        match (at, changed) {
+            (Some(at), Some(changed)) => self.complete.splice(at..=at, [changed]).for_each(drop),
+            (Some(at), None) => drop(self.complete.remove(at)),
+            (None, Some(changed)) => self.complete.push(changed),
+            (None, None) => {}
+        }
+        Ok(())
+    }
+
+    /// The complete indexes whose rules are no longer those of the schema: their keys are of no use.
+    pub(crate) fn outdated(&self, schema: &Schema) -> Vec<IndexSpec> {
+        let outdated = |one: &&Complete| {
+            ResolvedSpec::resolve(schema, &one.spec)
+                .is_ok_and(|resolved| resolved.recorded() != one.line)
+        };
+        let complete = self.complete.iter().filter(outdated);
+        complete.map(|one| one.spec.clone()).collect()
+    }
+}
+
+impl Complete {
+    fn of(resolved: &ResolvedSpec<'_>) -> Complete {
+        Complete {
+            spec: IndexSpec {
+                attribute: resolved.attribute.name().to_owned(),
+                kinds: resolved.kinds,
+            },
+            line: resolved.recorded(),
+        }
+    }
+
+    fn parse(line: &str) -> Option<Complete> {
+        let spec = line.split(' ').next()?.parse().ok()?;
+        Some(Complete {
+            spec,
+            line: line.to_owned(),
+        })
+    }
+}
+
+impl Work {
+    fn parse(line: &str) -> Option<Work> {
+        let mut words = line.split(' ');
+        let (attribute, kind, stage) = (words.next()?, words.next()?, words.next()?);
+        let mut stages = IndexStage::ALL.iter();
+        Some(Work {
+            attribute: attribute.to_owned(),
+            kind: IndexKind::named(kind)?,
+            stage: stages.find(|(_, word)| *word == stage)?.0,
+            position: words.next()?.parse().ok()?,
+        })
+    }
+
+    fn line(&self) -> String {
+        let Work {
+            attribute,
+            kind,
+            stage,
+            position,
+        } = self;
+        format!("{attribute} {} {} {position}", kind.word(), stage.word())
+    }
+}
+
+fn text(txn: &impl Snapshot, meta: Database, key: &[u8]) -> Result<String, StoreError> {
+    let bytes = txn.get(meta, key)?.ok_or(Damage::Description)?;
+    let text = std::str::from_utf8(bytes).map_err(|_| Damage::Description)?;
+    Ok(text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_there_and_back() {
+        let line = "mail sub fill 4711";
+        let work = Work::parse(line).unwrap();
+        assert_eq!((work.line().as_str(), work.position), (line, 4711));
+        for wrong in ["mail sub fill", "mail hash fill 1", "mail eq burn 1", ""] {
+            assert_eq!(Work::parse(wrong), None, "{wrong}");
+        }
+    }
+}
