@@ -34,6 +34,7 @@ mod prep;
 mod registry;
 mod syntax;
 
+pub use builtin::Builtin;
 pub use check::{CheckOptions, CheckedEntry, SchemaViolation, ViolationKind};
 pub use description::{AttributeDescription, DescriptionError};
 pub use dn::{Ava, Dn, DnError, Rdn, normal_is_under};
@@ -42,7 +43,7 @@ pub use filter::{Assertion, AttributeSelector, EntrySubject, Filter, FilterSubje
 pub use matching::{InvalidValue, MatchingRule, SubstringAssertion, Truth};
 pub use oid::{is_descriptor, is_descriptor_or_oid, is_numeric_oid};
 pub use registry::{
-    AttributeIndex, AttributeType, Builtin, ClassKind, ObjectClass, ObjectClassIndex, Schema,
-    SchemaBuilder, SchemaError, Usage,
+    AttributeIndex, AttributeType, ClassKind, ObjectClass, ObjectClassIndex, Schema, SchemaBuilder,
+    SchemaError, Usage,
 };
 pub use syntax::{InvalidSyntax, Syntax};

@@ -2,7 +2,10 @@
 
 use std::fmt::{Display, Formatter, Result};
 
-use super::{AttributeTypeText, ContentRuleText, Head, ObjectClassText, SyntaxText};
+use super::{
+    AttributeTypeText, ContentRuleText, Head, NameFormText, ObjectClassText, StructureRuleText,
+    SyntaxText,
+};
 use crate::registry::{ClassKind, Usage};
 
 impl Display for AttributeTypeText {
@@ -70,6 +73,30 @@ impl Display for ContentRuleText {
 impl Display for SyntaxText {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         open(f, &self.head)?;
+        close(f, &self.head)
+    }
+}
+
+impl Display for NameFormText {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        open(f, &self.head)?;
+        write!(f, " OC {}", self.class)?;
+        list(f, "MUST", &self.must)?;
+        list(f, "MAY", &self.may)?;
+        close(f, &self.head)
+    }
+}
+
+impl Display for StructureRuleText {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        open(f, &self.head)?;
+        write!(f, " FORM {}", self.form)?;
+        // Rule numbers stand side by side, without `$`.
+        match self.superiors.as_slice() {
+            [] => {}
+            [one] => write!(f, " SUP {one}")?,
+            many => write!(f, " SUP ( {} )", many.join(" "))?,
+        }
         close(f, &self.head)
     }
 }

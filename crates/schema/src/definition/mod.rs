@@ -2,13 +2,15 @@
 
 mod display;
 mod file;
+mod ldif;
 mod lexer;
 mod parse;
+mod statement;
 
 use std::sync::Arc;
 
-pub(crate) use file::parse_file;
 pub(crate) use parse::{Fields, Macros};
+pub(crate) use statement::{Parsed, Statement, parse_source, parse_statement};
 
 use crate::registry::{ClassKind, Usage};
 
@@ -22,10 +24,22 @@ pub(crate) struct Location {
 /// X- extensions, in order.
 pub(crate) type Extensions = Vec<(String, Vec<String>)>;
 
+/// Who defines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The server, and it publishes it.
+    Builtin,
+    /// The server, for its own use: in force, but not published.
+    Hidden,
+    /// The administrator, in a file or in the configuration.
+    File,
+}
+
 /// One definition and its place.
 #[derive(Clone, Debug)]
 pub(crate) struct Definition {
     pub(crate) location: Location,
+    pub(crate) origin: Origin,
     pub(crate) body: Body,
 }
 
@@ -50,6 +64,8 @@ pub(crate) enum Body {
     ObjectClass(ObjectClassText),
     ContentRule(ContentRuleText),
     Syntax(SyntaxText),
+    NameForm(NameFormText),
+    StructureRule(StructureRuleText),
 }
 
 impl Body {
@@ -59,6 +75,8 @@ impl Body {
             Body::ObjectClass(text) => &text.head,
             Body::ContentRule(text) => &text.head,
             Body::Syntax(text) => &text.head,
+            Body::NameForm(text) => &text.head,
+            Body::StructureRule(text) => &text.head,
         }
     }
 }
@@ -116,6 +134,23 @@ pub(crate) struct ContentRuleText {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SyntaxText {
     pub(crate) head: Head,
+}
+
+/// How entries of a structural class are named (RFC 4512, section 4.1.7.2).
+#[derive(Clone, Debug, Default)]
+pub(crate) struct NameFormText {
+    pub(crate) head: Head,
+    pub(crate) class: String,
+    pub(crate) must: Vec<String>,
+    pub(crate) may: Vec<String>,
+}
+
+/// Where entries may stand (RFC 4512, section 4.1.7.1); the head's `oid` is the rule's number.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StructureRuleText {
+    pub(crate) head: Head,
+    pub(crate) form: String,
+    pub(crate) superiors: Vec<String>,
 }
 
 impl SyntaxText {

@@ -3,7 +3,10 @@
 use rustc_hash::FxHashMap;
 
 use super::lexer::{Lexer, Token};
-use super::{AttributeTypeText, ContentRuleText, Head, ObjectClassText, SyntaxText};
+use super::{
+    AttributeTypeText, ContentRuleText, Head, NameFormText, ObjectClassText, StructureRuleText,
+    SyntaxText,
+};
 use crate::oid::{is_descriptor, is_numeric_oid};
 use crate::registry::{ClassKind, Usage};
 
@@ -17,15 +20,13 @@ impl Macros {
     /// Defines a name for `value`, itself a numeric OID, a macro, or `macro:suffix`.
     pub(crate) fn define(&mut self, name: &str, value: &str) -> Result<(), String> {
         if !is_descriptor(name) {
-            return Err(format!("'{name}' is not a name for an object identifier"));
+            return Err(format!("\"{name}\" is no name for an OID"));
         }
         let oid = self
             .numeric(value)
-            .ok_or_else(|| format!("'{value}' is not an object identifier"))?;
+            .ok_or_else(|| format!("OID {value} not recognized"))?;
         match self.by_name.insert(name.to_ascii_lowercase(), oid.clone()) {
-            Some(old) if old != oid => Err(format!(
-                "object identifier '{name}' is already defined as {old}"
-            )),
+            Some(old) if old != oid => Err(format!("\"{name}\" previously defined \"{old}\"")),
             _ => Ok(()),
         }
     }
@@ -66,6 +67,8 @@ impl Macros {
 pub(crate) struct Fields<'t> {
     lexer: Lexer<'t>,
     macros: &'t Macros,
+    /// Keywords met so far: each may stand once. The kinds of a class count as one.
+    seen: Vec<String>,
 }
 
 impl<'t> Fields<'t> {
@@ -73,6 +76,7 @@ impl<'t> Fields<'t> {
         Fields {
             lexer: Lexer::new(text),
             macros,
+            seen: Vec::new(),
         }
     }
 
@@ -99,12 +103,9 @@ impl<'t> Fields<'t> {
                 _ => self.common(&keyword, &mut text.head)?,
             }
         }
-        if text.collective && text.usage != Usage::UserApplications {
-            return Err("a COLLECTIVE attribute must have USAGE userApplications".to_owned());
-        }
         if text.superior.is_none() && text.syntax.is_none() {
             return Err(format!(
-                "attribute type '{}' needs SUP or SYNTAX",
+                "AttributeType SYNTAX or SUPerior required: \"{}\"",
                 text.head.name()
             ));
         }
@@ -157,15 +158,73 @@ impl<'t> Fields<'t> {
         Ok(text)
     }
 
+    pub(crate) fn name_form(mut self) -> Result<NameFormText, String> {
+        let mut text = NameFormText {
+            head: self.begin()?,
+            ..Default::default()
+        };
+        while let Some(keyword) = self.keyword()? {
+            match keyword.as_str() {
+                "OC" => text.class = self.oid()?,
+                "MUST" => text.must = self.oids()?,
+                "MAY" => text.may = self.oids()?,
+                _ => self.common(&keyword, &mut text.head)?,
+            }
+        }
+        if text.class.is_empty() || text.must.is_empty() {
+            return Err(format!(
+                "name form OC and MUST required: \"{}\"",
+                text.head.name()
+            ));
+        }
+        Ok(text)
+    }
+
+    pub(crate) fn structure_rule(mut self) -> Result<StructureRuleText, String> {
+        self.open()?;
+        let number = self.text("a rule number")?;
+        if number.is_empty() || !number.bytes().all(|b| b.is_ascii_digit()) {
+            return Err(format!("'{number}' is not a rule number"));
+        }
+        let mut text = StructureRuleText {
+            head: Head {
+                oid: number.to_owned(),
+                ..Default::default()
+            },
+            ..Default::default()
+        };
+        while let Some(keyword) = self.keyword()? {
+            match keyword.as_str() {
+                "FORM" => text.form = self.oid()?,
+                "SUP" => text.superiors = self.texts("a rule number")?,
+                _ => self.common(&keyword, &mut text.head)?,
+            }
+        }
+        if text.form.is_empty() {
+            return Err(format!(
+                "structure rule FORM required: \"{}\"",
+                text.head.name()
+            ));
+        }
+        Ok(text)
+    }
+
+    fn open(&mut self) -> Result<(), String> {
+        match self.lexer.next()? {
+            Some(Token::Open) => Ok(()),
+            _ => Err("No opening parenthesis".to_owned()),
+        }
+    }
+
     /// `( oid`.
     fn begin(&mut self) -> Result<Head, String> {
-        match self.lexer.next()? {
-            Some(Token::Open) => {}
-            _ => return Err("a definition starts with '('".to_owned()),
-        }
+        self.open()?;
         let text = self.text("an object identifier")?;
         let oid = self.macros.numeric(text).filter(|oid| is_numeric_oid(oid));
-        let oid = oid.ok_or_else(|| format!("'{text}' is not an object identifier"))?;
+        // Other servers write `name-oid` where nobody has assigned a number.
+        let placeholder = || text.ends_with("-oid") && is_descriptor(text);
+        let oid = oid.or_else(|| placeholder().then(|| text.to_ascii_lowercase()));
+        let oid = oid.ok_or_else(|| format!("OID could not be expanded: \"{text}\""))?;
         Ok(Head {
             oid,
             ..Default::default()
@@ -175,14 +234,25 @@ impl<'t> Fields<'t> {
     /// The next keyword in upper case, `None` at the closing parenthesis, which has to be the end.
     fn keyword(&mut self) -> Result<Option<String>, String> {
         match self.lexer.next()? {
-            Some(Token::Word(word)) => Ok(Some(word.to_ascii_uppercase())),
+            Some(Token::Word(word)) => {
+                let keyword = word.to_ascii_uppercase();
+                let counted = match keyword.as_str() {
+                    "ABSTRACT" | "STRUCTURAL" | "AUXILIARY" => "kind",
+                    other => other,
+                };
+                if !counted.starts_with("X-") && self.seen.iter().any(|seen| seen == counted) {
+                    return Err(format!("Duplicate option: \"{keyword}\""));
+                }
+                self.seen.push(counted.to_owned());
+                Ok(Some(keyword))
+            }
             Some(Token::Close) => match self.lexer.next()? {
                 None => Ok(None),
                 Some(_) => Err("text after the closing ')'".to_owned()),
             },
             Some(Token::Quoted(text)) => Err(format!("keyword expected, found '{text}'")),
             Some(Token::Open | Token::Dollar) => Err("keyword expected".to_owned()),
-            None => Err("the closing ')' is missing".to_owned()),
+            None => Err("Missing closing parenthesis before end of input".to_owned()),
         }
     }
 
@@ -192,7 +262,7 @@ impl<'t> Fields<'t> {
             "NAME" => {
                 head.names = self.texts("a name")?;
                 if let Some(bad) = head.names.iter().find(|name| !is_descriptor(name)) {
-                    return Err(format!("'{bad}' is not a valid name"));
+                    return Err(format!("Invalid NAME: \"{bad}\""));
                 }
             }
             "DESC" => head.description = Some(self.text("a description")?.to_owned()),
@@ -201,7 +271,7 @@ impl<'t> Fields<'t> {
                 let values = self.texts("the extension's value")?;
                 head.extensions.push((extension.to_owned(), values));
             }
-            unknown => return Err(format!("unknown keyword '{unknown}'")),
+            unknown => return Err(format!("Unexpected token: \"{unknown}\"")),
         }
         Ok(())
     }

@@ -61,6 +61,8 @@ pub struct AttributeType {
     pub usage: Usage,
     /// The name used in normal forms: the first name, or the OID, in lower case.
     pub key_name: String,
+    /// Whether the type is in force without being published.
+    pub(crate) hidden: bool,
     /// RFC 4512 text as published in the subschema.
     pub(crate) published: String,
 }

@@ -2,8 +2,8 @@
 
 use super::names::Names;
 use super::resolve::{Collected, Placed, Syntaxes, contradiction, fault};
-use super::{AttributeIndex, AttributeType, SchemaError};
-use crate::definition::{AttributeTypeText, Location};
+use super::{AttributeIndex, AttributeType, SchemaError, Usage};
+use crate::definition::{AttributeTypeText, Location, Origin};
 use crate::matching::{MatchingRule, Relation};
 
 /// Resolves all attribute types, in order of definition.
@@ -22,7 +22,10 @@ pub(super) fn resolve_attributes(
                 let (location, text) = &collected.first[start];
                 return Err(fault(
                     location,
-                    format!("attribute type '{}' is its own supertype", text.head.name()),
+                    format!(
+                        "attributetype: \"{}\" is its own SUPerior",
+                        text.head.name()
+                    ),
                 ));
             }
             chain.push(at);
@@ -30,7 +33,8 @@ pub(super) fn resolve_attributes(
         }
         for at in chain.into_iter().rev() {
             let superior = superiors[at].and_then(|s| resolved[s].as_ref());
-            let one = resolve_one(at, &collected.first[at], superior, syntaxes)?;
+            let origin = collected.origin(at);
+            let one = resolve_one(at, origin, &collected.first[at], superior, syntaxes)?;
             resolved[at] = Some(one);
         }
     }
@@ -60,29 +64,29 @@ fn superior_of(
         Some(number) => Ok(Some(number as usize)),
         None => Err(fault(
             location,
-            format!(
-                "attribute type '{}': unknown supertype '{name}'",
-                text.head.name()
-            ),
+            format!("attributetype: AttributeType not found: \"{name}\""),
         )),
     }
 }
 
 fn resolve_one(
     number: usize,
+    origin: Origin,
     (location, text): &Placed<AttributeTypeText>,
     superior: Option<&AttributeType>,
     syntaxes: &Syntaxes,
 ) -> Result<AttributeType, SchemaError> {
     let name = text.head.name();
-    let fail = |reason: String| fault(location, format!("attribute type '{name}': {reason}"));
+    let fail = |reason: String| fault(location, format!("attributetype: {reason}"));
     let syntax = match &text.syntax {
         Some(oid) => syntaxes
             .get(oid)
-            .ok_or_else(|| fail(format!("unknown syntax '{oid}'")))?,
-        None => superior
-            .map(|s| s.syntax)
-            .ok_or_else(|| fail("no syntax".to_owned()))?,
+            .ok_or_else(|| fail(format!("Syntax not found: \"{oid}\"")))?,
+        None => superior.map(|s| s.syntax).ok_or_else(|| {
+            fail(format!(
+                "AttributeType SYNTAX or SUPerior required: \"{name}\""
+            ))
+        })?,
     };
     let rule = |wanted: &Option<String>,
                 relation: Relation,
@@ -91,21 +95,18 @@ fn resolve_one(
         Some(rule) => match MatchingRule::find(rule) {
             Some(found) if found.relation == relation => Ok(Some(found)),
             Some(_) => Err(fail(format!(
-                "matching rule '{rule}' does not fit where it stands"
+                "AttributeType inappropriate matching rule: \"{rule}\""
             ))),
-            None => Err(fail(format!("unknown matching rule '{rule}'"))),
+            None => Err(fail(format!("MatchingRule not found: \"{rule}\""))),
         },
     };
-    if let Some(superior) = superior.filter(|s| s.usage != text.usage) {
+    let inappropriate_usage = superior.is_some_and(|s| s.usage != text.usage)
+        || (text.no_user_modification && text.usage == Usage::UserApplications)
+        || (text.collective && (text.usage != Usage::UserApplications || text.single_value));
+    if inappropriate_usage {
         return Err(fail(format!(
-            "USAGE differs from that of its supertype '{}'",
-            superior.name()
+            "AttributeType inappropriate USAGE: \"{name}\""
         )));
-    }
-    if text.no_user_modification && !text_is_operational(text) {
-        return Err(fail(
-            "NO-USER-MODIFICATION needs an operational USAGE".to_owned(),
-        ));
     }
     Ok(AttributeType {
         index: AttributeIndex(number as u32),
@@ -139,12 +140,9 @@ fn resolve_one(
         no_user_modification: text.no_user_modification,
         usage: text.usage,
         key_name: name.to_ascii_lowercase(),
+        hidden: origin == Origin::Hidden,
         published: text.to_string(),
     })
-}
-
-fn text_is_operational(text: &AttributeTypeText) -> bool {
-    text.usage != super::Usage::UserApplications
 }
 
 fn fill_subtypes(types: &mut [AttributeType]) {
@@ -168,7 +166,7 @@ fn check_repeated(
     for (known, later) in &collected.repeated {
         let superior =
             superior_of(&later.0, &later.1, &collected.names)?.and_then(|number| types.get(number));
-        let again = resolve_one(*known, later, superior, syntaxes)?;
+        let again = resolve_one(*known, Origin::File, later, superior, syntaxes)?;
         let first = &types[*known];
         let differs = [
             (first.superior != again.superior, "SUP"),
@@ -185,10 +183,12 @@ fn check_repeated(
             (first.usage != again.usage, "USAGE"),
         ];
         if let Some((_, what)) = differs.into_iter().find(|(differs, _)| *differs) {
+            let (place, first) = &collected.first[*known];
             return Err(contradiction(
-                &later.0,
-                &collected.first[*known].1.head,
-                &later.1.head,
+                (&later.0, &later.1.head),
+                (place, &first.head),
+                "attributetype",
+                "attributeType",
                 what,
             ));
         }

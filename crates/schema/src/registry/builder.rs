@@ -5,23 +5,10 @@ use thiserror::Error;
 
 use super::Schema;
 use super::resolve::resolve;
-use crate::builtin;
-use crate::definition::{Definition, Macros, parse_file};
-
-/// The definitions that come with the server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Builtin {
-    /// RFC 4519, RFC 4523, RFC 2079 and others.
-    Core,
-    /// RFC 4524.
-    Cosine,
-    /// RFC 2798.
-    InetOrgPerson,
-    /// RFC 2307: posixGroup is structural.
-    Nis,
-    /// The RFC 2307bis draft: posixGroup is auxiliary. Excludes [`Builtin::Nis`].
-    Rfc2307bis,
-}
+use crate::builtin::{self, Builtin, Source};
+use crate::definition::{
+    Definition, Macros, Origin, Parsed, Statement, parse_source, parse_statement,
+};
 
 /// Why a schema cannot be built.
 #[derive(Debug, Error)]
@@ -84,26 +71,87 @@ impl SchemaBuilder {
         .fold(SchemaBuilder::new(), SchemaBuilder::builtin)
     }
 
-    /// Adds a built-in part; adding it again changes nothing.
+    /// Adds a built-in part and the parts it needs; adding one again changes nothing.
     #[must_use]
     pub fn builtin(mut self, part: Builtin) -> SchemaBuilder {
+        for needed in part.requires() {
+            self = self.builtin(*needed);
+        }
         if !self.parts.contains(&part) {
             self.parts.push(part);
         }
         self
     }
 
-    /// Adds the definitions of a text in the syntax of OpenLDAP's `.schema` files. `origin` names it in errors.
+    /// Adds the definitions of a text: OpenLDAP's `.schema` syntax, LDIF for cn=schema,cn=config (`olcAttributeTypes`)
+    /// or the subschema entry as RFC 4512 has it (`attributeTypes`). Which one it is shows in the text. `origin`
+    /// names it in errors.
     ///
     /// # Errors
     /// [`SchemaError::Definition`] when the text cannot be parsed.
     pub fn text(mut self, origin: &str, text: &str) -> Result<SchemaBuilder, SchemaError> {
-        let definitions = parse(origin, text, &mut self.macros)?;
-        self.definitions.extend(definitions);
+        let parsed = parse_source(origin, text, Origin::File, &mut self.macros);
+        let parsed = parsed.map_err(|(line, reason)| definition_error(origin, line, reason))?;
+        self.add(parsed);
         Ok(self)
     }
 
-    /// Adds the definitions of a `.schema` file.
+    /// Adds one statement as it stands in a configuration file: `attributetype ( ... )`, `objectclass ( ... )`,
+    /// `ditcontentrule`, `ldapsyntax`, `objectidentifier`, `attributeoptions`, continuation lines joined. `line`, from 1,
+    /// and `origin` name it in errors.
+    ///
+    /// # Errors
+    /// [`SchemaError::Definition`] when it cannot be parsed, or the keyword is none of these.
+    pub fn statement(
+        mut self,
+        origin: &str,
+        line: usize,
+        keyword: &str,
+        value: &str,
+    ) -> Result<SchemaBuilder, SchemaError> {
+        let statement = Statement {
+            line,
+            keyword: keyword.to_ascii_lowercase(),
+            value: value.trim().to_owned(),
+        };
+        let mut parsed = Parsed::default();
+        let name = origin.into();
+        parse_statement(
+            &name,
+            &statement,
+            Origin::File,
+            &mut self.macros,
+            &mut parsed,
+        )
+        .map_err(|reason| definition_error(origin, line, reason))?;
+        self.add(parsed);
+        Ok(self)
+    }
+
+    /// Whether a configuration keyword is one for [`statement`](Self::statement).
+    #[must_use]
+    pub fn is_statement(keyword: &str) -> bool {
+        matches!(
+            keyword.to_ascii_lowercase().as_str(),
+            "attributetype"
+                | "attributetypes"
+                | "attributeoptions"
+                | "objectclass"
+                | "objectclasses"
+                | "objectidentifier"
+                | "ditcontentrule"
+                | "ditcontentrules"
+                | "ldapsyntax"
+                | "ldapsyntaxes"
+        )
+    }
+
+    fn add(&mut self, parsed: Parsed) {
+        self.definitions.extend(parsed.definitions);
+        self.options.extend(parsed.options);
+    }
+
+    /// Adds the definitions of a file, in any of the forms of [`text`](Self::text).
     ///
     /// # Errors
     /// [`SchemaError`] when it cannot be read or parsed.
@@ -131,13 +179,15 @@ impl SchemaBuilder {
     /// # Errors
     /// [`SchemaError::Definition`] with the place of the first definition at fault.
     pub fn build(self) -> Result<Schema, SchemaError> {
-        let mut all = parse(builtin::SYSTEM.0, builtin::SYSTEM.1, &mut Macros::default())?;
+        let mut all = Vec::new();
+        for source in builtin::ALWAYS {
+            all.extend(parsed(source)?);
+        }
         for part in &self.parts {
-            let (origin, text) = builtin::source(*part);
-            all.extend(parse(origin, text, &mut Macros::default())?);
+            all.extend(parsed(part.source())?);
         }
         all.extend(self.definitions);
-        let spare = parse(builtin::SPARE.0, builtin::SPARE.1, &mut Macros::default())?;
+        let spare = parsed(builtin::SPARE)?;
         let wanted: Vec<Definition> = spare
             .into_iter()
             .filter(|spare| !all.iter().any(|known| known.clashes_with(spare)))
@@ -149,10 +199,21 @@ impl SchemaBuilder {
     }
 }
 
-fn parse(origin: &str, text: &str, macros: &mut Macros) -> Result<Vec<Definition>, SchemaError> {
-    parse_file(origin, text, macros).map_err(|(line, reason)| SchemaError::Definition {
+fn parsed(source: Source) -> Result<Vec<Definition>, SchemaError> {
+    parse_source(
+        source.name,
+        source.text,
+        source.origin,
+        &mut Macros::default(),
+    )
+    .map(|parsed| parsed.definitions)
+    .map_err(|(line, reason)| definition_error(source.name, line, reason))
+}
+
+fn definition_error(origin: &str, line: usize, reason: String) -> SchemaError {
+    SchemaError::Definition {
         origin: origin.to_owned(),
         line,
         reason,
-    })
+    }
 }

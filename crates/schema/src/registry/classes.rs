@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::names::Names;
 use super::resolve::{Collected, Placed, contradiction, fault};
-use super::{AttributeIndex, ClassKind, ObjectClass, ObjectClassIndex, SchemaError};
-use crate::definition::{ContentRuleText, Location, ObjectClassText};
+use super::{AttributeIndex, AttributeType, ClassKind, ObjectClass, ObjectClassIndex, SchemaError};
+use crate::definition::{ContentRuleText, Location, ObjectClassText, Origin};
 
 /// What a structural class's entries may have beyond its own attributes (RFC 4512, section 4.1.6).
 #[derive(Clone, Debug)]
@@ -23,6 +23,7 @@ pub(crate) struct ContentRule {
 pub(super) fn resolve_classes(
     collected: &Collected<ObjectClassText>,
     attributes: &Names,
+    types: &[AttributeType],
 ) -> Result<Vec<ObjectClass>, SchemaError> {
     let superiors: Vec<Vec<usize>> = collected
         .first
@@ -44,14 +45,18 @@ pub(super) fn resolve_classes(
                 .iter()
                 .filter_map(|&s| resolved[s].as_ref())
                 .collect();
-            let class = resolve_one(at, &collected.first[at], &above, attributes)?;
+            let origin = collected.origin(at);
+            let class = resolve_one(at, origin, &collected.first[at], &above, attributes)?;
+            if origin == Origin::File {
+                check_user_attributes(&collected.first[at], attributes, types)?;
+            }
             resolved[at] = Some(class);
         }
         if blocked.len() == before {
             let (location, text) = &collected.first[blocked[0]];
             return Err(fault(
                 location,
-                format!("object class '{}' is its own superclass", text.head.name()),
+                format!("objectclass: \"{}\" is its own SUPerior", text.head.name()),
             ));
         }
         waiting = blocked;
@@ -73,12 +78,11 @@ fn superiors_of(
     (location, text): &Placed<ObjectClassText>,
     names: &Names,
 ) -> Result<Vec<usize>, SchemaError> {
-    let name = text.head.name();
     let find = |superior: &String| {
         let unknown = || {
             fault(
                 location,
-                format!("object class '{name}': unknown superclass '{superior}'"),
+                format!("objectclass: ObjectClass not found: \"{superior}\""),
             )
         };
         names
@@ -91,16 +95,16 @@ fn superiors_of(
 
 fn resolve_one(
     number: usize,
+    origin: Origin,
     (location, text): &Placed<ObjectClassText>,
     superiors: &[&ObjectClass],
     attributes: &Names,
 ) -> Result<ObjectClass, SchemaError> {
-    let name = text.head.name();
-    let list = |names: &[String]| attribute_list(location, "object class", name, names, attributes);
+    let list = |names: &[String]| attribute_list(location, "objectclass", names, attributes);
     for superior in superiors {
         if !may_derive(text.kind, superior.kind) {
             let reason = format!(
-                "object class '{name}' cannot derive from '{}': kinds do not fit",
+                "objectclass: user-defined ObjectClass has inappropriate SUPerior: \"{}\"",
                 superior.name()
             );
             return Err(fault(location, reason));
@@ -128,8 +132,30 @@ fn resolve_one(
         subclasses: Vec::new(),
         must: must.into_iter().collect(),
         may: may.into_iter().collect(),
+        hidden: origin == Origin::Hidden,
         published: text.to_string(),
     })
+}
+
+/// What an administrator defines has user attributes only: the server decides about its own.
+fn check_user_attributes(
+    (location, text): &Placed<ObjectClassText>,
+    attributes: &Names,
+    types: &[AttributeType],
+) -> Result<(), SchemaError> {
+    let operational = |name: &String| {
+        attributes
+            .get(name.as_bytes())
+            .and_then(|number| types.get(number as usize))
+            .is_some_and(AttributeType::is_operational)
+    };
+    if text.must.iter().chain(&text.may).any(operational) {
+        let reason = format!(
+            "objectclass: user-defined ObjectClass includes operational attributes: \"{text}\""
+        );
+        return Err(fault(location, reason));
+    }
+    Ok(())
 }
 
 /// RFC 4512, section 2.4: structural from structural or abstract, auxiliary from auxiliary or abstract, abstract
@@ -140,8 +166,7 @@ fn may_derive(kind: ClassKind, superior: ClassKind) -> bool {
 
 fn attribute_list(
     location: &Location,
-    what: &str,
-    owner: &str,
+    keyword: &str,
     list: &[String],
     attributes: &Names,
 ) -> Result<BTreeSet<AttributeIndex>, SchemaError> {
@@ -149,7 +174,7 @@ fn attribute_list(
         let unknown = || {
             fault(
                 location,
-                format!("{what} '{owner}': unknown attribute type '{name}'"),
+                format!("{keyword}: AttributeType not found: \"{name}\""),
             )
         };
         attributes
@@ -169,7 +194,7 @@ fn check_repeated(
     for (known, later) in &collected.repeated {
         let superiors = superiors_of(later, &collected.names)?;
         let above: Vec<&ObjectClass> = superiors.iter().filter_map(|&s| classes.get(s)).collect();
-        let again = resolve_one(*known, later, &above, attributes)?;
+        let again = resolve_one(*known, Origin::File, later, &above, attributes)?;
         let first = &classes[*known];
         let differs = [
             (first.kind != again.kind, "kind"),
@@ -178,10 +203,12 @@ fn check_repeated(
             (first.may != again.may, "MAY"),
         ];
         if let Some((_, what)) = differs.into_iter().find(|(differs, _)| *differs) {
+            let (place, first) = &collected.first[*known];
             return Err(contradiction(
-                &later.0,
-                &collected.first[*known].1.head,
-                &later.1.head,
+                (&later.0, &later.1.head),
+                (place, &first.head),
+                "objectclass",
+                "objectClass",
                 what,
             ));
         }
@@ -198,31 +225,39 @@ pub(super) fn resolve_content_rules(
 ) -> Result<Vec<ContentRule>, SchemaError> {
     let mut rules = Vec::new();
     for (location, text) in &collected.first {
-        let name = text.head.name();
         let class = |oid: &str, kind: ClassKind| {
             let found = class_names
                 .get(oid.as_bytes())
                 .and_then(|number| classes.get(number as usize));
-            found
-                .filter(|class| class.kind == kind)
-                .map(|class| class.index)
-                .ok_or_else(|| {
-                    fault(
-                        location,
-                        format!(
-                            "content rule '{name}': '{oid}' is no {} class",
-                            kind_name(kind)
-                        ),
-                    )
-                })
+            match found {
+                Some(class) if class.kind == kind => Ok(class.index),
+                None => Err(format!("ObjectClass not found: \"{oid}\"")),
+                Some(_) if kind == ClassKind::Structural => Err(format!(
+                    "Content Rule not for STRUCTURAL object class: \"{oid}\""
+                )),
+                Some(_) => Err(format!(
+                    "Content Rule AUX contains inappropriate object class: \"{oid}\""
+                )),
+            }
+            .map_err(|reason| fault(location, format!("ditcontentrule: {reason}")))
         };
         let list = |names: &[String]| {
-            attribute_list(location, "content rule", name, names, attributes)
+            attribute_list(location, "ditcontentrule", names, attributes)
                 .map(|set| set.into_iter().collect::<Vec<_>>())
         };
+        let not = list(&text.not)?;
+        for name in text.must.iter().chain(&text.may) {
+            let index = attributes.get(name.as_bytes()).map(AttributeIndex);
+            if index.is_some_and(|index| not.contains(&index)) {
+                let reason = format!(
+                    "ditcontentrule: Content Rule attribute type list contains duplicate: \"{name}\""
+                );
+                return Err(fault(location, reason));
+            }
+        }
         rules.push(ContentRule {
             class: class(&text.head.oid, ClassKind::Structural)?,
-            name: name.to_owned(),
+            name: text.head.name().to_owned(),
             auxiliary: text
                 .auxiliary
                 .iter()
@@ -230,17 +265,9 @@ pub(super) fn resolve_content_rules(
                 .collect::<Result<_, _>>()?,
             must: list(&text.must)?,
             may: list(&text.may)?,
-            not: list(&text.not)?,
+            not,
             published: text.to_string(),
         });
     }
     Ok(rules)
-}
-
-fn kind_name(kind: ClassKind) -> &'static str {
-    match kind {
-        ClassKind::Abstract => "abstract",
-        ClassKind::Structural => "structural",
-        ClassKind::Auxiliary => "auxiliary",
-    }
 }

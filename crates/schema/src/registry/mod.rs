@@ -4,6 +4,7 @@ mod attribute_type;
 mod attributes;
 mod builder;
 mod classes;
+mod forms;
 mod names;
 mod object_class;
 mod publish;
@@ -13,8 +14,9 @@ use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
 pub use attribute_type::{AttributeIndex, AttributeType, Usage};
-pub use builder::{Builtin, SchemaBuilder, SchemaError};
+pub use builder::{SchemaBuilder, SchemaError};
 pub(crate) use classes::ContentRule;
+use forms::Forms;
 pub use object_class::{ClassKind, ObjectClass, ObjectClassIndex};
 
 use crate::check::{CheckOptions, CheckedEntry, SchemaViolation};
@@ -34,6 +36,8 @@ pub struct Schema {
     content_rules: Vec<ContentRule>,
     /// Texts of the syntaxes that files define.
     defined_syntaxes: Vec<String>,
+    /// Texts of name forms and structure rules: published, not enforced.
+    forms: Forms,
     /// Attribute options, lower case; one that ends in `-` is a prefix.
     options: Vec<String>,
     object_class_attribute: AttributeIndex,
@@ -60,6 +64,7 @@ impl Schema {
         class_names: Names,
         content_rules: Vec<ContentRule>,
         defined_syntaxes: Vec<String>,
+        forms: Forms,
     ) -> Result<Schema, SchemaError> {
         let missing = |what: &str| SchemaError::Definition {
             origin: "system".to_owned(),
@@ -86,6 +91,7 @@ impl Schema {
             class_names,
             content_rules,
             defined_syntaxes,
+            forms,
             options: Vec::new(),
         })
     }

@@ -43,6 +43,8 @@ pub struct ObjectClass {
     pub must: Vec<AttributeIndex>,
     /// Allowed attributes including inherited ones, without those of `must`, in ascending order.
     pub may: Vec<AttributeIndex>,
+    /// Whether the class is in force without being published.
+    pub(crate) hidden: bool,
     /// RFC 4512 text as published in the subschema.
     pub(crate) published: String,
 }

@@ -9,6 +9,7 @@ impl Schema {
     pub fn published_attribute_types(&self) -> impl Iterator<Item = &str> {
         self.attributes()
             .iter()
+            .filter(|attribute| !attribute.hidden)
             .map(|attribute| attribute.published.as_str())
     }
 
@@ -16,6 +17,7 @@ impl Schema {
     pub fn published_object_classes(&self) -> impl Iterator<Item = &str> {
         self.object_classes()
             .iter()
+            .filter(|class| !class.hidden)
             .map(|class| class.published.as_str())
     }
 
@@ -24,6 +26,16 @@ impl Schema {
         self.content_rules
             .iter()
             .map(|rule| rule.published.as_str())
+    }
+
+    /// Values of `nameForms`.
+    pub fn published_name_forms(&self) -> impl Iterator<Item = &str> {
+        self.forms.name_forms.iter().map(String::as_str)
+    }
+
+    /// Values of `dITStructureRules`.
+    pub fn published_structure_rules(&self) -> impl Iterator<Item = &str> {
+        self.forms.structure_rules.iter().map(String::as_str)
     }
 
     /// Values of `ldapSyntaxes`.

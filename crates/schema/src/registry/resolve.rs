@@ -2,16 +2,26 @@
 
 use super::attributes::resolve_attributes;
 use super::classes::{resolve_classes, resolve_content_rules};
+use super::forms::resolve_forms;
 use super::names::Names;
 use super::{Schema, SchemaError};
 use crate::definition::{
-    AttributeTypeText, Body, ContentRuleText, Definition, Head, Location, ObjectClassText,
-    SyntaxText,
+    AttributeTypeText, Body, ContentRuleText, Definition, Head, Location, NameFormText,
+    ObjectClassText, Origin, StructureRuleText, SyntaxText,
 };
 use crate::syntax::Syntax;
 
 /// A definition of one kind with its place.
 pub(super) type Placed<T> = (Location, T);
+
+/// A kind of definition, as errors call it.
+#[derive(Clone, Copy)]
+struct Kind {
+    /// As the keyword of a file.
+    keyword: &'static str,
+    /// As messages name it.
+    noun: &'static str,
+}
 
 /// All definitions of one kind: each OID once, and the later definitions of the same OIDs.
 #[derive(Debug)]
@@ -20,6 +30,15 @@ pub(super) struct Collected<T> {
     /// Number of the first definition, and the later one.
     pub(super) repeated: Vec<(usize, Placed<T>)>,
     pub(super) names: Names,
+    /// Who made each first definition.
+    pub(super) origins: Vec<Origin>,
+}
+
+impl<T> Collected<T> {
+    /// Who made a definition.
+    pub(super) fn origin(&self, number: usize) -> Origin {
+        self.origins.get(number).copied().unwrap_or(Origin::File)
+    }
 }
 
 /// The error for a definition.
@@ -33,24 +52,65 @@ pub(super) fn fault(location: &Location, reason: String) -> SchemaError {
 
 /// Resolves everything.
 pub(super) fn resolve(definitions: Vec<Definition>) -> Result<Schema, SchemaError> {
-    let (mut attributes, mut classes, mut rules, mut syntaxes) =
-        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    for Definition { location, body } in definitions {
+    let (mut attributes, mut classes, mut rules) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut syntaxes, mut forms, mut structure) = (Vec::new(), Vec::new(), Vec::new());
+    for Definition {
+        location,
+        origin,
+        body,
+    } in definitions
+    {
         match body {
-            Body::AttributeType(text) => attributes.push((location, text)),
-            Body::ObjectClass(text) => classes.push((location, text)),
-            Body::ContentRule(text) => rules.push((location, text)),
-            Body::Syntax(text) => syntaxes.push((location, text)),
+            Body::AttributeType(text) => attributes.push((origin, location, text)),
+            Body::ObjectClass(text) => classes.push((origin, location, text)),
+            Body::ContentRule(text) => rules.push((origin, location, text)),
+            Body::Syntax(text) => syntaxes.push((origin, location, text)),
+            Body::NameForm(text) => forms.push((origin, location, text)),
+            Body::StructureRule(text) => structure.push((origin, location, text)),
         }
     }
-    let syntaxes = Syntaxes::resolve(collect(syntaxes, |text: &SyntaxText| &text.head)?)?;
-    let attributes = collect(attributes, |text: &AttributeTypeText| &text.head)?;
+    let kind = |keyword, noun| Kind { keyword, noun };
+    let syntaxes = Syntaxes::resolve(collect(
+        kind("ldapsyntax", "ldapSyntax"),
+        syntaxes,
+        |text: &SyntaxText| &text.head,
+    )?)?;
+    let attributes = collect(
+        kind("attributetype", "attributeType"),
+        attributes,
+        |text: &AttributeTypeText| &text.head,
+    )?;
     let attribute_types = resolve_attributes(&attributes, &syntaxes)?;
-    let classes = collect(classes, |text: &ObjectClassText| &text.head)?;
-    let object_classes = resolve_classes(&classes, &attributes.names)?;
-    let rules = collect(rules, |text: &ContentRuleText| &text.head)?;
+    let classes = collect(
+        kind("objectclass", "objectClass"),
+        classes,
+        |text: &ObjectClassText| &text.head,
+    )?;
+    let object_classes = resolve_classes(&classes, &attributes.names, &attribute_types)?;
+    let rules = collect(
+        kind("ditcontentrule", "content rule"),
+        rules,
+        |text: &ContentRuleText| &text.head,
+    )?;
     let content_rules =
         resolve_content_rules(&rules, &object_classes, &classes.names, &attributes.names)?;
+    let forms = collect(
+        kind("nameform", "name form"),
+        forms,
+        |text: &NameFormText| &text.head,
+    )?;
+    let structure = collect(
+        kind("ditstructurerule", "structure rule"),
+        structure,
+        |text: &StructureRuleText| &text.head,
+    )?;
+    let forms = resolve_forms(
+        &forms,
+        &structure,
+        &object_classes,
+        &classes.names,
+        &attributes.names,
+    )?;
     Schema::assemble(
         attribute_types,
         attributes.names,
@@ -58,19 +118,22 @@ pub(super) fn resolve(definitions: Vec<Definition>) -> Result<Schema, SchemaErro
         classes.names,
         content_rules,
         syntaxes.published,
+        forms,
     )
 }
 
 fn collect<T>(
-    all: Vec<Placed<T>>,
+    kind: Kind,
+    all: Vec<(Origin, Location, T)>,
     head: impl Fn(&T) -> &Head,
 ) -> Result<Collected<T>, SchemaError> {
     let mut collected = Collected {
         first: Vec::new(),
         repeated: Vec::new(),
         names: Names::default(),
+        origins: Vec::new(),
     };
-    for (location, text) in all {
+    for (origin, location, text) in all {
         let this = head(&text);
         if let Some(known) = collected.names.get(this.oid.as_bytes()) {
             collected.repeated.push((known as usize, (location, text)));
@@ -82,45 +145,68 @@ fn collect<T>(
         for name in &this.names {
             match collected.names.insert(name, number) {
                 Some(other) if other != number => {
-                    let other = collected
-                        .first
-                        .get(other as usize)
-                        .map_or("", |(_, text)| head(text).oid.as_str());
-                    return Err(fault(
-                        &location,
-                        format!("name '{name}' of {} is already used by {other}", this.oid),
-                    ));
+                    let other = collected.first.get(other as usize);
+                    let other = other.map(|(place, text)| (place, head(text).oid.as_str()));
+                    return Err(name_taken(kind, &location, name, other));
                 }
                 _ => {}
             }
         }
         collected.first.push((location, text));
+        collected.origins.push(origin);
     }
     for (known, (location, text)) in &collected.repeated {
-        let Some((_, first)) = collected.first.get(*known) else {
+        let Some((place, first)) = collected.first.get(*known) else {
             continue;
         };
-        if !same_names(&head(first).names, &head(text).names) {
-            return Err(contradiction(location, head(first), head(text), "names"));
+        // A syntax is known by its number only.
+        if kind.keyword != "ldapsyntax" && !same_names(&head(first).names, &head(text).names) {
+            return Err(contradiction(
+                (location, head(text)),
+                (place, head(first)),
+                kind.keyword,
+                kind.noun,
+                "names",
+            ));
         }
     }
     Ok(collected)
 }
 
+fn name_taken(
+    kind: Kind,
+    location: &Location,
+    name: &str,
+    other: Option<(&Location, &str)>,
+) -> SchemaError {
+    let whose = other.map_or_else(String::new, |(place, oid)| {
+        format!(" is {oid} at {}:{}", place.origin, place.line)
+    });
+    fault(
+        location,
+        format!(
+            "{}: Inconsistent duplicate {}: \"{name}\"{whose}",
+            kind.keyword, kind.noun
+        ),
+    )
+}
+
 /// The error for a definition that contradicts an earlier one of the same OID.
 pub(super) fn contradiction(
-    location: &Location,
-    first: &Head,
-    later: &Head,
+    (location, later): (&Location, &Head),
+    (place, first): (&Location, &Head),
+    keyword: &str,
+    noun: &str,
     what: &str,
 ) -> SchemaError {
     fault(
         location,
         format!(
-            "'{}' ({}) is already defined as '{}' with different {what}",
-            later.name(),
+            "{keyword}: Inconsistent duplicate {noun}: \"{}\" is '{}' with different {what} at {}:{}",
             later.oid,
-            first.name()
+            first.name(),
+            place.origin,
+            place.line
         ),
     )
 }
@@ -158,10 +244,19 @@ impl Syntaxes {
             let unknown = || {
                 fault(
                     location,
-                    format!("syntax {} stands for an unknown syntax", text.head.oid),
+                    format!("ldapsyntax: Substitute syntax not found: \"{text}\""),
                 )
             };
             syntaxes.stands_for.push(stands_for.ok_or_else(unknown)?);
+            let again = collected.repeated.iter().find(|(known, (_, later))| {
+                *known + 1 == syntaxes.stands_for.len() && later.substitute() != text.substitute()
+            });
+            if let Some((_, (later, _))) = again {
+                return Err(fault(
+                    later,
+                    format!("ldapsyntax: Duplicate ldapSyntax: \"{}\"", text.head.oid),
+                ));
+            }
             if Syntax::find(&text.head.oid).is_none() {
                 syntaxes.published.push(text.to_string());
             }
