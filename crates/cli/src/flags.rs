@@ -13,74 +13,123 @@ pub(crate) fn settings(flags: Layer, config: Option<&Path>) -> Result<Settings, 
         .map(Layer::from_file)
         .transpose()?
         .unwrap_or_default();
-    let variables = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
-    let environment = Layer::from_environment(variables)?;
+    let environment = Layer::from_environment(variables())?;
     Settings::new(flags.over(file).over(environment))
+}
+
+/// The environment, as far as it is text.
+pub(crate) fn variables() -> impl Iterator<Item = (String, String)> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
 }
 
 impl Load {
     pub(crate) fn settings(&self) -> Result<Settings, ConfigError> {
-        let layer = Layer {
-            suffix: self.suffix.suffix.clone(),
-            index: self.index.clone(),
-            default_indexes: self.no_default_indexes.then_some(false),
-            ..self.schema.over(self.store.layer())
-        };
-        settings(layer, self.store.config.as_deref())
+        let mut flags = Flags::default();
+        self.store.say(&mut flags)?;
+        self.schema.say(&mut flags)?;
+        flags.say("--suffix", "suffix", self.suffix.suffix.as_ref())?;
+        flags.say_all("--index", "index", &self.index, |index| {
+            format!("{}:{}", index.attribute, index.kinds)
+        })?;
+        let defaults = self.no_default_indexes.then_some("false");
+        flags.say("--no-default-indexes", "default_indexes", defaults)?;
+        settings(flags.0, self.store.config.as_deref())
     }
 }
 
 impl Serve {
     pub(crate) fn settings(&self) -> Result<Settings, ConfigError> {
-        let layer = Layer {
-            suffix: self.suffix.suffix.clone(),
-            listen: some_unless_empty(&self.listen),
-            root_dn: self.root_dn.clone(),
-            root_password_file: self.root_password_file.clone(),
-            threads: self.threads.map(Some),
-            limits_size: self.size_limit,
-            limits_time: self.time_limit,
-            limits_idle: self.idle_timeout,
-            limits_connections: self.connections,
-            storage_durability: self.durability,
-            log_level: self.log_level,
-            log_operations: self.log_operations.then_some(true),
-            ..self.schema.over(self.store.layer())
+        let mut flags = Flags::default();
+        self.store.say(&mut flags)?;
+        self.schema.say(&mut flags)?;
+        flags.say("--suffix", "suffix", self.suffix.suffix.as_ref())?;
+        flags.say_all("--listen", "listen", &self.listen, |url| url.text.clone())?;
+        flags.say("--root-dn", "root.dn", self.root_dn.as_ref())?;
+        let password = self.root_password_file.as_ref();
+        let password = password.map(|path| path.display());
+        flags.say("--root-password-file", "root.password_file", password)?;
+        flags.say("--threads", "threads", self.threads)?;
+        let limit = |limit: Option<Option<u32>>| {
+            limit.map(|limit| limit.map_or("unlimited".to_owned(), |limit| limit.to_string()))
         };
-        settings(layer, self.store.config.as_deref())
+        flags.say("--size-limit", "limits.size", limit(self.size_limit))?;
+        flags.say("--time-limit", "limits.time", limit(self.time_limit))?;
+        flags.say("--idle-timeout", "limits.idle", limit(self.idle_timeout))?;
+        flags.say("--connections", "limits.connections", self.connections)?;
+        let durability = self.durability.map(|durability| durability.as_str());
+        flags.say("--durability", "storage.durability", durability)?;
+        let level = self.log_level.map(|level| level.as_str());
+        flags.say("--log-level", "log.level", level)?;
+        let operations = self.log_operations.then_some("true");
+        flags.say("--log-operations", "log.operations", operations)?;
+        settings(flags.0, self.store.config.as_deref())
     }
 }
 
 impl Export {
     pub(crate) fn settings(&self) -> Result<Settings, ConfigError> {
-        settings(
-            self.schema.over(self.store.layer()),
-            self.store.config.as_deref(),
-        )
+        let mut flags = Flags::default();
+        self.store.say(&mut flags)?;
+        self.schema.say(&mut flags)?;
+        settings(flags.0, self.store.config.as_deref())
     }
 }
 
 impl StoreFlags {
-    fn layer(&self) -> Layer {
-        Layer {
-            data: self.data.clone(),
-            storage_map_bytes_max: self.map_bytes_max,
-            ..Layer::default()
-        }
+    fn say(&self, flags: &mut Flags) -> Result<(), ConfigError> {
+        let data = self.data.as_ref().map(|path| path.display());
+        flags.say("--data", "data", data)?;
+        flags.say(
+            "--map-bytes-max",
+            "storage.map_bytes_max",
+            self.map_bytes_max,
+        )
     }
 }
 
 impl SchemaFlags {
-    fn over(&self, layer: Layer) -> Layer {
-        Layer {
-            schema: some_unless_empty(&self.schema),
-            rfc2307bis: self.rfc2307bis.then_some(true),
-            ..layer
-        }
+    fn say(&self, flags: &mut Flags) -> Result<(), ConfigError> {
+        flags.say_all("--schema", "schema", &self.schema, |path| {
+            path.display().to_string()
+        })?;
+        flags.say(
+            "--rfc2307bis",
+            "rfc2307bis",
+            self.rfc2307bis.then_some("true"),
+        )
     }
 }
 
-fn some_unless_empty<T: Clone>(list: &[T]) -> Option<Vec<T>> {
-    (!list.is_empty()).then(|| list.to_vec())
+/// A layer that is filled flag by flag.
+#[derive(Default)]
+pub(crate) struct Flags(pub(crate) Layer);
+
+impl Flags {
+    /// Sets a key if the flag was given.
+    pub(crate) fn say(
+        &mut self,
+        flag: &'static str,
+        key: &str,
+        value: Option<impl ToString>,
+    ) -> Result<(), ConfigError> {
+        match value {
+            Some(value) => self.0.set_flag(flag, key, value.to_string().as_str()),
+            None => Ok(()),
+        }
+    }
+
+    /// Sets a key that is a list if the flag was given at least once.
+    pub(crate) fn say_all<T>(
+        &mut self,
+        flag: &'static str,
+        key: &str,
+        values: &[T],
+        text: impl Fn(&T) -> String,
+    ) -> Result<(), ConfigError> {
+        match values.is_empty() {
+            true => Ok(()),
+            false => self.0.set_flag_list(flag, key, values.iter().map(text)),
+        }
+    }
 }

@@ -2,8 +2,7 @@
 
 use crate::error::{ConfigError, Origin};
 use crate::hint::nearest;
-use crate::keys::{KEYS, Value};
-use crate::layer::Layer;
+use crate::layer::{Layer, keys};
 
 const PREFIX: &str = "FULGURITE_";
 
@@ -27,14 +26,8 @@ impl Layer {
             if value.is_empty() {
                 continue;
             }
-            match KEYS.iter().find(|(key, _)| variable_part(key) == rest) {
-                Some((key, read)) => {
-                    read(&mut layer, Value::Text(value)).map_err(|message| ConfigError::Value {
-                        origin: Origin::Variable(name.clone()),
-                        key: (*key).to_owned(),
-                        message,
-                    })?
-                }
+            match keys().find(|key| variable_part(key) == rest) {
+                Some(key) => layer.set(key, value.as_str(), &Origin::Variable(name.clone()))?,
                 None => refuse_near_miss(&name, rest)?,
             }
         }
@@ -47,9 +40,8 @@ fn variable_part(key: &str) -> String {
 }
 
 fn refuse_near_miss(name: &str, rest: &str) -> Result<(), ConfigError> {
-    let known: Vec<String> = KEYS
-        .iter()
-        .map(|(key, _)| variable_part(key).to_ascii_lowercase())
+    let known: Vec<String> = keys()
+        .map(|key| variable_part(key).to_ascii_lowercase())
         .collect();
     // A wrong word ("PORT" for "ROOT.DN") is not a slip of the finger: two edits at most, and only of longer words.
     match nearest(rest, known.iter().map(String::as_str)) {
@@ -91,12 +83,12 @@ mod tests {
             ("FULGURITE_PORT", "tcp://10.0.0.1:389"),
         ])
         .unwrap();
-        assert_eq!(layer.suffix.as_deref(), Some("dc=example,dc=com"));
-        assert_eq!(layer.listen.map(|urls| urls.len()), Some(2));
-        assert_eq!(layer.limits_size, Some(None));
-        assert_eq!(layer.index.len(), 2);
-        assert_eq!(layer.data, None);
-        assert_eq!(layer.log_operations, Some(true));
+        let database = &layer.first;
+        assert_eq!(&*database.content.suffixes[0].value, "dc=example,dc=com");
+        assert_eq!(layer.global.listen.len(), 2);
+        assert_eq!(database.storage.indexes.len(), 2);
+        assert!(database.storage.directory.is_none());
+        assert!(layer.global.log_operations.is_some_and(|said| said.value));
     }
 
     #[test]

@@ -6,25 +6,36 @@ use std::path::PathBuf;
 /// Where a setting was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// A line of a configuration file, counted from one.
+    /// A line of a configuration file.
     File {
         /// The file as it was named.
         path: PathBuf,
         /// The line, counted from one.
         line: usize,
+        /// The character of that line, counted from one, where the reader knows it.
+        column: Option<usize>,
     },
     /// An environment variable.
     Variable(String),
     /// A flag of the command line, with its dashes.
     Flag(&'static str),
+    /// Nowhere: it is so unless somebody says otherwise.
+    Default,
 }
 
 impl fmt::Display for Origin {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Origin::File { path, line } => write!(out, "{}, line {line}", path.display()),
+            Origin::File { path, line, column } => {
+                write!(out, "{}, line {line}", path.display())?;
+                match column {
+                    Some(column) => write!(out, ", column {column}"),
+                    None => Ok(()),
+                }
+            }
             Origin::Variable(name) => write!(out, "environment variable {name}"),
             Origin::Flag(flag) => out.write_str(flag),
+            Origin::Default => out.write_str("default"),
         }
     }
 }
@@ -83,6 +94,16 @@ pub enum ConfigError {
         key: &'static str,
         /// The variable that would set it.
         variable: &'static str,
+    },
+    /// A line of a slapd.conf that slapd would refuse, in its words.
+    #[error("{}: line {line}: {message}", path.display())]
+    Directive {
+        /// The file as it was named.
+        path: PathBuf,
+        /// The line, counted from one; of a continued one the last.
+        line: usize,
+        /// What is wrong.
+        message: String,
     },
     /// Settings that exclude or demand each other.
     #[error("{0}")]

@@ -1,4 +1,4 @@
-//! Settings from a TOML file, with the line of every mistake.
+//! Settings from a TOML file, with the place of every mistake.
 
 use std::ops::Range;
 use std::path::Path;
@@ -8,11 +8,13 @@ use toml::de::{DeTable, DeValue};
 
 use crate::error::{ConfigError, Origin};
 use crate::hint::nearest;
-use crate::keys::{self, KEYS, Value};
-use crate::{IndexKinds, IndexSetting, Layer};
+use crate::layer::{database_keys, keys};
+use crate::model::{DatabaseKind, DatabaseLayer};
+use crate::setting::Value;
+use crate::{IndexKinds, IndexSetting, Layer, Sourced};
 
 impl Layer {
-    /// Reads a configuration file.
+    /// Reads a configuration file: slapd.conf if it looks like one, TOML otherwise.
     ///
     /// # Errors
     /// [`ConfigError::Unreadable`], and everything [`Layer::from_toml`] finds.
@@ -28,7 +30,8 @@ impl Layer {
     /// Reads the text of a configuration file; `path` is for messages alone. Relative paths within stay as they are.
     ///
     /// # Errors
-    /// [`ConfigError::Syntax`] when it is not TOML, [`ConfigError::UnknownKey`] and [`ConfigError::Value`] with the line.
+    /// [`ConfigError::Syntax`] when it is not TOML, [`ConfigError::UnknownKey`] and [`ConfigError::Value`] with line and
+    /// column, [`ConfigError::Conflict`] for a database described both at the top and in a table of its own.
     pub fn from_toml(text: &str, path: &Path) -> Result<Layer, ConfigError> {
         let source = Source { text, path };
         let table = DeTable::parse(text).map_err(|error| ConfigError::Syntax {
@@ -36,8 +39,73 @@ impl Layer {
             message: error.message().replace('\n', ", "),
         })?;
         let mut layer = Layer::default();
-        source.read_table(&mut layer, "", table.get_ref())?;
+        source.read_table(&mut Target::Top(&mut layer), "", table.get_ref())?;
+        source.refuse_two_ways(&layer)?;
         Ok(layer)
+    }
+}
+
+/// What keys are set in: the whole, or one `[[database]]`.
+enum Target<'l> {
+    Top(&'l mut Layer),
+    Database(&'l mut DatabaseLayer),
+}
+
+impl Target<'_> {
+    fn set(&mut self, key: &str, value: Value, origin: &Origin) -> Result<(), ConfigError> {
+        let database = match self {
+            Target::Top(layer) => return layer.set(key, value, origin),
+            Target::Database(database) => database,
+        };
+        if key == "type" {
+            database.kind = crate::setting::text(value)
+                .and_then(|word| DatabaseKind::parse(&word))
+                .map_err(|message| wrong(key, origin.clone(), message))?;
+            return Ok(());
+        }
+        let policy = database.policy.set(key, value.clone(), origin);
+        match policy.or_else(|| database.set(key, value, origin)) {
+            Some(outcome) => outcome.map_err(|(origin, message)| wrong(key, origin, message)),
+            None => Err(ConfigError::UnknownKey {
+                origin: origin.clone(),
+                key: format!("database.{key}"),
+                hint: nearest(key, database_keys()).map(str::to_owned),
+            }),
+        }
+    }
+
+    fn knows(&self, key: &str) -> bool {
+        match self {
+            Target::Top(_) => keys().any(|known| known == key),
+            Target::Database(_) => key == "type" || database_keys().any(|known| known == key),
+        }
+    }
+
+    /// Whether keys of this group exist: `limits` for `limits.size`.
+    fn has_group(&self, name: &str) -> bool {
+        let within = |key: &str| {
+            key.strip_prefix(name)
+                .is_some_and(|rest| rest.starts_with('.'))
+        };
+        match self {
+            Target::Top(_) => keys().any(within),
+            Target::Database(_) => database_keys().any(within),
+        }
+    }
+
+    fn index(&mut self, setting: Sourced<IndexSetting>) {
+        match self {
+            Target::Top(layer) => layer.first.storage.indexes.push(setting),
+            Target::Database(database) => database.storage.indexes.push(setting),
+        }
+    }
+}
+
+fn wrong(key: &str, origin: Origin, message: String) -> ConfigError {
+    ConfigError::Value {
+        origin,
+        key: key.to_owned(),
+        message,
     }
 }
 
@@ -50,50 +118,79 @@ struct Source<'t> {
 impl Source<'_> {
     fn origin(&self, span: Range<usize>) -> Origin {
         let before = self.text.get(..span.start).unwrap_or(self.text);
+        let line_start = before.rfind('\n').map_or(0, |end| end + 1);
+        let in_line = before.get(line_start..).unwrap_or_default();
         Origin::File {
             path: self.path.to_owned(),
             line: 1 + before.bytes().filter(|byte| *byte == b'\n').count(),
+            column: Some(1 + in_line.chars().count()),
         }
     }
 
     fn read_table(
         &self,
-        layer: &mut Layer,
+        target: &mut Target<'_>,
         prefix: &str,
         table: &DeTable<'_>,
     ) -> Result<(), ConfigError> {
         for (name, value) in table {
             let key = format!("{prefix}{}", name.get_ref());
-            match value.get_ref() {
-                DeValue::Table(indexes) if key == "index" => self.read_indexes(layer, indexes)?,
-                DeValue::Table(inner) if prefix.is_empty() && is_group(&key) => {
-                    self.read_table(layer, &format!("{key}."), inner)?;
+            match (value.get_ref(), &mut *target) {
+                (DeValue::Table(indexes), target) if key == "index" => {
+                    self.read_indexes(target, indexes)?;
                 }
-                _ => self.read_value(layer, &key, name.span(), value)?,
+                (DeValue::Array(tables), Target::Top(layer)) if key == "database" => {
+                    for table in tables {
+                        let database = self.read_database(table)?;
+                        layer.add_database(database);
+                    }
+                }
+                (DeValue::Table(inner), target) if prefix.is_empty() && target.has_group(&key) => {
+                    self.read_table(target, &format!("{key}."), inner)?;
+                }
+                (_, target) => self.read_value(target, &key, name.span(), value)?,
             }
         }
         Ok(())
     }
 
+    fn read_database(&self, value: &Spanned<DeValue<'_>>) -> Result<DatabaseLayer, ConfigError> {
+        let DeValue::Table(table) = value.get_ref() else {
+            let message = "databases are tables: write [[database]]".to_owned();
+            return Err(wrong("database", self.origin(value.span()), message));
+        };
+        let mut database = DatabaseLayer {
+            origin: Some(self.origin(value.span())),
+            ..DatabaseLayer::default()
+        };
+        self.read_table(&mut Target::Database(&mut database), "", table)?;
+        Ok(database)
+    }
+
     fn read_value(
         &self,
-        layer: &mut Layer,
+        target: &mut Target<'_>,
         key: &str,
         at: Range<usize>,
         value: &Spanned<DeValue<'_>>,
     ) -> Result<(), ConfigError> {
-        let read = keys::find(key).ok_or_else(|| ConfigError::UnknownKey {
-            origin: self.origin(at),
-            key: key.to_owned(),
-            hint: nearest(key, KEYS.iter().map(|(known, _)| *known)).map(str::to_owned),
-        })?;
-        plain(value.get_ref())
-            .and_then(|plain| read(layer, plain))
-            .map_err(|message| self.wrong_value(key, value.span(), message))
+        if !target.knows(key) {
+            // Said of the key, whatever its value is.
+            return target.set(key, Value::Truth(true), &self.origin(at));
+        }
+        let origin = self.origin(value.span());
+        let plain = self
+            .plain(value.get_ref())
+            .map_err(|message| wrong(key, origin.clone(), message))?;
+        target.set(key, plain, &origin)
     }
 
     /// `[index]`: `mail = "eq,sub"` or `mail = ["eq", "sub"]`.
-    fn read_indexes(&self, layer: &mut Layer, table: &DeTable<'_>) -> Result<(), ConfigError> {
+    fn read_indexes(
+        &self,
+        target: &mut Target<'_>,
+        table: &DeTable<'_>,
+    ) -> Result<(), ConfigError> {
         for (attribute, value) in table {
             let words = match value.get_ref() {
                 DeValue::Array(items) => items
@@ -103,60 +200,81 @@ impl Source<'_> {
                     .join(","),
                 other => other.as_str().unwrap_or_default().to_owned(),
             };
+            let origin = self.origin(value.span());
             let kinds = IndexKinds::parse(&words).map_err(|message| {
-                self.wrong_value(
-                    &format!("index.{}", attribute.get_ref()),
-                    value.span(),
-                    message,
-                )
+                let key = format!("index.{}", attribute.get_ref());
+                wrong(&key, origin.clone(), message)
             })?;
-            layer.index.push(IndexSetting {
+            let setting = IndexSetting {
                 attribute: attribute.get_ref().to_string(),
                 kinds,
-            });
+            };
+            target.index(Sourced::new(setting, origin));
         }
         Ok(())
     }
 
-    fn wrong_value(&self, key: &str, span: Range<usize>, message: String) -> ConfigError {
-        ConfigError::Value {
-            origin: self.origin(span),
-            key: key.to_owned(),
-            message,
+    fn plain(&self, value: &DeValue<'_>) -> Result<Value, String> {
+        match value {
+            DeValue::String(text) => Ok(Value::Text(text.to_string())),
+            DeValue::Integer(number) if number.radix() == 10 => {
+                Ok(Value::Number(number.as_str().replace('_', "")))
+            }
+            DeValue::Boolean(truth) => Ok(Value::Truth(*truth)),
+            DeValue::Array(items) => items
+                .iter()
+                .map(|item| {
+                    let plain = self.plain(item.get_ref())?;
+                    Ok(Sourced::new(plain, self.origin(item.span())))
+                })
+                .collect::<Result<_, _>>()
+                .map(Value::List),
+            other => Err(format!(
+                "a value of this kind ({}) is not wanted here",
+                other.type_str()
+            )),
+        }
+    }
+
+    /// A file that declares databases says nothing of "the database" at its top.
+    fn refuse_two_ways(&self, layer: &Layer) -> Result<(), ConfigError> {
+        if layer.databases.is_empty() {
+            return Ok(());
+        }
+        let mut found = None;
+        let storage = layer.first.storage.clone().resolve();
+        let content = layer.first.content.clone().resolve();
+        let mut look = |key: &'static str, _: String, origin: &Origin| {
+            if *origin != Origin::Default && found.is_none() {
+                found = Some((key, origin.clone()));
+            }
+        };
+        content.each(&mut look);
+        storage.each(&mut look);
+        match found {
+            Some((key, origin)) => Err(ConfigError::Conflict(format!(
+                "{origin}: \"{key}\" stands at the top although the file has [[database]] tables: move it into one"
+            ))),
+            None => Ok(()),
         }
     }
 }
 
-/// Whether keys of this group exist: `limits` for `limits.size`.
-fn is_group(name: &str) -> bool {
-    KEYS.iter().any(|(key, _)| {
-        key.strip_prefix(name)
-            .is_some_and(|rest| rest.starts_with('.'))
-    })
-}
-
-fn plain(value: &DeValue<'_>) -> Result<Value, String> {
-    match value {
-        DeValue::String(text) => Ok(Value::Text(text.to_string())),
-        DeValue::Integer(number) if number.radix() == 10 => {
-            Ok(Value::Number(number.as_str().replace('_', "")))
+impl Layer {
+    /// Adds a declared database; `cn=config` has a place of its own.
+    pub(crate) fn add_database(&mut self, database: DatabaseLayer) {
+        self.declares_databases = true;
+        match database.kind {
+            DatabaseKind::Config => self.config = database,
+            _ => self.databases.push(database),
         }
-        DeValue::Boolean(truth) => Ok(Value::Truth(*truth)),
-        DeValue::Array(items) => items
-            .iter()
-            .map(|item| plain(item.get_ref()))
-            .collect::<Result<_, _>>()
-            .map(Value::List),
-        other => Err(format!(
-            "a value of this kind ({}) is not wanted here",
-            other.type_str()
-        )),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Limit, Settings};
 
     fn read(text: &str) -> Result<Layer, ConfigError> {
         Layer::from_toml(text, Path::new("fulgurite.toml"))
@@ -169,11 +287,12 @@ mod tests {
              mail = [\"eq\", \"sub\"]\n[limits]\nsize = 1_000\ntime = \"unlimited\"\nrequest_bytes = \"8 MiB\"\n",
         )
         .unwrap();
-        assert_eq!(layer.suffix.as_deref(), Some("dc=example,dc=com"));
-        assert_eq!(layer.index.len(), 2);
-        assert_eq!(layer.limits_size, Some(Some(1000)));
-        assert_eq!(layer.limits_time, Some(None));
-        assert_eq!(layer.limits_request_bytes, Some(8 << 20));
+        assert_eq!(&*layer.first.content.suffixes[0].value, "dc=example,dc=com");
+        assert_eq!(layer.first.storage.indexes.len(), 2);
+        let settings = Settings::new(layer).unwrap();
+        assert_eq!(settings.frontend.size.soft, Some(Limit::At(1000)));
+        assert_eq!(settings.frontend.time.soft, Some(Limit::Unlimited));
+        assert_eq!(*settings.global.request_bytes, 8 << 20);
     }
 
     #[test]
@@ -181,35 +300,35 @@ mod tests {
         for (text, wanted) in [
             (
                 "data = \"d\"\nsufix = \"dc=x\"\n",
-                "fulgurite.toml, line 2: there is no setting \"sufix\"; did you mean \"suffix\"?",
+                "fulgurite.toml, line 2, column 1: there is no setting \"sufix\"; did you mean \"suffix\"?",
             ),
             (
                 "[limits]\n\nsizes = 3\n",
-                "fulgurite.toml, line 3: there is no setting \"limits.sizes\"; did you mean \"limits.size\"?",
+                "fulgurite.toml, line 3, column 1: there is no setting \"limits.sizes\"; did you mean \"limits.size\"?",
             ),
             (
-                "[tls]\ncert = \"x\"\n",
-                "fulgurite.toml, line 1: there is no setting \"tls\"",
+                "[tsl]\ncert = \"x\"\n",
+                "fulgurite.toml, line 1, column 2: there is no setting \"tsl\"",
             ),
             (
                 "[limits]\nsize = 0\n",
-                "fulgurite.toml, line 2: limits.size: 0 would allow nothing; write \"unlimited\" for no limit",
+                "fulgurite.toml, line 2, column 8: limits.size: 0 would allow nothing; write \"unlimited\" for no limit",
             ),
             (
                 "suffix = 3\n",
-                "fulgurite.toml, line 1: suffix: a text in quotes is wanted",
+                "fulgurite.toml, line 1, column 10: suffix: a text in quotes is wanted",
             ),
             (
                 "\n[index]\nuid = \"fast\"\n",
-                "fulgurite.toml, line 3: index.uid: \"fast\" is no kind of index",
+                "fulgurite.toml, line 3, column 7: index.uid: \"fast\" is no kind of index",
             ),
             (
                 "limits = 3\n",
-                "fulgurite.toml, line 1: there is no setting \"limits\"",
+                "fulgurite.toml, line 1, column 1: there is no setting \"limits\"",
             ),
             (
                 "threads = 0x10\n",
-                "fulgurite.toml, line 1: threads: a value of this kind (integer) is not wanted here",
+                "fulgurite.toml, line 1, column 11: threads: a value of this kind (integer) is not wanted here",
             ),
         ] {
             let error = read(text).unwrap_err().to_string();
@@ -221,11 +340,48 @@ mod tests {
     fn broken_toml_is_one_sentence_with_its_line() {
         let error = read("data = \"d\"\nsuffix = \n").unwrap_err().to_string();
         assert!(
-            error.starts_with("fulgurite.toml, line 2: ") && !error.contains('\n'),
+            error.starts_with("fulgurite.toml, line 2, ") && !error.contains('\n'),
             "{error}"
         );
         let error = read("data = 1\ndata = 2\n").unwrap_err().to_string();
-        assert!(error.starts_with("fulgurite.toml, line 2: "), "{error}");
+        assert!(error.starts_with("fulgurite.toml, line 2, "), "{error}");
+    }
+
+    #[test]
+    fn databases_are_tables() {
+        let layer = read(
+            "access = [\"to * by * read\"]\n[[database]]\nsuffix = \"dc=a\"\ndata = \"a\"\nroot.dn = \"cn=r\"\n\
+             [database.index]\nuid = \"eq\"\n[[database]]\ntype = \"monitor\"\n[[database]]\ntype = \"config\"\n\
+             root.password = \"x\"\n",
+        )
+        .unwrap();
+        let settings = Settings::new(layer).unwrap();
+        let kinds: Vec<_> = settings.databases.iter().map(|one| one.kind).collect();
+        assert_eq!(kinds, [DatabaseKind::Mdb, DatabaseKind::Monitor]);
+        assert_eq!(settings.suffix().unwrap(), "dc=a");
+        assert!(settings.config.content.root_password.is_some());
+        assert_eq!(settings.frontend.access.len(), 1);
+        for (text, wanted) in [
+            (
+                "data = \"d\"\n[[database]]\nsuffix = \"dc=a\"\n",
+                "fulgurite.toml, line 1, column 8: \"data\" stands at the top although",
+            ),
+            (
+                "[[database]]\ntype = \"bdb\"\n",
+                "fulgurite.toml, line 2, column 8: type: \"bdb\" is none of mdb, monitor and config",
+            ),
+            (
+                "[[database]]\nlisten = \"ldap://x\"\n",
+                "fulgurite.toml, line 2, column 1: there is no setting \"database.listen\"",
+            ),
+            (
+                "[[database]]\nroot.dm = \"x\"\n",
+                "fulgurite.toml, line 2, column 6: there is no setting \"database.root.dm\"; did you mean \"root.dn\"?",
+            ),
+        ] {
+            let error = read(text).unwrap_err().to_string();
+            assert!(error.starts_with(wanted), "{error}\nwanted {wanted}");
+        }
     }
 
     #[test]

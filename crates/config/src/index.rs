@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use crate::Sourced;
+use crate::setting::{Setting, Value};
+
 /// Kinds of index kept for one attribute.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IndexKinds {
@@ -11,12 +14,18 @@ pub struct IndexKinds {
     pub presence: bool,
     /// Answers `(a=*part*)`.
     pub substring: bool,
+    /// Answers `(a~=v)`; as approximate match is answered as equality, an equality index is kept for it.
+    pub approximate: bool,
+    /// Values with language tags are not among those of the attribute.
+    pub no_lang: bool,
+    /// Values of subtypes are not among those of the attribute.
+    pub no_subtypes: bool,
 }
 
 impl IndexKinds {
     /// Reads `eq`, `pres`, `sub`, `approx` (or their long names), separated by commas or spaces; `none` for none.
     ///
-    /// `approx` keeps the equality index: approximate match is answered as equality.
+    /// `nolang` and `nosubtypes` may stand among them, as in slapd.conf.
     ///
     /// # Errors
     /// A clause that names the word which is no kind of index.
@@ -25,16 +34,10 @@ impl IndexKinds {
         let mut words = 0;
         for word in text.split([',', ' ', '\t']).filter(|word| !word.is_empty()) {
             words += 1;
-            match word.to_ascii_lowercase().as_str() {
-                "eq" | "equality" | "approx" => kinds.equality = true,
-                "pres" | "presence" => kinds.presence = true,
-                "sub" | "substr" | "substring" => kinds.substring = true,
-                "none" => {}
-                _ => {
-                    return Err(format!(
-                        "\"{word}\" is no kind of index; there are eq, pres, sub, approx and none"
-                    ));
-                }
+            if !kinds.add(word) && !word.eq_ignore_ascii_case("none") {
+                return Err(format!(
+                    "\"{word}\" is no kind of index; there are eq, pres, sub, approx and none"
+                ));
             }
         }
         if words == 0 {
@@ -45,9 +48,25 @@ impl IndexKinds {
         Ok(kinds)
     }
 
+    /// Adds the kind of a word, in any case of letters. False if there is none of that name.
+    pub(crate) fn add(&mut self, word: &str) -> bool {
+        match word.to_ascii_lowercase().as_str() {
+            "eq" | "equality" => self.equality = true,
+            "approx" => self.approximate = true,
+            "pres" | "presence" => self.presence = true,
+            "sub" | "substr" | "substring" | "subinitial" | "subany" | "subfinal" => {
+                self.substring = true;
+            }
+            "nolang" => self.no_lang = true,
+            "nosubtypes" => self.no_subtypes = true,
+            _ => return false,
+        }
+        true
+    }
+
     /// Whether no index is kept at all.
     pub fn is_none(self) -> bool {
-        self == Self::default()
+        !(self.equality || self.presence || self.substring || self.approximate)
     }
 }
 
@@ -57,6 +76,9 @@ impl fmt::Display for IndexKinds {
             (self.equality, "eq"),
             (self.presence, "pres"),
             (self.substring, "sub"),
+            (self.approximate, "approx"),
+            (self.no_lang, "nolang"),
+            (self.no_subtypes, "nosubtypes"),
         ];
         let kept: Vec<&str> = words
             .iter()
@@ -64,7 +86,7 @@ impl fmt::Display for IndexKinds {
             .map(|(_, word)| *word)
             .collect();
         out.write_str(
-            if kept.is_empty() {
+            if self.is_none() {
                 "none".to_owned()
             } else {
                 kept.join(",")
@@ -101,6 +123,48 @@ impl IndexSetting {
             kinds: IndexKinds::parse(kinds)?,
         })
     }
+}
+
+impl Setting for IndexKinds {
+    fn read(value: Value) -> Result<Self, String> {
+        Self::parse(&crate::setting::words(value)?.join(","))
+    }
+
+    fn show(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Setting for IndexSetting {
+    fn read(value: Value) -> Result<Self, String> {
+        Self::parse(&crate::setting::text(value)?)
+    }
+
+    fn show(&self) -> String {
+        format!("{}:{}", self.attribute, self.kinds)
+    }
+
+    fn items(text: &str) -> Vec<String> {
+        text.split_whitespace().map(str::to_owned).collect()
+    }
+}
+
+/// The lower settings with the upper ones in place of those for the same attribute, new ones last.
+pub(crate) fn join(
+    upper: Vec<Sourced<IndexSetting>>,
+    lower: Vec<Sourced<IndexSetting>>,
+) -> Vec<Sourced<IndexSetting>> {
+    let mut joined = lower;
+    for setting in upper {
+        let same = |known: &&mut Sourced<IndexSetting>| {
+            known.attribute.eq_ignore_ascii_case(&setting.attribute)
+        };
+        match joined.iter_mut().find(same) {
+            Some(known) => *known = setting,
+            None => joined.push(setting),
+        }
+    }
+    joined
 }
 
 /// Indexes kept unless `default_indexes = false`: what directory clients ask for by habit.
@@ -144,7 +208,8 @@ mod tests {
             IndexKinds {
                 equality: true,
                 presence: false,
-                substring: true
+                substring: true,
+                ..IndexKinds::default()
             }
         );
         assert_eq!(setting.kinds.to_string(), "eq,sub");
@@ -163,9 +228,10 @@ mod tests {
     }
 
     #[test]
-    fn approx_is_answered_by_equality() {
-        assert_eq!(IndexKinds::parse("approx"), IndexKinds::parse("eq"));
+    fn some_kinds_keep_no_index() {
+        assert!(!IndexKinds::parse("approx").unwrap().is_none());
         assert!(IndexKinds::parse("none").unwrap().is_none());
+        assert!(IndexKinds::parse("nolang").unwrap().is_none());
     }
 
     #[test]

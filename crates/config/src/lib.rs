@@ -20,15 +20,27 @@ mod error;
 mod file;
 mod hint;
 mod index;
-mod keys;
 mod layer;
 mod listen;
+mod model;
 mod quantity;
+mod setting;
 mod settings;
+mod sourced;
+mod words;
 
 pub use error::{ConfigError, Origin};
 pub use index::{IndexKinds, IndexSetting};
 pub use layer::{Layer, Secret};
 pub use listen::{LDAPI_PATH, ListenScheme, ListenUrl};
+pub use model::{
+    Allow, AuthzPolicy, AuthzRegexp, BuiltinSchema, Content, ContentLayer, CrlCheck, Database,
+    DatabaseKind, DatabaseLayer, Disallow, Durability, FileMode, Global, GlobalLayer, Limit,
+    LimitsRule, LogLevel, Overlay, Policy, PolicyLayer, Require, Restrict, SchemaPart, Security,
+    ServerId, SizeLimits, Storage, StorageLayer, Subordinate, Threads, TimeLimits, TlsVersion,
+    VerifyClient,
+};
 pub use quantity::{parse_bytes, parse_limit};
-pub use settings::{Durability, Limits, LogLevel, LogSettings, Settings, StorageSettings};
+pub use setting::Value;
+pub use settings::{Note, Settings};
+pub use sourced::Sourced;

@@ -154,6 +154,13 @@ impl ListenUrl {
     }
 }
 
+impl Default for ListenUrl {
+    /// The loopback address, port 389.
+    fn default() -> Self {
+        Self::ldap("127.0.0.1", ListenScheme::Ldap.port())
+    }
+}
+
 impl FromStr for ListenUrl {
     type Err = String;
 

@@ -40,6 +40,27 @@ pub fn parse_limit(text: &str) -> Result<Option<u32>, String> {
     }
 }
 
+/// Reads a whole number as C's `strtol` does with base 0: decimal, `0x...`, or octal after `0`; the whole text must be one.
+pub(crate) fn parse_c_int(text: &str) -> Option<i64> {
+    let (negative, digits) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let number = if let Some(hex) = digits.strip_prefix("0x").or(digits.strip_prefix("0X")) {
+        unsigned(hex, 16)
+    } else if digits.len() > 1 && digits.starts_with('0') {
+        unsigned(digits, 8)
+    } else {
+        unsigned(digits, 10)
+    }?;
+    Some(if negative { -number } else { number })
+}
+
+fn unsigned(digits: &str, radix: u32) -> Option<i64> {
+    let signless = !digits.starts_with(['+', '-']);
+    i64::from_str_radix(digits, radix).ok().filter(|_| signless)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

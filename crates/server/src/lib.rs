@@ -20,6 +20,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::unwrap_used))]
 
+mod convert;
 mod descriptors;
 mod directory;
 mod driver;

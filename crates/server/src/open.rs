@@ -2,18 +2,17 @@
 
 use std::sync::Arc;
 
-use fulgurite_config::{ConfigError, Durability, IndexSetting, Settings};
-use fulgurite_directory::{DatabaseOptions, Directory, DirectoryOptions, Limits, RootAccount};
+use fulgurite_config::{
+    BuiltinSchema, ConfigError, Database, Origin, SchemaPart, Settings, Sourced,
+};
+use fulgurite_directory::{DatabaseOptions, Directory, DirectoryOptions};
 use fulgurite_schema::{Builtin, Schema, SchemaBuilder, SchemaError};
-use fulgurite_store::{IndexKinds, IndexSpec, Store, StoreOptions};
+use fulgurite_store::{Store, StoreOptions};
 
-use crate::{ServerSettings, SessionLimits};
+use crate::convert;
 
 /// Searches that hold a snapshot at once, at least: many connections may each run several.
 const READERS_MIN: u32 = 4096;
-
-/// Pending requests of an anonymous connection, as in slapd; configured is the bound of all others.
-const PENDING_ANONYMOUS: usize = 100;
 
 /// Why a directory cannot be opened.
 #[derive(Debug, thiserror::Error)]
@@ -37,121 +36,143 @@ pub enum OpenError {
 /// # Errors
 /// [`SchemaError`] if a schema file cannot be read or is wrong.
 pub fn schema(settings: &Settings) -> Result<Schema, SchemaError> {
-    let posix = if settings.rfc2307bis {
-        Builtin::Rfc2307bis
-    } else {
-        Builtin::Nis
-    };
-    let parts = [
-        Builtin::Core,
-        Builtin::Cosine,
-        Builtin::InetOrgPerson,
-        posix,
-    ];
-    let builtin = parts
-        .into_iter()
-        .fold(SchemaBuilder::new(), SchemaBuilder::builtin);
-    settings
-        .schema
-        .iter()
-        .try_fold(builtin, |builder, file| builder.file(file))?
-        .build()
+    let global = &settings.global;
+    let mut builder = SchemaBuilder::new();
+    if *global.schema_builtin == BuiltinSchema::Standard {
+        let posix = match *global.rfc2307bis {
+            true => Builtin::Rfc2307bis,
+            false => Builtin::Nis,
+        };
+        for part in [
+            Builtin::Core,
+            Builtin::Cosine,
+            Builtin::InetOrgPerson,
+            posix,
+        ] {
+            builder = builder.builtin(part);
+        }
+    }
+    for option in global.attribute_options.iter() {
+        builder = builder.attribute_option(option);
+    }
+    for part in schema_texts(&global.schema) {
+        builder = match part {
+            SchemaSource::File(path) => builder.file(path)?,
+            SchemaSource::Text(origin, text) => builder.text(&origin, &text)?,
+        };
+    }
+    builder.build()
 }
 
-/// How the settings want a store to be made or opened.
+/// A piece of schema as the builder takes it.
+enum SchemaSource<'s> {
+    File(&'s std::path::Path),
+    Text(String, String),
+}
+
+/// Definitions that stand in one file are one text again, each on its line, so that errors name the line.
+fn schema_texts(parts: &[Sourced<SchemaPart>]) -> Vec<SchemaSource<'_>> {
+    let mut sources: Vec<SchemaSource<'_>> = Vec::new();
+    for part in parts {
+        let (name, definition) = match &part.value {
+            SchemaPart::File(path) => {
+                sources.push(SchemaSource::File(path));
+                continue;
+            }
+            SchemaPart::AttributeType(text) => ("attributetype", text),
+            SchemaPart::ObjectClass(text) => ("objectclass", text),
+            SchemaPart::ObjectIdentifier(text) => ("objectidentifier", text),
+            SchemaPart::DitContentRule(text) => ("ditcontentrule", text),
+            SchemaPart::LdapSyntax(text) => ("ldapsyntax", text),
+        };
+        let (place, line) = match &part.origin {
+            Origin::File { path, line, .. } => (path.display().to_string(), *line),
+            other => (other.to_string(), 1),
+        };
+        let text = match sources.last_mut() {
+            Some(SchemaSource::Text(last, text))
+                if *last == place && text.matches('\n').count() < line =>
+            {
+                text
+            }
+            _ => {
+                sources.push(SchemaSource::Text(place, String::new()));
+                let Some(SchemaSource::Text(_, text)) = sources.last_mut() else {
+                    continue;
+                };
+                text
+            }
+        };
+        let missing = line.saturating_sub(1 + text.matches('\n').count());
+        text.extend(std::iter::repeat_n('\n', missing));
+        text.push_str(&format!("{name} {definition}\n"));
+    }
+    sources
+}
+
+/// How the settings want the store of a database to be made or opened.
 ///
 /// # Errors
 /// [`OpenError::Config`] if there is no suffix.
-pub fn store_options(settings: &Settings) -> Result<StoreOptions, OpenError> {
-    let indexes = settings.indexes.iter().map(index_spec);
+pub fn store_options(database: &Database) -> Result<StoreOptions, OpenError> {
+    let storage = &database.storage;
+    database.suffix()?;
+    let suffixes = database.content.suffixes.iter();
     Ok(StoreOptions {
-        suffixes: vec![settings.suffix()?.to_owned()],
-        indexes: Some(indexes.collect()),
-        durability: Some(durability(settings.storage.durability)),
-        readers_max: Some(settings.storage.readers_max.max(READERS_MIN)),
-        map_bytes_max: Some(settings.storage.map_bytes_max),
+        suffixes: suffixes.map(|suffix| suffix.value.clone()).collect(),
+        indexes: Some(database.indexes().iter().map(convert::index).collect()),
+        durability: Some(convert::durability(*storage.durability)),
+        readers_max: Some((*storage.readers_max).max(READERS_MIN)),
+        map_bytes_max: Some(*storage.map_bytes_max),
         ..StoreOptions::default()
     })
 }
 
-/// Opens the directory that the settings describe, with its existing store.
+/// Opens the directory that the settings describe, with its existing stores.
 ///
 /// # Errors
 /// [`OpenError`], a mistake in the settings or a store that is not there.
 pub fn open_directory(settings: &Settings) -> Result<Directory, OpenError> {
     let schema = Arc::new(schema(settings)?);
-    let options = StoreOptions {
-        // A store keeps the indexes it was made with.
-        indexes: None,
-        ..store_options(settings)?
-    };
-    let store = Store::open(settings.data()?, &options, Arc::clone(&schema))?;
-    let root = match &settings.root_dn {
-        Some(dn) => Some(RootAccount {
-            dn: dn.clone(),
-            password: settings.root_password()?,
-        }),
-        None => None,
-    };
-    let defaults = Limits::default();
-    let database = DatabaseOptions {
-        root,
-        ..DatabaseOptions::new(store)
-    };
+    let databases = settings
+        .stores()
+        .map(|database| open_database(database, &schema))
+        .collect::<Result<Vec<_>, _>>()?;
+    let global = &settings.global;
+    let texts = |list: &[Sourced<String>]| list.iter().map(|text| text.value.clone()).collect();
+    let first_id = global.server_ids.first();
     Ok(Directory::open(DirectoryOptions {
-        access: settings.access.clone(),
-        limits: Limits {
-            size_max: settings.limits.size.unwrap_or(0),
-            time_s_max: settings.limits.time.unwrap_or(0),
-            ..defaults
-        },
-        ..DirectoryOptions::new(schema, vec![database])
+        access: texts(&settings.frontend.access),
+        limits: convert::limits(&settings.frontend),
+        restrictions: convert::restrictions(&settings.frontend),
+        allow: convert::allow(*global.allow),
+        disallow: convert::disallow(*global.disallow),
+        referral: texts(&global.referrals),
+        server_id: first_id.map_or(0, |server| server.id),
+        ..DirectoryOptions::new(schema, databases)
     })?)
 }
 
-fn index_spec(setting: &IndexSetting) -> IndexSpec {
-    IndexSpec {
-        attribute: setting.attribute.clone(),
-        kinds: IndexKinds {
-            presence: setting.kinds.presence,
-            equality: setting.kinds.equality,
-            substring: setting.kinds.substring,
-        },
-    }
-}
-
-const fn durability(durability: Durability) -> fulgurite_store::Durability {
-    match durability {
-        Durability::Full => fulgurite_store::Durability::Full,
-        Durability::NoMetaSync => fulgurite_store::Durability::NoMetaSync,
-        Durability::NoSync => fulgurite_store::Durability::NoSync,
-    }
-}
-
-impl From<&Settings> for ServerSettings {
-    fn from(settings: &Settings) -> Self {
-        let defaults = ServerSettings::default();
-        let limits = &settings.limits;
-        let octets = |octets: u64| usize::try_from(octets).unwrap_or(usize::MAX);
-        let pending = limits.pending as usize;
-        ServerSettings {
-            workers: settings
-                .threads
-                .map_or(defaults.workers, |threads| threads as usize),
-            connections_max: limits.connections as usize,
-            session: SessionLimits {
-                request_bytes_max_anonymous: octets(limits.request_bytes_anonymous),
-                request_bytes_max_authenticated: octets(limits.request_bytes),
-                pending_max_anonymous: pending.min(PENDING_ANONYMOUS),
-                pending_max_authenticated: pending,
-                filter_depth_max: u16::try_from(limits.filter_depth).unwrap_or(u16::MAX),
-                idle_timeout: limits
-                    .idle
-                    .map(|s| std::time::Duration::from_secs(s.into())),
-                ..SessionLimits::default()
-            },
-            log_operations: settings.log.operations,
-            ..defaults
-        }
-    }
+fn open_database(database: &Database, schema: &Arc<Schema>) -> Result<DatabaseOptions, OpenError> {
+    let options = StoreOptions {
+        // A store keeps the indexes it was made with.
+        indexes: None,
+        ..store_options(database)?
+    };
+    let store = Store::open(database.directory()?, &options, Arc::clone(schema))?;
+    let policy = &database.policy;
+    let access = policy.access.iter().map(|rule| rule.value.clone());
+    Ok(DatabaseOptions {
+        subordinate: convert::subordinate(*database.content.subordinate),
+        hidden: *database.content.hidden,
+        root: convert::root(database)?,
+        access: access.collect(),
+        limits: Some(convert::limits(policy)),
+        restrictions: convert::restrictions(policy),
+        last_mod: *policy.last_mod,
+        add_content_acl: *policy.add_content_acl,
+        max_deref_depth: *policy.max_deref_depth,
+        monitoring: *database.content.monitoring,
+        ..DatabaseOptions::new(store)
+    })
 }

@@ -24,7 +24,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("config", &[]),
     (
         "server",
-        &["config", "directory", "ldap", "schema", "store"],
+        &["auth", "config", "directory", "ldap", "schema", "store"],
     ),
     ("dirtools", &["directory", "store", "schema", "ldif"]),
     (

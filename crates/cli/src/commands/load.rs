@@ -13,7 +13,7 @@ use crate::lock::DataLock;
 pub(crate) fn run(command: Load) -> anyhow::Result<()> {
     let settings = command.settings()?;
     let data = settings.data()?;
-    let mut options = store_options(&settings)?;
+    let mut options = store_options(settings.first_store()?)?;
     if Store::exists(data) && command.index.is_empty() && !command.no_default_indexes {
         // Extending a store: it keeps the indexes it was made with.
         options.indexes = None;
@@ -22,7 +22,13 @@ pub(crate) fn run(command: Load) -> anyhow::Result<()> {
     let _lock = DataLock::take_or_make(data)?;
     let mut load_settings = LoadSettings::new(data.to_owned(), options, schema);
     load_settings.files = command.files;
-    load_settings.creator = settings.root_dn.clone().unwrap_or_default();
+    load_settings.creator = settings
+        .first_store()?
+        .content
+        .root_dn
+        .value
+        .clone()
+        .unwrap_or_default();
     let begun = Instant::now();
     let mut bar = TerminalBar::new();
     let result = load(&load_settings, &mut |progress| {

@@ -11,15 +11,21 @@ const DESCRIPTORS_RESERVED: u64 = 64;
 
 pub(crate) fn run(command: Serve) -> anyhow::Result<()> {
     let settings = command.settings()?;
-    logging::begin(settings.log.level);
+    logging::begin(*settings.global.log_level);
     let data = settings.data()?;
     let _lock = DataLock::take(data)?;
     let directory = open_directory(&settings)?;
     let mut server_settings = ServerSettings::from(&settings);
     server_settings.handle_signals = true;
     fit_descriptors(&mut server_settings);
-    let server = Server::bind(&settings.listen, server_settings)?;
-    if settings.root_dn.is_none() {
+    let listen: Vec<_> = settings
+        .global
+        .listen
+        .iter()
+        .map(|url| url.value.clone())
+        .collect();
+    let server = Server::bind(&listen, server_settings)?;
+    if settings.first_store()?.content.root_dn.is_none() {
         tracing::info!("no root name is set: only the access rules allow changes");
     }
     for address in server.addresses() {

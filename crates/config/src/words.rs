@@ -1,0 +1,69 @@
+//! A line of slapd.conf as words: white space divides, `"` keeps it together, `\` takes the next character as it is.
+
+/// Divides a line into words.
+///
+/// Quotes may begin and end anywhere in a word, as in `dn="cn=two words"`; within and without them a backslash stands
+/// for the character behind it.
+///
+/// # Errors
+/// A clause for a quote without its partner.
+pub(crate) fn split_words(line: &str) -> Result<Vec<String>, String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quoted = false;
+    let mut letters = line.chars();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' => {
+                quoted = !quoted;
+                word.get_or_insert_default();
+            }
+            '\\' => {
+                let word = word.get_or_insert_default();
+                word.extend(letters.next());
+            }
+            ' ' | '\t' | '\n' | '\r' if !quoted => words.extend(word.take()),
+            other => word.get_or_insert_default().push(other),
+        }
+    }
+    words.extend(word);
+    match quoted {
+        true => Err("a quote has no partner".to_owned()),
+        false => Ok(words),
+    }
+}
+
+/// The word as it has to be written to be read as one.
+pub(crate) fn quoted(word: &str) -> String {
+    let plain = !word.is_empty() && !word.contains([' ', '\t', '\n', '\r', '"', '\\', '#']);
+    if plain {
+        return word.to_owned();
+    }
+    let escaped = word.replace('\\', "\\\\").replace('"', "\\\"");
+    format!("\"{escaped}\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn divides_like_slapd() {
+        let words = |line| split_words(line).unwrap();
+        assert_eq!(words("a  b\tc "), ["a", "b", "c"]);
+        assert_eq!(
+            words(r#"to dn="cn=a b" by *"#),
+            ["to", "dn=cn=a b", "by", "*"]
+        );
+        assert_eq!(words(r#"a\ b "c\"d" e\\f"#), ["a b", "c\"d", r"e\f"]);
+        assert_eq!(words(r#""" x"#), ["", "x"]);
+        assert!(split_words("a \"b").is_err());
+    }
+
+    #[test]
+    fn quoted_words_read_back() {
+        for word in ["", "plain", "two words", r#"a"b\c"#, "#x", "line\nend"] {
+            assert_eq!(split_words(&quoted(word)).unwrap(), [word]);
+        }
+    }
+}

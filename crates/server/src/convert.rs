@@ -1,0 +1,192 @@
+//! What settings say, in the words of the crates that act on it.
+
+use std::time::Duration;
+
+use fulgurite_config::{
+    ConfigError, CrlCheck, Database, Durability, IndexSetting, Limit, Policy, Settings,
+    Subordinate, VerifyClient,
+};
+use fulgurite_directory as directory;
+use fulgurite_directory::{Limits, Restrictions, RootAccount};
+use fulgurite_store::{IndexKinds, IndexSpec};
+
+use crate::tls;
+use crate::{ServerSettings, SessionLimits, TlsOptions};
+
+pub(crate) fn index(setting: &IndexSetting) -> IndexSpec {
+    IndexSpec {
+        attribute: setting.attribute.clone(),
+        kinds: IndexKinds {
+            presence: setting.kinds.presence,
+            // Approximate match is answered as equality.
+            equality: setting.kinds.equality || setting.kinds.approximate,
+            substring: setting.kinds.substring,
+        },
+    }
+}
+
+pub(crate) const fn durability(durability: Durability) -> fulgurite_store::Durability {
+    match durability {
+        Durability::Full => fulgurite_store::Durability::Full,
+        Durability::NoMetaSync => fulgurite_store::Durability::NoMetaSync,
+        Durability::NoSync => fulgurite_store::Durability::NoSync,
+    }
+}
+
+pub(crate) const fn subordinate(subordinate: Subordinate) -> directory::Subordinate {
+    match subordinate {
+        Subordinate::No => directory::Subordinate::No,
+        Subordinate::Yes => directory::Subordinate::Glued,
+        Subordinate::Advertise => directory::Subordinate::Advertised,
+    }
+}
+
+/// The root of a database. A password that nobody could ever give is refused: whoever wrote it expects to log in.
+pub(crate) fn root(database: &Database) -> Result<Option<RootAccount>, ConfigError> {
+    let Some(dn) = &database.content.root_dn.value else {
+        return Ok(None);
+    };
+    let password = database.root_password()?;
+    if let Some(stored) = &password
+        && let Err(reason) = fulgurite_auth::verify(stored, b"")
+    {
+        let content = &database.content;
+        let origin = match content.root_password_file.value {
+            Some(_) => &content.root_password_file.origin,
+            None => &content.root_password.origin,
+        };
+        return Err(ConfigError::Conflict(format!(
+            "{origin}: nobody could log in as {dn} with this root password: {reason}"
+        )));
+    }
+    Ok(Some(RootAccount {
+        dn: dn.clone(),
+        password,
+    }))
+}
+
+pub(crate) fn limits(policy: &Policy) -> Limits {
+    let number = |limit: Option<Limit>| match limit {
+        Some(Limit::At(number)) => number,
+        _ => 0,
+    };
+    Limits {
+        size_max: number(policy.size.soft),
+        time_s_max: number(policy.time.soft),
+        ..Limits::default()
+    }
+}
+
+pub(crate) fn restrictions(policy: &Policy) -> Restrictions {
+    let (restrict, require, security) = (&*policy.restrict, &*policy.require, &*policy.security);
+    Restrictions {
+        read_only: *policy.read_only,
+        operations: directory::Operations {
+            add: restrict.add,
+            bind: restrict.bind,
+            compare: restrict.compare,
+            delete: restrict.delete,
+            extended: restrict.extended,
+            modify: restrict.modify,
+            modify_dn: restrict.rename,
+            search: restrict.search,
+        },
+        extended: restrict.extended_oids.clone(),
+        require: directory::Require {
+            bind: require.bind,
+            ldap_v3: require.ldap_v3,
+            authentication: require.authc,
+            sasl: require.sasl,
+            strong: require.strong,
+        },
+        security: directory::Security {
+            ssf: security.ssf,
+            transport: security.transport,
+            tls: security.tls,
+            sasl: security.sasl,
+            update_ssf: security.update_ssf,
+            update_transport: security.update_transport,
+            update_tls: security.update_tls,
+            update_sasl: security.update_sasl,
+            simple_bind: security.simple_bind,
+        },
+    }
+}
+
+pub(crate) const fn allow(allow: fulgurite_config::Allow) -> directory::Allow {
+    directory::Allow {
+        bind_v2: allow.bind_v2,
+        bind_anon_cred: allow.bind_anon_cred,
+        bind_anon_dn: allow.bind_anon_dn,
+        update_anon: allow.update_anon,
+        proxy_authz_anon: allow.proxy_authz_anon,
+    }
+}
+
+pub(crate) const fn disallow(disallow: fulgurite_config::Disallow) -> directory::Disallow {
+    directory::Disallow {
+        bind_anon: disallow.bind_anon,
+        bind_simple: disallow.bind_simple,
+        tls_2_anon: disallow.tls_2_anon,
+        tls_authc: disallow.tls_authc,
+        proxy_authz_non_critical: disallow.proxy_authz_non_critical,
+        dont_use_copy_non_critical: disallow.dontusecopy_non_critical,
+    }
+}
+
+fn tls_options(global: &fulgurite_config::Global) -> TlsOptions {
+    TlsOptions {
+        certificate_file: global.tls_certificate.value.clone(),
+        key_file: global.tls_key.value.clone(),
+        ca_file: global.tls_ca.value.clone(),
+        ca_path: global.tls_ca_directory.value.clone(),
+        verify_client: match *global.tls_verify_client {
+            VerifyClient::Never => tls::VerifyClient::Never,
+            VerifyClient::Allow => tls::VerifyClient::Allow,
+            VerifyClient::Try => tls::VerifyClient::Try,
+            VerifyClient::Demand => tls::VerifyClient::Demand,
+        },
+        version_min: match *global.tls_protocol_min {
+            fulgurite_config::TlsVersion::Tls12 => tls::TlsVersion::Tls12,
+            fulgurite_config::TlsVersion::Tls13 => tls::TlsVersion::Tls13,
+        },
+        cipher_suite: global.tls_ciphers.value.clone(),
+        crl_file: global.tls_crl.value.clone(),
+        crl_check: match *global.tls_crl_check {
+            CrlCheck::None => tls::CrlCheck::None,
+            CrlCheck::Peer => tls::CrlCheck::Peer,
+            CrlCheck::All => tls::CrlCheck::All,
+        },
+        dh_param_file: global.tls_dh_parameters.value.clone(),
+    }
+}
+
+impl From<&Settings> for ServerSettings {
+    fn from(settings: &Settings) -> Self {
+        let defaults = ServerSettings::default();
+        let global = &settings.global;
+        let octets = |octets: u64| usize::try_from(octets).unwrap_or(usize::MAX);
+        let pending = global.pending.get() as usize;
+        let seconds = |limit: Option<u32>| limit.map(|s| Duration::from_secs(s.into()));
+        ServerSettings {
+            workers: global
+                .threads
+                .0
+                .map_or(defaults.workers, |threads| threads as usize),
+            connections_max: global.connections.get() as usize,
+            tls: tls_options(global),
+            local_ssf: *global.local_ssf,
+            session: SessionLimits {
+                request_bytes_max_anonymous: octets(*global.request_bytes_anonymous),
+                request_bytes_max_authenticated: octets(*global.request_bytes),
+                pending_max_anonymous: pending.min(global.pending_anonymous.get() as usize),
+                pending_max_authenticated: pending,
+                filter_depth_max: u16::try_from(global.filter_depth.get()).unwrap_or(u16::MAX),
+                idle_timeout: seconds(*global.idle),
+                ..SessionLimits::default()
+            },
+            log_operations: *global.log_operations,
+            ..defaults
+        }
+    }
+}
