@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex, OnceLock};
 
 use fulgurite_access::{Decisions, RuleError, Rules};
-use fulgurite_schema::{Dn, DnError, Schema};
+use fulgurite_ldap::{LdapResult, ResultCode, Scope};
+use fulgurite_schema::{Dn, DnError, Schema, normal_is_under};
 use thiserror::Error;
 
 use crate::clock::{Clock, Entropy, SystemClock, SystemEntropy};
@@ -11,9 +12,10 @@ use crate::csn::CsnGenerator;
 use crate::database::{self, Database, DatabaseOptions, Subordinate};
 use crate::known::Known;
 use crate::limits::Limits;
+use crate::referral;
 use crate::restrictions::{Allow, Disallow, Restrictions};
 use crate::session::Session;
-use crate::special::Special;
+use crate::special::{Listed, Special};
 use crate::tree::{Tree, TreeOptions};
 
 /// What a directory is made of.
@@ -108,6 +110,14 @@ pub struct Directory {
     pub(crate) csn: Mutex<CsnGenerator>,
 }
 
+/// A part of a search: within one database.
+#[derive(Clone, Debug)]
+pub(crate) struct Leg<'d> {
+    pub(crate) database: &'d Database,
+    pub(crate) base: Dn,
+    pub(crate) scope: Scope,
+}
+
 /// Where a name leads, as far as that can be told without looking at entries.
 pub(crate) enum Place<'d> {
     RootDse,
@@ -158,13 +168,25 @@ impl Directory {
             .map(|database| Database::open(database, &schema, &options.access, &options.limits));
         let databases = databases.collect::<Result<Vec<_>, _>>()?;
         check_suffixes(&databases)?;
-        let trees = [options.monitor, options.config].into_iter().flatten();
-        let trees = trees.map(|tree| Tree::open(tree, &schema, &options.access, &options.limits));
         let listed = databases
             .iter()
             .filter(|database| !database.hidden && database.subordinate != Subordinate::Glued);
-        let suffixes = listed.flat_map(Database::suffixes);
-        let special = Special::new(&schema, &known, suffixes, options.clock.now())?;
+        let context =
+            |tree: &Option<TreeOptions>| tree.as_ref().map(|tree| tree.source.suffix().to_owned());
+        let (monitor, config) = (context(&options.monitor), context(&options.config));
+        let trees = [options.monitor, options.config].into_iter().flatten();
+        let trees = trees.map(|tree| Tree::open(tree, &schema, &options.access, &options.limits));
+        let listed = Listed {
+            naming_contexts: listed
+                .flat_map(Database::suffixes)
+                .map(Dn::pretty)
+                .collect(),
+            alternatives: &options.alternatives,
+            monitor: monitor.as_deref(),
+            config: config.as_deref(),
+            additions: &options.root_dse,
+        };
+        let special = Special::new(&schema, &known, &listed, options.clock.now())?;
         Ok(Directory {
             databases,
             trees: trees.collect::<Result<_, _>>()?,
@@ -227,6 +249,93 @@ impl Directory {
             .map(|(_, database)| database)
     }
 
+    /// The same for a name in normal form.
+    pub(crate) fn database_of_normal(&self, normal: &str) -> Option<&Database> {
+        let within = |suffix: &Dn| {
+            let suffix = suffix.normal();
+            suffix.is_empty() || normal == suffix || normal_is_under(normal, suffix)
+        };
+        let shown = self.databases.iter().filter(|database| !database.hidden);
+        let depths = shown.filter_map(|database| {
+            let above = database.suffixes().iter().filter(|suffix| within(suffix));
+            Some((above.map(Dn::depth).max()?, database))
+        });
+        let deepest = depths.max_by_key(|(depth, _)| *depth);
+        deepest.map(|(_, database)| database)
+    }
+
+    /// The parts of a scope, one in each database that has a share in it: the base's own, then those glued below.
+    pub(crate) fn legs<'d>(
+        &'d self,
+        database: &'d Database,
+        base: &Dn,
+        scope: Scope,
+    ) -> Vec<Leg<'d>> {
+        let mut legs = vec![Leg {
+            database,
+            base: base.clone(),
+            scope,
+        }];
+        if scope == Scope::Base {
+            return legs;
+        }
+        let glued = self.databases.iter().filter(|other| {
+            other.subordinate != Subordinate::No && !other.hidden && !std::ptr::eq(*other, database)
+        });
+        for database in glued {
+            for suffix in database
+                .suffixes()
+                .iter()
+                .filter(|suffix| suffix.is_under(base))
+            {
+                let scope = match scope {
+                    Scope::One if suffix.depth() == base.depth() + 1 => Scope::Base,
+                    Scope::One | Scope::Base => continue,
+                    Scope::Subtree | Scope::Children => Scope::Subtree,
+                };
+                // A database that stands by itself in between hides what is glued below it.
+                if !self.is_glued_to(suffix, base) {
+                    continue;
+                }
+                legs.push(Leg {
+                    database,
+                    base: suffix.clone(),
+                    scope,
+                });
+            }
+        }
+        legs
+    }
+
+    /// Whether every database between a suffix and a base above it is glued.
+    fn is_glued_to(&self, suffix: &Dn, base: &Dn) -> bool {
+        let standing = self
+            .databases
+            .iter()
+            .filter(|other| other.subordinate == Subordinate::No && !other.hidden);
+        let mut suffixes = standing.flat_map(Database::suffixes);
+        !suffixes.any(|between| suffix.is_under(between) && between.is_under(base))
+    }
+
+    /// The result for a name outside all databases: the referral to those who know more, or what the operation says
+    /// without one.
+    pub(crate) fn elsewhere(
+        &self,
+        dn: &Dn,
+        scope: Option<Scope>,
+        without: ResultCode,
+    ) -> LdapResult {
+        if self.referral.is_empty() {
+            return LdapResult::new(without);
+        }
+        let mut result = LdapResult::new(ResultCode::Referral);
+        let urls = self.referral.iter();
+        result.referrals = urls
+            .map(|url| referral::default_url(url, dn, scope))
+            .collect();
+        result
+    }
+
     /// What the session may do with what is in no database.
     pub(crate) fn decisions(&self, session: &Session) -> Decisions<'_> {
         self.rules.decide(database::subject(session, false))
@@ -243,8 +352,12 @@ impl std::fmt::Debug for Directory {
 
 /// No suffix twice, and something above every subordinate database.
 fn check_suffixes(databases: &[Database]) -> Result<(), OpenError> {
+    let databases: Vec<&Database> = databases.iter().filter(|d| !d.hidden).collect();
     for (at, database) in databases.iter().enumerate() {
-        let before = databases.iter().take(at).flat_map(Database::suffixes);
+        let before = databases
+            .iter()
+            .take(at)
+            .flat_map(|before| before.suffixes());
         let others = || {
             databases
                 .iter()

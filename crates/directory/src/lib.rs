@@ -31,6 +31,7 @@ mod limits;
 mod lookup;
 mod names;
 mod op;
+mod permission;
 mod referral;
 mod restrictions;
 mod selection;

@@ -101,6 +101,18 @@ pub(crate) fn reference(
     urls(entry, known, (object, None), Some(scope))
 }
 
+/// A configured URL, pointed at a name outside all databases (RFC 4511, section 4.1.10).
+pub(crate) fn default_url(url: &str, dn: &Dn, scope: Option<Scope>) -> String {
+    let Ok(mut url) = url.parse::<LdapUrl>() else {
+        return url.to_owned();
+    };
+    if url.dn.is_empty() {
+        dn.pretty().clone_into(&mut url.dn);
+    }
+    url.scope = url.scope.or(scope);
+    url.to_string()
+}
+
 /// The object's URLs, pointed at `target` below it, or at the object itself.
 fn urls(
     entry: &EntryView<'_>,

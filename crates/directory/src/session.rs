@@ -13,6 +13,8 @@ pub struct Session {
     /// Who has authenticated, where that is somebody else than the operation is done for.
     real: Option<Identity>,
     method: Method,
+    /// Protocol version of the last bind that succeeded, an anonymous one included.
+    version: Option<u8>,
     connection: Arc<Connection>,
 }
 
@@ -126,9 +128,21 @@ impl Session {
         self.method = method;
     }
 
+    /// The protocol version of the last bind; `None` where there was none.
+    #[must_use]
+    pub fn version(&self) -> Option<u8> {
+        self.version
+    }
+
+    /// Notes that a bind of this protocol version has succeeded.
+    pub fn bound(&mut self, version: u8) {
+        self.version = Some(version);
+    }
+
     /// Back to anonymous: the beginning of a bind (RFC 4511, section 4.2.1).
     pub fn reset(&mut self) {
         self.authenticated(Identity::Anonymous, Method::None);
+        self.version = None;
     }
 
     /// Whether somebody has authenticated.

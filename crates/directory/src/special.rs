@@ -12,6 +12,9 @@ use crate::op::extended;
 /// Name of the subschema subentry.
 const SUBSCHEMA: &str = "cn=Subschema";
 
+/// Class of the root DSE.
+const ROOT_DSE_CLASS: &str = "OpenLDAProotDSE";
+
 /// Features in use (RFC 4512, section 5.1).
 const FEATURES: [&str; 6] = [
     oid::FEATURE_MODIFY_INCREMENT,
@@ -29,51 +32,98 @@ pub(crate) struct Special {
     pub(crate) subschema: Entry,
 }
 
+/// What the root DSE lists that depends on the configuration.
+#[derive(Debug, Default)]
+pub(crate) struct Listed<'a> {
+    /// Suffixes, as shown to people.
+    pub(crate) naming_contexts: Vec<&'a str>,
+    pub(crate) alternatives: &'a [String],
+    pub(crate) monitor: Option<&'a str>,
+    pub(crate) config: Option<&'a str>,
+    /// Attributes added as they are.
+    pub(crate) additions: &'a [(String, Vec<Vec<u8>>)],
+}
+
 impl Special {
-    pub(crate) fn new<'s>(
+    pub(crate) fn new(
         schema: &Schema,
         known: &Known,
-        suffixes: impl Iterator<Item = &'s Dn>,
+        listed: &Listed<'_>,
         started: Timestamp,
     ) -> Result<Special, OpenError> {
         let subschema_dn =
             Dn::parse(schema, SUBSCHEMA).map_err(|_| OpenError::SchemaLacks("cn"))?;
-        let mut root_dse = Entry::new(Dn::root());
-        set(schema, &mut root_dse, "objectClass", ["top"]);
-        set(
-            schema,
-            &mut root_dse,
-            "namingContexts",
-            suffixes.map(Dn::pretty),
-        );
-        set(
-            schema,
-            &mut root_dse,
-            "supportedControl",
-            controls::supported(),
-        );
-        set(
-            schema,
-            &mut root_dse,
-            "supportedExtension",
-            extended::SUPPORTED,
-        );
-        set(schema, &mut root_dse, "supportedFeatures", FEATURES);
-        set(schema, &mut root_dse, "supportedLDAPVersion", ["3"]);
-        set(schema, &mut root_dse, "vendorName", ["Fulgurite"]);
-        set(
-            schema,
-            &mut root_dse,
-            "vendorVersion",
-            [env!("CARGO_PKG_VERSION")],
-        );
-        finish(known, &mut root_dse);
+        let root_dse = root_dse(schema, known, listed);
         let subschema = subschema(schema, known, subschema_dn, started);
         Ok(Special {
             root_dse,
             subschema,
         })
     }
+}
+
+fn root_dse(schema: &Schema, known: &Known, listed: &Listed<'_>) -> Entry {
+    let mut entry = Entry::new(Dn::root());
+    if schema.object_class(ROOT_DSE_CLASS).is_some() {
+        set(schema, &mut entry, "objectClass", ["top", ROOT_DSE_CLASS]);
+        set(
+            schema,
+            &mut entry,
+            "structuralObjectClass",
+            [ROOT_DSE_CLASS],
+        );
+    } else {
+        set(schema, &mut entry, "objectClass", ["top"]);
+    }
+    let version = env!("CARGO_PKG_VERSION");
+    set(schema, &mut entry, "configContext", listed.config);
+    set(schema, &mut entry, "monitorContext", listed.monitor);
+    set(
+        schema,
+        &mut entry,
+        "namingContexts",
+        &listed.naming_contexts,
+    );
+    set(schema, &mut entry, "altServer", listed.alternatives);
+    set(
+        schema,
+        &mut entry,
+        "supportedControl",
+        controls::supported(),
+    );
+    set(
+        schema,
+        &mut entry,
+        "supportedExtension",
+        extended::SUPPORTED,
+    );
+    set(schema, &mut entry, "supportedFeatures", FEATURES);
+    set(schema, &mut entry, "supportedLDAPVersion", ["3"]);
+    set(schema, &mut entry, "vendorName", ["Fulgurite"]);
+    set(schema, &mut entry, "vendorVersion", [version]);
+    finish(known, &mut entry);
+    for (name, values) in listed.additions {
+        let Ok(description) = schema.describe(name.as_bytes()) else {
+            continue;
+        };
+        // What is added stands beside what is known, but for the vendor: that is the administrator's to choose.
+        let present = entry
+            .attribute(&description)
+            .map(|held| held.values.clone());
+        let mut all = present.unwrap_or_default();
+        if name.to_ascii_lowercase().starts_with("vendor") {
+            all.clear();
+        }
+        all.extend(
+            values
+                .iter()
+                .filter(|value| !all.contains(value))
+                .cloned()
+                .collect::<Vec<_>>(),
+        );
+        entry.set(&description, all);
+    }
+    entry
 }
 
 fn subschema(schema: &Schema, known: &Known, dn: Dn, started: Timestamp) -> Entry {

@@ -192,7 +192,7 @@ impl Directory {
         let managed = controls
             .as_ref()
             .is_ok_and(|controls| controls.manage_dsa_it);
-        let prepared = controls.and_then(|_| self.prepare(&message));
+        let prepared = controls.and_then(|_| self.prepare(&request.session, &message));
         let (prepared, result) = match prepared {
             Ok(prepared) => (Some(prepared), LdapResult::success()),
             Err(result) => (None, result),
@@ -206,7 +206,7 @@ impl Directory {
         }
     }
 
-    fn prepare(&self, message: &Message<'_>) -> Answer<(&Database, Prepared)> {
+    fn prepare(&self, session: &Session, message: &Message<'_>) -> Answer<(&Database, Prepared)> {
         let prepared = match &message.request {
             Request::Add(request) => Prepared::Add(add::prepare(self, request)?),
             Request::Delete(request) => Prepared::Delete(delete::prepare(self, request)?),
@@ -219,7 +219,9 @@ impl Directory {
             }
             _ => return Err(refuse(ResultCode::ProtocolError, "not an update")),
         };
-        Ok((self.updatable(prepared.dn())?, prepared))
+        let database = self.updatable(prepared.dn())?;
+        self.permit_update(session, database, message.request.operation())?;
+        Ok((database, prepared))
     }
 
     /// The database an update of this name goes to.
@@ -227,6 +229,9 @@ impl Directory {
         match self.place(dn) {
             Place::In(database) => Ok(database),
             Place::Tree(tree) => Err(tree.read_only()),
+            Place::Nowhere if !self.referral.is_empty() => {
+                Err(self.elsewhere(dn, None, ResultCode::Referral))
+            }
             Place::RootDse | Place::Subschema | Place::Nowhere => Err(answer::no_global_superior()),
         }
     }
@@ -389,17 +394,6 @@ impl<'d> Context<'_, 'd> {
         );
         answer::store(error)
     }
-}
-
-/// Nobody changes anything without having authenticated, whatever the rules say.
-pub(crate) fn require_identity(session: &Session) -> Answer {
-    if session.is_authenticated() {
-        return Ok(());
-    }
-    Err(refuse(
-        ResultCode::StrongerAuthRequired,
-        "modifications require authentication",
-    ))
 }
 
 /// Attributes that the server keeps are not for clients to set.

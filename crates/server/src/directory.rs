@@ -96,7 +96,7 @@ impl Handler for Directory {
         out: &mut Vec<u8>,
     ) -> BindStep<Check> {
         identity.reset();
-        match self.begin_bind(request, controls) {
+        match self.begin_bind(identity, request, controls) {
             DirectoryStep::Done(outcome) => {
                 outcome.finish(identity, id, out);
                 BindStep::Done

@@ -7,7 +7,7 @@ use fulgurite_store::{EntryId, Found};
 use crate::answer::{self, Answer, refuse};
 use crate::changes;
 use crate::directory::{Directory, Place};
-use crate::write::{Context, require_identity, require_user_modification};
+use crate::write::{Context, require_user_modification};
 
 /// Finds the store and everything that can be wrong with the request by itself.
 pub(crate) fn prepare(directory: &Directory, request: &AddRequest<'_>) -> Answer<Entry> {
@@ -27,7 +27,6 @@ pub(crate) fn prepare(directory: &Directory, request: &AddRequest<'_>) -> Answer
 pub(crate) fn run(context: &mut Context<'_, '_>, mut entry: Entry) -> Answer {
     let directory = context.directory;
     let (schema, known) = (&directory.schema, &directory.known);
-    require_identity(context.session)?;
     require_user_modification(schema, entry.attributes.iter())?;
     entry.add_missing_rdn_values(schema);
     let mut checked = schema

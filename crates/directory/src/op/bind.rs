@@ -16,6 +16,9 @@ use crate::controls::RequestControls;
 use crate::directory::{Directory, Place};
 use crate::session::{Identity, Name, Session};
 
+/// The protocol version that clients are expected to speak.
+const VERSION: u8 = 3;
+
 /// How a bind goes on.
 #[derive(Debug)]
 pub enum BindStep {
@@ -32,6 +35,8 @@ pub struct BindOutcome {
     pub result: LdapResult,
     /// Whom the connection speaks for from now on.
     pub identity: Identity,
+    /// The protocol version asked for.
+    pub version: u8,
 }
 
 /// A password and what it is to be compared with. Owned: send it to any thread.
@@ -42,6 +47,7 @@ pub struct PasswordCheck {
     /// Somebody's stored password, to take the same time where there is none to compare with.
     decoy: Option<Vec<u8>>,
     identity: Identity,
+    version: u8,
 }
 
 impl std::fmt::Debug for PasswordCheck {
@@ -64,7 +70,7 @@ impl PasswordCheck {
             self.waste_time();
         }
         if right {
-            BindOutcome::success(self.identity)
+            BindOutcome::success(self.identity, self.version)
         } else {
             BindOutcome::failure(LdapResult::new(ResultCode::InvalidCredentials))
         }
@@ -91,10 +97,11 @@ impl PasswordCheck {
 }
 
 impl BindOutcome {
-    fn success(identity: Identity) -> BindOutcome {
+    fn success(identity: Identity, version: u8) -> BindOutcome {
         BindOutcome {
             result: LdapResult::success(),
             identity,
+            version,
         }
     }
 
@@ -102,12 +109,16 @@ impl BindOutcome {
         BindOutcome {
             result,
             identity: Identity::Anonymous,
+            version: VERSION,
         }
     }
 
     /// Gives the session its new identity and appends the response.
     pub fn finish(self, session: &mut Session, id: MessageId, out: &mut Vec<u8>) {
         session.set_identity(self.identity);
+        if self.result.is_success() {
+            session.bound(self.version);
+        }
         encode::bind_result(out, id, &self.result, None, &[]);
     }
 }
@@ -115,21 +126,26 @@ impl BindOutcome {
 impl Directory {
     /// Begins a bind. Whatever comes of it, the session is anonymous until it is finished.
     #[must_use]
-    pub fn begin_bind(&self, request: &BindRequest<'_>, controls: &Controls<'_>) -> BindStep {
-        match self.bind(request, controls) {
+    pub fn begin_bind(
+        &self,
+        session: &Session,
+        request: &BindRequest<'_>,
+        controls: &Controls<'_>,
+    ) -> BindStep {
+        match self.bind(session, request, controls) {
             Ok(step) => step,
             Err(result) => BindStep::Done(BindOutcome::failure(result)),
         }
     }
 
-    fn bind(&self, request: &BindRequest<'_>, controls: &Controls<'_>) -> Answer<BindStep> {
+    fn bind(
+        &self,
+        session: &Session,
+        request: &BindRequest<'_>,
+        controls: &Controls<'_>,
+    ) -> Answer<BindStep> {
         RequestControls::decode(Operation::Bind, controls)?;
-        if request.version != 3 {
-            return Err(refuse(
-                ResultCode::ProtocolError,
-                "requested protocol version not supported",
-            ));
-        }
+        let version = self.permit_version(request.version)?;
         let dn = answer::dn(&self.schema, request.name)?;
         let password = match request.authentication {
             Authentication::Simple(password) => password,
@@ -146,18 +162,14 @@ impl Directory {
                 ));
             }
         };
-        match (dn.is_root(), password.is_empty()) {
-            (true, true) => Ok(BindStep::Done(BindOutcome::success(Identity::Anonymous))),
-            (true, false) => Err(LdapResult::new(ResultCode::InvalidCredentials)),
-            (false, true) => Err(refuse(
-                ResultCode::UnwillingToPerform,
-                "unauthenticated bind (DN with no password) disallowed",
-            )),
-            (false, false) => self.simple_bind(&dn, password),
+        if self.permit_simple_bind(session, &dn, password)? {
+            let outcome = BindOutcome::success(Identity::Anonymous, version);
+            return Ok(BindStep::Done(outcome));
         }
+        self.simple_bind(&dn, password, version)
     }
 
-    fn simple_bind(&self, dn: &Dn, password: &[u8]) -> Answer<BindStep> {
+    fn simple_bind(&self, dn: &Dn, password: &[u8], version: u8) -> Answer<BindStep> {
         let name = Name::from(dn);
         // The configured password of a root counts where its name belongs, and nowhere else.
         let root = match self.place(dn) {
@@ -181,6 +193,7 @@ impl Directory {
             stored,
             decoy: self.decoy.get().cloned(),
             identity,
+            version,
         };
         Ok(if check.is_cheap() {
             BindStep::Done(check.run())

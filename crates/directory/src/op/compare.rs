@@ -61,7 +61,9 @@ impl Directory {
             let schema = &self.schema;
             self.outcome(&EntrySubject { schema, entry }, &assertion)
         };
-        match self.place(&dn) {
+        let place = self.place(&dn);
+        self.permit_reading(session, &place, Operation::Compare)?;
+        match place {
             Place::RootDse => owned(self.decisions(session), &self.special.root_dse),
             Place::Subschema => owned(self.decisions(session), &self.special.subschema),
             Place::Tree(tree) => {
@@ -78,7 +80,7 @@ impl Directory {
                 let decisions = database.decisions(session);
                 self.compare_stored(&database.store, &decisions, (&dn, referrals), &assertion)
             }
-            Place::Nowhere => Err(LdapResult::new(ResultCode::NoSuchObject)),
+            Place::Nowhere => Err(self.elsewhere(&dn, None, ResultCode::NoSuchObject)),
         }
     }
 

@@ -5,7 +5,7 @@ use fulgurite_schema::Dn;
 
 use crate::answer::{self, Answer, refuse};
 use crate::directory::{Directory, Place};
-use crate::write::{Context, require_identity};
+use crate::write::Context;
 
 /// Resolves the request.
 pub(crate) fn prepare(directory: &Directory, request: &DeleteRequest<'_>) -> Answer<Dn> {
@@ -25,7 +25,6 @@ pub(crate) fn prepare(directory: &Directory, request: &DeleteRequest<'_>) -> Ans
 
 /// Deletes the entry, or leaves the store as it was.
 pub(crate) fn run(context: &mut Context<'_, '_>, dn: &Dn) -> Answer {
-    require_identity(context.session)?;
     let id = context.locate(dn)?;
     context.require_placing(dn)?;
     if context.has_children(id)? {

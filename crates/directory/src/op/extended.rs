@@ -46,7 +46,7 @@ impl Directory {
         request: &ExtendedRequest<'_>,
         controls: &Controls<'_>,
     ) -> ExtendedStep {
-        extended(session, request, controls).unwrap_or_else(|result| {
+        extended(self, session, request, controls).unwrap_or_else(|result| {
             ExtendedStep::Done(ExtendedReply {
                 result,
                 value: None,
@@ -56,12 +56,17 @@ impl Directory {
 }
 
 fn extended(
+    directory: &Directory,
     session: &Session,
     request: &ExtendedRequest<'_>,
     controls: &Controls<'_>,
 ) -> Answer<ExtendedStep> {
     RequestControls::decode_extended(request.oid, controls)?;
-    match std::str::from_utf8(request.oid).unwrap_or_default() {
+    let oid = std::str::from_utf8(request.oid).unwrap_or_default();
+    if SUPPORTED.contains(&oid) {
+        directory.permit_extended(session, request.oid)?;
+    }
+    match oid {
         oid::WHO_AM_I => who_am_i(session, request.value),
         oid::CANCEL => cancel(request.value),
         _ => Err(protocol_error("unsupported extended operation")),

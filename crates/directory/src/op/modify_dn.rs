@@ -7,7 +7,7 @@ use fulgurite_store::{EntryId, Found};
 
 use crate::answer::{self, Answer, refuse};
 use crate::directory::{Directory, Place};
-use crate::write::{Context, require_identity};
+use crate::write::Context;
 
 /// What is to become of the name.
 #[derive(Clone, Debug)]
@@ -50,7 +50,6 @@ pub(crate) fn prepare(directory: &Directory, request: &ModifyDnRequest<'_>) -> A
 /// Renames the entry, or leaves the store as it was.
 pub(crate) fn run(context: &mut Context<'_, '_>, renaming: &Renaming) -> Answer {
     let schema = &context.directory.schema;
-    require_identity(context.session)?;
     let dn = &renaming.dn;
     if renaming
         .new_superior

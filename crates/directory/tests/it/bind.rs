@@ -122,7 +122,11 @@ fn unknown_names_take_the_way_of_known_ones() {
         let fulgurite_ldap::Request::Bind(request) = &message.request else {
             unreachable!("a bind was encoded")
         };
-        let step = world.directory.begin_bind(request, &message.controls);
+        let step = world.directory.begin_bind(
+            &fulgurite_directory::Session::new(),
+            request,
+            &message.controls,
+        );
         matches!(step, fulgurite_directory::BindStep::Check(_))
     };
     // Nothing is known of passwords yet: the costliest is assumed.

@@ -6,6 +6,7 @@ mod bind;
 mod operational;
 mod paging;
 mod referral;
+mod restrictions;
 mod search;
 mod situations;
 mod special;

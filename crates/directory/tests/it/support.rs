@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use fulgurite_directory::{
-    BindStep, Clock, Directory, DirectoryOptions, Entropy, Identity, Name, Progress, Quantum,
-    RootAccount, Session, Timestamp, WriteRequest,
+    BindStep, Clock, DatabaseOptions, Directory, DirectoryOptions, Entropy, Identity, Name,
+    Progress, Quantum, RootAccount, Session, Timestamp, WriteRequest,
 };
 use fulgurite_ldap::control::PagedResults;
 use fulgurite_ldap::{
@@ -28,7 +28,19 @@ pub(crate) struct World {
     pub(crate) directory: Directory,
     pub(crate) clock: Arc<TestClock>,
     root: String,
+    store: Arc<Store>,
     _dir: TempDir,
+}
+
+fn options_for(schema: Arc<Schema>, store: Arc<Store>, clock: &Arc<TestClock>) -> DirectoryOptions {
+    let mut options = DirectoryOptions::new(schema, vec![DatabaseOptions::new(store)]);
+    options.databases[0].root = Some(RootAccount {
+        dn: ROOT.to_owned(),
+        password: Some(b"secret".to_vec()),
+    });
+    options.clock = Arc::<TestClock>::clone(clock);
+    options.entropy = Arc::new(TestEntropy::default());
+    options
 }
 
 /// Stands still until it is told to move. 2026-01-02T03:04:05Z.
@@ -169,25 +181,24 @@ impl World {
         };
         let store = Store::create(dir.path(), &options, Arc::clone(&schema)).expect("a store");
         let clock = Arc::new(TestClock(AtomicU64::new(0)));
-        let mut options = DirectoryOptions::new(schema, vec![store.into()]);
-        options.databases[0].root = Some(RootAccount {
-            dn: ROOT.to_owned(),
-            password: Some(b"secret".to_vec()),
-        });
-        options.clock = Arc::<TestClock>::clone(&clock);
-        options.entropy = Arc::new(TestEntropy::default());
+        let mut options = options_for(schema, store.into(), &clock);
         adjust(&mut options);
-        let root = options.databases[0]
-            .root
-            .as_ref()
-            .map_or(ROOT, |root| &root.dn)
-            .to_owned();
+        let root = options.databases[0].root.as_ref();
         World {
-            root,
+            root: root.map_or(ROOT, |root| &root.dn).to_owned(),
+            store: Arc::clone(&options.databases[0].store),
             directory: Directory::open(options).expect("a directory"),
             clock,
             _dir: dir,
         }
+    }
+
+    /// Opens the directory anew, with other options.
+    pub(crate) fn reopen(&mut self, adjust: impl FnOnce(&mut DirectoryOptions)) {
+        let schema = Arc::clone(self.directory.schema());
+        let mut options = options_for(schema, Arc::clone(&self.store), &self.clock);
+        adjust(&mut options);
+        self.directory = Directory::open(options).expect("a directory");
     }
 
     /// Adds entries given as `dn: ...` and attribute lines, with empty lines between entries.
@@ -227,17 +238,27 @@ impl World {
     }
 
     pub(crate) fn bind_request(&self, request: &BindRequest<'_>) -> (LdapResult, Session) {
+        self.bind_on(Session::new(), request)
+    }
+
+    pub(crate) fn bind_on(
+        &self,
+        mut session: Session,
+        request: &BindRequest<'_>,
+    ) -> (LdapResult, Session) {
         let pdu = pdu(&Request::Bind(*request), &[]);
         let message = decode(&pdu);
         let Request::Bind(request) = &message.request else {
             unreachable!("a bind was encoded")
         };
-        let outcome = match self.directory.begin_bind(request, &message.controls) {
+        let outcome = match self
+            .directory
+            .begin_bind(&session, request, &message.controls)
+        {
             BindStep::Done(outcome) => outcome,
             BindStep::Check(check) => check.run(),
         };
         let result = outcome.result.clone();
-        let mut session = Session::new();
         let mut out = Vec::new();
         outcome.finish(&mut session, message.id, &mut out);
         assert_eq!(single_result(&out), result);

@@ -95,6 +95,7 @@ impl Directory {
         let controls = RequestControls::decode(Operation::Search, controls)?;
         let base = answer::dn(&self.schema, request.base)?;
         let place = self.place(&base);
+        self.permit_reading(session, &place, Operation::Search)?;
         let (granted, unlimited) = match place {
             Place::In(database) => (&database.limits, database.is_root(session)),
             Place::Tree(tree) => (&tree.limits, tree.is_root(session)),
@@ -118,7 +119,10 @@ impl Directory {
         let database = match place {
             Place::RootDse => return owned(&self.special.root_dse),
             Place::Subschema => return owned(&self.special.subschema),
-            Place::Nowhere => return Err(LdapResult::new(ResultCode::NoSuchObject)),
+            Place::Nowhere => {
+                let scope = Some(request.scope);
+                return Err(self.elsewhere(&base, scope, ResultCode::NoSuchObject));
+            }
             Place::Tree(tree) => {
                 let place = (&base, request.scope);
                 return self.search_tree(session, tree, id, place, &filter, &shown, limits);
