@@ -84,16 +84,23 @@ fn require_integer(schema: &Schema, description: &AttributeDescription) -> Answe
 }
 
 /// Applies all changes in their order. The result is not checked against the schema: that is done once, at the end.
-pub(crate) fn apply(schema: &Schema, entry: &mut Entry, changes: &[Change]) -> Answer {
+///
+/// A `permissive` client does not mind if what it adds is there already and what it deletes is not.
+pub(crate) fn apply(
+    schema: &Schema,
+    entry: &mut Entry,
+    changes: &[Change],
+    permissive: bool,
+) -> Answer {
     for change in changes {
         let attribute = &change.attribute;
         match change.operation {
-            ModifyOperation::Add => add(schema, entry, attribute)?,
-            ModifyOperation::Delete => delete(schema, entry, attribute)?,
+            ModifyOperation::Add => add(schema, entry, attribute, permissive)?,
+            ModifyOperation::Delete => delete(schema, entry, attribute, permissive)?,
             ModifyOperation::Replace => {
                 entry.set(&attribute.description, attribute.values.clone());
             }
-            ModifyOperation::Increment => increment(schema, entry, attribute)?,
+            ModifyOperation::Increment => increment(schema, entry, attribute, permissive)?,
         }
     }
     Ok(())
@@ -109,32 +116,38 @@ fn count(operation: ModifyOperation, values: usize) -> Answer {
     Err(refuse(ResultCode::ProtocolError, text))
 }
 
-fn add(schema: &Schema, entry: &mut Entry, added: &Attribute) -> Answer {
+fn add(schema: &Schema, entry: &mut Entry, added: &Attribute, permissive: bool) -> Answer {
     let Some(held) = entry.attribute_mut(&added.description) else {
         entry.attributes.push(added.clone());
         return Ok(());
     };
     let present = normal_values(schema, &held.description, &held.values, "add")?;
+    let mut new = Vec::with_capacity(added.values.len());
     for (number, value) in added.values.iter().enumerate() {
         let normal = schema.normal_value(added.description.attribute, value);
-        if normal.is_some_and(|normal| present.contains(&normal)) {
+        if normal.is_none_or(|normal| !present.contains(&normal)) {
+            new.push(value.clone());
+        } else if !permissive {
             let name = added.description.text(schema);
             let text = format!("modify/add: {name}: value #{number} already exists");
             return Err(refuse(ResultCode::AttributeOrValueExists, text));
         }
     }
     drop(present);
-    held.values.extend_from_slice(&added.values);
+    held.values.append(&mut new);
     Ok(())
 }
 
-fn delete(schema: &Schema, entry: &mut Entry, deleted: &Attribute) -> Answer {
+fn delete(schema: &Schema, entry: &mut Entry, deleted: &Attribute, permissive: bool) -> Answer {
     let name = deleted.description.text(schema);
     let mut doomed = HashSet::new();
     if !deleted.values.is_empty() {
         doomed = normal_values(schema, &deleted.description, &deleted.values, "delete")?;
     }
     let Some(held) = entry.attribute_mut(&deleted.description) else {
+        if permissive {
+            return Ok(());
+        }
         let text = format!("modify/delete: {name}: no such attribute");
         return Err(refuse(ResultCode::NoSuchAttribute, text));
     };
@@ -147,7 +160,7 @@ fn delete(schema: &Schema, entry: &mut Entry, deleted: &Attribute) -> Answer {
             .normal_value(deleted.description.attribute, value)
             .is_none_or(|normal| !doomed.remove::<[u8]>(&normal))
     });
-    if !doomed.is_empty() {
+    if !doomed.is_empty() && !permissive {
         let text = format!("modify/delete: {name}: no such value");
         return Err(refuse(ResultCode::NoSuchAttribute, text));
     }
@@ -157,9 +170,14 @@ fn delete(schema: &Schema, entry: &mut Entry, deleted: &Attribute) -> Answer {
     Ok(())
 }
 
-fn increment(schema: &Schema, entry: &mut Entry, by: &Attribute) -> Answer {
+fn increment(schema: &Schema, entry: &mut Entry, by: &Attribute, permissive: bool) -> Answer {
     let name = by.description.text(schema);
     let Some(held) = entry.attribute_mut(&by.description) else {
+        if permissive {
+            // What is not there counts as zero.
+            entry.attributes.push(by.clone());
+            return Ok(());
+        }
         let text = format!("modify/increment: {name}: no such attribute");
         return Err(refuse(ResultCode::NoSuchAttribute, text));
     };
@@ -243,7 +261,7 @@ mod tests {
         let request = ModifyRequest { dn: b"", changes };
         let mut entry = entry(&schema);
         resolve(&schema, &request)
-            .and_then(|changes| apply(&schema, &mut entry, &changes))
+            .and_then(|changes| apply(&schema, &mut entry, &changes, false))
             .map_err(|result| result.code)?;
         let mut lines: Vec<String> = entry
             .attributes

@@ -1,7 +1,7 @@
 //! Attributes that are in no record but follow from the entry's place (RFC 4512, section 4.2; RFC 5020).
 
 use fulgurite_schema::AttributeIndex;
-use fulgurite_store::{EntryId, StoreError, View};
+use fulgurite_store::{EntryId, Snapshot, StoreError, View};
 
 use crate::known::Known;
 
@@ -48,6 +48,18 @@ impl Computed {
 
     /// Its one value for an entry. Costs a descent, or a climb for the name.
     pub(crate) fn value(self, view: &View<'_>, id: EntryId) -> Result<Vec<u8>, StoreError> {
+        match self {
+            Computed::NumSubordinates => Ok(view.child_count(id)?.to_string().into_bytes()),
+            other => other.value_within(view, id),
+        }
+    }
+
+    /// The same in any state of a store, for which counting children takes a look at each.
+    pub(crate) fn value_within<T: Snapshot>(
+        self,
+        view: &View<'_, T>,
+        id: EntryId,
+    ) -> Result<Vec<u8>, StoreError> {
         Ok(match self {
             Computed::EntryDn => view.dn(id)?.into_bytes(),
             Computed::SubschemaSubentry => b"cn=Subschema".to_vec(),
@@ -59,7 +71,7 @@ impl Computed {
                 };
                 has_children.to_vec()
             }
-            Computed::NumSubordinates => view.child_count(id)?.to_string().into_bytes(),
+            Computed::NumSubordinates => view.children(id)?.len().to_string().into_bytes(),
         })
     }
 }

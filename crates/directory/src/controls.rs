@@ -20,7 +20,7 @@
 //!
 //! Controls are looked at in the order in which they stand; the first that is wrong decides.
 
-use fulgurite_ldap::control::PagedResults;
+use fulgurite_ldap::control::{Assert, PagedResults, ReadEntry, SessionTracking};
 use fulgurite_ldap::{Control, Controls, Fault, Operation, ResultCode, oid};
 
 use crate::answer::{Answer, refuse};
@@ -32,6 +32,36 @@ pub(crate) struct RequestControls<'c> {
     pub(crate) manage_dsa_it: bool,
     /// One page of the entries (RFC 2696).
     pub(crate) paged: Option<PagedResults<'c>>,
+    /// What has to be true of the entry (RFC 4528).
+    pub(crate) assertion: Option<Assert<'c>>,
+    /// The entry as it was before the update (RFC 4527).
+    pub(crate) pre_read: Option<Reading<'c>>,
+    /// The entry as it is after the update (RFC 4527).
+    pub(crate) post_read: Option<Reading<'c>>,
+    /// Adding what is there and deleting what is not are no mistakes.
+    pub(crate) permissive_modify: bool,
+    /// Whoever may manage an attribute sets it although the server keeps it.
+    pub(crate) relax: bool,
+    /// Everything below the entry goes with it.
+    pub(crate) tree_delete: bool,
+    /// Everything is checked, nothing is done.
+    pub(crate) no_op: bool,
+    /// Copies will not do (RFC 6171); there are none.
+    pub(crate) dont_use_copy: bool,
+    /// Nobody wants to be sent elsewhere.
+    pub(crate) domain_scope: bool,
+    /// On whose behalf the client asks: for the log, which reads it by itself.
+    pub(crate) session_tracking: Option<SessionTracking<'c>>,
+    /// The transaction the update belongs to (RFC 5805).
+    pub(crate) transaction: Option<&'c [u8]>,
+}
+
+/// What of an entry is to be returned with the result of an update.
+#[derive(Clone, Debug)]
+pub(crate) struct Reading<'c> {
+    /// Whether names the schema does not know are a mistake.
+    pub(crate) critical: bool,
+    pub(crate) attributes: Vec<&'c [u8]>,
 }
 
 /// What a request asks for, as far as it decides which controls fit.
@@ -70,6 +100,30 @@ const ON_ENTRIES: &[Operation] = &[
     Operation::ModifyDn,
 ];
 
+/// Whatever changes an entry.
+const UPDATES: &[Operation] = &[
+    Operation::Add,
+    Operation::Delete,
+    Operation::Modify,
+    Operation::ModifyDn,
+];
+const MODIFY: &[Operation] = &[Operation::Modify];
+const DELETE: &[Operation] = &[Operation::Delete];
+const READS: &[Operation] = &[Operation::Search, Operation::Compare];
+/// Updates with an entry before them.
+const FROM_ENTRIES: &[Operation] = &[Operation::Delete, Operation::Modify, Operation::ModifyDn];
+/// Updates with an entry behind them.
+const TO_ENTRIES: &[Operation] = &[Operation::Add, Operation::Modify, Operation::ModifyDn];
+const TRACKED: &[Operation] = &[
+    Operation::Bind,
+    Operation::Search,
+    Operation::Compare,
+    Operation::Add,
+    Operation::Delete,
+    Operation::Modify,
+    Operation::ModifyDn,
+];
+
 /// Every control that is honoured.
 const TABLE: &[Row] = &[
     Row {
@@ -90,6 +144,120 @@ const TABLE: &[Row] = &[
             let value = row.value(control)?;
             let decoded = PagedResults::decode(value);
             row.decoded(decoded, &mut to.paged)
+        },
+    },
+    Row {
+        oid: oid::ASSERTION,
+        name: "assert",
+        operations: ON_ENTRIES,
+        extended: &[],
+        listed: true,
+        decode: |to, row, control| {
+            let value = row.value(control)?;
+            row.decoded(Assert::decode(value), &mut to.assertion)
+        },
+    },
+    Row {
+        oid: oid::PRE_READ,
+        name: "preread",
+        operations: FROM_ENTRIES,
+        extended: &[],
+        listed: true,
+        decode: |to, row, control| row.reading(control, &mut to.pre_read),
+    },
+    Row {
+        oid: oid::POST_READ,
+        name: "postread",
+        operations: TO_ENTRIES,
+        extended: &[],
+        listed: true,
+        decode: |to, row, control| row.reading(control, &mut to.post_read),
+    },
+    Row {
+        oid: oid::PERMISSIVE_MODIFY,
+        name: "permissiveModify",
+        operations: MODIFY,
+        extended: &[],
+        listed: false,
+        decode: |to, row, control| row.flag(control, &mut to.permissive_modify),
+    },
+    Row {
+        oid: oid::RELAX,
+        name: "relax",
+        operations: UPDATES,
+        extended: &[],
+        listed: false,
+        decode: |to, row, control| row.flag(control, &mut to.relax),
+    },
+    // slapd knows this one and does not do it: clients learn from the list that here it works.
+    Row {
+        oid: oid::TREE_DELETE,
+        name: "treeDelete",
+        operations: DELETE,
+        extended: &[],
+        listed: true,
+        decode: |to, row, control| row.flag(control, &mut to.tree_delete),
+    },
+    Row {
+        oid: oid::NO_OP,
+        name: "noop",
+        operations: ON_ENTRIES,
+        extended: &[],
+        listed: false,
+        decode: |to, row, control| {
+            if control.value.is_some() {
+                return Err(row.wrong("value not empty"));
+            }
+            row.flag(control, &mut to.no_op)
+        },
+    },
+    Row {
+        oid: oid::DONT_USE_COPY,
+        name: "dontUseCopy",
+        operations: READS,
+        extended: &[],
+        listed: true,
+        decode: |to, row, control| row.flag(control, &mut to.dont_use_copy),
+    },
+    Row {
+        oid: oid::DOMAIN_SCOPE,
+        name: "domainScope",
+        operations: SEARCH,
+        extended: &[],
+        listed: false,
+        decode: |to, row, control| row.flag(control, &mut to.domain_scope),
+    },
+    Row {
+        oid: oid::SESSION_TRACKING,
+        name: "sessionTracking",
+        operations: TRACKED,
+        extended: &[oid::WHO_AM_I, oid::PASSWORD_MODIFY],
+        listed: false,
+        decode: |to, row, control| {
+            if control.critical {
+                let text = "sessionTracking criticality is TRUE";
+                return Err(refuse(ResultCode::ProtocolError, text));
+            }
+            let value = row.value(control)?;
+            row.decoded(SessionTracking::decode(value), &mut to.session_tracking)
+        },
+    },
+    Row {
+        oid: oid::TRANSACTION,
+        name: "txnSpec",
+        operations: UPDATES,
+        extended: &[],
+        listed: true,
+        decode: |to, row, control| {
+            if !control.critical {
+                return Err(row.wrong("must be marked critical"));
+            }
+            let missing = "no transaction identifier provided";
+            let identifier = control
+                .value
+                .ok_or_else(|| refuse(ResultCode::ProtocolError, missing))?;
+            to.transaction = Some(identifier);
+            Ok(())
         },
     },
 ];
@@ -180,6 +348,18 @@ impl Row {
             Some([]) => Err(self.wrong("value is empty")),
             Some(value) => Ok(value),
         }
+    }
+
+    /// A selection of attributes to be returned with the result.
+    fn reading<'c>(&self, control: &Control<'c>, field: &mut Option<Reading<'c>>) -> Answer {
+        let value = self.value(control)?;
+        let mut decoded = None;
+        self.decoded(ReadEntry::decode(value), &mut decoded)?;
+        *field = decoded.map(|decoded| Reading {
+            critical: control.critical,
+            attributes: decoded.attributes,
+        });
+        Ok(())
     }
 
     /// Keeps what a codec has made of the value.

@@ -17,10 +17,12 @@
 #![forbid(unsafe_code)]
 
 mod answer;
+mod assertion;
 mod changes;
 mod clock;
 mod computed;
 mod connection;
+mod context;
 mod controls;
 mod csn;
 mod database;
@@ -29,9 +31,11 @@ mod import;
 mod known;
 mod limits;
 mod lookup;
+mod modifiers;
 mod names;
 mod op;
 mod permission;
+mod read_entry;
 mod referral;
 mod restrictions;
 mod selection;

@@ -2,10 +2,12 @@
 
 use fulgurite_access::{Decisions, Level};
 use fulgurite_ldap::{LdapResult, ResultCode};
-use fulgurite_schema::{Dn, Schema};
-use fulgurite_store::{EntryId, Found, StoreError, View};
+use fulgurite_schema::{AttributeDescription, Dn, Entry, Schema};
+use fulgurite_store::{EntryId, Found, Snapshot, StoreError, View};
 
 use crate::answer::{self, Answer};
+use crate::computed::Computed;
+use crate::known::Known;
 use crate::referral::Referrals;
 
 /// The entry of a name, or noSuchObject with the deepest existing ancestor, or a referral.
@@ -26,6 +28,23 @@ pub(crate) fn locate(
             Err(no_such_object(view.schema(), decisions, missing, name))
         }
     }
+}
+
+/// A copy of an entry, with the attributes that are computed on reading, but for the number of its children.
+pub(crate) fn whole_entry<T: Snapshot>(
+    view: &View<'_, T>,
+    known: &Known,
+    id: EntryId,
+) -> Result<Entry, StoreError> {
+    let entry = view.entry(id)?.ok_or(StoreError::NoSuchEntry(id))?;
+    let mut entry = entry.to_entry()?;
+    for computed in Computed::OPERATIONAL {
+        if let Some(attribute) = computed.attribute(known) {
+            let description = AttributeDescription::plain(attribute);
+            entry.set(&description, vec![computed.value_within(view, id)?]);
+        }
+    }
+    Ok(entry)
 }
 
 /// noSuchObject. The ancestor is named only to those who may know of it.

@@ -1,6 +1,6 @@
 //! Operational attributes that writes leave behind: who, when, in which order.
 
-use fulgurite_schema::{CheckedEntry, Entry, Schema};
+use fulgurite_schema::{AttributeDescription, CheckedEntry, Entry, Schema};
 
 use crate::clock::{Entropy, Timestamp};
 use crate::csn::Csn;
@@ -45,12 +45,23 @@ impl Stamp<'_> {
         }
     }
 
-    /// Marks a changed entry.
-    pub(crate) fn modify(&self, entry: &mut Entry, known: &Known) {
-        entry.set(&known.entry_csn, vec![self.csn.to_string().into_bytes()]);
-        entry.set(&known.modifiers_name, vec![self.by.as_bytes().to_vec()]);
-        let time = self.time.generalized().into_bytes();
-        entry.set(&known.modify_timestamp, vec![time]);
+    /// Marks a changed entry, but for the attributes that the client has set itself.
+    pub(crate) fn modify(
+        &self,
+        entry: &mut Entry,
+        known: &Known,
+        except: &[&AttributeDescription],
+    ) {
+        let marks = [
+            (&known.entry_csn, self.csn.to_string()),
+            (&known.modifiers_name, self.by.to_owned()),
+            (&known.modify_timestamp, self.time.generalized()),
+        ];
+        for (description, value) in marks {
+            if !except.contains(&description) {
+                entry.set(description, vec![value.into_bytes()]);
+            }
+        }
     }
 }
 

@@ -3,38 +3,58 @@
 //! ```text
 //!   requests of many connections            one store transaction                 replies
 //!   add  modify  delete  ...   ---->   check, change | check, refuse | ...   ---->  once it is durable
+//!                                                    |
+//!                                        the store fails: once more, one by one
 //! ```
 //!
 //! Every operation checks everything before it changes anything, so a refused one leaves its neighbours alone. If the
-//! commit fails, nothing of the batch remains and none of it is acknowledged.
+//! store itself fails in the midst of a change, or in the commit, nothing of the batch remains; then each operation has
+//! a transaction of its own, so that only those fail that cannot be done. A transaction of a client (RFC 5805) always
+//! has its own.
 
-use std::sync::PoisonError;
-
-use fulgurite_access::{Decisions, Level};
 use fulgurite_ldap::{
-    LdapResult, Limits as MessageLimits, Message, MessageId, Operation, Request, ResultCode, encode,
+    Control, LdapResult, Limits as MessageLimits, Message, MessageId, Operation, Request,
+    ResultCode, encode, failed_update, oid,
 };
-use fulgurite_schema::{Attribute, CheckOptions, Dn, Entry, Schema};
-use fulgurite_store::{EntryId, Found, StoreError, Writer};
+use fulgurite_schema::{Dn, Entry};
+use fulgurite_store::{StoreError, Writer};
 
 use crate::answer::{self, Answer, refuse};
 use crate::changes::Change;
-use crate::clock::Timestamp;
+use crate::context::{Context, Returned};
 use crate::controls::RequestControls;
 use crate::database::Database;
 use crate::directory::{Directory, Place};
-use crate::lookup;
+use crate::modifiers::Modifiers;
 use crate::op::modify_dn::Renaming;
 use crate::op::{add, delete, modify, modify_dn};
-use crate::referral::{self, Referrals};
 use crate::session::Session;
-use crate::stamp::Stamp;
 
-/// An update on its way to the writer: the request's octets and who sent them.
+/// Something for the writer to do, and on whose behalf.
 #[derive(Clone, Debug)]
 pub struct WriteRequest {
     session: Session,
-    pdu: Box<[u8]>,
+    work: Work,
+}
+
+#[derive(Clone, Debug)]
+enum Work {
+    /// The PDU of an add, delete, modify or modify DN.
+    Update(Box<[u8]>),
+    /// The end of a transaction: the PDUs of its updates, and the id of the request that ends it.
+    Transaction(MessageId, Vec<Box<[u8]>>),
+    /// The end of a password modify.
+    Password(Box<PasswordUpdate>),
+}
+
+/// A password modify whose passwords have been looked at.
+#[derive(Clone, Debug)]
+pub(crate) struct PasswordUpdate {
+    pub(crate) id: MessageId,
+    pub(crate) dn: Dn,
+    pub(crate) changes: Vec<Change>,
+    /// The value of the response.
+    pub(crate) value: Option<Vec<u8>>,
 }
 
 /// What became of a [`WriteRequest`].
@@ -46,21 +66,7 @@ pub struct WriteReply {
     pub bytes: Vec<u8>,
 }
 
-/// The writer's side of one operation.
-pub(crate) struct Context<'w, 'd> {
-    pub(crate) directory: &'d Directory,
-    pub(crate) session: &'w Session,
-    pub(crate) decisions: Decisions<'d>,
-    pub(crate) writer: &'w mut Writer<'d>,
-    pub(crate) database: &'d Database,
-    now: Timestamp,
-    /// Whether the request means referral objects themselves.
-    pub(crate) managed: bool,
-    /// Set when the store failed in the midst of a change.
-    broken: bool,
-}
-
-/// A request that makes sense by itself, with the store it goes to.
+/// A request that makes sense by itself, with the database it goes to.
 enum Prepared {
     Add(Entry),
     Delete(Dn),
@@ -68,15 +74,22 @@ enum Prepared {
     ModifyDn(Box<Renaming>),
 }
 
-/// A request of a batch.
+/// An update of a batch.
 struct Item<'d> {
     id: MessageId,
-    operation: Operation,
-    /// Whether the request means referral objects themselves.
-    managed: bool,
+    response: Response,
+    modifiers: Modifiers,
     /// Taken when it is run.
     prepared: Option<(&'d Database, Prepared)>,
     result: LdapResult,
+    returned: Returned,
+}
+
+/// The form of the answer.
+enum Response {
+    Result(Operation),
+    /// With the value it has at success.
+    Extended(Option<Vec<u8>>),
 }
 
 impl WriteRequest {
@@ -85,7 +98,26 @@ impl WriteRequest {
     pub fn new(session: &Session, pdu: &[u8]) -> WriteRequest {
         WriteRequest {
             session: session.clone(),
-            pdu: pdu.into(),
+            work: Work::Update(pdu.into()),
+        }
+    }
+
+    /// The updates of a transaction, to be done all or none; `id` ends it.
+    pub(crate) fn transaction(
+        session: &Session,
+        id: MessageId,
+        updates: Vec<Box<[u8]>>,
+    ) -> WriteRequest {
+        WriteRequest {
+            session: session.clone(),
+            work: Work::Transaction(id, updates),
+        }
+    }
+
+    pub(crate) fn password(session: &Session, update: PasswordUpdate) -> WriteRequest {
+        WriteRequest {
+            session: session.clone(),
+            work: Work::Password(Box::new(update)),
         }
     }
 }
@@ -96,77 +128,72 @@ impl Directory {
     /// Waits for the store's writer lock and for the disk. Meant for one thread that does nothing else.
     #[must_use]
     pub fn apply(&self, batch: &[WriteRequest]) -> Vec<WriteReply> {
-        let mut items: Vec<Item<'_>> = batch.iter().map(|request| self.item(request)).collect();
-        for database in &self.databases {
-            self.apply_to(database, batch, &mut items);
+        let mut replies = Vec::with_capacity(batch.len());
+        let mut rest = batch;
+        while let Some((first, behind)) = rest.split_first() {
+            if let Work::Transaction(id, updates) = &first.work {
+                replies.push(self.apply_transaction(&first.session, *id, updates));
+                rest = behind;
+                continue;
+            }
+            let is_single =
+                |request: &&WriteRequest| !matches!(request.work, Work::Transaction(..));
+            let count = rest.iter().take_while(is_single).count();
+            let (together, behind) = rest.split_at(count);
+            replies.extend(self.apply_together(together));
+            rest = behind;
         }
-        items.into_iter().map(Item::reply).collect()
+        replies
     }
 
-    /// Runs what goes to one store.
+    /// Applies updates that have nothing to do with each other.
+    fn apply_together(&self, batch: &[WriteRequest]) -> impl Iterator<Item = WriteReply> {
+        let mut items: Vec<Item<'_>> = batch.iter().map(|request| self.item(request)).collect();
+        for database in &self.databases {
+            let mut here: Vec<_> = items
+                .iter_mut()
+                .zip(batch)
+                .filter(|(item, _)| item.goes_to(database))
+                .collect();
+            if !here.is_empty() {
+                self.apply_to(database, &mut here);
+            }
+        }
+        items.into_iter().map(Item::reply)
+    }
+
+    /// Runs what goes to one database: all of it in one transaction of the store, or if that fails each in its own.
     fn apply_to<'d>(
         &'d self,
         database: &'d Database,
-        batch: &[WriteRequest],
-        items: &mut [Item<'d>],
+        updates: &mut [(&mut Item<'d>, &WriteRequest)],
     ) {
-        let wanted = |item: &Item<'_>| {
-            let goes_here = |(to, _): &(&Database, Prepared)| std::ptr::eq(*to, database);
-            item.prepared.as_ref().is_some_and(goes_here)
+        let Err(error) = self.run_all(database, updates) else {
+            return;
         };
-        if !items.iter().any(wanted) {
+        if let [(item, _)] = updates {
+            item.fail(&error);
             return;
         }
-        let mut mine = vec![false; items.len()];
-        for (mine, item) in mine.iter_mut().zip(items.iter()) {
-            *mine = wanted(item);
-        }
-        let outcome = self.run_all(database, batch, items, &mine);
-        if let Err(error) = outcome {
-            let failed = answer::store(&error);
-            for (item, _) in items.iter_mut().zip(&mine).filter(|(_, mine)| **mine) {
-                item.result = failed.clone();
+        for update in updates {
+            *update.0 = self.item(update.1);
+            if let Err(error) = self.run_all(database, std::slice::from_mut(update)) {
+                update.0.fail(&error);
             }
         }
     }
 
-    /// Runs the items marked, and commits if any of them changed something.
+    /// Runs updates in their order, and commits if any of them changed something.
     fn run_all<'d>(
         &'d self,
         database: &'d Database,
-        batch: &[WriteRequest],
-        items: &mut [Item<'d>],
-        mine: &[bool],
+        updates: &mut [(&mut Item<'d>, &WriteRequest)],
     ) -> Result<(), StoreError> {
         let mut writer = database.store.write()?;
         let mut changed = false;
-        for ((item, request), _) in items
-            .iter_mut()
-            .zip(batch)
-            .zip(mine)
-            .filter(|(_, mine)| **mine)
-        {
-            let Some((_, prepared)) = item.prepared.take() else {
-                continue;
-            };
-            let mut context = Context {
-                directory: self,
-                session: &request.session,
-                decisions: database.decisions(&request.session),
-                writer: &mut writer,
-                database,
-                now: self.clock.now(),
-                managed: item.managed,
-                broken: false,
-            };
-            item.result = match context.run(prepared) {
-                Ok(()) => LdapResult::success(),
-                Err(result) => result,
-            };
+        for (item, request) in updates {
+            self.run(database, &mut writer, &request.session, item)?;
             changed |= item.result.is_success();
-            if context.broken {
-                return Err(StoreError::Poisoned);
-            }
         }
         if changed {
             writer.commit()?;
@@ -174,36 +201,154 @@ impl Directory {
         Ok(())
     }
 
+    /// Runs one update.
+    ///
+    /// # Errors
+    /// When the store failed, so that what the writer holds is not to be trusted any more.
+    fn run<'d>(
+        &'d self,
+        database: &'d Database,
+        writer: &mut Writer<'d>,
+        session: &Session,
+        item: &mut Item<'d>,
+    ) -> Result<(), StoreError> {
+        let Some((_, prepared)) = item.prepared.take() else {
+            return Ok(());
+        };
+        let mut context = Context {
+            directory: self,
+            session,
+            decisions: database.decisions(session),
+            writer,
+            database,
+            modifiers: &item.modifiers,
+            now: self.clock.now(),
+            returned: Returned::default(),
+            broken: false,
+        };
+        item.result = match prepared.run(&mut context) {
+            Ok(()) => LdapResult::success(),
+            Err(result) => result,
+        };
+        if context.broken {
+            return Err(StoreError::Poisoned);
+        }
+        item.returned = context.returned;
+        Ok(())
+    }
+
+    /// Does all updates of a transaction, or none.
+    fn apply_transaction(
+        &self,
+        session: &Session,
+        id: MessageId,
+        updates: &[Box<[u8]>],
+    ) -> WriteReply {
+        let (result, blamed) = match self.run_transaction(session, updates) {
+            Ok(()) => (LdapResult::success(), None),
+            Err((result, blamed)) => (result, blamed),
+        };
+        let value = blamed.map(failed_update);
+        let mut bytes = Vec::new();
+        encode::extended_result(&mut bytes, id, &result, None, value.as_deref(), &[]);
+        WriteReply { result, bytes }
+    }
+
+    /// As [`apply_transaction`](Self::apply_transaction); an error with the update that is to blame, if one is.
+    fn run_transaction(
+        &self,
+        session: &Session,
+        updates: &[Box<[u8]>],
+    ) -> Result<(), (LdapResult, Option<MessageId>)> {
+        let failed = |error: StoreError| (answer::store(&error), None);
+        let mut open: Option<(&Database, Writer<'_>)> = None;
+        for pdu in updates {
+            let mut item = self.update_item(session, pdu);
+            let blamed = Some(item.id);
+            let Some(&(database, _)) = item.prepared.as_ref() else {
+                return Err((item.result, blamed));
+            };
+            let (_, writer) = match &mut open {
+                Some((begun, _)) if !std::ptr::eq(*begun, database) => {
+                    let text = "a transaction cannot span databases";
+                    return Err((refuse(ResultCode::AffectsMultipleDsas, text), blamed));
+                }
+                Some(open) => open,
+                None => open.insert((database, database.store.write().map_err(failed)?)),
+            };
+            if let Err(error) = self.run(database, writer, session, &mut item) {
+                item.fail(&error);
+            }
+            if !item.result.is_success() {
+                item.result.matched_dn.clear();
+                return Err((item.result, blamed));
+            }
+        }
+        match open {
+            Some((_, writer)) => writer.commit().map_err(failed),
+            None => Ok(()),
+        }
+    }
+
     fn item(&self, request: &WriteRequest) -> Item<'_> {
-        let message = match Message::decode(&request.pdu, &MessageLimits::default()) {
+        match &request.work {
+            Work::Update(pdu) => self.update_item(&request.session, pdu),
+            Work::Password(update) => self.password_item(update),
+            // These are run by themselves.
+            Work::Transaction(id, _) => Item::refused(
+                *id,
+                Response::Extended(None),
+                LdapResult::new(ResultCode::Other),
+            ),
+        }
+    }
+
+    fn password_item(&self, update: &PasswordUpdate) -> Item<'_> {
+        let response = Response::Extended(update.value.clone());
+        let prepared = Prepared::Modify(update.dn.clone(), update.changes.clone());
+        match self.updatable(&update.dn) {
+            Ok(database) => Item {
+                prepared: Some((database, prepared)),
+                ..Item::refused(update.id, response, LdapResult::success())
+            },
+            Err(result) => Item::refused(update.id, response, result),
+        }
+    }
+
+    fn update_item(&self, session: &Session, pdu: &[u8]) -> Item<'_> {
+        let message = match Message::decode(pdu, &MessageLimits::default()) {
             Ok(message) => message,
             Err(error) => {
-                return Item {
-                    id: error.message_id().unwrap_or(0),
-                    operation: Operation::Modify,
-                    managed: false,
-                    prepared: None,
-                    result: refuse(ResultCode::ProtocolError, error.to_string()),
-                };
+                let id = error.message_id().unwrap_or(0);
+                let result = refuse(ResultCode::ProtocolError, error.to_string());
+                return Item::refused(id, Response::Result(Operation::Modify), result);
             }
         };
-        let operation = message.request.operation();
-        let controls = RequestControls::decode(operation, &message.controls);
-        let managed = controls
-            .as_ref()
-            .is_ok_and(|controls| controls.manage_dsa_it);
-        let prepared = controls.and_then(|_| self.prepare(&request.session, &message));
-        let (prepared, result) = match prepared {
-            Ok(prepared) => (Some(prepared), LdapResult::success()),
-            Err(result) => (None, result),
-        };
-        Item {
-            id: message.id,
-            operation,
-            managed,
-            prepared,
-            result,
+        let response = Response::Result(message.request.operation());
+        match self.update(session, &message) {
+            Ok((modifiers, prepared)) => Item {
+                modifiers,
+                prepared: Some(prepared),
+                ..Item::refused(message.id, response, LdapResult::success())
+            },
+            Err(result) => Item::refused(message.id, response, result),
         }
+    }
+
+    /// Finds out all that can be known of an update without a look at entries.
+    fn update(
+        &self,
+        session: &Session,
+        message: &Message<'_>,
+    ) -> Answer<(Modifiers, (&Database, Prepared))> {
+        let controls = RequestControls::decode(message.request.operation(), &message.controls)?;
+        let modifiers = Modifiers::resolve(&self.schema, &controls)?;
+        Ok((modifiers, self.prepare(session, message)?))
+    }
+
+    /// Refuses an update that cannot be done whatever the entries are.
+    pub(crate) fn check_update(&self, session: &Session, message: &Message<'_>) -> Answer {
+        self.update(session, message).map(drop)
     }
 
     fn prepare(&self, session: &Session, message: &Message<'_>) -> Answer<(&Database, Prepared)> {
@@ -245,173 +390,71 @@ impl Prepared {
             Prepared::ModifyDn(renaming) => &renaming.dn,
         }
     }
+
+    fn run(self, context: &mut Context<'_, '_>) -> Answer {
+        match self {
+            Prepared::Add(entry) => add::run(context, entry),
+            Prepared::Delete(dn) => delete::run(context, &dn),
+            Prepared::Modify(dn, changes) => modify::run(context, &dn, &changes),
+            Prepared::ModifyDn(renaming) => modify_dn::run(context, &renaming),
+        }
+    }
 }
 
-impl Item<'_> {
+impl<'d> Item<'d> {
+    /// An update that is not to be run, with its result.
+    fn refused(id: MessageId, response: Response, result: LdapResult) -> Item<'d> {
+        Item {
+            id,
+            response,
+            modifiers: Modifiers::default(),
+            prepared: None,
+            result,
+            returned: Returned::default(),
+        }
+    }
+
+    fn goes_to(&self, database: &Database) -> bool {
+        let prepared = self.prepared.as_ref();
+        prepared.is_some_and(|(to, _)| std::ptr::eq(*to, database))
+    }
+
+    /// The store has failed; what the update itself found out says more.
+    fn fail(&mut self, error: &StoreError) {
+        if self.result.is_success() {
+            self.result = answer::store(error);
+        }
+        self.returned = Returned::default();
+    }
+
     fn reply(self) -> WriteReply {
         let mut bytes = Vec::new();
-        encode::result(&mut bytes, self.id, self.operation, &self.result, &[]);
-        WriteReply {
-            result: self.result,
-            bytes,
-        }
-    }
-}
-
-impl<'d> Context<'_, 'd> {
-    fn run(&mut self, prepared: Prepared) -> Answer {
-        match prepared {
-            Prepared::Add(entry) => add::run(self, entry),
-            Prepared::Delete(dn) => delete::run(self, &dn),
-            Prepared::Modify(dn, changes) => modify::run(self, &dn, &changes),
-            Prepared::ModifyDn(renaming) => modify_dn::run(self, &renaming),
-        }
-    }
-
-    /// Looks a name up in what the batch has made of the store so far.
-    pub(crate) fn find(&self, dn: &Dn) -> Answer<Found> {
-        self.writer.find(dn).map_err(|error| answer::store(&error))
-    }
-
-    /// The entry of a name, or noSuchObject, or a referral.
-    pub(crate) fn locate(&self, dn: &Dn) -> Answer<EntryId> {
-        let found = self.find(dn)?;
-        self.follow_referral(dn, found)?;
-        match found {
-            Found::Entry(id) => Ok(id),
-            missing => Err(self.no_such_object(missing)),
-        }
-    }
-
-    /// Sends the client elsewhere if the name is that of a referral object or below one.
-    pub(crate) fn follow_referral(&self, dn: &Dn, found: Found) -> Answer {
-        let referrals = Referrals {
-            known: &self.directory.known,
-            scope: None,
-            managed: self.managed,
-        };
-        match referrals.instead(self.writer, &self.decisions, dn, found)? {
-            None => Ok(()),
-            Some(referral) => Err(referral),
-        }
-    }
-
-    /// Refuses an alias as parent: what is below it could never be reached by its name.
-    pub(crate) fn refuse_alias(&self, parent: EntryId) -> Answer {
-        let entry = self
-            .writer
-            .entry(parent)
-            .map_err(|error| answer::store(&error))?;
-        match entry {
-            Some(entry) if referral::is_alias(&entry, &self.directory.known) => {
-                Err(refuse(ResultCode::AliasProblem, "parent is an alias"))
+        let (id, result) = (self.id, self.result);
+        match self.response {
+            Response::Result(operation) => {
+                let controls = self.returned.controls();
+                encode::result(&mut bytes, id, operation, &result, &controls);
             }
-            _ => Ok(()),
+            Response::Extended(value) => {
+                let value = value.filter(|_| result.is_success());
+                encode::extended_result(&mut bytes, id, &result, None, value.as_deref(), &[]);
+            }
         }
-    }
-
-    pub(crate) fn no_such_object(&self, missing: Found) -> LdapResult {
-        let name = |id| self.writer.dn(id);
-        lookup::no_such_object(&self.directory.schema, &self.decisions, missing, name)
-    }
-
-    pub(crate) fn has_children(&self, id: EntryId) -> Answer<bool> {
-        self.writer
-            .has_children(id)
-            .map_err(|error| answer::store(&error))
-    }
-
-    /// A copy of an entry, to be changed.
-    pub(crate) fn entry(&self, id: EntryId) -> Answer<Entry> {
-        let entry = self.writer.entry(id).and_then(|entry| {
-            entry
-                .ok_or(StoreError::NoSuchEntry(id))
-                .and_then(|entry| entry.to_entry())
-        });
-        entry.map_err(|error| answer::store(&error))
-    }
-
-    /// How a changed entry is checked: its values have been looked at one by one already, or come from the store.
-    pub(crate) fn check_options(&self, entry: &Entry) -> CheckOptions {
-        let class = entry
-            .values(self.directory.known.structural_object_class.attribute)
-            .first()
-            .and_then(|name| std::str::from_utf8(name).ok())
-            .and_then(|name| self.directory.schema.object_class(name));
-        CheckOptions {
-            structural_class: class.map(|class| class.index),
-            skip_values: true,
-        }
-    }
-
-    /// An entry comes or goes only with the right to write both it and its superior's list of children.
-    pub(crate) fn require_placing(&self, dn: &Dn) -> Answer {
-        let refused = |text| Err(refuse(ResultCode::InsufficientAccessRights, text));
-        let above = dn.parent().unwrap_or_else(Dn::root);
-        if self.decisions.at(above.normal()).children() < Level::Write {
-            return refused("no write access to parent");
-        }
-        if self.decisions.at(dn.normal()).entry() < Level::Write {
-            return refused("no write access to entry");
-        }
-        Ok(())
-    }
-
-    /// The naming context a name belongs to.
-    pub(crate) fn suffix_of(&self, dn: &Dn) -> Option<&'d Dn> {
-        self.database.suffix_of(dn)
-    }
-
-    pub(crate) fn is_suffix(&self, dn: &Dn) -> bool {
-        self.database.suffixes().contains(dn)
-    }
-
-    /// Whether a name belongs to the database at hand.
-    pub(crate) fn is_here(&self, dn: &Dn) -> bool {
-        let database = self.directory.database_of(dn);
-        database.is_some_and(|database| std::ptr::eq(database, self.database))
-    }
-
-    /// The marks of this operation. Each call takes a new CSN.
-    pub(crate) fn stamp(&self) -> Stamp<'_> {
-        let mut csn = self
-            .directory
-            .csn
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        Stamp {
-            time: self.now,
-            csn: csn.next(self.now),
-            by: self.session.name(),
-        }
-    }
-
-    /// A change that the store refused although all had been checked: the transaction is not to be trusted any more.
-    pub(crate) fn failed(&mut self, error: &StoreError) -> LdapResult {
-        self.broken = matches!(
-            error,
-            StoreError::Engine(_) | StoreError::Damaged(_) | StoreError::Poisoned
-        );
-        answer::store(error)
+        WriteReply { result, bytes }
     }
 }
 
-/// Attributes that the server keeps are not for clients to set.
-pub(crate) fn require_user_modification<'a>(
-    schema: &Schema,
-    mut attributes: impl Iterator<Item = &'a Attribute>,
-) -> Answer {
-    let kept = attributes.find(|attribute| {
-        schema
-            .attribute_at(attribute.description.attribute)
-            .no_user_modification
-    });
-    match kept {
-        None => Ok(()),
-        Some(attribute) => {
-            let name = attribute.description.text(schema);
-            let text = format!("{name}: no user modification allowed");
-            Err(refuse(ResultCode::ConstraintViolation, text))
+impl Returned {
+    fn controls<'r>(&'r self) -> Vec<Control<'r>> {
+        let pairs = [
+            (oid::PRE_READ, &self.pre_read),
+            (oid::POST_READ, &self.post_read),
+        ];
+        let mut controls = Vec::new();
+        for (oid, value) in pairs {
+            let control = |value: &'r Vec<u8>| Control::with_value(oid, false, value);
+            controls.extend(value.as_ref().map(control));
         }
+        controls
     }
 }

@@ -35,6 +35,7 @@ mod operation;
 mod request;
 mod response;
 mod result;
+mod transaction;
 mod url;
 mod values;
 
@@ -55,5 +56,6 @@ pub use request::{
 };
 pub use response::{Response, ResponseMessage, SearchEntry};
 pub use result::{LdapResult, ResultCode};
+pub use transaction::{EndTransaction, failed_update};
 pub use url::{LdapUrl, Scheme, UrlError, UrlExtension};
 pub use values::{Values, ValuesIter};

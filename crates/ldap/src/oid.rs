@@ -11,6 +11,13 @@ pub const WHO_AM_I: &str = "1.3.6.1.4.1.4203.1.11.3";
 /// Cancel extended operation (RFC 3909).
 pub const CANCEL: &str = "1.3.6.1.1.8";
 
+/// Start transaction extended operation (RFC 5805).
+pub const START_TRANSACTION: &str = "1.3.6.1.1.21.1";
+/// End transaction extended operation (RFC 5805).
+pub const END_TRANSACTION: &str = "1.3.6.1.1.21.3";
+/// Aborted transaction notice, unsolicited (RFC 5805).
+pub const ABORTED_TRANSACTION: &str = "1.3.6.1.1.21.4";
+
 /// ManageDsaIT control (RFC 3296).
 pub const MANAGE_DSA_IT: &str = "2.16.840.1.113730.3.4.2";
 /// Simple paged results control (RFC 2696).
@@ -45,6 +52,21 @@ pub const SYNC_STATE: &str = "1.3.6.1.4.1.4203.1.9.1.2";
 pub const SYNC_DONE: &str = "1.3.6.1.4.1.4203.1.9.1.3";
 /// Content synchronisation information, an intermediate response (RFC 4533).
 pub const SYNC_INFO: &str = "1.3.6.1.4.1.4203.1.9.1.4";
+
+/// Don't use copy control (RFC 6171).
+pub const DONT_USE_COPY: &str = "1.3.6.1.1.22";
+/// Permissive modify control, of Active Directory.
+pub const PERMISSIVE_MODIFY: &str = "1.2.840.113556.1.4.1413";
+/// Tree delete control (draft-armijo-ldap-treedelete).
+pub const TREE_DELETE: &str = "1.2.840.113556.1.4.805";
+/// Relax rules control (draft-zeilenga-ldap-relax).
+pub const RELAX: &str = "1.3.6.1.4.1.4203.666.5.12";
+/// No-op control (draft-zeilenga-ldap-noop).
+pub const NO_OP: &str = "1.3.6.1.4.1.4203.666.5.2";
+/// Session tracking control (draft-wahl-ldap-session).
+pub const SESSION_TRACKING: &str = "1.3.6.1.4.1.21008.108.63.1";
+/// Transaction specification control (RFC 5805).
+pub const TRANSACTION: &str = "1.3.6.1.1.21.2";
 
 /// Feature: all operational attributes by `+` (RFC 3673).
 pub const FEATURE_ALL_OPERATIONAL: &str = "1.3.6.1.4.1.4203.1.5.1";

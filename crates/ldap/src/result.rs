@@ -143,6 +143,8 @@ result_codes! {
     AuthorizationDenied = 123, "authorizationDenied";
     /// The synchronisation has to start afresh (RFC 4533).
     ESyncRefreshRequired = 4096, "e-syncRefreshRequired";
+    /// There is no such transaction (RFC 5805).
+    TransactionIdInvalid = 0x4121, "txnIDInvalid";
     /// The no-op control kept the operation from happening (draft-zeilenga-ldap-noop).
     NoOperation = 0x410e, "noOperation";
 }

@@ -6,8 +6,8 @@ use fulgurite_store::{EntryId, Found};
 
 use crate::answer::{self, Answer, refuse};
 use crate::changes;
+use crate::context::Context;
 use crate::directory::{Directory, Place};
-use crate::write::{Context, require_user_modification};
 
 /// Finds the store and everything that can be wrong with the request by itself.
 pub(crate) fn prepare(directory: &Directory, request: &AddRequest<'_>) -> Answer<Entry> {
@@ -27,22 +27,23 @@ pub(crate) fn prepare(directory: &Directory, request: &AddRequest<'_>) -> Answer
 pub(crate) fn run(context: &mut Context<'_, '_>, mut entry: Entry) -> Answer {
     let directory = context.directory;
     let (schema, known) = (&directory.schema, &directory.known);
-    require_user_modification(schema, entry.attributes.iter())?;
+    context.require_settable(entry.attributes.iter())?;
     entry.add_missing_rdn_values(schema);
     let mut checked = schema
         .check(entry, &CheckOptions::default())
         .map_err(answer::violation)?;
+    context.require_assertion_of(checked.entry())?;
     let dn = checked.entry().dn.clone();
     let parent = vacant_place(context, &dn)?;
     context.require_placing(&dn)?;
+    context.require_management(&dn, checked.entry().attributes.iter())?;
     context
         .stamp()
         .create(&mut checked, schema, known, &*directory.entropy);
-    context
-        .writer
-        .add(parent, &checked)
-        .map(drop)
-        .map_err(|error| context.failed(&error))
+    context.begin_change(None)?;
+    let added = context.writer.add(parent, &checked);
+    let id = added.map_err(|error| context.failed(&error))?;
+    context.end_change(id)
 }
 
 /// The entry as the client wants it.
@@ -70,12 +71,9 @@ fn vacant_place(context: &mut Context<'_, '_>, dn: &Dn) -> Answer<EntryId> {
         deepest: Some((id, depth)),
     } = found
     {
-        let is_parent = depth + 1 == dn.depth();
-        if !(is_parent && context.managed) {
-            context.follow_referral(dn, found)?;
-        }
-        if is_parent {
-            context.refuse_alias(id)?;
+        context.follow_referral(dn, found)?;
+        if depth + 1 == dn.depth() {
+            context.refuse_alias(id, "parent is an alias")?;
         }
     }
     match found {

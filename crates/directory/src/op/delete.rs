@@ -2,10 +2,14 @@
 
 use fulgurite_ldap::{DeleteRequest, ResultCode};
 use fulgurite_schema::Dn;
+use fulgurite_store::EntryId;
 
 use crate::answer::{self, Answer, refuse};
+use crate::context::Context;
 use crate::directory::{Directory, Place};
-use crate::write::Context;
+
+/// Entries that one tree delete may take along: other updates wait for it, and its transaction is held in memory.
+const TREE_ENTRIES_MAX: usize = 100_000;
 
 /// Resolves the request.
 pub(crate) fn prepare(directory: &Directory, request: &DeleteRequest<'_>) -> Answer<Dn> {
@@ -27,14 +31,54 @@ pub(crate) fn prepare(directory: &Directory, request: &DeleteRequest<'_>) -> Ans
 pub(crate) fn run(context: &mut Context<'_, '_>, dn: &Dn) -> Answer {
     let id = context.locate(dn)?;
     context.require_placing(dn)?;
+    context.require_assertion(id)?;
+    if context.modifiers.tree_delete {
+        return tree(context, id);
+    }
     if context.has_children(id)? {
         return Err(refuse(
             ResultCode::NotAllowedOnNonLeaf,
             "subordinate objects must be deleted first",
         ));
     }
+    context.begin_change(Some(id))?;
     context
         .writer
         .delete(id)
         .map_err(|error| context.failed(&error))
+}
+
+/// Deletes the entry and everything below it (draft-armijo-ldap-treedelete): all of it or nothing.
+fn tree(context: &mut Context<'_, '_>, top: EntryId) -> Answer {
+    let doomed = subtree(context, top)?;
+    for &id in doomed.iter().skip(1) {
+        let dn = context.writer.resolved_dn(id);
+        let dn = dn.map_err(|error| answer::store(&error))?;
+        context.require_placing(&dn)?;
+    }
+    context.begin_change(Some(top))?;
+    // Children stand behind their parents.
+    for &id in doomed.iter().rev() {
+        let deleted = context.writer.delete(id);
+        deleted.map_err(|error| context.failed(&error))?;
+    }
+    Ok(())
+}
+
+/// An entry and everything below it, parents first.
+fn subtree(context: &Context<'_, '_>, top: EntryId) -> Answer<Vec<EntryId>> {
+    let mut found = vec![top];
+    let mut looked_at = 0;
+    while let Some(&id) = found.get(looked_at) {
+        looked_at += 1;
+        let children = context.writer.children(id);
+        found.extend(children.map_err(|error| answer::store(&error))?);
+        if found.len() > TREE_ENTRIES_MAX {
+            return Err(refuse(
+                ResultCode::AdminLimitExceeded,
+                format!("a tree of more than {TREE_ENTRIES_MAX} entries is to be deleted in parts"),
+            ));
+        }
+    }
+    Ok(found)
 }

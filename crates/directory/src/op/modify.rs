@@ -6,8 +6,8 @@ use fulgurite_schema::Dn;
 
 use crate::answer::{self, Answer, refuse};
 use crate::changes::{self, Change};
+use crate::context::Context;
 use crate::directory::{Directory, Place};
-use crate::write::{Context, require_user_modification};
 
 /// Resolves the request: name, attributes, values.
 pub(crate) fn prepare(
@@ -29,18 +29,20 @@ pub(crate) fn prepare(
 /// Applies all changes and checks the outcome, or leaves the store as it was.
 pub(crate) fn run(context: &mut Context<'_, '_>, dn: &Dn, changes: &[Change]) -> Answer {
     let schema = &context.directory.schema;
-    require_user_modification(schema, changes.iter().map(|change| &change.attribute))?;
+    context.require_settable(changes.iter().map(|change| &change.attribute))?;
     let id = context.locate(dn)?;
+    context.require_assertion(id)?;
     require_rights(context, dn, changes)?;
     let mut entry = context.entry(id)?;
     let options = context.check_options(&entry);
-    changes::apply(schema, &mut entry, changes)?;
-    context.stamp().modify(&mut entry, &context.directory.known);
-    let checked = schema.check(entry, &options).map_err(answer::violation)?;
-    context
-        .writer
-        .modify(id, &checked)
-        .map_err(|error| context.failed(&error))
+    changes::apply(schema, &mut entry, changes, context.modifiers.permissive)?;
+    context.mark(&mut entry, changes.iter().map(|change| &change.attribute));
+    let mut checked = schema.check(entry, &options).map_err(answer::violation)?;
+    context.note_structural_class(&mut checked);
+    context.begin_change(Some(id))?;
+    let modified = context.writer.modify(id, &checked);
+    modified.map_err(|error| context.failed(&error))?;
+    context.end_change(id)
 }
 
 fn require_rights(context: &Context<'_, '_>, dn: &Dn, changes: &[Change]) -> Answer {
@@ -50,7 +52,7 @@ fn require_rights(context: &Context<'_, '_>, dn: &Dn, changes: &[Change]) -> Ans
         .map(|change| &change.attribute.description)
         .find(|description| rights.attribute(description.attribute) < Level::Write);
     match refused {
-        None => Ok(()),
+        None => context.require_management(dn, changes.iter().map(|change| &change.attribute)),
         Some(_) => Err(refuse(ResultCode::InsufficientAccessRights, "")),
     }
 }

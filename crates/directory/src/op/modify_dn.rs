@@ -6,8 +6,8 @@ use fulgurite_schema::{Attribute, AttributeDescription, Dn, Entry, Schema};
 use fulgurite_store::{EntryId, Found};
 
 use crate::answer::{self, Answer, refuse};
+use crate::context::Context;
 use crate::directory::{Directory, Place};
-use crate::write::Context;
 
 /// What is to become of the name.
 #[derive(Clone, Debug)]
@@ -72,6 +72,7 @@ pub(crate) fn run(context: &mut Context<'_, '_>, renaming: &Renaming) -> Answer 
     }
     let id = context.locate(dn)?;
     require_rights(context, dn, &old_superior, superior)?;
+    context.require_assertion(id)?;
     let parent = new_parent(context, superior)?;
     if new_dn != *dn && context.find(&new_dn)?.entry().is_some() {
         return Err(refuse(ResultCode::EntryAlreadyExists, ""));
@@ -80,12 +81,12 @@ pub(crate) fn run(context: &mut Context<'_, '_>, renaming: &Renaming) -> Answer 
     let options = context.check_options(&entry);
     let changed = rename(schema, &mut entry, new_dn, renaming.delete_old_rdn);
     require_write(context, dn, &changed)?;
-    context.stamp().modify(&mut entry, &context.directory.known);
+    context.mark(&mut entry, std::iter::empty());
     let checked = schema.check(entry, &options).map_err(answer::violation)?;
-    context
-        .writer
-        .rename(id, parent, &checked)
-        .map_err(|error| context.failed(&error))
+    context.begin_change(Some(id))?;
+    let renamed = context.writer.rename(id, parent, &checked);
+    renamed.map_err(|error| context.failed(&error))?;
+    context.end_change(id)
 }
 
 /// The present superior, after making sure that neither it nor the new one is beyond the naming context.
@@ -111,7 +112,7 @@ fn stays_in_suffix(context: &Context<'_, '_>, renaming: &Renaming) -> Answer<Dn>
 fn new_parent(context: &mut Context<'_, '_>, superior: &Dn) -> Answer<EntryId> {
     match context.find(superior)? {
         Found::Entry(id) => {
-            context.refuse_alias(id)?;
+            context.refuse_alias(id, "new superior is an alias")?;
             Ok(id)
         }
         Found::Missing { .. } => Err(refuse(ResultCode::NoSuchObject, "new superior not found")),

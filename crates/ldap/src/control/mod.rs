@@ -1,7 +1,10 @@
 //! Controls (RFC 4511 section 4.1.11), and the values of those that have one.
 
+mod assertion;
 mod matched_values;
 mod paged;
+mod read_entry;
+mod session_tracking;
 mod sort;
 mod subentries;
 mod vlv;
@@ -10,8 +13,11 @@ use fulgurite_ber::{Reader, Tag, Writer};
 
 use crate::{Fault, oid};
 
+pub use assertion::Assert;
 pub use matched_values::MatchedValues;
 pub use paged::PagedResults;
+pub use read_entry::{ReadEntry, read_entry_value};
+pub use session_tracking::SessionTracking;
 pub use sort::{SortKey, SortRequest, SortResponse};
 pub use subentries::Subentries;
 pub use vlv::{VlvRequest, VlvResponse, VlvTarget};

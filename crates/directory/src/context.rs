@@ -1,0 +1,312 @@
+//! The writer's side of one update: what it looks up, demands and leaves behind.
+
+use std::sync::PoisonError;
+
+use fulgurite_access::{Decisions, Level};
+use fulgurite_ldap::{LdapResult, ResultCode};
+use fulgurite_schema::{Attribute, CheckOptions, CheckedEntry, Dn, Entry};
+use fulgurite_store::{EntryId, Found, StoreError, Writer};
+
+use crate::answer::{self, Answer, refuse};
+use crate::assertion;
+use crate::clock::Timestamp;
+use crate::database::Database;
+use crate::directory::Directory;
+use crate::known::Known;
+use crate::lookup;
+use crate::modifiers::Modifiers;
+use crate::read_entry;
+use crate::referral::{self, Referrals};
+use crate::selection::Selection;
+use crate::session::Session;
+use crate::stamp::Stamp;
+
+/// One update, on the writer.
+pub(crate) struct Context<'w, 'd> {
+    pub(crate) directory: &'d Directory,
+    pub(crate) session: &'w Session,
+    pub(crate) decisions: Decisions<'d>,
+    pub(crate) writer: &'w mut Writer<'d>,
+    pub(crate) database: &'d Database,
+    pub(crate) modifiers: &'w Modifiers,
+    pub(crate) now: Timestamp,
+    /// What the result comes with.
+    pub(crate) returned: Returned,
+    /// Set when the store failed in the midst of a change.
+    pub(crate) broken: bool,
+}
+
+/// Values of response controls: search result entries.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Returned {
+    pub(crate) pre_read: Option<Vec<u8>>,
+    pub(crate) post_read: Option<Vec<u8>>,
+}
+
+impl<'d> Context<'_, 'd> {
+    /// Looks a name up in what the batch has made of the store so far.
+    pub(crate) fn find(&self, dn: &Dn) -> Answer<Found> {
+        self.writer.find(dn).map_err(|error| answer::store(&error))
+    }
+
+    /// The entry of a name, or noSuchObject, or a referral.
+    pub(crate) fn locate(&self, dn: &Dn) -> Answer<EntryId> {
+        let found = self.find(dn)?;
+        self.follow_referral(dn, found)?;
+        match found {
+            Found::Entry(id) => Ok(id),
+            missing => Err(self.no_such_object(missing)),
+        }
+    }
+
+    /// Sends the client elsewhere if the name is that of a referral object or below one.
+    pub(crate) fn follow_referral(&self, dn: &Dn, found: Found) -> Answer {
+        let referrals = Referrals {
+            known: &self.directory.known,
+            scope: None,
+            managed: self.modifiers.managed,
+        };
+        match referrals.instead(self.writer, &self.decisions, dn, found)? {
+            None => Ok(()),
+            Some(referral) => Err(referral),
+        }
+    }
+
+    /// Refuses an alias as parent: what is below it could never be reached by its name.
+    pub(crate) fn refuse_alias(&self, parent: EntryId, text: &str) -> Answer {
+        let entry = self
+            .writer
+            .entry(parent)
+            .map_err(|error| answer::store(&error))?;
+        match entry {
+            Some(entry) if referral::is_alias(&entry, &self.directory.known) => {
+                Err(refuse(ResultCode::AliasProblem, text))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn no_such_object(&self, missing: Found) -> LdapResult {
+        let name = |id| self.writer.dn(id);
+        lookup::no_such_object(&self.directory.schema, &self.decisions, missing, name)
+    }
+
+    pub(crate) fn has_children(&self, id: EntryId) -> Answer<bool> {
+        self.writer
+            .has_children(id)
+            .map_err(|error| answer::store(&error))
+    }
+
+    /// A copy of an entry, to be changed.
+    pub(crate) fn entry(&self, id: EntryId) -> Answer<Entry> {
+        let entry = self.writer.entry(id).and_then(|entry| {
+            entry
+                .ok_or(StoreError::NoSuchEntry(id))
+                .and_then(|entry| entry.to_entry())
+        });
+        entry.map_err(|error| answer::store(&error))
+    }
+
+    /// How a changed entry is checked: its values have been looked at one by one already, or come from the store.
+    pub(crate) fn check_options(&self, entry: &Entry) -> CheckOptions {
+        let class = entry
+            .values(self.directory.known.structural_object_class.attribute)
+            .first()
+            .and_then(|name| std::str::from_utf8(name).ok())
+            .and_then(|name| self.directory.schema.object_class(name));
+        CheckOptions {
+            // Whoever relaxes the rules may make something else of the entry.
+            structural_class: class
+                .filter(|_| !self.modifiers.relaxed)
+                .map(|class| class.index),
+            skip_values: true,
+        }
+    }
+
+    /// An entry comes or goes only with the right to write both it and its superior's list of children.
+    pub(crate) fn require_placing(&self, dn: &Dn) -> Answer {
+        let refused = |text| Err(refuse(ResultCode::InsufficientAccessRights, text));
+        let above = dn.parent().unwrap_or_else(Dn::root);
+        if self.decisions.at(above.normal()).children() < Level::Write {
+            return refused("no write access to parent");
+        }
+        if self.decisions.at(dn.normal()).entry() < Level::Write {
+            return refused("no write access to entry");
+        }
+        Ok(())
+    }
+
+    /// Refuses unless what the assertion control says is true of the entry.
+    pub(crate) fn require_assertion(&self, id: EntryId) -> Answer {
+        match &self.modifiers.assertion {
+            None => Ok(()),
+            Some(filter) => {
+                let entry = self.whole_entry(id)?;
+                let rights = self.decisions.at(entry.dn.normal());
+                assertion::require(&self.directory.schema, rights, &entry, filter)
+            }
+        }
+    }
+
+    /// The same for an entry that is to be added.
+    pub(crate) fn require_assertion_of(&self, entry: &Entry) -> Answer {
+        match &self.modifiers.assertion {
+            None => Ok(()),
+            Some(filter) => {
+                let rights = self.decisions.at(entry.dn.normal());
+                assertion::require(&self.directory.schema, rights, entry, filter)
+            }
+        }
+    }
+
+    /// Everything is checked: from here on something happens, unless nothing is to.
+    pub(crate) fn begin_change(&mut self, before: Option<EntryId>) -> Answer {
+        if self.modifiers.no_op {
+            return Err(LdapResult::new(ResultCode::NoOperation));
+        }
+        if let (Some(id), Some(selection)) = (before, &self.modifiers.pre_read) {
+            self.returned.pre_read = self.read(id, selection)?;
+        }
+        Ok(())
+    }
+
+    /// The update is done.
+    pub(crate) fn end_change(&mut self, after: EntryId) -> Answer {
+        if let Some(selection) = &self.modifiers.post_read {
+            self.returned.post_read = self.read(after, selection)?;
+        }
+        Ok(())
+    }
+
+    fn read(&self, id: EntryId, selection: &Selection) -> Answer<Option<Vec<u8>>> {
+        let entry = self.whole_entry(id)?;
+        let directory = self.directory;
+        let rights = self.decisions.at(entry.dn.normal());
+        let schema = &directory.schema;
+        Ok(read_entry::value(schema, rights, &entry, selection))
+    }
+
+    /// An entry with its computed attributes.
+    fn whole_entry(&self, id: EntryId) -> Answer<Entry> {
+        lookup::whole_entry(self.writer, &self.directory.known, id)
+            .map_err(|error| answer::store(&error))
+    }
+
+    /// Attributes that the server keeps are not for clients to set, unless they relax the rules.
+    pub(crate) fn require_settable<'a>(
+        &self,
+        attributes: impl Iterator<Item = &'a Attribute>,
+    ) -> Answer {
+        let (schema, known) = (&self.directory.schema, &self.directory.known);
+        for attribute in attributes {
+            let description = &attribute.description;
+            let definition = schema.attribute_at(description.attribute);
+            if !definition.no_user_modification {
+                continue;
+            }
+            let text = if !self.modifiers.relaxed {
+                "no user modification allowed"
+            } else if !is_manageable(known, attribute) {
+                "no-user-modification attribute not manageable"
+            } else {
+                continue;
+            };
+            let name = description.text(schema);
+            let text = format!("{name}: {text}");
+            return Err(refuse(ResultCode::ConstraintViolation, text));
+        }
+        Ok(())
+    }
+
+    /// What the server keeps is set by those only who may manage it.
+    pub(crate) fn require_management<'a>(
+        &self,
+        dn: &Dn,
+        attributes: impl Iterator<Item = &'a Attribute>,
+    ) -> Answer {
+        let kept = |attribute: &Attribute| {
+            let schema = &self.directory.schema;
+            let definition = schema.attribute_at(attribute.description.attribute);
+            definition.no_user_modification
+        };
+        let mut kept = attributes.filter(|attribute| kept(attribute));
+        if kept.all(|attribute| self.may_manage(dn, attribute)) {
+            Ok(())
+        } else {
+            Err(LdapResult::new(ResultCode::InsufficientAccessRights))
+        }
+    }
+
+    fn may_manage(&self, _dn: &Dn, _attribute: &Attribute) -> bool {
+        self.database.is_root(self.session)
+    }
+
+    /// Marks a changed entry: who, when, in which order. What the client has set itself stays.
+    pub(crate) fn mark<'a>(&self, entry: &mut Entry, changed: impl Iterator<Item = &'a Attribute>) {
+        let set: Vec<_> = changed.map(|attribute| &attribute.description).collect();
+        if self.database.last_mod {
+            self.stamp().modify(entry, &self.directory.known, &set);
+        }
+    }
+
+    /// Keeps the structural class in step with the classes, where the rules have been relaxed.
+    pub(crate) fn note_structural_class(&self, checked: &mut CheckedEntry) {
+        if self.modifiers.relaxed {
+            let schema = &self.directory.schema;
+            let class = schema.object_class_at(checked.structural_class()).name();
+            let class = vec![class.as_bytes().to_vec()];
+            let description = &self.directory.known.structural_object_class;
+            checked.set_operational(schema, description, class);
+        }
+    }
+
+    /// The naming context a name belongs to.
+    pub(crate) fn suffix_of(&self, dn: &Dn) -> Option<&'d Dn> {
+        self.database.suffix_of(dn)
+    }
+
+    pub(crate) fn is_suffix(&self, dn: &Dn) -> bool {
+        self.database.suffixes().contains(dn)
+    }
+
+    /// Whether a name belongs to the database at hand.
+    pub(crate) fn is_here(&self, dn: &Dn) -> bool {
+        let database = self.directory.database_of(dn);
+        database.is_some_and(|database| std::ptr::eq(database, self.database))
+    }
+
+    /// The marks of this operation. Each call takes a new CSN.
+    pub(crate) fn stamp(&self) -> Stamp<'_> {
+        let mut csn = self
+            .directory
+            .csn
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        Stamp {
+            time: self.now,
+            csn: csn.next(self.now),
+            by: self.session.name(),
+        }
+    }
+
+    /// A change that the store refused although all had been checked: the transaction is not to be trusted any more.
+    pub(crate) fn failed(&mut self, error: &StoreError) -> LdapResult {
+        self.broken = matches!(
+            error,
+            StoreError::Engine(_) | StoreError::Damaged(_) | StoreError::Poisoned
+        );
+        answer::store(error)
+    }
+}
+
+/// Whether the server keeps an attribute only as long as nobody relaxes the rules.
+fn is_manageable(known: &Known, attribute: &Attribute) -> bool {
+    let manageable = [
+        &known.entry_uuid,
+        &known.creators_name,
+        &known.create_timestamp,
+        &known.modifiers_name,
+        &known.modify_timestamp,
+    ];
+    manageable.contains(&&attribute.description)
+}
