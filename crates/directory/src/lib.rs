@@ -42,6 +42,7 @@ mod selection;
 mod session;
 mod special;
 mod stamp;
+mod transaction;
 mod tree;
 mod write;
 

@@ -29,6 +29,7 @@ use crate::modifiers::Modifiers;
 use crate::op::modify_dn::Renaming;
 use crate::op::{add, delete, modify, modify_dn};
 use crate::session::Session;
+use crate::transaction;
 
 /// Something for the writer to do, and on whose behalf.
 #[derive(Clone, Debug)]
@@ -263,7 +264,7 @@ impl Directory {
         let failed = |error: StoreError| (answer::store(&error), None);
         let mut open: Option<(&Database, Writer<'_>)> = None;
         for pdu in updates {
-            let mut item = self.update_item(session, pdu);
+            let mut item = self.update_item(session, pdu, true);
             let blamed = Some(item.id);
             let Some(&(database, _)) = item.prepared.as_ref() else {
                 return Err((item.result, blamed));
@@ -292,7 +293,7 @@ impl Directory {
 
     fn item(&self, request: &WriteRequest) -> Item<'_> {
         match &request.work {
-            Work::Update(pdu) => self.update_item(&request.session, pdu),
+            Work::Update(pdu) => self.update_item(&request.session, pdu, false),
             Work::Password(update) => self.password_item(update),
             // These are run by themselves.
             Work::Transaction(id, _) => Item::refused(
@@ -315,7 +316,7 @@ impl Directory {
         }
     }
 
-    fn update_item(&self, session: &Session, pdu: &[u8]) -> Item<'_> {
+    fn update_item(&self, session: &Session, pdu: &[u8], within_transaction: bool) -> Item<'_> {
         let message = match Message::decode(pdu, &MessageLimits::default()) {
             Ok(message) => message,
             Err(error) => {
@@ -325,7 +326,7 @@ impl Directory {
             }
         };
         let response = Response::Result(message.request.operation());
-        match self.update(session, &message) {
+        match self.update(session, &message, within_transaction) {
             Ok((modifiers, prepared)) => Item {
                 modifiers,
                 prepared: Some(prepared),
@@ -340,15 +341,19 @@ impl Directory {
         &self,
         session: &Session,
         message: &Message<'_>,
+        within_transaction: bool,
     ) -> Answer<(Modifiers, (&Database, Prepared))> {
         let controls = RequestControls::decode(message.request.operation(), &message.controls)?;
+        if controls.transaction.is_some() && !within_transaction {
+            return Err(transaction::unknown());
+        }
         let modifiers = Modifiers::resolve(&self.schema, &controls)?;
         Ok((modifiers, self.prepare(session, message)?))
     }
 
     /// Refuses an update that cannot be done whatever the entries are.
     pub(crate) fn check_update(&self, session: &Session, message: &Message<'_>) -> Answer {
-        self.update(session, message).map(drop)
+        self.update(session, message, true).map(drop)
     }
 
     fn prepare(&self, session: &Session, message: &Message<'_>) -> Answer<(&Database, Prepared)> {
