@@ -20,8 +20,11 @@
 //!
 //! Controls are looked at in the order in which they stand; the first that is wrong decides.
 
-use fulgurite_ldap::control::{Assert, PagedResults, ReadEntry, SessionTracking};
-use fulgurite_ldap::{Control, Controls, Fault, Operation, ResultCode, oid};
+use fulgurite_ldap::control::{
+    Assert, MatchedValues, PagedResults, ReadEntry, SessionTracking, SortRequest, Subentries,
+    VlvRequest,
+};
+use fulgurite_ldap::{Control, Controls, Fault, Limits, Operation, ResultCode, oid};
 
 use crate::answer::{Answer, refuse};
 
@@ -32,6 +35,15 @@ pub(crate) struct RequestControls<'c> {
     pub(crate) manage_dsa_it: bool,
     /// One page of the entries (RFC 2696).
     pub(crate) paged: Option<PagedResults<'c>>,
+    /// The order of the entries (RFC 2891), and whether there must be no other.
+    pub(crate) sort: Option<SortRequest<'c>>,
+    pub(crate) sort_critical: bool,
+    /// The part of the ordered entries that is wanted.
+    pub(crate) vlv: Option<VlvRequest<'c>>,
+    /// The values wanted (RFC 3876).
+    pub(crate) matched_values: Option<MatchedValues<'c>>,
+    /// Subentries alone, or none at all (RFC 3672).
+    pub(crate) subentries: Option<Subentries>,
     /// What has to be true of the entry (RFC 4528).
     pub(crate) assertion: Option<Assert<'c>>,
     /// The entry as it was before the update (RFC 4527).
@@ -144,6 +156,55 @@ const TABLE: &[Row] = &[
             let value = row.value(control)?;
             let decoded = PagedResults::decode(value);
             row.decoded(decoded, &mut to.paged)
+        },
+    },
+    Row {
+        oid: oid::SORT_REQUEST,
+        name: "sorted results",
+        operations: SEARCH,
+        extended: &[],
+        listed: true,
+        decode: |to, row, control| {
+            let value = row.value(control)?;
+            to.sort_critical = control.critical;
+            row.decoded(SortRequest::decode(value), &mut to.sort)
+        },
+    },
+    Row {
+        oid: oid::VLV_REQUEST,
+        name: "vlv",
+        operations: SEARCH,
+        extended: &[],
+        listed: true,
+        decode: |to, row, control| {
+            let value = row.value(control)?;
+            row.decoded(VlvRequest::decode(value), &mut to.vlv)
+        },
+    },
+    Row {
+        oid: oid::MATCHED_VALUES,
+        name: "valuesReturnFilter",
+        operations: SEARCH,
+        extended: &[],
+        listed: true,
+        decode: |to, row, control| {
+            let value = row.value(control)?;
+            let decoded = MatchedValues::decode(value, &Limits::default());
+            if decoded.is_err() && !control.critical {
+                return Ok(());
+            }
+            row.decoded(decoded, &mut to.matched_values)
+        },
+    },
+    Row {
+        oid: oid::SUBENTRIES,
+        name: "subentries",
+        operations: SEARCH,
+        extended: &[],
+        listed: true,
+        decode: |to, row, control| {
+            let value = control.value.unwrap_or_default();
+            row.decoded(Subentries::decode(value), &mut to.subentries)
         },
     },
     Row {
@@ -307,11 +368,11 @@ impl<'c> RequestControls<'c> {
     }
 
     /// Refuses controls that each make sense but not together.
-    #[allow(
-        clippy::unnecessary_wraps,
-        reason = "the place for rules about several controls"
-    )]
     fn require_compatible(&self) -> Answer {
+        if self.vlv.is_some() && self.paged.is_some() {
+            let text = "VLV incompatible with PagedResults";
+            return Err(refuse(ResultCode::UnwillingToPerform, text));
+        }
         Ok(())
     }
 }

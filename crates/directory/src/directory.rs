@@ -12,6 +12,7 @@ use crate::csn::CsnGenerator;
 use crate::database::{self, Database, DatabaseOptions, Subordinate};
 use crate::known::Known;
 use crate::limits::Limits;
+use crate::op::search::{CookieKey, SortLimits, Sorts};
 use crate::referral;
 use crate::restrictions::{Allow, Disallow, Restrictions};
 use crate::session::Session;
@@ -45,6 +46,11 @@ pub struct DirectoryOptions {
     pub monitor: Option<TreeOptions>,
     /// The database `cn=config`.
     pub config: Option<TreeOptions>,
+    /// Limits of sorted searches.
+    pub sort_limits: SortLimits,
+    /// What cookies of paged searches are authenticated with. Without one, a key is made up: cookies then outlive
+    /// their connection but not the server.
+    pub cookie_key: Option<[u8; 32]>,
     /// Number of this server in CSNs, `0..=0xfff`.
     pub server_id: u16,
     /// Time.
@@ -100,6 +106,11 @@ pub struct Directory {
     pub(crate) disallow: Disallow,
     pub(crate) referral: Vec<String>,
     pub(crate) limits: Limits,
+    pub(crate) sort_limits: SortLimits,
+    /// The sorted searches under way. To be shared with what replaces this directory.
+    pub(crate) sorts: Sorts,
+    /// Authenticates cookies of paged searches. To be handed on to what replaces this directory.
+    pub(crate) cookie_key: CookieKey,
     pub(crate) known: Known,
     pub(crate) special: Special,
     pub(crate) clock: Arc<dyn Clock>,
@@ -146,6 +157,8 @@ impl DirectoryOptions {
             root_dse: Vec::new(),
             monitor: None,
             config: None,
+            sort_limits: SortLimits::default(),
+            cookie_key: None,
             server_id: 0,
             clock: Arc::new(SystemClock::default()),
             entropy: Arc::new(SystemEntropy),
@@ -196,6 +209,11 @@ impl Directory {
             disallow: options.disallow,
             referral: options.referral,
             limits: options.limits,
+            sort_limits: options.sort_limits,
+            sorts: Sorts::default(),
+            cookie_key: options
+                .cookie_key
+                .unwrap_or_else(|| made_up_key(&*options.entropy)),
             known,
             special,
             clock: options.clock,
@@ -348,6 +366,15 @@ impl std::fmt::Debug for Directory {
             .field("databases", &self.databases)
             .finish_non_exhaustive()
     }
+}
+
+/// Two draws of randomness.
+fn made_up_key(entropy: &dyn Entropy) -> CookieKey {
+    let mut key = CookieKey::default();
+    for half in key.chunks_exact_mut(16) {
+        half.copy_from_slice(&entropy.random());
+    }
+    key
 }
 
 /// No suffix twice, and something above every subordinate database.

@@ -1,6 +1,8 @@
 //! The attribute types that operations know by name.
 
-use fulgurite_schema::{AttributeDescription, AttributeSelector, Filter, Schema, Truth};
+use fulgurite_schema::{
+    AttributeDescription, AttributeIndex, AttributeSelector, Filter, Schema, Truth,
+};
 
 use crate::directory::OpenError;
 
@@ -16,6 +18,14 @@ pub(crate) struct Known {
     pub(crate) referral_filter: Filter<AttributeSelector>,
     /// Names and OIDs of the class `alias` and those derived from it.
     pub(crate) alias_class: Vec<Box<str>>,
+    /// Finds aliases.
+    pub(crate) alias_filter: Filter<AttributeSelector>,
+    /// `aliasedObjectName`: what an alias points to. Not part of every schema.
+    pub(crate) aliased_object: Option<AttributeIndex>,
+    /// Names and OIDs of the class `subentry` and those derived from it.
+    pub(crate) subentry_class: Vec<Box<str>>,
+    /// Finds subentries.
+    pub(crate) subentry_filter: Filter<AttributeSelector>,
     pub(crate) user_password: AttributeDescription,
     pub(crate) structural_object_class: AttributeDescription,
     pub(crate) entry_uuid: AttributeDescription,
@@ -43,8 +53,12 @@ impl Known {
             object_class: need("objectClass")?,
             reference: need("ref")?,
             referral_class: class_names(schema, "referral"),
-            referral_filter: referral_filter(schema, &need("objectClass")?),
+            referral_filter: class_filter(schema, &need("objectClass")?, "referral"),
             alias_class: class_names(schema, "alias"),
+            alias_filter: class_filter(schema, &need("objectClass")?, "alias"),
+            aliased_object: find("aliasedObjectName").map(|found| found.attribute),
+            subentry_class: class_names(schema, "subentry"),
+            subentry_filter: class_filter(schema, &need("objectClass")?, "subentry"),
             user_password: need("userPassword")?,
             structural_object_class: need("structuralObjectClass")?,
             entry_uuid: need("entryUUID")?,
@@ -77,11 +91,12 @@ fn class_names(schema: &Schema, class: &str) -> Vec<Box<str>> {
         .collect()
 }
 
-fn referral_filter(schema: &Schema, attribute: &AttributeDescription) -> Filter<AttributeSelector> {
-    let (Some(class), Some(oids)) = (
-        schema.object_class("referral"),
-        schema.class_closure("referral"),
-    ) else {
+fn class_filter(
+    schema: &Schema,
+    attribute: &AttributeDescription,
+    name: &str,
+) -> Filter<AttributeSelector> {
+    let (Some(class), Some(oids)) = (schema.object_class(name), schema.class_closure(name)) else {
         return Filter::Constant(Truth::False);
     };
     Filter::ObjectClass {

@@ -16,6 +16,7 @@
 
 #![forbid(unsafe_code)]
 
+mod alias;
 mod answer;
 mod assertion;
 mod changes;
@@ -55,7 +56,7 @@ pub use import::Importer;
 pub use limits::Limits;
 pub use op::bind::{BindOutcome, BindStep, PasswordCheck};
 pub use op::extended::{ExtendedReply, ExtendedStep};
-pub use op::search::{Progress, Quantum, SearchTask};
+pub use op::search::{Progress, Quantum, SearchTask, SortLimits};
 pub use restrictions::{Allow, Disallow, Operations, Require, Restrictions, Security, UnknownWord};
 pub use selection::Selection;
 pub use session::{Identity, Method, Name, Session};

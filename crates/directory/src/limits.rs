@@ -27,6 +27,16 @@ impl Default for Limits {
 pub(crate) struct SearchLimits {
     pub(crate) size_max: Option<u32>,
     pub(crate) time_us_max: Option<u64>,
+    /// Candidates that a search may have.
+    pub(crate) unchecked_max: Option<u32>,
+}
+
+impl SearchLimits {
+    /// Whether so many candidates are too many.
+    pub(crate) fn is_unchecked(&self, candidates: u64) -> bool {
+        self.unchecked_max
+            .is_some_and(|max| candidates > u64::from(max))
+    }
 }
 
 impl Limits {
@@ -36,6 +46,7 @@ impl Limits {
         SearchLimits {
             size_max: lower(size, granted(self.size_max)),
             time_us_max: lower(time_s, granted(self.time_s_max)).map(|s| u64::from(s) * 1_000_000),
+            unchecked_max: None,
         }
     }
 }

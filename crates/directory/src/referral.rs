@@ -20,6 +20,11 @@ pub(crate) fn is_alias(entry: &EntryView<'_>, known: &Known) -> bool {
     has_class(entry, known, &known.alias_class)
 }
 
+/// Whether the entry is of the class `subentry`.
+pub(crate) fn is_subentry(entry: &EntryView<'_>, known: &Known) -> bool {
+    has_class(entry, known, &known.subentry_class)
+}
+
 fn has_class(entry: &EntryView<'_>, known: &Known, names: &[Box<str>]) -> bool {
     let classes = entry.plain_values(known.object_class.attribute);
     classes

@@ -228,6 +228,10 @@ impl FilterSubject<StoredSelector> for EntryView<'_> {
         };
         visit_dn(&name, visit)
     }
+
+    fn number(&self) -> Option<u64> {
+        Some(self.id.0)
+    }
 }
 
 impl FilterSubject<AttributeSelector> for EntryView<'_> {
@@ -252,6 +256,10 @@ impl FilterSubject<AttributeSelector> for EntryView<'_> {
 
     fn dn_values(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8]) -> Truth) -> Truth {
         FilterSubject::<StoredSelector>::dn_values(self, visit)
+    }
+
+    fn number(&self) -> Option<u64> {
+        Some(self.id.0)
     }
 }
 

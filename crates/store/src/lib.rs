@@ -52,7 +52,7 @@ pub use load::{
     LoadError, LoadOptions, LoadProgress, LoadReport, LoadSink, Stopped, bulk_load, load_new,
 };
 pub use names::DnCache;
-pub use plan::{Candidates, Scope};
+pub use plan::{Candidates, Planning, Scope};
 pub use record::{Values, ValuesIter};
 pub use reindex::{IndexProgress, IndexStatus, IndexWork};
 pub use store::{Store, StoreOptions};

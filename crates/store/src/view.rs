@@ -312,6 +312,34 @@ impl<'s, T: Snapshot> View<'s, T> {
         Ok(())
     }
 
+    /// Some children of an entry, at least one list of them: from after the list `from` on, about `left` of them, which
+    /// is counted down. The key of the last list read, unless there are no more.
+    pub(crate) fn some_children(
+        &self,
+        parent: EntryId,
+        from: Option<Vec<u8>>,
+        left: &mut usize,
+        out: &mut Vec<EntryId>,
+    ) -> Result<Option<Vec<u8>>, StoreError> {
+        let mut cursor = self.txn.cursor(self.store.dbs.names)?;
+        let start = from.unwrap_or_else(|| parent.key().to_vec());
+        let mut row = cursor.seek_range(&start)?;
+        if row.is_some_and(|(key, _)| key == start.as_slice()) {
+            row = cursor.next()?;
+        }
+        while let Some((key, list)) = row.filter(|(key, _)| names::is_child_of(key, parent)) {
+            for child in List(list) {
+                out.push(child?.0);
+                *left = left.saturating_sub(1);
+            }
+            if *left == 0 {
+                return Ok(Some(key.to_vec()));
+            }
+            row = cursor.next()?;
+        }
+        Ok(None)
+    }
+
     /// The children of an entry in ascending order.
     ///
     /// # Errors

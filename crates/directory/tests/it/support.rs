@@ -40,6 +40,7 @@ fn options_for(schema: Arc<Schema>, store: Arc<Store>, clock: &Arc<TestClock>) -
     });
     options.clock = Arc::<TestClock>::clone(clock);
     options.entropy = Arc::new(TestEntropy::default());
+    options.cookie_key = Some([9; 32]);
     options
 }
 

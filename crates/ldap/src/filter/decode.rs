@@ -67,7 +67,8 @@ impl<'a> Filter<'a> {
 }
 
 impl<'a> Filter<'a> {
-    /// Decodes one item of a values return filter (RFC 3876, section 2): no junction, no `:dn`.
+    /// Decodes one item of a values return filter (RFC 3876, section 2): no junction. A `:dn`, which has no meaning
+    /// there, is passed over.
     ///
     /// # Errors
     /// A [`Fault`] for anything else.
@@ -76,13 +77,11 @@ impl<'a> Filter<'a> {
         if matches!(element.0, AND | OR | NOT) {
             return Err(Fault::FilterChoice(element.0));
         }
-        match leaf(element)? {
-            Filter::Extensible(Extensible {
-                dn_attributes: true,
-                ..
-            }) => Err(Fault::FilterChoice(DN_ATTRIBUTES)),
-            item => Ok(item),
+        let mut item = leaf(element)?;
+        if let Filter::Extensible(extensible) = &mut item {
+            extensible.dn_attributes = false;
         }
+        Ok(item)
     }
 }
 

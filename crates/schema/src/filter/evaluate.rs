@@ -27,6 +27,10 @@ impl<A> Filter<A> {
             }
             Filter::Not(item) => item.test(schema, subject).not(),
             Filter::Present(attribute) => subject.present(attribute),
+            Filter::Entries(numbers) => match subject.number() {
+                Some(number) => numbers.binary_search(&number).is_ok().into(),
+                None => Truth::Undefined,
+            },
             Filter::ObjectClass {
                 attribute, class, ..
             } => subject.values(attribute, &mut |value| {

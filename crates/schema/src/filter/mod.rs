@@ -5,6 +5,8 @@ mod resolve;
 
 pub use evaluate::{EntrySubject, visit_dn};
 
+use std::sync::Arc;
+
 use crate::description::AttributeDescription;
 use crate::matching::{MatchingRule, SubstringAssertion, Truth};
 use crate::registry::{AttributeIndex, ObjectClassIndex};
@@ -52,6 +54,8 @@ pub enum Filter<A> {
         /// The pieces.
         pieces: SubstringAssertion,
     },
+    /// The entry is one of these, by their numbers in the store, ascending: what somebody has worked out beforehand.
+    Entries(Arc<[u64]>),
     /// A rule named by the client (RFC 4511, section 4.5.1.7.7).
     Extensible {
         /// Where the values are; `None` means every attribute the rule applies to.
@@ -92,6 +96,10 @@ pub trait FilterSubject<A> {
     fn all_values(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8]) -> Truth) -> Truth;
     /// Visits the attributes and values of the entry's DN, every level.
     fn dn_values(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8]) -> Truth) -> Truth;
+    /// The entry's number in its store, for one that has it.
+    fn number(&self) -> Option<u64> {
+        None
+    }
 }
 
 impl<A> Filter<A> {
@@ -118,6 +126,7 @@ impl<A> Filter<A> {
             Filter::Or(items) => Filter::Or(items.into_iter().map(|item| item.map(to)).collect()),
             Filter::Not(item) => Filter::Not(Box::new(item.map(to))),
             Filter::Present(attribute) => Filter::Present(to(attribute)),
+            Filter::Entries(numbers) => Filter::Entries(numbers),
             Filter::ObjectClass {
                 attribute,
                 class,

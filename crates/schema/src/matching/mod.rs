@@ -27,7 +27,7 @@ pub(crate) use text::split_uid;
 pub(crate) use time::{is_csn, is_generalized_time};
 
 use crate::prep::{Case, SHORT, prepare_short};
-use crate::registry::Schema;
+use crate::registry::{AttributeType, Schema};
 
 /// The value does not have the form its matching rule needs.
 ///
@@ -139,6 +139,14 @@ impl MatchingRule {
         self.syntax == syntax
             || (self.syntax == table::DIRECTORY_STRING && table::NARROWER_STRINGS.contains(&syntax))
             || equality.is_some_and(|rule| rule.form == self.form)
+    }
+
+    /// Whether values of an attribute can be put in order by the rule: it is an ordering or equality rule that applies
+    /// to them, so that their normal forms compare.
+    #[must_use]
+    pub fn orders(&self, attribute: &AttributeType) -> bool {
+        matches!(self.relation, Relation::Ordering | Relation::Equality)
+            && self.applies_to(attribute.equality, attribute.syntax.oid)
     }
 
     /// The normal form of an attribute value: equal values have equal octets, and where the rule's family has an

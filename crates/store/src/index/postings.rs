@@ -91,17 +91,16 @@ pub(crate) fn union_range(
     txn: &impl Snapshot,
     db: Database,
     range: &KeyRange,
-    chunks_max: usize,
+    chunks_left: &mut usize,
 ) -> Result<Option<IdSet>, StoreError> {
     let mut cursor = txn.cursor(db)?;
     let mut row = cursor.seek_range(&range.start)?;
     let mut set = IdSet::default();
-    let mut chunks = 0;
     while let Some((key, value)) = row.filter(|(key, _)| *key < range.end.as_slice()) {
-        if chunks == chunks_max {
+        let Some(left) = chunks_left.checked_sub(1) else {
             return Ok(None);
-        }
-        chunks += 1;
+        };
+        *chunks_left = left;
         let (_, number) = key::split_chunk(key).ok_or(Damage::Posting)?;
         set.add_chunk(number, Chunk::parse(value)?)?;
         row = cursor.next()?;

@@ -1,5 +1,9 @@
 //! From a filter to a term: which postings can answer it, and how many entries they hold.
 
+use std::cell::{Cell, RefCell};
+
+use rustc_hash::FxHashMap;
+
 use super::term::Term;
 use crate::error::StoreError;
 use crate::ids::EntryId;
@@ -13,8 +17,12 @@ use fulgurite_schema::{
 
 /// So few candidates are tested in place sooner than a range of keys is read.
 const FEW: u64 = 64;
-/// Chunks read at most to answer one range: beyond, the range is no help.
+/// Chunks read at most to answer the ranges of one filter, about ten milliseconds of work: beyond, a range is no help.
 const RANGE_CHUNKS_MAX: usize = 65_536;
+/// Terms that take part in an intersection at most: the smallest.
+const INTERSECTED_MAX: usize = 16;
+/// Terms of a union that are looked up chunk by chunk at most: beyond, every entry is a candidate.
+const UNITED_MAX: usize = 4_096;
 /// Postings looked up at most for one substrings assertion.
 const GRAMS_MAX: usize = 12;
 
@@ -43,9 +51,36 @@ pub(crate) struct Builder<'v, 's, T> {
     pub(crate) view: &'v View<'s, T>,
     /// Number of entries in the store.
     pub(crate) total: u64,
+    /// Items looked up beforehand, by their places in memory.
+    pub(crate) prepared: RefCell<FxHashMap<usize, Planned>>,
+    chunks_left: Cell<usize>,
 }
 
-impl<T: Snapshot> Builder<'_, '_, T> {
+/// A key for an item that stays where it is.
+pub(crate) fn address(item: &Filter<AttributeSelector>) -> usize {
+    std::ptr::from_ref(item).addr()
+}
+
+impl<'v, 's, T: Snapshot> Builder<'v, 's, T> {
+    pub(crate) fn new(view: &'v View<'s, T>, total: u64) -> Builder<'v, 's, T> {
+        Builder {
+            view,
+            total,
+            prepared: RefCell::default(),
+            chunks_left: Cell::new(RANGE_CHUNKS_MAX),
+        }
+    }
+
+    /// What is left to read of ranges; planning that pauses hands it on.
+    pub(crate) fn chunks_left(&self) -> usize {
+        self.chunks_left.get()
+    }
+
+    pub(crate) fn with_chunks_left(self, chunks_left: usize) -> Self {
+        self.chunks_left.set(chunks_left);
+        self
+    }
+
     /// The entries for which `filter` is True; and when `negated`, those for which it is False.
     pub(crate) fn filter(
         &self,
@@ -119,6 +154,10 @@ impl<T: Snapshot> Builder<'_, '_, T> {
         let Some(smallest) = terms.first().map(|planned| planned.count_max) else {
             return self.everything(exact);
         };
+        if terms.len() > INTERSECTED_MAX {
+            terms.truncate(INTERSECTED_MAX);
+            exact = false;
+        }
         // A term that holds most entries takes away less than looking into it costs.
         let before = terms.len();
         let mut position = 0;
@@ -143,7 +182,8 @@ impl<T: Snapshot> Builder<'_, '_, T> {
         list: &[Filter<AttributeSelector>],
         negated: bool,
     ) -> Result<Planned, StoreError> {
-        let mut terms = Vec::with_capacity(list.len());
+        let mut terms = Vec::new();
+        let mut few = IdSet::default();
         let (mut exact, mut count_max) = (true, 0_u64);
         for filter in list {
             let planned = self.filter(filter, negated)?;
@@ -152,9 +192,18 @@ impl<T: Snapshot> Builder<'_, '_, T> {
             }
             exact &= planned.exact;
             count_max = count_max.saturating_add(planned.count_max);
-            if planned.count_max > 0 {
-                terms.push(planned.term);
+            match planned.term {
+                // Thousands of names in one filter become one set.
+                Term::Ids(ids) if list.len() > 1 => ids.into_iter().for_each(|id| few.insert(id)),
+                _ if planned.count_max == 0 => {}
+                term => terms.push(term),
             }
+        }
+        if few.next_chunk(0).is_some() {
+            terms.push(Term::Set(few));
+        }
+        if terms.len() > UNITED_MAX {
+            return Ok(self.everything(false));
         }
         let term = match terms.len() {
             0 => Term::Nothing,
@@ -189,8 +238,12 @@ impl<T: Snapshot> Builder<'_, '_, T> {
         }
     }
 
-    fn item(&self, item: &Filter<AttributeSelector>) -> Result<Planned, StoreError> {
+    pub(crate) fn item(&self, item: &Filter<AttributeSelector>) -> Result<Planned, StoreError> {
+        if let Some(planned) = self.prepared.borrow_mut().remove(&address(item)) {
+            return Ok(planned);
+        }
         match item {
+            Filter::Entries(numbers) => Ok(self.entries(numbers)),
             Filter::Present(selector) => self.present(selector),
             Filter::ObjectClass {
                 attribute, class, ..
@@ -215,6 +268,16 @@ impl<T: Snapshot> Builder<'_, '_, T> {
                 Ok(planned)
             }
             _ => Ok(self.everything(false)),
+        }
+    }
+
+    /// Entries that somebody has worked out beforehand.
+    fn entries(&self, numbers: &[u64]) -> Planned {
+        let ids: Vec<EntryId> = numbers.iter().map(|number| EntryId(*number)).collect();
+        Planned {
+            count_max: ids.len() as u64,
+            term: ids_of(ids),
+            exact: true,
         }
     }
 
@@ -452,12 +515,14 @@ impl<T: Snapshot> Builder<'_, '_, T> {
     }
 
     fn range(&self, range: &KeyRange, exact: bool) -> Result<Option<Planned>, StoreError> {
+        let mut chunks_left = self.chunks_left.get();
         let set = index::union_range(
             &self.view.txn,
             self.view.store.dbs.index,
             range,
-            RANGE_CHUNKS_MAX,
+            &mut chunks_left,
         )?;
+        self.chunks_left.set(chunks_left);
         Ok(set.map(|set: IdSet| match set.len() {
             0 => Planned::nothing(),
             count_max => Planned {

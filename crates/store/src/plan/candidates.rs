@@ -1,7 +1,7 @@
 //! Candidates of a search: what a plan yields, a chunk of ids at a time.
 
-use super::build::{Builder, Planned};
-use super::scope::{Scope, ScopeTest, narrow};
+use super::build::Planned;
+use super::scope::{Scope, ScopeTest};
 use super::term::{Source, Term};
 use crate::entry_view::EntryView;
 use crate::error::StoreError;
@@ -10,7 +10,6 @@ use crate::idset::{Bits, join, split};
 use crate::index::key;
 use crate::view::View;
 use fulgurite::Snapshot;
-use fulgurite_schema::{AttributeSelector, Filter};
 
 /// Entries that may match a search, in ascending order of their ids, found as they are asked for.
 ///
@@ -23,6 +22,8 @@ pub struct Candidates {
     pub(super) scope: ScopeTest,
     pub(super) exact: bool,
     pub(super) count_max: u64,
+    /// What was asked for, to test it where the plan does not know better.
+    within: (EntryId, Scope),
     all_entries: Vec<u8>,
     /// The chunk in `bits`; `None` before the first and after the last.
     chunk: Option<u32>,
@@ -32,48 +33,10 @@ pub struct Candidates {
     next_chunk: Option<u32>,
 }
 
-impl View<'_> {
-    /// Plans a search: the candidates for `filter` within `scope` of `base`, which must exist.
-    ///
-    /// Cost: a look-up for each item that an index answers; for ranges and short substrings a scan of keys.
-    ///
-    /// # Errors
-    /// [`StoreError`] when the engine fails or an index is damaged.
-    pub fn plan(
-        &self,
-        base: EntryId,
-        scope: Scope,
-        filter: &Filter<AttributeSelector>,
-    ) -> Result<Candidates, StoreError> {
-        plan(self, base, scope, filter)
-    }
-}
-
-pub(crate) fn plan<T: Snapshot>(
-    view: &View<'_, T>,
-    base: EntryId,
-    scope: Scope,
-    filter: &Filter<AttributeSelector>,
-) -> Result<Candidates, StoreError> {
-    let total = view.entry_count()?;
-    let builder = Builder { view, total };
-    let everything = Planned {
-        term: Term::All,
-        exact: false,
-        count_max: total,
-    };
-    let planned = if scope == Scope::Base {
-        everything
-    } else {
-        builder.filter(filter, false)?
-    };
-    let (planned, scope) = narrow(view, base, scope, total, planned)?;
-    Ok(Candidates::new(planned, scope))
-}
-
 impl Candidates {
-    pub(super) fn new(planned: Planned, scope: ScopeTest) -> Candidates {
+    pub(super) fn new(planned: Planned, scope: ScopeTest, within: (EntryId, Scope)) -> Candidates {
         Candidates {
+            within,
             term: planned.term,
             scope,
             exact: planned.exact,
@@ -98,6 +61,14 @@ impl Candidates {
     #[must_use]
     pub fn count_max(&self) -> u64 {
         self.count_max
+    }
+
+    /// Goes on with another state of the store than the plan was made on: what the plan knew for certain is tested
+    /// again, the scope here, the filter by the caller.
+    pub fn distrust(&mut self) {
+        self.exact = false;
+        let (base, scope) = self.within;
+        self.scope = ScopeTest::of(base, scope);
     }
 
     /// Continues after an id: the next candidate is the first one above it. For paged results.

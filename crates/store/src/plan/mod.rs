@@ -13,11 +13,14 @@
 mod build;
 mod candidates;
 mod explain;
+mod listing;
+mod planning;
 mod scope;
 mod term;
 
 pub use candidates::Candidates;
-pub(crate) use candidates::plan;
+pub use planning::Planning;
+pub(crate) use planning::plan;
 pub use scope::Scope;
 
 #[cfg(test)]

@@ -2,7 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::build::{Planned, ids_of};
+use super::build::Planned;
+use super::listing::Listing;
 use super::term::Term;
 use crate::error::{Damage, StoreError};
 use crate::ids::EntryId;
@@ -24,7 +25,7 @@ pub enum Scope {
     Subordinates,
 }
 
-/// Entries of a scope are listed rather than tested if they are at most so many; listing sorts them in memory.
+/// Entries of a scope are listed rather than tested if they are at most so many: a bit each in memory.
 const LISTED_MAX: u64 = 1 << 20;
 /// Parents remembered by a climbing test.
 const REMEMBERED_MAX: usize = 1024;
@@ -45,6 +46,16 @@ pub(crate) enum ScopeTest {
 }
 
 impl ScopeTest {
+    /// The test for a scope, whatever is known of candidates.
+    pub(crate) fn of(base: EntryId, scope: Scope) -> ScopeTest {
+        match scope {
+            Scope::Base => ScopeTest::None,
+            Scope::OneLevel => ScopeTest::Parent(base),
+            Scope::Subtree => below(base, true),
+            Scope::Subordinates => below(base, false),
+        }
+    }
+
     /// Whether a candidate lies within the scope.
     pub(crate) fn admits<T: Snapshot>(
         &mut self,
@@ -93,6 +104,14 @@ fn is_below<T: Snapshot>(
     Err(Damage::Parents.into())
 }
 
+/// What becomes of a planned filter within a scope.
+pub(crate) enum Narrowed {
+    /// It is planned, with this test for each candidate.
+    Done(Planned, ScopeTest),
+    /// The entries of the scope are to be listed, and met with the planned ones.
+    List(Planned, Listing),
+}
+
 /// Narrows a planned filter to a scope: by the list of its entries when that is short, else by a test.
 pub(crate) fn narrow<T: Snapshot>(
     view: &View<'_, T>,
@@ -100,11 +119,11 @@ pub(crate) fn narrow<T: Snapshot>(
     scope: Scope,
     total: u64,
     planned: Planned,
-) -> Result<(Planned, ScopeTest), StoreError> {
+) -> Result<Narrowed, StoreError> {
     let counts = view.stored_counts(base)?;
-    let (size, test) = match scope {
+    let size = match scope {
         Scope::Base => {
-            return Ok((
+            return Ok(Narrowed::Done(
                 Planned {
                     count_max: 1,
                     exact: false,
@@ -113,37 +132,24 @@ pub(crate) fn narrow<T: Snapshot>(
                 ScopeTest::None,
             ));
         }
-        Scope::OneLevel => (counts.children, ScopeTest::Parent(base)),
-        Scope::Subtree => (counts.descendants + 1, below(base, true)),
-        Scope::Subordinates => (counts.descendants, below(base, false)),
+        Scope::OneLevel => counts.children,
+        Scope::Subtree => counts.descendants + 1,
+        Scope::Subordinates => counts.descendants,
     };
     if size >= total {
-        return Ok((planned, ScopeTest::None));
+        return Ok(Narrowed::Done(planned, ScopeTest::None));
     }
     let count_max = planned.count_max.min(size);
     let list = size <= LISTED_MAX && size < planned.count_max / 2;
-    if !list && size > 0 {
-        return Ok((
-            Planned {
-                count_max,
-                ..planned
-            },
-            test,
-        ));
-    }
-    let listed = ids_of(entries_of(view, base, scope)?);
-    let term = match planned.term {
-        Term::All => listed,
-        term => Term::And(vec![listed, term]),
+    let planned = Planned {
+        count_max,
+        ..planned
     };
-    Ok((
-        Planned {
-            term,
-            count_max,
-            exact: planned.exact,
-        },
-        ScopeTest::None,
-    ))
+    Ok(if list || size == 0 {
+        Narrowed::List(planned, Listing::new(base, scope))
+    } else {
+        Narrowed::Done(planned, ScopeTest::of(base, scope))
+    })
 }
 
 fn below(base: EntryId, itself: bool) -> ScopeTest {
@@ -152,37 +158,4 @@ fn below(base: EntryId, itself: bool) -> ScopeTest {
         itself,
         remembered: FxHashMap::default(),
     }
-}
-
-fn entries_of<T: Snapshot>(
-    view: &View<'_, T>,
-    base: EntryId,
-    scope: Scope,
-) -> Result<Vec<EntryId>, StoreError> {
-    let mut found = Vec::new();
-    view.for_each_child(base, &mut |id| {
-        found.push(id);
-        true
-    })?;
-    if scope == Scope::OneLevel {
-        return Ok(found);
-    }
-    let mut at = 0;
-    while let Some(id) = found.get(at).copied() {
-        at += 1;
-        // Only entries with children have counts: a leaf costs one look-up in a small table.
-        if view.stored_counts(id)?.children > 0 {
-            view.for_each_child(id, &mut |child| {
-                found.push(child);
-                true
-            })?;
-        }
-        if at as u64 > LISTED_MAX.saturating_mul(2) {
-            return Err(Damage::Counts.into());
-        }
-    }
-    if scope == Scope::Subtree {
-        found.push(base);
-    }
-    Ok(found)
 }

@@ -162,7 +162,7 @@ fn load_common<T: Snapshot>(
 mod tests {
     use super::super::build::Planned;
     use super::super::candidates::Candidates;
-    use super::super::scope::ScopeTest;
+    use super::super::scope::{Scope, ScopeTest};
     use super::*;
     use crate::ids::AttributeId;
     use crate::index::{Extent, Kind, PendingPostings, extent, key};
@@ -302,7 +302,7 @@ mod tests {
             let view = store.snapshot().unwrap();
             for model in &models {
                 let planned = Planned { term: world.term(&view, model), exact: true, count_max: 0 };
-                let mut candidates = Candidates::new(planned, ScopeTest::None);
+                let mut candidates = Candidates::new(planned, ScopeTest::None, (EntryId(1), Scope::Subtree));
                 let truth = world.truth(model);
                 let mut found = Vec::new();
                 while let Some(id) = candidates.next(&view).unwrap() {

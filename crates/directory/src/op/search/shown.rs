@@ -3,9 +3,10 @@
 use fulgurite_access::{Decisions, EntryRights, Level};
 use fulgurite_ldap::MessageId;
 use fulgurite_ldap::encode::EntryWriter;
-use fulgurite_schema::{AttributeIndex, Entry, Schema};
+use fulgurite_schema::{AttributeDescription, AttributeIndex, Entry, Schema};
 use fulgurite_store::{AttributeInfo, EntryView, StoreError, View};
 
+use super::values::ValuesFilter;
 use crate::computed::Computed;
 use crate::known::Known;
 use crate::selection::Selection;
@@ -15,6 +16,8 @@ use crate::selection::Selection;
 pub(crate) struct Shown {
     selection: Selection,
     types_only: bool,
+    /// Which values, if not all.
+    values: Option<ValuesFilter>,
     computed: Vec<(Computed, AttributeIndex)>,
     /// Verdicts by attribute number of the store. They hold for every entry as far as they do not depend on rights
     /// that differ from entry to entry.
@@ -35,9 +38,41 @@ impl Shown {
         Shown {
             selection,
             types_only,
+            values: None,
             computed,
             remembered: Vec::new(),
         }
+    }
+
+    /// Returns matching values only, and attributes that have some.
+    pub(crate) fn only(mut self, values: Option<ValuesFilter>) -> Shown {
+        self.values = values;
+        self
+    }
+
+    fn write_values<'v>(
+        &self,
+        writer: &mut EntryWriter<'_>,
+        schema: &Schema,
+        (name, description): (&str, &AttributeDescription),
+        values: impl Iterator<Item = &'v [u8]>,
+    ) {
+        writer.attribute(name.as_bytes());
+        let Some(filter) = &self.values else {
+            if !self.types_only {
+                values.for_each(|value| writer.value(value));
+            }
+            return;
+        };
+        let mut admitted = values.filter(|value| filter.admits(schema, description, value));
+        if self.types_only {
+            if admitted.next().is_none() {
+                writer.drop_attribute_without_values();
+            }
+            return;
+        }
+        admitted.for_each(|value| writer.value(value));
+        writer.drop_attribute_without_values();
     }
 
     /// Appends a stored entry.
@@ -56,20 +91,16 @@ impl Shown {
             if !self.shows(schema, attribute.info, decisions, rights) {
                 continue;
             }
-            writer.attribute(attribute.info.text.as_bytes());
-            if !self.types_only {
-                attribute
-                    .values
-                    .iter()
-                    .for_each(|value| writer.value(value));
-            }
+            let named = (&*attribute.info.text, &attribute.info.description);
+            self.write_values(&mut writer, schema, named, attribute.values.iter());
         }
         for &(computed, attribute) in &self.computed {
             if rights.attribute(attribute) >= Level::Read {
-                writer.attribute(schema.attribute_at(attribute).name().as_bytes());
-                if !self.types_only {
-                    writer.value(&computed.value(view, entry.id())?);
-                }
+                let name = schema.attribute_at(attribute).name();
+                let description = AttributeDescription::plain(attribute);
+                let value = computed.value(view, entry.id())?;
+                let value = std::iter::once(value.as_slice());
+                self.write_values(&mut writer, schema, (name, &description), value);
             }
         }
         writer.finish(&[]);
@@ -92,13 +123,10 @@ impl Shown {
                 && rights.attribute(held.description.attribute) >= Level::Read
         });
         for attribute in shown {
-            writer.attribute(attribute.description.text(schema).as_bytes());
-            if !self.types_only {
-                attribute
-                    .values
-                    .iter()
-                    .for_each(|value| writer.value(value));
-            }
+            let description = &attribute.description;
+            let values = attribute.values.iter().map(Vec::as_slice);
+            let name = description.text(schema);
+            self.write_values(&mut writer, schema, (&name, description), values);
         }
         writer.finish(&[]);
     }

@@ -4,7 +4,7 @@ use fulgurite_access::Level;
 use fulgurite_ldap::{LdapResult, MessageId, ResultCode, Scope};
 use fulgurite_schema::{AttributeSelector, Dn, EntrySubject, Filter};
 
-use super::scan::End;
+use super::output::End;
 use super::shown::Shown;
 use super::{State, require_search};
 use crate::answer::Answer;

@@ -1,0 +1,391 @@
+//! The beginning of a search: what is asked for, whether that may be, and where it begins.
+
+use std::collections::VecDeque;
+
+use fulgurite_access::{Decisions, Level};
+use fulgurite_ldap::{
+    Controls, LdapResult, MessageId, Operation, ResultCode, Scope, SearchRequest,
+};
+use fulgurite_schema::{AttributeSelector, Dn, Entry, EntrySubject, Filter};
+use fulgurite_store::{Found, View};
+
+use super::leg::Sought;
+use super::ordered;
+use super::output::{End, Output};
+use super::page::{Page, SearchHash, search_hash};
+use super::permits::SortLimits;
+use super::regions::Region;
+use super::run::{self, Run, Sorting, Start};
+use super::shown::Shown;
+use super::sort::{Key, Sorter, Unsorted};
+use super::values::ValuesFilter;
+use super::{State, Visible};
+use crate::alias::{self, Followed};
+use crate::answer::{self, Answer, refuse};
+use crate::controls::RequestControls;
+use crate::database::Database;
+use crate::directory::{Directory, Place};
+use crate::limits::SearchLimits;
+use crate::lookup;
+use crate::referral::{self, Referrals};
+use crate::selection::Selection;
+use crate::session::Session;
+
+/// A request that has been looked at.
+struct Asked<'r, 'c> {
+    id: MessageId,
+    request: &'r SearchRequest<'r>,
+    controls: RequestControls<'c>,
+    base: Dn,
+    limits: SearchLimits,
+    filter: Filter<AttributeSelector>,
+}
+
+/// The sorting that was asked for.
+struct Order {
+    keys: Vec<Key>,
+    sorting: Sorting,
+    view: Option<ordered::View>,
+}
+
+/// Where a search begins.
+enum Base {
+    At(Dn, Region),
+    /// More aliases than are followed: nothing is found there.
+    Nothing,
+}
+
+impl Directory {
+    pub(super) fn search(
+        &self,
+        session: &Session,
+        id: MessageId,
+        request: &SearchRequest<'_>,
+        controls: &Controls<'_>,
+    ) -> Answer<State<'_>> {
+        let controls = RequestControls::decode(Operation::Search, controls)?;
+        let base = answer::dn(&self.schema, request.base)?;
+        let place = self.place(&base);
+        self.permit_reading(session, &place, Operation::Search)?;
+        let (granted, unlimited) = match place {
+            Place::In(database) => (&database.limits, database.is_root(session)),
+            Place::Tree(tree) => (&tree.limits, tree.is_root(session)),
+            Place::RootDse | Place::Subschema | Place::Nowhere => (&self.limits, false),
+        };
+        let asked = Asked {
+            id,
+            request,
+            controls,
+            base,
+            limits: granted.of_search(unlimited, request.size_limit, request.time_limit_s),
+            filter: Filter::resolve(&self.schema, &request.filter),
+        };
+        let hash = asked.hash(session);
+        let page = match self.page(&asked, hash)? {
+            Some(page) if page.size == 0 => return Ok(State::nothing_more()),
+            page => page,
+        };
+        let order = match self.order(session, &asked, hash) {
+            Ok(order) => order,
+            Err(end) => return Ok(State::Ready(Vec::new(), *end)),
+        };
+        let selection = Selection::parse(&self.schema, &request.attributes);
+        let values = asked.controls.matched_values.as_ref();
+        let values = values.and_then(|control| ValuesFilter::resolve(&self.schema, control));
+        let shown = Shown::new(&self.known, selection, request.types_only).only(values);
+        match place {
+            Place::RootDse => self.search_owned(session, &asked, &self.special.root_dse, &shown),
+            Place::Subschema => self.search_owned(session, &asked, &self.special.subschema, &shown),
+            Place::Nowhere => {
+                let scope = Some(request.scope);
+                Err(self.elsewhere(&asked.base, scope, ResultCode::NoSuchObject))
+            }
+            Place::Tree(tree) => {
+                let place = (&asked.base, request.scope);
+                self.search_tree(
+                    session,
+                    tree,
+                    id,
+                    place,
+                    &asked.filter,
+                    &shown,
+                    asked.limits,
+                )
+            }
+            Place::In(database) => {
+                let mut output = Output::new(id, shown, asked.limits, self.cookie_key);
+                output.page = page;
+                self.search_stored(session, database, &asked, order, output)
+            }
+        }
+    }
+
+    fn search_stored<'d>(
+        &'d self,
+        session: &Session,
+        database: &'d Database,
+        asked: &Asked<'_, '_>,
+        order: Order,
+        mut output: Output,
+    ) -> Answer<State<'d>> {
+        let failed = |error| answer::store(&error);
+        let decisions = database.decisions(session);
+        let view = database.store.snapshot().map_err(failed)?;
+        let base = self.find_base(&view, database, &decisions, asked)?;
+        let Base::At(base, region) = base else {
+            return Ok(State::Ready(Vec::new(), output.end(ResultCode::Success)));
+        };
+        require_search(&decisions, &base)?;
+        if matches!(order.sorting, Sorting::Asked(_)) {
+            output.sorter = Some(Sorter::new(self.sort_limits.bytes_max));
+            output.sort_keys = order.keys;
+        }
+        let controls = &asked.controls;
+        let visible = match controls.subentries {
+            None => Visible::AsNamed,
+            Some(control) if control.visible => Visible::OnlySubentries,
+            Some(_) => Visible::NoSubentries,
+        };
+        let sought = Sought {
+            filter: asked.filter.clone(),
+            deref: asked.request.deref.searching(),
+            references: !controls.manage_dsa_it
+                && !controls.domain_scope
+                && visible != Visible::OnlySubentries,
+            hides_referrals: controls.domain_scope && !controls.manage_dsa_it,
+            visible,
+        };
+        let others = self.legs(database, &base, asked.request.scope);
+        let waiting: VecDeque<Start<'d>> = others
+            .into_iter()
+            .skip(1)
+            .map(|leg| Start {
+                database: leg.database,
+                decisions: leg.database.decisions(session),
+                base: leg.base,
+                scope: leg.scope,
+            })
+            .collect();
+        let mut run = Run::new(self, output, sought, order.sorting, order.view, waiting);
+        run.begin(database, decisions, view, region)
+            .map_err(failed)?;
+        Ok(State::Run(Box::new(run)))
+    }
+
+    /// The entry that the search begins at.
+    fn find_base(
+        &self,
+        view: &View<'_>,
+        database: &Database,
+        decisions: &Decisions<'_>,
+        asked: &Asked<'_, '_>,
+    ) -> Answer<Base> {
+        let failed = |error| answer::store(&error);
+        let scope = asked.request.scope;
+        let (name, found) = if asked.request.deref.finding() {
+            let depth_max = database.max_deref_depth;
+            let followed = alias::follow(view, &self.known, decisions, &asked.base, depth_max);
+            match followed.map_err(failed)? {
+                Followed::Arrived(name, found) => (name, found),
+                Followed::Problem(result) => return Err(result),
+                Followed::TooMany => return Ok(Base::Nothing),
+            }
+        } else {
+            (asked.base.clone(), view.find(&asked.base).map_err(failed)?)
+        };
+        if asked.controls.domain_scope {
+            self.hide_referral(view, decisions, asked, found)?;
+        } else {
+            let referrals = Referrals {
+                known: &self.known,
+                scope: Some(scope),
+                managed: asked.controls.manage_dsa_it,
+            };
+            if let Some(referral) = referrals.instead(view, decisions, &name, found)? {
+                return Err(referral);
+            }
+        }
+        match found {
+            Found::Entry(base) => Ok(Base::At(name, Region { base, scope })),
+            missing => {
+                let name = |id| view.dn(id);
+                Err(lookup::no_such_object(
+                    &self.schema,
+                    decisions,
+                    missing,
+                    name,
+                ))
+            }
+        }
+    }
+
+    /// With the domain scope control a referral object is just not there (unless it is meant itself).
+    fn hide_referral(
+        &self,
+        view: &View<'_>,
+        decisions: &Decisions<'_>,
+        asked: &Asked<'_, '_>,
+        found: Found,
+    ) -> Answer {
+        let Found::Entry(id) = found else {
+            return Ok(());
+        };
+        let entry = view.entry(id).map_err(|error| answer::store(&error))?;
+        let is_referral = entry.is_some_and(|entry| referral::is_referral(&entry, &self.known));
+        if !is_referral || asked.controls.manage_dsa_it {
+            return Ok(());
+        }
+        let missing = Found::Missing {
+            deepest: Some((id, 0)),
+        };
+        let name = |id| view.dn(id);
+        Err(lookup::no_such_object(
+            &self.schema,
+            decisions,
+            missing,
+            name,
+        ))
+    }
+
+    /// The page to return. Pages that cannot be filled before the size limit strikes are no pages (RFC 2696,
+    /// section 3).
+    fn page(&self, asked: &Asked<'_, '_>, hash: SearchHash) -> Answer<Option<Page>> {
+        let Some(control) = &asked.controls.paged else {
+            return Ok(None);
+        };
+        let page = Page::of(control, hash, self.clock.now().0, &self.cookie_key)?;
+        let size_max = asked.limits.size_max;
+        let limited = size_max.is_some_and(|max| page.returned == 0 && page.size >= max);
+        Ok((!limited).then_some(page))
+    }
+
+    /// What is to be sorted, and how; or the end of a search that demands what cannot be.
+    fn order(
+        &self,
+        session: &Session,
+        asked: &Asked<'_, '_>,
+        hash: SearchHash,
+    ) -> Result<Order, Box<End>> {
+        let controls = &asked.controls;
+        let Some(control) = &controls.sort else {
+            if controls.vlv.is_some() {
+                return Err(Box::new(run::view_without_order()));
+            }
+            return Ok(Order {
+                keys: Vec::new(),
+                sorting: Sorting::None,
+                view: None,
+            });
+        };
+        let limits = &self.sort_limits;
+        let demanded = controls.sort_critical || controls.vlv.is_some();
+        let keys_max = if limits.keys_max == 0 {
+            usize::MAX
+        } else {
+            limits.keys_max
+        };
+        let keys = match Key::resolve_all(&self.schema, &control.keys, keys_max) {
+            Ok(keys) => keys,
+            Err(unsorted) if demanded => return Err(Box::new(run::unsortable(&unsorted))),
+            Err(unsorted) => {
+                return Ok(Order {
+                    keys: Vec::new(),
+                    sorting: Sorting::Not(unsorted),
+                    view: None,
+                });
+            }
+        };
+        let view = match &controls.vlv {
+            None => None,
+            Some(request) => {
+                let view = ordered::View::resolve(&self.schema, request, &keys, hash);
+                Some(view.ok_or_else(|| Box::new(End::plain(no_such_value())))?)
+            }
+        };
+        let permit = self.permit_sort(session, limits);
+        Ok(Order {
+            keys,
+            sorting: Sorting::Asked(permit.map_err(|unsorted| run::unsortable(&unsorted))?),
+            view,
+        })
+    }
+
+    fn permit_sort(
+        &self,
+        session: &Session,
+        limits: &SortLimits,
+    ) -> Result<super::permits::SortPermit, Unsorted> {
+        let permit = self.sorts.begin(session.connection().id, limits);
+        permit.ok_or_else(|| Unsorted {
+            result: refuse(ResultCode::Busy, "Other sort requests already in progress"),
+            attribute: None,
+        })
+    }
+
+    /// Searches an entry that is in no store: it is encoded here and now.
+    fn search_owned(
+        &self,
+        session: &Session,
+        asked: &Asked<'_, '_>,
+        entry: &Entry,
+        shown: &Shown,
+    ) -> Answer<State<'_>> {
+        if asked.request.scope != Scope::Base {
+            return Err(LdapResult::new(ResultCode::NoSuchObject));
+        }
+        let decisions = self.decisions(session);
+        let rights = decisions.at(entry.dn.normal());
+        require_search(&decisions, &entry.dn)?;
+        let mut out = Vec::new();
+        let schema = &self.schema;
+        let subject = EntrySubject { schema, entry };
+        if rights.entry() >= Level::Read && asked.filter.test(schema, &subject).is_true() {
+            shown.write_owned(&mut out, asked.id, entry, schema, rights);
+        }
+        Ok(State::Ready(out, End::plain(LdapResult::success())))
+    }
+}
+
+impl Asked<'_, '_> {
+    /// What cookies of this search are known by; nothing to compute where there are none.
+    fn hash(&self, session: &Session) -> SearchHash {
+        if self.controls.paged.is_none() && self.controls.vlv.is_none() {
+            return SearchHash::default();
+        }
+        let filter = self.request.filter.to_string();
+        let how = [
+            self.request.scope.number(),
+            self.request.deref.number(),
+            u8::from(self.controls.manage_dsa_it),
+            self.controls
+                .subentries
+                .map_or(2, |control| u8::from(control.visible)),
+        ];
+        let order = self.controls.sort.as_ref().map(|sort| sort.encode());
+        search_hash([
+            session.name().as_bytes(),
+            self.base.normal().as_bytes(),
+            filter.as_bytes(),
+            how.as_slice(),
+            order.as_deref().unwrap_or_default(),
+        ])
+    }
+}
+
+fn no_such_value() -> LdapResult {
+    refuse(
+        ResultCode::InvalidAttributeSyntax,
+        "VLV: the value asserted is none of the first sort key's",
+    )
+}
+
+/// The right to search from a base; who may not even know of it is told that it is not there.
+pub(super) fn require_search(decisions: &Decisions<'_>, base: &Dn) -> Answer {
+    match decisions.at(base.normal()).entry() {
+        Level::None => Err(LdapResult::new(ResultCode::NoSuchObject)),
+        Level::Disclose | Level::Auth | Level::Compare => {
+            Err(LdapResult::new(ResultCode::InsufficientAccessRights))
+        }
+        Level::Search | Level::Read | Level::Write => Ok(()),
+    }
+}

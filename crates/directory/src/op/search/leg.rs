@@ -1,0 +1,429 @@
+//! One database of a search, in stages: aliases, then candidates.
+//!
+//! ```text
+//!   in-chain items -> aliases: which regions -> each region: plan -> candidates -> filter -> rights -> output
+//! ```
+//!
+//! A leg can be parked at any point: it gives up its snapshot and goes on with a newer one where it stood, at the next
+//! candidate. Entries are then as they are at that later time; what the plan knew for certain is tested again.
+
+use fulgurite_access::{Decisions, Level};
+use fulgurite_ldap::{LdapResult, ResultCode, Scope};
+use fulgurite_schema::{AttributeSelector, Filter};
+use fulgurite_store::{DnCache, EntryView, ParkedView, StoreError, View};
+
+use super::output::{End, Output};
+use super::pass::{Next, Pass};
+use super::regions::{REGIONS_MAX, Region, Regions};
+use super::sort::{self, Item, Position};
+use super::subject::{Seen, Tested};
+use super::{Visible, store_scope};
+use crate::alias::{self, Followed};
+use crate::answer::refuse;
+use crate::database::Database;
+use crate::directory::Directory;
+use crate::names::NormalNames;
+use crate::referral;
+
+/// Filter items that a candidate may be tested against at the price of one.
+const FILTER_WEIGHT_FREE: usize = 16;
+
+/// What a leg looks for.
+#[derive(Clone)]
+pub(crate) struct Sought {
+    pub(crate) filter: Filter<AttributeSelector>,
+    /// Whether aliases are followed below the base.
+    pub(crate) deref: bool,
+    /// Whether referral objects are returned as references.
+    pub(crate) references: bool,
+    /// Whether referral objects are passed over.
+    pub(crate) hides_referrals: bool,
+    pub(crate) visible: Visible,
+}
+
+/// One database of a search.
+pub(crate) struct Leg<'d> {
+    directory: &'d Directory,
+    database: &'d Database,
+    number: u16,
+    decisions: Decisions<'d>,
+    held: Option<Held<'d>>,
+    /// Since when the snapshot is held.
+    since_us: u64,
+    base: Region,
+    sought: Sought,
+    /// The filter that is planned: with referral objects, should there be any.
+    planned: Filter<AttributeSelector>,
+    /// Whether there are subentries at all that must be told from other entries.
+    subentries: bool,
+    tested: Tested,
+    /// What a candidate counts of a quantum.
+    candidate_cost: usize,
+    /// Whether the view is still the one the plan was made on.
+    planned_here: bool,
+    regions: Regions,
+    /// The way through the aliases; `None` once it is done.
+    aliases: Option<Pass>,
+    pass: Pass,
+    names: DnCache,
+    normals: NormalNames,
+    name: String,
+    normal: String,
+}
+
+/// The snapshot, or the place among the readers that a resting search keeps.
+enum Held<'d> {
+    View(Box<View<'d>>),
+    Parked(Box<ParkedView<'d>>),
+}
+
+/// What a candidate came to.
+enum Verdict {
+    Passed,
+    Sent,
+    End(End),
+}
+
+/// How an entry is returned.
+enum Judged {
+    Not,
+    Entry,
+    Reference(Vec<String>),
+}
+
+impl<'d> Leg<'d> {
+    /// A leg that begins at an entry of `view`.
+    pub(crate) fn new(
+        directory: &'d Directory,
+        (database, number): (&'d Database, u16),
+        decisions: Decisions<'d>,
+        view: View<'d>,
+        base: Region,
+        mut sought: Sought,
+    ) -> Result<Leg<'d>, StoreError> {
+        let known = &directory.known;
+        let holds = |class: &Filter<AttributeSelector>| {
+            let plan = view.plan(base.base, store_scope(base.scope), class)?;
+            Ok::<_, StoreError>(plan.count_max() > 0)
+        };
+        let wide = base.scope != Scope::Base;
+        let referrals = wide && (sought.deref || holds(&known.referral_filter)?);
+        sought.references &= referrals;
+        sought.hides_referrals &= referrals;
+        let subentries = match sought.visible {
+            Visible::AsNamed => wide && (sought.deref || holds(&known.subentry_filter)?),
+            Visible::OnlySubentries | Visible::NoSubentries => true,
+        };
+        let filter = sought.filter.clone();
+        let planned = if sought.references {
+            Filter::Or(vec![known.referral_filter.clone(), filter])
+        } else if sought.visible == Visible::OnlySubentries {
+            Filter::And(vec![known.subentry_filter.clone(), filter])
+        } else {
+            filter
+        };
+        let tested = Tested::new(sought.filter.clone(), known, &view, &decisions);
+        Ok(Leg {
+            directory,
+            database,
+            number,
+            decisions,
+            held: Some(Held::View(Box::new(view))),
+            since_us: directory.clock.elapsed_us(),
+            base,
+            // Testing a candidate against a filter of thousands of items takes as long as writing thousands of entries.
+            candidate_cost: 1 + sought.filter.weight() / FILTER_WEIGHT_FREE,
+            aliases: (sought.deref && wide).then(Pass::default),
+            sought,
+            planned,
+            subentries,
+            tested,
+            planned_here: true,
+            regions: Regions::new(base.base, base.scope),
+            pass: Pass::default(),
+            names: DnCache::new(),
+            normals: NormalNames::default(),
+            name: String::new(),
+            normal: String::new(),
+        })
+    }
+
+    /// Begins after an entry instead of at the beginning.
+    pub(crate) fn after(&mut self, position: Position) {
+        self.pass = Pass::after(position.region as usize, position.id);
+    }
+
+    /// Gives up the snapshot until the next step.
+    pub(crate) fn park(&mut self) {
+        self.held = match self.held.take() {
+            Some(Held::View(view)) => Some(Held::Parked(Box::new(view.park()))),
+            other => other,
+        };
+    }
+
+    /// How many candidates have been looked at.
+    pub(crate) fn examined(&self) -> u64 {
+        self.pass.examined()
+    }
+
+    /// Works until the quantum is used up, which leaves `left` at zero, or all candidates have been looked at; or to
+    /// the end of the whole search.
+    pub(crate) fn advance(
+        &mut self,
+        output: &mut Output,
+        out: &mut Vec<u8>,
+        bytes_end: usize,
+        left: &mut usize,
+    ) -> Result<Option<End>, StoreError> {
+        let view = self.current_view()?;
+        let end = self.work(&view, output, out, bytes_end, left);
+        self.held = Some(Held::View(view));
+        end
+    }
+
+    /// Writes an entry that was found and put in order before, if it still is what was sought.
+    pub(crate) fn write_found(
+        &mut self,
+        item: Item,
+        output: &mut Output,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<End>, StoreError> {
+        let view = self.current_view()?;
+        let verdict = match view.entry(item.at.id)? {
+            Some(entry) if matches!(self.judge(&view, &entry, false)?, Judged::Entry) => {
+                self.write(&view, &entry, item, output, out)?
+            }
+            _ => Verdict::Passed,
+        };
+        self.held = Some(Held::View(view));
+        Ok(match verdict {
+            Verdict::End(end) => Some(end),
+            Verdict::Passed | Verdict::Sent => None,
+        })
+    }
+
+    /// The snapshot to work on: the one at hand unless it has been parked or has grown old.
+    fn current_view(&mut self) -> Result<Box<View<'d>>, StoreError> {
+        let now = self.directory.clock.elapsed_us();
+        let age_max = u64::from(self.database.limits.snapshot_s_max) * 1_000_000;
+        let old = age_max > 0 && now.saturating_sub(self.since_us) >= age_max;
+        let view = match self.held.take() {
+            Some(Held::View(view)) if !old => return Ok(view),
+            Some(Held::View(mut view)) => {
+                view.refresh()?;
+                view
+            }
+            Some(Held::Parked(parked)) => Box::new(parked.resume()?),
+            None => return Err(StoreError::Poisoned),
+        };
+        self.planned_here = false;
+        self.since_us = now;
+        self.names.clear();
+        self.normals.clear();
+        self.pass.distrust();
+        let filter = self.sought.filter.clone();
+        self.tested = Tested::new(filter, &self.directory.known, &view, &self.decisions);
+        Ok(view)
+    }
+
+    fn work(
+        &mut self,
+        view: &View<'d>,
+        output: &mut Output,
+        out: &mut Vec<u8>,
+        bytes_end: usize,
+        left: &mut usize,
+    ) -> Result<Option<End>, StoreError> {
+        if let Some(end) = self.walk_aliases(view, left)? {
+            return Ok(Some(end));
+        }
+        while *left > 0 && out.len() < bytes_end {
+            let mut ids_left = left.div_ceil(self.candidate_cost);
+            let before = ids_left;
+            let next = self
+                .pass
+                .next(view, &self.regions, &self.planned, &mut ids_left)?;
+            let spent = (before - ids_left).saturating_mul(self.candidate_cost);
+            *left = left.saturating_sub(spent);
+            if output.limits.is_unchecked(self.pass.planned()) {
+                return Ok(Some(output.end(ResultCode::AdminLimitExceeded)));
+            }
+            match next {
+                Next::Entry(entry) => match self.candidate(view, &entry, output, out)? {
+                    Verdict::Passed | Verdict::Sent => {}
+                    Verdict::End(end) => return Ok(Some(end)),
+                },
+                Next::Pause => *left = 0,
+                Next::Exhausted => return Ok(None),
+            }
+        }
+        *left = 0;
+        Ok(None)
+    }
+
+    /// Follows the aliases of the regions known so far, which may add regions.
+    fn walk_aliases(
+        &mut self,
+        view: &View<'d>,
+        left: &mut usize,
+    ) -> Result<Option<End>, StoreError> {
+        let known = &self.directory.known;
+        while let Some(aliases) = &mut self.aliases {
+            match aliases.next(view, &self.regions, &known.alias_filter, left)? {
+                Next::Pause => return Ok(None),
+                Next::Exhausted => self.aliases = None,
+                Next::Entry(entry) if entry.id() == self.base.base => {}
+                Next::Entry(entry) => {
+                    let name = view.resolved_dn(entry.id())?;
+                    let depth_max = self.database.max_deref_depth;
+                    let followed = alias::follow(view, known, &self.decisions, &name, depth_max)?;
+                    let Followed::Arrived(_, found) = followed else {
+                        continue;
+                    };
+                    if let Some(target) = found.entry() {
+                        let scope = self.base.scope;
+                        self.regions.add_target(view, target, scope)?;
+                    }
+                    if self.regions.len() > REGIONS_MAX {
+                        let text = "aliases lead to too many places";
+                        return Ok(Some(End::plain(refuse(
+                            ResultCode::AdminLimitExceeded,
+                            text,
+                        ))));
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Tests one candidate and hands it to the output if it is to be returned.
+    fn candidate(
+        &mut self,
+        view: &View<'d>,
+        entry: &EntryView<'_>,
+        output: &mut Output,
+        out: &mut Vec<u8>,
+    ) -> Result<Verdict, StoreError> {
+        match self.judge(view, entry, self.pass.is_exact())? {
+            Judged::Not => return Ok(Verdict::Passed),
+            Judged::Reference(urls) => {
+                if !self.is_covered(view, entry)? {
+                    output.reference(out, &urls);
+                }
+                return Ok(Verdict::Passed);
+            }
+            Judged::Entry if self.is_covered(view, entry)? => return Ok(Verdict::Passed),
+            Judged::Entry => {}
+        }
+        let at = Position {
+            leg: self.number,
+            region: u32::try_from(self.pass.region()).unwrap_or(u32::MAX),
+            id: entry.id(),
+        };
+        if output.sorter.is_none() {
+            let key = Box::default();
+            return self.write(view, entry, Item { key, at }, output, out);
+        }
+        let rights = self.decisions.at(&self.normal);
+        let known = &self.directory.known;
+        let key = sort::key_of(&output.sort_keys, known, view, entry, |description| {
+            rights.attribute(description.attribute) >= Level::Read
+        })?;
+        let taken = output
+            .sorter
+            .as_mut()
+            .is_some_and(|sorter| sorter.push(Item { key, at }));
+        if taken {
+            return Ok(Verdict::Passed);
+        }
+        let text = "too many entries to sort";
+        let mut end = output.end(ResultCode::AdminLimitExceeded);
+        end.result = LdapResult::with_diagnostic(ResultCode::AdminLimitExceeded, text);
+        Ok(Verdict::End(end))
+    }
+
+    /// Whether an earlier region has had the entry already.
+    fn is_covered(&self, view: &View<'d>, entry: &EntryView<'_>) -> Result<bool, StoreError> {
+        self.regions.covers_before(view, entry, self.pass.region())
+    }
+
+    /// Whether and how an entry is returned. `exact` says that the plan vouches for the filter.
+    fn judge(
+        &mut self,
+        view: &View<'d>,
+        entry: &EntryView<'_>,
+        exact: bool,
+    ) -> Result<Judged, StoreError> {
+        let known = &self.directory.known;
+        let uniform = self.decisions.uniform();
+        if !uniform {
+            self.normals.write(view, entry, &mut self.normal)?;
+        }
+        let rights = self.decisions.at(&self.normal);
+        if rights.entry() < Level::Read {
+            return Ok(Judged::Not);
+        }
+        if self.subentries
+            && !self
+                .sought
+                .visible
+                .admits(referral::is_subentry(entry, known))
+        {
+            return Ok(Judged::Not);
+        }
+        if self.sought.deref && entry.id() != self.base.base && referral::is_alias(entry, known) {
+            return Ok(Judged::Not);
+        }
+        let referrals = self.sought.references || self.sought.hides_referrals;
+        if referrals && referral::is_referral(entry, known) {
+            if self.sought.hides_referrals {
+                return Ok(Judged::Not);
+            }
+            if rights.attribute(known.reference.attribute) < Level::Read {
+                return Ok(Judged::Not);
+            }
+            let object = view.resolved_dn(entry.id())?;
+            let urls = referral::reference(entry, known, &object, self.base.scope);
+            return Ok(Judged::Reference(urls));
+        }
+        let exact = exact && !self.sought.references && self.planned_here && self.tested.plain;
+        let seen = Seen {
+            entry: *entry,
+            view,
+            rights,
+            check: !uniform,
+        };
+        Ok(
+            if exact || self.tested.filter.test(view.schema(), &seen).is_true() {
+                Judged::Entry
+            } else {
+                Judged::Not
+            },
+        )
+    }
+
+    /// Writes an entry that has been judged last.
+    fn write(
+        &mut self,
+        view: &View<'d>,
+        entry: &EntryView<'_>,
+        item: Item,
+        output: &mut Output,
+        out: &mut Vec<u8>,
+    ) -> Result<Verdict, StoreError> {
+        if let Some(end) = output.full() {
+            return Ok(Verdict::End(end));
+        }
+        self.name.clear();
+        entry.write_dn(&mut self.names, &mut self.name)?;
+        let rights = self.decisions.at(&self.normal);
+        let decisions = (&self.decisions, rights);
+        let id = output.id;
+        output
+            .shown
+            .write_stored(out, id, entry, view, &self.name, decisions)?;
+        output.wrote(item);
+        Ok(Verdict::Sent)
+    }
+}

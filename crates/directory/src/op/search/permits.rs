@@ -1,0 +1,101 @@
+//! How many sorted searches may be under way: each holds a list in memory.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Limits of sorted searches (slapd's `sssvlv-max`, `-maxkeys`, `-maxperconn`). Zero means none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SortLimits {
+    /// Sorted searches at the same time, of all connections.
+    pub sorts_max: usize,
+    /// Sort keys of one search.
+    pub keys_max: usize,
+    /// Sorted searches at the same time of one connection.
+    pub per_connection_max: usize,
+    /// Octets of memory for the list of one search; beyond, it ends with adminLimitExceeded.
+    pub bytes_max: usize,
+}
+
+impl Default for SortLimits {
+    /// 64 sorted searches at a time, five of a connection, with five keys and 64 MiB each: some 600,000 entries.
+    fn default() -> SortLimits {
+        SortLimits {
+            sorts_max: 64,
+            keys_max: 5,
+            per_connection_max: 5,
+            bytes_max: 64 << 20,
+        }
+    }
+}
+
+/// The sorted searches under way.
+#[derive(Debug, Default)]
+pub(crate) struct Sorts(Arc<Mutex<HashMap<u64, usize>>>);
+
+/// The leave to sort, given back when it is dropped.
+#[derive(Debug)]
+pub(crate) struct SortPermit {
+    sorts: Arc<Mutex<HashMap<u64, usize>>>,
+    connection: u64,
+}
+
+impl Sorts {
+    /// Leave for one more sorted search of a connection, if the limits allow it.
+    pub(crate) fn begin(&self, connection: u64, limits: &SortLimits) -> Option<SortPermit> {
+        let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let within = |count: usize, max: usize| max == 0 || count < max;
+        let all = running.values().sum();
+        let own = running.get(&connection).copied().unwrap_or(0);
+        if !within(all, limits.sorts_max) || !within(own, limits.per_connection_max) {
+            return None;
+        }
+        running.insert(connection, own + 1);
+        Some(SortPermit {
+            sorts: Arc::clone(&self.0),
+            connection,
+        })
+    }
+}
+
+impl Drop for SortPermit {
+    fn drop(&mut self) {
+        let mut running = self.sorts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = running.get_mut(&self.connection) {
+            *count -= 1;
+            if *count == 0 {
+                running.remove(&self.connection);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leave_is_given_up_to_the_limits_and_taken_back() {
+        let sorts = Sorts::default();
+        let limits = SortLimits {
+            sorts_max: 3,
+            per_connection_max: 2,
+            ..SortLimits::default()
+        };
+        let first = sorts.begin(1, &limits).expect("one of three");
+        let _second = sorts.begin(1, &limits).expect("two of three");
+        assert!(sorts.begin(1, &limits).is_none(), "two of connection 1");
+        let third = sorts.begin(2, &limits).expect("three of three");
+        assert!(sorts.begin(3, &limits).is_none(), "three in all");
+        drop(third);
+        assert!(sorts.begin(1, &limits).is_none(), "still two");
+        drop(first);
+        assert!(sorts.begin(1, &limits).is_some());
+        let unlimited = SortLimits {
+            sorts_max: 0,
+            per_connection_max: 0,
+            ..limits
+        };
+        let many: Vec<_> = (0..100).map(|_| sorts.begin(1, &unlimited)).collect();
+        assert!(many.iter().all(Option::is_some));
+    }
+}

@@ -1,0 +1,153 @@
+//! What a search that follows aliases covers: the base's region and those that aliases in it lead to.
+//!
+//! ```text
+//!   region 0: the base and its scope       region 1: what an alias in region 0 points to, in the same scope ...
+//!        |-- alias ----------------------------^
+//! ```
+//!
+//! Regions may overlap; an entry belongs to the first region that covers it, so it is returned once. Without aliases
+//! there is one region and nothing to pay for.
+
+use std::collections::HashMap;
+
+use fulgurite_ldap::Scope;
+use fulgurite_store::{EntryId, EntryView, StoreError, View};
+
+/// Regions of one search at most: so many aliases lead out of what was covered before.
+pub(crate) const REGIONS_MAX: usize = 10_000;
+
+/// A base and a scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Region {
+    pub(crate) base: EntryId,
+    pub(crate) scope: Scope,
+}
+
+/// The regions of one search, in the order in which they are searched.
+#[derive(Debug)]
+pub(crate) struct Regions {
+    list: Vec<Region>,
+    by_base: HashMap<EntryId, Vec<usize>>,
+}
+
+impl Regions {
+    pub(crate) fn new(base: EntryId, scope: Scope) -> Regions {
+        let mut regions = Regions {
+            list: Vec::new(),
+            by_base: HashMap::new(),
+        };
+        regions.push(Region { base, scope });
+        regions
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    pub(crate) fn get(&self, number: usize) -> Option<Region> {
+        self.list.get(number).copied()
+    }
+
+    /// Adds what an alias found in a region of `scope` points to, unless it is covered already.
+    pub(crate) fn add_target(
+        &mut self,
+        view: &View<'_>,
+        target: EntryId,
+        scope: Scope,
+    ) -> Result<(), StoreError> {
+        let scope = if scope == Scope::One {
+            Scope::Base
+        } else {
+            scope
+        };
+        let region = Region {
+            base: target,
+            scope,
+        };
+        let of_target = self.by_base.get(&target).into_iter().flatten();
+        let same = of_target
+            .filter_map(|&number| self.get(number))
+            .any(|known| known == region);
+        let below = scope == Scope::Subtree || scope == Scope::Base;
+        if same || (below && self.covers_tree(view, target, scope)?) {
+            return Ok(());
+        }
+        self.push(region);
+        Ok(())
+    }
+
+    /// Whether a region before number `limit` covers the entry.
+    pub(crate) fn covers_before(
+        &self,
+        view: &View<'_>,
+        entry: &EntryView<'_>,
+        limit: usize,
+    ) -> Result<bool, StoreError> {
+        if limit == 0 {
+            return Ok(false);
+        }
+        let mut levels = 0;
+        let mut id = entry.id();
+        let mut parent = entry.parent();
+        loop {
+            let covered = |number: &usize| {
+                *number < limit
+                    && self
+                        .get(*number)
+                        .is_some_and(|region| covers(region.scope, levels))
+            };
+            if self.by_base.get(&id).into_iter().flatten().any(covered) {
+                return Ok(true);
+            }
+            let Some(next) = parent else {
+                return Ok(false);
+            };
+            levels += 1;
+            id = next;
+            parent = view.parent(id)?;
+        }
+    }
+
+    /// Whether a region covers all that one of `scope` at `target` would cover.
+    fn covers_tree(
+        &self,
+        view: &View<'_>,
+        target: EntryId,
+        scope: Scope,
+    ) -> Result<bool, StoreError> {
+        let mut levels = 0;
+        let mut next = Some(target);
+        while let Some(id) = next {
+            let whole = |number: &usize| {
+                self.get(*number).is_some_and(|region| {
+                    let tree = matches!(region.scope, Scope::Subtree | Scope::Children);
+                    covers(region.scope, levels) && (scope == Scope::Base || tree)
+                })
+            };
+            if self.by_base.get(&id).into_iter().flatten().any(whole) {
+                return Ok(true);
+            }
+            levels += 1;
+            next = view.parent(id)?;
+        }
+        Ok(false)
+    }
+
+    fn push(&mut self, region: Region) {
+        self.by_base
+            .entry(region.base)
+            .or_default()
+            .push(self.list.len());
+        self.list.push(region);
+    }
+}
+
+/// Whether a scope reaches so many levels below its base.
+fn covers(scope: Scope, levels: usize) -> bool {
+    match scope {
+        Scope::Base => levels == 0,
+        Scope::One => levels == 1,
+        Scope::Subtree => true,
+        Scope::Children => levels > 0,
+    }
+}

@@ -1,0 +1,248 @@
+//! A search under way: its legs one after the other, then what was put in order.
+
+use std::collections::VecDeque;
+
+use fulgurite_access::Decisions;
+use fulgurite_ldap::control::SortResponse;
+use fulgurite_ldap::{LdapResult, ResultCode, Scope, oid};
+use fulgurite_schema::Dn;
+use fulgurite_store::{StoreError, View};
+
+use super::leg::{Leg, Sought};
+use super::ordered::{self, Ordered};
+use super::output::{End, Output};
+use super::permits::SortPermit;
+use super::regions::Region;
+use super::sort::{Item, Unsorted};
+use crate::answer;
+use crate::database::Database;
+use crate::directory::Directory;
+
+/// How much a search may do before it lets others work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quantum {
+    /// Candidates to look at; fewer if the filter is a large one.
+    pub candidates_max: usize,
+    /// Octets to write; the entry that reaches this is still written whole.
+    pub bytes_max: usize,
+}
+
+impl Default for Quantum {
+    /// About a millisecond of work.
+    fn default() -> Quantum {
+        Quantum {
+            candidates_max: 1024,
+            bytes_max: 1 << 18,
+        }
+    }
+}
+
+/// A leg that has not begun.
+pub(crate) struct Start<'d> {
+    pub(crate) database: &'d Database,
+    pub(crate) decisions: Decisions<'d>,
+    pub(crate) base: Dn,
+    pub(crate) scope: Scope,
+}
+
+/// What became of the sort control.
+pub(crate) enum Sorting {
+    None,
+    Asked(SortPermit),
+    /// It was not critical and could not be honoured.
+    Not(Unsorted),
+}
+
+/// A search under way.
+pub(crate) struct Run<'d> {
+    directory: &'d Directory,
+    pub(crate) output: Output,
+    sought: Sought,
+    waiting: VecDeque<Start<'d>>,
+    /// The legs begun so far, by their numbers; in a sorted search they are kept to write what they found.
+    legs: Vec<Option<Leg<'d>>>,
+    ordered: Option<Ordered>,
+    view: Option<ordered::View>,
+    sorting: Sorting,
+    started_us: u64,
+    examined: u64,
+}
+
+impl<'d> Run<'d> {
+    /// A search that begins at an entry that has been looked up, and goes on in other databases.
+    pub(crate) fn new(
+        directory: &'d Directory,
+        output: Output,
+        sought: Sought,
+        sorting: Sorting,
+        view: Option<ordered::View>,
+        waiting: VecDeque<Start<'d>>,
+    ) -> Run<'d> {
+        Run {
+            directory,
+            output,
+            sought,
+            waiting,
+            legs: Vec::new(),
+            ordered: None,
+            view,
+            sorting,
+            started_us: directory.clock.elapsed_us(),
+            examined: 0,
+        }
+    }
+
+    /// Begins the first leg at its base.
+    pub(crate) fn begin(
+        &mut self,
+        database: &'d Database,
+        decisions: Decisions<'d>,
+        view: View<'d>,
+        region: Region,
+    ) -> Result<(), StoreError> {
+        let number = u16::try_from(self.legs.len()).unwrap_or(u16::MAX);
+        let sought = self.sought.clone();
+        let place = (database, number);
+        let mut leg = Leg::new(self.directory, place, decisions, view, region, sought)?;
+        if let Some(after) = self.resumes_at()
+            && after.at.leg == number
+            && self.output.sorter.is_none()
+        {
+            leg.after(after.at);
+        }
+        self.legs.push(Some(leg));
+        Ok(())
+    }
+
+    /// Gives up what pins the stores.
+    pub(crate) fn park(&mut self) {
+        self.legs.iter_mut().flatten().for_each(Leg::park);
+    }
+
+    /// Candidates looked at so far.
+    pub(crate) fn examined(&self) -> u64 {
+        let running = self.legs.iter().flatten().map(Leg::examined);
+        self.examined + running.sum::<u64>()
+    }
+
+    /// Works for one quantum; the end once it is reached.
+    pub(crate) fn advance(&mut self, out: &mut Vec<u8>, quantum: Quantum) -> Option<End> {
+        let now = self.directory.clock.elapsed_us();
+        let limit = self.output.limits.time_us_max;
+        let end = if limit.is_some_and(|limit| now.saturating_sub(self.started_us) >= limit) {
+            Ok(Some(self.output.end(ResultCode::TimeLimitExceeded)))
+        } else {
+            self.work(out, quantum)
+        };
+        let mut end = end.unwrap_or_else(|error| Some(End::plain(answer::store(&error))))?;
+        self.tell_of_sorting(&mut end);
+        Some(end)
+    }
+
+    fn work(&mut self, out: &mut Vec<u8>, quantum: Quantum) -> Result<Option<End>, StoreError> {
+        let bytes_end = out.len().saturating_add(quantum.bytes_max);
+        let mut left = quantum.candidates_max.max(1);
+        loop {
+            if let Some(ordered) = &mut self.ordered {
+                let legs = &mut self.legs;
+                return ordered.advance(legs, &mut self.output, out, bytes_end, &mut left);
+            }
+            if let Some(Some(leg)) = self.legs.last_mut() {
+                let end = leg.advance(&mut self.output, out, bytes_end, &mut left)?;
+                if end.is_some() || left == 0 {
+                    return Ok(end);
+                }
+            }
+            if let Some(end) = self.next_leg()? {
+                return Ok(Some(end));
+            }
+        }
+    }
+
+    /// After the last candidate of a leg: the next leg, or the order, or the end.
+    fn next_leg(&mut self) -> Result<Option<End>, StoreError> {
+        if self.output.sorter.is_none()
+            && let Some(leg) = self.legs.last_mut().and_then(Option::take)
+        {
+            self.examined += leg.examined();
+        }
+        while let Some(start) = self.waiting.pop_front() {
+            let view = start.database.store.snapshot()?;
+            let skipped = self
+                .resumes_at()
+                .is_some_and(|after| usize::from(after.at.leg) > self.legs.len());
+            let found = if self.output.sorter.is_none() && skipped {
+                None
+            } else {
+                view.find(&start.base)?.entry()
+            };
+            let Some(base) = found else {
+                self.legs.push(None);
+                continue;
+            };
+            let scope = start.scope;
+            self.begin(
+                start.database,
+                start.decisions,
+                view,
+                Region { base, scope },
+            )?;
+            return Ok(None);
+        }
+        let Some(sorter) = self.output.sorter.take() else {
+            return Ok(Some(self.output.end(ResultCode::Success)));
+        };
+        let after = self.output.page.as_ref();
+        let after = after.and_then(|page| Some((page.after.clone()?, page.returned)));
+        match Ordered::new(sorter.merge(), self.view.take(), after.as_ref()) {
+            Ok(ordered) => {
+                self.ordered = Some(ordered);
+                Ok(None)
+            }
+            Err(end) => Ok(Some(*end)),
+        }
+    }
+
+    fn resumes_at(&self) -> Option<&Item> {
+        self.output.page.as_ref()?.after.as_ref()
+    }
+
+    fn tell_of_sorting(&self, end: &mut End) {
+        let response = match &self.sorting {
+            Sorting::None => return,
+            Sorting::Asked(_) if end.result.code != ResultCode::Success => return,
+            Sorting::Asked(_) => SortResponse {
+                code: 0,
+                attribute: None,
+            },
+            Sorting::Not(unsorted) => sort_response(unsorted),
+        };
+        let control = (oid::SORT_RESPONSE, response.encode());
+        end.controls.insert(0, control);
+    }
+}
+
+/// What the sort response control says of a request that could not be honoured.
+pub(crate) fn sort_response(unsorted: &Unsorted) -> SortResponse<'_> {
+    SortResponse {
+        code: unsorted.result.code.number(),
+        attribute: unsorted.attribute.as_deref(),
+    }
+}
+
+/// The end of a search that demands an order that cannot be had.
+pub(crate) fn unsortable(unsorted: &Unsorted) -> End {
+    let mut end = End::plain(unsorted.result.clone());
+    let response = sort_response(unsorted);
+    end.controls.push((oid::SORT_RESPONSE, response.encode()));
+    end
+}
+
+/// The end of a search that asks for a view of a list without order.
+pub(crate) fn view_without_order() -> End {
+    let text = "Sort control is required with VLV";
+    let mut end = End::plain(LdapResult::with_diagnostic(ordered::VLV_ERROR, text));
+    let code = ordered::SORT_CONTROL_MISSING;
+    end.controls.push(ordered::response(0, 0, code, &[]));
+    end
+}

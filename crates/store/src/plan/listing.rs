@@ -1,0 +1,78 @@
+//! The entries of a scope, listed a bounded number at a time.
+
+use super::build::Planned;
+use super::scope::Scope;
+use super::term::Term;
+use crate::error::StoreError;
+use crate::ids::EntryId;
+use crate::idset::IdSet;
+use crate::view::View;
+use fulgurite::Snapshot;
+
+/// A walk down the tree of names. It borrows nothing, so that it can rest between two steps.
+#[derive(Debug)]
+pub(crate) struct Listing {
+    found: IdSet,
+    /// Parents whose children are still to be listed.
+    parents: Vec<EntryId>,
+    /// The one under way, with the key of the last list read.
+    now: Option<(EntryId, Option<Vec<u8>>)>,
+    deep: bool,
+}
+
+impl Listing {
+    pub(crate) fn new(base: EntryId, scope: Scope) -> Listing {
+        let mut found = IdSet::default();
+        if matches!(scope, Scope::Base | Scope::Subtree) {
+            found.insert(base);
+        }
+        Listing {
+            found,
+            parents: Vec::new(),
+            now: (scope != Scope::Base).then_some((base, None)),
+            deep: matches!(scope, Scope::Subtree | Scope::Subordinates),
+        }
+    }
+
+    /// Lists some more; true when all are listed. Each entry counts one of `left`.
+    pub(crate) fn step<T: Snapshot>(
+        &mut self,
+        view: &View<'_, T>,
+        left: &mut usize,
+    ) -> Result<bool, StoreError> {
+        while let Some((parent, from)) = self.now.take() {
+            let mut children = Vec::new();
+            let rest = view.some_children(parent, from, left, &mut children)?;
+            for child in children {
+                self.found.insert(child);
+                // Only entries with children have counts: a leaf costs one look-up in a small table.
+                if self.deep && view.stored_counts(child)?.children > 0 {
+                    self.parents.push(child);
+                }
+            }
+            if let Some(key) = rest {
+                self.now = Some((parent, Some(key)));
+                return Ok(false);
+            }
+            self.now = self.parents.pop().map(|next| (next, None));
+            if *left == 0 && self.now.is_some() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The planned entries that were listed.
+    pub(crate) fn meet(self, planned: Planned) -> Planned {
+        let listed = if self.found.next_chunk(0).is_some() {
+            Term::Set(self.found)
+        } else {
+            Term::Nothing
+        };
+        let term = match planned.term {
+            Term::All => listed,
+            term => Term::And(vec![listed, term]),
+        };
+        Planned { term, ..planned }
+    }
+}

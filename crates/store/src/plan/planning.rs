@@ -1,0 +1,205 @@
+//! Planning a search in steps, so that a filter of thousands of items or a scope of a million entries holds up nobody.
+//!
+//! ```text
+//!   large filter: items, some at a time --> filter as a whole --> scope: test it, or list it some at a time
+//!   small filter: ------------------------^
+//! ```
+
+use rustc_hash::FxHashMap;
+
+use super::build::{Builder, Planned, address};
+use super::candidates::Candidates;
+use super::listing::Listing;
+use super::scope::{Narrowed, Scope, ScopeTest, narrow};
+use super::term::Term;
+use crate::error::StoreError;
+use crate::ids::EntryId;
+use crate::view::View;
+use fulgurite::Snapshot;
+use fulgurite_schema::{AttributeSelector, Filter};
+
+/// Filters of at most so many items are planned at once.
+const ITEMS_AT_ONCE: usize = 256;
+
+/// A plan being made. It borrows nothing; made partly on one state of the store and partly on the next, it may miss
+/// what has been added since it was begun.
+#[derive(Debug)]
+pub struct Planning {
+    base: EntryId,
+    scope: Scope,
+    /// In a box of its own, as items are known by their places.
+    filter: Box<Filter<AttributeSelector>>,
+    stage: Stage,
+}
+
+#[derive(Debug)]
+enum Stage {
+    Items {
+        prepared: FxHashMap<usize, Planned>,
+        chunks_left: Option<usize>,
+        next: usize,
+    },
+    Listing(Planned, Box<Listing>),
+    Done,
+}
+
+impl View<'_> {
+    /// Plans a search: the candidates for `filter` within `scope` of `base`, which must exist.
+    ///
+    /// Cost: a look-up for each item that an index answers; for ranges and short substrings a scan of keys.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the engine fails or an index is damaged.
+    pub fn plan(
+        &self,
+        base: EntryId,
+        scope: Scope,
+        filter: &Filter<AttributeSelector>,
+    ) -> Result<Candidates, StoreError> {
+        plan(self, base, scope, filter)
+    }
+
+    /// Begins to plan a search; see [`Planning::step`].
+    #[must_use]
+    pub fn begin_plan(
+        &self,
+        base: EntryId,
+        scope: Scope,
+        filter: &Filter<AttributeSelector>,
+    ) -> Planning {
+        Planning::new(base, scope, filter)
+    }
+}
+
+pub(crate) fn plan<T: Snapshot>(
+    view: &View<'_, T>,
+    base: EntryId,
+    scope: Scope,
+    filter: &Filter<AttributeSelector>,
+) -> Result<Candidates, StoreError> {
+    let mut planning = Planning::new(base, scope, filter);
+    loop {
+        let mut unlimited = usize::MAX;
+        if let Some(candidates) = planning.step(view, &mut unlimited)? {
+            return Ok(candidates);
+        }
+    }
+}
+
+impl Planning {
+    fn new(base: EntryId, scope: Scope, filter: &Filter<AttributeSelector>) -> Planning {
+        Planning {
+            base,
+            scope,
+            filter: Box::new(filter.clone()),
+            stage: Stage::Items {
+                prepared: FxHashMap::default(),
+                chunks_left: None,
+                next: 0,
+            },
+        }
+    }
+
+    /// Works for a while: `left` counts down with items looked up and entries listed. The candidates once they are
+    /// known; with `None` and nothing left there is more to do.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the engine fails or an index is damaged.
+    pub fn step<T: Snapshot>(
+        &mut self,
+        view: &View<'_, T>,
+        left: &mut usize,
+    ) -> Result<Option<Candidates>, StoreError> {
+        match std::mem::replace(&mut self.stage, Stage::Done) {
+            Stage::Items {
+                prepared,
+                chunks_left,
+                next,
+            } => self.items(view, left, prepared, chunks_left, next),
+            Stage::Listing(planned, mut listing) => {
+                if !listing.step(view, left)? {
+                    self.stage = Stage::Listing(planned, listing);
+                    return Ok(None);
+                }
+                Ok(Some(self.finish(listing.meet(planned), ScopeTest::None)))
+            }
+            Stage::Done => Ok(Some(self.finish(nothing(), ScopeTest::None))),
+        }
+    }
+
+    fn items<T: Snapshot>(
+        &mut self,
+        view: &View<'_, T>,
+        left: &mut usize,
+        prepared: FxHashMap<usize, Planned>,
+        chunks_left: Option<usize>,
+        next: usize,
+    ) -> Result<Option<Candidates>, StoreError> {
+        let total = view.entry_count()?;
+        let mut builder = Builder::new(view, total);
+        if let Some(chunks_left) = chunks_left {
+            builder = builder.with_chunks_left(chunks_left);
+        }
+        *builder.prepared.borrow_mut() = prepared;
+        let mut items = Vec::new();
+        if self.scope != Scope::Base {
+            leaves(&self.filter, &mut items);
+        }
+        if items.len() > ITEMS_AT_ONCE && next < items.len() {
+            let mut done = next;
+            for item in items.iter().skip(next) {
+                if *left == 0 {
+                    break;
+                }
+                *left -= 1;
+                done += 1;
+                let planned = builder.item(item)?;
+                builder.prepared.borrow_mut().insert(address(item), planned);
+            }
+            self.stage = Stage::Items {
+                chunks_left: Some(builder.chunks_left()),
+                prepared: builder.prepared.into_inner(),
+                next: done,
+            };
+            return Ok(None);
+        }
+        // Looking a few items up takes no longer than looking at a candidate.
+        *left = left.saturating_sub(items.len() / 16);
+        let planned = if self.scope == Scope::Base {
+            nothing()
+        } else {
+            builder.filter(&self.filter, false)?
+        };
+        match narrow(view, self.base, self.scope, total, planned)? {
+            Narrowed::Done(planned, test) => Ok(Some(self.finish(planned, test))),
+            Narrowed::List(planned, listing) => {
+                self.stage = Stage::Listing(planned, Box::new(listing));
+                Ok(None)
+            }
+        }
+    }
+
+    fn finish(&self, planned: Planned, test: ScopeTest) -> Candidates {
+        Candidates::new(planned, test, (self.base, self.scope))
+    }
+}
+
+fn nothing() -> Planned {
+    Planned {
+        term: Term::Nothing,
+        exact: true,
+        count_max: 0,
+    }
+}
+
+/// The items of a filter, in its order.
+fn leaves<'f>(
+    filter: &'f Filter<AttributeSelector>,
+    items: &mut Vec<&'f Filter<AttributeSelector>>,
+) {
+    match filter {
+        Filter::And(list) | Filter::Or(list) => list.iter().for_each(|part| leaves(part, items)),
+        Filter::Not(part) => leaves(part, items),
+        item => items.push(item),
+    }
+}
