@@ -39,6 +39,10 @@ impl Handler for Directory {
         identity.is_authenticated()
     }
 
+    fn name(&self, identity: &Identity) -> String {
+        identity.name().to_owned()
+    }
+
     fn begin_search<'h>(
         &'h self,
         identity: &Identity,
@@ -144,6 +148,10 @@ impl RunningSearch for SearchTask<'_> {
             DirectoryProgress::More => Progress::More,
             DirectoryProgress::Done => Progress::Done,
         }
+    }
+
+    fn written(&self) -> (u64, u64) {
+        (self.entries().into(), 0)
     }
 
     fn park(&mut self) {

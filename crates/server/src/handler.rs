@@ -37,6 +37,19 @@ pub trait Handler: Sync {
     /// Whether the larger limits of authenticated connections apply.
     fn is_authenticated(&self, identity: &Self::Identity) -> bool;
 
+    /// Whom a connection speaks for, for people; empty for nobody.
+    fn name(&self, _identity: &Self::Identity) -> String {
+        String::new()
+    }
+
+    /// Reads the configuration again, because an administrator asks for it. What is to be said of it goes to the log.
+    fn reload(&self) {
+        tracing::info!("SIGHUP ignored: there is no configuration to read again");
+    }
+
+    /// Says what is going on, because an administrator asks for it.
+    fn dump(&self) {}
+
     /// Begins a search. Its answers come from [`RunningSearch::advance`].
     fn begin_search<'h>(
         &'h self,
@@ -116,6 +129,11 @@ pub trait RunningSearch {
     /// Works for one quantum, appending encoded responses to `out`: at most about `room` octets (a
     /// single entry may exceed it). The last response of [`Progress::Done`] is the result.
     fn advance(&mut self, out: &mut Vec<u8>, room: usize) -> Progress;
+
+    /// Entries and references written so far.
+    fn written(&self) -> (u64, u64) {
+        (0, 0)
+    }
 
     /// Called when the client does not read: gives up what would pin the store. The next
     /// [`RunningSearch::advance`] takes it up again.

@@ -1,6 +1,7 @@
 //! A server: its sockets are open from the start, its threads run while it is run.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Instant;
 
 use fulgurite_config::ListenUrl;
@@ -11,6 +12,7 @@ use signal_hook_mio::v1_0::Signals;
 use crate::driver::{self, Shared};
 use crate::handler::Handler;
 use crate::listen::listen;
+use crate::statistics::{ServerFacts, Statistics, seconds_now};
 use crate::stop::{STOP, StopHandle};
 use crate::{OperationLog, ServerError, ServerSettings};
 
@@ -21,6 +23,8 @@ pub struct Server {
     poll: Poll,
     signals: Option<Signals>,
     stop: StopHandle,
+    statistics: Arc<Statistics>,
+    urls: Vec<String>,
 }
 
 impl Server {
@@ -29,9 +33,11 @@ impl Server {
     /// # Errors
     /// [`ServerError`] if one of the addresses cannot be listened on.
     pub fn bind(urls: &[ListenUrl], settings: ServerSettings) -> Result<Server, ServerError> {
-        let mut listeners = Vec::new();
+        let (mut listeners, mut names) = (Vec::new(), Vec::new());
         for url in urls {
-            listeners.extend(listen(url)?);
+            let opened = listen(url)?;
+            names.extend(std::iter::repeat_n(url.to_string(), opened.len()));
+            listeners.extend(opened);
         }
         if listeners.is_empty() {
             return Err(ServerError::NoListener);
@@ -50,7 +56,16 @@ impl Server {
             listeners,
             poll,
             stop: StopHandle::new(waker),
+            statistics: Arc::default(),
+            urls: names,
         })
+    }
+
+    /// The same server, counting there.
+    #[must_use]
+    pub fn counting(mut self, statistics: Arc<Statistics>) -> Server {
+        self.statistics = statistics;
+        self
     }
 
     /// The addresses that are listened on; tells the port if 0 was asked for.
@@ -74,8 +89,10 @@ impl Server {
     /// [`ServerError`] if threads cannot be started or one of them failed.
     pub fn run<H: Handler>(self, handler: &H) -> Result<(), ServerError> {
         let log = TracingLog;
+        self.statistics.begin(self.facts());
         let shared = Shared {
             handler,
+            statistics: &self.statistics,
             settings: &self.settings,
             log: self
                 .settings
@@ -83,6 +100,19 @@ impl Server {
                 .then_some(&log as &dyn OperationLog),
         };
         driver::run(shared, self.poll, self.signals, self.listeners, &self.stop)
+    }
+}
+
+impl Server {
+    fn facts(&self) -> ServerFacts {
+        let addresses = self.addresses().into_iter().map(|a| format!("IP={a}"));
+        let url = |url: &String| format!("{}/", url.trim_end_matches('/'));
+        ServerFacts {
+            started_s: seconds_now(),
+            listeners: self.urls.iter().map(url).zip(addresses).collect(),
+            connections_max: self.settings.connections_max as u64,
+            threads: self.settings.workers.max(1) as u64,
+        }
     }
 }
 

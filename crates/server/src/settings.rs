@@ -27,6 +27,18 @@ pub struct ServerSettings {
     pub shutdown_timeout: Duration,
     /// Whether SIGTERM and SIGINT stop this server; off for servers within another program.
     pub handle_signals: bool,
+    /// What SIGHUP does.
+    pub hangup: Hangup,
+}
+
+/// What SIGHUP does.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Hangup {
+    /// The configuration is read again ([`Handler::reload`](crate::Handler::reload)).
+    #[default]
+    Reload,
+    /// The server stops, as on SIGTERM: what scripts around slapd expect.
+    Stop,
 }
 
 impl Default for ServerSettings {
@@ -43,6 +55,7 @@ impl Default for ServerSettings {
             log_operations: false,
             shutdown_timeout: Duration::from_secs(10),
             handle_signals: false,
+            hangup: Hangup::Reload,
         }
     }
 }

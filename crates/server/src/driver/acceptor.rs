@@ -9,13 +9,15 @@ use fulgurite_directory::{Connection, EndPoint};
 use fulgurite_ldap::{ResultCode, encode};
 use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook_mio::v1_0::Signals;
 
+use super::Shared;
 use super::mail::{Accepted, ConnectionId, Mail, WorkerHandle};
+use crate::ServerError;
 use crate::handler::Handler;
+use crate::settings::Hangup;
 use crate::stop::{STOP, StopHandle};
-use crate::{OperationLog, ServerError, ServerSettings};
 
 const SIGNALS: Token = Token(1);
 /// Listeners have the tokens from here on.
@@ -29,7 +31,7 @@ const PAUSE_WITHOUT_DESCRIPTORS: Duration = Duration::from_millis(100);
 
 /// Begins to catch the signals that [`Acceptor`] hears.
 pub(crate) fn catch_signals() -> Result<Signals, ServerError> {
-    Signals::new([SIGTERM, SIGINT, SIGHUP]).map_err(ServerError::system("handle signals"))
+    Signals::new([SIGTERM, SIGINT, SIGHUP, SIGUSR1]).map_err(ServerError::system("handle signals"))
 }
 
 pub(super) struct Acceptor<'h, H: Handler> {
@@ -37,8 +39,7 @@ pub(super) struct Acceptor<'h, H: Handler> {
     signals: Option<Signals>,
     listeners: Vec<TcpListener>,
     workers: Vec<WorkerHandle<H>>,
-    settings: &'h ServerSettings,
-    log: Option<&'h dyn OperationLog>,
+    shared: Shared<'h, H>,
     next_connection: ConnectionId,
     stops: u32,
 }
@@ -49,8 +50,7 @@ impl<'h, H: Handler> Acceptor<'h, H> {
         mut signals: Option<Signals>,
         mut listeners: Vec<TcpListener>,
         workers: Vec<WorkerHandle<H>>,
-        settings: &'h ServerSettings,
-        log: Option<&'h dyn OperationLog>,
+        shared: Shared<'h, H>,
     ) -> Result<Self, ServerError> {
         let registry = poll.registry();
         for (index, listener) in listeners.iter_mut().enumerate() {
@@ -68,8 +68,7 @@ impl<'h, H: Handler> Acceptor<'h, H> {
             signals,
             listeners,
             workers,
-            settings,
-            log,
+            shared,
             next_connection: FIRST_CONNECTION,
             stops: 0,
         })
@@ -102,7 +101,7 @@ impl<'h, H: Handler> Acceptor<'h, H> {
     /// Lets workers finish, until the deadline or a second request to stop.
     pub(super) fn stop_workers(&mut self, stop: &StopHandle) {
         self.listeners.clear();
-        let deadline = Instant::now() + self.settings.shutdown_timeout;
+        let deadline = Instant::now() + self.shared.settings.shutdown_timeout;
         self.tell_all(|| Mail::Drain);
         let mut events = Events::with_capacity(8);
         while self.workers.iter().any(|worker| !worker.has_ended()) {
@@ -151,8 +150,11 @@ impl<'h, H: Handler> Acceptor<'h, H> {
             return;
         };
         for signal in signals.pending() {
-            if signal == SIGHUP {
-                tracing::info!("SIGHUP ignored: settings are read at start");
+            let hangup = self.shared.settings.hangup;
+            if signal == SIGUSR1 {
+                self.shared.handler.dump();
+            } else if signal == SIGHUP && hangup == Hangup::Reload {
+                self.shared.handler.reload();
             } else {
                 tracing::info!("stopping: finishing running operations");
                 self.stops += 1;
@@ -181,13 +183,14 @@ impl<'h, H: Handler> Acceptor<'h, H> {
 
     fn welcome(&mut self, stream: TcpStream, peer: SocketAddr) {
         let open: usize = self.workers.iter().map(WorkerHandle::connections).sum();
-        if open >= self.settings.connections_max {
+        if open >= self.shared.settings.connections_max {
             turn_away(stream);
             return;
         }
         let id = self.next_connection;
         self.next_connection += 1;
-        if let Some(log) = self.log {
+        self.shared.statistics.accepted();
+        if let Some(log) = self.shared.log {
             log.line(&format!("conn={id} ACCEPT from IP={peer}"));
         }
         let least = self

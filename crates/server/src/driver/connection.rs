@@ -9,6 +9,7 @@ use mio::net::TcpStream;
 
 use crate::handler::Handler;
 use crate::session::{Session, SessionLimits, Turn};
+use crate::statistics::Meter;
 
 /// How long a client that was told to go may take to close: closing first would reset the connection
 /// and could take the notice with it.
@@ -28,6 +29,7 @@ pub(super) struct Connection<'h, H: Handler> {
     /// Since when it has taken nothing of what there is.
     stalled_since: Option<Instant>,
     lingers_since: Option<Instant>,
+    meter: Meter,
 }
 
 /// What a connection needs after it has been served.
@@ -42,7 +44,12 @@ pub(super) enum Next {
 }
 
 impl<'h, H: Handler> Connection<'h, H> {
-    pub(super) fn new(session: Session<'h, H>, stream: TcpStream, now: Instant) -> Self {
+    pub(super) fn new(
+        session: Session<'h, H>,
+        stream: TcpStream,
+        meter: Meter,
+        now: Instant,
+    ) -> Self {
         Connection {
             session,
             stream,
@@ -54,6 +61,7 @@ impl<'h, H: Handler> Connection<'h, H> {
             active_at: now,
             stalled_since: None,
             lingers_since: None,
+            meter,
         }
     }
 
@@ -75,6 +83,7 @@ impl<'h, H: Handler> Connection<'h, H> {
             }
             Ok(count) => {
                 self.active_at = now;
+                self.meter.read();
                 // Less than asked for means that there is no more: saves the read that says so.
                 self.readable = count == scratch.len() || self.read_closed;
                 self.session
@@ -93,6 +102,7 @@ impl<'h, H: Handler> Connection<'h, H> {
             match self.stream.write(self.session.unsent()) {
                 Ok(count) => {
                     self.session.sent(count);
+                    self.meter.sent(count, false);
                     self.active_at = now;
                     self.stalled_since = None;
                 }
@@ -103,6 +113,7 @@ impl<'h, H: Handler> Connection<'h, H> {
         }
         if !self.session.unsent().is_empty() {
             self.stalled_since.get_or_insert(now);
+            self.meter.sent(0, true);
         }
         Ok(())
     }

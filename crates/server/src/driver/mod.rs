@@ -33,6 +33,7 @@ use mio::net::TcpListener;
 use signal_hook_mio::v1_0::Signals;
 
 use crate::handler::Handler;
+use crate::statistics::Statistics;
 use crate::stop::StopHandle;
 use crate::{OperationLog, ServerError, ServerSettings};
 
@@ -41,6 +42,7 @@ pub(crate) struct Shared<'h, H> {
     pub(crate) handler: &'h H,
     pub(crate) settings: &'h ServerSettings,
     pub(crate) log: Option<&'h dyn OperationLog>,
+    pub(crate) statistics: &'h Statistics,
 }
 
 impl<H> Clone for Shared<'_, H> {
@@ -63,14 +65,7 @@ pub(crate) fn run<H: Handler>(
         .map(|_| Mailbox::new())
         .collect::<Result<Vec<_>, _>>()?;
     let handles: Vec<WorkerHandle<H>> = workers.iter().map(Mailbox::handle).collect();
-    let mut acceptor = Acceptor::new(
-        poll,
-        signals,
-        listeners,
-        handles.clone(),
-        shared.settings,
-        shared.log,
-    )?;
+    let mut acceptor = Acceptor::new(poll, signals, listeners, handles.clone(), shared)?;
     thread::scope(|scope| {
         let guard = |name| stop.on_panic(name);
         let (to_writer, updates) = crossbeam_channel::unbounded();

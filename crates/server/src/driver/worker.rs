@@ -1,6 +1,7 @@
 //! One event loop with the connections it owns.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::Sender;
@@ -14,6 +15,7 @@ use super::{Shared, hashing, writer};
 use crate::ServerError;
 use crate::handler::Handler;
 use crate::session::{Job, Session};
+use crate::statistics::WorkerStatistics;
 
 /// Octets read from one connection before others have their turn.
 const READ_BYTES: usize = 64 * 1024;
@@ -30,6 +32,7 @@ pub(super) struct Worker<'h, H: Handler> {
     connections: FxHashMap<ConnectionId, Connection<'h, H>>,
     /// Connections to be served, in turn.
     ready: VecDeque<ConnectionId>,
+    statistics: Arc<WorkerStatistics>,
     scratch: Vec<u8>,
     swept_at: Instant,
     draining: bool,
@@ -52,6 +55,7 @@ impl<'h, H: Handler> Worker<'h, H> {
             to_hashing,
             connections: FxHashMap::default(),
             ready: VecDeque::new(),
+            statistics: shared.statistics.worker(),
             scratch: vec![0; READ_BYTES],
             swept_at: Instant::now(),
             draining: false,
@@ -151,13 +155,16 @@ impl<'h, H: Handler> Worker<'h, H> {
             handler,
             settings,
             log,
+            ..
         } = self.shared;
-        let mut session = Session::new(handler, &settings.session, log, facts);
+        let meter = self.statistics.open(&facts);
+        let session = Session::new(handler, &settings.session, log, facts);
+        let mut session = session.counted(meter.clone());
         if self.draining {
             session.drain();
         }
         self.connections
-            .insert(id, Connection::new(session, stream, now));
+            .insert(id, Connection::new(session, stream, meter, now));
         self.schedule(id);
     }
 
@@ -248,6 +255,7 @@ impl<'h, H: Handler> Worker<'h, H> {
 
     fn close(&mut self, id: ConnectionId, reason: &str) {
         if self.connections.remove(&id).is_some() {
+            self.statistics.close(id as u64);
             self.mailbox.forget_connection();
             if let Some(log) = self.shared.log {
                 log.line(&format!("conn={id} closed ({reason})"));

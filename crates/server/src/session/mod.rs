@@ -39,6 +39,7 @@ use fulgurite_ldap::{
 };
 
 use crate::handler::Handler;
+use crate::statistics::Meter;
 use crate::ticket::Ticket;
 use class::Class;
 use input::{Input, Span};
@@ -132,6 +133,12 @@ impl<'h, H: Handler> Session<'h, H> {
         }
     }
 
+    /// The same session, which counts what it does there.
+    pub(crate) fn counted(mut self, meter: Meter) -> Self {
+        self.operations.set_meter(meter);
+        self
+    }
+
     /// Whether more bytes from the client are welcome now.
     pub fn wants_input(&self) -> bool {
         self.phase == Phase::Open
@@ -189,6 +196,7 @@ impl<'h, H: Handler> Session<'h, H> {
         if self.phase == Phase::Ending && self.operations.outstanding() == 0 {
             self.phase = Phase::Closing;
         }
+        self.operations.tell_outstanding(self.waiting.len());
         if self.phase == Phase::Closing {
             Turn::Closing
         } else if self.operations.output.is_full() {

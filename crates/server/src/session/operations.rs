@@ -12,6 +12,7 @@ use super::log::{ConnectionLog, Record};
 use super::output::Output;
 use super::{CheckId, Job, SessionLimits};
 use crate::handler::{BindStep, ExtendedStep, Handler, Progress, RunningSearch as _};
+use crate::statistics::Meter;
 use crate::ticket::Ticket;
 
 /// Octets one search may produce before the next one has its turn.
@@ -38,6 +39,7 @@ pub(super) struct Operations<'h, H: Handler> {
     checks: u64,
     pub(super) jobs: Vec<Job<H>>,
     log: Option<ConnectionLog<'h>>,
+    meter: Option<Meter>,
 }
 
 struct Running<S> {
@@ -98,6 +100,18 @@ impl<'h, H: Handler> Operations<'h, H> {
             checks: 0,
             jobs: Vec::new(),
             log,
+            meter: None,
+        }
+    }
+
+    pub(super) fn set_meter(&mut self, meter: Meter) {
+        self.meter = Some(meter);
+    }
+
+    /// Tells how many operations there are, besides `waiting` ones.
+    pub(super) fn tell_outstanding(&self, waiting: usize) {
+        if let Some(meter) = &self.meter {
+            meter.outstanding(self.outstanding(), waiting);
         }
     }
 
@@ -161,6 +175,10 @@ impl<'h, H: Handler> Operations<'h, H> {
         } = message;
         let (handler, id) = (self.handler, *id);
         let record = self.log.as_mut().map(|log| log.begin(request, received));
+        let operation = request.operation();
+        if let Some(meter) = &self.meter {
+            meter.initiated(operation);
+        }
         let mark = self.output.mark();
         match request {
             Request::Search(search) => {
@@ -170,7 +188,7 @@ impl<'h, H: Handler> Operations<'h, H> {
             }
             Request::Compare(compare) => {
                 handler.compare(&self.identity, id, compare, controls, self.output.append());
-                self.end(record, mark);
+                self.end(operation, record, mark);
             }
             Request::Extended(extended) => {
                 let out = self.output.append();
@@ -186,7 +204,7 @@ impl<'h, H: Handler> Operations<'h, H> {
                     controls,
                     self.output.append(),
                 ) {
-                    BindStep::Done => self.end(record, mark),
+                    BindStep::Done => self.end(operation, record, mark),
                     BindStep::CheckPassword(check) => {
                         let bind = Unanswered::new(id, Operation::Bind, pdu.len(), record);
                         self.bind = Some((self.hand_to_hashing(check), bind));
@@ -197,11 +215,10 @@ impl<'h, H: Handler> Operations<'h, H> {
                 let out = self.output.append();
                 match handler.update(&mut self.identity, message, pdu, out) {
                     Some(update) => {
-                        let operation = request.operation();
                         let begun = Unanswered::new(id, operation, pdu.len(), record);
                         self.hand_to_writer(update, begun);
                     }
-                    None => self.end(record, mark),
+                    None => self.end(operation, record, mark),
                 }
             }
             // These have no response and are dealt with where they are taken.
@@ -218,7 +235,7 @@ impl<'h, H: Handler> Operations<'h, H> {
         mark: usize,
     ) -> Option<MessageId> {
         match step {
-            ExtendedStep::Done => self.end(begun.record, mark),
+            ExtendedStep::Done => self.end(begun.operation, begun.record, mark),
             ExtendedStep::CheckPassword(check) => {
                 let number = self.hand_to_hashing(check);
                 self.hashing.push((number, begun));
@@ -245,6 +262,9 @@ impl<'h, H: Handler> Operations<'h, H> {
 
     /// Takes note that TLS protects the connection now.
     pub(super) fn secured(&mut self, connection: Arc<Connection>) {
+        if let Some(meter) = &self.meter {
+            meter.secured(Arc::clone(&connection));
+        }
         self.handler.secured(&mut self.identity, connection);
     }
 
@@ -252,6 +272,10 @@ impl<'h, H: Handler> Operations<'h, H> {
     pub(super) fn note(&mut self, message: &Message<'_>) {
         if let Some(log) = &mut self.log {
             log.unanswered(&message.request);
+        }
+        if let Some(meter) = &self.meter {
+            meter.initiated(message.request.operation());
+            meter.completed(message.request.operation());
         }
     }
 
@@ -285,7 +309,11 @@ impl<'h, H: Handler> Operations<'h, H> {
                 Some(running)
             }
             Progress::Done => {
-                self.end(running.record, mark);
+                if let Some(meter) = &self.meter {
+                    let (entries, references) = running.search.written();
+                    meter.wrote(entries, references, 0);
+                }
+                self.end(Operation::Search, running.record, mark);
                 None
             }
         }
@@ -293,10 +321,14 @@ impl<'h, H: Handler> Operations<'h, H> {
 
     /// Stops an operation without an answer, if it can be stopped (RFC 4511 section 4.11).
     pub(super) fn abandon(&mut self, id: MessageId) {
-        if let Ok((_, Some(record))) = self.stop(id)
-            && let Some(log) = &self.log
-        {
-            log.abandoned(&record);
+        let Ok((operation, record)) = self.stop(id) else {
+            return;
+        };
+        if let (Some(log), Some(record)) = (&self.log, &record) {
+            log.abandoned(record);
+        }
+        if let Some(meter) = &self.meter {
+            meter.completed(operation);
         }
     }
 
@@ -306,7 +338,7 @@ impl<'h, H: Handler> Operations<'h, H> {
             Ok((operation, record)) => {
                 let mark = self.output.mark();
                 self.answer_cancelled(id, operation);
-                self.end(record, mark);
+                self.end(operation, record, mark);
                 Cancelled::Done
             }
             Err(why) => why,
@@ -383,7 +415,7 @@ impl<'h, H: Handler> Operations<'h, H> {
         self.update_bytes -= update.bytes;
         let mark = self.output.mark();
         self.output.append().extend_from_slice(response);
-        self.end(update.record, mark);
+        self.end(update.operation, update.record, mark);
     }
 
     /// Goes on with what waited for the hashing pool.
@@ -392,7 +424,7 @@ impl<'h, H: Handler> Operations<'h, H> {
         let handler = self.handler;
         if let Some((_, bind)) = self.bind.take_if(|(bind, _)| *bind == number) {
             handler.finish_bind(&mut self.identity, verdict, self.output.append());
-            self.end(bind.record, mark);
+            self.end(Operation::Bind, bind.record, mark);
         } else if let Some(begun) = self.take_hashing(number) {
             let out = self.output.append();
             let step = handler.resume_extended(&mut self.identity, verdict, out);
@@ -424,7 +456,7 @@ impl<'h, H: Handler> Operations<'h, H> {
             &result,
             &[],
         );
-        self.end(begun.record, mark);
+        self.end(begun.operation, begun.record, mark);
     }
 
     /// Answers a request that does not begin at all.
@@ -433,9 +465,21 @@ impl<'h, H: Handler> Operations<'h, H> {
         if let Some(log) = &mut self.log {
             log.refused(id, operation, result);
         }
+        if let Some(meter) = &self.meter {
+            meter.completed(operation);
+            meter.wrote(0, 0, 1);
+        }
     }
 
-    fn end(&self, record: Option<Record>, mark: usize) {
+    /// Notes that an operation has been answered, with what was written since `mark`.
+    fn end(&self, operation: Operation, record: Option<Record>, mark: usize) {
+        if let Some(meter) = &self.meter {
+            meter.completed(operation);
+            meter.wrote(0, 0, 1);
+            if operation == Operation::Bind {
+                meter.bound(self.handler.name(&self.identity));
+            }
+        }
         if let (Some(log), Some(record)) = (&self.log, record) {
             log.end(record, self.output.since(mark));
         }

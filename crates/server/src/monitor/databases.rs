@@ -1,0 +1,213 @@
+//! Databases, what keeps them, and what is between.
+
+use std::sync::Arc;
+
+use fulgurite_directory::TreeEntry;
+use fulgurite_store::Store;
+
+use super::Monitor;
+
+const ABOVE: &str = "cn=Databases,cn=Monitor";
+const BACKENDS: &str = "cn=Backends,cn=Monitor";
+
+/// A database as the monitor shows it.
+#[derive(Clone, Debug)]
+pub struct MonitoredDatabase {
+    /// What stands behind it.
+    pub kind: MonitoredKind,
+    /// The names at its top.
+    pub suffixes: Vec<String>,
+    /// Suffix of the database it is glued to.
+    pub superior: Option<String>,
+    /// Whether other databases are glued to it.
+    pub has_subordinates: bool,
+    /// Whether nothing is to be changed in it.
+    pub read_only: bool,
+    /// Whether it is shown at all.
+    pub shown: bool,
+}
+
+/// What stands behind a database.
+#[derive(Clone, Debug)]
+pub enum MonitoredKind {
+    /// A store.
+    Store(Arc<Store>),
+    /// The monitor itself.
+    Monitor,
+    /// The configuration.
+    Config,
+}
+
+impl MonitoredKind {
+    fn name(&self) -> &'static str {
+        match self {
+            MonitoredKind::Store(_) => "mdb",
+            MonitoredKind::Monitor => "monitor",
+            MonitoredKind::Config => "config",
+        }
+    }
+}
+
+/// The kinds of database there are, in the order of their numbers.
+const KINDS: [&str; 4] = ["config", "ldif", "monitor", "mdb"];
+
+/// Controls that a database with a store takes.
+const STORE_CONTROLS: [&str; 9] = [
+    "1.3.6.1.1.12",
+    "2.16.840.1.113730.3.4.2",
+    "1.3.6.1.4.1.4203.666.5.2",
+    "1.2.840.113556.1.4.319",
+    "1.3.6.1.1.13.1",
+    "1.3.6.1.1.13.2",
+    "1.3.6.1.4.1.4203.1.10.1",
+    "1.2.840.113556.1.4.1413",
+    "1.2.826.0.1.3344810.2.3",
+];
+
+impl Monitor {
+    pub(super) fn backends(&self, out: &mut Vec<TreeEntry>) {
+        if let Some(branch) = out.last_mut() {
+            *branch = std::mem::take(branch).with("monitoredInfo", KINDS);
+        }
+        for (number, kind) in KINDS.into_iter().enumerate() {
+            let name = format!("Backend {number}");
+            let controls = match kind {
+                "mdb" => &STORE_CONTROLS[..],
+                _ => &["2.16.840.1.113730.3.4.2"],
+            };
+            let of_kind = self
+                .shown()
+                .filter(|(_, database)| database.kind.name() == kind);
+            let databases = of_kind.map(|(number, _)| format!("cn=Database {number},{ABOVE}"));
+            out.push(
+                self.entry("monitoredObject", &name, BACKENDS)
+                    .with("monitoredInfo", [kind])
+                    .with("monitorRuntimeConfig", ["TRUE"])
+                    .with("supportedControl", controls.iter().copied())
+                    .with("seeAlso", databases),
+            );
+        }
+    }
+
+    pub(super) fn databases(&self, out: &mut Vec<TreeEntry>) {
+        if let Some(branch) = out.last_mut() {
+            let stored = self
+                .shown()
+                .filter(|(_, d)| !matches!(d.kind, MonitoredKind::Monitor));
+            let suffixes = stored.flat_map(|(_, database)| database.suffixes.iter().cloned());
+            let monitor = self
+                .shown()
+                .find(|(_, d)| matches!(d.kind, MonitoredKind::Monitor));
+            *branch = std::mem::take(branch)
+                .with("readOnly", ["FALSE"])
+                .with("namingContexts", suffixes)
+                .with("monitorContext", monitor.map(|_| super::SUFFIX));
+        }
+        out.push(
+            self.entry("monitoredObject", "Frontend", ABOVE)
+                .with("monitoredInfo", ["frontend"])
+                .with("monitorIsShadow", ["FALSE"])
+                .with("readOnly", ["FALSE"]),
+        );
+        for (number, database) in self.shown() {
+            self.database(number, database, out);
+        }
+    }
+
+    /// The databases that are shown, with their numbers.
+    fn shown(&self) -> impl Iterator<Item = (usize, &MonitoredDatabase)> {
+        let numbered = self.databases.iter().enumerate();
+        numbered.filter(|(_, database)| database.shown)
+    }
+
+    fn database(&self, number: usize, database: &MonitoredDatabase, out: &mut Vec<TreeEntry>) {
+        let kind = database.kind.name();
+        let backend = KINDS
+            .iter()
+            .position(|name| *name == kind)
+            .unwrap_or_default();
+        let truth = |yes: bool| if yes { "TRUE" } else { "FALSE" };
+        let name = format!("Database {number}");
+        let suffixes = database.suffixes.iter().cloned();
+        let context = match database.kind {
+            MonitoredKind::Monitor => "monitorContext",
+            MonitoredKind::Store(_) | MonitoredKind::Config => "namingContexts",
+        };
+        let glue = database.has_subordinates;
+        let overlay = format!("cn=Overlay 0,cn=Overlays,{}", super::SUFFIX);
+        let see = glue.then(|| overlay.clone()).into_iter();
+        let mut entry = self
+            .entry("monitoredObject", &name, ABOVE)
+            .with("monitoredInfo", [kind])
+            .with("monitorIsShadow", ["FALSE"])
+            .with(context, suffixes.clone())
+            .with("monitorSuperiorDN", database.superior.clone())
+            .with("readOnly", [truth(database.read_only)])
+            .with("monitorOverlay", glue.then_some("glue"))
+            .with(
+                "seeAlso",
+                see.chain([format!("cn=Backend {backend},{BACKENDS}")]),
+            );
+        if let MonitoredKind::Store(store) = &database.kind {
+            for (name, values) in &mut entry.attributes {
+                if name == "objectClass" {
+                    values.push(b"olmMDBDatabase".to_vec());
+                }
+            }
+            entry = with_store_figures(entry, store);
+        }
+        let dn = entry.dn.clone();
+        out.push(entry);
+        if glue {
+            out.push(
+                self.entry("monitoredObject", "Overlay 0", &dn)
+                    .with("monitoredInfo", ["glue"])
+                    .with("seeAlso", [overlay])
+                    .with("namingContexts", suffixes),
+            );
+        }
+    }
+
+    pub(super) fn overlays(&self, out: &mut Vec<TreeEntry>) {
+        if let Some(branch) = out.last_mut() {
+            *branch = std::mem::take(branch).with("monitoredInfo", ["glue"]);
+        }
+        let glued = self
+            .shown()
+            .filter(|(_, database)| database.has_subordinates);
+        let see = glued.map(|(number, _)| format!("cn=Database {number},{ABOVE}"));
+        out.push(
+            self.entry("monitoredObject", "Overlay 0", "cn=Overlays,cn=Monitor")
+                .with("monitoredInfo", ["glue"])
+                .with("monitorRuntimeConfig", ["FALSE"])
+                .with("seeAlso", see),
+        );
+    }
+}
+
+/// Adds the figures of the engine. Counting free pages reads their list; all else is known.
+fn with_store_figures(mut entry: TreeEntry, store: &Store) -> TreeEntry {
+    let environment = store.environment();
+    if let Ok(info) = environment.info() {
+        let pages_max = info.map_bytes_max / (info.page_size as u64).max(1);
+        let free = environment.read().and_then(|txn| txn.free_pages());
+        let free = free.map_or(0, |pages| pages.total());
+        for (name, count) in [
+            ("olmMDBPagesMax", pages_max),
+            ("olmMDBPagesUsed", info.last_page + 1),
+            ("olmMDBPagesFree", free),
+            ("olmMDBReadersMax", info.readers_max.into()),
+            ("olmMDBReadersUsed", info.readers_used.into()),
+        ] {
+            entry = entry.with(name, [count.to_string()]);
+        }
+    }
+    let entries = store.snapshot().and_then(|view| view.entry_count());
+    let folder = store.path().display().to_string();
+    entry
+        .with("olmMDBEntries", entries.ok().map(|count| count.to_string()))
+        .with(
+            "olmDbDirectory",
+            [format!("{}/", folder.trim_end_matches('/'))],
+        )
+}
