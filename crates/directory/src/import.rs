@@ -49,13 +49,28 @@ impl Importer {
     /// # Errors
     /// The first [`SchemaViolation`]; nothing is remembered of the entry then.
     pub fn complete(&mut self, mut entry: Entry) -> Result<CheckedEntry, SchemaViolation> {
-        let (schema, known) = (&self.schema, &self.known);
+        self.prepare(&mut entry);
+        let checked = self.schema.check(entry, &CheckOptions::default())?;
+        Ok(self.stamped(checked))
+    }
+
+    /// Completes one entry without asking whether the schema allows it.
+    pub fn complete_on_trust(&mut self, mut entry: Entry) -> CheckedEntry {
+        self.prepare(&mut entry);
+        let checked = CheckedEntry::on_trust(entry, &self.schema);
+        self.stamped(checked)
+    }
+
+    fn prepare(&self, entry: &mut Entry) {
         // Other servers' exports hold what we compute on reading.
         entry
             .attributes
-            .retain(|held| Computed::of(known, held.description.attribute).is_none());
-        entry.add_missing_rdn_values(schema);
-        let mut checked = schema.check(entry, &CheckOptions::default())?;
+            .retain(|held| Computed::of(&self.known, held.description.attribute).is_none());
+        entry.add_missing_rdn_values(&self.schema);
+    }
+
+    fn stamped(&mut self, mut checked: CheckedEntry) -> CheckedEntry {
+        let (schema, known) = (&self.schema, &self.known);
         let now = self.clock.now();
         let stamp = Stamp {
             time: now,
@@ -63,7 +78,7 @@ impl Importer {
             by: &self.by,
         };
         stamp.create(&mut checked, schema, known, &*self.entropy);
-        Ok(checked)
+        checked
     }
 }
 

@@ -26,7 +26,11 @@ impl Stamp<'_> {
     ) {
         let class = schema.object_class_at(entry.structural_class()).name();
         let class = vec![class.as_bytes().to_vec()];
-        entry.set_operational(schema, &known.structural_object_class, class);
+        let held = entry.entry().attribute(&known.structural_object_class);
+        // What is right stays where it stands: a loaded entry keeps the order of its attributes.
+        if held.is_none_or(|held| held.values != class) {
+            entry.set_operational(schema, &known.structural_object_class, class);
+        }
         let time = self.time.generalized();
         let mut fill = |description, value: &dyn Fn() -> String| {
             if entry.entry().attribute(description).is_none() {
@@ -34,15 +38,19 @@ impl Stamp<'_> {
                 entry.set_operational(schema, description, values);
             }
         };
-        fill(&known.entry_uuid, &|| uuid_v4(entropy));
-        fill(&known.entry_csn, &|| self.csn.to_string());
-        fill(&known.create_timestamp, &|| time.clone());
-        fill(&known.modify_timestamp, &|| time.clone());
         // A load without a root name was nobody's: no name is better than the empty one, which is the root DSE's.
-        if !self.by.is_empty() {
+        let is_somebody = !self.by.is_empty();
+        // In slapd's order.
+        fill(&known.entry_uuid, &|| uuid_v4(entropy));
+        if is_somebody {
             fill(&known.creators_name, &|| self.by.to_owned());
+        }
+        fill(&known.create_timestamp, &|| time.clone());
+        fill(&known.entry_csn, &|| self.csn.to_string());
+        if is_somebody {
             fill(&known.modifiers_name, &|| self.by.to_owned());
         }
+        fill(&known.modify_timestamp, &|| time.clone());
     }
 
     /// Marks a changed entry, but for the attributes that the client has set itself.

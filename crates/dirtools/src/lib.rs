@@ -1,8 +1,12 @@
-//! Offline tools of the directory: LDIF in, LDIF out, LDIF from nothing.
+//! Offline tools of the directory: LDIF in, LDIF out, LDIF from nothing, entries checked and changed.
 //!
 //! ```text
 //!   files --> ldif::Reader --> schema --> Importer --> store: bulk load        load
+//!   input --> ldif::Reader --> schema --> Importer --> store: writer           add
+//!   input --> ldif::Reader --> directory: updates of its root                  modify
 //!   store: export --> ldif::Writer --> output                                  export
+//!   store: by ids --> filter, scope --> ldif::Writer --> output                cat
+//!   store: by ids --> filter, scope --> schema                                 schema_check
 //!   seed --> invented people --> ldif::Writer --> output                       generate
 //! ```
 //!
@@ -12,12 +16,20 @@
 
 #![forbid(unsafe_code)]
 
+mod add;
+mod cat;
 mod export;
 mod generate;
 mod load;
+mod modify;
 mod progress;
+mod schema_check;
 
+pub use add::{AddError, AddEvent, AddOptions, AddSummary, Refusal, add};
+pub use cat::{CatOptions, CatScope, cat};
 pub use export::{ExportError, export};
 pub use generate::{GenerateError, GenerateOptions, generate};
 pub use load::{LoadFailure, LoadSettings, LoadSummary, load};
+pub use modify::{ChangeKind, ModifyEvent, ModifyOptions, modify};
 pub use progress::{Phase, Progress, TerminalBar};
+pub use schema_check::{Checked, schema_check};

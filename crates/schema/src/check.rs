@@ -75,6 +75,23 @@ pub struct CheckedEntry {
 }
 
 impl CheckedEntry {
+    /// Takes an entry on trust: one that another server has accepted, or that an administrator wants loaded as it is. Its
+    /// structural class is taken to be the most derived one it names, or `top`.
+    #[must_use]
+    pub fn on_trust(entry: Entry, schema: &Schema) -> CheckedEntry {
+        let values = entry.values(schema.object_class_attribute());
+        let named = values
+            .iter()
+            .filter_map(|name| schema.object_class(std::str::from_utf8(name).ok()?));
+        let structural = named.filter(|class| class.kind == ClassKind::Structural);
+        let deepest = structural.max_by_key(|class| class.all_superiors.len());
+        let class = deepest.or_else(|| schema.object_class("top"));
+        CheckedEntry {
+            structural_class: class.map_or(ObjectClassIndex(0), |class| class.index),
+            entry,
+        }
+    }
+
     /// The entry.
     #[must_use]
     pub fn entry(&self) -> &Entry {

@@ -135,6 +135,12 @@ impl<'v> EntryView<'v> {
         })
     }
 
+    /// Whether this is only the place of an entry that is to come: it has a name and no attributes.
+    #[must_use]
+    pub fn is_placeholder(&self) -> bool {
+        self.record.attributes().next().is_none()
+    }
+
     /// Values of exactly this description.
     #[must_use]
     pub fn values(&self, description: &AttributeDescription) -> Option<Values<'v>> {

@@ -26,7 +26,10 @@ const ARROWS: &[(&str, &[&str])] = &[
         "server",
         &["auth", "config", "directory", "ldap", "schema", "store"],
     ),
-    ("dirtools", &["directory", "store", "schema", "ldif"]),
+    (
+        "dirtools",
+        &["directory", "ldap", "store", "schema", "ldif"],
+    ),
     (
         "cli",
         &["server", "dirtools", "envtools", "config", "store"],

@@ -42,6 +42,19 @@ impl Writer<'_> {
         entry: &dyn EmitSource,
     ) -> Result<EntryId, StoreError> {
         let id = self.next_id()?;
+        self.insert_record_as(id, parent, rdn_normal, record, entry)?;
+        Ok(id)
+    }
+
+    /// As [`insert_record`](Self::insert_record), under an id that is free.
+    pub(super) fn insert_record_as(
+        &mut self,
+        id: EntryId,
+        parent: EntryId,
+        rdn_normal: &str,
+        record: &[u8],
+        entry: &dyn EmitSource,
+    ) -> Result<(), StoreError> {
         self.apply(|writer| {
             let store = writer.view.store;
             writer.view.txn.put(store.dbs.entries, &id.key(), record)?;
@@ -60,8 +73,7 @@ impl Writer<'_> {
                 },
             );
             writer.relieve()
-        })?;
-        Ok(id)
+        })
     }
 
     /// Checks that an entry of this name may be put below `parent`.

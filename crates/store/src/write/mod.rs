@@ -8,6 +8,7 @@ mod counts;
 mod delete;
 mod difference;
 mod modify;
+mod place;
 mod rename;
 mod writer;
 

@@ -302,3 +302,49 @@ proptest! {
 
     }
 }
+
+#[test]
+fn placeholders_keep_a_place_and_are_filled_once() {
+    let (store, schema) = (create(), schema());
+    let mut writer = store.write().unwrap();
+    let name = |text: &str| fulgurite_schema::Dn::parse(&schema, text).unwrap();
+    let suffix = writer
+        .add_placeholder(EntryId::ABOVE, &name(SUFFIX))
+        .unwrap();
+    let child = writer
+        .add(suffix, &unit(&schema, "ou=a,dc=example,dc=com"))
+        .unwrap();
+    assert!(writer.entry(suffix).unwrap().unwrap().is_placeholder());
+    assert!(!writer.entry(child).unwrap().unwrap().is_placeholder());
+    writer
+        .fill_placeholder(suffix, &suffix_entry(&schema))
+        .unwrap();
+    let again = writer.fill_placeholder(suffix, &suffix_entry(&schema));
+    assert!(matches!(again, Err(StoreError::EntryExists(_))));
+    writer.commit().unwrap();
+    assert_clean(&store);
+    assert_eq!(contents(&store.snapshot().unwrap()).len(), 2);
+}
+
+#[test]
+fn ids_can_be_given_in_any_order() {
+    let (store, schema) = (create(), schema());
+    let mut writer = store.write().unwrap();
+    let child = unit(&schema, "ou=a,dc=example,dc=com");
+    writer.add_as(EntryId(3), EntryId(7), &child).unwrap();
+    writer
+        .add_as(EntryId(7), EntryId::ABOVE, &suffix_entry(&schema))
+        .unwrap();
+    for (id, parent) in [(3, 7), (9, 7)] {
+        let taken = writer.add_as(EntryId(id), EntryId(parent), &child);
+        assert!(matches!(taken, Err(StoreError::EntryExists(_))), "{id}");
+    }
+    writer.commit().unwrap();
+    assert_clean(&store);
+    let view = store.snapshot().unwrap();
+    assert_eq!(
+        find(&view, "ou=a,dc=example,dc=com").entry(),
+        Some(EntryId(3))
+    );
+    assert_eq!(view.descendant_count(EntryId(7)).unwrap(), 1);
+}

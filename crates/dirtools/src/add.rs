@@ -1,0 +1,439 @@
+//! LDIF into stores, entry by entry: each that can be added is, and each that cannot is told.
+//!
+//! This is what slapadd does, where [`load`](crate::load) is all or nothing. Children may come before their parents,
+//! also in an earlier run: a parent that has not come gets its place at once, and fills it when it comes.
+
+use std::collections::BTreeMap;
+use std::io::BufRead;
+use std::sync::Arc;
+
+use fulgurite_directory::{Clock, Entropy, Importer};
+use fulgurite_ldif::{Action, LdifError, Reader, ReaderOptions, Record};
+use fulgurite_schema::{AttributeDescription, CheckedEntry, Dn, Entry, Schema, ViolationKind};
+use fulgurite_store::{EntryId, Found, Store, StoreError, Writer};
+use thiserror::Error;
+
+/// How to add.
+pub struct AddOptions {
+    /// The schema that entries are read and checked by.
+    pub schema: Arc<Schema>,
+    /// Name that entries without a creator get as theirs; may be empty.
+    pub creator: String,
+    /// Number of this server in CSNs that are made.
+    pub server_id: u16,
+    /// Whether the schema has to allow the entries. What it does not define can be added in no case.
+    pub check_schema: bool,
+    /// Check everything, add nothing.
+    pub dry_run: bool,
+    /// Go on after an entry that cannot be added.
+    pub continue_on_error: bool,
+    /// Records that begin in lines before this one are passed over.
+    pub from_line: u64,
+    /// Record the newest CSN of each server as `contextCSN` of the suffix entry.
+    pub write_context: bool,
+    /// Time for operational attributes that are made.
+    pub clock: Arc<dyn Clock>,
+    /// Randomness for entryUUIDs that are made.
+    pub entropy: Arc<dyn Entropy>,
+}
+
+/// What there is to tell of a record.
+#[derive(Debug)]
+pub enum AddEvent {
+    /// An entry was added.
+    Added {
+        /// Its name.
+        dn: String,
+        /// Its id; `None` in a dry run.
+        id: Option<EntryId>,
+    },
+    /// A record could not be added.
+    Refused(Refusal),
+    /// The place of a parent that did not come. It stays, for a later run.
+    Missing {
+        /// Its name.
+        dn: String,
+        /// The id that it will have.
+        id: EntryId,
+    },
+}
+
+/// Why a record cannot be added.
+#[derive(Debug, Error)]
+pub enum Refusal {
+    /// It is no LDIF.
+    #[error("{0}")]
+    Ldif(#[from] LdifError),
+    /// It is no entry of this schema: a name, an attribute or a value cannot be read.
+    #[error("line {line}: {reason}")]
+    Unreadable {
+        /// Where the record begins.
+        line: u64,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The name is of none of the stores.
+    #[error("line {line}: {dn} is below no suffix of the database")]
+    NoDatabase {
+        /// Where the record begins.
+        line: u64,
+        /// The name.
+        dn: String,
+    },
+    /// The entry has no object class.
+    #[error("line {line}: {dn} has no objectClass")]
+    NoObjectClass {
+        /// Where the record begins.
+        line: u64,
+        /// The name.
+        dn: String,
+    },
+    /// The schema does not allow it.
+    #[error("line {line}: {dn}: {text}")]
+    Schema {
+        /// Where the record begins.
+        line: u64,
+        /// The name.
+        dn: String,
+        /// Which rule it breaks.
+        kind: ViolationKind,
+        /// How.
+        text: String,
+    },
+    /// There is an entry of that name.
+    #[error("line {line}: {dn} exists already")]
+    Exists {
+        /// Where the record begins.
+        line: u64,
+        /// The name.
+        dn: String,
+    },
+    /// The store refuses it.
+    #[error("line {line}: {dn}: {source}")]
+    Store {
+        /// Where the record begins.
+        line: u64,
+        /// The name.
+        dn: String,
+        /// Why.
+        source: StoreError,
+    },
+}
+
+/// What has been done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AddSummary {
+    /// Entries added.
+    pub added: u64,
+    /// Records refused.
+    pub refused: u64,
+    /// Parents that did not come.
+    pub missing: u64,
+}
+
+impl AddSummary {
+    /// Whether everything was added.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.refused == 0 && self.missing == 0
+    }
+}
+
+/// Why adding ended. What was added before is undone.
+#[derive(Debug, Error)]
+pub enum AddError {
+    /// The schema lacks what the server needs.
+    #[error(transparent)]
+    Schema(#[from] fulgurite_directory::OpenError),
+    /// A store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The input cannot be read on.
+    #[error(transparent)]
+    Input(LdifError),
+}
+
+/// Adds the entries of `input` to the stores, each to the one with the most specific suffix. Everything becomes visible at
+/// the end, in one transaction for each store; also what came before a record that could not be added.
+///
+/// The writers of the stores are held until the end: a server that has them open waits with its updates.
+///
+/// # Errors
+/// [`AddError`]; records that cannot be added are told to `tell` instead.
+pub fn add(
+    stores: &[Arc<Store>],
+    input: impl BufRead,
+    options: &AddOptions,
+    tell: &mut dyn FnMut(AddEvent),
+) -> Result<AddSummary, AddError> {
+    let importer = Importer::new(
+        Arc::clone(&options.schema),
+        &options.creator,
+        options.server_id,
+        Arc::clone(&options.clock),
+        Arc::clone(&options.entropy),
+    )?;
+    let targets = stores
+        .iter()
+        .map(|store| Target::new(store, options.dry_run));
+    let mut adder = Adder {
+        options,
+        importer,
+        targets: targets.collect::<Result<_, _>>()?,
+        summary: AddSummary::default(),
+    };
+    let mut reader = Reader::with_options(input, ReaderOptions::default());
+    while adder.next(&mut reader, tell)? {}
+    adder.finish(tell)
+}
+
+/// A store with its writer.
+struct Target<'s> {
+    store: &'s Store,
+    /// None in a dry run.
+    writer: Option<Writer<'s>>,
+    /// Places that wait for their entries, by id.
+    waiting: BTreeMap<EntryId, String>,
+    /// The newest CSN of each server.
+    newest: BTreeMap<Vec<u8>, Vec<u8>>,
+}
+
+impl<'s> Target<'s> {
+    fn new(store: &'s Store, dry_run: bool) -> Result<Target<'s>, StoreError> {
+        Ok(Target {
+            store,
+            writer: (!dry_run).then(|| store.write()).transpose()?,
+            waiting: BTreeMap::new(),
+            newest: BTreeMap::new(),
+        })
+    }
+
+    /// Adds an entry where it belongs, making places for the parents that it lacks.
+    fn add(&mut self, entry: &CheckedEntry) -> Result<Option<EntryId>, StoreError> {
+        let Some(writer) = &mut self.writer else {
+            return Ok(None);
+        };
+        let dn = &entry.entry().dn;
+        let id = match writer.find(dn)? {
+            Found::Entry(id) => {
+                writer.fill_placeholder(id, entry)?;
+                self.waiting.remove(&id);
+                id
+            }
+            Found::Missing { deepest } => {
+                let parent = make_places(writer, dn, deepest, &mut self.waiting)?;
+                writer.add(parent, entry)?
+            }
+        };
+        Ok(Some(id))
+    }
+}
+
+/// Makes places for all missing ancestors of a name; the id of its parent.
+fn make_places(
+    writer: &mut Writer<'_>,
+    dn: &Dn,
+    deepest: Option<(EntryId, usize)>,
+    waiting: &mut BTreeMap<EntryId, String>,
+) -> Result<EntryId, StoreError> {
+    let suffixes = writer.store().suffixes();
+    let suffix = suffixes.iter().find(|suffix| dn.is_within(suffix));
+    let suffix = suffix.ok_or_else(|| StoreError::OutsideSuffix(dn.pretty().to_owned()))?;
+    // From the lowest ancestor that is there, or from above the suffix.
+    let (mut parent, depth) = deepest.unwrap_or((EntryId::ABOVE, suffix.depth() - 1));
+    let mut names = Vec::new();
+    let mut above = dn.parent();
+    while let Some(name) = above.filter(|name| name.depth() > depth) {
+        above = name.parent();
+        names.push(name);
+    }
+    for name in names.into_iter().rev() {
+        parent = writer.add_placeholder(parent, &name)?;
+        waiting.insert(parent, name.pretty().to_owned());
+    }
+    Ok(parent)
+}
+
+/// The state of a run.
+struct Adder<'a> {
+    options: &'a AddOptions,
+    importer: Importer,
+    targets: Vec<Target<'a>>,
+    summary: AddSummary,
+}
+
+impl Adder<'_> {
+    /// Takes one record; whether there may be more to do.
+    fn next(
+        &mut self,
+        reader: &mut Reader<impl BufRead>,
+        tell: &mut dyn FnMut(AddEvent),
+    ) -> Result<bool, AddError> {
+        let outcome = match reader.next_record() {
+            Ok(None) => return Ok(false),
+            Ok(Some(record)) if record.line() < self.options.from_line => return Ok(true),
+            Ok(Some(record)) => self.add_record(&record),
+            Err(error) if !error.is_recoverable() => return Err(AddError::Input(error)),
+            Err(error) if error.line < self.options.from_line => return Ok(true),
+            Err(error) => Err(Refusal::Ldif(error)),
+        };
+        match outcome {
+            Ok(event) => {
+                self.summary.added += 1;
+                tell(event);
+                Ok(true)
+            }
+            // After these the transaction can only be dropped.
+            Err(Refusal::Store {
+                source:
+                    source @ (StoreError::Engine(_) | StoreError::Damaged(_) | StoreError::Poisoned),
+                ..
+            }) => Err(AddError::Store(source)),
+            Err(refusal) => {
+                self.summary.refused += 1;
+                tell(AddEvent::Refused(refusal));
+                Ok(self.options.continue_on_error)
+            }
+        }
+    }
+
+    fn add_record(&mut self, record: &Record<'_>) -> Result<AddEvent, Refusal> {
+        let line = record.line();
+        let schema = Arc::clone(&self.options.schema);
+        let entry = read_entry(&schema, record)?;
+        let dn = entry.dn.pretty().to_owned();
+        let depths = self.targets.iter().enumerate().filter_map(|(at, target)| {
+            let suffixes = target.store.suffixes().iter();
+            let suffix = suffixes.filter(|suffix| entry.dn.is_within(suffix));
+            Some((suffix.map(Dn::depth).max()?, at))
+        });
+        let Some(target) = depths.max().and_then(|(_, at)| self.targets.get_mut(at)) else {
+            return Err(Refusal::NoDatabase { line, dn });
+        };
+        let entry = if self.options.check_schema {
+            if entry.values(schema.object_class_attribute()).is_empty() {
+                return Err(Refusal::NoObjectClass { line, dn });
+            }
+            let completed = self.importer.complete(entry);
+            completed.map_err(|violation| Refusal::Schema {
+                line,
+                dn: dn.clone(),
+                kind: violation.kind,
+                text: violation.text,
+            })?
+        } else {
+            self.importer.complete_on_trust(entry)
+        };
+        let id = target.add(&entry).map_err(|source| match source {
+            StoreError::EntryExists(_) => Refusal::Exists {
+                line,
+                dn: dn.clone(),
+            },
+            source => Refusal::Store {
+                line,
+                dn: dn.clone(),
+                source,
+            },
+        })?;
+        if self.options.write_context {
+            note_csn(&schema, entry.entry(), &mut target.newest);
+        }
+        Ok(AddEvent::Added { dn, id })
+    }
+
+    fn finish(mut self, tell: &mut dyn FnMut(AddEvent)) -> Result<AddSummary, AddError> {
+        for target in self.targets {
+            for (id, dn) in target.waiting {
+                self.summary.missing += 1;
+                tell(AddEvent::Missing { dn, id });
+            }
+            if let Some(mut writer) = target.writer {
+                if !target.newest.is_empty() {
+                    write_context(&mut writer, target.newest)?;
+                }
+                writer.commit()?;
+            }
+        }
+        Ok(self.summary)
+    }
+}
+
+/// An entry as a record tells it, resolved but not checked.
+fn read_entry(schema: &Schema, record: &Record<'_>) -> Result<Entry, Refusal> {
+    let unreadable = |reason| Refusal::Unreadable {
+        line: record.line(),
+        reason,
+    };
+    // slapadd adds what a change record would have added, too.
+    let (Action::Content(attributes) | Action::Add(attributes)) = record.action() else {
+        let reason = "a change record; only entries can be added".to_owned();
+        return Err(unreadable(reason));
+    };
+    let dn = Dn::parse(schema, record.dn())
+        .map_err(|_| unreadable(format!("entry has invalid DN \"{}\"", record.dn())))?;
+    let mut entry = Entry::new(dn);
+    let mut last: Option<(&str, AttributeDescription)> = None;
+    for attribute in attributes {
+        let description = match last.take() {
+            Some((name, description)) if name == attribute.description => description,
+            _ => schema
+                .describe(attribute.description.as_bytes())
+                .map_err(|error| {
+                    unreadable(format!("str2ad({}): {error}", attribute.description))
+                })?,
+        };
+        entry.push(&description, attribute.value.to_vec());
+        last = Some((attribute.description, description));
+    }
+    Ok(entry)
+}
+
+/// Remembers the entry's CSN if it is its server's newest.
+fn note_csn(schema: &Schema, entry: &Entry, newest: &mut BTreeMap<Vec<u8>, Vec<u8>>) {
+    let Some(attribute) = schema.attribute("entryCSN") else {
+        return;
+    };
+    for csn in entry.values(attribute.index) {
+        let server = csn.split(|octet| *octet == b'#').nth(2).unwrap_or_default();
+        let held = newest.entry(server.to_vec()).or_default();
+        if *csn > *held {
+            held.clone_from(csn);
+        }
+    }
+}
+
+/// Writes contextCSN into the suffix entry, keeping what other servers' numbers it has.
+fn write_context(
+    writer: &mut Writer<'_>,
+    mut newest: BTreeMap<Vec<u8>, Vec<u8>>,
+) -> Result<(), StoreError> {
+    let schema = Arc::clone(writer.store().schema());
+    let description = schema.describe(b"contextCSN").ok();
+    let (Some(suffix), Some(description)) = (writer.store().suffixes().first(), description) else {
+        return Ok(());
+    };
+    let Some(id) = writer.find(suffix)?.entry() else {
+        return Ok(());
+    };
+    let Some(mut entry) = writer
+        .entry(id)?
+        .map(|entry| entry.to_entry())
+        .transpose()?
+    else {
+        return Ok(());
+    };
+    if entry.attributes.is_empty() {
+        return Ok(());
+    }
+    if let Some(held) = entry.attribute(&description) {
+        for csn in &held.values {
+            let server = csn.split(|octet| *octet == b'#').nth(2).unwrap_or_default();
+            let slot = newest.entry(server.to_vec()).or_default();
+            if *csn > *slot {
+                slot.clone_from(csn);
+            }
+        }
+    }
+    entry.set(&description, newest.into_values().collect());
+    writer.modify(id, &CheckedEntry::on_trust(entry, &schema))
+}

@@ -1,0 +1,152 @@
+//! Stores as LDIF, in the order of ids and with every attribute in its stored order: what slapcat does.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use fulgurite_ldap::Scope as LdapScope;
+use fulgurite_ldif::{Writer, WriterOptions};
+use fulgurite_schema::{AttributeSelector, Dn, Filter};
+use fulgurite_store::{DnCache, EntryId, EntryView, Store, View, compile_filter};
+
+use crate::export::ExportError;
+
+/// Which entries, and how they are written.
+#[derive(Clone, Debug, Default)]
+pub struct CatOptions {
+    /// Entries that the filter does not match are left out.
+    pub filter: Option<Filter<AttributeSelector>>,
+    /// Entries outside this subtree are left out.
+    pub subtree: Option<Dn>,
+    /// How far below `subtree`: the base alone, one level, or everything.
+    pub scope: CatScope,
+    /// A comment with the entry's id before each.
+    pub ids: bool,
+    /// How lines are folded.
+    pub ldif: WriterOptions,
+}
+
+/// How far below a name entries are taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CatScope {
+    /// The entry itself.
+    Base,
+    /// The entries directly below.
+    One,
+    /// The entry and everything below.
+    #[default]
+    Subtree,
+    /// Everything below.
+    Children,
+}
+
+impl From<LdapScope> for CatScope {
+    fn from(scope: LdapScope) -> CatScope {
+        match scope {
+            LdapScope::Base => CatScope::Base,
+            LdapScope::One => CatScope::One,
+            LdapScope::Subtree => CatScope::Subtree,
+            LdapScope::Children => CatScope::Children,
+        }
+    }
+}
+
+/// Writes the stores one after the other, each as it is at one moment. Gives the number of entries.
+///
+/// The output should be buffered; it is flushed at the end. Places of entries that have not come are passed over.
+///
+/// # Errors
+/// [`ExportError`].
+pub fn cat(
+    stores: &[Arc<Store>],
+    output: impl Write,
+    options: &CatOptions,
+) -> Result<u64, ExportError> {
+    let mut writer = Writer::with_options(output, options.ldif);
+    let mut count = 0;
+    for store in stores {
+        let view = store.snapshot()?;
+        each_entry(&view, options, &mut |entry, name| {
+            if options.ids {
+                writer.comment(&format!("id={:08x}", entry.id().0))?;
+            }
+            write_entry(&mut writer, name, entry)?;
+            count += 1;
+            Ok(())
+        })?;
+    }
+    writer.into_inner()?.flush()?;
+    Ok(count)
+}
+
+/// Calls `visit` for every entry of a view that the options choose, in order of ids, with its name.
+pub(crate) fn each_entry(
+    view: &View<'_>,
+    options: &CatOptions,
+    visit: &mut dyn FnMut(&EntryView<'_>, &str) -> Result<(), ExportError>,
+) -> Result<(), ExportError> {
+    let filter = options.filter.clone();
+    let filter = filter.map(|filter| compile_filter(view, filter));
+    let base = match &options.subtree {
+        None => None,
+        Some(dn) => match view.find(dn)?.entry() {
+            Some(id) => Some(id),
+            // Above the store's suffix: everything is in the subtree.
+            None if view
+                .store()
+                .suffixes()
+                .iter()
+                .any(|suffix| suffix.is_within(dn)) =>
+            {
+                None
+            }
+            None => return Ok(()),
+        },
+    };
+    let (mut names, mut name) = (DnCache::new(), String::new());
+    let mut next = view.next_entry_id(EntryId(1))?;
+    while let Some(id) = next {
+        next = view.next_entry_id(EntryId(id.0 + 1))?;
+        let Some(entry) = view.entry(id)? else {
+            continue;
+        };
+        let chosen = !entry.is_placeholder()
+            && is_in_scope(view, &entry, base, options.scope)?
+            && (filter.as_ref()).is_none_or(|filter| filter.test(view.schema(), &entry).is_true());
+        if chosen {
+            name.clear();
+            entry.write_dn(&mut names, &mut name)?;
+            visit(&entry, &name)?;
+        }
+    }
+    Ok(())
+}
+
+fn is_in_scope(
+    view: &View<'_>,
+    entry: &EntryView<'_>,
+    base: Option<EntryId>,
+    scope: CatScope,
+) -> Result<bool, ExportError> {
+    let Some(base) = base else { return Ok(true) };
+    let id = entry.id();
+    Ok(match scope {
+        CatScope::Base => id == base,
+        CatScope::One => entry.parent() == Some(base),
+        CatScope::Subtree => id == base || view.is_descendant(id, base)?,
+        CatScope::Children => id != base && view.is_descendant(id, base)?,
+    })
+}
+
+fn write_entry(
+    writer: &mut Writer<impl Write>,
+    name: &str,
+    entry: &EntryView<'_>,
+) -> io::Result<()> {
+    writer.name(name)?;
+    for attribute in entry.attributes() {
+        for value in attribute.values {
+            writer.value(&attribute.info.text, value)?;
+        }
+    }
+    writer.end()
+}

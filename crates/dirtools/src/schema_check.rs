@@ -1,0 +1,52 @@
+//! Every entry checked against the schema: what slapschema does.
+
+use std::sync::Arc;
+
+use fulgurite_schema::{CheckOptions, SchemaViolation};
+use fulgurite_store::{EntryId, Store};
+
+use crate::cat::{CatOptions, each_entry};
+use crate::export::ExportError;
+
+/// An entry that was looked at.
+#[derive(Debug)]
+pub struct Checked<'e> {
+    /// Its id.
+    pub id: EntryId,
+    /// Its name.
+    pub dn: &'e str,
+    /// What the schema has against it, if anything.
+    pub violation: Option<SchemaViolation>,
+}
+
+/// Checks the entries that the options choose, and tells of each. Gives the number of those that the schema does not
+/// allow.
+///
+/// # Errors
+/// [`ExportError`] when a store cannot be read, or when `tell` fails.
+pub fn schema_check(
+    stores: &[Arc<Store>],
+    options: &CatOptions,
+    tell: &mut dyn FnMut(Checked<'_>) -> std::io::Result<()>,
+) -> Result<u64, ExportError> {
+    let mut wrong = 0;
+    for store in stores {
+        let view = store.snapshot()?;
+        let structural = view.schema().describe(b"structuralObjectClass").ok();
+        each_entry(&view, options, &mut |entry, dn| {
+            let whole = entry.to_entry()?;
+            let held = structural.as_ref().and_then(|held| whole.attribute(held));
+            let class = held.and_then(|held| std::str::from_utf8(held.values.first()?).ok());
+            let class = class.and_then(|class| view.schema().object_class(class));
+            let check = CheckOptions {
+                structural_class: class.map(|class| class.index),
+                ..CheckOptions::default()
+            };
+            let violation = view.schema().check(whole, &check).err();
+            wrong += u64::from(violation.is_some());
+            let id = entry.id();
+            Ok(tell(Checked { id, dn, violation })?)
+        })?;
+    }
+    Ok(wrong)
+}
