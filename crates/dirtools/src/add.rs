@@ -378,14 +378,19 @@ fn read_entry(schema: &Schema, record: &Record<'_>) -> Result<Entry, Refusal> {
             Some((name, description)) if name == attribute.description => description,
             _ => schema
                 .describe(attribute.description.as_bytes())
-                .map_err(|error| {
-                    unreadable(format!("str2ad({}): {error}", attribute.description))
-                })?,
+                .map_err(|error| unreadable(undefined(attribute.description, &error)))?,
         };
         entry.push(&description, attribute.value.to_vec());
         last = Some((attribute.description, description));
     }
     Ok(entry)
+}
+
+/// Why an attribute description is of no use; the name is said once.
+fn undefined(name: &str, error: &dyn std::fmt::Display) -> String {
+    let text = error.to_string();
+    let reason = text.strip_prefix(name).unwrap_or(&text);
+    format!("str2ad({name}): {}", reason.trim_start_matches(": "))
 }
 
 /// Remembers the entry's CSN if it is its server's newest.

@@ -32,7 +32,20 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     (
         "cli",
-        &["server", "dirtools", "envtools", "config", "store"],
+        // The tools of slapd put directories, filters and stores together themselves.
+        &[
+            "server",
+            "dirtools",
+            "envtools",
+            "config",
+            "directory",
+            "access",
+            "auth",
+            "schema",
+            "ldap",
+            "ldif",
+            "store",
+        ],
     ),
 ];
 

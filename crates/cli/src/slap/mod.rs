@@ -9,13 +9,24 @@
 //!
 //! Their options are single letters in getopt's way, so they have a parser of their own beside clap.
 
+mod context;
 mod getopt;
 mod levels;
+mod options;
+mod slapadd;
+mod slapcat;
+mod slapdn;
+mod slapindex;
+mod slapmodify;
+mod slapschema;
+mod slaptest;
 mod usage;
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::process::ExitCode;
+
+use fulgurite_schema::ViolationKind;
 
 /// One of slapd's programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,6 +104,52 @@ impl Tool {
     }
 }
 
+/// How a tool fails.
+#[derive(Debug)]
+enum Failure {
+    /// It was called wrongly: the usage is said, status 1.
+    Usage,
+    /// What there was to say has been said; the status.
+    Said(u8),
+    /// A sentence that the tool's name goes before, status 1.
+    Message(String),
+}
+
+/// The system's reason in its own words, without the number.
+fn reason(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    match text.split_once(" (os error") {
+        Some((text, _)) => text.to_owned(),
+        None => text,
+    }
+}
+
+/// The result code that a client would get for breaking a rule of the schema.
+const fn code(kind: ViolationKind) -> u8 {
+    match kind {
+        ViolationKind::UndefinedAttributeType => 17,
+        ViolationKind::Constraint => 19,
+        ViolationKind::ValueExists => 20,
+        ViolationKind::InvalidSyntax => 21,
+        ViolationKind::Naming => 64,
+        ViolationKind::ObjectClass => 65,
+        ViolationKind::ObjectClassMods => 69,
+    }
+}
+
+/// What slapd calls that code.
+const fn code_name(kind: ViolationKind) -> &'static str {
+    match kind {
+        ViolationKind::UndefinedAttributeType => "Undefined attribute type",
+        ViolationKind::Constraint => "Constraint violation",
+        ViolationKind::ValueExists => "Type or value exists",
+        ViolationKind::InvalidSyntax => "Invalid syntax",
+        ViolationKind::Naming => "Naming violation",
+        ViolationKind::ObjectClass => "Object class violation",
+        ViolationKind::ObjectClassMods => "Cannot modify object class",
+    }
+}
+
 /// A call of one of the programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Invocation {
@@ -163,9 +220,26 @@ impl Invocation {
                 return self.usage();
             }
         };
-        let _ = (line.options, line.operands, levels::table());
-        eprintln!("{}: is not built yet", self.tool.name());
-        ExitCode::FAILURE
+        let tool = self.tool;
+        let done = match tool {
+            Tool::Slapadd => slapadd::run(&line),
+            Tool::Slapcat => slapcat::run(&line),
+            Tool::Slapdn => slapdn::run(&line),
+            Tool::Slapindex => slapindex::run(&line),
+            Tool::Slapmodify => slapmodify::run(&line),
+            Tool::Slapschema => slapschema::run(&line),
+            Tool::Slaptest => slaptest::run(&line),
+            _ => Err(Failure::Message("is not built yet".to_owned())),
+        };
+        match done {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(Failure::Usage) => self.usage(),
+            Err(Failure::Said(status)) => ExitCode::from(status),
+            Err(Failure::Message(text)) => {
+                eprintln!("{}: {text}", tool.name());
+                ExitCode::FAILURE
+            }
+        }
     }
 
     /// Says how the program is to be called.

@@ -1,0 +1,244 @@
+//! What a tool works with: the settings, and the stores that were chosen.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use fulgurite_config::{ConfigError, Database, DatabaseKind, Layer, Settings, Subordinate};
+use fulgurite_schema::{Dn, Schema};
+use fulgurite_server::store_options;
+use fulgurite_store::{Store, StoreOptions};
+
+use super::Failure;
+use super::options::{Choice, Common};
+use crate::logging;
+
+/// Where slapd looks when nothing is said.
+const CONFIG_DIRS: [&str; 2] = ["/etc/ldap/slapd.d", "/etc/openldap/slapd.d"];
+const CONFIG_FILES: [&str; 2] = ["/etc/ldap/slapd.conf", "/etc/openldap/slapd.conf"];
+
+/// How stores are opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Access {
+    /// To look into; they have to be there.
+    Read,
+    /// To change; they have to be there.
+    Write,
+    /// To fill; those that are not there are made.
+    Fill,
+}
+
+/// Settings and schema of a tool's run.
+pub(super) struct Context {
+    pub(super) settings: Settings,
+    pub(super) schema: Arc<Schema>,
+}
+
+impl Context {
+    /// Reads the configuration that the options name.
+    ///
+    /// # Errors
+    /// [`Failure`], after saying what is wrong.
+    pub(super) fn read(common: &Common) -> Result<Context, Failure> {
+        Context::read_quietly(common, false)
+    }
+
+    /// As [`read`](Self::read), without a word about details when `quiet`.
+    pub(super) fn read_quietly(common: &Common, quiet: bool) -> Result<Context, Failure> {
+        logging::begin(levels_of(common));
+        let what = if common.config_file.is_some() || common.config_dir.is_none() {
+            "file"
+        } else {
+            "directory"
+        };
+        let bad = |text: String| {
+            if !quiet {
+                eprintln!("{text}");
+            }
+            Failure::Message(format!("bad configuration {what}!"))
+        };
+        let settings = settings(common).map_err(|error| bad(error.to_string()))?;
+        let schema = fulgurite_server::schema(&settings).map_err(|error| bad(error.to_string()))?;
+        Ok(Context {
+            settings,
+            schema: Arc::new(schema),
+        })
+    }
+
+    /// The databases a tool works on: the chosen one, and those glued below it.
+    pub(super) fn databases(&self, common: &Common) -> Result<Vec<&Database>, Failure> {
+        let chosen = self.chosen(&common.choice)?;
+        let mut databases = vec![chosen];
+        if !common.without_glued && *chosen.content.subordinate == Subordinate::No {
+            databases.extend(self.glued_below(chosen));
+        }
+        Ok(databases)
+    }
+
+    fn chosen(&self, choice: &Choice) -> Result<&Database, Failure> {
+        let databases = &self.settings.databases;
+        let is_first = |database: &&Database| {
+            database.kind == DatabaseKind::Mdb && *database.content.subordinate == Subordinate::No
+        };
+        match choice {
+            Choice::First => {
+                let first = databases.iter().find(is_first);
+                first.ok_or_else(|| Failure::Message("No available databases".to_owned()))
+            }
+            Choice::Number(number) => self.numbered(*number),
+            Choice::Suffix(text) => {
+                let Ok(dn) = Dn::parse(&self.schema, text) else {
+                    return Err(Failure::Message(format!(
+                        "slap_init invalid suffix (\"{text}\")"
+                    )));
+                };
+                self.holding(&dn, false)
+                    .ok_or_else(|| Failure::Message(format!("slap_init no backend for \"{text}\"")))
+            }
+        }
+    }
+
+    fn numbered(&self, number: usize) -> Result<&Database, Failure> {
+        let databases = &self.settings.databases;
+        let database = match number.checked_sub(1) {
+            None => Some(&self.settings.config),
+            Some(at) => databases.get(at),
+        };
+        match database {
+            Some(database) if database.kind == DatabaseKind::Mdb => Ok(database),
+            Some(_) => Err(Failure::Message("could not open database.".to_owned())),
+            None => {
+                eprintln!(
+                    "Database number selected via -n is out of range\n\
+                     Must be in the range 0 to {} (the number of configured databases)",
+                    databases.len()
+                );
+                Err(Failure::Said(1))
+            }
+        }
+    }
+
+    /// The database with the most specific suffix above a name; subordinate ones only if asked for.
+    pub(super) fn holding(&self, dn: &Dn, with_subordinates: bool) -> Option<&Database> {
+        let stores = self.settings.stores();
+        let depths = stores.filter_map(|database| {
+            if !with_subordinates && *database.content.subordinate != Subordinate::No {
+                return None;
+            }
+            let suffixes = self.suffixes(database);
+            let suffix = suffixes.iter().filter(|suffix| dn.is_within(suffix));
+            Some((suffix.map(Dn::depth).max()?, database))
+        });
+        depths
+            .max_by_key(|(depth, _)| *depth)
+            .map(|(_, database)| database)
+    }
+
+    fn glued_below<'c>(&'c self, above: &Database) -> impl Iterator<Item = &'c Database> {
+        let suffixes = self.suffixes(above);
+        let stores = self.settings.stores();
+        let glued = stores.filter(|database| *database.content.subordinate != Subordinate::No);
+        glued.filter(move |database| {
+            let own = self.suffixes(database);
+            own.iter()
+                .any(|own| suffixes.iter().any(|suffix| own.is_under(suffix)))
+        })
+    }
+
+    /// The suffixes of a database that are names.
+    pub(super) fn suffixes(&self, database: &Database) -> Vec<Dn> {
+        let suffixes = database.content.suffixes.iter();
+        let parsed = suffixes.filter_map(|suffix| Dn::parse(&self.schema, &suffix.value).ok());
+        parsed.collect()
+    }
+
+    /// The number of a database, as `-n` takes it.
+    pub(super) fn number_of(&self, database: &Database) -> usize {
+        let mut databases = self.settings.databases.iter();
+        databases
+            .position(|other| std::ptr::eq(other, database))
+            .map_or(0, |at| at + 1)
+    }
+
+    /// Opens the store of a database.
+    pub(super) fn open(&self, database: &Database, access: Access) -> Result<Arc<Store>, Failure> {
+        let suffix = database.suffix_if_set().unwrap_or_default();
+        let failed = |error: &dyn std::fmt::Display| {
+            eprintln!("database \"{suffix}\" cannot be opened: {error}");
+            Failure::Message("could not open database.".to_owned())
+        };
+        let path = database.directory().map_err(|error| failed(&error))?;
+        let options = store_options(database).map_err(|error| failed(&error))?;
+        let schema = Arc::clone(&self.schema);
+        let opened = match access {
+            Access::Fill if !Store::exists(path) => Store::create(path, &options, schema),
+            Access::Fill | Access::Write => Store::open(path, &kept_indexes(options), schema),
+            Access::Read => {
+                let options = StoreOptions {
+                    read_only: true,
+                    ..kept_indexes(options)
+                };
+                Store::open(path, &options, schema)
+            }
+        };
+        opened.map(Arc::new).map_err(|error| failed(&error))
+    }
+
+    /// Opens the stores of a tool's databases.
+    pub(super) fn open_all(
+        &self,
+        common: &Common,
+        access: Access,
+    ) -> Result<Vec<Arc<Store>>, Failure> {
+        let databases = self.databases(common)?;
+        databases
+            .into_iter()
+            .map(|database| self.open(database, access))
+            .collect()
+    }
+
+    /// A name that an option gives.
+    pub(super) fn dn(&self, text: &str) -> Option<Dn> {
+        Dn::parse(&self.schema, text).ok()
+    }
+}
+
+/// Only slapindex and a server change what is indexed.
+fn kept_indexes(options: StoreOptions) -> StoreOptions {
+    StoreOptions {
+        indexes: None,
+        ..options
+    }
+}
+
+fn levels_of(common: &Common) -> fulgurite_config::LogLevel {
+    super::levels::log_level(common.debug.unwrap_or(0))
+}
+
+/// The settings that `-f` and `-F` name, or those where slapd looks by itself. With both, the file counts; the
+/// directory is where slaptest writes it to.
+pub(super) fn settings(common: &Common) -> Result<Settings, ConfigError> {
+    Settings::new(layer(common)?)
+}
+
+fn layer(common: &Common) -> Result<Layer, ConfigError> {
+    if let Some(file) = &common.config_file {
+        return from_slapd_conf(file);
+    }
+    if let Some(dir) = &common.config_dir {
+        return from_config_dir(dir);
+    }
+    let found = |places: [&'static str; 2]| places.map(Path::new).into_iter().find(|p| p.exists());
+    match (found(CONFIG_DIRS), found(CONFIG_FILES)) {
+        (Some(dir), _) => from_config_dir(dir),
+        (None, Some(file)) => from_slapd_conf(file),
+        (None, None) => from_slapd_conf(Path::new(CONFIG_FILES[0])),
+    }
+}
+
+fn from_slapd_conf(path: &Path) -> Result<Layer, ConfigError> {
+    Layer::from_file(path)
+}
+
+fn from_config_dir(path: &Path) -> Result<Layer, ConfigError> {
+    Layer::from_file(path)
+}

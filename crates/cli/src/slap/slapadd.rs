@@ -1,0 +1,181 @@
+//! slapadd: LDIF into a database.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use fulgurite_config::Settings;
+use fulgurite_directory::{SystemClock, SystemEntropy};
+use fulgurite_dirtools::{AddEvent, AddOptions, Refusal, add};
+use fulgurite_schema::ViolationKind;
+
+use super::Failure;
+use super::context::{Access, Context};
+use super::getopt::CommandLine;
+use super::options::{Common, number};
+
+/// The largest server id.
+const SERVER_ID_MAX: u16 = 4095;
+
+/// Options of slapadd and of slapmodify.
+#[derive(Debug, Default)]
+pub(super) struct ChangeOptions {
+    pub(super) common: Common,
+    pub(super) server_id: Option<u16>,
+    pub(super) from_line: u64,
+    pub(super) dry_run: bool,
+    pub(super) write_context: bool,
+}
+
+impl ChangeOptions {
+    pub(super) fn of(line: &CommandLine) -> Result<ChangeOptions, Failure> {
+        let mut options = ChangeOptions::default();
+        for given in &line.options {
+            match given.letter {
+                'j' => options.from_line = number(&given.value)?,
+                's' => options.common.schema_check = false,
+                'S' => {
+                    let id: u16 = number(&given.value)?;
+                    if id > SERVER_ID_MAX {
+                        return Err(Failure::Usage);
+                    }
+                    options.server_id = Some(id);
+                }
+                'u' => options.dry_run = true,
+                'w' => options.write_context = true,
+                // Everything goes in by one transaction as it is.
+                'q' => {}
+                _ => drop(options.common.take(given)?),
+            }
+        }
+        if !line.operands.is_empty() {
+            return Err(Failure::Usage);
+        }
+        Ok(options)
+    }
+
+    /// The file of `-l`, or standard input.
+    pub(super) fn input(&self) -> Result<Box<dyn BufRead>, Failure> {
+        input(self.common.file.as_ref())
+    }
+
+    /// The number of this server in CSNs: `-S`, or the first that is configured.
+    pub(super) fn server_id(&self, settings: &Settings) -> u16 {
+        let first = settings.global.server_ids.first();
+        self.server_id
+            .or_else(|| first.map(|server| server.id))
+            .unwrap_or(0)
+    }
+}
+
+/// A file to read, or standard input.
+fn input(file: Option<&PathBuf>) -> Result<Box<dyn BufRead>, Failure> {
+    let Some(path) = file else {
+        return Ok(Box::new(BufReader::new(io::stdin())));
+    };
+    match File::open(path) {
+        Ok(file) => Ok(Box::new(BufReader::with_capacity(1 << 18, file))),
+        Err(error) => {
+            eprintln!("{}: {}", path.display(), super::reason(&error));
+            Err(Failure::Said(1))
+        }
+    }
+}
+
+pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
+    let options = ChangeOptions::of(line)?;
+    let context = Context::read(&options.common)?;
+    let input = options.input()?;
+    let databases = context.databases(&options.common)?;
+    let number = databases
+        .first()
+        .map_or(0, |database| context.number_of(database));
+    let root = databases
+        .first()
+        .and_then(|database| database.content.root_dn.value.clone());
+    let suffix = (databases.first())
+        .and_then(|database| database.suffix_if_set())
+        .unwrap_or_default()
+        .to_owned();
+    let stores = context.open_all(&options.common, Access::Fill)?;
+    let settings = AddOptions {
+        schema: Arc::clone(&context.schema),
+        creator: root.unwrap_or_default(),
+        server_id: options.server_id(&context.settings),
+        check_schema: options.common.schema_check,
+        dry_run: options.dry_run,
+        continue_on_error: options.common.continue_on_error,
+        from_line: options.from_line,
+        write_context: options.write_context,
+        clock: Arc::new(SystemClock::default()),
+        entropy: Arc::new(SystemEntropy),
+    };
+    let mut is_first_missing = true;
+    let summary = add(&stores, input, &settings, &mut |event| match event {
+        AddEvent::Added { dn, id } if options.common.verbose => match id {
+            Some(id) => eprintln!("added: \"{dn}\" ({:08x})", id.0),
+            None => eprintln!("added: \"{dn}\""),
+        },
+        AddEvent::Added { .. } => {}
+        AddEvent::Refused(refusal) => complain(&refusal, number, &suffix),
+        AddEvent::Missing { dn, id } => {
+            if std::mem::take(&mut is_first_missing) {
+                eprintln!("Error, entries missing!");
+            }
+            eprintln!("  entry {}: {dn}", id.0);
+        }
+    });
+    match summary {
+        Ok(summary) if summary.is_complete() => Ok(()),
+        Ok(_) => Err(Failure::Said(1)),
+        Err(error) => Err(Failure::Message(error.to_string())),
+    }
+}
+
+/// Says why a record was not added, in the words that scripts look for.
+fn complain(refusal: &Refusal, number: usize, suffix: &str) {
+    match refusal {
+        Refusal::Ldif(error) => {
+            eprintln!("{}", error.mistake);
+            eprintln!("slapadd: could not parse entry (line={})", error.line);
+        }
+        Refusal::Unreadable { line, reason } => {
+            eprintln!("<= str2entry: {reason}");
+            eprintln!("slapadd: could not parse entry (line={line})");
+        }
+        Refusal::NoDatabase { line, dn } => eprintln!(
+            "slapadd: line {line}: database #{number} ({suffix}) not configured to hold \"{dn}\"; no database \
+             configured for that naming context"
+        ),
+        Refusal::NoObjectClass { line, dn } => {
+            eprintln!("slapadd: dn=\"{dn}\" (line={line}): no objectClass attribute");
+        }
+        Refusal::Schema {
+            line,
+            dn,
+            kind: ViolationKind::InvalidSyntax | ViolationKind::UndefinedAttributeType,
+            text,
+        } => {
+            eprintln!("<= str2entry: entry \"{dn}\": {text}");
+            eprintln!("slapadd: could not parse entry (line={line})");
+        }
+        Refusal::Schema {
+            line,
+            dn,
+            kind,
+            text,
+        } => {
+            eprintln!(
+                "slapadd: dn=\"{dn}\" (line={line}): ({}) {text}",
+                super::code(*kind)
+            );
+        }
+        Refusal::Exists { line, dn } => eprintln!(
+            "slapadd: could not add entry dn=\"{dn}\" (line={line}): the entry exists already"
+        ),
+        Refusal::Store { line, dn, source } => {
+            eprintln!("slapadd: could not add entry dn=\"{dn}\" (line={line}): {source}");
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! slapcat: a database as LDIF; and what slapschema has in common with it.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+
+use fulgurite_dirtools::{CatOptions, CatScope, cat};
+use fulgurite_ldap::{FilterBuf, LdapUrl};
+use fulgurite_ldif::WriterOptions;
+use fulgurite_schema::Filter;
+
+use super::Failure;
+use super::context::{Access, Context};
+use super::getopt::{CommandLine, text};
+use super::options::Common;
+
+/// Columns of a line where nothing is said.
+const COLUMNS: usize = 78;
+
+/// Options of slapcat and of slapschema.
+#[derive(Debug, Default)]
+pub(super) struct ReadOptions {
+    pub(super) common: Common,
+    filter: Option<String>,
+    subtree: Option<String>,
+    url: Option<String>,
+}
+
+impl ReadOptions {
+    pub(super) fn of(line: &CommandLine) -> Result<ReadOptions, Failure> {
+        let mut options = ReadOptions::default();
+        for given in &line.options {
+            let value = || Some(text(&given.value));
+            match given.letter {
+                'a' => options.filter = value(),
+                's' => options.subtree = value(),
+                'H' => options.url = value(),
+                _ => drop(options.common.take(given)?),
+            }
+        }
+        let is_twice =
+            options.url.is_some() && (options.filter.is_some() || options.subtree.is_some());
+        if !line.operands.is_empty() || is_twice {
+            return Err(Failure::Usage);
+        }
+        Ok(options)
+    }
+
+    /// Which entries, resolved against the schema.
+    pub(super) fn selection(&self, context: &Context) -> Result<CatOptions, Failure> {
+        let mut chosen = CatOptions {
+            ids: self.common.verbose,
+            ldif: WriterOptions {
+                columns: self.common.wrap.unwrap_or(Some(COLUMNS)),
+                ..WriterOptions::default()
+            },
+            ..CatOptions::default()
+        };
+        let (filter, subtree) = match &self.url {
+            None => (self.filter.clone(), self.subtree.clone()),
+            Some(url) => {
+                let url = LdapUrl::parse(url).map_err(|_| Failure::Usage)?;
+                chosen.scope = url.scope.map_or(CatScope::Base, CatScope::from);
+                (url.filter, Some(url.dn).filter(|dn| !dn.is_empty()))
+            }
+        };
+        if let Some(text) = filter {
+            let Ok(filter) = FilterBuf::parse(&text) else {
+                eprintln!("Invalid filter '{text}'");
+                return Err(Failure::Said(1));
+            };
+            chosen.filter = Some(Filter::resolve(&context.schema, &filter.filter()));
+        }
+        if let Some(text) = subtree {
+            let Some(dn) = context.dn(&text) else {
+                eprintln!("Invalid subtree DN '{text}'");
+                return Err(Failure::Said(1));
+            };
+            chosen.subtree = Some(dn);
+        }
+        Ok(chosen)
+    }
+
+    /// The file of `-l`, or standard output.
+    pub(super) fn output(&self) -> Result<Box<dyn Write>, Failure> {
+        let Some(path) = &self.common.file else {
+            return Ok(Box::new(BufWriter::with_capacity(1 << 18, io::stdout())));
+        };
+        match File::create(path) {
+            Ok(file) => Ok(Box::new(BufWriter::with_capacity(1 << 18, file))),
+            Err(error) => {
+                eprintln!("{}: {}", path.display(), super::reason(&error));
+                Err(Failure::Said(1))
+            }
+        }
+    }
+}
+
+pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
+    let options = ReadOptions::of(line)?;
+    let context = Context::read(&options.common)?;
+    let selection = options.selection(&context)?;
+    let output = options.output()?;
+    let stores = context.open_all(&options.common, Access::Read)?;
+    let written = cat(&stores, output, &selection).map(|_| ());
+    let written = crate::commands::unless_pipe_closed(written.map_err(Into::into));
+    written.map_err(|error| Failure::Message(crate::commands::one_line(&error)))
+}

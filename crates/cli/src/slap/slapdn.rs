@@ -1,0 +1,80 @@
+//! slapdn: names in their forms.
+
+use super::Failure;
+use super::context::Context;
+use super::getopt::{CommandLine, text};
+use super::options::Common;
+
+/// What the real one ends with when a name is wrong.
+const WRONG: u8 = 255;
+
+/// Which form is printed alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Normal,
+    Pretty,
+}
+
+pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
+    let mut common = Common::default();
+    let mut form = None;
+    for given in &line.options {
+        let asked = match given.letter {
+            'N' => Form::Normal,
+            'P' => Form::Pretty,
+            _ => {
+                common.take(given)?;
+                continue;
+            }
+        };
+        if form.is_some_and(|form| form != asked) {
+            return Err(Failure::Usage);
+        }
+        form = Some(asked);
+    }
+    if line.operands.is_empty() {
+        return Err(Failure::Usage);
+    }
+    let context = Context::read(&common)?;
+    for operand in &line.operands {
+        let name = text(operand);
+        let Some(dn) = context.dn(&name) else {
+            eprintln!("DN: <{name}> check failed 21 (Invalid syntax)");
+            if common.continue_on_error {
+                continue;
+            }
+            return Err(Failure::Said(WRONG));
+        };
+        match form {
+            Some(Form::Normal) => println!("{}", shown(dn.normal())),
+            Some(Form::Pretty) => println!("{}", dn.pretty()),
+            None => {
+                println!("DN: <{name}> check succeeded");
+                println!(
+                    "normalized: <{}>\npretty:     <{}>",
+                    dn.normal(),
+                    dn.pretty()
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A normal form with its escapes as slapd prints them.
+fn shown(normal: &str) -> String {
+    let mut text = String::with_capacity(normal.len());
+    let mut escaped = 0;
+    for letter in normal.chars() {
+        text.push(if escaped > 0 {
+            letter.to_ascii_uppercase()
+        } else {
+            letter
+        });
+        escaped = match letter {
+            '\\' => 2,
+            _ => i32::max(escaped - 1, 0),
+        };
+    }
+    text
+}

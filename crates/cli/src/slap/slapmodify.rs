@@ -1,0 +1,101 @@
+//! slapmodify: change records applied to a database without a server.
+
+use std::sync::Arc;
+
+use fulgurite_directory::{DatabaseOptions, Directory, DirectoryOptions, RootAccount};
+use fulgurite_dirtools::{ChangeKind, ModifyEvent, ModifyOptions, modify};
+use fulgurite_ldap::ResultCode;
+
+use super::Failure;
+use super::context::{Access, Context};
+use super::getopt::CommandLine;
+use super::slapadd::ChangeOptions;
+
+/// Who changes entries where no root is configured.
+const NOBODY: &str = "cn=slapmodify";
+
+pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
+    let options = ChangeOptions::of(line)?;
+    let context = Context::read(&options.common)?;
+    let input = options.input()?;
+    let databases = context.databases(&options.common)?;
+    let root = databases
+        .first()
+        .and_then(|database| database.content.root_dn.value.clone())
+        .unwrap_or_else(|| NOBODY.to_owned());
+    let by = context
+        .dn(&root)
+        .ok_or_else(|| Failure::Message(format!("invalid root DN \"{root}\"")))?;
+    let mut parts = Vec::new();
+    for database in databases {
+        let store = context.open(database, Access::Write)?;
+        parts.push(DatabaseOptions {
+            root: Some(RootAccount {
+                dn: root.clone(),
+                password: None,
+            }),
+            ..DatabaseOptions::new(store)
+        });
+    }
+    let directory = Directory::open(DirectoryOptions {
+        server_id: options.server_id(&context.settings),
+        ..DirectoryOptions::new(Arc::clone(&context.schema), parts)
+    });
+    let directory = directory.map_err(|error| Failure::Message(error.to_string()))?;
+    let settings = ModifyOptions {
+        by,
+        continue_on_error: options.common.continue_on_error,
+        dry_run: options.dry_run,
+        from_line: options.from_line,
+    };
+    let refused = modify(&directory, input, &settings, &mut |event| match event {
+        ModifyEvent::Applied { kind, dn } if options.common.verbose => {
+            eprintln!("{}: \"{dn}\"", done(kind));
+        }
+        ModifyEvent::Applied { .. } => {}
+        ModifyEvent::Unreadable(error) => {
+            eprintln!("{}", error.mistake);
+            eprintln!("slapmodify: could not parse entry (line={})", error.line);
+        }
+        ModifyEvent::Refused {
+            dn, line, result, ..
+        } if result.code == ResultCode::NoSuchObject => {
+            eprintln!("slapmodify: no such entry \"{dn}\" in database (lineno={line})");
+        }
+        ModifyEvent::Refused {
+            kind,
+            dn,
+            line,
+            result,
+        } => {
+            let (verb, code) = (verb(kind), result.code.number());
+            eprintln!(
+                "slapmodify: could not {verb} entry dn=\"{dn}\" (line={line}): ({code}) {}",
+                result.diagnostic
+            );
+        }
+    });
+    match refused {
+        Ok(0) => Ok(()),
+        Ok(_) => Err(Failure::Said(1)),
+        Err(error) => Err(Failure::Message(error.to_string())),
+    }
+}
+
+const fn done(kind: ChangeKind) -> &'static str {
+    match kind {
+        ChangeKind::Add => "added",
+        ChangeKind::Delete => "delete",
+        ChangeKind::Modify => "modify",
+        ChangeKind::ModifyDn => "modrdn",
+    }
+}
+
+const fn verb(kind: ChangeKind) -> &'static str {
+    match kind {
+        ChangeKind::Add => "add",
+        ChangeKind::Delete => "delete",
+        ChangeKind::Modify => "modify",
+        ChangeKind::ModifyDn => "rename",
+    }
+}

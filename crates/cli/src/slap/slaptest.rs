@@ -1,0 +1,34 @@
+//! slaptest: whether a configuration can be used.
+
+use super::Failure;
+use super::context::{Access, Context};
+use super::getopt::CommandLine;
+use super::options::Common;
+
+pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
+    let mut common = Common::default();
+    let (mut without_stores, mut quiet) = (false, false);
+    for given in &line.options {
+        match given.letter {
+            'u' => without_stores = true,
+            'Q' => quiet = true,
+            _ => drop(common.take(given)?),
+        }
+    }
+    if !line.operands.is_empty() {
+        return Err(Failure::Usage);
+    }
+    let context = Context::read_quietly(&common, quiet)?;
+    if !without_stores {
+        for database in context.settings.stores() {
+            if context.open(database, Access::Read).is_err() {
+                eprintln!("slap_startup failed (test would succeed using the -u switch)");
+                return Err(Failure::Said(1));
+            }
+        }
+    }
+    if !quiet {
+        eprintln!("config file testing succeeded");
+    }
+    Ok(())
+}
