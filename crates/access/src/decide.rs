@@ -1,126 +1,272 @@
-//! From rules and a subject to levels, doing per operation what need not be done per entry.
+//! From rules and a requester to rights, doing per operation what need not be done per entry.
+//!
+//! ```text
+//!   once per operation   which clauses fit the requester: no, yes, it depends
+//!   once per entry       which rules' names fit: one bit each; the same bits mean the same decisions ...
+//!   once per attribute   ... which are remembered, unless a clause has looked at the entry
+//! ```
 
-use fulgurite_schema::AttributeIndex;
+use std::cell::RefCell;
 
-use crate::level::Level;
-use crate::rule::{Part, Rules, Scope};
+use fulgurite_schema::{AttributeDescription, AttributeIndex};
 
-/// Who asks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Subject<'s> {
-    /// Nobody has authenticated.
-    Anonymous,
-    /// The bound name, in normal form.
-    User(&'s str),
-    /// The root of the directory: no rule applies.
-    Root,
-}
+use crate::evaluate::{Evaluation, Fits, Quiet};
+use crate::facts::Facts;
+use crate::names::Names;
+use crate::requester::Requester;
+use crate::rights::Rights;
+use crate::rule::{Part, Rules, Who};
+use crate::wire::Asker;
 
-/// The rules, seen by one subject.
-#[derive(Clone, Debug)]
+/// Kinds of entries whose rights are remembered.
+const KINDS_MAX: usize = 64;
+
+/// Rules that have a bit in a [`Kind`].
+const RULES_IN_KIND: usize = 62;
+
+/// The rules, seen by one requester.
+#[derive(Debug)]
 pub struct Decisions<'r> {
-    rules: &'r Rules,
-    /// What each rule gives the subject; `None` for the root, to whom no rule applies.
-    verdicts: Option<Vec<Verdict>>,
-    /// Name of the subject's own entry, in normal form.
-    own: Option<Box<str>>,
+    pub(crate) rules: &'r Rules,
+    pub(crate) asker: Asker,
+    /// For each clause of each rule whether it fits the requester, as far as that can be said beforehand.
+    pub(crate) fits: Vec<Box<[Fits]>>,
+    root: bool,
     uniform: bool,
+    /// Memberships found out so far.
+    pub(crate) groups: RefCell<Vec<Option<bool>>>,
+    remembered: RefCell<Vec<Remembered>>,
 }
 
-/// What a rule gives the subject.
-#[derive(Clone, Copy, Debug)]
-struct Verdict {
-    own_entry: Level,
-    other_entry: Level,
+/// Which rules' names an entry fits, and whose it is: a bit each.
+type Kind = u64;
+
+/// Rights that entries of one kind have in common.
+#[derive(Debug)]
+struct Remembered {
+    kind: Kind,
+    entry: Option<Rights>,
+    children: Option<Rights>,
+    /// By number of the attribute type.
+    attributes: Vec<Option<Rights>>,
 }
 
-/// What the subject may do with one entry.
-#[derive(Clone, Copy, Debug)]
+/// What the requester may do with one entry.
+#[derive(Clone, Copy)]
 pub struct EntryRights<'d> {
-    decisions: &'d Decisions<'d>,
-    name: &'d str,
-    own_entry: bool,
+    pub(crate) decisions: &'d Decisions<'d>,
+    pub(crate) name: &'d str,
+    pub(crate) facts: &'d dyn Facts,
+    kind: Kind,
+}
+
+impl std::fmt::Debug for EntryRights<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("EntryRights")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
 }
 
 impl<'r> Decisions<'r> {
-    pub(crate) fn new(rules: &'r Rules, subject: Subject<'_>) -> Decisions<'r> {
-        let own = match subject {
-            Subject::User(name) => Some(name.into()),
-            Subject::Anonymous | Subject::Root => None,
-        };
-        let verdicts: Vec<Verdict> = rules
+    pub(crate) fn new(rules: &'r Rules, requester: &Requester<'_>) -> Decisions<'r> {
+        let asker = Asker::new(requester);
+        let fits: Vec<Box<[Fits]>> = rules
             .rules
             .iter()
-            .map(|rule| Verdict {
-                own_entry: rule.level(subject, true),
-                other_entry: rule.level(subject, false),
+            .map(|rule| {
+                let clauses = rule.by.iter();
+                clauses.map(|clause| asker.fits(&clause.who)).collect()
             })
             .collect();
-        let uniform = subject == Subject::Root
-            || rules.rules.iter().zip(&verdicts).all(|(rule, verdict)| {
-                rule.scope == Scope::Any && verdict.own_entry == verdict.other_entry
+        let uniform = requester.root
+            || rules.rules.iter().zip(&fits).all(|(rule, fits)| {
+                let depends = |(clause, fits): (&crate::rule::Clause, &Fits)| {
+                    *fits == Fits::Depends && clause.who.iter().any(Who::depends_on_entry)
+                };
+                rule.what.names.is_any()
+                    && rule.what.filter.is_none()
+                    && !rule.by.iter().zip(fits.iter()).any(depends)
             });
         Decisions {
             rules,
-            verdicts: (subject != Subject::Root).then_some(verdicts),
-            own,
+            asker,
+            fits,
+            root: requester.root,
             uniform,
+            groups: RefCell::new(Vec::new()),
+            remembered: RefCell::new(Vec::new()),
         }
     }
 
-    /// Whether every entry gets the same decisions, so that it does not matter which name [`at`](Self::at) is given.
+    /// Whether every entry gets the same decisions, so that it does not matter which name and which entry
+    /// [`at`](Self::at) is given. Single values of an attribute may differ all the same:
+    /// [`by_value`](Self::by_value).
     #[must_use]
     pub fn uniform(&self) -> bool {
         self.uniform
     }
 
-    /// Decisions about the entry with this name, in normal form.
+    /// Whether values of one attribute may be treated differently. If not, [`EntryRights::attribute`] is all there
+    /// is to ask.
     #[must_use]
-    pub fn at<'d>(&'d self, normal: &'d str) -> EntryRights<'d> {
+    pub fn by_value(&self) -> bool {
+        self.rules.by_value && !self.root
+    }
+
+    /// Whether the requester passes all rules.
+    #[must_use]
+    pub fn is_root(&self) -> bool {
+        self.root
+    }
+
+    /// Decisions about the entry with this name, in normal form, of which `facts` knows.
+    #[must_use]
+    pub fn at<'d>(&'d self, normal: &'d str, facts: &'d dyn Facts) -> EntryRights<'d> {
         EntryRights {
             decisions: self,
             name: normal,
-            own_entry: self.own.as_deref() == Some(normal),
+            facts,
+            kind: if self.uniform { 0 } else { self.kind(normal) },
         }
+    }
+
+    fn kind(&self, normal: &str) -> Kind {
+        let mut kind = 0;
+        for (at, rule) in self.rules.rules.iter().take(RULES_IN_KIND).enumerate() {
+            kind |= u64::from(rule.what.names.contains(normal)) << at;
+        }
+        kind | self.asker.whose(normal) << RULES_IN_KIND
     }
 }
 
 impl EntryRights<'_> {
-    /// The level on the entry as such.
+    /// The rights to the entry as such.
     #[must_use]
-    pub fn entry(&self) -> Level {
-        self.level(Part::Entry)
+    pub fn entry(&self) -> Rights {
+        self.part(Part::Entry)
     }
 
-    /// The level on the set of the entry's children.
+    /// The rights to the set of the entry's children.
     #[must_use]
-    pub fn children(&self) -> Level {
-        self.level(Part::Children)
+    pub fn children(&self) -> Rights {
+        self.part(Part::Children)
     }
 
-    /// The level on the values of one attribute type. Costs a look at the rules in order: worth remembering
-    /// where decisions are [uniform](Decisions::uniform).
+    /// The rights to an attribute as a whole: rules that speak of single values say nothing here.
     #[must_use]
-    pub fn attribute(&self, index: AttributeIndex) -> Level {
-        self.level(Part::Attribute(index))
+    pub fn attribute(&self, description: &AttributeDescription) -> Rights {
+        self.part(Part::Attribute(description))
     }
 
-    fn level(&self, part: Part) -> Level {
-        let Some(verdicts) = &self.decisions.verdicts else {
-            return Level::Write;
-        };
-        let rules = &self.decisions.rules.rules;
-        rules
-            .iter()
-            .zip(verdicts)
-            .find(|(rule, _)| rule.speaks_of(part) && rule.scope.contains(self.name))
-            .map_or(Level::None, |(_, verdict)| {
-                if self.own_entry {
-                    verdict.own_entry
-                } else {
-                    verdict.other_entry
+    /// [`attribute`](Self::attribute) for a type without options.
+    #[must_use]
+    pub fn attribute_type(&self, index: AttributeIndex) -> Rights {
+        self.attribute(&AttributeDescription::plain(index))
+    }
+
+    /// The rights to one value of an attribute, given as users write it.
+    #[must_use]
+    pub fn value(&self, description: &AttributeDescription, value: &[u8]) -> Rights {
+        if !self.decisions.by_value() {
+            return self.attribute(description);
+        }
+        let part = Part::Attribute(description);
+        self.evaluation(part, Some(value)).run(&mut Quiet)
+    }
+
+    /// Whether the name of a rule fits; known from the kind for the first ones.
+    pub(crate) fn names_fit(&self, rule: usize, names: &Names) -> bool {
+        if names.is_any() {
+            true
+        } else if rule < RULES_IN_KIND && !self.decisions.uniform {
+            self.kind >> rule & 1 == 1
+        } else {
+            names.contains(self.name)
+        }
+    }
+
+    pub(crate) fn evaluation<'e>(
+        &'e self,
+        part: Part<'e>,
+        value: Option<&'e [u8]>,
+    ) -> Evaluation<'e> {
+        Evaluation::new(self, part, value)
+    }
+
+    fn part(&self, part: Part<'_>) -> Rights {
+        if self.decisions.root {
+            return Rights::ALL;
+        }
+        if let Some(rights) = self.remembered(part) {
+            return rights;
+        }
+        let mut evaluation = self.evaluation(part, None);
+        let rights = evaluation.run(&mut Quiet);
+        if !evaluation.looked_at_entry() {
+            self.remember(part, rights);
+        }
+        rights
+    }
+
+    fn remembered(&self, part: Part<'_>) -> Option<Rights> {
+        let all = self.decisions.remembered.borrow();
+        let of_kind = all.iter().find(|of| of.kind == self.kind)?;
+        match part {
+            Part::Entry => of_kind.entry,
+            Part::Children => of_kind.children,
+            Part::Attribute(description) if description.options().is_some() => None,
+            Part::Attribute(description) => {
+                let at = description.attribute.0 as usize;
+                of_kind.attributes.get(at).copied().flatten()
+            }
+        }
+    }
+
+    fn remember(&self, part: Part<'_>, rights: Rights) {
+        if !self.decisions.uniform && self.decisions.rules.rules.len() > RULES_IN_KIND {
+            return;
+        }
+        let mut all = self.decisions.remembered.borrow_mut();
+        let at = all.iter().position(|of| of.kind == self.kind);
+        let at = at.unwrap_or_else(|| {
+            if all.len() >= KINDS_MAX {
+                all.clear();
+            }
+            all.push(Remembered::new(self.kind));
+            all.len() - 1
+        });
+        if let Some(of_kind) = all.get_mut(at) {
+            of_kind.set(part, rights);
+        }
+    }
+}
+
+impl Remembered {
+    fn new(kind: Kind) -> Remembered {
+        Remembered {
+            kind,
+            entry: None,
+            children: None,
+            attributes: Vec::new(),
+        }
+    }
+
+    fn set(&mut self, part: Part<'_>, rights: Rights) {
+        match part {
+            Part::Entry => self.entry = Some(rights),
+            Part::Children => self.children = Some(rights),
+            Part::Attribute(description) if description.options().is_some() => {}
+            Part::Attribute(description) => {
+                let at = description.attribute.0 as usize;
+                if self.attributes.len() <= at {
+                    self.attributes.resize(at + 1, None);
                 }
-            })
+                if let Some(slot) = self.attributes.get_mut(at) {
+                    *slot = Some(rights);
+                }
+            }
+        }
     }
 }
 

@@ -1,29 +1,40 @@
-//! Access decisions: may this subject do this to that?
+//! Access decisions: may this requester do this to that?
 //!
 //! Rules are read in order; the first one whose target fits the entry and attribute decides, by the first of its
-//! `by` clauses that fits the subject. Whatever no rule speaks of is closed, and the root of the directory
-//! passes everything.
+//! `by` clauses that fits the requester, unless that clause says `continue` or `break`. Whatever no rule speaks of is
+//! closed, and the root of the directory passes everything. The language is that of slapd.access(5).
 //!
 //! ```text
 //!   to dn.subtree="ou=people,dc=example,dc=com" attrs=userPassword   by self write  by * auth
 //!   to *                                                             by users read  by * none
 //!          |                                                              |
-//!        Rules::parse                      once per operation:  rules.decide(subject) -> Decisions
-//!                                          once per entry:      decisions.at(name)    -> EntryRights
-//!                                          once per attribute:  rights.attribute(i)   -> Level
+//!        Rules::parse              once per operation:  rules.decide(requester) -> Decisions
+//!                                  once per entry:      decisions.at(name, facts) -> EntryRights
+//!                                  once per attribute:  rights.attribute(a) -> Rights
+//!                                  once per value:      rights.value(a, value) -> Rights   (if decisions.by_value())
 //! ```
 //!
-//! Everything here is a pure function of the rules, the subject and a name: no entry is read, nothing is
-//! stored. The rule language is the part of OpenLDAP's that needs no entry to decide (no filters, groups or sets).
+//! Everything here is a pure function of the rules, the requester, a name and the [`Facts`] about entries that the
+//! caller gives access to: nothing is stored, nothing is read but through them.
 
 #![forbid(unsafe_code)]
 
 mod decide;
-mod level;
+mod evaluate;
+mod facts;
+mod names;
 mod parse;
+mod pattern;
+mod peer;
+mod requester;
+mod rights;
 mod rule;
+mod set;
+mod wire;
 
-pub use decide::{Decisions, EntryRights, Subject};
-pub use level::Level;
+pub use decide::{Decisions, EntryRights};
+pub use facts::{Facts, NoFacts, Reach, Whose};
 pub use parse::RuleError;
-pub use rule::Rules;
+pub use requester::{Requester, Strengths, Wire};
+pub use rights::{Level, Rights};
+pub use rule::{RuleText, Rules, WithoutRules};

@@ -1,34 +1,71 @@
 //! Rules in the form they are evaluated in.
 
-use fulgurite_schema::{AttributeIndex, Schema, normal_is_under};
+use std::sync::Arc;
 
-use crate::decide::{Decisions, Subject};
-use crate::level::Level;
+use fulgurite_schema::{
+    AttributeDescription, AttributeIndex, AttributeSelector, Filter, MatchingRule, Schema,
+};
+
+use crate::decide::Decisions;
+use crate::names::{NameTest, Names};
 use crate::parse::{self, RuleError};
+use crate::pattern::{Pattern, Template};
+use crate::peer::TextTest;
+use crate::requester::Requester;
+use crate::rights::{Level, Rights};
+use crate::set::SetTest;
 
-/// An ordered list of rules, compiled against one schema.
+/// The text of one rule, and where it was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RuleText {
+    /// `to <what> by <who> <access> ...`
+    pub text: String,
+    /// For people: `slapd.conf:12`. May be empty.
+    pub origin: Arc<str>,
+}
+
+/// What holds where no rule is given at all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WithoutRules {
+    /// Everybody reads everything except `userPassword`, which serves authentication only.
+    #[default]
+    Protected,
+    /// Everybody has that level on everything; slapd's is [`Level::Read`].
+    Everything(Level),
+}
+
+/// An ordered list of rules, compiled against one schema. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Rules {
-    pub(crate) rules: Vec<Rule>,
+    pub(crate) schema: Arc<Schema>,
+    pub(crate) rules: Vec<Arc<Rule>>,
+    without: WithoutRules,
+    /// Number of `by` clauses that ask for a group.
+    pub(crate) groups: usize,
+    /// Some rule looks at single values.
+    pub(crate) by_value: bool,
 }
 
-/// `to <target> by <who> <level> ...`
+/// `to <what> by <who> <access> ...`
 #[derive(Clone, Debug)]
 pub(crate) struct Rule {
-    pub(crate) scope: Scope,
-    /// `None`: entries as a whole with all their attributes.
-    pub(crate) attributes: Option<AttributeSet>,
-    pub(crate) by: Vec<(Who, Level)>,
+    /// From 1, in the list it was written in.
+    pub(crate) number: usize,
+    pub(crate) origin: Arc<str>,
+    /// The part of its text that says what it is about.
+    pub(crate) what_text: String,
+    pub(crate) what: What,
+    pub(crate) by: Vec<Clause>,
 }
 
-/// Names a rule speaks of, in normal form.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Scope {
-    Any,
-    Base(String),
-    One(String),
-    Subtree(String),
-    Children(String),
+/// What a rule speaks of: all of these at once.
+#[derive(Clone, Debug)]
+pub(crate) struct What {
+    pub(crate) names: Names,
+    pub(crate) filter: Option<Filter<AttributeSelector>>,
+    /// `None`: entries as a whole with all their attributes.
+    pub(crate) attributes: Option<AttributeSet>,
+    pub(crate) value: Option<ValueTest>,
 }
 
 /// What part of an entry a rule speaks of.
@@ -36,132 +73,309 @@ pub(crate) enum Scope {
 pub(crate) struct AttributeSet {
     pub(crate) entry: bool,
     pub(crate) children: bool,
-    /// Ascending, with all subtypes.
-    pub(crate) types: Vec<AttributeIndex>,
+    /// A bit for each attribute type, subtypes included.
+    pub(crate) types: Vec<u64>,
+    /// Descriptions with options.
+    pub(crate) optioned: Vec<AttributeDescription>,
+}
+
+/// Which values of an attribute a rule speaks of.
+#[derive(Clone, Debug)]
+pub(crate) enum ValueTest {
+    Equal(&'static MatchingRule, Box<[u8]>),
+    Regex(Box<Pattern>),
+    Names(Names),
 }
 
 /// The part of an entry a decision is about.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Part {
+pub(crate) enum Part<'p> {
     Entry,
     Children,
-    Attribute(AttributeIndex),
+    Attribute(&'p AttributeDescription),
 }
 
-/// Subjects a `by` clause speaks of.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// `by <who> <access> <control>`
+#[derive(Clone, Debug)]
+pub(crate) struct Clause {
+    pub(crate) text: String,
+    /// All of them have to fit.
+    pub(crate) who: Vec<Who>,
+    pub(crate) effect: Effect,
+    /// Only for the value that is the requester's own name.
+    pub(crate) own_value: Option<Which>,
+    pub(crate) control: Control,
+}
+
+/// What a clause that fits does to the rights collected so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    Set(Rights),
+    Add(Rights),
+    Remove(Rights),
+}
+
+/// Where it goes on after a clause that fits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Control {
+    Stop,
+    /// With the next clause.
+    Continue,
+    /// With the next rule.
+    Break,
+}
+
+/// One of the two names of a requester.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Which {
+    /// For whom access is decided.
+    Effective,
+    /// Who has authenticated.
+    Real,
+}
+
+/// A condition on the requester.
+#[derive(Clone, Debug)]
 pub(crate) enum Who {
     Anyone,
-    Anonymous,
-    Users,
-    Itself,
-    Dn(Scope),
+    Anonymous(Which),
+    Users(Which),
+    /// The entry itself; the entry that many levels above the requester's, or, negative, an entry whose ancestor that
+    /// many levels above is the requester's.
+    Itself(Which, i32),
+    Name(Which, NameTest),
+    /// An attribute of the entry names the requester.
+    Named(Which, AttributeDescription),
+    Group(Box<Group>),
+    Set(Box<SetTest>),
+    Peer(TextTest),
+    Socket(TextTest),
+    Url(TextTest),
+    Domain(TextTest),
+    /// At least that strong a protection.
+    Strength(Layer, u32),
+}
+
+/// Whose protection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Layer {
+    Any,
+    Transport,
+    Tls,
+    Sasl,
+}
+
+/// Membership in a group.
+#[derive(Clone, Debug)]
+pub(crate) struct Group {
+    /// Among the groups of all rules, for remembering.
+    pub(crate) number: usize,
+    pub(crate) name: GroupName,
+    /// objectClass is that class.
+    pub(crate) class: Filter<AttributeSelector>,
+    pub(crate) member: AttributeDescription,
+    /// Whether the attribute holds URLs of searches rather than names.
+    pub(crate) dynamic: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum GroupName {
+    /// In normal form.
+    Fixed(String),
+    Expanded(Template),
 }
 
 impl Rules {
-    /// What holds when nothing is configured: everybody reads everything except `userPassword`, which serves
-    /// authentication only; nobody but the root writes.
+    /// What holds when nothing is configured.
     #[must_use]
-    pub fn standard(schema: &Schema) -> Rules {
-        let everyone = |scope, attributes, level| Rule {
-            scope,
-            attributes,
-            by: vec![(Who::Anyone, level)],
-        };
-        let passwords = schema
-            .attribute("userPassword")
-            .map(|password| AttributeSet {
-                types: password.subtypes.clone(),
-                ..AttributeSet::default()
-            });
-        let mut rules = Vec::new();
-        if let Some(passwords) = passwords {
-            rules.push(everyone(Scope::Any, Some(passwords), Level::Auth));
+    pub fn empty(schema: &Arc<Schema>, without: WithoutRules) -> Rules {
+        Rules {
+            schema: Arc::clone(schema),
+            rules: Vec::new(),
+            without,
+            groups: 0,
+            by_value: false,
         }
-        rules.push(everyone(Scope::Any, None, Level::Read));
-        Rules { rules }
     }
 
-    /// Compiles rules written as `to <what> by <who> <level> ...`; no rules at all gives [`Rules::standard`].
+    /// Everybody reads everything except `userPassword`, which serves authentication only; nobody but the root
+    /// writes.
+    #[must_use]
+    pub fn standard(schema: &Arc<Schema>) -> Rules {
+        Rules::empty(schema, WithoutRules::Protected).completed()
+    }
+
+    /// Compiles rules written in the language of slapd.access(5); `without` holds if there are none.
     ///
     /// ```text
-    /// what   *  |  [dn[.base|.one|.subtree|.children]="<DN>"]  [attrs=<type>,@<class>,entry,children,...]
-    /// who    *  |  anonymous  |  users  |  self  |  dn[.base|.one|.subtree|.children]="<DN>"
-    /// level  none  disclose  auth  compare  search  read  write
+    /// to      *  [dn[.<style>]=<pattern>]  [filter=<filter>]  [attrs=<list> [val[/<rule>][.<style>]=<value>]]
+    /// by      *  anonymous  users  self[.level{n}]  dn[.<style>[,expand]]=  dnattr=  group[/<class>[/<attr>]][.expand]=
+    ///         set[.expand]=  peername[.<style>]=  sockname=  sockurl=  domain=  [transport_|tls_|sasl_]ssf=  real...
+    /// access  [real][self]{none|disclose|auth|compare|search|read|add|delete|write|manage | {=|+|-}{0dxcsrwazim}}
+    /// control stop  continue  break
     /// ```
     /// # Errors
-    /// [`RuleError`] with the number of the rule and the column where it went wrong.
+    /// [`RuleError`] with the origin and number of the rule and the column where it went wrong.
     pub fn parse<'t>(
-        schema: &Schema,
-        texts: impl IntoIterator<Item = &'t str>,
+        schema: &Arc<Schema>,
+        texts: impl IntoIterator<Item = &'t RuleText>,
+        without: WithoutRules,
     ) -> Result<Rules, RuleError> {
-        let mut rules = Vec::new();
+        let mut rules = Rules::empty(schema, without);
         for (at, text) in texts.into_iter().enumerate() {
-            rules.push(parse::rule(schema, at + 1, text)?);
+            rules.push(Arc::new(parse::rule(schema, at + 1, text)?));
         }
-        if rules.is_empty() {
-            return Ok(Rules::standard(schema));
-        }
-        Ok(Rules { rules })
+        Ok(rules.completed())
     }
 
-    /// Fixes the subject: what can be decided without knowing the entry is decided here, once per operation.
+    /// These rules, then those: how the rules of a database are followed by the global ones.
     #[must_use]
-    pub fn decide(&self, subject: Subject<'_>) -> Decisions<'_> {
-        Decisions::new(self, subject)
-    }
-}
-
-impl Scope {
-    pub(crate) fn contains(&self, normal: &str) -> bool {
-        match self {
-            Scope::Any => true,
-            Scope::Base(base) => normal == base,
-            Scope::One(base) => !normal.is_empty() && parent(normal) == base,
-            Scope::Subtree(base) => {
-                base.is_empty() || normal == base || normal_is_under(normal, base)
-            }
-            Scope::Children(base) => normal_is_under(normal, base),
+    pub fn followed_by(&self, global: &Rules) -> Rules {
+        let mut all = Rules::empty(&self.schema, self.without);
+        let written = |rules: &Rules| -> Vec<Arc<Rule>> {
+            let written = rules.rules.iter().filter(|rule| rule.number > 0);
+            written.cloned().collect()
+        };
+        for rule in written(self).into_iter().chain(written(global)) {
+            all.push(rule);
         }
+        all.completed()
     }
-}
 
-/// A raw `,` occurs only between RDNs of a normal form.
-fn parent(normal: &str) -> &str {
-    normal.split_once(',').map_or("", |(_, above)| above)
+    fn push(&mut self, mut rule: Arc<Rule>) {
+        self.by_value |= rule.looks_at_values();
+        if rule.group_count() > 0 {
+            let first = self.groups;
+            let mut numbered = (*rule).clone();
+            let groups = numbered.by.iter_mut().flat_map(|clause| &mut clause.who);
+            for who in groups {
+                if let Who::Group(group) = who {
+                    group.number = self.groups;
+                    self.groups += 1;
+                }
+            }
+            debug_assert_eq!(self.groups - first, numbered.group_count());
+            rule = Arc::new(numbered);
+        }
+        self.rules.push(rule);
+    }
+
+    /// Puts in what holds without rules, as rules with the number 0.
+    fn completed(mut self) -> Rules {
+        if !self.rules.is_empty() {
+            return self;
+        }
+        let everyone = |attributes, level: Level| {
+            let effect = Effect::Set(level.rights());
+            Arc::new(Rule::built_in(attributes, effect, level.keyword()))
+        };
+        match self.without {
+            WithoutRules::Everything(level) => self.rules.push(everyone(None, level)),
+            WithoutRules::Protected => {
+                if let Some(password) = self.schema.attribute("userPassword") {
+                    let mut passwords = AttributeSet::default();
+                    password
+                        .subtypes
+                        .iter()
+                        .for_each(|&index| passwords.insert(index));
+                    self.rules.push(everyone(Some(passwords), Level::Auth));
+                }
+                self.rules.push(everyone(None, Level::Read));
+            }
+        }
+        self
+    }
+
+    /// Fixes the requester: what can be decided without knowing the entry is decided here, once per operation.
+    #[must_use]
+    pub fn decide(&self, requester: &Requester<'_>) -> Decisions<'_> {
+        Decisions::new(self, requester)
+    }
 }
 
 impl Rule {
-    pub(crate) fn speaks_of(&self, part: Part) -> bool {
-        let Some(set) = &self.attributes else {
-            return true;
-        };
-        match part {
-            Part::Entry => set.entry,
-            Part::Children => set.children,
-            Part::Attribute(index) => set.types.binary_search(&index).is_ok(),
+    fn built_in(attributes: Option<AttributeSet>, effect: Effect, level: &str) -> Rule {
+        Rule {
+            number: 0,
+            origin: "built in".into(),
+            what_text: match &attributes {
+                None => "to *".to_owned(),
+                Some(_) => "to attrs=userPassword".to_owned(),
+            },
+            what: What {
+                names: Names::Any,
+                filter: None,
+                attributes,
+                value: None,
+            },
+            by: vec![Clause {
+                text: format!("by * {level}"),
+                who: vec![Who::Anyone],
+                effect,
+                own_value: None,
+                control: Control::Stop,
+            }],
         }
     }
 
-    /// The level this rule gives, for an entry that is the subject's own or not. A rule that speaks of the
-    /// target but of none of its subjects closes it.
-    pub(crate) fn level(&self, subject: Subject<'_>, own_entry: bool) -> Level {
-        self.by
-            .iter()
-            .find(|(who, _)| who.fits(subject, own_entry))
-            .map_or(Level::None, |&(_, level)| level)
+    fn looks_at_values(&self) -> bool {
+        self.what.value.is_some() || self.by.iter().any(|clause| clause.own_value.is_some())
+    }
+
+    fn group_count(&self) -> usize {
+        let who = self.by.iter().flat_map(|clause| &clause.who);
+        who.filter(|who| matches!(who, Who::Group(_))).count()
+    }
+
+    pub(crate) fn speaks_of(&self, schema: &Schema, part: Part<'_>) -> bool {
+        self.what
+            .attributes
+            .as_ref()
+            .is_none_or(|set| set.contains(schema, part))
     }
 }
 
-impl Who {
-    fn fits(&self, subject: Subject<'_>, own_entry: bool) -> bool {
-        match (self, subject) {
-            (Who::Anyone, _) => true,
-            (Who::Anonymous, subject) => subject == Subject::Anonymous,
-            (Who::Users, subject) => subject != Subject::Anonymous,
-            (Who::Itself, Subject::User(_)) => own_entry,
-            (Who::Dn(scope), Subject::User(normal)) => scope.contains(normal),
-            (Who::Itself | Who::Dn(_), _) => false,
+impl AttributeSet {
+    pub(crate) fn insert(&mut self, index: AttributeIndex) {
+        let (word, bit) = position(index);
+        if self.types.len() <= word {
+            self.types.resize(word + 1, 0);
+        }
+        if let Some(word) = self.types.get_mut(word) {
+            *word |= bit;
+        }
+    }
+
+    pub(crate) fn has(&self, index: AttributeIndex) -> bool {
+        let (word, bit) = position(index);
+        self.types.get(word).is_some_and(|word| word & bit != 0)
+    }
+
+    fn contains(&self, schema: &Schema, part: Part<'_>) -> bool {
+        match part {
+            Part::Entry => self.entry,
+            Part::Children => self.children,
+            Part::Attribute(description) => {
+                self.has(description.attribute)
+                    || self
+                        .optioned
+                        .iter()
+                        .any(|optioned| optioned.covers(schema, description))
+            }
+        }
+    }
+}
+
+fn position(index: AttributeIndex) -> (usize, u64) {
+    (index.0 as usize / 64, 1 << (index.0 % 64))
+}
+
+impl Effect {
+    pub(crate) fn apply(self, rights: Rights) -> Rights {
+        match self {
+            Effect::Set(to) => to,
+            Effect::Add(more) => rights | more,
+            Effect::Remove(less) => rights.without(less),
         }
     }
 }

@@ -1,0 +1,208 @@
+//! `to <what>`.
+
+use fulgurite_ldap::FilterBuf;
+use fulgurite_schema::{AttributeIndex, Filter, MatchingRule};
+
+use super::{Keyed, Parsed, Parser, wrong};
+use crate::names::{Names, Style};
+use crate::pattern::Pattern;
+use crate::rule::{AttributeSet, ValueTest, What};
+
+/// The OID of the DN syntax (RFC 4517, section 3.3.9).
+pub(super) const DN_SYNTAX: &str = "1.3.6.1.4.1.1466.115.121.1.12";
+
+impl Parser<'_> {
+    pub(super) fn what(&mut self) -> Parsed<What> {
+        let mut names = None;
+        let mut what = What {
+            names: Names::Any,
+            filter: None,
+            attributes: None,
+            value: None,
+        };
+        // The one attribute of attrs=, whose values val= may speak of.
+        let mut single = None;
+        while let Some(word) = self.peek().filter(|word| !word.is("by")).cloned() {
+            self.next += 1;
+            if word.text == "*" {
+                if names.replace(Names::Any).is_some() {
+                    return Err(wrong(word.at, "a second name in one target"));
+                }
+                continue;
+            }
+            let expected = "expected *, dn.<style>=, filter=, attrs= or val=";
+            let keyed = Self::keyed(&word).ok_or_else(|| wrong(word.at, expected))?;
+            if keyed.expand {
+                return Err(keyed.wrong("expand has its place in \"by\" only"));
+            }
+            match keyed.key.as_str() {
+                "dn" => {
+                    let given = self.target_names(&keyed)?;
+                    if names.replace(given).is_some() {
+                        return Err(keyed.wrong("a second name in one target"));
+                    }
+                }
+                "filter" => {
+                    if what.filter.is_some() {
+                        return Err(keyed.wrong("a second filter= in one target"));
+                    }
+                    what.filter = Some(self.filter(&keyed)?);
+                }
+                "attr" | "attrs" => {
+                    if what.attributes.is_some() {
+                        return Err(keyed.wrong("a second attrs= in one target"));
+                    }
+                    let (set, one) = self.attributes(&keyed)?;
+                    what.attributes = Some(set);
+                    single = one;
+                }
+                "val" => {
+                    if what.value.is_some() {
+                        return Err(keyed.wrong("a second val= in one target"));
+                    }
+                    let attribute = single.ok_or_else(|| {
+                        keyed.wrong("val= needs attrs= with one attribute before it")
+                    })?;
+                    what.value = Some(self.value(&keyed, attribute)?);
+                }
+                _ => return Err(wrong(word.at, expected)),
+            }
+        }
+        let nothing = names.is_none() && what.filter.is_none() && what.attributes.is_none();
+        if nothing {
+            return Err(self.wrong_here("expected *, dn.<style>=, filter= or attrs= after \"to\""));
+        }
+        what.names = names.unwrap_or(Names::Any);
+        Ok(what)
+    }
+
+    fn target_names(&self, keyed: &Keyed) -> Parsed<Names> {
+        keyed.no_qualifiers()?;
+        let style = keyed.name_style(Style::Base)?;
+        if keyed.value == "*" {
+            return Ok(Names::Any);
+        }
+        Names::new(self.schema, style, &keyed.value).map_err(|why| keyed.wrong_value(why))
+    }
+
+    fn filter(&self, keyed: &Keyed) -> Parsed<Filter<fulgurite_schema::AttributeSelector>> {
+        keyed.no_style()?;
+        keyed.no_qualifiers()?;
+        let filter =
+            FilterBuf::parse(&keyed.value).map_err(|why| keyed.wrong_value(why.to_string()))?;
+        Ok(Filter::resolve(self.schema, &filter.filter()))
+    }
+
+    fn attributes(&self, keyed: &Keyed) -> Parsed<(AttributeSet, Option<AttributeIndex>)> {
+        keyed.no_style()?;
+        keyed.no_qualifiers()?;
+        let mut set = AttributeSet::default();
+        let mut at = keyed.value_at;
+        let mut items = 0;
+        let mut single = None;
+        for item in keyed.value.split(',') {
+            single = self.attribute(at, item, &mut set)?;
+            items += 1;
+            at += item.len() + 1;
+        }
+        Ok((set, single.filter(|_| items == 1)))
+    }
+
+    /// One item of attrs=; the attribute, if it is one.
+    fn attribute(
+        &self,
+        at: usize,
+        item: &str,
+        set: &mut AttributeSet,
+    ) -> Parsed<Option<AttributeIndex>> {
+        if item.eq_ignore_ascii_case("entry") {
+            set.entry = true;
+        } else if item.eq_ignore_ascii_case("children") {
+            set.children = true;
+        } else if let Some(class) = item.strip_prefix('@') {
+            self.class(at, class, true, set)?;
+        } else if let Some(class) = item.strip_prefix('!') {
+            self.class(at, class, false, set)?;
+        } else if let Ok(description) = self.schema.describe(item.as_bytes()) {
+            let index = description.attribute;
+            if description.options().is_some() {
+                set.optioned.push(description);
+            } else {
+                self.with_subtypes(index, set);
+            }
+            return Ok(Some(index));
+        } else if self.schema.object_class(item).is_some() {
+            self.class(at, item, true, set)?;
+        } else {
+            return Err(wrong(
+                at,
+                format!("{item}: neither an attribute type nor an object class"),
+            ));
+        }
+        Ok(None)
+    }
+
+    /// The attributes a class requires or allows, or all others.
+    fn class(&self, at: usize, name: &str, among: bool, set: &mut AttributeSet) -> Parsed<()> {
+        let class = self
+            .schema
+            .object_class(name)
+            .ok_or_else(|| wrong(at, format!("{name}: object class undefined")))?;
+        let everything = class.is_kind_of(self.schema.extensible_object());
+        let mut named = AttributeSet::default();
+        for &index in class.must.iter().chain(&class.may) {
+            self.with_subtypes(index, &mut named);
+        }
+        for attribute in self.schema.attributes() {
+            let has = everything || named.has(attribute.index);
+            if has == among {
+                set.insert(attribute.index);
+            }
+        }
+        if everything && among {
+            set.entry = true;
+            set.children = true;
+        }
+        Ok(())
+    }
+
+    fn with_subtypes(&self, index: AttributeIndex, set: &mut AttributeSet) {
+        for &subtype in &self.schema.attribute_at(index).subtypes {
+            set.insert(subtype);
+        }
+    }
+
+    fn value(&self, keyed: &Keyed, attribute: AttributeIndex) -> Parsed<ValueTest> {
+        let definition = self.schema.attribute_at(attribute);
+        let rule = match keyed.qualifiers.as_slice() {
+            [] => definition.equality,
+            [name] => Some(
+                MatchingRule::find(name)
+                    .ok_or_else(|| keyed.wrong(format!("{name}: matching rule undefined")))?,
+            ),
+            _ => return Err(keyed.wrong("expected val[/<rule>][.<style>]=")),
+        };
+        if keyed.style.as_deref() == Some("regex") {
+            let pattern = Pattern::new(&keyed.value).map_err(|why| keyed.wrong_value(why))?;
+            return Ok(ValueTest::Regex(Box::new(pattern)));
+        }
+        let style = keyed.name_style(Style::Base)?;
+        if definition.syntax.oid == DN_SYNTAX && keyed.qualifiers.is_empty() {
+            let names = Names::new(self.schema, style, &keyed.value);
+            return names
+                .map(ValueTest::Names)
+                .map_err(|why| keyed.wrong_value(why));
+        }
+        if style != Style::Base {
+            return Err(keyed.wrong("this style is for attributes of DN syntax"));
+        }
+        let rule =
+            rule.ok_or_else(|| keyed.wrong(format!("{} has no equality rule", definition.name())))?;
+        let normal = rule
+            .normalise_assertion(self.schema, keyed.value.as_bytes())
+            .map_err(|_| {
+                keyed.wrong_value("the value does not have the syntax of the attribute")
+            })?;
+        Ok(ValueTest::Equal(rule, normal.into_owned().into()))
+    }
+}
