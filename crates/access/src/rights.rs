@@ -127,8 +127,8 @@ impl Rights {
     pub const MANAGE: Rights = Rights(1 << 8);
     /// `w`: adding and deleting.
     pub const WRITE: Rights = Rights(Rights::ADD.0 | Rights::DELETE.0);
-    /// All of them.
-    pub const ALL: Rights = Rights((1 << 9) - 1);
+    /// All of them, as [`Level::Manage`] gives them.
+    pub const ALL: Rights = Rights(((1 << 9) - 1) & !Rights::INCREMENT.0);
 
     /// Whether every privilege of `wanted` is among them.
     #[must_use]

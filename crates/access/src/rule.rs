@@ -24,6 +24,21 @@ pub struct RuleText {
     pub origin: Arc<str>,
 }
 
+impl From<String> for RuleText {
+    fn from(text: String) -> RuleText {
+        RuleText {
+            text,
+            origin: "".into(),
+        }
+    }
+}
+
+impl From<&str> for RuleText {
+    fn from(text: &str) -> RuleText {
+        text.to_owned().into()
+    }
+}
+
 /// What holds where no rule is given at all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WithoutRules {
@@ -44,6 +59,8 @@ pub struct Rules {
     pub(crate) groups: usize,
     /// Some rule looks at single values.
     pub(crate) by_value: bool,
+    /// Some rule looks at the ends of the connection.
+    by_wire: bool,
 }
 
 /// `to <what> by <who> <access> ...`
@@ -195,6 +212,7 @@ impl Rules {
             without,
             groups: 0,
             by_value: false,
+            by_wire: false,
         }
     }
 
@@ -244,6 +262,7 @@ impl Rules {
 
     fn push(&mut self, mut rule: Arc<Rule>) {
         self.by_value |= rule.looks_at_values();
+        self.by_wire |= rule.looks_at_wire();
         if rule.group_count() > 0 {
             let first = self.groups;
             let mut numbered = (*rule).clone();
@@ -286,6 +305,12 @@ impl Rules {
         self
     }
 
+    /// Whether [`Requester::wire`] has to be filled in, apart from its strength.
+    #[must_use]
+    pub fn looks_at_wire(&self) -> bool {
+        self.by_wire
+    }
+
     /// Fixes the requester: what can be decided without knowing the entry is decided here, once per operation.
     #[must_use]
     pub fn decide(&self, requester: &Requester<'_>) -> Decisions<'_> {
@@ -320,6 +345,16 @@ impl Rule {
 
     fn looks_at_values(&self) -> bool {
         self.what.value.is_some() || self.by.iter().any(|clause| clause.own_value.is_some())
+    }
+
+    fn looks_at_wire(&self) -> bool {
+        let ends = |who: &Who| {
+            matches!(
+                who,
+                Who::Peer(_) | Who::Socket(_) | Who::Url(_) | Who::Domain(_)
+            )
+        };
+        self.by.iter().flat_map(|clause| &clause.who).any(ends)
     }
 
     fn group_count(&self) -> usize {

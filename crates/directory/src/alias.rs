@@ -7,12 +7,14 @@
 //!
 //! An alias that somebody may not know of does not exist for him.
 
-use fulgurite_access::{Decisions, Level};
+use fulgurite_access::{Decisions, Rights};
 use fulgurite_ldap::{LdapResult, ResultCode};
 use fulgurite_schema::Dn;
 use fulgurite_store::{EntryId, EntryView, Found, StoreError, View};
 
 use crate::answer::refuse;
+use crate::directory::Directory;
+use crate::facts::{EntryFacts, Target};
 use crate::known::Known;
 use crate::referral::is_alias;
 
@@ -32,11 +34,12 @@ pub(crate) enum Followed {
 /// [`StoreError`] when the store fails.
 pub(crate) fn follow(
     view: &View<'_>,
-    known: &Known,
+    directory: &Directory,
     decisions: &Decisions<'_>,
     name: &Dn,
     depth_max: u32,
 ) -> Result<Followed, StoreError> {
+    let known = &directory.known;
     let mut name = name.clone();
     // How many RDNs at the front of `name` are still the client's own.
     let mut own = name.depth();
@@ -55,7 +58,9 @@ pub(crate) fn follow(
             return Ok(arrived(&seen, own, name, found, depth));
         }
         let alias = view.resolved_dn(id)?;
-        if decisions.at(alias.normal()).entry() < Level::Disclose {
+        let facts = EntryFacts::new(directory, view, Target::Stored(entry));
+        let rights = facts.rights(decisions, alias.normal());
+        if !rights.entry().allows(Rights::DISCLOSE) {
             let hidden = Found::Missing {
                 deepest: entry.parent().map(|parent| (parent, depth - 1)),
             };

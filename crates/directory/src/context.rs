@@ -2,7 +2,7 @@
 
 use std::sync::PoisonError;
 
-use fulgurite_access::{Decisions, Level};
+use fulgurite_access::{Decisions, Rights};
 use fulgurite_ldap::{LdapResult, ResultCode};
 use fulgurite_schema::{Attribute, CheckOptions, CheckedEntry, Dn, Entry};
 use fulgurite_store::{EntryId, Found, StoreError, Writer};
@@ -17,6 +17,7 @@ use crate::lookup;
 use crate::modifiers::Modifiers;
 use crate::read_entry;
 use crate::referral::{self, Referrals};
+use crate::rights::require;
 use crate::selection::Selection;
 use crate::session::Session;
 use crate::stamp::Stamp;
@@ -62,7 +63,7 @@ impl<'d> Context<'_, 'd> {
     /// Sends the client elsewhere if the name is that of a referral object or below one.
     pub(crate) fn follow_referral(&self, dn: &Dn, found: Found) -> Answer {
         let referrals = Referrals {
-            known: &self.directory.known,
+            directory: self.directory,
             scope: None,
             managed: self.modifiers.managed,
         };
@@ -87,8 +88,7 @@ impl<'d> Context<'_, 'd> {
     }
 
     pub(crate) fn no_such_object(&self, missing: Found) -> LdapResult {
-        let name = |id| self.writer.dn(id);
-        lookup::no_such_object(&self.directory.schema, &self.decisions, missing, name)
+        lookup::no_such_object(self.directory, self.writer, &self.decisions, missing)
     }
 
     pub(crate) fn has_children(&self, id: EntryId) -> Answer<bool> {
@@ -123,27 +123,15 @@ impl<'d> Context<'_, 'd> {
         }
     }
 
-    /// An entry comes or goes only with the right to write both it and its superior's list of children.
-    pub(crate) fn require_placing(&self, dn: &Dn) -> Answer {
-        let refused = |text| Err(refuse(ResultCode::InsufficientAccessRights, text));
-        let above = dn.parent().unwrap_or_else(Dn::root);
-        if self.decisions.at(above.normal()).children() < Level::Write {
-            return refused("no write access to parent");
-        }
-        if self.decisions.at(dn.normal()).entry() < Level::Write {
-            return refused("no write access to entry");
-        }
-        Ok(())
-    }
-
     /// Refuses unless what the assertion control says is true of the entry.
     pub(crate) fn require_assertion(&self, id: EntryId) -> Answer {
         match &self.modifiers.assertion {
             None => Ok(()),
             Some(filter) => {
                 let entry = self.whole_entry(id)?;
-                let rights = self.decisions.at(entry.dn.normal());
-                assertion::require(&self.directory.schema, rights, &entry, filter)
+                self.rights_of(&entry, |rights| {
+                    assertion::require(&self.directory.schema, rights, &entry, filter)
+                })
             }
         }
     }
@@ -152,10 +140,9 @@ impl<'d> Context<'_, 'd> {
     pub(crate) fn require_assertion_of(&self, entry: &Entry) -> Answer {
         match &self.modifiers.assertion {
             None => Ok(()),
-            Some(filter) => {
-                let rights = self.decisions.at(entry.dn.normal());
+            Some(filter) => self.rights_of(entry, |rights| {
                 assertion::require(&self.directory.schema, rights, entry, filter)
-            }
+            }),
         }
     }
 
@@ -180,10 +167,10 @@ impl<'d> Context<'_, 'd> {
 
     fn read(&self, id: EntryId, selection: &Selection) -> Answer<Option<Vec<u8>>> {
         let entry = self.whole_entry(id)?;
-        let directory = self.directory;
-        let rights = self.decisions.at(entry.dn.normal());
-        let schema = &directory.schema;
-        Ok(read_entry::value(schema, rights, &entry, selection))
+        let schema = &self.directory.schema;
+        Ok(self.rights_of(&entry, |rights| {
+            read_entry::value(schema, rights, &entry, selection)
+        }))
     }
 
     /// An entry with its computed attributes.
@@ -230,15 +217,13 @@ impl<'d> Context<'_, 'd> {
             definition.no_user_modification
         };
         let mut kept = attributes.filter(|attribute| kept(attribute));
-        if kept.all(|attribute| self.may_manage(dn, attribute)) {
-            Ok(())
-        } else {
-            Err(LdapResult::new(ResultCode::InsufficientAccessRights))
-        }
-    }
-
-    fn may_manage(&self, _dn: &Dn, _attribute: &Attribute) -> bool {
-        self.database.is_root(self.session)
+        let allowed = self.rights(dn, |rights| {
+            kept.all(|attribute| {
+                let rights = rights.attribute(&attribute.description);
+                rights.allows(Rights::MANAGE)
+            })
+        })?;
+        require(allowed, "")
     }
 
     /// Marks a changed entry: who, when, in which order. What the client has set itself stays.

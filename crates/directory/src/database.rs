@@ -10,11 +10,12 @@
 
 use std::sync::Arc;
 
-use fulgurite_access::{Decisions, Rules, Subject};
+use fulgurite_access::{Decisions, RuleText, Rules, WithoutRules};
 use fulgurite_schema::{Dn, Schema};
 use fulgurite_store::Store;
 
 use crate::directory::{OpenError, RootAccount};
+use crate::facts;
 use crate::limits::Limits;
 use crate::restrictions::Restrictions;
 use crate::session::{Identity, Name, Session};
@@ -31,7 +32,7 @@ pub struct DatabaseOptions {
     /// Who passes every rule and limit of this database.
     pub root: Option<RootAccount>,
     /// Access rules of its own, in the language of [`Rules::parse`]; the directory's follow them.
-    pub access: Vec<String>,
+    pub access: Vec<RuleText>,
     /// Limits of searches; the directory's where there are none.
     pub limits: Option<Limits>,
     /// What may not be done here, besides what may not be done anywhere.
@@ -110,15 +111,16 @@ impl From<Store> for DatabaseOptions {
 impl Database {
     pub(crate) fn open(
         options: DatabaseOptions,
-        schema: &Schema,
-        access: &[String],
+        schema: &Arc<Schema>,
+        access: &[RuleText],
+        without_rules: WithoutRules,
         limits: &Limits,
     ) -> Result<Database, OpenError> {
-        let texts = options.access.iter().chain(access).map(String::as_str);
+        let texts = options.access.iter().chain(access);
         let root = options.root;
         let root = root.map(|account| Root::resolve(schema, account));
         Ok(Database {
-            rules: Rules::parse(schema, texts)?,
+            rules: Rules::parse(schema, texts, without_rules)?,
             root: root.transpose()?,
             limits: options.limits.unwrap_or_else(|| limits.clone()),
             store: options.store,
@@ -160,7 +162,7 @@ impl Database {
 
     /// What the session may do here.
     pub(crate) fn decisions(&self, session: &Session) -> Decisions<'_> {
-        self.rules.decide(subject(session, self.is_root(session)))
+        facts::decide(&self.rules, session, self.is_root(session))
     }
 }
 
@@ -182,14 +184,5 @@ impl Root {
             (Some(root), Identity::User(name)) => root.name == *name,
             _ => false,
         }
-    }
-}
-
-/// The subject access is decided for.
-pub(crate) fn subject(session: &Session, is_root: bool) -> Subject<'_> {
-    match session.identity() {
-        _ if is_root => Subject::Root,
-        Identity::Anonymous => Subject::Anonymous,
-        Identity::User(name) => Subject::User(name.normal()),
     }
 }

@@ -2,14 +2,15 @@
 
 use std::sync::{Arc, Mutex, OnceLock};
 
-use fulgurite_access::{Decisions, RuleError, Rules};
+use fulgurite_access::{Decisions, RuleError, RuleText, Rules, WithoutRules};
 use fulgurite_ldap::{LdapResult, ResultCode, Scope};
 use fulgurite_schema::{Dn, DnError, Schema, normal_is_under};
 use thiserror::Error;
 
 use crate::clock::{Clock, Entropy, SystemClock, SystemEntropy};
 use crate::csn::CsnGenerator;
-use crate::database::{self, Database, DatabaseOptions, Subordinate};
+use crate::database::{Database, DatabaseOptions, Subordinate};
+use crate::facts;
 use crate::known::Known;
 use crate::limits::Limits;
 use crate::op::search::{CookieKey, SortLimits, Sorts};
@@ -25,9 +26,10 @@ pub struct DirectoryOptions {
     pub databases: Vec<DatabaseOptions>,
     /// The schema.
     pub schema: Arc<Schema>,
-    /// Access rules in the language of [`Rules::parse`], which follow those of each database; none at all mean
-    /// [`Rules::standard`].
-    pub access: Vec<String>,
+    /// Access rules in the language of [`Rules::parse`], which follow those of each database.
+    pub access: Vec<RuleText>,
+    /// What holds in databases without any rule, their own or the directory's.
+    pub without_rules: WithoutRules,
     /// Limits of searches, for databases that have none of their own.
     pub limits: Limits,
     /// What may not be done in any database.
@@ -148,6 +150,7 @@ impl DirectoryOptions {
             databases,
             schema,
             access: Vec::new(),
+            without_rules: WithoutRules::default(),
             limits: Limits::default(),
             restrictions: Restrictions::default(),
             allow: Allow::default(),
@@ -174,11 +177,11 @@ impl Directory {
     pub fn open(options: DirectoryOptions) -> Result<Directory, OpenError> {
         let schema = options.schema;
         let known = Known::of(&schema)?;
-        let rules = Rules::parse(&schema, options.access.iter().map(String::as_str))?;
-        let databases = options
-            .databases
-            .into_iter()
-            .map(|database| Database::open(database, &schema, &options.access, &options.limits));
+        let rules = Rules::parse(&schema, &options.access, options.without_rules)?;
+        let without = options.without_rules;
+        let databases = options.databases.into_iter().map(|database| {
+            Database::open(database, &schema, &options.access, without, &options.limits)
+        });
         let databases = databases.collect::<Result<Vec<_>, _>>()?;
         check_suffixes(&databases)?;
         let listed = databases
@@ -188,7 +191,8 @@ impl Directory {
             |tree: &Option<TreeOptions>| tree.as_ref().map(|tree| tree.source.suffix().to_owned());
         let (monitor, config) = (context(&options.monitor), context(&options.config));
         let trees = [options.monitor, options.config].into_iter().flatten();
-        let trees = trees.map(|tree| Tree::open(tree, &schema, &options.access, &options.limits));
+        let trees =
+            trees.map(|tree| Tree::open(tree, &schema, &options.access, without, &options.limits));
         let listed = Listed {
             naming_contexts: listed
                 .flat_map(Database::suffixes)
@@ -356,7 +360,7 @@ impl Directory {
 
     /// What the session may do with what is in no database.
     pub(crate) fn decisions(&self, session: &Session) -> Decisions<'_> {
-        self.rules.decide(database::subject(session, false))
+        facts::decide(&self.rules, session, false)
     }
 }
 

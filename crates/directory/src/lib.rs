@@ -28,6 +28,7 @@ mod controls;
 mod csn;
 mod database;
 mod directory;
+mod facts;
 mod import;
 mod known;
 mod limits;
@@ -39,6 +40,8 @@ mod permission;
 mod read_entry;
 mod referral;
 mod restrictions;
+mod rights;
+mod seen;
 mod selection;
 mod session;
 mod special;
@@ -46,6 +49,9 @@ mod stamp;
 mod transaction;
 mod tree;
 mod write;
+
+/// The rule language and what it decides: texts and explanations pass through this crate.
+pub use fulgurite_access::{Level, Rights, RuleError, RuleText, WithoutRules};
 
 pub use clock::{Clock, Entropy, SystemClock, SystemEntropy, Timestamp};
 pub use connection::{ChannelBindings, Connection, EndPoint, PeerCredentials, Strength, TlsFacts};

@@ -1,12 +1,14 @@
 //! From names to entries, and what to say when there is none.
 
-use fulgurite_access::{Decisions, Level};
+use fulgurite_access::{Decisions, Rights};
 use fulgurite_ldap::{LdapResult, ResultCode};
-use fulgurite_schema::{AttributeDescription, Dn, Entry, Schema};
+use fulgurite_schema::{AttributeDescription, Dn, Entry};
 use fulgurite_store::{EntryId, Found, Snapshot, StoreError, View};
 
 use crate::answer::{self, Answer};
 use crate::computed::Computed;
+use crate::directory::Directory;
+use crate::facts::EntryFacts;
 use crate::known::Known;
 use crate::referral::Referrals;
 
@@ -23,10 +25,12 @@ pub(crate) fn locate(
     }
     match found {
         Found::Entry(id) => Ok(id),
-        missing => {
-            let name = |id| view.dn(id);
-            Err(no_such_object(view.schema(), decisions, missing, name))
-        }
+        missing => Err(no_such_object(
+            referrals.directory,
+            view,
+            decisions,
+            missing,
+        )),
     }
 }
 
@@ -48,11 +52,11 @@ pub(crate) fn whole_entry<T: Snapshot>(
 }
 
 /// noSuchObject. The ancestor is named only to those who may know of it.
-pub(crate) fn no_such_object(
-    schema: &Schema,
+pub(crate) fn no_such_object<T: Snapshot>(
+    directory: &Directory,
+    view: &View<'_, T>,
     decisions: &Decisions<'_>,
     missing: Found,
-    name: impl FnOnce(EntryId) -> Result<String, StoreError>,
 ) -> LdapResult {
     let result = LdapResult::new(ResultCode::NoSuchObject);
     let Found::Missing {
@@ -61,15 +65,25 @@ pub(crate) fn no_such_object(
     else {
         return result;
     };
-    let matched = match name(id) {
-        Ok(matched) => matched,
-        Err(error) => return answer::store(&error),
-    };
-    let known = Dn::parse(schema, &matched)
-        .is_ok_and(|dn| decisions.at(dn.normal()).entry() >= Level::Disclose);
-    if known {
-        result.matched(matched)
-    } else {
-        result
+    match shown_name(directory, view, decisions, id) {
+        Ok(Some(matched)) => result.matched(matched),
+        Ok(None) => result,
+        Err(error) => answer::store(&error),
     }
+}
+
+/// The name of an entry, if the asker may know that it exists.
+pub(crate) fn shown_name<T: Snapshot>(
+    directory: &Directory,
+    view: &View<'_, T>,
+    decisions: &Decisions<'_>,
+    id: EntryId,
+) -> Result<Option<String>, StoreError> {
+    let dn = view.resolved_dn(id)?;
+    let facts = EntryFacts::of(directory, view, id)?;
+    let rights = facts.rights(decisions, dn.normal());
+    Ok(rights
+        .entry()
+        .allows(Rights::DISCLOSE)
+        .then(|| dn.pretty().to_owned()))
 }

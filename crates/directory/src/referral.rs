@@ -2,12 +2,14 @@
 //!
 //! A client that means the object itself says so with the ManageDsaIT control; every other one is sent elsewhere.
 
-use fulgurite_access::{Decisions, Level};
+use fulgurite_access::{Decisions, Rights};
 use fulgurite_ldap::{LdapResult, LdapUrl, ResultCode, Scope};
 use fulgurite_schema::Dn;
 use fulgurite_store::{EntryId, EntryView, Found, Snapshot, StoreError, View};
 
 use crate::answer::{self, Answer};
+use crate::directory::Directory;
+use crate::facts::{EntryFacts, Target};
 use crate::known::Known;
 
 /// Whether the entry is of the class `referral`.
@@ -38,9 +40,9 @@ fn has_class(entry: &EntryView<'_>, known: &Known, names: &[Box<str>]) -> bool {
 }
 
 /// How a request treats referral objects.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Referrals<'k> {
-    pub(crate) known: &'k Known,
+#[derive(Clone, Copy)]
+pub(crate) struct Referrals<'d> {
+    pub(crate) directory: &'d Directory,
     /// The scope of a search.
     pub(crate) scope: Option<Scope>,
     /// Whether a referral object named is meant itself. What is said to lie below one is elsewhere all the same.
@@ -78,16 +80,23 @@ impl Referrals<'_> {
     ) -> Result<Option<LdapResult>, StoreError> {
         let Some(entry) = view
             .entry(id)?
-            .filter(|entry| is_referral(entry, self.known))
+            .filter(|entry| is_referral(entry, &self.directory.known))
         else {
             return Ok(None);
         };
         let object = view.resolved_dn(id)?;
-        if decisions.at(object.normal()).entry() < Level::Disclose {
+        let facts = EntryFacts::new(self.directory, view, Target::Stored(entry));
+        let rights = facts.rights(decisions, object.normal());
+        if !rights.entry().allows(Rights::DISCLOSE) {
             return Ok(None);
         }
         let mut result = LdapResult::new(ResultCode::Referral).matched(view.dn(id)?);
-        result.referrals = urls(&entry, self.known, (&object, Some(target)), self.scope);
+        result.referrals = urls(
+            &entry,
+            &self.directory.known,
+            (&object, Some(target)),
+            self.scope,
+        );
         Ok(Some(result))
     }
 }

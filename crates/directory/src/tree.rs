@@ -6,13 +6,14 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use fulgurite_access::{Decisions, Rules};
+use fulgurite_access::{Decisions, RuleText, Rules, WithoutRules};
 use fulgurite_ldap::{LdapResult, ResultCode};
 use fulgurite_schema::{AttributeDescription, Dn, Entry, Schema};
 
 use crate::answer::refuse;
-use crate::database::{self, Root};
+use crate::database::Root;
 use crate::directory::{OpenError, RootAccount};
+use crate::facts;
 use crate::limits::Limits;
 use crate::restrictions::Restrictions;
 use crate::session::Session;
@@ -25,7 +26,7 @@ pub struct TreeOptions {
     /// Who passes every rule and limit of this database.
     pub root: Option<RootAccount>,
     /// Access rules of its own; the directory's follow them.
-    pub access: Vec<String>,
+    pub access: Vec<RuleText>,
     /// Limits of searches; the directory's where there are none.
     pub limits: Option<Limits>,
     /// What may not be done here.
@@ -107,11 +108,12 @@ impl std::fmt::Debug for TreeOptions {
 impl Tree {
     pub(crate) fn open(
         options: TreeOptions,
-        schema: &Schema,
-        access: &[String],
+        schema: &Arc<Schema>,
+        access: &[RuleText],
+        without_rules: WithoutRules,
         limits: &Limits,
     ) -> Result<Tree, OpenError> {
-        let texts = options.access.iter().chain(access).map(String::as_str);
+        let texts = options.access.iter().chain(access);
         let root = options.root;
         let root = root.map(|account| Root::resolve(schema, account));
         let suffix = options.source.suffix();
@@ -120,7 +122,7 @@ impl Tree {
                 dn: suffix.to_owned(),
                 source,
             })?,
-            rules: Rules::parse(schema, texts)?,
+            rules: Rules::parse(schema, texts, without_rules)?,
             root: root.transpose()?,
             limits: options.limits.unwrap_or_else(|| limits.clone()),
             restrictions: options.restrictions,
@@ -133,8 +135,7 @@ impl Tree {
     }
 
     pub(crate) fn decisions(&self, session: &Session) -> Decisions<'_> {
-        self.rules
-            .decide(database::subject(session, self.is_root(session)))
+        facts::decide(&self.rules, session, self.is_root(session))
     }
 
     /// The refusal of every change.

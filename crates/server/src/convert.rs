@@ -3,15 +3,25 @@
 use std::time::Duration;
 
 use fulgurite_config::{
-    ConfigError, CrlCheck, Database, Durability, IndexSetting, Limit, Policy, Settings,
+    ConfigError, CrlCheck, Database, Durability, IndexSetting, Limit, Policy, Settings, Sourced,
     Subordinate, VerifyClient,
 };
 use fulgurite_directory as directory;
-use fulgurite_directory::{Limits, Restrictions, RootAccount};
+use fulgurite_directory::{Limits, Restrictions, RootAccount, RuleText};
 use fulgurite_store::{IndexKinds, IndexSpec};
 
 use crate::tls;
 use crate::{ServerSettings, SessionLimits, TlsOptions};
+
+/// Access rules with the places they were written in.
+pub(crate) fn rules(list: &[Sourced<String>]) -> Vec<RuleText> {
+    list.iter()
+        .map(|rule| RuleText {
+            text: rule.value.clone(),
+            origin: rule.origin.to_string().into(),
+        })
+        .collect()
+}
 
 pub(crate) fn index(setting: &IndexSetting) -> IndexSpec {
     IndexSpec {

@@ -142,7 +142,7 @@ pub fn open_directory(settings: &Settings) -> Result<Directory, OpenError> {
     let texts = |list: &[Sourced<String>]| list.iter().map(|text| text.value.clone()).collect();
     let first_id = global.server_ids.first();
     Ok(Directory::open(DirectoryOptions {
-        access: texts(&settings.frontend.access),
+        access: convert::rules(&settings.frontend.access),
         limits: convert::limits(&settings.frontend),
         restrictions: convert::restrictions(&settings.frontend),
         allow: convert::allow(*global.allow),
@@ -161,12 +161,11 @@ fn open_database(database: &Database, schema: &Arc<Schema>) -> Result<DatabaseOp
     };
     let store = Store::open(database.directory()?, &options, Arc::clone(schema))?;
     let policy = &database.policy;
-    let access = policy.access.iter().map(|rule| rule.value.clone());
     Ok(DatabaseOptions {
         subordinate: convert::subordinate(*database.content.subordinate),
         hidden: *database.content.hidden,
         root: convert::root(database)?,
-        access: access.collect(),
+        access: convert::rules(&policy.access),
         limits: Some(convert::limits(policy)),
         restrictions: convert::restrictions(policy),
         last_mod: *policy.last_mod,

@@ -16,7 +16,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("ldap", &["ber"]),
     ("ldif", &[]),
     ("schema", &["ldap"]),
-    ("access", &["schema"]),
+    ("access", &["ldap", "schema"]),
     ("auth", &[]),
     ("store", &["engine", "schema"]), // the one arrow from column to column
     ("directory", &["ldap", "schema", "access", "auth", "store"]),

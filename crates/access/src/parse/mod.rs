@@ -163,7 +163,7 @@ impl Parser<'_> {
         let mut parts = left.split('/').map(str::to_owned);
         Some(Keyed {
             at: word.at,
-            value_at: word.at + (word.source_len.saturating_sub(value.len())),
+            value_at: word.at + word.text.len() - value.len(),
             key: parts.next().unwrap_or_default().to_ascii_lowercase(),
             qualifiers: parts.collect(),
             style,

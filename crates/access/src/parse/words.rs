@@ -6,8 +6,6 @@
 pub(super) struct Word {
     /// Where it begins.
     pub(super) at: usize,
-    /// How long it is as written.
-    pub(super) source_len: usize,
     pub(super) text: String,
 }
 
@@ -26,12 +24,11 @@ pub(super) fn words(text: &str) -> Result<Vec<Word>, usize> {
     let mut chars = text.char_indices();
     while let Some((at, c)) = chars.next() {
         if quote.is_none() && c.is_whitespace() {
-            finish(&mut words, word.take(), at);
+            words.extend(word.take());
             continue;
         }
         let current = word.get_or_insert_with(|| Word {
             at,
-            source_len: 0,
             text: String::new(),
         });
         match c {
@@ -48,15 +45,8 @@ pub(super) fn words(text: &str) -> Result<Vec<Word>, usize> {
     if let Some(at) = quote {
         return Err(at);
     }
-    finish(&mut words, word, text.len());
+    words.extend(word);
     Ok(words)
-}
-
-fn finish(words: &mut Vec<Word>, word: Option<Word>, end: usize) {
-    if let Some(mut word) = word {
-        word.source_len = end - word.at;
-        words.push(word);
-    }
 }
 
 #[cfg(test)]
@@ -82,9 +72,6 @@ mod tests {
         );
         assert_eq!(texts("a\t\n b"), Ok(vec!["a".into(), "b".into()]));
         assert_eq!(texts(r#"to "x"#), Err(3));
-        assert_eq!(
-            words("  ab").map(|w| (w[0].at, w[0].source_len)),
-            Ok((2, 2))
-        );
+        assert_eq!(words("  ab").map(|w| w[0].at), Ok(2));
     }
 }

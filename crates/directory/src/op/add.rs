@@ -1,13 +1,15 @@
 //! Add (RFC 4511, section 4.7).
 
+use fulgurite_access::Rights;
 use fulgurite_ldap::{AddRequest, ResultCode};
-use fulgurite_schema::{CheckOptions, Dn, Entry, Schema};
+use fulgurite_schema::{Attribute, CheckOptions, Dn, Entry, Schema};
 use fulgurite_store::{EntryId, Found};
 
 use crate::answer::{self, Answer, refuse};
 use crate::changes;
 use crate::context::Context;
 use crate::directory::{Directory, Place};
+use crate::rights::require;
 
 /// Finds the store and everything that can be wrong with the request by itself.
 pub(crate) fn prepare(directory: &Directory, request: &AddRequest<'_>) -> Answer<Entry> {
@@ -35,7 +37,7 @@ pub(crate) fn run(context: &mut Context<'_, '_>, mut entry: Entry) -> Answer {
     context.require_assertion_of(checked.entry())?;
     let dn = checked.entry().dn.clone();
     let parent = vacant_place(context, &dn)?;
-    context.require_placing(&dn)?;
+    require_rights(context, checked.entry())?;
     context.require_management(&dn, checked.entry().attributes.iter())?;
     context
         .stamp()
@@ -44,6 +46,23 @@ pub(crate) fn run(context: &mut Context<'_, '_>, mut entry: Entry) -> Answer {
     let added = context.writer.add(parent, &checked);
     let id = added.map_err(|error| context.failed(&error))?;
     context.end_change(id)
+}
+
+/// The right to add to the superior, to add the entry, and, where so configured, each of its values.
+fn require_rights(context: &Context<'_, '_>, entry: &Entry) -> Answer {
+    let superior = entry.dn.parent().unwrap_or_else(Dn::root);
+    context.require_children(&superior, Rights::ADD, "no write access to parent")?;
+    let contents = context.database.add_content_acl;
+    let (allowed, values) = context.rights_of(entry, |rights| {
+        let value = |held: &Attribute, value: &[u8]| {
+            rights.value(&held.description, value).allows(Rights::ADD)
+        };
+        let whole = |held: &Attribute| held.values.iter().all(|given| value(held, given));
+        let values = !contents || entry.attributes.iter().all(whole);
+        (rights.entry().allows(Rights::ADD), values)
+    });
+    require(allowed, "no write access to entry")?;
+    require(values, "")
 }
 
 /// The entry as the client wants it.

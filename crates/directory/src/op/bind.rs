@@ -3,7 +3,7 @@
 //! Looking a password up is quick, checking it may be slow on purpose. The two halves are apart, so that the second
 //! can run where it does not hold up searches.
 
-use fulgurite_access::Level;
+use fulgurite_access::Rights;
 use fulgurite_auth::{Cost, Scheme};
 use fulgurite_ldap::{
     Authentication, BindRequest, Controls, LdapResult, MessageId, Operation, ResultCode, encode,
@@ -14,6 +14,7 @@ use fulgurite_store::StoreError;
 use crate::answer::{self, Answer, refuse};
 use crate::controls::RequestControls;
 use crate::directory::{Directory, Place};
+use crate::facts::{self, EntryFacts, Target};
 use crate::session::{Identity, Name, Session};
 
 /// The protocol version that clients are expected to speak.
@@ -211,13 +212,18 @@ impl Directory {
         let Some(id) = view.find(dn)?.entry() else {
             return Ok(Vec::new());
         };
-        let subject = fulgurite_access::Subject::Anonymous;
-        let decisions = database.rules.decide(subject);
+        // Who binds is nobody yet.
+        let decisions = facts::decide(&database.rules, &Session::new(), false);
         let password = &self.known.user_password;
-        if decisions.at(dn.normal()).attribute(password.attribute) < Level::Auth {
+        let Some(entry) = view.entry(id)? else {
+            return Ok(Vec::new());
+        };
+        let facts = EntryFacts::new(self, &view, Target::Stored(entry));
+        let rights = facts.rights(&decisions, dn.normal());
+        if !rights.attribute(password).allows(Rights::AUTH) {
             return Ok(Vec::new());
         }
-        let values = view.entry(id)?.and_then(|entry| entry.values(password));
-        Ok(values.into_iter().flatten().map(<[u8]>::to_vec).collect())
+        let values = entry.values(password).into_iter().flatten();
+        Ok(values.map(<[u8]>::to_vec).collect())
     }
 }

@@ -1,6 +1,6 @@
 //! Compare (RFC 4511, section 4.10).
 
-use fulgurite_access::{Decisions, Level};
+use fulgurite_access::{Decisions, EntryRights, Rights};
 use fulgurite_ldap::{CompareRequest, Controls, LdapResult, Operation, ResultCode};
 use fulgurite_schema::{
     AttributeDescription, AttributeSelector, Dn, Entry, EntrySubject, FilterSubject, MatchingRule,
@@ -12,6 +12,7 @@ use crate::answer::{self, Answer, refuse};
 use crate::computed::Computed;
 use crate::controls::RequestControls;
 use crate::directory::{Directory, Place};
+use crate::facts::{EntryFacts, OwnFacts, Target};
 use crate::lookup;
 use crate::referral::Referrals;
 use crate::session::Session;
@@ -20,6 +21,8 @@ use crate::session::Session;
 struct Prepared {
     description: AttributeDescription,
     rule: &'static MatchingRule,
+    /// As given.
+    value: Vec<u8>,
     /// Normal forms of which one is enough: several for an object class, which derived classes imply.
     normals: Vec<Box<[u8]>>,
 }
@@ -57,7 +60,11 @@ impl Directory {
         let dn = answer::dn(&self.schema, request.dn)?;
         let assertion = self.prepare_assertion(request)?;
         let owned = |decisions: Decisions<'_>, entry: &Entry| {
-            require_rights(&decisions, &dn, &assertion)?;
+            let facts = OwnFacts {
+                directory: self,
+                entry: Some(entry),
+            };
+            require_rights(&decisions.at(dn.normal(), &facts), &assertion)?;
             let schema = &self.schema;
             self.outcome(&EntrySubject { schema, entry }, &assertion)
         };
@@ -73,7 +80,7 @@ impl Directory {
             }
             Place::In(database) => {
                 let referrals = Referrals {
-                    known: &self.known,
+                    directory: self,
                     scope: None,
                     managed: controls.manage_dsa_it,
                 };
@@ -109,6 +116,7 @@ impl Directory {
         Ok(Prepared {
             description,
             rule,
+            value: value.to_vec(),
             normals,
         })
     }
@@ -129,14 +137,15 @@ impl Directory {
         let failed = |error| answer::store(&error);
         let view = store.snapshot().map_err(failed)?;
         let id = lookup::locate(&view, dn, decisions, referrals)?;
-        require_rights(decisions, dn, assertion)?;
+        let entry = view.entry(id).map_err(failed)?;
+        let entry = entry.ok_or_else(|| LdapResult::new(ResultCode::NoSuchObject))?;
+        let facts = EntryFacts::new(self, &view, Target::Stored(entry));
+        require_rights(&facts.rights(decisions, dn.normal()), assertion)?;
         if let Some(computed) = Computed::of(&self.known, assertion.description.attribute) {
             let value = computed.value(&view, id).map_err(failed)?;
             let truth = assertion.matches(&self.schema, &value);
             return Ok(verdict(truth));
         }
-        let entry = view.entry(id).map_err(failed)?;
-        let entry = entry.ok_or_else(|| LdapResult::new(ResultCode::NoSuchObject))?;
         self.outcome(&entry, assertion)
     }
 
@@ -163,13 +172,16 @@ fn verdict(truth: Truth) -> LdapResult {
     })
 }
 
-fn require_rights(decisions: &Decisions<'_>, dn: &Dn, assertion: &Prepared) -> Answer {
-    let rights = decisions.at(dn.normal());
-    if rights.entry() < Level::Disclose {
-        return Err(LdapResult::new(ResultCode::NoSuchObject));
+fn require_rights(rights: &EntryRights<'_>, assertion: &Prepared) -> Answer {
+    let to_value = rights.value(&assertion.description, &assertion.value);
+    if to_value.allows(Rights::COMPARE) {
+        return Ok(());
     }
-    if rights.attribute(assertion.description.attribute) < Level::Compare {
-        return Err(LdapResult::new(ResultCode::InsufficientAccessRights));
-    }
-    Ok(())
+    Err(LdapResult::new(
+        if rights.entry().allows(Rights::DISCLOSE) {
+            ResultCode::InsufficientAccessRights
+        } else {
+            ResultCode::NoSuchObject
+        },
+    ))
 }

@@ -30,7 +30,7 @@ pub(crate) fn prepare(directory: &Directory, request: &DeleteRequest<'_>) -> Ans
 /// Deletes the entry, or leaves the store as it was.
 pub(crate) fn run(context: &mut Context<'_, '_>, dn: &Dn) -> Answer {
     let id = context.locate(dn)?;
-    context.require_placing(dn)?;
+    context.require_removal(dn)?;
     context.require_assertion(id)?;
     if context.modifiers.tree_delete {
         return tree(context, id);
@@ -54,7 +54,7 @@ fn tree(context: &mut Context<'_, '_>, top: EntryId) -> Answer {
     for &id in doomed.iter().skip(1) {
         let dn = context.writer.resolved_dn(id);
         let dn = dn.map_err(|error| answer::store(&error))?;
-        context.require_placing(&dn)?;
+        context.require_removal(&dn)?;
     }
     context.begin_change(Some(top))?;
     // Children stand behind their parents.

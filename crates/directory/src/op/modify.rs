@@ -1,13 +1,14 @@
 //! Modify (RFC 4511, section 4.6).
 
-use fulgurite_access::Level;
-use fulgurite_ldap::{ModifyRequest, ResultCode};
-use fulgurite_schema::Dn;
+use fulgurite_access::{EntryRights, Rights};
+use fulgurite_ldap::{ModifyOperation, ModifyRequest, ResultCode};
+use fulgurite_schema::{Attribute, Dn};
 
 use crate::answer::{self, Answer, refuse};
 use crate::changes::{self, Change};
 use crate::context::Context;
 use crate::directory::{Directory, Place};
+use crate::rights::require;
 
 /// Resolves the request: name, attributes, values.
 pub(crate) fn prepare(
@@ -46,13 +47,30 @@ pub(crate) fn run(context: &mut Context<'_, '_>, dn: &Dn, changes: &[Change]) ->
 }
 
 fn require_rights(context: &Context<'_, '_>, dn: &Dn, changes: &[Change]) -> Answer {
-    let rights = context.decisions.at(dn.normal());
-    let refused = changes
-        .iter()
-        .map(|change| &change.attribute.description)
-        .find(|description| rights.attribute(description.attribute) < Level::Write);
-    match refused {
-        None => context.require_management(dn, changes.iter().map(|change| &change.attribute)),
-        Some(_) => Err(refuse(ResultCode::InsufficientAccessRights, "")),
+    let allowed = context.rights(dn, |rights| {
+        changes.iter().all(|change| may_change(&rights, change))
+    })?;
+    require(allowed, "")?;
+    context.require_management(dn, changes.iter().map(|change| &change.attribute))
+}
+
+/// Values come with the right to add them and go with the right to delete them; to replace takes both, to delete
+/// whatever is there the right to the attribute as a whole.
+fn may_change(rights: &EntryRights<'_>, change: &Change) -> bool {
+    let Attribute {
+        description,
+        values,
+    } = &change.attribute;
+    let whole = |wanted| rights.attribute(description).allows(wanted);
+    let each = |wanted| {
+        let mut values = values.iter();
+        values.all(|value| rights.value(description, value).allows(wanted))
+    };
+    match change.operation {
+        ModifyOperation::Add => each(Rights::ADD),
+        ModifyOperation::Delete if values.is_empty() => whole(Rights::DELETE),
+        ModifyOperation::Delete => each(Rights::DELETE),
+        ModifyOperation::Replace => whole(Rights::DELETE) && each(Rights::ADD),
+        ModifyOperation::Increment => rights.attribute(description).increments(),
     }
 }

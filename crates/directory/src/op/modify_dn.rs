@@ -1,6 +1,6 @@
 //! Modify DN (RFC 4511, section 4.9): a new RDN, a new place, or both. Descendants come along untouched.
 
-use fulgurite_access::Level;
+use fulgurite_access::Rights;
 use fulgurite_ldap::{ModifyDnRequest, ResultCode};
 use fulgurite_schema::{Attribute, AttributeDescription, Dn, Entry, Schema};
 use fulgurite_store::{EntryId, Found};
@@ -8,6 +8,7 @@ use fulgurite_store::{EntryId, Found};
 use crate::answer::{self, Answer, refuse};
 use crate::context::Context;
 use crate::directory::{Directory, Place};
+use crate::rights::require;
 
 /// What is to become of the name.
 #[derive(Clone, Debug)]
@@ -16,6 +17,23 @@ pub(crate) struct Renaming {
     new_rdn: Dn,
     delete_old_rdn: bool,
     new_superior: Option<Dn>,
+}
+
+/// A value that comes or goes with a name.
+struct Touched {
+    description: AttributeDescription,
+    value: Vec<u8>,
+    wanted: Rights,
+}
+
+impl Touched {
+    fn new(description: AttributeDescription, value: &[u8], wanted: Rights) -> Touched {
+        Touched {
+            description,
+            value: value.to_vec(),
+            wanted,
+        }
+    }
 }
 
 /// Resolves the request.
@@ -71,7 +89,7 @@ pub(crate) fn run(context: &mut Context<'_, '_>, renaming: &Renaming) -> Answer 
         ));
     }
     let id = context.locate(dn)?;
-    require_rights(context, dn, &old_superior, superior)?;
+    require_rights(context, renaming, &old_superior, superior)?;
     context.require_assertion(id)?;
     let parent = new_parent(context, superior)?;
     if new_dn != *dn && context.find(&new_dn)?.entry().is_some() {
@@ -80,7 +98,7 @@ pub(crate) fn run(context: &mut Context<'_, '_>, renaming: &Renaming) -> Answer 
     let mut entry = context.entry(id)?;
     let options = context.check_options(&entry);
     let changed = rename(schema, &mut entry, new_dn, renaming.delete_old_rdn);
-    require_write(context, dn, &changed)?;
+    require_values(context, dn, &changed)?;
     context.mark(&mut entry, std::iter::empty());
     let checked = schema.check(entry, &options).map_err(answer::violation)?;
     context.begin_change(Some(id))?;
@@ -119,20 +137,16 @@ fn new_parent(context: &mut Context<'_, '_>, superior: &Dn) -> Answer<EntryId> {
     }
 }
 
-/// Gives the entry its new name and the attribute values that follow from it. Returns the types touched.
-fn rename(
-    schema: &Schema,
-    entry: &mut Entry,
-    new_dn: Dn,
-    delete_old_rdn: bool,
-) -> Vec<AttributeDescription> {
+/// Gives the entry its new name and the attribute values that follow from it. Returns the values
+/// touched.
+fn rename(schema: &Schema, entry: &mut Entry, new_dn: Dn, delete_old_rdn: bool) -> Vec<Touched> {
     let mut touched = Vec::new();
     let old_dn = std::mem::replace(&mut entry.dn, new_dn);
     if delete_old_rdn {
         for ava in old_dn.rdn().into_iter().flat_map(|rdn| rdn.avas()) {
             let description = AttributeDescription::plain(ava.attribute);
             remove_value(schema, entry, &description, ava.value);
-            touched.push(description);
+            touched.push(Touched::new(description, ava.value, Rights::DELETE));
         }
     }
     let new_dn = entry.dn.clone();
@@ -140,7 +154,7 @@ fn rename(
         if !entry.has_value(schema, ava.attribute, ava.value) {
             let description = AttributeDescription::plain(ava.attribute);
             entry.push(&description, ava.value.to_vec());
-            touched.push(description);
+            touched.push(Touched::new(description, ava.value, Rights::ADD));
         }
     }
     touched
@@ -162,33 +176,35 @@ fn remove_value(
     }
 }
 
-fn require_rights(context: &Context<'_, '_>, dn: &Dn, old: &Dn, new: &Dn) -> Answer {
-    let refused = |text| Err(refuse(ResultCode::InsufficientAccessRights, text));
-    let decisions = &context.decisions;
-    if decisions.at(old.normal()).children() < Level::Write {
-        return refused("no write access to parent's children");
-    }
-    if decisions.at(dn.normal()).entry() < Level::Write {
-        return refused("no write access to entry");
-    }
-    if decisions.at(new.normal()).children() < Level::Write {
-        return refused("no write access to new superior's children");
+fn require_rights(
+    context: &Context<'_, '_>,
+    renaming: &Renaming,
+    old_superior: &Dn,
+    superior: &Dn,
+) -> Answer {
+    let moves = renaming.new_superior.is_some();
+    let leaving = if moves { Rights::DELETE } else { Rights::WRITE };
+    context.require_children(
+        old_superior,
+        leaving,
+        "no write access to parent's children",
+    )?;
+    context.require_entry(&renaming.dn, Rights::WRITE)?;
+    if moves {
+        let text = "no write access to new superior's children";
+        context.require_children(superior, Rights::ADD, text)?;
     }
     Ok(())
 }
 
-fn require_write(
-    context: &Context<'_, '_>,
-    dn: &Dn,
-    descriptions: &[AttributeDescription],
-) -> Answer {
-    let rights = context.decisions.at(dn.normal());
-    let all = descriptions
-        .iter()
-        .all(|description| rights.attribute(description.attribute) >= Level::Write);
-    if all {
-        Ok(())
-    } else {
-        Err(refuse(ResultCode::InsufficientAccessRights, ""))
-    }
+/// The right to each value that comes or goes with the name.
+fn require_values(context: &Context<'_, '_>, dn: &Dn, touched: &[Touched]) -> Answer {
+    let allowed = context.rights(dn, |rights| {
+        touched.iter().all(|touched| {
+            rights
+                .value(&touched.description, &touched.value)
+                .allows(touched.wanted)
+        })
+    })?;
+    require(allowed, "")
 }

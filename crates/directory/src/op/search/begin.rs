@@ -2,11 +2,11 @@
 
 use std::collections::VecDeque;
 
-use fulgurite_access::{Decisions, Level};
+use fulgurite_access::{Decisions, EntryRights, Rights};
 use fulgurite_ldap::{
     Controls, LdapResult, MessageId, Operation, ResultCode, Scope, SearchRequest,
 };
-use fulgurite_schema::{AttributeSelector, Dn, Entry, EntrySubject, Filter};
+use fulgurite_schema::{AttributeSelector, Dn, Entry, Filter};
 use fulgurite_store::{Found, View};
 
 use super::leg::Sought;
@@ -25,9 +25,11 @@ use crate::answer::{self, Answer, refuse};
 use crate::controls::RequestControls;
 use crate::database::Database;
 use crate::directory::{Directory, Place};
+use crate::facts::{EntryFacts, OwnFacts};
 use crate::limits::SearchLimits;
 use crate::lookup;
 use crate::referral::{self, Referrals};
+use crate::seen::SeenOwned;
 use crate::selection::Selection;
 use crate::session::Session;
 
@@ -135,7 +137,9 @@ impl Directory {
         let Base::At(base, region) = base else {
             return Ok(State::Ready(Vec::new(), output.end(ResultCode::Success)));
         };
-        require_search(&decisions, &base)?;
+        let facts = EntryFacts::of(self, &view, region.base).map_err(failed)?;
+        require_search(&facts.rights(&decisions, base.normal()))?;
+        drop(facts);
         if matches!(order.sorting, Sorting::Asked(_)) {
             output.sorter = Some(Sorter::new(self.sort_limits.bytes_max));
             output.sort_keys = order.keys;
@@ -184,7 +188,7 @@ impl Directory {
         let scope = asked.request.scope;
         let (name, found) = if asked.request.deref.finding() {
             let depth_max = database.max_deref_depth;
-            let followed = alias::follow(view, &self.known, decisions, &asked.base, depth_max);
+            let followed = alias::follow(view, self, decisions, &asked.base, depth_max);
             match followed.map_err(failed)? {
                 Followed::Arrived(name, found) => (name, found),
                 Followed::Problem(result) => return Err(result),
@@ -197,7 +201,7 @@ impl Directory {
             self.hide_referral(view, decisions, asked, found)?;
         } else {
             let referrals = Referrals {
-                known: &self.known,
+                directory: self,
                 scope: Some(scope),
                 managed: asked.controls.manage_dsa_it,
             };
@@ -207,15 +211,7 @@ impl Directory {
         }
         match found {
             Found::Entry(base) => Ok(Base::At(name, Region { base, scope })),
-            missing => {
-                let name = |id| view.dn(id);
-                Err(lookup::no_such_object(
-                    &self.schema,
-                    decisions,
-                    missing,
-                    name,
-                ))
-            }
+            missing => Err(lookup::no_such_object(self, view, decisions, missing)),
         }
     }
 
@@ -238,13 +234,7 @@ impl Directory {
         let missing = Found::Missing {
             deepest: Some((id, 0)),
         };
-        let name = |id| view.dn(id);
-        Err(lookup::no_such_object(
-            &self.schema,
-            decisions,
-            missing,
-            name,
-        ))
+        Err(lookup::no_such_object(self, view, decisions, missing))
     }
 
     /// The page to return. Pages that cannot be filled before the size limit strikes are no pages (RFC 2696,
@@ -334,12 +324,20 @@ impl Directory {
             return Err(LdapResult::new(ResultCode::NoSuchObject));
         }
         let decisions = self.decisions(session);
-        let rights = decisions.at(entry.dn.normal());
-        require_search(&decisions, &entry.dn)?;
+        let facts = OwnFacts {
+            directory: self,
+            entry: Some(entry),
+        };
+        let rights = decisions.at(entry.dn.normal(), &facts);
+        require_search(&rights)?;
         let mut out = Vec::new();
         let schema = &self.schema;
-        let subject = EntrySubject { schema, entry };
-        if rights.entry() >= Level::Read && asked.filter.test(schema, &subject).is_true() {
+        let subject = SeenOwned {
+            schema,
+            entry,
+            rights,
+        };
+        if rights.entry().allows(Rights::READ) && asked.filter.test(schema, &subject).is_true() {
             shown.write_owned(&mut out, asked.id, entry, schema, rights);
         }
         Ok(State::Ready(out, End::plain(LdapResult::success())))
@@ -380,12 +378,14 @@ fn no_such_value() -> LdapResult {
 }
 
 /// The right to search from a base; who may not even know of it is told that it is not there.
-pub(super) fn require_search(decisions: &Decisions<'_>, base: &Dn) -> Answer {
-    match decisions.at(base.normal()).entry() {
-        Level::None => Err(LdapResult::new(ResultCode::NoSuchObject)),
-        Level::Disclose | Level::Auth | Level::Compare => {
-            Err(LdapResult::new(ResultCode::InsufficientAccessRights))
-        }
-        Level::Search | Level::Read | Level::Write => Ok(()),
+pub(super) fn require_search(base: &EntryRights<'_>) -> Answer {
+    let rights = base.entry();
+    if rights.allows(Rights::SEARCH) {
+        return Ok(());
     }
+    Err(LdapResult::new(if rights.allows(Rights::DISCLOSE) {
+        ResultCode::InsufficientAccessRights
+    } else {
+        ResultCode::NoSuchObject
+    }))
 }

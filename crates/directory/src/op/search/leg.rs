@@ -7,7 +7,7 @@
 //! A leg can be parked at any point: it gives up its snapshot and goes on with a newer one where it stood, at the next
 //! candidate. Entries are then as they are at that later time; what the plan knew for certain is tested again.
 
-use fulgurite_access::{Decisions, Level};
+use fulgurite_access::{Decisions, Rights};
 use fulgurite_ldap::{LdapResult, ResultCode, Scope};
 use fulgurite_schema::{AttributeSelector, Filter};
 use fulgurite_store::{DnCache, EntryView, ParkedView, StoreError, View};
@@ -22,6 +22,7 @@ use crate::alias::{self, Followed};
 use crate::answer::refuse;
 use crate::database::Database;
 use crate::directory::Directory;
+use crate::facts::{EntryFacts, Target};
 use crate::names::NormalNames;
 use crate::referral;
 
@@ -276,7 +277,8 @@ impl<'d> Leg<'d> {
                 Next::Entry(entry) => {
                     let name = view.resolved_dn(entry.id())?;
                     let depth_max = self.database.max_deref_depth;
-                    let followed = alias::follow(view, known, &self.decisions, &name, depth_max)?;
+                    let followed =
+                        alias::follow(view, self.directory, &self.decisions, &name, depth_max)?;
                     let Followed::Arrived(_, found) = followed else {
                         continue;
                     };
@@ -325,10 +327,11 @@ impl<'d> Leg<'d> {
             let key = Box::default();
             return self.write(view, entry, Item { key, at }, output, out);
         }
-        let rights = self.decisions.at(&self.normal);
+        let facts = EntryFacts::new(self.directory, view, Target::Stored(*entry));
+        let rights = facts.rights(&self.decisions, &self.normal);
         let known = &self.directory.known;
         let key = sort::key_of(&output.sort_keys, known, view, entry, |description| {
-            rights.attribute(description.attribute) >= Level::Read
+            rights.attribute(description).allows(Rights::READ)
         })?;
         let taken = output
             .sorter
@@ -360,8 +363,9 @@ impl<'d> Leg<'d> {
         if !uniform {
             self.normals.write(view, entry, &mut self.normal)?;
         }
-        let rights = self.decisions.at(&self.normal);
-        if rights.entry() < Level::Read {
+        let facts = EntryFacts::new(self.directory, view, Target::Stored(*entry));
+        let rights = facts.rights(&self.decisions, &self.normal);
+        if !rights.entry().allows(Rights::READ) {
             return Ok(Judged::Not);
         }
         if self.subentries
@@ -380,7 +384,7 @@ impl<'d> Leg<'d> {
             if self.sought.hides_referrals {
                 return Ok(Judged::Not);
             }
-            if rights.attribute(known.reference.attribute) < Level::Read {
+            if !rights.attribute(&known.reference).allows(Rights::READ) {
                 return Ok(Judged::Not);
             }
             let object = view.resolved_dn(entry.id())?;
@@ -417,7 +421,8 @@ impl<'d> Leg<'d> {
         }
         self.name.clear();
         entry.write_dn(&mut self.names, &mut self.name)?;
-        let rights = self.decisions.at(&self.normal);
+        let facts = EntryFacts::new(self.directory, view, Target::Stored(*entry));
+        let rights = facts.rights(&self.decisions, &self.normal);
         let decisions = (&self.decisions, rights);
         let id = output.id;
         output

@@ -1,6 +1,6 @@
 //! From an entry to a search result entry: which attributes, and the octets of them.
 
-use fulgurite_access::{Decisions, EntryRights, Level};
+use fulgurite_access::{Decisions, EntryRights, Rights};
 use fulgurite_ldap::MessageId;
 use fulgurite_ldap::encode::EntryWriter;
 use fulgurite_schema::{AttributeDescription, AttributeIndex, Entry, Schema};
@@ -50,17 +50,26 @@ impl Shown {
         self
     }
 
+    /// With rights, each value is asked about.
     fn write_values<'v>(
         &self,
         writer: &mut EntryWriter<'_>,
         schema: &Schema,
         (name, description): (&str, &AttributeDescription),
+        asked_by_value: Option<EntryRights<'_>>,
         values: impl Iterator<Item = &'v [u8]>,
     ) {
+        let each = asked_by_value.filter(|_| !self.types_only);
+        let values = values.filter(|value| {
+            each.is_none_or(|rights| rights.value(description, value).allows(Rights::READ))
+        });
         writer.attribute(name.as_bytes());
         let Some(filter) = &self.values else {
             if !self.types_only {
                 values.for_each(|value| writer.value(value));
+                if each.is_some() {
+                    writer.drop_attribute_without_values();
+                }
             }
             return;
         };
@@ -87,20 +96,21 @@ impl Shown {
     ) -> Result<(), StoreError> {
         let schema = view.schema();
         let mut writer = EntryWriter::begin(out, id, |out| out.extend_from_slice(name.as_bytes()));
+        let each = decisions.by_value().then_some(rights);
         for attribute in entry.attributes() {
             if !self.shows(schema, attribute.info, decisions, rights) {
                 continue;
             }
             let named = (&*attribute.info.text, &attribute.info.description);
-            self.write_values(&mut writer, schema, named, attribute.values.iter());
+            self.write_values(&mut writer, schema, named, each, attribute.values.iter());
         }
         for &(computed, attribute) in &self.computed {
-            if rights.attribute(attribute) >= Level::Read {
+            let description = AttributeDescription::plain(attribute);
+            if each.is_some() || rights.attribute(&description).allows(Rights::READ) {
                 let name = schema.attribute_at(attribute).name();
-                let description = AttributeDescription::plain(attribute);
                 let value = computed.value(view, entry.id())?;
                 let value = std::iter::once(value.as_slice());
-                self.write_values(&mut writer, schema, (name, &description), value);
+                self.write_values(&mut writer, schema, (name, &description), each, value);
             }
         }
         writer.finish(&[]);
@@ -118,15 +128,19 @@ impl Shown {
     ) {
         let name = entry.dn.pretty().as_bytes();
         let mut writer = EntryWriter::begin(out, id, |out| out.extend_from_slice(name));
-        let shown = entry.attributes.iter().filter(|held| {
-            self.selection.selects(schema, &held.description)
-                && rights.attribute(held.description.attribute) >= Level::Read
-        });
-        for attribute in shown {
+        let selected = entry
+            .attributes
+            .iter()
+            .filter(|held| self.selection.selects(schema, &held.description));
+        for attribute in selected {
             let description = &attribute.description;
+            if self.types_only && !rights.attribute(description).allows(Rights::READ) {
+                continue;
+            }
             let values = attribute.values.iter().map(Vec::as_slice);
             let name = description.text(schema);
-            self.write_values(&mut writer, schema, (&name, description), values);
+            let named = (&*name, description);
+            self.write_values(&mut writer, schema, named, Some(rights), values);
         }
         writer.finish(&[]);
     }
@@ -138,7 +152,9 @@ impl Shown {
         decisions: &Decisions<'_>,
         rights: EntryRights<'_>,
     ) -> bool {
-        let readable = || rights.attribute(info.description.attribute) >= Level::Read;
+        // Where values are asked about one by one, the attribute as a whole says nothing.
+        let each = decisions.by_value() && !self.types_only;
+        let readable = || each || rights.attribute(&info.description).allows(Rights::READ);
         let at = usize::from(info.id.0);
         if self.remembered.len() <= at {
             self.remembered.resize(at + 1, None);

@@ -1,6 +1,6 @@
 //! An entry as a filter sees it on behalf of somebody: computed attributes are there, hidden ones are not.
 
-use fulgurite_access::{Decisions, EntryRights, Level};
+use fulgurite_access::{Decisions, EntryRights, NoFacts, Rights};
 use fulgurite_schema::{AttributeIndex, AttributeSelector, Filter, FilterSubject, Schema, Truth};
 use fulgurite_store::{EntryView, StoredSelector, View};
 
@@ -36,7 +36,7 @@ impl Tested {
         decisions: &Decisions<'_>,
     ) -> Tested {
         let mut plain = decisions.uniform();
-        let rights = decisions.at("");
+        let rights = decisions.at("", &NoFacts);
         let filter = filter.map(&mut |selector: AttributeSelector| {
             if decisions.uniform() && !may_search(view.schema(), rights, selector.attribute) {
                 plain = false;
@@ -59,7 +59,7 @@ fn may_search(schema: &Schema, rights: EntryRights<'_>, attribute: AttributeInde
         .attribute_at(attribute)
         .subtypes
         .iter()
-        .all(|&subtype| rights.attribute(subtype) >= Level::Search)
+        .all(|&subtype| rights.attribute_type(subtype).allows(Rights::SEARCH))
 }
 
 /// One entry, seen with somebody's rights.
@@ -109,7 +109,7 @@ impl FilterSubject<Selector> for Seen<'_, '_> {
     fn all_values(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8]) -> Truth) -> Truth {
         let rights = self.rights;
         FilterSubject::<StoredSelector>::all_values(&self.entry, &mut |attribute, value| {
-            if rights.attribute(attribute) < Level::Search {
+            if !rights.attribute_type(attribute).allows(Rights::SEARCH) {
                 return Truth::False;
             }
             visit(attribute, value)
@@ -119,7 +119,7 @@ impl FilterSubject<Selector> for Seen<'_, '_> {
     fn dn_values(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8]) -> Truth) -> Truth {
         let rights = self.rights;
         FilterSubject::<StoredSelector>::dn_values(&self.entry, &mut |attribute, value| {
-            if rights.attribute(attribute) < Level::Search {
+            if !rights.attribute_type(attribute).allows(Rights::SEARCH) {
                 return Truth::False;
             }
             visit(attribute, value)

@@ -1,15 +1,17 @@
 //! A search among entries that the server makes up: few enough to be looked at one after the other, at once.
 
-use fulgurite_access::Level;
+use fulgurite_access::{Decisions, Rights};
 use fulgurite_ldap::{LdapResult, MessageId, ResultCode, Scope};
-use fulgurite_schema::{AttributeSelector, Dn, EntrySubject, Filter};
+use fulgurite_schema::{AttributeSelector, Dn, Entry, Filter};
 
 use super::output::End;
 use super::shown::Shown;
 use super::{State, require_search};
 use crate::answer::Answer;
 use crate::directory::Directory;
+use crate::facts::OwnFacts;
 use crate::limits::SearchLimits;
+use crate::seen::SeenOwned;
 use crate::session::Session;
 use crate::tree::Tree;
 
@@ -31,27 +33,35 @@ impl Directory {
         if !entries.iter().any(|entry| entry.dn == *base) {
             let above = entries.iter().filter(|entry| base.is_under(&entry.dn));
             let deepest = above.max_by_key(|entry| entry.dn.depth());
-            let shown =
-                deepest.filter(|entry| decisions.at(entry.dn.normal()).entry() >= Level::Disclose);
+            let shown = deepest.filter(|entry| self.may_disclose(&decisions, entry));
             let missing = LdapResult::new(ResultCode::NoSuchObject);
             return Err(match shown {
                 Some(entry) => missing.matched(entry.dn.pretty()),
                 None => missing,
             });
         }
-        require_search(&decisions, base)?;
+        let at_base = OwnFacts {
+            directory: self,
+            entry: entries.iter().find(|entry| entry.dn == *base),
+        };
+        require_search(&decisions.at(base.normal(), &at_base))?;
         let mut out = Vec::new();
         let mut sent = 0;
         for entry in entries
             .iter()
             .filter(|entry| in_scope(&entry.dn, base, scope))
         {
-            let rights = decisions.at(entry.dn.normal());
-            if rights.entry() < Level::Read
-                || !filter
-                    .test(schema, &EntrySubject { schema, entry })
-                    .is_true()
-            {
+            let facts = OwnFacts {
+                directory: self,
+                entry: Some(entry),
+            };
+            let rights = decisions.at(entry.dn.normal(), &facts);
+            let seen = SeenOwned {
+                schema,
+                entry,
+                rights,
+            };
+            if !rights.entry().allows(Rights::READ) || !filter.test(schema, &seen).is_true() {
                 continue;
             }
             if limits.size_max.is_some_and(|max| sent >= max) {
@@ -62,6 +72,17 @@ impl Directory {
             sent += 1;
         }
         Ok(State::Ready(out, End::plain(LdapResult::success())))
+    }
+}
+
+impl Directory {
+    fn may_disclose(&self, decisions: &Decisions<'_>, entry: &Entry) -> bool {
+        let facts = OwnFacts {
+            directory: self,
+            entry: Some(entry),
+        };
+        let rights = decisions.at(entry.dn.normal(), &facts).entry();
+        rights.allows(Rights::DISCLOSE)
     }
 }
 

@@ -1,0 +1,54 @@
+//! What updates demand of access rules.
+
+use fulgurite_access::{EntryRights, Rights};
+use fulgurite_ldap::ResultCode;
+use fulgurite_schema::{Dn, Entry};
+use fulgurite_store::View;
+
+use crate::answer::{self, Answer, refuse};
+use crate::context::Context;
+use crate::facts::{EntryFacts, Target};
+
+/// insufficientAccessRights, unless something is allowed.
+pub(crate) fn require(allowed: bool, text: &str) -> Answer {
+    if allowed {
+        return Ok(());
+    }
+    Err(refuse(ResultCode::InsufficientAccessRights, text))
+}
+
+impl Context<'_, '_> {
+    /// Asks what may be done with an entry of that name, which need not exist.
+    pub(crate) fn rights<R>(&self, dn: &Dn, ask: impl FnOnce(EntryRights<'_>) -> R) -> Answer<R> {
+        let view: &View<'_, _> = self.writer;
+        let facts = EntryFacts::named(self.directory, view, dn);
+        let facts = facts.map_err(|error| answer::store(&error))?;
+        Ok(ask(facts.rights(&self.decisions, dn.normal())))
+    }
+
+    /// Asks what may be done with an entry that is not in the store as it is given here.
+    pub(crate) fn rights_of<R>(&self, entry: &Entry, ask: impl FnOnce(EntryRights<'_>) -> R) -> R {
+        let view: &View<'_, _> = self.writer;
+        let facts = EntryFacts::new(self.directory, view, Target::Owned(entry));
+        ask(facts.rights(&self.decisions, entry.dn.normal()))
+    }
+
+    /// Entries come and go only with a right to their superior's list of children.
+    pub(crate) fn require_children(&self, superior: &Dn, wanted: Rights, text: &str) -> Answer {
+        let allowed = self.rights(superior, |rights| rights.children().allows(wanted))?;
+        require(allowed, text)
+    }
+
+    /// A right to the entry as such.
+    pub(crate) fn require_entry(&self, dn: &Dn, wanted: Rights) -> Answer {
+        let allowed = self.rights(dn, |rights| rights.entry().allows(wanted))?;
+        require(allowed, "no write access to entry")
+    }
+
+    /// The rights to delete an entry.
+    pub(crate) fn require_removal(&self, dn: &Dn) -> Answer {
+        let superior = dn.parent().unwrap_or_else(Dn::root);
+        self.require_children(&superior, Rights::DELETE, "no write access to parent")?;
+        self.require_entry(dn, Rights::DELETE)
+    }
+}

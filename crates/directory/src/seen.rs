@@ -1,0 +1,86 @@
+//! An entry as a filter sees it on behalf of somebody: what may not be searched is not there.
+//!
+//! An item about an attribute that may not be searched is Undefined. Of the attributes that an item covers besides the
+//! one it names, subtypes and forms with options, those that may not be searched are passed over.
+
+use fulgurite_access::{EntryRights, Rights};
+use fulgurite_schema::{
+    Attribute, AttributeDescription, AttributeIndex, AttributeSelector, Entry, EntrySubject,
+    FilterSubject, Schema, Truth,
+};
+
+/// An entry that is in no store, or a copy of one that is, seen with somebody's rights.
+pub(crate) struct SeenOwned<'e> {
+    pub(crate) schema: &'e Schema,
+    pub(crate) entry: &'e Entry,
+    pub(crate) rights: EntryRights<'e>,
+}
+
+impl SeenOwned<'_> {
+    fn whole(&self) -> EntrySubject<'_> {
+        EntrySubject {
+            schema: self.schema,
+            entry: self.entry,
+        }
+    }
+
+    fn hides(&self, description: &AttributeDescription) -> bool {
+        !self.rights.attribute(description).allows(Rights::SEARCH)
+    }
+
+    fn covered<'a>(
+        &'a self,
+        asked: &'a AttributeDescription,
+    ) -> impl Iterator<Item = &'a Attribute> + 'a {
+        self.entry.attributes.iter().filter(move |held| {
+            let held = &held.description;
+            asked.covers(self.schema, held) && (held == asked || !self.hides(held))
+        })
+    }
+}
+
+impl FilterSubject<AttributeSelector> for SeenOwned<'_> {
+    fn values(
+        &self,
+        attribute: &AttributeSelector,
+        visit: &mut dyn FnMut(&[u8]) -> Truth,
+    ) -> Truth {
+        if self.hides(attribute) {
+            return Truth::Undefined;
+        }
+        let mut truth = Truth::False;
+        for value in self.covered(attribute).flat_map(|held| &held.values) {
+            truth = truth.or(visit(value));
+            if truth.is_true() {
+                break;
+            }
+        }
+        truth
+    }
+
+    fn present(&self, attribute: &AttributeSelector) -> Truth {
+        if self.hides(attribute) {
+            return Truth::Undefined;
+        }
+        let mut covered = self.covered(attribute);
+        covered.any(|held| !held.values.is_empty()).into()
+    }
+
+    fn all_values(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8]) -> Truth) -> Truth {
+        self.whole().all_values(&mut |attribute, value| {
+            if self.hides(&AttributeDescription::plain(attribute)) {
+                return Truth::False;
+            }
+            visit(attribute, value)
+        })
+    }
+
+    fn dn_values(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8]) -> Truth) -> Truth {
+        self.whole().dn_values(&mut |attribute, value| {
+            if self.hides(&AttributeDescription::plain(attribute)) {
+                return Truth::False;
+            }
+            visit(attribute, value)
+        })
+    }
+}
