@@ -141,7 +141,7 @@ fn restricted(words: &[&str]) -> Restrictions {
 /// Everything that comes out otherwise than without restrictions.
 fn differences(who: Who, adjust: impl Fn(&mut DirectoryOptions)) -> Vec<String> {
     let open = |options: &mut DirectoryOptions| {
-        options.access = vec!["to * by * write".to_owned()];
+        options.access = vec!["to * by * write".into()];
     };
     let free = World::with(open);
     let mut restricted = World::with(open);
@@ -397,14 +397,14 @@ fn the_old_version_is_for_those_who_allow_it() {
 #[test]
 fn updates_without_a_name_can_be_allowed() {
     let world = World::with(|options| {
-        options.access = vec!["to * by * write".to_owned()];
+        options.access = vec!["to * by * write".into()];
     });
     assert_eq!(
         said(&world.delete(&Session::new(), JANE)),
         "8 modifications require authentication"
     );
     let world = World::with(|options| {
-        options.access = vec!["to * by * write".to_owned()];
+        options.access = vec!["to * by * write".into()];
         options.allow.update_anon = true;
     });
     assert_eq!(said(&world.delete(&Session::new(), JANE)), "ok");
