@@ -12,15 +12,29 @@
 //! beforehand ([`cost`]), so that it can run where it stalls nobody, and what would be absurdly slow is refused
 //! ([`SchemeError::TooCostly`]): whoever may write a password must not be able to stop the server with it.
 //!
-//! Not here: entries, access rules, SASL.
+//! Beside that, what needs no entry of SASL: the mechanisms and their messages ([`Mechanism`], [`PlainMessage`],
+//! [`ClientFirst`]), what is demanded of them ([`SecurityProperties`]), and the names of people before they are names
+//! of entries ([`AuthzRegexp`], [`AuthzId`], [`sasl_dn`]).
+//!
+//! Not here: entries, access rules, connections.
 
 #![forbid(unsafe_code)]
 
 mod crypt;
 mod digest;
+mod identity;
+mod mechanism;
 mod pbkdf2;
+mod properties;
 mod scheme;
+mod scram;
 mod verify;
 
+pub use identity::{AuthzId, AuthzPolicy, AuthzRegexp, AuthzRegexpError, sasl_dn};
+pub use mechanism::{Mechanism, PlainMessage};
+pub use properties::{SecurityProperties, Unmet};
 pub use scheme::{Cost, HashError, Scheme, SchemeError, cost, hash};
+pub use scram::{
+    ChannelBinding, ClientFirst, ScramError, ScramHash, ScramKeys, ScramKeysError, ServerFirst,
+};
 pub use verify::{dummy_verify, verify};

@@ -250,7 +250,7 @@ pub fn hash(scheme: Scheme, password: &[u8]) -> Result<String, HashError> {
     Ok(format!("{{{name}}}{rest}"))
 }
 
-fn random<const N: usize>() -> Result<[u8; N], HashError> {
+pub(crate) fn random<const N: usize>() -> Result<[u8; N], HashError> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).map_err(|error| HashError::Random(error.to_string()))?;
     Ok(bytes)
