@@ -36,5 +36,6 @@ pub use properties::{SecurityProperties, Unmet};
 pub use scheme::{Cost, HashError, Scheme, SchemeError, cost, hash};
 pub use scram::{
     ChannelBinding, ClientFirst, ScramError, ScramHash, ScramKeys, ScramKeysError, ServerFirst,
+    salt_for,
 };
-pub use verify::{dummy_verify, verify};
+pub use verify::{clear_text, decoy, dummy_verify, kind, verify};

@@ -70,7 +70,45 @@ pub fn dummy_verify(like: Scheme, password: &[u8]) {
     std::hint::black_box(&matched);
 }
 
+/// The password of a value that is stored in clear.
+#[must_use]
+pub fn clear_text(stored: &[u8]) -> Option<&[u8]> {
+    match split(stored) {
+        Ok((Scheme::Cleartext, password)) => Some(password),
+        _ => None,
+    }
+}
+
+/// What a check of `stored` costs is told by its kind: the scheme and its parameters, without salt and hash.
+#[must_use]
+pub fn kind(stored: &[u8]) -> String {
+    let Ok((scheme, rest)) = split(stored) else {
+        return "?".to_owned();
+    };
+    let rest = String::from_utf8_lossy(rest);
+    let mut parts = rest.split('$');
+    let parameters: Vec<&str> = match scheme.family() {
+        Family::Cleartext | Family::Digest { .. } => Vec::new(),
+        Family::Pbkdf2(_) => parts.take(1).collect(),
+        Family::Argon2 => parts.take(4).collect(),
+        Family::Crypt => {
+            let form = parts.nth(1);
+            let first = parts.next().filter(|first| {
+                form.is_some_and(|form| form.starts_with('2') || form == "y")
+                    || first.starts_with("rounds=")
+            });
+            form.into_iter().chain(first).collect()
+        }
+    };
+    format!("{{{}}}{}", scheme.name(), parameters.join("$"))
+}
+
 /// A well-formed stored value of each scheme, whose password nobody knows, with the parameters of new hashes.
+#[must_use]
+pub fn decoy(scheme: Scheme) -> String {
+    dummy(scheme)
+}
+
 fn dummy(scheme: Scheme) -> String {
     let digest_bytes = |bytes: usize| "A".repeat(bytes.div_ceil(3) * 4);
     let rest = match scheme.family() {

@@ -21,6 +21,8 @@ pub struct Connection {
     pub domain: Option<String>,
     /// How well it is protected.
     pub strength: Strength,
+    /// Whether TLS can be started on it.
+    pub offers_tls: bool,
     /// Its TLS layer, if it has one.
     pub tls: Option<TlsFacts>,
     /// Who is at the other end of a UNIX socket, as the system says.

@@ -1,12 +1,13 @@
 //! The directory: databases, schema, rules and settings under one roof.
 
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 
 use fulgurite_access::{Decisions, RuleError, RuleText, Rules, WithoutRules};
 use fulgurite_ldap::{LdapResult, ResultCode, Scope};
 use fulgurite_schema::{Dn, DnError, Schema, normal_is_under};
 use thiserror::Error;
 
+use crate::auth::{Auth, AuthOptions};
 use crate::clock::{Clock, Entropy, SystemClock, SystemEntropy};
 use crate::csn::CsnGenerator;
 use crate::database::{Database, DatabaseOptions, Subordinate};
@@ -34,6 +35,8 @@ pub struct DirectoryOptions {
     pub limits: Limits,
     /// What may not be done in any database.
     pub restrictions: Restrictions,
+    /// Passwords, SASL and who may act for whom.
+    pub auth: AuthOptions,
     /// What is allowed beyond the usual.
     pub allow: Allow,
     /// What is not allowed of the usual.
@@ -117,8 +120,7 @@ pub struct Directory {
     pub(crate) special: Special,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
-    /// The first stored password that a bind has met: what unknown names are checked against, to take the same time.
-    pub(crate) decoy: OnceLock<Vec<u8>>,
+    pub(crate) auth: Auth,
     /// Taken by whoever applies a batch of writes.
     pub(crate) csn: Mutex<CsnGenerator>,
 }
@@ -153,6 +155,7 @@ impl DirectoryOptions {
             without_rules: WithoutRules::default(),
             limits: Limits::default(),
             restrictions: Restrictions::default(),
+            auth: AuthOptions::default(),
             allow: Allow::default(),
             disallow: Disallow::default(),
             referral: Vec::new(),
@@ -222,7 +225,7 @@ impl Directory {
             special,
             clock: options.clock,
             entropy: options.entropy,
-            decoy: OnceLock::new(),
+            auth: Auth::new(options.auth),
             csn: Mutex::new(CsnGenerator::new(options.server_id)),
             schema,
         })

@@ -19,6 +19,7 @@
 mod alias;
 mod answer;
 mod assertion;
+mod auth;
 mod changes;
 mod clock;
 mod computed;
@@ -50,6 +51,7 @@ mod transaction;
 mod tree;
 mod write;
 
+pub use auth::{AuthOptions, PasswordCheck, UnknownIdentity};
 /// The rule language and what it decides: texts and explanations pass through this crate.
 pub use fulgurite_access::{Level, Rights, RuleError, RuleText, WithoutRules};
 
@@ -58,9 +60,12 @@ pub use connection::{ChannelBindings, Connection, EndPoint, PeerCredentials, Str
 pub use csn::{Csn, CsnGenerator};
 pub use database::{Database, DatabaseOptions, Subordinate};
 pub use directory::{Directory, DirectoryOptions, OpenError, RootAccount};
+pub use fulgurite_auth::{
+    AuthzId, AuthzPolicy, AuthzRegexp, AuthzRegexpError, Scheme, ScramHash, SecurityProperties,
+};
 pub use import::Importer;
 pub use limits::Limits;
-pub use op::bind::{BindOutcome, BindStep, PasswordCheck};
+pub use op::bind::{BindOutcome, BindStep};
 pub use op::extended::{ExtendedReply, ExtendedStep};
 pub use op::search::{Progress, Quantum, SearchTask, SortLimits};
 pub use restrictions::{Allow, Disallow, Operations, Require, Restrictions, Security, UnknownWord};

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use fulgurite_schema::Dn;
 
+use crate::auth::Exchange;
 use crate::connection::Connection;
 
 /// The authorisation state of one connection. Cheap to clone: a write carries a copy of it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Session {
     identity: Identity,
     /// Who has authenticated, where that is somebody else than the operation is done for.
@@ -16,6 +17,8 @@ pub struct Session {
     /// Protocol version of the last bind that succeeded, an anonymous one included.
     version: Option<u8>,
     connection: Arc<Connection>,
+    /// A SASL bind that waits for the client.
+    exchange: Option<Arc<Exchange>>,
 }
 
 /// How the identity of a session was established.
@@ -143,6 +146,20 @@ impl Session {
     pub fn reset(&mut self) {
         self.authenticated(Identity::Anonymous, Method::None);
         self.version = None;
+    }
+
+    /// Whether a SASL bind waits for the client: nothing but a bind may come then.
+    #[must_use]
+    pub fn is_binding(&self) -> bool {
+        self.exchange.is_some()
+    }
+
+    pub(crate) fn take_exchange(&mut self) -> Option<Arc<Exchange>> {
+        self.exchange.take()
+    }
+
+    pub(crate) fn set_exchange(&mut self, exchange: Option<Arc<Exchange>>) {
+        self.exchange = exchange;
     }
 
     /// Whether somebody has authenticated.

@@ -5,9 +5,10 @@ use fulgurite_schema::{AttributeDescription, Dn, Entry, Schema};
 
 use crate::clock::Timestamp;
 use crate::controls;
-use crate::directory::OpenError;
+use crate::directory::{Directory, OpenError};
 use crate::known::Known;
 use crate::op::extended;
+use crate::session::Session;
 
 /// Name of the subschema subentry.
 const SUBSCHEMA: &str = "cn=Subschema";
@@ -124,6 +125,30 @@ fn root_dse(schema: &Schema, known: &Known, listed: &Listed<'_>) -> Entry {
         entry.set(&description, all);
     }
     entry
+}
+
+impl Directory {
+    /// The root DSE as a session sees it: what can be used depends on the connection.
+    pub(crate) fn root_dse(&self, session: &Session) -> Entry {
+        let mut entry = self.special.root_dse.clone();
+        let connection = session.connection();
+        let mechanisms = self.sasl_mechanisms(connection);
+        if !mechanisms.is_empty() {
+            set(
+                &self.schema,
+                &mut entry,
+                "supportedSASLMechanisms",
+                mechanisms,
+            );
+        }
+        if connection.offers_tls
+            && let Some(attribute) = self.schema.attribute("supportedExtension")
+        {
+            let description = AttributeDescription::plain(attribute.index);
+            entry.push(&description, oid::START_TLS.into());
+        }
+        entry
+    }
 }
 
 fn subschema(schema: &Schema, known: &Known, dn: Dn, started: Timestamp) -> Entry {

@@ -8,8 +8,8 @@ use fulgurite_directory::{
     SearchTask, Session as Identity, WriteRequest,
 };
 use fulgurite_ldap::{
-    BindRequest, CompareRequest, Controls, ExtendedRequest, Message, MessageId, Operation,
-    SearchRequest, encode,
+    BindRequest, CompareRequest, Controls, ExtendedRequest, LdapResult, Message, MessageId,
+    Operation, SearchRequest, encode,
 };
 
 use crate::handler::{BindStep, ExtendedStep, Handler, Progress, RunningSearch};
@@ -33,6 +33,19 @@ impl Handler for Directory {
 
     fn secured(&self, identity: &mut Identity, connection: Arc<Connection>) {
         identity.set_connection(connection);
+    }
+
+    fn is_binding(&self, identity: &Identity) -> bool {
+        identity.is_binding()
+    }
+
+    fn start_tls(
+        &self,
+        identity: &mut Identity,
+        request: &ExtendedRequest<'_>,
+        controls: &Controls<'_>,
+    ) -> Result<(), LdapResult> {
+        self.start_tls(identity, request, controls)
     }
 
     fn is_authenticated(&self, identity: &Identity) -> bool {
@@ -99,7 +112,6 @@ impl Handler for Directory {
         controls: &Controls<'_>,
         out: &mut Vec<u8>,
     ) -> BindStep<Check> {
-        identity.reset();
         match self.begin_bind(identity, request, controls) {
             DirectoryStep::Done(outcome) => {
                 outcome.finish(identity, id, out);
@@ -110,7 +122,7 @@ impl Handler for Directory {
     }
 
     fn check_password(&self, Check(id, check): Check) -> Verdict {
-        Verdict(id, check.run())
+        Verdict(id, check.run(self))
     }
 
     fn finish_bind(

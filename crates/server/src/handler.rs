@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use fulgurite_directory::Connection;
 use fulgurite_ldap::{
-    BindRequest, CompareRequest, Controls, ExtendedRequest, Message, MessageId, SearchRequest,
+    BindRequest, CompareRequest, Controls, ExtendedRequest, LdapResult, Message, MessageId,
+    ResultCode, SearchRequest,
 };
 
 /// Answers requests. One value serves all connections of a server from all threads.
@@ -33,6 +34,25 @@ pub trait Handler: Sync {
 
     /// Takes note that what is known of a connection has changed: TLS protects it now.
     fn secured(&self, _identity: &mut Self::Identity, _connection: Arc<Connection>) {}
+
+    /// Whether a bind of several steps waits for the client: it has to go on with that before anything else.
+    fn is_binding(&self, _identity: &Self::Identity) -> bool {
+        false
+    }
+
+    /// Whether TLS may begin (StartTLS, RFC 4511 section 4.14); that nothing is outstanding is not asked here.
+    ///
+    /// # Errors
+    /// What to answer if it may not.
+    fn start_tls(
+        &self,
+        _identity: &mut Self::Identity,
+        _request: &ExtendedRequest<'_>,
+        _controls: &Controls<'_>,
+    ) -> Result<(), LdapResult> {
+        let text = "unsupported extended operation";
+        Err(LdapResult::with_diagnostic(ResultCode::ProtocolError, text))
+    }
 
     /// Whether the larger limits of authenticated connections apply.
     fn is_authenticated(&self, identity: &Self::Identity) -> bool;

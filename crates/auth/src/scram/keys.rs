@@ -98,6 +98,19 @@ pub struct ScramKeys {
     pub(crate) server_key: Vec<u8>,
 }
 
+/// A salt for a user who has none stored: the same whenever it is asked for, and unpredictable without the secret. So
+/// users who do not exist look like users who do.
+#[must_use]
+pub fn salt_for(secret: &[u8], mechanism: &str, user: &str) -> [u8; 16] {
+    let text = [mechanism.as_bytes(), &[0], user.as_bytes()].concat();
+    let mut salt = [0; 16];
+    let digest = ScramHash::Sha256.hmac(secret, &text);
+    salt.iter_mut()
+        .zip(digest)
+        .for_each(|(octet, digest)| *octet = digest);
+    salt
+}
+
 /// An `authPassword` value that cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScramKeysError {

@@ -15,4 +15,4 @@ mod exchange;
 mod keys;
 
 pub use exchange::{ChannelBinding, ClientFirst, ScramError, ServerFirst};
-pub use keys::{ScramHash, ScramKeys, ScramKeysError};
+pub use keys::{ScramHash, ScramKeys, ScramKeysError, salt_for};

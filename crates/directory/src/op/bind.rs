@@ -1,21 +1,19 @@
-//! Bind (RFC 4511, section 4.2; RFC 4513, section 5.1): simple authentication.
+//! Bind (RFC 4511, section 4.2; RFC 4513, section 5).
 //!
 //! Looking a password up is quick, checking it may be slow on purpose. The two halves are apart, so that the second
 //! can run where it does not hold up searches.
 
-use fulgurite_access::Rights;
-use fulgurite_auth::{Cost, Scheme};
+use std::sync::Arc;
+
 use fulgurite_ldap::{
     Authentication, BindRequest, Controls, LdapResult, MessageId, Operation, ResultCode, encode,
 };
-use fulgurite_schema::Dn;
-use fulgurite_store::StoreError;
 
 use crate::answer::{self, Answer, refuse};
+use crate::auth::{Exchange, PasswordCheck, SaslStep};
 use crate::controls::RequestControls;
-use crate::directory::{Directory, Place};
-use crate::facts::{self, EntryFacts, Target};
-use crate::session::{Identity, Name, Session};
+use crate::directory::Directory;
+use crate::session::{Identity, Method, Session};
 
 /// The protocol version that clients are expected to speak.
 const VERSION: u8 = 3;
@@ -29,8 +27,8 @@ pub enum BindStep {
     Check(PasswordCheck),
 }
 
-/// The end of a bind.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The end of a bind, or of one of its steps.
+#[derive(Clone, Debug)]
 pub struct BindOutcome {
     /// What the client is told.
     pub result: LdapResult,
@@ -38,192 +36,126 @@ pub struct BindOutcome {
     pub identity: Identity,
     /// The protocol version asked for.
     pub version: u8,
-}
-
-/// A password and what it is to be compared with. Owned: send it to any thread.
-pub struct PasswordCheck {
-    password: Vec<u8>,
-    /// Any of them will do.
-    stored: Vec<Vec<u8>>,
-    /// Somebody's stored password, to take the same time where there is none to compare with.
-    decoy: Option<Vec<u8>>,
-    identity: Identity,
-    version: u8,
-}
-
-impl std::fmt::Debug for PasswordCheck {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PasswordCheck")
-            .field("identity", &self.identity)
-            .finish_non_exhaustive()
-    }
-}
-
-impl PasswordCheck {
-    /// Compares. Takes as long as the hash wants: milliseconds for Argon2.
-    #[must_use]
-    pub fn run(self) -> BindOutcome {
-        let mut right = false;
-        for stored in &self.stored {
-            right |= fulgurite_auth::verify(stored, &self.password).unwrap_or(false);
-        }
-        if self.stored.is_empty() {
-            self.waste_time();
-        }
-        if right {
-            BindOutcome::success(self.identity, self.version)
-        } else {
-            BindOutcome::failure(LdapResult::new(ResultCode::InvalidCredentials))
-        }
-    }
-
-    /// What a wrong password of an existing user would have cost.
-    fn waste_time(&self) {
-        match &self.decoy {
-            Some(decoy) => {
-                std::hint::black_box(fulgurite_auth::verify(decoy, &self.password).is_ok());
-            }
-            None => fulgurite_auth::dummy_verify(Scheme::default(), &self.password),
-        }
-    }
-
-    fn is_cheap(&self) -> bool {
-        let cheap = |stored: &Vec<u8>| fulgurite_auth::cost(stored) == Cost::Cheap;
-        if self.stored.is_empty() {
-            self.decoy.as_ref().is_some_and(cheap)
-        } else {
-            self.stored.iter().all(cheap)
-        }
-    }
+    method: Method,
+    /// What the mechanism sends to the client.
+    credentials: Option<Vec<u8>>,
+    /// The exchange goes on.
+    exchange: Option<Arc<Exchange>>,
 }
 
 impl BindOutcome {
-    fn success(identity: Identity, version: u8) -> BindOutcome {
+    pub(crate) fn success(identity: Identity, method: Method) -> BindOutcome {
         BindOutcome {
             result: LdapResult::success(),
             identity,
-            version,
+            version: VERSION,
+            method,
+            credentials: None,
+            exchange: None,
         }
     }
 
-    fn failure(result: LdapResult) -> BindOutcome {
+    pub(crate) fn failure(result: LdapResult) -> BindOutcome {
         BindOutcome {
             result,
-            identity: Identity::Anonymous,
-            version: VERSION,
+            ..BindOutcome::success(Identity::Anonymous, Method::None)
+        }
+    }
+
+    /// What everybody is told who is not who they say, whatever is wrong.
+    pub(crate) fn invalid_credentials() -> BindOutcome {
+        BindOutcome::failure(LdapResult::new(ResultCode::InvalidCredentials))
+    }
+
+    pub(crate) fn with_credentials(mut self, credentials: Option<Vec<u8>>) -> BindOutcome {
+        self.credentials = credentials;
+        self
+    }
+
+    fn in_progress(credentials: Vec<u8>, exchange: Arc<Exchange>) -> BindOutcome {
+        BindOutcome {
+            credentials: Some(credentials),
+            exchange: Some(exchange),
+            ..BindOutcome::failure(LdapResult::new(ResultCode::SaslBindInProgress))
         }
     }
 
     /// Gives the session its new identity and appends the response.
     pub fn finish(self, session: &mut Session, id: MessageId, out: &mut Vec<u8>) {
-        session.set_identity(self.identity);
+        session.authenticated(self.identity, self.method);
+        session.set_exchange(self.exchange);
         if self.result.is_success() {
             session.bound(self.version);
         }
-        encode::bind_result(out, id, &self.result, None, &[]);
+        encode::bind_result(out, id, &self.result, self.credentials.as_deref(), &[]);
     }
 }
 
 impl Directory {
-    /// Begins a bind. Whatever comes of it, the session is anonymous until it is finished.
+    /// Begins a bind or goes on with one. The session is anonymous until it is finished, whatever comes of it.
     #[must_use]
     pub fn begin_bind(
         &self,
-        session: &Session,
+        session: &mut Session,
         request: &BindRequest<'_>,
         controls: &Controls<'_>,
     ) -> BindStep {
-        match self.bind(session, request, controls) {
-            Ok(step) => step,
-            Err(result) => BindStep::Done(BindOutcome::failure(result)),
+        let pending = session.take_exchange();
+        session.reset();
+        let step = self.bind(session, pending.as_deref(), request, controls);
+        match step.unwrap_or_else(|result| BindStep::Done(BindOutcome::failure(result))) {
+            BindStep::Check(check) => {
+                let check = check.of_version(request.version);
+                if check.is_cheap() {
+                    BindStep::Done(check.run(self))
+                } else {
+                    BindStep::Check(check)
+                }
+            }
+            BindStep::Done(mut outcome) => {
+                outcome.version = request.version;
+                BindStep::Done(outcome)
+            }
         }
     }
 
     fn bind(
         &self,
         session: &Session,
+        pending: Option<&Exchange>,
         request: &BindRequest<'_>,
         controls: &Controls<'_>,
     ) -> Answer<BindStep> {
         RequestControls::decode(Operation::Bind, controls)?;
-        let version = self.permit_version(request.version)?;
+        self.permit_version(request.version)?;
         let dn = answer::dn(&self.schema, request.name)?;
-        let password = match request.authentication {
-            Authentication::Simple(password) => password,
-            Authentication::Sasl { .. } => {
-                return Err(refuse(
-                    ResultCode::AuthMethodNotSupported,
-                    "no SASL mechanism is available",
-                ));
+        match request.authentication {
+            Authentication::Simple(password) => {
+                if self.permit_simple_bind(session, &dn, password)? {
+                    let outcome = BindOutcome::success(Identity::Anonymous, Method::None);
+                    return Ok(BindStep::Done(outcome));
+                }
+                self.password_check(session, dn, password, Method::Simple, String::new())
+                    .map(BindStep::Check)
+                    .map_err(|error| answer::store(&error))
             }
-            Authentication::Unknown(_) => {
-                return Err(refuse(
-                    ResultCode::AuthMethodNotSupported,
-                    "unknown authentication method",
-                ));
+            Authentication::Sasl {
+                mechanism,
+                credentials,
+            } => {
+                let step = self.sasl_step(session, pending, mechanism, credentials)?;
+                Ok(match step {
+                    SaslStep::Done(outcome) => BindStep::Done(outcome),
+                    SaslStep::Check(check) => BindStep::Check(check),
+                    SaslStep::Continue(challenge, exchange) => {
+                        BindStep::Done(BindOutcome::in_progress(challenge, exchange))
+                    }
+                })
             }
-        };
-        if self.permit_simple_bind(session, &dn, password)? {
-            let outcome = BindOutcome::success(Identity::Anonymous, version);
-            return Ok(BindStep::Done(outcome));
+            Authentication::Unknown(_) => Err(refuse(
+                ResultCode::AuthMethodNotSupported,
+                "unknown authentication method",
+            )),
         }
-        self.simple_bind(&dn, password, version)
-    }
-
-    fn simple_bind(&self, dn: &Dn, password: &[u8], version: u8) -> Answer<BindStep> {
-        let name = Name::from(dn);
-        // The configured password of a root counts where its name belongs, and nowhere else.
-        let root = match self.place(dn) {
-            Place::In(database) => database.root.as_ref(),
-            Place::Tree(tree) => tree.root.as_ref(),
-            Place::RootDse | Place::Subschema | Place::Nowhere => None,
-        };
-        let root = root.filter(|root| root.name == name);
-        let identity = Identity::User(name);
-        let stored = match root.and_then(|root| root.password.clone()) {
-            Some(password) => vec![password],
-            None => self
-                .stored_passwords(dn)
-                .map_err(|error| answer::store(&error))?,
-        };
-        if let (None, Some(stored)) = (root, stored.first()) {
-            self.decoy.get_or_init(|| stored.clone());
-        }
-        let check = PasswordCheck {
-            password: password.to_vec(),
-            stored,
-            decoy: self.decoy.get().cloned(),
-            identity,
-            version,
-        };
-        Ok(if check.is_cheap() {
-            BindStep::Done(check.run())
-        } else {
-            BindStep::Check(check)
-        })
-    }
-
-    /// Values of `userPassword` that may be used for authentication; none for a missing entry.
-    fn stored_passwords(&self, dn: &Dn) -> Result<Vec<Vec<u8>>, StoreError> {
-        let Place::In(database) = self.place(dn) else {
-            return Ok(Vec::new());
-        };
-        let view = database.store.snapshot()?;
-        let Some(id) = view.find(dn)?.entry() else {
-            return Ok(Vec::new());
-        };
-        // Who binds is nobody yet.
-        let decisions = facts::decide(&database.rules, &Session::new(), false);
-        let password = &self.known.user_password;
-        let Some(entry) = view.entry(id)? else {
-            return Ok(Vec::new());
-        };
-        let facts = EntryFacts::new(self, &view, Target::Stored(entry));
-        let rights = facts.rights(&decisions, dn.normal());
-        if !rights.attribute(password).allows(Rights::AUTH) {
-            return Ok(Vec::new());
-        }
-        let values = entry.values(password).into_iter().flatten();
-        Ok(values.map(<[u8]>::to_vec).collect())
     }
 }

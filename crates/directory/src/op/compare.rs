@@ -71,7 +71,7 @@ impl Directory {
         let place = self.place(&dn);
         self.permit_reading(session, &place, Operation::Compare)?;
         match place {
-            Place::RootDse => owned(self.decisions(session), &self.special.root_dse),
+            Place::RootDse => owned(self.decisions(session), &self.root_dse(session)),
             Place::Subschema => owned(self.decisions(session), &self.special.subschema),
             Place::Tree(tree) => {
                 let entry = tree.entry(&self.schema, &dn);

@@ -8,3 +8,4 @@ pub(crate) mod extended;
 pub(crate) mod modify;
 pub(crate) mod modify_dn;
 pub(crate) mod search;
+mod start_tls;

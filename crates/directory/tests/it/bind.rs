@@ -2,8 +2,8 @@ use fulgurite_ldap::{Authentication, BindRequest, LdapResult, ResultCode};
 
 use crate::support::{JANE, ROOT, World, code};
 use ResultCode::{
-    AuthMethodNotSupported, InvalidCredentials, InvalidDnSyntax, ProtocolError, Success,
-    UnwillingToPerform,
+    AuthMethodNotSupported, InappropriateAuthentication, InvalidCredentials, InvalidDnSyntax,
+    ProtocolError, Success, UnwillingToPerform,
 };
 
 #[test]
@@ -94,44 +94,88 @@ fn passwords_that_may_not_be_used_do_not_bind() {
 #[test]
 fn other_versions_and_methods_are_refused() {
     let world = World::new();
-    let simple = BindRequest::simple(JANE, b"jane's");
     let old = BindRequest {
         version: 2,
-        ..simple
+        ..BindRequest::simple(JANE, b"jane's")
     };
+    assert_eq!(code(&world.bind_request(&old).0), ProtocolError);
     let sasl = BindRequest {
         authentication: Authentication::Sasl {
-            mechanism: b"PLAIN",
+            mechanism: b"CRAM-MD5",
             credentials: None,
         },
         ..BindRequest::simple("", b"")
     };
-    assert_eq!(code(&world.bind_request(&old).0), ProtocolError);
     assert_eq!(code(&world.bind_request(&sasl).0), AuthMethodNotSupported);
+}
+
+#[test]
+fn what_is_allowed_and_disallowed() {
+    let world = World::with(|options| {
+        options.allow.bind_v2 = true;
+        options.allow.bind_anon_cred = true;
+        options.allow.bind_anon_dn = true;
+    });
+    let old = BindRequest {
+        version: 2,
+        ..BindRequest::simple(JANE, b"jane's")
+    };
+    assert_eq!(code(&world.bind_request(&old).0), Success);
+    for (dn, password) in [("", "x"), (JANE, "")] {
+        let (result, session) = world.bind(dn, password);
+        assert_eq!(code(&result), Success);
+        assert!(!session.is_authenticated());
+    }
+    let strict = World::with(|options| {
+        options.disallow.bind_anon = true;
+        options.disallow.bind_simple = true;
+    });
+    assert_eq!(code(&strict.bind("", "").0), InappropriateAuthentication);
+    assert_eq!(code(&strict.bind(JANE, "jane's").0), UnwillingToPerform);
+}
+
+/// Whether a wrong password for the name takes the time of a slow hash.
+fn is_slow(world: &World, dn: &str) -> bool {
+    let request = fulgurite_ldap::Request::Bind(BindRequest::simple(dn, b"guess"));
+    let pdu = crate::support::pdu(&request, &[]);
+    let message = crate::support::decode(&pdu);
+    let fulgurite_ldap::Request::Bind(request) = &message.request else {
+        unreachable!("a bind was encoded")
+    };
+    let mut session = fulgurite_directory::Session::new();
+    let step = world
+        .directory
+        .begin_bind(&mut session, request, &message.controls);
+    matches!(step, fulgurite_directory::BindStep::Check(_))
 }
 
 #[test]
 fn unknown_names_take_the_way_of_known_ones() {
     let world = World::new();
-    let slow = |dn: &str| {
-        let pdu = crate::support::pdu(
-            &fulgurite_ldap::Request::Bind(BindRequest::simple(dn, b"guess")),
-            &[],
-        );
-        let message = crate::support::decode(&pdu);
-        let fulgurite_ldap::Request::Bind(request) = &message.request else {
-            unreachable!("a bind was encoded")
-        };
-        let step = world.directory.begin_bind(
-            &fulgurite_directory::Session::new(),
-            request,
-            &message.controls,
-        );
-        matches!(step, fulgurite_directory::BindStep::Check(_))
-    };
-    // Nothing is known of passwords yet: the costliest is assumed.
-    assert!(slow("uid=nobody,dc=example,dc=com"));
-    assert!(!slow(JANE), "stored in clear");
-    assert!(!slow("uid=nobody,dc=example,dc=com"));
-    assert!(!slow("ou=people,dc=example,dc=com"));
+    // The sample knows that passwords are in clear here, before anybody has bound.
+    assert!(!is_slow(&world, "uid=nobody,dc=example,dc=com"));
+    assert!(!is_slow(&world, JANE));
+    let empty = World::empty(|_| {});
+    assert!(
+        is_slow(&empty, "uid=nobody,dc=example,dc=com"),
+        "nothing is known of passwords: the costliest is assumed"
+    );
+}
+
+#[test]
+fn unknown_names_are_spread_over_the_kinds_of_passwords_in_use() {
+    let world = World::new();
+    world.load(
+        "dn: cn=slow,dc=example,dc=com
+objectClass: organizationalRole
+objectClass: simpleSecurityObject
+userPassword: {CRYPT}$1$abcdefgh$G3Gln6fQyNrjSqK1tpPEJ.",
+    );
+    let names: Vec<String> = (0..32)
+        .map(|n| format!("uid=n{n},dc=example,dc=com"))
+        .collect();
+    let slow: Vec<bool> = names.iter().map(|name| is_slow(&world, name)).collect();
+    assert!(slow.contains(&true) && slow.contains(&false), "{slow:?}");
+    let again: Vec<bool> = names.iter().map(|name| is_slow(&world, name)).collect();
+    assert_eq!(slow, again, "a name always costs the same");
 }

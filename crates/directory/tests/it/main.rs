@@ -7,6 +7,7 @@ mod operational;
 mod paging;
 mod referral;
 mod restrictions;
+mod sasl;
 mod search;
 mod situations;
 mod special;

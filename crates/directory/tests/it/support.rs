@@ -254,10 +254,10 @@ impl World {
         };
         let outcome = match self
             .directory
-            .begin_bind(&session, request, &message.controls)
+            .begin_bind(&mut session, request, &message.controls)
         {
             BindStep::Done(outcome) => outcome,
-            BindStep::Check(check) => check.run(),
+            BindStep::Check(check) => check.run(&self.directory),
         };
         let result = outcome.result.clone();
         let mut out = Vec::new();

@@ -17,6 +17,8 @@ pub(super) enum Class {
     Search,
     /// Reads and is done, or has become something else.
     Read,
+    /// Puts TLS below the connection; nothing may be outstanding, so it never waits.
+    StartTls,
     /// Changes; done when the writer says so.
     Update,
 }
@@ -34,6 +36,9 @@ impl Class {
             Request::Abandon(_) => Class::Abandon,
             Request::Search(_) => Class::Search,
             Request::Extended(extended) if extended.oid == oid::CANCEL.as_bytes() => Class::Cancel,
+            Request::Extended(extended) if extended.oid == oid::START_TLS.as_bytes() => {
+                Class::StartTls
+            }
             Request::Compare(_) | Request::Extended(_) => Class::Read,
             Request::Modify(_) | Request::Add(_) | Request::Delete(_) | Request::ModifyDn(_) => {
                 Class::Update

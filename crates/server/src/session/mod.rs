@@ -85,6 +85,8 @@ pub enum Turn {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Open,
+    /// TLS begins once the output is sent; nothing is read until it protects the connection.
+    Securing,
     /// The client has gone or we want it to: begun updates and binds are finished, nothing begins.
     Ending,
     /// The last byte is in the output.
@@ -158,13 +160,21 @@ impl<'h, H: Handler> Session<'h, H> {
     /// The client has ended its side: searches end with it (RFC 4511 section 5.3), updates that have
     /// begun are finished.
     pub fn end_of_input(&mut self) {
-        if self.phase == Phase::Open {
+        if matches!(self.phase, Phase::Open | Phase::Securing) {
             self.end();
         }
     }
 
+    /// Whether what comes after the output is a TLS handshake; [`Session::secured`] ends it.
+    pub fn starts_tls(&self) -> bool {
+        self.phase == Phase::Securing
+    }
+
     /// Takes note that TLS protects the connection now; who is authenticated stays.
     pub fn secured(&mut self, connection: Arc<Connection>) {
+        if self.phase == Phase::Securing {
+            self.phase = Phase::Open;
+        }
         self.operations.secured(connection);
     }
 
@@ -375,6 +385,13 @@ impl<'h, H: Handler> Session<'h, H> {
         if class == Class::Cancel {
             if let Some(target) = self.operations.begin(&message, pdu, None) {
                 self.cancel(id, target);
+            }
+            return;
+        }
+        if class == Class::StartTls {
+            let alone = self.outstanding() == 0 && self.input.uncut().is_empty();
+            if self.operations.start_tls(&message, alone) {
+                self.phase = Phase::Securing;
             }
             return;
         }

@@ -156,7 +156,7 @@ impl<'h, H: Handler> Operations<'h, H> {
             Class::Bind => self.outstanding() == 0,
             Class::Search => self.searches.len() < searches_max,
             Class::Update => self.update_bytes < UPDATE_BYTES_AHEAD,
-            Class::Read | Class::Unbind | Class::Abandon | Class::Cancel => true,
+            Class::Read | Class::Unbind | Class::Abandon | Class::Cancel | Class::StartTls => true,
         }
     }
 
@@ -180,6 +180,13 @@ impl<'h, H: Handler> Operations<'h, H> {
             meter.initiated(operation);
         }
         let mark = self.output.mark();
+        let operation = request.operation();
+        if operation != Operation::Bind && handler.is_binding(&self.identity) {
+            let result = operations_error("SASL bind in progress");
+            encode::result(self.output.append(), id, operation, &result, &[]);
+            self.end(operation, record, mark);
+            return None;
+        }
         match request {
             Request::Search(search) => {
                 let search = handler.begin_search(&self.identity, id, search, controls);
@@ -258,6 +265,38 @@ impl<'h, H: Handler> Operations<'h, H> {
         self.jobs.push(Job::Update(begun.id, ticket, update));
         self.update_bytes += begun.bytes;
         self.updates.push_back(begun);
+    }
+
+    /// Answers a request for TLS; tells whether it is to begin once the answer is sent. `alone` says that nothing
+    /// else is outstanding and nothing has been sent behind it, which would come from before the protection.
+    pub(super) fn start_tls(&mut self, message: &Message<'_>, alone: bool) -> bool {
+        let Request::Extended(request) = &message.request else {
+            return false;
+        };
+        let record = self
+            .log
+            .as_mut()
+            .map(|log| log.begin(&message.request, None));
+        let mark = self.output.mark();
+        let allowed = if self.handler.is_binding(&self.identity) {
+            Err(operations_error("SASL bind in progress"))
+        } else if alone {
+            let handler = self.handler;
+            handler.start_tls(&mut self.identity, request, &message.controls)
+        } else {
+            Err(operations_error(
+                "cannot start TLS when operations are outstanding",
+            ))
+        };
+        let result = allowed
+            .as_ref()
+            .err()
+            .cloned()
+            .unwrap_or_else(LdapResult::success);
+        let out = self.output.append();
+        encode::extended_result(out, message.id, &result, None, None, &[]);
+        self.end(Operation::Extended, record, mark);
+        allowed.is_ok()
     }
 
     /// Takes note that TLS protects the connection now.
@@ -484,4 +523,8 @@ impl<'h, H: Handler> Operations<'h, H> {
             log.end(record, self.output.since(mark));
         }
     }
+}
+
+fn operations_error(text: &str) -> LdapResult {
+    LdapResult::with_diagnostic(ResultCode::OperationsError, text)
 }

@@ -96,7 +96,7 @@ impl Directory {
         let values = values.and_then(|control| ValuesFilter::resolve(&self.schema, control));
         let shown = Shown::new(&self.known, selection, request.types_only).only(values);
         match place {
-            Place::RootDse => self.search_owned(session, &asked, &self.special.root_dse, &shown),
+            Place::RootDse => self.search_owned(session, &asked, &self.root_dse(session), &shown),
             Place::Subschema => self.search_owned(session, &asked, &self.special.subschema, &shown),
             Place::Nowhere => {
                 let scope = Some(request.scope);

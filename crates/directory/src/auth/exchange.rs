@@ -1,0 +1,416 @@
+//! SASL exchanges (RFC 4513, section 5.2): which mechanisms there are, and their steps.
+//!
+//! Between the steps of an exchange the session keeps an [`Exchange`]; it is never changed, each step makes the next.
+//! Texts are those that administrators know from slapd and Cyrus SASL, as far as they say nothing about who exists.
+
+use std::sync::Arc;
+
+use fulgurite_auth::{
+    ChannelBinding, ClientFirst, Mechanism, PlainMessage, ScramError, ScramHash, ScramKeys,
+    ServerFirst, Unmet,
+};
+use fulgurite_ldap::{LdapResult, ResultCode};
+use fulgurite_schema::{AttributeDescription, Dn};
+
+use super::passwords::{Claim, PasswordCheck, Proof};
+use crate::answer::{self, Answer, refuse};
+use crate::connection::Connection;
+use crate::directory::Directory;
+use crate::op::bind::BindOutcome;
+use crate::permission::Deed;
+use crate::session::{Identity, Method, Name, Session};
+
+/// An exchange that waits for the client.
+#[derive(Debug)]
+pub(crate) struct Exchange {
+    mechanism: Mechanism,
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    /// The client has named a mechanism and said nothing yet.
+    Begun,
+    Scram {
+        first: ServerFirst,
+        dn: Option<Dn>,
+        secret: Secret,
+    },
+}
+
+/// What a SCRAM proof is checked against.
+#[derive(Clone)]
+enum Secret {
+    Keys(ScramKeys),
+    /// A password in clear: keys are derived when the proof has come.
+    Password(Vec<u8>),
+    /// Nobody's. Whether it costs what a password in clear does.
+    None {
+        derives: bool,
+    },
+}
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
+/// How a step ends.
+pub(crate) enum SaslStep {
+    Done(BindOutcome),
+    Check(PasswordCheck),
+    /// The client is to go on: saslBindInProgress.
+    Continue(Vec<u8>, Arc<Exchange>),
+}
+
+/// The client's proof and what it is checked against.
+pub(crate) struct ScramProof {
+    first: ServerFirst,
+    message: Vec<u8>,
+    secret: Secret,
+    hash: ScramHash,
+    dn: Option<Dn>,
+    method: Method,
+    asker: Session,
+}
+
+impl Directory {
+    /// The mechanisms that can be used on a connection as it is, the strongest first: `supportedSASLMechanisms`.
+    pub(crate) fn sasl_mechanisms(&self, connection: &Connection) -> Vec<&'static str> {
+        let usable = |mechanism: &Mechanism| self.usable(*mechanism, connection).is_ok();
+        let all = Mechanism::ALL.into_iter().filter(usable);
+        all.map(Mechanism::name).collect()
+    }
+
+    fn usable(&self, mechanism: Mechanism, connection: &Connection) -> Answer {
+        let none = |text: &str| {
+            let text = format!("SASL(-4): no mechanism available: {text}");
+            refuse(ResultCode::AuthMethodNotSupported, text)
+        };
+        let ssf = connection.strength.overall();
+        match self.auth.options.sasl_properties.permit(mechanism, ssf) {
+            Ok(()) => {}
+            Err(Unmet::Excluded) => return Err(none("security flags do not match required")),
+            Err(Unmet::NeedsProtection | Unmet::TooWeak) => {
+                return Err(refuse(
+                    ResultCode::InappropriateAuthentication,
+                    "SASL(-16): encryption needed to use mechanism: security flags do not match required",
+                ));
+            }
+        }
+        let available = match mechanism {
+            Mechanism::External => external_name(connection).is_some(),
+            Mechanism::Scram { plus: true, .. } => binding(connection).is_available(),
+            _ => true,
+        };
+        if available { Ok(()) } else { Err(none("")) }
+    }
+
+    /// One step of an exchange: the first, or the next one of `pending` if it is of the same mechanism.
+    pub(crate) fn sasl_step(
+        &self,
+        session: &Session,
+        pending: Option<&Exchange>,
+        mechanism: &[u8],
+        credentials: Option<&[u8]>,
+    ) -> Answer<SaslStep> {
+        self.permit(session, None, Deed::SaslBind)?;
+        if mechanism.is_empty() {
+            let text = "no SASL mechanism provided";
+            return Err(refuse(ResultCode::AuthMethodNotSupported, text));
+        }
+        let known = Mechanism::from_name(mechanism).ok_or_else(|| {
+            let name = String::from_utf8_lossy(mechanism);
+            let text = format!("SASL(-4): no mechanism available: Couldn't find mech {name}");
+            refuse(ResultCode::AuthMethodNotSupported, text)
+        })?;
+        let connection = session.connection();
+        self.usable(known, connection)?;
+        // Another mechanism begins anew (RFC 4513, section 5.2.1.2).
+        if let Some(exchange) = pending.filter(|exchange| exchange.mechanism == known)
+            && let State::Scram { first, dn, secret } = &exchange.state
+        {
+            let message = credentials.unwrap_or_default().to_vec();
+            return Ok(finish_scram(
+                session,
+                known,
+                first.clone(),
+                dn.clone(),
+                secret.clone(),
+                message,
+            ));
+        }
+        let Some(message) = credentials else {
+            return self.without_message(known, session);
+        };
+        match known {
+            Mechanism::External => self.external(session, message),
+            Mechanism::Plain => self.plain(session, message),
+            Mechanism::Anonymous => Ok(anonymous()),
+            Mechanism::Scram { hash, plus } => self.scram(known, (hash, plus), session, message),
+        }
+    }
+
+    /// The client begins and says nothing yet: it is asked to. EXTERNAL and ANONYMOUS need not say anything.
+    fn without_message(&self, mechanism: Mechanism, session: &Session) -> Answer<SaslStep> {
+        match mechanism {
+            Mechanism::External => self.external(session, &[]),
+            Mechanism::Anonymous => Ok(anonymous()),
+            _ => {
+                let state = State::Begun;
+                let exchange = Exchange { mechanism, state };
+                Ok(SaslStep::Continue(Vec::new(), Arc::new(exchange)))
+            }
+        }
+    }
+
+    fn external(&self, session: &Session, message: &[u8]) -> Answer<SaslStep> {
+        let method = Method::Sasl(Mechanism::External.name());
+        let invalid = || LdapResult::new(ResultCode::InvalidCredentials);
+        let name = external_name(session.connection()).ok_or_else(invalid)?;
+        let authorization_id = std::str::from_utf8(message)
+            .map_err(|_| invalid())?
+            .to_owned();
+        // Whoever no rule leads anywhere is still who the layer says.
+        let dn = self
+            .mapped(&name)
+            .or_else(|_| Dn::parse(&self.schema, &name))
+            .map_err(|_| invalid())?;
+        let claim = Claim {
+            name: Name::from(&dn),
+            dn,
+            method,
+            authorization_id,
+            asker: session.clone(),
+        };
+        Ok(SaslStep::Done(self.conclude(claim, None)))
+    }
+
+    fn plain(&self, session: &Session, message: &[u8]) -> Answer<SaslStep> {
+        let message = PlainMessage::parse(message).map_err(|text| bad_protocol(&text))?;
+        let method = Method::Sasl(Mechanism::Plain.name());
+        let dn = self.person(&message.authentication_id, Mechanism::Plain);
+        // Somebody whom no rule leads to an entry costs what everybody does.
+        let dn = dn.unwrap_or_else(Dn::root);
+        let check = self
+            .password_check(
+                session,
+                dn,
+                &message.password,
+                method,
+                message.authorization_id,
+            )
+            .map_err(|error| answer::store(&error))?;
+        Ok(SaslStep::Check(check))
+    }
+
+    fn scram(
+        &self,
+        mechanism: Mechanism,
+        (hash, plus): (ScramHash, bool),
+        session: &Session,
+        message: &[u8],
+    ) -> Answer<SaslStep> {
+        let client =
+            ClientFirst::parse(message, plus, binding(session.connection())).map_err(refusal)?;
+        let dn = self.person(&client.user, mechanism);
+        let secret = match &dn {
+            Some(dn) => self.scram_secret(session, dn, hash)?,
+            None => self.no_secret(),
+        };
+        let (salt, iterations) = match &secret {
+            Secret::Keys(keys) => (keys.salt.clone(), keys.iterations),
+            Secret::Password(_) | Secret::None { .. } => {
+                let salt = self.salt_for(hash, &client.user);
+                (salt.to_vec(), ScramKeys::iterations_of_new())
+            }
+        };
+        let mut nonce = [0; 18];
+        let random = [self.entropy.random(), self.entropy.random()].concat();
+        nonce
+            .iter_mut()
+            .zip(random)
+            .for_each(|(octet, random)| *octet = random);
+        let first = client.answer(&salt, iterations, &nonce);
+        let challenge = first.message().as_bytes().to_vec();
+        let state = State::Scram { first, dn, secret };
+        let exchange = Exchange { mechanism, state };
+        Ok(SaslStep::Continue(challenge, Arc::new(exchange)))
+    }
+
+    fn person(&self, user: &str, mechanism: Mechanism) -> Option<Dn> {
+        // The binding is a property of the exchange, not of the name.
+        let name = mechanism.name().trim_end_matches("-PLUS");
+        self.sasl_identity(user, None, Some(name)).ok()
+    }
+
+    /// Stored keys, or a password in clear, whichever there is.
+    fn scram_secret(&self, asker: &Session, dn: &Dn, hash: ScramHash) -> Answer<Secret> {
+        let failed = |error| answer::store(&error);
+        if let Some(attribute) = self.schema.attribute("authPassword") {
+            let description = AttributeDescription::plain(attribute.index);
+            let values = self
+                .values_for_auth(asker, dn, &description)
+                .map_err(failed)?;
+            let mut keys = values
+                .iter()
+                .filter_map(|value| ScramKeys::parse(hash, value).ok());
+            if let Some(keys) = keys.next() {
+                return Ok(Secret::Keys(keys));
+            }
+        }
+        let configured = self.configured_password(dn, &Name::from(dn));
+        let passwords = match configured {
+            Some(password) => vec![password],
+            None => self
+                .values_for_auth(asker, dn, &self.known.user_password)
+                .map_err(failed)?,
+        };
+        let mut clear = passwords
+            .iter()
+            .filter_map(|stored| fulgurite_auth::clear_text(stored));
+        Ok(match clear.next() {
+            Some(password) => {
+                self.auth.lasting.note_derivation();
+                Secret::Password(password.to_vec())
+            }
+            None => self.no_secret(),
+        })
+    }
+
+    fn salt_for(&self, hash: ScramHash, user: &str) -> [u8; 16] {
+        let lasting = &self.auth.lasting;
+        lasting.salt(self.entropy.as_ref(), hash.scheme(), user)
+    }
+
+    fn no_secret(&self) -> Secret {
+        let derives = self.auth.lasting.has_derived();
+        Secret::None { derives }
+    }
+}
+
+impl ScramProof {
+    pub(super) fn is_cheap(&self) -> bool {
+        matches!(
+            self.secret,
+            Secret::Keys(_) | Secret::None { derives: false }
+        )
+    }
+
+    pub(super) fn run(self: Box<Self>, directory: &Directory) -> BindOutcome {
+        let salt = directory.salt_for(self.hash, &self.first.client.user);
+        let derive = |password: &[u8]| {
+            ScramKeys::derive(self.hash, password, &salt, ScramKeys::iterations_of_new())
+        };
+        let keys = match &self.secret {
+            Secret::Keys(keys) => Some(keys.clone()),
+            Secret::Password(password) => Some(derive(password)),
+            Secret::None { derives } => {
+                if *derives {
+                    std::hint::black_box(derive(b"nobody"));
+                }
+                None
+            }
+        };
+        let verified = match (&keys, self.dn) {
+            (Some(keys), Some(dn)) => self
+                .first
+                .verify(&self.message, keys)
+                .map(|proof| (dn, proof)),
+            // Malformed messages are answered alike, whether there is such a user or not.
+            _ => self
+                .first
+                .verify(&self.message, &nobody(self.hash))
+                .and(Err(ScramError::Proof)),
+        };
+        match verified {
+            Ok((dn, proof)) => directory.conclude(
+                Claim {
+                    name: Name::from(&dn),
+                    dn,
+                    method: self.method,
+                    authorization_id: self.first.client.authorization_id.clone(),
+                    asker: self.asker,
+                },
+                Some(proof.into_bytes()),
+            ),
+            Err(error) => BindOutcome::failure(refusal(error)),
+        }
+    }
+}
+
+/// Keys that fit no password.
+fn nobody(hash: ScramHash) -> ScramKeys {
+    ScramKeys::derive(hash, b"", &[0], 1)
+}
+
+fn finish_scram(
+    session: &Session,
+    mechanism: Mechanism,
+    first: ServerFirst,
+    dn: Option<Dn>,
+    secret: Secret,
+    message: Vec<u8>,
+) -> SaslStep {
+    let hash = mechanism
+        .scram()
+        .map_or(ScramHash::Sha256, |(hash, _)| hash);
+    let proof = ScramProof {
+        first,
+        message,
+        secret,
+        hash,
+        dn,
+        method: Method::Sasl(mechanism.name()),
+        asker: session.clone(),
+    };
+    SaslStep::Check(PasswordCheck::from(Proof::Scram(Box::new(proof))))
+}
+
+fn anonymous() -> SaslStep {
+    SaslStep::Done(BindOutcome::success(Identity::Anonymous, Method::None))
+}
+
+/// Whom the layers below SASL have authenticated: the client's certificate, or the process at the other end of a
+/// UNIX socket.
+fn external_name(connection: &Connection) -> Option<String> {
+    let certificate = connection
+        .tls
+        .as_ref()
+        .and_then(|tls| tls.client_dn.clone());
+    certificate.or_else(|| {
+        let peer = connection.peer_credentials?;
+        let (gid, uid) = (peer.gid, peer.uid);
+        Some(format!(
+            "gidNumber={gid}+uidNumber={uid},cn=peercred,cn=external,cn=auth"
+        ))
+    })
+}
+
+fn binding(connection: &Connection) -> ChannelBinding<'_> {
+    let bindings = connection.tls.as_ref().map(|tls| &tls.channel_bindings);
+    ChannelBinding {
+        server_end_point: bindings.and_then(|bindings| bindings.server_end_point.as_deref()),
+        exporter: bindings.and_then(|bindings| bindings.exporter.as_deref()),
+    }
+}
+
+fn bad_protocol(text: &dyn std::fmt::Display) -> LdapResult {
+    refuse(
+        ResultCode::Other,
+        format!("SASL(-5): bad protocol / cancel: {text}"),
+    )
+}
+
+/// A failed exchange. A wrong proof says what a wrong password says.
+fn refusal(error: ScramError) -> LdapResult {
+    match error {
+        ScramError::Proof => LdapResult::new(ResultCode::InvalidCredentials),
+        ScramError::BindingMismatch | ScramError::BindingType | ScramError::Downgrade => refuse(
+            ResultCode::InvalidCredentials,
+            format!("SASL(-13): authentication failure: {error}"),
+        ),
+        ScramError::Malformed | ScramError::Extension | ScramError::Nonce => bad_protocol(&error),
+    }
+}

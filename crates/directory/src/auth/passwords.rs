@@ -1,0 +1,305 @@
+//! Passwords to check, and what is checked where there are none.
+
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash as _, Hasher as _};
+use std::sync::{Mutex, PoisonError};
+
+use fulgurite_access::Rights;
+use fulgurite_auth::{Cost, Scheme};
+use fulgurite_schema::{AttributeDescription, Dn};
+use fulgurite_store::{Scope, StoreError};
+
+use super::AuthOptions;
+use super::exchange::ScramProof;
+use crate::directory::{Directory, Place};
+use crate::facts::{self, EntryFacts, Target};
+use crate::op::bind::BindOutcome;
+use crate::session::{Identity, Method, Name, Session};
+
+/// Kinds of stored passwords that are remembered; further ones are rare enough.
+const DECOYS_MAX: usize = 16;
+
+/// Entries looked at for the kinds of passwords in use, once.
+const SAMPLE_MAX: usize = 512;
+
+/// A proof of identity that may take long to check. Owned: send it to any thread.
+pub struct PasswordCheck {
+    proof: Proof,
+    version: u8,
+}
+
+pub(crate) enum Proof {
+    Password(PasswordProof),
+    Scram(Box<ScramProof>),
+}
+
+/// A password and what it is to be compared with.
+pub(crate) struct PasswordProof {
+    pub(crate) password: Vec<u8>,
+    /// Any of them will do.
+    pub(crate) stored: Vec<Vec<u8>>,
+    /// Somebody's stored password, to take the same time where there is none to compare with.
+    pub(crate) decoy: Vec<u8>,
+    pub(crate) claim: Claim,
+}
+
+/// Who somebody is if the proof is right.
+pub(crate) struct Claim {
+    pub(crate) name: Name,
+    pub(crate) dn: Dn,
+    pub(crate) method: Method,
+    /// Whom to act for, as the client put it; empty for oneself.
+    pub(crate) authorization_id: String,
+    /// The connection's session, before anybody has authenticated.
+    pub(crate) asker: Session,
+}
+
+impl From<Proof> for PasswordCheck {
+    fn from(proof: Proof) -> PasswordCheck {
+        PasswordCheck { proof, version: 3 }
+    }
+}
+
+impl std::fmt::Debug for PasswordCheck {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PasswordCheck").finish_non_exhaustive()
+    }
+}
+
+impl PasswordCheck {
+    /// Compares. Takes as long as the hash wants: milliseconds for Argon2.
+    #[must_use]
+    pub fn run(self, directory: &Directory) -> BindOutcome {
+        let mut outcome = match self.proof {
+            Proof::Password(proof) => proof.run(directory),
+            Proof::Scram(proof) => proof.run(directory),
+        };
+        outcome.version = self.version;
+        outcome
+    }
+
+    pub(crate) fn of_version(self, version: u8) -> PasswordCheck {
+        PasswordCheck { version, ..self }
+    }
+
+    /// Whether it takes microseconds.
+    pub(crate) fn is_cheap(&self) -> bool {
+        match &self.proof {
+            Proof::Password(proof) => proof.is_cheap(),
+            Proof::Scram(proof) => proof.is_cheap(),
+        }
+    }
+}
+
+impl PasswordProof {
+    fn run(self, directory: &Directory) -> BindOutcome {
+        let mut right = false;
+        for stored in &self.stored {
+            right |= fulgurite_auth::verify(stored, &self.password).unwrap_or(false);
+        }
+        if self.stored.is_empty() {
+            // What a wrong password of an existing user would have cost.
+            std::hint::black_box(fulgurite_auth::verify(&self.decoy, &self.password).is_ok());
+        }
+        if right {
+            directory.conclude(self.claim, None)
+        } else {
+            BindOutcome::invalid_credentials()
+        }
+    }
+
+    fn is_cheap(&self) -> bool {
+        let cheap = |stored: &Vec<u8>| fulgurite_auth::cost(stored) == Cost::Cheap;
+        if self.stored.is_empty() {
+            cheap(&self.decoy)
+        } else {
+            self.stored.iter().all(cheap)
+        }
+    }
+}
+
+/// Stored passwords of each kind in use. A name without a password is given one of them, always the same one, so that
+/// checking it costs what checking a stranger's would.
+pub(crate) struct Decoys {
+    kinds: Mutex<Kinds>,
+    fallback: Vec<u8>,
+}
+
+#[derive(Default)]
+struct Kinds {
+    stored: Vec<Vec<u8>>,
+    sampled: bool,
+}
+
+impl Decoys {
+    pub(crate) fn new(options: &AuthOptions) -> Decoys {
+        let scheme = options.password_hash.first().copied().unwrap_or_default();
+        Decoys {
+            kinds: Mutex::default(),
+            fallback: fulgurite_auth::decoy(scheme).into_bytes(),
+        }
+    }
+
+    /// Remembers what a stored password looks like.
+    fn note(&self, stored: &[u8]) {
+        let mut kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
+        let kind = fulgurite_auth::kind(stored);
+        let is_known = kinds
+            .stored
+            .iter()
+            .any(|known| fulgurite_auth::kind(known) == kind);
+        if !is_known && kinds.stored.len() < DECOYS_MAX {
+            kinds.stored.push(stored.to_vec());
+            // The order must not depend on who came first.
+            kinds
+                .stored
+                .sort_by(|a, b| fulgurite_auth::kind(a).cmp(&fulgurite_auth::kind(b)));
+        }
+    }
+
+    fn of(&self, name: &Name) -> Vec<u8> {
+        let kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut hasher = DefaultHasher::new();
+        name.normal().hash(&mut hasher);
+        let count = kinds.stored.len().max(1) as u64;
+        let index = usize::try_from(hasher.finish() % count).unwrap_or(0);
+        kinds.stored.get(index).unwrap_or(&self.fallback).clone()
+    }
+
+    /// Whether nobody has looked yet what the stores hold.
+    fn begin_sample(&self) -> bool {
+        let mut kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
+        !std::mem::replace(&mut kinds.sampled, true)
+    }
+}
+
+impl Directory {
+    /// The check of a password for a name, wherever its password is kept.
+    pub(crate) fn password_check(
+        &self,
+        asker: &Session,
+        dn: Dn,
+        password: &[u8],
+        method: Method,
+        authorization_id: String,
+    ) -> Result<PasswordCheck, StoreError> {
+        self.sample_passwords()?;
+        let name = Name::from(&dn);
+        let decoys = &self.auth.lasting.decoys;
+        let stored = match self.configured_password(&dn, &name) {
+            Some(password) => vec![password],
+            None => {
+                let stored = self.values_for_auth(asker, &dn, &self.known.user_password)?;
+                stored.iter().for_each(|value| decoys.note(value));
+                stored
+            }
+        };
+        Ok(PasswordCheck::from(Proof::Password(PasswordProof {
+            password: password.to_vec(),
+            decoy: decoys.of(&name),
+            stored,
+            claim: Claim {
+                name,
+                dn,
+                method,
+                authorization_id,
+                asker: asker.clone(),
+            },
+        })))
+    }
+
+    /// The password of a root that is in the settings. It counts where the name belongs, and nowhere else.
+    pub(crate) fn configured_password(&self, dn: &Dn, name: &Name) -> Option<Vec<u8>> {
+        let root = match self.place(dn) {
+            Place::In(database) => database.root.as_ref(),
+            Place::Tree(tree) => tree.root.as_ref(),
+            Place::RootDse | Place::Subschema | Place::Nowhere => None,
+        };
+        root.filter(|root| root.name == *name)?.password.clone()
+    }
+
+    /// Values that may be used for authentication by who has not authenticated yet; none for a missing entry.
+    pub(crate) fn values_for_auth(
+        &self,
+        asker: &Session,
+        dn: &Dn,
+        attribute: &AttributeDescription,
+    ) -> Result<Vec<Vec<u8>>, StoreError> {
+        let Place::In(database) = self.place(dn) else {
+            return Ok(Vec::new());
+        };
+        let view = database.store.snapshot()?;
+        let Some(id) = view.find(dn)?.entry() else {
+            return Ok(Vec::new());
+        };
+        let Some(entry) = view.entry(id)? else {
+            return Ok(Vec::new());
+        };
+        let decisions = facts::decide(&database.rules, asker, false);
+        let facts = EntryFacts::new(self, &view, Target::Stored(entry));
+        let rights = facts.rights(&decisions, dn.normal());
+        if !rights.attribute(attribute).allows(Rights::AUTH) {
+            return Ok(Vec::new());
+        }
+        let values = entry.values(attribute).into_iter().flatten();
+        Ok(values.map(<[u8]>::to_vec).collect())
+    }
+
+    /// Looks once what kinds of passwords the first entries have, before a name is refused for the first time.
+    fn sample_passwords(&self) -> Result<(), StoreError> {
+        let decoys = &self.auth.lasting.decoys;
+        if !decoys.begin_sample() {
+            return Ok(());
+        }
+        for database in &self.databases {
+            let view = database.store.snapshot()?;
+            let mut left = SAMPLE_MAX;
+            for suffix in database.suffixes() {
+                let Some(base) = view.find(suffix)?.entry() else {
+                    continue;
+                };
+                let all = fulgurite_schema::Filter::Constant(fulgurite_schema::Truth::True);
+                let mut candidates = view.plan(base, Scope::Subtree, &all)?;
+                while left > 0
+                    && let Some(entry) = candidates.next_entry(&view)?
+                {
+                    left -= 1;
+                    let values = entry.values(&self.known.user_password);
+                    values
+                        .into_iter()
+                        .flatten()
+                        .for_each(|value| decoys.note(value));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What a right proof comes to: whoever it was, or the one they may act for.
+    pub(crate) fn conclude(&self, claim: Claim, credentials: Option<Vec<u8>>) -> BindOutcome {
+        let identity = if claim.authorization_id.is_empty() {
+            Ok(Identity::User(claim.name))
+        } else {
+            self.authorized_at_bind(&claim)
+        };
+        match identity {
+            Ok(identity) => {
+                BindOutcome::success(identity, claim.method).with_credentials(credentials)
+            }
+            Err(result) => BindOutcome::failure(result),
+        }
+    }
+}
+
+/// The schemes that new passwords are stored in.
+impl AuthOptions {
+    /// The schemes of new passwords, at least one.
+    #[must_use]
+    pub fn schemes(&self) -> Vec<Scheme> {
+        if self.password_hash.is_empty() {
+            vec![Scheme::default()]
+        } else {
+            self.password_hash.clone()
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! StartTLS (RFC 4511, section 4.14), as far as the directory has a say in it. That nothing else may be outstanding is
+//! for the connection to know.
+
+use fulgurite_ldap::{Controls, ExtendedRequest, LdapResult, ResultCode};
+
+use crate::answer::{Answer, refuse};
+use crate::controls::RequestControls;
+use crate::directory::Directory;
+use crate::session::Session;
+
+impl Directory {
+    /// Whether TLS may begin. It ends the authentication where the settings say so (`disallow tls_2_anon`).
+    ///
+    /// # Errors
+    /// protocolError where TLS is not offered or the request has a value; operationsError where there is TLS already
+    /// or somebody has authenticated who may not begin it then (`disallow tls_authc`).
+    pub fn start_tls(
+        &self,
+        session: &mut Session,
+        request: &ExtendedRequest<'_>,
+        controls: &Controls<'_>,
+    ) -> Result<(), LdapResult> {
+        self.check_start_tls(session, request, controls)?;
+        if self.disallow.tls_2_anon {
+            session.reset();
+        }
+        Ok(())
+    }
+
+    fn check_start_tls(
+        &self,
+        session: &Session,
+        request: &ExtendedRequest<'_>,
+        controls: &Controls<'_>,
+    ) -> Answer {
+        RequestControls::decode_extended(request.oid, controls)?;
+        self.permit_extended(session, request.oid)?;
+        let connection = session.connection();
+        if !connection.offers_tls {
+            let text = "unsupported extended operation";
+            return Err(refuse(ResultCode::ProtocolError, text));
+        }
+        if request.value.is_some() {
+            let text = "no request data expected";
+            return Err(refuse(ResultCode::ProtocolError, text));
+        }
+        if connection.tls.is_some() {
+            return Err(refuse(ResultCode::OperationsError, "TLS already started"));
+        }
+        if self.disallow.tls_authc && session.is_authenticated() {
+            let text = "cannot start TLS after authentication";
+            return Err(refuse(ResultCode::OperationsError, text));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,585 @@
+//! SASL binds, identities behind names, and acting for others.
+
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use fulgurite_directory::{
+    AuthzPolicy, AuthzRegexp, BindStep, ChannelBindings, Connection, DirectoryOptions, Identity,
+    Method, PeerCredentials, Session, Strength, TlsFacts,
+};
+use fulgurite_ldap::{
+    Authentication, BindRequest, LdapResult, Message, Request, Response, ResponseMessage,
+    ResultCode, Scope,
+};
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use sha2::{Digest as _, Sha256};
+
+use crate::support::{JANE, JOHN, ROOT, World, asked, code, decode, pdu};
+use ResultCode::{
+    AuthMethodNotSupported, AuthorizationDenied, InappropriateAuthentication,
+    InsufficientAccessRights, InvalidCredentials, Other, SaslBindInProgress, Success,
+};
+
+fn people(options: &mut DirectoryOptions) {
+    let rule = AuthzRegexp::new(
+        "^uid=([^,]*),cn=[^,]*,cn=auth$",
+        "ldap:///dc=example,dc=com??sub?(uid=$1)",
+    );
+    options.auth.authz_regexp = vec![
+        AuthzRegexp::new("^cn=client$", JANE).unwrap(),
+        AuthzRegexp::new("^uid=everybody,", "ldap:///dc=example,dc=com??sub?(uid=*)").unwrap(),
+        rule.unwrap(),
+    ];
+    options.auth.authz_policy = AuthzPolicy::To;
+}
+
+fn plain_text() -> Session {
+    Session::new()
+}
+
+fn protected() -> Session {
+    on(Connection {
+        strength: Strength {
+            tls: 256,
+            ..Strength::default()
+        },
+        tls: Some(TlsFacts {
+            channel_bindings: ChannelBindings {
+                server_end_point: Some(b"end point".to_vec()),
+                exporter: Some(b"exported".to_vec()),
+            },
+            ..TlsFacts::default()
+        }),
+        ..Connection::default()
+    })
+}
+
+fn on(connection: Connection) -> Session {
+    Session::on(Arc::new(connection))
+}
+
+/// One bind of `session`; the result and what the mechanism says.
+fn bind(
+    world: &World,
+    session: &mut Session,
+    mechanism: &str,
+    credentials: Option<&[u8]>,
+) -> (LdapResult, Option<Vec<u8>>) {
+    let request = Request::Bind(BindRequest {
+        authentication: Authentication::Sasl {
+            mechanism: mechanism.as_bytes(),
+            credentials,
+        },
+        ..BindRequest::simple("", b"")
+    });
+    let pdu = pdu(&request, &[]);
+    let message: Message<'_> = decode(&pdu);
+    let Request::Bind(request) = &message.request else {
+        unreachable!("a bind was encoded")
+    };
+    let outcome = match world
+        .directory
+        .begin_bind(session, request, &message.controls)
+    {
+        BindStep::Done(outcome) => outcome,
+        BindStep::Check(check) => check.run(&world.directory),
+    };
+    let mut out = Vec::new();
+    outcome.finish(session, message.id, &mut out);
+    let response = ResponseMessage::decode(&out).expect("a bind response");
+    match response.response {
+        Response::Bind {
+            result,
+            server_credentials,
+        } => (result, server_credentials.map(<[u8]>::to_vec)),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn hmac(key: &[u8], data: &[u8]) -> Vec<u8> {
+    let mac = Hmac::<Sha256>::new_from_slice(key).unwrap();
+    mac.chain_update(data).finalize().into_bytes().to_vec()
+}
+
+/// A whole SCRAM-SHA-256 bind as a client does it, from the RFC rather than from the server's code.
+fn scram(
+    world: &World,
+    session: &mut Session,
+    (mechanism, header, binding): (&str, &str, &[u8]),
+    user: &str,
+    password: &str,
+) -> LdapResult {
+    let bare = format!("n={user},r=client");
+    let (result, challenge) = bind(
+        world,
+        session,
+        mechanism,
+        Some(format!("{header}{bare}").as_bytes()),
+    );
+    if code(&result) != SaslBindInProgress {
+        return result;
+    }
+    assert!(session.is_binding());
+    let challenge = String::from_utf8(challenge.unwrap()).unwrap();
+    let part = |name: &str| {
+        let mut parts = challenge.split(',');
+        parts
+            .find_map(|part| part.strip_prefix(name))
+            .unwrap()
+            .to_owned()
+    };
+    let salt = STANDARD.decode(part("s=")).unwrap();
+    let mut salted = [0; 32];
+    let iterations = part("i=").parse().unwrap();
+    pbkdf2::pbkdf2_hmac::<Sha256>(password.as_bytes(), &salt, iterations, &mut salted);
+    let client_key = hmac(&salted, b"Client Key");
+    let bound = STANDARD.encode([header.as_bytes(), binding].concat());
+    let without_proof = format!("c={bound},r={}", part("r="));
+    let signed = format!("{bare},{challenge},{without_proof}");
+    let signature = hmac(&Sha256::digest(&client_key), signed.as_bytes());
+    let proof: Vec<u8> = client_key
+        .iter()
+        .zip(signature)
+        .map(|(a, b)| a ^ b)
+        .collect();
+    let last = format!("{without_proof},p={}", STANDARD.encode(proof));
+    let (result, answer) = bind(world, session, mechanism, Some(last.as_bytes()));
+    if result.is_success() {
+        let server = hmac(&hmac(&salted, b"Server Key"), signed.as_bytes());
+        let expected = format!("v={}", STANDARD.encode(server));
+        assert_eq!(
+            answer.as_deref(),
+            Some(expected.as_bytes()),
+            "the server's own proof"
+        );
+    }
+    assert!(!session.is_binding());
+    result
+}
+
+const SCRAM: (&str, &str, &[u8]) = ("SCRAM-SHA-256", "n,,", b"");
+
+#[test]
+fn mechanisms_depend_on_the_connection() {
+    let world = World::with(people);
+    let offered = |session: &Session| {
+        let found = world.search(session, &asked("", Scope::Base, "(objectClass=*)", &["+"]));
+        found.entries[0].get("supportedSASLMechanisms").join(" ")
+    };
+    assert_eq!(
+        offered(&plain_text()),
+        "SCRAM-SHA-512 SCRAM-SHA-256 SCRAM-SHA-1"
+    );
+    assert_eq!(
+        offered(&protected()),
+        "SCRAM-SHA-512-PLUS SCRAM-SHA-512 SCRAM-SHA-256-PLUS SCRAM-SHA-256 SCRAM-SHA-1-PLUS SCRAM-SHA-1 PLAIN"
+    );
+    assert_eq!(
+        offered(&local(0, 0)),
+        "SCRAM-SHA-512 SCRAM-SHA-256 SCRAM-SHA-1 EXTERNAL PLAIN"
+    );
+}
+
+fn local(uid: u32, gid: u32) -> Session {
+    on(Connection {
+        peer_credentials: Some(PeerCredentials { uid, gid }),
+        strength: Strength {
+            transport: 71,
+            ..Strength::default()
+        },
+        ..Connection::default()
+    })
+}
+
+#[test]
+fn mechanisms_that_are_not_to_be_had() {
+    let world = World::with(people);
+    for (mechanism, message, expected) in [
+        ("NONSENSE", &b""[..], AuthMethodNotSupported),
+        ("", b"", AuthMethodNotSupported),
+        ("EXTERNAL", b"", AuthMethodNotSupported),
+        ("ANONYMOUS", b"", AuthMethodNotSupported),
+        (
+            "SCRAM-SHA-256-PLUS",
+            b"n,,n=jane,r=x",
+            AuthMethodNotSupported,
+        ),
+        ("PLAIN", b"\0jane\0jane's", InappropriateAuthentication),
+        ("SCRAM-SHA-256", b"hello", Other),
+    ] {
+        let mut session = plain_text();
+        let (result, _) = bind(&world, &mut session, mechanism, Some(message));
+        assert_eq!(code(&result), expected, "{mechanism}");
+        assert!(!session.is_authenticated() && !session.is_binding());
+    }
+    let open = World::with(|options| {
+        options.auth.sasl_properties = "none".parse().unwrap();
+        people(options);
+    });
+    let mut session = plain_text();
+    let (result, _) = bind(&open, &mut session, "PLAIN", Some(b"\0jane\0jane's"));
+    assert_eq!(code(&result), Success);
+    let (result, _) = bind(&open, &mut session, "ANONYMOUS", Some(b"trace"));
+    assert_eq!(code(&result), Success);
+    assert!(!session.is_authenticated());
+}
+
+#[test]
+fn plain_finds_the_entry_behind_the_name() {
+    let world = World::with(people);
+    for (message, expected, name) in [
+        (&b"\0jane\0jane's"[..], Success, JANE),
+        (b"\0JANE\0jane's", Success, JANE),
+        (b"\0jane\0john's", InvalidCredentials, ""),
+        (b"\0nobody\0jane's", InvalidCredentials, ""),
+        // More than one entry fits.
+        (b"\0everybody\0jane's", InvalidCredentials, ""),
+        (b"\0jane\0", InvalidCredentials, ""),
+        (b"jane", Other, ""),
+    ] {
+        let mut session = protected();
+        let (result, _) = bind(&world, &mut session, "PLAIN", Some(message));
+        let shown = String::from_utf8_lossy(message);
+        assert_eq!(code(&result), expected, "{shown:?}");
+        assert_eq!(session.name(), name, "{shown:?}");
+        if expected == Success {
+            assert_eq!(session.method(), Method::Sasl("PLAIN"));
+        }
+    }
+}
+
+#[test]
+fn external_is_who_the_layer_says() {
+    let world = World::with(people);
+    let mut session = local(1000, 100);
+    assert_eq!(
+        code(&bind(&world, &mut session, "EXTERNAL", Some(b"")).0),
+        Success
+    );
+    assert_eq!(
+        session.name(),
+        "gidNumber=100+uidNumber=1000,cn=peercred,cn=external,cn=auth"
+    );
+    let certificate = |dn: &str| {
+        on(Connection {
+            tls: Some(TlsFacts {
+                client_dn: Some(dn.to_owned()),
+                ..TlsFacts::default()
+            }),
+            ..Connection::default()
+        })
+    };
+    let mut session = certificate("CN=client");
+    assert_eq!(
+        code(&bind(&world, &mut session, "EXTERNAL", None).0),
+        Success
+    );
+    assert_eq!(session.name(), JANE);
+    let mut session = certificate("cn=stranger,o=elsewhere");
+    assert_eq!(
+        code(&bind(&world, &mut session, "EXTERNAL", None).0),
+        Success
+    );
+    assert_eq!(session.name(), "cn=stranger,o=elsewhere");
+    let mut session = certificate("CN=client");
+    let (result, _) = bind(&world, &mut session, "EXTERNAL", Some(b"u:john"));
+    assert_eq!(code(&result), InsufficientAccessRights);
+    assert!(!session.is_authenticated());
+}
+
+#[test]
+fn scram_proves_the_password_without_sending_it() {
+    let world = World::with(people);
+    let mut session = plain_text();
+    assert_eq!(
+        code(&scram(&world, &mut session, SCRAM, "jane", "jane's")),
+        Success
+    );
+    assert_eq!(session.name(), JANE);
+    for (user, password) in [("jane", "john's"), ("nobody", "jane's"), ("everybody", "x")] {
+        let mut session = plain_text();
+        let result = scram(&world, &mut session, SCRAM, user, password);
+        assert_eq!(result, LdapResult::new(InvalidCredentials), "{user}");
+        assert!(!session.is_authenticated());
+    }
+}
+
+#[test]
+fn those_who_do_not_exist_have_salts_like_those_who_do() {
+    let world = World::with(people);
+    let challenge = |user: &str| {
+        let first = format!("n,,n={user},r=client");
+        let (result, challenge) = bind(
+            &world,
+            &mut plain_text(),
+            "SCRAM-SHA-256",
+            Some(first.as_bytes()),
+        );
+        assert_eq!(code(&result), SaslBindInProgress);
+        let text = String::from_utf8(challenge.unwrap()).unwrap();
+        text.split_once(",s=").unwrap().1.to_owned()
+    };
+    for user in ["jane", "nobody"] {
+        assert_eq!(challenge(user), challenge(user), "{user}");
+    }
+    assert_ne!(challenge("jane"), challenge("nobody"));
+    assert_eq!(challenge("jane").len(), challenge("nobody").len());
+}
+
+#[test]
+fn stored_keys_serve_where_the_password_is_hashed() {
+    let world = World::with(people);
+    let keys = fulgurite_auth::ScramKeys::derive(
+        fulgurite_auth::ScramHash::Sha256,
+        b"secret",
+        b"a salt",
+        4096,
+    );
+    world.load(&format!(
+        "dn: uid=hashed,dc=example,dc=com
+objectClass: account
+objectClass: extensibleObject
+uid: hashed
+userPassword: {{SSHA}}gVK8WC9YyFT1gMsQHTGCgT3sSv5zYWx0
+authPassword: {}",
+        keys.to_value()
+    ));
+    let mut session = plain_text();
+    assert_eq!(
+        code(&scram(&world, &mut session, SCRAM, "hashed", "secret")),
+        Success
+    );
+    let wrong = scram(&world, &mut plain_text(), SCRAM, "hashed", "secrets");
+    assert_eq!(code(&wrong), InvalidCredentials);
+}
+
+#[test]
+fn a_proof_for_another_layer_is_none() {
+    let world = World::with(people);
+    let plus = "SCRAM-SHA-256-PLUS";
+    for (header, binding) in [
+        ("p=tls-exporter,,", &b"exported"[..]),
+        ("p=tls-server-end-point,,", b"end point"),
+    ] {
+        let right = (plus, header, binding);
+        assert_eq!(
+            code(&scram(&world, &mut protected(), right, "jane", "jane's")),
+            Success
+        );
+        let wrong = (plus, header, &b"of somebody in the middle"[..]);
+        let result = scram(&world, &mut protected(), wrong, "jane", "jane's");
+        assert_eq!(code(&result), InvalidCredentials);
+    }
+    // The client believes that the server cannot bind: somebody has shortened the list it saw.
+    let result = scram(
+        &world,
+        &mut protected(),
+        ("SCRAM-SHA-256", "y,,", b""),
+        "jane",
+        "jane's",
+    );
+    assert_eq!(code(&result), InvalidCredentials);
+}
+
+#[test]
+fn exchanges_end_by_another_bind() {
+    let world = World::with(people);
+    let first = b"n,,n=jane,r=client";
+    let begin = |session: &mut Session| {
+        let (result, _) = bind(&world, session, "SCRAM-SHA-256", Some(first));
+        assert_eq!(code(&result), SaslBindInProgress);
+    };
+    let mut session = protected();
+    begin(&mut session);
+    assert_eq!(
+        code(&bind(&world, &mut session, "", None).0),
+        AuthMethodNotSupported
+    );
+    assert!(!session.is_binding());
+    begin(&mut session);
+    let (result, _) = bind(&world, &mut session, "PLAIN", Some(b"\0jane\0jane's"));
+    assert_eq!((code(&result), session.name()), (Success, JANE));
+    begin(&mut session);
+    assert!(!session.is_authenticated());
+    assert_eq!(
+        code(&bind(&world, &mut session, "SCRAM-SHA-256", Some(first)).0),
+        Other
+    );
+    let (result, said) = bind(&world, &mut session, "SCRAM-SHA-512", None);
+    assert_eq!(
+        (code(&result), said),
+        (SaslBindInProgress, Some(Vec::new()))
+    );
+    let (result, said) = bind(&world, &mut session, "SCRAM-SHA-512", Some(first));
+    assert_eq!(code(&result), SaslBindInProgress);
+    assert!(said.unwrap().starts_with(b"r=client"));
+}
+
+fn acting(policy: AuthzPolicy, rules: &str) -> World {
+    let world = World::with(|options| {
+        people(options);
+        options.auth.authz_policy = policy;
+    });
+    world.load(&format!(
+        "dn: cn=proxy,dc=example,dc=com
+objectClass: organizationalRole
+objectClass: simpleSecurityObject
+objectClass: extensibleObject
+userPassword: proxy
+{rules}"
+    ));
+    world
+}
+
+/// What comes of `who` asking to act for `whom`.
+fn authorize(world: &World, who: &str, whom: &str) -> Result<String, ResultCode> {
+    let session = if who.is_empty() {
+        plain_text()
+    } else {
+        world.user(who)
+    };
+    match world.directory.authorize(&session, whom.as_bytes()) {
+        Ok(acting) => {
+            assert_eq!(acting.real_identity(), session.identity());
+            Ok(acting.name().to_owned())
+        }
+        Err(result) => Err(code(&result)),
+    }
+}
+
+const PROXY: &str = "cn=proxy,dc=example,dc=com";
+
+#[test]
+fn who_may_act_for_whom() {
+    let jane = format!("dn:{JANE}");
+    for (rule, allowed) in [
+        (JANE, true),
+        (&*jane, true),
+        ("dn.exact:uid=JANE,ou=people,dc=example,dc=com", true),
+        ("dn:uid=john,ou=people,dc=example,dc=com", false),
+        ("dn.onelevel:ou=people,dc=example,dc=com", true),
+        ("dn.onelevel:dc=example,dc=com", false),
+        ("dn.children:dc=example,dc=com", true),
+        ("dn.children:uid=jane,ou=people,dc=example,dc=com", false),
+        ("dn.subtree:uid=jane,ou=people,dc=example,dc=com", true),
+        ("dn.regex:^uid=[^,]*,ou=people,", true),
+        ("dn.regex:^uid=john", false),
+        ("dn:*", true),
+        ("*", true),
+        ("u:jane", true),
+        ("u:john", false),
+        ("ldap:///dc=example,dc=com??sub?(uid=jane)", true),
+        ("ldap:///dc=example,dc=com??one?(uid=jane)", false),
+        ("ldap:///dc=example,dc=com??sub?(uid=john)", false),
+        ("ldap:///dc=example,dc=com??sub", false),
+        ("group:cn=staff,dc=example,dc=com", true),
+        (
+            "group/organizationalRole/roleOccupant:cn=staff,dc=example,dc=com",
+            false,
+        ),
+    ] {
+        let world = acting(AuthzPolicy::To, &format!("authzTo: {rule}"));
+        world.load(&format!(
+            "dn: cn=staff,dc=example,dc=com\nobjectClass: groupOfNames\nmember: {JANE}"
+        ));
+        let expected = if allowed {
+            Ok(JANE.to_owned())
+        } else {
+            Err(AuthorizationDenied)
+        };
+        assert_eq!(authorize(&world, PROXY, &jane), expected, "{rule}");
+        assert_eq!(
+            authorize(&world, JOHN, &jane),
+            Err(AuthorizationDenied),
+            "{rule}"
+        );
+    }
+}
+
+#[test]
+fn policies() {
+    let jane = format!("dn:{JANE}");
+    for (policy, allowed) in [
+        (AuthzPolicy::None, false),
+        (AuthzPolicy::To, true),
+        (AuthzPolicy::From, false),
+        (AuthzPolicy::Any, true),
+        (AuthzPolicy::All, false),
+    ] {
+        let world = acting(policy, &format!("authzTo: {jane}"));
+        assert_eq!(
+            authorize(&world, PROXY, &jane).is_ok(),
+            allowed,
+            "{policy:?}"
+        );
+    }
+    let world = acting(AuthzPolicy::From, &format!("authzFrom: {jane}"));
+    assert_eq!(
+        authorize(&world, JANE, &format!("dn:{PROXY}")),
+        Ok(PROXY.to_owned())
+    );
+    assert_eq!(
+        authorize(&world, JOHN, &format!("dn:{PROXY}")),
+        Err(AuthorizationDenied)
+    );
+}
+
+#[test]
+fn proxied_authorization_without_rules() {
+    let world = acting(AuthzPolicy::To, "description: none");
+    let jane = format!("dn:{JANE}");
+    assert_eq!(authorize(&world, JANE, ""), Ok(String::new()));
+    assert_eq!(authorize(&world, JANE, "dn:"), Ok(String::new()));
+    assert_eq!(authorize(&world, JANE, &jane), Ok(JANE.to_owned()));
+    assert_eq!(authorize(&world, ROOT, &jane), Ok(JANE.to_owned()));
+    assert_eq!(
+        authorize(&world, JANE, &format!("dn:{ROOT}")),
+        Err(AuthorizationDenied)
+    );
+    assert_eq!(
+        authorize(&world, ROOT, "dn:cn=x,o=elsewhere"),
+        Err(AuthorizationDenied)
+    );
+    for malformed in ["jane", "x:jane", "dn:jane", "u.plain:jane"] {
+        assert_eq!(authorize(&world, JANE, malformed), Err(AuthorizationDenied));
+    }
+    assert_eq!(authorize(&world, "", ""), Err(AuthorizationDenied));
+    let anonymous = World::with(|options| options.allow.proxy_authz_anon = true);
+    let acting = anonymous.directory.authorize(&plain_text(), b"").unwrap();
+    assert_eq!(*acting.identity(), Identity::Anonymous);
+}
+
+#[test]
+fn binds_may_ask_to_act_for_another() {
+    let world = acting(AuthzPolicy::To, &format!("authzTo: dn:{JANE}\nuid: proxy"));
+    for (id, expected, name) in [
+        ("u:jane", Success, JANE),
+        (&*format!("dn:{JANE}"), Success, JANE),
+        ("u:john", InsufficientAccessRights, ""),
+        ("u:nobody", InsufficientAccessRights, ""),
+        ("jane", InsufficientAccessRights, ""),
+        ("u:proxy", Success, PROXY),
+    ] {
+        let mut session = protected();
+        let message = format!("{id}\0proxy\0proxy");
+        let (result, _) = bind(&world, &mut session, "PLAIN", Some(message.as_bytes()));
+        assert_eq!((code(&result), session.name()), (expected, name), "{id}");
+        let mut session = protected();
+        let header = format!(
+            "n,a={},",
+            id.replace(',', "=2C")
+                .replace("uid=", "uid=3D")
+                .replace("ou=", "ou=3D")
+                .replace("dc=", "dc=3D")
+        );
+        let result = scram(
+            &world,
+            &mut session,
+            ("SCRAM-SHA-256", &header, b""),
+            "proxy",
+            "proxy",
+        );
+        assert_eq!((code(&result), session.name()), (expected, name), "{id}");
+    }
+}
