@@ -234,6 +234,19 @@ impl<'d> Context<'_, 'd> {
         }
     }
 
+    /// An entry as it is to be stored, if it obeys the schema.
+    pub(crate) fn check(&self, entry: Entry, options: &CheckOptions) -> Answer<CheckedEntry> {
+        let (schema, known) = (&self.directory.schema, &self.directory.known);
+        let checked = schema.check(entry, options).map_err(answer::violation)?;
+        let entry = checked.entry();
+        if entry.attribute(&known.reference).is_some() && !referral::is_referral_entry(entry, known)
+        {
+            let text = "attribute \"ref\" only allowed in the referral object";
+            return Err(refuse(ResultCode::ObjectClassViolation, text));
+        }
+        Ok(checked)
+    }
+
     /// Keeps the structural class in step with the classes, where the rules have been relaxed.
     pub(crate) fn note_structural_class(&self, checked: &mut CheckedEntry) {
         if self.modifiers.relaxed {

@@ -4,7 +4,7 @@
 
 use fulgurite_access::{Decisions, Rights};
 use fulgurite_ldap::{LdapResult, LdapUrl, ResultCode, Scope};
-use fulgurite_schema::Dn;
+use fulgurite_schema::{Dn, Entry};
 use fulgurite_store::{EntryId, EntryView, Found, Snapshot, StoreError, View};
 
 use crate::answer::{self, Answer};
@@ -15,6 +15,17 @@ use crate::known::Known;
 /// Whether the entry is of the class `referral`.
 pub(crate) fn is_referral(entry: &EntryView<'_>, known: &Known) -> bool {
     has_class(entry, known, &known.referral_class)
+}
+
+/// Whether an entry that is not stored yet is of the class `referral`.
+pub(crate) fn is_referral_entry(entry: &Entry, known: &Known) -> bool {
+    let mut classes = entry.values(known.object_class.attribute).iter();
+    classes.any(|class| {
+        let names = known.referral_class.iter();
+        names
+            .map(|name| name.as_bytes())
+            .any(|name| class.eq_ignore_ascii_case(name))
+    })
 }
 
 /// Whether the entry is of the class `alias`.

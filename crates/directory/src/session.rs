@@ -6,6 +6,7 @@ use fulgurite_schema::Dn;
 
 use crate::auth::Exchange;
 use crate::connection::Connection;
+use crate::transaction::Transaction;
 
 /// The authorisation state of one connection. Cheap to clone: a write carries a copy of it.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +20,8 @@ pub struct Session {
     connection: Arc<Connection>,
     /// A SASL bind that waits for the client.
     exchange: Option<Arc<Exchange>>,
+    /// The transaction that is open on it.
+    transaction: Option<Transaction>,
 }
 
 /// How the identity of a session was established.
@@ -84,6 +87,24 @@ impl Session {
             identity,
             ..self.clone()
         }
+    }
+
+    /// The transaction that is open on its connection.
+    pub(crate) fn transaction(&self) -> Option<&Transaction> {
+        self.transaction.as_ref()
+    }
+
+    /// Opens or closes a transaction; returns the one there was.
+    pub(crate) fn set_transaction(
+        &mut self,
+        transaction: Option<Transaction>,
+    ) -> Option<Transaction> {
+        std::mem::replace(&mut self.transaction, transaction)
+    }
+
+    /// Forgets the transaction that is open, as a bind does (RFC 5805, section 2.3); whether there was one.
+    pub fn abort_transaction(&mut self) -> bool {
+        self.transaction.take().is_some()
     }
 
     /// The connection it belongs to.

@@ -55,6 +55,16 @@ impl<'a> PasswordModifyRequest<'a> {
     }
 }
 
+/// The value of a response to a password modify request: the password that the server has made up.
+#[must_use]
+pub fn generated_password(password: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    Writer::new(&mut out).container(Tag::SEQUENCE, |writer| {
+        writer.primitive(Tag::context(0), password);
+    });
+    out
+}
+
 /// The value of a cancel request (RFC 3909).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CancelRequest {

@@ -41,7 +41,7 @@ mod values;
 
 pub use control::{Control, Controls};
 pub use error::{DecodeError, Fault};
-pub use extended::{CancelRequest, PasswordModifyRequest};
+pub use extended::{CancelRequest, PasswordModifyRequest, generated_password};
 pub use filter::{
     Assertion, Extensible, FILTER_DEPTH_CEILING, Filter, FilterBuf, FilterTextError, Junction,
     Step, Substrings, Walk,

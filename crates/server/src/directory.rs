@@ -4,21 +4,31 @@ use std::sync::Arc;
 
 use fulgurite_directory::{
     BindOutcome, BindStep as DirectoryStep, Connection, Directory,
-    ExtendedStep as DirectoryExtended, PasswordCheck, Progress as DirectoryProgress, Quantum,
-    SearchTask, Session as Identity, WriteRequest,
+    ExtendedStep as DirectoryExtended, Kept, PasswordChange, PasswordCheck,
+    Progress as DirectoryProgress, Quantum, SearchTask, Session as Identity, WriteRequest,
 };
 use fulgurite_ldap::{
     BindRequest, CompareRequest, Controls, ExtendedRequest, LdapResult, Message, MessageId,
-    Operation, SearchRequest, encode,
+    Operation, ResultCode, SearchRequest, encode,
 };
 
 use crate::handler::{BindStep, ExtendedStep, Handler, Progress, RunningSearch};
 
-/// A password to verify for the bind with this id.
-pub struct Check(MessageId, PasswordCheck);
+/// Passwords to look at, for the request with this id.
+pub enum Check {
+    /// To be verified for a bind.
+    Bind(MessageId, PasswordCheck),
+    /// To be verified and hashed for a password modify.
+    Change(MessageId, PasswordChange),
+}
 
-/// What the verification for the bind with this id has found.
-pub struct Verdict(MessageId, BindOutcome);
+/// What has been found, for the request with this id.
+pub enum Verdict {
+    /// The end of a bind.
+    Bind(MessageId, BindOutcome),
+    /// An update, or why there is none.
+    Change(MessageId, Result<WriteRequest, LdapResult>),
+}
 
 impl Handler for Directory {
     type Identity = Identity;
@@ -86,11 +96,15 @@ impl Handler for Directory {
         controls: &Controls<'_>,
         out: &mut Vec<u8>,
     ) -> ExtendedStep<Check, WriteRequest> {
-        match self.extended(identity, request, controls) {
+        match self.extended(identity, id, request, controls) {
             DirectoryExtended::Done(reply) => {
                 reply.encode(id, out);
                 ExtendedStep::Done
             }
+            DirectoryExtended::Passwords(change) => {
+                ExtendedStep::CheckPassword(Check::Change(id, change))
+            }
+            DirectoryExtended::Update(update) => ExtendedStep::Update(update),
             DirectoryExtended::Cancel(target) => ExtendedStep::Cancel(target),
         }
     }
@@ -98,10 +112,21 @@ impl Handler for Directory {
     fn resume_extended(
         &self,
         _: &mut Identity,
-        _: Verdict,
-        _: &mut Vec<u8>,
+        verdict: Verdict,
+        out: &mut Vec<u8>,
     ) -> ExtendedStep<Check, WriteRequest> {
-        ExtendedStep::Done
+        match verdict {
+            Verdict::Change(_, Ok(update)) => ExtendedStep::Update(update),
+            Verdict::Change(id, Err(result)) => {
+                encode::extended_result(out, id, &result, None, None, &[]);
+                ExtendedStep::Done
+            }
+            Verdict::Bind(id, _) => {
+                let result = LdapResult::new(ResultCode::Other);
+                encode::extended_result(out, id, &result, None, None, &[]);
+                ExtendedStep::Done
+            }
+        }
     }
 
     fn begin_bind(
@@ -112,36 +137,52 @@ impl Handler for Directory {
         controls: &Controls<'_>,
         out: &mut Vec<u8>,
     ) -> BindStep<Check> {
+        if identity.abort_transaction() {
+            encode::notice_of_aborted_transaction(out, ResultCode::Canceled, b"");
+        }
         match self.begin_bind(identity, request, controls) {
             DirectoryStep::Done(outcome) => {
                 outcome.finish(identity, id, out);
                 BindStep::Done
             }
-            DirectoryStep::Check(check) => BindStep::CheckPassword(Check(id, check)),
+            DirectoryStep::Check(check) => BindStep::CheckPassword(Check::Bind(id, check)),
         }
     }
 
-    fn check_password(&self, Check(id, check): Check) -> Verdict {
-        Verdict(id, check.run(self))
+    fn check_password(&self, check: Check) -> Verdict {
+        match check {
+            Check::Bind(id, check) => Verdict::Bind(id, check.run(self)),
+            Check::Change(id, change) => Verdict::Change(id, change.run()),
+        }
     }
 
-    fn finish_bind(
-        &self,
-        identity: &mut Identity,
-        Verdict(id, outcome): Verdict,
-        out: &mut Vec<u8>,
-    ) {
-        outcome.finish(identity, id, out);
+    fn finish_bind(&self, identity: &mut Identity, verdict: Verdict, out: &mut Vec<u8>) {
+        match verdict {
+            Verdict::Bind(id, outcome) => outcome.finish(identity, id, out),
+            Verdict::Change(id, _) => {
+                let result = LdapResult::new(ResultCode::Other);
+                encode::bind_result(out, id, &result, None, &[]);
+            }
+        }
     }
 
     fn update(
         &self,
         identity: &mut Identity,
-        _: &Message<'_>,
+        message: &Message<'_>,
         pdu: &[u8],
-        _: &mut Vec<u8>,
+        out: &mut Vec<u8>,
     ) -> Option<WriteRequest> {
-        Some(WriteRequest::new(identity, pdu))
+        let result = match self.keep_for_transaction(identity, message, pdu) {
+            Kept::No => return Some(WriteRequest::new(identity, pdu)),
+            Kept::Answered(result) => result,
+            Kept::Aborted(result) => {
+                encode::notice_of_aborted_transaction(out, result.code, b"");
+                result
+            }
+        };
+        encode::result(out, message.id, message.request.operation(), &result, &[]);
+        None
     }
 
     fn apply(&self, updates: Vec<WriteRequest>) -> Vec<Vec<u8>> {

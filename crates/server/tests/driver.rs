@@ -254,9 +254,9 @@ fn stopping_finishes_what_was_received() {
         let mut idle = Client::connect(address);
         let mut client = Client::connect(address);
         client.send(&[search(1, "2000"), add(2), search(3, "1")]);
-        assert!(!client.responses(1).is_empty());
+        let mut responses = client.responses(1);
         stop.stop();
-        let mut responses = client.responses(usize::MAX);
+        responses.extend(client.responses(usize::MAX));
         responses.retain(|response| response != "1 entry");
         // One of the entries is the third request's, which overtakes the update that is being synced.
         responses.sort_unstable();

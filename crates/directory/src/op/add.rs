@@ -31,9 +31,7 @@ pub(crate) fn run(context: &mut Context<'_, '_>, mut entry: Entry) -> Answer {
     let (schema, known) = (&directory.schema, &directory.known);
     context.require_settable(entry.attributes.iter())?;
     entry.add_missing_rdn_values(schema);
-    let mut checked = schema
-        .check(entry, &CheckOptions::default())
-        .map_err(answer::violation)?;
+    let mut checked = context.check(entry, &CheckOptions::default())?;
     context.require_assertion_of(checked.entry())?;
     let dn = checked.entry().dn.clone();
     let parent = vacant_place(context, &dn)?;

@@ -3,17 +3,19 @@
 use fulgurite_access::{Decisions, EntryRights, Rights};
 use fulgurite_ldap::{CompareRequest, Controls, LdapResult, Operation, ResultCode};
 use fulgurite_schema::{
-    AttributeDescription, AttributeSelector, Dn, Entry, EntrySubject, FilterSubject, MatchingRule,
-    Schema, Truth,
+    AttributeDescription, AttributeSelector, Dn, Entry, EntrySubject, Filter, FilterSubject,
+    MatchingRule, Schema, Truth,
 };
 use fulgurite_store::Store;
 
 use crate::answer::{self, Answer, refuse};
+use crate::assertion;
 use crate::computed::Computed;
 use crate::controls::RequestControls;
 use crate::directory::{Directory, Place};
 use crate::facts::{EntryFacts, OwnFacts, Target};
 use crate::lookup;
+use crate::modifiers::Modifiers;
 use crate::referral::Referrals;
 use crate::session::Session;
 
@@ -57,6 +59,7 @@ impl Directory {
         controls: &Controls<'_>,
     ) -> Answer<LdapResult> {
         let controls = RequestControls::decode(Operation::Compare, controls)?;
+        let asserted = Modifiers::resolve(&self.schema, &controls)?.assertion;
         let dn = answer::dn(&self.schema, request.dn)?;
         let assertion = self.prepare_assertion(request)?;
         let owned = |decisions: Decisions<'_>, entry: &Entry| {
@@ -64,8 +67,12 @@ impl Directory {
                 directory: self,
                 entry: Some(entry),
             };
-            require_rights(&decisions.at(dn.normal(), &facts), &assertion)?;
+            let rights = decisions.at(dn.normal(), &facts);
             let schema = &self.schema;
+            if let Some(filter) = &asserted {
+                assertion::require(schema, decisions.at(dn.normal(), &facts), entry, filter)?;
+            }
+            require_rights(&rights, &assertion)?;
             self.outcome(&EntrySubject { schema, entry }, &assertion)
         };
         let place = self.place(&dn);
@@ -85,7 +92,9 @@ impl Directory {
                     managed: controls.manage_dsa_it,
                 };
                 let decisions = database.decisions(session);
-                self.compare_stored(&database.store, &decisions, (&dn, referrals), &assertion)
+                let asserted = asserted.as_ref();
+                let target = (&dn, referrals, asserted);
+                self.compare_stored(&database.store, &decisions, target, &assertion)
             }
             Place::Nowhere => Err(self.elsewhere(&dn, None, ResultCode::NoSuchObject)),
         }
@@ -131,7 +140,7 @@ impl Directory {
         &self,
         store: &Store,
         decisions: &Decisions<'_>,
-        (dn, referrals): (&Dn, Referrals<'_>),
+        (dn, referrals, asserted): (&Dn, Referrals<'_>, Option<&Filter<AttributeSelector>>),
         assertion: &Prepared,
     ) -> Answer<LdapResult> {
         let failed = |error| answer::store(&error);
@@ -140,7 +149,13 @@ impl Directory {
         let entry = view.entry(id).map_err(failed)?;
         let entry = entry.ok_or_else(|| LdapResult::new(ResultCode::NoSuchObject))?;
         let facts = EntryFacts::new(self, &view, Target::Stored(entry));
-        require_rights(&facts.rights(decisions, dn.normal()), assertion)?;
+        let rights = facts.rights(decisions, dn.normal());
+        if let Some(filter) = asserted {
+            let entry = lookup::whole_entry(&view, &self.known, id).map_err(failed)?;
+            let rights = facts.rights(decisions, dn.normal());
+            assertion::require(&self.schema, rights, &entry, filter)?;
+        }
+        require_rights(&rights, assertion)?;
         if let Some(computed) = Computed::of(&self.known, assertion.description.attribute) {
             let value = computed.value(&view, id).map_err(failed)?;
             let truth = assertion.matches(&self.schema, &value);

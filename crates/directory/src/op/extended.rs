@@ -7,16 +7,29 @@ use fulgurite_ldap::{
 use crate::answer::{Answer, refuse};
 use crate::controls::RequestControls;
 use crate::directory::Directory;
+use crate::op::password_modify::{self, PasswordChange};
 use crate::session::Session;
+use crate::transaction;
+use crate::write::WriteRequest;
 
 /// The extended operations that the root DSE lists.
-pub(crate) const SUPPORTED: [&str; 2] = [oid::WHO_AM_I, oid::CANCEL];
+pub(crate) const SUPPORTED: [&str; 5] = [
+    oid::PASSWORD_MODIFY,
+    oid::WHO_AM_I,
+    oid::CANCEL,
+    oid::START_TRANSACTION,
+    oid::END_TRANSACTION,
+];
 
 /// How an extended operation goes on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum ExtendedStep {
     /// It is answered.
     Done(ExtendedReply),
+    /// Passwords have to be verified and hashed: [`PasswordChange::run`] it on a thread that may take its time.
+    Passwords(PasswordChange),
+    /// It changes something: the writer answers.
+    Update(WriteRequest),
     /// The connection is to stop its operation with this id, and answer both (RFC 3909).
     Cancel(MessageId),
 }
@@ -42,11 +55,12 @@ impl Directory {
     #[must_use]
     pub fn extended(
         &self,
-        session: &Session,
+        session: &mut Session,
+        id: MessageId,
         request: &ExtendedRequest<'_>,
         controls: &Controls<'_>,
     ) -> ExtendedStep {
-        extended(self, session, request, controls).unwrap_or_else(|result| {
+        extended(self, session, id, request, controls).unwrap_or_else(|result| {
             ExtendedStep::Done(ExtendedReply {
                 result,
                 value: None,
@@ -57,7 +71,8 @@ impl Directory {
 
 fn extended(
     directory: &Directory,
-    session: &Session,
+    session: &mut Session,
+    id: MessageId,
     request: &ExtendedRequest<'_>,
     controls: &Controls<'_>,
 ) -> Answer<ExtendedStep> {
@@ -69,6 +84,10 @@ fn extended(
     match oid {
         oid::WHO_AM_I => who_am_i(session, request.value),
         oid::CANCEL => cancel(request.value),
+        oid::PASSWORD_MODIFY => password_modify::begin(directory, session, id, request.value)
+            .map(ExtendedStep::Passwords),
+        oid::START_TRANSACTION => transaction::start(session, request.value),
+        oid::END_TRANSACTION => transaction::end(session, id, request.value),
         _ => Err(protocol_error("unsupported extended operation")),
     }
 }

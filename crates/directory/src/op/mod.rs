@@ -7,5 +7,6 @@ pub(crate) mod delete;
 pub(crate) mod extended;
 pub(crate) mod modify;
 pub(crate) mod modify_dn;
+pub(crate) mod password_modify;
 pub(crate) mod search;
 mod start_tls;

@@ -38,7 +38,7 @@ pub(crate) fn run(context: &mut Context<'_, '_>, dn: &Dn, changes: &[Change]) ->
     let options = context.check_options(&entry);
     changes::apply(schema, &mut entry, changes, context.modifiers.permissive)?;
     context.mark(&mut entry, changes.iter().map(|change| &change.attribute));
-    let mut checked = schema.check(entry, &options).map_err(answer::violation)?;
+    let mut checked = context.check(entry, &options)?;
     context.note_structural_class(&mut checked);
     context.begin_change(Some(id))?;
     let modified = context.writer.modify(id, &checked);

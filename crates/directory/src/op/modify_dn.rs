@@ -88,7 +88,7 @@ pub(crate) fn run(context: &mut Context<'_, '_>, renaming: &Renaming) -> Answer 
             "cannot place an entry above itself",
         ));
     }
-    let id = context.locate(dn)?;
+    let id = locate(context, dn)?;
     require_rights(context, renaming, &old_superior, superior)?;
     context.require_assertion(id)?;
     let parent = new_parent(context, superior)?;
@@ -100,11 +100,24 @@ pub(crate) fn run(context: &mut Context<'_, '_>, renaming: &Renaming) -> Answer 
     let changed = rename(schema, &mut entry, new_dn, renaming.delete_old_rdn);
     require_values(context, dn, &changed)?;
     context.mark(&mut entry, std::iter::empty());
-    let checked = schema.check(entry, &options).map_err(answer::violation)?;
+    let checked = context.check(entry, &options)?;
     context.begin_change(Some(id))?;
     let renamed = context.writer.rename(id, parent, &checked);
     renamed.map_err(|error| context.failed(&error))?;
     context.end_change(id)
+}
+
+/// The entry, or why it cannot be found. As in slapd, an ancestor is named only if it is the superior.
+fn locate(context: &Context<'_, '_>, dn: &Dn) -> Answer<EntryId> {
+    let located = context.locate(dn);
+    let superior_exists = match context.find(dn)? {
+        Found::Entry(_) => true,
+        Found::Missing { deepest } => deepest.is_some_and(|(_, depth)| depth + 1 == dn.depth()),
+    };
+    located.map_err(|result| match result.code {
+        ResultCode::NoSuchObject if !superior_exists => result.matched(""),
+        _ => result,
+    })
 }
 
 /// The present superior, after making sure that neither it nor the new one is beyond the naming context.

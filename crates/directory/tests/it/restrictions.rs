@@ -65,7 +65,7 @@ fn outcome(world: &World, who: Who, deed: &str) -> String {
                 value: None,
             };
             let directory = &world.directory;
-            match directory.extended(&session, &request, &Controls::NONE) {
+            match directory.extended(&mut session.clone(), 1, &request, &Controls::NONE) {
                 ExtendedStep::Done(reply) => reply.result,
                 other => panic!("{other:?}"),
             }

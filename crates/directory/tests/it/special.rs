@@ -100,24 +100,27 @@ fn the_subschema_is_published_on_request() {
 #[test]
 fn who_am_i_and_unknown_extensions() {
     let world = World::new();
-    let ask = |session: &Session, oid: &str, value: Option<&'static [u8]>| {
+    let ask = |session: &mut Session, oid: &str, value: Option<&'static [u8]>| {
         let request = ExtendedRequest {
             oid: oid.as_bytes(),
             value,
         };
-        match world.directory.extended(session, &request, &Controls::NONE) {
+        match world
+            .directory
+            .extended(session, 1, &request, &Controls::NONE)
+        {
             ExtendedStep::Done(reply) => reply,
             other => panic!("answered at once: {other:?}"),
         }
     };
     let who = "1.3.6.1.4.1.4203.1.11.3";
-    let anonymous = ask(&Session::new(), who, None);
+    let anonymous = ask(&mut Session::new(), who, None);
     assert_eq!(anonymous.value.as_deref(), Some(&b""[..]));
-    let jane = ask(&world.user(JANE), who, None);
+    let jane = ask(&mut world.user(JANE), who, None);
     assert_eq!(jane.value, Some(format!("dn:{JANE}").into_bytes()));
-    let unknown = ask(&Session::new(), "1.2.3.4", None);
+    let unknown = ask(&mut Session::new(), "1.2.3.4", None);
     assert_eq!(code(&unknown.result), ResultCode::ProtocolError);
     assert_eq!(unknown.value, None);
-    let superfluous = ask(&Session::new(), who, Some(b"x"));
+    let superfluous = ask(&mut Session::new(), who, Some(b"x"));
     assert_eq!(code(&superfluous.result), ResultCode::ProtocolError);
 }

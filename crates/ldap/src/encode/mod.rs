@@ -116,6 +116,13 @@ pub fn notice_of_disconnection(out: &mut Vec<u8>, code: ResultCode, diagnostic: 
     );
 }
 
+/// Appends the notice that a transaction is aborted (RFC 5805 section 3.4), an unsolicited message.
+pub fn notice_of_aborted_transaction(out: &mut Vec<u8>, code: ResultCode, identifier: &[u8]) {
+    let result = LdapResult::new(code);
+    let name = Some(oid::ABORTED_TRANSACTION);
+    extended_result(out, 0, &result, name, Some(identifier), &[]);
+}
+
 fn message(
     out: &mut Vec<u8>,
     id: MessageId,

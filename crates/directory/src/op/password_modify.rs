@@ -1,0 +1,210 @@
+//! Password modify (RFC 3062).
+//!
+//! ```text
+//!   request -> whose entry, which passwords does it have -> PasswordChange::run, which may take its time
+//!           -> an update of userPassword, with the rights and marks of any other modify
+//! ```
+
+use fulgurite_access::Rights;
+use fulgurite_auth::Scheme;
+use fulgurite_ldap::{
+    LdapResult, MessageId, ModifyOperation, PasswordModifyRequest, ResultCode, generated_password,
+};
+use fulgurite_schema::{Attribute, AttributeDescription, Dn};
+
+use crate::answer::{self, Answer, refuse};
+use crate::changes::Change;
+use crate::clock::Entropy;
+use crate::database::Database;
+use crate::directory::Directory;
+use crate::facts::EntryFacts;
+use crate::lookup;
+use crate::permission::Deed;
+use crate::referral::Referrals;
+use crate::session::Session;
+use crate::write::{PasswordUpdate, WriteRequest};
+
+/// Characters of a password that the server makes up: about 95 bits.
+const GENERATED_CHARACTERS: usize = 16;
+
+/// What they are taken from: 64, without those that are easily taken for others.
+const ALPHABET: &[u8; 64] = b"abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789-_.+=%#";
+
+/// Passwords to be verified and hashed. Owned: send it to any thread.
+pub struct PasswordChange {
+    session: Session,
+    id: MessageId,
+    dn: Dn,
+    attribute: AttributeDescription,
+    /// The password said to be the present one, and those stored; the right to know whether it is.
+    old: Option<(Vec<u8>, Vec<Vec<u8>>)>,
+    new: Vec<u8>,
+    schemes: Vec<Scheme>,
+    /// The value of the response.
+    value: Option<Vec<u8>>,
+}
+
+impl std::fmt::Debug for PasswordChange {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PasswordChange")
+            .field("id", &self.id)
+            .field("dn", &self.dn.pretty())
+            .finish_non_exhaustive()
+    }
+}
+
+impl PasswordChange {
+    /// Verifies and hashes. Takes as long as the schemes want: milliseconds for Argon2.
+    ///
+    /// # Errors
+    /// The result to answer with, if the old password is not right.
+    pub fn run(self) -> Result<WriteRequest, LdapResult> {
+        let hashes = self.schemes.iter().map(|&scheme| {
+            fulgurite_auth::hash(scheme, &self.new)
+                .map(String::into_bytes)
+                .map_err(|error| refuse(ResultCode::Other, error.to_string()))
+        });
+        let replaced = match &self.old {
+            None => None,
+            Some((old, stored)) => Some(verified(old, stored)?),
+        };
+        let new: Vec<Vec<u8>> = hashes.collect::<Result<_, _>>()?;
+        let change = |operation, values| Change {
+            operation,
+            attribute: Attribute {
+                description: self.attribute.clone(),
+                values,
+            },
+        };
+        let changes = match replaced {
+            // Only the password that was named goes; and if it has changed meanwhile, nothing does.
+            Some(old) => vec![
+                change(ModifyOperation::Delete, vec![old]),
+                change(ModifyOperation::Add, new),
+            ],
+            None => vec![change(ModifyOperation::Replace, new)],
+        };
+        let update = PasswordUpdate {
+            id: self.id,
+            dn: self.dn,
+            changes,
+            value: self.value,
+        };
+        Ok(WriteRequest::password(&self.session, update))
+    }
+}
+
+/// The stored password that the old one is.
+fn verified(old: &[u8], stored: &[Vec<u8>]) -> Answer<Vec<u8>> {
+    let is_right = |stored: &&Vec<u8>| fulgurite_auth::verify(stored, old).unwrap_or(false);
+    stored.iter().find(is_right).cloned().ok_or_else(unverified)
+}
+
+fn unverified() -> LdapResult {
+    refuse(
+        ResultCode::UnwillingToPerform,
+        "unwilling to verify old password",
+    )
+}
+
+/// Finds out whose password is to be changed, and from what.
+pub(crate) fn begin(
+    directory: &Directory,
+    session: &Session,
+    id: MessageId,
+    value: Option<&[u8]>,
+) -> Answer<PasswordChange> {
+    if !session.is_authenticated() {
+        return Err(refuse(
+            ResultCode::StrongerAuthRequired,
+            "only authenticated users may change passwords",
+        ));
+    }
+    let request = PasswordModifyRequest::decode(value)
+        .map_err(|_| LdapResult::new(ResultCode::ProtocolError))?;
+    let empty = |password: Option<&[u8]>| password.is_some_and(<[u8]>::is_empty);
+    let unwilling = |text| Err(refuse(ResultCode::UnwillingToPerform, text));
+    if empty(request.old_password) {
+        return unwilling("old password value is empty");
+    }
+    if empty(request.new_password) {
+        return unwilling("new password value is empty");
+    }
+    let dn = subject(directory, session, request.user_identity)?;
+    let database = directory.updatable(&dn)?;
+    directory.permit(session, Some(&database.restrictions), Deed::PasswordModify)?;
+    let stored = stored_passwords(directory, session, database, &dn)?;
+    let (new, value) = match request.new_password {
+        Some(new) => (new.to_vec(), None),
+        None => {
+            let new = generate(&*directory.entropy);
+            let value = generated_password(&new);
+            (new, Some(value))
+        }
+    };
+    Ok(PasswordChange {
+        session: session.clone(),
+        id,
+        dn,
+        attribute: directory.known.user_password.clone(),
+        old: request.old_password.map(|old| (old.to_vec(), stored)),
+        new,
+        schemes: vec![Scheme::default()],
+        value,
+    })
+}
+
+/// Whose password: the one named, as a DN with or without `dn:` in front, or the requester's own.
+fn subject(directory: &Directory, session: &Session, identity: Option<&[u8]>) -> Answer<Dn> {
+    let invalid = |_| refuse(ResultCode::InvalidAttributeSyntax, "Invalid DN");
+    let named = identity.filter(|identity| !identity.is_empty());
+    let text = named.unwrap_or_else(|| session.name().as_bytes());
+    let text = text.strip_prefix(b"dn:").unwrap_or(text);
+    answer::dn(&directory.schema, text).map_err(invalid)
+}
+
+/// The passwords the entry has. Who may not change them does not find out by the way whether one is right.
+fn stored_passwords(
+    directory: &Directory,
+    session: &Session,
+    database: &Database,
+    dn: &Dn,
+) -> Answer<Vec<Vec<u8>>> {
+    let failed = |error| answer::store(&error);
+    let view = database.store.snapshot().map_err(failed)?;
+    let decisions = database.decisions(session);
+    let referrals = Referrals {
+        directory,
+        scope: None,
+        managed: false,
+    };
+    let id = lookup::locate(&view, dn, &decisions, referrals).map_err(|result| {
+        match result.code {
+            // slapd does not say how far the name leads.
+            ResultCode::NoSuchObject => result.matched(""),
+            _ => result,
+        }
+    })?;
+    let password = &directory.known.user_password;
+    let facts = EntryFacts::of(directory, &view, id).map_err(failed)?;
+    let rights = facts.rights(&decisions, dn.normal()).attribute(password);
+    if !rights.allows(Rights::WRITE) {
+        return Ok(Vec::new());
+    }
+    let entry = view.entry(id).map_err(failed)?;
+    let values = entry.and_then(|entry| entry.values(password));
+    Ok(values.into_iter().flatten().map(<[u8]>::to_vec).collect())
+}
+
+fn generate(entropy: &dyn Entropy) -> Vec<u8> {
+    let octets = entropy.random();
+    let character = |octet: &u8| {
+        let index = usize::from(octet % 64);
+        ALPHABET.get(index).copied().unwrap_or(b'x')
+    };
+    octets
+        .iter()
+        .take(GENERATED_CHARACTERS)
+        .map(character)
+        .collect()
+}
