@@ -15,12 +15,14 @@
 
 #![forbid(unsafe_code)]
 
+mod conf;
 mod environment;
 mod error;
 mod file;
 mod hint;
 mod index;
 mod layer;
+mod levels;
 mod listen;
 mod model;
 mod quantity;
@@ -32,6 +34,7 @@ mod words;
 pub use error::{ConfigError, Origin};
 pub use index::{IndexKinds, IndexSetting};
 pub use layer::{Layer, Secret};
+pub use levels::{Mistake as LevelMistake, STATS as LEVEL_STATS, level_names, log_level, parse_level};
 pub use listen::{LDAPI_PATH, ListenScheme, ListenUrl};
 pub use model::{
     Allow, AuthzPolicy, AuthzRegexp, BuiltinSchema, Content, ContentLayer, CrlCheck, Database,
