@@ -105,7 +105,38 @@ pub enum ConfigError {
         /// What is wrong.
         message: String,
     },
+    /// A setting that means something which is not there.
+    #[error("{origin}: {message}")]
+    Meaning {
+        /// Where it stands.
+        origin: Origin,
+        /// What is wrong.
+        message: String,
+    },
     /// Settings that exclude or demand each other.
     #[error("{0}")]
     Conflict(String),
+}
+
+impl ConfigError {
+    /// What is wrong with something written at a place, said as the place's own reader says it.
+    pub fn at(origin: &Origin, message: impl Into<String>) -> ConfigError {
+        let message = message.into();
+        match origin {
+            // Readers of TOML know columns; lines alone come from slapd.conf and cn=config.
+            Origin::File {
+                path,
+                line,
+                column: None,
+            } => ConfigError::Directive {
+                path: path.clone(),
+                line: *line,
+                message,
+            },
+            origin => ConfigError::Meaning {
+                origin: origin.clone(),
+                message,
+            },
+        }
+    }
 }

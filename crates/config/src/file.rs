@@ -14,16 +14,26 @@ use crate::setting::Value;
 use crate::{IndexKinds, IndexSetting, Layer, Sourced};
 
 impl Layer {
-    /// Reads a configuration file: slapd.conf if it looks like one, TOML otherwise.
+    /// Reads a configuration file: slapd.conf if it looks like one, TOML otherwise; a directory is a `cn=config` one.
     ///
     /// # Errors
-    /// [`ConfigError::Unreadable`], and everything [`Layer::from_toml`] finds.
+    /// [`ConfigError::Unreadable`], and everything [`Layer::from_toml`], [`Layer::from_slapd_conf`] and
+    /// [`Layer::from_config_dir`] find.
     pub fn from_file(path: &Path) -> Result<Layer, ConfigError> {
-        let text = std::fs::read_to_string(path).map_err(|cause| ConfigError::Unreadable {
+        let unreadable = |cause| ConfigError::Unreadable {
             what: "configuration file",
             path: path.to_owned(),
             cause,
-        })?;
+        };
+        if path.is_dir() {
+            return Self::from_config_dir(path);
+        }
+        let octets = std::fs::read(path).map_err(unreadable)?;
+        if looks_like_slapd_conf(path, &String::from_utf8_lossy(&octets)) {
+            return Self::from_slapd_conf(path);
+        }
+        let text = String::from_utf8(octets)
+            .map_err(|_| unreadable(std::io::Error::other("it is not UTF-8")))?;
         Self::from_toml(&text, path)
     }
 
@@ -43,6 +53,31 @@ impl Layer {
         source.refuse_two_ways(&layer)?;
         Ok(layer)
     }
+}
+
+/// Whether a file is in slapd.conf's dialect: by its name, or because its first line is a directive and no assignment.
+fn looks_like_slapd_conf(path: &Path, text: &str) -> bool {
+    if path
+        .extension()
+        .is_some_and(|extension| extension == "toml")
+    {
+        return false;
+    }
+    let first = crate::conf::logical_lines(text).into_iter().next();
+    let Some(first) = first else {
+        return path
+            .extension()
+            .is_some_and(|extension| extension == "conf");
+    };
+    let mut words = first.text.split_whitespace();
+    let (keyword, next) = (words.next().unwrap_or_default(), words.next());
+    let assigned = next.is_some_and(|word| word.starts_with('='));
+    let conf = path
+        .extension()
+        .is_some_and(|extension| extension == "conf");
+    !assigned
+        && !keyword.starts_with('[')
+        && (conf || crate::conf::find(keyword).is_some() || keyword.eq_ignore_ascii_case("include"))
 }
 
 /// What keys are set in: the whole, or one `[[database]]`.

@@ -34,6 +34,8 @@ pub struct Layer {
     pub config: DatabaseLayer,
     /// Whether the source declares all databases there are, even if that is none.
     pub declares_databases: bool,
+    /// Modules that slapd would load, for `cn=config` to show.
+    pub modules: Vec<Sourced<String>>,
     /// What a person should know and nobody has to mend.
     pub notes: Vec<Note>,
 }
@@ -118,6 +120,11 @@ impl Layer {
             },
             config: self.config.over(lower.config),
             declares_databases: self.declares_databases || lower.declares_databases,
+            modules: if self.modules.is_empty() {
+                lower.modules
+            } else {
+                self.modules
+            },
             notes,
         }
     }

@@ -49,7 +49,9 @@ pub fn parse_level(word: &str) -> Result<u32, Mistake> {
         let number = parse_c_int(word).and_then(|number| i32::try_from(number).ok());
         return number.map(i32::cast_unsigned).ok_or(Mistake::Number);
     }
-    let known = NAMES.iter().find(|(name, _)| name.eq_ignore_ascii_case(word));
+    let known = NAMES
+        .iter()
+        .find(|(name, _)| name.eq_ignore_ascii_case(word));
     known.map(|(_, level)| *level).ok_or(Mistake::Unknown)
 }
 

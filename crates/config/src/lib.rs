@@ -15,6 +15,7 @@
 
 #![forbid(unsafe_code)]
 
+mod cn_config;
 mod conf;
 mod environment;
 mod error;
@@ -31,10 +32,13 @@ mod settings;
 mod sourced;
 mod words;
 
+pub use cn_config::{ConfigEntry, WriteError};
 pub use error::{ConfigError, Origin};
 pub use index::{IndexKinds, IndexSetting};
 pub use layer::{Layer, Secret};
-pub use levels::{Mistake as LevelMistake, STATS as LEVEL_STATS, level_names, log_level, parse_level};
+pub use levels::{
+    Mistake as LevelMistake, STATS as LEVEL_STATS, level_names, log_level, parse_level,
+};
 pub use listen::{LDAPI_PATH, ListenScheme, ListenUrl};
 pub use model::{
     Allow, AuthzPolicy, AuthzRegexp, BuiltinSchema, Content, ContentLayer, CrlCheck, Database,

@@ -30,6 +30,8 @@ pub struct Settings {
     pub databases: Vec<Database>,
     /// The configuration as entries.
     pub config: Database,
+    /// Modules that slapd would load, for `cn=config` to show.
+    pub modules: Vec<Sourced<String>>,
     /// What a person should know.
     pub notes: Vec<Note>,
 }
@@ -60,10 +62,17 @@ impl Settings {
             .into_iter()
             .map(|database| database.resolve(&layer.frontend))
             .collect();
-        let config = DatabaseLayer {
+        let mut config = DatabaseLayer {
             kind: DatabaseKind::Config,
             ..layer.config
         };
+        // As in slapd: there is always somebody who may read it, if he has a password, and nobody else unless rules say so.
+        let root = &mut config.content.root_dn;
+        root.get_or_insert_with(|| Sourced::by_default(Some("cn=config".to_owned())));
+        if config.policy.access.is_empty() {
+            let nobody = Sourced::by_default("to * by * none".to_owned());
+            config.policy.access.push(nobody);
+        }
         let mut global = layer.global.resolve();
         if global.listen.is_empty() {
             global
@@ -75,6 +84,7 @@ impl Settings {
             config: config.resolve(&layer.frontend),
             frontend: layer.frontend.resolve(),
             databases,
+            modules: layer.modules,
             notes: layer.notes,
         };
         settings.refuse_conflicts()?;
@@ -118,7 +128,7 @@ impl Settings {
             let content = &database.content;
             let text = content.root_password.is_some();
             let file = content.root_password_file.is_some();
-            let named = content.root_dn.is_some() || database.kind == DatabaseKind::Config;
+            let named = content.root_dn.is_some();
             let problem = if text && file {
                 "the root password is given twice, once as text and once as a file: keep one"
             } else if (text || file) && !named {

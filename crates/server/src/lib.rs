@@ -20,6 +20,8 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::unwrap_used))]
 
+mod check;
+mod config_tree;
 mod convert;
 mod descriptors;
 mod directory;
@@ -37,6 +39,7 @@ mod stop;
 mod ticket;
 mod tls;
 
+pub use check::{CheckError, check_settings};
 pub use descriptors::raise_descriptor_limit;
 pub use error::ServerError;
 pub use handler::{BindStep, ExtendedStep, Handler, Progress, RunningSearch};

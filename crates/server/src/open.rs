@@ -1,5 +1,6 @@
 //! From settings to a directory that can be served.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use fulgurite_config::{
@@ -9,6 +10,8 @@ use fulgurite_directory::{DatabaseOptions, Directory, DirectoryOptions};
 use fulgurite_schema::{Builtin, Schema, SchemaBuilder, SchemaError};
 use fulgurite_store::{Store, StoreOptions};
 
+use crate::check::{self, CheckError};
+use crate::config_tree;
 use crate::convert;
 
 /// Searches that hold a snapshot at once, at least: many connections may each run several.
@@ -26,6 +29,9 @@ pub enum OpenError {
     /// The store cannot be opened.
     #[error(transparent)]
     Store(#[from] fulgurite_store::OpenError),
+    /// Something is named that the schema does not know, or a rule is wrong.
+    #[error(transparent)]
+    Check(#[from] CheckError),
     /// Root name or access rules are wrong.
     #[error(transparent)]
     Directory(#[from] fulgurite_directory::OpenError),
@@ -55,59 +61,38 @@ pub fn schema(settings: &Settings) -> Result<Schema, SchemaError> {
     for option in global.attribute_options.iter() {
         builder = builder.attribute_option(option);
     }
-    for part in schema_texts(&global.schema) {
-        builder = match part {
-            SchemaSource::File(path) => builder.file(path)?,
-            SchemaSource::Text(origin, text) => builder.text(&origin, &text)?,
-        };
+    for part in &global.schema {
+        builder = add_schema(builder, part)?;
     }
     builder.build()
 }
 
-/// A piece of schema as the builder takes it.
-enum SchemaSource<'s> {
-    File(&'s std::path::Path),
-    Text(String, String),
+fn add_schema(
+    builder: SchemaBuilder,
+    part: &Sourced<SchemaPart>,
+) -> Result<SchemaBuilder, SchemaError> {
+    let (keyword, definition) = match &part.value {
+        SchemaPart::File(path) => return add_schema_file(builder, path),
+        SchemaPart::AttributeType(text) => ("attributetype", text),
+        SchemaPart::ObjectClass(text) => ("objectclass", text),
+        SchemaPart::ObjectIdentifier(text) => ("objectidentifier", text),
+        SchemaPart::DitContentRule(text) => ("ditcontentrule", text),
+        SchemaPart::LdapSyntax(text) => ("ldapsyntax", text),
+    };
+    let (place, line) = match &part.origin {
+        Origin::File { path, line, .. } => (path.display().to_string(), *line),
+        other => (other.to_string(), 1),
+    };
+    builder.statement(&place, line, keyword, definition)
 }
 
-/// Definitions that stand in one file are one text again, each on its line, so that errors name the line.
-fn schema_texts(parts: &[Sourced<SchemaPart>]) -> Vec<SchemaSource<'_>> {
-    let mut sources: Vec<SchemaSource<'_>> = Vec::new();
-    for part in parts {
-        let (name, definition) = match &part.value {
-            SchemaPart::File(path) => {
-                sources.push(SchemaSource::File(path));
-                continue;
-            }
-            SchemaPart::AttributeType(text) => ("attributetype", text),
-            SchemaPart::ObjectClass(text) => ("objectclass", text),
-            SchemaPart::ObjectIdentifier(text) => ("objectidentifier", text),
-            SchemaPart::DitContentRule(text) => ("ditcontentrule", text),
-            SchemaPart::LdapSyntax(text) => ("ldapsyntax", text),
-        };
-        let (place, line) = match &part.origin {
-            Origin::File { path, line, .. } => (path.display().to_string(), *line),
-            other => (other.to_string(), 1),
-        };
-        let text = match sources.last_mut() {
-            Some(SchemaSource::Text(last, text))
-                if *last == place && text.matches('\n').count() < line =>
-            {
-                text
-            }
-            _ => {
-                sources.push(SchemaSource::Text(place, String::new()));
-                let Some(SchemaSource::Text(_, text)) = sources.last_mut() else {
-                    continue;
-                };
-                text
-            }
-        };
-        let missing = line.saturating_sub(1 + text.matches('\n').count());
-        text.extend(std::iter::repeat_n('\n', missing));
-        text.push_str(&format!("{name} {definition}\n"));
+/// A schema file; one that OpenLDAP ships and this machine does not have is built in.
+fn add_schema_file(builder: SchemaBuilder, path: &Path) -> Result<SchemaBuilder, SchemaError> {
+    let name = path.file_stem().and_then(|stem| stem.to_str());
+    match name.and_then(Builtin::find) {
+        Some(part) if !path.exists() => Ok(builder.builtin(part)),
+        _ => builder.file(path),
     }
-    sources
 }
 
 /// How the settings want the store of a database to be made or opened.
@@ -134,6 +119,7 @@ pub fn store_options(database: &Database) -> Result<StoreOptions, OpenError> {
 /// [`OpenError`], a mistake in the settings or a store that is not there.
 pub fn open_directory(settings: &Settings) -> Result<Directory, OpenError> {
     let schema = Arc::new(schema(settings)?);
+    check::check_names(settings, &schema)?;
     let databases = settings
         .stores()
         .map(|database| open_database(database, &schema))
@@ -148,18 +134,14 @@ pub fn open_directory(settings: &Settings) -> Result<Directory, OpenError> {
         allow: convert::allow(*global.allow),
         disallow: convert::disallow(*global.disallow),
         referral: texts(&global.referrals),
+        config: Some(config_tree::options(settings)?),
         server_id: first_id.map_or(0, |server| server.id),
         ..DirectoryOptions::new(schema, databases)
     })?)
 }
 
 fn open_database(database: &Database, schema: &Arc<Schema>) -> Result<DatabaseOptions, OpenError> {
-    let options = StoreOptions {
-        // A store keeps the indexes it was made with.
-        indexes: None,
-        ..store_options(database)?
-    };
-    let store = Store::open(database.directory()?, &options, Arc::clone(schema))?;
+    let store = open_store(database, schema)?;
     let policy = &database.policy;
     Ok(DatabaseOptions {
         subordinate: convert::subordinate(*database.content.subordinate),
@@ -174,4 +156,20 @@ fn open_database(database: &Database, schema: &Arc<Schema>) -> Result<DatabaseOp
         monitoring: *database.content.monitoring,
         ..DatabaseOptions::new(store)
     })
+}
+
+/// The store of a database; an empty one is made where there is none.
+fn open_store(database: &Database, schema: &Arc<Schema>) -> Result<Store, OpenError> {
+    let directory = database.directory()?;
+    let mut options = store_options(database)?;
+    if !Store::exists(directory) {
+        let place = directory.display();
+        tracing::info!("there is no store in {place}: an empty one is made");
+        return Ok(Store::create(directory, &options, Arc::clone(schema))?);
+    }
+    if !database.names_indexes() {
+        // It keeps those it was made with.
+        options.indexes = None;
+    }
+    Ok(Store::open(directory, &options, Arc::clone(schema))?)
 }

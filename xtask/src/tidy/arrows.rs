@@ -21,10 +21,19 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("store", &["engine", "schema"]), // the one arrow from column to column
     ("directory", &["ldap", "schema", "access", "auth", "store"]),
     ("client", &["ldap"]),
-    ("config", &[]),
+    // A directory of cn=config is LDIF.
+    ("config", &["ldif"]),
     (
         "server",
-        &["auth", "config", "directory", "ldap", "schema", "store"],
+        &[
+            "access",
+            "auth",
+            "config",
+            "directory",
+            "ldap",
+            "schema",
+            "store",
+        ],
     ),
     (
         "dirtools",

@@ -1,14 +1,14 @@
 //! Directives about databases and how they keep their data.
 
 use super::{Directive, Kind, Reader, Scope, Section, Statement, overlays};
+use crate::Sourced;
 use crate::index::{IndexKinds, IndexSetting};
 use crate::layer::Secret;
 use crate::model::{
-    DatabaseKind, Durability, FileMode, Limit, LimitsRule, PolicyLayer, SecurityMistake, SizeLimits,
-    StorageLayer, Subordinate, TimeLimits, add_limit, parse_mode,
+    DatabaseKind, Durability, FileMode, Limit, LimitsRule, PolicyLayer, SecurityMistake,
+    SizeLimits, StorageLayer, Subordinate, TimeLimits, add_limit, parse_mode,
 };
 use crate::quantity::parse_c_int;
-use crate::Sourced;
 
 /// A truth value among the rules of a database.
 macro_rules! rule {
@@ -39,14 +39,20 @@ macro_rules! truth {
 }
 
 const NO_CANDIDATE_ARRAYS: &str = "there are no candidate arrays of a fixed size";
-const ALWAYS_DURABLE: &str = "every commit is on disk when it is acknowledged; nothing is left to flush later";
+const ALWAYS_DURABLE: &str =
+    "every commit is on disk when it is acknowledged; nothing is left to flush later";
 
 pub(crate) const DIRECTIVES: &[Directive] = &[
     Directive::one("suffix", "olcSuffix", "<suffix>", Kind::Words(suffix)).taking(0, Some(1)),
     Directive::one("rootdn", "olcRootDN", "<dn>", Kind::Words(rootdn)).taking(0, Some(1)),
     Directive::one("rootpw", "olcRootPW", "<password>", Kind::Words(rootpw)),
-    Directive::one("subordinate", "olcSubordinate", "[advertise]", Kind::Words(subordinate))
-        .taking(0, Some(1)),
+    Directive::one(
+        "subordinate",
+        "olcSubordinate",
+        "[advertise]",
+        Kind::Words(subordinate),
+    )
+    .taking(0, Some(1)),
     Directive::many("access", "olcAccess", "<access>", Kind::Words(access)).taking(0, None),
     rule!("add_content_acl", "olcAddContentAcl", add_content_acl).taking(0, Some(1)),
     rule!("lastmod", "olcLastMod", last_mod),
@@ -63,8 +69,13 @@ pub(crate) const DIRECTIVES: &[Directive] = &[
     rule!("readonly", "olcReadOnly", read_only),
     truth!("hidden", "olcHidden", "<on|off>", hidden),
     truth!("monitoring", "olcMonitoring", "<TRUE|FALSE>", monitoring),
-    truth!("sync_use_subentry", "olcSyncUseSubentry", "<on|off>", sync_use_subentry)
-        .taking(0, Some(1)),
+    truth!(
+        "sync_use_subentry",
+        "olcSyncUseSubentry",
+        "<on|off>",
+        sync_use_subentry
+    )
+    .taking(0, Some(1)),
     Directive::one(
         "maxderefdepth",
         "olcMaxDerefDepth",
@@ -75,13 +86,38 @@ pub(crate) const DIRECTIVES: &[Directive] = &[
             Ok(())
         }),
     ),
-    Directive::many("sizelimit", "olcSizeLimit", "<limit>", Kind::Words(sizelimit)),
-    Directive::many("timelimit", "olcTimeLimit", "<limit>", Kind::Words(timelimit)),
+    Directive::many(
+        "sizelimit",
+        "olcSizeLimit",
+        "<limit>",
+        Kind::Words(sizelimit),
+    ),
+    Directive::many(
+        "timelimit",
+        "olcTimeLimit",
+        "<limit>",
+        Kind::Words(timelimit),
+    ),
     Directive::many("limits", "olcLimits", "<limits>", Kind::Words(limits)),
-    Directive::many("restrict", "olcRestrict", "<op_list>", Kind::Words(restrict)),
+    Directive::many(
+        "restrict",
+        "olcRestrict",
+        "<op_list>",
+        Kind::Words(restrict),
+    ),
     Directive::many("require", "olcRequires", "<features>", Kind::Words(require)),
-    Directive::many("security", "olcSecurity", "<factors>", Kind::Words(security)),
-    Directive::one("extra_attrs", "olcExtraAttrs", "<attrlist>", Kind::Words(extra_attrs)),
+    Directive::many(
+        "security",
+        "olcSecurity",
+        "<factors>",
+        Kind::Words(security),
+    ),
+    Directive::one(
+        "extra_attrs",
+        "olcExtraAttrs",
+        "<attrlist>",
+        Kind::Words(extra_attrs),
+    ),
     Directive::one(
         "updatedn",
         "olcUpdateDN",
@@ -92,66 +128,144 @@ pub(crate) const DIRECTIVES: &[Directive] = &[
         }),
     )
     .taking(0, Some(1)),
-    Directive::many("syncrepl", "olcSyncrepl", "<searchbase>", Kind::Words(syncrepl)).taking(0, None),
+    Directive::many(
+        "syncrepl",
+        "olcSyncrepl",
+        "<searchbase>",
+        Kind::Words(syncrepl),
+    )
+    .taking(0, None),
     Directive::one("updateref", "olcUpdateRef", "<url>", Kind::Words(updateref)),
-    Directive::one("multiprovider", "olcMultiProvider", "<on|off>", Kind::Words(multi_provider)),
+    Directive::one(
+        "multiprovider",
+        "olcMultiProvider",
+        "<on|off>",
+        Kind::Words(multi_provider),
+    ),
     Directive::one("mirrormode", "", "<on|off>", Kind::Words(multi_provider)),
     Directive::one("overlay", "olcOverlay", "<overlay>", Kind::Words(overlay)),
-    Directive::one("directory", "olcDbDirectory", "<dir>", Kind::Text(|reader, value, origin| {
-        let path = Some(value.into());
-        reader.database().storage.directory = Some(Sourced::new(path, origin));
-    }))
+    Directive::one(
+        "directory",
+        "olcDbDirectory",
+        "<dir>",
+        Kind::Text(|reader, value, origin| {
+            let path = Some(value.into());
+            reader.database().storage.directory = Some(Sourced::new(path, origin));
+        }),
+    )
     .within(Scope::Mdb),
-    Directive::many("index", "olcDbIndex", "<attr> <[pres,eq,approx,sub]>", Kind::Words(index))
-        .taking(1, Some(2))
-        .within(Scope::Mdb),
-    Directive::one("maxsize", "olcDbMaxSize", "<size>", Kind::Octets("unsigned long", |reader, value, origin| {
-        reader.database().storage.map_bytes_max = Some(Sourced::new(value.max(1 << 20), origin));
-    }))
+    Directive::many(
+        "index",
+        "olcDbIndex",
+        "<attr> <[pres,eq,approx,sub]>",
+        Kind::Words(index),
+    )
+    .taking(1, Some(2))
     .within(Scope::Mdb),
-    Directive::one("maxreaders", "olcDbMaxReaders", "<num>", Kind::Unsigned(|reader, value, origin| {
-        reader.database().storage.readers_max = Some(Sourced::new(value, origin));
-        Ok(())
-    }))
+    Directive::one(
+        "maxsize",
+        "olcDbMaxSize",
+        "<size>",
+        Kind::Octets("unsigned long", |reader, value, origin| {
+            reader.database().storage.map_bytes_max =
+                Some(Sourced::new(value.max(1 << 20), origin));
+        }),
+    )
     .within(Scope::Mdb),
-    Directive::one("maxentrysize", "olcDbMaxEntrySize", "<size>", Kind::Octets("unsigned long", |reader, value, origin| {
-        let value = Some(value).filter(|octets| *octets > 0);
-        reader.database().storage.entry_bytes_max = Some(Sourced::new(value, origin));
-    }))
+    Directive::one(
+        "maxreaders",
+        "olcDbMaxReaders",
+        "<num>",
+        Kind::Unsigned(|reader, value, origin| {
+            reader.database().storage.readers_max = Some(Sourced::new(value, origin));
+            Ok(())
+        }),
+    )
     .within(Scope::Mdb),
-    Directive::one("rtxnsize", "olcDbRtxnSize", "<entries>", Kind::Unsigned(|reader, value, origin| {
-        reader.database().storage.snapshot_entries = Some(Sourced::new(value, origin));
-        Ok(())
-    }))
+    Directive::one(
+        "maxentrysize",
+        "olcDbMaxEntrySize",
+        "<size>",
+        Kind::Octets("unsigned long", |reader, value, origin| {
+            let value = Some(value).filter(|octets| *octets > 0);
+            reader.database().storage.entry_bytes_max = Some(Sourced::new(value, origin));
+        }),
+    )
     .within(Scope::Mdb),
-    Directive::one("dbnosync", "olcDbNoSync", "<(null)>", Kind::Truth(|reader, value, origin| {
-        if value {
-            let durability = Sourced::new(Durability::NoSync, origin);
-            reader.database().storage.durability = Some(durability);
-        }
-    }))
+    Directive::one(
+        "rtxnsize",
+        "olcDbRtxnSize",
+        "<entries>",
+        Kind::Unsigned(|reader, value, origin| {
+            reader.database().storage.snapshot_entries = Some(Sourced::new(value, origin));
+            Ok(())
+        }),
+    )
+    .within(Scope::Mdb),
+    Directive::one(
+        "dbnosync",
+        "olcDbNoSync",
+        "<(null)>",
+        Kind::Truth(|reader, value, origin| {
+            if value {
+                let durability = Sourced::new(Durability::NoSync, origin);
+                reader.database().storage.durability = Some(durability);
+            }
+        }),
+    )
     .taking(0, Some(1))
     .within(Scope::Mdb),
-    Directive::many("envflags", "olcDbEnvFlags", "<flags>", Kind::Words(envflags)).within(Scope::Mdb),
+    Directive::many(
+        "envflags",
+        "olcDbEnvFlags",
+        "<flags>",
+        Kind::Words(envflags),
+    )
+    .within(Scope::Mdb),
     Directive::one("mode", "olcDbMode", "<mode>", Kind::Words(mode)).within(Scope::Mdb),
-    Directive::many("checkpoint", "olcDbCheckpoint", "<kbyte> <min>", Kind::Words(checkpoint))
-        .taking(2, Some(2))
-        .within(Scope::Mdb),
-    Directive::one("searchstack", "olcDbSearchStack", "<depth>", Kind::Int(|reader, _, origin| {
-        reader.note(origin, format!("searchstack: {NO_CANDIDATE_ARRAYS}"));
-        Ok(())
-    }))
+    Directive::many(
+        "checkpoint",
+        "olcDbCheckpoint",
+        "<kbyte> <min>",
+        Kind::Words(checkpoint),
+    )
+    .taking(2, Some(2))
     .within(Scope::Mdb),
-    Directive::one("idlexp", "olcBkMdbIdlExp", "<exp>", Kind::Unsigned(|reader, _, origin| {
-        reader.note(origin, format!("idlexp: {NO_CANDIDATE_ARRAYS}"));
-        Ok(())
-    }))
+    Directive::one(
+        "searchstack",
+        "olcDbSearchStack",
+        "<depth>",
+        Kind::Int(|reader, _, origin| {
+            reader.note(origin, format!("searchstack: {NO_CANDIDATE_ARRAYS}"));
+            Ok(())
+        }),
+    )
     .within(Scope::Mdb),
-    Directive::many("multival", "olcDbMultival", "<attr> <hi,lo>", Kind::Words(multival))
-        .taking(2, Some(2))
-        .within(Scope::Mdb),
-    Directive::one("dbpagesize", "olcDbPageSize", "<size>", Kind::Needless("pages have the size of the system's"))
-        .within(Scope::Mdb),
+    Directive::one(
+        "idlexp",
+        "olcBkMdbIdlExp",
+        "<exp>",
+        Kind::Unsigned(|reader, _, origin| {
+            reader.note(origin, format!("idlexp: {NO_CANDIDATE_ARRAYS}"));
+            Ok(())
+        }),
+    )
+    .within(Scope::Mdb),
+    Directive::many(
+        "multival",
+        "olcDbMultival",
+        "<attr> <hi,lo>",
+        Kind::Words(multival),
+    )
+    .taking(2, Some(2))
+    .within(Scope::Mdb),
+    Directive::one(
+        "dbpagesize",
+        "olcDbPageSize",
+        "<size>",
+        Kind::Needless("pages have the size of the system's"),
+    )
+    .within(Scope::Mdb),
 ];
 
 /// What slapd's databases are where nothing is said and ours would be something else.
@@ -162,7 +276,10 @@ pub(crate) fn set_defaults(storage: &mut StorageLayer, all: &PolicyLayer, own: &
     own.last_mod = unless(all.last_mod.is_some(), true);
     own.last_bind = unless(all.last_bind.is_some(), false);
     own.add_content_acl = unless(all.add_content_acl.is_some(), false);
-    own.max_deref_depth = all.max_deref_depth.as_ref().map(|_| Sourced::by_default(15));
+    own.max_deref_depth = all
+        .max_deref_depth
+        .as_ref()
+        .map(|_| Sourced::by_default(15));
 }
 
 /// What slapd calls the database being described, if it has no suffix to be given.
@@ -178,7 +295,9 @@ fn without_suffix(reader: &mut Reader) -> Option<&'static str> {
 fn suffix(reader: &mut Reader, statement: &Statement) -> Result<(), String> {
     let name = statement.first();
     if let Some(database) = without_suffix(reader) {
-        return Err(format!("suffix <{name}> not allowed in {database} database."));
+        return Err(format!(
+            "suffix <{name}> not allowed in {database} database."
+        ));
     }
     let suffixes = &mut reader.database().content.suffixes;
     if !suffixes.is_empty() {
@@ -197,18 +316,25 @@ fn rootdn(reader: &mut Reader, statement: &Statement) -> Result<(), String> {
 fn rootpw(reader: &mut Reader, statement: &Statement) -> Result<(), String> {
     let special = without_suffix(reader);
     let content = &reader.database().content;
-    let root = content.root_dn.as_ref().and_then(|said| said.value.as_deref());
+    let root = content
+        .root_dn
+        .as_ref()
+        .and_then(|said| said.value.as_deref());
     let within = match (special, root) {
         (Some("config"), root) => is_within(root.unwrap_or("cn=config"), "cn=config"),
         (Some("monitor"), Some(root)) => is_within(root, "cn=monitor"),
-        (None, Some(root)) => content.suffixes.iter().any(|suffix| is_within(root, suffix)),
+        (None, Some(root)) => content
+            .suffixes
+            .iter()
+            .any(|suffix| is_within(root, suffix)),
         _ => false,
     };
     if !within {
         return Err("<rootpw> can only be set when rootdn is under suffix".to_owned());
     }
     let password = Some(Secret(statement.first().to_owned()));
-    reader.database().content.root_password = Some(Sourced::new(password, statement.origin.clone()));
+    reader.database().content.root_password =
+        Some(Sourced::new(password, statement.origin.clone()));
     Ok(())
 }
 
@@ -234,7 +360,9 @@ fn subordinate(reader: &mut Reader, statement: &Statement) -> Result<(), String>
         _ => {
             let suffixes = &reader.database().content.suffixes;
             let suffix = suffixes.first().map_or("", |suffix| suffix.as_str());
-            return Err(format!("suffix \"{suffix}\": subordinate must be \"TRUE\" or \"advertise\"."));
+            return Err(format!(
+                "suffix \"{suffix}\": subordinate must be \"TRUE\" or \"advertise\"."
+            ));
         }
     };
     reader.database().content.subordinate = Some(Sourced::new(value, statement.origin.clone()));
@@ -245,7 +373,9 @@ fn access(reader: &mut Reader, statement: &Statement) -> Result<(), String> {
     let first = statement.first();
     if !first.eq_ignore_ascii_case("to") {
         return Err(match first {
-            "" => "access line without clauses; write access to <what> by <who> <access>".to_owned(),
+            "" => {
+                "access line without clauses; write access to <what> by <who> <access>".to_owned()
+            }
             other => format!("expecting \"to\" or \"by\" got \"{other}\""),
         });
     }
@@ -257,7 +387,13 @@ fn access(reader: &mut Reader, statement: &Statement) -> Result<(), String> {
 fn sizelimit(reader: &mut Reader, statement: &Statement) -> Result<(), String> {
     let mut said = SizeLimits::default();
     for word in &statement.arguments {
-        match one_limit(statement, word, "size", &mut said, &mut TimeLimits::default())? {
+        match one_limit(
+            statement,
+            word,
+            "size",
+            &mut said,
+            &mut TimeLimits::default(),
+        )? {
             Some(limit) => said = SizeLimits::both(limit),
             None => continue,
         }
@@ -271,7 +407,13 @@ fn sizelimit(reader: &mut Reader, statement: &Statement) -> Result<(), String> {
 fn timelimit(reader: &mut Reader, statement: &Statement) -> Result<(), String> {
     let mut said = TimeLimits::default();
     for word in &statement.arguments {
-        match one_limit(statement, word, "time", &mut SizeLimits::default(), &mut said)? {
+        match one_limit(
+            statement,
+            word,
+            "time",
+            &mut SizeLimits::default(),
+            &mut said,
+        )? {
             Some(limit) => said = TimeLimits::both(limit),
             None => continue,
         }
@@ -291,7 +433,10 @@ fn one_limit(
     time: &mut TimeLimits,
 ) -> Result<Option<Limit>, String> {
     let typed = &statement.keyword;
-    if word.get(..4).is_some_and(|head| head.eq_ignore_ascii_case(what)) {
+    if word
+        .get(..4)
+        .is_some_and(|head| head.eq_ignore_ascii_case(what))
+    {
         return match add_limit(word, size, time) {
             true => Ok(None),
             false => Err(format!("<{typed}> unable to parse value \"{word}\"")),
@@ -301,14 +446,21 @@ fn one_limit(
         return Ok(Some(Limit::Unlimited));
     }
     match parse_c_int(word).and_then(|number| i32::try_from(number).ok()) {
-        Some(number) => Ok(Some(u32::try_from(number).map_or(Limit::Unlimited, Limit::At))),
+        Some(number) => Ok(Some(
+            u32::try_from(number).map_or(Limit::Unlimited, Limit::At),
+        )),
         None => Err(format!("<{typed}> unable to parse limit \"{word}\"")),
     }
 }
 
 fn limits(reader: &mut Reader, statement: &Statement) -> Result<(), String> {
     const LINE: &str = "\"limits <pattern> <limits>\" line.";
-    let words: Vec<&str> = statement.arguments.iter().skip(1).map(String::as_str).collect();
+    let words: Vec<&str> = statement
+        .arguments
+        .iter()
+        .skip(1)
+        .map(String::as_str)
+        .collect();
     if words.is_empty() {
         return Err(format!("missing arg(s) in {LINE}"));
     }
@@ -323,8 +475,15 @@ fn restrict(reader: &mut Reader, statement: &Statement) -> Result<(), String> {
     let origin = statement.origin.clone();
     let place = &mut reader.policy().restrict;
     let set = place.get_or_insert_with(|| Sourced::new(Default::default(), origin));
-    match statement.arguments.iter().find(|word| !set.value.add_word(word)) {
-        Some(unknown) => Err(format!("<{}> unknown operation {unknown}", statement.keyword)),
+    match statement
+        .arguments
+        .iter()
+        .find(|word| !set.value.add_word(word))
+    {
+        Some(unknown) => Err(format!(
+            "<{}> unknown operation {unknown}",
+            statement.keyword
+        )),
         None => Ok(()),
     }
 }
@@ -374,7 +533,11 @@ fn syncrepl(reader: &mut Reader, statement: &Statement) -> Result<(), String> {
         ));
     }
     let content = &mut reader.database().content;
-    if content.root_dn.as_ref().is_none_or(|root| root.value.is_none()) {
+    if content
+        .root_dn
+        .as_ref()
+        .is_none_or(|root| root.value.is_none())
+    {
         return Err("rootDN must be defined before syncrepl may be used".to_owned());
     }
     let text = Sourced::new(statement.text.clone(), statement.origin.clone());
@@ -420,7 +583,10 @@ fn overlay(reader: &mut Reader, statement: &Statement) -> Result<(), String> {
             return Err(format!("overlay \"{name}\" is not built in: {without}"));
         }
         Some(overlays::Fate::LeftOut(without)) => {
-            reader.warn(origin.clone(), format!("overlay \"{name}\" is left out: {without}"));
+            reader.warn(
+                origin.clone(),
+                format!("overlay \"{name}\" is left out: {without}"),
+            );
         }
         Some(overlays::Fate::BuiltIn) => {}
     }
@@ -445,11 +611,15 @@ fn index(reader: &mut Reader, statement: &Statement) -> Result<(), String> {
     for attribute in statement.first().split(',').filter(|name| !name.is_empty()) {
         let same = |known: &Sourced<IndexSetting>| known.attribute.eq_ignore_ascii_case(attribute);
         if storage.indexes.iter().any(same) {
-            return Err(format!("duplicate index definition for attr \"{attribute}\""));
+            return Err(format!(
+                "duplicate index definition for attr \"{attribute}\""
+            ));
         }
         let attribute = attribute.to_owned();
         let setting = IndexSetting { attribute, kinds };
-        storage.indexes.push(Sourced::new(setting, statement.origin.clone()));
+        storage
+            .indexes
+            .push(Sourced::new(setting, statement.origin.clone()));
     }
     Ok(())
 }
@@ -472,7 +642,9 @@ fn envflags(reader: &mut Reader, statement: &Statement) -> Result<(), String> {
             "nosync" => storage.durability = Some(Sourced::new(Durability::NoSync, origin)),
             "nometasync" => storage.durability = Some(Sourced::new(Durability::NoMetaSync, origin)),
             "writemap" | "mapasync" | "nordahead" => {
-                let text = format!("envflags {word}: the store decides itself how it writes and reads its file");
+                let text = format!(
+                    "envflags {word}: the store decides itself how it writes and reads its file"
+                );
                 reader.note(origin, text);
             }
             _ => return Err(format!("envflags: unknown keyword \"{word}\"")),
@@ -487,27 +659,41 @@ fn mode(reader: &mut Reader, statement: &Statement) -> Result<(), String> {
     let octal: String = word.chars().take_while(|digit| digit.is_digit(8)).collect();
     let plain = word.bytes().all(|octet| octet.is_ascii_digit());
     let mode = match plain {
-        true => u32::from_str_radix(&octal, 8).ok().or(Some(0)).map(|mode| FileMode(mode & 0o7777)),
+        true => u32::from_str_radix(&octal, 8)
+            .ok()
+            .or(Some(0))
+            .map(|mode| FileMode(mode & 0o7777)),
         false => parse_mode(word),
     };
-    let mode = mode.ok_or_else(|| format!("<{}> unable to parse mode \"{word}\"", statement.keyword))?;
+    let mode =
+        mode.ok_or_else(|| format!("<{}> unable to parse mode \"{word}\"", statement.keyword))?;
     reader.database().storage.mode = Some(Sourced::new(mode, statement.origin.clone()));
     Ok(())
 }
 
 fn checkpoint(reader: &mut Reader, statement: &Statement) -> Result<(), String> {
     for (name, word) in ["kbyte", "minutes"].into_iter().zip(&statement.arguments) {
-        if parse_c_int(word).and_then(|number| i32::try_from(number).ok()).is_none() {
+        if parse_c_int(word)
+            .and_then(|number| i32::try_from(number).ok())
+            .is_none()
+        {
             return Err(format!("invalid {name} \"{word}\" in \"checkpoint\"."));
         }
     }
-    reader.note(statement.origin.clone(), format!("checkpoint: {ALWAYS_DURABLE}"));
+    reader.note(
+        statement.origin.clone(),
+        format!("checkpoint: {ALWAYS_DURABLE}"),
+    );
     Ok(())
 }
 
 fn multival(reader: &mut Reader, statement: &Statement) -> Result<(), String> {
-    let bounds = statement.arguments.get(1).and_then(|words| words.split_once(','));
-    let bounds = bounds.and_then(|(high, low)| Some((high.parse::<u32>().ok()?, low.parse::<u32>().ok()?)));
+    let bounds = statement
+        .arguments
+        .get(1)
+        .and_then(|words| words.split_once(','));
+    let bounds =
+        bounds.and_then(|(high, low)| Some((high.parse::<u32>().ok()?, low.parse::<u32>().ok()?)));
     if bounds.is_none_or(|(high, low)| high < low) {
         return Err("invalid hi/lo thresholds".to_owned());
     }

@@ -86,7 +86,11 @@ impl Directive {
 
     /// The same with other numbers of arguments.
     pub(crate) const fn taking(self, least: usize, most: Option<usize>) -> Directive {
-        Directive { least, most, ..self }
+        Directive {
+            least,
+            most,
+            ..self
+        }
     }
 
     /// The same elsewhere.
@@ -104,7 +108,10 @@ impl Directive {
             ));
         }
         if count < self.least {
-            return Err(format!("keyword <{typed}> missing {} argument", self.arguments));
+            return Err(format!(
+                "keyword <{typed}> missing {} argument",
+                self.arguments
+            ));
         }
         if self.most.is_some_and(|most| count > most) {
             return Err(format!("<{typed}> extra cruft after {}.", self.arguments));
@@ -120,7 +127,11 @@ impl Directive {
             }
             Kind::Int(take) => {
                 let number = parse_c_int(first).and_then(|number| i32::try_from(number).ok());
-                take(reader, number.ok_or_else(|| unparsed(typed, first, "int"))?, origin)
+                take(
+                    reader,
+                    number.ok_or_else(|| unparsed(typed, first, "int"))?,
+                    origin,
+                )
             }
             Kind::Unsigned(take) => {
                 let number = parse_c_int(first).and_then(|number| u32::try_from(number).ok());
@@ -129,7 +140,11 @@ impl Directive {
             }
             Kind::Octets(of_type, take) => {
                 let number = parse_c_int(first).and_then(|number| u64::try_from(number).ok());
-                take(reader, number.ok_or_else(|| unparsed(typed, first, of_type))?, origin);
+                take(
+                    reader,
+                    number.ok_or_else(|| unparsed(typed, first, of_type))?,
+                    origin,
+                );
                 Ok(())
             }
             Kind::Text(take) => {

@@ -126,23 +126,67 @@ const ONE_POOL: &str = "threads are not divided in this way here";
 pub(crate) const DIRECTIVES: &[Directive] = &[
     Directive::one("backend", "", "<type>", Kind::Words(backend)).within(Scope::Early),
     Directive::one("database", "", "<type>", Kind::Words(database)),
-    schema!("objectidentifier", "olcObjectIdentifier", "<name> <oid>", 2, ObjectIdentifier),
+    schema!(
+        "objectidentifier",
+        "olcObjectIdentifier",
+        "<name> <oid>",
+        2,
+        ObjectIdentifier
+    ),
     schema!("ldapsyntax", "olcLdapSyntaxes", "<syntax>", 1, LdapSyntax),
-    schema!("attributetype", "olcAttributeTypes", "<attribute>", 1, AttributeType),
+    schema!(
+        "attributetype",
+        "olcAttributeTypes",
+        "<attribute>",
+        1,
+        AttributeType
+    ),
     schema!("attribute", "", "<attribute>", 1, AttributeType),
-    schema!("objectclass", "olcObjectClasses", "<objectclass>", 1, ObjectClass),
-    schema!("ditcontentrule", "olcDitContentRules", "<rule>", 1, DitContentRule),
-    Directive::many("attributeoptions", "olcAttributeOptions", "<>", Kind::Words(attribute_options))
-        .taking(0, None),
-    Directive::many("moduleload", "olcModuleLoad", "<file>", Kind::Words(moduleload)),
-    Directive::one("modulepath", "olcModulePath", "<path>", Kind::Needless(BUILT_IN)),
+    schema!(
+        "objectclass",
+        "olcObjectClasses",
+        "<objectclass>",
+        1,
+        ObjectClass
+    ),
+    schema!(
+        "ditcontentrule",
+        "olcDitContentRules",
+        "<rule>",
+        1,
+        DitContentRule
+    ),
+    Directive::many(
+        "attributeoptions",
+        "olcAttributeOptions",
+        "<>",
+        Kind::Words(attribute_options),
+    )
+    .taking(0, None),
+    Directive::many(
+        "moduleload",
+        "olcModuleLoad",
+        "<file>",
+        Kind::Words(moduleload),
+    ),
+    Directive::one(
+        "modulepath",
+        "olcModulePath",
+        "<path>",
+        Kind::Needless(BUILT_IN),
+    ),
     path!("pidfile", "olcPidFile", "<file>", pid_file),
     path!("argsfile", "olcArgsFile", "<file>", args_file),
     path!("logfile", "olcLogFile", "<file>", log_file),
     Directive::many("loglevel", "olcLogLevel", "<level>", Kind::Words(loglevel)),
     Directive::many("allow", "olcAllows", "<features>", Kind::Words(allow)).within(Scope::Early),
-    Directive::many("disallow", "olcDisallows", "<features>", Kind::Words(disallow))
-        .within(Scope::Early),
+    Directive::many(
+        "disallow",
+        "olcDisallows",
+        "<features>",
+        Kind::Words(disallow),
+    )
+    .within(Scope::Early),
     Directive::one(
         "defaultsearchbase",
         "olcDefaultSearchBase",
@@ -158,11 +202,34 @@ pub(crate) const DIRECTIVES: &[Directive] = &[
     truth!("reverse-lookup", "olcReverseLookup", reverse_lookup),
     seconds!("idletimeout", "olcIdleTimeout", idle),
     seconds!("writetimeout", "olcWriteTimeout", write),
-    count!("conn_max_pending", "olcConnMaxPending", "<max>", pending_anonymous),
-    count!("conn_max_pending_auth", "olcConnMaxPendingAuth", "<max>", pending),
-    count!("maxfilterdepth", "olcMaxFilterDepth", "<depth>", filter_depth),
-    octets!("sockbuf_max_incoming", "olcSockbufMaxIncoming", request_bytes_anonymous),
-    octets!("sockbuf_max_incoming_auth", "olcSockbufMaxIncomingAuth", request_bytes),
+    count!(
+        "conn_max_pending",
+        "olcConnMaxPending",
+        "<max>",
+        pending_anonymous
+    ),
+    count!(
+        "conn_max_pending_auth",
+        "olcConnMaxPendingAuth",
+        "<max>",
+        pending
+    ),
+    count!(
+        "maxfilterdepth",
+        "olcMaxFilterDepth",
+        "<depth>",
+        filter_depth
+    ),
+    octets!(
+        "sockbuf_max_incoming",
+        "olcSockbufMaxIncoming",
+        request_bytes_anonymous
+    ),
+    octets!(
+        "sockbuf_max_incoming_auth",
+        "olcSockbufMaxIncomingAuth",
+        request_bytes
+    ),
     Directive::one("threads", "olcThreads", "<count>", Kind::Int(threads)),
     Directive::one(
         "threadqueues",
@@ -170,7 +237,9 @@ pub(crate) const DIRECTIVES: &[Directive] = &[
         "<count>",
         Kind::Int(|reader, value, origin| {
             if value < 1 {
-                return Err(format!("threadqueues={value} smaller than minimum value 1."));
+                return Err(format!(
+                    "threadqueues={value} smaller than minimum value 1."
+                ));
             }
             reader.note(origin, format!("threadqueues: {ONE_POOL}"));
             Ok(())
@@ -212,7 +281,10 @@ pub(crate) const DIRECTIVES: &[Directive] = &[
         "<min>",
         Kind::Unsigned(|reader, value, origin| {
             let global = &mut reader.layer.global;
-            let most = global.substr_if_max_len.as_ref().map_or(4, |said| said.value);
+            let most = global
+                .substr_if_max_len
+                .as_ref()
+                .map_or(4, |said| said.value);
             if value > most {
                 return Err(format!("<index_substr_if_minlen> invalid value ({value})"));
             }
@@ -226,7 +298,10 @@ pub(crate) const DIRECTIVES: &[Directive] = &[
         "<max>",
         Kind::Unsigned(|reader, value, origin| {
             let global = &mut reader.layer.global;
-            let least = global.substr_if_min_len.as_ref().map_or(2, |said| said.value);
+            let least = global
+                .substr_if_min_len
+                .as_ref()
+                .map_or(2, |said| said.value);
             if value < least {
                 return Err(format!("<index_substr_if_maxlen> invalid value ({value})"));
             }
@@ -234,8 +309,18 @@ pub(crate) const DIRECTIVES: &[Directive] = &[
             Ok(())
         }),
     ),
-    unsigned!("index_substr_any_len", "olcIndexSubstrAnyLen", "<len>", substr_any_len),
-    unsigned!("index_substr_any_step", "olcIndexSubstrAnyStep", "<step>", substr_any_step),
+    unsigned!(
+        "index_substr_any_len",
+        "olcIndexSubstrAnyLen",
+        "<len>",
+        substr_any_len
+    ),
+    unsigned!(
+        "index_substr_any_step",
+        "olcIndexSubstrAnyStep",
+        "<step>",
+        substr_any_step
+    ),
     Directive::one(
         "localSSF",
         "olcLocalSSF",
@@ -274,9 +359,19 @@ pub(crate) const DIRECTIVES: &[Directive] = &[
             reader.layer.global.root_dse.push(file);
         }),
     ),
-    Directive::many("serverID", "olcServerID", "<number> <[URI]>", Kind::Words(server_id))
-        .taking(1, Some(2)),
-    Directive::many("sortvals", "olcSortVals", "<attr>", Kind::Words(sort_values)),
+    Directive::many(
+        "serverID",
+        "olcServerID",
+        "<number> <[URI]>",
+        Kind::Words(server_id),
+    )
+    .taking(1, Some(2)),
+    Directive::many(
+        "sortvals",
+        "olcSortVals",
+        "<attr>",
+        Kind::Words(sort_values),
+    ),
     Directive::one(
         "schemadn",
         "olcSchemaDN",
@@ -296,20 +391,57 @@ pub(crate) const DIRECTIVES: &[Directive] = &[
         "<rewrite>",
         Kind::Words(|_, statement| {
             let typed = &statement.keyword;
-            Err(format!("<{typed}> rewriting is not built in; authz-regexp is"))
+            Err(format!(
+                "<{typed}> rewriting is not built in; authz-regexp is"
+            ))
         }),
     ),
-    Directive::one("pluginlog", "olcPluginLogFile", "<filename>", Kind::Needless("there are no plug-ins")),
-    Directive::many("plugin", "olcPlugin", "<plugin_type> <lib_path> <init_function>", Kind::Words(plugin)),
+    Directive::one(
+        "pluginlog",
+        "olcPluginLogFile",
+        "<filename>",
+        Kind::Needless("there are no plug-ins"),
+    ),
+    Directive::many(
+        "plugin",
+        "olcPlugin",
+        "<plugin_type> <lib_path> <init_function>",
+        Kind::Words(plugin),
+    ),
     Directive::many("ucdata-path", "", "<path>", Kind::Needless(BUILT_IN)).taking(0, None),
-    Directive::many("replica", "", "<host or uri>", Kind::Needless("keyword is obsolete (ignored)")),
-    Directive::many("replicationinterval", "", "", Kind::Needless("keyword is obsolete (ignored)"))
-        .taking(0, None),
-    Directive::many("replogfile", "", "<filename>", Kind::Needless("keyword is obsolete (ignored)")),
-    Directive::many("replica-pidfile", "", "", Kind::Needless("keyword is obsolete (ignored)"))
-        .taking(0, None),
-    Directive::many("replica-argsfile", "", "", Kind::Needless("keyword is obsolete (ignored)"))
-        .taking(0, None),
+    Directive::many(
+        "replica",
+        "",
+        "<host or uri>",
+        Kind::Needless("keyword is obsolete (ignored)"),
+    ),
+    Directive::many(
+        "replicationinterval",
+        "",
+        "",
+        Kind::Needless("keyword is obsolete (ignored)"),
+    )
+    .taking(0, None),
+    Directive::many(
+        "replogfile",
+        "",
+        "<filename>",
+        Kind::Needless("keyword is obsolete (ignored)"),
+    ),
+    Directive::many(
+        "replica-pidfile",
+        "",
+        "",
+        Kind::Needless("keyword is obsolete (ignored)"),
+    )
+    .taking(0, None),
+    Directive::many(
+        "replica-argsfile",
+        "",
+        "",
+        Kind::Needless("keyword is obsolete (ignored)"),
+    )
+    .taking(0, None),
 ];
 
 /// What slapd's defaults are where ours differ: a configuration of its means them.
@@ -336,7 +468,9 @@ fn database(reader: &mut Reader, statement: &Statement) -> Result<(), String> {
     match kind {
         "frontend" => reader.begin(Section::Global),
         "config" if reader.layer.config.origin.is_some() => {
-            return Err(format!("<{typed}> only one config database allowed ({kind})"));
+            return Err(format!(
+                "<{typed}> only one config database allowed ({kind})"
+            ));
         }
         "config" => {
             reader.layer.config.origin = Some(origin);
@@ -367,7 +501,8 @@ fn database(reader: &mut Reader, statement: &Statement) -> Result<(), String> {
 fn attribute_options(reader: &mut Reader, statement: &Statement) -> Result<(), String> {
     for option in &statement.arguments {
         let legal = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
-        if !option.starts_with(|letter: char| letter.is_ascii_alphabetic()) || !option.chars().all(legal)
+        if !option.starts_with(|letter: char| letter.is_ascii_alphabetic())
+            || !option.chars().all(legal)
         {
             return Err(format!("illegal option name \"{option}\""));
         }
@@ -401,10 +536,15 @@ fn moduleload(reader: &mut Reader, statement: &Statement) -> Result<(), String> 
     let file = name.rsplit('/').next().unwrap_or(name);
     let module = file.split('.').next().unwrap_or(file);
     let origin = statement.origin.clone();
+    let loaded = Sourced::new(statement.text.clone(), origin.clone());
+    reader.layer.modules.push(loaded);
     if MODULES.contains(&module) {
         reader.note(origin, format!("{name} is built in"));
     } else if super::overlays::fate(module).is_some() {
-        reader.note(origin, format!("{name}: overlays are built in or not to be had"));
+        reader.note(
+            origin,
+            format!("{name}: overlays are built in or not to be had"),
+        );
     } else {
         let text = format!("{name}: no modules are loaded, and nothing of that name is built in");
         reader.warn(origin, text);
@@ -484,7 +624,9 @@ fn server_id(reader: &mut Reader, statement: &Statement) -> Result<(), String> {
         .ok_or_else(|| format!("<{typed}> illegal server ID {number}"))?;
     let known = &mut reader.layer.global.server_ids;
     if id.url.is_none() && !known.is_empty() {
-        return Err(format!("<{typed}> unqualified server ID not allowed now {number}"));
+        return Err(format!(
+            "<{typed}> unqualified server ID not allowed now {number}"
+        ));
     }
     known.push(Sourced::new(id, statement.origin.clone()));
     Ok(())

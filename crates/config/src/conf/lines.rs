@@ -91,12 +91,18 @@ mod tests {
     #[test]
     fn a_backslash_at_the_end_joins() {
         assert_eq!(read("a \\\nb\n"), [(2, "a b".to_owned())]);
-        assert_eq!(read("a\\\\\nb"), [(1, "a\\\\".to_owned()), (2, "b".to_owned())]);
+        assert_eq!(
+            read("a\\\\\nb"),
+            [(1, "a\\\\".to_owned()), (2, "b".to_owned())]
+        );
         assert_eq!(read("last\\"), [(1, "last\\".to_owned())]);
     }
 
     #[test]
     fn line_ends_of_windows() {
-        assert_eq!(read("a 1\r\n b\r\n\r\nc"), [(2, "a 1 b".to_owned()), (4, "c".to_owned())]);
+        assert_eq!(
+            read("a 1\r\n b\r\n\r\nc"),
+            [(2, "a 1 b".to_owned()), (4, "c".to_owned())]
+        );
     }
 }

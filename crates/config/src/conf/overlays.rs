@@ -15,34 +15,76 @@ pub(crate) enum Fate {
 const OVERLAYS: &[(&str, Fate)] = &[
     ("sssvlv", Fate::BuiltIn),
     ("lastbind", Fate::BuiltIn),
-    ("syncprov", Fate::LeftOut("other servers cannot copy this one")),
+    (
+        "syncprov",
+        Fate::LeftOut("other servers cannot copy this one"),
+    ),
     ("accesslog", Fate::LeftOut("no log of accesses is written")),
     ("auditlog", Fate::LeftOut("no log of changes is written")),
-    ("deref", Fate::LeftOut("searches do not follow DN attributes")),
-    ("valsort", Fate::LeftOut("values come in the order in which they were stored")),
-    ("memberof", Fate::Refused("groups would not show in the entries of their members")),
-    ("nestgroup", Fate::Refused("members of groups within groups would not count")),
+    (
+        "deref",
+        Fate::LeftOut("searches do not follow DN attributes"),
+    ),
+    (
+        "valsort",
+        Fate::LeftOut("values come in the order in which they were stored"),
+    ),
+    (
+        "memberof",
+        Fate::Refused("groups would not show in the entries of their members"),
+    ),
+    (
+        "nestgroup",
+        Fate::Refused("members of groups within groups would not count"),
+    ),
     ("dynlist", Fate::Refused("dynamic groups would be empty")),
     ("dyngroup", Fate::Refused("dynamic groups would be empty")),
     ("autogroup", Fate::Refused("dynamic groups would be empty")),
     ("ppolicy", Fate::Refused("no password policy would hold")),
-    ("refint", Fate::Refused("references to deleted entries would stay")),
+    (
+        "refint",
+        Fate::Refused("references to deleted entries would stay"),
+    ),
     ("unique", Fate::Refused("values would not be kept unique")),
     ("constraint", Fate::Refused("values would not be checked")),
-    ("collect", Fate::Refused("collective attributes would be missing")),
+    (
+        "collect",
+        Fate::Refused("collective attributes would be missing"),
+    ),
     ("dds", Fate::Refused("dynamic entries would not expire")),
-    ("otp", Fate::Refused("one-time passwords would not be checked")),
-    ("remoteauth", Fate::Refused("passwords would not be checked elsewhere")),
-    ("smbk5pwd", Fate::Refused("Samba and Kerberos passwords would not follow")),
+    (
+        "otp",
+        Fate::Refused("one-time passwords would not be checked"),
+    ),
+    (
+        "remoteauth",
+        Fate::Refused("passwords would not be checked elsewhere"),
+    ),
+    (
+        "smbk5pwd",
+        Fate::Refused("Samba and Kerberos passwords would not follow"),
+    ),
     ("chain", Fate::Refused("referrals would not be followed")),
     ("pbind", Fate::Refused("binds would not be passed on")),
     ("pcache", Fate::Refused("nothing is cached from elsewhere")),
-    ("proxycache", Fate::Refused("nothing is cached from elsewhere")),
-    ("translucent", Fate::Refused("nothing is fetched from elsewhere")),
+    (
+        "proxycache",
+        Fate::Refused("nothing is cached from elsewhere"),
+    ),
+    (
+        "translucent",
+        Fate::Refused("nothing is fetched from elsewhere"),
+    ),
     ("rwm", Fate::Refused("names would not be rewritten")),
-    ("retcode", Fate::Refused("the errors asked for would not come")),
+    (
+        "retcode",
+        Fate::Refused("the errors asked for would not come"),
+    ),
     ("seqmod", Fate::BuiltIn),
-    ("homedir", Fate::Refused("home directories would not be made")),
+    (
+        "homedir",
+        Fate::Refused("home directories would not be made"),
+    ),
 ];
 
 /// Directives of the overlays that a configuration may keep.

@@ -1,5 +1,6 @@
 //! Reading a slapd.conf and what it includes, line by line, into a layer.
 
+use std::io::ErrorKind::NotFound;
 use std::path::{Path, PathBuf};
 
 use super::lines::{Line, logical_lines};
@@ -133,28 +134,30 @@ impl Reader {
         };
         let path = Path::new(name);
         let same = |open: &PathBuf| {
-            open == path || matches!((open.canonicalize(), path.canonicalize()), (Ok(a), Ok(b)) if a == b)
+            open == path
+                || matches!((open.canonicalize(), path.canonicalize()), (Ok(a), Ok(b)) if a == b)
         };
         if self.open.iter().any(same) {
             return Err(refused(format!("config file \"{name}\" includes itself")));
         }
         self.files += 1;
         if self.open.len() >= INCLUDE_DEPTH_MAX || self.files > INCLUDED_FILES_MAX {
-            return Err(refused(format!("config file \"{name}\" is one of too many")));
+            return Err(refused(format!(
+                "config file \"{name}\" is one of too many"
+            )));
         }
         match std::fs::read(path) {
             Ok(octets) => self.read(path, &String::from_utf8_lossy(&octets)),
-            Err(cause) => match builtin_schema(path) {
-                Some(builtin) if cause.kind() == std::io::ErrorKind::NotFound => {
-                    let origin = statement.origin.clone();
-                    let text = format!("{name} is not there; the built-in schema of that name takes its place");
-                    self.note(origin.clone(), text);
-                    let part = SchemaPart::Builtin(builtin.to_owned());
-                    self.layer.global.schema.push(Sourced::new(part, origin));
-                    Ok(())
-                }
-                _ => Err(refused(format!("could not stat config file \"{name}\": {cause}"))),
-            },
+            // Of what OpenLDAP ships, much is built in: whoever builds the schema knows whether this is.
+            Err(cause) if cause.kind() == NotFound && name.ends_with(".schema") => {
+                let part = SchemaPart::File(path.to_owned());
+                let part = Sourced::new(part, statement.origin.clone());
+                self.layer.global.schema.push(part);
+                Ok(())
+            }
+            Err(cause) => Err(refused(format!(
+                "could not stat config file \"{name}\": {cause}"
+            ))),
         }
     }
 
@@ -181,9 +184,10 @@ impl Reader {
             return false;
         };
         let text = format!("{} {}", statement.keyword, statement.text);
-        overlay
-            .directives
-            .push(Sourced::new(text.trim_end().to_owned(), statement.origin.clone()));
+        overlay.directives.push(Sourced::new(
+            text.trim_end().to_owned(),
+            statement.origin.clone(),
+        ));
         true
     }
 
@@ -220,6 +224,11 @@ impl Reader {
         self.section = section;
     }
 
+    /// Goes into a part without beginning it.
+    pub(crate) fn enter(&mut self, section: Section) {
+        self.section = section;
+    }
+
     /// Begins a database with entries of some kind.
     pub(crate) fn begin_database(&mut self, kind: DatabaseKind, origin: Origin) {
         let mut database = DatabaseLayer {
@@ -227,7 +236,11 @@ impl Reader {
             origin: Some(origin),
             ..DatabaseLayer::default()
         };
-        super::database::set_defaults(&mut database.storage, &self.layer.frontend, &mut database.policy);
+        super::database::set_defaults(
+            &mut database.storage,
+            &self.layer.frontend,
+            &mut database.policy,
+        );
         self.layer.databases.push(database);
         self.begin(Section::Database(self.layer.databases.len() - 1));
     }
@@ -326,12 +339,4 @@ fn after_word(text: &str) -> &str {
 /// The text behind the last quote, which has no partner.
 fn after_quote(text: &str) -> &str {
     text.rsplit_once('"').map_or(text, |(_, after)| after)
-}
-
-/// The schema files of OpenLDAP whose definitions are built in.
-fn builtin_schema(path: &Path) -> Option<&str> {
-    let name = path.file_name()?.to_str()?.strip_suffix(".schema")?;
-    ["core", "cosine", "inetorgperson", "nis", "rfc2307bis"]
-        .contains(&name)
-        .then_some(name)
 }

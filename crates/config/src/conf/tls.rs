@@ -45,7 +45,10 @@ macro_rules! word {
             Kind::Words(|reader, statement| {
                 let word = statement.first();
                 let value = <$type>::parse(&word.to_ascii_lowercase()).map_err(|hint| {
-                    format!("<{}> unable to parse value \"{word}\": {hint}", statement.keyword)
+                    format!(
+                        "<{}> unable to parse value \"{word}\": {hint}",
+                        statement.keyword
+                    )
                 })?;
                 reader.layer.global.$field = Some(Sourced::new(value, statement.origin.clone()));
                 Ok(())
@@ -55,35 +58,82 @@ macro_rules! word {
 }
 
 const REGEXP: Kind = Kind::Words(authz_regexp);
-const NO_PROPERTIES: &str = "there are no auxiliary property plug-ins; passwords come from the directory";
+const NO_PROPERTIES: &str =
+    "there are no auxiliary property plug-ins; passwords come from the directory";
 
 pub(crate) const DIRECTIVES: &[Directive] = &[
     path!("TLSCACertificateFile", "olcTLSCACertificateFile", tls_ca),
-    path!("TLSCACertificatePath", "olcTLSCACertificatePath", tls_ca_directory),
-    path!("TLSCertificateFile", "olcTLSCertificateFile", tls_certificate),
+    path!(
+        "TLSCACertificatePath",
+        "olcTLSCACertificatePath",
+        tls_ca_directory
+    ),
+    path!(
+        "TLSCertificateFile",
+        "olcTLSCertificateFile",
+        tls_certificate
+    ),
     path!("TLSCertificateKeyFile", "olcTLSCertificateKeyFile", tls_key),
     text!("TLSCipherSuite", "olcTLSCipherSuite", "<>", tls_ciphers),
     path!("TLSDHParamFile", "olcTLSDHParamFile", tls_dh_parameters),
     text!("TLSECName", "olcTLSECName", "<>", tls_curves),
     path!("TLSCRLFile", "olcTLSCRLFile", tls_crl),
-    Directive::one("TLSCRLCheck", "olcTLSCRLCheck", "<>", Kind::Words(crl_check)).taking(0, Some(1)),
-    Directive::one("TLSProtocolMin", "olcTLSProtocolMin", "<>", Kind::Words(protocol_min)),
-    word!("TLSVerifyClient", "olcTLSVerifyClient", "<>", tls_verify_client, VerifyClient),
+    Directive::one(
+        "TLSCRLCheck",
+        "olcTLSCRLCheck",
+        "<>",
+        Kind::Words(crl_check),
+    )
+    .taking(0, Some(1)),
+    Directive::one(
+        "TLSProtocolMin",
+        "olcTLSProtocolMin",
+        "<>",
+        Kind::Words(protocol_min),
+    ),
+    word!(
+        "TLSVerifyClient",
+        "olcTLSVerifyClient",
+        "<>",
+        tls_verify_client,
+        VerifyClient
+    ),
     Directive::one(
         "TLSRandFile",
         "olcTLSRandFile",
         "<>",
         Kind::Needless("random numbers come from the system"),
     ),
-    word!("authz-policy", "olcAuthzPolicy", "<policy>", authz_policy, AuthzPolicy),
+    word!(
+        "authz-policy",
+        "olcAuthzPolicy",
+        "<policy>",
+        authz_policy,
+        AuthzPolicy
+    ),
     Directive::many("authz-regexp", "olcAuthzRegexp", "<regexp> <DN>", REGEXP).taking(2, Some(2)),
     Directive::many("sasl-regexp", "", "<>", REGEXP).taking(2, Some(2)),
     Directive::many("saslRegexp", "", "<>", REGEXP).taking(2, Some(2)),
     text!("sasl-host", "olcSaslHost", "<host>", sasl_host),
     text!("sasl-realm", "olcSaslRealm", "<realm>", sasl_realm),
-    text!("sasl-cbinding", "olcSaslCBinding", "<>", sasl_channel_binding),
-    Directive::one("sasl-secprops", "olcSaslSecProps", "<properties>", Kind::Words(sasl_secprops)),
-    Directive::many("sasl-auxprops", "olcSaslAuxprops", "<>", Kind::Needless(NO_PROPERTIES)),
+    text!(
+        "sasl-cbinding",
+        "olcSaslCBinding",
+        "<>",
+        sasl_channel_binding
+    ),
+    Directive::one(
+        "sasl-secprops",
+        "olcSaslSecProps",
+        "<properties>",
+        Kind::Words(sasl_secprops),
+    ),
+    Directive::many(
+        "sasl-auxprops",
+        "olcSaslAuxprops",
+        "<>",
+        Kind::Needless(NO_PROPERTIES),
+    ),
     Directive::many(
         "sasl-auxprops-dontusecopy",
         "olcSaslAuxpropsDontUseCopy",
@@ -166,9 +216,14 @@ fn sasl_secprops(reader: &mut Reader, statement: &Statement) -> Result<(), Strin
         None => PLAIN.iter().any(|known| known.eq_ignore_ascii_case(word)),
     };
     if !words.iter().all(known) {
-        return Err(format!("<{}> Invalid security properties", statement.keyword));
+        return Err(format!(
+            "<{}> Invalid security properties",
+            statement.keyword
+        ));
     }
-    let words = words.into_iter().filter(|word| !word.eq_ignore_ascii_case("none"));
+    let words = words
+        .into_iter()
+        .filter(|word| !word.eq_ignore_ascii_case("none"));
     let value = Sourced::new(words.collect(), statement.origin.clone());
     reader.layer.global.sasl_security = Some(value);
     Ok(())

@@ -220,6 +220,11 @@ impl Database {
             .collect()
     }
 
+    /// Whether anybody said which indexes are to be kept; otherwise a store keeps those it was made with.
+    pub fn names_indexes(&self) -> bool {
+        !self.storage.indexes.is_empty() || !self.storage.default_indexes.is_default()
+    }
+
     /// The root identity's password, in clear or hashed; reads the file if one was named, less its last line end.
     ///
     /// # Errors

@@ -176,8 +176,6 @@ impl Setting for AuthzRegexp {
 pub enum SchemaPart {
     /// A file: `.schema`, cn=schema LDIF or plain RFC 4512 LDIF.
     File(PathBuf),
-    /// A file of OpenLDAP whose definitions are built in: `core`, `cosine`, `inetorgperson`, `nis`, `rfc2307bis`.
-    Builtin(String),
     /// What stands after `attributetype`.
     AttributeType(String),
     /// What stands after `objectclass`.
@@ -198,7 +196,6 @@ impl Setting for SchemaPart {
     fn show(&self) -> String {
         match self {
             Self::File(path) => path.display().to_string(),
-            Self::Builtin(name) => format!("{name} (built in)"),
             Self::AttributeType(text) => format!("attributetype {text}"),
             Self::ObjectClass(text) => format!("objectclass {text}"),
             Self::ObjectIdentifier(text) => format!("objectidentifier {text}"),

@@ -1,0 +1,171 @@
+//! Settings as entries.
+
+use std::path::Path;
+
+use super::values;
+use crate::model::{Database, DatabaseKind, SchemaPart};
+use crate::{Origin, Settings, Sourced};
+
+/// One entry of the configuration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigEntry {
+    /// Its name.
+    pub dn: String,
+    /// Its attributes with their values, none without.
+    pub attributes: Vec<(String, Vec<String>)>,
+}
+
+impl ConfigEntry {
+    pub(crate) fn new(dn: String, classes: &[&str], naming: &str, value: &str) -> Self {
+        let classes = classes.iter().map(|class| (*class).to_owned()).collect();
+        ConfigEntry {
+            dn,
+            attributes: vec![
+                ("objectClass".to_owned(), classes),
+                (naming.to_owned(), vec![value.to_owned()]),
+            ],
+        }
+    }
+
+    /// Adds an attribute, unless it has no values or only empty ones.
+    pub(crate) fn add(&mut self, name: &str, values: impl IntoIterator<Item = String>) {
+        let values: Vec<String> = values
+            .into_iter()
+            .filter(|value| !value.is_empty())
+            .collect();
+        if !values.is_empty() {
+            self.attributes.push((name.to_owned(), values));
+        }
+    }
+
+    /// The values of an attribute.
+    pub fn values(&self, name: &str) -> &[String] {
+        let found = self.attributes.iter().find(|(known, _)| known == name);
+        found.map_or(&[], |(_, values)| values.as_slice())
+    }
+}
+
+impl Settings {
+    /// The configuration as the tree below `cn=config`, every entry after the one above it. Passwords in clear are left
+    /// out unless `secrets`; hashed ones are there, as slapd shows them to whoever may read the tree.
+    pub fn config_entries(&self, secrets: bool) -> Vec<ConfigEntry> {
+        let mut entries = vec![values::global(self)];
+        entries.extend(modules(&self.modules));
+        entries.push(ConfigEntry::new(
+            "cn=schema,cn=config".to_owned(),
+            &["olcSchemaConfig"],
+            "cn",
+            "schema",
+        ));
+        entries.extend(schema(&self.global.schema));
+        entries.push(values::frontend(self));
+        entries.push(values::database(&self.config, "{0}config", secrets));
+        for (at, database) in self.databases.iter().enumerate() {
+            let name = format!("{{{}}}{}", at + 1, database.kind.as_str());
+            entries.push(values::database(database, &name, secrets));
+            entries.extend(overlays(database, &name));
+        }
+        entries
+    }
+}
+
+fn modules(modules: &[Sourced<String>]) -> Option<ConfigEntry> {
+    if modules.is_empty() {
+        return None;
+    }
+    let dn = "cn=module{0},cn=config".to_owned();
+    let mut entry = ConfigEntry::new(dn, &["olcModuleList"], "cn", "module{0}");
+    entry.add(
+        "olcModuleLoad",
+        numbered(modules.iter().map(|module| module.value.clone())),
+    );
+    Some(entry)
+}
+
+/// One entry for each file that definitions come from.
+fn schema(parts: &[Sourced<SchemaPart>]) -> Vec<ConfigEntry> {
+    let mut groups: Vec<(String, Vec<&SchemaPart>)> = Vec::new();
+    for part in parts {
+        let path = match (&part.value, &part.origin) {
+            (SchemaPart::File(path), _) | (_, Origin::File { path, .. }) => path.as_path(),
+            _ => Path::new("settings"),
+        };
+        let stem = path
+            .file_stem()
+            .and_then(|stem| stem.to_str())
+            .unwrap_or("schema");
+        // A directory of cn=config has numbers already.
+        let stem = stem.strip_prefix("cn=").unwrap_or(stem);
+        let name = values::without_number(stem).to_owned();
+        match groups.last_mut() {
+            Some((last, parts)) if *last == name => parts.push(&part.value),
+            _ => groups.push((name, vec![&part.value])),
+        }
+    }
+    let entry = |(at, (name, parts)): (usize, (String, Vec<&SchemaPart>))| {
+        let name = format!("{{{at}}}{name}");
+        let dn = format!("cn={name},cn=schema,cn=config");
+        let mut entry = ConfigEntry::new(dn, &["olcSchemaConfig"], "cn", &name);
+        let texts = |wanted: fn(&SchemaPart) -> Option<&String>| {
+            let texts = parts.iter().filter_map(|part| wanted(part)).cloned();
+            numbered(texts.collect::<Vec<_>>())
+        };
+        entry.add(
+            "olcObjectIdentifier",
+            texts(|part| match part {
+                SchemaPart::ObjectIdentifier(text) => Some(text),
+                _ => None,
+            }),
+        );
+        entry.add(
+            "olcLdapSyntaxes",
+            texts(|part| match part {
+                SchemaPart::LdapSyntax(text) => Some(text),
+                _ => None,
+            }),
+        );
+        entry.add(
+            "olcAttributeTypes",
+            texts(|part| match part {
+                SchemaPart::AttributeType(text) => Some(text),
+                _ => None,
+            }),
+        );
+        entry.add(
+            "olcObjectClasses",
+            texts(|part| match part {
+                SchemaPart::ObjectClass(text) => Some(text),
+                _ => None,
+            }),
+        );
+        entry.add(
+            "olcDitContentRules",
+            texts(|part| match part {
+                SchemaPart::DitContentRule(text) => Some(text),
+                _ => None,
+            }),
+        );
+        entry
+    };
+    groups.into_iter().enumerate().map(entry).collect()
+}
+
+fn overlays(database: &Database, above: &str) -> Vec<ConfigEntry> {
+    if database.kind != DatabaseKind::Mdb {
+        return Vec::new();
+    }
+    let entry = |(at, overlay): (usize, &crate::Overlay)| {
+        let name = format!("{{{at}}}{}", overlay.name);
+        let dn = format!("olcOverlay={name},olcDatabase={above},cn=config");
+        ConfigEntry::new(dn, &["olcOverlayConfig"], "olcOverlay", &name)
+    };
+    database.overlays.iter().enumerate().map(entry).collect()
+}
+
+/// Values with their places before them, as `cn=config` keeps order.
+pub(crate) fn numbered(values: impl IntoIterator<Item = String>) -> Vec<String> {
+    let values = values.into_iter().enumerate();
+    values
+        .map(|(at, value)| format!("{{{at}}}{value}"))
+        .collect()
+}

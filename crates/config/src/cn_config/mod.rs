@@ -1,0 +1,18 @@
+//! The configuration as entries below `cn=config`: made from settings, written as a directory, read from one.
+//!
+//! ```text
+//!   Settings --entries--> cn=config, cn=schema,cn=config, olcDatabase={1}mdb,cn=config ...
+//!                            |                                          (what the server shows)
+//!                            '--write--> DIR/cn=config.ldif, DIR/cn=config/olcDatabase={1}mdb.ldif ...
+//!   Layer  <--read--------------------- the same, as slapd and its slaptest write it
+//! ```
+//!
+//! Attributes go through the table of slapd.conf's directives, so both say the same by the same words.
+
+mod entries;
+mod read;
+mod values;
+mod write;
+
+pub use entries::ConfigEntry;
+pub use write::WriteError;

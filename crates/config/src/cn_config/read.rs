@@ -1,0 +1,324 @@
+//! A directory of `cn=config` read into a layer.
+
+use std::io::Cursor;
+use std::path::{Path, PathBuf};
+
+use fulgurite_ldif::{Action, Reader as LdifReader};
+
+use super::values::{number_of, without_number};
+use crate::conf::{DIRECTIVES, Directive, Reader, Section, Statement};
+use crate::model::DatabaseKind;
+use crate::words::split_words;
+use crate::{ConfigError, Layer, Origin, Sourced};
+
+/// Entries of one folder, at most.
+const ENTRIES_MAX: usize = 10_000;
+
+/// Attributes whose values are words of one directive.
+const JOINED: [&str; 8] = [
+    "olcLogLevel",
+    "olcAllows",
+    "olcDisallows",
+    "olcRequires",
+    "olcRestrict",
+    "olcSecurity",
+    "olcSortVals",
+    "olcPasswordHash",
+];
+
+impl Layer {
+    /// Reads a directory in the layout of slapd.d: `cn=config.ldif`, and below `cn=config` a file for each entry.
+    ///
+    /// Attributes that have no directive are left out, with a warning.
+    ///
+    /// # Errors
+    /// [`ConfigError::Unreadable`]; [`ConfigError::Directive`] for a value that its directive does not take.
+    pub fn from_config_dir(directory: &Path) -> Result<Layer, ConfigError> {
+        let mut reader = Reader::new();
+        let top = directory.join("cn=config.ldif");
+        let folder = directory.join("cn=config");
+        let global = Entry::read(&top)?;
+        let mut entries = entries(&folder)?;
+        global.obey(&mut reader, Section::Global)?;
+        // slapd's own schema, which is built in.
+        take(&mut entries, "cn=schema");
+        let modules = take(&mut entries, "cn=module");
+        for (_, module) in modules {
+            module.obey(&mut reader, Section::Global)?;
+        }
+        let schema = folder.join("cn=schema");
+        if schema.is_dir() {
+            for (_, entry) in self::entries(&schema)? {
+                entry.obey(&mut reader, Section::Global)?;
+            }
+        }
+        take(&mut entries, "olcBackend=");
+        for (path, entry) in take(&mut entries, "olcDatabase=") {
+            read_database(&mut reader, &path, &entry)?;
+        }
+        for (_, entry) in entries {
+            let text = format!("{} has no meaning here", entry.dn);
+            reader.warn(entry.origin(entry.line), text);
+        }
+        // slapd writes down every default; what has no effect here is no news.
+        reader.layer.notes.retain(|note| note.warning);
+        Ok(reader.layer)
+    }
+}
+
+fn read_database(reader: &mut Reader, path: &Path, entry: &Entry) -> Result<(), ConfigError> {
+    let name = entry.dn.split(',').next().unwrap_or_default();
+    let kind = without_number(name.split_once('=').map_or("", |(_, value)| value));
+    let origin = entry.origin(entry.line);
+    let section = match kind {
+        "frontend" => Section::Global,
+        "config" => {
+            reader.layer.config.origin = Some(origin);
+            Section::Config
+        }
+        other => {
+            let kind = DatabaseKind::parse(other).map_err(|hint| {
+                ConfigError::at(&origin, format!("<database> failed init ({other}): {hint}"))
+            })?;
+            reader.begin_database(kind, origin);
+            reader.section()
+        }
+    };
+    entry.obey(reader, section)?;
+    let folder = path.with_extension("");
+    if folder.is_dir() {
+        for (_, overlay) in entries(&folder)? {
+            overlay.obey_as_overlay(reader)?;
+        }
+    }
+    Ok(())
+}
+
+/// Takes the entries whose names begin so, in the order of their numbers.
+fn take(entries: &mut Vec<(PathBuf, Entry)>, prefix: &str) -> Vec<(PathBuf, Entry)> {
+    let (taken, rest) = std::mem::take(entries)
+        .into_iter()
+        .partition(|(_, entry)| entry.dn.starts_with(prefix));
+    *entries = rest;
+    taken
+}
+
+/// The entries of a folder, in the order of their numbers.
+fn entries(folder: &Path) -> Result<Vec<(PathBuf, Entry)>, ConfigError> {
+    let unreadable = |cause| ConfigError::Unreadable {
+        what: "configuration directory",
+        path: folder.to_owned(),
+        cause,
+    };
+    let mut found = Vec::new();
+    for file in std::fs::read_dir(folder)
+        .map_err(unreadable)?
+        .take(ENTRIES_MAX)
+    {
+        let path = file.map_err(unreadable)?.path();
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "ldif")
+        {
+            let entry = Entry::read(&path)?;
+            found.push((path, entry));
+        }
+    }
+    found.sort_by_key(|(path, entry)| {
+        let value = entry.dn.split_once('=').map_or("", |(_, value)| value);
+        (number_of(value).unwrap_or(i32::MAX), path.clone())
+    });
+    Ok(found)
+}
+
+/// One entry with the lines of its values.
+struct Entry {
+    path: PathBuf,
+    dn: String,
+    line: usize,
+    values: Vec<(String, String, usize)>,
+}
+
+impl Entry {
+    fn read(path: &Path) -> Result<Entry, ConfigError> {
+        let octets = std::fs::read(path).map_err(|cause| ConfigError::Unreadable {
+            what: "configuration file",
+            path: path.to_owned(),
+            cause,
+        })?;
+        let wrong = |line: u64, message: String| ConfigError::Directive {
+            path: path.to_owned(),
+            line: usize::try_from(line).unwrap_or(usize::MAX),
+            message,
+        };
+        let mut ldif = LdifReader::new(Cursor::new(octets));
+        let record = ldif
+            .next_record()
+            .map_err(|error| wrong(error.line, error.mistake.to_string()))?
+            .ok_or_else(|| wrong(1, "there is no entry".to_owned()))?;
+        let Action::Content(attributes) = record.action() else {
+            return Err(wrong(
+                record.line(),
+                "this is a change, not an entry".to_owned(),
+            ));
+        };
+        let line = |line: u64| usize::try_from(line).unwrap_or(usize::MAX);
+        Ok(Entry {
+            path: path.to_owned(),
+            dn: record.dn().to_owned(),
+            line: line(record.line()),
+            values: attributes
+                .map(|one| {
+                    let value = String::from_utf8_lossy(one.value).into_owned();
+                    (one.description.to_owned(), value, line(one.line))
+                })
+                .collect(),
+        })
+    }
+
+    fn origin(&self, line: usize) -> Origin {
+        Origin::File {
+            path: self.path.clone(),
+            line,
+            column: None,
+        }
+    }
+
+    /// Does what the attributes say, in the order of the table of directives: names before what refers to them.
+    fn obey(&self, reader: &mut Reader, section: Section) -> Result<(), ConfigError> {
+        reader.enter(section);
+        let mut sorted: Vec<(usize, i32, usize)> = Vec::new();
+        for (at, (name, value, line)) in self.values.iter().enumerate() {
+            match position(name) {
+                Some(place) => sorted.push((place, number_of(value).unwrap_or(0), at)),
+                None if is_bookkeeping(name) => {}
+                None => reader.warn(self.origin(*line), format!("{name} has no meaning here")),
+            }
+        }
+        // Values of one attribute stay in the order of the file where they have no numbers.
+        sorted.sort_by_key(|(place, number, _)| (*place, *number));
+        let mut done = None;
+        for (place, _, at) in sorted {
+            let Some((directive, (name, value, line))) =
+                DIRECTIVES.iter().nth(place).zip(self.values.get(at))
+            else {
+                continue;
+            };
+            let joined = JOINED.iter().any(|one| one.eq_ignore_ascii_case(name));
+            if joined && done == Some(place) {
+                continue;
+            }
+            done = Some(place);
+            let mut statement = self.statement(directive, value, *line);
+            if joined {
+                let others = self
+                    .values
+                    .iter()
+                    .filter(|(other, _, _)| other.eq_ignore_ascii_case(name));
+                statement.arguments = others
+                    .flat_map(|(_, value, _)| {
+                        split_words(without_number(value)).unwrap_or_default()
+                    })
+                    .collect();
+            }
+            directive
+                .obey(reader, &statement)
+                .map_err(|message| ConfigError::at(&statement.origin, message))?;
+        }
+        Ok(())
+    }
+
+    /// The value as the directive takes it: one argument is the whole value, several are words.
+    fn statement(&self, directive: &Directive, value: &str, line: usize) -> Statement {
+        let value = match is_ordered(directive.olc) {
+            true => without_number(value),
+            false => value,
+        };
+        let arguments = match directive.most {
+            Some(1) => vec![value.to_owned()],
+            _ => split_words(value).unwrap_or_else(|_| vec![value.to_owned()]),
+        };
+        Statement {
+            keyword: directive.keyword.to_owned(),
+            arguments,
+            text: value.to_owned(),
+            origin: self.origin(line),
+        }
+    }
+
+    fn obey_as_overlay(&self, reader: &mut Reader) -> Result<(), ConfigError> {
+        let name = self.dn.split_once('=').map_or("", |(_, value)| value);
+        let name = without_number(name.split(',').next().unwrap_or(name));
+        let statement = Statement {
+            keyword: "overlay".to_owned(),
+            arguments: vec![name.to_owned()],
+            text: name.to_owned(),
+            origin: self.origin(self.line),
+        };
+        reader
+            .obey(&statement)
+            .map_err(|message| ConfigError::at(&statement.origin, message))?;
+        let said = self
+            .values
+            .iter()
+            .filter(|(name, _, _)| !is_bookkeeping(name));
+        let said = said
+            .map(|(name, value, line)| Sourced::new(format!("{name} {value}"), self.origin(*line)));
+        if let Some(overlay) = reader.database().overlays.last_mut() {
+            overlay.directives.extend(said);
+        }
+        Ok(())
+    }
+}
+
+/// The place of an attribute's directive in the table.
+fn position(attribute: &str) -> Option<usize> {
+    // Older spellings that directories still have.
+    let attribute = match attribute {
+        "olcMirrorMode" => "olcMultiProvider",
+        attribute => attribute,
+    };
+    DIRECTIVES
+        .iter()
+        .position(|directive| directive.olc.eq_ignore_ascii_case(attribute))
+}
+
+/// Attributes whose values have numbers before them.
+fn is_ordered(attribute: &str) -> bool {
+    [
+        "olcAccess",
+        "olcLimits",
+        "olcAuthzRegexp",
+        "olcAuthIDRewrite",
+        "olcSyncrepl",
+        "olcModuleLoad",
+        "olcModulePath",
+        "olcAttributeTypes",
+        "olcObjectClasses",
+        "olcObjectIdentifier",
+        "olcDitContentRules",
+        "olcLdapSyntaxes",
+    ]
+    .contains(&attribute)
+}
+
+/// What every entry has and no directive says.
+fn is_bookkeeping(attribute: &str) -> bool {
+    [
+        "objectclass",
+        "cn",
+        "olcdatabase",
+        "olcoverlay",
+        "olcconfigfile",
+        "olcconfigdir",
+        "structuralobjectclass",
+        "entryuuid",
+        "creatorsname",
+        "createtimestamp",
+        "entrycsn",
+        "modifiersname",
+        "modifytimestamp",
+        "contextcsn",
+    ]
+    .contains(&attribute.to_ascii_lowercase().as_str())
+}

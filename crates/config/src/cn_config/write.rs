@@ -1,0 +1,113 @@
+//! The configuration as a directory of LDIF files, one an entry, as slapd keeps it.
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+
+use fulgurite_ldif::Writer;
+
+use super::entries::ConfigEntry;
+use crate::Settings;
+
+/// Why a configuration directory cannot be written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write {}: {cause}", path.display())]
+pub struct WriteError {
+    /// The file or directory.
+    pub path: PathBuf,
+    /// The system's reason.
+    pub cause: io::Error,
+}
+
+impl Settings {
+    /// Writes the configuration below an existing directory as slapd's own conversion does. Passwords are among it, so
+    /// only the owner may read the files.
+    ///
+    /// # Errors
+    /// [`WriteError`]: a file that is there already (nothing is overwritten), or what the system says.
+    pub fn write_config_dir(&self, directory: &Path) -> Result<(), WriteError> {
+        for entry in self.config_entries(true) {
+            write_entry(directory, &entry)?;
+        }
+        Ok(())
+    }
+}
+
+fn write_entry(directory: &Path, entry: &ConfigEntry) -> Result<(), WriteError> {
+    // Names of this tree have no escaped commas: numbers, and the names of files, databases and overlays.
+    let mut parts: Vec<&str> = entry.dn.split(',').collect();
+    let name = parts.first().copied().unwrap_or_default();
+    parts.reverse();
+    let mut path = directory.to_owned();
+    if let Some((_, above)) = parts.split_last() {
+        above.iter().for_each(|part| path.push(part));
+    }
+    let failed = |path: &Path| {
+        let path = path.to_owned();
+        move |cause| WriteError { path, cause }
+    };
+    if !path.is_dir() {
+        let mut folder = fs::DirBuilder::new();
+        folder.recursive(true).mode(0o750);
+        folder.create(&path).map_err(failed(&path))?;
+    }
+    path.push(format!("{}.ldif", name.replace(['/', '\\'], "_")));
+    let text = entry_text(entry, name).map_err(failed(&path))?;
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true).mode(0o600);
+    let mut file = options.open(&path).map_err(failed(&path))?;
+    write!(
+        file,
+        "# AUTO-GENERATED FILE - DO NOT EDIT!! Use ldapmodify.\n# CRC32 {:08x}\n",
+        crc32(&text)
+    )
+    .and_then(|()| file.write_all(&text))
+    .map_err(failed(&path))
+}
+
+/// The record: the name is relative to the folder, and the classes end with the structural one.
+fn entry_text(entry: &ConfigEntry, name: &str) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    let mut writer = Writer::new(&mut text);
+    writer.name(name)?;
+    for (attribute, values) in &entry.attributes {
+        for value in values {
+            writer.value(attribute, value.as_bytes())?;
+        }
+    }
+    if let Some(class) = entry.values("objectClass").last() {
+        let class = match class.as_str() {
+            "olcFrontendConfig" => "olcDatabaseConfig",
+            class => class,
+        };
+        writer.value("structuralObjectClass", class.as_bytes())?;
+    }
+    Ok(text)
+}
+
+/// The check sum of ISO 3309, which slapd compares with the file.
+fn crc32(octets: &[u8]) -> u32 {
+    let step = |mut sum: u32| {
+        for _ in 0..8 {
+            sum = match sum & 1 {
+                1 => sum >> 1 ^ 0xedb8_8320,
+                _ => sum >> 1,
+            };
+        }
+        sum
+    };
+    !octets
+        .iter()
+        .fold(u32::MAX, |sum, octet| step(sum ^ u32::from(*octet)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_check_sum_is_the_common_one() {
+        assert_eq!(crc32(b"123456789"), 0xcbf4_3926);
+    }
+}

@@ -1,0 +1,171 @@
+//! What settings mean, looked at before anything is opened: names, attributes, rules and passwords, each mistake with
+//! the line it stands on.
+
+use fulgurite_access::Rules;
+use fulgurite_auth::Scheme;
+use fulgurite_config::{
+    ConfigError, Database, DatabaseKind, IndexSetting, Origin, Policy, Settings, Sourced,
+    Subordinate,
+};
+use fulgurite_schema::{Dn, Schema, SchemaError};
+
+use crate::convert;
+
+/// Settings that mean something which is not there.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckError {
+    /// A setting cannot be used.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// A definition of the schema is wrong.
+    #[error(transparent)]
+    Schema(#[from] SchemaError),
+}
+
+/// Checks settings as a whole, without opening any store.
+///
+/// # Errors
+/// The first mistake, with its place.
+pub fn check_settings(settings: &Settings) -> Result<Schema, CheckError> {
+    let schema = crate::open::schema(settings)?;
+    check_names(settings, &schema)?;
+    Ok(schema)
+}
+
+/// Checks everything that names something of the schema, every rule, and every password of a root.
+///
+/// # Errors
+/// The first mistake, with its place.
+pub(crate) fn check_names(settings: &Settings, schema: &Schema) -> Result<(), CheckError> {
+    let global = &settings.global;
+    for name in global.sort_values.iter() {
+        if schema.attribute(name).is_none() {
+            let message = format!("<sortvals> unknown attribute type {name}");
+            return Err(ConfigError::at(&global.sort_values.origin, message).into());
+        }
+    }
+    if let Some(base) = &global.default_search_base.value {
+        check_dn(
+            schema,
+            "defaultsearchbase",
+            base,
+            &global.default_search_base.origin,
+        )?;
+    }
+    check_hashes(&global.password_hash)?;
+    check_policy(schema, &settings.frontend)?;
+    for database in settings.databases.iter().chain([&settings.config]) {
+        check_database(schema, database)?;
+    }
+    check_suffixes(settings, schema)
+}
+
+fn check_database(schema: &Schema, database: &Database) -> Result<(), CheckError> {
+    for suffix in &database.content.suffixes {
+        check_dn(schema, "suffix", suffix, &suffix.origin)?;
+    }
+    let root = &database.content.root_dn;
+    if let Some(name) = &root.value {
+        check_dn(schema, "rootdn", name, &root.origin)?;
+    }
+    let update = &database.content.update_dn;
+    if let Some(name) = &update.value {
+        check_dn(schema, "updatedn", name, &update.origin)?;
+    }
+    for index in &database.storage.indexes {
+        check_index(schema, index)?;
+    }
+    check_policy(schema, &database.policy)?;
+    convert::root(database)?;
+    Ok(())
+}
+
+fn check_policy(schema: &Schema, policy: &Policy) -> Result<(), ConfigError> {
+    for rule in &policy.access {
+        Rules::parse(schema, [rule.as_str()]).map_err(|error| {
+            ConfigError::at(
+                &rule.origin,
+                format!("access rule, character {}: {}", error.column, error.reason),
+            )
+        })?;
+    }
+    for name in policy.extra_attributes.iter() {
+        let bare = name.trim_start_matches(['@', '!']);
+        if schema.attribute(bare).is_none() && schema.object_class(bare).is_none() {
+            let message = format!("<extra_attrs> unknown attribute type {name}");
+            return Err(ConfigError::at(&policy.extra_attributes.origin, message));
+        }
+    }
+    Ok(())
+}
+
+fn check_dn(schema: &Schema, what: &str, dn: &str, origin: &Origin) -> Result<(), ConfigError> {
+    match Dn::parse(schema, dn) {
+        Ok(_) => Ok(()),
+        Err(reason) => {
+            let message = format!("<{what}> invalid DN 21 (Invalid syntax): {reason}");
+            Err(ConfigError::at(origin, message))
+        }
+    }
+}
+
+fn check_index(schema: &Schema, index: &Sourced<IndexSetting>) -> Result<(), ConfigError> {
+    let name = &index.attribute;
+    let refuse = |message: String| Err(ConfigError::at(&index.origin, message));
+    let bare = name.split(';').next().unwrap_or(name);
+    let Some(attribute) = schema.attribute(bare) else {
+        return refuse(format!("index attribute \"{name}\" undefined"));
+    };
+    if index.kinds.substring && attribute.substring.is_none() {
+        return refuse(format!("substr index of attribute \"{name}\" disallowed"));
+    }
+    if index.kinds.equality && attribute.equality.is_none() {
+        return refuse(format!("equality index of attribute \"{name}\" disallowed"));
+    }
+    Ok(())
+}
+
+/// Of the schemes for new passwords one at least must be known.
+fn check_hashes(hashes: &Sourced<Vec<String>>) -> Result<(), ConfigError> {
+    let known = |name: &String| Scheme::from_name(name).is_some();
+    match hashes.first() {
+        Some(first) if !hashes.iter().any(known) => {
+            let message =
+                format!("<password-hash> scheme not available ({first}): no valid hashes found");
+            Err(ConfigError::at(&hashes.origin, message))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// No suffix is there twice, and what is subordinate has something above it.
+fn check_suffixes(settings: &Settings, schema: &Schema) -> Result<(), CheckError> {
+    let mut known: Vec<(Dn, &Database)> = Vec::new();
+    for database in &settings.databases {
+        for suffix in &database.content.suffixes {
+            let Ok(dn) = Dn::parse(schema, suffix) else {
+                continue;
+            };
+            if known.iter().any(|(other, _)| *other == dn) {
+                let message = format!(
+                    "<suffix> namingContext \"{}\" already served by a preceding database",
+                    suffix.value
+                );
+                return Err(ConfigError::at(&suffix.origin, message).into());
+            }
+            known.push((dn, database));
+        }
+    }
+    for (dn, database) in &known {
+        let glued = *database.content.subordinate != Subordinate::No;
+        let above = |(other, of): &(Dn, &Database)| {
+            other != dn && dn.is_within(other) && of.kind == DatabaseKind::Mdb
+        };
+        if glued && !known.iter().any(above) {
+            let message = format!("glue: no superior found for sub {}!", dn.pretty());
+            let origin = &database.content.subordinate.origin;
+            return Err(ConfigError::at(origin, message).into());
+        }
+    }
+    Ok(())
+}
