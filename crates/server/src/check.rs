@@ -1,7 +1,9 @@
 //! What settings mean, looked at before anything is opened: names, attributes, rules and passwords, each mistake with
 //! the line it stands on.
 
-use fulgurite_access::Rules;
+use std::sync::Arc;
+
+use fulgurite_access::{RuleText, Rules, WithoutRules};
 use fulgurite_auth::Scheme;
 use fulgurite_config::{
     ConfigError, Database, DatabaseKind, IndexSetting, Origin, Policy, Settings, Sourced,
@@ -26,8 +28,8 @@ pub enum CheckError {
 ///
 /// # Errors
 /// The first mistake, with its place.
-pub fn check_settings(settings: &Settings) -> Result<Schema, CheckError> {
-    let schema = crate::open::schema(settings)?;
+pub fn check_settings(settings: &Settings) -> Result<Arc<Schema>, CheckError> {
+    let schema = Arc::new(crate::open::schema(settings)?);
     check_names(settings, &schema)?;
     Ok(schema)
 }
@@ -36,7 +38,7 @@ pub fn check_settings(settings: &Settings) -> Result<Schema, CheckError> {
 ///
 /// # Errors
 /// The first mistake, with its place.
-pub(crate) fn check_names(settings: &Settings, schema: &Schema) -> Result<(), CheckError> {
+pub(crate) fn check_names(settings: &Settings, schema: &Arc<Schema>) -> Result<(), CheckError> {
     let global = &settings.global;
     for name in global.sort_values.iter() {
         if schema.attribute(name).is_none() {
@@ -60,7 +62,7 @@ pub(crate) fn check_names(settings: &Settings, schema: &Schema) -> Result<(), Ch
     check_suffixes(settings, schema)
 }
 
-fn check_database(schema: &Schema, database: &Database) -> Result<(), CheckError> {
+fn check_database(schema: &Arc<Schema>, database: &Database) -> Result<(), CheckError> {
     for suffix in &database.content.suffixes {
         check_dn(schema, "suffix", suffix, &suffix.origin)?;
     }
@@ -80,9 +82,10 @@ fn check_database(schema: &Schema, database: &Database) -> Result<(), CheckError
     Ok(())
 }
 
-fn check_policy(schema: &Schema, policy: &Policy) -> Result<(), ConfigError> {
+fn check_policy(schema: &Arc<Schema>, policy: &Policy) -> Result<(), ConfigError> {
     for rule in &policy.access {
-        Rules::parse(schema, [rule.as_str()]).map_err(|error| {
+        let text = RuleText::from(rule.value.clone());
+        Rules::parse(schema, [&text], WithoutRules::default()).map_err(|error| {
             ConfigError::at(
                 &rule.origin,
                 format!("access rule, character {}: {}", error.column, error.reason),
@@ -99,7 +102,12 @@ fn check_policy(schema: &Schema, policy: &Policy) -> Result<(), ConfigError> {
     Ok(())
 }
 
-fn check_dn(schema: &Schema, what: &str, dn: &str, origin: &Origin) -> Result<(), ConfigError> {
+fn check_dn(
+    schema: &Arc<Schema>,
+    what: &str,
+    dn: &str,
+    origin: &Origin,
+) -> Result<(), ConfigError> {
     match Dn::parse(schema, dn) {
         Ok(_) => Ok(()),
         Err(reason) => {
@@ -109,7 +117,7 @@ fn check_dn(schema: &Schema, what: &str, dn: &str, origin: &Origin) -> Result<()
     }
 }
 
-fn check_index(schema: &Schema, index: &Sourced<IndexSetting>) -> Result<(), ConfigError> {
+fn check_index(schema: &Arc<Schema>, index: &Sourced<IndexSetting>) -> Result<(), ConfigError> {
     let name = &index.attribute;
     let refuse = |message: String| Err(ConfigError::at(&index.origin, message));
     let bare = name.split(';').next().unwrap_or(name);
@@ -139,7 +147,7 @@ fn check_hashes(hashes: &Sourced<Vec<String>>) -> Result<(), ConfigError> {
 }
 
 /// No suffix is there twice, and what is subordinate has something above it.
-fn check_suffixes(settings: &Settings, schema: &Schema) -> Result<(), CheckError> {
+fn check_suffixes(settings: &Settings, schema: &Arc<Schema>) -> Result<(), CheckError> {
     let mut known: Vec<(Dn, &Database)> = Vec::new();
     for database in &settings.databases {
         for suffix in &database.content.suffixes {

@@ -32,10 +32,9 @@ pub(crate) fn options(settings: &Settings) -> Result<TreeOptions, ConfigError> {
         entries: entries.collect(),
     };
     let policy = &settings.config.policy;
-    let access = policy.access.iter().map(|rule| rule.value.clone());
     Ok(TreeOptions {
         root: convert::root(&settings.config)?,
-        access: access.collect(),
+        access: convert::rules(&policy.access),
         limits: Some(convert::limits(policy)),
         restrictions: convert::restrictions(policy),
         ..TreeOptions::new(Arc::new(tree))
