@@ -17,7 +17,6 @@ use crate::matching::MatchingRule;
 use crate::registry::{
     AttributeIndex, AttributeType, ClassKind, ContentRule, ObjectClass, ObjectClassIndex, Schema,
 };
-use crate::syntax::Binary;
 
 /// What a violation is, as the directory answers it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -139,13 +138,17 @@ impl Schema {
             ));
         }
         let binary = attribute.description.has_option("binary");
-        if kind.syntax.binary == Binary::Transfer && !binary {
+        if kind.syntax.is_undefined() {
+            let text = format!("{name}: no validator for syntax {}", kind.syntax.oid);
+            return Err(violation(ViolationKind::InvalidSyntax, text));
+        }
+        if kind.syntax.requires_binary() && !binary {
             let text = format!("{name}: requires ;binary transfer");
             return Err(violation(ViolationKind::UndefinedAttributeType, text));
         }
         // For text syntaxes the option `binary` (RFC 4522) would mean a BER encoding, which nobody uses; such
         // values are taken as they are.
-        let encoded = binary && kind.syntax.binary != Binary::Transfer;
+        let encoded = binary && !kind.syntax.requires_binary();
         let mut seen = FxHashSet::default();
         let mut repeated = None;
         for (number, value) in attribute.values.iter().enumerate() {

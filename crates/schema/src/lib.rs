@@ -40,7 +40,9 @@ pub use description::{AttributeDescription, DescriptionError};
 pub use dn::{Ava, Dn, DnError, Rdn, normal_is_under};
 pub use entry::{Attribute, Entry};
 pub use filter::{Assertion, AttributeSelector, EntrySubject, Filter, FilterSubject, visit_dn};
-pub use matching::{InvalidValue, MatchingRule, SubstringAssertion, Truth};
+pub use matching::{
+    ApproximateAssertion, IN_CHAIN, InvalidValue, MatchingRule, SubstringAssertion, Truth,
+};
 pub use oid::{is_descriptor, is_descriptor_or_oid, is_numeric_oid};
 pub use registry::{
     AttributeIndex, AttributeType, ClassKind, ObjectClass, ObjectClassIndex, Schema, SchemaBuilder,

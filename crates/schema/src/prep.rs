@@ -1,8 +1,10 @@
 //! String preparation (RFC 4518).
 //!
 //! ```text
-//! value -> map (fold case) -> NFKC -> prohibit -> insignificant spaces -> prepared
+//! value -> map (fold case) -> NFKC -> insignificant spaces -> prepared
 //! ```
+//! The step that prohibits characters is left out: directories hold private-use and replacement characters, and a value
+//! that no filter can find, or that cannot be imported, helps nobody.
 //!
 //! The RFC marks spaces by doubling them, so that substrings can meet in the middle of a run. Normal forms here
 //! are the compact equivalent: no space at either end, one space for an inner run, a single space for a text of
@@ -26,7 +28,7 @@ pub(crate) enum Case {
 /// Prepares a whole value. Borrowed when it is prepared already and plain ASCII.
 ///
 /// # Errors
-/// [`InvalidValue`] for text that is not UTF-8 or has a prohibited character.
+/// [`InvalidValue`] for text that is not UTF-8.
 pub(crate) fn prepare(value: &[u8], case: Case) -> Result<Cow<'_, [u8]>, InvalidValue> {
     if !value.iter().all(|b| (0x20..0x7f).contains(b)) {
         let text = map_and_normalise(value, case)?;
@@ -80,7 +82,7 @@ pub(crate) fn prepare_short<'b>(
 /// Values up to this length are prepared without allocation.
 pub(crate) const SHORT: usize = 128;
 
-/// Steps 1 to 4: transcode, map, normalise, prohibit. Spaces are left alone.
+/// Steps 1 to 3: transcode, map, normalise. Spaces are left alone.
 pub(crate) fn map_and_normalise(value: &[u8], case: Case) -> Result<String, InvalidValue> {
     let text = std::str::from_utf8(value).map_err(|_| InvalidValue)?;
     let mut prepared = map_once(text, case);
@@ -93,9 +95,6 @@ pub(crate) fn map_and_normalise(value: &[u8], case: Case) -> Result<String, Inva
             }
             prepared = again;
         }
-    }
-    if !prepared.is_ascii() && prepared.chars().any(is_prohibited) {
-        return Err(InvalidValue);
     }
     Ok(prepared)
 }
@@ -193,15 +192,6 @@ fn fold(c: char) -> impl Iterator<Item = char> {
         .chain(by_unicode.into_iter().flatten())
 }
 
-/// Step 4: private use, non-characters and the replacement character (RFC 4518, section 2.4). Characters
-/// unassigned in Unicode 3.2 are let through: forbidding all later scripts helps nobody.
-fn is_prohibited(c: char) -> bool {
-    tables::private_use(c)
-        || tables::non_character_code_point(c)
-        || c == '\u{fffd}'
-        || matches!(c, '\u{340}' | '\u{341}')
-}
-
 fn is_combining(c: char) -> bool {
     !c.is_ascii() && c.general_category_group() == GeneralCategoryGroup::Mark
 }
@@ -253,9 +243,9 @@ mod tests {
     }
 
     #[test]
-    fn prohibited_characters() {
+    fn odd_characters_are_kept() {
         for value in ["\u{e000}", "a\u{fffd}", "\u{fdd0}", "\u{10fffe}"] {
-            assert_eq!(ignore(value), Err(InvalidValue), "{value:?}");
+            assert_eq!(ignore(value).as_deref(), Ok(value));
         }
         assert_eq!(prepare(b"\xff", Case::Ignore), Err(InvalidValue));
     }

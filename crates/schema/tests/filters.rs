@@ -1,7 +1,7 @@
 //! Filters from their text to their outcome.
 
 use fulgurite_ldap::FilterBuf;
-use fulgurite_schema::{Dn, Entry, EntrySubject, Filter, Schema, Truth};
+use fulgurite_schema::{Assertion, Dn, Entry, EntrySubject, Filter, Schema, Truth};
 
 fn jane(schema: &Schema) -> Entry {
     let mut entry = Entry::new(Dn::parse(schema, "uid=jane,ou=People,dc=example,dc=com").unwrap());
@@ -211,4 +211,80 @@ fn three_valued_logic() {
     ] {
         assert_eq!(outcome(filter), expected, "{filter}");
     }
+}
+
+#[test]
+fn approximate_match_is_by_sound_where_there_are_words() {
+    use Truth::*;
+    for (filter, expected) in [
+        ("(cn~=jain dough)", False),
+        ("(cn~=jane)", True),
+        ("(cn~=jan do)", True),
+        ("(cn~=do jane)", False),
+        ("(mail~=jain.doe@example.com)", True),
+        ("(uidNumber~=1007)", True),
+        ("(uidNumber~=x)", Undefined),
+        ("(manager~=UID=boss,ou=people,DC=example,dc=com)", True),
+        ("(nosuch~=x)", Undefined),
+        ("(jpegPhoto~=x)", Undefined),
+        ("(cn~=)", Undefined),
+    ] {
+        assert_eq!(outcome(filter), expected, "{filter}");
+    }
+}
+
+#[test]
+fn chains_are_followed_by_who_can() {
+    let schema = Schema::standard();
+    let resolve = |text: &str| {
+        let buffer = FilterBuf::parse(text).unwrap();
+        Filter::resolve(&schema, &buffer.filter())
+    };
+    let chain = resolve("(&(uid=jane)(!(manager:1.2.840.113556.1.4.1941:=cn=Top, dc=example)))");
+    assert!(chain.has_chains());
+    // Nobody followed them.
+    let entry = jane(&schema);
+    let subject = EntrySubject {
+        schema: &schema,
+        entry: &entry,
+    };
+    assert_eq!(chain.test(&schema, &subject), Truth::Undefined);
+    let expand = |answer: Vec<&str>| {
+        let names: Vec<Box<[u8]>> = answer.iter().map(|name| name.as_bytes().into()).collect();
+        chain
+            .clone()
+            .replace_chains(&mut |direct, kind| {
+                assert_eq!(direct.attribute.attribute, kind);
+                assert_eq!(schema.attribute_at(kind).name(), "manager");
+                assert_eq!(&*direct.normal, b"cn=top,dc=example");
+                let steps = names.iter().map(|normal| {
+                    Filter::Equality(Assertion {
+                        normal: normal.clone(),
+                        ..direct.clone()
+                    })
+                });
+                Ok::<_, ()>(Filter::Or(steps.collect()))
+            })
+            .unwrap()
+    };
+    let through = expand(vec!["uid=boss,ou=people,dc=example,dc=com"]);
+    assert!(!through.has_chains());
+    assert_eq!(through.test(&schema, &subject), Truth::False);
+    assert_eq!(
+        expand(vec!["uid=other"]).test(&schema, &subject),
+        Truth::True
+    );
+    assert_eq!(chain.clone().replace_chains(&mut |_, _| Err(7)), Err(7));
+    for undefined in [
+        "(cn:1.2.840.113556.1.4.1941:=cn=x)",
+        "(manager:1.2.840.113556.1.4.1941:=x)",
+        "(:1.2.840.113556.1.4.1941:=cn=x)",
+    ] {
+        assert_eq!(
+            resolve(undefined),
+            Filter::Constant(Truth::Undefined),
+            "{undefined}"
+        );
+    }
+    assert!(resolve("(uniqueMember:1.2.840.113556.1.4.1941:=cn=x)").has_chains());
 }

@@ -6,9 +6,9 @@ mod scan;
 use std::ops::Range;
 use thiserror::Error;
 
-pub(crate) use normal::{is_valid, is_valid_rdn, matches_in_place, normal_value};
+pub(crate) use normal::{is_valid, matches_in_place, normal_part, normal_value};
 
-use crate::registry::{AttributeIndex, Schema};
+use crate::registry::{AttributeIndex, AttributeType, Schema};
 use normal::{Escapes, NormalWriter, escape_into};
 use scan::{RawAva, Scan};
 
@@ -30,7 +30,7 @@ pub enum DnError {
 ///
 /// ```text
 /// text    UID = Jane+cn=J\, D , dc=Example
-/// pretty  uid=Jane+cn=J\2C D,dc=Example
+/// pretty  cn=J\2C D+uid=Jane,dc=Example
 /// normal  cn=j\2c d+uid=jane,dc=example      (raw `,` occurs only between RDNs)
 /// ```
 ///
@@ -98,22 +98,35 @@ impl Dn {
         let mut writer = NormalWriter::default();
         writer.text.reserve(text.len());
         let mut scan = Scan::new(text);
-        let mut joined = false;
+        let mut level: Vec<(&AttributeType, RawAva<'_>)> = Vec::with_capacity(1);
         while let Some(ava) = scan.next().map_err(|broken| {
             DnError::Malformed(format!(
                 "{} expected at position {}",
                 broken.expected, broken.at
             ))
         })? {
-            if !joined {
+            if level.is_empty() {
                 dn.start_rdn(&writer.text);
             }
             let attribute = writer.push(schema, &ava)?;
-            dn.push_ava(attribute.index, attribute.name(), &ava, joined);
-            joined = ava.joined;
+            let ends = !ava.joined;
+            level.push((attribute, ava));
+            if ends {
+                dn.push_level_parts(&mut level);
+            }
         }
         dn.normal = writer.text;
         Ok(dn)
+    }
+
+    /// Appends the parts of one RDN, sorted by type as in the normal form, so that equal names look alike.
+    fn push_level_parts(&mut self, level: &mut Vec<(&AttributeType, RawAva<'_>)>) {
+        if level.len() > 1 {
+            level.sort_by(|(a, _), (b, _)| a.key_name.cmp(&b.key_name));
+        }
+        for (number, (attribute, ava)) in level.drain(..).enumerate() {
+            self.push_ava(attribute.index, attribute.name(), &ava, number > 0);
+        }
     }
 
     /// [`parse`](Self::parse) for octets as they come from a message.
@@ -158,7 +171,8 @@ impl Dn {
         &self.normal
     }
 
-    /// The form shown to clients: values as the user wrote them, attribute types by their first names.
+    /// The form shown to clients: values as the user wrote them, attribute types by their first names, the parts of an
+    /// RDN sorted by type.
     #[must_use]
     pub fn pretty(&self) -> &str {
         &self.pretty
@@ -304,7 +318,7 @@ impl<'d> Rdn<'d> {
         self.slice(&self.dn.pretty, |start| start.pretty)
     }
 
-    /// Attributes and values in the order written.
+    /// Attributes and values, sorted by type.
     pub fn avas(&self) -> impl Iterator<Item = Ava<'d>> + use<'d> {
         let dn = self.dn;
         let from = dn.rdns.get(self.level).map_or(0, |start| start.ava);
@@ -348,13 +362,13 @@ mod tests {
             ("", "", ""),
             (
                 "UID=Jane + CN=J\\, D , DC=Example",
-                "uid=Jane+cn=J\\2C D,dc=Example",
+                "cn=J\\2C D+uid=Jane,dc=Example",
                 "cn=j\\2c d+uid=jane,dc=example",
             ),
             ("2.5.4.3=A  B;commonName=C", "cn=A  B,cn=C", "cn=a b,cn=c"),
             ("cn=#04024869", "cn=Hi", "cn=hi"),
             ("cn=\\#x\\ ", "cn=\\23x\\20", "cn=\\23x"),
-            ("cn=a=b#c", "cn=a=b#c", "cn=a=b\\23c"),
+            ("cn=a=b#c", "cn=a\\3Db#c", "cn=a=b\\23c"),
             ("cn=Lu\\C4\\8Di\\C4\\87", "cn=Lučić", "cn=lučić"),
             (
                 "uidNumber=7,cn=x",

@@ -83,11 +83,6 @@ pub(crate) fn is_valid(schema: &Schema, value: &[u8]) -> bool {
     normal_value(schema, value).is_ok()
 }
 
-/// Whether a value is a relative distinguished name: exactly one level.
-pub(crate) fn is_valid_rdn(schema: &Schema, value: &[u8]) -> bool {
-    normal_value(schema, value).is_ok_and(|normal| !normal.is_empty() && !normal.contains(','))
-}
-
 /// Compares a value with a normal name level by level, without allocation. `None` when the value is written in a
 /// way that needs full normalisation: escapes, quotes, multi-valued RDNs, anything but ASCII.
 pub(crate) fn matches_in_place(schema: &Schema, normal: &[u8], value: &[u8]) -> Option<bool> {
@@ -132,7 +127,7 @@ pub(crate) fn matches_in_place(schema: &Schema, normal: &[u8], value: &[u8]) -> 
 /// Which octets are written as hexadecimal pairs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Escapes {
-    /// Those RFC 4514 asks for.
+    /// Those RFC 4514 asks for, and `=`, as other servers do.
     Pretty,
     /// These and every `#`, so that a normal name holds neither `,` `+` nor `#` but as a separator.
     Normal,
@@ -146,7 +141,12 @@ pub(super) fn escape_into(out: &mut String, value: &[u8], escapes: Escapes) {
         for c in chunk.valid().chars() {
             let special = match c {
                 ',' | '+' | '"' | '\\' | '<' | '>' | ';' => true,
-                '\u{0}'..='\u{1f}' | '\u{7f}' => true,
+                '\u{0}' => true,
+                // At an end they would be taken for space around the value.
+                '\u{1}'..='\u{1f}' | '\u{7f}' => {
+                    escapes == Escapes::Normal || at == 0 || at == last
+                }
+                '=' => escapes == Escapes::Pretty,
                 ' ' => at == 0 || at == last,
                 '#' => at == 0 || escapes == Escapes::Normal,
                 _ => false,
@@ -175,4 +175,19 @@ fn push_hex(out: &mut String, b: u8, escapes: Escapes) {
     for nibble in [b >> 4, b & 15] {
         out.push(digits.get(usize::from(nibble)).copied().unwrap_or(b'0') as char);
     }
+}
+
+/// One attribute and value of a name in normal form. A type this schema does not know, or a value that is none of its
+/// type, stays as it is: names in certificates were not made for this directory.
+pub(crate) fn normal_part(schema: &Schema, kind: &str, value: &[u8]) -> String {
+    let attribute = schema.attribute(kind);
+    let mut text = attribute.map_or_else(|| kind.to_ascii_lowercase(), |a| a.key_name.clone());
+    text.push('=');
+    let normal = attribute.and_then(|attribute| schema.normal_value(attribute.index, value));
+    escape_into(
+        &mut text,
+        normal.as_deref().unwrap_or(value),
+        Escapes::Normal,
+    );
+    text
 }

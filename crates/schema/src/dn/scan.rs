@@ -199,7 +199,9 @@ impl<'t> Scan<'t> {
         if octets.is_empty() {
             return Err(self.expected("hexadecimal digits after '#'"));
         }
-        Ok(Cow::Owned(unwrap_string(octets)))
+        unwrap_string(octets)
+            .map(Cow::Owned)
+            .ok_or(self.expected("the encoding of a text after '#'"))
     }
 
     fn rest(&self) -> &'t str {
@@ -246,17 +248,30 @@ fn hex_pair(first: u8, second: u8) -> Option<u8> {
     u8::try_from(digit(first)? << 4 | digit(second)?).ok()
 }
 
-/// The content of a short universal string type; anything else stays encoded.
-fn unwrap_string(octets: Vec<u8>) -> Vec<u8> {
-    match octets.as_slice() {
-        // OCTET STRING, UTF8String, NumericString, PrintableString, IA5String.
-        [
-            0x04 | 0x0c | 0x12 | 0x13 | 0x16,
-            length @ 0..0x80,
-            content @ ..,
-        ] if usize::from(*length) == content.len() => content.to_vec(),
-        _ => octets,
+/// The content of a string type; `None` for anything else: what LDAP writes for it, its syntax alone could tell.
+fn unwrap_string(mut octets: Vec<u8>) -> Option<Vec<u8>> {
+    let (&tag, rest) = octets.split_first()?;
+    // OCTET STRING, UTF8String, NumericString, PrintableString, IA5String, VisibleString.
+    if !matches!(tag, 0x04 | 0x0c | 0x12 | 0x13 | 0x16 | 0x1a) {
+        return None;
     }
+    let (&first, rest) = rest.split_first()?;
+    let (length, content) = if first < 0x80 {
+        (usize::from(first), rest)
+    } else {
+        let count = usize::from(first & 0x7f);
+        let (length, content) = rest
+            .split_at_checked(count)
+            .filter(|_| (1..=4).contains(&count))?;
+        let octets = length.iter().fold(0, |n, b| n << 8 | usize::from(*b));
+        (octets, content)
+    };
+    if content.len() != length {
+        return None;
+    }
+    let start = octets.len() - length;
+    octets.drain(..start);
+    Some(octets)
 }
 
 #[cfg(test)]
@@ -316,6 +331,10 @@ mod tests {
                 r"cn=a\ ,o=\20b\20 ",
                 vec![ava("cn", b"a ", false), ava("o", b" b ", false)],
             ),
+            (
+                "cn=#0c820001 61 ".replace(' ', "").as_str(),
+                vec![ava("cn", b"a", false)],
+            ),
             ("cn=a=b", vec![ava("cn", b"a=b", false)]),
             ("cn=", vec![ava("cn", b"", false)]),
         ] {
@@ -340,6 +359,10 @@ mod tests {
             "cn=#4",
             "cn=#",
             "cn=#zz",
+            "cn=#0401",
+            "cn=#04016162",
+            "cn=#02010a",
+            "cn=#0480616200",
             "cn=a<b",
             "cn;x=a",
             "c n=a",

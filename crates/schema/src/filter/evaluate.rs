@@ -44,6 +44,10 @@ impl<A> Filter<A> {
                 rule,
                 normal,
             }) => subject.values(attribute, &mut |value| rule.matches(schema, normal, value)),
+            Filter::Approximate {
+                attribute, words, ..
+            } => subject.values(attribute, &mut |value| words.matches(value).into()),
+            Filter::InChain { .. } => Truth::Undefined,
             Filter::GreaterOrEqual(assertion) => {
                 ordered(assertion, Ordering::is_ge, schema, subject)
             }

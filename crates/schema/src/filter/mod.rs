@@ -8,7 +8,7 @@ pub use evaluate::{EntrySubject, visit_dn};
 use std::sync::Arc;
 
 use crate::description::AttributeDescription;
-use crate::matching::{MatchingRule, SubstringAssertion, Truth};
+use crate::matching::{ApproximateAssertion, MatchingRule, SubstringAssertion, Truth};
 use crate::registry::{AttributeIndex, ObjectClassIndex};
 
 /// Which attributes of an entry an item looks at: a description and, implied, its subtypes and its forms with more
@@ -39,12 +39,30 @@ pub enum Filter<A> {
         /// index.
         implied_by: Vec<Box<[u8]>>,
     },
-    /// Some value equals the assertion. Approximate match arrives here too.
+    /// Some value equals the assertion. Approximate match arrives here where a type's values have no sound.
     Equality(Assertion<A>),
     /// Some value is greater than or equal to the assertion.
     GreaterOrEqual(Assertion<A>),
     /// Some value is less than or equal to the assertion.
     LessOrEqual(Assertion<A>),
+    /// Some value has words that sound like these, in this order (`~=`).
+    Approximate {
+        /// Where the values are.
+        attribute: A,
+        /// The type's equality rule.
+        rule: &'static MatchingRule,
+        /// The words.
+        words: ApproximateAssertion,
+    },
+    /// The attribute's names lead to an entry, directly or through the same attribute of the entries they name
+    /// (LDAP_MATCHING_RULE_IN_CHAIN). Only a search can follow them: [`Filter::replace_chains`] is for it. Where nobody
+    /// does, the item is Undefined.
+    InChain {
+        /// Where the values are, the rule of direct steps, and the name to arrive at.
+        assertion: Assertion<A>,
+        /// The attribute's type.
+        attribute_type: AttributeIndex,
+    },
     /// Some value has these pieces in this order.
     Substrings {
         /// Where the values are.
@@ -114,7 +132,47 @@ impl<A> Filter<A> {
                 .fold(1, usize::saturating_add),
             Filter::Not(item) => item.weight(),
             Filter::Substrings { pieces, .. } => pieces.any().count() + 2,
+            Filter::Approximate { words, .. } => words.words().count() + 1,
             _ => 1,
+        }
+    }
+
+    /// Replaces every [`Filter::InChain`] by what `follow` makes of it: it is told where the values are, the attribute's
+    /// type, the rule of direct steps and the name to arrive at, and may answer [`Filter::Entries`], or a choice of
+    /// direct steps to the names it found. Bounding the work is its business; an error ends the whole.
+    ///
+    /// # Errors
+    /// What `follow` fails with.
+    pub fn replace_chains<E>(
+        self,
+        follow: &mut impl FnMut(Assertion<A>, AttributeIndex) -> Result<Filter<A>, E>,
+    ) -> Result<Filter<A>, E> {
+        let mut all = |items: Vec<Filter<A>>| -> Result<Vec<Filter<A>>, E> {
+            items
+                .into_iter()
+                .map(|item| item.replace_chains(follow))
+                .collect()
+        };
+        Ok(match self {
+            Filter::And(items) => Filter::And(all(items)?),
+            Filter::Or(items) => Filter::Or(all(items)?),
+            Filter::Not(item) => Filter::Not(Box::new(item.replace_chains(follow)?)),
+            Filter::InChain {
+                assertion,
+                attribute_type,
+            } => follow(assertion, attribute_type)?,
+            other => other,
+        })
+    }
+
+    /// Whether there is an [`Filter::InChain`] in it.
+    #[must_use]
+    pub fn has_chains(&self) -> bool {
+        match self {
+            Filter::And(items) | Filter::Or(items) => items.iter().any(Filter::has_chains),
+            Filter::Not(item) => item.has_chains(),
+            Filter::InChain { .. } => true,
+            _ => false,
         }
     }
 
@@ -137,6 +195,22 @@ impl<A> Filter<A> {
                 implied_by,
             },
             Filter::Equality(assertion) => Filter::Equality(assertion.map(to)),
+            Filter::Approximate {
+                attribute,
+                rule,
+                words,
+            } => Filter::Approximate {
+                attribute: to(attribute),
+                rule,
+                words,
+            },
+            Filter::InChain {
+                assertion,
+                attribute_type,
+            } => Filter::InChain {
+                assertion: assertion.map(to),
+                attribute_type,
+            },
             Filter::GreaterOrEqual(assertion) => Filter::GreaterOrEqual(assertion.map(to)),
             Filter::LessOrEqual(assertion) => Filter::LessOrEqual(assertion.map(to)),
             Filter::Substrings {

@@ -3,7 +3,7 @@
 use fulgurite_ldap as ldap;
 
 use super::{Assertion, AttributeSelector, Filter};
-use crate::matching::{MatchingRule, Relation, Truth};
+use crate::matching::{ApproximateAssertion, MatchingRule, Relation, Truth};
 use crate::registry::{AttributeType, Schema};
 
 /// OID of structuralObjectClass (RFC 4512, section 3.4.6).
@@ -35,9 +35,8 @@ impl Filter<AttributeSelector> {
 fn item_of(schema: &Schema, item: &ldap::Filter<'_>) -> Option<Filter<AttributeSelector>> {
     match item {
         ldap::Filter::Present(attribute) => Some(Filter::Present(schema.describe(attribute).ok()?)),
-        ldap::Filter::Equality(assertion) | ldap::Filter::Approximate(assertion) => {
-            equality(schema, assertion)
-        }
+        ldap::Filter::Equality(assertion) => equality(schema, assertion),
+        ldap::Filter::Approximate(assertion) => approximate(schema, assertion),
         ldap::Filter::GreaterOrEqual(assertion) => {
             compared(schema, assertion, |attribute| attribute.ordering).map(Filter::GreaterOrEqual)
         }
@@ -80,6 +79,25 @@ fn equality(schema: &Schema, assertion: &ldap::Assertion<'_>) -> Option<Filter<A
     compared(schema, assertion, |attribute| attribute.equality).map(Filter::Equality)
 }
 
+/// By sound where values are words, by equality elsewhere.
+fn approximate(
+    schema: &Schema,
+    assertion: &ldap::Assertion<'_>,
+) -> Option<Filter<AttributeSelector>> {
+    let attribute = schema.describe(assertion.attribute).ok()?;
+    match schema.attribute_at(attribute.attribute).equality {
+        Some(rule) if rule.sounds() => {
+            rule.normalise_assertion(schema, assertion.value).ok()?;
+            Some(Filter::Approximate {
+                attribute,
+                rule,
+                words: ApproximateAssertion::new(assertion.value),
+            })
+        }
+        _ => equality(schema, assertion),
+    }
+}
+
 /// Whether values are classes, so that asking for one asks for those derived from it too.
 fn names_classes(schema: &Schema, attribute: &AttributeSelector) -> bool {
     attribute.attribute == schema.object_class_attribute()
@@ -117,7 +135,11 @@ fn extensible_of(
         Some(name) => MatchingRule::find(std::str::from_utf8(name).ok()?)?,
         None => attribute_type?.equality?,
     };
-    if attribute_type.is_some_and(|kind| !rule.applies_to(kind.equality, kind.syntax.oid)) {
+    let applies = |kind: &AttributeType| {
+        rule.applies_to(kind.equality, kind.syntax.oid)
+            || (rule.relation == Relation::InChain && kind.syntax.is_name())
+    };
+    if attribute_type.is_some_and(|kind| !applies(kind)) {
         return None;
     }
     // A substrings rule by name would need the asterisk form of RFC 4517, section 3.3.30, as its assertion.
@@ -125,6 +147,18 @@ fn extensible_of(
         return None;
     }
     let normal = rule.normalise_assertion(schema, extensible.value).ok()?;
+    if rule.relation == Relation::InChain {
+        // Names that a type or an entry's DN merely contains lead nowhere.
+        let attribute = attribute?;
+        return Some(Filter::InChain {
+            attribute_type: attribute.attribute,
+            assertion: Assertion {
+                attribute,
+                rule: attribute_type?.equality?,
+                normal: normal.into(),
+            },
+        });
+    }
     Some(Filter::Extensible {
         attribute,
         attribute_type: attribute_type.map(|kind| kind.index),

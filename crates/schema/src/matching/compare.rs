@@ -16,6 +16,8 @@ pub(super) fn matches(
     match relation {
         Relation::Equality | Relation::Substrings => equality(form, schema, assertion, value),
         Relation::BitAnd | Relation::BitOr => bits(relation, assertion, value),
+        // The direct step; those behind it are the searcher's to take.
+        Relation::InChain => equality(form, schema, assertion, value),
         Relation::Ordering => with_normal(form, schema, value, |n| n < assertion),
         Relation::ServerId => with_normal(form, schema, value, |n| {
             time::csn_server_id(n) == Some(assertion)
@@ -41,7 +43,7 @@ fn equality(form: Form, schema: &Schema, assertion: &[u8], value: &[u8]) -> Trut
         Form::ObjectIdentifier => oids::object_identifier_matches(schema, assertion, value),
         Form::Uuid => numbers::uuid_octets(value).map(|octets| octets == assertion),
         Form::Dn => dn::matches_in_place(schema, assertion, value),
-        Form::OctetString | Form::Certificate | Form::Boolean | Form::BitString => {
+        Form::OctetString | Form::Encoded | Form::Boolean | Form::BitString => {
             Some(assertion == value)
         }
         _ => None,

@@ -4,7 +4,10 @@
 //! of them). Equality, ordering and substrings rules of one family share the normal form, so one index serves
 //! all of them.
 
+mod approximate;
+mod certificate;
 mod compare;
+mod der;
 mod normal;
 mod numbers;
 mod oids;
@@ -18,9 +21,11 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use thiserror::Error;
 
+pub use approximate::ApproximateAssertion;
 pub use substring::SubstringAssertion;
 pub use truth::Truth;
 
+pub(crate) use der::{is_certificate, is_certificate_list, is_private_key};
 pub(crate) use numbers::{is_bit_string, is_integer, is_uuid};
 pub(crate) use oids::first_component;
 pub(crate) use text::split_uid;
@@ -71,8 +76,12 @@ pub(crate) enum Form {
     NameAndOptionalUid,
     Uuid,
     Csn,
-    /// Compared octet by octet; an assertion in the GSER form of RFC 4523 is Undefined.
+    /// Serial number and issuer.
     Certificate,
+    /// Issuer and time.
+    CertificateList,
+    /// Compared octet by octet; an assertion in the GSER form of RFC 4523 is Undefined.
+    Encoded,
 }
 
 /// What a rule asks about a value and an assertion.
@@ -96,7 +105,12 @@ pub(crate) enum Relation {
     DnSuperior,
     /// The server id within a CSN.
     ServerId,
+    /// The value leads to the assertion, directly or through the same attribute of the entries it names.
+    InChain,
 }
+
+/// OID of LDAP_MATCHING_RULE_IN_CHAIN ([MS-ADTS], section 3.1.1.3.4.4.3).
+pub const IN_CHAIN: &str = "1.2.840.113556.1.4.1941";
 
 impl PartialEq for MatchingRule {
     fn eq(&self, other: &MatchingRule) -> bool {
@@ -127,6 +141,15 @@ impl MatchingRule {
         self.form == other.form
     }
 
+    /// Whether values of this rule's attributes match approximately by the sound of their words (`~=`).
+    #[must_use]
+    pub fn sounds(&self) -> bool {
+        matches!(
+            self.form,
+            Form::CaseIgnore | Form::CaseExact | Form::CaseIgnoreIa5 | Form::CaseExactIa5
+        )
+    }
+
     /// Whether normal forms are those of distinguished names.
     pub(crate) fn normalises_names(&self) -> bool {
         matches!(self.form, Form::Dn | Form::NameAndOptionalUid)
@@ -139,6 +162,12 @@ impl MatchingRule {
         self.syntax == syntax
             || (self.syntax == table::DIRECTORY_STRING && table::NARROWER_STRINGS.contains(&syntax))
             || equality.is_some_and(|rule| rule.form == self.form)
+            // Their assertions have syntaxes of their own.
+            || matches!(
+                (self.form, syntax),
+                (Form::Certificate, table::CERTIFICATE)
+                    | (Form::CertificateList, table::CERTIFICATE_LIST)
+            )
     }
 
     /// Whether values of an attribute can be put in order by the rule: it is an ordering or equality rule that applies

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Form, InvalidValue, Relation, numbers, oids, text, time};
+use super::{Form, InvalidValue, Relation, certificate, numbers, oids, text, time};
 use crate::dn;
 use crate::prep::Case;
 use crate::registry::Schema;
@@ -25,7 +25,9 @@ pub(super) fn value<'v>(
         Form::Boolean => numbers::boolean(value),
         Form::BitString => numbers::bit_string(value),
         Form::GeneralizedTime => time::generalized_time(value),
-        Form::OctetString | Form::Certificate => Ok(Cow::Borrowed(value)),
+        Form::OctetString | Form::Encoded => Ok(Cow::Borrowed(value)),
+        Form::Certificate => certificate::certificate(schema, value),
+        Form::CertificateList => certificate::list(schema, value),
         Form::ObjectIdentifier => oids::object_identifier(schema, value),
         Form::OidFirstComponent => {
             oids::object_identifier(schema, oids::first_component(value).unwrap_or(value))
@@ -55,7 +57,13 @@ pub(super) fn assertion<'v>(
         (_, Relation::ServerId) => server_id(assertion),
         (Form::OidFirstComponent, _) => oids::object_identifier(schema, assertion),
         (Form::IntegerFirstComponent, _) => numbers::integer(assertion),
-        (Form::Certificate, _) if !is_der_sequence(assertion) => Err(InvalidValue),
+        (Form::Certificate, _) if !is_der_sequence(assertion) => {
+            certificate::certificate_assertion(schema, assertion)
+        }
+        (Form::CertificateList, _) if !is_der_sequence(assertion) => {
+            certificate::list_assertion(schema, assertion)
+        }
+        (Form::Encoded, _) if !is_der_sequence(assertion) => Err(InvalidValue),
         _ => value(form, schema, assertion),
     }
 }

@@ -19,6 +19,8 @@ const fn rule(
     }
 }
 
+pub(super) const CERTIFICATE: &str = "1.3.6.1.4.1.1466.115.121.1.8";
+pub(super) const CERTIFICATE_LIST: &str = "1.3.6.1.4.1.1466.115.121.1.9";
 const BIT_STRING: &str = "1.3.6.1.4.1.1466.115.121.1.6";
 const BOOLEAN: &str = "1.3.6.1.4.1.1466.115.121.1.7";
 const DN: &str = "1.3.6.1.4.1.1466.115.121.1.12";
@@ -266,35 +268,35 @@ pub(super) static RULES: &[MatchingRule] = &[
         "2.5.13.35",
         "certificateMatch",
         "1.3.6.1.1.15.2",
-        Form::Certificate,
+        Form::Encoded,
         Relation::Equality,
     ),
     rule(
         "2.5.13.38",
         "certificateListExactMatch",
         "1.3.6.1.1.15.5",
-        Form::Certificate,
+        Form::CertificateList,
         Relation::Equality,
     ),
     rule(
         "2.5.13.39",
         "certificateListMatch",
         "1.3.6.1.1.15.6",
-        Form::Certificate,
+        Form::Encoded,
         Relation::Equality,
     ),
     rule(
         "2.5.13.45",
         "attributeCertificateExactMatch",
         "1.3.6.1.4.1.4203.666.11.10.2.2",
-        Form::Certificate,
+        Form::Encoded,
         Relation::Equality,
     ),
     rule(
         "2.5.13.46",
         "attributeCertificateMatch",
         "1.3.6.1.4.1.4203.666.11.10.2.3",
-        Form::Certificate,
+        Form::Encoded,
         Relation::Equality,
     ),
     rule(
@@ -338,6 +340,13 @@ pub(super) static RULES: &[MatchingRule] = &[
         INTEGER,
         Form::Integer,
         Relation::BitOr,
+    ),
+    rule(
+        super::IN_CHAIN,
+        "LDAP_MATCHING_RULE_IN_CHAIN",
+        DN,
+        Form::Dn,
+        Relation::InChain,
     ),
     rule(
         "1.3.6.1.1.16.2",

@@ -42,6 +42,7 @@ impl Schema {
     pub fn published_syntaxes(&self) -> impl Iterator<Item = String> {
         Syntax::all()
             .iter()
+            .filter(|syntax| !syntax.hidden)
             .map(syntax_text)
             .chain(self.defined_syntaxes.iter().cloned())
     }
@@ -87,7 +88,7 @@ impl Schema {
 
 fn syntax_text(syntax: &Syntax) -> String {
     let extensions = match syntax.binary {
-        Binary::No => "",
+        Binary::No | Binary::PrivateTransfer => "",
         Binary::Opaque => " X-NOT-HUMAN-READABLE 'TRUE'",
         Binary::Transfer => " X-BINARY-TRANSFER-REQUIRED 'TRUE' X-NOT-HUMAN-READABLE 'TRUE'",
     };

@@ -1,5 +1,6 @@
 //! Syntaxes: which octets are a value (RFC 4517, section 3).
 
+mod authz;
 mod table;
 mod text;
 mod x500;
@@ -7,8 +8,11 @@ mod x500;
 use thiserror::Error;
 
 use crate::dn;
-use crate::matching::{is_bit_string, is_csn, is_generalized_time, is_integer, is_uuid, split_uid};
-use crate::oid::is_descriptor_or_oid;
+use crate::matching::{
+    is_bit_string, is_certificate, is_certificate_list, is_csn, is_generalized_time, is_integer,
+    is_private_key, is_uuid, split_uid,
+};
+use crate::oid::is_numeric_oid;
 use crate::registry::Schema;
 
 /// The octets are no value of the syntax.
@@ -26,6 +30,8 @@ pub struct Syntax {
     pub(crate) kind: Kind,
     /// The published extensions X-BINARY-TRANSFER-REQUIRED and X-NOT-HUMAN-READABLE.
     pub(crate) binary: Binary,
+    /// Whether the subschema keeps silent about it.
+    pub(crate) hidden: bool,
 }
 
 /// How values are transferred and shown.
@@ -37,6 +43,8 @@ pub(crate) enum Binary {
     Opaque,
     /// Not for humans, and meant to be asked for with the option `binary` (RFC 4522).
     Transfer,
+    /// The same, but not published as such.
+    PrivateTransfer,
 }
 
 /// The test.
@@ -44,8 +52,12 @@ pub(crate) enum Binary {
 pub(crate) enum Kind {
     /// Any octets.
     Any,
+    Aci,
+    Authz,
     BitString,
     Boolean,
+    Certificate,
+    CertificateList,
     CountryString,
     Csn,
     DeliveryMethod,
@@ -53,7 +65,6 @@ pub(crate) enum Kind {
     Der,
     DirectoryString,
     Dn,
-    FacsimileNumber,
     GeneralizedTime,
     /// A description in parentheses (attribute types and so on).
     Description,
@@ -64,17 +75,19 @@ pub(crate) enum Kind {
     NisNetgroupTriple,
     NumericString,
     Oid,
-    OtherMailbox,
     PostalAddress,
+    /// Printable strings between `$`: telex and facsimile numbers.
+    PrintableParts,
     PrintableString,
-    Rdn,
+    PrivateKey,
     ServerId,
     SubstringAssertion,
-    SubtreeSpecification,
-    TelephoneNumber,
     TeletexTerminal,
-    TelexNumber,
     Uuid,
+    /// No octets: there are attributes that are there to be spoken of.
+    Void,
+    /// Nobody knows.
+    Undefined,
 }
 
 impl PartialEq for Syntax {
@@ -101,7 +114,19 @@ impl Syntax {
     /// Whether values are meant for programs rather than people (certificates, pictures).
     #[must_use]
     pub fn is_opaque(&self) -> bool {
-        self.binary != Binary::No
+        !matches!(self.binary, Binary::No | Binary::PrivateTransfer)
+    }
+
+    /// Whether values are stored and sent with the option `binary` only (RFC 4522, section 4).
+    #[must_use]
+    pub fn requires_binary(&self) -> bool {
+        matches!(self.binary, Binary::Transfer | Binary::PrivateTransfer)
+    }
+
+    /// Whether there is no telling what a value of this syntax is, so that attributes cannot have any.
+    #[must_use]
+    pub fn is_undefined(&self) -> bool {
+        self.kind == Kind::Undefined
     }
 
     /// Whether values are distinguished names, alone or with a unique identifier.
@@ -125,15 +150,18 @@ impl Syntax {
     fn accepts(&self, schema: &Schema, value: &[u8]) -> bool {
         match self.kind {
             Kind::Any => true,
+            Kind::Aci => value.iter().filter(|b| **b == b'#').count() >= 4,
+            Kind::Authz => authz::is_authz(schema, value),
             Kind::BitString => is_bit_string(value),
             Kind::Boolean => matches!(value, b"TRUE" | b"FALSE"),
+            Kind::Certificate => is_certificate(value),
+            Kind::CertificateList => is_certificate_list(value),
             Kind::CountryString => text::is_country_string(value),
             Kind::Csn => is_csn(value),
             Kind::DeliveryMethod => x500::is_delivery_method(value),
             Kind::Der => x500::is_ber_sequence(value),
             Kind::DirectoryString => text::is_directory_string(value),
             Kind::Dn => dn::is_valid(schema, value),
-            Kind::FacsimileNumber => x500::is_facsimile_number(value),
             Kind::GeneralizedTime => is_generalized_time(value),
             Kind::Description => x500::is_description(value),
             Kind::Ia5String => value.is_ascii(),
@@ -142,20 +170,26 @@ impl Syntax {
             Kind::NisBootParameter => text::is_boot_parameter(value),
             Kind::NisNetgroupTriple => text::is_netgroup_triple(value),
             Kind::NumericString => text::is_numeric_string(value),
-            Kind::Oid => std::str::from_utf8(value).is_ok_and(is_descriptor_or_oid),
-            Kind::OtherMailbox => text::is_other_mailbox(value),
+            Kind::Oid => std::str::from_utf8(value).is_ok_and(|text| is_oid(schema, text)),
             Kind::PostalAddress => text::is_postal_address(value),
+            Kind::PrintableParts => text::is_printable_parts(value),
             Kind::PrintableString => text::is_printable_string(value),
-            Kind::Rdn => dn::is_valid_rdn(schema, value),
-            Kind::ServerId => {
-                (1..=3).contains(&value.len()) && value.iter().all(u8::is_ascii_hexdigit)
-            }
+            Kind::PrivateKey => is_private_key(value),
+            Kind::ServerId => value.len() == 3 && value.iter().all(u8::is_ascii_hexdigit),
             Kind::SubstringAssertion => text::is_substring_assertion(value),
-            Kind::SubtreeSpecification => x500::is_subtree_specification(value),
-            Kind::TelephoneNumber => text::is_telephone_number(value),
             Kind::TeletexTerminal => x500::is_teletex_terminal(value),
-            Kind::TelexNumber => x500::is_telex_number(value),
             Kind::Uuid => is_uuid(value),
+            Kind::Void | Kind::Undefined => false,
         }
     }
+}
+
+/// Numbers with dots (a single one is let through, as elsewhere), or a name that the schema knows.
+fn is_oid(schema: &Schema, text: &str) -> bool {
+    let single = || {
+        !text.is_empty()
+            && text.bytes().all(|b| b.is_ascii_digit())
+            && (text.len() == 1 || !text.starts_with('0'))
+    };
+    is_numeric_oid(text) || single() || schema.oid_of(text).is_some()
 }

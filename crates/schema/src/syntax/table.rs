@@ -1,42 +1,57 @@
-//! The syntaxes there are, with the descriptions of RFC 4517, RFC 2252 and others.
+//! The syntaxes there are, with the descriptions of RFC 4517, RFC 2252 and others, in order of publication.
 
 use super::{Binary, Kind, Syntax};
 
+/// A syntax for the eyes of clients.
+const fn published(
+    oid: &'static str,
+    description: &'static str,
+    kind: Kind,
+    binary: Binary,
+) -> Syntax {
+    Syntax {
+        oid,
+        description,
+        kind,
+        binary,
+        hidden: false,
+    }
+}
+
 const fn text(oid: &'static str, description: &'static str, kind: Kind) -> Syntax {
+    published(oid, description, kind, Binary::No)
+}
+
+const fn opaque(oid: &'static str, description: &'static str, kind: Kind) -> Syntax {
+    published(oid, description, kind, Binary::Opaque)
+}
+
+const fn transfer(oid: &'static str, description: &'static str, kind: Kind) -> Syntax {
+    published(oid, description, kind, Binary::Transfer)
+}
+
+/// Needs the option `binary`, but does not say so.
+const fn private(oid: &'static str, description: &'static str, kind: Kind) -> Syntax {
+    published(oid, description, kind, Binary::PrivateTransfer)
+}
+
+/// A syntax attributes may have, but that is not published: the server's own, or of assertions only.
+const fn hidden(oid: &'static str, description: &'static str, kind: Kind) -> Syntax {
     Syntax {
         oid,
         description,
         kind,
         binary: Binary::No,
+        hidden: true,
     }
 }
 
-const fn opaque(oid: &'static str, description: &'static str, kind: Kind) -> Syntax {
-    Syntax {
-        oid,
-        description,
-        kind,
-        binary: Binary::Opaque,
-    }
-}
-
-const fn transfer(oid: &'static str, description: &'static str, kind: Kind) -> Syntax {
-    Syntax {
-        oid,
-        description,
-        kind,
-        binary: Binary::Transfer,
-    }
+/// A syntax without a definition anybody could check: attributes may be defined with it, but have no values.
+const fn obsolete(oid: &'static str, description: &'static str) -> Syntax {
+    hidden(oid, description, Kind::Undefined)
 }
 
 pub(super) static SYNTAXES: &[Syntax] = &[
-    transfer("1.3.6.1.4.1.1466.115.121.1.1", "ACI Item", Kind::Any),
-    opaque("1.3.6.1.4.1.1466.115.121.1.2", "Access Point", Kind::Any),
-    text(
-        "1.3.6.1.4.1.1466.115.121.1.3",
-        "Attribute Type Description",
-        Kind::Description,
-    ),
     opaque("1.3.6.1.4.1.1466.115.121.1.4", "Audio", Kind::Any),
     opaque("1.3.6.1.4.1.1466.115.121.1.5", "Binary", Kind::Any),
     text(
@@ -45,32 +60,32 @@ pub(super) static SYNTAXES: &[Syntax] = &[
         Kind::BitString,
     ),
     text("1.3.6.1.4.1.1466.115.121.1.7", "Boolean", Kind::Boolean),
-    transfer("1.3.6.1.4.1.1466.115.121.1.8", "Certificate", Kind::Der),
+    transfer(
+        "1.3.6.1.4.1.1466.115.121.1.8",
+        "Certificate",
+        Kind::Certificate,
+    ),
     transfer(
         "1.3.6.1.4.1.1466.115.121.1.9",
         "Certificate List",
-        Kind::Der,
+        Kind::CertificateList,
     ),
     transfer(
         "1.3.6.1.4.1.1466.115.121.1.10",
         "Certificate Pair",
         Kind::Der,
     ),
-    text(
-        "1.3.6.1.4.1.1466.115.121.1.11",
-        "Country String",
-        Kind::CountryString,
+    transfer(
+        "1.3.6.1.4.1.4203.666.11.10.2.1",
+        "X.509 AttributeCertificate",
+        Kind::Der,
     ),
     text(
         "1.3.6.1.4.1.1466.115.121.1.12",
         "Distinguished Name",
         Kind::Dn,
     ),
-    text(
-        "1.3.6.1.4.1.1466.115.121.1.13",
-        "Data Quality",
-        Kind::DirectoryString,
-    ),
+    text("1.2.36.79672281.1.5.0", "RDN", Kind::Dn),
     text(
         "1.3.6.1.4.1.1466.115.121.1.14",
         "Delivery Method",
@@ -82,45 +97,14 @@ pub(super) static SYNTAXES: &[Syntax] = &[
         Kind::DirectoryString,
     ),
     text(
-        "1.3.6.1.4.1.1466.115.121.1.16",
-        "DIT Content Rule Description",
-        Kind::Description,
-    ),
-    text(
-        "1.3.6.1.4.1.1466.115.121.1.17",
-        "DIT Structure Rule Description",
-        Kind::Description,
-    ),
-    text(
-        "1.3.6.1.4.1.1466.115.121.1.19",
-        "DSA Quality",
-        Kind::DirectoryString,
-    ),
-    text(
-        "1.3.6.1.4.1.1466.115.121.1.20",
-        "DSE Type",
-        Kind::DirectoryString,
-    ),
-    text(
-        "1.3.6.1.4.1.1466.115.121.1.21",
-        "Enhanced Guide",
-        Kind::DirectoryString,
-    ),
-    text(
         "1.3.6.1.4.1.1466.115.121.1.22",
         "Facsimile Telephone Number",
-        Kind::FacsimileNumber,
+        Kind::PrintableParts,
     ),
-    opaque("1.3.6.1.4.1.1466.115.121.1.23", "Fax", Kind::Any),
     text(
         "1.3.6.1.4.1.1466.115.121.1.24",
         "Generalized Time",
         Kind::GeneralizedTime,
-    ),
-    text(
-        "1.3.6.1.4.1.1466.115.121.1.25",
-        "Guide",
-        Kind::DirectoryString,
     ),
     text(
         "1.3.6.1.4.1.1466.115.121.1.26",
@@ -130,55 +114,20 @@ pub(super) static SYNTAXES: &[Syntax] = &[
     text("1.3.6.1.4.1.1466.115.121.1.27", "Integer", Kind::Integer),
     opaque("1.3.6.1.4.1.1466.115.121.1.28", "JPEG", Kind::Any),
     text(
-        "1.3.6.1.4.1.1466.115.121.1.29",
-        "Master And Shadow Access Points",
-        Kind::DirectoryString,
-    ),
-    text(
-        "1.3.6.1.4.1.1466.115.121.1.30",
-        "Matching Rule Description",
-        Kind::Description,
-    ),
-    text(
-        "1.3.6.1.4.1.1466.115.121.1.31",
-        "Matching Rule Use Description",
-        Kind::Description,
-    ),
-    text(
-        "1.3.6.1.4.1.1466.115.121.1.32",
-        "Mail Preference",
-        Kind::DirectoryString,
-    ),
-    text(
-        "1.3.6.1.4.1.1466.115.121.1.33",
-        "MHS OR Address",
-        Kind::DirectoryString,
-    ),
-    text(
         "1.3.6.1.4.1.1466.115.121.1.34",
         "Name And Optional UID",
         Kind::NameAndOptionalUid,
-    ),
-    text(
-        "1.3.6.1.4.1.1466.115.121.1.35",
-        "Name Form Description",
-        Kind::Description,
     ),
     text(
         "1.3.6.1.4.1.1466.115.121.1.36",
         "Numeric String",
         Kind::NumericString,
     ),
-    text(
-        "1.3.6.1.4.1.1466.115.121.1.37",
-        "Object Class Description",
-        Kind::Description,
-    ),
     text("1.3.6.1.4.1.1466.115.121.1.38", "OID", Kind::Oid),
     text(
         "1.3.6.1.4.1.1466.115.121.1.39",
         "Other Mailbox",
-        Kind::OtherMailbox,
+        Kind::Ia5String,
     ),
     text("1.3.6.1.4.1.1466.115.121.1.40", "Octet String", Kind::Any),
     text(
@@ -187,71 +136,35 @@ pub(super) static SYNTAXES: &[Syntax] = &[
         Kind::PostalAddress,
     ),
     text(
-        "1.3.6.1.4.1.1466.115.121.1.42",
-        "Protocol Information",
-        Kind::DirectoryString,
-    ),
-    text(
-        "1.3.6.1.4.1.1466.115.121.1.43",
-        "Presentation Address",
-        Kind::DirectoryString,
-    ),
-    text(
         "1.3.6.1.4.1.1466.115.121.1.44",
         "Printable String",
         Kind::PrintableString,
     ),
     text(
+        "1.3.6.1.4.1.1466.115.121.1.11",
+        "Country String",
+        Kind::CountryString,
+    ),
+    text(
         "1.3.6.1.4.1.1466.115.121.1.45",
         "SubtreeSpecification",
-        Kind::SubtreeSpecification,
+        Kind::Any,
     ),
     transfer(
         "1.3.6.1.4.1.1466.115.121.1.49",
         "Supported Algorithm",
-        Kind::Der,
+        Kind::Any,
     ),
     text(
         "1.3.6.1.4.1.1466.115.121.1.50",
         "Telephone Number",
-        Kind::TelephoneNumber,
-    ),
-    text(
-        "1.3.6.1.4.1.1466.115.121.1.51",
-        "Teletex Terminal Identifier",
-        Kind::TeletexTerminal,
+        Kind::PrintableString,
     ),
     text(
         "1.3.6.1.4.1.1466.115.121.1.52",
         "Telex Number",
-        Kind::TelexNumber,
+        Kind::PrintableParts,
     ),
-    text(
-        "1.3.6.1.4.1.1466.115.121.1.54",
-        "LDAP Syntax Description",
-        Kind::Description,
-    ),
-    text(
-        "1.3.6.1.4.1.1466.115.121.1.55",
-        "Modify Rights",
-        Kind::DirectoryString,
-    ),
-    text(
-        "1.3.6.1.4.1.1466.115.121.1.56",
-        "LDAP Schema Definition",
-        Kind::DirectoryString,
-    ),
-    text(
-        "1.3.6.1.4.1.1466.115.121.1.57",
-        "LDAP Schema Description",
-        Kind::DirectoryString,
-    ),
-    text(
-        "1.3.6.1.4.1.1466.115.121.1.58",
-        "Substring Assertion",
-        Kind::SubstringAssertion,
-    ),
-    text("1.2.36.79672281.1.5.0", "RDN", Kind::Rdn),
     text(
         "1.3.6.1.1.1.0.0",
         "RFC2307 NIS Netgroup Triple",
@@ -263,41 +176,121 @@ pub(super) static SYNTAXES: &[Syntax] = &[
         Kind::NisBootParameter,
     ),
     text("1.3.6.1.1.16.1", "UUID", Kind::Uuid),
-    text("1.3.6.1.1.15.1", "Certificate Exact Assertion", Kind::Any),
-    text("1.3.6.1.1.15.2", "Certificate Assertion", Kind::Any),
-    text(
+    private(
+        "1.2.840.113549.1.8.1.1",
+        "PKCS#8 PrivateKeyInfo",
+        Kind::PrivateKey,
+    ),
+    obsolete("1.3.6.1.4.1.1466.115.121.1.1", "ACI Item"),
+    obsolete("1.3.6.1.4.1.1466.115.121.1.2", "Access Point"),
+    hidden(
+        "1.3.6.1.4.1.1466.115.121.1.3",
+        "Attribute Type Description",
+        Kind::Description,
+    ),
+    obsolete("1.3.6.1.4.1.1466.115.121.1.13", "Data Quality"),
+    hidden(
+        "1.3.6.1.4.1.1466.115.121.1.16",
+        "DIT Content Rule Description",
+        Kind::Description,
+    ),
+    hidden(
+        "1.3.6.1.4.1.1466.115.121.1.17",
+        "DIT Structure Rule Description",
+        Kind::Description,
+    ),
+    obsolete("1.3.6.1.4.1.1466.115.121.1.19", "DSA Quality"),
+    obsolete("1.3.6.1.4.1.1466.115.121.1.20", "DSE Type"),
+    hidden(
+        "1.3.6.1.4.1.1466.115.121.1.21",
+        "Enhanced Guide",
+        Kind::DirectoryString,
+    ),
+    hidden("1.3.6.1.4.1.1466.115.121.1.23", "Fax", Kind::Any),
+    hidden(
+        "1.3.6.1.4.1.1466.115.121.1.25",
+        "Guide",
+        Kind::DirectoryString,
+    ),
+    obsolete(
+        "1.3.6.1.4.1.1466.115.121.1.29",
+        "Master And Shadow Access Points",
+    ),
+    hidden(
+        "1.3.6.1.4.1.1466.115.121.1.30",
+        "Matching Rule Description",
+        Kind::Description,
+    ),
+    hidden(
+        "1.3.6.1.4.1.1466.115.121.1.31",
+        "Matching Rule Use Description",
+        Kind::Description,
+    ),
+    obsolete("1.3.6.1.4.1.1466.115.121.1.32", "Mail Preference"),
+    obsolete("1.3.6.1.4.1.1466.115.121.1.33", "MHS OR Address"),
+    hidden(
+        "1.3.6.1.4.1.1466.115.121.1.35",
+        "Name Form Description",
+        Kind::Description,
+    ),
+    hidden(
+        "1.3.6.1.4.1.1466.115.121.1.37",
+        "Object Class Description",
+        Kind::Description,
+    ),
+    hidden(
+        "1.3.6.1.4.1.1466.115.121.1.42",
+        "Protocol Information",
+        Kind::DirectoryString,
+    ),
+    hidden(
+        "1.3.6.1.4.1.1466.115.121.1.43",
+        "Presentation Address",
+        Kind::DirectoryString,
+    ),
+    hidden(
+        "1.3.6.1.4.1.1466.115.121.1.51",
+        "Teletex Terminal Identifier",
+        Kind::TeletexTerminal,
+    ),
+    hidden(
+        "1.3.6.1.4.1.1466.115.121.1.54",
+        "LDAP Syntax Description",
+        Kind::Description,
+    ),
+    obsolete("1.3.6.1.4.1.1466.115.121.1.55", "Modify Rights"),
+    obsolete("1.3.6.1.4.1.1466.115.121.1.56", "LDAP Schema Definition"),
+    obsolete("1.3.6.1.4.1.1466.115.121.1.57", "LDAP Schema Description"),
+    hidden(
+        "1.3.6.1.4.1.1466.115.121.1.58",
+        "Substring Assertion",
+        Kind::SubstringAssertion,
+    ),
+    hidden("1.3.6.1.1.15.1", "Certificate Exact Assertion", Kind::Any),
+    hidden("1.3.6.1.1.15.2", "Certificate Assertion", Kind::Any),
+    hidden(
         "1.3.6.1.1.15.5",
         "Certificate List Exact Assertion",
         Kind::Any,
     ),
-    text("1.3.6.1.1.15.6", "Certificate List Assertion", Kind::Any),
-    opaque("1.2.840.113549.1.8.1.1", "PKCS#8 PrivateKeyInfo", Kind::Der),
-    text("1.3.6.1.4.1.4203.1.1.1", "OpenLDAP void", Kind::Any),
-    text(
+    hidden("1.3.6.1.1.15.6", "Certificate List Assertion", Kind::Any),
+    hidden("1.3.6.1.4.1.4203.1.1.1", "OpenLDAP void", Kind::Void),
+    hidden(
         "1.3.6.1.4.1.4203.666.2.1",
         "OpenLDAP Experimental ACI",
-        Kind::DirectoryString,
+        Kind::Aci,
     ),
-    text(
-        "1.3.6.1.4.1.4203.666.2.7",
-        "OpenLDAP authz",
-        Kind::DirectoryString,
-    ),
-    transfer(
-        "1.3.6.1.4.1.4203.666.11.10.2.1",
-        "X.509 AttributeCertificate",
-        Kind::Der,
-    ),
-    text(
+    hidden("1.3.6.1.4.1.4203.666.2.7", "OpenLDAP authz", Kind::Authz),
+    hidden(
         "1.3.6.1.4.1.4203.666.11.10.2.2",
         "AttributeCertificate Exact Assertion",
         Kind::Any,
     ),
-    text(
+    hidden(
         "1.3.6.1.4.1.4203.666.11.10.2.3",
         "AttributeCertificate Assertion",
         Kind::Any,
     ),
-    text("1.3.6.1.4.1.4203.666.11.2.1", "CSN", Kind::Csn),
-    text("1.3.6.1.4.1.4203.666.11.2.4", "CSN SID", Kind::ServerId),
+    hidden("1.3.6.1.4.1.4203.666.11.2.1", "CSN", Kind::Csn),
+    hidden("1.3.6.1.4.1.4203.666.11.2.4", "CSN SID", Kind::ServerId),
 ];

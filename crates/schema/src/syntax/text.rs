@@ -15,11 +15,10 @@ pub(super) fn is_country_string(value: &[u8]) -> bool {
     value.len() == 2 && is_printable_string(value)
 }
 
-/// Telephone Number: a printable string (RFC 4517, section 3.3.31).
-///
-/// The RFC wants ITU-T E.123 too; what people write varies, so as elsewhere any printable string will do.
-pub(super) fn is_telephone_number(value: &[u8]) -> bool {
-    is_printable_string(value)
+/// Telex Number (RFC 4517, section 3.3.33) and Facsimile Telephone Number (section 3.3.11): printable strings between
+/// `$`, none empty. How many there are and which words stand for fax parameters is not looked at.
+pub(super) fn is_printable_parts(value: &[u8]) -> bool {
+    value.split(|&b| b == b'$').all(is_printable_string)
 }
 
 /// Numeric String: digits and spaces, not empty (RFC 4517, section 3.3.23).
@@ -30,7 +29,7 @@ pub(super) fn is_numeric_string(value: &[u8]) -> bool {
 /// Postal Address: lines between `$`, with `\24` and `\5C` as the only escapes (RFC 4517, section 3.3.28).
 /// Empty lines occur in practice and are let through.
 pub(super) fn is_postal_address(value: &[u8]) -> bool {
-    if !is_directory_string(value) {
+    if std::str::from_utf8(value).is_err() {
         return false;
     }
     let mut rest = value;
@@ -43,23 +42,13 @@ pub(super) fn is_postal_address(value: &[u8]) -> bool {
     true
 }
 
-/// Other Mailbox: `type$address` (RFC 4517, section 3.3.27).
-pub(super) fn is_other_mailbox(value: &[u8]) -> bool {
-    let Some(at) = memchr::memchr(b'$', value) else {
-        return false;
-    };
-    match (value.get(..at), value.get(at + 1..)) {
-        (Some(kind), Some(mailbox)) => is_printable_string(kind) && mailbox.is_ascii(),
-        _ => false,
-    }
-}
-
 /// Substring Assertion: text with at least one `*` and nothing empty but the ends (RFC 4517, section 3.3.30).
 pub(super) fn is_substring_assertion(value: &[u8]) -> bool {
     is_directory_string(value) && value.contains(&b'*') && !value.windows(2).any(|w| w == b"**")
 }
 
-/// NIS netgroup triple: `(host,user,domain)`, each a key string or empty (RFC 2307, section 2.4).
+/// NIS netgroup triple: `(host,user,domain)`, each a key string or empty (RFC 2307, section 2.4), with the dots and
+/// underscores that host and user names have.
 pub(super) fn is_netgroup_triple(value: &[u8]) -> bool {
     let Some(inner) = value
         .strip_prefix(b"(")
@@ -67,17 +56,12 @@ pub(super) fn is_netgroup_triple(value: &[u8]) -> bool {
     else {
         return false;
     };
-    let part = |part: &[u8]| {
-        let part = part.trim_ascii();
-        part == b"-"
-            || part.iter().all(|b| {
-                b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_' | b'@' | b';' | b'$')
-            })
-    };
-    inner.split(|&b| b == b',').count() == 3 && inner.split(|&b| b == b',').all(part)
+    let key = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_' | b';');
+    inner.split(|&b| b == b',').count() == 3
+        && inner.split(|&b| b == b',').all(|part| part.iter().all(key))
 }
 
-/// Boot parameter: `key=server:path` (RFC 2307, section 2.4).
+/// Boot parameter: `key=server:path` (RFC 2307, section 2.4), any of which may be empty.
 pub(super) fn is_boot_parameter(value: &[u8]) -> bool {
     let Some((key, rest)) = split_at_byte(value, b'=') else {
         return false;
@@ -85,8 +69,8 @@ pub(super) fn is_boot_parameter(value: &[u8]) -> bool {
     let Some((server, path)) = split_at_byte(rest, b':') else {
         return false;
     };
-    let word = |word: &[u8]| word.iter().all(|b| b.is_ascii_graphic());
-    !key.is_empty() && word(key) && word(server) && path.is_ascii()
+    let word = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_' | b';');
+    key.iter().all(word) && server.iter().all(word) && path.is_ascii()
 }
 
 fn split_at_byte(value: &[u8], separator: u8) -> Option<(&[u8], &[u8])> {

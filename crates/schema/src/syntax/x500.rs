@@ -26,31 +26,6 @@ pub(super) fn is_delivery_method(value: &[u8]) -> bool {
     })
 }
 
-/// Facsimile Telephone Number: a number and fax parameters between `$` (RFC 4517, section 3.3.11).
-pub(super) fn is_facsimile_number(value: &[u8]) -> bool {
-    const PARAMETERS: [&str; 7] = [
-        "twoDimensional",
-        "fineResolution",
-        "unlimitedLength",
-        "b4Length",
-        "a3Width",
-        "b4Width",
-        "uncompressed",
-    ];
-    let mut parts = value.split(|&b| b == b'$');
-    parts.next().is_some_and(is_printable_string)
-        && parts.all(|part| {
-            PARAMETERS
-                .iter()
-                .any(|known| part.eq_ignore_ascii_case(known.as_bytes()))
-        })
-}
-
-/// Telex Number: `number$country$answerback` (RFC 4517, section 3.3.33).
-pub(super) fn is_telex_number(value: &[u8]) -> bool {
-    value.split(|&b| b == b'$').count() == 3 && value.split(|&b| b == b'$').all(is_printable_string)
-}
-
 /// Teletex Terminal Identifier: an identifier and `key:value` parameters (RFC 4517, section 3.3.32).
 pub(super) fn is_teletex_terminal(value: &[u8]) -> bool {
     const KEYS: [&[u8]; 5] = [b"graphic", b"control", b"misc", b"page", b"private"];
@@ -92,29 +67,6 @@ pub(super) fn is_description(value: &[u8]) -> bool {
     let identifier = std::str::from_utf8(first)
         .is_ok_and(|text| is_numeric_oid(text) || text.bytes().all(|b| b.is_ascii_digit()));
     identifier && std::str::from_utf8(value).is_ok() && value.trim_ascii_end().ends_with(b")")
-}
-
-/// Subtree Specification (RFC 3672, section 2.1): `{ ... }` with balanced braces outside quotes.
-pub(super) fn is_subtree_specification(value: &[u8]) -> bool {
-    let trimmed = value.trim_ascii();
-    if !trimmed.starts_with(b"{") || std::str::from_utf8(trimmed).is_err() {
-        return false;
-    }
-    let (mut depth, mut quoted) = (0u32, false);
-    for (at, &b) in trimmed.iter().enumerate() {
-        match b {
-            b'"' => quoted = !quoted,
-            b'{' if !quoted => depth += 1,
-            b'}' if !quoted => {
-                depth -= 1;
-                if depth == 0 {
-                    return at + 1 == trimmed.len();
-                }
-            }
-            _ => {}
-        }
-    }
-    false
 }
 
 #[cfg(test)]

@@ -1,0 +1,82 @@
+//! Who may act as whom: the values of authzTo and authzFrom.
+//!
+//! ```text
+//!   *   dn:*   dn:cn=x   dn.exact:cn=x   dn.regex:^cn=.*$   dn.children:dc=x   dn.subtree:dc=x   dn.onelevel:dc=x
+//!   u:ada   u.mech:ada   u.mech/realm:ada   group:cn=g   group/class/attribute:cn=g   ldap:///dc=x??sub?(cn=a)   cn=x
+//! ```
+
+use fulgurite_ldap::{FilterBuf, LdapUrl, Scheme};
+
+use crate::dn;
+use crate::registry::Schema;
+
+/// Whether the value is one of the forms above; a position in front (`{0}`) is skipped, as the attributes are ordered.
+pub(super) fn is_authz(schema: &Schema, value: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(value) else {
+        return false;
+    };
+    let text = without_position(text);
+    if text == "*" || is_name(schema, text) {
+        return true;
+    }
+    if is_url(text) {
+        return url(schema, text);
+    }
+    let Some((kind, rest)) = text.split_once(':') else {
+        return false;
+    };
+    let kind = kind.to_ascii_lowercase();
+    match kind.as_str() {
+        "dn" | "dn.exact" | "dn.children" | "dn.subtree" | "dn.onelevel" => {
+            rest == "*" || is_name(schema, rest)
+        }
+        "dn.regex" => true,
+        "group" | "group.exact" => is_name(schema, rest),
+        "u" => true,
+        other if other.starts_with("u.") => true,
+        other if other.starts_with("group/") => group(schema, other) && is_name(schema, rest),
+        _ => false,
+    }
+}
+
+fn without_position(text: &str) -> &str {
+    let position = text.strip_prefix('{').and_then(|rest| rest.split_once('}'));
+    match position {
+        Some((digits, rest)) if digits.bytes().all(|b| b.is_ascii_digit()) => rest,
+        _ => text,
+    }
+}
+
+fn is_name(schema: &Schema, text: &str) -> bool {
+    dn::is_valid(schema, text.as_bytes())
+}
+
+/// `group/class` or `group/class/attribute`, of this schema, `.exact` after it or not.
+fn group(schema: &Schema, kind: &str) -> bool {
+    let kind = kind.strip_suffix(".exact").unwrap_or(kind);
+    let mut parts = kind.split('/').skip(1);
+    let class = parts
+        .next()
+        .is_some_and(|c| schema.object_class(c).is_some());
+    class && parts.next().is_none_or(|a| schema.attribute(a).is_some()) && parts.next().is_none()
+}
+
+fn is_url(text: &str) -> bool {
+    text.get(..7)
+        .is_some_and(|start| start.eq_ignore_ascii_case("ldap://"))
+}
+
+/// A search of this server: no host, no attributes, a name and a filter that are sound.
+fn url(schema: &Schema, text: &str) -> bool {
+    let Ok(url) = LdapUrl::parse(text) else {
+        return false;
+    };
+    url.scheme == Scheme::Ldap
+        && url.host.is_none()
+        && url.attributes.is_empty()
+        && is_name(schema, &url.dn)
+        && url
+            .filter
+            .as_ref()
+            .is_none_or(|filter| FilterBuf::parse(filter).is_ok())
+}
