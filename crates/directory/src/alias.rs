@@ -41,9 +41,7 @@ pub(crate) fn follow(
 ) -> Result<Followed, StoreError> {
     let known = &directory.known;
     let mut name = name.clone();
-    // How many RDNs at the front of `name` are still the client's own.
-    let mut own = name.depth();
-    let mut seen: Vec<(EntryId, Dn)> = Vec::new();
+    let mut seen: Vec<EntryId> = Vec::new();
     loop {
         let found = view.find(&name)?;
         let (id, depth) = match found {
@@ -51,53 +49,43 @@ pub(crate) fn follow(
             Found::Missing {
                 deepest: Some((id, depth)),
             } => (id, depth),
-            Found::Missing { deepest: None } => return Ok(arrived(&seen, own, name, found, 0)),
+            Found::Missing { deepest: None } => return Ok(Followed::Arrived(name, found)),
         };
         let entry = view.entry(id)?.ok_or(StoreError::NoSuchEntry(id))?;
         if !is_alias(&entry, known) {
-            return Ok(arrived(&seen, own, name, found, depth));
+            return Ok(Followed::Arrived(name, found));
         }
         let alias = view.resolved_dn(id)?;
         let facts = EntryFacts::new(directory, view, Target::Stored(entry));
         let rights = facts.rights(decisions, alias.normal());
         if !rights.entry().allows(Rights::DISCLOSE) {
+            let above = depth.saturating_sub(1);
             let hidden = Found::Missing {
-                deepest: entry.parent().map(|parent| (parent, depth - 1)),
+                deepest: entry.parent().map(|parent| (parent, above)),
             };
-            return Ok(arrived(&seen, own, name, hidden, depth - 1));
+            return Ok(Followed::Arrived(name, hidden));
         }
-        if seen.iter().any(|(before, _)| *before == id) {
+        if seen.contains(&id) {
             return Ok(problem(&alias, "circular alias"));
         }
         if seen.len() >= depth_max as usize {
             return Ok(Followed::TooMany);
         }
-        let target = aliased(view, &entry, known).and_then(|target| {
-            let below = name.depth().saturating_sub(alias.depth());
-            own = own.min(below);
-            graft(view, &name, below, &target)
-        });
-        match target {
+        seen.push(id);
+        let target = aliased(view, &entry, known);
+        // What an alias points to is the name of an entry, not one that leads through other aliases.
+        let exists = match &target {
+            Some(target) => view.find(target)?.entry().is_some(),
+            None => false,
+        };
+        let below = name.depth().saturating_sub(alias.depth());
+        let grafted = target
+            .filter(|_| exists)
+            .and_then(|target| graft(view, &name, below, &target));
+        match grafted {
             Some(grafted) => name = grafted,
             None => return Ok(problem(&alias, "aliasedObject not found")),
         }
-        seen.push((id, alias));
-    }
-}
-
-/// The end of the way. What is missing above the client's own RDNs is what the last alias points to.
-fn arrived(
-    seen: &[(EntryId, Dn)],
-    own: usize,
-    name: Dn,
-    found: Found,
-    existing: usize,
-) -> Followed {
-    match (found, seen.last()) {
-        (Found::Missing { .. }, Some((_, alias))) if existing < name.depth() - own => {
-            problem(alias, "aliasedObject not found")
-        }
-        _ => Followed::Arrived(name, found),
     }
 }
 

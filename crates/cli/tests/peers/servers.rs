@@ -211,10 +211,11 @@ impl Slapd {
             .map(|(name, kinds)| format!("index {name} {kinds}\n"))
             .collect();
         format!(
-            "{schemas}modulepath {root}/usr/lib/ldap\nmoduleload back_mdb.so\n\
+            "{schemas}modulepath {root}/usr/lib/ldap\nmoduleload back_mdb.so\nmoduleload sssvlv.so\n\
              access to attrs=userPassword by * auth\naccess to * by * read\n\
              database mdb\nmaxsize 1073741824\ndbnosync\nsuffix \"{SUFFIX}\"\nrootdn \"{ROOT_DN}\"\n\
-             rootpw \"{ROOT_PASSWORD}\"\ndirectory {}\n{indexes}",
+             rootpw \"{ROOT_PASSWORD}\"\ndirectory {}\n{indexes}\
+             overlay sssvlv\nsssvlv-max 1000\nsssvlv-maxperconn 1000\n",
             data.display()
         )
     }

@@ -32,7 +32,7 @@ pub(crate) use text::split_uid;
 pub(crate) use time::{is_csn, is_generalized_time};
 
 use crate::prep::{Case, SHORT, prepare_short};
-use crate::registry::{AttributeType, Schema};
+use crate::registry::Schema;
 
 /// The value does not have the form its matching rule needs.
 ///
@@ -170,12 +170,10 @@ impl MatchingRule {
             )
     }
 
-    /// Whether values of an attribute can be put in order by the rule: it is an ordering or equality rule that applies
-    /// to them, so that their normal forms compare.
+    /// Whether normal forms compare, so that values can be put in order by the rule: ordering and equality rules do.
     #[must_use]
-    pub fn orders(&self, attribute: &AttributeType) -> bool {
+    pub fn orders(&self) -> bool {
         matches!(self.relation, Relation::Ordering | Relation::Equality)
-            && self.applies_to(attribute.equality, attribute.syntax.oid)
     }
 
     /// The normal form of an attribute value: equal values have equal octets, and where the rule's family has an

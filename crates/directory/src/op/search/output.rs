@@ -71,15 +71,15 @@ impl Output {
 
     /// The end, if one entry more is one too many.
     pub(crate) fn full(&self) -> Option<End> {
+        if let Some(page) = self.page.as_ref().filter(|page| self.sent >= page.size) {
+            let mut end = End::plain(LdapResult::success());
+            end.cookie = Some(page.cookie(&self.last, self.sent, &self.cookie_key));
+            return Some(end);
+        }
         let before = self.page.as_ref().map_or(0, |page| page.returned);
         let total = before.saturating_add(self.sent);
-        if self.limits.size_max.is_some_and(|max| total >= max) {
-            return Some(self.end(ResultCode::SizeLimitExceeded));
-        }
-        let page = self.page.as_ref().filter(|page| self.sent >= page.size)?;
-        let mut end = End::plain(LdapResult::success());
-        end.cookie = Some(page.cookie(&self.last, self.sent, &self.cookie_key));
-        Some(end)
+        let too_many = self.limits.size_max.is_some_and(|max| total >= max);
+        too_many.then(|| self.end(ResultCode::SizeLimitExceeded))
     }
 
     /// Counts an entry that has been written.
@@ -98,7 +98,8 @@ impl Output {
     /// The end of everything, or for a reason.
     pub(crate) fn end(&self, code: ResultCode) -> End {
         let mut end = End::plain(LdapResult::new(code));
-        end.cookie = self.page.as_ref().map(|_| Vec::new());
+        let paged = self.page.as_ref().filter(|_| code == ResultCode::Success);
+        end.cookie = paged.map(|_| Vec::new());
         end
     }
 }

@@ -64,12 +64,9 @@ impl Regions {
             base: target,
             scope,
         };
-        let of_target = self.by_base.get(&target).into_iter().flatten();
-        let same = of_target
-            .filter_map(|&number| self.get(number))
-            .any(|known| known == region);
+        // A base that has had its turn is not searched again, as in slapd, even if its scope left itself out.
         let below = scope == Scope::Subtree || scope == Scope::Base;
-        if same || (below && self.covers_tree(view, target, scope)?) {
+        if self.by_base.contains_key(&target) || (below && self.covers_tree(view, target, scope)?) {
             return Ok(());
         }
         self.push(region);
