@@ -29,6 +29,7 @@ mod peer;
 mod requester;
 mod rights;
 mod rule;
+mod selector;
 mod set;
 mod wire;
 
@@ -38,3 +39,4 @@ pub use parse::RuleError;
 pub use requester::{Requester, Strengths, Wire};
 pub use rights::{Level, Rights};
 pub use rule::{RuleText, Rules, WithoutRules};
+pub use selector::Selector;

@@ -16,7 +16,7 @@ use fulgurite_store::Store;
 
 use crate::directory::{OpenError, RootAccount};
 use crate::facts;
-use crate::limits::Limits;
+use crate::limits::{CompiledLimits, Limits};
 use crate::restrictions::Restrictions;
 use crate::session::{Identity, Name, Session};
 
@@ -67,7 +67,7 @@ pub struct Database {
     pub(crate) hidden: bool,
     pub(crate) root: Option<Root>,
     pub(crate) rules: Rules,
-    pub(crate) limits: Limits,
+    pub(crate) limits: CompiledLimits,
     pub(crate) restrictions: Restrictions,
     pub(crate) last_mod: bool,
     pub(crate) add_content_acl: bool,
@@ -122,7 +122,7 @@ impl Database {
         Ok(Database {
             rules: Rules::parse(schema, texts, without_rules)?,
             root: root.transpose()?,
-            limits: options.limits.unwrap_or_else(|| limits.clone()),
+            limits: CompiledLimits::new(schema, options.limits.unwrap_or_else(|| limits.clone()))?,
             store: options.store,
             subordinate: options.subordinate,
             hidden: options.hidden,

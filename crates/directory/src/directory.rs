@@ -13,7 +13,7 @@ use crate::csn::CsnGenerator;
 use crate::database::{Database, DatabaseOptions, Subordinate};
 use crate::facts;
 use crate::known::Known;
-use crate::limits::Limits;
+use crate::limits::{CompiledLimits, Limits};
 use crate::op::search::{CookieKey, SortLimits, Sorts};
 use crate::referral;
 use crate::restrictions::{Allow, Disallow, Restrictions};
@@ -90,6 +90,16 @@ pub enum OpenError {
         /// What is wrong with it.
         source: DnError,
     },
+    /// Limits are for nobody that can be told.
+    #[error("{origin}: limits for {who:?}: {reason}")]
+    Limits {
+        /// Where they were written.
+        origin: String,
+        /// Whom they are said to be for.
+        who: String,
+        /// What is wrong with that.
+        reason: String,
+    },
     /// An access rule is wrong.
     #[error(transparent)]
     Access(#[from] RuleError),
@@ -110,7 +120,7 @@ pub struct Directory {
     pub(crate) allow: Allow,
     pub(crate) disallow: Disallow,
     pub(crate) referral: Vec<String>,
-    pub(crate) limits: Limits,
+    pub(crate) limits: CompiledLimits,
     pub(crate) sort_limits: SortLimits,
     /// The sorted searches under way. To be shared with what replaces this directory.
     pub(crate) sorts: Sorts,
@@ -215,7 +225,7 @@ impl Directory {
             allow: options.allow,
             disallow: options.disallow,
             referral: options.referral,
-            limits: options.limits,
+            limits: CompiledLimits::new(&schema, options.limits)?,
             sort_limits: options.sort_limits,
             sorts: Sorts::default(),
             cookie_key: options
@@ -246,7 +256,7 @@ impl Directory {
     /// The limits of searches.
     #[must_use]
     pub fn limits(&self) -> &Limits {
-        &self.limits
+        &self.limits.limits
     }
 
     pub(crate) fn place(&self, dn: &Dn) -> Place<'_> {

@@ -64,7 +64,7 @@ pub use fulgurite_auth::{
     AuthzId, AuthzPolicy, AuthzRegexp, AuthzRegexpError, Scheme, ScramHash, SecurityProperties,
 };
 pub use import::Importer;
-pub use limits::Limits;
+pub use limits::{Limit, Limits, LimitsRule, SizeLimits, TimeLimits};
 pub use op::bind::{BindOutcome, BindStep};
 pub use op::extended::{ExtendedReply, ExtendedStep};
 pub use op::password_modify::PasswordChange;

@@ -14,7 +14,7 @@ use crate::answer::refuse;
 use crate::database::Root;
 use crate::directory::{OpenError, RootAccount};
 use crate::facts;
-use crate::limits::Limits;
+use crate::limits::{CompiledLimits, Limits};
 use crate::restrictions::Restrictions;
 use crate::session::Session;
 
@@ -57,7 +57,7 @@ pub(crate) struct Tree {
     pub(crate) suffix: Dn,
     pub(crate) root: Option<Root>,
     pub(crate) rules: Rules,
-    pub(crate) limits: Limits,
+    pub(crate) limits: CompiledLimits,
     pub(crate) restrictions: Restrictions,
     source: Arc<dyn TreeSource>,
 }
@@ -124,7 +124,7 @@ impl Tree {
             })?,
             rules: Rules::parse(schema, texts, without_rules)?,
             root: root.transpose()?,
-            limits: options.limits.unwrap_or_else(|| limits.clone()),
+            limits: CompiledLimits::new(schema, options.limits.unwrap_or_else(|| limits.clone()))?,
             restrictions: options.restrictions,
             source: options.source,
         })

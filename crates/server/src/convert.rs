@@ -7,7 +7,9 @@ use fulgurite_config::{
     Subordinate, VerifyClient,
 };
 use fulgurite_directory as directory;
-use fulgurite_directory::{Limits, Restrictions, RootAccount, RuleText};
+use fulgurite_directory::{
+    Limits, LimitsRule, Restrictions, RootAccount, RuleText, SizeLimits, TimeLimits,
+};
 use fulgurite_store::{IndexKinds, IndexSpec};
 
 use crate::tls;
@@ -76,14 +78,44 @@ pub(crate) fn root(database: &Database) -> Result<Option<RootAccount>, ConfigErr
 }
 
 pub(crate) fn limits(policy: &Policy) -> Limits {
-    let number = |limit: Option<Limit>| match limit {
-        Some(Limit::At(number)) => number,
-        _ => 0,
-    };
+    let rules = policy.limits.iter().map(|rule| LimitsRule {
+        who: rule.value.who.clone(),
+        origin: rule.origin.to_string().into(),
+        size: size(rule.value.size),
+        time: time(rule.value.time),
+    });
     Limits {
-        size_max: number(policy.size.soft),
-        time_s_max: number(policy.time.soft),
+        size: size(*policy.size),
+        time: time(*policy.time),
+        rules: rules.collect(),
         ..Limits::default()
+    }
+}
+
+fn size(said: fulgurite_config::SizeLimits) -> SizeLimits {
+    SizeLimits {
+        soft: said.soft.map(limit),
+        hard: said.hard.map(limit),
+        unchecked: said.unchecked.map(limit),
+        page: said.page.map(limit),
+        paged_total: said.paged_total.map(limit),
+    }
+}
+
+fn time(said: fulgurite_config::TimeLimits) -> TimeLimits {
+    TimeLimits {
+        soft: said.soft.map(limit),
+        hard: said.hard.map(limit),
+    }
+}
+
+fn limit(said: Limit) -> directory::Limit {
+    match said {
+        Limit::Unlimited => directory::Limit::Unlimited,
+        Limit::At(number) => directory::Limit::At(number),
+        Limit::SameAsSoft => directory::Limit::SameAsSoft,
+        Limit::SameAsHard => directory::Limit::SameAsHard,
+        Limit::Disabled => directory::Limit::Disabled,
     }
 }
 

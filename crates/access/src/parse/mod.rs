@@ -14,6 +14,8 @@ use crate::names::Style;
 use crate::rule::{Rule, RuleText};
 use words::{Word, words};
 
+pub(crate) use who::group;
+
 /// Why a rule cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{}access rule {rule}, column {column}: {reason}", prefix(.origin))]

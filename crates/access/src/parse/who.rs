@@ -1,6 +1,7 @@
 //! `by <who>`.
 
-use fulgurite_schema::{AttributeDescription, Filter};
+use fulgurite_ldap::FilterBuf;
+use fulgurite_schema::{AttributeDescription, Filter, Schema};
 
 use super::what::DN_SYNTAX;
 use super::{Keyed, Parsed, Parser, level, normal_name, wrong};
@@ -113,7 +114,7 @@ impl Parser<'_> {
         keyed.no_style()?;
         keyed.no_qualifiers()?;
         let attribute = self.defined(keyed, &keyed.value)?;
-        if self.holds_names(&attribute) {
+        if holds_names(self.schema, &attribute) {
             return Ok(attribute);
         }
         Err(keyed.wrong_value(format!("{} does not hold names", keyed.value)))
@@ -123,11 +124,6 @@ impl Parser<'_> {
         self.schema
             .describe(name.as_bytes())
             .map_err(|why| keyed.wrong(why.to_string()))
-    }
-
-    fn holds_names(&self, attribute: &AttributeDescription) -> bool {
-        let syntax = self.schema.attribute_at(attribute.attribute).syntax.oid;
-        syntax == DN_SYNTAX || syntax == NAME_AND_UID_SYNTAX
     }
 
     fn group(&self, keyed: &Keyed) -> Parsed<Group> {
@@ -142,39 +138,20 @@ impl Parser<'_> {
             Some("expand" | "regex") => true,
             Some(style) => return Err(keyed.wrong(format!("group has no style {style:?}"))),
         };
-        let class = self
-            .schema
-            .object_class(class)
-            .ok_or_else(|| keyed.wrong(format!("{class}: object class undefined")))?;
-        let member = self.defined(keyed, member)?;
-        let urls = self.schema.attribute("labeledURI");
-        let dynamic = urls.is_some_and(|urls| urls.covers(member.attribute));
-        if !dynamic && !self.holds_names(&member) {
-            let name = member.text(self.schema);
-            return Err(keyed.wrong(format!("{name} holds neither names nor search URLs")));
-        }
-        let fixed = |text: &str| {
-            let name = normal_name(self.schema, text).map_err(|why| keyed.wrong_value(why))?;
-            Ok(GroupName::Fixed(name))
-        };
-        let name = if expand {
+        let constant;
+        let text = if expand {
             let template = template(keyed)?;
-            match template.constant() {
-                Some(text) => fixed(text)?,
-                None => GroupName::Expanded(template),
-            }
+            let Some(text) = template.constant() else {
+                let name = GroupName::Expanded(template);
+                return group_named(self.schema, class, member, name)
+                    .map_err(|why| keyed.wrong(why));
+            };
+            constant = text.to_owned();
+            &constant
         } else {
-            fixed(&keyed.value)?
+            &keyed.value
         };
-        let of_class = fulgurite_ldap::FilterBuf::parse(&format!("(objectClass={})", class.name()))
-            .map_err(|why| keyed.wrong(why.to_string()))?;
-        Ok(Group {
-            number: 0,
-            name,
-            class: Filter::resolve(self.schema, &of_class.filter()),
-            member,
-            dynamic,
-        })
+        group(self.schema, class, member, text).map_err(|why| keyed.wrong(why))
     }
 
     fn set(&self, keyed: &Keyed) -> Parsed<SetTest> {
@@ -204,6 +181,51 @@ impl Parser<'_> {
             _ => end(keyed),
         }
     }
+}
+
+/// A group by its name.
+pub(crate) fn group(
+    schema: &Schema,
+    class: &str,
+    member: &str,
+    name: &str,
+) -> Result<Group, String> {
+    let name = GroupName::Fixed(normal_name(schema, name)?);
+    group_named(schema, class, member, name)
+}
+
+fn group_named(
+    schema: &Schema,
+    class: &str,
+    member: &str,
+    name: GroupName,
+) -> Result<Group, String> {
+    let class = schema
+        .object_class(class)
+        .ok_or_else(|| format!("{class}: object class undefined"))?;
+    let member = schema
+        .describe(member.as_bytes())
+        .map_err(|why| why.to_string())?;
+    let urls = schema.attribute("labeledURI");
+    let dynamic = urls.is_some_and(|urls| urls.covers(member.attribute));
+    if !dynamic && !holds_names(schema, &member) {
+        let name = member.text(schema);
+        return Err(format!("{name} holds neither names nor search URLs"));
+    }
+    let of_class = FilterBuf::parse(&format!("(objectClass={})", class.name()))
+        .map_err(|why| why.to_string())?;
+    Ok(Group {
+        number: 0,
+        name,
+        class: Filter::resolve(schema, &of_class.filter()),
+        member,
+        dynamic,
+    })
+}
+
+fn holds_names(schema: &Schema, attribute: &AttributeDescription) -> bool {
+    let syntax = schema.attribute_at(attribute.attribute).syntax.oid;
+    syntax == DN_SYNTAX || syntax == NAME_AND_UID_SYNTAX
 }
 
 /// Conditions that are one word.

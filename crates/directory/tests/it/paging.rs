@@ -1,4 +1,4 @@
-use fulgurite_directory::Session;
+use fulgurite_directory::{Limit, Session, SizeLimits};
 use fulgurite_ldap::{ResultCode, Scope};
 
 use crate::support::{Asked, Found, JANE, PEOPLE, TOP, World, asked, code};
@@ -96,7 +96,7 @@ fn cookies_are_checked_and_pages_can_be_given_up() {
 
 #[test]
 fn the_size_limit_counts_over_all_pages() {
-    let world = World::with(|options| options.limits.size_max = 4);
+    let world = World::with(|options| options.limits.size = SizeLimits::up_to(Limit::At(4)));
     let everything = asked(TOP, Scope::Subtree, "(objectClass=*)", &["1.1"]);
     let anonymous = Session::new();
     let first = world.search(&anonymous, &page(&everything, 3, b""));
@@ -104,9 +104,15 @@ fn the_size_limit_counts_over_all_pages() {
     let second = world.search(&anonymous, &page(&everything, 3, &first.cookie.unwrap()));
     assert_eq!(second.entries.len(), 1);
     assert_eq!(code(&second.result), ResultCode::SizeLimitExceeded);
-    // Pages that the limit would cut short anyhow are no pages.
-    let unpaged = world.search(&anonymous, &page(&everything, 4, b""));
+    // Pages that the client's own limit would cut short anyhow are no pages; the server's limit strikes in between.
+    let own = Asked {
+        size_limit: 4,
+        ..everything.clone()
+    };
+    let unpaged = world.search(&anonymous, &page(&own, 4, b""));
     assert_eq!((unpaged.entries.len(), unpaged.cookie), (4, None));
+    let paged = world.search(&anonymous, &page(&everything, 4, b""));
+    assert_eq!(code(&paged.result), ResultCode::Success);
     assert_eq!(all_pages(&world, &world.root(), &everything, 3).len(), 2);
 }
 

@@ -1,4 +1,4 @@
-use fulgurite_directory::{Progress, Quantum, Session};
+use fulgurite_directory::{Limit, Progress, Quantum, Session, SizeLimits};
 use fulgurite_ldap::{Request, ResultCode, Scope};
 
 use crate::support::{JANE, JOHN, PEOPLE, TOP, World, asked, code, decode, found};
@@ -115,7 +115,7 @@ fn selected_attributes_and_types_only() {
 
 #[test]
 fn size_limits_stop_after_exactly_so_many() {
-    let world = World::with(|options| options.limits.size_max = 4);
+    let world = World::with(|options| options.limits.size = SizeLimits::up_to(Limit::At(4)));
     let mut everything = asked(TOP, Scope::Subtree, "(objectClass=*)", &["1.1"]);
     let counted = |session: &Session, asked: &crate::support::Asked| {
         let found = world.search(session, asked);

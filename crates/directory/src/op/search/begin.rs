@@ -26,12 +26,12 @@ use crate::controls::RequestControls;
 use crate::database::Database;
 use crate::directory::{Directory, Place};
 use crate::facts::{EntryFacts, OwnFacts};
-use crate::limits::SearchLimits;
+use crate::limits::{SearchLimits, Wanted};
 use crate::lookup;
 use crate::referral::{self, Referrals};
 use crate::seen::SeenOwned;
 use crate::selection::Selection;
-use crate::session::Session;
+use crate::session::{Name, Session};
 
 /// A request that has been looked at.
 struct Asked<'r, 'c> {
@@ -74,12 +74,26 @@ impl Directory {
             Place::Tree(tree) => (&tree.limits, tree.is_root(session)),
             Place::RootDse | Place::Subschema | Place::Nowhere => (&self.limits, false),
         };
+        let limits = granted.of_search(
+            &Wanted {
+                requester: session.identity().name().map_or("", Name::normal),
+                is_root: unlimited,
+                base: base.normal(),
+                size: request.size_limit,
+                time_s: request.time_limit_s,
+                page: controls.paged.as_ref().map(|paged| paged.size),
+            },
+            &OwnFacts {
+                directory: self,
+                entry: None,
+            },
+        )?;
         let asked = Asked {
             id,
             request,
             controls,
             base,
-            limits: granted.of_search(unlimited, request.size_limit, request.time_limit_s),
+            limits,
             filter: Filter::resolve(&self.schema, &request.filter),
         };
         let hash = asked.hash(session);
@@ -237,16 +251,14 @@ impl Directory {
         Err(lookup::no_such_object(self, view, decisions, missing))
     }
 
-    /// The page to return. Pages that cannot be filled before the size limit strikes are no pages (RFC 2696,
-    /// section 3).
+    /// The page to return. Pages that cannot be filled before the client's own size limit strikes are no pages
+    /// (RFC 2696, section 3).
     fn page(&self, asked: &Asked<'_, '_>, hash: SearchHash) -> Answer<Option<Page>> {
         let Some(control) = &asked.controls.paged else {
             return Ok(None);
         };
         let page = Page::of(control, hash, self.clock.now().0, &self.cookie_key)?;
-        let size_max = asked.limits.size_max;
-        let limited = size_max.is_some_and(|max| page.returned == 0 && page.size >= max);
-        Ok((!limited).then_some(page))
+        Ok((!asked.limits.unpaged).then_some(page))
     }
 
     /// What is to be sorted, and how; or the end of a search that demands what cannot be.

@@ -206,7 +206,7 @@ impl<'d> Leg<'d> {
     /// The snapshot to work on: the one at hand unless it has been parked or has grown old.
     fn current_view(&mut self) -> Result<Box<View<'d>>, StoreError> {
         let now = self.directory.clock.elapsed_us();
-        let age_max = u64::from(self.database.limits.snapshot_s_max) * 1_000_000;
+        let age_max = u64::from(self.database.limits.limits.snapshot_s_max) * 1_000_000;
         let old = age_max > 0 && now.saturating_sub(self.since_us) >= age_max;
         let view = match self.held.take() {
             Some(Held::View(view)) if !old => return Ok(view),
