@@ -82,6 +82,40 @@ impl Timestamp {
     }
 }
 
+impl Timestamp {
+    /// Reads a generalized time in UTC with six digits of a second: `20260131235959.123456Z`.
+    pub(crate) fn parse_us(text: &str) -> Option<Timestamp> {
+        let number = |from: usize, to: usize| {
+            let digits = text.get(from..to)?;
+            let only_digits = digits.bytes().all(|octet| octet.is_ascii_digit());
+            only_digits.then(|| digits.parse::<u64>().ok()).flatten()
+        };
+        let shaped = text.len() == 22 && text.get(14..15) == Some(".") && text.ends_with('Z');
+        let (year, month, day) = (number(0, 4)?, number(4, 6)?, number(6, 8)?);
+        let (hour, minute, second) = (number(8, 10)?, number(10, 12)?, number(12, 14)?);
+        let in_range = (1..=12).contains(&month) && (1..=31).contains(&day) && year >= 1970;
+        if !shaped || !in_range || hour > 23 || minute > 59 || second > 60 {
+            return None;
+        }
+        let seconds = days_of(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
+        Some(Timestamp(seconds * 1_000_000 + number(15, 21)?))
+    }
+}
+
+/// Days from 1970-01-01 to a day of the proleptic Gregorian calendar: [`civil`] the other way round.
+fn days_of(year: u64, month: u64, day: u64) -> u64 {
+    // Years from March, as there.
+    let (year, month) = if month > 2 {
+        (year, month - 3)
+    } else {
+        (year - 1, month + 9)
+    };
+    let (era, year_of_era) = (year / 400, year % 400);
+    let day_of_year = (153 * month + 2) / 5 + day - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    era * 146_097 + day_of_era - 719_468
+}
+
 /// Year, month and day of the proleptic Gregorian calendar, from days since 1970-01-01.
 ///
 /// Years are counted from March, so that the leap day is the last one and month lengths follow one formula.

@@ -37,6 +37,13 @@ impl CsnGenerator {
         }
     }
 
+    /// Goes on after a number given out before, by this server or another one: the next one is greater.
+    pub fn advance_past(&mut self, newest: Csn) {
+        if (newest.time, newest.count) > (self.time, self.count) {
+            (self.time, self.count) = (newest.time, newest.count);
+        }
+    }
+
     /// The next number: greater than all before.
     pub fn next(&mut self, now: Timestamp) -> Csn {
         if now > self.time {
@@ -56,6 +63,24 @@ impl CsnGenerator {
     }
 }
 
+impl Csn {
+    /// Reads the form that is written.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Csn> {
+        let mut parts = text.split('#');
+        let time = Timestamp::parse_us(parts.next()?)?;
+        let count = u32::from_str_radix(parts.next()?, 16).ok()?;
+        let server = u16::from_str_radix(parts.next()?, 16).ok()?;
+        let modification = u32::from_str_radix(parts.next()?, 16).ok()?;
+        let known = parts.next().is_none() && count <= COUNT_MAX && modification <= COUNT_MAX;
+        known.then_some(Csn {
+            time,
+            count,
+            server,
+        })
+    }
+}
+
 impl fmt::Display for Csn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
@@ -71,6 +96,47 @@ impl fmt::Display for Csn {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_read_as_they_are_written() {
+        for us in [
+            0,
+            951_782_400_000_001,
+            1_767_225_599_999_999,
+            4_107_542_400_000_000,
+        ] {
+            let csn = Csn {
+                time: Timestamp(us),
+                count: 0xabc,
+                server: 0x12,
+            };
+            assert_eq!(Csn::parse(&csn.to_string()), Some(csn));
+        }
+        for wrong in [
+            "",
+            "20260131235959.123456Z",
+            "20260131235959.123456Z#000000#001",
+            "20261331235959.123456Z#000000#001#000000",
+            "2026013123595.9123456Z#000000#001#000000",
+            "20260131235959.123456Z#00000g#001#000000",
+        ] {
+            assert_eq!(Csn::parse(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn numbers_go_on_after_those_of_a_time_before() {
+        let mut before = CsnGenerator::new(1);
+        before.next(Timestamp(50));
+        let newest = before.next(Timestamp(50));
+        let mut generator = CsnGenerator::new(1);
+        generator.advance_past(newest);
+        let next = generator.next(Timestamp(7));
+        assert!(next > newest, "{next} {newest}");
+        let later = generator.next(Timestamp(60));
+        generator.advance_past(newest);
+        assert!(later > next && generator.next(Timestamp(7)) > later);
+    }
 
     #[test]
     fn numbers_grow_whatever_the_clock_does() {

@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use crate::auth::{Auth, AuthOptions};
 use crate::clock::{Clock, Entropy, SystemClock, SystemEntropy};
-use crate::csn::CsnGenerator;
+use crate::csn::{Csn, CsnGenerator};
 use crate::database::{Database, DatabaseOptions, Subordinate};
 use crate::facts;
 use crate::known::Known;
@@ -131,8 +131,8 @@ pub struct Directory {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
     pub(crate) auth: Auth,
-    /// Taken by whoever applies a batch of writes.
-    pub(crate) csn: Mutex<CsnGenerator>,
+    /// Taken by whoever applies a batch of writes. Shared with what replaces this directory.
+    pub(crate) csn: Arc<Mutex<CsnGenerator>>,
 }
 
 /// A part of a search: within one database.
@@ -217,6 +217,12 @@ impl Directory {
             additions: &options.root_dse,
         };
         let special = Special::new(&schema, &known, &listed, options.clock.now())?;
+        let mut csn = CsnGenerator::new(options.server_id);
+        for database in &databases {
+            if let Some(newest) = newest_csn(database, &known) {
+                csn.advance_past(newest);
+            }
+        }
         Ok(Directory {
             databases,
             trees: trees.collect::<Result<_, _>>()?,
@@ -236,9 +242,24 @@ impl Directory {
             clock: options.clock,
             entropy: options.entropy,
             auth: Auth::new(options.auth),
-            csn: Mutex::new(CsnGenerator::new(options.server_id)),
+            csn: Arc::new(Mutex::new(csn)),
             schema,
         })
+    }
+
+    /// Opens a directory that takes the place of this one while the server goes on: what binds, searches and writes
+    /// have to agree on is shared between the two. The options name the same stores, or the same with
+    /// [another schema](fulgurite_store::Store::with_schema).
+    ///
+    /// # Errors
+    /// [`OpenError`], each a mistake in the options; this directory stays as it is.
+    pub fn reopened(&self, options: DirectoryOptions) -> Result<Directory, OpenError> {
+        let mut next = Directory::open(options)?;
+        next.auth = self.auth.with_options(next.auth.options);
+        next.csn = Arc::clone(&self.csn);
+        next.sorts = self.sorts.clone();
+        next.cookie_key = self.cookie_key;
+        Ok(next)
     }
 
     /// The schema.
@@ -392,6 +413,13 @@ fn made_up_key(entropy: &dyn Entropy) -> CookieKey {
         half.copy_from_slice(&entropy.random());
     }
     key
+}
+
+/// The newest change number in a database. A store that cannot tell is no reason not to serve it.
+fn newest_csn(database: &Database, known: &Known) -> Option<Csn> {
+    let view = database.store.snapshot().ok()?;
+    let newest = view.greatest_value(known.entry_csn.attribute).ok()??;
+    Csn::parse(std::str::from_utf8(&newest).ok()?)
 }
 
 /// No suffix twice, and something above every subordinate database.

@@ -41,7 +41,7 @@ pub struct StoreOptions {
 
 /// A directory's entries, names and indexes in one engine environment. Share it by reference or in an `Arc`.
 pub struct Store {
-    env: Environment,
+    env: Arc<Environment>,
     pub(crate) dbs: Databases,
     pub(crate) schema: Arc<Schema>,
     /// The newest indexes that this process has seen. Views keep their own, as their snapshot has them.
@@ -97,7 +97,7 @@ impl Store {
         };
         let indexes = Indexes::of_state(&schema, &state, &table);
         Ok(Store {
-            env,
+            env: Arc::new(env),
             dbs,
             schema,
             indexes: ArcSwap::from_pointee(indexes.map_err(|damage| read(damage.into()))?),
@@ -120,7 +120,29 @@ impl Store {
         if !Store::exists(path) {
             return Err(OpenError::NotAStore { path: path.into() });
         }
-        let env = environment(path, options)?;
+        let env = Arc::new(environment(path, options)?);
+        Store::of_environment(env, path, options, schema)
+    }
+
+    /// The same store seen with another schema: for a schema that grows while the server runs. Both may be used side by
+    /// side; what this one adds that the other does not know, the other cannot read.
+    ///
+    /// # Errors
+    /// [`OpenError::SchemaLacks`] if the schema does not define an attribute type that the store has values of.
+    pub fn with_schema(&self, schema: Arc<Schema>) -> Result<Store, OpenError> {
+        let options = StoreOptions {
+            rdn_hash_bits_ignored: !self.rdn_hash_mask,
+            ..StoreOptions::default()
+        };
+        Store::of_environment(Arc::clone(&self.env), &self.path, &options, schema)
+    }
+
+    fn of_environment(
+        env: Arc<Environment>,
+        path: &Path,
+        options: &StoreOptions,
+        schema: Arc<Schema>,
+    ) -> Result<Store, OpenError> {
         let read = |source: StoreError| OpenError::Read {
             path: path.into(),
             source,

@@ -7,12 +7,12 @@ use crate::bytes::stable_hash;
 use crate::entry_view::EntryView;
 use crate::error::{Damage, StoreError};
 use crate::ids::EntryId;
-use crate::index::Indexes;
+use crate::index::{self, Indexes, KeyRange};
 use crate::names::{self, Counts, DEPTH_MAX, DnCache, List};
 use crate::record::Record;
 use crate::store::Store;
 use fulgurite::{ParkedReader, ReadTxn, Snapshot};
-use fulgurite_schema::{Dn, DnError, Schema, normal_is_under};
+use fulgurite_schema::{AttributeIndex, Dn, DnError, Schema, normal_is_under};
 
 /// One state of the store. The engine transaction behind it keeps what it shows as long as it lives.
 pub struct View<'s, T = ReadTxn<'s>> {
@@ -338,6 +338,26 @@ impl<'s, T: Snapshot> View<'s, T> {
             row = cursor.next()?;
         }
         Ok(None)
+    }
+
+    /// The greatest of all values of an attribute, in normal form, as its equality index has it: one descent. `None`
+    /// without values, without a complete equality index, or where the greatest value is too long to be in it whole.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the engine fails.
+    pub fn greatest_value(&self, attribute: AttributeIndex) -> Result<Option<Vec<u8>>, StoreError> {
+        let index = self.indexes.of(attribute);
+        let Some(index) = index.filter(|index| index.usable && index.equality.is_some()) else {
+            return Ok(None);
+        };
+        let range = KeyRange::at_least(index.id, b"");
+        let mut cursor = self.txn.cursor(self.store.dbs.index)?;
+        let last = match cursor.seek_range(&range.end)? {
+            Some(_) => cursor.prev()?,
+            None => cursor.last()?,
+        };
+        let found = last.filter(|(key, _)| *key >= range.start.as_slice());
+        Ok(found.and_then(|(key, _)| index::literal_value(key)))
     }
 
     /// The children of an entry in ascending order.

@@ -54,7 +54,6 @@ impl Auth {
     }
 
     /// The same people with other settings.
-    #[allow(dead_code, reason = "reloading settings takes it over")]
     pub(crate) fn with_options(&self, options: AuthOptions) -> Auth {
         Auth {
             options,

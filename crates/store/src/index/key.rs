@@ -81,6 +81,22 @@ pub(crate) fn split_chunk(key: &[u8]) -> Option<(&[u8], u32)> {
     Some((posting, u32::from_be_bytes(chunk.try_into().ok()?)))
 }
 
+/// The value of an equality key with its chunk number, if the key has all of it.
+pub(crate) fn literal_value(key: &[u8]) -> Option<Vec<u8>> {
+    let (posting, _) = split_chunk(key)?;
+    let (end, escaped) = posting.get(HEAD_LEN..)?.split_last()?;
+    let mut value = Vec::with_capacity(escaped.len());
+    let mut octets = escaped.iter();
+    while let Some(&octet) = octets.next() {
+        value.push(match octet {
+            ESCAPE => octets.next()?.checked_sub(1)?,
+            END => return None,
+            plain => plain,
+        });
+    }
+    (*end == END && is_literal(&value)).then_some(value)
+}
+
 /// A stretch of keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct KeyRange {

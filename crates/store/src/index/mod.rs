@@ -23,7 +23,7 @@ mod state;
 pub use config::{IndexKind, IndexKinds, IndexSpec};
 pub(crate) use emit::{EmitSource, GramLookup, emit, grams_of_piece};
 pub(crate) use indexes::{Index, Indexes, ResolvedSpec};
-pub(crate) use key::{KeyRange, Kind};
+pub(crate) use key::{KeyRange, Kind, literal_value};
 pub(crate) use pending::PendingPostings;
 pub(crate) use postings::{Extent, extent, load_chunk, next_chunk, union_range};
 pub use state::IndexStage;

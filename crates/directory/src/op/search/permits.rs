@@ -29,7 +29,7 @@ impl Default for SortLimits {
 }
 
 /// The sorted searches under way.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Sorts(Arc<Mutex<HashMap<u64, usize>>>);
 
 /// The leave to sort, given back when it is dropped.
