@@ -140,6 +140,12 @@ impl Database {
         &self.store
     }
 
+    /// The store, to be kept.
+    #[must_use]
+    pub fn shared_store(&self) -> Arc<Store> {
+        Arc::clone(&self.store)
+    }
+
     /// The names at the top of its trees.
     #[must_use]
     pub fn suffixes(&self) -> &[Dn] {

@@ -1,18 +1,21 @@
 //! From settings to a directory that can be served.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fulgurite_config::{
-    BuiltinSchema, ConfigError, Database, Origin, SchemaPart, Settings, Sourced,
+    BuiltinSchema, ConfigError, Database, DatabaseKind, Origin, SchemaPart, Settings, Sourced,
+    Subordinate,
 };
-use fulgurite_directory::{DatabaseOptions, Directory, DirectoryOptions};
+use fulgurite_directory::{DatabaseOptions, Directory, DirectoryOptions, TreeOptions, TreeSource};
 use fulgurite_schema::{Builtin, Schema, SchemaBuilder, SchemaError};
 use fulgurite_store::{Store, StoreOptions};
 
 use crate::check::{self, CheckError};
 use crate::config_tree;
 use crate::convert;
+use crate::monitor::{Monitor, MonitoredDatabase, MonitoredKind};
+use crate::statistics::Statistics;
 
 /// Searches that hold a snapshot at once, at least: many connections may each run several.
 const READERS_MIN: u32 = 4096;
@@ -26,6 +29,9 @@ pub enum OpenError {
     /// A schema file is wrong.
     #[error(transparent)]
     Schema(#[from] SchemaError),
+    /// The folder of a store that is to be made is not there.
+    #[error("the directory {} is not there: make it, and an empty store will be made in it", .0.display())]
+    NoFolder(PathBuf),
     /// The store cannot be opened.
     #[error(transparent)]
     Store(#[from] fulgurite_store::OpenError),
@@ -118,16 +124,80 @@ pub fn store_options(database: &Database) -> Result<StoreOptions, OpenError> {
 /// # Errors
 /// [`OpenError`], a mistake in the settings or a store that is not there.
 pub fn open_directory(settings: &Settings) -> Result<Directory, OpenError> {
+    let plan = StorePlan {
+        make: true,
+        make_folders: true,
+        existing: None,
+    };
+    let (directory, _) = open(settings, &plan, None)?;
+    Ok(directory)
+}
+
+/// Where stores come from.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct StorePlan<'d> {
+    /// Whether a store that is not there is made, empty.
+    pub(crate) make: bool,
+    /// Whether its folder is made too.
+    pub(crate) make_folders: bool,
+    /// A directory that has the stores open already, in the same order.
+    pub(crate) existing: Option<&'d Directory>,
+}
+
+/// What the monitor shows.
+pub(crate) struct Figures<'s>(&'s Arc<Statistics>);
+
+impl<'s> Figures<'s> {
+    pub(crate) fn of(statistics: &'s Arc<Statistics>) -> Figures<'s> {
+        Figures(statistics)
+    }
+}
+
+/// Opens the directory that the settings describe, and its monitor if there are figures to be shown.
+pub(crate) fn open(
+    settings: &Settings,
+    plan: &StorePlan<'_>,
+    figures: Option<&Figures<'_>>,
+) -> Result<(Directory, Option<Arc<Monitor>>), OpenError> {
     let schema = Arc::new(schema(settings)?);
     check::check_names(settings, &schema)?;
-    let databases = settings
-        .stores()
-        .map(|database| open_database(database, &schema))
+    // A schema that has not changed stays the one there is: its tables are large.
+    let schema = match plan.existing {
+        Some(directory) if same_schema(directory.schema(), &schema) => {
+            Arc::clone(directory.schema())
+        }
+        _ => schema,
+    };
+    let mut stores = Vec::new();
+    for (at, database) in settings.stores().enumerate() {
+        stores.push(store(database, &schema, at, plan)?);
+    }
+    let databases = settings.stores().zip(&stores);
+    let databases = databases
+        .map(|(database, store)| database_options(database, Arc::clone(store)))
         .collect::<Result<Vec<_>, _>>()?;
+    let monitor = figures.map(|Figures(statistics)| {
+        let databases = monitored(settings, &stores);
+        Arc::new(Monitor::new(Arc::clone(statistics), databases))
+    });
+    let mut options = directory_options(settings, schema, databases)?;
+    options.monitor = monitor_options(settings, monitor.as_ref())?;
+    let directory = match plan.existing {
+        Some(existing) => existing.reopened(options)?,
+        None => Directory::open(options)?,
+    };
+    Ok((directory, monitor))
+}
+
+fn directory_options(
+    settings: &Settings,
+    schema: Arc<Schema>,
+    databases: Vec<DatabaseOptions>,
+) -> Result<DirectoryOptions, OpenError> {
     let global = &settings.global;
     let texts = |list: &[Sourced<String>]| list.iter().map(|text| text.value.clone()).collect();
     let first_id = global.server_ids.first();
-    Ok(Directory::open(DirectoryOptions {
+    Ok(DirectoryOptions {
         access: convert::rules(&settings.frontend.access),
         limits: convert::limits(&settings.frontend),
         restrictions: convert::restrictions(&settings.frontend),
@@ -137,11 +207,60 @@ pub fn open_directory(settings: &Settings) -> Result<Directory, OpenError> {
         config: Some(config_tree::options(settings)?),
         server_id: first_id.map_or(0, |server| server.id),
         ..DirectoryOptions::new(schema, databases)
-    })?)
+    })
 }
 
-fn open_database(database: &Database, schema: &Arc<Schema>) -> Result<DatabaseOptions, OpenError> {
-    let store = open_store(database, schema)?;
+/// The store of a database.
+fn store(
+    database: &Database,
+    schema: &Arc<Schema>,
+    at: usize,
+    plan: &StorePlan<'_>,
+) -> Result<Arc<Store>, OpenError> {
+    let mut options = store_options(database)?;
+    if let Some(existing) = plan
+        .existing
+        .and_then(|directory| directory.databases().get(at))
+    {
+        let store = existing.shared_store();
+        if Arc::ptr_eq(store.schema(), schema) {
+            return Ok(store);
+        }
+        return Ok(Arc::new(store.with_schema(Arc::clone(schema))?));
+    }
+    let folder = database.directory()?;
+    if plan.make && !Store::exists(folder) {
+        if !plan.make_folders && !folder.is_dir() {
+            return Err(OpenError::NoFolder(folder.to_owned()));
+        }
+        tracing::info!(
+            "{} holds no data yet: an empty store is made",
+            folder.display()
+        );
+        return Ok(Arc::new(Store::create(
+            folder,
+            &options,
+            Arc::clone(schema),
+        )?));
+    }
+    if !database.names_indexes() {
+        // It keeps those it was made with.
+        options.indexes = None;
+    }
+    Ok(Arc::new(Store::open(folder, &options, Arc::clone(schema))?))
+}
+
+/// Whether two schemas publish the same.
+fn same_schema(a: &Schema, b: &Schema) -> bool {
+    a.published_attribute_types()
+        .eq(b.published_attribute_types())
+        && a.published_object_classes()
+            .eq(b.published_object_classes())
+        && a.published_content_rules().eq(b.published_content_rules())
+        && a.published_syntaxes().eq(b.published_syntaxes())
+}
+
+fn database_options(database: &Database, store: Arc<Store>) -> Result<DatabaseOptions, OpenError> {
     let policy = &database.policy;
     Ok(DatabaseOptions {
         subordinate: convert::subordinate(*database.content.subordinate),
@@ -158,18 +277,53 @@ fn open_database(database: &Database, schema: &Arc<Schema>) -> Result<DatabaseOp
     })
 }
 
-/// The store of a database; an empty one is made where there is none.
-fn open_store(database: &Database, schema: &Arc<Schema>) -> Result<Store, OpenError> {
-    let directory = database.directory()?;
-    let mut options = store_options(database)?;
-    if !Store::exists(directory) {
-        let place = directory.display();
-        tracing::info!("there is no store in {place}: an empty one is made");
-        return Ok(Store::create(directory, &options, Arc::clone(schema))?);
-    }
-    if !database.names_indexes() {
-        // It keeps those it was made with.
-        options.indexes = None;
-    }
-    Ok(Store::open(directory, &options, Arc::clone(schema))?)
+/// The database `cn=Monitor`, if the settings have one.
+fn monitor_options(
+    settings: &Settings,
+    monitor: Option<&Arc<Monitor>>,
+) -> Result<Option<TreeOptions>, OpenError> {
+    let declared = settings
+        .databases
+        .iter()
+        .find(|database| database.kind == DatabaseKind::Monitor);
+    let Some((database, monitor)) = declared.zip(monitor) else {
+        return Ok(None);
+    };
+    let policy = &database.policy;
+    let source: Arc<dyn TreeSource> = Arc::<Monitor>::clone(monitor);
+    Ok(Some(TreeOptions {
+        root: convert::root(database)?,
+        access: convert::rules(&policy.access),
+        limits: Some(convert::limits(policy)),
+        restrictions: convert::restrictions(policy),
+        ..TreeOptions::new(source)
+    }))
+}
+
+/// All databases, in the order of their numbers: that of the configuration is the first.
+fn monitored(settings: &Settings, stores: &[Arc<Store>]) -> Vec<MonitoredDatabase> {
+    let mut stores = stores.iter();
+    let all = [&settings.config].into_iter().chain(&settings.databases);
+    let suffixes = |database: &Database| -> Vec<String> {
+        let suffixes = database.content.suffixes.iter();
+        suffixes.map(|suffix| suffix.value.clone()).collect()
+    };
+    all.filter_map(|database| {
+        let (kind, suffixes) = match database.kind {
+            DatabaseKind::Mdb => (
+                MonitoredKind::Store(Arc::clone(stores.next()?)),
+                suffixes(database),
+            ),
+            DatabaseKind::Monitor => (MonitoredKind::Monitor, vec!["cn=Monitor".to_owned()]),
+            DatabaseKind::Config => (MonitoredKind::Config, vec!["cn=config".to_owned()]),
+        };
+        Some(MonitoredDatabase {
+            kind,
+            suffixes,
+            glued: *database.content.subordinate != Subordinate::No,
+            read_only: *database.policy.read_only,
+            shown: *database.content.monitoring,
+        })
+    })
+    .collect()
 }

@@ -17,10 +17,8 @@ pub struct MonitoredDatabase {
     pub kind: MonitoredKind,
     /// The names at its top.
     pub suffixes: Vec<String>,
-    /// Suffix of the database it is glued to.
-    pub superior: Option<String>,
-    /// Whether other databases are glued to it.
-    pub has_subordinates: bool,
+    /// Whether it is glued to the one above it.
+    pub glued: bool,
     /// Whether nothing is to be changed in it.
     pub read_only: bool,
     /// Whether it is shown at all.
@@ -120,6 +118,23 @@ impl Monitor {
         numbered.filter(|(_, database)| database.shown)
     }
 
+    /// The suffix of the database that this one is glued to.
+    fn superior_of(&self, database: &MonitoredDatabase) -> Option<String> {
+        let own = database.suffixes.first().filter(|_| database.glued)?;
+        let all = self.databases.iter().flat_map(|other| &other.suffixes);
+        all.filter(|suffix| is_above(suffix, own))
+            .max_by_key(|suffix| suffix.len())
+            .cloned()
+    }
+
+    /// Whether others are glued to a database.
+    fn has_glued(&self, database: &MonitoredDatabase) -> bool {
+        self.databases.iter().any(|other| {
+            let superior = self.superior_of(other);
+            superior.is_some_and(|superior| database.suffixes.contains(&superior))
+        })
+    }
+
     fn database(&self, number: usize, database: &MonitoredDatabase, out: &mut Vec<TreeEntry>) {
         let kind = database.kind.name();
         let backend = KINDS
@@ -133,7 +148,8 @@ impl Monitor {
             MonitoredKind::Monitor => "monitorContext",
             MonitoredKind::Store(_) | MonitoredKind::Config => "namingContexts",
         };
-        let glue = database.has_subordinates;
+        let glue = self.has_glued(database);
+        let superior = self.superior_of(database);
         let overlay = format!("cn=Overlay 0,cn=Overlays,{}", super::SUFFIX);
         let see = glue.then(|| overlay.clone()).into_iter();
         let mut entry = self
@@ -141,7 +157,7 @@ impl Monitor {
             .with("monitoredInfo", [kind])
             .with("monitorIsShadow", ["FALSE"])
             .with(context, suffixes.clone())
-            .with("monitorSuperiorDN", database.superior.clone())
+            .with("monitorSuperiorDN", superior)
             .with("readOnly", [truth(database.read_only)])
             .with("monitorOverlay", glue.then_some("glue"))
             .with(
@@ -174,7 +190,7 @@ impl Monitor {
         }
         let glued = self
             .shown()
-            .filter(|(_, database)| database.has_subordinates);
+            .filter(|(_, database)| self.has_glued(database));
         let see = glued.map(|(number, _)| format!("cn=Database {number},{ABOVE}"));
         out.push(
             self.entry("monitoredObject", "Overlay 0", "cn=Overlays,cn=Monitor")
@@ -183,6 +199,15 @@ impl Monitor {
                 .with("seeAlso", see),
         );
     }
+}
+
+/// Whether a suffix lies above another, as both are configured.
+fn is_above(suffix: &str, other: &str) -> bool {
+    let compact = |text: &str| text.to_ascii_lowercase().replace(", ", ",");
+    let (suffix, other) = (compact(suffix), compact(other));
+    other
+        .strip_suffix(&suffix)
+        .is_some_and(|below| below.ends_with(','))
 }
 
 /// Adds the figures of the engine. Counting free pages reads their list; all else is known.

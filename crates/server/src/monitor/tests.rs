@@ -7,8 +7,7 @@ fn monitor() -> (Monitor, Arc<Statistics>) {
     let database = |kind, suffix: &str| MonitoredDatabase {
         kind,
         suffixes: vec![suffix.to_owned()],
-        superior: None,
-        has_subordinates: false,
+        glued: false,
         read_only: false,
         shown: true,
     };

@@ -1,0 +1,270 @@
+//! A whole server from its settings: stores, directory, monitor, listeners, process id file, and reading it all again.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use fulgurite_config::{ConfigError, Settings};
+use fulgurite_directory::Directory;
+
+use crate::live::Live;
+use crate::open::{self, Figures, OpenError};
+use crate::server::Server;
+use crate::settings::{Hangup, ServerSettings};
+use crate::statistics::{Statistics, lock};
+use crate::{ServerError, raise_descriptor_limit};
+
+/// Descriptors that are not connections: the stores, event loops, logs.
+const DESCRIPTORS_RESERVED: u64 = 64;
+
+/// Why a service does not start or ends.
+#[derive(Debug, thiserror::Error)]
+pub enum ServiceError {
+    /// The settings cannot be read.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The directory cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The listeners cannot be opened, or the server has failed.
+    #[error(transparent)]
+    Server(#[from] ServerError),
+    /// The process id or the arguments cannot be written.
+    #[error("cannot write {what} to {}: {source}", path.display())]
+    File {
+        /// What was to be written.
+        what: &'static str,
+        /// Where.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+/// How a service differs with the name it was started by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ServiceOptions {
+    /// What SIGHUP does.
+    pub hangup: Hangup,
+    /// Whether the folder of a store that is not there is made.
+    pub make_folders: bool,
+}
+
+/// A service whose listeners are open.
+pub struct Service<'r> {
+    server: Server,
+    live: Live<'r>,
+    _files: Vec<WrittenFile>,
+}
+
+impl<'r> Service<'r> {
+    /// Opens stores and listeners as the settings say; a store that is not there is made, empty. `read` gives the
+    /// settings again when an administrator asks for it.
+    ///
+    /// # Errors
+    /// [`ServiceError`], which names the file or address and the reason.
+    pub fn start(
+        settings: Settings,
+        options: ServiceOptions,
+        read: impl Fn() -> Result<Settings, ConfigError> + Send + Sync + 'r,
+    ) -> Result<Service<'r>, ServiceError> {
+        let statistics = Arc::<Statistics>::default();
+        let stores = open::StorePlan {
+            make: true,
+            make_folders: options.make_folders,
+            existing: None,
+        };
+        let figures = Figures::of(&statistics);
+        let (directory, monitor) = open::open(&settings, &stores, Some(&figures))?;
+        let mut server_settings = ServerSettings::from(&settings);
+        server_settings.handle_signals = true;
+        server_settings.hangup = if *settings.global.gentle_hup {
+            Hangup::Stop
+        } else {
+            options.hangup
+        };
+        fit_descriptors(&mut server_settings);
+        let listen: Vec<_> = settings
+            .global
+            .listen
+            .iter()
+            .map(|url| url.value.clone())
+            .collect();
+        let server = Server::bind(&listen, server_settings)?.counting(Arc::clone(&statistics));
+        let files = write_files(&settings)?;
+        let held = Mutex::new(settings);
+        let reload = move |current: &Directory| renew(current, &held, &read, &statistics);
+        let mut live = Live::new(directory).reloaded_by(Box::new(reload));
+        if let Some(monitor) = monitor {
+            live = live.monitored_by(monitor);
+        }
+        Ok(Service {
+            server,
+            live,
+            _files: files,
+        })
+    }
+
+    /// The server, before it runs.
+    #[must_use]
+    pub fn server(&self) -> &Server {
+        &self.server
+    }
+
+    /// Serves until stopped.
+    ///
+    /// # Errors
+    /// [`ServiceError::Server`].
+    pub fn run(self) -> Result<(), ServiceError> {
+        Ok(self.server.run(&self.live)?)
+    }
+}
+
+impl std::fmt::Debug for Service<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Service")
+            .field("server", &self.server)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Reads the settings and makes a directory of them that takes the place of the present one.
+fn renew(
+    current: &Directory,
+    held: &Mutex<Settings>,
+    read: &dyn Fn() -> Result<Settings, ConfigError>,
+    statistics: &Arc<Statistics>,
+) -> Result<Directory, String> {
+    let mut held = lock(held);
+    let wanted = read().map_err(|error| error.to_string())?;
+    let fixed = fixed_differences(&held, &wanted);
+    if !fixed.is_empty() {
+        return Err(format!(
+            "{} cannot change while the server runs: stop it and start it again",
+            fixed.join(", ")
+        ));
+    }
+    let stores = open::StorePlan {
+        make: false,
+        make_folders: false,
+        existing: Some(current),
+    };
+    let figures = Figures::of(statistics);
+    let (next, _) =
+        open::open(&wanted, &stores, Some(&figures)).map_err(|error| error.to_string())?;
+    *held = wanted;
+    Ok(next)
+}
+
+/// What differs of that which is fixed when a server starts, in words.
+fn fixed_differences(held: &Settings, wanted: &Settings) -> Vec<&'static str> {
+    let mut fixed = Vec::new();
+    let mut differ = |what, yes: bool| fixed.extend(yes.then_some(what));
+    let urls = |settings: &Settings| -> Vec<String> {
+        settings
+            .global
+            .listen
+            .iter()
+            .map(|url| url.value.to_string())
+            .collect()
+    };
+    differ("the addresses listened on", urls(held) != urls(wanted));
+    let files = |settings: &Settings| {
+        (
+            settings.global.pid_file.value.clone(),
+            settings.global.args_file.value.clone(),
+        )
+    };
+    differ(
+        "the files for process id and arguments",
+        files(held) != files(wanted),
+    );
+    let (before, after) = (ServerSettings::from(held), ServerSettings::from(wanted));
+    differ("the number of threads", before.workers != after.workers);
+    differ(
+        "the limits of connections",
+        before.connections_max != after.connections_max || before.session != after.session,
+    );
+    differ(
+        "the log of operations",
+        before.log_operations != after.log_operations,
+    );
+    let places = |settings: &Settings| -> Vec<_> {
+        let place = |database: &fulgurite_config::Database| {
+            let suffixes = database.content.suffixes.iter();
+            let suffixes: Vec<String> = suffixes.map(|suffix| suffix.value.clone()).collect();
+            (suffixes, database.storage.directory.value.clone())
+        };
+        settings.stores().map(place).collect()
+    };
+    differ(
+        "the databases and where they are kept",
+        places(held) != places(wanted),
+    );
+    let storage = |settings: &Settings| -> Vec<_> {
+        let kept = |database: &fulgurite_config::Database| {
+            let storage = &database.storage;
+            (
+                *storage.durability,
+                *storage.readers_max,
+                *storage.map_bytes_max,
+            )
+        };
+        settings.stores().map(kept).collect()
+    };
+    differ(
+        "how databases are kept on disk",
+        storage(held) != storage(wanted),
+    );
+    fixed
+}
+
+/// Accepts no more connections than there are descriptors for.
+fn fit_descriptors(settings: &mut ServerSettings) {
+    let Some(descriptors) = raise_descriptor_limit() else {
+        return;
+    };
+    let available = descriptors.saturating_sub(DESCRIPTORS_RESERVED).max(1);
+    let available = usize::try_from(available).unwrap_or(usize::MAX);
+    if available < settings.connections_max {
+        tracing::warn!(
+            "only {available} connections at once: the system's limit of open files is {descriptors}"
+        );
+        settings.connections_max = available;
+    }
+}
+
+/// A file that goes when the server does.
+struct WrittenFile(PathBuf);
+
+impl WrittenFile {
+    fn write(what: &'static str, path: &Path, text: &str) -> Result<WrittenFile, ServiceError> {
+        fs::write(path, text).map_err(|source| ServiceError::File {
+            what,
+            path: path.to_owned(),
+            source,
+        })?;
+        Ok(WrittenFile(path.to_owned()))
+    }
+}
+
+impl Drop for WrittenFile {
+    fn drop(&mut self) {
+        // Somebody may have taken it away already.
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+fn write_files(settings: &Settings) -> Result<Vec<WrittenFile>, ServiceError> {
+    let mut files = Vec::new();
+    if let Some(path) = &settings.global.pid_file.value {
+        let text = format!("{}\n", std::process::id());
+        files.push(WrittenFile::write("the process id", path, &text)?);
+    }
+    if let Some(path) = &settings.global.args_file.value {
+        let arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
+        let text = format!("{}\n", arguments.collect::<Vec<_>>().join(" "));
+        files.push(WrittenFile::write("the arguments", path, &text)?);
+    }
+    Ok(files)
+}
