@@ -1,0 +1,124 @@
+//! Whether a client's certificate is believed.
+
+use std::sync::Arc;
+
+use rustls::client::danger::HandshakeSignatureValid;
+use rustls::pki_types::{CertificateDer, UnixTime};
+use rustls::server::WebPkiClientVerifier;
+use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
+use rustls::{DigitallySignedStruct, DistinguishedName, Error, RootCertStore, SignatureScheme};
+
+use super::{CrlCheck, TlsError, TlsOptions, VerifyClient, files};
+
+/// What checks clients' certificates; `None` if they are not asked for any.
+pub(super) fn verifier(
+    options: &TlsOptions,
+    provider: &Arc<rustls::crypto::CryptoProvider>,
+) -> Result<Option<Arc<dyn ClientCertVerifier>>, TlsError> {
+    if options.verify_client == VerifyClient::Never {
+        return Ok(None);
+    }
+    let roots = Arc::new(authorities(options)?);
+    if roots.is_empty() {
+        return Err(TlsError::NoAuthorities);
+    }
+    let mut builder = WebPkiClientVerifier::builder_with_provider(roots, Arc::clone(provider));
+    if let Some(file) = &options.crl_file {
+        builder = builder.with_crls(files::revocation_lists(file)?);
+        builder = match options.crl_check {
+            CrlCheck::None => builder.allow_unknown_revocation_status(),
+            CrlCheck::Peer => builder.only_check_end_entity_revocation(),
+            CrlCheck::All => builder,
+        };
+    }
+    if options.verify_client != VerifyClient::Demand {
+        builder = builder.allow_unauthenticated();
+    }
+    let strict = builder
+        .build()
+        .map_err(|error| TlsError::Refused(error.to_string()))?;
+    Ok(Some(if options.verify_client == VerifyClient::Allow {
+        Arc::new(Lenient(strict))
+    } else {
+        strict
+    }))
+}
+
+fn authorities(options: &TlsOptions) -> Result<RootCertStore, TlsError> {
+    let mut roots = RootCertStore::empty();
+    if let Some(file) = &options.ca_file {
+        for certificate in files::certificates("authorities", file)? {
+            roots.add(certificate).map_err(|error| TlsError::Unusable {
+                what: "authorities",
+                file: file.clone(),
+                reason: error.to_string(),
+            })?;
+        }
+    }
+    if let Some(folder) = &options.ca_path {
+        // Folders of authorities often hold one that is beyond the library.
+        roots.add_parsable_certificates(files::certificates_in(folder)?);
+    }
+    Ok(roots)
+}
+
+/// Lets everybody in. Who was not verified is nobody: [`is_believed`] asks again.
+#[derive(Debug)]
+struct Lenient(Arc<dyn ClientCertVerifier>);
+
+/// Whether the verifier itself, rather than its leniency, believes a chain.
+pub(super) fn is_believed(strict: &dyn ClientCertVerifier, chain: &[CertificateDer<'_>]) -> bool {
+    let Some((own, between)) = chain.split_first() else {
+        return false;
+    };
+    strict
+        .verify_client_cert(own, between, UnixTime::now())
+        .is_ok()
+}
+
+impl ClientCertVerifier for Lenient {
+    fn offer_client_auth(&self) -> bool {
+        self.0.offer_client_auth()
+    }
+
+    fn client_auth_mandatory(&self) -> bool {
+        false
+    }
+
+    fn root_hint_subjects(&self) -> &[DistinguishedName] {
+        self.0.root_hint_subjects()
+    }
+
+    fn verify_client_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: UnixTime,
+    ) -> Result<ClientCertVerified, Error> {
+        Ok(ClientCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.0
+            .verify_tls12_signature(message, certificate, signature)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.0
+            .verify_tls13_signature(message, certificate, signature)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.supported_verify_schemes()
+    }
+}
