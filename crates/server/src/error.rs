@@ -2,6 +2,8 @@
 
 use std::io;
 
+use crate::tls::TlsError;
+
 /// Why a server could not start, or ended other than by being told to.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
@@ -35,6 +37,9 @@ pub enum ServerError {
         /// What the system said.
         source: io::Error,
     },
+    /// TLS cannot be set up.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     /// Nothing to listen on.
     #[error("no address to listen on")]
     NoListener,

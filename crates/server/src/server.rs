@@ -4,27 +4,28 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
-use fulgurite_config::ListenUrl;
-use mio::net::TcpListener;
+use fulgurite_config::{ListenScheme, ListenUrl};
+use fulgurite_directory::EndPoint;
 use mio::{Poll, Waker};
 use signal_hook_mio::v1_0::Signals;
 
 use crate::driver::{self, Shared};
 use crate::handler::Handler;
-use crate::listen::listen;
+use crate::listen::{Listener, listen};
 use crate::statistics::{ServerFacts, Statistics, seconds_now};
 use crate::stop::{STOP, StopHandle};
+use crate::tls::{Tls, TlsError};
 use crate::{OperationLog, ServerError, ServerSettings};
 
 /// An LDAP server whose listeners are open.
 pub struct Server {
     settings: ServerSettings,
-    listeners: Vec<TcpListener>,
+    listeners: Vec<Listener>,
+    tls: Option<Tls>,
     poll: Poll,
     signals: Option<Signals>,
     stop: StopHandle,
     statistics: Arc<Statistics>,
-    urls: Vec<String>,
 }
 
 impl Server {
@@ -33,11 +34,18 @@ impl Server {
     /// # Errors
     /// [`ServerError`] if one of the addresses cannot be listened on.
     pub fn bind(urls: &[ListenUrl], settings: ServerSettings) -> Result<Server, ServerError> {
-        let (mut listeners, mut names) = (Vec::new(), Vec::new());
+        let tls = settings
+            .tls
+            .is_configured()
+            .then(|| Tls::new(&settings.tls));
+        let tls = tls.transpose()?;
+        let needs_tls = |url: &&ListenUrl| url.scheme == ListenScheme::Ldaps;
+        if let (None, Some(url)) = (&tls, urls.iter().find(needs_tls)) {
+            return Err(TlsError::NoCertificate(url.to_string()).into());
+        }
+        let mut listeners = Vec::new();
         for url in urls {
-            let opened = listen(url)?;
-            names.extend(std::iter::repeat_n(url.to_string(), opened.len()));
-            listeners.extend(opened);
+            listeners.extend(listen(url)?);
         }
         if listeners.is_empty() {
             return Err(ServerError::NoListener);
@@ -54,10 +62,10 @@ impl Server {
             settings,
             signals,
             listeners,
+            tls,
             poll,
             stop: StopHandle::new(waker),
             statistics: Arc::default(),
-            urls: names,
         })
     }
 
@@ -72,8 +80,18 @@ impl Server {
     pub fn addresses(&self) -> Vec<SocketAddr> {
         self.listeners
             .iter()
-            .filter_map(|listener| listener.local_addr().ok())
+            .filter_map(|listener| match listener.address {
+                EndPoint::Ip(address) => Some(address),
+                EndPoint::Path(_) | EndPoint::Unknown => None,
+            })
             .collect()
+    }
+
+    /// What is listened on: each URL as it was given, with its address.
+    pub fn listeners(&self) -> impl Iterator<Item = (&str, &EndPoint)> {
+        self.listeners
+            .iter()
+            .map(|listener| (listener.url.as_str(), &listener.address))
     }
 
     /// What stops this server.
@@ -94,6 +112,7 @@ impl Server {
             handler,
             statistics: &self.statistics,
             settings: &self.settings,
+            tls: self.tls.as_ref(),
             log: self
                 .settings
                 .log_operations
@@ -105,11 +124,13 @@ impl Server {
 
 impl Server {
     fn facts(&self) -> ServerFacts {
-        let addresses = self.addresses().into_iter().map(|a| format!("IP={a}"));
-        let url = |url: &String| format!("{}/", url.trim_end_matches('/'));
+        let url = |url: &str| format!("{}/", url.trim_end_matches('/'));
+        let listeners = self
+            .listeners()
+            .map(|(text, address)| (url(text), address.to_string()));
         ServerFacts {
             started_s: seconds_now(),
-            listeners: self.urls.iter().map(url).zip(addresses).collect(),
+            listeners: listeners.collect(),
             connections_max: self.settings.connections_max as u64,
             threads: self.settings.workers.max(1) as u64,
         }

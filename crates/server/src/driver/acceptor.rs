@@ -1,13 +1,11 @@
 //! The thread that accepts connections, hears signals and ends the others.
 
 use std::io::{self, Write as _};
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use fulgurite_directory::{Connection, EndPoint};
+use fulgurite_directory::{Connection, EndPoint, Strength};
 use fulgurite_ldap::{ResultCode, encode};
-use mio::net::{TcpListener, TcpStream};
 use mio::{Events, Interest, Poll, Token};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook_mio::v1_0::Signals;
@@ -16,8 +14,11 @@ use super::Shared;
 use super::mail::{Accepted, ConnectionId, Mail, WorkerHandle};
 use crate::ServerError;
 use crate::handler::Handler;
+use crate::listen::Listener;
 use crate::settings::Hangup;
+use crate::socket::Socket;
 use crate::stop::{STOP, StopHandle};
+use crate::tls::WATCH_INTERVAL;
 
 const SIGNALS: Token = Token(1);
 /// Listeners have the tokens from here on.
@@ -37,7 +38,7 @@ pub(crate) fn catch_signals() -> Result<Signals, ServerError> {
 pub(super) struct Acceptor<'h, H: Handler> {
     poll: Poll,
     signals: Option<Signals>,
-    listeners: Vec<TcpListener>,
+    listeners: Vec<Listener>,
     workers: Vec<WorkerHandle<H>>,
     shared: Shared<'h, H>,
     next_connection: ConnectionId,
@@ -48,7 +49,7 @@ impl<'h, H: Handler> Acceptor<'h, H> {
     pub(super) fn new(
         poll: Poll,
         mut signals: Option<Signals>,
-        mut listeners: Vec<TcpListener>,
+        mut listeners: Vec<Listener>,
         workers: Vec<WorkerHandle<H>>,
         shared: Shared<'h, H>,
     ) -> Result<Self, ServerError> {
@@ -79,8 +80,12 @@ impl<'h, H: Handler> Acceptor<'h, H> {
         let mut events = Events::with_capacity(64);
         let mut paused = false;
         loop {
-            let timeout = paused.then_some(PAUSE_WITHOUT_DESCRIPTORS);
+            let watch = self.shared.tls.map(|_| WATCH_INTERVAL);
+            let timeout = paused.then_some(PAUSE_WITHOUT_DESCRIPTORS).or(watch);
             self.wait(&mut events, timeout)?;
+            if let Some(tls) = self.shared.tls {
+                tls.refresh(Instant::now());
+            }
             if self.hear(&events, stop) > 0 {
                 return match stop.panicked() {
                     Some(thread) => Err(ServerError::ThreadPanicked(thread)),
@@ -155,6 +160,9 @@ impl<'h, H: Handler> Acceptor<'h, H> {
                 self.shared.handler.dump();
             } else if signal == SIGHUP && hangup == Hangup::Reload {
                 self.shared.handler.reload();
+                if let Some(tls) = self.shared.tls {
+                    tls.reload();
+                }
             } else {
                 tracing::info!("stopping: finishing running operations");
                 self.stops += 1;
@@ -169,7 +177,10 @@ impl<'h, H: Handler> Acceptor<'h, H> {
                 return true;
             };
             match listener.accept() {
-                Ok((stream, peer)) => self.welcome(stream, peer),
+                Ok(accepted) => {
+                    let (url, tls) = (listener.url.clone(), listener.tls);
+                    self.welcome(accepted, url, tls);
+                }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => return true,
                 Err(error) if is_shortage(&error) => {
                     tracing::warn!("cannot accept a connection: {error}");
@@ -181,7 +192,12 @@ impl<'h, H: Handler> Acceptor<'h, H> {
         }
     }
 
-    fn welcome(&mut self, stream: TcpStream, peer: SocketAddr) {
+    fn welcome(
+        &mut self,
+        (stream, peer, socket): (Socket, EndPoint, EndPoint),
+        url: String,
+        tls: bool,
+    ) {
         let open: usize = self.workers.iter().map(WorkerHandle::connections).sum();
         if open >= self.shared.settings.connections_max {
             turn_away(stream);
@@ -191,26 +207,42 @@ impl<'h, H: Handler> Acceptor<'h, H> {
         self.next_connection += 1;
         self.shared.statistics.accepted();
         if let Some(log) = self.shared.log {
-            log.line(&format!("conn={id} ACCEPT from IP={peer}"));
+            log.line(&format!("conn={id} ACCEPT from {peer} ({socket})"));
         }
         let least = self
             .workers
             .iter()
             .min_by_key(|worker| worker.connections());
         if let Some(worker) = least {
+            let transport = match stream {
+                Socket::Unix(_) => self.shared.settings.local_ssf,
+                Socket::Tcp(_) => 0,
+            };
             let facts = Arc::new(Connection {
                 id: id as u64,
-                peer: EndPoint::Ip(peer),
-                socket: stream.local_addr().map_or(EndPoint::Unknown, EndPoint::Ip),
+                peer,
+                socket,
+                listener_url: url,
+                strength: Strength {
+                    transport,
+                    ..Strength::default()
+                },
+                offers_tls: self.shared.tls.is_some(),
+                peer_credentials: stream.peer_credentials(),
                 ..Connection::default()
             });
-            worker.hand_over(Accepted { id, stream, facts });
+            worker.hand_over(Accepted {
+                id,
+                stream,
+                tls,
+                facts,
+            });
         }
     }
 }
 
 /// Says why, as far as that fits into the socket, and closes.
-fn turn_away(mut stream: TcpStream) {
+fn turn_away(mut stream: Socket) {
     let mut notice = Vec::new();
     encode::notice_of_disconnection(&mut notice, ResultCode::Busy, "too many connections");
     let _ = stream.write(&notice);

@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use crossbeam_channel::{Receiver, Sender};
 use fulgurite_directory::Connection;
 use fulgurite_ldap::MessageId;
-use mio::net::TcpStream;
 use mio::{Poll, Token, Waker};
 
 use crate::ServerError;
 use crate::handler::Handler;
 use crate::session::CheckId;
+use crate::socket::Socket;
 
 /// The token of a worker's waker; connections have their numbers, which begin above.
 pub(super) const WAKE: Token = Token(0);
@@ -33,7 +33,9 @@ pub(super) enum Mail<H: Handler> {
 
 pub(super) struct Accepted {
     pub(super) id: ConnectionId,
-    pub(super) stream: TcpStream,
+    pub(super) stream: Socket,
+    /// TLS from the first octet.
+    pub(super) tls: bool,
     pub(super) facts: Arc<Connection>,
 }
 

@@ -29,12 +29,13 @@ use std::thread;
 use acceptor::Acceptor;
 pub(crate) use acceptor::catch_signals;
 use mail::{Mailbox, WorkerHandle};
-use mio::net::TcpListener;
 use signal_hook_mio::v1_0::Signals;
 
 use crate::handler::Handler;
+use crate::listen::Listener;
 use crate::statistics::Statistics;
 use crate::stop::StopHandle;
+use crate::tls::Tls;
 use crate::{OperationLog, ServerError, ServerSettings};
 
 /// Everything the threads of a running server borrow.
@@ -43,6 +44,7 @@ pub(crate) struct Shared<'h, H> {
     pub(crate) settings: &'h ServerSettings,
     pub(crate) log: Option<&'h dyn OperationLog>,
     pub(crate) statistics: &'h Statistics,
+    pub(crate) tls: Option<&'h Tls>,
 }
 
 impl<H> Clone for Shared<'_, H> {
@@ -58,7 +60,7 @@ pub(crate) fn run<H: Handler>(
     shared: Shared<'_, H>,
     poll: mio::Poll,
     signals: Option<Signals>,
-    listeners: Vec<TcpListener>,
+    listeners: Vec<Listener>,
     stop: &StopHandle,
 ) -> Result<(), ServerError> {
     let workers = (0..shared.settings.workers.max(1))

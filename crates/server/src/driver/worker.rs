@@ -140,10 +140,10 @@ impl<'h, H: Handler> Worker<'h, H> {
         let Accepted {
             id,
             mut stream,
+            tls,
             facts,
         } = accepted;
-        // Answers leave as whole batches already; waiting for more would only delay them.
-        let _ = stream.set_nodelay(true);
+        stream.send_at_once();
         let interest = Interest::READABLE | Interest::WRITABLE;
         let registry = self.mailbox.poll.registry();
         if let Err(error) = registry.register(&mut stream, Token(id), interest) {
@@ -158,13 +158,16 @@ impl<'h, H: Handler> Worker<'h, H> {
             ..
         } = self.shared;
         let meter = self.statistics.open(&facts);
-        let session = Session::new(handler, &settings.session, log, facts);
+        let session = Session::new(handler, &settings.session, log, Arc::clone(&facts));
         let mut session = session.counted(meter.clone());
         if self.draining {
             session.drain();
         }
-        self.connections
-            .insert(id, Connection::new(session, stream, meter, now));
+        let mut connection = Connection::new(session, stream, facts, meter, now);
+        if tls && let Err(error) = connection.begin_tls(self.shared.tls, now) {
+            tracing::warn!("cannot begin TLS: {error}");
+        }
+        self.connections.insert(id, connection);
         self.schedule(id);
     }
 
@@ -202,8 +205,19 @@ impl<'h, H: Handler> Worker<'h, H> {
         let Some(connection) = self.connections.get_mut(&id) else {
             return;
         };
-        let next = match read.and_then(|()| connection.write(now)) {
+        let written = read.and_then(|secured| {
+            if let (true, Some(log)) = (secured, self.shared.log) {
+                log.line(&connection.describe_tls());
+            }
+            connection.write(now)?;
+            if connection.session.starts_tls() {
+                connection.begin_tls(self.shared.tls, now)?;
+            }
+            Ok(())
+        });
+        let next = match written {
             Ok(()) => connection.next(turn, &mut self.scratch, now),
+            Err(_) if connection.is_shaking_hands() => Next::Close("TLS negotiation failure"),
             Err(_) => Next::Close("lost"),
         };
         match next {
@@ -269,11 +283,11 @@ impl<'h, H: Handler> Worker<'h, H> {
             return;
         }
         self.swept_at = now;
-        let limits = &self.shared.settings.session;
+        let settings = self.shared.settings;
         let overdue: Vec<_> = self
             .connections
             .iter()
-            .filter_map(|(&id, connection)| Some((id, connection.overdue(limits, now)?)))
+            .filter_map(|(&id, connection)| Some((id, connection.overdue(settings, now)?)))
             .collect();
         for (id, reason) in overdue {
             self.close(id, reason);

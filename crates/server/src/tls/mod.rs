@@ -23,7 +23,7 @@ use arc_swap::ArcSwap;
 
 pub use error::TlsError;
 use files::Stamps;
-pub(crate) use layer::Layer;
+pub(crate) use layer::{Layer, Received};
 pub(crate) use load::Loaded;
 pub use options::{CrlCheck, TlsOptions, TlsVersion, VerifyClient};
 
