@@ -237,14 +237,18 @@ impl<'d> Context<'_, 'd> {
     /// An entry as it is to be stored, if it obeys the schema.
     pub(crate) fn check(&self, entry: Entry, options: &CheckOptions) -> Answer<CheckedEntry> {
         let (schema, known) = (&self.directory.schema, &self.directory.known);
-        let checked = schema.check(entry, options).map_err(answer::violation)?;
-        let entry = checked.entry();
-        if entry.attribute(&known.reference).is_some() && !referral::is_referral_entry(entry, known)
+        if entry.attribute(&known.reference).is_some()
+            && !referral::is_of_class(&entry, known, &known.referral_class)
         {
-            let text = "attribute \"ref\" only allowed in the referral object";
-            return Err(refuse(ResultCode::ObjectClassViolation, text));
+            return Err(misplaced("ref", "referral"));
         }
-        Ok(checked)
+        let aliased = known.aliased_object;
+        if aliased.is_some_and(|aliased| !entry.values(aliased).is_empty())
+            && !referral::is_of_class(&entry, known, &known.alias_class)
+        {
+            return Err(misplaced("aliasedObjectName", "alias"));
+        }
+        schema.check(entry, options).map_err(answer::violation)
     }
 
     /// Keeps the structural class in step with the classes, where the rules have been relaxed.
@@ -295,6 +299,14 @@ impl<'d> Context<'_, 'd> {
         );
         answer::store(error)
     }
+}
+
+/// An attribute that gives an entry a meaning which its classes do not.
+fn misplaced(attribute: &str, class: &str) -> LdapResult {
+    refuse(
+        ResultCode::ObjectClassViolation,
+        format!("attribute \"{attribute}\" only allowed in the {class}"),
+    )
 }
 
 /// Whether the server keeps an attribute only as long as nobody relaxes the rules.

@@ -77,7 +77,7 @@ impl Importer {
             csn: self.csn.next(now),
             by: &self.by,
         };
-        stamp.create(&mut checked, schema, known, &*self.entropy);
+        stamp.create(&mut checked, schema, known, &*self.entropy, &[]);
         checked
     }
 }

@@ -17,14 +17,12 @@ pub(crate) fn is_referral(entry: &EntryView<'_>, known: &Known) -> bool {
     has_class(entry, known, &known.referral_class)
 }
 
-/// Whether an entry that is not stored yet is of the class `referral`.
-pub(crate) fn is_referral_entry(entry: &Entry, known: &Known) -> bool {
+/// Whether an entry that is not stored yet is of a class with one of these names.
+pub(crate) fn is_of_class(entry: &Entry, known: &Known, names: &[Box<str>]) -> bool {
     let mut classes = entry.values(known.object_class.attribute).iter();
     classes.any(|class| {
-        let names = known.referral_class.iter();
-        names
-            .map(|name| name.as_bytes())
-            .any(|name| class.eq_ignore_ascii_case(name))
+        let mut names = names.iter().map(|name| name.as_bytes());
+        names.any(|name| class.eq_ignore_ascii_case(name))
     })
 }
 

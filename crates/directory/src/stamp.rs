@@ -16,13 +16,15 @@ pub(crate) struct Stamp<'s> {
 }
 
 impl Stamp<'_> {
-    /// Marks a new entry. What the entry already has stays: a loaded or replicated entry keeps its history.
+    /// Marks a new entry. Attributes that its name alone `implied` come behind its structural class, where slapd has
+    /// them. What the entry already has stays: a loaded or replicated entry keeps its history.
     pub(crate) fn create(
         &self,
         entry: &mut CheckedEntry,
         schema: &Schema,
         known: &Known,
         entropy: &dyn Entropy,
+        implied: &[AttributeDescription],
     ) {
         let class = schema.object_class_at(entry.structural_class()).name();
         let class = vec![class.as_bytes().to_vec()];
@@ -30,6 +32,9 @@ impl Stamp<'_> {
         // What is right stays where it stands: a loaded entry keeps the order of its attributes.
         if held.is_none_or(|held| held.values != class) {
             entry.set_operational(schema, &known.structural_object_class, class);
+            implied
+                .iter()
+                .for_each(|description| entry.move_to_end(description));
         }
         let time = self.time.generalized();
         let mut fill = |description, value: &dyn Fn() -> String| {

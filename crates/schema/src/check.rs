@@ -116,6 +116,18 @@ impl CheckedEntry {
         }
     }
 
+    /// Puts an attribute behind all others. Order has no meaning, but it is kept and shown.
+    pub fn move_to_end(&mut self, description: &AttributeDescription) {
+        let attributes = &mut self.entry.attributes;
+        if let Some(at) = attributes
+            .iter()
+            .position(|a| a.description == *description)
+        {
+            let moved = attributes.remove(at);
+            attributes.push(moved);
+        }
+    }
+
     /// Takes the entry out, for changing; it has to be checked again.
     #[must_use]
     pub fn into_entry(self) -> Entry {

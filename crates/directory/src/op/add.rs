@@ -30,7 +30,10 @@ pub(crate) fn run(context: &mut Context<'_, '_>, mut entry: Entry) -> Answer {
     let directory = context.directory;
     let (schema, known) = (&directory.schema, &directory.known);
     context.require_settable(entry.attributes.iter())?;
+    let given = entry.attributes.len();
     entry.add_missing_rdn_values(schema);
+    let implied = entry.attributes.iter().skip(given);
+    let implied: Vec<_> = implied.map(|held| held.description.clone()).collect();
     let mut checked = context.check(entry, &CheckOptions::default())?;
     context.require_assertion_of(checked.entry())?;
     let dn = checked.entry().dn.clone();
@@ -39,7 +42,7 @@ pub(crate) fn run(context: &mut Context<'_, '_>, mut entry: Entry) -> Answer {
     context.require_management(&dn, checked.entry().attributes.iter())?;
     context
         .stamp()
-        .create(&mut checked, schema, known, &*directory.entropy);
+        .create(&mut checked, schema, known, &*directory.entropy, &implied);
     context.begin_change(None)?;
     let added = context.writer.add(parent, &checked);
     let id = added.map_err(|error| context.failed(&error))?;

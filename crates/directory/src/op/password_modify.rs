@@ -149,7 +149,7 @@ pub(crate) fn begin(
         attribute: directory.known.user_password.clone(),
         old: request.old_password.map(|old| (old.to_vec(), stored)),
         new,
-        schemes: vec![Scheme::default()],
+        schemes: directory.auth.options.schemes(),
         value,
     })
 }
