@@ -87,6 +87,18 @@ impl<'d> Context<'_, 'd> {
         }
     }
 
+    /// Refuses a referral object as new superior: what is below it is elsewhere.
+    pub(crate) fn refuse_referral(&self, superior: EntryId) -> Answer {
+        let entry = self.writer.entry(superior);
+        let entry = entry.map_err(|error| answer::store(&error))?;
+        match entry {
+            Some(entry) if referral::is_referral(&entry, &self.directory.known) => {
+                Err(refuse(ResultCode::Other, "new superior is a referral"))
+            }
+            _ => Ok(()),
+        }
+    }
+
     pub(crate) fn no_such_object(&self, missing: Found) -> LdapResult {
         lookup::no_such_object(self.directory, self.writer, &self.decisions, missing)
     }

@@ -144,6 +144,7 @@ fn new_parent(context: &mut Context<'_, '_>, superior: &Dn) -> Answer<EntryId> {
     match context.find(superior)? {
         Found::Entry(id) => {
             context.refuse_alias(id, "new superior is an alias")?;
+            context.refuse_referral(id)?;
             Ok(id)
         }
         Found::Missing { .. } => Err(refuse(ResultCode::NoSuchObject, "new superior not found")),
