@@ -4,12 +4,15 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 
 use fulgurite_ldap::{ModifyOperation, ModifyRequest, PartialAttribute, ResultCode};
-use fulgurite_schema::{Attribute, AttributeDescription, AttributeType, Entry, Schema};
+use fulgurite_schema::{Attribute, AttributeDescription, AttributeType, Dn, Entry, Schema};
 
 use crate::answer::{self, Answer, refuse};
 
 /// The OID of the Integer syntax (RFC 4517, section 3.3.16).
 const INTEGER_SYNTAX: &str = "1.3.6.1.4.1.1466.115.121.1.27";
+
+/// The OID of the DN syntax (RFC 4517, section 3.3.9).
+const DN_SYNTAX: &str = "1.3.6.1.4.1.1466.115.121.1.12";
 
 /// One modification whose attribute and values are known to make sense by themselves.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,13 +30,13 @@ pub(crate) fn resolve(schema: &Schema, request: &ModifyRequest<'_>) -> Answer<Ve
         .changes
         .iter()
         .map(|change| {
+            if change.operation == ModifyOperation::Increment {
+                require_integer(schema, &change.attribute)?;
+            }
             let attribute = match change.operation {
                 ModifyOperation::Delete => deleted(schema, &change.attribute)?,
                 _ => attribute(schema, &change.attribute)?,
             };
-            if change.operation == ModifyOperation::Increment {
-                require_integer(schema, &attribute.description)?;
-            }
             Ok(Change {
                 operation: change.operation,
                 attribute,
@@ -44,9 +47,10 @@ pub(crate) fn resolve(schema: &Schema, request: &ModifyRequest<'_>) -> Answer<Ve
 
 /// Resolves one attribute of an add or a modify, and checks its values.
 pub(crate) fn attribute(schema: &Schema, given: &PartialAttribute<'_>) -> Answer<Attribute> {
-    let attribute = unchecked(schema, given)?;
+    let mut attribute = unchecked(schema, given)?;
     if !attribute.values.is_empty() {
         schema.check_values(&attribute).map_err(answer::violation)?;
+        spell_names(schema, &mut attribute);
     }
     Ok(attribute)
 }
@@ -74,11 +78,28 @@ fn unchecked(schema: &Schema, given: &PartialAttribute<'_>) -> Answer<Attribute>
     })
 }
 
-fn require_integer(schema: &Schema, description: &AttributeDescription) -> Answer {
+/// Brings values that are names into the one spelling in which names are shown, as slapd stores them.
+fn spell_names(schema: &Schema, attribute: &mut Attribute) {
+    let definition = schema.attribute_at(attribute.description.attribute);
+    if definition.syntax.oid != DN_SYNTAX {
+        return;
+    }
+    for value in &mut attribute.values {
+        let name = std::str::from_utf8(value).ok();
+        if let Some(name) = name.and_then(|text| Dn::parse(schema, text).ok())
+            && name.pretty().as_bytes() != value.as_slice()
+        {
+            *value = name.pretty().as_bytes().to_vec();
+        }
+    }
+}
+
+fn require_integer(schema: &Schema, given: &PartialAttribute<'_>) -> Answer {
+    let description = answer::description(schema, given.description)?;
     if schema.attribute_at(description.attribute).syntax.oid == INTEGER_SYNTAX {
         return Ok(());
     }
-    let name = description.text(schema);
+    let name = String::from_utf8_lossy(given.description);
     let text = format!("{name}: attribute syntax inappropriate for increment");
     Err(refuse(ResultCode::ConstraintViolation, text))
 }
@@ -223,7 +244,6 @@ mod tests {
     use super::*;
     use ModifyOperation::{Add, Delete, Increment, Replace};
     use fulgurite_ldap::{Change as Asked, Values};
-    use fulgurite_schema::Dn;
 
     fn entry(schema: &Schema) -> Entry {
         let mut entry = Entry::new(Dn::parse(schema, "cn=Jane,dc=example").expect("a name"));

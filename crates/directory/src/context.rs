@@ -265,11 +265,16 @@ impl<'d> Context<'_, 'd> {
 
     /// Keeps the structural class in step with the classes, where the rules have been relaxed.
     pub(crate) fn note_structural_class(&self, checked: &mut CheckedEntry) {
-        if self.modifiers.relaxed {
+        let description = &self.directory.known.structural_object_class;
+        let held = checked.entry().values(description.attribute);
+        let name = self
+            .directory
+            .schema
+            .object_class_at(checked.structural_class())
+            .name();
+        if held.first().is_none_or(|held| held != name.as_bytes()) {
             let schema = &self.directory.schema;
-            let class = schema.object_class_at(checked.structural_class()).name();
-            let class = vec![class.as_bytes().to_vec()];
-            let description = &self.directory.known.structural_object_class;
+            let class = vec![name.as_bytes().to_vec()];
             checked.set_operational(schema, description, class);
         }
     }

@@ -164,7 +164,13 @@ fn rename(schema: &Schema, entry: &mut Entry, new_dn: Dn, delete_old_rdn: bool) 
         }
     }
     let new_dn = entry.dn.clone();
-    for ava in new_dn.rdn().into_iter().flat_map(|rdn| rdn.avas()) {
+    // The last one first, as slapd does it: the order of attributes is kept and shown.
+    let avas: Vec<_> = new_dn
+        .rdn()
+        .into_iter()
+        .flat_map(|rdn| rdn.avas())
+        .collect();
+    for ava in avas.into_iter().rev() {
         if !entry.has_value(schema, ava.attribute, ava.value) {
             let description = AttributeDescription::plain(ava.attribute);
             entry.push(&description, ava.value.to_vec());
