@@ -1,9 +1,12 @@
 //! Every operation, on a real store.
 
 mod access;
+mod aliases;
 mod batch;
 mod bind;
+mod chain;
 mod operational;
+mod ordered;
 mod paging;
 mod referral;
 mod restrictions;

@@ -10,9 +10,9 @@ use fulgurite_directory::{
 };
 use fulgurite_ldap::control::PagedResults;
 use fulgurite_ldap::{
-    AddRequest, BindRequest, Change, CompareRequest, Control, DeleteRequest, FilterBuf, LdapResult,
-    Limits, Message, ModifyDnRequest, ModifyOperation, ModifyRequest, PartialAttribute, Request,
-    Response, ResponseMessage, ResultCode, Scope, SearchRequest, Values, encode, oid,
+    AddRequest, BindRequest, Change, CompareRequest, Control, DeleteRequest, Deref, FilterBuf,
+    LdapResult, Limits, Message, ModifyDnRequest, ModifyOperation, ModifyRequest, PartialAttribute,
+    Request, Response, ResponseMessage, ResultCode, Scope, SearchRequest, Values, encode, oid,
 };
 use fulgurite_schema::{Dn, Schema};
 use fulgurite_store::{Store, StoreOptions};
@@ -99,9 +99,16 @@ pub(crate) struct Found {
     pub(crate) result: LdapResult,
     /// Cookie of the paged results control, if there was one.
     pub(crate) cookie: Option<Vec<u8>>,
+    /// All response controls: OID and value.
+    pub(crate) controls: Vec<(String, Vec<u8>)>,
 }
 
 impl Found {
+    pub(crate) fn control(&self, oid: &str) -> Option<&[u8]> {
+        let control = self.controls.iter().find(|(found, _)| found == oid);
+        control.map(|(_, value)| value.as_slice())
+    }
+
     pub(crate) fn dns(&self) -> Vec<&str> {
         self.entries.iter().map(|entry| entry.dn.as_str()).collect()
     }
@@ -117,8 +124,11 @@ pub(crate) struct Asked {
     pub(crate) size_limit: u32,
     pub(crate) time_limit_s: u32,
     pub(crate) types_only: bool,
+    pub(crate) deref: Deref,
     /// Page size and cookie.
     pub(crate) page: Option<(u32, Vec<u8>)>,
+    /// Other controls: OID, criticality, value.
+    pub(crate) controls: Vec<(&'static str, bool, Option<Vec<u8>>)>,
     pub(crate) quantum: Quantum,
 }
 
@@ -131,7 +141,9 @@ pub(crate) fn asked(base: &str, scope: Scope, filter: &str, attributes: &[&str])
         size_limit: 0,
         time_limit_s: 0,
         types_only: false,
+        deref: Deref::Never,
         page: None,
+        controls: Vec::new(),
         quantum: Quantum::default(),
     }
 }
@@ -144,6 +156,7 @@ impl Asked {
             size_limit: self.size_limit,
             time_limit_s: self.time_limit_s,
             types_only: self.types_only,
+            deref: self.deref,
             attributes: self.attributes.iter().map(String::as_bytes).collect(),
             ..SearchRequest::new(&self.base, self.scope, filter.filter())
         };
@@ -154,10 +167,17 @@ impl Asked {
             }
             .encode()
         });
-        let control = value
+        let page = value
             .as_ref()
             .map(|value| Control::with_value(oid::PAGED_RESULTS, true, value));
-        pdu(&Request::Search(request), control.as_slice())
+        let others = self.controls.iter();
+        let others = others.map(|(oid, critical, value)| Control {
+            oid: oid.as_bytes(),
+            critical: *critical,
+            value: value.as_deref(),
+        });
+        let controls: Vec<Control<'_>> = others.chain(page).collect();
+        pdu(&Request::Search(request), &controls)
     }
 }
 
@@ -456,10 +476,18 @@ pub(crate) fn found(mut bytes: &[u8]) -> Found {
                     let page = PagedResults::decode(value).expect("a page");
                     page.cookie.to_vec()
                 });
+                let controls = message.controls.iter();
+                let controls = controls.map(|control| {
+                    (
+                        text(control.oid),
+                        control.value.unwrap_or_default().to_vec(),
+                    )
+                });
                 return Found {
                     entries,
                     result,
                     cookie,
+                    controls: controls.collect(),
                 };
             }
             other => panic!("unexpected {other:?}"),

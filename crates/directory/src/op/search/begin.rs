@@ -22,6 +22,7 @@ use super::values::ValuesFilter;
 use super::{State, Visible};
 use crate::alias::{self, Followed};
 use crate::answer::{self, Answer, refuse};
+use crate::assertion;
 use crate::controls::RequestControls;
 use crate::database::Database;
 use crate::directory::{Directory, Place};
@@ -153,6 +154,12 @@ impl Directory {
         };
         let facts = EntryFacts::of(self, &view, region.base).map_err(failed)?;
         require_search(&facts.rights(&decisions, base.normal()))?;
+        if let Some(assert) = &asked.controls.assertion {
+            let filter = Filter::resolve(&self.schema, &assert.filter);
+            let entry = lookup::whole_entry(&view, &self.known, region.base).map_err(failed)?;
+            let rights = facts.rights(&decisions, base.normal());
+            assertion::require(&self.schema, rights, &entry, &filter)?;
+        }
         drop(facts);
         if matches!(order.sorting, Sorting::Asked(_)) {
             output.sorter = Some(Sorter::new(self.sort_limits.bytes_max));

@@ -7,11 +7,14 @@
 //! A leg can be parked at any point: it gives up its snapshot and goes on with a newer one where it stood, at the next
 //! candidate. Entries are then as they are at that later time; what the plan knew for certain is tested again.
 
+use std::convert::Infallible;
+
 use fulgurite_access::{Decisions, Rights};
 use fulgurite_ldap::{LdapResult, ResultCode, Scope};
 use fulgurite_schema::{AttributeSelector, Filter};
 use fulgurite_store::{DnCache, EntryView, ParkedView, StoreError, View};
 
+use super::chain::{Chains, Ground, Stepped};
 use super::output::{End, Output};
 use super::pass::{Next, Pass};
 use super::regions::{REGIONS_MAX, Region, Regions};
@@ -63,6 +66,8 @@ pub(crate) struct Leg<'d> {
     /// Whether the view is still the one the plan was made on.
     planned_here: bool,
     regions: Regions,
+    /// Items of the filter that are worked out first; `None` once they are.
+    chains: Option<Chains>,
     /// The way through the aliases; `None` once it is done.
     aliases: Option<Pass>,
     pass: Pass,
@@ -115,14 +120,6 @@ impl<'d> Leg<'d> {
             Visible::AsNamed => wide && (sought.deref || holds(&known.subentry_filter)?),
             Visible::OnlySubentries | Visible::NoSubentries => true,
         };
-        let filter = sought.filter.clone();
-        let planned = if sought.references {
-            Filter::Or(vec![known.referral_filter.clone(), filter])
-        } else if sought.visible == Visible::OnlySubentries {
-            Filter::And(vec![known.subentry_filter.clone(), filter])
-        } else {
-            filter
-        };
         let tested = Tested::new(sought.filter.clone(), known, &view, &decisions);
         Ok(Leg {
             directory,
@@ -134,9 +131,10 @@ impl<'d> Leg<'d> {
             base,
             // Testing a candidate against a filter of thousands of items takes as long as writing thousands of entries.
             candidate_cost: 1 + sought.filter.weight() / FILTER_WEIGHT_FREE,
+            chains: Chains::of(&sought.filter),
             aliases: (sought.deref && wide).then(Pass::default),
+            planned: planned(&sought, directory),
             sought,
-            planned,
             subentries,
             tested,
             planned_here: true,
@@ -235,6 +233,9 @@ impl<'d> Leg<'d> {
         bytes_end: usize,
         left: &mut usize,
     ) -> Result<Option<End>, StoreError> {
+        if let Some(end) = self.follow_chains(view, left)? {
+            return Ok(Some(end));
+        }
         if let Some(end) = self.walk_aliases(view, left)? {
             return Ok(Some(end));
         }
@@ -259,6 +260,42 @@ impl<'d> Leg<'d> {
             }
         }
         *left = 0;
+        Ok(None)
+    }
+
+    /// Works out what items of the filter lead to through other entries.
+    fn follow_chains(
+        &mut self,
+        view: &View<'d>,
+        left: &mut usize,
+    ) -> Result<Option<End>, StoreError> {
+        let Some(chains) = &mut self.chains else {
+            return Ok(None);
+        };
+        let ground = Ground {
+            directory: self.directory,
+            view,
+            decisions: &self.decisions,
+        };
+        let found = match chains.step(&ground, left)? {
+            Stepped::Pause => return Ok(None),
+            Stepped::TooMany => {
+                let text = "membership leads through too many entries";
+                let result = refuse(ResultCode::AdminLimitExceeded, text);
+                return Ok(Some(End::plain(result)));
+            }
+            Stepped::Done(found) => found,
+        };
+        self.chains = None;
+        let mut found = found.into_iter();
+        let filter = self.sought.filter.clone();
+        let filter = filter.replace_chains::<Infallible>(&mut |_, _| {
+            Ok(Filter::Entries(found.next().unwrap_or_default()))
+        });
+        let Ok(filter) = filter;
+        self.sought.filter = filter.clone();
+        self.planned = planned(&self.sought, self.directory);
+        self.tested = Tested::new(filter, &self.directory.known, view, &self.decisions);
         Ok(None)
     }
 
@@ -430,5 +467,18 @@ impl<'d> Leg<'d> {
             .write_stored(out, id, entry, view, &self.name, decisions)?;
         output.wrote(item);
         Ok(Verdict::Sent)
+    }
+}
+
+/// The filter that is planned: referral objects are candidates too, where they are returned as references.
+fn planned(sought: &Sought, directory: &Directory) -> Filter<AttributeSelector> {
+    let known = &directory.known;
+    let filter = sought.filter.clone();
+    if sought.references {
+        Filter::Or(vec![known.referral_filter.clone(), filter])
+    } else if sought.visible == Visible::OnlySubentries {
+        Filter::And(vec![known.subentry_filter.clone(), filter])
+    } else {
+        filter
     }
 }

@@ -11,6 +11,7 @@
 //! any time, which abandons the search.
 
 mod begin;
+mod chain;
 mod leg;
 mod ordered;
 mod output;

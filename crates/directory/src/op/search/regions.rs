@@ -40,6 +40,21 @@ impl Regions {
         regions
     }
 
+    /// Everything in the database.
+    pub(crate) fn whole(view: &View<'_>) -> Result<Regions, StoreError> {
+        let mut regions = Regions {
+            list: Vec::new(),
+            by_base: HashMap::new(),
+        };
+        for suffix in view.store().suffixes() {
+            if let Some(base) = view.find(suffix)?.entry() {
+                let scope = Scope::Subtree;
+                regions.push(Region { base, scope });
+            }
+        }
+        Ok(regions)
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.list.len()
     }

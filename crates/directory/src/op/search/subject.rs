@@ -116,6 +116,10 @@ impl FilterSubject<Selector> for Seen<'_, '_> {
         })
     }
 
+    fn number(&self) -> Option<u64> {
+        Some(self.entry.id().0)
+    }
+
     fn dn_values(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8]) -> Truth) -> Truth {
         let rights = self.rights;
         FilterSubject::<StoredSelector>::dn_values(&self.entry, &mut |attribute, value| {
