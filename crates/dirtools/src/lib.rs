@@ -7,6 +7,7 @@
 //!   store: export --> ldif::Writer --> output                                  export
 //!   store: by ids --> filter, scope --> ldif::Writer --> output                cat
 //!   store: by ids --> filter, scope --> schema                                 schema_check
+//!   backmdb: a foreign database --> schema --> store: writer                   import
 //!   seed --> invented people --> ldif::Writer --> output                       generate
 //! ```
 //!
@@ -20,6 +21,7 @@ mod add;
 mod cat;
 mod export;
 mod generate;
+mod import;
 mod load;
 mod modify;
 mod progress;
@@ -29,6 +31,10 @@ pub use add::{AddError, AddEvent, AddOptions, AddSummary, Refusal, add};
 pub use cat::{CatOptions, CatScope, cat};
 pub use export::{ExportError, export};
 pub use generate::{GenerateError, GenerateOptions, generate};
+pub use import::{
+    ImportError, ImportEvent, ImportOptions, ImportSummary, import, missing_definitions,
+    suffixes_of,
+};
 pub use load::{LoadFailure, LoadSettings, LoadSummary, load};
 pub use modify::{ChangeKind, ModifyEvent, ModifyOptions, modify};
 pub use progress::{Phase, Progress, TerminalBar};

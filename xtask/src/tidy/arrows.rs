@@ -19,6 +19,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("access", &["ldap", "schema"]),
     ("auth", &[]),
     ("store", &["engine", "schema"]), // the one arrow from column to column
+    ("backmdb", &["engine"]),         // and the one for reading what others left behind
     ("directory", &["ldap", "schema", "access", "auth", "store"]),
     ("client", &["ldap"]),
     // A directory of cn=config is LDIF.
@@ -37,7 +38,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ),
     (
         "dirtools",
-        &["directory", "ldap", "store", "schema", "ldif"],
+        &["directory", "ldap", "store", "backmdb", "schema", "ldif"],
     ),
     (
         "cli",

@@ -12,6 +12,20 @@ impl Writer<'_> {
     /// [`StoreError::NoSuchEntry`], [`StoreError::NotLeaf`]; the store is unchanged then.
     pub fn delete(&mut self, id: EntryId) -> Result<(), StoreError> {
         self.refuse_poisoned()?;
+        if self.counts.concerns(id) {
+            // Its former children are still to be taken off its ancestors' counts, and the way there is its record.
+            self.apply(Self::flush_counts)?;
+        }
+        self.forget(id)
+    }
+
+    /// Takes an entry without children back that [`add_as`](Self::add_as) has added in this transaction: one whose parent
+    /// did not come.
+    ///
+    /// # Errors
+    /// As [`delete`](Self::delete).
+    pub fn forget(&mut self, id: EntryId) -> Result<(), StoreError> {
+        self.refuse_poisoned()?;
         let entry = self.view.entry(id)?.ok_or(StoreError::NoSuchEntry(id))?;
         if self.view.has_children(id)? {
             return Err(StoreError::NotLeaf(id));
@@ -33,10 +47,6 @@ impl Writer<'_> {
         let parent = entry.parent().unwrap_or(EntryId::ABOVE);
         let rdn_normal = entry.rdn_normal().to_vec();
         self.apply(|writer| {
-            if writer.counts.concerns(id) {
-                // Its former children are still to be taken off its ancestors' counts, and the way there is its record.
-                writer.flush_counts()?;
-            }
             writer.counts.change(parent, -1, -1);
             writer.remove_name(parent, &rdn_normal, id)?;
             writer.view.txn.delete(store.dbs.entries, &id.key())?;

@@ -348,3 +348,24 @@ fn ids_can_be_given_in_any_order() {
     );
     assert_eq!(view.descendant_count(EntryId(7)).unwrap(), 1);
 }
+
+#[test]
+fn what_has_no_parent_in_the_end_can_be_taken_back() {
+    let (store, schema) = (create(), schema());
+    let mut writer = store.write().unwrap();
+    writer
+        .add_as(EntryId(1), EntryId::ABOVE, &suffix_entry(&schema))
+        .unwrap();
+    let unit = |name: &str| unit(&schema, &format!("{name},ou=lost,dc=example,dc=com"));
+    writer
+        .add_as(EntryId(3), EntryId(2), &unit("ou=a"))
+        .unwrap();
+    writer
+        .add_as(EntryId(4), EntryId(3), &unit("ou=b,ou=a"))
+        .unwrap();
+    writer.forget(EntryId(4)).unwrap();
+    writer.forget(EntryId(3)).unwrap();
+    writer.commit().unwrap();
+    assert_clean(&store);
+    assert_eq!(contents(&store.snapshot().unwrap()).len(), 1);
+}

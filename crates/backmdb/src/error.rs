@@ -1,0 +1,95 @@
+//! What can be wrong with a database of the mdb backend.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// Why a database cannot be opened.
+#[derive(Debug, Error)]
+pub enum OpenError {
+    /// The engine cannot open the file.
+    #[error("{path}: {source}")]
+    Environment {
+        /// Its directory.
+        path: PathBuf,
+        /// What the engine says.
+        source: fulgurite::OpenError,
+    },
+    /// The file is an environment, but not one of that backend.
+    #[error("{path}: holds no database {name}, so it is none of OpenLDAP's mdb backend")]
+    NotBackMdb {
+        /// Its directory.
+        path: PathBuf,
+        /// What is missing.
+        name: &'static str,
+    },
+    /// The file cannot be read.
+    #[error("{path}: {source}")]
+    Engine {
+        /// Its directory.
+        path: PathBuf,
+        /// What the engine says.
+        source: fulgurite::Error,
+    },
+    /// The table of attribute descriptions is damaged.
+    #[error("{path}: the table of attribute descriptions is damaged at number {number}")]
+    Attributes {
+        /// Its directory.
+        path: PathBuf,
+        /// The number.
+        number: u32,
+    },
+}
+
+/// Why an entry cannot be read.
+#[derive(Debug, Error)]
+#[error("entry {id}{}: {wrong}", name_in_parentheses(name.as_deref()))]
+pub struct ReadError {
+    /// Its id.
+    pub id: u64,
+    /// Its name, as far as it is known.
+    pub name: Option<String>,
+    /// What is wrong.
+    #[source]
+    pub wrong: Wrong,
+}
+
+fn name_in_parentheses(name: Option<&str>) -> String {
+    name.map_or_else(String::new, |name| format!(" ({name})"))
+}
+
+/// What is wrong with an entry.
+#[derive(Debug, Error)]
+pub enum Wrong {
+    /// The engine cannot read on.
+    #[error(transparent)]
+    Engine(#[from] fulgurite::Error),
+    /// The record is shorter than it claims, or its parts do not fit.
+    #[error("its record is damaged: {0}")]
+    Record(&'static str),
+    /// A number that the table of attribute descriptions lacks.
+    #[error("its record names attribute {0}, which the table of attribute descriptions lacks")]
+    Attribute(u32),
+    /// The values kept outside the record are not as many as it says.
+    #[error("{name} has {found} values outside the record, which says {expected}")]
+    Values {
+        /// The attribute description.
+        name: String,
+        /// As the record says.
+        expected: usize,
+        /// As found.
+        found: usize,
+    },
+    /// There is no name for it.
+    #[error("it has no name")]
+    NoName,
+    /// Its row among the names is damaged.
+    #[error("its name is damaged")]
+    Name,
+    /// The chain of its parents does not end.
+    #[error("the chain of its parents does not end")]
+    Parents,
+    /// Names, values or children that belong to no entry.
+    #[error("it is not there, but {0} of it are")]
+    Missing(&'static str),
+}

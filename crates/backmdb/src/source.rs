@@ -1,0 +1,369 @@
+//! A database that is read, and its entries one after the other.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use fulgurite::{CustomOrder, Database, Environment, ReadTxn, Snapshot};
+
+use crate::entry::{Attribute, FieldValues, fields, outside_value};
+use crate::error::{OpenError, ReadError, Wrong};
+use crate::names::{Names, next_named};
+use crate::words::{id_of, u32_at};
+
+/// A database of the mdb backend, open for reading.
+pub struct Source {
+    env: Environment,
+    path: PathBuf,
+}
+
+/// One entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its id.
+    pub id: u64,
+    /// The id of its parent; 0 for a topmost entry.
+    pub parent: u64,
+    /// Its name.
+    pub name: String,
+    /// Its attributes, operational ones included, in their order.
+    pub attributes: Vec<Attribute>,
+}
+
+/// The entries of one snapshot.
+pub struct Dump<'s> {
+    txn: ReadTxn<'s>,
+    databases: Databases,
+    /// Attribute descriptions by number, from 1.
+    descriptions: Vec<String>,
+    names: Names,
+    /// Where the walk through the entries goes on.
+    next: u64,
+    /// Ids whose names came without an entry, found at the end.
+    strays: Option<BTreeSet<u64>>,
+}
+
+#[derive(Clone, Copy)]
+struct Databases {
+    entries: Database,
+    names: Database,
+    /// Values outside records; databases that were never opened by release 2.5 have none.
+    values: Option<Database>,
+}
+
+impl Source {
+    /// Opens the database in a directory. Nothing in it is changed but a reader's slot in its lock file, which keeps what
+    /// is being read from being overwritten; a server may go on working with it.
+    ///
+    /// # Errors
+    /// [`OpenError::Environment`].
+    pub fn open(path: &Path) -> Result<Source, OpenError> {
+        let env = Environment::options().read_only(true).open(path);
+        let env = env.map_err(|source| OpenError::Environment {
+            path: path.to_owned(),
+            source,
+        })?;
+        Ok(Source {
+            env,
+            path: path.to_owned(),
+        })
+    }
+
+    /// The database as it is now.
+    ///
+    /// # Errors
+    /// [`OpenError`].
+    pub fn dump(&self) -> Result<Dump<'_>, OpenError> {
+        let engine = |source| OpenError::Engine {
+            path: self.path.clone(),
+            source,
+        };
+        let mut txn = self.env.read().map_err(engine)?;
+        if let Ok(values) = txn.open_database(Some("id2v")) {
+            let (call, context) = (by_id_and_number as fn(usize, &[u8], &[u8]) -> Ordering, 0);
+            txn.set_key_order(values, Some(CustomOrder { call, context }));
+        }
+        let open = |name| match txn.open_database(Some(name)) {
+            Ok(database) => Ok(Some(database)),
+            Err(fulgurite::Error::NoDatabase(_)) => Ok(None),
+            Err(error) => Err(engine(error)),
+        };
+        let need = |name| {
+            open(name)?.ok_or_else(|| OpenError::NotBackMdb {
+                path: self.path.clone(),
+                name,
+            })
+        };
+        let (attributes, names) = (need("ad2i")?, need("dn2i")?);
+        let databases = Databases {
+            entries: need("id2e")?,
+            names,
+            values: open("id2v")?,
+        };
+        let descriptions = self.descriptions(&txn, attributes)?;
+        Ok(Dump {
+            txn,
+            databases,
+            descriptions,
+            names: Names::new(names),
+            next: 1,
+            strays: None,
+        })
+    }
+
+    fn descriptions(&self, txn: &ReadTxn<'_>, db: Database) -> Result<Vec<String>, OpenError> {
+        let engine = |source| OpenError::Engine {
+            path: self.path.clone(),
+            source,
+        };
+        let mut descriptions = Vec::new();
+        let mut cursor = txn.cursor(db).map_err(engine)?;
+        let mut row = cursor.first().map_err(engine)?;
+        while let Some((key, text)) = row {
+            let expected = u32::try_from(descriptions.len() + 1).unwrap_or(u32::MAX);
+            let text = std::str::from_utf8(text).ok();
+            match (u32_at(key, 0), text) {
+                (Some(number), Some(text)) if number == expected && !text.is_empty() => {
+                    descriptions.push(text.to_owned());
+                }
+                _ => {
+                    return Err(OpenError::Attributes {
+                        path: self.path.clone(),
+                        number: expected,
+                    });
+                }
+            }
+            row = cursor.next().map_err(engine)?;
+        }
+        Ok(descriptions)
+    }
+}
+
+/// The order of keys in id2v: by id, then by attribute number, both as numbers.
+fn by_id_and_number(_: usize, a: &[u8], b: &[u8]) -> Ordering {
+    let parts = |key: &[u8]| {
+        let number = key.get(8..10).and_then(|two| two.try_into().ok());
+        (crate::words::u64_at(key, 0), number.map(u16::from_ne_bytes))
+    };
+    parts(a).cmp(&parts(b))
+}
+
+impl Dump<'_> {
+    /// The attribute descriptions that entries may have.
+    #[must_use]
+    pub fn descriptions(&self) -> &[String] {
+        &self.descriptions
+    }
+
+    /// Number of entries.
+    ///
+    /// # Errors
+    /// [`Wrong::Engine`].
+    pub fn len(&self) -> Result<u64, Wrong> {
+        Ok(self.txn.stat(self.databases.entries)?.entries)
+    }
+
+    /// Whether there is no entry.
+    ///
+    /// # Errors
+    /// [`Wrong::Engine`].
+    pub fn is_empty(&self) -> Result<bool, Wrong> {
+        Ok(self.len()? == 0)
+    }
+
+    /// The names of the topmost entries.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    pub fn suffixes(&mut self) -> Result<Vec<String>, ReadError> {
+        let mut suffixes = Vec::new();
+        let failed = |wrong| ReadError {
+            id: 0,
+            name: None,
+            wrong,
+        };
+        let mut rows: Vec<u64> = Vec::new();
+        {
+            let values = self.txn.values(self.databases.names, &0_u64.to_ne_bytes());
+            for row in values.map_err(|error| failed(error.into()))? {
+                let row = row.map_err(|error| failed(error.into()))?;
+                // A child's row: the id stands sixteen octets before the end, before the count.
+                let is_child = row.first().is_some_and(|first| first & 0x80 != 0);
+                let id = row.len().checked_sub(16);
+                let id = id.and_then(|at| crate::words::u64_at(row, at));
+                rows.extend(id.filter(|_| is_child));
+            }
+        }
+        for id in rows {
+            let named = self.names.of(&self.txn, id);
+            let (name, _) = named.map_err(|wrong| ReadError {
+                id,
+                name: None,
+                wrong,
+            })?;
+            suffixes.push(name);
+        }
+        Ok(suffixes)
+    }
+
+    /// The next entry, in order of ids; `None` at the end. After an error it goes on behind the entry that has it, and at
+    /// the end come errors for names that have no entry.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    pub fn next_entry(&mut self) -> Result<Option<Entry>, ReadError> {
+        let Some(id) = self.next_id()? else {
+            return self.next_stray();
+        };
+        let (name, parent) = match self.names.of(&self.txn, id) {
+            Ok(named) => named,
+            Err(wrong) => {
+                return Err(ReadError {
+                    id,
+                    name: None,
+                    wrong,
+                });
+            }
+        };
+        match self.attributes(id) {
+            Ok(attributes) => Ok(Some(Entry {
+                id,
+                parent,
+                name,
+                attributes,
+            })),
+            Err(wrong) => Err(ReadError {
+                id,
+                name: Some(name),
+                wrong,
+            }),
+        }
+    }
+
+    fn next_id(&mut self) -> Result<Option<u64>, ReadError> {
+        let from = self.next;
+        let failed = |wrong| ReadError {
+            id: from,
+            name: None,
+            wrong,
+        };
+        let engine = |error: fulgurite::Error| failed(Wrong::Engine(error));
+        let mut cursor = self.txn.cursor(self.databases.entries).map_err(engine)?;
+        let row = match cursor.seek_range(&from.to_ne_bytes()) {
+            Ok(row) => row,
+            Err(error) => {
+                // Where the engine cannot find its way, the next number may be on a sound page.
+                self.next = from.saturating_add(1);
+                return Err(engine(error));
+            }
+        };
+        let Some((key, _)) = row else { return Ok(None) };
+        let id = id_of(key).ok_or_else(|| failed(Wrong::Record("its key")))?;
+        self.next = id.saturating_add(1);
+        Ok(Some(id))
+    }
+
+    fn attributes(&self, id: u64) -> Result<Vec<Attribute>, Wrong> {
+        let record = self.txn.get(self.databases.entries, &id.to_ne_bytes())?;
+        let record = record.ok_or(Wrong::Record("it is gone"))?;
+        let mut attributes = Vec::new();
+        for field in fields(record)? {
+            let at = (field.number as usize).checked_sub(1);
+            let description = at.and_then(|at| self.descriptions.get(at));
+            let description = description.ok_or(Wrong::Attribute(field.number))?.clone();
+            let values = match field.values {
+                FieldValues::Here(values) => values.into_iter().map(<[u8]>::to_vec).collect(),
+                FieldValues::Outside(count) => {
+                    self.outside(id, field.number, &description, count)?
+                }
+            };
+            attributes.push(Attribute {
+                description,
+                values,
+            });
+        }
+        Ok(attributes)
+    }
+
+    /// The values of an attribute in id2v.
+    fn outside(
+        &self,
+        id: u64,
+        number: u32,
+        name: &str,
+        expected: usize,
+    ) -> Result<Vec<Vec<u8>>, Wrong> {
+        let mut values = Vec::new();
+        if let Some(db) = self.databases.values {
+            let mut key = id.to_ne_bytes().to_vec();
+            let number = u16::try_from(number).map_err(|_| Wrong::Attribute(number))?;
+            key.extend_from_slice(&number.to_ne_bytes());
+            for row in self.txn.values(db, &key)? {
+                let value = outside_value(row?).ok_or(Wrong::Record("a value in id2v"))?;
+                values.push(value.to_vec());
+            }
+        }
+        if values.len() == expected {
+            return Ok(values);
+        }
+        Err(Wrong::Values {
+            name: name.to_owned(),
+            expected,
+            found: values.len(),
+        })
+    }
+
+    /// At the end: what has a name and is no entry.
+    fn next_stray(&mut self) -> Result<Option<Entry>, ReadError> {
+        if self.strays.is_none() {
+            let found = self.find_strays();
+            self.strays = Some(BTreeSet::new());
+            let found = found.map_err(|wrong| ReadError {
+                id: 0,
+                name: None,
+                wrong,
+            })?;
+            self.strays = Some(found);
+        }
+        match self.strays.as_mut().and_then(BTreeSet::pop_first) {
+            None => Ok(None),
+            Some(id) => Err(ReadError {
+                id,
+                name: self.names.of(&self.txn, id).ok().map(|(name, _)| name),
+                wrong: Wrong::Missing("the name and the place"),
+            }),
+        }
+    }
+
+    fn find_strays(&self) -> Result<BTreeSet<u64>, Wrong> {
+        let mut strays = BTreeSet::new();
+        let mut last = 0;
+        while let Some(id) = next_named(&self.txn, self.databases.names, last)? {
+            if self
+                .txn
+                .get(self.databases.entries, &id.to_ne_bytes())?
+                .is_none()
+            {
+                strays.insert(id);
+            }
+            last = id;
+        }
+        Ok(strays)
+    }
+}
+
+impl std::fmt::Debug for Source {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Source")
+            .field("path", &self.path)
+            .finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for Dump<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Dump")
+            .field("next", &self.next)
+            .finish_non_exhaustive()
+    }
+}
