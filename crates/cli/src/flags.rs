@@ -4,6 +4,7 @@ use std::path::Path;
 
 use fulgurite_config::{ConfigError, Layer, Settings};
 
+use crate::arguments::tools::{ConfigFlags, Import, Index, Modify, SchemaCheck};
 use crate::arguments::{Export, Load, SchemaFlags, Serve, StoreFlags};
 
 /// The settings that hold when `flags` were given, with the file named by --config and the environment
@@ -74,6 +75,67 @@ impl Export {
         self.schema.say(&mut flags)?;
         settings(flags.0, self.store.config.as_deref())
     }
+}
+
+impl Index {
+    pub(crate) fn settings(&self) -> Result<Settings, ConfigError> {
+        store_settings(&self.store, &self.schema, None)
+    }
+}
+
+impl Modify {
+    pub(crate) fn settings(&self) -> Result<Settings, ConfigError> {
+        store_settings(&self.store, &self.schema, self.suffix.suffix.as_ref())
+    }
+}
+
+impl SchemaCheck {
+    pub(crate) fn settings(&self) -> Result<Settings, ConfigError> {
+        store_settings(&self.store, &self.schema, None)
+    }
+}
+
+impl Import {
+    /// With one more schema file, if there is one.
+    pub(crate) fn settings(&self, more: Option<&Path>) -> Result<Settings, ConfigError> {
+        let mut flags = Flags::default();
+        self.store.say(&mut flags)?;
+        self.schema.say(&mut flags)?;
+        let mut layer = match &self.slapd_conf {
+            Some(path) => Layer::from_slapd_conf(path)?,
+            None => Layer::default(),
+        };
+        if let Some(path) = more {
+            let path = [path.display().to_string()];
+            layer.set_flag_list("--lenient", "schema", path.into_iter())?;
+        }
+        let file = self.store.config.as_deref().map(Layer::from_file);
+        let file = file.transpose()?.unwrap_or_default();
+        Settings::new(flags.0.over(layer).over(file))
+    }
+}
+
+impl ConfigFlags {
+    /// The settings that the file or directory named has, with the environment below a TOML file.
+    pub(crate) fn settings(&self) -> Result<Settings, ConfigError> {
+        match (&self.slapd_conf, &self.slapd_dir) {
+            (Some(file), _) => Settings::new(Layer::from_slapd_conf(file)?),
+            (None, Some(dir)) => Settings::new(Layer::from_config_dir(dir)?),
+            (None, None) => settings(Layer::default(), self.config.as_deref()),
+        }
+    }
+}
+
+fn store_settings(
+    store: &StoreFlags,
+    schema: &SchemaFlags,
+    suffix: Option<&String>,
+) -> Result<Settings, ConfigError> {
+    let mut flags = Flags::default();
+    store.say(&mut flags)?;
+    schema.say(&mut flags)?;
+    flags.say("--suffix", "suffix", suffix)?;
+    settings(flags.0, store.config.as_deref())
 }
 
 impl StoreFlags {

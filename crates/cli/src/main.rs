@@ -13,9 +13,12 @@
 
 mod arguments;
 mod commands;
+mod detach;
 mod flags;
 mod lock;
 mod logging;
+mod passwords;
+mod privileges;
 mod slap;
 
 use std::process::ExitCode;

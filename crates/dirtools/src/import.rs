@@ -7,6 +7,7 @@ use std::sync::Arc;
 use fulgurite_backmdb::{Attribute, Dump, Entry as Foreign, OpenError, ReadError, Source, Wrong};
 use fulgurite_schema::{AttributeDescription, CheckOptions, CheckedEntry, Dn, Entry, Schema};
 use fulgurite_store::{EntryId, Store, StoreError, Writer};
+use sha1::{Digest as _, Sha1};
 use thiserror::Error;
 
 /// How to import.
@@ -106,13 +107,24 @@ pub fn missing_definitions(from: &Path, schema: &Schema) -> Result<Vec<String>, 
         let (oid, named) = if name.starts_with(|first: char| first.is_ascii_digit()) {
             (name.to_owned(), String::new())
         } else {
-            (format!("{name}-oid"), format!(" NAME '{name}'"))
+            (oid_of(name), format!(" NAME '{name}'"))
         };
         format!(
             "attributetype ( {oid}{named} EQUALITY octetStringMatch SYNTAX 1.3.6.1.4.1.1466.115.121.1.40 )"
         )
     });
     Ok(statements.collect())
+}
+
+/// An object identifier that nobody else has and that is always the same for a name: of the arc of UUIDs (X.667), made of
+/// a digest of the name.
+fn oid_of(name: &str) -> String {
+    let digest = Sha1::digest(name.to_ascii_lowercase());
+    let number = digest
+        .iter()
+        .take(16)
+        .fold(0_u128, |number, octet| number << 8 | u128::from(*octet));
+    format!("2.25.{number}")
 }
 
 /// Copies all entries of a database, as they are at one moment, into an empty store, in one transaction.

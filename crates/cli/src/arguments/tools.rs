@@ -101,8 +101,6 @@ pub(crate) struct Passwd {
 #[command(after_help = "Example:\n  fulgurite dn 'CN=Smith\\, J. , DC=Example'")]
 pub(crate) struct DnForms {
     #[command(flatten)]
-    pub(crate) schema: SchemaFlags,
-    #[command(flatten)]
     pub(crate) config: ConfigFlags,
     /// Print only the normal form, in which equal names are equal text
     #[arg(long, short = 'N', conflicts_with = "pretty")]

@@ -8,8 +8,8 @@ use fulgurite_schema::{Dn, Schema};
 use fulgurite_server::store_options;
 use fulgurite_store::{Store, StoreOptions};
 
-use super::Failure;
 use super::options::{Choice, Common};
+use super::{Failure, levels};
 use crate::logging;
 
 /// Where slapd looks when nothing is said.
@@ -57,6 +57,7 @@ impl Context {
             Failure::Message(format!("bad configuration {what}!"))
         };
         let settings = settings(common).map_err(|error| bad(error.to_string()))?;
+        tell_notes(&settings);
         let schema = fulgurite_server::schema(&settings).map_err(|error| bad(error.to_string()))?;
         Ok(Context {
             settings,
@@ -202,6 +203,17 @@ impl Context {
     }
 }
 
+/// Says what the configuration's readers noticed; warnings always, notes to who wants to know.
+pub(super) fn tell_notes(settings: &Settings) {
+    for note in &settings.notes {
+        if note.warning {
+            tracing::warn!("{}: {}", note.origin, note.text);
+        } else {
+            tracing::info!("{}: {}", note.origin, note.text);
+        }
+    }
+}
+
 /// Only slapindex and a server change what is indexed.
 fn kept_indexes(options: StoreOptions) -> StoreOptions {
     StoreOptions {
@@ -211,7 +223,7 @@ fn kept_indexes(options: StoreOptions) -> StoreOptions {
 }
 
 fn levels_of(common: &Common) -> fulgurite_config::LogLevel {
-    super::levels::log_level(common.debug.unwrap_or(0))
+    levels::log_level(common.debug.unwrap_or(0))
 }
 
 /// The settings that `-f` and `-F` name, or those where slapd looks by itself. With both, the file counts; the
@@ -220,25 +232,18 @@ pub(super) fn settings(common: &Common) -> Result<Settings, ConfigError> {
     Settings::new(layer(common)?)
 }
 
-fn layer(common: &Common) -> Result<Layer, ConfigError> {
+/// What the configuration says, before anything goes over it.
+pub(super) fn layer(common: &Common) -> Result<Layer, ConfigError> {
     if let Some(file) = &common.config_file {
-        return from_slapd_conf(file);
+        return Layer::from_slapd_conf(file);
     }
     if let Some(dir) = &common.config_dir {
-        return from_config_dir(dir);
+        return Layer::from_config_dir(dir);
     }
     let found = |places: [&'static str; 2]| places.map(Path::new).into_iter().find(|p| p.exists());
     match (found(CONFIG_DIRS), found(CONFIG_FILES)) {
-        (Some(dir), _) => from_config_dir(dir),
-        (None, Some(file)) => from_slapd_conf(file),
-        (None, None) => from_slapd_conf(Path::new(CONFIG_FILES[0])),
+        (Some(dir), _) => Layer::from_config_dir(dir),
+        (None, Some(file)) => Layer::from_slapd_conf(file),
+        (None, None) => Layer::from_slapd_conf(Path::new(CONFIG_FILES[0])),
     }
-}
-
-fn from_slapd_conf(path: &Path) -> Result<Layer, ConfigError> {
-    Layer::from_file(path)
-}
-
-fn from_config_dir(path: &Path) -> Result<Layer, ConfigError> {
-    Layer::from_file(path)
 }

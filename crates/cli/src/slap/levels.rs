@@ -1,4 +1,4 @@
-//! Levels of `-d` and `-s`: numbers, names, and what they mean for our log.
+//! Levels of `-d`: numbers, names, and the table of them.
 
 use fulgurite_config::LogLevel;
 
@@ -20,9 +20,6 @@ const NAMES: &[(&str, u32)] = &[
     ("Sync", 0x4000),
     ("None", 0x8000),
 ];
-
-/// The bit of the lines that name each operation.
-pub(crate) const STATS: u32 = 0x100;
 
 /// Reads one `-d`: numbers (also hexadecimal and negative) and names, separated by commas.
 ///
@@ -68,11 +65,9 @@ pub(crate) fn table() -> String {
 
 /// How much our own log says at a level.
 pub(crate) fn log_level(mask: u32) -> LogLevel {
-    const QUIET: u32 = STATS | 0x200 | 0x40 | 0x8000 | 0x4000;
     match mask {
         0 => LogLevel::Warn,
-        mask if mask & !QUIET == 0 => LogLevel::Info,
-        _ => LogLevel::Debug,
+        mask => fulgurite_config::log_level(mask),
     }
 }
 

@@ -15,9 +15,11 @@ mod levels;
 mod options;
 mod slapadd;
 mod slapcat;
+mod slapd;
 mod slapdn;
 mod slapindex;
 mod slapmodify;
+mod slappasswd;
 mod slapschema;
 mod slaptest;
 mod usage;
@@ -222,11 +224,19 @@ impl Invocation {
         };
         let tool = self.tool;
         let done = match tool {
+            Tool::Slapd => {
+                let command_line: Vec<OsString> = std::env::args_os().collect();
+                match slapd::run(&line, &command_line) {
+                    Ok(status) => return status,
+                    Err(failure) => Err(failure),
+                }
+            }
             Tool::Slapadd => slapadd::run(&line),
             Tool::Slapcat => slapcat::run(&line),
             Tool::Slapdn => slapdn::run(&line),
             Tool::Slapindex => slapindex::run(&line),
             Tool::Slapmodify => slapmodify::run(&line),
+            Tool::Slappasswd => slappasswd::run(&line),
             Tool::Slapschema => slapschema::run(&line),
             Tool::Slaptest => slaptest::run(&line),
             _ => Err(Failure::Message("is not built yet".to_owned())),
