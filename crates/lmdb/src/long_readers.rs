@@ -6,7 +6,7 @@ use std::time::Duration;
 use fulgurite::{Error, LongReader, Reader, ReaderPolicy};
 
 use crate::codes::{Code, Outcome};
-use crate::edge::{behind, behind_mut, code_of, value_of};
+use crate::edge::{behind, code_of, value_of};
 use crate::env::MDB_env;
 use crate::transaction::Kind;
 use crate::txn::MDB_txn;

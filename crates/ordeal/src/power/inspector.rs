@@ -1,6 +1,6 @@
 //! The thorough judge: a disk state is written to a file, opened, read, checked, and written to.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
@@ -173,9 +173,11 @@ fn remove(path: &Path) -> anyhow::Result<()> {
 
 fn examine(path: &Path, snapshots: &[Committed], writes: bool, checker: &mut Checker) -> Outcome {
     let data = path.join("data.mdb");
-    let is_empty = File::open(&data)
-        .and_then(|file| file.metadata())
-        .map_or(true, |metadata| metadata.len() == 0);
+    // Empty, or a new file's length of zeros.
+    let is_unmade = fs::metadata(&data).map_or(true, |metadata| {
+        metadata.len() <= 2 * PAGE as u64
+            && fs::read(&data).is_ok_and(|octets| octets.iter().all(|octet| *octet == 0))
+    });
     let options = Environment::options().durability(Durability::NoSync);
     let environment = match options.map_bytes_max(1 << 30).open(path) {
         Ok(environment) => environment,
@@ -193,7 +195,7 @@ fn examine(path: &Path, snapshots: &[Committed], writes: bool, checker: &mut Che
     let same_id = |snapshot: &Committed| snapshot.txnid == txnid && is_it(snapshot);
     let known = snapshots.iter().position(same_id);
     let snapshot = match known.or_else(|| snapshots.iter().rposition(is_it)) {
-        _ if is_empty && txnid == 0 && found == 0 => return Outcome::Fresh,
+        _ if is_unmade && txnid == 0 && found == 0 => return Outcome::Fresh,
         Some(snapshot) => snapshot,
         None => return Outcome::Wrong(format!("transaction {txnid} never held this")),
     };

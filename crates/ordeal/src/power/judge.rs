@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use super::cut::{Cut, DiskState};
 use super::disk::Disk;
 use super::history::Committed;
-use super::sectors::{ContentId, Octets, PAGE, PageIds, SECTOR, Sectors};
+use super::sectors::{ContentId, Octets, PAGE, PageIds, SECTOR, Sectors, ZEROS};
 
 /// A snapshot as the cache held it when it was committed.
 #[derive(Debug)]
@@ -126,6 +126,9 @@ impl Bench<'_> {
         let Some(len) = state.len.filter(|len| *len > 0) else {
             return Glance::Nothing;
         };
+        if self.is_unmade(len, state, sectors) {
+            return Glance::Nothing;
+        }
         if len < (PAGE + SECTOR) as u64 {
             return Glance::Unknown;
         }
@@ -147,6 +150,19 @@ impl Bench<'_> {
             whole,
             other_broken: !other_whole,
         }
+    }
+
+    /// Whether the file has the length of a new one, or less, and nothing but zeros: then it is made anew. Of the first two
+    /// pages only the first sectors are ever written to.
+    fn is_unmade(&self, len: u64, state: &DiskState, sectors: &Sectors) -> bool {
+        let is_blank = |page: usize| match self.metas[page] {
+            Ok(at) => match state.torn.iter().find(|(torn, _)| *torn == at) {
+                Some((_, octets)) => octets[..] == sectors.octets(ZEROS)[..],
+                None => state.ids[at] == ZEROS,
+            },
+            Err(decided) => decided == ZEROS,
+        };
+        len <= 2 * PAGE as u64 && is_blank(0) && (len <= PAGE as u64 || is_blank(1))
     }
 
     /// Of snapshots with the same fields, the newest that is all there; the first if none is.
@@ -175,7 +191,11 @@ impl Bench<'_> {
             Ok(at) => Some(u64::from(state.ids[at])),
             Err(decided) => Some(u64::from(decided)),
         };
-        let len = state.len?.min((PAGE + SECTOR) as u64);
+        let len = match state.len? {
+            // Beyond this a file of zeros is no new one.
+            len if len > 2 * PAGE as u64 => u64::MAX,
+            len => len.min((PAGE + SECTOR) as u64),
+        };
         Some([id(0)?, id(1)?, len])
     }
 
