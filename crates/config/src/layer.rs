@@ -32,6 +32,8 @@ pub struct Layer {
     pub databases: Vec<DatabaseLayer>,
     /// What is said of `cn=config`.
     pub config: DatabaseLayer,
+    /// Whether the source is one of slapd's, so that what nobody says is as in slapd.
+    pub slapd: bool,
     /// Whether the source declares all databases there are, even if that is none.
     pub declares_databases: bool,
     /// Modules that slapd would load, for `cn=config` to show.
@@ -119,6 +121,7 @@ impl Layer {
                 self.databases
             },
             config: self.config.over(lower.config),
+            slapd: self.slapd || lower.slapd,
             declares_databases: self.declares_databases || lower.declares_databases,
             modules: if self.modules.is_empty() {
                 lower.modules

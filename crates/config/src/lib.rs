@@ -29,6 +29,7 @@ mod model;
 mod quantity;
 mod setting;
 mod settings;
+mod show;
 mod sourced;
 mod words;
 
@@ -50,4 +51,5 @@ pub use model::{
 pub use quantity::{parse_bytes, parse_limit};
 pub use setting::Value;
 pub use settings::{Note, Settings};
+pub use show::Shown;
 pub use sourced::Sourced;

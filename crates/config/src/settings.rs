@@ -30,6 +30,8 @@ pub struct Settings {
     pub databases: Vec<Database>,
     /// The configuration as entries.
     pub config: Database,
+    /// Whether they come from a configuration of slapd's: what nobody says is as in slapd.
+    pub slapd: bool,
     /// Modules that slapd would load, for `cn=config` to show.
     pub modules: Vec<Sourced<String>>,
     /// What a person should know.
@@ -60,7 +62,14 @@ impl Settings {
         }
         let databases: Vec<Database> = databases
             .into_iter()
-            .map(|database| database.resolve(&layer.frontend))
+            .map(|mut database| {
+                // In slapd, bounds for some identities hold where they stand and nowhere else.
+                if !layer.slapd {
+                    let general = layer.frontend.limits.iter().cloned();
+                    database.policy.limits.extend(general);
+                }
+                database.resolve(&layer.frontend)
+            })
             .collect();
         let mut config = DatabaseLayer {
             kind: DatabaseKind::Config,
@@ -84,6 +93,7 @@ impl Settings {
             config: config.resolve(&layer.frontend),
             frontend: layer.frontend.resolve(),
             databases,
+            slapd: layer.slapd,
             modules: layer.modules,
             notes: layer.notes,
         };

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use fulgurite_access::{RuleText, Rules, WithoutRules};
+use fulgurite_access::{RuleText, Rules, Selector, WithoutRules};
 use fulgurite_auth::Scheme;
 use fulgurite_config::{
     ConfigError, Database, DatabaseKind, IndexSetting, Origin, Policy, Settings, Sourced,
@@ -55,6 +55,7 @@ pub(crate) fn check_names(settings: &Settings, schema: &Arc<Schema>) -> Result<(
         )?;
     }
     check_hashes(&global.password_hash)?;
+    convert::auth(global)?;
     check_policy(schema, &settings.frontend)?;
     for database in settings.databases.iter().chain([&settings.config]) {
         check_database(schema, database)?;
@@ -74,12 +75,29 @@ fn check_database(schema: &Arc<Schema>, database: &Database) -> Result<(), Check
     if let Some(name) = &update.value {
         check_dn(schema, "updatedn", name, &update.origin)?;
     }
+    check_directory(database)?;
     for index in &database.storage.indexes {
         check_index(schema, index)?;
     }
     check_policy(schema, &database.policy)?;
     convert::root(database)?;
     Ok(())
+}
+
+/// slapd makes no folders, and so neither does a configuration of its; nor can a file be one.
+fn check_directory(database: &Database) -> Result<(), ConfigError> {
+    let directory = &database.storage.directory;
+    let Some(path) = &directory.value else {
+        return Ok(());
+    };
+    let is_slapds = matches!(directory.origin, Origin::File { column: None, .. });
+    let reason = match std::fs::metadata(path) {
+        Ok(found) if !found.is_dir() => "Not a directory".to_owned(),
+        Err(error) if is_slapds => error.to_string(),
+        _ => return Ok(()),
+    };
+    let message = format!("invalid path {}: {reason}", path.display());
+    Err(ConfigError::at(&directory.origin, message))
 }
 
 fn check_policy(schema: &Arc<Schema>, policy: &Policy) -> Result<(), ConfigError> {
@@ -91,6 +109,10 @@ fn check_policy(schema: &Arc<Schema>, policy: &Policy) -> Result<(), ConfigError
                 format!("access rule, character {}: {}", error.column, error.reason),
             )
         })?;
+    }
+    for rule in &policy.limits {
+        Selector::parse(schema, &rule.who)
+            .map_err(|reason| ConfigError::at(&rule.origin, format!("limits: {reason}")))?;
     }
     for name in policy.extra_attributes.iter() {
         let bare = name.trim_start_matches(['@', '!']);

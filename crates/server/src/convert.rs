@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
+use fulgurite_auth::{AuthzRegexp, Scheme};
 use fulgurite_config::{
-    ConfigError, CrlCheck, Database, Durability, IndexSetting, Limit, Policy, Settings, Sourced,
-    Subordinate, VerifyClient,
+    AuthzPolicy, ConfigError, CrlCheck, Database, Durability, Global, IndexSetting, Limit, Policy,
+    Settings, Sourced, Subordinate, VerifyClient,
 };
 use fulgurite_directory as directory;
 use fulgurite_directory::{
-    Limits, LimitsRule, Restrictions, RootAccount, RuleText, SizeLimits, TimeLimits,
+    AuthOptions, Level, Limits, LimitsRule, Restrictions, RootAccount, RuleText, SizeLimits,
+    SortLimits, TimeLimits, WithoutRules,
 };
 use fulgurite_store::{IndexKinds, IndexSpec};
 
@@ -90,6 +92,74 @@ pub(crate) fn limits(policy: &Policy) -> Limits {
         rules: rules.collect(),
         ..Limits::default()
     }
+}
+
+/// Passwords, SASL and who may act for whom.
+pub(crate) fn auth(global: &Global) -> Result<AuthOptions, ConfigError> {
+    let rules = global.authz_regexp.iter().map(|rule| {
+        AuthzRegexp::new(&rule.pattern, &rule.replacement)
+            .map_err(|error| ConfigError::at(&rule.origin, error.to_string()))
+    });
+    let properties = &global.sasl_security;
+    let properties = match properties.is_empty() {
+        true => "none".parse(),
+        false => properties.join(",").parse(),
+    };
+    Ok(AuthOptions {
+        password_hash: schemes(&global.password_hash),
+        crypt_salt_format: global.crypt_salt_format.value.clone(),
+        sasl_host: global.sasl_host.value.clone(),
+        sasl_realm: global.sasl_realm.value.clone(),
+        sasl_properties: properties
+            .map_err(|message: String| ConfigError::at(&global.sasl_security.origin, message))?,
+        authz_regexp: rules.collect::<Result<_, _>>()?,
+        authz_policy: match *global.authz_policy {
+            AuthzPolicy::None => fulgurite_auth::AuthzPolicy::None,
+            AuthzPolicy::From => fulgurite_auth::AuthzPolicy::From,
+            AuthzPolicy::To => fulgurite_auth::AuthzPolicy::To,
+            AuthzPolicy::Any => fulgurite_auth::AuthzPolicy::Any,
+            AuthzPolicy::All => fulgurite_auth::AuthzPolicy::All,
+        },
+        ..AuthOptions::default()
+    })
+}
+
+/// The schemes for new passwords that are known.
+fn schemes(names: &[String]) -> Vec<Scheme> {
+    let known = names.iter().filter_map(|name| Scheme::from_name(name));
+    known.collect()
+}
+
+/// What holds where there are no access rules at all: slapd lets everybody read, we keep passwords back.
+pub(crate) fn without_rules(settings: &Settings) -> WithoutRules {
+    match settings.slapd {
+        true => WithoutRules::Everything(Level::Read),
+        false => WithoutRules::default(),
+    }
+}
+
+/// Bounds of sorted searches, as the sssvlv overlay of any database says them.
+pub(crate) fn sort_limits(settings: &Settings) -> SortLimits {
+    let mut limits = SortLimits::default();
+    let overlays = settings
+        .databases
+        .iter()
+        .flat_map(|database| &database.overlays);
+    for directive in overlays.flat_map(|overlay| &overlay.directives) {
+        let Some((name, number)) = directive.split_once(' ') else {
+            continue;
+        };
+        let Ok(number) = number.trim().parse::<usize>() else {
+            continue;
+        };
+        match name.to_ascii_lowercase().as_str() {
+            "sssvlv-max" | "olcsssvlvmax" => limits.sorts_max = number,
+            "sssvlv-maxkeys" | "olcsssvlvmaxkeys" => limits.keys_max = number,
+            "sssvlv-maxperconn" | "olcsssvlvmaxperconn" => limits.per_connection_max = number,
+            _ => {}
+        }
+    }
+    limits
 }
 
 fn size(said: fulgurite_config::SizeLimits) -> SizeLimits {

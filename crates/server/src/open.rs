@@ -199,6 +199,10 @@ fn directory_options(
     let first_id = global.server_ids.first();
     Ok(DirectoryOptions {
         access: convert::rules(&settings.frontend.access),
+        without_rules: convert::without_rules(settings),
+        auth: convert::auth(global)?,
+        sort_limits: convert::sort_limits(settings),
+        root_dse: global.root_dse_attributes()?,
         limits: convert::limits(&settings.frontend),
         restrictions: convert::restrictions(&settings.frontend),
         allow: convert::allow(*global.allow),

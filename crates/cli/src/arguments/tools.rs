@@ -240,10 +240,13 @@ pub(crate) enum ConfigAction {
 
 /// Say whether a configuration can be used, with the line and a hint for what is wrong
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  fulgurite config check --config /etc/fulgurite.toml")]
+#[command(after_help = "Example:\n  fulgurite config check /etc/fulgurite.toml")]
 pub(crate) struct CheckConfig {
     #[command(flatten)]
     pub(crate) config: ConfigFlags,
+    /// The configuration: TOML, slapd.conf or a configuration directory, told apart by name and content
+    #[arg(value_name = "FILE", conflicts_with_all = ["config", "slapd_conf", "slapd_dir"])]
+    pub(crate) file: Option<PathBuf>,
     /// Do not look at the stores, only at the configuration
     #[arg(long, short = 'u')]
     pub(crate) no_stores: bool,
@@ -255,6 +258,9 @@ pub(crate) struct CheckConfig {
 pub(crate) struct ShowConfig {
     #[command(flatten)]
     pub(crate) config: ConfigFlags,
+    /// The configuration: TOML, slapd.conf or a configuration directory, told apart by name and content
+    #[arg(value_name = "FILE", conflicts_with_all = ["config", "slapd_conf", "slapd_dir"])]
+    pub(crate) file: Option<PathBuf>,
     /// Print every setting, defaults included, and where each comes from
     #[arg(long)]
     pub(crate) resolved: bool,

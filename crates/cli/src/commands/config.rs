@@ -1,17 +1,84 @@
 //! `fulgurite config` and `fulgurite check-config`.
 
-use anyhow::bail;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::sync::Arc;
 
-use crate::arguments::tools::{CheckConfig, Config, ConfigAction};
+use anyhow::{Context as _, bail};
+use fulgurite_config::{Layer, Origin, Settings};
+use fulgurite_server::{check_settings, store_options};
+use fulgurite_store::{Store, StoreOptions};
+
+use super::unless_pipe_closed;
+use crate::arguments::tools::{CheckConfig, Config, ConfigAction, ConfigFlags, ShowConfig};
+use crate::flags;
 
 pub(crate) fn run(command: Config) -> anyhow::Result<()> {
     match command.action {
         ConfigAction::Check(command) => check(command),
-        ConfigAction::Show(command) => bail!("config show is not built yet: {command:?}"),
+        ConfigAction::Show(command) => show(command),
     }
 }
 
-/// `config check`.
+/// `config check`: says what is to be known, and fails at the first mistake.
 pub(crate) fn check(command: CheckConfig) -> anyhow::Result<()> {
-    bail!("config check is not built yet: {command:?}")
+    let settings = read(command.config, command.file)?;
+    for note in &settings.notes {
+        let kind = if note.warning { "warning" } else { "note" };
+        println!("{}: {kind}: {}", note.origin, note.text);
+    }
+    let schema = check_settings(&settings)?;
+    if !command.no_stores {
+        for database in settings.stores() {
+            let directory = database.directory()?;
+            if !Store::exists(directory) {
+                println!("note: there is no store in {} yet", directory.display());
+                continue;
+            }
+            let options = StoreOptions {
+                read_only: true,
+                indexes: None,
+                ..store_options(database)?
+            };
+            Store::open(directory, &options, Arc::clone(&schema))
+                .with_context(|| format!("the store in {}", directory.display()))?;
+        }
+    }
+    println!("the configuration can be used");
+    Ok(())
+}
+
+/// `config show`: what was said, or with `--resolved` everything that holds.
+fn show(command: ShowConfig) -> anyhow::Result<()> {
+    let settings = read(command.config, command.file)?;
+    let shown = settings.shown().into_iter();
+    let lines = shown.filter(|line| command.resolved || line.origin != Origin::Default);
+    let mut out = io::stdout().lock();
+    let mut group = String::new();
+    let printed = lines.into_iter().try_for_each(|line| {
+        if line.group != group {
+            group.clone_from(&line.group);
+            writeln!(out, "\n[{group}]")?;
+        }
+        let value = match line.value.is_empty() {
+            true => "(not set)",
+            false => line.value.as_str(),
+        };
+        writeln!(out, "{} = {value}    # {}", line.key, line.origin)
+    });
+    unless_pipe_closed(printed.map_err(Into::into))
+}
+
+/// The settings of the file that was named, with the environment below them.
+fn read(flags: ConfigFlags, file: Option<PathBuf>) -> anyhow::Result<Settings> {
+    let named = file
+        .or(flags.config)
+        .or(flags.slapd_conf)
+        .or(flags.slapd_dir);
+    if let Some(path) = &named
+        && !path.exists()
+    {
+        bail!("there is no configuration at {}", path.display());
+    }
+    Ok(flags::settings(Layer::default(), named.as_deref())?)
 }

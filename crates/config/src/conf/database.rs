@@ -118,16 +118,7 @@ pub(crate) const DIRECTIVES: &[Directive] = &[
         "<attrlist>",
         Kind::Words(extra_attrs),
     ),
-    Directive::one(
-        "updatedn",
-        "olcUpdateDN",
-        "<dn>",
-        Kind::Text(|reader, value, origin| {
-            let value = Some(value).filter(|dn| !dn.is_empty());
-            reader.database().content.update_dn = Some(Sourced::new(value, origin));
-        }),
-    )
-    .taking(0, Some(1)),
+    Directive::one("updatedn", "olcUpdateDN", "<dn>", Kind::Words(updatedn)).taking(0, Some(1)),
     Directive::many(
         "syncrepl",
         "olcSyncrepl",
@@ -365,6 +356,9 @@ fn subordinate(reader: &mut Reader, statement: &Statement) -> Result<(), String>
             ));
         }
     };
+    if is_frontend(reader) && value != Subordinate::No {
+        return Err("glue: no superior found for sub !".to_owned());
+    }
     reader.database().content.subordinate = Some(Sourced::new(value, statement.origin.clone()));
     Ok(())
 }
@@ -518,6 +512,19 @@ fn security(reader: &mut Reader, statement: &Statement) -> Result<(), String> {
     Ok(())
 }
 
+fn updatedn(reader: &mut Reader, statement: &Statement) -> Result<(), String> {
+    if is_frontend(reader) {
+        return Err("frontend database cannot be shadow.".to_owned());
+    }
+    let value = Some(statement.first().to_owned()).filter(|dn| !dn.is_empty());
+    reader.database().content.update_dn = Some(Sourced::new(value, statement.origin.clone()));
+    Ok(())
+}
+
+fn is_frontend(reader: &Reader) -> bool {
+    matches!(reader.section(), Section::Global | Section::Backend)
+}
+
 fn extra_attrs(reader: &mut Reader, statement: &Statement) -> Result<(), String> {
     let names = statement.first().split(',').filter(|name| !name.is_empty());
     let value = Sourced::new(names.map(str::to_owned).collect(), statement.origin.clone());
@@ -526,7 +533,7 @@ fn extra_attrs(reader: &mut Reader, statement: &Statement) -> Result<(), String>
 }
 
 fn syncrepl(reader: &mut Reader, statement: &Statement) -> Result<(), String> {
-    if matches!(reader.section(), Section::Global | Section::Backend) {
+    if is_frontend(reader) {
         return Err(format!(
             "keyword <{}> only allowed within database declaration",
             statement.keyword

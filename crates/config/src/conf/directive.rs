@@ -148,7 +148,7 @@ impl Directive {
                 Ok(())
             }
             Kind::Text(take) => {
-                take(reader, first.to_owned(), origin);
+                take(reader, statement.first().to_owned(), origin);
                 Ok(())
             }
             Kind::Words(take) => take(reader, statement),

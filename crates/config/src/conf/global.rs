@@ -383,7 +383,7 @@ pub(crate) const DIRECTIVES: &[Directive] = &[
         "tcp-buffer",
         "olcTCPBuffer",
         "<[listener=<listener>] [{read|write}=]size>",
-        Kind::Needless("the system sizes the buffers of connections"),
+        Kind::Words(tcp_buffer),
     ),
     Directive::many(
         "authid-rewrite",
@@ -443,6 +443,17 @@ pub(crate) const DIRECTIVES: &[Directive] = &[
     )
     .taking(0, None),
 ];
+
+fn tcp_buffer(reader: &mut Reader, statement: &Statement) -> Result<(), String> {
+    let last = statement.arguments.last().map_or("", String::as_str);
+    let size = last.rsplit_once('=').map_or(last, |(_, size)| size);
+    if size.parse::<u32>().is_err() {
+        return Err(format!("<{}> unable to add value #0", statement.keyword));
+    }
+    let text = "tcp-buffer: the system sizes the buffers of connections".to_owned();
+    reader.note(statement.origin.clone(), text);
+    Ok(())
+}
 
 /// What slapd's defaults are where ours differ: a configuration of its means them.
 pub(crate) fn set_defaults(global: &mut GlobalLayer) {

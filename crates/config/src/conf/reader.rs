@@ -86,6 +86,7 @@ impl Layer {
 impl Reader {
     pub(crate) fn new() -> Reader {
         let mut layer = Layer {
+            slapd: true,
             declares_databases: true,
             ..Layer::default()
         };
