@@ -2,9 +2,7 @@
 //! of the crates below.
 
 use fulgurite_ldap::{LdapResult, ResultCode};
-use fulgurite_schema::{
-    AttributeDescription, DescriptionError, Dn, Schema, SchemaViolation, ViolationKind,
-};
+use fulgurite_schema::{AttributeDescription, Dn, Schema, SchemaViolation, ViolationKind};
 use fulgurite_store::StoreError;
 
 /// What an operation comes to: its outcome, or the result that refuses it.
@@ -33,15 +31,9 @@ pub(crate) fn dn(schema: &Schema, text: &[u8]) -> Answer<Dn> {
 
 /// Reads an attribute description of an update or a compare.
 pub(crate) fn description(schema: &Schema, text: &[u8]) -> Answer<AttributeDescription> {
-    schema.describe(text).map_err(|error| {
-        let text = match &error {
-            DescriptionError::UnknownType(_) | DescriptionError::UnknownOption(_) => {
-                error.to_string()
-            }
-            DescriptionError::Malformed(text) => format!("{text}: AttributeDescription malformed"),
-        };
-        refuse(ResultCode::UndefinedAttributeType, text)
-    })
+    schema
+        .describe_one(text)
+        .map_err(|error| refuse(ResultCode::UndefinedAttributeType, error.to_string()))
 }
 
 /// A violation of the schema, as RFC 4511 numbers it.

@@ -52,6 +52,7 @@ pub(crate) fn attribute(schema: &Schema, given: &PartialAttribute<'_>) -> Answer
         schema.check_values(&attribute).map_err(answer::violation)?;
         spell_names(schema, &mut attribute);
     }
+    attribute.make_pretty(schema);
     Ok(attribute)
 }
 

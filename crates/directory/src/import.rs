@@ -66,6 +66,9 @@ impl Importer {
         entry
             .attributes
             .retain(|held| Computed::of(&self.known, held.description.attribute).is_none());
+        for held in &mut entry.attributes {
+            held.make_pretty(&self.schema);
+        }
         entry.add_missing_rdn_values(&self.schema);
     }
 

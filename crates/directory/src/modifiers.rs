@@ -1,7 +1,7 @@
 //! What the controls of an update mean, once names and filters have been looked up in the schema.
 
 use fulgurite_ldap::ResultCode;
-use fulgurite_schema::{AttributeSelector, DescriptionError, Filter, Schema};
+use fulgurite_schema::{AttributeSelector, Filter, Schema};
 
 use crate::answer::{Answer, refuse};
 use crate::controls::{Reading, RequestControls};
@@ -69,13 +69,7 @@ fn require_known(schema: &Schema, name: &[u8]) -> Answer {
         return Ok(());
     }
     schema.describe(name).map(drop).map_err(|error| {
-        let text = match error {
-            DescriptionError::UnknownType(_) => "attribute type undefined",
-            DescriptionError::UnknownOption(_) => "unrecognized option",
-            DescriptionError::Malformed(_) => {
-                "AttributeDescription contains inappropriate characters"
-            }
-        };
+        let text = error.reason();
         refuse(ResultCode::UndefinedAttributeType, text)
     })
 }

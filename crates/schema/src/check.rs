@@ -8,7 +8,7 @@
 
 use std::borrow::Cow;
 
-use rustc_hash::FxHashSet;
+use rustc_hash::FxHashMap;
 use thiserror::Error;
 
 use crate::description::{AttributeDescription, DescriptionError};
@@ -158,23 +158,17 @@ impl Schema {
             let text = format!("{name}: requires ;binary transfer");
             return Err(violation(ViolationKind::UndefinedAttributeType, text));
         }
-        // For text syntaxes the option `binary` (RFC 4522) would mean a BER encoding, which nobody uses; such
-        // values are taken as they are.
-        let encoded = binary && !kind.syntax.requires_binary();
-        let mut seen = FxHashSet::default();
+        let mut seen = FxHashMap::default();
         let mut repeated = None;
         for (number, value) in attribute.values.iter().enumerate() {
-            let normal = if encoded {
-                Some(Cow::Borrowed(value.as_slice()))
-            } else {
-                self.checked_normal(kind, value)
-            };
-            let Some(normal) = normal else {
+            let Some(normal) = self.checked_normal(kind, value) else {
                 let text = format!("{name}: value #{number} invalid per syntax");
                 return Err(violation(ViolationKind::InvalidSyntax, text));
             };
-            if attribute.values.len() > 1 && !seen.insert(normal) {
-                repeated = repeated.or(Some(number));
+            if attribute.values.len() > 1 {
+                let first = *seen.entry(normal).or_insert(number);
+                // Of equal values, the first is named.
+                repeated = repeated.or((first != number).then_some(first));
             }
         }
         if kind.single_value && attribute.values.len() > 1 {
@@ -211,6 +205,7 @@ pub(crate) fn check(
     options: &CheckOptions,
 ) -> Result<CheckedEntry, SchemaViolation> {
     if !options.skip_values {
+        check_naming_conflict(schema, &entry)?;
         entry
             .attributes
             .iter()
@@ -219,6 +214,7 @@ pub(crate) fn check(
     check_single_values(schema, &entry)?;
     let classes = classes(schema, &entry)?;
     let structural = structural_class(schema, &classes)?;
+    check_obsolete(schema, &entry, &classes)?;
     if let Some(before) = options
         .structural_class
         .filter(|before| *before != structural.index)
@@ -231,10 +227,12 @@ pub(crate) fn check(
         return Err(violation(ViolationKind::ObjectClassMods, text));
     }
     let rule = schema.content_rule(structural.index);
-    check_auxiliary(&classes, rule)?;
     check_naming(schema, &entry)?;
-    check_required(schema, &entry, &classes, rule)?;
+    check_content_rule(schema, &entry, rule)?;
+    check_required(schema, &entry, &classes)?;
+    check_auxiliary(&classes, rule)?;
     check_allowed(schema, &entry, &classes, rule)?;
+    check_special(schema, &entry, structural)?;
     let structural_class = structural.index;
     Ok(CheckedEntry {
         entry,
@@ -348,6 +346,27 @@ fn structural_class<'s>(
     )))
 }
 
+/// What is obsolete cannot be used any more.
+fn check_obsolete(
+    schema: &Schema,
+    entry: &Entry,
+    classes: &[&ObjectClass],
+) -> Result<(), SchemaViolation> {
+    let types = entry.attributes.iter();
+    let mut types = types.map(|a| schema.attribute_at(a.description.attribute));
+    if let Some(attribute) = types.find(|attribute| attribute.obsolete) {
+        let text = format!("{}: attribute is obsolete", attribute.name());
+        return Err(violation(ViolationKind::Constraint, text));
+    }
+    match classes.iter().find(|class| class.obsolete) {
+        None => Ok(()),
+        Some(class) => Err(class_violation(format!(
+            "objectClass '{}' is OBSOLETE",
+            class.name()
+        ))),
+    }
+}
+
 fn check_auxiliary(
     classes: &[&ObjectClass],
     rule: Option<&ContentRule>,
@@ -370,15 +389,9 @@ fn check_required(
     schema: &Schema,
     entry: &Entry,
     classes: &[&ObjectClass],
-    rule: Option<&ContentRule>,
 ) -> Result<(), SchemaViolation> {
     let name = |attribute: AttributeIndex| schema.attribute_at(attribute).name();
-    let has = |wanted: AttributeIndex| {
-        entry
-            .attributes
-            .iter()
-            .any(|a| a.description.attribute == wanted)
-    };
+    let has = |wanted| has_type(entry, wanted);
     for class in classes {
         if let Some(missing) = class.must.iter().find(|attribute| !has(**attribute)) {
             let text = format!(
@@ -389,7 +402,28 @@ fn check_required(
             return Err(class_violation(text));
         }
     }
+    Ok(())
+}
+
+/// Whether the type is there, with whatever options.
+fn has_type(entry: &Entry, wanted: AttributeIndex) -> bool {
+    let mut attributes = entry.attributes.iter();
+    attributes.any(|a| a.description.attribute == wanted)
+}
+
+/// What a content rule says of attributes.
+fn check_content_rule(
+    schema: &Schema,
+    entry: &Entry,
+    rule: Option<&ContentRule>,
+) -> Result<(), SchemaViolation> {
     let Some(rule) = rule else { return Ok(()) };
+    if rule.obsolete {
+        let text = format!("content rule '{}' is obsolete", rule.name);
+        return Err(class_violation(text));
+    }
+    let name = |attribute: AttributeIndex| schema.attribute_at(attribute).name();
+    let has = |wanted| has_type(entry, wanted);
     if let Some(missing) = rule.must.iter().find(|attribute| !has(**attribute)) {
         return Err(class_violation(format!(
             "content rule '{}' requires attribute '{}'",
@@ -399,7 +433,7 @@ fn check_required(
     }
     if let Some(present) = rule.not.iter().find(|attribute| has(**attribute)) {
         return Err(class_violation(format!(
-            "content rule '{}' precludes attribute '{}'",
+            "content rule '{}' precluded attribute '{}'",
             rule.name,
             name(*present)
         )));
@@ -429,6 +463,57 @@ fn check_allowed(
                 "attribute '{}' not allowed",
                 attribute.description.text(schema)
             )));
+        }
+    }
+    Ok(())
+}
+
+/// Attributes with a place of their own.
+fn check_special(
+    schema: &Schema,
+    entry: &Entry,
+    structural: &ObjectClass,
+) -> Result<(), SchemaViolation> {
+    for held in &entry.attributes {
+        let attribute = schema.attribute_at(held.description.attribute);
+        if attribute.collective {
+            return Err(class_violation(format!(
+                "'{}' can only appear in collectiveAttributeSubentry",
+                attribute.name()
+            )));
+        }
+        if attribute.oid == REF && structural.oid != REFERRAL {
+            return Err(class_violation(format!(
+                "attribute \"{}\" only allowed in the referral",
+                attribute.name()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Where a referral object says where to go (RFC 3296).
+const REF: &str = "2.16.840.1.113730.3.1.34";
+
+/// The class of referral objects.
+const REFERRAL: &str = "2.16.840.1.113730.3.2.6";
+
+/// A single-valued attribute named by the RDN and given another value cannot have both.
+fn check_naming_conflict(schema: &Schema, entry: &Entry) -> Result<(), SchemaViolation> {
+    let Some(rdn) = entry.dn.rdn() else {
+        return Ok(());
+    };
+    for ava in rdn.avas() {
+        let attribute = schema.attribute_at(ava.attribute);
+        if attribute.single_value
+            && entry.values(ava.attribute).len() == 2
+            && entry.has_value(schema, ava.attribute, ava.value)
+        {
+            let text = format!(
+                "value of single-valued naming attribute '{}' conflicts with value present in entry",
+                attribute.name()
+            );
+            return Err(violation(ViolationKind::Naming, text));
         }
     }
     Ok(())

@@ -14,9 +14,35 @@ pub enum DescriptionError {
     /// An option is neither a language tag, nor `binary`, nor one the server was told about.
     #[error("{0}: unrecognized option")]
     UnknownOption(String),
+    /// The option `binary` on a type whose values are not transferred that way (RFC 4522, section 2).
+    #[error("{0}: option \"binary\" not supported with type")]
+    BinaryOption(String),
+    /// A language range where one attribute has to be named.
+    #[error("{0}: inappropriate use of tag range option")]
+    Range(String),
+    /// Two semicolons in a row, or one at the end.
+    #[error("{0}: zero length option is invalid")]
+    EmptyOption(String),
     /// The text is not `type *(";" option)`.
-    #[error("{0}: not an attribute description")]
+    #[error("{0}: AttributeDescription contains inappropriate characters")]
     Malformed(String),
+}
+
+impl DescriptionError {
+    /// What is wrong, without the text it is wrong with.
+    #[must_use]
+    pub fn reason(&self) -> &'static str {
+        match self {
+            DescriptionError::UnknownType(_) => "attribute type undefined",
+            DescriptionError::UnknownOption(_) => "unrecognized option",
+            DescriptionError::BinaryOption(_) => "option \"binary\" not supported with type",
+            DescriptionError::Range(_) => "inappropriate use of tag range option",
+            DescriptionError::EmptyOption(_) => "zero length option is invalid",
+            DescriptionError::Malformed(_) => {
+                "AttributeDescription contains inappropriate characters"
+            }
+        }
+    }
 }
 
 /// An attribute type with its options in canonical form.
@@ -49,6 +75,13 @@ impl AttributeDescription {
     pub fn has_option(&self, option: &str) -> bool {
         self.options()
             .is_some_and(|options| options.split(';').any(|held| held == option))
+    }
+
+    /// Whether an option is a language range (RFC 3866, section 2.3): fit for asking, not for holding values.
+    #[must_use]
+    pub fn is_range(&self) -> bool {
+        self.options()
+            .is_some_and(|options| options.split(';').any(|option| option.ends_with('-')))
     }
 
     /// `cn` or `cn;lang-de`: first name of the type, options in lower case and sorted.
@@ -87,6 +120,9 @@ impl AttributeDescription {
                 malformed()
             });
         };
+        if options.is_some_and(|options| options.split(';').any(str::is_empty)) {
+            return Err(DescriptionError::EmptyOption(text.to_owned()));
+        }
         let options = options
             .map(|o| canonical_options(o).ok_or_else(malformed))
             .transpose()?;
@@ -97,10 +133,17 @@ impl AttributeDescription {
         {
             return Err(DescriptionError::UnknownOption(text.to_owned()));
         }
-        Ok(AttributeDescription {
+        let description = AttributeDescription {
             attribute: attribute.index,
             options,
-        })
+        };
+        if description.options.is_some()
+            && description.has_option("binary")
+            && !attribute.syntax.requires_binary()
+        {
+            return Err(DescriptionError::BinaryOption(text.to_owned()));
+        }
+        Ok(description)
     }
 }
 
@@ -109,12 +152,8 @@ pub(crate) fn options_cover(asked: Option<&str>, held: Option<&str>) -> bool {
     let Some(asked) = asked else { return true };
     let Some(held) = held else { return false };
     asked.split(';').all(|wanted| {
-        held.split(';').any(|option| {
-            option == wanted
-                || (wanted.starts_with("lang-")
-                    && wanted.ends_with('-')
-                    && option.starts_with(wanted))
-        })
+        held.split(';')
+            .any(|option| option == wanted || (wanted.ends_with('-') && option.starts_with(wanted)))
     })
 }
 
@@ -164,13 +203,29 @@ mod tests {
             text("nosuch"),
             Err(DescriptionError::UnknownType("nosuch".to_owned()))
         );
-        for bad in ["", "cn;", "cn; x-a", "c n", ";x-a", "cn;lang-ä"] {
+        for bad in ["cn;", "cn;;x-a", "cn;x-a;"] {
+            assert_eq!(
+                text(bad),
+                Err(DescriptionError::EmptyOption(bad.to_owned())),
+                "{bad}"
+            );
+        }
+        for bad in ["cn;binary", "jpegPhoto;binary", "member;x-a;binary"] {
+            assert_eq!(
+                text(bad),
+                Err(DescriptionError::BinaryOption(bad.to_owned())),
+                "{bad}"
+            );
+        }
+        for bad in ["", "cn; x-a", "c n", ";x-a", "cn;lang-ä"] {
             assert_eq!(
                 text(bad),
                 Err(DescriptionError::Malformed(bad.to_owned())),
                 "{bad}"
             );
         }
+        let range = schema.describe(b"cn;lang-en-").unwrap();
+        assert!(range.is_range() && !schema.describe(b"cn;lang-en").unwrap().is_range());
         assert!(matches!(
             schema.describe(b"\xff"),
             Err(DescriptionError::Malformed(_))

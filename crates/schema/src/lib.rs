@@ -31,6 +31,7 @@ mod filter;
 mod matching;
 mod oid;
 mod prep;
+mod pretty;
 mod registry;
 mod syntax;
 

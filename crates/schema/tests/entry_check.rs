@@ -126,13 +126,13 @@ fn violations_and_their_texts() {
             "cn=a",
             "objectClass: person|cn: a|cn: A|sn: b",
             ValueExists,
-            "cn: value #1 provided more than once",
+            "cn: value #0 provided more than once",
         ),
         (
             "cn=a",
             "objectClass: person|objectClass: 2.5.6.6|cn: a|sn: b",
             ValueExists,
-            "objectClass: value #1 provided more than once",
+            "objectClass: value #0 provided more than once",
         ),
         (
             "cn=a",
@@ -265,7 +265,7 @@ fn content_rules_and_abstract_classes() {
     );
     assert_eq!(
         check("objectClass: organization|o: a|l: x|st: y"),
-        "content rule 'orgs' precludes attribute 'st'"
+        "content rule 'orgs' precluded attribute 'st'"
     );
     assert_eq!(
         check("objectClass: organization|objectClass: uidObject|o: a|l: x|uid: y"),

@@ -12,6 +12,7 @@ use crate::definition::{ContentRuleText, Location, ObjectClassText, Origin};
 pub(crate) struct ContentRule {
     pub(crate) class: ObjectClassIndex,
     pub(crate) name: String,
+    pub(crate) obsolete: bool,
     pub(crate) auxiliary: Vec<ObjectClassIndex>,
     pub(crate) must: Vec<AttributeIndex>,
     pub(crate) may: Vec<AttributeIndex>,
@@ -258,6 +259,7 @@ pub(super) fn resolve_content_rules(
         rules.push(ContentRule {
             class: class(&text.head.oid, ClassKind::Structural)?,
             name: text.head.name().to_owned(),
+            obsolete: text.head.obsolete,
             auxiliary: text
                 .auxiliary
                 .iter()

@@ -180,6 +180,19 @@ impl Schema {
         AttributeDescription::parse(self, text)
     }
 
+    /// [`describe`](Self::describe) for an attribute that holds values: a language range names none.
+    ///
+    /// # Errors
+    /// [`DescriptionError`], a range among them.
+    pub fn describe_one(&self, text: &[u8]) -> Result<AttributeDescription, DescriptionError> {
+        let description = self.describe(text)?;
+        if description.is_range() {
+            let text = String::from_utf8_lossy(text).into_owned();
+            return Err(DescriptionError::Range(text));
+        }
+        Ok(description)
+    }
+
     /// Whether an attribute option, in lower case, is one of this server: a language tag (RFC 3866), `binary`
     /// (RFC 4522), or one named when the schema was built. `lang-` alone is a range, for selecting.
     #[must_use]
