@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fulgurite_auth::{AuthzRegexp, Scheme};
+use fulgurite_auth::{AuthzRegexp, Scheme, ScramHash};
 use fulgurite_config::{
     AuthzPolicy, ConfigError, CrlCheck, Database, Durability, Global, IndexSetting, Limit, Policy,
     Settings, Sourced, Subordinate, VerifyClient,
@@ -108,6 +108,7 @@ pub(crate) fn auth(global: &Global) -> Result<AuthOptions, ConfigError> {
     Ok(AuthOptions {
         password_hash: schemes(&global.password_hash),
         crypt_salt_format: global.crypt_salt_format.value.clone(),
+        scram_keys: scram_keys(&global.scram_keys)?,
         sasl_host: global.sasl_host.value.clone(),
         sasl_realm: global.sasl_realm.value.clone(),
         sasl_properties: properties
@@ -120,8 +121,18 @@ pub(crate) fn auth(global: &Global) -> Result<AuthOptions, ConfigError> {
             AuthzPolicy::Any => fulgurite_auth::AuthzPolicy::Any,
             AuthzPolicy::All => fulgurite_auth::AuthzPolicy::All,
         },
-        ..AuthOptions::default()
     })
+}
+
+/// The mechanisms whose keys are kept with new passwords.
+fn scram_keys(names: &Sourced<Vec<String>>) -> Result<Vec<ScramHash>, ConfigError> {
+    let of = |name: &String| {
+        let same = |hash: &ScramHash| hash.scheme().eq_ignore_ascii_case(name);
+        let unknown = || format!("\"{name}\" is none of SCRAM-SHA-1, SCRAM-SHA-256, SCRAM-SHA-512");
+        let found = ScramHash::ALL.into_iter().find(same);
+        found.ok_or_else(|| ConfigError::at(&names.origin, unknown()))
+    };
+    names.iter().map(of).collect()
 }
 
 /// The schemes for new passwords that are known.

@@ -276,6 +276,8 @@ settings! {
         "password.hash" password_hash: Vec<String> = Vec::new();
         /// Salt of `{CRYPT}`, in the form of `printf`.
         "password.crypt_salt_format" crypt_salt_format: Option<String> = None;
+        /// SCRAM mechanisms whose keys are kept when a password is set: `SCRAM-SHA-256` and so on.
+        "password.scram_keys" scram_keys: Vec<String> = Vec::new();
         /// Who says that one may act as another.
         "authz.policy" authz_policy: AuthzPolicy = AuthzPolicy::None;
         /// SASL realm.
