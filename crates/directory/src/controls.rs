@@ -64,6 +64,9 @@ pub(crate) struct RequestControls<'c> {
     pub(crate) domain_scope: bool,
     /// On whose behalf the client asks: for the log, which reads it by itself.
     pub(crate) session_tracking: Option<SessionTracking<'c>>,
+    /// Whom the operation is done for instead of the client (RFC 4370).
+    pub(crate) proxied: Option<&'c [u8]>,
+    pub(crate) proxied_critical: bool,
     /// The transaction the update belongs to (RFC 5805).
     pub(crate) transaction: Option<&'c [u8]>,
 }
@@ -301,6 +304,22 @@ const TABLE: &[Row] = &[
             }
             let value = row.value(control)?;
             row.decoded(SessionTracking::decode(value), &mut to.session_tracking)
+        },
+    },
+    Row {
+        oid: oid::PROXIED_AUTHORIZATION,
+        name: "proxied authorization",
+        operations: ON_ENTRIES,
+        extended: &[oid::WHO_AM_I, oid::PASSWORD_MODIFY],
+        listed: true,
+        decode: |to, _, control| {
+            let missing = "proxied authorization control value absent";
+            let identity = control
+                .value
+                .ok_or_else(|| refuse(ResultCode::ProtocolError, missing))?;
+            to.proxied = Some(identity);
+            to.proxied_critical = control.critical;
+            Ok(())
         },
     },
     Row {

@@ -82,8 +82,17 @@ struct Item<'d> {
     modifiers: Modifiers,
     /// Taken when it is run.
     prepared: Option<(&'d Database, Prepared)>,
+    /// Whom it is done for, if not for the session that asks.
+    acting: Option<Session>,
     result: LdapResult,
     returned: Returned,
+}
+
+/// What can be known of an update without a look at entries.
+struct Update<'d> {
+    modifiers: Modifiers,
+    prepared: (&'d Database, Prepared),
+    acting: Option<Session>,
 }
 
 /// The form of the answer.
@@ -216,6 +225,8 @@ impl Directory {
         let Some((_, prepared)) = item.prepared.take() else {
             return Ok(());
         };
+        let acting = item.acting.take();
+        let session = acting.as_ref().unwrap_or(session);
         let mut context = Context {
             directory: self,
             session,
@@ -327,9 +338,10 @@ impl Directory {
         };
         let response = Response::Result(message.request.operation());
         match self.update(session, &message, within_transaction) {
-            Ok((modifiers, prepared)) => Item {
-                modifiers,
-                prepared: Some(prepared),
+            Ok(update) => Item {
+                modifiers: update.modifiers,
+                prepared: Some(update.prepared),
+                acting: update.acting,
                 ..Item::refused(message.id, response, LdapResult::success())
             },
             Err(result) => Item::refused(message.id, response, result),
@@ -342,13 +354,20 @@ impl Directory {
         session: &Session,
         message: &Message<'_>,
         within_transaction: bool,
-    ) -> Answer<(Modifiers, (&Database, Prepared))> {
+    ) -> Answer<Update<'_>> {
         let controls = RequestControls::decode(message.request.operation(), &message.controls)?;
         if controls.transaction.is_some() && !within_transaction {
             return Err(transaction::unknown());
         }
+        let acting = self.acting(session, &controls)?;
+        let session = acting.as_ref().unwrap_or(session);
         let modifiers = Modifiers::resolve(&self.schema, &controls)?;
-        Ok((modifiers, self.prepare(session, message)?))
+        let prepared = self.prepare(session, message)?;
+        Ok(Update {
+            modifiers,
+            prepared,
+            acting,
+        })
     }
 
     /// Refuses an update that cannot be done whatever the entries are.
@@ -414,6 +433,7 @@ impl<'d> Item<'d> {
             response,
             modifiers: Modifiers::default(),
             prepared: None,
+            acting: None,
             result,
             returned: Returned::default(),
         }

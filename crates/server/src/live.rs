@@ -13,7 +13,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use fulgurite_directory::{Connection, Directory, SearchTask, Session, WriteRequest};
 use fulgurite_ldap::{
-    BindRequest, CompareRequest, Controls, ExtendedRequest, Message, MessageId, SearchRequest,
+    BindRequest, CompareRequest, Controls, ExtendedRequest, LdapResult, Message, MessageId,
+    SearchRequest,
 };
 
 use crate::handler::{BindStep, ExtendedStep, Handler};
@@ -123,6 +124,19 @@ impl Handler for Live<'_> {
 
     fn secured(&self, identity: &mut Session, connection: Arc<Connection>) {
         self.current().secured(identity, connection);
+    }
+
+    fn is_binding(&self, identity: &Session) -> bool {
+        identity.is_binding()
+    }
+
+    fn start_tls(
+        &self,
+        identity: &mut Session,
+        request: &ExtendedRequest<'_>,
+        controls: &Controls<'_>,
+    ) -> Result<(), LdapResult> {
+        Handler::start_tls(self.current(), identity, request, controls)
     }
 
     fn is_authenticated(&self, identity: &Session) -> bool {

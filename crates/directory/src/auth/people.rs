@@ -11,6 +11,7 @@ use thiserror::Error;
 use super::passwords::Claim;
 use super::rules::{self, Rule};
 use crate::answer::{Answer, refuse};
+use crate::controls::RequestControls;
 use crate::directory::{Directory, Place};
 use crate::session::{Identity, Method, Name, Session};
 
@@ -155,6 +156,24 @@ impl Directory {
             return Err(denied("not authorized to assume identity"));
         }
         Ok(session.acting_for(identity_of(&target)))
+    }
+
+    /// The session that the controls of a request ask for, if not the client's own.
+    pub(crate) fn acting(
+        &self,
+        session: &Session,
+        controls: &RequestControls<'_>,
+    ) -> Answer<Option<Session>> {
+        let Some(authzid) = controls.proxied else {
+            return Ok(None);
+        };
+        if !controls.proxied_critical && self.disallow.proxy_authz_non_critical {
+            return Err(refuse(
+                ResultCode::ProtocolError,
+                "proxied authorization control must be marked critical",
+            ));
+        }
+        self.authorize(session, authzid).map(Some)
     }
 
     /// The identity that a SASL bind ends with, if its client asked for another than its own.

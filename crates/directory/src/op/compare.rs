@@ -59,6 +59,8 @@ impl Directory {
         controls: &Controls<'_>,
     ) -> Answer<LdapResult> {
         let controls = RequestControls::decode(Operation::Compare, controls)?;
+        let acting = self.acting(session, &controls)?;
+        let session = acting.as_ref().unwrap_or(session);
         let asserted = Modifiers::resolve(&self.schema, &controls)?.assertion;
         let dn = answer::dn(&self.schema, request.dn)?;
         let assertion = self.prepare_assertion(request)?;

@@ -76,7 +76,9 @@ fn extended(
     request: &ExtendedRequest<'_>,
     controls: &Controls<'_>,
 ) -> Answer<ExtendedStep> {
-    RequestControls::decode_extended(request.oid, controls)?;
+    let controls = RequestControls::decode_extended(request.oid, controls)?;
+    let mut acting = directory.acting(session, &controls)?;
+    let session = acting.as_mut().unwrap_or(session);
     let oid = std::str::from_utf8(request.oid).unwrap_or_default();
     if SUPPORTED.contains(&oid) {
         directory.permit_extended(session, request.oid)?;

@@ -67,6 +67,8 @@ impl Directory {
         controls: &Controls<'_>,
     ) -> Answer<State<'_>> {
         let controls = RequestControls::decode(Operation::Search, controls)?;
+        let acting = self.acting(session, &controls)?;
+        let session = acting.as_ref().unwrap_or(session);
         let base = answer::dn(&self.schema, request.base)?;
         let place = self.place(&base);
         self.permit_reading(session, &place, Operation::Search)?;
