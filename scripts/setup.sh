@@ -5,6 +5,7 @@
 #   scripts/setup.sh lint      also Rust's formatter and linter
 #   scripts/setup.sh demo      also the LDAP and LMDB command-line tools
 #   scripts/setup.sh release   also what packs a release
+#   scripts/setup.sh clients   LDAP clients of other languages and servers that look things up, under build/
 #   scripts/setup.sh programs  what runs programs on our liblmdb.so: slapd's, Postfix's, Knot's, ... files, under build/
 #   scripts/setup.sh all       everything: also Python clients and the real LMDB 0.9.36, under build/
 #
@@ -88,31 +89,47 @@ need_python() {
     echo "setup: Python clients are installed in build/venv"
 }
 
-# Programs that use LMDB, with the libraries this machine lacks, in build/programs/root.
-debian_programs="postfix postfix-lmdb knot php-cli pdns-server pdns-backend-lmdb bind9 bind9-dnsutils ldb-tools liblmdb-file-perl"
-
-need_debian_programs() {
-    local root=build/programs/root wanted php
-    wanted=$debian_programs
-    [ "$(cat "$root/.complete" 2>/dev/null)" != "$wanted" ] || return 0
+# Unpacks packages and those of their libraries that this machine lacks into FOLDER/root, unless they are there.
+unpack() { # FOLDER PACKAGES...
+    local folder=$1 wanted
+    shift
+    wanted=$*
+    [ "$(cat "$folder/root/.complete" 2>/dev/null)" != "$wanted" ] || return 0
     refresh_apt_list
-    # PHP's packages carry its version; the one that php-cli stands for has the dba extension beside it.
-    php=$(apt-cache depends php-cli | sed -n 's/^ *Depends: \(php[0-9.]*\)-cli$/\1/p')
-    rm -rf "$root"
-    mkdir -p "$root" build/programs/packages
+    rm -rf "$folder/root"
+    mkdir -p "$folder/root" "$folder/packages"
     (
-        cd build/programs/packages
-        # The programs, and what apt would install here for them: those of their libraries that are missing.
-        # shellcheck disable=SC2086 # one word per package
+        cd "$folder/packages"
+        # The packages, and what apt would install here for them: what they need and is missing.
         {
-            printf '%s\n' ${wanted/php-cli/$php-cli $php-dba}
-            apt-get install -s --no-install-recommends ${wanted/php-cli/$php-cli $php-dba} | awk '/^Inst/ { print $2 }'
+            printf '%s\n' "$@"
+            apt-get install -s --no-install-recommends "$@" | awk '/^Inst/ { print $2 }'
         } | sort -u | xargs apt-get download -qq 2>/dev/null
         for package in *.deb; do dpkg -x "$package" ../root; done
     )
-    rm -rf build/programs/packages
-    echo "$wanted" > "$root/.complete"
-    echo "setup: $wanted are unpacked in $root"
+    rm -rf "$folder/packages"
+    echo "$wanted" > "$folder/root/.complete"
+    echo "setup: $wanted are unpacked in $folder/root"
+}
+
+# PHP's packages carry its version: the one that php-cli stands for.
+php_version() {
+    apt-cache depends php-cli | sed -n 's/^ *Depends: \(php[0-9.]*\)-cli$/\1/p'
+}
+
+# Programs that use LMDB.
+need_debian_programs() {
+    local php
+    php=$(php_version)
+    unpack build/programs postfix postfix-lmdb knot "$php-cli" "$php-dba" pdns-server pdns-backend-lmdb bind9 bind9-dnsutils \
+        ldb-tools liblmdb-file-perl
+}
+
+# Programs that ask a directory.
+need_debian_clients() {
+    local php
+    php=$(php_version)
+    unpack build/clients libnet-ldap-perl libio-socket-ssl-perl "$php-cli" "$php-ldap" postfix postfix-ldap dovecot-core dovecot-ldap apache2-bin nslcd libnss-ldapd
 }
 
 # The real library, which ours is compared with: its newest release of the 0.9 line comes with PyPI's lmdb.
@@ -217,8 +234,19 @@ case "${1:-all}" in
         need_slapd
         need_python
         need_programs
+        need_debian_clients
         need_reference_lmdb
         ;;
+    clients)
+        need_rust
+        need openssl curl ldap-utils
+        # Any version of these will do, wherever it comes from.
+        command -v go >/dev/null || need golang-go
+        command -v npm >/dev/null || need nodejs npm
+        command -v javac >/dev/null || need default-jdk-headless
+        need_slapd
+        need_debian_clients
+        ;;
     programs) need_rust; need_programs ;;
-    *) echo "setup: there is no part \"$1\"; there are rust, lint, demo, release, programs and all" >&2; exit 2 ;;
+    *) echo "setup: there is no part \"$1\"; there are rust, lint, demo, release, clients, programs and all" >&2; exit 2 ;;
 esac

@@ -17,19 +17,7 @@ unpacked_libraries=$unpacked/usr/lib/$(gcc -print-multiarch)
 work=$PWD/build/programs/run/$program
 log=$work/log
 
-passed=0
-failed=0
-skipped=0
-begun=$SECONDS
-servers=()
-
-stop_servers() { # [SIGNAL]
-    local pid
-    for pid in "${servers[@]}"; do kill "-${1:-TERM}" "$pid" || true; done
-    for pid in "${servers[@]}"; do wait "$pid" || true; done
-    servers=()
-} 2>/dev/null
-trap stop_servers EXIT
+. scripts/checks.sh
 rm -rf "$work"
 mkdir -p "$work/loaded"
 
@@ -39,61 +27,10 @@ with_library() {
         LD_DEBUG=libs LD_DEBUG_OUTPUT="$work/loaded/ld" "$@"
 }
 
-# Starts a server in the background: a function that ends in `with_library`, and its arguments. `finish` stops it.
-serve() {
-    by=exec "$@" >> "$log" 2>&1 &
-    servers+=($!)
-}
-
-# Counts one test: the command succeeds.
-check() { # WHAT COMMAND...
-    local what=$1
-    shift
-    echo "-- $((SECONDS - begun)) s: $what" >> "$log"
-    if "$@" >>"$log" 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "$program: FAILED: $what" >&2
-    fi
-}
-
-# Counts one test: a command's output is this text.
-says() { # WHAT EXPECTED COMMAND...
-    local what=$1 expected=$2 output
-    shift 2
-    echo "-- $((SECONDS - begun)) s: $what" >> "$log"
-    output=$("$@" 2>>"$log") || true
-    printf '%s\n' "$output" >>"$log"
-    if [ "$output" = "$expected" ]; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        printf '%s: FAILED: %s\n  expected: %s\n  answered: %s\n' "$program" "$what" "${expected:0:300}" "${output:0:300}" >&2
-    fi
-}
-
 # Counts one test: the running process has mapped the library under test and no other.
 check_mapped() { # WHAT PID
     says "$1 has mapped the library under test" "$library" \
         sed -n 's/.*r-xp.* \(\/[^ ]*\/liblmdb[-.0-9]*so[^ ]*\)$/\1/p' "/proc/$2/maps"
-}
-
-free_port() {
-    local port
-    while port=$((20000 + RANDOM % 12000)); do
-        (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || { echo "$port"; return; }
-    done
-}
-
-wait_for_port() { # PORT
-    local _
-    for _ in $(seq 200); do
-        (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null && return
-        sleep 0.05
-    done
-    echo "$program: nothing answers at port $1" >&2
-    return 1
 }
 
 # The liblmdb files that processes of this run initialised, one a line.

@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# The UnboundID SDK, of Java: controls of many kinds, transactions, root DSE and schema.
+. "$(dirname "$0")/common.sh"
+version=7.0.5
+digest=463f0ee93f8046c6f72766f111fc27b18ab4727541968b9fa72699023e1b0ff0
+need "a Java compiler" javac -version
+folder=$PWD/build/clients/java
+jar=$folder/unboundid-ldapsdk-$version.jar
+mkdir -p "$folder"
+[ -e "$jar" ] || need "the UnboundID SDK" sh -c "
+    curl -sSfL -o '$jar.part' https://repo1.maven.org/maven2/com/unboundid/unboundid-ldapsdk/$version/unboundid-ldapsdk-$version.jar &&
+    echo '$digest  $jar.part' | sha256sum -c && mv '$jar.part' '$jar'"
+javac -cp "$jar" -d "$folder" "$here/java/Client.java" >> "$log" 2>&1
+start_server
+counted java -cp "$jar:$folder" Client
+finish "UnboundID SDK $version"
