@@ -21,6 +21,7 @@
 
 mod decide;
 mod evaluate;
+mod explain;
 mod facts;
 mod names;
 mod parse;
@@ -34,9 +35,10 @@ mod set;
 mod wire;
 
 pub use decide::{Decisions, EntryRights};
+pub use explain::{Explanation, Outcome, Step};
 pub use facts::{Facts, NoFacts, Reach, Whose};
 pub use parse::RuleError;
 pub use requester::{Requester, Strengths, Wire};
 pub use rights::{Level, Rights};
-pub use rule::{RuleText, Rules, WithoutRules};
+pub use rule::{Part, RuleText, Rules, WithoutRules};
 pub use selector::Selector;

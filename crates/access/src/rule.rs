@@ -106,9 +106,12 @@ pub(crate) enum ValueTest {
 
 /// The part of an entry a decision is about.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Part<'p> {
+pub enum Part<'p> {
+    /// The entry as such.
     Entry,
+    /// The set of its children.
     Children,
+    /// An attribute.
     Attribute(&'p AttributeDescription),
 }
 
@@ -127,6 +130,8 @@ pub(crate) struct Clause {
 /// What a clause that fits does to the rights collected so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
+    /// A level by its name.
+    Level(Rights),
     Set(Rights),
     Add(Rights),
     Remove(Rights),
@@ -285,7 +290,7 @@ impl Rules {
             return self;
         }
         let everyone = |attributes, level: Level| {
-            let effect = Effect::Set(level.rights());
+            let effect = Effect::Level(level.rights());
             Arc::new(Rule::built_in(attributes, effect, level.keyword()))
         };
         match self.without {
@@ -408,7 +413,7 @@ fn position(index: AttributeIndex) -> (usize, u64) {
 impl Effect {
     pub(crate) fn apply(self, rights: Rights) -> Rights {
         match self {
-            Effect::Set(to) => to,
+            Effect::Level(to) | Effect::Set(to) => to,
             Effect::Add(more) => rights | more,
             Effect::Remove(less) => rights.without(less),
         }

@@ -29,6 +29,7 @@ mod controls;
 mod csn;
 mod database;
 mod directory;
+mod explain;
 mod facts;
 mod import;
 mod known;
@@ -53,13 +54,16 @@ mod write;
 
 pub use auth::{AuthOptions, PasswordCheck, UnknownIdentity};
 /// The rule language and what it decides: texts and explanations pass through this crate.
-pub use fulgurite_access::{Level, Rights, RuleError, RuleText, WithoutRules};
+pub use fulgurite_access::{
+    Explanation, Level, Outcome, Rights, RuleError, RuleText, Step, WithoutRules,
+};
 
 pub use clock::{Clock, Entropy, SystemClock, SystemEntropy, Timestamp};
 pub use connection::{ChannelBindings, Connection, EndPoint, PeerCredentials, Strength, TlsFacts};
 pub use csn::{Csn, CsnGenerator};
 pub use database::{Database, DatabaseOptions, Subordinate};
 pub use directory::{Directory, DirectoryOptions, OpenError, RootAccount};
+pub use explain::{ExplainError, Explained, Subject};
 pub use fulgurite_auth::{
     AuthzId, AuthzPolicy, AuthzRegexp, AuthzRegexpError, Scheme, ScramHash, SecurityProperties,
 };

@@ -151,8 +151,7 @@ fn errors_point_at_the_place() {
     for (text, column, reason) in [
         ("", 1, "expected \"to\""),
         ("grant *", 1, "expected \"to\""),
-        ("to", 3, "after \"to\""),
-        ("to by * read", 4, "after \"to\""),
+        ("to", 3, "expected \"by\""),
         ("to * by nobody read", 9, "expected *, anonymous"),
         ("to * by * rea", 11, "unknown access \"rea\""),
         ("to *", 5, "expected \"by\""),

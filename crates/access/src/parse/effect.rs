@@ -51,12 +51,9 @@ fn effect_of(text: &str) -> Option<Effect> {
         '=' => Effect::Set,
         '+' => Effect::Add,
         '-' => Effect::Remove,
-        _ => return level(text).map(Effect::Set),
+        _ => return level(text).map(Effect::Level),
     };
-    let letters = &text[1..];
-    if letters.is_empty() || (letters.contains('0') && letters != "0") {
-        return None;
-    }
+    let letters = text.get(1..).unwrap_or_default();
     let mut rights = Rights::NONE;
     for letter in letters.chars() {
         rights = rights | Rights::of_letter(letter)?;

@@ -225,9 +225,11 @@ impl Keyed {
         })
     }
 
+    /// No style but the one that says nothing.
     fn no_style(&self) -> Parsed<()> {
         match &self.style {
             None => Ok(()),
+            Some(style) if matches!(style.as_str(), "exact" | "base") => Ok(()),
             Some(style) => Err(self.wrong(format!("{} has no style {style:?}", self.key))),
         }
     }
@@ -253,3 +255,6 @@ fn normal_name(schema: &Schema, text: &str) -> Result<String, String> {
         .map(|dn| dn.normal().to_owned())
         .map_err(|error| error.to_string())
 }
+
+#[cfg(test)]
+mod tests;

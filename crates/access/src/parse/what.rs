@@ -68,10 +68,6 @@ impl Parser<'_> {
                 _ => return Err(wrong(word.at, expected)),
             }
         }
-        let nothing = names.is_none() && what.filter.is_none() && what.attributes.is_none();
-        if nothing {
-            return Err(self.wrong_here("expected *, dn.<style>=, filter= or attrs= after \"to\""));
-        }
         what.names = names.unwrap_or(Names::Any);
         Ok(what)
     }
@@ -100,9 +96,14 @@ impl Parser<'_> {
         let mut at = keyed.value_at;
         let mut items = 0;
         let mut single = None;
+        if keyed.value.is_empty() {
+            return Err(keyed.wrong_value("expected attributes"));
+        }
         for item in keyed.value.split(',') {
-            single = self.attribute(at, item, &mut set)?;
-            items += 1;
+            if !item.is_empty() {
+                single = self.attribute(at, item, &mut set)?;
+                items += 1;
+            }
             at += item.len() + 1;
         }
         Ok((set, single.filter(|_| items == 1)))
@@ -159,7 +160,8 @@ impl Parser<'_> {
                 set.insert(attribute.index);
             }
         }
-        if everything && among {
+        // The entry itself and its children belong to extensibleObject, and to no other class.
+        if everything == among {
             set.entry = true;
             set.children = true;
         }
@@ -187,7 +189,7 @@ impl Parser<'_> {
             return Ok(ValueTest::Regex(Box::new(pattern)));
         }
         let style = keyed.name_style(Style::Base)?;
-        if definition.syntax.oid == DN_SYNTAX && keyed.qualifiers.is_empty() {
+        if definition.syntax.oid == DN_SYNTAX {
             let names = Names::new(self.schema, style, &keyed.value);
             return names
                 .map(ValueTest::Names)

@@ -80,6 +80,11 @@ impl Parser<'_> {
             "transport_ssf" => strength(&keyed, Layer::Transport)?,
             "tls_ssf" => strength(&keyed, Layer::Tls)?,
             "sasl_ssf" => strength(&keyed, Layer::Sasl)?,
+            // slapd takes what follows for nothing: "self=w" is no privilege here.
+            "self" | "users" | "anonymous" | "realself" | "realusers" | "realanonymous" => {
+                let bare_text = text.split_once('=').map_or(text, |(bare, _)| bare);
+                return bare(bare_text, at);
+            }
             "aci" | "dynacl" => {
                 return Err(keyed.wrong("access control stored in entries is not supported"));
             }
@@ -90,16 +95,19 @@ impl Parser<'_> {
 
     fn name(&self, keyed: &Keyed, which: Which) -> Parsed<Who> {
         keyed.no_qualifiers()?;
-        let style = keyed.name_style(Style::Base)?;
+        let (style, expand) = match keyed.style.as_deref() {
+            Some("expand") => (Style::Base, true),
+            _ => (keyed.name_style(Style::Base)?, keyed.expand),
+        };
         if keyed.value.is_empty() {
             return Err(keyed.wrong_value("expected a name"));
         }
-        if keyed.value == "*" {
+        if keyed.value == "*" && style == Style::Regex {
             return Ok(Who::Name(which, NameTest::Fixed(Names::Any)));
         }
         let names =
             |text: &str| Names::new(self.schema, style, text).map_err(|why| keyed.wrong_value(why));
-        if style != Style::Regex && !keyed.expand {
+        if style != Style::Regex && !expand {
             return Ok(Who::Name(which, NameTest::Fixed(names(&keyed.value)?)));
         }
         let template = template(keyed)?;
@@ -138,6 +146,9 @@ impl Parser<'_> {
             Some("expand" | "regex") => true,
             Some(style) => return Err(keyed.wrong(format!("group has no style {style:?}"))),
         };
+        if keyed.value.is_empty() {
+            return Err(keyed.wrong_value("expected the name of a group"));
+        }
         let constant;
         let text = if expand {
             let template = template(keyed)?;
@@ -206,6 +217,12 @@ fn group_named(
     let member = schema
         .describe(member.as_bytes())
         .map_err(|why| why.to_string())?;
+    let attribute = &member.attribute;
+    let everything = class.is_kind_of(schema.extensible_object());
+    if !everything && !class.must.contains(attribute) && !class.may.contains(attribute) {
+        let name = member.text(schema);
+        return Err(format!("{name} is not allowed by {}", class.name()));
+    }
     let urls = schema.attribute("labeledURI");
     let dynamic = urls.is_some_and(|urls| urls.covers(member.attribute));
     if !dynamic && !holds_names(schema, &member) {
@@ -241,6 +258,7 @@ fn bare(text: &str, at: usize) -> Parsed<Option<Who>> {
     };
     let levels = match (word, style) {
         (_, None) => 0,
+        ("self", Some("exact" | "base")) => 0,
         ("self", Some(style)) => match level(style) {
             Some(Ok(levels)) => levels,
             _ => return Err(wrong(at, "expected self.level{n}")),

@@ -6,7 +6,7 @@ use fulgurite_schema::{
     AttributeDescription, AttributeSelector, Dn, Entry, EntrySubject, Filter, FilterSubject,
     MatchingRule, Schema, Truth,
 };
-use fulgurite_store::Store;
+use fulgurite_store::{EntryView, Store};
 
 use crate::answer::{self, Answer, refuse};
 use crate::assertion;
@@ -163,7 +163,34 @@ impl Directory {
             let truth = assertion.matches(&self.schema, &value);
             return Ok(verdict(truth));
         }
-        self.outcome(&entry, assertion)
+        self.outcome_of(&entry, &rights, assertion)
+    }
+
+    /// The attributes that the description covers, in their order: one that may not be compared ends it.
+    fn outcome_of(
+        &self,
+        entry: &EntryView<'_>,
+        rights: &EntryRights<'_>,
+        assertion: &Prepared,
+    ) -> Answer<LdapResult> {
+        let asked = &assertion.description;
+        let mut outcome = LdapResult::new(ResultCode::NoSuchAttribute);
+        for held in entry.attributes() {
+            let description = &held.info.description;
+            if !asked.covers(&self.schema, description) {
+                continue;
+            }
+            if description != asked {
+                require_value(rights, description, assertion)?;
+            }
+            let mut values = held.values.iter();
+            let matching = values.any(|value| assertion.matches(&self.schema, value).is_true());
+            outcome = verdict(matching.into());
+            if matching {
+                break;
+            }
+        }
+        Ok(outcome)
     }
 
     fn outcome(
@@ -190,8 +217,18 @@ fn verdict(truth: Truth) -> LdapResult {
 }
 
 fn require_rights(rights: &EntryRights<'_>, assertion: &Prepared) -> Answer {
-    let to_value = rights.value(&assertion.description, &assertion.value);
-    if to_value.allows(Rights::COMPARE) {
+    require_value(rights, &assertion.description, assertion)
+}
+
+fn require_value(
+    rights: &EntryRights<'_>,
+    description: &AttributeDescription,
+    assertion: &Prepared,
+) -> Answer {
+    if rights
+        .value(description, &assertion.value)
+        .allows(Rights::COMPARE)
+    {
         return Ok(());
     }
     Err(LdapResult::new(

@@ -88,8 +88,9 @@ pub(crate) fn run(context: &mut Context<'_, '_>, renaming: &Renaming) -> Answer 
             "cannot place an entry above itself",
         ));
     }
+    require_leaving(context, renaming, &old_superior)?;
     let id = locate(context, dn)?;
-    require_rights(context, renaming, &old_superior, superior)?;
+    require_rights(context, renaming, superior)?;
     context.require_assertion(id)?;
     let parent = new_parent(context, superior)?;
     if new_dn != *dn && context.find(&new_dn)?.entry().is_some() {
@@ -196,25 +197,25 @@ fn remove_value(
     }
 }
 
-fn require_rights(
-    context: &Context<'_, '_>,
-    renaming: &Renaming,
-    old_superior: &Dn,
-    superior: &Dn,
-) -> Answer {
-    let moves = renaming.new_superior.is_some();
-    let leaving = if moves { Rights::DELETE } else { Rights::WRITE };
-    context.require_children(
-        old_superior,
-        leaving,
-        "no write access to parent's children",
-    )?;
-    context.require_entry(&renaming.dn, Rights::WRITE)?;
-    if moves {
-        let text = "no write access to new superior's children";
-        context.require_children(superior, Rights::ADD, text)?;
+/// The right to take an entry away from its superior comes before the question whether it is there.
+fn require_leaving(context: &Context<'_, '_>, renaming: &Renaming, superior: &Dn) -> Answer {
+    if context.find(superior)?.entry().is_none() {
+        return Ok(());
     }
-    Ok(())
+    let leaving = match renaming.new_superior {
+        None => Rights::WRITE,
+        Some(_) => Rights::DELETE,
+    };
+    context.require_children(superior, leaving, "no write access to parent's children")
+}
+
+fn require_rights(context: &Context<'_, '_>, renaming: &Renaming, superior: &Dn) -> Answer {
+    context.require_entry(&renaming.dn, Rights::WRITE)?;
+    if renaming.new_superior.is_none() {
+        return Ok(());
+    }
+    let text = "no write access to new superior's children";
+    context.require_children(superior, Rights::ADD, text)
 }
 
 /// The right to each value that comes or goes with the name.

@@ -1,0 +1,32 @@
+//! What OpenLDAP 2.5 takes for a rule, and what it does not.
+
+use std::sync::Arc;
+
+use fulgurite_schema::{Builtin, SchemaBuilder};
+
+use crate::{RuleText, Rules, WithoutRules};
+
+/// A rule a line: `+` for those that slapd accepts; `!` before it for those that we see differently.
+const VERDICTS: &str = include_str!("verdicts.txt");
+
+#[test]
+fn rules_are_accepted_and_refused_as_by_slapd() {
+    let dyngroup = Builtin::find("dyngroup").expect("a part of the schema");
+    let schema = SchemaBuilder::standard().builtin(dyngroup).build();
+    let schema = Arc::new(schema.expect("a schema"));
+    let mut wrong = Vec::new();
+    for line in VERDICTS.lines().filter(|line| !line.starts_with('#')) {
+        let (deliberate, verdict) = match line.strip_prefix('!') {
+            None => (false, line),
+            Some(rest) => (true, rest),
+        };
+        let (verdict, text) = verdict.split_at(1);
+        let text = RuleText::from(text.trim_start());
+        let parsed = Rules::parse(&schema, [&text], WithoutRules::default());
+        if parsed.is_ok() != ((verdict == "+") != deliberate) {
+            let said = parsed.err().map(|error| error.to_string());
+            wrong.push(format!("{line}\n      {said:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
