@@ -28,6 +28,11 @@ impl SeenOwned<'_> {
         !self.rights.attribute(description).allows(Rights::SEARCH)
     }
 
+    fn shows(&self, held: &Attribute, value: &[u8]) -> bool {
+        let rights = self.rights.value(&held.description, value);
+        rights.allows(Rights::SEARCH)
+    }
+
     fn covered<'a>(
         &'a self,
         asked: &'a AttributeDescription,
@@ -49,10 +54,12 @@ impl FilterSubject<AttributeSelector> for SeenOwned<'_> {
             return Truth::Undefined;
         }
         let mut truth = Truth::False;
-        for value in self.covered(attribute).flat_map(|held| &held.values) {
-            truth = truth.or(visit(value));
-            if truth.is_true() {
-                break;
+        for held in self.covered(attribute) {
+            for value in held.values.iter().filter(|value| self.shows(held, value)) {
+                truth = truth.or(visit(value));
+                if truth.is_true() {
+                    return truth;
+                }
             }
         }
         truth
@@ -63,7 +70,9 @@ impl FilterSubject<AttributeSelector> for SeenOwned<'_> {
             return Truth::Undefined;
         }
         let mut covered = self.covered(attribute);
-        covered.any(|held| !held.values.is_empty()).into()
+        covered
+            .any(|held| held.values.iter().any(|value| self.shows(held, value)))
+            .into()
     }
 
     fn all_values(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8]) -> Truth) -> Truth {

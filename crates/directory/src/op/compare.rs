@@ -190,6 +190,9 @@ impl Directory {
                 break;
             }
         }
+        if outcome.code == ResultCode::NoSuchAttribute && !rights.entry().allows(Rights::DISCLOSE) {
+            outcome = LdapResult::new(ResultCode::NoSuchObject);
+        }
         Ok(outcome)
     }
 

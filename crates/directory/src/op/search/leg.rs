@@ -120,7 +120,7 @@ impl<'d> Leg<'d> {
             Visible::AsNamed => wide && (sought.deref || holds(&known.subentry_filter)?),
             Visible::OnlySubentries | Visible::NoSubentries => true,
         };
-        let tested = Tested::new(sought.filter.clone(), known, &view, &decisions);
+        let tested = Tested::new(sought.filter.clone(), directory, &view, &decisions);
         Ok(Leg {
             directory,
             database,
@@ -221,7 +221,7 @@ impl<'d> Leg<'d> {
         self.normals.clear();
         self.pass.distrust();
         let filter = self.sought.filter.clone();
-        self.tested = Tested::new(filter, &self.directory.known, &view, &self.decisions);
+        self.tested = Tested::new(filter, self.directory, &view, &self.decisions);
         Ok(view)
     }
 
@@ -295,7 +295,7 @@ impl<'d> Leg<'d> {
         let Ok(filter) = filter;
         self.sought.filter = filter.clone();
         self.planned = planned(&self.sought, self.directory);
-        self.tested = Tested::new(filter, &self.directory.known, view, &self.decisions);
+        self.tested = Tested::new(filter, self.directory, view, &self.decisions);
         Ok(None)
     }
 
@@ -434,6 +434,7 @@ impl<'d> Leg<'d> {
             view,
             rights,
             check: !uniform,
+            by_value: self.decisions.by_value(),
         };
         Ok(
             if exact || self.tested.filter.test(view.schema(), &seen).is_true() {

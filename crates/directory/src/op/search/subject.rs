@@ -1,19 +1,28 @@
 //! An entry as a filter sees it on behalf of somebody: computed attributes are there, hidden ones are not.
+//!
+//! An item about an attribute that may not be searched is Undefined; so is one that asserts a value which may not. Of
+//! what an item covers besides the attribute it names (subtypes, forms with options), and of single values, those that
+//! may not be searched are passed over.
 
-use fulgurite_access::{Decisions, EntryRights, NoFacts, Rights};
-use fulgurite_schema::{AttributeIndex, AttributeSelector, Filter, FilterSubject, Schema, Truth};
-use fulgurite_store::{EntryView, StoredSelector, View};
+use std::collections::VecDeque;
+
+use fulgurite_access::{Decisions, EntryRights, Rights};
+use fulgurite_schema::{
+    AttributeDescription, AttributeIndex, AttributeSelector, Filter, FilterSubject, Truth,
+};
+use fulgurite_store::{AttributeId, EntryView, StoredSelector, View};
 
 use crate::computed::Computed;
-use crate::known::Known;
+use crate::directory::Directory;
+use crate::facts::{EntryFacts, Target};
 
 /// Where the values of a filter item are.
 #[derive(Clone, Debug)]
 pub(crate) enum Selector {
-    /// In the record.
-    Stored(StoredSelector),
+    /// In the record. The value asserted, where single values may be hidden.
+    Stored(StoredSelector, Option<Box<[u8]>>),
     /// They follow from the entry's place.
-    Computed(Computed, AttributeIndex),
+    Computed(Computed, AttributeDescription),
     /// Nobody tells: the item is Undefined.
     Hidden,
 }
@@ -31,35 +40,70 @@ impl Tested {
     /// Prepares a filter. With decisions that are the same for every entry, what may not be searched is taken out here.
     pub(crate) fn new(
         filter: Filter<AttributeSelector>,
-        known: &Known,
+        directory: &Directory,
         view: &View<'_>,
         decisions: &Decisions<'_>,
     ) -> Tested {
-        let mut plain = decisions.uniform();
-        let rights = decisions.at("", &NoFacts);
+        let uniform = decisions.uniform();
+        let mut plain = uniform && !decisions.by_value();
+        let facts = EntryFacts::new(directory, view, Target::Missing);
+        let rights = facts.rights(decisions, "");
+        let may_search = |description: &AttributeDescription| {
+            !uniform || rights.attribute(description).allows(Rights::SEARCH)
+        };
+        let mut asserted = VecDeque::new();
+        if decisions.by_value() {
+            collect_asserted(&filter, &mut asserted);
+        }
         let filter = filter.map(&mut |selector: AttributeSelector| {
-            if decisions.uniform() && !may_search(view.schema(), rights, selector.attribute) {
+            let value = asserted.pop_front().flatten();
+            // A value that may not be asserted is hidden although the attribute is not, and the other way round.
+            if !decisions.by_value() && !may_search(&selector) {
                 plain = false;
                 return Selector::Hidden;
             }
-            if let Some(computed) = Computed::of(known, selector.attribute) {
+            if let Some(computed) = Computed::of(&directory.known, selector.attribute) {
                 plain = false;
-                return Selector::Computed(computed, selector.attribute);
+                return Selector::Computed(computed, selector);
             }
-            let ids = view.attributes().covered(view.schema(), &selector);
-            Selector::Stored(StoredSelector { selector, ids })
+            let covered = view.attributes().covered(view.schema(), &selector);
+            let all = covered.len();
+            let shown = covered.iter().copied().filter(|id| {
+                let info = view.attributes().get(*id);
+                decisions.by_value() || info.is_some_and(|info| may_search(&info.description))
+            });
+            let ids: Box<[AttributeId]> = shown.collect();
+            plain &= ids.len() == all;
+            Selector::Stored(StoredSelector { selector, ids }, value)
         });
         Tested { filter, plain }
     }
 }
 
-/// Searching a type searches its subtypes too, so it takes the right to all of them.
-fn may_search(schema: &Schema, rights: EntryRights<'_>, attribute: AttributeIndex) -> bool {
-    schema
-        .attribute_at(attribute)
-        .subtypes
-        .iter()
-        .all(|&subtype| rights.attribute_type(subtype).allows(Rights::SEARCH))
+/// The values that items assert, in the order in which [`Filter::map`] visits their selectors.
+fn collect_asserted(filter: &Filter<AttributeSelector>, out: &mut VecDeque<Option<Box<[u8]>>>) {
+    match filter {
+        Filter::And(items) | Filter::Or(items) => {
+            items.iter().for_each(|item| collect_asserted(item, out));
+        }
+        Filter::Not(item) => collect_asserted(item, out),
+        Filter::Constant(_) | Filter::Entries(_) => {}
+        Filter::Equality(assertion)
+        | Filter::GreaterOrEqual(assertion)
+        | Filter::LessOrEqual(assertion)
+        | Filter::InChain { assertion, .. } => out.push_back(Some(assertion.normal.clone())),
+        Filter::Extensible {
+            attribute, normal, ..
+        } => {
+            if attribute.is_some() {
+                out.push_back(Some(normal.clone()));
+            }
+        }
+        Filter::Present(_)
+        | Filter::ObjectClass { .. }
+        | Filter::Approximate { .. }
+        | Filter::Substrings { .. } => out.push_back(None),
+    }
 }
 
 /// One entry, seen with somebody's rights.
@@ -69,11 +113,64 @@ pub(crate) struct Seen<'v, 's> {
     pub(crate) rights: EntryRights<'v>,
     /// Whether rights differ from entry to entry, so that the filter was not prepared for them.
     pub(crate) check: bool,
+    /// Whether they differ from value to value.
+    pub(crate) by_value: bool,
 }
 
 impl Seen<'_, '_> {
-    fn hides(&self, attribute: AttributeIndex) -> bool {
-        self.check && !may_search(self.view.schema(), self.rights, attribute)
+    fn hides(&self, description: &AttributeDescription, value: Option<&[u8]>) -> bool {
+        let rights = match value {
+            Some(value) if self.by_value => self.rights.value(description, value),
+            _ if self.check || self.by_value => self.rights.attribute(description),
+            _ => return false,
+        };
+        !rights.allows(Rights::SEARCH)
+    }
+
+    /// Visits the values that may be searched.
+    fn visit(&self, stored: &StoredSelector, visit: &mut dyn FnMut(&[u8]) -> Truth) -> Truth {
+        if !self.check && !self.by_value {
+            return FilterSubject::<StoredSelector>::values(&self.entry, stored, visit);
+        }
+        let mut truth = Truth::False;
+        for &id in &stored.ids {
+            let (Some(values), Some(info)) =
+                (self.entry.values_of(id), self.view.attributes().get(id))
+            else {
+                continue;
+            };
+            let description = &info.description;
+            let named = *description == stored.selector;
+            if !self.by_value && !named && self.hides(description, None) {
+                continue;
+            }
+            for value in values {
+                if self.by_value && self.hides(description, Some(value)) {
+                    continue;
+                }
+                truth = truth.or(visit(value));
+                if truth.is_true() {
+                    return truth;
+                }
+            }
+        }
+        truth
+    }
+
+    /// Visits what of all attributes may be searched.
+    fn visit_any(
+        &self,
+        attribute: AttributeIndex,
+        value: &[u8],
+        visit: &mut dyn FnMut(AttributeIndex, &[u8]) -> Truth,
+    ) -> Truth {
+        let description = AttributeDescription::plain(attribute);
+        let rights = self.rights.value(&description, value);
+        if rights.allows(Rights::SEARCH) {
+            visit(attribute, value)
+        } else {
+            Truth::False
+        }
     }
 }
 
@@ -81,11 +178,13 @@ impl FilterSubject<Selector> for Seen<'_, '_> {
     fn values(&self, attribute: &Selector, visit: &mut dyn FnMut(&[u8]) -> Truth) -> Truth {
         match attribute {
             Selector::Hidden => Truth::Undefined,
-            Selector::Stored(stored) if self.hides(stored.selector.attribute) => Truth::Undefined,
-            Selector::Stored(stored) => {
-                FilterSubject::<StoredSelector>::values(&self.entry, stored, visit)
+            Selector::Stored(stored, asserted)
+                if self.hides(&stored.selector, asserted.as_deref()) =>
+            {
+                Truth::Undefined
             }
-            Selector::Computed(_, index) if self.hides(*index) => Truth::Undefined,
+            Selector::Stored(stored, _) => self.visit(stored, visit),
+            Selector::Computed(_, description) if self.hides(description, None) => Truth::Undefined,
             Selector::Computed(computed, _) => match computed.value(self.view, self.entry.id()) {
                 Ok(value) => visit(&value),
                 Err(_) => Truth::Undefined,
@@ -96,37 +195,30 @@ impl FilterSubject<Selector> for Seen<'_, '_> {
     fn present(&self, attribute: &Selector) -> Truth {
         match attribute {
             Selector::Hidden => Truth::Undefined,
-            Selector::Stored(stored) if self.hides(stored.selector.attribute) => Truth::Undefined,
-            Selector::Stored(stored) => {
+            Selector::Stored(stored, _) if self.hides(&stored.selector, None) => Truth::Undefined,
+            Selector::Stored(stored, _) if !self.check && !self.by_value => {
                 FilterSubject::<StoredSelector>::present(&self.entry, stored)
             }
-            Selector::Computed(_, index) if self.hides(*index) => Truth::Undefined,
+            Selector::Stored(stored, _) => self.visit(stored, &mut |_| Truth::True),
+            Selector::Computed(_, description) if self.hides(description, None) => Truth::Undefined,
             Selector::Computed(..) => Truth::True,
         }
     }
 
     /// A filter that names no attribute looks at those the asker may search, as if there were no others.
     fn all_values(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8]) -> Truth) -> Truth {
-        let rights = self.rights;
         FilterSubject::<StoredSelector>::all_values(&self.entry, &mut |attribute, value| {
-            if !rights.attribute_type(attribute).allows(Rights::SEARCH) {
-                return Truth::False;
-            }
-            visit(attribute, value)
+            self.visit_any(attribute, value, visit)
+        })
+    }
+
+    fn dn_values(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8]) -> Truth) -> Truth {
+        FilterSubject::<StoredSelector>::dn_values(&self.entry, &mut |attribute, value| {
+            self.visit_any(attribute, value, visit)
         })
     }
 
     fn number(&self) -> Option<u64> {
         Some(self.entry.id().0)
-    }
-
-    fn dn_values(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8]) -> Truth) -> Truth {
-        let rights = self.rights;
-        FilterSubject::<StoredSelector>::dn_values(&self.entry, &mut |attribute, value| {
-            if !rights.attribute_type(attribute).allows(Rights::SEARCH) {
-                return Truth::False;
-            }
-            visit(attribute, value)
-        })
     }
 }
