@@ -76,6 +76,11 @@ impl Selection {
         let class = std::str::from_utf8(name)
             .ok()
             .and_then(|name| schema.object_class(name));
+        // A class that permits everything.
+        if class.is_some_and(|class| class.index == schema.extensible_object()) {
+            self.all_user = true;
+            self.all_operational = true;
+        }
         for &index in class
             .iter()
             .flat_map(|class| class.must.iter().chain(&class.may))
@@ -144,13 +149,14 @@ mod tests {
         assert_eq!(selected(&["cn"]), &HELD[..3]);
         assert_eq!(selected(&["name"]), &HELD[..4]);
         assert_eq!(selected(&["cn;lang-de"]), ["cn;lang-de"]);
-        assert_eq!(selected(&["cn;lang-de-"]), ["cn;lang-de-at"]);
+        assert_eq!(selected(&["cn;lang-de-"]), ["cn;lang-de", "cn;lang-de-at"]);
         assert_eq!(selected(&["name;lang-de"]), ["cn;lang-de"]);
         assert_eq!(
             selected(&["@person"]),
             ["cn", "cn;lang-de", "cn;lang-de-at", "sn", "objectClass"]
         );
         assert_eq!(selected(&["@nope"]), [""; 0]);
+        assert_eq!(selected(&["@extensibleObject"]), HELD);
         assert_eq!(selected(&["@person", "mail"]), &HELD[..6]);
     }
 }

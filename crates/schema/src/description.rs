@@ -95,7 +95,8 @@ impl AttributeDescription {
     }
 
     /// Whether asking for `self` also yields `other`: `other` has the same type or a subtype, and at least
-    /// the options of `self`. A language range (`lang-`) is matched by prefix (RFC 3866, section 2.3).
+    /// the options of `self`. A language range (`lang-de-`) is matched by prefix and takes in the language itself
+    /// (RFC 3866, section 2.3).
     #[must_use]
     pub fn covers(&self, schema: &Schema, other: &AttributeDescription) -> bool {
         schema.attribute_at(self.attribute).covers(other.attribute)
@@ -152,8 +153,10 @@ pub(crate) fn options_cover(asked: Option<&str>, held: Option<&str>) -> bool {
     let Some(asked) = asked else { return true };
     let Some(held) = held else { return false };
     asked.split(';').all(|wanted| {
-        held.split(';')
-            .any(|option| option == wanted || (wanted.ends_with('-') && option.starts_with(wanted)))
+        let range = wanted.strip_suffix('-');
+        held.split(';').any(|option| {
+            option == wanted || range.is_some_and(|tag| option == tag || option.starts_with(wanted))
+        })
     })
 }
 
@@ -243,6 +246,7 @@ mod tests {
         assert!(
             covers("cn;lang-de", "cn;lang-de;lang-fr") && covers("cn;lang-en-", "cn;lang-en-us")
         );
+        assert!(covers("cn;lang-en-", "cn;lang-en") && !covers("cn;lang-en-", "cn;lang-enx"));
         assert!(
             !covers("cn", "name")
                 && !covers("cn;lang-de", "cn")

@@ -128,6 +128,19 @@ fn extensible_of(
         .map(|text| schema.describe(text))
         .transpose()
         .ok()?;
+    // Without a rule it is an equality match; and classes are in no name.
+    if let (None, Some(described), Some(text)) = (extensible.rule, &attribute, extensible.attribute)
+        && (!extensible.dn_attributes || names_classes(schema, described))
+    {
+        let value = extensible.value;
+        return equality(
+            schema,
+            &ldap::Assertion {
+                attribute: text,
+                value,
+            },
+        );
+    }
     let attribute_type = attribute
         .as_ref()
         .map(|attribute| schema.attribute_at(attribute.attribute));
