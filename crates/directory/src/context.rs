@@ -305,6 +305,7 @@ impl<'d> Context<'_, 'd> {
             time: self.now,
             csn: csn.next(self.now),
             by: self.session.name(),
+            kept: self.database.last_mod,
         }
     }
 

@@ -43,8 +43,8 @@ pub struct DirectoryOptions {
     pub disallow: Disallow,
     /// URLs of servers that know more: where names outside all databases are sent.
     pub referral: Vec<String>,
-    /// URLs of servers with the same content, for the root DSE.
-    pub alternatives: Vec<String>,
+    /// Where searches begin that name no base and want more than the root DSE.
+    pub default_search_base: Option<String>,
     /// Attributes to add to the root DSE.
     pub root_dse: Vec<(String, Vec<Vec<u8>>)>,
     /// The database `cn=Monitor`.
@@ -100,6 +100,14 @@ pub enum OpenError {
         /// What is wrong with that.
         reason: String,
     },
+    /// The default search base is no name.
+    #[error("default search base {dn:?}: {source}")]
+    SearchBase {
+        /// As configured.
+        dn: String,
+        /// What is wrong with it.
+        source: DnError,
+    },
     /// An access rule is wrong.
     #[error(transparent)]
     Access(#[from] RuleError),
@@ -120,6 +128,7 @@ pub struct Directory {
     pub(crate) allow: Allow,
     pub(crate) disallow: Disallow,
     pub(crate) referral: Vec<String>,
+    pub(crate) default_search_base: Option<Dn>,
     pub(crate) limits: CompiledLimits,
     pub(crate) sort_limits: SortLimits,
     /// The sorted searches under way. To be shared with what replaces this directory.
@@ -169,7 +178,7 @@ impl DirectoryOptions {
             allow: Allow::default(),
             disallow: Disallow::default(),
             referral: Vec::new(),
-            alternatives: Vec::new(),
+            default_search_base: None,
             root_dse: Vec::new(),
             monitor: None,
             config: None,
@@ -211,11 +220,15 @@ impl Directory {
                 .flat_map(Database::suffixes)
                 .map(Dn::pretty)
                 .collect(),
-            alternatives: &options.alternatives,
             monitor: monitor.as_deref(),
             config: config.as_deref(),
             additions: &options.root_dse,
         };
+        let default_search_base = options.default_search_base;
+        let default_search_base = default_search_base.map(|base| {
+            Dn::parse(&schema, &base).map_err(|source| OpenError::SearchBase { dn: base, source })
+        });
+        let default_search_base = default_search_base.transpose()?;
         let special = Special::new(&schema, &known, &listed, options.clock.now())?;
         let mut csn = CsnGenerator::new(options.server_id);
         for database in &databases {
@@ -231,6 +244,7 @@ impl Directory {
             allow: options.allow,
             disallow: options.disallow,
             referral: options.referral,
+            default_search_base,
             limits: CompiledLimits::new(&schema, options.limits)?,
             sort_limits: options.sort_limits,
             sorts: Sorts::default(),

@@ -79,6 +79,7 @@ impl Importer {
             time: now,
             csn: self.csn.next(now),
             by: &self.by,
+            kept: true,
         };
         stamp.create(&mut checked, schema, known, &*self.entropy, &[]);
         checked

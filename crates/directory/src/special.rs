@@ -38,7 +38,6 @@ pub(crate) struct Special {
 pub(crate) struct Listed<'a> {
     /// Suffixes, as shown to people.
     pub(crate) naming_contexts: Vec<&'a str>,
-    pub(crate) alternatives: &'a [String],
     pub(crate) monitor: Option<&'a str>,
     pub(crate) config: Option<&'a str>,
     /// Attributes added as they are.
@@ -85,7 +84,6 @@ fn root_dse(schema: &Schema, known: &Known, listed: &Listed<'_>) -> Entry {
         "namingContexts",
         &listed.naming_contexts,
     );
-    set(schema, &mut entry, "altServer", listed.alternatives);
     set(
         schema,
         &mut entry,

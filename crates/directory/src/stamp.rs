@@ -13,6 +13,8 @@ pub(crate) struct Stamp<'s> {
     pub(crate) csn: Csn,
     /// Name of whoever writes, as shown to people.
     pub(crate) by: &'s str,
+    /// Whether who and when are kept at all.
+    pub(crate) kept: bool,
 }
 
 impl Stamp<'_> {
@@ -35,6 +37,9 @@ impl Stamp<'_> {
             implied
                 .iter()
                 .for_each(|description| entry.move_to_end(description));
+        }
+        if !self.kept {
+            return;
         }
         let time = self.time.generalized();
         let mut fill = |description, value: &dyn Fn() -> String| {
@@ -65,6 +70,9 @@ impl Stamp<'_> {
         known: &Known,
         except: &[&AttributeDescription],
     ) {
+        if !self.kept {
+            return;
+        }
         let marks = [
             (&known.entry_csn, self.csn.to_string()),
             (&known.modifiers_name, self.by.to_owned()),

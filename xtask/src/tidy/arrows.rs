@@ -32,6 +32,8 @@ const ARROWS: &[(&str, &[&str])] = &[
             "config",
             "directory",
             "ldap",
+            // What is added to the root DSE is LDIF.
+            "ldif",
             "schema",
             "store",
         ],

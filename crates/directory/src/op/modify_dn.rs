@@ -1,7 +1,7 @@
 //! Modify DN (RFC 4511, section 4.9): a new RDN, a new place, or both. Descendants come along untouched.
 
 use fulgurite_access::Rights;
-use fulgurite_ldap::{ModifyDnRequest, ResultCode};
+use fulgurite_ldap::{LdapResult, ModifyDnRequest, ResultCode};
 use fulgurite_schema::{Attribute, AttributeDescription, Dn, Entry, Schema};
 use fulgurite_store::{EntryId, Found};
 
@@ -82,6 +82,9 @@ pub(crate) fn run(context: &mut Context<'_, '_>, renaming: &Renaming) -> Answer 
     let old_superior = stays_in_suffix(context, renaming)?;
     let superior = renaming.new_superior.as_ref().unwrap_or(&old_superior);
     let new_dn = superior.child(&renaming.new_rdn);
+    if !context.is_here(&new_dn) {
+        return Err(between_databases());
+    }
     if dn.is_under(&new_dn) {
         return Err(refuse(
             ResultCode::UnwillingToPerform,
@@ -123,22 +126,25 @@ fn locate(context: &Context<'_, '_>, dn: &Dn) -> Answer<EntryId> {
 
 /// The present superior, after making sure that neither it nor the new one is beyond the naming context.
 fn stays_in_suffix(context: &Context<'_, '_>, renaming: &Renaming) -> Answer<Dn> {
-    let multiple = || {
-        refuse(
-            ResultCode::AffectsMultipleDsas,
-            "cannot rename between DSAs",
-        )
-    };
-    let suffix = context.suffix_of(&renaming.dn).ok_or_else(multiple)?;
+    let suffix = context
+        .suffix_of(&renaming.dn)
+        .ok_or_else(between_databases)?;
     let above = renaming
         .dn
         .parent()
         .filter(|above| above.is_within(suffix))
-        .ok_or_else(multiple)?;
+        .ok_or_else(between_databases)?;
     match &renaming.new_superior {
-        Some(superior) if !context.is_here(superior) => Err(multiple()),
+        Some(superior) if !context.is_here(superior) => Err(between_databases()),
         _ => Ok(above),
     }
+}
+
+fn between_databases() -> LdapResult {
+    refuse(
+        ResultCode::AffectsMultipleDsas,
+        "cannot rename between DSAs",
+    )
 }
 
 fn new_parent(context: &mut Context<'_, '_>, superior: &Dn) -> Answer<EntryId> {

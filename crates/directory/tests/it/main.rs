@@ -5,6 +5,7 @@ mod aliases;
 mod batch;
 mod bind;
 mod chain;
+mod databases;
 mod operational;
 mod ordered;
 mod paging;

@@ -45,6 +45,7 @@ fn options_for(schema: Arc<Schema>, store: Arc<Store>, clock: &Arc<TestClock>) -
 }
 
 /// Stands still until it is told to move. 2026-01-02T03:04:05Z.
+#[derive(Default)]
 pub(crate) struct TestClock(AtomicU64);
 
 const START_US: u64 = 1_767_323_045_000_000;

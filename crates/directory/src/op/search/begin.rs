@@ -69,7 +69,13 @@ impl Directory {
         let controls = RequestControls::decode(Operation::Search, controls)?;
         let acting = self.acting(session, &controls)?;
         let session = acting.as_ref().unwrap_or(session);
-        let base = answer::dn(&self.schema, request.base)?;
+        let mut base = answer::dn(&self.schema, request.base)?;
+        if let Some(default) = &self.default_search_base
+            && base.is_root()
+            && request.scope != Scope::Base
+        {
+            base = default.clone();
+        }
         let place = self.place(&base);
         self.permit_reading(session, &place, Operation::Search)?;
         let (granted, unlimited) = match place {

@@ -101,6 +101,12 @@ impl<'d> Run<'d> {
         region: Region,
     ) -> Result<(), StoreError> {
         let number = u16::try_from(self.legs.len()).unwrap_or(u16::MAX);
+        let all_shown = |after: &Item| after.at.leg > number;
+        if self.output.sorter.is_none() && self.resumes_at().is_some_and(all_shown) {
+            // The page before ended in a later leg.
+            self.legs.push(None);
+            return Ok(());
+        }
         let sought = self.sought.clone();
         let place = (database, number);
         let mut leg = Leg::new(self.directory, place, decisions, view, region, sought)?;
