@@ -29,16 +29,6 @@ pub enum OpenError {
     /// A schema file is wrong.
     #[error(transparent)]
     Schema(#[from] SchemaError),
-    /// A file with additions to the root DSE cannot be read.
-    #[error("{origin}: root DSE file {}: {reason}", path.display())]
-    RootDse {
-        /// Where it is named.
-        origin: String,
-        /// The file.
-        path: PathBuf,
-        /// What is wrong.
-        reason: String,
-    },
     /// The folder of a store that is to be made is not there.
     #[error("the directory {} is not there: make it, and an empty store will be made in it", .0.display())]
     NoFolder(PathBuf),
@@ -219,7 +209,6 @@ fn directory_options(
         disallow: convert::disallow(*global.disallow),
         referral: texts(&global.referrals),
         default_search_base: global.default_search_base.value.clone(),
-        root_dse: root_dse_additions(&global.root_dse)?,
         config: Some(config_tree::options(settings)?),
         server_id: first_id.map_or(0, |server| server.id),
         ..DirectoryOptions::new(schema, databases)
@@ -291,50 +280,6 @@ fn database_options(database: &Database, store: Arc<Store>) -> Result<DatabaseOp
         monitoring: *database.content.monitoring,
         ..DatabaseOptions::new(store)
     })
-}
-
-/// The attributes that files add to the root DSE.
-fn root_dse_additions(
-    files: &[Sourced<PathBuf>],
-) -> Result<Vec<(String, Vec<Vec<u8>>)>, OpenError> {
-    let mut additions: Vec<(String, Vec<Vec<u8>>)> = Vec::new();
-    for file in files {
-        let wrong = |reason: String| OpenError::RootDse {
-            origin: file.origin.to_string(),
-            path: file.value.clone(),
-            reason,
-        };
-        let text = std::fs::read(&file.value).map_err(|error| wrong(error.to_string()))?;
-        let mut reader = fulgurite_ldif::Reader::new(&text[..]);
-        while let Some(record) = reader
-            .next_record()
-            .map_err(|error| wrong(error.to_string()))?
-        {
-            let fulgurite_ldif::Action::Content(attributes) = record.action() else {
-                return Err(wrong(format!(
-                    "line {}: a change is no entry",
-                    record.line()
-                )));
-            };
-            if !record.dn().is_empty() {
-                return Err(wrong(format!(
-                    "line {}: only the empty name is the root DSE's",
-                    record.line()
-                )));
-            }
-            for attribute in attributes {
-                let name = attribute.description;
-                let held = additions
-                    .iter_mut()
-                    .find(|(held, _)| held.eq_ignore_ascii_case(name));
-                match held {
-                    Some((_, values)) => values.push(attribute.value.to_vec()),
-                    None => additions.push((name.to_owned(), vec![attribute.value.to_vec()])),
-                }
-            }
-        }
-    }
-    Ok(additions)
 }
 
 /// The database `cn=Monitor`, if the settings have one.

@@ -32,8 +32,6 @@ const ARROWS: &[(&str, &[&str])] = &[
             "config",
             "directory",
             "ldap",
-            // What is added to the root DSE is LDIF.
-            "ldif",
             "schema",
             "store",
         ],
