@@ -53,6 +53,10 @@ pub(crate) fn violation(violation: SchemaViolation) -> LdapResult {
 /// A failure of the store. Situations that an operation has to look for itself do not arrive here in practice;
 /// they still get their own code.
 pub(crate) fn store(error: &StoreError) -> LdapResult {
+    if error.is_full() {
+        let text = format!("the database cannot grow any more: {error}");
+        return refuse(ResultCode::UnwillingToPerform, text);
+    }
     let code = match error {
         StoreError::EntryExists(_) => ResultCode::EntryAlreadyExists,
         StoreError::NoSuchEntry(_) | StoreError::NoSuchParent(_) => ResultCode::NoSuchObject,

@@ -143,7 +143,7 @@ const TRACKED: &[Operation] = &[
 const TABLE: &[Row] = &[
     Row {
         oid: oid::MANAGE_DSA_IT,
-        name: "manageDSAit",
+        name: "manageDSAit control",
         operations: ON_ENTRIES,
         extended: &[],
         listed: true,
@@ -151,7 +151,7 @@ const TABLE: &[Row] = &[
     },
     Row {
         oid: oid::PAGED_RESULTS,
-        name: "paged results",
+        name: "paged results control",
         operations: SEARCH,
         extended: &[],
         listed: true,
@@ -163,7 +163,7 @@ const TABLE: &[Row] = &[
     },
     Row {
         oid: oid::SORT_REQUEST,
-        name: "sorted results",
+        name: "sorted results control",
         operations: SEARCH,
         extended: &[],
         listed: true,
@@ -175,7 +175,7 @@ const TABLE: &[Row] = &[
     },
     Row {
         oid: oid::VLV_REQUEST,
-        name: "vlv",
+        name: "vlv control",
         operations: SEARCH,
         extended: &[],
         listed: true,
@@ -186,7 +186,7 @@ const TABLE: &[Row] = &[
     },
     Row {
         oid: oid::MATCHED_VALUES,
-        name: "valuesReturnFilter",
+        name: "valuesReturnFilter control",
         operations: SEARCH,
         extended: &[],
         listed: true,
@@ -201,7 +201,7 @@ const TABLE: &[Row] = &[
     },
     Row {
         oid: oid::SUBENTRIES,
-        name: "subentries",
+        name: "subentries control",
         operations: SEARCH,
         extended: &[],
         listed: true,
@@ -212,7 +212,7 @@ const TABLE: &[Row] = &[
     },
     Row {
         oid: oid::ASSERTION,
-        name: "assert",
+        name: "assert control",
         operations: ON_ENTRIES,
         extended: &[],
         listed: true,
@@ -223,7 +223,7 @@ const TABLE: &[Row] = &[
     },
     Row {
         oid: oid::PRE_READ,
-        name: "preread",
+        name: "preread control:",
         operations: FROM_ENTRIES,
         extended: &[],
         listed: true,
@@ -231,7 +231,7 @@ const TABLE: &[Row] = &[
     },
     Row {
         oid: oid::POST_READ,
-        name: "postread",
+        name: "postread control:",
         operations: TO_ENTRIES,
         extended: &[],
         listed: true,
@@ -239,7 +239,7 @@ const TABLE: &[Row] = &[
     },
     Row {
         oid: oid::PERMISSIVE_MODIFY,
-        name: "permissiveModify",
+        name: "permissiveModify control",
         operations: MODIFY,
         extended: &[],
         listed: false,
@@ -247,7 +247,7 @@ const TABLE: &[Row] = &[
     },
     Row {
         oid: oid::RELAX,
-        name: "relax",
+        name: "relax control",
         operations: UPDATES,
         extended: &[],
         listed: false,
@@ -256,7 +256,7 @@ const TABLE: &[Row] = &[
     // slapd knows this one and does not do it: clients learn from the list that here it works.
     Row {
         oid: oid::TREE_DELETE,
-        name: "treeDelete",
+        name: "treeDelete control",
         operations: DELETE,
         extended: &[],
         listed: true,
@@ -264,7 +264,7 @@ const TABLE: &[Row] = &[
     },
     Row {
         oid: oid::NO_OP,
-        name: "noop",
+        name: "noop control",
         operations: ON_ENTRIES,
         extended: &[],
         listed: false,
@@ -277,7 +277,7 @@ const TABLE: &[Row] = &[
     },
     Row {
         oid: oid::DONT_USE_COPY,
-        name: "dontUseCopy",
+        name: "dontUseCopy control",
         operations: READS,
         extended: &[],
         listed: true,
@@ -285,7 +285,7 @@ const TABLE: &[Row] = &[
     },
     Row {
         oid: oid::DOMAIN_SCOPE,
-        name: "domainScope",
+        name: "domainScope control",
         operations: SEARCH,
         extended: &[],
         listed: false,
@@ -293,7 +293,7 @@ const TABLE: &[Row] = &[
     },
     Row {
         oid: oid::SESSION_TRACKING,
-        name: "sessionTracking",
+        name: "sessionTracking control",
         operations: TRACKED,
         extended: &[oid::WHO_AM_I, oid::PASSWORD_MODIFY],
         listed: false,
@@ -308,7 +308,7 @@ const TABLE: &[Row] = &[
     },
     Row {
         oid: oid::PROXIED_AUTHORIZATION,
-        name: "proxied authorization",
+        name: "proxied authorization control",
         operations: ON_ENTRIES,
         extended: &[oid::WHO_AM_I, oid::PASSWORD_MODIFY],
         listed: true,
@@ -324,7 +324,7 @@ const TABLE: &[Row] = &[
     },
     Row {
         oid: oid::TRANSACTION,
-        name: "txnSpec",
+        name: "txnSpec control",
         operations: UPDATES,
         extended: &[],
         listed: true,
@@ -406,10 +406,7 @@ impl Row {
 
     /// protocolError about this control.
     fn wrong(&self, what: &str) -> fulgurite_ldap::LdapResult {
-        refuse(
-            ResultCode::ProtocolError,
-            format!("{} control {what}", self.name),
-        )
+        refuse(ResultCode::ProtocolError, format!("{} {what}", self.name))
     }
 
     /// A control that says everything by being there.

@@ -112,7 +112,11 @@ impl CheckedEntry {
         values: Vec<Vec<u8>>,
     ) {
         if schema.attribute_at(description.attribute).is_operational() {
-            self.entry.set(description, values);
+            match self.entry.attribute_mut(description) {
+                // It keeps its place.
+                Some(held) if !values.is_empty() => held.values = values,
+                _ => self.entry.set(description, values),
+            }
         }
     }
 

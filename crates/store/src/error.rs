@@ -165,3 +165,14 @@ pub enum OpenError {
         attribute: String,
     },
 }
+
+impl StoreError {
+    /// Whether there is no room left, neither on free pages nor by growth.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        matches!(
+            self,
+            StoreError::Engine(fulgurite::Error::MapFull(_) | fulgurite::Error::HeldByReader(_))
+        )
+    }
+}

@@ -19,3 +19,4 @@ mod searches;
 mod servers;
 mod situations;
 mod updates;
+mod writes;

@@ -195,12 +195,20 @@ impl World {
     }
 
     pub(crate) fn empty(adjust: impl FnOnce(&mut DirectoryOptions)) -> World {
+        World::empty_with_store(adjust, |_| {})
+    }
+
+    pub(crate) fn empty_with_store(
+        adjust: impl FnOnce(&mut DirectoryOptions),
+        adjust_store: impl FnOnce(&mut StoreOptions),
+    ) -> World {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let schema = Schema::standard();
-        let options = StoreOptions {
+        let mut options = StoreOptions {
             suffixes: vec![TOP.to_owned()],
             ..StoreOptions::default()
         };
+        adjust_store(&mut options);
         let store = Store::create(dir.path(), &options, Arc::clone(&schema)).expect("a store");
         let clock = Arc::new(TestClock(AtomicU64::new(0)));
         let mut options = options_for(schema, store.into(), &clock);

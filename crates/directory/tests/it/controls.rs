@@ -1,0 +1,144 @@
+//! Controls that slapd does not know, and what becomes of a batch when the store itself fails.
+
+use ResultCode::{
+    AssertionFailed, InsufficientAccessRights, NoOperation, NoSuchObject, NotAllowedOnNonLeaf,
+    Success, UnwillingToPerform,
+};
+use fulgurite_directory::{Session, WriteRequest};
+use fulgurite_ldap::control::ReadEntry;
+use fulgurite_ldap::{Control, FilterBuf, ModifyOperation, ResponseMessage, ResultCode, oid};
+
+use crate::support::{
+    JANE, JOHN, PEOPLE, TOP, World, add_pdu, code, decode, delete_pdu, modify_pdu, pdu,
+};
+
+const UNIT: [(&str, &str); 1] = [("objectClass", "organizationalUnit")];
+
+fn with(request: &[u8], controls: &[Control<'_>]) -> Vec<u8> {
+    pdu(&decode(request).request, controls)
+}
+
+fn tree_delete(dn: &str) -> Vec<u8> {
+    with(&delete_pdu(dn), &[Control::new(oid::TREE_DELETE, true)])
+}
+
+#[test]
+fn a_tree_goes_as_a_whole() {
+    let world = World::new();
+    let root = world.root();
+    let before = world.names("(objectClass=*)");
+    let inside = before.iter().filter(|dn| dn.ends_with(PEOPLE)).count();
+    assert!(inside > 2, "there is something below it");
+    assert_eq!(code(&world.delete(&root, PEOPLE)), NotAllowedOnNonLeaf);
+    assert_eq!(code(&world.write(&root, &tree_delete(PEOPLE))), Success);
+    let after = world.names("(objectClass=*)");
+    assert_eq!(after.len(), before.len() - inside);
+    assert!(!after.iter().any(|dn| dn.ends_with(PEOPLE)));
+    assert_eq!(
+        code(&world.write(&root, &tree_delete(PEOPLE))),
+        NoSuchObject
+    );
+    // The place is free again, and counts are right: the suffix can lose everything too.
+    assert_eq!(code(&world.add(&root, PEOPLE, &UNIT)), Success);
+    assert_eq!(code(&world.write(&root, &tree_delete(TOP))), Success);
+}
+
+#[test]
+fn a_tree_takes_the_right_to_each_entry() {
+    let world = World::with(|options| {
+        options.access = [
+            "to dn.base=\"uid=john,ou=people,dc=example,dc=com\" by * read",
+            "to * by users write by * read",
+        ]
+        .map(Into::into)
+        .to_vec();
+    });
+    let jane = world.user(JANE);
+    let refused = world.write(&jane, &tree_delete(PEOPLE));
+    assert_eq!(code(&refused), InsufficientAccessRights);
+    assert_eq!(world.names("(uid=john)").len(), 1, "nothing has gone");
+    assert_eq!(code(&world.write(&jane, &delete_pdu(JANE))), Success);
+}
+
+#[test]
+fn an_assertion_holds_at_the_moment_of_the_change() {
+    let world = World::new();
+    let root = world.root();
+    let change = |filter: &str, value: &str| {
+        let values: &[&str] = &[value];
+        let request = modify_pdu(JOHN, &[(ModifyOperation::Replace, "title", values)]);
+        let filter = FilterBuf::parse(filter).expect(filter);
+        let assertion = Control::with_value(oid::ASSERTION, true, filter.encoded());
+        with(&request, &[assertion])
+    };
+    // Both have seen the same title; only one of them may go on from there.
+    let batch = [
+        WriteRequest::new(&root, &change("(!(title=*))", "first")),
+        WriteRequest::new(&root, &change("(!(title=*))", "second")),
+        WriteRequest::new(&root, &change("(title=first)", "third")),
+    ];
+    let replies = world.directory.apply(&batch);
+    let codes: Vec<_> = replies.iter().map(|reply| reply.result.code).collect();
+    assert_eq!(codes, [Success, AssertionFailed, Success]);
+    assert_eq!(world.read(JOHN, &["title"]).get("title"), ["third"]);
+}
+
+#[test]
+fn without_effect_nothing_happens_and_nothing_is_read() {
+    let world = World::new();
+    let names = ReadEntry {
+        attributes: vec![b"*"],
+    };
+    let value = names.encode();
+    let controls = [
+        Control::new(oid::NO_OP, true),
+        Control::with_value(oid::PRE_READ, true, &value),
+    ];
+    let before = world.read(JOHN, &["*", "+"]);
+    for request in [
+        modify_pdu(JOHN, &[(ModifyOperation::Replace, "title", &["x"])]),
+        delete_pdu(JOHN),
+    ] {
+        let request = WriteRequest::new(&world.root(), &with(&request, &controls));
+        let reply = world.directory.apply(&[request]).remove(0);
+        assert_eq!(reply.result.code, NoOperation);
+        let message = ResponseMessage::decode(&reply.bytes).expect("a response");
+        assert!(message.controls.is_empty());
+    }
+    assert_eq!(world.read(JOHN, &["*", "+"]), before);
+}
+
+#[test]
+fn what_does_not_fit_into_the_store_fails_alone() {
+    let full = |options: &mut fulgurite_store::StoreOptions| options.map_bytes_max = Some(4 << 20);
+    let world = World::empty_with_store(|_| {}, full);
+    let root = world.root();
+    let top = [("objectClass", "domain"), ("dc", "example")];
+    assert_eq!(code(&world.add(&root, TOP, &top)), Success);
+    let large = "x".repeat(6 << 20);
+    let huge = [
+        ("objectClass", "organizationalUnit"),
+        ("description", large.as_str()),
+    ];
+    let batch = [
+        add_pdu("ou=a,dc=example,dc=com", &UNIT),
+        add_pdu("ou=huge,dc=example,dc=com", &huge),
+        add_pdu("ou=b,dc=example,dc=com", &UNIT),
+    ];
+    let requests: Vec<_> = batch
+        .iter()
+        .map(|pdu| WriteRequest::new(&root, pdu))
+        .collect();
+    let replies = world.directory.apply(&requests);
+    let codes: Vec<_> = replies.iter().map(|reply| reply.result.code).collect();
+    assert_eq!(codes, [Success, UnwillingToPerform, Success], "{replies:?}");
+    let names = world.names("(ou=*)");
+    assert_eq!(names, ["ou=a,dc=example,dc=com", "ou=b,dc=example,dc=com"]);
+}
+
+#[test]
+fn an_anonymous_client_gets_nowhere_with_controls() {
+    let world = World::new();
+    let refused = world.write(&Session::new(), &tree_delete(PEOPLE));
+    assert_eq!(code(&refused), ResultCode::StrongerAuthRequired);
+}
