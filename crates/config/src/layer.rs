@@ -43,6 +43,11 @@ pub struct Layer {
 }
 
 impl Layer {
+    /// All keys that [`Layer::set`] knows, as files write them.
+    pub fn keys() -> impl Iterator<Item = &'static str> {
+        keys()
+    }
+
     /// Sets a key as files and variables name it, for example `limits.size`; keys of databases go to the first.
     ///
     /// # Errors

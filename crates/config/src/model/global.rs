@@ -320,6 +320,14 @@ settings! {
         "log.file" log_file: Option<PathBuf> = None;
         /// slapd's log levels, as a mask; for `cn=Monitor` and `cn=config`.
         "log.slapd_levels" log_mask: u32 = 0;
+        /// A directory of schema files, read after those named, in the order of their names.
+        "start.schema_directory" schema_directory: Option<PathBuf> = None;
+        /// A directory of LDIF files whose entries are added at each start, as far as they are not there yet.
+        "start.ldif_directory" ldif_directory: Option<PathBuf> = None;
+        /// Whether the entry at the top of the data is made at start if there is none.
+        "start.create_suffix" create_suffix: bool = false;
+        /// The organization it is named after.
+        "start.organization" organization: Option<String> = None;
         /// Whether index keys are hashes of 64 bits.
         "index_keys.hash64" index_hash64: bool = true;
         /// Octets of an integer's index key.
