@@ -1,10 +1,26 @@
 //! Settings from environment variables named `FULGURITE_...`.
 
+use std::collections::BTreeMap;
+
+use crate::container::{self, Variables};
 use crate::error::{ConfigError, Origin};
 use crate::hint::nearest;
 use crate::layer::{Layer, keys};
+use crate::{Note, Sourced};
 
 const PREFIX: &str = "FULGURITE_";
+
+/// Short names of what containers are told most often.
+const ALIASES: [(&str, &str); 8] = [
+    ("ADMIN_DN", "root.dn"),
+    ("ADMIN_PASSWORD", "root.password"),
+    ("ADMIN_PASSWORD_FILE", "root.password_file"),
+    ("TLS_CERT", "tls.certificate"),
+    ("SEED_LDIF_DIR", "start.ldif_directory"),
+    ("SCHEMA_DIR", "start.schema_directory"),
+    ("ORGANIZATION", "start.organization"),
+    ("CREATE_SUFFIX", "start.create_suffix"),
+];
 
 impl Layer {
     /// Reads the variables whose names begin with `FULGURITE_`; give it `std::env::vars()`.
@@ -13,25 +29,41 @@ impl Layer {
     /// variables count as absent. Unknown ones are refused only when they look like a slip of a known one: container
     /// platforms invent variables of their own (`FULGURITE_SERVICE_HOST`) for a service of that name.
     ///
+    /// Below them, the variables of the images osixia/openldap and bitnami/openldap are understood (`LDAP_ROOT`,
+    /// `LDAP_DOMAIN`, `LDAP_ADMIN_PASSWORD` and so on).
+    ///
     /// # Errors
     /// [`ConfigError::Value`] for a value its key does not take, [`ConfigError::UnknownKey`] for a near miss.
     pub fn from_environment(
         variables: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Layer, ConfigError> {
+        let variables = variables.into_iter().filter(|(_, value)| !value.is_empty());
+        let variables: BTreeMap<String, String> = variables.collect();
         let mut layer = Layer::default();
-        for (name, value) in variables {
+        for (name, value) in &variables {
             let Some(rest) = name.strip_prefix(PREFIX) else {
                 continue;
             };
-            if value.is_empty() {
-                continue;
-            }
-            match keys().find(|key| variable_part(key) == rest) {
-                Some(key) => layer.set(key, value.as_str(), &Origin::Variable(name.clone()))?,
-                None => refuse_near_miss(&name, rest)?,
+            let origin = Origin::Variable(name.clone());
+            let alias = ALIASES.iter().find(|(alias, _)| *alias == rest);
+            let key = alias.map(|(_, key)| *key);
+            match key.or_else(|| keys().find(|key| variable_part(key) == rest)) {
+                Some(key) => layer.set(key, value.as_str(), &origin)?,
+                None if rest == "REPLICAS" => layer.notes.push(Note {
+                    origin,
+                    text: "this server does not copy others yet: replication is left out"
+                        .to_owned(),
+                    warning: true,
+                }),
+                None => refuse_near_miss(name, rest)?,
             }
         }
-        Ok(layer)
+        // A container whose only file of settings is its environment is to find its first entry.
+        if let Some(suffix) = layer.first.content.suffixes.first() {
+            let wanted = Sourced::new(true, suffix.origin.clone());
+            layer.global.create_suffix.get_or_insert(wanted);
+        }
+        Ok(layer.over(container::read(&Variables(variables))?))
     }
 }
 
@@ -57,6 +89,7 @@ fn refuse_near_miss(name: &str, rest: &str) -> Result<(), ConfigError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Settings;
 
     fn read(pairs: &[(&str, &str)]) -> Result<Layer, ConfigError> {
         Layer::from_environment(
@@ -106,6 +139,144 @@ mod tests {
         assert!(
             error.contains("did you mean \"FULGURITE_SUFFIX\"?"),
             "{error}"
+        );
+    }
+
+    fn settings(pairs: &[(&str, &str)]) -> Settings {
+        Settings::new(read(pairs).unwrap_or_else(|error| panic!("{error}"))).unwrap()
+    }
+
+    #[test]
+    fn a_password_without_a_name_is_the_admins() {
+        let settings = settings(&[
+            ("FULGURITE_SUFFIX", "dc=example,dc=com"),
+            ("FULGURITE_ADMIN_PASSWORD", "secret"),
+            ("FULGURITE_ORGANIZATION", "Example"),
+        ]);
+        let content = &settings.databases[0].content;
+        assert_eq!(
+            content.root_dn.as_deref(),
+            Some("cn=admin,dc=example,dc=com")
+        );
+        assert_eq!(
+            content.root_dn.origin.to_string(),
+            "environment variable FULGURITE_ADMIN_PASSWORD"
+        );
+        let seeds = settings.seed_entries().unwrap();
+        assert_eq!(seeds.len(), 1);
+        assert_eq!(seeds[0].dn, "dc=example,dc=com");
+        assert!(
+            seeds[0]
+                .attributes
+                .contains(&("o".to_owned(), vec![b"Example".to_vec()]))
+        );
+    }
+
+    #[test]
+    fn the_variables_of_osixia() {
+        let settings = settings(&[
+            ("LDAP_ORGANISATION", "Example Inc."),
+            ("LDAP_DOMAIN", "example.org"),
+            ("LDAP_ADMIN_PASSWORD", "a"),
+            ("LDAP_CONFIG_PASSWORD", "c"),
+            ("LDAP_READONLY_USER", "true"),
+            ("LDAP_READONLY_USER_PASSWORD", "r"),
+            ("LDAP_RFC2307BIS_SCHEMA", "true"),
+            ("LDAP_TLS", "true"),
+            ("LDAP_TLS_CRT_FILENAME", "x.crt"),
+            ("LDAP_TLS_KEY_FILENAME", "x.key"),
+            ("LDAP_TLS_ENFORCE", "true"),
+            ("LDAP_TLS_VERIFY_CLIENT", "try"),
+            ("LDAP_LOG_LEVEL", "256"),
+            ("LDAP_PORT", "tcp://10.0.0.1:389"),
+            ("LDAP_REPLICATION", "true"),
+        ]);
+        assert_eq!(settings.suffix().unwrap(), "dc=example,dc=org");
+        let content = &settings.databases[0].content;
+        assert_eq!(
+            content.root_dn.as_deref(),
+            Some("cn=admin,dc=example,dc=org")
+        );
+        assert_eq!(
+            settings.config.content.root_dn.as_deref(),
+            Some("cn=admin,cn=config")
+        );
+        let global = &settings.global;
+        let listen: Vec<_> = global.listen.iter().map(|url| url.to_string()).collect();
+        assert_eq!(listen, ["ldap://:389", "ldaps://:636"]);
+        assert!(
+            global
+                .tls_certificate
+                .as_ref()
+                .unwrap()
+                .ends_with("certs/x.crt")
+        );
+        assert_eq!(settings.frontend.security.tls, 1);
+        assert!(*global.rfc2307bis && *global.log_operations);
+        let seeds = settings.seed_entries().unwrap();
+        let names: Vec<_> = seeds.iter().map(|seed| seed.dn.as_str()).collect();
+        assert_eq!(
+            names,
+            ["dc=example,dc=org", "cn=readonly,dc=example,dc=org"]
+        );
+        let rules = &settings.databases[0].policy.access;
+        assert!(
+            rules[1]
+                .value
+                .contains("by dn.exact=\"cn=readonly,dc=example,dc=org\" read by * none")
+        );
+        assert_eq!(settings.notes.len(), 1);
+    }
+
+    #[test]
+    fn the_variables_of_bitnami_stand_below_ours() {
+        let settings = settings(&[
+            ("LDAP_ROOT", "dc=example,dc=org"),
+            ("LDAP_ADMIN_USERNAME", "boss"),
+            ("LDAP_ADMIN_PASSWORD_FILE", "/run/secrets/admin"),
+            ("LDAP_USERS", "user01, user02"),
+            ("LDAP_PASSWORDS", "one,two"),
+            ("LDAP_ENABLE_TLS", "yes"),
+            ("LDAP_TLS_CERT_FILE", "/certs/x.crt"),
+            ("LDAP_LDAPS_PORT_NUMBER", "2636"),
+            ("LDAP_ALLOW_ANON_BINDING", "no"),
+            ("FULGURITE_TLS_CERT", "/ours.crt"),
+        ]);
+        let content = &settings.databases[0].content;
+        assert_eq!(
+            content.root_dn.as_deref(),
+            Some("cn=boss,dc=example,dc=org")
+        );
+        let global = &settings.global;
+        let listen: Vec<_> = global.listen.iter().map(|url| url.to_string()).collect();
+        assert_eq!(listen, ["ldap://:1389", "ldaps://:2636"]);
+        assert_eq!(
+            global.tls_certificate.as_deref(),
+            Some(std::path::Path::new("/ours.crt"))
+        );
+        assert!(global.disallow.bind_anon);
+        let seeds = settings.seed_entries().unwrap();
+        let names: Vec<_> = seeds.iter().map(|seed| seed.dn.as_str()).collect();
+        assert_eq!(
+            names,
+            [
+                "dc=example,dc=org",
+                "ou=users,dc=example,dc=org",
+                "cn=user01,ou=users,dc=example,dc=org",
+                "cn=user02,ou=users,dc=example,dc=org",
+                "cn=readers,ou=users,dc=example,dc=org",
+            ]
+        );
+        let password = |at: usize| {
+            let found = seeds[at]
+                .attributes
+                .iter()
+                .find(|(name, _)| name == "userPassword");
+            found.unwrap().1[0].clone()
+        };
+        assert_eq!(
+            (password(2), password(3)),
+            (b"one".to_vec(), b"two".to_vec())
         );
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::model::{ContentLayer, DatabaseLayer, GlobalLayer, PolicyLayer, StorageLayer};
 use crate::setting::Value;
-use crate::{ConfigError, Note, Origin, Sourced};
+use crate::{ConfigError, Note, Origin, SeedEntry, Sourced};
 
 /// Text that must not appear in logs; it prints as dots.
 #[derive(Clone, PartialEq, Eq)]
@@ -38,6 +38,8 @@ pub struct Layer {
     pub declares_databases: bool,
     /// Modules that slapd would load, for `cn=config` to show.
     pub modules: Vec<Sourced<String>>,
+    /// Entries to be there from the first start on.
+    pub seeds: Vec<SeedEntry>,
     /// What a person should know and nobody has to mend.
     pub notes: Vec<Note>,
 }
@@ -128,6 +130,11 @@ impl Layer {
             config: self.config.over(lower.config),
             slapd: self.slapd || lower.slapd,
             declares_databases: self.declares_databases || lower.declares_databases,
+            seeds: if self.seeds.is_empty() {
+                lower.seeds
+            } else {
+                self.seeds
+            },
             modules: if self.modules.is_empty() {
                 lower.modules
             } else {

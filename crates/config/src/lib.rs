@@ -17,6 +17,7 @@
 
 mod cn_config;
 mod conf;
+mod container;
 mod environment;
 mod error;
 mod file;
@@ -27,6 +28,7 @@ mod levels;
 mod listen;
 mod model;
 mod quantity;
+mod seed;
 mod setting;
 mod settings;
 mod show;
@@ -49,6 +51,7 @@ pub use model::{
     VerifyClient,
 };
 pub use quantity::{parse_bytes, parse_limit};
+pub use seed::SeedEntry;
 pub use setting::Value;
 pub use settings::{Note, Settings};
 pub use show::Shown;

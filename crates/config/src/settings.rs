@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use crate::Sourced;
 use crate::error::{ConfigError, Origin};
 use crate::layer::Layer;
 use crate::listen::ListenUrl;
 use crate::model::{Database, DatabaseKind, DatabaseLayer, Global, Policy};
+use crate::{SeedEntry, Sourced};
 
 /// Something a person should know and nobody has to mend: a directive without effect, a default that was replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +32,8 @@ pub struct Settings {
     pub config: Database,
     /// Whether they come from a configuration of slapd's: what nobody says is as in slapd.
     pub slapd: bool,
+    /// Entries to be there from the first start on, beside those of files; see [`Settings::seed_entries`].
+    pub seeds: Vec<SeedEntry>,
     /// Modules that slapd would load, for `cn=config` to show.
     pub modules: Vec<Sourced<String>>,
     /// What a person should know.
@@ -60,6 +62,7 @@ impl Settings {
                 ..DatabaseLayer::default()
             });
         }
+        databases.iter_mut().for_each(name_root);
         let databases: Vec<Database> = databases
             .into_iter()
             .map(|mut database| {
@@ -94,6 +97,7 @@ impl Settings {
             frontend: layer.frontend.resolve(),
             databases,
             slapd: layer.slapd,
+            seeds: layer.seeds,
             modules: layer.modules,
             notes: layer.notes,
         };
@@ -149,6 +153,22 @@ impl Settings {
             return Err(ConfigError::Conflict(problem.to_owned()));
         }
         Ok(())
+    }
+}
+
+/// Whoever gives a password in the environment and no name for it means `cn=admin` below the suffix.
+fn name_root(database: &mut DatabaseLayer) {
+    let content = &mut database.content;
+    let password = content.root_password.as_ref().map(|said| &said.origin);
+    let file = content.root_password_file.as_ref().map(|said| &said.origin);
+    let by_variable = password
+        .or(file)
+        .filter(|origin| matches!(origin, Origin::Variable(_)));
+    if let (Some(origin), Some(suffix), None) =
+        (by_variable, content.suffixes.first(), &content.root_dn)
+    {
+        let name = Some(format!("cn=admin,{}", suffix.value));
+        content.root_dn = Some(Sourced::new(name, origin.clone()));
     }
 }
 

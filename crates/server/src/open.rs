@@ -70,6 +70,15 @@ pub fn schema(settings: &Settings) -> Result<Schema, SchemaError> {
     for part in &global.schema {
         builder = add_schema(builder, part)?;
     }
+    if let Some(directory) = &global.schema_directory.value {
+        let unreadable = |error: ConfigError| SchemaError::Read {
+            path: directory.clone(),
+            source: std::io::Error::other(error.to_string()),
+        };
+        for file in global.schema_directory_files().map_err(unreadable)? {
+            builder = builder.file(&file)?;
+        }
+    }
     builder.build()
 }
 

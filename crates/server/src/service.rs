@@ -9,6 +9,7 @@ use fulgurite_directory::Directory;
 
 use crate::live::Live;
 use crate::open::{self, Figures, OpenError};
+use crate::seed::{self, SeedError};
 use crate::server::Server;
 use crate::settings::{Hangup, ServerSettings};
 use crate::statistics::{Statistics, lock};
@@ -26,6 +27,9 @@ pub enum ServiceError {
     /// The directory cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
+    /// What is to be there from the first start on cannot be put there.
+    #[error(transparent)]
+    Seed(#[from] SeedError),
     /// The listeners cannot be opened, or the server has failed.
     #[error(transparent)]
     Server(#[from] ServerError),
@@ -76,6 +80,10 @@ impl<'r> Service<'r> {
         };
         let figures = Figures::of(&statistics);
         let (directory, monitor) = open::open(&settings, &stores, Some(&figures))?;
+        let planted = seed::plant(&settings, &directory)?;
+        if planted > 0 {
+            tracing::info!("{planted} entries were missing and have been added");
+        }
         let mut server_settings = ServerSettings::from(&settings);
         server_settings.handle_signals = true;
         server_settings.hangup = if *settings.global.gentle_hup {

@@ -1,0 +1,163 @@
+//! What a directory is to hold from its first start on: the entry at the top, entries of variables, files of LDIF.
+
+use std::path::{Path, PathBuf};
+
+use fulgurite_ldif::{Action, Reader};
+
+use crate::{ConfigError, Global, Origin, Settings};
+
+/// Files of one directory, at most.
+const FILES_MAX: usize = 10_000;
+
+/// An entry that is added at start if there is none of its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeedEntry {
+    /// Its name.
+    pub dn: String,
+    /// Attribute descriptions with their values.
+    pub attributes: Vec<(String, Vec<Vec<u8>>)>,
+    /// Who asked for it.
+    pub origin: Origin,
+}
+
+impl SeedEntry {
+    pub(crate) fn new(dn: &str, classes: &[&str], origin: Origin) -> SeedEntry {
+        let entry = SeedEntry {
+            dn: dn.to_owned(),
+            attributes: Vec::new(),
+            origin,
+        };
+        classes
+            .iter()
+            .fold(entry, |entry, class| entry.with("objectClass", class))
+    }
+
+    /// The entry with one value more.
+    pub(crate) fn with(mut self, attribute: &str, value: &str) -> SeedEntry {
+        self.push(attribute, value.as_bytes());
+        self
+    }
+
+    fn push(&mut self, attribute: &str, value: &[u8]) {
+        let same = |(name, _): &&mut (String, _)| name.eq_ignore_ascii_case(attribute);
+        match self.attributes.iter_mut().find(same) {
+            Some((_, values)) => values.push(value.to_vec()),
+            None => self
+                .attributes
+                .push((attribute.to_owned(), vec![value.to_vec()])),
+        }
+    }
+}
+
+impl Global {
+    /// The schema files of the directory for them, in the order of their names.
+    ///
+    /// # Errors
+    /// [`ConfigError::Unreadable`] for a directory that cannot be read.
+    pub fn schema_directory_files(&self) -> Result<Vec<PathBuf>, ConfigError> {
+        match &self.schema_directory.value {
+            Some(directory) => files(directory, "schema directory", &["schema", "ldif"]),
+            None => Ok(Vec::new()),
+        }
+    }
+}
+
+impl Settings {
+    /// What is to be there from the first start on, every entry after the one above it: the entry at the top of the
+    /// first database if asked for, entries of variables, those of the LDIF directory. Reads its files.
+    ///
+    /// # Errors
+    /// [`ConfigError::Unreadable`], or [`ConfigError::Directive`] for LDIF that is wrong or holds changes.
+    pub fn seed_entries(&self) -> Result<Vec<SeedEntry>, ConfigError> {
+        let mut entries = Vec::new();
+        if *self.global.create_suffix
+            && let Some(suffix) = self
+                .stores()
+                .next()
+                .and_then(|first| first.content.suffixes.first())
+        {
+            entries.extend(self.top_entry(&suffix.value, &suffix.origin));
+        }
+        entries.extend(self.seeds.iter().cloned());
+        if let Some(directory) = &self.global.ldif_directory.value {
+            for file in files(directory, "LDIF directory", &["ldif"])? {
+                read_ldif(&file, &mut entries)?;
+            }
+        }
+        Ok(entries)
+    }
+
+    /// The entry at the top, of the kind that its name says; none for names that no common class has.
+    fn top_entry(&self, suffix: &str, origin: &Origin) -> Option<SeedEntry> {
+        let rdn = suffix.split(',').next()?;
+        let (attribute, value) = rdn.split_once('=')?;
+        let (attribute, value) = (attribute.trim().to_ascii_lowercase(), value.trim());
+        let organization = self.global.organization.as_deref();
+        let entry = |classes: &[&str]| SeedEntry::new(suffix, classes, origin.clone());
+        Some(match attribute.as_str() {
+            "dc" => entry(&["dcObject", "organization"])
+                .with("dc", value)
+                .with("o", organization.unwrap_or(value)),
+            "o" => entry(&["organization"]).with("o", value),
+            "ou" => entry(&["organizationalUnit"]).with("ou", value),
+            "c" => entry(&["country"]).with("c", value),
+            "cn" => entry(&["organizationalRole"]).with("cn", value),
+            _ => return None,
+        })
+    }
+}
+
+/// The files of a directory with one of these extensions, in the order of their names.
+fn files(
+    directory: &Path,
+    what: &'static str,
+    extensions: &[&str],
+) -> Result<Vec<PathBuf>, ConfigError> {
+    let unreadable = |cause| ConfigError::Unreadable {
+        what,
+        path: directory.to_owned(),
+        cause,
+    };
+    let mut found = Vec::new();
+    for file in std::fs::read_dir(directory)
+        .map_err(unreadable)?
+        .take(FILES_MAX)
+    {
+        let path = file.map_err(unreadable)?.path();
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        if extension.is_some_and(|extension| extensions.contains(&extension)) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn read_ldif(path: &Path, entries: &mut Vec<SeedEntry>) -> Result<(), ConfigError> {
+    let octets = std::fs::read(path).map_err(|cause| ConfigError::Unreadable {
+        what: "LDIF file",
+        path: path.to_owned(),
+        cause,
+    })?;
+    let origin = |line: u64| Origin::File {
+        path: path.to_owned(),
+        line: usize::try_from(line).unwrap_or(usize::MAX),
+        column: None,
+    };
+    let mut ldif = Reader::new(octets.as_slice());
+    while let Some(record) = ldif
+        .next_record()
+        .map_err(|error| ConfigError::at(&origin(error.line), error.mistake.to_string()))?
+    {
+        let (Action::Content(values) | Action::Add(values)) = record.action() else {
+            let message = "a change that is no addition cannot be made at every start";
+            return Err(ConfigError::at(&origin(record.line()), message));
+        };
+        let mut entry = SeedEntry::new(record.dn(), &[], origin(record.line()));
+        for value in values {
+            entry.push(value.description, value.value);
+        }
+        entries.push(entry);
+    }
+    Ok(())
+}
