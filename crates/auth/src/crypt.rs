@@ -5,6 +5,8 @@ use sha_crypt::{PasswordVerifier as _, ShaCrypt};
 use subtle::ConstantTimeEq as _;
 use yescrypt::{Params, Yescrypt};
 
+use crate::des_crypt::des_crypt;
+
 /// Rounds of SHA-crypt beyond which a check takes many seconds.
 const SHA_ROUNDS_MAX: u32 = 10_000_000;
 
@@ -53,25 +55,131 @@ pub(crate) fn verify(stored: &[u8], password: &[u8]) -> Result<bool, Refusal> {
             answer(Yescrypt::default().verify_password(password, stored))
         }
         (Some(""), Some("7" | "gy" | "md5" | "sha1" | "3"), _) => Err(Refusal::Form(
-            "of crypt(3), $1$, $2a$, $2b$, $2y$, $5$, $6$ and $y$ are",
+            "of crypt(3), DES, $1$, $2a$, $2b$, $2y$, $5$, $6$ and $y$ are",
         )),
-        _ if !stored.contains('$') && stored.len() == 13 => Err(Refusal::Form(
-            "a DES password of eight characters at most should be replaced",
-        )),
+        (Some(hash), None, None) if hash.len() == 13 => {
+            let salt = hash
+                .as_bytes()
+                .first_chunk::<2>()
+                .ok_or(Refusal::Malformed)?;
+            let computed = des_crypt(password, *salt).ok_or(Refusal::Malformed)?;
+            Ok(computed.as_bytes().ct_eq(hash.as_bytes()).into())
+        }
         _ => Err(Refusal::Malformed),
     }
 }
 
-/// A new SHA-512-crypt string; `None` for a password that is no C string.
-pub(crate) fn store(password: &[u8], salt: &[u8]) -> Option<String> {
-    use sha_crypt::PasswordHasher as _;
+/// A new string of crypt(3), of the form that `format` begins with: SHA-512-crypt without one.
+///
+/// # Errors
+/// Why there is none, for people.
+pub(crate) fn store(
+    password: &[u8],
+    random: &[u8; 32],
+    format: Option<&str>,
+) -> Result<String, &'static str> {
     if password.contains(&0) {
-        return None;
+        return Err("it holds a NUL byte");
     }
-    ShaCrypt::SHA512
-        .hash_password_with_salt(password, salt)
-        .ok()
+    let form = match format {
+        None => SaltFormat::new("$6$%.16s"),
+        Some(format) => SaltFormat::new(format),
+    };
+    let form = form.ok_or("the salt format has no %s, or more than one")?;
+    let mut parts = form.before.split('$');
+    let unknown = "the salt format begins with no form of crypt(3) that is made here: $1$, $2a$, $2b$, $2y$, $5$, $6$, $y$ and none";
+    match (parts.next(), parts.next(), parts.next(), parts.next()) {
+        (Some(""), Some("6"), Some(rounds), _) => {
+            sha(ShaCrypt::SHA512, password, random, rounds, form.length)
+        }
+        (Some(""), Some("5"), Some(rounds), _) => {
+            sha(ShaCrypt::SHA256, password, random, rounds, form.length)
+        }
+        (Some(""), Some("1"), Some(""), None) => {
+            let salt = salt_text(random, form.length.clamp(1, 8));
+            Ok(format!(
+                "$1${salt}${}",
+                md5_crypt(password, salt.as_bytes())
+            ))
+        }
+        (Some(""), Some(version @ ("2a" | "2b" | "2y")), Some(cost), Some("")) => {
+            let cost: u32 = cost.parse().map_err(|_| unknown)?;
+            if !(4..=BCRYPT_COST_MAX).contains(&cost) {
+                return Err("the cost of bcrypt is from 4 to 17");
+            }
+            let salt = *random.first_chunk::<16>().unwrap_or(&[0; 16]);
+            let made = bcrypt::hash_with_salt(password, cost, salt);
+            let made = made.map_err(|_| "bcrypt cannot take it")?.to_string();
+            Ok(format!("${version}{}", made.get(3..).unwrap_or_default()))
+        }
+        (Some(""), Some("y"), Some(_), _) => {
+            use yescrypt::PasswordHasher as _;
+            let salt = random.first_chunk::<16>().unwrap_or(&[0; 16]);
+            let made = Yescrypt::default().hash_password_with_salt(password, salt);
+            made.map(|hash| hash.to_string())
+                .map_err(|_| "yescrypt cannot take it")
+        }
+        (Some(""), None, None, None) => {
+            let salt = salt_text(random, 2);
+            let salt = salt.as_bytes().first_chunk::<2>().unwrap_or(b"..");
+            des_crypt(password, *salt).ok_or(unknown)
+        }
+        _ => Err(unknown),
+    }
+}
+
+/// `printf`'s format of a salt: what stands before it, and how long it is at most.
+struct SaltFormat<'f> {
+    before: &'f str,
+    length: usize,
+}
+
+impl<'f> SaltFormat<'f> {
+    fn new(format: &'f str) -> Option<SaltFormat<'f>> {
+        let (before, after) = format.split_once('%')?;
+        let (length, rest) = after.split_once('s')?;
+        let length = match length {
+            "" => 31,
+            digits => digits.strip_prefix('.')?.parse().ok()?,
+        };
+        (!rest.contains('%')).then_some(SaltFormat { before, length })
+    }
+}
+
+/// Characters of a salt: six bits of an octet each.
+fn salt_text(random: &[u8; 32], length: usize) -> String {
+    const ALPHABET: &[u8; 64] = b"./0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+    let letters = random.iter().take(length);
+    letters
+        .map(|octet| char::from(ALPHABET[usize::from(octet & 63)]))
+        .collect()
+}
+
+fn sha(
+    sha: ShaCrypt,
+    password: &[u8],
+    random: &[u8; 32],
+    rounds: &str,
+    length: usize,
+) -> Result<String, &'static str> {
+    use sha_crypt::CustomizedPasswordHasher as _;
+    let rounds = match rounds.strip_prefix("rounds=") {
+        Some(digits) => digits
+            .parse()
+            .map_err(|_| "the rounds of the salt format are no number")?,
+        None => 5000,
+    };
+    if rounds > SHA_ROUNDS_MAX {
+        return Err("the rounds of the salt format would take too long");
+    }
+    let parameters =
+        sha_crypt::Params::new(rounds).map_err(|_| "there are at least 1000 rounds")?;
+    // Six bits to a character: never longer than asked for, and never longer than the sixteen there may be.
+    let octets = (length.clamp(2, 16) * 6 / 8).max(1);
+    let salt = random.get(..octets).unwrap_or(random);
+    sha.hash_password_customized(password, salt, None, None, parameters)
         .map(|hash| hash.to_string())
+        .map_err(|_| "SHA-crypt cannot take it")
 }
 
 fn answer(result: Result<(), sha_crypt::password_hash::Error>) -> Result<bool, Refusal> {

@@ -21,7 +21,9 @@
 #![forbid(unsafe_code)]
 
 mod crypt;
+mod des_crypt;
 mod digest;
+mod foreign;
 mod identity;
 mod mechanism;
 mod pbkdf2;
@@ -33,7 +35,7 @@ mod verify;
 pub use identity::{AuthzId, AuthzPolicy, AuthzRegexp, AuthzRegexpError, sasl_dn};
 pub use mechanism::{Mechanism, PlainMessage};
 pub use properties::{SecurityProperties, Unmet};
-pub use scheme::{Cost, HashError, Scheme, SchemeError, cost, hash};
+pub use scheme::{Cost, HashError, Scheme, SchemeError, cost, hash, hash_with};
 pub use scram::{
     ChannelBinding, ClientFirst, ScramError, ScramHash, ScramKeys, ScramKeysError, ServerFirst,
     salt_for,

@@ -3,6 +3,7 @@
 use argon2::{Argon2, PasswordHasher as _};
 
 use crate::digest::DigestKind;
+use crate::foreign::Foreign;
 use crate::pbkdf2::Pbkdf2Kind;
 use crate::{crypt, digest, pbkdf2};
 
@@ -42,6 +43,14 @@ pub enum Scheme {
     Pbkdf2Sha256,
     /// `{PBKDF2-SHA512}`.
     Pbkdf2Sha512,
+    /// `{PBKDF2_SHA256}`, as 389 Directory Server writes it.
+    Pbkdf2Of389,
+    /// `{BCRYPT}`: the form of crypt(3) without its name.
+    Bcrypt,
+    /// `{SCRYPT}`: RFC 7914, as `$s0$...` or a PHC string.
+    Scrypt,
+    /// `{PKCS5S2}` of Atlassian's products and OpenDJ.
+    Pkcs5S2,
 }
 
 /// Names in stored values, the one written first.
@@ -63,6 +72,10 @@ const NAMES: &[(&str, Scheme)] = &[
     ("PBKDF2", Scheme::Pbkdf2Sha1),
     ("PBKDF2-SHA256", Scheme::Pbkdf2Sha256),
     ("PBKDF2-SHA512", Scheme::Pbkdf2Sha512),
+    ("PBKDF2_SHA256", Scheme::Pbkdf2Of389),
+    ("BCRYPT", Scheme::Bcrypt),
+    ("SCRYPT", Scheme::Scrypt),
+    ("PKCS5S2", Scheme::Pkcs5S2),
 ];
 
 /// How the scheme works.
@@ -72,6 +85,8 @@ pub(crate) enum Family {
     Crypt,
     Argon2,
     Pbkdf2(Pbkdf2Kind),
+    Bcrypt,
+    Foreign(Foreign),
 }
 
 impl Scheme {
@@ -107,7 +122,11 @@ impl Scheme {
     pub fn cost(self) -> Cost {
         match self.family() {
             Family::Cleartext | Family::Digest { .. } => Cost::Cheap,
-            Family::Crypt | Family::Argon2 | Family::Pbkdf2(_) => Cost::Slow,
+            Family::Crypt
+            | Family::Argon2
+            | Family::Pbkdf2(_)
+            | Family::Bcrypt
+            | Family::Foreign(_) => Cost::Slow,
         }
     }
 
@@ -134,6 +153,10 @@ impl Scheme {
             Self::Pbkdf2Sha1 => Family::Pbkdf2(Pbkdf2Kind::Sha1),
             Self::Pbkdf2Sha256 => Family::Pbkdf2(Pbkdf2Kind::Sha256),
             Self::Pbkdf2Sha512 => Family::Pbkdf2(Pbkdf2Kind::Sha512),
+            Self::Pbkdf2Of389 => Family::Foreign(Foreign::Pbkdf2Of389),
+            Self::Bcrypt => Family::Bcrypt,
+            Self::Scrypt => Family::Foreign(Foreign::Scrypt),
+            Self::Pkcs5S2 => Family::Foreign(Foreign::Pkcs5S2),
         }
     }
 }
@@ -219,6 +242,20 @@ pub fn cost(stored: &[u8]) -> Cost {
 /// # Errors
 /// [`HashError`] when there is no randomness or the scheme cannot take the password (a NUL in crypt(3)).
 pub fn hash(scheme: Scheme, password: &[u8]) -> Result<String, HashError> {
+    hash_with(scheme, password, None)
+}
+
+/// As [`hash`], with the form of new `{CRYPT}` passwords as slapd's `password-crypt-salt-format` gives it: `$6$%.8s`
+/// and the like. It decides by its beginning which form of crypt(3) it is; the salt is as long as it says at most.
+/// Without one, and for other schemes, it has no effect.
+///
+/// # Errors
+/// As [`hash`], and a format that no form of crypt(3) known here begins with.
+pub fn hash_with(
+    scheme: Scheme,
+    password: &[u8],
+    crypt_salt_format: Option<&str>,
+) -> Result<String, HashError> {
     let name = scheme.name();
     let refused = |reason: &str| HashError::Refused {
         scheme: name,
@@ -239,8 +276,13 @@ pub fn hash(scheme: Scheme, password: &[u8]) -> Result<String, HashError> {
             kind,
             salted: false,
         } => digest::store(kind, password, &[]),
-        Family::Crypt => crypt::store(password, &random::<12>()?)
-            .ok_or_else(|| refused("it holds a NUL byte"))?,
+        Family::Crypt => {
+            crypt::store(password, &random::<32>()?, crypt_salt_format).map_err(refused)?
+        }
+        Family::Bcrypt => {
+            crypt::store(password, &random::<32>()?, Some("$2b$10$%.22s")).map_err(refused)?
+        }
+        Family::Foreign(foreign) => foreign.store(password, &random::<64>()?),
         Family::Pbkdf2(kind) => pbkdf2::store(kind, password, &random::<16>()?),
         Family::Argon2 => Argon2::default()
             .hash_password_with_salt(password, &random::<16>()?)

@@ -5,7 +5,7 @@ use argon2::{Argon2, Params, PasswordHash};
 use subtle::ConstantTimeEq as _;
 
 use crate::scheme::{Family, Scheme, SchemeError, split};
-use crate::{crypt, digest, pbkdf2};
+use crate::{crypt, digest, foreign, pbkdf2};
 
 /// Memory of one Argon2 check at most, in KiB.
 const ARGON2_KIB_MAX: u32 = 1 << 20;
@@ -28,11 +28,14 @@ pub fn verify(stored: &[u8], password: &[u8]) -> Result<bool, SchemeError> {
         Family::Digest { kind, salted } => {
             digest::verify(kind, salted, rest, password).ok_or(SchemeError::Malformed(name))
         }
-        Family::Crypt => crypt::verify(rest, password).map_err(|refusal| match refusal {
-            crypt::Refusal::Malformed => SchemeError::Malformed(name),
-            crypt::Refusal::TooCostly => SchemeError::TooCostly(name),
-            crypt::Refusal::Form(form) => SchemeError::Unsupported { scheme: name, form },
-        }),
+        Family::Bcrypt if !rest.starts_with(b"$2") => Err(SchemeError::Malformed(name)),
+        Family::Crypt | Family::Bcrypt => {
+            crypt::verify(rest, password).map_err(|refusal| match refusal {
+                crypt::Refusal::Malformed => SchemeError::Malformed(name),
+                crypt::Refusal::TooCostly => SchemeError::TooCostly(name),
+                crypt::Refusal::Form(form) => SchemeError::Unsupported { scheme: name, form },
+            })
+        }
         Family::Pbkdf2(kind) => {
             pbkdf2::verify(kind, rest, password).map_err(|refusal| match refusal {
                 pbkdf2::Refusal::Malformed => SchemeError::Malformed(name),
@@ -40,6 +43,14 @@ pub fn verify(stored: &[u8], password: &[u8]) -> Result<bool, SchemeError> {
             })
         }
         Family::Argon2 => verify_argon2(rest, password),
+        Family::Foreign(foreign) => {
+            foreign
+                .verify(rest, password)
+                .map_err(|refusal| match refusal {
+                    foreign::Refusal::Malformed => SchemeError::Malformed(name),
+                    foreign::Refusal::TooCostly => SchemeError::TooCostly(name),
+                })
+        }
     }
 }
 
@@ -91,7 +102,9 @@ pub fn kind(stored: &[u8]) -> String {
         Family::Cleartext | Family::Digest { .. } => Vec::new(),
         Family::Pbkdf2(_) => parts.take(1).collect(),
         Family::Argon2 => parts.take(4).collect(),
-        Family::Crypt => {
+        Family::Foreign(foreign::Foreign::Scrypt) => parts.take(3).collect(),
+        Family::Foreign(_) => Vec::new(),
+        Family::Crypt | Family::Bcrypt => {
             let form = parts.nth(1);
             let first = parts.next().filter(|first| {
                 form.is_some_and(|form| form.starts_with('2') || form == "y")
@@ -122,6 +135,8 @@ fn dummy(scheme: Scheme) -> String {
                 digest::store(kind, b"fulgurite", &[])
             );
         }
+        Family::Bcrypt => format!("$2b$10${}", ".".repeat(53)),
+        Family::Foreign(foreign) => foreign.store(b"fulgurite", &[0; 64]),
         Family::Crypt => format!("$6$fulgurite0000000${}", ".".repeat(86)),
         Family::Argon2 => {
             let (memory, passes, lanes) = (
@@ -151,6 +166,8 @@ mod tests {
             Scheme::Crypt,
             Scheme::Argon2,
             Scheme::Pbkdf2Sha512,
+            Scheme::Bcrypt,
+            Scheme::Pkcs5S2,
         ] {
             assert_eq!(
                 verify(dummy(scheme).as_bytes(), b"secret"),

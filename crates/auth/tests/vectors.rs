@@ -18,6 +18,13 @@ const STORED: &[&str] = &[
     "{MD5}PLTnMmMfR+brlh80VUt83g==",
     "{SMD5}qQKNu3mw/lpA9nizyOsNHvWyf6k=",
     "{ARGON2}$argon2i$v=19$m=4096,t=3,p=1$sAc0F/FIG6W0SHR0s5x8jA$OfAGy116AxIr1CLnBYPOHqcWegm1OM6dtu5WzIm5gz0",
+    // hashlib and crypt(3), in the layouts of other servers
+    "{PBKDF2_SHA256}AAALuAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4fICEiIyQlJicoKSorLC0uLzAxMjM0NTY3ODk6Ozw9Pj/FzyCrKdfGcaHScfhyE5IIdW+bprKpEJ5xD//v/Rj4L1KYb+VWiwyQiHiS2tssWwHlmWSzqOdMSM2O5PVOuqRlvZ2Ez+cYw2y2vCm3nnPoVj5AWYTsflZOfoYt/rqL/v9ADlzd2CIcJOiVJp8YivAEscjDR7w3yTg7p11OVPPUgt7nz7KREGxVw5RV1WGY+8gQMRt8xc+7FBSF9HDPM7XMfU8ZrAAS6JoxTqx6qo1fsWTFaz36rTLvkxa0Y6UvvgeGIwmHcLViRsu+W1/qfG9om3VUY2k84RYZ0ydXPrz/UK3Z/obf8jV9I3eQHc2TNhkkuy5a1vxFGfq6mgOODVyl",
+    "{PKCS5S2}AAECAwQFBgcICQoLDA0OD/wLRC7YJrDwyPC1hivcdA1lVJ0iA8EV8Zotwnsqu+eY",
+    "{SCRYPT}$s0$a0801$AAECAwQFBgcICQoLDA0ODw==$nfkj3u1fRTHCea+fVr03sWV770kp5wLOLoEakziKhqE=",
+    "{SCRYPT}$scrypt$ln=10,r=8,p=1$AAECAwQFBgcICQoLDA0ODw$nfkj3u1fRTHCea+fVr03sWV770kp5wLOLoEakziKhqE",
+    "{BCRYPT}$2b$04$abcdefghijklmnopqrstuujydOTSfIH/d5oUHpsygqV5X9xJLQc6e",
+    "{crypt}$5$rounds=1500$abcdefghijklmnop$0Z6UXWYem95iuJ58WZloE9PujjmaVA8gkk.H72RQODB",
     // hashlib
     "{SHA256}QQTTb42iwlQ0n4WDZ5Pr4CngyVcGOjTJHC6SAxh7VjE=",
     "{SSHA256}YflVcOMs6k7tbGkQbQNVn6/ehAnUAVltiLPKHBWGi2tzYWx0c2FsdA==",
@@ -66,6 +73,11 @@ fn what_others_stored_is_verified() {
 
 #[test]
 fn odd_passwords_as_crypt_has_them() {
+    // DES looks at eight characters.
+    let des = b"{CRYPT}abhfCpXqd4GrI";
+    assert_eq!(verify(des, PASSWORD), Ok(true));
+    assert_eq!(verify(des, b"correct mouse"), Ok(true));
+    assert_eq!(verify(des, b"correctly"), Ok(false));
     let empty = "{CRYPT}$6$ab$xnh5Qsr2NdbFw1PgdZie7nLON3gv.S.23iQDBqAzkdoXPtDnVSpludXkM5UWybQO3OI7hBj9wHg9Ow6sUWD60/";
     assert_eq!(verify(empty.as_bytes(), b""), Ok(true));
     // bcrypt looks at 72 bytes.
@@ -93,7 +105,7 @@ fn what_cannot_be_checked_says_why() {
         "a salt"
     );
     assert!(matches!(
-        error("{CRYPT}abNANd1rDfiNc"),
+        error("{CRYPT}$gy$x$y"),
         SchemeError::Unsupported { .. }
     ));
     assert!(matches!(
@@ -214,7 +226,8 @@ fn slow_schemes_say_so() {
         assert_eq!(cost(slow.as_bytes()), Cost::Slow, "{slow}");
     }
     assert_eq!(Scheme::from_name("{ssha512}"), Some(Scheme::Ssha512));
-    assert_eq!(Scheme::from_name("bcrypt"), None);
+    assert_eq!(Scheme::from_name("bcrypt"), Some(Scheme::Bcrypt));
+    assert_eq!(Scheme::from_name("bcrypt2"), None);
     assert_eq!(Scheme::Pbkdf2Sha1.name(), "PBKDF2-SHA1");
 }
 
@@ -238,5 +251,85 @@ proptest! {
     #[test]
     fn random_crypt_strings_never_panic(rest in "\\$(1|2b|5|6|2a|7|x)\\$[./A-Za-z0-9$,=]{0,24}") {
         let _ = verify(format!("{{CRYPT}}{rest}").as_bytes(), PASSWORD);
+    }
+}
+
+/// New `{CRYPT}` passwords in every form that the salt's format can ask for.
+#[test]
+fn salt_formats_decide_the_form_of_crypt() {
+    for (format, begins, length) in [
+        ("%s", "", 13),
+        ("%.2s", "", 13),
+        ("$1$%.8s", "$1$", 34),
+        ("$2a$04$%.22s", "$2a$04$", 60),
+        ("$2y$04$%s", "$2y$04$", 60),
+        ("$5$%.8s", "$5$rounds=5000$", 15 + 8 + 1 + 43),
+        ("$6$%.16s", "$6$rounds=5000$", 15 + 16 + 1 + 86),
+        ("$6$rounds=1000$%.8s", "$6$rounds=1000$", 15 + 8 + 1 + 86),
+        ("$y$j9T$%.16s", "$y$", 0),
+    ] {
+        let stored = fulgurite_auth::hash_with(Scheme::Crypt, PASSWORD, Some(format)).unwrap();
+        let rest = stored.strip_prefix("{CRYPT}").unwrap();
+        assert!(rest.starts_with(begins), "{format}: {stored}");
+        assert!(length == 0 || rest.len() == length, "{format}: {stored}");
+        assert_eq!(
+            verify(stored.as_bytes(), PASSWORD),
+            Ok(true),
+            "{format}: {stored}"
+        );
+        // Eight characters are all that DES looks at.
+        assert_eq!(
+            verify(stored.as_bytes(), b"Correct horse"),
+            Ok(false),
+            "{format}"
+        );
+        let again = fulgurite_auth::hash_with(Scheme::Crypt, PASSWORD, Some(format)).unwrap();
+        assert_ne!(stored, again, "{format}: the salt is another");
+    }
+    for format in [
+        "$6$",
+        "%s%s",
+        "$3$%.8s",
+        "$6$rounds=1$%.8s",
+        "$2a$99$%.8s",
+        "plain%.2s",
+        "%.xs",
+    ] {
+        assert!(
+            fulgurite_auth::hash_with(Scheme::Crypt, PASSWORD, Some(format)).is_err(),
+            "{format}"
+        );
+    }
+}
+
+#[test]
+fn what_other_servers_stored_may_be_malformed_or_absurd() {
+    for stored in [
+        "{PBKDF2_SHA256}AAAA",
+        "{PKCS5S2}AAAA",
+        "{SCRYPT}AAAA",
+        "{SCRYPT}$s0$a0801$AAAA",
+        "{SCRYPT}$scrypt$ln=10,r=8$AAAA$AAAA",
+        "{BCRYPT}$6$abcdefgh$x",
+    ] {
+        assert!(
+            matches!(
+                verify(stored.as_bytes(), PASSWORD),
+                Err(SchemeError::Malformed(_))
+            ),
+            "{stored}"
+        );
+    }
+    for stored in [
+        "{SCRYPT}$s0$1e0801$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAA",
+        "{SCRYPT}$scrypt$ln=63,r=8,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAA",
+    ] {
+        assert!(
+            matches!(
+                verify(stored.as_bytes(), PASSWORD),
+                Err(SchemeError::TooCostly(_))
+            ),
+            "{stored}"
+        );
     }
 }

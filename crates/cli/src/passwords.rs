@@ -2,7 +2,6 @@
 
 use std::io;
 
-use anyhow::bail;
 use fulgurite_auth::Scheme;
 
 /// Letters of an invented password: all can be told apart and typed everywhere.
@@ -50,13 +49,7 @@ pub(crate) fn invent() -> io::Result<String> {
 /// # Errors
 /// A password or a format that the scheme cannot take.
 pub(crate) fn hash(scheme: Scheme, password: &[u8], salt: Option<&str>) -> anyhow::Result<String> {
-    // New ones are of SHA-512, with salts as long as they may be.
-    if let Some(format) =
-        salt.filter(|format| scheme == Scheme::Crypt && !format.starts_with("$6$"))
-    {
-        bail!("salts of the format {format} are not made any more, only those of $6$");
-    }
-    Ok(fulgurite_auth::hash(scheme, password)?)
+    Ok(fulgurite_auth::hash_with(scheme, password, salt)?)
 }
 
 #[cfg(test)]

@@ -54,6 +54,8 @@ pub(crate) struct PasswordUpdate {
     pub(crate) id: MessageId,
     pub(crate) dn: Dn,
     pub(crate) changes: Vec<Change>,
+    /// What the server keeps beside the password.
+    pub(crate) derived: Vec<Change>,
     /// The value of the response.
     pub(crate) value: Option<Vec<u8>>,
 }
@@ -71,7 +73,8 @@ pub struct WriteReply {
 enum Prepared {
     Add(Entry),
     Delete(Dn),
-    Modify(Dn, Vec<Change>),
+    /// With changes that follow from them: these need no rights of their own.
+    Modify(Dn, Vec<Change>, Vec<Change>),
     ModifyDn(Box<Renaming>),
 }
 
@@ -317,7 +320,8 @@ impl Directory {
 
     fn password_item(&self, update: &PasswordUpdate) -> Item<'_> {
         let response = Response::Extended(update.value.clone());
-        let prepared = Prepared::Modify(update.dn.clone(), update.changes.clone());
+        let changes = (update.changes.clone(), update.derived.clone());
+        let prepared = Prepared::Modify(update.dn.clone(), changes.0, changes.1);
         match self.updatable(&update.dn) {
             Ok(database) => Item {
                 prepared: Some((database, prepared)),
@@ -384,7 +388,7 @@ impl Directory {
             }
             Request::Modify(request) => {
                 let (dn, changes) = modify::prepare(self, request)?;
-                Prepared::Modify(dn, changes)
+                Prepared::Modify(dn, changes, Vec::new())
             }
             _ => return Err(refuse(ResultCode::ProtocolError, "not an update")),
         };
@@ -410,7 +414,7 @@ impl Prepared {
     fn dn(&self) -> &Dn {
         match self {
             Prepared::Add(entry) => &entry.dn,
-            Prepared::Delete(dn) | Prepared::Modify(dn, _) => dn,
+            Prepared::Delete(dn) | Prepared::Modify(dn, ..) => dn,
             Prepared::ModifyDn(renaming) => &renaming.dn,
         }
     }
@@ -419,7 +423,7 @@ impl Prepared {
         match self {
             Prepared::Add(entry) => add::run(context, entry),
             Prepared::Delete(dn) => delete::run(context, &dn),
-            Prepared::Modify(dn, changes) => modify::run(context, &dn, &changes),
+            Prepared::Modify(dn, changes, derived) => modify::run(context, &dn, &changes, &derived),
             Prepared::ModifyDn(renaming) => modify_dn::run(context, &renaming),
         }
     }

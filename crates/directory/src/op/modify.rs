@@ -27,8 +27,14 @@ pub(crate) fn prepare(
     Ok((dn, changes))
 }
 
-/// Applies all changes and checks the outcome, or leaves the store as it was.
-pub(crate) fn run(context: &mut Context<'_, '_>, dn: &Dn, changes: &[Change]) -> Answer {
+/// Applies all changes and checks the outcome, or leaves the store as it was. What is `derived` from the changes goes
+/// with them.
+pub(crate) fn run(
+    context: &mut Context<'_, '_>,
+    dn: &Dn,
+    changes: &[Change],
+    derived: &[Change],
+) -> Answer {
     let schema = &context.directory.schema;
     context.require_settable(changes.iter().map(|change| &change.attribute))?;
     let id = context.locate(dn)?;
@@ -37,6 +43,7 @@ pub(crate) fn run(context: &mut Context<'_, '_>, dn: &Dn, changes: &[Change]) ->
     let mut entry = context.entry(id)?;
     let options = context.check_options(&entry);
     changes::apply(schema, &mut entry, changes, context.modifiers.permissive)?;
+    changes::apply(schema, &mut entry, derived, context.modifiers.permissive)?;
     context.mark(&mut entry, changes.iter().map(|change| &change.attribute));
     let mut checked = context.check(entry, &options)?;
     context.note_structural_class(&mut checked);

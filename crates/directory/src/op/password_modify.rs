@@ -6,7 +6,7 @@
 //! ```
 
 use fulgurite_access::Rights;
-use fulgurite_auth::Scheme;
+use fulgurite_auth::{Scheme, ScramHash};
 use fulgurite_ldap::{
     LdapResult, MessageId, ModifyOperation, PasswordModifyRequest, ResultCode, generated_password,
 };
@@ -40,6 +40,10 @@ pub struct PasswordChange {
     old: Option<(Vec<u8>, Vec<Vec<u8>>)>,
     new: Vec<u8>,
     schemes: Vec<Scheme>,
+    crypt_salt_format: Option<String>,
+    /// Where keys of SCRAM are kept, if the schema knows such a place, and of which mechanisms.
+    keys: Option<AttributeDescription>,
+    scram: Vec<ScramHash>,
     /// The value of the response.
     value: Option<Vec<u8>>,
 }
@@ -60,7 +64,7 @@ impl PasswordChange {
     /// The result to answer with, if the old password is not right.
     pub fn run(self) -> Result<WriteRequest, LdapResult> {
         let hashes = self.schemes.iter().map(|&scheme| {
-            fulgurite_auth::hash(scheme, &self.new)
+            fulgurite_auth::hash_with(scheme, &self.new, self.crypt_salt_format.as_deref())
                 .map(String::into_bytes)
                 .map_err(|error| refuse(ResultCode::Other, error.to_string()))
         });
@@ -84,13 +88,37 @@ impl PasswordChange {
             ],
             None => vec![change(ModifyOperation::Replace, new)],
         };
+        let derived = self.derived()?;
         let update = PasswordUpdate {
             id: self.id,
             dn: self.dn,
             changes,
+            derived,
             value: self.value,
         };
         Ok(WriteRequest::password(&self.session, update))
+    }
+}
+
+impl PasswordChange {
+    /// The keys that go with the new password. Those of the old one go, whether there are new ones or not: they would
+    /// let the old password in.
+    fn derived(&self) -> Answer<Vec<Change>> {
+        let Some(description) = &self.keys else {
+            return Ok(Vec::new());
+        };
+        let values = self.scram.iter().map(|&hash| {
+            fulgurite_auth::ScramKeys::generate(hash, &self.new)
+                .map(|keys| keys.to_value().into_bytes())
+                .map_err(|error| refuse(ResultCode::Other, error.to_string()))
+        });
+        Ok(vec![Change {
+            operation: ModifyOperation::Replace,
+            attribute: Attribute {
+                description: description.clone(),
+                values: values.collect::<Result<_, _>>()?,
+            },
+        }])
     }
 }
 
@@ -150,6 +178,12 @@ pub(crate) fn begin(
         old: request.old_password.map(|old| (old.to_vec(), stored)),
         new,
         schemes: directory.auth.options.schemes(),
+        crypt_salt_format: directory.auth.options.crypt_salt_format.clone(),
+        keys: directory
+            .schema
+            .attribute("authPassword")
+            .map(|attribute| AttributeDescription::plain(attribute.index)),
+        scram: directory.auth.options.scram_keys.clone(),
         value,
     })
 }

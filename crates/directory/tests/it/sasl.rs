@@ -5,12 +5,12 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use fulgurite_directory::{
-    AuthzPolicy, AuthzRegexp, BindStep, ChannelBindings, Connection, DirectoryOptions, Identity,
-    Method, PeerCredentials, Session, Strength, TlsFacts,
+    AuthzPolicy, AuthzRegexp, BindStep, ChannelBindings, Connection, DirectoryOptions,
+    ExtendedStep, Identity, Method, PeerCredentials, Session, Strength, TlsFacts,
 };
 use fulgurite_ldap::{
-    Authentication, BindRequest, LdapResult, Message, Request, Response, ResponseMessage,
-    ResultCode, Scope,
+    Authentication, BindRequest, ExtendedRequest, LdapResult, Message, Request, Response,
+    ResponseMessage, ResultCode, Scope,
 };
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::{Digest as _, Sha256};
@@ -352,6 +352,54 @@ authPassword: {}",
     );
     let wrong = scram(&world, &mut plain_text(), SCRAM, "hashed", "secrets");
     assert_eq!(code(&wrong), InvalidCredentials);
+}
+
+#[test]
+fn keys_follow_the_password_that_is_set() {
+    let world = World::with(|options| {
+        people(options);
+        options.auth.scram_keys = vec![fulgurite_directory::ScramHash::Sha256];
+    });
+    let change = |password: &str| {
+        let value = fulgurite_ldap::PasswordModifyRequest {
+            user_identity: Some(JANE.as_bytes()),
+            new_password: Some(password.as_bytes()),
+            ..Default::default()
+        };
+        let value = value.encode();
+        let request = Request::Extended(ExtendedRequest {
+            oid: fulgurite_ldap::oid::PASSWORD_MODIFY.as_bytes(),
+            value: Some(&value),
+        });
+        let pdu = pdu(&request, &[]);
+        let message = decode(&pdu);
+        let Request::Extended(request) = &message.request else {
+            unreachable!("an extended request was encoded")
+        };
+        let controls = &message.controls;
+        let mut root = world.root();
+        let step = world
+            .directory
+            .extended(&mut root, message.id, request, controls);
+        let ExtendedStep::Passwords(change) = step else {
+            panic!("{step:?}")
+        };
+        let replies = world.directory.apply(&[change.run().unwrap()]);
+        assert_eq!(code(&replies[0].result), Success);
+    };
+    for password in ["first", "second"] {
+        change(password);
+        let mut session = plain_text();
+        assert_eq!(
+            code(&scram(&world, &mut session, SCRAM, "jane", password)),
+            Success
+        );
+        assert_eq!(code(&world.bind(JANE, password).0), Success);
+    }
+    for old in ["first", "jane's"] {
+        let result = scram(&world, &mut plain_text(), SCRAM, "jane", old);
+        assert_eq!(code(&result), InvalidCredentials);
+    }
 }
 
 #[test]
