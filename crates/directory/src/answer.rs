@@ -29,7 +29,14 @@ pub(crate) fn dn(schema: &Schema, text: &[u8]) -> Answer<Dn> {
         .ok_or_else(|| refuse(ResultCode::InvalidDnSyntax, "invalid DN"))
 }
 
-/// Reads an attribute description of an update or a compare.
+/// Reads an attribute description of a compare, which may be a language range.
+pub(crate) fn asked(schema: &Schema, text: &[u8]) -> Answer<AttributeDescription> {
+    schema
+        .describe(text)
+        .map_err(|error| refuse(ResultCode::UndefinedAttributeType, error.to_string()))
+}
+
+/// Reads an attribute description of an update.
 pub(crate) fn description(schema: &Schema, text: &[u8]) -> Answer<AttributeDescription> {
     schema
         .describe_one(text)

@@ -59,6 +59,9 @@ pub(crate) fn attribute(schema: &Schema, given: &PartialAttribute<'_>) -> Answer
 /// Resolves values to delete, each looked at by itself: naming one twice, or more than there can be, is no mistake.
 fn deleted(schema: &Schema, given: &PartialAttribute<'_>) -> Answer<Attribute> {
     let deleted = unchecked(schema, given)?;
+    schema
+        .check_transfer(&deleted.description)
+        .map_err(answer::violation)?;
     for (number, value) in deleted.values.iter().enumerate() {
         let one = Attribute {
             description: deleted.description.clone(),

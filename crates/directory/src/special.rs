@@ -179,6 +179,18 @@ fn subschema(schema: &Schema, known: &Known, dn: Dn, started: Timestamp) -> Entr
     set(
         schema,
         &mut entry,
+        "dITStructureRules",
+        schema.published_structure_rules(),
+    );
+    set(
+        schema,
+        &mut entry,
+        "nameForms",
+        schema.published_name_forms(),
+    );
+    set(
+        schema,
+        &mut entry,
         "ldapSyntaxes",
         schema.published_syntaxes(),
     );

@@ -153,15 +153,11 @@ impl Schema {
                 format!("{name}: no values"),
             ));
         }
-        let binary = attribute.description.has_option("binary");
         if kind.syntax.is_undefined() {
             let text = format!("{name}: no validator for syntax {}", kind.syntax.oid);
             return Err(violation(ViolationKind::InvalidSyntax, text));
         }
-        if kind.syntax.requires_binary() && !binary {
-            let text = format!("{name}: requires ;binary transfer");
-            return Err(violation(ViolationKind::UndefinedAttributeType, text));
-        }
+        self.check_transfer(&attribute.description)?;
         let mut seen = FxHashMap::default();
         let mut repeated = None;
         for (number, value) in attribute.values.iter().enumerate() {
@@ -188,6 +184,22 @@ impl Schema {
                 Err(violation(ViolationKind::ValueExists, text))
             }
         }
+    }
+
+    /// Checks that a type whose values are transferred with the option `binary` is named with it (RFC 4522, section 4).
+    ///
+    /// # Errors
+    /// UndefinedAttributeType.
+    pub fn check_transfer(
+        &self,
+        description: &AttributeDescription,
+    ) -> Result<(), SchemaViolation> {
+        let kind = self.attribute_at(description.attribute);
+        if !kind.syntax.requires_binary() || description.has_option("binary") {
+            return Ok(());
+        }
+        let text = format!("{}: requires ;binary transfer", description.text(self));
+        Err(violation(ViolationKind::UndefinedAttributeType, text))
     }
 
     /// The normal form of a value that has its syntax (and, for objectClass, names a class); a value without a
@@ -234,9 +246,9 @@ pub(crate) fn check(
     check_naming(schema, &entry)?;
     check_content_rule(schema, &entry, rule)?;
     check_required(schema, &entry, &classes)?;
+    check_special(schema, &entry, structural)?;
     check_auxiliary(&classes, rule)?;
     check_allowed(schema, &entry, &classes, rule)?;
-    check_special(schema, &entry, structural)?;
     let structural_class = structural.index;
     Ok(CheckedEntry {
         entry,
@@ -382,9 +394,9 @@ fn check_auxiliary(
     match forbidden {
         None => Ok(()),
         Some(class) => Err(class_violation(format!(
-            "content rule '{}' does not allow class '{}'",
-            rule.name,
-            class.name()
+            "class '{}' not allowed by content rule '{}'",
+            class.name(),
+            rule.name
         ))),
     }
 }
@@ -478,6 +490,11 @@ fn check_special(
     entry: &Entry,
     structural: &ObjectClass,
 ) -> Result<(), SchemaViolation> {
+    if structural.oid == ROOT_DSE && !entry.dn.is_root() {
+        return Err(class_violation(format!(
+            "objectClass \"{ROOT_DSE}\" only allowed in the root DSE"
+        )));
+    }
     for held in &entry.attributes {
         let attribute = schema.attribute_at(held.description.attribute);
         if attribute.collective {
@@ -495,6 +512,9 @@ fn check_special(
     }
     Ok(())
 }
+
+/// The class of the root DSE.
+const ROOT_DSE: &str = "1.3.6.1.4.1.4203.1.4.1";
 
 /// Where a referral object says where to go (RFC 3296).
 const REF: &str = "2.16.840.1.113730.3.1.34";

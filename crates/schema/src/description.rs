@@ -244,9 +244,12 @@ mod tests {
         };
         assert!(covers("name", "cn") && covers("name", "cn;lang-de") && covers("cn", "cn;lang-de"));
         assert!(
-            covers("cn;lang-de", "cn;lang-de;lang-fr") && covers("cn;lang-en-", "cn;lang-en-us")
+            covers("cn;lang-de", "cn;lang-de;lang-fr")
+                && covers("cn;lang-en-", "cn;lang-en-us")
+                && covers("cn;lang-en-", "cn;lang-en")
+                && covers("cn;lang-", "cn;lang-en")
+                && !covers("cn;lang-en-", "cn;lang-eng")
         );
-        assert!(covers("cn;lang-en-", "cn;lang-en") && !covers("cn;lang-en-", "cn;lang-enx"));
         assert!(
             !covers("cn", "name")
                 && !covers("cn;lang-de", "cn")

@@ -1,7 +1,7 @@
 //! The form in which values are stored and shown: what the client wrote, but for values that have one good spelling.
 //!
 //! Names lose the spaces and the other freedoms of RFC 1779 and 2253, UUIDs and the older forms of change sequence numbers
-//! become today's. So answers look alike, whoever wrote the values, and as other servers give them.
+//! become today's, object classes go by their first names. So answers look alike, whoever wrote the values, and as other servers give them.
 
 use std::borrow::Cow;
 
@@ -15,6 +15,14 @@ impl Schema {
     /// The form to store. A value that is none of its syntax stays as it is.
     #[must_use]
     pub fn pretty_value<'v>(&self, attribute: AttributeIndex, value: &'v [u8]) -> Cow<'v, [u8]> {
+        if attribute == self.object_class_attribute() {
+            return match self.object_class_by_octets(value) {
+                Some(class) if class.name().as_bytes() != value => {
+                    Cow::Owned(class.name().as_bytes().to_vec())
+                }
+                _ => Cow::Borrowed(value),
+            };
+        }
         let pretty = match self.attribute_at(attribute).syntax.kind {
             Kind::Dn if is_plain_name(self, value) => None,
             Kind::Dn => pretty_name(self, value),
@@ -105,6 +113,9 @@ mod tests {
             ("uniqueMember", "CN=x #'01'B", "cn=x#'01'B"),
             ("uniqueMember", "cn=x", "cn=x"),
             ("description", "CN = a", "CN = a"),
+            ("objectClass", "2.5.6.6", "person"),
+            ("objectClass", "PERSON", "person"),
+            ("objectClass", "nosuch", "nosuch"),
             (
                 "entryUUID",
                 "597AE2F6-16A6-1027-98F4-D28B5365DC14",

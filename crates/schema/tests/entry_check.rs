@@ -269,7 +269,7 @@ fn content_rules_and_abstract_classes() {
     );
     assert_eq!(
         check("objectClass: organization|objectClass: uidObject|o: a|l: x|uid: y"),
-        "content rule 'orgs' does not allow class 'uidObject'"
+        "class 'uidObject' not allowed by content rule 'orgs'"
     );
     assert_eq!(
         check("objectClass: organization|objectClass: thing|o: a|l: x"),

@@ -15,6 +15,7 @@ mod compare;
 mod data;
 mod differential;
 mod queries;
+mod schema;
 mod searches;
 mod servers;
 mod situations;

@@ -140,6 +140,40 @@ impl Server {
         }
     }
 
+    /// One of the two from a slapd.conf with these of OpenLDAP's schema files and one more, its store empty.
+    pub(crate) fn configured(ours: bool, folder: &Path, schemas: &[&str], more: &Path) -> Server {
+        let slapd = Slapd::find();
+        let data = folder.join("data");
+        fs::create_dir_all(&data).expect("make the folder of the store");
+        let root = slapd.root.display();
+        let mut text: String = schemas
+            .iter()
+            .map(|name| format!("include {root}/etc/ldap/schema/{name}.schema\n"))
+            .collect();
+        text += &format!("include {}\n", more.display());
+        if !ours {
+            text += &format!("modulepath {root}/usr/lib/ldap\nmoduleload back_mdb.so\n");
+        }
+        text += &format!(
+            "database mdb\nmaxsize 1073741824\ndbnosync\nsuffix \"{SUFFIX}\"\nrootdn \"{ROOT_DN}\"\n\
+             rootpw \"{ROOT_PASSWORD}\"\ndirectory {}\n",
+            data.display()
+        );
+        let configuration = folder.join("slapd.conf");
+        fs::write(&configuration, text).expect("write slapd.conf");
+        let (name, mut command) = if ours {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_fulgurite"));
+            command.arg("slapd");
+            ("fulgurite", command)
+        } else {
+            ("slapd", slapd.command("slapd"))
+        };
+        command.args(["-d", "0", "-f"]).arg(&configuration);
+        Self::start(name, command, folder, |port| {
+            vec!["-h".into(), format!("ldap://127.0.0.1:{port}/")]
+        })
+    }
+
     /// Where it listens.
     pub(crate) fn address(&self) -> SocketAddr {
         self.address

@@ -103,7 +103,7 @@ impl Directory {
     }
 
     fn prepare_assertion(&self, request: &CompareRequest<'_>) -> Answer<Prepared> {
-        let description = answer::description(&self.schema, request.assertion.attribute)?;
+        let description = answer::asked(&self.schema, request.assertion.attribute)?;
         let definition = self.schema.attribute_at(description.attribute);
         let rule = definition.equality.ok_or_else(|| {
             refuse(

@@ -72,7 +72,11 @@ impl Display for ContentRuleText {
 
 impl Display for SyntaxText {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        open(f, &self.head)?;
+        // Syntaxes have no names (RFC 4512, section 4.1.5), though files give them some.
+        write!(f, "( {}", self.head.oid)?;
+        if let Some(description) = &self.head.description {
+            write!(f, " DESC '{description}'")?;
+        }
         close(f, &self.head)
     }
 }

@@ -69,6 +69,13 @@ pub(super) static RULES: &[MatchingRule] = &[
         Relation::Equality,
     ),
     rule(
+        "1.2.36.79672281.1.13.3",
+        "rdnMatch",
+        RDN,
+        Form::Dn,
+        Relation::Equality,
+    ),
+    rule(
         "2.5.13.2",
         "caseIgnoreMatch",
         DIRECTORY_STRING,
@@ -382,13 +389,6 @@ pub(super) static RULES: &[MatchingRule] = &[
         SID,
         Form::Csn,
         Relation::ServerId,
-    ),
-    rule(
-        "1.2.36.79672281.1.13.3",
-        "rdnMatch",
-        RDN,
-        Form::Dn,
-        Relation::Equality,
     ),
     rule(
         "1.3.6.1.4.1.4203.666.4.8",

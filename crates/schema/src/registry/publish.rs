@@ -49,7 +49,7 @@ impl Schema {
 
     /// Values of `matchingRules`.
     pub fn published_matching_rules(&self) -> impl Iterator<Item = String> {
-        MatchingRule::all().iter().map(|rule| {
+        published_rules().map(|rule| {
             format!(
                 "( {} NAME '{}' SYNTAX {} )",
                 rule.oid, rule.name, rule.syntax
@@ -59,9 +59,7 @@ impl Schema {
 
     /// Values of `matchingRuleUse`: for each rule the user may name, the attributes it applies to.
     pub fn published_matching_rule_uses(&self) -> impl Iterator<Item = String> {
-        MatchingRule::all()
-            .iter()
-            .filter_map(|rule| self.matching_rule_use(rule))
+        published_rules().filter_map(|rule| self.matching_rule_use(rule))
     }
 
     fn matching_rule_use(&self, rule: &MatchingRule) -> Option<String> {
@@ -71,7 +69,11 @@ impl Schema {
         let names: Vec<&str> = self
             .attributes()
             .iter()
-            .filter(|attribute| rule.applies_to(attribute.equality, attribute.syntax.oid))
+            .filter(|attribute| {
+                rule.applies_to(attribute.equality, attribute.syntax.oid)
+                    && !attribute.hidden
+                    && !WITHOUT_USE.contains(&attribute.oid.as_str())
+            })
             .map(|attribute| attribute.name())
             .collect();
         let applies = match names.as_slice() {
@@ -85,6 +87,49 @@ impl Schema {
         ))
     }
 }
+
+/// The rules clients are told of, in OpenLDAP's order.
+fn published_rules() -> impl Iterator<Item = &'static MatchingRule> {
+    MatchingRule::all()
+        .iter()
+        .rev()
+        .filter(|rule| !UNPUBLISHED.contains(&rule.name))
+}
+
+/// Rules that are understood without being published, as elsewhere: their assertions have no syntax that is.
+const UNPUBLISHED: [&str; 16] = [
+    "presentationAddressMatch",
+    "protocolInformationMatch",
+    "certificateMatch",
+    "certificateListMatch",
+    "attributeCertificateExactMatch",
+    "attributeCertificateMatch",
+    "CSNMatch",
+    "CSNOrderingMatch",
+    "CSNSIDMatch",
+    "dnOneLevelMatch",
+    "dnSubtreeMatch",
+    "dnSubordinateMatch",
+    "dnSuperiorMatch",
+    "authzMatch",
+    "OpenLDAPaciMatch",
+    "privateKeyMatch",
+];
+
+/// Attributes that no rule is said to apply to: objectClass, structuralObjectClass, the values of the subschema, the marks of
+/// an entry, private keys.
+const WITHOUT_USE: [&str; 10] = [
+    "2.5.4.0",
+    "2.5.21.9",
+    "2.5.21.4",
+    "2.5.21.5",
+    "2.5.21.6",
+    "2.5.21.8",
+    "1.3.6.1.1.16.4",
+    "1.3.6.1.4.1.4203.666.1.7",
+    "1.3.6.1.4.1.4203.666.1.25",
+    "1.3.6.1.4.1.4203.666.1.60",
+];
 
 fn syntax_text(syntax: &Syntax) -> String {
     let extensions = match syntax.binary {
