@@ -1,6 +1,7 @@
 //! The directory as a handler: messages to its operations, results to bytes.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use fulgurite_directory::{
     BindOutcome, BindStep as DirectoryStep, Connection, Directory,
@@ -13,6 +14,7 @@ use fulgurite_ldap::{
 };
 
 use crate::handler::{BindStep, ExtendedStep, Handler, Progress, RunningSearch};
+use crate::indexing;
 
 /// Passwords to look at, for the request with this id.
 pub enum Check {
@@ -64,6 +66,14 @@ impl Handler for Directory {
 
     fn name(&self, identity: &Identity) -> String {
         identity.name().to_owned()
+    }
+
+    fn background(&self, pause: &dyn Fn(Duration) -> bool) {
+        let stores = self
+            .databases()
+            .iter()
+            .map(|database| database.shared_store());
+        indexing::keep(&stores.collect::<Vec<_>>(), pause);
     }
 
     fn begin_search<'h>(

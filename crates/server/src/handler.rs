@@ -5,6 +5,7 @@
 //! handler of a few lines, and so that a driver can be measured without a store under it.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use fulgurite_directory::Connection;
 use fulgurite_ldap::{
@@ -69,6 +70,10 @@ pub trait Handler: Sync {
 
     /// Says what is going on, because an administrator asks for it.
     fn dump(&self) {}
+
+    /// Does what is to be done beside requests, on a thread of its own, until `pause` says that the server ends: it waits
+    /// for the time given, or shorter, and answers whether to go on.
+    fn background(&self, _pause: &dyn Fn(Duration) -> bool) {}
 
     /// Begins a search. Its answers come from [`RunningSearch::advance`].
     fn begin_search<'h>(

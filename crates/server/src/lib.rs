@@ -28,6 +28,7 @@ mod directory;
 mod driver;
 mod error;
 mod handler;
+mod indexing;
 mod listen;
 mod live;
 mod monitor;

@@ -10,6 +10,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::Duration;
 
 use fulgurite_directory::{Connection, Directory, SearchTask, Session, WriteRequest};
 use fulgurite_ldap::{
@@ -154,6 +155,11 @@ impl Handler for Live<'_> {
                 tracing::error!("the configuration stays as it was: {reason}");
             }
         }
+    }
+
+    fn background(&self, pause: &dyn Fn(Duration) -> bool) {
+        // The stores are those of all generations.
+        self.current().background(pause);
     }
 
     fn dump(&self) {

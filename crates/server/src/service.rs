@@ -33,6 +33,9 @@ pub enum ServiceError {
     /// The listeners cannot be opened, or the server has failed.
     #[error(transparent)]
     Server(#[from] ServerError),
+    /// What was to be done between listeners and stores has failed.
+    #[error("{0}")]
+    Between(String),
     /// The process id or the arguments cannot be written.
     #[error("cannot write {what} to {}: {source}", path.display())]
     File {
@@ -72,18 +75,26 @@ impl<'r> Service<'r> {
         options: ServiceOptions,
         read: impl Fn() -> Result<Settings, ConfigError> + Send + Sync + 'r,
     ) -> Result<Service<'r>, ServiceError> {
+        Service::start_after(settings, options, || Ok(()), read)
+    }
+
+    /// As [`start`](Self::start), with something to be done when the listeners are open and the stores are not: giving up
+    /// rights that only the former need.
+    ///
+    /// # Errors
+    /// As there; [`ServiceError::Between`] with what `between` says.
+    pub fn start_after(
+        settings: Settings,
+        options: ServiceOptions,
+        between: impl FnOnce() -> Result<(), String>,
+        read: impl Fn() -> Result<Settings, ConfigError> + Send + Sync + 'r,
+    ) -> Result<Service<'r>, ServiceError> {
         let statistics = Arc::<Statistics>::default();
         let stores = open::StorePlan {
             make: true,
             make_folders: options.make_folders,
             existing: None,
         };
-        let figures = Figures::of(&statistics);
-        let (directory, monitor) = open::open(&settings, &stores, Some(&figures))?;
-        let planted = seed::plant(&settings, &directory)?;
-        if planted > 0 {
-            tracing::info!("{planted} entries were missing and have been added");
-        }
         let mut server_settings = ServerSettings::from(&settings);
         server_settings.handle_signals = true;
         server_settings.hangup = if *settings.global.gentle_hup {
@@ -99,6 +110,13 @@ impl<'r> Service<'r> {
             .map(|url| url.value.clone())
             .collect();
         let server = Server::bind(&listen, server_settings)?.counting(Arc::clone(&statistics));
+        between().map_err(ServiceError::Between)?;
+        let figures = Figures::of(&statistics);
+        let (directory, monitor) = open::open(&settings, &stores, Some(&figures))?;
+        let planted = seed::plant(&settings, &directory)?;
+        if planted > 0 {
+            tracing::info!("{planted} entries were missing and have been added");
+        }
         let files = write_files(&settings)?;
         let held = Mutex::new(settings);
         let reload = move |current: &Directory| renew(current, &held, &read, &statistics);

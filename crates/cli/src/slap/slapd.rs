@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use fulgurite_config::{ConfigError, Settings};
-use fulgurite_server::{Hangup, Server, ServerSettings, open_directory};
+use fulgurite_server::{Hangup, Service, ServiceOptions};
 
 use super::getopt::{CommandLine, text};
 use super::options::Common;
@@ -108,23 +108,25 @@ fn serve(options: &Options, in_foreground: bool) -> Result<(), Failure> {
         eprintln!("config file testing succeeded");
         return Ok(());
     }
-    let mut server_settings = ServerSettings::from(&settings);
-    server_settings.handle_signals = true;
-    server_settings.hangup = Hangup::Stop;
-    let urls = settings.global.listen.iter().map(|url| url.value.clone());
-    let urls: Vec<_> = urls.collect();
-    let server = Server::bind(&urls, server_settings).map_err(|error| failed(&error))?;
-    if privileges.are_given() {
-        // What only root may open is open; the files of the stores are to be the user's.
-        let taken = privileges.take();
-        taken.map_err(|error| Failure::Message(crate::commands::one_line(&error)))?;
-    }
-    let directory = open_directory(&settings).map_err(|error| failed(&error))?;
+    let service_options = ServiceOptions {
+        hangup: Hangup::Stop,
+        make_folders: false,
+    };
+    // What only root may open is open then; the files of the stores are to be the user's.
+    let between = || match privileges.are_given() {
+        true => privileges
+            .take()
+            .map_err(|error| crate::commands::one_line(&error)),
+        false => Ok(()),
+    };
+    let read = || options.settings();
+    let service = Service::start_after(settings, service_options, between, read);
+    let service = service.map_err(|error| failed(&error))?;
     tracing::info!("slapd starting");
     if !in_foreground {
         detach::say_ready().map_err(|error| failed(&error))?;
     }
-    server.run(&directory).map_err(|error| failed(&error))?;
+    service.run().map_err(|error| failed(&error))?;
     tracing::info!("slapd stopped.");
     Ok(())
 }

@@ -15,7 +15,8 @@
 //! connections of a small installation on one core as likely as not.
 //!
 //! Updates from all workers meet in one channel. The writer takes all that have queued up while it was
-//! busy and applies them as one batch, so that one sync to disk serves them all.
+//! busy and applies them as one batch, so that one sync to disk serves them all. One more thread does what the handler
+//! has to do beside requests, in small portions.
 
 mod acceptor;
 mod connection;
@@ -28,6 +29,7 @@ use std::thread;
 
 use acceptor::Acceptor;
 pub(crate) use acceptor::catch_signals;
+use crossbeam_channel::RecvTimeoutError;
 use mail::{Mailbox, WorkerHandle};
 use signal_hook_mio::v1_0::Signals;
 
@@ -96,7 +98,16 @@ pub(crate) fn run<H: Handler>(
             writer::run(shared.handler, &updates, &writer_handles);
             Ok(())
         })?;
+        let (ends, ended) = crossbeam_channel::bounded::<()>(0);
+        let background_guard = guard("background");
+        spawn(scope, "background".to_owned(), move || {
+            let _guard = background_guard;
+            let pause = |time| ended.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
+            shared.handler.background(&pause);
+            Ok(())
+        })?;
         let result = acceptor.run(stop);
+        drop(ends);
         acceptor.stop_workers(stop);
         result
     })
