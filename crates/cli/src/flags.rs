@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fulgurite_config::{ConfigError, Layer, Settings};
+use fulgurite_config::{ConfigError, Layer, SchemaPart, Settings, Sourced};
 
 use crate::arguments::tools::{ConfigFlags, Import, Index, Modify, SchemaCheck};
 use crate::arguments::{Export, Load, SchemaFlags, Serve, StoreFlags};
@@ -101,17 +101,18 @@ impl Import {
         let mut flags = Flags::default();
         self.store.say(&mut flags)?;
         self.schema.say(&mut flags)?;
-        let mut layer = match &self.slapd_conf {
+        let layer = match &self.slapd_conf {
             Some(path) => Layer::from_slapd_conf(path)?,
             None => Layer::default(),
         };
-        if let Some(path) = more {
-            let path = [path.display().to_string()];
-            layer.set_flag_list("--lenient", "schema", path.into_iter())?;
-        }
         let file = self.store.config.as_deref().map(Layer::from_file);
         let file = file.transpose()?.unwrap_or_default();
-        Settings::new(flags.0.over(layer).over(file))
+        let mut settings = Settings::new(flags.0.over(layer).over(file))?;
+        if let Some(path) = more {
+            let part = SchemaPart::File(path.to_owned());
+            settings.global.schema.push(Sourced::by_default(part));
+        }
+        Ok(settings)
     }
 }
 

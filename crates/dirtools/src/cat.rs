@@ -144,8 +144,14 @@ fn write_entry(
 ) -> io::Result<()> {
     writer.name(name)?;
     for attribute in entry.attributes() {
+        let text = &attribute.info.text;
+        let is_password = text.eq_ignore_ascii_case("userPassword");
         for value in attribute.values {
-            writer.value(&attribute.info.text, value)?;
+            if is_password && !value.is_empty() {
+                writer.encoded(text, value)?;
+            } else {
+                writer.value(text, value)?;
+            }
         }
     }
     writer.end()

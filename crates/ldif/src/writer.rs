@@ -116,6 +116,19 @@ impl<W: Write> Writer<W> {
         self.write_folded()
     }
 
+    /// One value in base64, whatever it is: passwords are not to be read over a shoulder.
+    ///
+    /// # Errors
+    /// The output's.
+    pub fn encoded(&mut self, description: &str, value: &[u8]) -> io::Result<()> {
+        self.line.clear();
+        self.line.push_str(description);
+        self.line.push_str(":: ");
+        STANDARD.encode_string(value, &mut self.line);
+        self.line.push('\n');
+        self.write_folded()
+    }
+
     /// `-`, the end of one modification.
     ///
     /// # Errors
@@ -165,11 +178,12 @@ fn boundary_below(text: &str, room: usize) -> usize {
         .unwrap_or(room)
 }
 
-/// The value as text if it may stand in clear: RFC 2849's SAFE-STRING, less a trailing space, or UTF-8 if wanted.
+/// The value as text if it may stand in clear: RFC 2849's SAFE-STRING, less a trailing space and control characters, which
+/// OpenLDAP's tools encode too; or UTF-8 if wanted.
 fn clear_text(value: &[u8], utf8: bool) -> Option<&str> {
     let starts_safely = !matches!(value.first(), Some(b' ' | b':' | b'<'));
     let ends_safely = value.last() != Some(&b' ');
-    let safe = |byte: &u8| !matches!(byte, 0 | b'\n' | b'\r') && (utf8 || byte.is_ascii());
+    let safe = |byte: &u8| matches!(byte, b' '..=b'~') || (utf8 && !byte.is_ascii());
     if !(starts_safely && ends_safely && value.iter().all(safe)) {
         return None;
     }

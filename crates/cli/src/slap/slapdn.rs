@@ -52,7 +52,7 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
                 println!("DN: <{name}> check succeeded");
                 println!(
                     "normalized: <{}>\npretty:     <{}>",
-                    dn.normal(),
+                    shown(dn.normal()),
                     dn.pretty()
                 );
             }

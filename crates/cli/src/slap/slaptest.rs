@@ -18,6 +18,14 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
     if !line.operands.is_empty() {
         return Err(Failure::Usage);
     }
+    // With a file, the directory is where it is to be written to.
+    let target = common.config_file.as_ref().and(common.config_dir.take());
+    if let Some(target) = target.as_ref().filter(|target| !target.is_dir()) {
+        if !quiet {
+            eprintln!("invalid config directory {}, error 2", target.display());
+        }
+        return Err(Failure::Message("bad configuration directory!".to_owned()));
+    }
     let context = Context::read_quietly(&common, quiet)?;
     if !without_stores {
         for database in context.settings.stores() {
@@ -26,6 +34,10 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
                 return Err(Failure::Said(1));
             }
         }
+    }
+    if let Some(target) = target {
+        let written = context.settings.write_config_dir(&target);
+        written.map_err(|error| Failure::Message(error.to_string()))?;
     }
     if !quiet {
         eprintln!("config file testing succeeded");

@@ -1,0 +1,212 @@
+//! Who is who: binds, passwords, identities, TLS.
+
+use std::process::Command;
+
+use crate::data::{BABS, PASSWORD, ROOT, SUFFIX, UNORDERED};
+use crate::stage::{Stage, ran};
+
+#[test]
+fn who_am_i() {
+    let stage = Stage::loaded("whoami", "", UNORDERED);
+    let server = stage.start();
+    assert_eq!(server.client("ldapwhoami", &[], "").well(), "anonymous\n");
+    let babs = server
+        .client_as((BABS, "bjensen"), "ldapwhoami", &[], "")
+        .well();
+    assert_eq!(babs.to_lowercase(), format!("dn:{}\n", BABS.to_lowercase()));
+    server.root("ldapwhoami", &[], "").well();
+    server
+        .client_as((BABS, "wrong"), "ldapwhoami", &[], "")
+        .with_status(49);
+    server
+        .client_as(("cn=nobody,dc=example,dc=com", "x"), "ldapwhoami", &[], "")
+        .with_status(49);
+    let acting = ["-e", &format!("!authzid=dn:{BABS}")];
+    let acting = server.root("ldapwhoami", &acting, "").well();
+    assert_eq!(
+        acting.to_lowercase(),
+        format!("dn:{}\n", BABS.to_lowercase())
+    );
+    let not_allowed = ["-e", &format!("!authzid=dn:{ROOT}")];
+    let refused = server.client_as((BABS, "bjensen"), "ldapwhoami", &not_allowed, "");
+    assert_ne!(refused.status, 0);
+    assert!(refused.err.contains("(123)"), "{refused:?}");
+    server.stop();
+}
+
+#[test]
+fn passwords_are_changed_and_made() {
+    let rules = "access to attrs=userPassword by self write by anonymous auth by * none\naccess to * by * read";
+    let stage = Stage::loaded("passwd", rules, UNORDERED);
+    let server = stage.start();
+    let babs = (BABS, "bjensen");
+    server
+        .client_as(babs, "ldappasswd", &["-s", "new one", BABS], "")
+        .well();
+    server
+        .client_as(babs, "ldapwhoami", &[], "")
+        .with_status(49);
+    let babs = (BABS, "new one");
+    server.client_as(babs, "ldapwhoami", &[], "").well();
+    let made = server.client_as(babs, "ldappasswd", &[], "").well();
+    let made = made
+        .trim()
+        .strip_prefix("New password: ")
+        .expect("a new password")
+        .to_owned();
+    server
+        .client_as((BABS, &made), "ldapwhoami", &[], "")
+        .well();
+    server.root("ldappasswd", &["-s", "third", BABS], "").well();
+    server
+        .client_as((BABS, "third"), "ldapwhoami", &[], "")
+        .well();
+    server.stop();
+    // The stored value is a hash.
+    let dump = stage.cat();
+    assert!(!dump.contains("third"));
+    let hash = stage
+        .tool("passwd", &["-h", "{SSHA}", "-s", "fourth"], "")
+        .well();
+    assert!(hash.starts_with("{SSHA}") && hash.ends_with('\n'), "{hash}");
+    let change =
+        format!("dn: {BABS}\nchangetype: modify\nreplace: userPassword\nuserPassword: {hash}\n");
+    let file = stage.file("password.ldif", &change);
+    stage.tool("m", &["-l", &file], "").well();
+    let server = stage.start();
+    server
+        .client_as((BABS, "fourth"), "ldapwhoami", &[], "")
+        .well();
+    server.stop();
+}
+
+#[test]
+fn slappasswd_and_its_options() {
+    let stage = Stage::usual("slappasswd", "");
+    let made = |arguments: &[&str]| stage.tool("passwd", arguments, "");
+    assert!(made(&["-s", "x"]).well().starts_with("{SSHA}"));
+    assert_eq!(made(&["-h", "{CLEARTEXT}", "-n", "-s", "x"]).well(), "x");
+    assert_eq!(
+        made(&["-h", "{MD5}", "-s", "x"]).well(),
+        "{MD5}ndTkYSaMgDT1yFZOFVxnpg==\n"
+    );
+    assert!(
+        made(&["-h", "{CRYPT}", "-c", "$6$%.8s", "-s", "x"])
+            .well()
+            .starts_with("{CRYPT}$6$")
+    );
+    assert!(made(&["-g"]).well().trim().len() >= 8);
+    let file = stage.file("password", "abc");
+    assert_eq!(made(&["-h", "{CLEARTEXT}", "-T", &file]).well(), "abc\n");
+    let said = made(&["-h", "{NONE}", "-s", "x"]).with_status(1);
+    assert!(
+        said.contains("Password generation failed for scheme {NONE}"),
+        "{said}"
+    );
+    made(&["-s", "x", "-g"]).with_status(1);
+    made(&["-s", "x", "more"]).with_status(1);
+}
+
+/// Makes an authority, a server's and a client's certificate in the stage's folder.
+fn certificates(stage: &Stage) {
+    let openssl = |arguments: &[&str]| {
+        let mut command = Command::new("openssl");
+        ran(command.args(arguments).current_dir(stage.path(".")), "").well();
+    };
+    openssl(&[
+        "req",
+        "-x509",
+        "-newkey",
+        "rsa:2048",
+        "-nodes",
+        "-keyout",
+        "ca.key",
+        "-out",
+        "ca.crt",
+        "-days",
+        "30",
+        "-subj",
+        "/O=Test/CN=Authority",
+    ]);
+    for (name, subject) in [
+        ("server", "/O=Test/CN=localhost"),
+        ("client", "/DC=com/DC=example/OU=People/CN=Barbara Jensen"),
+    ] {
+        let (key, request, certificate) = (
+            format!("{name}.key"),
+            format!("{name}.csr"),
+            format!("{name}.crt"),
+        );
+        stage.file("extensions", "subjectAltName=DNS:localhost,IP:127.0.0.1\n");
+        openssl(&[
+            "req", "-newkey", "rsa:2048", "-nodes", "-keyout", &key, "-out", &request, "-subj",
+            subject,
+        ]);
+        openssl(&[
+            "x509",
+            "-req",
+            "-in",
+            &request,
+            "-CA",
+            "ca.crt",
+            "-CAkey",
+            "ca.key",
+            "-CAcreateserial",
+            "-days",
+            "30",
+            "-extfile",
+            "extensions",
+            "-out",
+            &certificate,
+        ]);
+    }
+}
+
+#[test]
+fn tls_and_client_certificates() {
+    let stage = Stage::new("tls");
+    certificates(&stage);
+    let folder = stage.text("");
+    let folder = folder.trim_end_matches('/');
+    let tls = format!(
+        "TLSCACertificateFile {folder}/ca.crt\nTLSCertificateFile {folder}/server.crt\n\
+         TLSCertificateKeyFile {folder}/server.key\nTLSVerifyClient try\n\
+         authz-regexp \"^cn=barbara jensen,ou=people,dc=example,dc=com$\" \"cn=Barbara Jensen,ou=People,dc=example,dc=com\"\n"
+    );
+    stage.configure(&(tls + &stage.database("db", SUFFIX, "")));
+    stage.add(UNORDERED).well();
+    let socket = format!("ldapi://{}", stage.text("socket").replace('/', "%2F"));
+    let server = stage.start_at(&[&socket]);
+    let port = server
+        .url
+        .trim_end_matches('/')
+        .rsplit(':')
+        .next()
+        .unwrap_or_default();
+    let url = format!("ldap://localhost:{port}/");
+    let whoami = |url: &str, more: &[&str], client: bool| {
+        let mut command = Command::new("ldapwhoami");
+        command
+            .args(["-H", url])
+            .args(more)
+            .env("LDAPTLS_CACERT", stage.path("ca.crt"))
+            // The client asks for the name of the machine where it is told localhost.
+            .env("LDAPTLS_REQCERT", "allow");
+        if client {
+            command.env("LDAPTLS_CERT", stage.path("client.crt"));
+            command.env("LDAPTLS_KEY", stage.path("client.key"));
+        }
+        ran(&mut command, "")
+    };
+    assert_eq!(whoami(&url, &["-x", "-ZZ"], false).well(), "anonymous\n");
+    let simple = ["-x", "-ZZ", "-D", ROOT, "-w", PASSWORD];
+    whoami(&url, &simple, false).well();
+    let external = ["-Q", "-ZZ", "-Y", "EXTERNAL"];
+    let babs = whoami(&url, &external, true).well();
+    assert_eq!(babs.to_lowercase(), format!("dn:{}\n", BABS.to_lowercase()));
+    assert_ne!(whoami(&url, &external, false).status, 0);
+    // Who is at the other end of a UNIX socket.
+    let peer = whoami(&socket, &["-Q", "-Y", "EXTERNAL"], false).well();
+    assert!(peer.contains("cn=peercred,cn=external,cn=auth"), "{peer}");
+    server.stop();
+}

@@ -1,0 +1,160 @@
+//! `fulgurite import` reads what Debian's slapd has written; slapcat of both is the same to the octet.
+
+use std::process::Command;
+
+use crate::data::{SUFFIX, UNORDERED};
+use crate::stage::{Ran, Stage, ran};
+
+/// Entries that are hard to keep as they are.
+fn difficult() -> String {
+    let mut ldif = UNORDERED.to_owned();
+    let mut add = |record: &str| {
+        ldif.push('\n');
+        ldif.push_str(record);
+    };
+    let mut below = SUFFIX.to_owned();
+    for level in 0..40 {
+        below = format!("ou=level {level},{below}");
+        add(&format!(
+            "dn: {below}\nobjectClass: organizationalUnit\nou: level {level}\n"
+        ));
+    }
+    let long = "x".repeat(180);
+    add(&format!(
+        "dn: cn={long},{SUFFIX}\nobjectClass: person\ncn: {long}\nsn: long\n"
+    ));
+    add(&format!(
+        "dn: cn=multi+sn=Valued\\2C yes,{SUFFIX}\nobjectClass: person\ncn: multi\nsn: Valued, yes\n"
+    ));
+    add("dn:: Y249w4RyZ2VyLGRjPWV4YW1wbGUsZGM9Y29t\nobjectClass: person\ncn:: w4RyZ2Vy\nsn: x\n");
+    add(&format!(
+        "dn: uid=binary,{SUFFIX}\nobjectClass: inetOrgPerson\nuid: binary\ncn: b\ncn;lang-fr: c\nsn: b\n\
+         jpegPhoto:: {}\njpegPhoto:: AAB4\ntitle: b\ntitle: a\n",
+        "/9j/AAEC".repeat(3000)
+    ));
+    let members: String = (0..2000)
+        .map(|n| format!("member: uid=u{n},{SUFFIX}\n"))
+        .collect();
+    add(&format!(
+        "dn: cn=many,{SUFFIX}\nobjectClass: groupOfNames\ncn: many\n{members}"
+    ));
+    ldif
+}
+
+fn import(stage: &Stage, to: &str, more: &[&str]) -> Ran {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fulgurite"));
+    command
+        .args(["import", "--from"])
+        .arg(stage.path("db"))
+        .arg("--data")
+        .arg(stage.path(to));
+    ran(
+        command.arg("-f").arg(stage.path("slapd.conf")).args(more),
+        "",
+    )
+}
+
+/// Our slapcat of an imported store.
+fn our_dump(stage: &Stage, data: &str) -> String {
+    let conf = std::fs::read_to_string(stage.path("slapd.conf")).expect("slapd.conf");
+    let conf = conf.replace(&stage.text("db"), &stage.text(data));
+    let conf = stage.file(&format!("{data}.conf"), &conf);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fulgurite"));
+    ran(command.args(["slapcat", "-f", &conf]), "").well()
+}
+
+#[track_caller]
+fn assert_same(theirs: &str, ours: &str) {
+    let different = theirs
+        .lines()
+        .zip(ours.lines())
+        .enumerate()
+        .find(|(_, (a, b))| a != b);
+    assert_eq!(different, None);
+    assert_eq!(theirs.len(), ours.len());
+}
+
+#[test]
+fn everything_comes_through_as_it_is() {
+    for (label, multival) in [("plain", ""), ("multival", "multival default 50,20\n")] {
+        let stage = Stage::with_original(&format!("import-{label}"));
+        stage.configure(&stage.database("db", SUFFIX, &format!("{multival}index cn,uid eq")));
+        stage.add(&difficult()).well();
+        let summary = import(&stage, "new", &[]);
+        assert_eq!(summary.status, 0, "{summary:?}");
+        let theirs = stage.cat();
+        let count = theirs
+            .lines()
+            .filter(|line| line.starts_with("dn:"))
+            .count();
+        assert!(
+            summary.err.contains(&format!(
+                "{count} entries found, {count} imported, 0 left out"
+            )),
+            "{summary:?}"
+        );
+        assert_same(&theirs, &our_dump(&stage, "new"));
+    }
+}
+
+#[test]
+fn while_its_server_runs() {
+    let stage = Stage::with_original("import-running");
+    stage.configure(&stage.database("db", SUFFIX, "index cn eq"));
+    stage.add(&difficult()).well();
+    let server = stage.start();
+    // Moved below an entry that is younger: ids are in no order of parents then.
+    let alumni = [
+        "-s",
+        "cn=many,dc=example,dc=com",
+        "ou=Alumni,ou=People,dc=example,dc=com",
+        "ou=Alumni",
+    ];
+    server.root("ldapmodrdn", &alumni, "").well();
+    let change = "dn: uid=binary,dc=example,dc=com\nchangetype: modify\nreplace: title\ntitle: z\ntitle: y\n";
+    server.root("ldapmodify", &[], change).well();
+    import(&stage, "new", &["-q"]).well();
+    let theirs = stage.cat();
+    assert_same(&theirs, &our_dump(&stage, "new"));
+    // What changes afterwards is in the one, not in the other.
+    server
+        .root("ldapdelete", &["uid=binary,dc=example,dc=com"], "")
+        .well();
+    assert_same(&theirs, &our_dump(&stage, "new"));
+    server.stop();
+}
+
+#[test]
+fn what_cannot_be_taken_is_said() {
+    let stage = Stage::with_original("import-strict");
+    let own = "attributetype ( 1.3.6.1.4.1.4203.666.9.9 NAME 'shoeSize' SYNTAX 1.3.6.1.4.1.1466.115.121.1.27 )\n\
+               objectclass ( 1.3.6.1.4.1.4203.666.9.8 NAME 'shod' SUP top AUXILIARY MAY shoeSize )\n";
+    stage.configure(&format!("{own}{}", stage.database("db", SUFFIX, "")));
+    let shod = format!(
+        "\ndn: uid=shod,{SUFFIX}\nobjectClass: account\nobjectClass: shod\nuid: shod\nshoeSize: 44\n"
+    );
+    stage.add(&format!("{UNORDERED}{shod}")).well();
+    let theirs = stage.cat();
+    // Without the definitions of that server.
+    stage.configure(&stage.database("db", SUFFIX, ""));
+    let strict = import(&stage, "strict", &[]).with_status(1);
+    assert!(strict.contains("shoeSize"), "{strict}");
+    assert!(!stage.path("strict/data.mdb").exists());
+    let lenient = import(&stage, "lenient", &["--lenient"]);
+    assert_eq!(lenient.status, 0, "{lenient:?}");
+    assert!(lenient.err.contains("imported.schema"), "{lenient:?}");
+    let definitions = stage.text("lenient/imported.schema");
+    stage.configure(&format!(
+        "include {definitions}\n{}",
+        stage.database("db", SUFFIX, "")
+    ));
+    assert_same(&theirs, &our_dump(&stage, "lenient"));
+    // A file that is something else, and none at all.
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fulgurite"));
+    command
+        .args(["import", "--from"])
+        .arg(stage.path("lenient"))
+        .arg("--data");
+    let said = ran(command.arg(stage.path("x")), "").with_status(1);
+    assert!(said.contains("none of OpenLDAP's mdb backend"), "{said}");
+}

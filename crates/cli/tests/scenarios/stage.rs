@@ -1,0 +1,306 @@
+//! Where a scenario takes place.
+
+use std::fs;
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use fulgurite_testkit::{Ended, Scratch, run_bounded, run_fed};
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::data::{PASSWORD, ROOT, SUFFIX};
+
+/// How long anything may take.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What a program has done.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) status: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Ran {
+    /// What it printed, if it ended well.
+    #[track_caller]
+    pub(crate) fn well(self) -> String {
+        assert_eq!(self.status, 0, "{self:?}");
+        self.out
+    }
+
+    /// What it said, if it ended with this status.
+    #[track_caller]
+    pub(crate) fn with_status(self, status: i32) -> String {
+        assert_eq!(self.status, status, "{self:?}");
+        self.out + &self.err
+    }
+}
+
+/// Whether our own server is on the stage.
+pub(crate) fn is_ours() -> bool {
+    std::env::var("FULGURITE_TEST_SCENARIOS").as_deref() != Ok("slapd")
+}
+
+/// A folder with a slapd.conf and what belongs to it.
+pub(crate) struct Stage {
+    scratch: Scratch,
+    program: PathBuf,
+    libraries: Option<PathBuf>,
+    distribution: PathBuf,
+}
+
+impl Stage {
+    /// An empty stage.
+    pub(crate) fn new(label: &str) -> Stage {
+        let scratch = Scratch::new(&format!("scenario-{label}"));
+        let distribution = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../build/slapd");
+        assert!(
+            distribution.join("usr/sbin/slapd").exists(),
+            "slapd is missing: run `make test`, or scripts/setup.sh, which unpacks it into build/slapd"
+        );
+        let distribution = distribution
+            .canonicalize()
+            .expect("the path of build/slapd");
+        let (program, libraries) = if !is_ours() {
+            original(&distribution)
+        } else {
+            let link = scratch.join("slapd");
+            std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_fulgurite"), &link).expect("a link");
+            (link, None)
+        };
+        Stage {
+            scratch,
+            program,
+            libraries,
+            distribution,
+        }
+    }
+
+    /// The same stage with Debian's slapd on it, whatever is tested.
+    pub(crate) fn with_original(label: &str) -> Stage {
+        let mut stage = Stage::new(label);
+        (stage.program, stage.libraries) = original(&stage.distribution);
+        stage
+    }
+
+    /// A path in the folder.
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.scratch.join(name)
+    }
+
+    /// A path in the folder, as text.
+    pub(crate) fn text(&self, name: &str) -> String {
+        self.path(name).display().to_string()
+    }
+
+    /// Writes a file into the folder.
+    pub(crate) fn file(&self, name: &str, text: &str) -> String {
+        fs::write(self.path(name), text).expect("write a file");
+        self.text(name)
+    }
+
+    /// Writes `slapd.conf`: what every one has, then `lines`.
+    pub(crate) fn configure(&self, lines: &str) {
+        let root = self.distribution.display();
+        let includes: String = ["core", "cosine", "inetorgperson", "nis", "openldap"]
+            .map(|name| format!("include {root}/etc/ldap/schema/{name}.schema\n"))
+            .concat();
+        let (pid, args) = (self.text("slapd.pid"), self.text("slapd.args"));
+        let text = format!(
+            "{includes}modulepath {root}/usr/lib/ldap\nmoduleload back_mdb.so\npidfile {pid}\nargsfile {args}\n{lines}"
+        );
+        self.file("slapd.conf", &text);
+    }
+
+    /// The lines of a database below `suffix`, in a folder of its own.
+    pub(crate) fn database(&self, name: &str, suffix: &str, more: &str) -> String {
+        let folder = self.path(name);
+        fs::create_dir_all(&folder).expect("make a database's folder");
+        format!(
+            "database mdb\nmaxsize 33554432\nsuffix \"{suffix}\"\nrootdn \"{ROOT}\"\nrootpw {PASSWORD}\ndirectory {}\n\
+             index objectClass eq\n{more}\n",
+            folder.display()
+        )
+    }
+
+    /// The usual configuration with one database.
+    pub(crate) fn usual(label: &str, more: &str) -> Stage {
+        let stage = Stage::new(label);
+        stage.configure(&stage.database("db", SUFFIX, more));
+        stage
+    }
+
+    /// The usual configuration, and `ldif` in its database.
+    pub(crate) fn loaded(label: &str, more: &str, ldif: &str) -> Stage {
+        let stage = Stage::usual(label, more);
+        stage.add(ldif).well();
+        stage
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        if let Some(libraries) = &self.libraries {
+            command.env("LD_LIBRARY_PATH", libraries);
+        }
+        command
+    }
+
+    /// Runs `slapd -T<mode>`, reading slapd.conf.
+    pub(crate) fn tool(&self, mode: &str, arguments: &[&str], input: &str) -> Ran {
+        let mut command = self.command();
+        command.arg(format!("-T{mode}"));
+        if mode != "passwd" {
+            command.arg("-f").arg(self.path("slapd.conf"));
+        }
+        ran(command.args(arguments), input)
+    }
+
+    /// slapadd of some text.
+    pub(crate) fn add(&self, ldif: &str) -> Ran {
+        let file = self.file("add.ldif", ldif);
+        self.tool("a", &["-l", &file], "")
+    }
+
+    /// slapcat.
+    pub(crate) fn cat(&self) -> String {
+        self.tool("c", &[], "").well()
+    }
+
+    /// Starts the server.
+    pub(crate) fn start(&self) -> Running<'_> {
+        self.start_at(&[])
+    }
+
+    /// Starts the server, listening at more URLs than a port.
+    pub(crate) fn start_at(&self, more: &[&str]) -> Running<'_> {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("find a free port");
+        let address = listener.local_addr().expect("the port's number");
+        drop(listener);
+        let url = format!("ldap://{address}/");
+        let urls = [&[url.as_str()], more].concat().join(" ");
+        let log = fs::File::create(self.path("log")).expect("make the log");
+        let mut command = self.command();
+        command.args(["-s0", "-f"]).arg(self.path("slapd.conf"));
+        command
+            .args(["-h", &urls, "-d", "stats"])
+            .stdin(Stdio::null());
+        command
+            .stdout(log.try_clone().expect("share the log"))
+            .stderr(log);
+        let mut child = command.spawn().expect("start the server");
+        let begun = Instant::now();
+        while TcpStream::connect(address).is_err() {
+            let ended = child.try_wait().expect("look after the server");
+            assert!(
+                ended.is_none() && begun.elapsed() < PATIENCE,
+                "the server does not listen:\n{}",
+                self.log()
+            );
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        Running {
+            stage: self,
+            child: Some(child),
+            url,
+        }
+    }
+
+    /// What the server said so far.
+    pub(crate) fn log(&self) -> String {
+        fs::read_to_string(self.path("log")).unwrap_or_default()
+    }
+}
+
+fn original(distribution: &Path) -> (PathBuf, Option<PathBuf>) {
+    let libraries = fs::read_dir(distribution.join("usr/lib")).expect("slapd's libraries");
+    let mut libraries = libraries.filter_map(Result::ok).map(|entry| entry.path());
+    let libraries = libraries.find(|path| path.to_string_lossy().ends_with("-linux-gnu"));
+    (distribution.join("usr/sbin/slapd"), libraries)
+}
+
+/// A running server; killed if a scenario fails to stop it.
+pub(crate) struct Running<'s> {
+    stage: &'s Stage,
+    child: Option<Child>,
+    pub(crate) url: String,
+}
+
+impl Running<'_> {
+    /// Runs one of the ldap-utils with these options, anonymously.
+    pub(crate) fn client(&self, program: &str, arguments: &[&str], input: &str) -> Ran {
+        let mut command = Command::new(program);
+        command.args(["-x", "-H", &self.url]).args(arguments);
+        ran(&mut command, input)
+    }
+
+    /// As somebody.
+    pub(crate) fn client_as(
+        &self,
+        (name, password): (&str, &str),
+        program: &str,
+        arguments: &[&str],
+        input: &str,
+    ) -> Ran {
+        let who = ["-D", name, "-w", password];
+        self.client(program, &[&who[..], arguments].concat(), input)
+    }
+
+    /// As the root.
+    pub(crate) fn root(&self, program: &str, arguments: &[&str], input: &str) -> Ran {
+        self.client_as((ROOT, PASSWORD), program, arguments, input)
+    }
+
+    /// An anonymous search below the suffix, as LDIF.
+    #[track_caller]
+    pub(crate) fn search(&self, arguments: &[&str]) -> String {
+        let usual = ["-LLL", "-b", SUFFIX];
+        self.client("ldapsearch", &[&usual[..], arguments].concat(), "")
+            .well()
+    }
+
+    /// Stops the server as scripts do; it has to end well.
+    pub(crate) fn stop(mut self) {
+        let mut child = self.child.take().expect("it runs");
+        let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+        kill_process(pid.expect("a process id"), Signal::HUP).expect("send a signal");
+        let begun = Instant::now();
+        let status = loop {
+            if let Some(status) = child.try_wait().expect("wait for the server") {
+                break status;
+            }
+            if begun.elapsed() > PATIENCE {
+                let _ = child.kill();
+                panic!("the server does not end:\n{}", self.stage.log());
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        assert_eq!(status.code(), Some(0), "{}", self.stage.log());
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.child {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// Runs a program to its end.
+pub(crate) fn ran(command: &mut Command, input: &str) -> Ran {
+    let (ended, out, err) = if input.is_empty() {
+        let outcome = run_bounded(command, PATIENCE);
+        (outcome.ended, outcome.stdout, outcome.stderr)
+    } else {
+        let outcome = run_fed(command, input.as_bytes().to_vec(), PATIENCE);
+        let text = |octets: &[u8]| String::from_utf8_lossy(octets).into_owned();
+        (outcome.ended, text(&outcome.stdout), text(&outcome.stderr))
+    };
+    let Ended::Exit(status) = ended else {
+        panic!("{command:?} did not end: {ended:?}\n{out}\n{err}");
+    };
+    Ran { status, out, err }
+}

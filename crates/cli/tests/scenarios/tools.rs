@@ -1,0 +1,164 @@
+//! The tools' options, usage and exit status.
+
+use crate::data::{SUFFIX, UNORDERED, names};
+use crate::stage::Stage;
+
+#[test]
+fn wrong_calls_get_the_usage_and_status_one() {
+    let stage = Stage::usual("usage", "");
+    for (mode, arguments) in [
+        ("a", &["-z"][..]),
+        ("a", &["-n", "x"]),
+        ("a", &["-o", "foo=bar"]),
+        ("a", &["extra"]),
+        ("c", &["-q"]),
+        ("i", &["-l", "x"]),
+        ("t", &["extra"]),
+        ("d", &[]),
+        ("m", &["-S", "9999"]),
+    ] {
+        let said = stage.tool(mode, arguments, "").with_status(1);
+        assert!(said.contains("usage: slap"), "{mode} {arguments:?}: {said}");
+    }
+    let said = stage.tool("x", &[], "").with_status(1);
+    assert!(
+        said.contains("program name \"slapx\" unrecognized"),
+        "{said}"
+    );
+}
+
+#[test]
+fn which_database_is_meant() {
+    let stage = Stage::new("choice");
+    let first = stage.database("first", SUFFIX, "");
+    let second = stage.database("second", "dc=example,dc=org", "").replace(
+        "rootdn \"cn=Manager,dc=example,dc=com\"\nrootpw secret\n",
+        "",
+    );
+    stage.configure(&(first + &second));
+    stage.add(UNORDERED).well();
+    let other = stage.file(
+        "other.ldif",
+        "dn: dc=example,dc=org\nobjectClass: domain\ndc: example\n",
+    );
+    stage.tool("a", &["-n", "2", "-l", &other], "").well();
+    let dump = |arguments: &[&str]| names(&stage.tool("c", arguments, "").well()).len();
+    assert_eq!(dump(&[]), 9);
+    assert_eq!(dump(&["-n", "1"]), 9);
+    assert_eq!(dump(&["-n", "2"]), 1);
+    assert_eq!(dump(&["-b", "dc=example,dc=org"]), 1);
+    for (arguments, text) in [
+        (["-n", "7"], "Must be in the range 0 to 2"),
+        (["-b", "dc=nope"], "slap_init no backend for \"dc=nope\""),
+        (["-b", "x,y"], "slap_init invalid suffix (\"x,y\")"),
+    ] {
+        let said = stage.tool("c", &arguments, "").with_status(1);
+        assert!(said.contains(text), "{arguments:?}: {said}");
+    }
+}
+
+#[test]
+fn slapcat_and_its_options() {
+    let stage = Stage::loaded("slapcat", "", UNORDERED);
+    let dump = |arguments: &[&str]| stage.tool("c", arguments, "").well();
+    assert_eq!(names(&dump(&["-a", "(sn=jensen)"])).len(), 2);
+    if crate::stage::is_ours() {
+        // slapd 2.5's own crashes here.
+        let below = dump(&["-s", "ou=People,dc=example,dc=com"]);
+        assert_eq!(names(&below).len(), 5);
+    }
+    let url = "ldap:///ou=People,dc=example,dc=com??one?(objectClass=person)";
+    assert_eq!(names(&dump(&["-H", url])).len(), 2);
+    let verbose = dump(&["-v"]);
+    assert!(
+        verbose.starts_with("# id=00000001\ndn: dc=example,dc=com\n"),
+        "{verbose}"
+    );
+    let folded = dump(&[]);
+    assert!(
+        folded.lines().all(|line| line.len() <= 78) && folded.contains("\n "),
+        "{folded}"
+    );
+    let whole = dump(&["-o", "ldif-wrap=no"]);
+    assert!(!whole.contains("\n "), "{whole}");
+    assert_eq!(whole, folded.replace("\n ", ""));
+    assert!(folded.contains("userPassword:: "), "{folded}");
+    let out = stage.text("out.ldif");
+    assert_eq!(dump(&["-l", &out]), "");
+    assert_eq!(std::fs::read_to_string(&out).expect("the dump"), folded);
+    for arguments in [["-a", "x,y"], ["-s", "x,y"], ["-l", "/no/such/place"]] {
+        stage.tool("c", &arguments, "").with_status(1);
+    }
+}
+
+#[test]
+fn configurations_are_tested() {
+    let stage = Stage::usual("slaptest", "");
+    let said = stage.tool("t", &["-u"], "").with_status(0);
+    assert_eq!(said, "config file testing succeeded\n");
+    assert_eq!(stage.tool("t", &["-u", "-Q"], "").with_status(0), "");
+    stage.add(UNORDERED).well();
+    stage.tool("t", &[], "").well();
+    stage.configure("nonsense yes\n");
+    let said = stage.tool("t", &["-u"], "").with_status(1);
+    assert!(said.contains("slaptest: bad configuration file!"), "{said}");
+    assert!(said.contains("nonsense"), "{said}");
+    stage.tool("c", &[], "").with_status(1);
+}
+
+#[test]
+fn a_configuration_becomes_a_directory() {
+    let stage = Stage::loaded("convert", "index cn eq", UNORDERED);
+    std::fs::create_dir(stage.path("slapd.d")).expect("make the folder");
+    let folder = stage.text("slapd.d");
+    stage.tool("t", &["-F", &folder], "").well();
+    assert!(stage.path("slapd.d/cn=config.ldif").exists());
+    // The directory says the same as the file did.
+    let dump = stage.cat();
+    stage.file("slapd.conf", "nonsense\n");
+    let from_directory = stage.tool("c", &["-F", &folder], "");
+    // -f goes before -F in this call, and names a file that is wrong: slapd looks at the directory alone.
+    if from_directory.status == 0 {
+        assert_eq!(from_directory.out, dump);
+    }
+}
+
+#[test]
+fn entries_that_the_schema_does_not_allow() {
+    let stage = Stage::loaded("slapschema", "", UNORDERED);
+    assert_eq!(stage.tool("s", &[], "").well(), "");
+    let bad = "dn: cn=bad,dc=example,dc=com\nobjectClass: person\ncn: bad\nstructuralObjectClass: person\n";
+    let file = stage.file("bad.ldif", bad);
+    stage.tool("a", &["-s", "-l", &file], "").well();
+    let ran = stage.tool("s", &[], "");
+    assert_eq!(ran.status, 65, "{ran:?}");
+    assert!(
+        ran.out.contains("# (65) Object class violation"),
+        "{}",
+        ran.out
+    );
+    assert!(
+        ran.out.contains("dn: cn=bad,dc=example,dc=com"),
+        "{}",
+        ran.out
+    );
+}
+
+#[test]
+fn indexes_are_made_again() {
+    let stage = Stage::loaded("slapindex", "", UNORDERED);
+    // What was not indexed is indexed now.
+    stage.configure(&stage.database("db", SUFFIX, "index cn,uid pres,eq,sub"));
+    stage.tool("i", &["cn"], "").well();
+    stage.tool("i", &["-q"], "").well();
+    let said = stage.tool("i", &["nosuch"], "").with_status(1);
+    assert!(
+        said.contains("slap_str2ad(nosuch) failed 17 (Undefined attribute type)"),
+        "{said}"
+    );
+    stage.tool("i", &["-q", "sn"], "").with_status(1);
+    let server = stage.start();
+    assert_eq!(names(&server.search(&["(cn=*stev*)", "1.1"])).len(), 1);
+    assert_eq!(names(&server.search(&["(uid=bjorn)", "1.1"])).len(), 1);
+    server.stop();
+}
