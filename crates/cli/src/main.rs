@@ -19,6 +19,7 @@ mod lock;
 mod logging;
 mod passwords;
 mod privileges;
+mod rights;
 mod slap;
 
 use std::process::ExitCode;

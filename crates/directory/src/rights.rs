@@ -20,10 +20,20 @@ pub(crate) fn require(allowed: bool, text: &str) -> Answer {
 impl Context<'_, '_> {
     /// Asks what may be done with an entry of that name, which need not exist.
     pub(crate) fn rights<R>(&self, dn: &Dn, ask: impl FnOnce(EntryRights<'_>) -> R) -> Answer<R> {
+        self.rights_under(dn, dn, ask)
+    }
+
+    /// Asks what may be done with an entry once it has another name.
+    pub(crate) fn rights_under<R>(
+        &self,
+        dn: &Dn,
+        new_dn: &Dn,
+        ask: impl FnOnce(EntryRights<'_>) -> R,
+    ) -> Answer<R> {
         let view: &View<'_, _> = self.writer;
         let facts = EntryFacts::named(self.directory, view, dn);
         let facts = facts.map_err(|error| answer::store(&error))?;
-        Ok(ask(facts.rights(&self.decisions, dn.normal())))
+        Ok(ask(facts.rights(&self.decisions, new_dn.normal())))
     }
 
     /// Asks what may be done with an entry that is not in the store as it is given here.

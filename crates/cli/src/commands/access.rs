@@ -1,9 +1,105 @@
-//! `fulgurite access`.
+//! `fulgurite access explain`: what somebody may do to an entry, and which rule in which line decides it.
 
-use anyhow::bail;
+use std::io::Write as _;
 
-use crate::arguments::tools::Access;
+use anyhow::{Context as _, bail};
+use fulgurite_directory::{Connection, Explained, Outcome, Step, Subject};
+use fulgurite_schema::Dn;
+use fulgurite_server::open_directory;
+
+use crate::arguments::tools::{Access, AccessQuestion, Explain};
+use crate::rights::{Question, session_of, take_fact};
 
 pub(crate) fn run(command: Access) -> anyhow::Result<()> {
-    bail!("access is not built yet: {command:?}")
+    let AccessQuestion::Explain(explain) = command.question;
+    let settings = explain.config.settings()?;
+    let directory = open_directory(&settings)?;
+    let schema = directory.schema();
+    let who = explain
+        .subject
+        .as_deref()
+        .map(|text| Dn::parse(schema, text));
+    let who = who.transpose().context("--as")?;
+    let session = session_of(connection(&explain)?, who.as_ref());
+    let questions = explain
+        .attributes
+        .iter()
+        .map(|text| Question::parse(schema, text))
+        .collect::<Result<Vec<_>, _>>()?;
+    let subjects: Vec<Subject> = questions
+        .iter()
+        .map(|asked| asked.subject.clone())
+        .collect();
+    let answers = directory.explain(&session, &explain.entry, &subjects, explain.dry_run)?;
+    let mut out = std::io::stdout().lock();
+    for (at, answer) in answers.iter().enumerate() {
+        let wanted = questions.get(at).and_then(|asked| asked.wanted.as_ref());
+        let verdict = match wanted {
+            None => String::new(),
+            Some((word, rights)) if answer.allows(*rights) => format!(", {word} ALLOWED"),
+            Some((word, _)) => format!(", {word} DENIED"),
+        };
+        writeln!(out, "{}: {}{verdict}", named(answer), answer.explanation)?;
+        for line in reasons(answer) {
+            writeln!(out, "    {line}")?;
+        }
+    }
+    Ok(())
+}
+
+fn connection(explain: &Explain) -> anyhow::Result<Connection> {
+    let mut connection = Connection::default();
+    for fact in &explain.given {
+        let taken = fact
+            .split_once('=')
+            .is_some_and(|(name, value)| take_fact(&mut connection, name, value));
+        if !taken {
+            bail!(
+                "--given {fact}: expected peername=, sockname=, sockurl=, domain=, ssf=, transport_ssf=, tls_ssf= or \
+                 sasl_ssf="
+            );
+        }
+    }
+    Ok(connection)
+}
+
+/// The attribute, with its value if it was asked about; never a password.
+fn named(answer: &Explained) -> String {
+    let Subject::Attribute(_, Some(value)) = &answer.subject else {
+        return answer.name.clone();
+    };
+    if answer.name.eq_ignore_ascii_case("userPassword") {
+        return format!("{}=****", answer.name);
+    }
+    format!(
+        "{}={}",
+        answer.name,
+        String::from_utf8_lossy(value).escape_debug()
+    )
+}
+
+fn reasons(answer: &Explained) -> Vec<String> {
+    let explanation = &answer.explanation;
+    if explanation.is_root {
+        return vec!["the root of the database passes all rules".to_owned()];
+    }
+    let mut lines: Vec<String> = explanation.steps.iter().map(reason).collect();
+    if explanation.deciding().is_none() {
+        lines.push("no rule speaks of it: to * by * none".to_owned());
+    }
+    lines
+}
+
+fn reason(step: &Step) -> String {
+    let place = match (step.rule, &*step.origin) {
+        (0, _) => "without rules".to_owned(),
+        (rule, "") => format!("rule {rule}"),
+        (rule, origin) => format!("{origin}, rule {rule}"),
+    };
+    let text = format!("{place}: {} {}", step.what, step.by);
+    match step.outcome {
+        Outcome::Passed => format!("{text}   (does not fit)"),
+        Outcome::Applied(rights) => format!("{text}   -> {rights}"),
+        Outcome::Closed => format!("{text}   -> =0 (no clause fits)"),
+    }
 }

@@ -47,11 +47,24 @@ pub(crate) struct Server {
 impl Server {
     /// Debian's slapd from `build/slapd`, its data loaded by slapadd.
     pub(crate) fn slapd(folder: &Path, ldif: &Path) -> Server {
+        Self::slapd_of(folder, ldif, Slapd::configuration)
+    }
+
+    /// The same with these lines of configuration for a plain database.
+    pub(crate) fn slapd_with(folder: &Path, ldif: &Path, lines: &str) -> Server {
+        Self::slapd_of(folder, ldif, |slapd, data| slapd.plain(data, lines))
+    }
+
+    fn slapd_of(
+        folder: &Path,
+        ldif: &Path,
+        configured: impl Fn(&Slapd, &Path) -> String,
+    ) -> Server {
         let slapd = Slapd::find();
         let data = folder.join("data");
         fs::create_dir_all(&data).expect("make slapd's folder");
         let configuration = folder.join("slapd.conf");
-        fs::write(&configuration, slapd.configuration(&data)).expect("write slapd.conf");
+        fs::write(&configuration, configured(&slapd, &data)).expect("write slapd.conf");
         let mut load = slapd.command("slapadd");
         load.args(["-q", "-f"])
             .arg(&configuration)
@@ -72,6 +85,30 @@ impl Server {
             Ok("slapd") => Self::slapd(folder, ldif),
             _ => Self::ours(folder, ldif),
         }
+    }
+
+    /// The server under test with the configuration of [`Server::slapd_with`].
+    pub(crate) fn tested_with(folder: &Path, ldif: &Path, lines: &str) -> Server {
+        if std::env::var("FULGURITE_TEST_PEERS").as_deref() == Ok("slapd") {
+            return Self::slapd_with(folder, ldif, lines);
+        }
+        let data = folder.join("data");
+        fs::create_dir_all(&data).expect("make our folder");
+        let configuration = folder.join("slapd.conf");
+        fs::write(&configuration, Slapd::find().plain(&data, lines)).expect("write slapd.conf");
+        let program = env!("CARGO_BIN_EXE_fulgurite");
+        let mut load = Command::new(program);
+        load.args(["slapadd", "-q", "-f"])
+            .arg(&configuration)
+            .arg("-l")
+            .arg(ldif);
+        let loaded = run_bounded(&mut load, PATIENCE);
+        assert!(loaded.success(), "fulgurite slapadd: {loaded:?}\n{lines}");
+        let mut command = Command::new(program);
+        command.args(["serve", "--config"]).arg(&configuration);
+        Self::start("fulgurite", command, folder, |port| {
+            vec!["--listen".into(), format!("ldap://127.0.0.1:{port}")]
+        })
     }
 
     /// Our server, its data loaded by `fulgurite load`.
@@ -232,6 +269,21 @@ impl Slapd {
         let mut command = Command::new(self.root.join("usr/sbin").join(program));
         command.env("LD_LIBRARY_PATH", &self.libraries);
         command
+    }
+
+    /// One database without indexes.
+    fn plain(&self, data: &Path, lines: &str) -> String {
+        let root = self.root.display();
+        let schemas = ["core", "cosine", "inetorgperson", "nis"];
+        let schemas = schemas
+            .map(|name| format!("include {root}/etc/ldap/schema/{name}.schema\n"))
+            .concat();
+        format!(
+            "{schemas}modulepath {root}/usr/lib/ldap\nmoduleload back_mdb.so\n\
+             database mdb\nmaxsize 104857600\ndbnosync\nsuffix \"{SUFFIX}\"\nrootdn \"{ROOT_DN}\"\n\
+             rootpw \"{ROOT_PASSWORD}\"\ndirectory {}\n{lines}",
+            data.display()
+        )
     }
 
     fn configuration(&self, data: &Path) -> String {

@@ -19,21 +19,10 @@ pub(crate) struct Renaming {
     new_superior: Option<Dn>,
 }
 
-/// A value that comes or goes with a name.
-struct Touched {
+/// A value that goes with the old name.
+struct Gone {
     description: AttributeDescription,
     value: Vec<u8>,
-    wanted: Rights,
-}
-
-impl Touched {
-    fn new(description: AttributeDescription, value: &[u8], wanted: Rights) -> Touched {
-        Touched {
-            description,
-            value: value.to_vec(),
-            wanted,
-        }
-    }
 }
 
 /// Resolves the request.
@@ -101,8 +90,8 @@ pub(crate) fn run(context: &mut Context<'_, '_>, renaming: &Renaming) -> Answer 
     }
     let mut entry = context.entry(id)?;
     let options = context.check_options(&entry);
-    let changed = rename(schema, &mut entry, new_dn, renaming.delete_old_rdn);
-    require_values(context, dn, &changed)?;
+    let gone = rename(schema, &mut entry, new_dn, renaming.delete_old_rdn);
+    require_values(context, dn, &entry.dn, &gone)?;
     context.mark(&mut entry, std::iter::empty());
     let checked = context.check(entry, &options)?;
     context.begin_change(Some(id))?;
@@ -159,15 +148,18 @@ fn new_parent(context: &mut Context<'_, '_>, superior: &Dn) -> Answer<EntryId> {
 }
 
 /// Gives the entry its new name and the attribute values that follow from it. Returns the values
-/// touched.
-fn rename(schema: &Schema, entry: &mut Entry, new_dn: Dn, delete_old_rdn: bool) -> Vec<Touched> {
-    let mut touched = Vec::new();
+/// that go.
+fn rename(schema: &Schema, entry: &mut Entry, new_dn: Dn, delete_old_rdn: bool) -> Vec<Gone> {
+    let mut gone = Vec::new();
     let old_dn = std::mem::replace(&mut entry.dn, new_dn);
     if delete_old_rdn {
         for ava in old_dn.rdn().into_iter().flat_map(|rdn| rdn.avas()) {
             let description = AttributeDescription::plain(ava.attribute);
             remove_value(schema, entry, &description, ava.value);
-            touched.push(Touched::new(description, ava.value, Rights::DELETE));
+            gone.push(Gone {
+                description,
+                value: ava.value.to_vec(),
+            });
         }
     }
     let new_dn = entry.dn.clone();
@@ -181,10 +173,9 @@ fn rename(schema: &Schema, entry: &mut Entry, new_dn: Dn, delete_old_rdn: bool) 
         if !entry.has_value(schema, ava.attribute, ava.value) {
             let description = AttributeDescription::plain(ava.attribute);
             entry.push(&description, ava.value.to_vec());
-            touched.push(Touched::new(description, ava.value, Rights::ADD));
         }
     }
-    touched
+    gone
 }
 
 fn remove_value(
@@ -224,13 +215,13 @@ fn require_rights(context: &Context<'_, '_>, renaming: &Renaming, superior: &Dn)
     context.require_children(superior, Rights::ADD, text)
 }
 
-/// The right to each value that comes or goes with the name.
-fn require_values(context: &Context<'_, '_>, dn: &Dn, touched: &[Touched]) -> Answer {
-    let allowed = context.rights(dn, |rights| {
-        touched.iter().all(|touched| {
-            rights
-                .value(&touched.description, &touched.value)
-                .allows(touched.wanted)
+/// The right to delete each value that goes with the old name, from the entry under its new one. What comes with the new
+/// name takes no right beyond that to the name itself, as in slapd.
+fn require_values(context: &Context<'_, '_>, dn: &Dn, new_dn: &Dn, gone: &[Gone]) -> Answer {
+    let allowed = context.rights_under(dn, new_dn, |rights| {
+        gone.iter().all(|gone| {
+            let rights = rights.value(&gone.description, &gone.value);
+            rights.allows(Rights::DELETE)
         })
     })?;
     require(allowed, "")

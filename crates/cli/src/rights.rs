@@ -1,0 +1,168 @@
+//! Questions about access rules as they are asked on a command line: `mail`, `mail/write`, `userPassword/auth:secret`,
+//! `peername=IP=127.0.0.1:9`.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use fulgurite_directory::{
+    Connection, EndPoint, Identity, Name, Rights, Session, Strength, Subject,
+};
+use fulgurite_schema::{Dn, Schema};
+
+/// One question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Question {
+    pub(crate) subject: Subject,
+    /// What is wanted, in the words it was asked in.
+    pub(crate) wanted: Option<(String, Rights)>,
+}
+
+/// What is wrong with a question.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Wrong {
+    #[error("unknown access {access:?} for attribute {attribute:?}")]
+    Access { access: String, attribute: String },
+    #[error("{0:?} not allowed for attribute {1:?}")]
+    Nothing(String, String),
+    #[error("{0}: attribute type undefined")]
+    Attribute(String),
+}
+
+impl Question {
+    /// Reads `ATTRIBUTE[/ACCESS][:VALUE]`.
+    pub(crate) fn parse(schema: &Schema, text: &str) -> Result<Question, Wrong> {
+        let (head, value) = match text.split_once(':') {
+            None => (text, None),
+            Some((head, value)) => (head, Some(value.as_bytes().to_vec())),
+        };
+        let (attribute, access) = match head.split_once('/') {
+            None => (head, None),
+            Some((attribute, access)) => (attribute, Some(access)),
+        };
+        let wanted = access.map(|access| wanted(access, attribute)).transpose()?;
+        let subject = match attribute.to_ascii_lowercase().as_str() {
+            "entry" => Subject::Entry,
+            "children" => Subject::Children,
+            _ => {
+                let description = schema.describe(attribute.as_bytes());
+                let description =
+                    description.map_err(|_| Wrong::Attribute(attribute.to_owned()))?;
+                Subject::Attribute(description, value)
+            }
+        };
+        Ok(Question { subject, wanted })
+    }
+}
+
+fn wanted(access: &str, attribute: &str) -> Result<(String, Rights), Wrong> {
+    let rights = match access.to_ascii_lowercase().as_str() {
+        "none" => return Err(Wrong::Nothing(access.to_owned(), attribute.to_owned())),
+        "disclose" => Rights::DISCLOSE,
+        "auth" => Rights::AUTH,
+        "compare" => Rights::COMPARE,
+        "search" => Rights::SEARCH,
+        "read" => Rights::READ,
+        "add" => Rights::ADD,
+        "delete" => Rights::DELETE,
+        "write" => Rights::WRITE,
+        "manage" => Rights::MANAGE,
+        _ => {
+            return Err(Wrong::Access {
+                access: access.to_owned(),
+                attribute: attribute.to_owned(),
+            });
+        }
+    };
+    Ok((access.to_ascii_lowercase(), rights))
+}
+
+/// Takes a fact about the connection, as in `-o ssf=56`; false for one that is not known.
+pub(crate) fn take_fact(connection: &mut Connection, name: &str, value: &str) -> bool {
+    let strength = |place: &mut u32| value.parse().map(|number| *place = number).is_ok();
+    match name.to_ascii_lowercase().as_str() {
+        "peername" => connection.peer = end_point(value),
+        "sockname" => connection.socket = end_point(value),
+        "sockurl" => value.clone_into(&mut connection.listener_url),
+        "domain" => connection.domain = Some(value.to_owned()),
+        "ssf" => {
+            // The strongest layer counts; which one it is does not matter then.
+            let Strength { tls, .. } = &mut connection.strength;
+            return strength(tls);
+        }
+        "transport_ssf" => return strength(&mut connection.strength.transport),
+        "tls_ssf" => return strength(&mut connection.strength.tls),
+        "sasl_ssf" => return strength(&mut connection.strength.sasl),
+        _ => return false,
+    }
+    true
+}
+
+fn end_point(text: &str) -> EndPoint {
+    let address: Option<SocketAddr> = text.strip_prefix("IP=").and_then(|ip| ip.parse().ok());
+    match (address, text.strip_prefix("PATH=")) {
+        (Some(address), _) => EndPoint::Ip(address),
+        (None, Some(path)) => EndPoint::Path(path.to_owned()),
+        (None, None) => EndPoint::Unknown,
+    }
+}
+
+/// A session of somebody who has authenticated, over that connection.
+pub(crate) fn session_of(connection: Connection, who: Option<&Dn>) -> Session {
+    let mut session = Session::on(Arc::new(connection));
+    if let Some(dn) = who.filter(|dn| !dn.is_root()) {
+        session.set_identity(Identity::User(Name::from(dn)));
+    }
+    session
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn questions() {
+        let schema = Schema::standard();
+        let parsed = |text: &str| {
+            let question = Question::parse(&schema, text).map_err(|wrong| wrong.to_string())?;
+            Ok::<_, String>((question.subject, question.wanted.map(|(word, _)| word)))
+        };
+        let cn = schema.describe(b"cn").expect("cn");
+        let plain = Subject::Attribute(cn.clone(), None);
+        assert_eq!(parsed("entry"), Ok((Subject::Entry, None)));
+        assert_eq!(
+            parsed("children/write"),
+            Ok((Subject::Children, Some("write".to_owned())))
+        );
+        assert_eq!(parsed("cn"), Ok((plain, None)));
+        let valued = Subject::Attribute(cn, Some(b"a/b:c".to_vec()));
+        assert_eq!(
+            parsed("cn/Read:a/b:c"),
+            Ok((valued, Some("read".to_owned())))
+        );
+        for (text, reason) in [
+            ("nope", "nope: attribute type undefined"),
+            ("cn/=rs", "unknown access \"=rs\" for attribute \"cn\""),
+            ("sn/none", "\"none\" not allowed for attribute \"sn\""),
+        ] {
+            assert_eq!(parsed(text), Err(reason.to_owned()));
+        }
+    }
+
+    #[test]
+    fn facts() {
+        let mut connection = Connection::default();
+        for (name, value) in [
+            ("peername", "IP=10.0.0.1:9"),
+            ("sockname", "PATH=/run/ldapi"),
+            ("sockurl", "ldapi:///"),
+            ("tls_ssf", "256"),
+        ] {
+            assert!(take_fact(&mut connection, name, value), "{name}");
+        }
+        assert_eq!(connection.peer.to_string(), "IP=10.0.0.1:9");
+        assert_eq!(connection.socket, EndPoint::Path("/run/ldapi".to_owned()));
+        assert_eq!(connection.strength.overall(), 256);
+        assert!(!take_fact(&mut connection, "nope", "1"));
+        assert!(!take_fact(&mut connection, "ssf", "x"));
+    }
+}

@@ -1,0 +1,357 @@
+//! The same random access rules for slapd and for our server: whoever does whatever to any entry gets the same answer.
+//!
+//! ```text
+//!   rules (seeded) --> one slapd.conf each --> identity x entry x operation --> answers side by side
+//! ```
+//! Two things the reference lets slip are not asked for: names of ancestors in answers to updates, which it gives whatever
+//! the rules hide, are not compared where ours are missing; and filters are not asked under rules about single values, which
+//! its presence, substring and ordering filters find although nobody may search them.
+
+use fulgurite_client::{Change, Client, LdapResult, PartialAttribute, ResultCode, Scope};
+use fulgurite_ldap::Values;
+use fulgurite_testkit::{Random, Scratch, quick_or_long, seed};
+
+use crate::data::SUFFIX;
+use crate::rules;
+use crate::servers::{PATIENCE, Server};
+
+/// Differences shown of one list of rules.
+const SHOWN: usize = 6;
+
+/// What came of a request, in words.
+type Told = Vec<String>;
+
+#[test]
+fn rules_hide_and_grant_what_slapds_do() {
+    let first = seed("rules_hide_and_grant_what_slapds_do", 20_261_121) as u64;
+    let lists = quick_or_long(12, 400);
+    let mut compared = 0;
+    let mut differences = Vec::new();
+    for list in 0..lists {
+        let mut random = Random::new(first.wrapping_add(list));
+        let rules = rules::random(&mut random);
+        let found = matrix(&rules, &mut compared);
+        if !found.is_empty() {
+            differences.push(format!(
+                "under (seed {first}, list {list})\n  {}\n{}",
+                rules.join("\n  "),
+                found
+                    .iter()
+                    .take(SHOWN)
+                    .cloned()
+                    .collect::<Vec<_>>()
+                    .join("\n")
+            ));
+        }
+    }
+    println!("{compared} answers compared under {lists} lists of rules");
+    assert!(differences.is_empty(), "{}", differences.join("\n\n"));
+    assert!(compared > lists as usize * 300, "{compared} are few");
+}
+
+/// Everything that everybody can try under one list of rules; what differs.
+fn matrix(rules: &[String], compared: &mut usize) -> Vec<String> {
+    let scratch = Scratch::new("access");
+    let ldif = scratch.join("tree.ldif");
+    std::fs::write(&ldif, rules::tree()).expect("write the tree");
+    let access: String = rules
+        .iter()
+        .map(|rule| format!("access {rule}\n"))
+        .collect();
+    let reference = Server::slapd_with(&scratch.join("slapd"), &ldif, &access);
+    let ours = Server::tested_with(&scratch.join("ours"), &ldif, &access);
+    let mut differences = Vec::new();
+    let mut clients = Vec::new();
+    for who in rules::PEOPLE {
+        let (theirs, mine) = (connect(&reference, who), connect(&ours, who));
+        *compared += 1;
+        match (theirs, mine) {
+            (Ok(theirs), Ok(mine)) => clients.push((who, theirs, mine)),
+            (Err(theirs), Err(mine)) if theirs == mine => {}
+            (theirs, mine) => differences.push(format!(
+                "  {who:?} binds: slapd {:?}, ours {:?}",
+                theirs.err(),
+                mine.err()
+            )),
+        }
+    }
+    let rounds: [fn(&mut Client, &str) -> Vec<(String, Told)>; 2] = [look, change];
+    for round in rounds {
+        for (who, theirs, mine) in &mut clients {
+            let (expected, got) = (round(theirs, who), round(mine, who));
+            let by_value = rules.iter().any(|rule| rule.contains(" val"));
+            *compared += expected.len();
+            for ((what, expected), (_, got)) in expected.iter().zip(&got) {
+                if by_value && what.starts_with("searches for") {
+                    continue;
+                }
+                if expected != got && !hides_more(expected, got) {
+                    differences.push(format!(
+                        "  {who:?} {what}\n    slapd {expected:?}\n    ours  {got:?}"
+                    ));
+                }
+            }
+        }
+    }
+    differences
+}
+
+/// Whether ours only leaves out the name of an ancestor, in answer to an update.
+fn hides_more(expected: &Told, got: &Told) -> bool {
+    let [expected, got] = [expected, got].map(|told| told.first().map(String::as_str));
+    got == Some("update NoSuchObject")
+        && expected.is_some_and(|text| text.starts_with("update NoSuchObject matched"))
+}
+
+fn connect(server: &Server, who: &str) -> Result<Client, ResultCode> {
+    let mut client = Client::connect(server.address()).expect("connect");
+    client
+        .set_read_timeout(Some(PATIENCE))
+        .expect("set a timeout");
+    if who.is_empty() {
+        return Ok(client);
+    }
+    let name = format!("uid={who},ou=people,{SUFFIX}");
+    let result = client.bind(&name, who.as_bytes()).expect("bind");
+    if result.is_success() {
+        Ok(client)
+    } else {
+        Err(result.code)
+    }
+}
+
+fn look(client: &mut Client, _: &str) -> Vec<(String, Told)> {
+    let mut told = Vec::new();
+    let below = [
+        "cn=x,uid=ada,ou=people,",
+        "cn=x,cn=y,ou=groups,",
+        "cn=x,ou=elsewhere,",
+    ];
+    let below = below.map(|rdns| format!("{rdns}{SUFFIX}"));
+    for base in rules::names().iter().chain(&below) {
+        for scope in [Scope::Base, Scope::One, Scope::Subtree] {
+            let selections: [&[&str]; 2] = [
+                &["*"],
+                &["entryDN", "hasSubordinates", "creatorsName", "cn"],
+            ];
+            for selection in selections {
+                let what = format!("searches {scope:?} of {base} for {selection:?}");
+                told.push((
+                    what,
+                    search(client, base, scope, "(objectClass=*)", selection),
+                ));
+            }
+        }
+    }
+    for filter in FILTERS {
+        let filter = filter.replace('@', SUFFIX);
+        let found = search(client, SUFFIX, Scope::Subtree, &filter, &["1.1"]);
+        told.push((format!("searches for {filter}"), found));
+    }
+    let ada = format!("uid=ada,ou=people,{SUFFIX}");
+    for dn in rules::names().iter().skip(1).chain(&below) {
+        for (attribute, value) in [
+            ("title", "staff"),
+            ("title", "boss"),
+            ("cn", "ada Lovelace"),
+            ("name", "ada Lovelace"),
+            ("member", &ada),
+            ("objectClass", "person"),
+            ("userPassword", "ada"),
+            ("mail", "nobody"),
+        ] {
+            let result = client
+                .compare(dn, attribute, value.as_bytes())
+                .expect("compare");
+            told.push((
+                format!("compares {attribute}={value} of {dn}"),
+                answer("", &result),
+            ));
+        }
+    }
+    told
+}
+
+const FILTERS: [&str; 22] = [
+    "(objectClass=*)",
+    "(uid=ada)",
+    "(!(uid=ada))",
+    "(title=staff)",
+    "(!(title=staff))",
+    "(cn=*)",
+    "(name=ada lovelace)",
+    "(sn=builder)",
+    "(member=uid=ada,ou=people,@)",
+    "(manager=*)",
+    "(|(mail=*)(member=*))",
+    "(&(objectClass=inetOrgPerson)(!(mail=bob*)))",
+    "(mail=bob*)",
+    "(cn;lang-de=*)",
+    "(title>=a)",
+    "(title:caseIgnoreMatch:=staff)",
+    "(ou:dn:=people)",
+    "(entryDN=uid=ada,ou=people,@)",
+    "(hasSubordinates=TRUE)",
+    "(objectClass=person)",
+    "(structuralObjectClass=inetOrgPerson)",
+    "(!(seeAlso=uid=bob,ou=people,@))",
+];
+
+fn search(client: &mut Client, base: &str, scope: Scope, filter: &str, selection: &[&str]) -> Told {
+    let found = client
+        .search(base, scope, filter, selection)
+        .expect("search");
+    let mut told = answer("", &found.result);
+    let mut lines: Told = found
+        .references
+        .iter()
+        .map(|url| format!("reference {url}"))
+        .collect();
+    for entry in &found.entries {
+        lines.push(entry.dn.clone());
+        for (name, values) in &entry.attributes {
+            let name = name.to_ascii_lowercase();
+            let values = values.iter().map(|value| value.escape_ascii().to_string());
+            lines.extend(values.map(|value| format!("{}: {name}: {value}", entry.dn)));
+        }
+    }
+    lines.sort();
+    told.extend(lines);
+    told
+}
+
+fn change(client: &mut Client, who: &str) -> Vec<(String, Told)> {
+    let mut told = Vec::new();
+    let mut note = |what: String, result: &LdapResult| told.push((what, answer("update ", result)));
+    let below = format!("cn=x,uid=ada,ou=people,{SUFFIX}");
+    for dn in rules::names().iter().skip(1).chain([&below]) {
+        for changes in modifications(who) {
+            let result = modify(client, dn, &changes);
+            note(format!("modifies {dn}: {changes:?}"), &result);
+        }
+    }
+    for (rdns, class, more) in [
+        (
+            "uid=new,ou=people",
+            "inetOrgPerson",
+            vec![("cn", "n"), ("sn", "n"), ("title", "staff")],
+        ),
+        ("ou=new,ou=groups", "organizationalUnit", vec![]),
+        ("ou=new,cn=none,ou=groups", "organizationalUnit", vec![]),
+        (
+            "uid=ada,ou=people",
+            "inetOrgPerson",
+            vec![("cn", "n"), ("sn", "n")],
+        ),
+        ("ou=k,uid=cid,ou=people", "organizationalUnit", vec![]),
+    ] {
+        let dn = format!("{rdns},{SUFFIX}");
+        let result = add(client, &dn, class, &more);
+        note(format!("adds {dn}"), &result);
+    }
+    let groups = format!("ou=groups,{SUFFIX}");
+    let people = format!("ou=people,{SUFFIX}");
+    for (rdns, rdn, superior, delete_old) in [
+        ("uid=new,ou=people", "uid=newer", None, true),
+        ("uid=bob,ou=people", "uid=bob2", None, false),
+        ("uid=cid,ou=people", "cn=cid", None, true),
+        ("uid=bob,ou=people", "uid=bob", Some(&groups), true),
+        ("cn=inner,ou=groups", "cn=inner2", Some(&people), true),
+        ("cn=none,ou=groups", "cn=x", None, true),
+        ("uid=cid,ou=people", "uid=ada", None, true),
+    ] {
+        let dn = format!("{rdns},{SUFFIX}");
+        let superior = superior.map(String::as_str);
+        let result = client
+            .modify_dn(&dn, rdn, delete_old, superior)
+            .expect("rename");
+        note(format!("renames {dn} to {rdn} below {superior:?}"), &result);
+    }
+    for rdns in [
+        "uid=new,ou=people",
+        "uid=newer,ou=people",
+        "cn=inner,ou=groups",
+        "uid=cid,ou=people",
+        "ou=people",
+        "cn=none,ou=groups",
+        "cn=x,uid=ada,ou=people",
+    ] {
+        let dn = format!("{rdns},{SUFFIX}");
+        let result = client.delete(&dn).expect("delete");
+        note(format!("deletes {dn}"), &result);
+    }
+    told
+}
+
+/// Modifications as `(kind, attribute, value)`, `+`, `-` or `=`; no value stands for the attribute as a whole.
+type Modification = (char, &'static str, Option<String>);
+
+fn modifications(who: &str) -> Vec<Vec<Modification>> {
+    let own = match who {
+        "" => "uid=x",
+        who => &format!("uid={who}"),
+    };
+    let own = format!("{own},ou=people,{SUFFIX}");
+    let text = |text: &str| Some(text.to_owned());
+    vec![
+        vec![('+', "description", text("x"))],
+        vec![('=', "title", text("staff"))],
+        vec![('=', "title", text("q"))],
+        vec![('-', "title", None)],
+        vec![('-', "title", text("staff"))],
+        vec![('+', "member", Some(own))],
+        vec![('-', "member", Some(format!("uid=ada,ou=people,{SUFFIX}")))],
+        vec![('=', "mail", None)],
+        vec![('+', "cn", text("ada")), ('-', "cn", text("ada"))],
+        vec![('#', "uidNumber", text("1"))],
+        vec![
+            ('+', "seeAlso", Some(format!("uid=ada,ou=people,{SUFFIX}"))),
+            ('=', "sn", text("Z")),
+        ],
+    ]
+}
+
+fn modify(client: &mut Client, dn: &str, changes: &[Modification]) -> LdapResult {
+    let values: Vec<Vec<&[u8]>> = changes
+        .iter()
+        .map(|(.., value)| value.iter().map(|value| value.as_bytes()).collect())
+        .collect();
+    let changes: Vec<Change<'_>> = changes
+        .iter()
+        .zip(&values)
+        .map(|((kind, name, _), values)| match kind {
+            '+' => Change::add(name, values),
+            '-' => Change::delete(name, values),
+            '#' => Change::increment(name, values),
+            _ => Change::replace(name, values),
+        })
+        .collect();
+    client.modify(dn, &changes).expect("modify")
+}
+
+fn add(client: &mut Client, dn: &str, class: &str, more: &[(&str, &str)]) -> LdapResult {
+    let pairs: Vec<(&str, [&[u8]; 1])> = [("objectClass", class)]
+        .iter()
+        .chain(more)
+        .map(|(name, value)| (*name, [value.as_bytes()]))
+        .collect();
+    let attributes: Vec<PartialAttribute<'_>> = pairs
+        .iter()
+        .map(|(name, values)| PartialAttribute {
+            description: name.as_bytes(),
+            values: Values::from_slices(values),
+        })
+        .collect();
+    client.add(dn, &attributes).expect("add")
+}
+
+fn answer(kind: &str, result: &LdapResult) -> Told {
+    let mut text = format!("{kind}{:?}", result.code);
+    if !result.matched_dn.is_empty() {
+        text = format!("{text} matched {:?}", result.matched_dn);
+    }
+    for url in &result.referrals {
+        text = format!("{text} referral {url}");
+    }
+    vec![text]
+}
