@@ -113,6 +113,10 @@ pub(crate) fn run<H: Handler>(
     })
 }
 
+/// Address space of a thread's stack: filters of the greatest depth (`fulgurite_ldap::FILTER_DEPTH_CEILING`) are walked by
+/// functions that call themselves. What is not used takes no memory.
+const STACK_BYTES: usize = 32 << 20;
+
 fn spawn<'scope>(
     scope: &'scope thread::Scope<'scope, '_>,
     name: String,
@@ -120,6 +124,7 @@ fn spawn<'scope>(
 ) -> Result<(), ServerError> {
     thread::Builder::new()
         .name(name)
+        .stack_size(STACK_BYTES)
         .spawn_scoped(scope, move || {
             if let Err(error) = body() {
                 tracing::error!("{error}");
