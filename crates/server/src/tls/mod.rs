@@ -117,3 +117,145 @@ impl Tls {
         settled
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use rcgen::{CertificateParams, KeyPair};
+
+    use super::*;
+
+    /// Writes a certificate and its key.
+    fn certify(certificate: &Path, key: &Path) -> Vec<u8> {
+        let pair = KeyPair::generate().unwrap();
+        let made = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+        let made = made.self_signed(&pair).unwrap();
+        std::fs::write(certificate, made.pem()).unwrap();
+        std::fs::write(key, pair.serialize_pem()).unwrap();
+        made.der().to_vec()
+    }
+
+    fn options(folder: &Path) -> TlsOptions {
+        TlsOptions {
+            certificate_file: Some(folder.join("certificate")),
+            key_file: Some(folder.join("key")),
+            ..TlsOptions::default()
+        }
+    }
+
+    #[test]
+    fn changed_files_are_read_once_they_are_quiet() {
+        let folder = tempfile::tempdir().unwrap();
+        let (certificate, key) = (folder.path().join("certificate"), folder.path().join("key"));
+        let first = certify(&certificate, &key);
+        let tls = Tls::new(&options(folder.path())).unwrap();
+        let end_point = |der: &[u8]| certificate::end_point(der);
+        assert_eq!(tls.loaded().end_point, end_point(&first));
+        let mut now = Instant::now();
+        let mut look = || {
+            now += WATCH_INTERVAL;
+            tls.refresh(now);
+            tls.loaded().end_point.clone()
+        };
+        assert_eq!(look(), end_point(&first));
+        // Of a renewal that is half done nothing is taken over, and what comes after is.
+        std::fs::write(&key, "no key of any kind").unwrap();
+        assert_eq!(look(), end_point(&first));
+        assert_eq!(look(), end_point(&first));
+        let second = certify(&certificate, &key);
+        assert_eq!(look(), end_point(&first), "it may still be changing");
+        assert_eq!(look(), end_point(&second));
+        let third = certify(&certificate, &key);
+        tls.reload();
+        assert_eq!(tls.loaded().end_point, end_point(&third));
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_said_in_one_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        certify(&path("certificate"), &path("key"));
+        certify(&path("other"), &path("other-key"));
+        std::fs::write(path("empty"), "").unwrap();
+        std::fs::write(path("cut"), "-----BEGIN CERTIFICATE-----\nMIIB").unwrap();
+        std::fs::write(
+            path("encrypted"),
+            "-----BEGIN ENCRYPTED PRIVATE KEY-----\nMIIB\n-----END ENCRYPTED PRIVATE KEY-----\n",
+        )
+        .unwrap();
+        let with = |certificate: &str, key: &str| TlsOptions {
+            certificate_file: Some(path(certificate)),
+            key_file: Some(path(key)),
+            ..TlsOptions::default()
+        };
+        let asking = TlsOptions {
+            verify_client: VerifyClient::Demand,
+            ..with("certificate", "key")
+        };
+        for (options, words) in [
+            (
+                with("absent", "key"),
+                &["cannot read the certificate", "/absent:", "No such file"][..],
+            ),
+            (
+                with("certificate", "absent"),
+                &["cannot read the key", "/absent:"],
+            ),
+            (with("empty", "key"), &["/empty ", "no CERTIFICATE section"]),
+            (with("cut", "key"), &["/cut "]),
+            (with("key", "key"), &["/key ", "no CERTIFICATE section"]),
+            (
+                with("certificate", "certificate"),
+                &["/certificate ", "no PRIVATE KEY"],
+            ),
+            (
+                with("certificate", "encrypted"),
+                &["/encrypted ", "encrypted", "openssl"],
+            ),
+            (
+                with("certificate", "other-key"),
+                &["/other-key does not match", "/certificate"],
+            ),
+            (asking.clone(), &["TLSCACertificateFile"]),
+            (
+                TlsOptions {
+                    ca_file: Some(path("empty")),
+                    ..asking.clone()
+                },
+                &["authorities", "/empty "],
+            ),
+            (
+                TlsOptions {
+                    ca_file: Some(path("certificate")),
+                    crl_file: Some(path("key")),
+                    ..asking.clone()
+                },
+                &["revocation list", "/key "],
+            ),
+            (
+                TlsOptions {
+                    ca_path: Some(path("nowhere")),
+                    ..asking
+                },
+                &["folder of authorities", "/nowhere"],
+            ),
+        ] {
+            let text = match Tls::new(&options) {
+                Ok(_) => panic!("{options:?} can be used"),
+                Err(error) => error.to_string(),
+            };
+            assert!(!text.contains('\n'), "{text}");
+            for word in words {
+                assert!(text.contains(word), "{text} without {word}");
+            }
+        }
+        // One file may hold both.
+        let both = [
+            std::fs::read(path("certificate")).unwrap(),
+            std::fs::read(path("key")).unwrap(),
+        ];
+        std::fs::write(path("both"), both.concat()).unwrap();
+        assert!(Tls::new(&with("both", "both")).is_ok());
+    }
+}

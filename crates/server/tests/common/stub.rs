@@ -1,8 +1,10 @@
 //! A handler without a directory: a search returns as many entries as its base says.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use fulgurite_directory::Connection;
 use fulgurite_ldap::{
     Authentication, BindRequest, CancelRequest, CompareRequest, Controls, ExtendedRequest,
     LdapResult, Message, MessageId, Operation, ResultCode, SearchRequest, encode, oid,
@@ -19,6 +21,8 @@ pub(crate) struct Stub {
     pub(crate) batches: AtomicUsize,
     /// How long the writer takes for a batch.
     pub(crate) sync: Duration,
+    /// What was known of connections when TLS began to protect them.
+    pub(crate) secured: Mutex<Vec<Arc<Connection>>>,
 }
 
 pub(crate) struct StubSearch<'h> {
@@ -41,6 +45,19 @@ impl Handler for Stub {
     type Update = MessageId;
     type PasswordCheck = Check;
     type PasswordVerdict = Check;
+
+    fn secured(&self, _: &mut String, connection: Arc<Connection>) {
+        self.secured.lock().unwrap().push(connection);
+    }
+
+    fn start_tls(
+        &self,
+        _: &mut String,
+        _: &ExtendedRequest<'_>,
+        _: &Controls<'_>,
+    ) -> Result<(), LdapResult> {
+        Ok(())
+    }
 
     fn is_authenticated(&self, identity: &String) -> bool {
         !identity.is_empty()
