@@ -1,6 +1,7 @@
 //! Reading a slapd.conf and what it includes, line by line, into a layer.
 
 use std::io::ErrorKind::NotFound;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use super::lines::{Line, logical_lines};
@@ -14,6 +15,9 @@ const INCLUDE_DEPTH_MAX: usize = 64;
 
 /// Files read at most, all inclusions together: a few files that include each other twice are endless otherwise.
 const INCLUDED_FILES_MAX: usize = 10_000;
+
+/// Octets of one file at most.
+const FILE_BYTES_MAX: u64 = 64 << 20;
 
 /// One directive with its words.
 #[derive(Clone, Debug)]
@@ -63,7 +67,7 @@ impl Layer {
     /// would refuse.
     pub fn from_slapd_conf(path: &Path) -> Result<Layer, ConfigError> {
         let mut reader = Reader::new();
-        let octets = std::fs::read(path).map_err(|cause| ConfigError::Unreadable {
+        let octets = read_bounded(path).map_err(|cause| ConfigError::Unreadable {
             what: "configuration file",
             path: path.to_owned(),
             cause,
@@ -147,7 +151,7 @@ impl Reader {
                 "config file \"{name}\" is one of too many"
             )));
         }
-        match std::fs::read(path) {
+        match read_bounded(path) {
             Ok(octets) => self.read(path, &String::from_utf8_lossy(&octets)),
             // Of what OpenLDAP ships, much is built in: whoever builds the schema knows whether this is.
             Err(cause) if cause.kind() == NotFound && name.ends_with(".schema") => {
@@ -328,6 +332,17 @@ impl Statement {
             },
         }))
     }
+}
+
+/// A file, unless it is endless: a device, or something that was never a configuration.
+fn read_bounded(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut octets = Vec::new();
+    let file = std::fs::File::open(path)?;
+    let read = file.take(FILE_BYTES_MAX + 1).read_to_end(&mut octets)?;
+    if read as u64 > FILE_BYTES_MAX {
+        return Err(std::io::Error::other("it is too large for a configuration"));
+    }
+    Ok(octets)
 }
 
 /// The text behind the first word.

@@ -10,6 +10,7 @@
 //! kept in `inputs/NAME`.
 
 mod bytes;
+mod configuration;
 mod directory;
 mod dump_text;
 mod files;
@@ -21,6 +22,7 @@ mod tools;
 use std::path::Path;
 
 use bytes::Bytes;
+pub use configuration::{settings_toml, slapd_conf};
 pub use directory::{ldap_dn_text, ldap_filter_text, ldap_message, ldap_url, ldif};
 pub use dump_text::dump_text;
 pub use files::{check_image, open_and_scan, open_write};
@@ -66,6 +68,8 @@ targets! {
     ldap_filter_text: seeds::filters,
     ldap_dn_text: seeds::names,
     ldap_url: seeds::urls,
+    slapd_conf: seeds::slapd_confs,
+    settings_toml: seeds::settings,
 }
 
 /// Writes the seeds of all targets below a directory.

@@ -173,6 +173,25 @@ pub(super) fn ldif() -> Vec<Vec<u8>> {
     ])
 }
 
+/// Configurations of slapd's.
+pub(super) fn slapd_confs() -> Vec<Vec<u8>> {
+    texts(&[
+        "# c\n d\nsizelimit 5\ntimelimit time.soft=5\n time.hard=7\nloglevel stats 0x40\ndatabase mdb\nsuffix \"dc=x\"\n\
+         rootdn cn=a,dc=x\nrootpw se\\ cret\nindex default eq\nindex cn,sn\naccess to dn.base=\"cn=a b\" by * read\n\
+         limits users size.pr=5 size.prtotal=hard\noverlay sssvlv\nsssvlv-max 5\ndatabase monitor\n",
+        "attributetype ( 1.2.3\n  NAME 'x' )\nobjectidentifier a 1.2\nsecurity ssf=1\nrequire none bind\nrestrict all\n\
+         authz-regexp \"uid=(.*)\" cn=$1\nserverID 1 ldap://x\nTLSProtocolMin 3.3\nallow bind_v2 \\\nupdate_anon\n",
+    ])
+}
+
+/// Settings in TOML.
+pub(super) fn settings() -> Vec<Vec<u8>> {
+    texts(&[
+        "suffix = \"dc=x\"\nsecurity = [\"tls=1\"]\n[limits]\nsize = \"soft=1 hard=2\"\n[index]\nuid = [\"eq\", \"sub\"]\n",
+        "access = [\"to * by * read\"]\n[[database]]\ntype = \"monitor\"\n[[database]]\nroot.dn = \"cn=a\"\n",
+    ])
+}
+
 /// Requests and responses.
 pub(super) fn messages() -> Vec<Vec<u8>> {
     vec![

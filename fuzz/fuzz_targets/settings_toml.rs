@@ -1,0 +1,6 @@
+//! Settings of any bytes.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| fulgurite_ordeal::fuzz::settings_toml(bytes));
