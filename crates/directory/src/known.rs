@@ -1,5 +1,7 @@
 //! The attribute types that operations know by name.
 
+use std::sync::Arc;
+
 use fulgurite_schema::{
     AttributeDescription, AttributeIndex, AttributeSelector, Filter, Schema, Truth,
 };
@@ -19,7 +21,7 @@ pub(crate) struct Known {
     /// Names and OIDs of the class `alias` and those derived from it.
     pub(crate) alias_class: Vec<Box<str>>,
     /// Finds aliases.
-    pub(crate) alias_filter: Filter<AttributeSelector>,
+    pub(crate) alias_filter: Arc<Filter<AttributeSelector>>,
     /// `aliasedObjectName`: what an alias points to. Not part of every schema.
     pub(crate) aliased_object: Option<AttributeIndex>,
     /// Names and OIDs of the class `subentry` and those derived from it.
@@ -55,7 +57,7 @@ impl Known {
             referral_class: class_names(schema, "referral"),
             referral_filter: class_filter(schema, &need("objectClass")?, "referral"),
             alias_class: class_names(schema, "alias"),
-            alias_filter: class_filter(schema, &need("objectClass")?, "alias"),
+            alias_filter: Arc::new(class_filter(schema, &need("objectClass")?, "alias")),
             aliased_object: find("aliasedObjectName").map(|found| found.attribute),
             subentry_class: class_names(schema, "subentry"),
             subentry_filter: class_filter(schema, &need("objectClass")?, "subentry"),

@@ -5,6 +5,8 @@
 //!   small filter: ------------------------^
 //! ```
 
+use std::sync::Arc;
+
 use rustc_hash::FxHashMap;
 
 use super::build::{Builder, Planned, address};
@@ -27,8 +29,8 @@ const ITEMS_AT_ONCE: usize = 256;
 pub struct Planning {
     base: EntryId,
     scope: Scope,
-    /// In a box of its own, as items are known by their places.
-    filter: Box<Filter<AttributeSelector>>,
+    /// In a place of its own, as items are known by their places.
+    filter: Arc<Filter<AttributeSelector>>,
     stage: Stage,
 }
 
@@ -65,9 +67,9 @@ impl View<'_> {
         &self,
         base: EntryId,
         scope: Scope,
-        filter: &Filter<AttributeSelector>,
+        filter: &Arc<Filter<AttributeSelector>>,
     ) -> Planning {
-        Planning::new(base, scope, filter)
+        Planning::new(base, scope, Arc::clone(filter))
     }
 }
 
@@ -77,7 +79,7 @@ pub(crate) fn plan<T: Snapshot>(
     scope: Scope,
     filter: &Filter<AttributeSelector>,
 ) -> Result<Candidates, StoreError> {
-    let mut planning = Planning::new(base, scope, filter);
+    let mut planning = Planning::new(base, scope, Arc::new(filter.clone()));
     loop {
         let mut unlimited = usize::MAX;
         if let Some(candidates) = planning.step(view, &mut unlimited)? {
@@ -87,11 +89,11 @@ pub(crate) fn plan<T: Snapshot>(
 }
 
 impl Planning {
-    fn new(base: EntryId, scope: Scope, filter: &Filter<AttributeSelector>) -> Planning {
+    fn new(base: EntryId, scope: Scope, filter: Arc<Filter<AttributeSelector>>) -> Planning {
         Planning {
             base,
             scope,
-            filter: Box::new(filter.clone()),
+            filter,
             stage: Stage::Items {
                 prepared: FxHashMap::default(),
                 chunks_left: None,

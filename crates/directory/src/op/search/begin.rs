@@ -1,6 +1,7 @@
 //! The beginning of a search: what is asked for, whether that may be, and where it begins.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use fulgurite_access::{Decisions, EntryRights, Rights};
 use fulgurite_ldap::{
@@ -41,7 +42,7 @@ struct Asked<'r, 'c> {
     controls: RequestControls<'c>,
     base: Dn,
     limits: SearchLimits,
-    filter: Filter<AttributeSelector>,
+    filter: Arc<Filter<AttributeSelector>>,
 }
 
 /// The sorting that was asked for.
@@ -103,7 +104,7 @@ impl Directory {
             controls,
             base,
             limits,
-            filter: Filter::resolve(&self.schema, &request.filter),
+            filter: Arc::new(Filter::resolve(&self.schema, &request.filter)),
         };
         let hash = asked.hash(session);
         let page = match self.page(&asked, hash)? {
@@ -180,7 +181,7 @@ impl Directory {
             Some(_) => Visible::NoSubentries,
         };
         let sought = Sought {
-            filter: asked.filter.clone(),
+            filter: Arc::clone(&asked.filter),
             deref: asked.request.deref.searching(),
             references: !controls.manage_dsa_it
                 && !controls.domain_scope

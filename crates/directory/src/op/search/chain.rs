@@ -71,7 +71,7 @@ struct Up {
     /// Names still to be looked for.
     names: Vec<Box<[u8]>>,
     /// The one being looked for.
-    now: Option<(Filter<AttributeSelector>, Pass)>,
+    now: Option<(Arc<Filter<AttributeSelector>>, Pass)>,
     regions: Regions,
     found: BTreeSet<u64>,
 }
@@ -201,10 +201,10 @@ impl Up {
                 normal,
                 ..self.assertion.clone()
             };
-            self.now = Some((Filter::Equality(direct), Pass::default()));
+            self.now = Some((Arc::new(Filter::Equality(direct)), Pass::default()));
             return Ok(false);
         };
-        match pass.next(ground.view, &self.regions, filter, left)? {
+        match pass.next(ground.view, &self.regions, filter, 1, left)? {
             Next::Pause => {}
             Next::Exhausted => self.now = None,
             Next::Entry(entry) if self.found.contains(&entry.id().0) => {}

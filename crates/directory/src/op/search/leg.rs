@@ -8,6 +8,7 @@
 //! candidate. Entries are then as they are at that later time; what the plan knew for certain is tested again.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 
 use fulgurite_access::{Decisions, Rights};
 use fulgurite_ldap::{LdapResult, ResultCode, Scope};
@@ -35,7 +36,7 @@ const FILTER_WEIGHT_FREE: usize = 16;
 /// What a leg looks for.
 #[derive(Clone)]
 pub(crate) struct Sought {
-    pub(crate) filter: Filter<AttributeSelector>,
+    pub(crate) filter: Arc<Filter<AttributeSelector>>,
     /// Whether aliases are followed below the base.
     pub(crate) deref: bool,
     /// Whether referral objects are returned as references.
@@ -57,7 +58,7 @@ pub(crate) struct Leg<'d> {
     base: Region,
     sought: Sought,
     /// The filter that is planned: with referral objects, should there be any.
-    planned: Filter<AttributeSelector>,
+    planned: Arc<Filter<AttributeSelector>>,
     /// Whether there are subentries at all that must be told from other entries.
     subentries: bool,
     tested: Tested,
@@ -120,7 +121,7 @@ impl<'d> Leg<'d> {
             Visible::AsNamed => wide && (sought.deref || holds(&known.subentry_filter)?),
             Visible::OnlySubentries | Visible::NoSubentries => true,
         };
-        let tested = Tested::new(sought.filter.clone(), directory, &view, &decisions);
+        let tested = Tested::new(Filter::clone(&sought.filter), directory, &view, &decisions);
         Ok(Leg {
             directory,
             database,
@@ -220,7 +221,7 @@ impl<'d> Leg<'d> {
         self.names.clear();
         self.normals.clear();
         self.pass.distrust();
-        let filter = self.sought.filter.clone();
+        let filter = Filter::clone(&self.sought.filter);
         self.tested = Tested::new(filter, self.directory, &view, &self.decisions);
         Ok(view)
     }
@@ -240,13 +241,10 @@ impl<'d> Leg<'d> {
             return Ok(Some(end));
         }
         while *left > 0 && out.len() < bytes_end {
-            let mut ids_left = left.div_ceil(self.candidate_cost);
-            let before = ids_left;
+            let cost = self.candidate_cost;
             let next = self
                 .pass
-                .next(view, &self.regions, &self.planned, &mut ids_left)?;
-            let spent = (before - ids_left).saturating_mul(self.candidate_cost);
-            *left = left.saturating_sub(spent);
+                .next(view, &self.regions, &self.planned, cost, left)?;
             if output.limits.is_unchecked(self.pass.planned()) {
                 return Ok(Some(output.end(ResultCode::AdminLimitExceeded)));
             }
@@ -288,12 +286,12 @@ impl<'d> Leg<'d> {
         };
         self.chains = None;
         let mut found = found.into_iter();
-        let filter = self.sought.filter.clone();
+        let filter = Filter::clone(&self.sought.filter);
         let filter = filter.replace_chains::<Infallible>(&mut |_, _| {
             Ok(Filter::Entries(found.next().unwrap_or_default()))
         });
         let Ok(filter) = filter;
-        self.sought.filter = filter.clone();
+        self.sought.filter = Arc::new(filter.clone());
         self.planned = planned(&self.sought, self.directory);
         self.tested = Tested::new(filter, self.directory, view, &self.decisions);
         Ok(None)
@@ -307,7 +305,7 @@ impl<'d> Leg<'d> {
     ) -> Result<Option<End>, StoreError> {
         let known = &self.directory.known;
         while let Some(aliases) = &mut self.aliases {
-            match aliases.next(view, &self.regions, &known.alias_filter, left)? {
+            match aliases.next(view, &self.regions, &known.alias_filter, 1, left)? {
                 Next::Pause => return Ok(None),
                 Next::Exhausted => self.aliases = None,
                 Next::Entry(entry) if entry.id() == self.base.base => {}
@@ -472,14 +470,16 @@ impl<'d> Leg<'d> {
 }
 
 /// The filter that is planned: referral objects are candidates too, where they are returned as references.
-fn planned(sought: &Sought, directory: &Directory) -> Filter<AttributeSelector> {
+fn planned(sought: &Sought, directory: &Directory) -> Arc<Filter<AttributeSelector>> {
     let known = &directory.known;
-    let filter = sought.filter.clone();
+    let with = |class: &Filter<AttributeSelector>| {
+        vec![Filter::clone(class), Filter::clone(&sought.filter)]
+    };
     if sought.references {
-        Filter::Or(vec![known.referral_filter.clone(), filter])
+        Arc::new(Filter::Or(with(&known.referral_filter)))
     } else if sought.visible == Visible::OnlySubentries {
-        Filter::And(vec![known.subentry_filter.clone(), filter])
+        Arc::new(Filter::And(with(&known.subentry_filter)))
     } else {
-        filter
+        Arc::clone(&sought.filter)
     }
 }

@@ -1,6 +1,8 @@
 //! One way through the regions of a search: plans each and hands out its candidates, a bounded amount of work at a
 //! time.
 
+use std::sync::Arc;
+
 use fulgurite_schema::{AttributeSelector, Filter};
 use fulgurite_store::{Candidates, EntryId, EntryView, Planning, StoreError, View};
 
@@ -72,12 +74,13 @@ impl Pass {
         matches!(&self.step, Some(Step::Candidates(candidates)) if candidates.is_exact())
     }
 
-    /// The next candidate. `left` counts down with the work done; at zero there is a pause.
+    /// The next candidate. `left` counts down with the work done, by `cost` for each candidate; at zero there is a pause.
     pub(crate) fn next<'v>(
         &mut self,
         view: &'v View<'_>,
         regions: &Regions,
-        filter: &Filter<AttributeSelector>,
+        filter: &Arc<Filter<AttributeSelector>>,
+        cost: usize,
         left: &mut usize,
     ) -> Result<Next<'v>, StoreError> {
         while *left > 0 {
@@ -99,13 +102,16 @@ impl Pass {
                     }
                 }
                 Some(Step::Candidates(candidates)) => {
-                    let before = *left;
-                    let entry = candidates.next_entry_within(view, left)?;
-                    self.examined += (before - *left) as u64;
+                    let before = left.div_ceil(cost);
+                    let mut ids_left = before;
+                    let entry = candidates.next_entry_within(view, &mut ids_left)?;
+                    let examined = before - ids_left;
+                    self.examined += examined as u64;
+                    *left = left.saturating_sub(examined.saturating_mul(cost));
                     if let Some(entry) = entry {
                         return Ok(Next::Entry(entry));
                     }
-                    if *left > 0 {
+                    if ids_left > 0 {
                         self.step = None;
                         self.region += 1;
                     }
