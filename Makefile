@@ -7,8 +7,9 @@ DESTDIR ?=
 STATES ?= 10000000
 MUTATIONS ?= 1000000
 SECONDS ?= 60
+OPERATIONS ?= 500000
 
-.PHONY: help demo test release install bench bench-lmdb programs crash faults damage fuzz sanitize lint clean setup
+.PHONY: help demo test release install bench bench-lmdb programs clients differential crash faults damage fuzz sanitize lint clean setup
 
 help:
 	@echo "make demo             build, load an example directory, ask it questions, serve it"
@@ -19,6 +20,8 @@ help:
 	@echo "make bench            measure, beside Debian's slapd"
 	@echo "make bench-lmdb       measure liblmdb.so, beside the real one"
 	@echo "make programs         run programs that use LMDB on our liblmdb.so, with their own tests"
+	@echo "make clients          LDAP clients in Go, Java, Perl, PHP, ...; Postfix, Dovecot, Apache, nslcd ask our server"
+	@echo "make differential     random operations for Debian's slapd and for ours (OPERATIONS=$(OPERATIONS))"
 	@echo "make crash            every state a disk could hold after a power loss (STATES=$(STATES))"
 	@echo "make faults           every system call fails, one by one and in pairs (SECONDS=$(SECONDS) of pairs)"
 	@echo "make damage           mutated files, walked and written to, beside the real library (MUTATIONS=$(MUTATIONS))"
@@ -59,6 +62,13 @@ bench-lmdb:
 programs:
 	@scripts/setup.sh programs
 	@scripts/programs.sh
+
+clients:
+	@scripts/setup.sh clients
+	@scripts/clients.sh
+
+differential: setup
+	@FULGURITE_DIFF_OPERATIONS=$(OPERATIONS) cargo test --release -p fulgurite-cli --test differential -- --nocapture
 
 crash:
 	@scripts/setup.sh rust

@@ -177,9 +177,16 @@ fn lines(entries: &[(String, Attributes)]) -> BTreeMap<String, BTreeSet<String>>
                 lines.insert(format!("{name}:"));
             }
             for value in values {
+                // slapd writes a proxied identity in normal form.
+                let is_writer = ["creatorsname", "modifiersname"].contains(&name.as_str());
                 let is_hash = name == "userpassword" && value.starts_with(b"{");
                 if is_incomparable(name) || is_hash {
                     lines.insert(format!("{name}: ..."));
+                } else if is_writer {
+                    lines.insert(format!(
+                        "{name}: {}",
+                        value.to_ascii_lowercase().escape_ascii()
+                    ));
                 } else {
                     lines.insert(format!("{name}: {}", value.escape_ascii()));
                 }
