@@ -60,6 +60,23 @@ impl<'d> Context<'_, 'd> {
         }
     }
 
+    /// As [`locate`](Self::locate), but a referral object that is named is found itself: rights and assertions come
+    /// before [what it says](Self::refuse_elsewhere).
+    pub(crate) fn locate_itself(&self, dn: &Dn) -> Answer<EntryId> {
+        match self.find(dn)? {
+            Found::Entry(id) => Ok(id),
+            missing => {
+                self.follow_referral(dn, missing)?;
+                Err(self.no_such_object(missing))
+            }
+        }
+    }
+
+    /// Sends the client elsewhere if the entry found is a referral object.
+    pub(crate) fn refuse_elsewhere(&self, dn: &Dn, id: EntryId) -> Answer {
+        self.follow_referral(dn, Found::Entry(id))
+    }
+
     /// Sends the client elsewhere if the name is that of a referral object or below one.
     pub(crate) fn follow_referral(&self, dn: &Dn, found: Found) -> Answer {
         let referrals = Referrals {
@@ -247,7 +264,7 @@ impl<'d> Context<'_, 'd> {
     }
 
     /// An entry as it is to be stored, if it obeys the schema.
-    pub(crate) fn check(&self, entry: Entry, options: &CheckOptions) -> Answer<CheckedEntry> {
+    pub(crate) fn check(&self, mut entry: Entry, options: &CheckOptions) -> Answer<CheckedEntry> {
         let (schema, known) = (&self.directory.schema, &self.directory.known);
         if entry.attribute(&known.reference).is_some()
             && !referral::is_of_class(&entry, known, &known.referral_class)
@@ -259,6 +276,16 @@ impl<'d> Context<'_, 'd> {
             && !referral::is_of_class(&entry, known, &known.alias_class)
         {
             return Err(misplaced("aliasedObjectName", "alias"));
+        }
+        for attribute in &mut entry.attributes {
+            let kind = attribute.description.attribute;
+            if self.directory.sorted_values.contains(&kind) {
+                let values = &mut attribute.values;
+                values.sort_by_cached_key(|value| {
+                    let normal = schema.normal_value(kind, value);
+                    normal.map(std::borrow::Cow::into_owned)
+                });
+            }
         }
         schema.check(entry, options).map_err(answer::violation)
     }

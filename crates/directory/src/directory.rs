@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use fulgurite_access::{Decisions, RuleError, RuleText, Rules, WithoutRules};
 use fulgurite_ldap::{LdapResult, ResultCode, Scope};
-use fulgurite_schema::{Dn, DnError, Schema, normal_is_under};
+use fulgurite_schema::{AttributeIndex, Dn, DnError, Schema, normal_is_under};
 use thiserror::Error;
 
 use crate::auth::{Auth, AuthOptions};
@@ -43,6 +43,8 @@ pub struct DirectoryOptions {
     pub disallow: Disallow,
     /// URLs of servers that know more: where names outside all databases are sent.
     pub referral: Vec<String>,
+    /// Attribute types whose values are stored in their order, by name; names the schema does not know are ignored.
+    pub sorted_values: Vec<String>,
     /// Where searches begin that name no base and want more than the root DSE.
     pub default_search_base: Option<String>,
     /// Attributes to add to the root DSE.
@@ -128,6 +130,8 @@ pub struct Directory {
     pub(crate) allow: Allow,
     pub(crate) disallow: Disallow,
     pub(crate) referral: Vec<String>,
+    /// Types whose values are stored in the order of their normal forms.
+    pub(crate) sorted_values: Vec<AttributeIndex>,
     pub(crate) default_search_base: Option<Dn>,
     pub(crate) limits: CompiledLimits,
     pub(crate) sort_limits: SortLimits,
@@ -178,6 +182,7 @@ impl DirectoryOptions {
             allow: Allow::default(),
             disallow: Disallow::default(),
             referral: Vec::new(),
+            sorted_values: Vec::new(),
             default_search_base: None,
             root_dse: Vec::new(),
             monitor: None,
@@ -236,6 +241,11 @@ impl Directory {
                 csn.advance_past(newest);
             }
         }
+        let sorted = options.sorted_values.iter();
+        let sorted = sorted
+            .filter_map(|name| schema.attribute(name))
+            .map(|definition| definition.index)
+            .collect();
         Ok(Directory {
             databases,
             trees: trees.collect::<Result<_, _>>()?,
@@ -244,6 +254,7 @@ impl Directory {
             allow: options.allow,
             disallow: options.disallow,
             referral: options.referral,
+            sorted_values: sorted,
             default_search_base,
             limits: CompiledLimits::new(&schema, options.limits)?,
             sort_limits: options.sort_limits,

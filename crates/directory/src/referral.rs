@@ -155,6 +155,10 @@ fn urls(
 /// One URL, its label dropped; URLs of other schemes stay as they are.
 fn rewritten(value: &str, object: &Dn, target: Option<&Dn>, scope: Option<Scope>) -> String {
     let text = value.split_ascii_whitespace().next().unwrap_or_default();
+    // An update of the object itself gets what stands there.
+    if scope.is_none() && target.is_some_and(|target| target == object) {
+        return text.to_owned();
+    }
     let Ok(mut url) = text.parse::<LdapUrl>() else {
         return text.to_owned();
     };

@@ -26,7 +26,8 @@ impl<'a> EndTransaction<'a> {
             Some(Tag::BOOLEAN) => reader.boolean()?,
             _ => true,
         };
-        let identifier = reader.octet_string()?;
+        // There are clients that leave the tag on it under which they got it.
+        let (_, identifier) = reader.element()?;
         reader.end()?;
         Ok(EndTransaction { commit, identifier })
     }
@@ -66,6 +67,9 @@ mod tests {
             assert_eq!(EndTransaction::decode(&value), Ok(request));
             assert!(EndTransaction::decode(&value[1..]).is_err());
         }
+        let tagged =
+            EndTransaction::decode(b"\x30\x02\x8b\x00").expect("the tag of a response value");
+        assert!(tagged.commit && tagged.identifier.is_empty());
         assert_eq!(failed_update(4), b"\x30\x03\x02\x01\x04");
         assert!(EndTransaction::decode(b"\x30\x03\x01\x01\xff").is_err());
     }

@@ -217,6 +217,7 @@ fn directory_options(
         allow: convert::allow(*global.allow),
         disallow: convert::disallow(*global.disallow),
         referral: texts(&global.referrals),
+        sorted_values: global.sort_values.value.clone(),
         default_search_base: global.default_search_base.value.clone(),
         config: Some(config_tree::options(settings)?),
         server_id: first_id.map_or(0, |server| server.id),

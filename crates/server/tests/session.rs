@@ -560,3 +560,32 @@ fn each_operation_is_one_line() {
         ]
     );
 }
+
+#[test]
+fn the_log_says_on_whose_behalf() {
+    let (stub, limits) = (Stub::default(), SessionLimits::default());
+    let log = Lines {
+        lines: Mutex::default(),
+        now: Mutex::new(Instant::now()),
+    };
+    let mut connection = Connection::new(&stub, &limits);
+    connection.session = Session::new(&stub, &limits, Some(&log), Arc::default());
+    let tracking = fulgurite_ldap::control::SessionTracking {
+        source_ip: b"192.0.2.7",
+        source_name: b"app\nconn=1",
+        format: b"1.3.6.1.4.1.21008.108.63.1.3",
+        identifier: b"ada",
+    };
+    let value = tracking.encode();
+    let control =
+        fulgurite_ldap::Control::with_value(fulgurite_ldap::oid::SESSION_TRACKING, false, &value);
+    let plain = compare(1);
+    let limits = fulgurite_ldap::Limits::default();
+    let message = fulgurite_ldap::Message::decode(&plain, &limits).unwrap();
+    let mut tracked = Vec::new();
+    fulgurite_ldap::encode::request(&mut tracked, 1, &message.request, &[control]);
+    connection.talk(&[tracked]);
+    let lines = log.lines.lock().unwrap();
+    let expected = r#"op=0 [IP="192.0.2.7" NAME="app\nconn=1" ID="ada"] CMP dn="cn=x""#;
+    assert!(lines[0].contains(expected), "{lines:?}");
+}

@@ -1,5 +1,7 @@
 //! Add (RFC 4511, section 4.7).
 
+use std::collections::HashSet;
+
 use fulgurite_access::Rights;
 use fulgurite_ldap::{AddRequest, ResultCode};
 use fulgurite_schema::{Attribute, CheckOptions, Dn, Entry, Schema};
@@ -30,6 +32,7 @@ pub(crate) fn run(context: &mut Context<'_, '_>, mut entry: Entry) -> Answer {
     let directory = context.directory;
     let (schema, known) = (&directory.schema, &directory.known);
     context.require_settable(entry.attributes.iter())?;
+    require_once(schema, &entry)?;
     let given = entry.attributes.len();
     entry.add_missing_rdn_values(schema);
     let implied = entry.attributes.iter().skip(given);
@@ -74,14 +77,22 @@ fn requested_entry(schema: &Schema, dn: Dn, request: &AddRequest<'_>) -> Answer<
     let mut entry = Entry::new(dn);
     for given in &request.attributes {
         let attribute = changes::attribute(schema, given)?;
-        if entry.attribute(&attribute.description).is_some() {
+        entry.attributes.push(attribute);
+    }
+    Ok(entry)
+}
+
+/// Each attribute is given once, by whatever name.
+fn require_once(schema: &Schema, entry: &Entry) -> Answer {
+    let mut seen = HashSet::with_capacity(entry.attributes.len());
+    for attribute in &entry.attributes {
+        if !seen.insert(&attribute.description) {
             let name = attribute.description.text(schema);
             let text = format!("attribute '{name}' provided more than once");
             return Err(refuse(ResultCode::AttributeOrValueExists, text));
         }
-        entry.attributes.push(attribute);
     }
-    Ok(entry)
+    Ok(())
 }
 
 /// The parent of a name that is not taken; [`EntryId::ABOVE`] for a suffix.

@@ -29,9 +29,10 @@ pub(crate) fn prepare(directory: &Directory, request: &DeleteRequest<'_>) -> Ans
 
 /// Deletes the entry, or leaves the store as it was.
 pub(crate) fn run(context: &mut Context<'_, '_>, dn: &Dn) -> Answer {
-    let id = context.locate(dn)?;
+    let id = context.locate_itself(dn)?;
     context.require_removal(dn)?;
     context.require_assertion(id)?;
+    context.refuse_elsewhere(dn, id)?;
     if context.modifiers.tree_delete {
         return tree(context, id);
     }

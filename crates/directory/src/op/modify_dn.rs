@@ -39,6 +39,14 @@ pub(crate) fn prepare(directory: &Directory, request: &ModifyDnRequest<'_>) -> A
         .map(|text| answer::dn(schema, text).map_err(|_| invalid("invalid newSuperior")))
         .transpose()?;
     let unwilling = |text| Err(refuse(ResultCode::UnwillingToPerform, text));
+    if !can_name(schema, &new_rdn) {
+        let text = "naming attribute has no equality matching rule";
+        return Err(refuse(ResultCode::NamingViolation, text));
+    }
+    let superior = new_superior.as_ref();
+    if superior.is_some_and(|superior| superior.is_within(&dn)) {
+        return unwilling("cannot place an entry below itself");
+    }
     match directory.place(&dn) {
         Place::RootDse => unwilling("cannot rename the root DSE"),
         Place::Subschema => unwilling("cannot rename the subschema subentry"),
@@ -54,20 +62,16 @@ pub(crate) fn prepare(directory: &Directory, request: &ModifyDnRequest<'_>) -> A
     }
 }
 
+/// Whether names made of these attributes can be told apart.
+fn can_name(schema: &Schema, rdn: &Dn) -> bool {
+    let mut avas = rdn.rdn().into_iter().flat_map(|rdn| rdn.avas());
+    avas.all(|ava| schema.attribute_at(ava.attribute).equality.is_some())
+}
+
 /// Renames the entry, or leaves the store as it was.
 pub(crate) fn run(context: &mut Context<'_, '_>, renaming: &Renaming) -> Answer {
     let schema = &context.directory.schema;
     let dn = &renaming.dn;
-    if renaming
-        .new_superior
-        .as_ref()
-        .is_some_and(|superior| superior.is_within(dn))
-    {
-        return Err(refuse(
-            ResultCode::UnwillingToPerform,
-            "cannot place an entry below itself",
-        ));
-    }
     let old_superior = stays_in_suffix(context, renaming)?;
     let superior = renaming.new_superior.as_ref().unwrap_or(&old_superior);
     let new_dn = superior.child(&renaming.new_rdn);
@@ -82,8 +86,9 @@ pub(crate) fn run(context: &mut Context<'_, '_>, renaming: &Renaming) -> Answer 
     }
     require_leaving(context, renaming, &old_superior)?;
     let id = locate(context, dn)?;
-    require_rights(context, renaming, superior)?;
     context.require_assertion(id)?;
+    require_rights(context, renaming, superior)?;
+    context.refuse_elsewhere(dn, id)?;
     let parent = new_parent(context, superior)?;
     if new_dn != *dn && context.find(&new_dn)?.entry().is_some() {
         return Err(refuse(ResultCode::EntryAlreadyExists, ""));
@@ -102,7 +107,7 @@ pub(crate) fn run(context: &mut Context<'_, '_>, renaming: &Renaming) -> Answer 
 
 /// The entry, or why it cannot be found. As in slapd, an ancestor is named only if it is the superior.
 fn locate(context: &Context<'_, '_>, dn: &Dn) -> Answer<EntryId> {
-    let located = context.locate(dn);
+    let located = context.locate_itself(dn);
     let superior_exists = match context.find(dn)? {
         Found::Entry(_) => true,
         Found::Missing { deepest } => deepest.is_some_and(|(_, depth)| depth + 1 == dn.depth()),
@@ -207,7 +212,8 @@ fn require_leaving(context: &Context<'_, '_>, renaming: &Renaming, superior: &Dn
 }
 
 fn require_rights(context: &Context<'_, '_>, renaming: &Renaming, superior: &Dn) -> Answer {
-    context.require_entry(&renaming.dn, Rights::WRITE)?;
+    let allowed = context.rights(&renaming.dn, |rights| rights.entry().allows(Rights::WRITE))?;
+    require(allowed, "no write access to old entry")?;
     if renaming.new_superior.is_none() {
         return Ok(());
     }

@@ -158,10 +158,15 @@ pub(crate) fn begin(
     if empty(request.new_password) {
         return unwilling("new password value is empty");
     }
-    let dn = subject(directory, session, request.user_identity)?;
-    let database = directory.updatable(&dn)?;
+    // Whoever has to prove the old password is told nothing but that it is not right.
+    let hidden = |result| match request.old_password {
+        Some(_) => unverified(),
+        None => result,
+    };
+    let dn = subject(directory, session, request.user_identity).map_err(hidden)?;
+    let database = directory.updatable(&dn).map_err(hidden)?;
     directory.permit(session, Some(&database.restrictions), Deed::PasswordModify)?;
-    let stored = stored_passwords(directory, session, database, &dn)?;
+    let stored = stored_passwords(directory, session, database, &dn).map_err(hidden)?;
     let (new, value) = match request.new_password {
         Some(new) => (new.to_vec(), None),
         None => {

@@ -142,3 +142,21 @@ fn an_anonymous_client_gets_nowhere_with_controls() {
     let refused = world.write(&Session::new(), &tree_delete(PEOPLE));
     assert_eq!(code(&refused), ResultCode::StrongerAuthRequired);
 }
+
+#[test]
+fn values_of_some_types_are_kept_sorted() {
+    let world = World::with(|options| options.sorted_values = vec!["description".to_owned()]);
+    let root = world.root();
+    let change = |operation, values| {
+        let result = world.modify(&root, JOHN, &[(operation, "description", values)]);
+        assert_eq!(code(&result), Success);
+        world.read(JOHN, &["description"])
+    };
+    let read = change(ModifyOperation::Replace, &["c", "B", "a"]);
+    assert_eq!(read.get("description"), ["a", "B", "c"]);
+    let read = change(ModifyOperation::Add, &["bb"]);
+    assert_eq!(read.get("description"), ["a", "B", "bb", "c"]);
+    let titles = [(ModifyOperation::Replace, "title", &["c", "a"][..])];
+    assert_eq!(code(&world.modify(&root, JOHN, &titles)), Success);
+    assert_eq!(world.read(JOHN, &["title"]).get("title"), ["c", "a"]);
+}

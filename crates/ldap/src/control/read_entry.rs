@@ -18,7 +18,12 @@ impl<'a> ReadEntry<'a> {
     /// A [`Fault`] for anything but a sequence of names; the answer is `protocolError`.
     pub fn decode(value: &'a [u8]) -> Result<Self, Fault> {
         let mut reader = Reader::new(value);
-        let names = Values::decode(reader.nested(Tag::SEQUENCE)?, Tag::OCTET_STRING)?;
+        // Some clients send a set, and servers take it.
+        let list = match reader.peek() {
+            Some(Tag::SET) => Tag::SET,
+            _ => Tag::SEQUENCE,
+        };
+        let names = Values::decode(reader.nested(list)?, Tag::OCTET_STRING)?;
         reader.end()?;
         Ok(ReadEntry {
             attributes: names.iter().collect(),
@@ -59,6 +64,8 @@ mod tests {
             assert_eq!(ReadEntry::decode(&value), Ok(control));
             assert!(ReadEntry::decode(&[&value[..], b"x"].concat()).is_err());
         }
+        let set = ReadEntry::decode(b"\x31\x04\x04\x02cn").expect("a set will do");
+        assert_eq!(set.attributes, [b"cn"]);
         assert!(ReadEntry::decode(b"").is_err());
         assert!(ReadEntry::decode(b"\x30\x03\x02\x01\x01").is_err());
     }

@@ -12,9 +12,10 @@
 use std::fmt::{self, Write as _};
 use std::time::Instant;
 
+use fulgurite_ldap::control::SessionTracking;
 use fulgurite_ldap::{
-    Authentication, LdapResult, MessageId, Operation, Request, Response, ResponseMessage,
-    SearchRequest, frame,
+    Authentication, Controls, LdapResult, Message, MessageId, Operation, Request, Response,
+    ResponseMessage, SearchRequest, frame, oid,
 };
 
 /// Where lines about operations go; also their clock.
@@ -57,13 +58,13 @@ impl<'h> ConnectionLog<'h> {
     }
 
     /// Notes that a request begins to be worked on.
-    pub(super) fn begin(&mut self, request: &Request<'_>, received: Option<Instant>) -> Record {
+    pub(super) fn begin(&mut self, message: &Message<'_>, received: Option<Instant>) -> Record {
         let begun = self.sink.now();
         let operation = self.operations;
         self.operations += 1;
         Record {
             operation,
-            request: describe(request),
+            request: tracked(&message.controls) + &describe(&message.request),
             received: received.unwrap_or(begun),
             begun,
             entries: 0,
@@ -71,8 +72,8 @@ impl<'h> ConnectionLog<'h> {
     }
 
     /// Logs a request that has no response.
-    pub(super) fn unanswered(&mut self, request: &Request<'_>) {
-        let record = self.begin(request, None);
+    pub(super) fn unanswered(&mut self, message: &Message<'_>) {
+        let record = self.begin(message, None);
         self.sink.line(&format!(
             "conn={} op={} {}",
             self.connection, record.operation, record.request
@@ -175,6 +176,21 @@ impl<'a> Iterator for Pdus<'a> {
         let (pdu, rest) = self.0.split_at_checked(len)?;
         self.0 = rest;
         Some(pdu)
+    }
+}
+
+/// On whose behalf a client asks, in brackets; nothing if it does not say.
+fn tracked(controls: &Controls<'_>) -> String {
+    let control = controls.find(oid::SESSION_TRACKING);
+    let value = control.and_then(|control| control.value);
+    match value.map(SessionTracking::decode) {
+        Some(Ok(tracking)) => format!(
+            "[IP={} NAME={} ID={}] ",
+            Quoted(tracking.source_ip),
+            Quoted(tracking.source_name),
+            Quoted(tracking.identifier)
+        ),
+        _ => String::new(),
     }
 }
 

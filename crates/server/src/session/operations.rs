@@ -174,7 +174,7 @@ impl<'h, H: Handler> Operations<'h, H> {
             controls,
         } = message;
         let (handler, id) = (self.handler, *id);
-        let record = self.log.as_mut().map(|log| log.begin(request, received));
+        let record = self.log.as_mut().map(|log| log.begin(message, received));
         let operation = request.operation();
         if let Some(meter) = &self.meter {
             meter.initiated(operation);
@@ -273,10 +273,7 @@ impl<'h, H: Handler> Operations<'h, H> {
         let Request::Extended(request) = &message.request else {
             return false;
         };
-        let record = self
-            .log
-            .as_mut()
-            .map(|log| log.begin(&message.request, None));
+        let record = self.log.as_mut().map(|log| log.begin(message, None));
         let mark = self.output.mark();
         let allowed = if self.handler.is_binding(&self.identity) {
             Err(operations_error("SASL bind in progress"))
@@ -310,7 +307,7 @@ impl<'h, H: Handler> Operations<'h, H> {
     /// Notes a request without a response in the log.
     pub(super) fn note(&mut self, message: &Message<'_>) {
         if let Some(log) = &mut self.log {
-            log.unanswered(&message.request);
+            log.unanswered(message);
         }
         if let Some(meter) = &self.meter {
             meter.initiated(message.request.operation());
