@@ -140,7 +140,10 @@ impl Tree {
 
     /// The refusal of every change.
     pub(crate) fn read_only(&self) -> LdapResult {
-        refuse(ResultCode::UnwillingToPerform, "operation restricted")
+        refuse(
+            ResultCode::UnwillingToPerform,
+            "operation not supported within namingContext",
+        )
     }
 
     /// The entries at, below and above a base, each after its superior.

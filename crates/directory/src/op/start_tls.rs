@@ -34,12 +34,12 @@ impl Directory {
         controls: &Controls<'_>,
     ) -> Answer {
         RequestControls::decode_extended(request.oid, controls)?;
-        self.permit_extended(session, request.oid)?;
         let connection = session.connection();
         if !connection.offers_tls {
             let text = "unsupported extended operation";
             return Err(refuse(ResultCode::ProtocolError, text));
         }
+        self.permit_extended(session, request.oid)?;
         if request.value.is_some() {
             let text = "no request data expected";
             return Err(refuse(ResultCode::ProtocolError, text));

@@ -19,4 +19,5 @@ mod search;
 mod situations;
 mod special;
 mod support;
+mod trees;
 mod update;

@@ -93,6 +93,8 @@ impl Monitor {
                 .shown()
                 .filter(|(_, d)| !matches!(d.kind, MonitoredKind::Monitor));
             let suffixes = stored.flat_map(|(_, database)| database.suffixes.iter().cloned());
+            // The frontend has the empty name.
+            let suffixes = [String::new()].into_iter().chain(suffixes);
             let monitor = self
                 .shown()
                 .find(|(_, d)| matches!(d.kind, MonitoredKind::Monitor));
@@ -105,6 +107,7 @@ impl Monitor {
             self.entry("monitoredObject", "Frontend", ABOVE)
                 .with("monitoredInfo", ["frontend"])
                 .with("monitorIsShadow", ["FALSE"])
+                .with("namingContexts", [""])
                 .with("readOnly", ["FALSE"]),
         );
         for (number, database) in self.shown() {

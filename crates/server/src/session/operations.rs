@@ -178,6 +178,7 @@ impl<'h, H: Handler> Operations<'h, H> {
         let operation = request.operation();
         if let Some(meter) = &self.meter {
             meter.initiated(operation);
+            meter.executing(self.outstanding() + 1);
         }
         let mark = self.output.mark();
         let operation = request.operation();

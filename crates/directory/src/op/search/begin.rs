@@ -113,13 +113,18 @@ impl Directory {
         };
         let order = match self.order(session, &asked, hash) {
             Ok(order) => order,
-            Err(end) => return Ok(State::Ready(Vec::new(), *end)),
+            Err(end) => return Ok(State::Ready(Vec::new(), 0, *end)),
         };
         let selection = Selection::parse(&self.schema, &request.attributes);
         let values = asked.controls.matched_values.as_ref();
         let values = values.and_then(|control| ValuesFilter::resolve(&self.schema, control));
         let shown = Shown::new(&self.known, selection, request.types_only).only(values);
         match place {
+            // More than the entry itself is nobody's here, unless somebody is known to have it.
+            Place::RootDse if request.scope != Scope::Base => {
+                let scope = Some(request.scope);
+                Err(self.elsewhere(&asked.base, scope, ResultCode::NoSuchObject))
+            }
             Place::RootDse => self.search_owned(session, &asked, &self.root_dse(session), &shown),
             Place::Subschema => self.search_owned(session, &asked, &self.special.subschema, &shown),
             Place::Nowhere => {
@@ -159,7 +164,7 @@ impl Directory {
         let view = database.store.snapshot().map_err(failed)?;
         let base = self.find_base(&view, database, &decisions, asked)?;
         let Base::At(base, region) = base else {
-            return Ok(State::Ready(Vec::new(), output.end(ResultCode::Success)));
+            return Ok(State::Ready(Vec::new(), 0, output.end(ResultCode::Success)));
         };
         let facts = EntryFacts::of(self, &view, region.base).map_err(failed)?;
         require_search(&facts.rights(&decisions, base.normal()))?;
@@ -368,7 +373,8 @@ impl Directory {
         if rights.entry().allows(Rights::READ) && asked.filter.test(schema, &subject).is_true() {
             shown.write_owned(&mut out, asked.id, entry, schema, rights);
         }
-        Ok(State::Ready(out, End::plain(LdapResult::success())))
+        let count = u32::from(!out.is_empty());
+        Ok(State::Ready(out, count, End::plain(LdapResult::success())))
     }
 }
 

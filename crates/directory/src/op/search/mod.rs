@@ -63,8 +63,8 @@ pub struct SearchTask<'d> {
 
 enum State<'d> {
     Run(Box<Run<'d>>),
-    /// What is written with the next step: encoded entries and the end.
-    Ready(Vec<u8>, End),
+    /// What is written with the next step: encoded entries, how many they are, and the end.
+    Ready(Vec<u8>, u32, End),
     Done,
 }
 
@@ -114,8 +114,8 @@ impl SearchTask<'_> {
     pub fn advance(&mut self, out: &mut Vec<u8>, quantum: Quantum) -> Progress {
         let end = match std::mem::replace(&mut self.state, State::Done) {
             State::Done => return Progress::Done,
-            State::Ready(entries, end) => {
-                self.entries += u32::from(!entries.is_empty());
+            State::Ready(entries, count, end) => {
+                self.entries += count;
                 out.extend_from_slice(&entries);
                 end
             }
@@ -190,14 +190,14 @@ impl std::fmt::Debug for SearchTask<'_> {
 
 impl State<'_> {
     fn refused(result: LdapResult) -> Self {
-        State::Ready(Vec::new(), End::plain(result))
+        State::Ready(Vec::new(), 0, End::plain(result))
     }
 
     /// The end of a paged search that the client does not want to go on with.
     fn nothing_more() -> Self {
         let mut end = End::plain(LdapResult::success());
         end.cookie = Some(Vec::new());
-        State::Ready(Vec::new(), end)
+        State::Ready(Vec::new(), 0, end)
     }
 }
 

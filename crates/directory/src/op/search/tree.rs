@@ -66,12 +66,12 @@ impl Directory {
             }
             if limits.size_max.is_some_and(|max| sent >= max) {
                 let end = End::plain(LdapResult::new(ResultCode::SizeLimitExceeded));
-                return Ok(State::Ready(out, end));
+                return Ok(State::Ready(out, sent, end));
             }
             shown.write_owned(&mut out, id, entry, schema, rights);
             sent += 1;
         }
-        Ok(State::Ready(out, End::plain(LdapResult::success())))
+        Ok(State::Ready(out, sent, End::plain(LdapResult::success())))
     }
 }
 

@@ -1,0 +1,171 @@
+//! Databases whose entries the server makes up: searched, compared and guarded like all others, never changed.
+
+use std::sync::Arc;
+
+use fulgurite_directory::{RootAccount, Session, TreeEntry, TreeOptions, TreeSource};
+use fulgurite_ldap::{ModifyOperation, ResultCode, Scope};
+
+use crate::support::{World, asked, code};
+
+/// Three entries, and a word on what is asked for.
+struct Three;
+
+impl TreeSource for Three {
+    fn suffix(&self) -> &str {
+        "cn=Monitor"
+    }
+
+    fn entries(&self, _: &str) -> Vec<TreeEntry> {
+        let entry = |dn: &str, cn: &str| {
+            TreeEntry::new(dn)
+                .with("objectClass", ["monitorContainer"])
+                .with("cn", [cn])
+                .with("noSuchAttribute", ["left out"])
+        };
+        vec![
+            entry("cn=Monitor", "Monitor"),
+            entry("cn=Time,cn=Monitor", "Time").with("description", ["of day"]),
+            entry("cn=Uptime,cn=Time,cn=Monitor", "Uptime").with("monitoredInfo", ["7"]),
+        ]
+    }
+}
+
+fn world(access: &[&str]) -> World {
+    World::with(|options| {
+        let root = RootAccount {
+            dn: "cn=Monitor".to_owned(),
+            password: Some(b"mon".to_vec()),
+        };
+        options.monitor = Some(TreeOptions {
+            root: Some(root),
+            access: access.iter().map(|&rule| rule.into()).collect(),
+            ..TreeOptions::new(Arc::new(Three))
+        });
+    })
+}
+
+#[test]
+fn made_up_entries_are_searched_like_others() {
+    let world = world(&["to * by * read"]);
+    let anonymous = Session::new();
+    let top = "cn=Monitor";
+    let all = "(objectClass=*)";
+    for (base, scope, filter, expected) in [
+        (top, Scope::Base, all, &["cn=Monitor"][..]),
+        (top, Scope::One, all, &["cn=Time,cn=Monitor"]),
+        (
+            "CN=monitor",
+            Scope::Subtree,
+            all,
+            &[
+                "cn=Monitor",
+                "cn=Time,cn=Monitor",
+                "cn=Uptime,cn=Time,cn=Monitor",
+            ],
+        ),
+        (
+            top,
+            Scope::Children,
+            all,
+            &["cn=Time,cn=Monitor", "cn=Uptime,cn=Time,cn=Monitor"],
+        ),
+        (
+            top,
+            Scope::Subtree,
+            "(monitoredInfo=7)",
+            &["cn=Uptime,cn=Time,cn=Monitor"],
+        ),
+        (
+            top,
+            Scope::Subtree,
+            "(&(cn=t*)(!(monitoredInfo=*)))",
+            &["cn=Time,cn=Monitor"],
+        ),
+        (top, Scope::Subtree, "(cn=nothing)", &[]),
+    ] {
+        let found = world.search(&anonymous, &asked(base, scope, filter, &["1.1"]));
+        assert_eq!(code(&found.result), ResultCode::Success);
+        assert_eq!(found.dns(), expected, "{base} {scope:?} {filter}");
+    }
+    let found = world.search(&anonymous, &asked(top, Scope::Base, all, &["*", "+"]));
+    let names = [
+        "cn",
+        "entryDN",
+        "hasSubordinates",
+        "objectClass",
+        "subschemaSubentry",
+    ];
+    assert_eq!(found.entries[0].names(), names);
+    assert_eq!(found.entries[0].get("hasSubordinates"), ["TRUE"]);
+    let missing = world.search(
+        &anonymous,
+        &asked("cn=x,cn=Time,cn=Monitor", Scope::Base, all, &[]),
+    );
+    assert_eq!(code(&missing.result), ResultCode::NoSuchObject);
+    assert_eq!(missing.result.matched_dn, "cn=Time,cn=Monitor");
+    let mut limited = asked(top, Scope::Subtree, all, &[]);
+    limited.size_limit = 2;
+    let found = world.search(&anonymous, &limited);
+    assert_eq!(
+        (found.entries.len(), code(&found.result)),
+        (2, ResultCode::SizeLimitExceeded)
+    );
+}
+
+#[test]
+fn rules_guard_them() {
+    let world = world(&[
+        "to dn.base=\"cn=Uptime,cn=Time,cn=Monitor\" by * none",
+        "to attrs=description by users read",
+        "to * by * read",
+    ]);
+    let search = asked("cn=Monitor", Scope::Subtree, "(objectClass=*)", &[]);
+    let found = world.search(&Session::new(), &search);
+    assert_eq!(found.dns(), ["cn=Monitor", "cn=Time,cn=Monitor"]);
+    assert_eq!(found.entries[1].get("description"), [""; 0]);
+    let (result, root) = world.bind("cn=Monitor", "mon");
+    assert!(result.is_success());
+    let found = world.search(&root, &search);
+    assert_eq!(found.entries.len(), 3, "the root sees everything");
+    assert_eq!(found.entries[1].get("description"), ["of day"]);
+    let compare =
+        |session: &Session| code(&world.compare(session, "cn=Time,cn=Monitor", "cn", "TIME"));
+    assert_eq!(compare(&root), ResultCode::CompareTrue);
+}
+
+#[test]
+fn nobody_changes_them() {
+    let world = world(&[]);
+    let (_, root) = world.bind("cn=Monitor", "mon");
+    let change = (ModifyOperation::Replace, "description", &["x"][..]);
+    let device = [("objectClass", "device")];
+    for result in [
+        world.modify(&root, "cn=Time,cn=Monitor", &[change]),
+        world.add(&root, "cn=x,cn=Monitor", &device),
+        world.delete(&root, "cn=Time,cn=Monitor"),
+        world.rename(&root, "cn=Time,cn=Monitor", "cn=y", true, None),
+    ] {
+        assert_eq!(code(&result), ResultCode::UnwillingToPerform);
+        assert_eq!(
+            result.diagnostic,
+            "operation not supported within namingContext"
+        );
+    }
+}
+
+#[test]
+fn the_root_dse_says_where_they_are() {
+    let world = world(&[]);
+    let search = asked(
+        "",
+        Scope::Base,
+        "(objectClass=*)",
+        &["monitorContext", "namingContexts"],
+    );
+    let found = world.search(&Session::new(), &search);
+    assert_eq!(found.entries[0].get("monitorContext"), ["cn=Monitor"]);
+    assert_eq!(
+        found.entries[0].get("namingContexts"),
+        ["dc=example,dc=com"]
+    );
+}
