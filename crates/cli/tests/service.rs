@@ -16,7 +16,10 @@ fn configuration(folder: &Path, access: &str, more: &str) -> String {
     let place = folder.display();
     std::fs::create_dir_all(folder.join("db")).expect("make the folder");
     format!(
-        "pidfile {place}/pid\nargsfile {place}/args\n{more}\n\
+        "attributetype ( 0.9.2342.19200300.100.1.25 NAME 'dc' EQUALITY caseIgnoreIA5Match\n  \
+         SYNTAX 1.3.6.1.4.1.1466.115.121.1.26 SINGLE-VALUE )\n\
+         objectclass ( 0.9.2342.19200300.100.4.13 NAME 'domain' SUP top STRUCTURAL MUST dc )\n\
+         pidfile {place}/pid\nargsfile {place}/args\n{more}\n\
          database mdb\nsuffix {SUFFIX}\nrootdn {ROOT}\nrootpw {PASSWORD}\ndirectory {place}/db\n{access}\n\
          database monitor\nrootdn cn=Monitor\nrootpw {PASSWORD}\naccess to * by users read\n"
     )
@@ -56,10 +59,12 @@ fn a_changed_configuration_is_read_again() {
         std::fs::read_to_string(folder.join("args")).expect("the file of the arguments");
     assert!(arguments.contains(" serve --config "), "{arguments}");
     let mut root = serving.root_client();
-    let added = root.add(
-        SUFFIX,
-        &[("objectClass", &[b"domain"][..]), ("dc", &[b"example"][..])],
-    );
+    let (class, name): ([&[u8]; 1], [&[u8]; 1]) = ([b"domain"], [b"example"]);
+    let top = [
+        PartialAttribute::new("objectClass", &class),
+        PartialAttribute::new("dc", &name),
+    ];
+    let added = root.add(SUFFIX, &top);
     assert!(added.expect("an answer").is_success());
     let mut client = serving.client();
     assert!(top_is_shown(&mut client));
@@ -85,11 +90,12 @@ fn a_changed_configuration_is_read_again() {
     write(folder, &configuration(folder, open, schema));
     serving.signal(Signal::HUP);
     let add = |root: &mut Client| {
+        let (classes, size): ([&[u8]; 2], [&[u8]; 1]) = ([b"domain", b"shod"], [b"42"]);
         let attributes = [
-            PartialAttribute::new("objectClass", &[b"organizationalUnit", b"shod"]),
-            PartialAttribute::new("shoeSize", &[b"42"]),
+            PartialAttribute::new("objectClass", &classes),
+            PartialAttribute::new("shoeSize", &size),
         ];
-        root.add(&format!("ou=shoes,{SUFFIX}"), &attributes)
+        root.add(&format!("dc=shoes,{SUFFIX}"), &attributes)
             .expect("an answer")
     };
     until("the new class can be used", || add(&mut root).is_success());
