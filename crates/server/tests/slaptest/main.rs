@@ -3,6 +3,9 @@
 //! `cases.txt` has one configuration a line: `\n` is a line end, `@` at the beginning a database of its own. What is
 //! told apart from slapd on purpose is in [`DIFFERENCES`], with the reason.
 
+mod directory;
+
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -58,12 +61,7 @@ struct Verdict {
 #[test]
 fn slaptest_says_the_same() {
     let folder = tempfile::tempdir().unwrap();
-    let slapd = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../build/slapd");
-    assert!(
-        slapd.join("usr/sbin/slaptest").exists(),
-        "slapd is missing: run `make test`, or scripts/setup.sh, which unpacks it into build/slapd"
-    );
-    let slapd = slapd.canonicalize().unwrap();
+    let slapd = find_slapd();
     let long = std::env::var_os("FULGURITE_TEST_LONG").is_some();
     let stride = if long { 1 } else { STRIDE };
     let cases: Vec<&str> = CASES.lines().collect();
@@ -127,7 +125,23 @@ fn configuration(slapd: &Path, folder: &Path, case: &str) -> String {
     )
 }
 
+fn find_slapd() -> PathBuf {
+    let slapd = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../build/slapd");
+    assert!(
+        slapd.join("usr/sbin/slaptest").exists(),
+        "slapd is missing: run `make test`, or scripts/setup.sh, which unpacks it into build/slapd"
+    );
+    slapd.canonicalize().unwrap()
+}
+
 fn slaptest(slapd: &Path, configuration: &Path) -> Verdict {
+    slaptest_with(
+        slapd,
+        &["-u".as_ref(), "-f".as_ref(), configuration.as_os_str()],
+    )
+}
+
+fn slaptest_with(slapd: &Path, arguments: &[&OsStr]) -> Verdict {
     let libraries: PathBuf = fs::read_dir(slapd.join("usr/lib"))
         .unwrap()
         .filter_map(|entry| Some(entry.ok()?.path()))
@@ -135,7 +149,7 @@ fn slaptest(slapd: &Path, configuration: &Path) -> Verdict {
         .unwrap();
     let mut command = Command::new(slapd.join("usr/sbin/slaptest"));
     command.env("LD_LIBRARY_PATH", libraries);
-    command.arg("-u").arg("-f").arg(configuration);
+    command.args(arguments);
     let outcome = run_bounded(&mut command, PATIENCE);
     let text = format!("{}{}", outcome.stdout, outcome.stderr);
     Verdict {
