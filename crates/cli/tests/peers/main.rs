@@ -16,6 +16,7 @@ mod clients;
 mod compare;
 mod data;
 mod differential;
+mod identities;
 mod queries;
 mod rules;
 mod schema;

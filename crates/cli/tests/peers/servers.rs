@@ -211,6 +211,54 @@ impl Server {
         })
     }
 
+    /// One of the two from a slapd.conf that begins with `global`, at every door there is.
+    pub(crate) fn with_doors(
+        ours: bool,
+        folder: &Path,
+        ldif: &Path,
+        global: &str,
+    ) -> (Server, Doors) {
+        let slapd = Slapd::find();
+        let data = folder.join("data");
+        fs::create_dir_all(&data).expect("make the folder of the store");
+        let configuration = folder.join("slapd.conf");
+        fs::write(
+            &configuration,
+            format!("{global}{}", slapd.plain(&data, "")),
+        )
+        .expect("write slapd.conf");
+        let command = |name: &str| match ours {
+            true => {
+                let mut command = Command::new(env!("CARGO_BIN_EXE_fulgurite"));
+                command.arg(name);
+                command
+            }
+            false => slapd.command(name),
+        };
+        let mut load = command("slapadd");
+        load.args(["-q", "-f"])
+            .arg(&configuration)
+            .arg("-l")
+            .arg(ldif);
+        let loaded = run_bounded(&mut load, PATIENCE);
+        assert!(loaded.success(), "slapadd: {loaded:?}");
+        let socket = folder.join("ldapi").display().to_string();
+        let mut doors = Doors {
+            plain: String::new(),
+            tls: format!("ldaps://{}/", free_address()),
+            socket: format!("ldapi://{}/", socket.replace('/', "%2F")),
+        };
+        let mut serve = command("slapd");
+        serve.args(["-d", "0", "-f"]).arg(&configuration);
+        let name = if ours { "fulgurite" } else { "slapd" };
+        let server = Self::start(name, serve, folder, |port| {
+            let urls = format!("{} {} ldap://127.0.0.1:{port}/", doors.tls, doors.socket);
+            vec!["-h".into(), urls]
+        });
+        doors.plain = format!("ldap://{}/", server.address);
+        (server, doors)
+    }
+
     /// Where it listens.
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
@@ -233,6 +281,13 @@ impl Drop for Server {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
+}
+
+/// The ways in.
+pub(crate) struct Doors {
+    pub(crate) plain: String,
+    pub(crate) tls: String,
+    pub(crate) socket: String,
 }
 
 /// A port that nothing listens on at this moment.
