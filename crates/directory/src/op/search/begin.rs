@@ -116,7 +116,9 @@ impl Directory {
             Err(end) => return Ok(State::Ready(Vec::new(), 0, *end)),
         };
         let selection = Selection::parse(&self.schema, &request.attributes);
+        // Without values there is nothing to choose from, as in slapd.
         let values = asked.controls.matched_values.as_ref();
+        let values = values.filter(|_| !request.types_only);
         let values = values.and_then(|control| ValuesFilter::resolve(&self.schema, control));
         let shown = Shown::new(&self.known, selection, request.types_only).only(values);
         match place {

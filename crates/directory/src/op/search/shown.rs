@@ -73,14 +73,9 @@ impl Shown {
             }
             return;
         };
-        let mut admitted = values.filter(|value| filter.admits(schema, description, value));
-        if self.types_only {
-            if admitted.next().is_none() {
-                writer.drop_attribute_without_values();
-            }
-            return;
-        }
-        admitted.for_each(|value| writer.value(value));
+        values
+            .filter(|value| filter.admits(schema, description, value))
+            .for_each(|value| writer.value(value));
         writer.drop_attribute_without_values();
     }
 
