@@ -12,7 +12,19 @@ fn help_and_version() {
     let version = run(&["--version"]);
     assert!(version.status.success());
     assert!(version.stdout.starts_with(b"fulgurite "), "{version:?}");
-    for command in ["load", "serve", "export", "generate", "check", "env"] {
+    for command in [
+        "load",
+        "serve",
+        "export",
+        "generate",
+        "check",
+        "env",
+        "index",
+        "modify",
+        "import",
+        "passwd",
+        "schema-check",
+    ] {
         let help = run(&[command, "--help"]);
         assert!(
             help.status.success() && help.stdout.len() > 500,
@@ -127,6 +139,62 @@ fn a_failed_load_leaves_nothing() {
     ];
     let (code, text) = complaint(&run(&[arguments.as_slice(), &[path(&wrong)]].concat()));
     assert!(code == 1 && text.contains("wrong.schema"), "{text}");
+}
+
+#[test]
+fn tools_of_our_own_do_what_slapds_do() {
+    let loaded = Loaded::generated(20);
+    let data = ["--data", loaded.data_str()];
+    let tool = |arguments: &[&str]| {
+        let output = run(arguments);
+        let text = |octets: &[u8]| String::from_utf8_lossy(octets).into_owned();
+        (
+            output.status.code(),
+            text(&output.stdout),
+            text(&output.stderr),
+        )
+    };
+    let index = |arguments: &[&str]| tool(&[&["index"], &data[..], arguments].concat());
+    assert_eq!(
+        index(&["-q", "--add", "title:eq,sub", "--remove", "givenName"]).0,
+        Some(0)
+    );
+    let (_, status, _) = index(&["--status"]);
+    assert!(
+        status.contains("title:eq,sub  complete\n") && !status.contains("givenName"),
+        "{status}"
+    );
+    assert_eq!(index(&["-q", "--rebuild"]).0, Some(0));
+    assert_eq!(index(&["--status"]).1, status);
+    assert_eq!(index(&["--add", "nosuch:eq"]).0, Some(1));
+    assert_eq!(index(&[]).0, Some(1));
+    let changes = loaded.root.path().join("changes.ldif");
+    let first =
+        "dn: dc=example,dc=com\nchangetype: modify\nadd: description\ndescription: changed\n-\n\n";
+    let second = "dn: dc=example,dc=com\nchangetype: modify\nadd: nosuch\nnosuch: x\n-\n";
+    std::fs::write(&changes, [first, second].concat()).unwrap();
+    let (code, _, said) = tool(&["modify", data[0], data[1], path(&changes)]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(
+        said.contains("changes.ldif, line 7: dc=example,dc=com: undefinedAttributeType"),
+        "{said}"
+    );
+    let export = run(&["export", data[0], data[1]]);
+    assert!(String::from_utf8_lossy(&export.stdout).contains("description: changed\n"));
+    assert_eq!(tool(&["schema-check", data[0], data[1]]).0, Some(0));
+    let (_, forms, _) = tool(&["dn", "OU=A , DC=Example"]);
+    assert_eq!(
+        forms,
+        "OU=A , DC=Example\n  normal  ou=a,dc=example\n  pretty  ou=A,dc=Example\n"
+    );
+    assert_eq!(tool(&["dn", "bad"]).0, Some(1));
+    let (_, made, _) = tool(&["passwd", "--generate"]);
+    assert!(
+        made.lines()
+            .nth(1)
+            .is_some_and(|hash| hash.starts_with("{ARGON2}$argon2id$")),
+        "{made}"
+    );
 }
 
 #[test]

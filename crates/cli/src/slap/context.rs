@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use fulgurite_config::{ConfigError, Database, DatabaseKind, Layer, Settings, Subordinate};
 use fulgurite_schema::{Dn, Schema};
-use fulgurite_server::store_options;
+use fulgurite_server::{check_settings, store_options};
 use fulgurite_store::{Store, StoreOptions};
 
 use super::options::{Choice, Common};
@@ -58,11 +58,8 @@ impl Context {
         };
         let settings = settings(common).map_err(|error| bad(error.to_string()))?;
         tell_notes(&settings);
-        let schema = fulgurite_server::schema(&settings).map_err(|error| bad(error.to_string()))?;
-        Ok(Context {
-            settings,
-            schema: Arc::new(schema),
-        })
+        let schema = check_settings(&settings).map_err(|error| bad(error.to_string()))?;
+        Ok(Context { settings, schema })
     }
 
     /// The databases a tool works on: the chosen one, and those glued below it.

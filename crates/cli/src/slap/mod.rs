@@ -14,6 +14,7 @@ mod getopt;
 mod levels;
 mod options;
 mod slapadd;
+mod slapauth;
 mod slapcat;
 mod slapd;
 mod slapdn;
@@ -232,6 +233,7 @@ impl Invocation {
                 }
             }
             Tool::Slapadd => slapadd::run(&line),
+            Tool::Slapauth => slapauth::run(&line),
             Tool::Slapcat => slapcat::run(&line),
             Tool::Slapdn => slapdn::run(&line),
             Tool::Slapindex => slapindex::run(&line),

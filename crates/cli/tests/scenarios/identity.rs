@@ -107,6 +107,39 @@ fn slappasswd_and_its_options() {
     made(&["-s", "x", "more"]).with_status(1);
 }
 
+#[test]
+fn slapauth_maps_identities() {
+    let mapping = "authz-regexp uid=([^,]*),cn=.*,cn=auth uid=$1,ou=People,dc=example,dc=com\nauthz-policy to\n";
+    let stage = Stage::new("slapauth");
+    stage.configure(&format!("{mapping}{}", stage.database("db", SUFFIX, "")));
+    let people = "dn: dc=example,dc=com\nobjectClass: domain\ndc: example\n\n\
+                  dn: ou=People,dc=example,dc=com\nobjectClass: organizationalUnit\nou: People\n\n\
+                  dn: uid=foo,ou=People,dc=example,dc=com\nobjectClass: account\nuid: foo\n\
+                  authzTo: dn:uid=bar,ou=People,dc=example,dc=com\n\n\
+                  dn: uid=bar,ou=People,dc=example,dc=com\nobjectClass: account\nuid: bar\n";
+    stage.add(people).well();
+    let said = |arguments: &[&str]| stage.tool("auth", arguments, "").with_status(0);
+    assert_eq!(
+        said(&["-M", "PLAIN", "-U", "foo"]),
+        "ID: <foo> check succeeded\nauthcID:     <uid=foo,ou=People,dc=example,dc=com>\n"
+    );
+    let foo = "authcDN: <uid=foo,ou=People,dc=example,dc=com>\n";
+    let bar = "authzDN: <uid=bar,ou=People,dc=example,dc=com>\n";
+    assert_eq!(
+        said(&["-M", "PLAIN", "-U", "foo", "-X", "u:bar"]),
+        format!("ID:      <foo>\n{foo}{bar}authorization OK\n")
+    );
+    assert!(said(&["-M", "PLAIN", "-U", "bar", "-X", "u:foo"]).ends_with("authorization failed\n"));
+    assert!(said(&["foo", "bar"]).contains("authcID:     <uid=bar,cn=auth>\n"));
+    stage.tool("auth", &["-X", "u:bar"], "").with_status(1);
+    let wrong = stage.tool("auth", &["-M", "PLAIN", "-U", "foo", "-X", "dn:bad"], "");
+    assert!(
+        wrong
+            .with_status(1)
+            .contains("authzID: <dn:bad> check failed 21")
+    );
+}
+
 /// Makes an authority, a server's and a client's certificate in the stage's folder.
 fn certificates(stage: &Stage) {
     let openssl = |arguments: &[&str]| {
