@@ -73,9 +73,9 @@ fn mistakes_are_one_sentence() {
             "fulgurite: the data directory is not set",
         ),
         (
-            vec!["serve", "--data", "/no/such", "--suffix", SUFFIX],
+            vec!["serve", "--data", "/dev/null/such", "--suffix", SUFFIX],
             1,
-            "fulgurite: cannot open /no/such",
+            "fulgurite: cannot make the directory /dev/null/such",
         ),
         (
             vec!["export", "--data", "/no/such"],
