@@ -26,6 +26,8 @@ pub(crate) fn dn(schema: &Schema, text: &[u8]) -> Answer<Dn> {
     std::str::from_utf8(text)
         .ok()
         .and_then(|text| Dn::parse(schema, text).ok())
+        // Nothing is the name of the root; blanks are no name at all.
+        .filter(|dn| text.is_empty() || !dn.is_root())
         .ok_or_else(|| refuse(ResultCode::InvalidDnSyntax, "invalid DN"))
 }
 

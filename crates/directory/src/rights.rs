@@ -51,14 +51,29 @@ impl Context<'_, '_> {
 
     /// A right to the entry as such.
     pub(crate) fn require_entry(&self, dn: &Dn, wanted: Rights) -> Answer {
+        let wanted = self.on_entry(wanted);
         let allowed = self.rights(dn, |rights| rights.entry().allows(wanted))?;
         require(allowed, "no write access to entry")
     }
 
+    /// What it takes to change an entry as such: whoever relaxes the rules has to manage it, as in slapd.
+    pub(crate) fn on_entry(&self, wanted: Rights) -> Rights {
+        if self.modifiers.relaxed {
+            wanted | Rights::MANAGE
+        } else {
+            wanted
+        }
+    }
+
     /// The rights to delete an entry.
     pub(crate) fn require_removal(&self, dn: &Dn) -> Answer {
-        let superior = dn.parent().unwrap_or_else(Dn::root);
-        self.require_children(&superior, Rights::DELETE, "no write access to parent")?;
+        self.require_taking_away(dn)?;
         self.require_entry(dn, Rights::DELETE)
+    }
+
+    /// The half of them that concerns the superior.
+    pub(crate) fn require_taking_away(&self, dn: &Dn) -> Answer {
+        let superior = dn.parent().unwrap_or_else(Dn::root);
+        self.require_children(&superior, Rights::DELETE, "no write access to parent")
     }
 }

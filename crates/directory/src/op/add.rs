@@ -52,18 +52,23 @@ pub(crate) fn run(context: &mut Context<'_, '_>, mut entry: Entry) -> Answer {
     context.end_change(id)
 }
 
-/// The right to add to the superior, to add the entry, and, where so configured, each of its values.
+/// The right to add to the superior.
+fn require_parent(context: &Context<'_, '_>, dn: &Dn) -> Answer {
+    let superior = dn.parent().unwrap_or_else(Dn::root);
+    context.require_children(&superior, Rights::ADD, "no write access to parent")
+}
+
+/// The right to add the entry, and, where so configured, each of its values.
 fn require_rights(context: &Context<'_, '_>, entry: &Entry) -> Answer {
-    let superior = entry.dn.parent().unwrap_or_else(Dn::root);
-    context.require_children(&superior, Rights::ADD, "no write access to parent")?;
     let contents = context.database.add_content_acl;
+    let wanted = context.on_entry(Rights::ADD);
     let (allowed, values) = context.rights_of(entry, |rights| {
         let value = |held: &Attribute, value: &[u8]| {
             rights.value(&held.description, value).allows(Rights::ADD)
         };
         let whole = |held: &Attribute| held.values.iter().all(|given| value(held, given));
         let values = !contents || entry.attributes.iter().all(whole);
-        (rights.entry().allows(Rights::ADD), values)
+        (rights.entry().allows(wanted), values)
     });
     require(allowed, "no write access to entry")?;
     require(values, "")
@@ -102,17 +107,21 @@ fn vacant_place(context: &mut Context<'_, '_>, dn: &Dn) -> Answer<EntryId> {
         deepest: Some((id, depth)),
     } = found
     {
-        context.follow_referral(dn, found)?;
         if depth + 1 == dn.depth() {
+            require_parent(context, dn)?;
             context.refuse_alias(id, "parent is an alias")?;
         }
+        context.follow_referral(dn, found)?;
     }
     match found {
         Found::Entry(_) => Err(refuse(ResultCode::EntryAlreadyExists, "")),
         Found::Missing {
             deepest: Some((parent, depth)),
         } if depth + 1 == dn.depth() => Ok(parent),
-        Found::Missing { deepest: None } if context.is_suffix(dn) => Ok(EntryId::ABOVE),
+        Found::Missing { deepest: None } if context.is_suffix(dn) => {
+            require_parent(context, dn)?;
+            Ok(EntryId::ABOVE)
+        }
         missing => Err(context.no_such_object(missing)),
     }
 }

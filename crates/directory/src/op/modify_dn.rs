@@ -87,8 +87,11 @@ pub(crate) fn run(context: &mut Context<'_, '_>, renaming: &Renaming) -> Answer 
     require_leaving(context, renaming, &old_superior)?;
     let id = locate(context, dn)?;
     context.require_assertion(id)?;
-    require_rights(context, renaming, superior)?;
+    let wanted = context.on_entry(Rights::WRITE);
+    let allowed = context.rights(dn, |rights| rights.entry().allows(wanted))?;
+    require(allowed, "no write access to old entry")?;
     context.refuse_elsewhere(dn, id)?;
+    require_arriving(context, renaming, superior)?;
     let parent = new_parent(context, superior)?;
     if new_dn != *dn && context.find(&new_dn)?.entry().is_some() {
         return Err(refuse(ResultCode::EntryAlreadyExists, ""));
@@ -211,9 +214,8 @@ fn require_leaving(context: &Context<'_, '_>, renaming: &Renaming, superior: &Dn
     context.require_children(superior, leaving, "no write access to parent's children")
 }
 
-fn require_rights(context: &Context<'_, '_>, renaming: &Renaming, superior: &Dn) -> Answer {
-    let allowed = context.rights(&renaming.dn, |rights| rights.entry().allows(Rights::WRITE))?;
-    require(allowed, "no write access to old entry")?;
+/// The right to add to the new superior.
+fn require_arriving(context: &Context<'_, '_>, renaming: &Renaming, superior: &Dn) -> Answer {
     if renaming.new_superior.is_none() {
         return Ok(());
     }

@@ -163,7 +163,7 @@ pub(crate) fn begin(
         Some(_) => unverified(),
         None => result,
     };
-    let dn = subject(directory, session, request.user_identity).map_err(hidden)?;
+    let dn = subject(directory, session, request.user_identity)?;
     let database = directory.updatable(&dn).map_err(hidden)?;
     directory.permit(session, Some(&database.restrictions), Deed::PasswordModify)?;
     let stored = stored_passwords(directory, session, database, &dn).map_err(hidden)?;
