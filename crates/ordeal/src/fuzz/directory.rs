@@ -1,6 +1,13 @@
 //! Texts and messages of the directory.
 
-use fulgurite_ldap::{FilterBuf, LdapUrl, Limits, Message, ResponseMessage, dn, encode, frame};
+use fulgurite_ldap::control::{
+    Assert, MatchedValues, PagedResults, ReadEntry, SessionTracking, SortRequest, SortResponse,
+    Subentries, VlvRequest, VlvResponse,
+};
+use fulgurite_ldap::{
+    CancelRequest, FilterBuf, LdapUrl, Limits, Message, PasswordModifyRequest, ResponseMessage, dn,
+    encode, frame,
+};
 use fulgurite_ldif::Reader;
 
 /// Text of a distinguished name: parsed, and, if valid, printed and parsed again.
@@ -75,4 +82,20 @@ pub fn ldif(bytes: &[u8]) {
         }
     }
     panic!("more records than octets");
+}
+
+/// The value of a control or extended operation, as each kind takes it.
+pub fn ldap_controls(bytes: &[u8]) {
+    let _ = Assert::decode(bytes);
+    let _ = MatchedValues::decode(bytes, &Limits::default());
+    let _ = PagedResults::decode(bytes);
+    let _ = ReadEntry::decode(bytes);
+    let _ = SessionTracking::decode(bytes);
+    let _ = SortRequest::decode(bytes);
+    let _ = SortResponse::decode(bytes);
+    let _ = Subentries::decode(bytes);
+    let _ = VlvRequest::decode(bytes);
+    let _ = VlvResponse::decode(bytes);
+    let _ = PasswordModifyRequest::decode(Some(bytes));
+    let _ = CancelRequest::decode(bytes);
 }

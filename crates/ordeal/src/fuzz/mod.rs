@@ -14,6 +14,7 @@ mod configuration;
 mod directory;
 mod dump_text;
 mod files;
+mod meaning;
 mod operations;
 mod pages;
 mod seeds;
@@ -23,9 +24,10 @@ use std::path::Path;
 
 use bytes::Bytes;
 pub use configuration::{settings_toml, slapd_conf};
-pub use directory::{ldap_dn_text, ldap_filter_text, ldap_message, ldap_url, ldif};
+pub use directory::{ldap_controls, ldap_dn_text, ldap_filter_text, ldap_message, ldap_url, ldif};
 pub use dump_text::dump_text;
 pub use files::{check_image, open_and_scan, open_write};
+pub use meaning::{access_rules, schema_name, schema_text, schema_values};
 pub use operations::operations;
 pub use pages::{free_record, meta, page_views};
 pub use tools::{backup_file, salvage};
@@ -68,6 +70,11 @@ targets! {
     ldap_filter_text: seeds::filters,
     ldap_dn_text: seeds::names,
     ldap_url: seeds::urls,
+    ldap_controls: seeds::controls,
+    schema_text: seeds::definitions,
+    schema_values: seeds::values,
+    schema_name: seeds::names,
+    access_rules: seeds::rules,
     slapd_conf: seeds::slapd_confs,
     settings_toml: seeds::settings,
 }

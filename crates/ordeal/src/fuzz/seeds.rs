@@ -226,3 +226,66 @@ pub(super) fn urls() -> Vec<Vec<u8>> {
         "ldaps://[::1]/o=%20",
     ])
 }
+
+/// Values of controls.
+pub(super) fn controls() -> Vec<Vec<u8>> {
+    vec![
+        b"\x30\x05\x02\x01\x0a\x04\x00".to_vec(),
+        b"\xa3\x09\x04\x02cn\x04\x03abc".to_vec(),
+        b"\x30\x0b\x30\x09\x04\x02sn\x81\x01\xff\x80\x00".to_vec(),
+        b"\x30\x0e\x02\x01\x00\x02\x01\x09\xa0\x06\x02\x01\x01\x02\x01\x00".to_vec(),
+        b"\x30\x06\x04\x01*\x04\x01+".to_vec(),
+        b"\x30\x0a\x80\x02cn\x82\x04pass".to_vec(),
+    ]
+}
+
+/// Schema definitions, in each of their forms.
+pub(super) fn definitions() -> Vec<Vec<u8>> {
+    [
+        "objectidentifier base 1.2.3.4\nattributetype ( base:1 NAME ( 'one' 'eins' ) DESC 'x' SUP name )\n\
+         objectclass ( base:2 NAME 'two' SUP top AUXILIARY MUST one MAY ( cn $ sn ) )\n",
+        "dn: cn=x,cn=schema,cn=config\nobjectClass: olcSchemaConfig\nolcAttributeTypes: {0}( 1.2.3.1 NAME 'one'\n  EQUALITY caseIgnoreMatch\n  \
+         SYNTAX 1.3.6.1.4.1.1466.115.121.1.15{64} SINGLE-VALUE X-ORDERED 'VALUES' )\n",
+        "dn: cn=schema\nattributeTypes: ( 1.2.3.1 NAME 'one' SYNTAX 1.3.6.1.4.1.1466.115.121.1.27 )\n\
+         objectClasses: ( 1.2.3.2 NAME 'two' SUP person STRUCTURAL MUST one )\n",
+        "ldapsyntax ( 1.2.3.5 DESC 'x' X-SUBST '1.3.6.1.4.1.1466.115.121.1.15' )\nditcontentrule ( 2.5.6.6 NAME 'x' AUX uidObject )\n",
+    ]
+    .map(|text| text.as_bytes().to_vec())
+    .to_vec()
+}
+
+/// Values of several syntaxes.
+pub(super) fn values() -> Vec<Vec<u8>> {
+    [
+        "text",
+        "+1 555 0100",
+        "20240229235960.5+0130",
+        "'0101'B",
+        "TRUE",
+        "-42",
+        "1 Road$Town\\24",
+        "cn=a+sn=b,dc=c",
+        "cn=a#'01'B",
+        "1.2.840.113556",
+        "{ serialNumber 1, issuer rdnSequence:\"cn=x\" }",
+        "(host,user,domain)",
+        "9f1f3b4e-0c1c-4d55-9f3e-0a4f8f3d2c11",
+        "20240101000000.000000Z#000000#001#000000",
+        "any $ mhs",
+        "local $ box",
+    ]
+    .map(|text| text.as_bytes().to_vec())
+    .to_vec()
+}
+
+/// Access rules.
+pub(super) fn rules() -> Vec<Vec<u8>> {
+    [
+        "to dn.regex=\"^uid=([^,]+),dc=x$\" attrs=userPassword,@person,!top by dn.exact,expand=\"cn=$1,dc=x\" write by * none stop",
+        "to filter=(cn=*) attrs=cn val.regex=\"^a\" by group/groupOfNames/member.exact=\"cn=g,dc=x\" +rscx continue by * break",
+        "to * by set=\"this/manager & user\" manage by peername.ip=10.0.0.0%255.0.0.0 ssf=56 read by self.level{1} =wzd",
+        "dn.this.subtree=\"dc=x\" size.soft=5",
+    ]
+    .map(|text| text.as_bytes().to_vec())
+    .to_vec()
+}

@@ -1,0 +1,6 @@
+//! Access rules.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| fulgurite_ordeal::fuzz::access_rules(bytes));

@@ -1,0 +1,6 @@
+//! Values of controls and extended operations.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| fulgurite_ordeal::fuzz::ldap_controls(bytes));

@@ -1,0 +1,6 @@
+//! Names under the schema.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| fulgurite_ordeal::fuzz::schema_name(bytes));

@@ -1,0 +1,6 @@
+//! Values under every syntax and rule.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| fulgurite_ordeal::fuzz::schema_values(bytes));
