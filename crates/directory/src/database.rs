@@ -43,8 +43,6 @@ pub struct DatabaseOptions {
     pub add_content_acl: bool,
     /// Aliases followed one after the other, at most.
     pub max_deref_depth: u32,
-    /// Whether the monitor shows it.
-    pub monitoring: bool,
 }
 
 /// Whether a database is glued below another one.
@@ -72,7 +70,6 @@ pub struct Database {
     pub(crate) last_mod: bool,
     pub(crate) add_content_acl: bool,
     pub(crate) max_deref_depth: u32,
-    pub(crate) monitoring: bool,
 }
 
 /// A root account with its name resolved.
@@ -97,7 +94,6 @@ impl DatabaseOptions {
             last_mod: true,
             add_content_acl: false,
             max_deref_depth: 15,
-            monitoring: true,
         }
     }
 }
@@ -130,7 +126,6 @@ impl Database {
             last_mod: options.last_mod,
             add_content_acl: options.add_content_acl,
             max_deref_depth: options.max_deref_depth,
-            monitoring: options.monitoring,
         })
     }
 

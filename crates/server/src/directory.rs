@@ -214,7 +214,7 @@ impl RunningSearch for SearchTask<'_> {
     }
 
     fn written(&self) -> (u64, u64) {
-        (self.entries().into(), 0)
+        (self.entries().into(), self.references().into())
     }
 
     fn park(&mut self) {

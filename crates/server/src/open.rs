@@ -287,7 +287,6 @@ fn database_options(database: &Database, store: Arc<Store>) -> Result<DatabaseOp
         last_mod: *policy.last_mod,
         add_content_acl: *policy.add_content_acl,
         max_deref_depth: *policy.max_deref_depth,
-        monitoring: *database.content.monitoring,
         ..DatabaseOptions::new(store)
     })
 }

@@ -13,6 +13,7 @@
 
 mod changing;
 mod data;
+mod databases;
 mod identity;
 mod import;
 mod indexing;

@@ -57,6 +57,7 @@ pub struct SearchTask<'d> {
     id: MessageId,
     state: State<'d>,
     entries: u32,
+    references: u32,
     examined: u64,
     code: ResultCode,
 }
@@ -102,6 +103,7 @@ impl Directory {
             id,
             state,
             entries: 0,
+            references: 0,
             examined: 0,
             code: ResultCode::Success,
         }
@@ -122,6 +124,7 @@ impl SearchTask<'_> {
             State::Run(mut run) => {
                 let end = run.advance(out, quantum);
                 self.entries = run.output.sent;
+                self.references = run.output.references;
                 self.examined = run.examined();
                 match end {
                     Some(end) => end,
@@ -148,6 +151,12 @@ impl SearchTask<'_> {
     #[must_use]
     pub fn entries(&self) -> u32 {
         self.entries
+    }
+
+    /// How many search references have been written.
+    #[must_use]
+    pub fn references(&self) -> u32 {
+        self.references
     }
 
     /// How many candidates have been looked at: what the entries written have cost.

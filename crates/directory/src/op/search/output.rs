@@ -42,6 +42,8 @@ pub(crate) struct Output {
     pub(crate) sorter: Option<Sorter>,
     pub(crate) sort_keys: Vec<Key>,
     pub(crate) sent: u32,
+    /// Search references written.
+    pub(crate) references: u32,
     /// The entry written last.
     last: Item,
 }
@@ -62,6 +64,7 @@ impl Output {
             sorter: None,
             sort_keys: Vec::new(),
             sent: 0,
+            references: 0,
             last: Item {
                 key: Box::default(),
                 at: Position::default(),
@@ -89,8 +92,9 @@ impl Output {
     }
 
     /// Writes a search reference, which counts against no limit.
-    pub(crate) fn reference(&self, out: &mut Vec<u8>, urls: &[String]) {
+    pub(crate) fn reference(&mut self, out: &mut Vec<u8>, urls: &[String]) {
         if !urls.is_empty() {
+            self.references += 1;
             encode::search_reference(out, self.id, urls.iter().map(String::as_str), &[]);
         }
     }
