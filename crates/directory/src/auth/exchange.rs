@@ -28,11 +28,12 @@ pub(crate) struct Exchange {
 }
 
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "one to an exchange")]
 enum State {
     /// The client has named a mechanism and said nothing yet.
     Begun,
     Scram {
-        first: ServerFirst,
+        first: Box<ServerFirst>,
         dn: Option<Dn>,
         secret: Secret,
     },
@@ -57,6 +58,7 @@ impl std::fmt::Debug for Secret {
 }
 
 /// How a step ends.
+#[allow(clippy::large_enum_variant, reason = "lives for a moment")]
 pub(crate) enum SaslStep {
     Done(BindOutcome),
     Check(PasswordCheck),
@@ -135,7 +137,7 @@ impl Directory {
             return Ok(finish_scram(
                 session,
                 known,
-                first.clone(),
+                ServerFirst::clone(first),
                 dn.clone(),
                 secret.clone(),
                 message,
@@ -234,7 +236,11 @@ impl Directory {
             .for_each(|(octet, random)| *octet = random);
         let first = client.answer(&salt, iterations, &nonce);
         let challenge = first.message().as_bytes().to_vec();
-        let state = State::Scram { first, dn, secret };
+        let state = State::Scram {
+            first: Box::new(first),
+            dn,
+            secret,
+        };
         let exchange = Exchange { mechanism, state };
         Ok(SaslStep::Continue(challenge, Arc::new(exchange)))
     }

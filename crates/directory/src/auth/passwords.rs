@@ -29,7 +29,7 @@ pub struct PasswordCheck {
 }
 
 pub(crate) enum Proof {
-    Password(PasswordProof),
+    Password(Box<PasswordProof>),
     Scram(Box<ScramProof>),
 }
 
@@ -153,7 +153,7 @@ impl Decoys {
             // The order must not depend on who came first.
             kinds
                 .stored
-                .sort_by(|a, b| fulgurite_auth::kind(a).cmp(&fulgurite_auth::kind(b)));
+                .sort_by_key(|stored| fulgurite_auth::kind(stored));
         }
     }
 
@@ -194,18 +194,20 @@ impl Directory {
                 stored
             }
         };
-        Ok(PasswordCheck::from(Proof::Password(PasswordProof {
-            password: password.to_vec(),
-            decoy: decoys.of(&name),
-            stored,
-            claim: Claim {
-                name,
-                dn,
-                method,
-                authorization_id,
-                asker: asker.clone(),
+        Ok(PasswordCheck::from(Proof::Password(Box::new(
+            PasswordProof {
+                password: password.to_vec(),
+                decoy: decoys.of(&name),
+                stored,
+                claim: Claim {
+                    name,
+                    dn,
+                    method,
+                    authorization_id,
+                    asker: asker.clone(),
+                },
             },
-        })))
+        ))))
     }
 
     /// The password of a root that is in the settings. It counts where the name belongs, and nowhere else.

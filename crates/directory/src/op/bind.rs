@@ -20,6 +20,7 @@ const VERSION: u8 = 3;
 
 /// How a bind goes on.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "lives for a moment")]
 pub enum BindStep {
     /// It is decided.
     Done(BindOutcome),

@@ -1,6 +1,6 @@
 //! From files to what new connections begin with.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 
 use rustls::crypto::CryptoProvider;
@@ -76,11 +76,7 @@ impl Loaded {
     }
 }
 
-fn warnings(
-    file: &std::path::Path,
-    chain: &[CertificateDer<'_>],
-    unknown: &[String],
-) -> Vec<String> {
+fn warnings(file: &Path, chain: &[CertificateDer<'_>], unknown: &[String]) -> Vec<String> {
     let mut warnings = Vec::new();
     for (number, der) in (1..).zip(chain) {
         if let Some(reason) = certificate::untimely(der) {
@@ -99,20 +95,20 @@ fn warnings(
     warnings
 }
 
-fn unusable(error: &Error, certificate: &PathBuf, key: &PathBuf) -> TlsError {
+fn unusable(error: &Error, certificate: &Path, key: &Path) -> TlsError {
     match error {
         Error::InconsistentKeys(InconsistentKeys::KeyMismatch) => TlsError::Mismatch {
-            key: key.clone(),
-            certificate: certificate.clone(),
+            key: key.to_owned(),
+            certificate: certificate.to_owned(),
         },
         Error::InvalidCertificate(_) => TlsError::Unusable {
             what: "certificate",
-            file: certificate.clone(),
+            file: certificate.to_owned(),
             reason: error.to_string(),
         },
         _ => TlsError::Unusable {
             what: "key",
-            file: key.clone(),
+            file: key.to_owned(),
             reason: error.to_string(),
         },
     }
