@@ -7,7 +7,9 @@
 //! the rules hide, are not compared where ours are missing; and filters are not asked under rules about single values, which
 //! its presence, substring and ordering filters find although nobody may search them.
 
-use fulgurite_client::{Change, Client, LdapResult, PartialAttribute, ResultCode, Scope};
+use fulgurite_client::{
+    Change, Client, ClientError, LdapResult, PartialAttribute, ResultCode, Scope,
+};
 use fulgurite_ldap::Values;
 use fulgurite_testkit::{Random, Scratch, quick_or_long, seed};
 
@@ -17,6 +19,9 @@ use crate::servers::{PATIENCE, Server};
 
 /// Differences shown of one list of rules.
 const SHOWN: usize = 6;
+
+/// What answers of a server begin with that does not answer any more.
+const ENDED: &str = "ended: ";
 
 /// What came of a request, in words.
 type Told = Vec<String>;
@@ -82,6 +87,11 @@ fn matrix(rules: &[String], compared: &mut usize) -> Vec<String> {
             let by_value = rules.iter().any(|rule| rule.contains(" val"));
             *compared += expected.len();
             for ((what, expected), (_, got)) in expected.iter().zip(&got) {
+                if expected.iter().any(|text| text.starts_with(ENDED)) {
+                    // Assertions of the reference fail under some rules.
+                    println!("{} ended at {what} under {rules:?}", reference.name());
+                    return differences;
+                }
                 if by_value && what.starts_with("searches for") {
                     continue;
                 }
@@ -160,9 +170,7 @@ fn look(client: &mut Client, _: &str) -> Vec<(String, Told)> {
             ("userPassword", "ada"),
             ("mail", "nobody"),
         ] {
-            let result = client
-                .compare(dn, attribute, value.as_bytes())
-                .expect("compare");
+            let result = client.compare(dn, attribute, value.as_bytes());
             told.push((
                 format!("compares {attribute}={value} of {dn}"),
                 answer("", &result),
@@ -198,10 +206,11 @@ const FILTERS: [&str; 22] = [
 ];
 
 fn search(client: &mut Client, base: &str, scope: Scope, filter: &str, selection: &[&str]) -> Told {
-    let found = client
-        .search(base, scope, filter, selection)
-        .expect("search");
-    let mut told = answer("", &found.result);
+    let found = match client.search(base, scope, filter, selection) {
+        Ok(found) => found,
+        Err(error) => return vec![format!("{ENDED}{error}")],
+    };
+    let mut told = answer("", &Ok(found.result));
     let mut lines: Told = found
         .references
         .iter()
@@ -222,7 +231,9 @@ fn search(client: &mut Client, base: &str, scope: Scope, filter: &str, selection
 
 fn change(client: &mut Client, who: &str) -> Vec<(String, Told)> {
     let mut told = Vec::new();
-    let mut note = |what: String, result: &LdapResult| told.push((what, answer("update ", result)));
+    let mut note = |what: String, result: &Result<LdapResult, ClientError>| {
+        told.push((what, answer("update ", result)))
+    };
     let below = format!("cn=x,uid=ada,ou=people,{SUFFIX}");
     for dn in rules::names().iter().skip(1).chain([&below]) {
         for changes in modifications(who) {
@@ -262,9 +273,7 @@ fn change(client: &mut Client, who: &str) -> Vec<(String, Told)> {
     ] {
         let dn = format!("{rdns},{SUFFIX}");
         let superior = superior.map(String::as_str);
-        let result = client
-            .modify_dn(&dn, rdn, delete_old, superior)
-            .expect("rename");
+        let result = client.modify_dn(&dn, rdn, delete_old, superior);
         note(format!("renames {dn} to {rdn} below {superior:?}"), &result);
     }
     for rdns in [
@@ -277,7 +286,7 @@ fn change(client: &mut Client, who: &str) -> Vec<(String, Told)> {
         "cn=x,uid=ada,ou=people",
     ] {
         let dn = format!("{rdns},{SUFFIX}");
-        let result = client.delete(&dn).expect("delete");
+        let result = client.delete(&dn);
         note(format!("deletes {dn}"), &result);
     }
     told
@@ -311,7 +320,11 @@ fn modifications(who: &str) -> Vec<Vec<Modification>> {
     ]
 }
 
-fn modify(client: &mut Client, dn: &str, changes: &[Modification]) -> LdapResult {
+fn modify(
+    client: &mut Client,
+    dn: &str,
+    changes: &[Modification],
+) -> Result<LdapResult, ClientError> {
     let values: Vec<Vec<&[u8]>> = changes
         .iter()
         .map(|(.., value)| value.iter().map(|value| value.as_bytes()).collect())
@@ -326,10 +339,15 @@ fn modify(client: &mut Client, dn: &str, changes: &[Modification]) -> LdapResult
             _ => Change::replace(name, values),
         })
         .collect();
-    client.modify(dn, &changes).expect("modify")
+    client.modify(dn, &changes)
 }
 
-fn add(client: &mut Client, dn: &str, class: &str, more: &[(&str, &str)]) -> LdapResult {
+fn add(
+    client: &mut Client,
+    dn: &str,
+    class: &str,
+    more: &[(&str, &str)],
+) -> Result<LdapResult, ClientError> {
     let pairs: Vec<(&str, [&[u8]; 1])> = [("objectClass", class)]
         .iter()
         .chain(more)
@@ -342,10 +360,14 @@ fn add(client: &mut Client, dn: &str, class: &str, more: &[(&str, &str)]) -> Lda
             values: Values::from_slices(values),
         })
         .collect();
-    client.add(dn, &attributes).expect("add")
+    client.add(dn, &attributes)
 }
 
-fn answer(kind: &str, result: &LdapResult) -> Told {
+fn answer(kind: &str, result: &Result<LdapResult, ClientError>) -> Told {
+    let result = match result {
+        Ok(result) => result,
+        Err(error) => return vec![format!("{ENDED}{error}")],
+    };
     let mut text = format!("{kind}{:?}", result.code);
     if !result.matched_dn.is_empty() {
         text = format!("{text} matched {:?}", result.matched_dn);
