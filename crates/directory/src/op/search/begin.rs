@@ -67,10 +67,11 @@ impl Directory {
         request: &SearchRequest<'_>,
         controls: &Controls<'_>,
     ) -> Answer<State<'_>> {
+        // slapd reads the base first, too.
+        let mut base = answer::dn(&self.schema, request.base)?;
         let controls = RequestControls::decode(Operation::Search, controls)?;
         let acting = self.acting(session, &controls)?;
         let session = acting.as_ref().unwrap_or(session);
-        let mut base = answer::dn(&self.schema, request.base)?;
         if let Some(default) = &self.default_search_base
             && base.is_root()
             && request.scope != Scope::Base
@@ -168,16 +169,8 @@ impl Directory {
         let Base::At(base, region) = base else {
             return Ok(State::Ready(Vec::new(), 0, output.end(ResultCode::Success)));
         };
-        let facts = EntryFacts::of(self, &view, region.base).map_err(failed)?;
-        require_search(&facts.rights(&decisions, base.normal()))?;
-        if let Some(assert) = &asked.controls.assertion {
-            let filter = Filter::resolve(&self.schema, &assert.filter);
-            let entry = lookup::whole_entry(&view, &self.known, region.base).map_err(failed)?;
-            let rights = facts.rights(&decisions, base.normal());
-            assertion::require(&self.schema, rights, &entry, &filter)?;
-        }
-        drop(facts);
-        if matches!(order.sorting, Sorting::Asked(_)) {
+        self.require_base(&view, &decisions, asked, (&base, region))?;
+        if matches!(order.sorting, Sorting::Asked { .. }) {
             output.sorter = Some(Sorter::new(self.sort_limits.bytes_max));
             output.sort_keys = order.keys;
         }
@@ -211,6 +204,26 @@ impl Directory {
         run.begin(database, decisions, view, region)
             .map_err(failed)?;
         Ok(State::Run(Box::new(run)))
+    }
+
+    /// The right to search from the base, and what the client asserts about it.
+    fn require_base(
+        &self,
+        view: &View<'_>,
+        decisions: &Decisions<'_>,
+        asked: &Asked<'_, '_>,
+        (name, region): (&Dn, Region),
+    ) -> Answer {
+        let failed = |error| answer::store(&error);
+        let facts = EntryFacts::of(self, view, region.base).map_err(failed)?;
+        let rights = facts.rights(decisions, name.normal());
+        require_search(&rights)?;
+        let Some(assert) = &asked.controls.assertion else {
+            return Ok(());
+        };
+        let filter = Filter::resolve(&self.schema, &assert.filter);
+        let entry = lookup::whole_entry(view, &self.known, region.base).map_err(failed)?;
+        assertion::require(&self.schema, rights, &entry, &filter)
     }
 
     /// The entry that the search begins at.
@@ -330,7 +343,9 @@ impl Directory {
         let permit = self.permit_sort(session, limits);
         Ok(Order {
             keys,
-            sorting: Sorting::Asked(permit.map_err(|unsorted| run::unsortable(&unsorted))?),
+            sorting: Sorting::Asked {
+                _leave: permit.map_err(|unsorted| run::unsortable(&unsorted))?,
+            },
             view,
         })
     }

@@ -48,7 +48,10 @@ pub(crate) struct Start<'d> {
 /// What became of the sort control.
 pub(crate) enum Sorting {
     None,
-    Asked(SortPermit),
+    Asked {
+        /// Given back at the end of the search.
+        _leave: SortPermit,
+    },
     /// It was not critical and could not be honoured.
     Not(Unsorted),
 }
@@ -216,8 +219,8 @@ impl<'d> Run<'d> {
     fn tell_of_sorting(&self, end: &mut End) {
         let response = match &self.sorting {
             Sorting::None => return,
-            Sorting::Asked(_) if end.result.code != ResultCode::Success => return,
-            Sorting::Asked(_) => SortResponse {
+            Sorting::Asked { .. } if end.result.code != ResultCode::Success => return,
+            Sorting::Asked { .. } => SortResponse {
                 code: 0,
                 attribute: None,
             },
