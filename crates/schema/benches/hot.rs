@@ -1,20 +1,30 @@
 //! What a search does per candidate: name look-ups, comparisons, names. `cargo bench -p fulgurite-schema`.
+//!
+//! Instructions instead of time, on a busy machine: run it under `valgrind --tool=callgrind` with FULGURITE_BENCH_ONLY
+//! naming one line and FULGURITE_BENCH_ROUNDS two numbers; the difference is the rounds' alone.
 
 use std::hint::black_box;
 use std::time::Instant;
 
 use fulgurite_schema::{Dn, MatchingRule, Schema};
 
+/// Rounds of each; `FULGURITE_BENCH_ROUNDS` says otherwise, for counting instructions.
 const ROUNDS: u32 = 2_000_000;
 
 fn measure(what: &str, mut once: impl FnMut()) {
+    let setting = |name: &str| std::env::var(name).ok();
+    if setting("FULGURITE_BENCH_ONLY").is_some_and(|only| only != what) {
+        return;
+    }
+    let rounds = setting("FULGURITE_BENCH_ROUNDS").and_then(|rounds| rounds.parse().ok());
+    let rounds = rounds.unwrap_or(ROUNDS);
     let start = Instant::now();
-    for _ in 0..ROUNDS {
+    for _ in 0..rounds {
         once();
     }
     println!(
         "{what:<44} {:>8.1} ns",
-        start.elapsed().as_nanos() as f64 / f64::from(ROUNDS)
+        start.elapsed().as_nanos() as f64 / f64::from(rounds)
     );
 }
 

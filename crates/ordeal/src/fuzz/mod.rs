@@ -27,7 +27,7 @@ pub use configuration::{settings_toml, slapd_conf};
 pub use directory::{ldap_controls, ldap_dn_text, ldap_filter_text, ldap_message, ldap_url, ldif};
 pub use dump_text::dump_text;
 pub use files::{check_image, open_and_scan, open_write};
-pub use meaning::{access_rules, schema_name, schema_text, schema_values};
+pub use meaning::{access_rules, schema_filter, schema_name, schema_text, schema_values};
 pub use operations::operations;
 pub use pages::{free_record, meta, page_views};
 pub use tools::{backup_file, salvage};
@@ -74,6 +74,7 @@ targets! {
     schema_text: seeds::definitions,
     schema_values: seeds::values,
     schema_name: seeds::names,
+    schema_filter: seeds::filters,
     access_rules: seeds::rules,
     slapd_conf: seeds::slapd_confs,
     settings_toml: seeds::settings,
