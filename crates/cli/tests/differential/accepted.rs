@@ -70,9 +70,10 @@ impl Accepted {
     }
 }
 
-/// Whether a text is made of the pattern's pieces, `*` standing for anything.
+/// Whether a text is made of the pattern's pieces, `*` standing for anything and `[*]` for itself.
 fn matches(pattern: &str, text: &str) -> bool {
-    let mut pieces = pattern.split('*');
+    let (pattern, text) = (pattern.replace("[*]", "\0"), text.replace('*', "\0"));
+    let (mut pieces, text) = (pattern.split('*'), text.as_str());
     let Some(mut rest) = pieces.next().and_then(|first| text.strip_prefix(first)) else {
         return false;
     };
@@ -97,4 +98,6 @@ fn patterns_match_as_they_read() {
     assert!(!matches("20", "200"));
     assert!(!matches("*a*b", "ba"));
     assert!(!matches("x*", "20"));
+    assert!(matches("*=[*] [*])*", "(a=* *)(b=c)"));
+    assert!(!matches("*=[*] [*])*", "(a=* c)"));
 }

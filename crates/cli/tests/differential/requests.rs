@@ -438,7 +438,12 @@ impl Generator<'_> {
                 old.rdn()[0].clone(),
                 ("description".to_owned(), "second".to_owned()),
             ],
-            3 => vec![(attribute(self.random).0.to_owned(), "other kind".to_owned())],
+            // Names have types without options, see accepted.txt.
+            3 => {
+                let (kind, _) = attribute(self.random);
+                let kind = kind.split(';').next().unwrap_or_default();
+                vec![(kind.to_owned(), "other kind".to_owned())]
+            }
             _ => vec![(
                 old.rdn()[0].0.clone(),
                 format!("renamed {}", self.random.below(30)),
