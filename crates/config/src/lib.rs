@@ -51,7 +51,7 @@ pub use model::{
     VerifyClient,
 };
 pub use quantity::{parse_bytes, parse_limit};
-pub use seed::SeedEntry;
+pub use seed::{NamedValues, SeedEntry};
 pub use setting::Value;
 pub use settings::{Note, Settings};
 pub use show::Shown;

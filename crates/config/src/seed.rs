@@ -9,13 +9,16 @@ use crate::{ConfigError, Global, Origin, Settings};
 /// Files of one directory, at most.
 const FILES_MAX: usize = 10_000;
 
+/// An attribute description with its values.
+pub type NamedValues = (String, Vec<Vec<u8>>);
+
 /// An entry that is added at start if there is none of its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeedEntry {
     /// Its name.
     pub dn: String,
     /// Attribute descriptions with their values.
-    pub attributes: Vec<(String, Vec<Vec<u8>>)>,
+    pub attributes: Vec<NamedValues>,
     /// Who asked for it.
     pub origin: Origin,
 }

@@ -336,8 +336,10 @@ pub(crate) const DIRECTIVES: &[Directive] = &[
         "olcPasswordHash",
         "<hash>",
         Kind::Words(|reader, statement| {
-            let value = Sourced::new(statement.arguments.clone(), statement.origin.clone());
-            reader.layer.global.password_hash = Some(value);
+            let origin = statement.origin.clone();
+            let place = &mut reader.layer.global.password_hash;
+            let hashes = place.get_or_insert_with(|| Sourced::new(Vec::new(), origin));
+            hashes.value.extend(statement.arguments.iter().cloned());
             Ok(())
         }),
     ),
@@ -565,7 +567,9 @@ fn moduleload(reader: &mut Reader, statement: &Statement) -> Result<(), String> 
 
 fn loglevel(reader: &mut Reader, statement: &Statement) -> Result<(), String> {
     let typed = &statement.keyword;
-    let mut mask = 0;
+    // Several lines add up.
+    let said = reader.layer.global.log_mask.as_ref();
+    let mut mask = said.map_or(0, |said| said.value);
     for word in &statement.arguments {
         mask |= levels::parse_level(word).map_err(|mistake| match mistake {
             levels::Mistake::Unknown => format!("<{typed}> unknown level \"{word}\""),

@@ -25,7 +25,7 @@ pub(crate) fn logical_lines(text: &str) -> Vec<Line> {
         let continues = open && (joined || physical.starts_with([' ', '\t']));
         let blank = physical.trim().is_empty();
         match lines.last_mut() {
-            Some(line) if continues && !(blank && !joined) => {
+            Some(line) if continues && (joined || !blank) => {
                 if joined {
                     line.text.pop();
                     line.text.push_str(physical);

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-use crate::ConfigError;
+use crate::{ConfigError, NamedValues};
 
 use super::{Allow, Disallow, LogLevel, settings, word_enum};
 use crate::listen::ListenUrl;
@@ -361,8 +361,8 @@ impl Global {
     ///
     /// # Errors
     /// [`ConfigError::Unreadable`], or [`ConfigError::Directive`] for a file that is no LDIF of an entry without a name.
-    pub fn root_dse_attributes(&self) -> Result<Vec<(String, Vec<Vec<u8>>)>, ConfigError> {
-        let mut attributes: Vec<(String, Vec<Vec<u8>>)> = Vec::new();
+    pub fn root_dse_attributes(&self) -> Result<Vec<NamedValues>, ConfigError> {
+        let mut attributes: Vec<NamedValues> = Vec::new();
         for file in &self.root_dse {
             let octets = std::fs::read(&file.value).map_err(|cause| ConfigError::Unreadable {
                 what: "root DSE file",
