@@ -19,9 +19,9 @@ use crate::indexing;
 /// Passwords to look at, for the request with this id.
 pub enum Check {
     /// To be verified for a bind.
-    Bind(MessageId, PasswordCheck),
+    Bind(MessageId, Box<PasswordCheck>),
     /// To be verified and hashed for a password modify.
-    Change(MessageId, PasswordChange),
+    Change(MessageId, Box<PasswordChange>),
 }
 
 /// What has been found, for the request with this id.
@@ -155,7 +155,9 @@ impl Handler for Directory {
                 outcome.finish(identity, id, out);
                 BindStep::Done
             }
-            DirectoryStep::Check(check) => BindStep::CheckPassword(Check::Bind(id, check)),
+            DirectoryStep::Check(check) => {
+                BindStep::CheckPassword(Check::Bind(id, Box::new(check)))
+            }
         }
     }
 

@@ -27,7 +27,7 @@ pub enum ExtendedStep {
     /// It is answered.
     Done(ExtendedReply),
     /// Passwords have to be verified and hashed: [`PasswordChange::run`] it on a thread that may take its time.
-    Passwords(PasswordChange),
+    Passwords(Box<PasswordChange>),
     /// It changes something: the writer answers.
     Update(WriteRequest),
     /// The connection is to stop its operation with this id, and answer both (RFC 3909).

@@ -17,12 +17,12 @@ pub(crate) fn prepare(
 ) -> Answer<(Dn, Vec<Change>)> {
     let dn = answer::dn(&directory.schema, request.dn)?;
     let unwilling = |text| Err(refuse(ResultCode::UnwillingToPerform, text));
+    let changes = changes::resolve(&directory.schema, request)?;
     match directory.place(&dn) {
         Place::RootDse => return unwilling("modify upon the root DSE not supported"),
         Place::Subschema => return unwilling("modification of subschema subentry not supported"),
         Place::Nowhere | Place::In(_) | Place::Tree(_) => {}
     }
-    let changes = changes::resolve(&directory.schema, request)?;
     directory.updatable(&dn)?;
     Ok((dn, changes))
 }

@@ -141,7 +141,7 @@ pub(crate) fn begin(
     session: &Session,
     id: MessageId,
     value: Option<&[u8]>,
-) -> Answer<PasswordChange> {
+) -> Answer<Box<PasswordChange>> {
     if !session.is_authenticated() {
         return Err(refuse(
             ResultCode::StrongerAuthRequired,
@@ -175,7 +175,7 @@ pub(crate) fn begin(
             (new, Some(value))
         }
     };
-    Ok(PasswordChange {
+    Ok(Box::new(PasswordChange {
         session: session.clone(),
         id,
         dn,
@@ -190,7 +190,7 @@ pub(crate) fn begin(
             .map(|attribute| AttributeDescription::plain(attribute.index)),
         scram: directory.auth.options.scram_keys.clone(),
         value,
-    })
+    }))
 }
 
 /// Whose password: the one named, as a DN with or without `dn:` in front, or the requester's own.
