@@ -386,6 +386,23 @@ impl AttributeSet {
         }
     }
 
+    /// Takes in another set, but for what is in a third.
+    pub(crate) fn add(&mut self, other: AttributeSet, but: &AttributeSet) {
+        self.entry |= other.entry && !but.entry;
+        self.children |= other.children && !but.children;
+        if self.types.len() < other.types.len() {
+            self.types.resize(other.types.len(), 0);
+        }
+        let masks = but.types.iter().copied().chain(std::iter::repeat(0));
+        for ((word, new), not) in self.types.iter_mut().zip(other.types).zip(masks) {
+            *word |= new & !not;
+        }
+        let within = |description: &AttributeDescription| but.has(description.attribute);
+        let optioned = other.optioned.into_iter();
+        self.optioned
+            .extend(optioned.filter(|description| !within(description)));
+    }
+
     pub(crate) fn has(&self, index: AttributeIndex) -> bool {
         let (word, bit) = position(index);
         self.types.get(word).is_some_and(|word| word & bit != 0)

@@ -96,8 +96,8 @@ impl Referrals<'_> {
         let object = view.resolved_dn(id)?;
         let facts = EntryFacts::new(self.directory, view, Target::Stored(entry));
         let rights = facts.rights(decisions, object.normal());
-        if !rights.entry().allows(Rights::DISCLOSE) {
-            return Ok(None);
+        if let Some(hidden) = self.refusal(rights.entry(), object == *target) {
+            return Ok(Some(LdapResult::new(hidden)));
         }
         let mut result = LdapResult::new(ResultCode::Referral).matched(view.dn(id)?);
         result.referrals = urls(
@@ -107,6 +107,26 @@ impl Referrals<'_> {
             self.scope,
         );
         Ok(Some(result))
+    }
+}
+
+impl Referrals<'_> {
+    /// What is said instead of a referral to those whom the rules hide the object from, so that it tells nothing: as if
+    /// it were not there. A search that begins at the object takes the right to search from it, as from any other.
+    fn refusal(self, rights: Rights, is_object: bool) -> Option<ResultCode> {
+        let begins_here = is_object && self.scope.is_some();
+        let needed = if begins_here {
+            Rights::SEARCH
+        } else {
+            Rights::DISCLOSE
+        };
+        if rights.allows(needed) {
+            None
+        } else if rights.allows(Rights::DISCLOSE) {
+            Some(ResultCode::InsufficientAccessRights)
+        } else {
+            Some(ResultCode::NoSuchObject)
+        }
     }
 }
 

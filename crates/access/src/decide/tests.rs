@@ -120,6 +120,21 @@ fn classes_expand_to_their_attributes() {
 }
 
 #[test]
+fn excluded_classes_are_out_of_reach_for_what_follows() {
+    let schema = Schema::standard();
+    let of = |list: &str, part: &str| {
+        let rules = rules(&schema, &[&format!("to attrs={list} by * read")]);
+        level(&schema, &rules, "", JANE, part)
+    };
+    assert_eq!(of("!person", "sn"), Level::None);
+    assert_eq!(of("!person", "mail"), Level::Read);
+    assert_eq!(of("!person", "entry"), Level::Read);
+    assert_eq!(of("!person,sn", "sn"), Level::None);
+    assert_eq!(of("sn,!person", "sn"), Level::Read);
+    assert_eq!(of("!extensibleObject", "entry"), Level::None);
+}
+
+#[test]
 fn uniform_and_named_decisions_agree() {
     let schema = Schema::standard();
     let uniform = rules(&schema, &["to attrs=cn by users read", "to * by * search"]);

@@ -93,6 +93,7 @@ impl Parser<'_> {
         keyed.no_style()?;
         keyed.no_qualifiers()?;
         let mut set = AttributeSet::default();
+        let mut not = AttributeSet::default();
         let mut at = keyed.value_at;
         let mut items = 0;
         let mut single = None;
@@ -101,7 +102,9 @@ impl Parser<'_> {
         }
         for item in keyed.value.split(',') {
             if !item.is_empty() {
-                single = self.attribute(at, item, &mut set)?;
+                let mut named = AttributeSet::default();
+                single = self.attribute(at, item, &mut named, &mut not)?;
+                set.add(named, &not);
                 items += 1;
             }
             at += item.len() + 1;
@@ -115,6 +118,7 @@ impl Parser<'_> {
         at: usize,
         item: &str,
         set: &mut AttributeSet,
+        not: &mut AttributeSet,
     ) -> Parsed<Option<AttributeIndex>> {
         if item.eq_ignore_ascii_case("entry") {
             set.entry = true;
@@ -123,7 +127,11 @@ impl Parser<'_> {
         } else if let Some(class) = item.strip_prefix('@') {
             self.class(at, class, true, set)?;
         } else if let Some(class) = item.strip_prefix('!') {
+            // Those of the class are out of reach for the items that follow.
             self.class(at, class, false, set)?;
+            let before = std::mem::take(not);
+            self.class(at, class, true, not)?;
+            not.add(before, &AttributeSet::default());
         } else if let Ok(description) = self.schema.describe(item.as_bytes()) {
             let index = description.attribute;
             if description.options().is_some() {

@@ -13,6 +13,7 @@ mod context;
 mod getopt;
 mod levels;
 mod options;
+mod slapacl;
 mod slapadd;
 mod slapauth;
 mod slapcat;
@@ -232,6 +233,7 @@ impl Invocation {
                     Err(failure) => Err(failure),
                 }
             }
+            Tool::Slapacl => slapacl::run(&line),
             Tool::Slapadd => slapadd::run(&line),
             Tool::Slapauth => slapauth::run(&line),
             Tool::Slapcat => slapcat::run(&line),
@@ -241,7 +243,6 @@ impl Invocation {
             Tool::Slappasswd => slappasswd::run(&line),
             Tool::Slapschema => slapschema::run(&line),
             Tool::Slaptest => slaptest::run(&line),
-            _ => Err(Failure::Message("is not built yet".to_owned())),
         };
         match done {
             Ok(()) => ExitCode::SUCCESS,

@@ -259,6 +259,27 @@ impl Server {
         (server, doors)
     }
 
+    /// What one of its tools says under its configuration, and the tool's status; for servers with lines of their own.
+    pub(crate) fn tool(&self, program: &str, arguments: &[&str]) -> (Option<i32>, String) {
+        let mut command = if self.name == "slapd" {
+            Slapd::find().command(program)
+        } else {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_fulgurite"));
+            command.arg(program);
+            command
+        };
+        command
+            .arg("-f")
+            .arg(self.log.with_file_name("slapd.conf"))
+            .args(arguments);
+        let outcome = run_bounded(&mut command, PATIENCE);
+        let status = match outcome.ended {
+            fulgurite_testkit::Ended::Exit(status) => Some(status),
+            _ => None,
+        };
+        (status, format!("{}{}", outcome.stdout, outcome.stderr))
+    }
+
     /// Where it listens.
     pub(crate) fn address(&self) -> SocketAddr {
         self.address

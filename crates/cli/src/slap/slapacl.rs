@@ -1,0 +1,198 @@
+//! slapacl: what an identity may do to an entry. All it says goes to standard error, as the original's does.
+
+use std::borrow::Cow;
+
+use fulgurite_auth::AuthzId;
+use fulgurite_directory::{Connection, Directory, ExplainError, Explained, Session, Subject};
+use fulgurite_schema::Dn;
+use fulgurite_server::open_directory;
+
+use super::Failure;
+use super::context::Context;
+use super::getopt::{CommandLine, text};
+use super::options::Common;
+use crate::rights::{Question, Wrong, session_of, take_fact};
+
+/// LDAP's code for an attribute type that is not defined, as exit status.
+const UNDEFINED_TYPE: u8 = 17;
+
+#[derive(Debug, Default)]
+struct Options {
+    common: Common,
+    /// `-b`.
+    entry: Option<String>,
+    /// `-D`.
+    name: Option<String>,
+    /// `-U`.
+    user: Option<String>,
+    /// `-X`.
+    authorize: Option<String>,
+    /// `-u`.
+    unseen: bool,
+}
+
+pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
+    let options = options(line)?;
+    let Some(entry) = &options.entry else {
+        return Err(Failure::Usage);
+    };
+    let context = Context::read(&options.common)?;
+    let directory = open_directory(&context.settings);
+    let directory = directory.map_err(|error| Failure::Message(error.to_string()))?;
+    let Ok(dn) = Dn::parse(directory.schema(), entry) else {
+        return Err(Failure::Message(format!(
+            "slap_init invalid suffix (\"{entry}\")"
+        )));
+    };
+    let session = session(&directory, &options)?;
+    let operands: Vec<String> = line.operands.iter().map(|operand| text(operand)).collect();
+    if operands.is_empty() {
+        let all = asked(&directory, &session, &dn, entry, &[], options.unseen)?;
+        all.iter().for_each(|answer| tell(answer, None));
+        return Ok(());
+    }
+    for operand in &operands {
+        let question = match Question::parse(directory.schema(), operand) {
+            Ok(question) => question,
+            Err(Wrong::Attribute(name)) => {
+                eprintln!("slap_str2ad({name}) failed 17 (Undefined attribute type)");
+                if options.common.continue_on_error {
+                    continue;
+                }
+                return Err(Failure::Said(UNDEFINED_TYPE));
+            }
+            Err(wrong) => {
+                eprintln!("{wrong}");
+                if options.common.continue_on_error {
+                    continue;
+                }
+                return Ok(());
+            }
+        };
+        let subjects = [question.subject.clone()];
+        let answers = asked(&directory, &session, &dn, entry, &subjects, options.unseen)?;
+        answers
+            .iter()
+            .for_each(|answer| tell(answer, Some(&question)));
+    }
+    Ok(())
+}
+
+fn options(line: &CommandLine) -> Result<Options, Failure> {
+    let mut options = Options::default();
+    for given in &line.options {
+        let value = || Some(text(&given.value));
+        match given.letter {
+            'b' => options.entry = value(),
+            'D' => options.name = value(),
+            'U' => options.user = value(),
+            'X' => options.authorize = value(),
+            'u' => options.unseen = true,
+            _ => drop(options.common.take(given)?),
+        }
+    }
+    Ok(options)
+}
+
+/// Who asks, over what connection.
+fn session(directory: &Directory, options: &Options) -> Result<Session, Failure> {
+    let mut connection = Connection::default();
+    let mut authorized = None;
+    for (name, value) in &options.common.facts {
+        if name.eq_ignore_ascii_case("authzDN") {
+            authorized = Some(normalised(directory, "authzDN", value)?);
+        } else if !take_fact(&mut connection, name, value) {
+            return Err(Failure::Usage);
+        }
+    }
+    let authenticated = match (&options.name, &options.user) {
+        (Some(name), _) => Some(normalised(directory, "autchDN", name)?),
+        (None, Some(user)) => Some(mapped(
+            directory.sasl_identity(user, None, None),
+            "ID",
+            user,
+        )?),
+        (None, None) => None,
+    };
+    if let Some(id) = &options.authorize {
+        let parsed = AuthzId::parse(id).filter(|id| *id != AuthzId::Anonymous);
+        let parsed = parsed.ok_or_else(|| {
+            eprintln!("authzID: <{id}> check failed 48 (Inappropriate authentication)");
+            Failure::Said(1)
+        })?;
+        let dn = directory.authorization_identity(&parsed, None);
+        authorized = Some(mapped(dn, "authzID", id)?);
+    }
+    if let Some(dn) = &authenticated {
+        eprintln!("authcDN: \"{}\"", dn.pretty());
+    }
+    if let Some(dn) = &authorized {
+        eprintln!("authzDN: \"{}\"", dn.pretty());
+    }
+    let real = session_of(connection, authenticated.as_ref());
+    Ok(match authorized {
+        None => real,
+        Some(dn) => {
+            let other = session_of(Connection::default(), Some(&dn));
+            real.acting_for(other.identity().clone())
+        }
+    })
+}
+
+fn normalised(directory: &Directory, what: &str, name: &str) -> Result<Dn, Failure> {
+    Dn::parse(directory.schema(), name).map_err(|_| {
+        eprintln!("{what}=\"{name}\" normalization failed 21 (Invalid syntax)");
+        Failure::Said(1)
+    })
+}
+
+fn mapped<E: std::fmt::Display>(dn: Result<Dn, E>, what: &str, id: &str) -> Result<Dn, Failure> {
+    dn.map_err(|error| {
+        eprintln!("{what}: <{id}> check failed: {error}");
+        Failure::Said(1)
+    })
+}
+
+fn asked(
+    directory: &Directory,
+    session: &Session,
+    dn: &Dn,
+    entry: &str,
+    subjects: &[Subject],
+    unseen: bool,
+) -> Result<Vec<Explained>, Failure> {
+    let answers = directory.explain(session, dn.pretty(), subjects, unseen);
+    answers.map_err(|error| {
+        Failure::Message(match error {
+            ExplainError::NoDatabase(_) => format!("slap_init no backend for \"{entry}\""),
+            ExplainError::NoEntry(name) => format!("unable to fetch ID of DN \"{name}\""),
+            error => error.to_string(),
+        })
+    })
+}
+
+/// One answer in the original's words.
+fn tell(answer: &Explained, question: Option<&Question>) {
+    let value = match &answer.subject {
+        Subject::Attribute(_, Some(_)) if answer.name.eq_ignore_ascii_case("userPassword") => {
+            Some(Cow::Borrowed("****"))
+        }
+        Subject::Attribute(_, Some(value)) => Some(String::from_utf8_lossy(value)),
+        _ => None,
+    };
+    let named = match value {
+        None => answer.name.clone(),
+        Some(value) => format!("{}={value}", answer.name),
+    };
+    match question.and_then(|question| question.wanted.as_ref()) {
+        None => eprintln!("{named}: {}", answer.explanation),
+        Some((word, rights)) => {
+            let verdict = if answer.allows(*rights) {
+                "ALLOWED"
+            } else {
+                "DENIED"
+            };
+            eprintln!("{word} access to {named}: {verdict}");
+        }
+    }
+}
