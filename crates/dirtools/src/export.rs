@@ -30,6 +30,10 @@ pub fn export(store: &Store, output: impl Write) -> Result<u64, ExportError> {
     let (mut names, mut name) = (DnCache::new(), String::new());
     let mut count = 0;
     while let Some(entry) = entries.next(&view)? {
+        // The place of an entry that has not come.
+        if entry.is_placeholder() {
+            continue;
+        }
         name.clear();
         entry.write_dn(&mut names, &mut name)?;
         write_entry(&mut writer, &name, &entry)?;

@@ -1,14 +1,18 @@
 //! `fulgurite load`.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
 use fulgurite_dirtools::{LoadSettings, TerminalBar, load};
 use fulgurite_server::{schema, store_options};
-use fulgurite_store::Store;
+use fulgurite_store::{IndexProgress, Store, StoreOptions};
 
 use crate::arguments::Load;
 use crate::lock::DataLock;
+
+/// Entries of one transaction of index work.
+const ENTRIES_PER_STEP: usize = 5_000;
 
 pub(crate) fn run(command: Load) -> anyhow::Result<()> {
     let settings = command.settings()?;
@@ -38,9 +42,21 @@ pub(crate) fn run(command: Load) -> anyhow::Result<()> {
     });
     bar.finish();
     let summary = result?;
+    finish_indexes(data, &load_settings)?;
     if !command.quiet {
         let seconds = begun.elapsed().as_secs_f64();
         eprintln!("{} entries loaded in {seconds:.1} s", summary.entries);
     }
+    Ok(())
+}
+
+/// Other indexes than those of a store that is extended are made at once; nobody else may be there to do it.
+fn finish_indexes(data: &Path, settings: &LoadSettings) -> anyhow::Result<()> {
+    let options = StoreOptions {
+        indexes: None,
+        ..settings.store.clone()
+    };
+    let store = Store::open(data, &options, Arc::clone(&settings.schema))?;
+    while store.index_step(ENTRIES_PER_STEP)? == IndexProgress::More {}
     Ok(())
 }

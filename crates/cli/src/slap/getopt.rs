@@ -105,7 +105,9 @@ pub(crate) fn text(argument: &OsStr) -> String {
 mod tests {
     use super::*;
 
-    fn parsed(arguments: &[&str]) -> Result<(Vec<(char, String)>, Vec<String>), Mistake> {
+    type Parsed = (Vec<(char, String)>, Vec<String>);
+
+    fn parsed(arguments: &[&str]) -> Result<Parsed, Mistake> {
         let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
         let line = parse("cd:f:qv", &arguments)?;
         let options = line.options.iter();

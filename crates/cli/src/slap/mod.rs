@@ -128,6 +128,24 @@ fn reason(error: &std::io::Error) -> String {
     }
 }
 
+/// A normal form with its escapes as slapd prints them.
+fn shown(normal: &str) -> String {
+    let mut text = String::with_capacity(normal.len());
+    let mut escaped = 0;
+    for letter in normal.chars() {
+        text.push(if escaped > 0 {
+            letter.to_ascii_uppercase()
+        } else {
+            letter
+        });
+        escaped = match letter {
+            '\\' => 2,
+            _ => i32::max(escaped - 1, 0),
+        };
+    }
+    text
+}
+
 /// The result code that a client would get for breaking a rule of the schema.
 const fn code(kind: ViolationKind) -> u8 {
     match kind {

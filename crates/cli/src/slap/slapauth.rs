@@ -5,10 +5,10 @@ use fulgurite_directory::{Directory, Session, UnknownIdentity};
 use fulgurite_schema::Dn;
 use fulgurite_server::open_directory;
 
-use super::Failure;
 use super::context::Context;
 use super::getopt::{CommandLine, text};
 use super::options::Common;
+use super::{Failure, shown};
 
 /// What identities are looked at with.
 #[derive(Debug, Default)]
@@ -62,7 +62,7 @@ fn alone(directory: &Directory, options: &Options, user: &str) -> Result<(), Fai
     let name = authenticated(directory, options, user)?;
     eprintln!(
         "ID: <{user}> check succeeded\nauthcID:     <{}>",
-        name.pretty()
+        shown(name.normal())
     );
     Ok(())
 }
@@ -85,8 +85,8 @@ fn both(
         .authorization_identity(&id, options.mechanism.as_deref())
         .map_err(|_| failed(21, "Invalid syntax"))?;
     eprintln!("ID:      <{user}>");
-    eprintln!("authcDN: <{}>", authentication.pretty());
-    eprintln!("authzDN: <{}>", authorization.pretty());
+    eprintln!("authcDN: <{}>", shown(authentication.normal()));
+    eprintln!("authzDN: <{}>", shown(authorization.normal()));
     let asker = Session::new();
     if directory.may_act_for(&asker, &authentication, &authorization) {
         eprintln!("authorization OK");

@@ -1,9 +1,9 @@
 //! slapdn: names in their forms.
 
-use super::Failure;
 use super::context::Context;
 use super::getopt::{CommandLine, text};
 use super::options::Common;
+use super::{Failure, shown};
 
 /// What the real one ends with when a name is wrong.
 const WRONG: u8 = 255;
@@ -59,22 +59,4 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
         }
     }
     Ok(())
-}
-
-/// A normal form with its escapes as slapd prints them.
-fn shown(normal: &str) -> String {
-    let mut text = String::with_capacity(normal.len());
-    let mut escaped = 0;
-    for letter in normal.chars() {
-        text.push(if escaped > 0 {
-            letter.to_ascii_uppercase()
-        } else {
-            letter
-        });
-        escaped = match letter {
-            '\\' => 2,
-            _ => i32::max(escaped - 1, 0),
-        };
-    }
-    text
 }

@@ -121,10 +121,10 @@ fn slapauth_maps_identities() {
     let said = |arguments: &[&str]| stage.tool("auth", arguments, "").with_status(0);
     assert_eq!(
         said(&["-M", "PLAIN", "-U", "foo"]),
-        "ID: <foo> check succeeded\nauthcID:     <uid=foo,ou=People,dc=example,dc=com>\n"
+        "ID: <foo> check succeeded\nauthcID:     <uid=foo,ou=people,dc=example,dc=com>\n"
     );
-    let foo = "authcDN: <uid=foo,ou=People,dc=example,dc=com>\n";
-    let bar = "authzDN: <uid=bar,ou=People,dc=example,dc=com>\n";
+    let foo = "authcDN: <uid=foo,ou=people,dc=example,dc=com>\n";
+    let bar = "authzDN: <uid=bar,ou=people,dc=example,dc=com>\n";
     assert_eq!(
         said(&["-M", "PLAIN", "-U", "foo", "-X", "u:bar"]),
         format!("ID:      <foo>\n{foo}{bar}authorization OK\n")

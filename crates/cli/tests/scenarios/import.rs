@@ -158,3 +158,52 @@ fn what_cannot_be_taken_is_said() {
     let said = ran(command.arg(stage.path("x")), "").with_status(1);
     assert!(said.contains("none of OpenLDAP's mdb backend"), "{said}");
 }
+
+#[test]
+fn damaged_files_are_read_as_far_as_they_can_be() {
+    let stage = Stage::with_original("import-damaged");
+    stage.configure(&stage.database("db", SUFFIX, ""));
+    stage.add(&difficult()).well();
+    let file = stage.path("db/data.mdb");
+    let sound = std::fs::read(&file).expect("data.mdb");
+    let mut random = fulgurite_testkit::seed("import-damaged", 7);
+    let mut next = move |below: usize| {
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(random >> 33).unwrap_or(0) % below
+    };
+    let mut complaints = 0;
+    for round in 0..24 {
+        let mut damaged = sound.clone();
+        for _ in 0..1 + round {
+            // The first two pages say what the file is; the rest is what it holds.
+            let at = 8192 + next(damaged.len() - 8192);
+            damaged[at] ^= u8::try_from(1 + next(255)).unwrap_or(1);
+        }
+        std::fs::write(&file, &damaged).expect("write the damage");
+        let data = format!("round{round}");
+        let ran = import(&stage, &data, &["--lenient", "-c"]);
+        assert!([0, 1].contains(&ran.status), "{ran:?}");
+        complaints += usize::from(ran.status == 1);
+        if let Some(summary) = ran
+            .err
+            .lines()
+            .find(|line| line.contains(" entries found, "))
+        {
+            let numbers: Vec<u64> = summary
+                .split(|letter: char| !letter.is_ascii_digit())
+                .filter_map(|word| word.parse().ok())
+                .collect();
+            // Nothing is lost silently; names without entries may come on top.
+            assert!(
+                numbers[1] + numbers[2] >= numbers[0] || ran.status == 1,
+                "{ran:?}"
+            );
+        }
+    }
+    assert!(
+        complaints > 4,
+        "only {complaints} of 24 damaged files were complained about"
+    );
+}

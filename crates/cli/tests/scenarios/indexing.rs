@@ -1,7 +1,11 @@
 //! Index changes beside a running server, and after an end in their midst.
 
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use fulgurite_config::{Layer, Settings};
+use fulgurite_store::{Store, StoreOptions, verify};
 
 use crate::data::SUFFIX;
 use crate::stage::{Stage, is_ours, ran};
@@ -25,6 +29,22 @@ fn index(stage: &Stage, arguments: &[&str]) -> Command {
         .args(arguments);
     command.stdin(Stdio::null());
     command
+}
+
+/// Every index against every entry.
+#[track_caller]
+fn assert_sound(stage: &Stage) {
+    let layer = Layer::from_slapd_conf(&stage.path("slapd.conf")).expect("slapd.conf");
+    let settings = Settings::new(layer).expect("the settings");
+    let schema = Arc::new(fulgurite_server::schema(&settings).expect("the schema"));
+    let store = Store::open(&stage.path("db"), &StoreOptions::default(), schema);
+    let store = store.expect("the store");
+    let report = verify(&store.snapshot().expect("a view")).expect("a check");
+    assert!(
+        report.is_clean() && report.entries > 0,
+        "{:#?}",
+        report.problems
+    );
 }
 
 fn status(stage: &Stage) -> String {
@@ -76,6 +96,7 @@ fn an_index_is_built_beside_reads_and_writes_and_survives_kills() {
             .contains("dn: uid=u1234,")
     );
     server.stop();
+    assert_sound(&stage);
     assert!(
         stage.log().contains("index"),
         "the server says what it does: {}",
@@ -113,4 +134,5 @@ fn a_changed_configuration_changes_the_indexes() {
             .contains("dn: uid=u77,")
     );
     server.stop();
+    assert_sound(&stage);
 }

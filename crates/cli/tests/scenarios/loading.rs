@@ -108,6 +108,27 @@ fn parents_may_come_in_a_later_run() {
 }
 
 #[test]
+fn change_numbers_name_their_server() {
+    let stage = Stage::usual("context", "");
+    let file = stage.file("all.ldif", UNORDERED);
+    stage.tool("a", &["-w", "-S", "5", "-l", &file], "").well();
+    let dump = stage.cat();
+    let numbers = |name: &str| -> Vec<&str> {
+        let lines = dump.lines().filter_map(|line| line.strip_prefix(name));
+        let mut numbers: Vec<&str> = lines.collect();
+        numbers.sort_unstable();
+        numbers
+    };
+    let entries = numbers("entryCSN: ");
+    assert_eq!(entries.len(), 9);
+    assert!(
+        entries.iter().all(|csn| csn.contains("#005#")),
+        "{entries:?}"
+    );
+    assert_eq!(numbers("contextCSN: "), entries[8..]);
+}
+
+#[test]
 fn records_that_cannot_be_added() {
     let stage = Stage::usual("refused", "");
     let good = "dn: dc=example,dc=com\nobjectClass: domain\ndc: example\n\n";

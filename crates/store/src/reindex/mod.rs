@@ -280,7 +280,6 @@ impl Store {
         number_attributes(&mut writer, &state).map_err(read)?;
         state
             .write(&mut writer.view.txn, self.dbs.meta)
-            .map_err(StoreError::from)
             .and_then(|()| writer.commit())
             .map_err(read)?;
         Ok(true)

@@ -44,7 +44,7 @@ fn filter(ask: Ask<'_>) -> Filter<AttributeSelector> {
             let rule = of.equality.unwrap();
             let normal = rule.normalise_assertion(&schema, value.as_bytes()).unwrap();
             Filter::Equality(Assertion {
-                attribute: mail.into(),
+                attribute: mail,
                 rule,
                 normal: normal.into(),
             })
@@ -53,13 +53,13 @@ fn filter(ask: Ask<'_>) -> Filter<AttributeSelector> {
             let rule = of.substring.unwrap();
             let pieces = rule.substring_assertion(None, &[piece.as_bytes()], None);
             Filter::Substrings {
-                attribute: mail.into(),
+                attribute: mail,
                 rule,
                 pieces: pieces.unwrap(),
             }
         }
         Ask::Class(name) => Filter::ObjectClass {
-            attribute: schema.describe(b"objectClass").unwrap().into(),
+            attribute: schema.describe(b"objectClass").unwrap(),
             class: schema.object_class(name).unwrap().index,
             implied_by: Vec::new(),
         },
