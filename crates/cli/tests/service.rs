@@ -106,12 +106,20 @@ fn a_changed_configuration_is_read_again() {
             .as_deref(),
         Some("42")
     );
+    // An index more is made while the server serves.
+    let indexed = format!("{open}\nindex shoeSize eq");
+    write(folder, &configuration(folder, &indexed, schema));
+    serving.signal(Signal::HUP);
+    std::thread::sleep(std::time::Duration::from_secs(1));
+    let shod = client.search(SUFFIX, Scope::Subtree, "(shoeSize=42)", &["1.1"]);
+    assert_eq!(shod.expect("an answer").entries.len(), 1);
     serving.signal(Signal::USR1);
     until("the figures are asked for", || top_is_shown(&mut client));
     let log = serving.stop();
     assert!(!folder.join("pid").exists() && !folder.join("args").exists());
     let said = |text: &str| log.iter().any(|line| line.contains(text));
     assert!(said("has been read again"), "{log:?}");
+    assert!(said("index shoeSize:eq of "), "{log:?}");
     assert!(said("cannot change while the server runs"), "{log:?}");
     assert!(said("stays as it was"), "{log:?}");
     assert!(

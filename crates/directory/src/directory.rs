@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use fulgurite_access::{Decisions, RuleError, RuleText, Rules, WithoutRules};
 use fulgurite_ldap::{LdapResult, ResultCode, Scope};
 use fulgurite_schema::{AttributeIndex, Dn, DnError, Schema, normal_is_under};
+use fulgurite_store::Store;
 use thiserror::Error;
 
 use crate::auth::{Auth, AuthOptions};
@@ -297,6 +298,12 @@ impl Directory {
     #[must_use]
     pub fn databases(&self) -> &[Database] {
         &self.databases
+    }
+
+    /// The stores of the databases, in their order, to be kept.
+    #[must_use]
+    pub fn shared_stores(&self) -> Vec<Arc<Store>> {
+        self.databases.iter().map(Database::shared_store).collect()
     }
 
     /// The limits of searches.

@@ -28,6 +28,7 @@ use crate::directory::{Directory, Place};
 use crate::modifiers::Modifiers;
 use crate::op::modify_dn::Renaming;
 use crate::op::{add, delete, modify, modify_dn};
+use crate::permission::Deed;
 use crate::session::Session;
 use crate::transaction;
 
@@ -366,6 +367,7 @@ impl Directory {
         let acting = self.acting(session, &controls)?;
         let session = acting.as_ref().unwrap_or(session);
         let modifiers = Modifiers::resolve(&self.schema, &controls)?;
+        self.refuse_made_up(session, &message.request)?;
         let prepared = self.prepare(session, message)?;
         Ok(Update {
             modifiers,
@@ -395,6 +397,31 @@ impl Directory {
         let database = self.updatable(prepared.dn())?;
         self.permit_update(session, database, message.request.operation())?;
         Ok((database, prepared))
+    }
+
+    /// Refuses an update of entries that the server makes up, of which nothing else need be known.
+    fn refuse_made_up(&self, session: &Session, request: &Request<'_>) -> Answer {
+        let name = match request {
+            Request::Add(add) => add.dn,
+            Request::Delete(delete) => delete.dn,
+            Request::Modify(modify) => modify.dn,
+            Request::ModifyDn(rename) => rename.dn,
+            _ => return Ok(()),
+        };
+        if self.trees.is_empty() {
+            return Ok(());
+        }
+        let Ok(dn) = answer::dn(&self.schema, name) else {
+            return Ok(());
+        };
+        match self.place(&dn) {
+            Place::Tree(tree) => {
+                let deed = Deed::Other(request.operation());
+                self.permit(session, Some(&tree.restrictions), deed)?;
+                Err(tree.read_only())
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The database an update of this name goes to.

@@ -69,11 +69,7 @@ impl Handler for Directory {
     }
 
     fn background(&self, pause: &dyn Fn(Duration) -> bool) {
-        let stores = self
-            .databases()
-            .iter()
-            .map(|database| database.shared_store());
-        indexing::keep(&stores.collect::<Vec<_>>(), pause);
+        indexing::keep(&|| self.shared_stores(), pause);
     }
 
     fn begin_search<'h>(

@@ -15,10 +15,21 @@ const PORTION_MAX: usize = 20_000;
 /// How long a store that failed is left alone.
 const AFTER_FAILURE: Duration = Duration::from_secs(30);
 
-/// Does the work of all stores until `pause` answers that the server ends.
-pub(crate) fn keep(stores: &[Arc<Store>], pause: &dyn Fn(Duration) -> bool) {
-    let mut workers: Vec<Worker<'_>> = stores.iter().map(|store| Worker::new(store)).collect();
+/// Does the work of all stores until `pause` answers that the server ends. The stores are asked for again and again: a
+/// reload may have put others in their place, which know more of the schema.
+pub(crate) fn keep(stores: &dyn Fn() -> Vec<Arc<Store>>, pause: &dyn Fn(Duration) -> bool) {
+    let mut workers: Vec<Worker> = Vec::new();
     loop {
+        let present = stores();
+        let same = |worker: &Worker, store: &Arc<Store>| Arc::ptr_eq(&worker.store, store);
+        let unchanged = workers.len() == present.len()
+            && workers
+                .iter()
+                .zip(&present)
+                .all(|(worker, store)| same(worker, store));
+        if !unchanged {
+            workers = present.into_iter().map(Worker::new).collect();
+        }
         let mut wait = LOOK_EVERY;
         for worker in &mut workers {
             wait = wait.min(worker.work());
@@ -30,8 +41,8 @@ pub(crate) fn keep(stores: &[Arc<Store>], pause: &dyn Fn(Duration) -> bool) {
 }
 
 /// What is remembered of one store between portions.
-struct Worker<'s> {
-    store: &'s Store,
+struct Worker {
+    store: Arc<Store>,
     /// Entries of the next portion: as many as fit into its time.
     portion: usize,
     /// What was said last of the work: its length, stage and tenth.
@@ -39,8 +50,8 @@ struct Worker<'s> {
     failed: Option<Instant>,
 }
 
-impl<'s> Worker<'s> {
-    fn new(store: &'s Store) -> Worker<'s> {
+impl Worker {
+    fn new(store: Arc<Store>) -> Worker {
         Worker {
             store,
             portion: PORTION_MIN,

@@ -19,6 +19,7 @@ use fulgurite_ldap::{
 };
 
 use crate::handler::{BindStep, ExtendedStep, Handler};
+use crate::indexing;
 use crate::monitor::Monitor;
 use crate::statistics::lock;
 
@@ -158,8 +159,7 @@ impl Handler for Live<'_> {
     }
 
     fn background(&self, pause: &dyn Fn(Duration) -> bool) {
-        // The stores are those of all generations.
-        self.current().background(pause);
+        indexing::keep(&|| self.current().shared_stores(), pause);
     }
 
     fn dump(&self) {

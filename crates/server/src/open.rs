@@ -192,7 +192,16 @@ pub(crate) fn open(
     let mut options = directory_options(settings, schema, databases)?;
     options.monitor = monitor_options(settings, monitor.as_ref())?;
     let directory = match plan.existing {
-        Some(existing) => existing.reopened(options)?,
+        Some(existing) => {
+            let next = existing.reopened(options)?;
+            for (database, store) in settings.stores().zip(&stores) {
+                let asked = store_options(database)?.indexes;
+                if let Some(asked) = asked.filter(|_| database.names_indexes()) {
+                    store.request_indexes(&asked)?;
+                }
+            }
+            next
+        }
         None => Directory::open(options)?,
     };
     Ok((directory, monitor))

@@ -137,6 +137,8 @@ fn rules_guard_them() {
 fn nobody_changes_them() {
     let world = world(&[]);
     let (_, root) = world.bind("cn=Monitor", "mon");
+    let nobody = world.delete(&Session::new(), "cn=Time,cn=Monitor");
+    assert_eq!(code(&nobody), ResultCode::StrongerAuthRequired);
     let change = (ModifyOperation::Replace, "description", &["x"][..]);
     let device = [("objectClass", "device")];
     for result in [
