@@ -345,7 +345,14 @@ impl<'d> Leg<'d> {
         match self.judge(view, entry, self.pass.is_exact())? {
             Judged::Not => return Ok(Verdict::Passed),
             Judged::Reference(urls) => {
-                if !self.is_covered(view, entry)? {
+                // The next page goes on behind the last entry of this one, and comes by here again.
+                if output.sorter.is_none()
+                    && let Some(end) = output.page_full()
+                {
+                    return Ok(Verdict::End(end));
+                }
+                let again = output.sorter.is_some() && output.is_continued();
+                if !again && !self.is_covered(view, entry)? {
                     output.reference(out, &urls);
                 }
                 return Ok(Verdict::Passed);

@@ -72,17 +72,28 @@ impl Output {
         }
     }
 
+    /// The end of a page that is full, now that there is more.
+    pub(crate) fn page_full(&self) -> Option<End> {
+        let page = self.page.as_ref().filter(|page| self.sent >= page.size)?;
+        let mut end = End::plain(LdapResult::success());
+        end.cookie = Some(page.cookie(&self.last, self.sent, &self.cookie_key));
+        Some(end)
+    }
+
     /// The end, if one entry more is one too many.
     pub(crate) fn full(&self) -> Option<End> {
-        if let Some(page) = self.page.as_ref().filter(|page| self.sent >= page.size) {
-            let mut end = End::plain(LdapResult::success());
-            end.cookie = Some(page.cookie(&self.last, self.sent, &self.cookie_key));
+        if let Some(end) = self.page_full() {
             return Some(end);
         }
         let before = self.page.as_ref().map_or(0, |page| page.returned);
         let total = before.saturating_add(self.sent);
         let too_many = self.limits.size_max.is_some_and(|max| total >= max);
         too_many.then(|| self.end(ResultCode::SizeLimitExceeded))
+    }
+
+    /// Whether this is not the first page.
+    pub(crate) fn is_continued(&self) -> bool {
+        self.page.as_ref().is_some_and(|page| page.after.is_some())
     }
 
     /// Counts an entry that has been written.
