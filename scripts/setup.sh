@@ -91,13 +91,13 @@ need_python() {
 
 # Unpacks packages and those of their libraries that this machine lacks into FOLDER/root, unless they are there.
 unpack() { # FOLDER PACKAGES...
-    local folder=$1 wanted
+    local folder=$1 files=$1/root wanted
     shift
     wanted=$*
-    [ "$(cat "$folder/root/.complete" 2>/dev/null)" != "$wanted" ] || return 0
+    [ "$(cat "$files/.complete" 2>/dev/null)" != "$wanted" ] || return 0
     refresh_apt_list
-    rm -rf "$folder/root"
-    mkdir -p "$folder/root" "$folder/packages"
+    rm -rf "$files"
+    mkdir -p "$files" "$folder/packages"
     (
         cd "$folder/packages"
         # The packages, and what apt would install here for them: what they need and is missing.
@@ -108,8 +108,8 @@ unpack() { # FOLDER PACKAGES...
         for package in *.deb; do dpkg -x "$package" ../root; done
     )
     rm -rf "$folder/packages"
-    echo "$wanted" > "$folder/root/.complete"
-    echo "setup: $wanted are unpacked in $folder/root"
+    echo "$wanted" > "$files/.complete"
+    echo "setup: $wanted are unpacked in $files"
 }
 
 # PHP's packages carry its version: the one that php-cli stands for.
