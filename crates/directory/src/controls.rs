@@ -27,6 +27,8 @@ use fulgurite_ldap::control::{
 use fulgurite_ldap::{Control, Controls, Fault, Limits, Operation, ResultCode, oid};
 
 use crate::answer::{Answer, refuse};
+use crate::directory::Directory;
+use crate::session::Session;
 
 /// The controls of one request. Controls that are absent, or ignored as the rules above say, leave the default.
 #[derive(Clone, Debug, Default)]
@@ -360,6 +362,12 @@ impl<'c> RequestControls<'c> {
 
     fn of(asked: Asked<'_>, controls: &Controls<'c>) -> Answer<Self> {
         let mut decoded = RequestControls::default();
+        decoded.decode_all(asked, controls)?;
+        Ok(decoded)
+    }
+
+    /// Decodes one control after the other, until the first that is wrong.
+    fn decode_all(&mut self, asked: Asked<'_>, controls: &Controls<'c>) -> Answer {
         let mut seen = [false; TABLE.len()];
         for control in controls.iter() {
             let row = TABLE
@@ -371,7 +379,7 @@ impl<'c> RequestControls<'c> {
                     if std::mem::replace(seen, true) {
                         return Err(row.wrong("specified multiple times"));
                     }
-                    (row.decode)(&mut decoded, row, &control)?;
+                    (row.decode)(self, row, &control)?;
                 }
                 Some(_) if control.critical => {
                     return Err(unavailable("critical extension is unavailable"));
@@ -382,8 +390,7 @@ impl<'c> RequestControls<'c> {
                 _ => {}
             }
         }
-        decoded.require_compatible()?;
-        Ok(decoded)
+        self.require_compatible()
     }
 
     /// Refuses controls that each make sense but not together.
@@ -393,6 +400,23 @@ impl<'c> RequestControls<'c> {
             return Err(refuse(ResultCode::UnwillingToPerform, text));
         }
         Ok(())
+    }
+}
+
+impl Directory {
+    /// The controls of an operation, and the session it is done for if that is not the client's own.
+    ///
+    /// Who may not act for somebody else is told so before anything is said about the controls behind that one.
+    pub(crate) fn controls_of<'c>(
+        &self,
+        session: &Session,
+        operation: Operation,
+        controls: &Controls<'c>,
+    ) -> Answer<(RequestControls<'c>, Option<Session>)> {
+        let mut decoded = RequestControls::default();
+        let wrong = decoded.decode_all(Asked::Operation(operation), controls);
+        let acting = self.acting(session, &decoded)?;
+        wrong.map(|()| (decoded, acting))
     }
 }
 

@@ -22,7 +22,6 @@ use fulgurite_store::{StoreError, Writer};
 use crate::answer::{self, Answer, refuse};
 use crate::changes::Change;
 use crate::context::{Context, Returned};
-use crate::controls::RequestControls;
 use crate::database::Database;
 use crate::directory::{Directory, Place};
 use crate::modifiers::Modifiers;
@@ -360,11 +359,11 @@ impl Directory {
         message: &Message<'_>,
         within_transaction: bool,
     ) -> Answer<Update<'_>> {
-        let controls = RequestControls::decode(message.request.operation(), &message.controls)?;
+        let operation = message.request.operation();
+        let (controls, acting) = self.controls_of(session, operation, &message.controls)?;
         if controls.transaction.is_some() && !within_transaction {
             return Err(transaction::unknown());
         }
-        let acting = self.acting(session, &controls)?;
         let session = acting.as_ref().unwrap_or(session);
         let modifiers = Modifiers::resolve(&self.schema, &controls)?;
         self.refuse_made_up(session, &message.request)?;

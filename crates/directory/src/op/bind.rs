@@ -127,6 +127,10 @@ impl Directory {
         request: &BindRequest<'_>,
         controls: &Controls<'_>,
     ) -> Answer<BindStep> {
+        if request.version < 3 && !controls.is_empty() {
+            let text = "controls require LDAPv3";
+            return Err(refuse(ResultCode::ProtocolError, text));
+        }
         RequestControls::decode(Operation::Bind, controls)?;
         self.permit_version(request.version)?;
         let dn = answer::dn(&self.schema, request.name)?;

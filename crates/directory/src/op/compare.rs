@@ -11,7 +11,6 @@ use fulgurite_store::{EntryView, Store};
 use crate::answer::{self, Answer, refuse};
 use crate::assertion;
 use crate::computed::Computed;
-use crate::controls::RequestControls;
 use crate::directory::{Directory, Place};
 use crate::facts::{EntryFacts, OwnFacts, Target};
 use crate::lookup;
@@ -58,8 +57,7 @@ impl Directory {
         request: &CompareRequest<'_>,
         controls: &Controls<'_>,
     ) -> Answer<LdapResult> {
-        let controls = RequestControls::decode(Operation::Compare, controls)?;
-        let acting = self.acting(session, &controls)?;
+        let (controls, acting) = self.controls_of(session, Operation::Compare, controls)?;
         let session = acting.as_ref().unwrap_or(session);
         let asserted = Modifiers::resolve(&self.schema, &controls)?.assertion;
         let dn = answer::dn(&self.schema, request.dn)?;
@@ -159,6 +157,12 @@ impl Directory {
         }
         require_rights(&rights, assertion)?;
         if let Some(computed) = Computed::of(&self.known, assertion.description.attribute) {
+            // What says nothing about an entry but its name and its schema is not compared, as in slapd.
+            if matches!(computed, Computed::EntryDn | Computed::SubschemaSubentry) {
+                let name = assertion.description.text(&self.schema);
+                let text = format!("{name} compare not supported");
+                return Err(refuse(ResultCode::UnwillingToPerform, text));
+            }
             let value = computed.value(&view, id).map_err(failed)?;
             let truth = assertion.matches(&self.schema, &value);
             return Ok(verdict(truth));

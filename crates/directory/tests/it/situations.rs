@@ -83,7 +83,7 @@ fn compares() {
             PEOPLE,
             "entryDN",
             "OU=People,dc=example,dc=com",
-            CompareTrue,
+            UnwillingToPerform,
             "",
         ),
         (

@@ -69,8 +69,7 @@ impl Directory {
     ) -> Answer<State<'_>> {
         // slapd reads the base first, too.
         let mut base = answer::dn(&self.schema, request.base)?;
-        let controls = RequestControls::decode(Operation::Search, controls)?;
-        let acting = self.acting(session, &controls)?;
+        let (controls, acting) = self.controls_of(session, Operation::Search, controls)?;
         let session = acting.as_ref().unwrap_or(session);
         if let Some(default) = &self.default_search_base
             && base.is_root()
