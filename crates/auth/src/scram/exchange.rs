@@ -44,17 +44,23 @@ pub struct ChannelBinding<'b> {
     pub exporter: Option<&'b [u8]>,
 }
 
-impl<'b> ChannelBinding<'b> {
+impl ChannelBinding<'_> {
     /// Whether there is anything to bind to.
     #[must_use]
     pub fn is_available(&self) -> bool {
         self.server_end_point.is_some() || self.exporter.is_some()
     }
 
-    fn of_type(&self, name: &str) -> Option<&'b [u8]> {
+    /// What a binding of that name covers. `ldap` is what the library of OpenLDAP calls its own, whatever it was told
+    /// to bind to; the name of the real one comes before the octets then.
+    fn of_type(&self, name: &str) -> Option<Vec<u8>> {
         match name {
-            "tls-server-end-point" => self.server_end_point,
-            "tls-exporter" => self.exporter,
+            "tls-server-end-point" => self.server_end_point.map(<[u8]>::to_vec),
+            "tls-exporter" => self.exporter.map(<[u8]>::to_vec),
+            "ldap" => {
+                let end_point = self.server_end_point?;
+                Some([b"tls-server-end-point:", end_point].concat())
+            }
             _ => None,
         }
     }
@@ -89,13 +95,14 @@ impl ClientFirst {
         let text = std::str::from_utf8(message).map_err(|_| ScramError::Malformed)?;
         let (flag, rest) = text.split_once(',').ok_or(ScramError::Malformed)?;
         let (authorization, bare) = rest.split_once(',').ok_or(ScramError::Malformed)?;
-        let bound: &[u8] = match flag.strip_prefix("p=") {
-            Some(name) if plus => binding.of_type(name).ok_or(ScramError::BindingType)?,
-            None if flag == "n" && !plus => &[],
+        // Clients of Cyrus SASL leave -PLUS out of the name and bind all the same.
+        let bound = match flag.strip_prefix("p=") {
+            Some(name) => binding.of_type(name).ok_or(ScramError::BindingType)?,
+            None if flag == "n" && !plus => Vec::new(),
             None if flag == "y" && !plus && binding.is_available() => {
                 return Err(ScramError::Downgrade);
             }
-            None if flag == "y" && !plus => &[],
+            None if flag == "y" && !plus => Vec::new(),
             _ => return Err(ScramError::Malformed),
         };
         let authorization_id = match authorization {
@@ -122,7 +129,7 @@ impl ClientFirst {
             user,
             authorization_id,
             header: message.get(..header_end).unwrap_or_default().to_vec(),
-            binding: bound.to_vec(),
+            binding: bound,
             bare: bare.to_owned(),
             nonce: nonce.to_owned(),
         })
@@ -336,6 +343,7 @@ mod tests {
         for (name, data) in [
             ("tls-exporter", &b"exported"[..]),
             ("tls-server-end-point", b"hash of the certificate"),
+            ("ldap", b"tls-server-end-point:hash of the certificate"),
         ] {
             let first = format!("p={name},,n=user,r=abc");
             let client = ClientFirst::parse(first.as_bytes(), true, binding).unwrap();
@@ -374,8 +382,8 @@ mod tests {
             (
                 "p=tls-server-end-point,,n=user,r=abc",
                 false,
-                tls,
-                ScramError::Malformed,
+                none,
+                ScramError::BindingType,
             ),
             ("y,,n=user,r=abc", false, tls, ScramError::Downgrade),
             (

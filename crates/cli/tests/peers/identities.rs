@@ -134,7 +134,23 @@ impl Rig {
 
     /// What ldapwhoami comes to: the name, or the number of the error.
     fn who_am_i(&self, certificates: &Certificates, way: Way, arguments: &[&str]) -> String {
+        self.run(Command::new("ldapwhoami"), certificates, way, arguments)
+    }
+
+    /// The same over ldaps, bound to the server's certificate.
+    fn bound_who_am_i(&self, certificates: &Certificates, arguments: &[&str]) -> String {
         let mut command = Command::new("ldapwhoami");
+        command.env("LDAPSASL_CBINDING", "tls-endpoint");
+        self.run(command, certificates, Way::Ldaps, arguments)
+    }
+
+    fn run(
+        &self,
+        mut command: Command,
+        certificates: &Certificates,
+        way: Way,
+        arguments: &[&str],
+    ) -> String {
         command.env("LDAPCONF", "/dev/null");
         command.env("LDAPTLS_CACERT", certificates.path("ca.crt"));
         command.env("LDAPTLS_REQCERT", "demand");
@@ -309,8 +325,12 @@ fn tls_and_sasl_as_ldap_utils_and_slapd_know_them() {
         let judged = slapd.who_am_i(&certificates, way, &arguments);
         assert_eq!(judged, expected, "slapd, {way:?} {arguments:?}");
     }
-    // Ours alone: a mechanism with channel binding, which slapd's library offers only when told to; and a password that
-    // is hashed, which it cannot check for PLAIN.
+    // Ours alone: a proof bound to the layer, which slapd takes only when it is told to; and a password that is hashed,
+    // which it cannot check for PLAIN.
+    let bound = sasl("SCRAM-SHA-256-PLUS", "jane", "jane secret", &[]);
+    assert_eq!(ours.bound_who_am_i(&certificates, &bound), jane);
+    let wrong = sasl("SCRAM-SHA-256-PLUS", "jane", "wrong", &[]);
+    assert_eq!(ours.bound_who_am_i(&certificates, &wrong), "49");
     let hashed = sasl("PLAIN", "john", "correct horse", &[]);
     assert_eq!(ours.who_am_i(&certificates, Way::Ldaps, &hashed), john);
 }
