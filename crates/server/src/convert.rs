@@ -306,7 +306,7 @@ impl From<&Settings> for ServerSettings {
                 pending_max_authenticated: pending,
                 filter_depth_max: u16::try_from(global.filter_depth.get()).unwrap_or(u16::MAX),
                 idle_timeout: seconds(*global.idle),
-                write_timeout: seconds(*global.write).or(SessionLimits::default().write_timeout),
+                write_timeout: seconds(*global.write),
                 ..SessionLimits::default()
             },
             log_operations: *global.log_operations,

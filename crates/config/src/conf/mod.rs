@@ -13,6 +13,7 @@ mod database;
 mod directive;
 mod global;
 mod lines;
+mod mdb;
 mod overlays;
 mod reader;
 mod table;

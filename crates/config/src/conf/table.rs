@@ -1,9 +1,14 @@
 //! All directives, in the order in which `cn=config` has to be read: what others refer to comes first.
 
-use super::{Directive, database, global, tls};
+use super::{Directive, database, global, mdb, tls};
 
 /// The parts of the table.
-const PARTS: [&[Directive]; 3] = [global::DIRECTIVES, tls::DIRECTIVES, database::DIRECTIVES];
+const PARTS: [&[Directive]; 4] = [
+    global::DIRECTIVES,
+    tls::DIRECTIVES,
+    database::DIRECTIVES,
+    mdb::DIRECTIVES,
+];
 
 /// All directives.
 pub(crate) const DIRECTIVES: Table = Table;

@@ -269,7 +269,7 @@ settings! {
         /// Seconds without a request after which a connection is closed.
         "limits.idle" idle: Option<u32> = None;
         /// Seconds a client may take to read what it was sent before its connection is closed.
-        "limits.write" write: Option<u32> = None;
+        "limits.write" write: Option<u32> = Some(120);
         /// Nesting of and, or, not in a filter.
         "limits.filter_depth" filter_depth: NonZeroU32 = at_least_one(1000);
         /// Schemes of new passwords, the first that is known; none for Argon2id.

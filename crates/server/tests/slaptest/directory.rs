@@ -61,6 +61,8 @@ const SPELLED_OTHERWISE: &[&str] = &[
     "olcLimits",
     // Passwords are left out of what is shown, and slapd's own lines for all kinds of defaults are not ours.
     "olcTLSProtocolMin",
+    // Without being told, slapd waits for ever, we do not.
+    "olcWriteTimeout",
     "objectClass",
     "olcIndexHash64",
     "olcDbMaxReaders",
