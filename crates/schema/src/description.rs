@@ -121,30 +121,30 @@ impl AttributeDescription {
                 malformed()
             });
         };
-        if options.is_some_and(|options| options.split(';').any(str::is_empty)) {
-            return Err(DescriptionError::EmptyOption(text.to_owned()));
-        }
-        let options = options
-            .map(|o| canonical_options(o).ok_or_else(malformed))
-            .transpose()?;
-        let known = |option: &str| schema.knows_option(option);
-        if options
-            .as_deref()
-            .is_some_and(|options: &str| !options.split(';').all(known))
-        {
-            return Err(DescriptionError::UnknownOption(text.to_owned()));
-        }
-        let description = AttributeDescription {
-            attribute: attribute.index,
-            options,
+        let Some(given) = options else {
+            return Ok(AttributeDescription::plain(attribute.index));
         };
-        if description.options.is_some()
-            && description.has_option("binary")
-            && !attribute.syntax.requires_binary()
-        {
+        let Some(options) = canonical_options(given) else {
+            return Err(if given.split(';').any(str::is_empty) {
+                DescriptionError::EmptyOption(text.to_owned())
+            } else {
+                malformed()
+            });
+        };
+        let mut binary = false;
+        for option in options.split(';') {
+            binary |= option == "binary";
+            if !schema.knows_option(option) {
+                return Err(DescriptionError::UnknownOption(text.to_owned()));
+            }
+        }
+        if binary && !attribute.syntax.requires_binary() {
             return Err(DescriptionError::BinaryOption(text.to_owned()));
         }
-        Ok(description)
+        Ok(AttributeDescription {
+            attribute: attribute.index,
+            options: Some(options),
+        })
     }
 }
 

@@ -8,6 +8,7 @@ use thiserror::Error;
 
 pub(crate) use normal::{is_valid, matches_in_place, normal_part, normal_value};
 
+use crate::matching::split_uid;
 use crate::registry::{AttributeIndex, AttributeType, Schema};
 use normal::{Escapes, NormalWriter, escape_into};
 use scan::{RawAva, Scan};
@@ -98,7 +99,8 @@ impl Dn {
         let mut writer = NormalWriter::default();
         writer.text.reserve(text.len());
         let mut scan = Scan::new(text);
-        let mut level: Vec<(&AttributeType, RawAva<'_>)> = Vec::with_capacity(1);
+        // The parts of an RDN that has several.
+        let mut level: Vec<(&AttributeType, RawAva<'_>)> = Vec::new();
         while let Some(ava) = scan.next().map_err(|broken| {
             DnError::Malformed(format!(
                 "{} expected at position {}",
@@ -109,10 +111,13 @@ impl Dn {
                 dn.start_rdn(&writer.text);
             }
             let attribute = writer.push(schema, &ava)?;
-            let ends = !ava.joined;
-            level.push((attribute, ava));
-            if ends {
-                dn.push_level_parts(&mut level);
+            match (level.is_empty(), ava.joined) {
+                (true, false) => dn.push_ava(schema, attribute, &ava, false),
+                (_, true) => level.push((attribute, ava)),
+                (false, false) => {
+                    level.push((attribute, ava));
+                    dn.push_level_parts(schema, &mut level);
+                }
             }
         }
         dn.normal = writer.text;
@@ -120,12 +125,10 @@ impl Dn {
     }
 
     /// Appends the parts of one RDN, sorted by type as in the normal form, so that equal names look alike.
-    fn push_level_parts(&mut self, level: &mut Vec<(&AttributeType, RawAva<'_>)>) {
-        if level.len() > 1 {
-            level.sort_by(|(a, _), (b, _)| a.key_name.cmp(&b.key_name));
-        }
+    fn push_level_parts(&mut self, schema: &Schema, level: &mut Vec<(&AttributeType, RawAva<'_>)>) {
+        level.sort_by(|(a, _), (b, _)| a.key_name.cmp(&b.key_name));
         for (number, (attribute, ava)) in level.drain(..).enumerate() {
-            self.push_ava(attribute.index, attribute.name(), &ava, number > 0);
+            self.push_ava(schema, attribute, &ava, number > 0);
         }
     }
 
@@ -149,19 +152,48 @@ impl Dn {
         });
     }
 
-    fn push_ava(&mut self, attribute: AttributeIndex, name: &str, ava: &RawAva<'_>, joined: bool) {
+    fn push_ava(
+        &mut self,
+        schema: &Schema,
+        attribute: &AttributeType,
+        ava: &RawAva<'_>,
+        joined: bool,
+    ) {
         if !self.pretty.is_empty() {
             self.pretty.push(if joined { '+' } else { ',' });
         }
-        self.pretty.push_str(name);
+        self.pretty.push_str(attribute.name());
         self.pretty.push('=');
-        escape_into(&mut self.pretty, &ava.value, Escapes::Pretty);
+        let value = schema.pretty_value(attribute.index, &ava.value);
+        escape_into(&mut self.pretty, &value, Escapes::Pretty);
         let start = self.values.len();
-        self.values.extend_from_slice(&ava.value);
+        self.values.extend_from_slice(&value);
         self.avas.push(AvaPart {
-            attribute,
+            attribute: attribute.index,
             value: start..self.values.len(),
         });
+    }
+
+    /// The normal form for people: types by their first names, values as their equality rules see them, where that is
+    /// text. What tools print; keys are made of [`normal`](Self::normal).
+    #[must_use]
+    pub fn normal_text(&self, schema: &Schema) -> String {
+        let mut text = String::with_capacity(self.pretty.len());
+        for rdn in self.rdns() {
+            for (number, ava) in rdn.avas().enumerate() {
+                if !text.is_empty() {
+                    text.push(if number > 0 { '+' } else { ',' });
+                }
+                text.push_str(schema.attribute_at(ava.attribute).name());
+                text.push('=');
+                escape_into(
+                    &mut text,
+                    &normal_text_of(schema, ava.attribute, ava.value),
+                    Escapes::Pretty,
+                );
+            }
+        }
+        text
     }
 
     /// The key form: equal names have equal text. Types and values normalised, specials as hex pairs, so that
@@ -271,6 +303,32 @@ impl Dn {
                 value: start..self.values.len(),
             });
         }
+    }
+}
+
+/// A value as its equality rule sees it, if that can be read; else as it is stored.
+fn normal_text_of(schema: &Schema, attribute: AttributeIndex, value: &[u8]) -> Vec<u8> {
+    let Some(rule) = schema.attribute_at(attribute).equality else {
+        return value.to_vec();
+    };
+    if rule.normalises_names() {
+        let (name, uid) = split_uid(value);
+        let Ok(name) = Dn::parse_octets(schema, name) else {
+            return value.to_vec();
+        };
+        let mut text = name.normal_text(schema).into_bytes();
+        if let Some(uid) = uid {
+            text.push(b'#');
+            text.extend_from_slice(uid);
+        }
+        return text;
+    }
+    match rule.normalise(schema, value) {
+        Ok(normal) if rule.normalises_text() => normal
+            .iter()
+            .map(|&b| if b == b'\n' { b'$' } else { b })
+            .collect(),
+        _ => value.to_vec(),
     }
 }
 
@@ -385,6 +443,59 @@ mod tests {
             assert_eq!(dn.pretty(), pretty, "{text}");
             assert_eq!(dn.normal(), normal, "{text}");
             assert_eq!(parse(dn.pretty()).unwrap(), dn, "{text}");
+        }
+    }
+
+    #[test]
+    fn normal_form_for_people() {
+        let schema = Schema::standard();
+        for (text, normal, pretty) in [
+            (
+                "UID = Jane+CN=J\\, D , DC=Example",
+                "cn=j\\2C d+uid=jane,dc=example",
+                "cn=J\\2C D+uid=Jane,dc=Example",
+            ),
+            ("uidNumber=7,cn=X", "uidNumber=7,cn=x", "uidNumber=7,cn=X"),
+            ("cn=A  B,o=Ä", "cn=a b,o=ä", "cn=A  B,o=Ä"),
+            ("cn=\\#x\\ ", "cn=\\23x", "cn=\\23x\\20"),
+            ("cn=a=b#c", "cn=a\\3Db#c", "cn=a\\3Db#c"),
+            (
+                "cn=\"a, b\",O=\"x\\\"y\"",
+                "cn=a\\2C b,o=x\\22y",
+                "cn=a\\2C b,o=x\\22y",
+            ),
+            (
+                "postalAddress=A  $ B,cn=x",
+                "postalAddress=a$b,cn=x",
+                "postalAddress=A  $ B,cn=x",
+            ),
+            (
+                "member=CN\\3DA\\2C dc\\3Db",
+                "member=cn\\3Da\\2Cdc\\3Db",
+                "member=cn\\3DA\\2Cdc\\3Db",
+            ),
+            (
+                "uniqueMember=cn\\3DA#'01'B",
+                "uniqueMember=cn\\3Da#'01'B",
+                "uniqueMember=cn\\3DA#'01'B",
+            ),
+            (
+                "ou=X+o=Y+l=Z,c=US",
+                "l=z+o=y+ou=x,c=us",
+                "l=Z+o=Y+ou=X,c=US",
+            ),
+            ("cn=\\20 a \\20", "cn=a", "cn=\\20 a \\20"),
+            (
+                "o=Smith\\; Co\\<x\\>\\+y\\\\z",
+                "o=smith\\3B co\\3Cx\\3E\\2By\\5Cz",
+                "o=Smith\\3B Co\\3Cx\\3E\\2By\\5Cz",
+            ),
+        ] {
+            let name = Dn::parse(&schema, text).unwrap();
+            assert_eq!(
+                (name.normal_text(&schema).as_str(), name.pretty()),
+                (normal, pretty)
+            );
         }
     }
 

@@ -14,10 +14,11 @@ pub(super) fn matches(
     value: &[u8],
 ) -> Truth {
     match relation {
-        Relation::Equality | Relation::Substrings => equality(form, schema, assertion, value),
+        // Of a chain, the direct step; those behind it are the searcher's to take.
+        Relation::Equality | Relation::Substrings | Relation::InChain => {
+            equality(form, schema, assertion, value)
+        }
         Relation::BitAnd | Relation::BitOr => bits(relation, assertion, value),
-        // The direct step; those behind it are the searcher's to take.
-        Relation::InChain => equality(form, schema, assertion, value),
         Relation::Ordering => with_normal(form, schema, value, |n| n < assertion),
         Relation::ServerId => with_normal(form, schema, value, |n| {
             time::csn_server_id(n) == Some(assertion)

@@ -150,6 +150,20 @@ impl MatchingRule {
         )
     }
 
+    /// Whether normal forms are texts, of which people can make sense.
+    pub(crate) fn normalises_text(&self) -> bool {
+        matches!(
+            self.form,
+            Form::CaseIgnore
+                | Form::CaseExact
+                | Form::CaseIgnoreIa5
+                | Form::CaseExactIa5
+                | Form::CaseIgnoreList
+                | Form::NumericString
+                | Form::Telephone
+        )
+    }
+
     /// Whether normal forms are those of distinguished names.
     pub(crate) fn normalises_names(&self) -> bool {
         matches!(self.form, Form::Dn | Form::NameAndOptionalUid)
