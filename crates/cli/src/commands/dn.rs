@@ -10,11 +10,11 @@ pub(crate) fn run(command: DnForms) -> anyhow::Result<()> {
     let mut wrong = 0;
     for name in &command.names {
         match Dn::parse(&schema, name) {
-            Ok(dn) if command.normal => println!("{}", dn.normal()),
+            Ok(dn) if command.normal => println!("{}", dn.normal_text(&schema)),
             Ok(dn) if command.pretty => println!("{}", dn.pretty()),
             Ok(dn) => println!(
                 "{name}\n  normal  {}\n  pretty  {}",
-                dn.normal(),
+                dn.normal_text(&schema),
                 dn.pretty()
             ),
             Err(error) => {

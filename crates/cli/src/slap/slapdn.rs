@@ -1,9 +1,9 @@
 //! slapdn: names in their forms.
 
+use super::Failure;
 use super::context::Context;
 use super::getopt::{CommandLine, text};
 use super::options::Common;
-use super::{Failure, shown};
 
 /// What the real one ends with when a name is wrong.
 const WRONG: u8 = 255;
@@ -46,13 +46,13 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
             return Err(Failure::Said(WRONG));
         };
         match form {
-            Some(Form::Normal) => println!("{}", shown(dn.normal())),
+            Some(Form::Normal) => println!("{}", dn.normal_text(&context.schema)),
             Some(Form::Pretty) => println!("{}", dn.pretty()),
             None => {
                 println!("DN: <{name}> check succeeded");
                 println!(
                     "normalized: <{}>\npretty:     <{}>",
-                    shown(dn.normal()),
+                    dn.normal_text(&context.schema),
                     dn.pretty()
                 );
             }
