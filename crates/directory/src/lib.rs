@@ -73,7 +73,7 @@ pub use op::bind::{BindOutcome, BindStep};
 pub use op::extended::{ExtendedReply, ExtendedStep};
 pub use op::password_modify::PasswordChange;
 pub use op::search::{Progress, Quantum, SearchTask, SortLimits};
-pub use restrictions::{Allow, Disallow, Operations, Require, Restrictions, Security, UnknownWord};
+pub use restrictions::{Allow, Disallow, Operations, Require, Restrictions, Security};
 pub use selection::Selection;
 pub use session::{Identity, Method, Name, Session};
 pub use transaction::Kept;
