@@ -1,7 +1,7 @@
 //! Starting, loading and dumping: what comes in comes out.
 
 use crate::data::{SUFFIX, UNORDERED, names, records, user_records};
-use crate::stage::Stage;
+use crate::stage::{Stage, ran};
 
 #[test]
 fn the_root_dse_of_an_empty_server() {
@@ -221,4 +221,31 @@ fn many_clients_at_once() {
     server.stop();
     let dump = stage.cat();
     assert_eq!(names(&dump).len(), names(UNORDERED).len() + 80);
+}
+
+#[test]
+fn into_the_background() {
+    let stage = Stage::loaded("background", "", UNORDERED);
+    let url = stage.start_in_background();
+    let whoami = || {
+        ran(
+            std::process::Command::new("ldapwhoami").args(["-x", "-H", &url]),
+            "",
+        )
+    };
+    // slapd's own may come back before it listens.
+    for _ in 0..200 {
+        if whoami().status == 0 {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    assert_eq!(whoami().well(), "anonymous\n");
+    stage.stop_in_background();
+    // What cannot be served is said before the call ends.
+    stage.configure("nonsense\n");
+    let slapd = stage.slapd(&["-h", &url]);
+    assert_eq!(slapd.status, 1, "{slapd:?}");
+    let version = stage.slapd(&["-VV"]);
+    assert_eq!(version.status, 0, "{version:?}");
 }

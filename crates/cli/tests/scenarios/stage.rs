@@ -157,6 +157,18 @@ impl Stage {
         ran(command.args(arguments), input)
     }
 
+    /// Runs `slapd` itself to its end.
+    pub(crate) fn slapd(&self, arguments: &[&str]) -> Ran {
+        let mut command = self.command();
+        ran(
+            command
+                .arg("-f")
+                .arg(self.path("slapd.conf"))
+                .args(arguments),
+            "",
+        )
+    }
+
     /// slapadd of some text.
     pub(crate) fn add(&self, ldif: &str) -> Ran {
         let file = self.file("add.ldif", ldif);
@@ -204,6 +216,42 @@ impl Stage {
             stage: self,
             child: Some(child),
             url,
+        }
+    }
+
+    /// Starts the server without a level: it goes into the background, and the call ends when it serves. Its URL.
+    pub(crate) fn start_in_background(&self) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("find a free port");
+        let url = format!(
+            "ldap://{}/",
+            listener.local_addr().expect("the port's number")
+        );
+        drop(listener);
+        let mut command = self.command();
+        command
+            .arg("-f")
+            .arg(self.path("slapd.conf"))
+            .args(["-h", &url]);
+        // Its output is a file: a pipe would be held open by the one in the background.
+        let log = fs::File::create(self.path("log")).expect("make the log");
+        command
+            .stdin(Stdio::null())
+            .stderr(log.try_clone().expect("share the log"))
+            .stdout(log);
+        let status = command.status().expect("start the server");
+        assert!(status.success(), "{status}: {}", self.log());
+        url
+    }
+
+    /// Ends the server that runs in the background, by its pid file, which goes with it.
+    pub(crate) fn stop_in_background(&self) {
+        let pid = fs::read_to_string(self.path("slapd.pid")).expect("the pid file");
+        let pid = pid.trim().parse().ok().and_then(Pid::from_raw);
+        kill_process(pid.expect("a process id"), Signal::INT).expect("send a signal");
+        let begun = Instant::now();
+        while self.path("slapd.pid").exists() {
+            assert!(begun.elapsed() < PATIENCE, "the server does not end");
+            std::thread::sleep(Duration::from_millis(10));
         }
     }
 
