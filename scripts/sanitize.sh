@@ -7,8 +7,8 @@
 #   thread     accesses of two threads to the same place with nothing to order them
 #
 # --quick runs what several threads and C programs do, and leaves the long random runs out. It wants a nightly compiler;
-# `thread` builds the standard library anew, for which it wants rust-src. Leaks that are let pass stand, with the reason, in
-# scripts/sanitize.supp; nothing else is. Tests that start programs of others, or measure memory, are left out: those are not built so.
+# `thread` builds the standard library anew, for which it wants rust-src. What is let pass stands, with the reason, in
+# scripts/sanitize.*.supp. Tests that start programs of others, or measure memory, are left out: those are not built so.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 kind=address quick=no
@@ -28,10 +28,10 @@ host=$(rustc +nightly -vV | sed -n 's/^host: //p')
 # The C library is loaded by name; the sanitizer it asks for is the test program's.
 export RUSTFLAGS="-Zsanitizer=$kind -Clink-arg=-Wl,--export-dynamic" RUSTDOCFLAGS="-Zsanitizer=$kind" CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target/$kind}
 # A mistake in a child process must end it too, and be told from an ordinary failure.
-supp=$PWD/scripts/sanitize.supp
-export TSAN_OPTIONS="die_after_fork=0:exitcode=66:second_deadlock_stack=1"
+supp=$PWD/scripts/sanitize
+export TSAN_OPTIONS="suppressions=$supp.thread.supp:die_after_fork=0:exitcode=66:second_deadlock_stack=1"
 export ASAN_OPTIONS="detect_leaks=1:handle_sigbus=0:exitcode=66"
-export LSAN_OPTIONS="suppressions=$supp:print_suppressions=0"
+export LSAN_OPTIONS="suppressions=$supp.leak.supp:print_suppressions=0"
 build=()
 [ "$kind" = thread ] && build=(-Zbuild-std)
 log=build/sanitize-$kind.log
