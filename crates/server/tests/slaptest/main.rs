@@ -68,7 +68,11 @@ fn slaptest_says_the_same() {
     assert!(cases.len() > 700, "{}", cases.len());
     let mut failures = Vec::new();
     let (mut tried, mut refused) = (0, 0);
-    for (at, case) in cases.iter().enumerate().step_by(stride) {
+    for (at, case) in cases.iter().enumerate() {
+        // Those of several lines are few and each is of its own kind.
+        if at % stride != 0 && !case.contains("\\n") {
+            continue;
+        }
         let bare = case.trim_start_matches('@');
         if DIFFERENCES.iter().any(|(known, _)| bare.starts_with(known)) {
             continue;
