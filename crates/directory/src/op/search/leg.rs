@@ -372,9 +372,21 @@ impl<'d> Leg<'d> {
         let facts = EntryFacts::new(self.directory, view, Target::Stored(*entry));
         let rights = facts.rights(&self.decisions, &self.normal);
         let known = &self.directory.known;
-        let key = sort::key_of(&output.sort_keys, known, view, entry, |description| {
-            rights.attribute(description).allows(Rights::READ)
-        })?;
+        let by_value = self.decisions.by_value();
+        let key = sort::key_of(
+            &output.sort_keys,
+            known,
+            view,
+            entry,
+            |description, value| {
+                let rights = if by_value {
+                    rights.value(description, value)
+                } else {
+                    rights.attribute(description)
+                };
+                rights.allows(Rights::READ)
+            },
+        )?;
         let taken = output
             .sorter
             .as_mut()

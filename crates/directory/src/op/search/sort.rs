@@ -137,21 +137,17 @@ impl Key {
     }
 }
 
-/// The sort key of an entry. `readable` says which attributes may take part: sorting must not betray the others.
+/// The sort key of an entry. `readable` says which values may take part: sorting must not betray the others.
 pub(crate) fn key_of(
     keys: &[Key],
     known: &Known,
     view: &View<'_>,
     entry: &EntryView<'_>,
-    readable: impl Fn(&AttributeDescription) -> bool,
+    readable: impl Fn(&AttributeDescription, &[u8]) -> bool,
 ) -> Result<Box<[u8]>, StoreError> {
     let schema = view.schema();
     let mut out = Vec::new();
     for key in keys {
-        if !readable(&key.description) {
-            key.push(&mut out, None);
-            continue;
-        }
         let computed = match Computed::of(known, key.description.attribute) {
             Some(computed) => Some(computed.value(view, entry.id())?),
             None => None,
@@ -160,6 +156,7 @@ pub(crate) fn key_of(
         let values = stored.iter().flat_map(|values| values.iter());
         let smallest = values
             .chain(computed.as_deref())
+            .filter(|value| readable(&key.description, value))
             .filter_map(|value| key.rule.normalise(schema, value).ok())
             .min();
         key.push(&mut out, smallest.as_deref());
