@@ -31,8 +31,8 @@ pub type Reload<'r> = dyn Fn(&Directory) -> Result<Directory, String> + Send + S
 
 /// A directory that is served, with what makes the next one of it.
 pub struct Live<'r> {
-    /// Filled from the front.
-    generations: Box<[OnceLock<Directory>]>,
+    /// Filled from the front. Boxed, so that places that are never filled cost little.
+    generations: Box<[OnceLock<Box<Directory>>]>,
     newest: AtomicUsize,
     reload: Option<Box<Reload<'r>>>,
     /// Held while the next generation is made.
@@ -44,7 +44,7 @@ impl<'r> Live<'r> {
     /// Serves a directory that does not change.
     #[must_use]
     pub fn new(directory: Directory) -> Live<'r> {
-        let mut generations = vec![OnceLock::from(directory)];
+        let mut generations = vec![OnceLock::from(Box::new(directory))];
         generations.resize_with(GENERATIONS_MAX, OnceLock::new);
         Live {
             generations: generations.into_boxed_slice(),
@@ -96,7 +96,7 @@ impl<'r> Live<'r> {
             ));
         };
         let directory = reload(self.current())?;
-        let _ = place.set(directory);
+        let _ = place.set(Box::new(directory));
         self.newest.store(next, Ordering::Release);
         Ok(())
     }
