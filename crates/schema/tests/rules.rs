@@ -178,13 +178,6 @@ fn rules_are_found_by_name_and_oid_and_each_has_its_own() {
     }
 }
 
-/// One row: the syntax's last arc (or whole OID), good values, bad values.
-type Row = (
-    &'static str,
-    &'static [&'static str],
-    &'static [&'static str],
-);
-
 /// What slapd says of each value, and where we differ; the same table is asked of both servers.
 const SYNTAXES: &str = include_str!("data/syntaxes.txt");
 

@@ -127,7 +127,7 @@ fn our_definitions_are_those_of_the_files() {
         let ours = build(start().builtin(part), &[]);
         for extension in ["schema", "ldif"] {
             let file = folder.join(format!("{name}.{extension}"));
-            let on_top = build(start().builtin(part), &[file.clone()]);
+            let on_top = build(start().builtin(part), std::slice::from_ref(&file));
             assert_eq!(
                 (ours.attributes().len(), ours.object_classes().len()),
                 (on_top.attributes().len(), on_top.object_classes().len()),
