@@ -116,7 +116,8 @@ fn quick(schema: &Schema, pattern: &str) -> Option<Names> {
     }
     let anchored = pattern.strip_prefix('^');
     let body = anchored.unwrap_or(pattern).strip_suffix('$')?;
-    let forms: [(&str, fn(String) -> Names); 7] = [
+    type Form = (&'static str, fn(String) -> Names);
+    let forms: [Form; 7] = [
         ("(.+,)?", Names::Subtree),
         ("(.*,)?", Names::Subtree),
         (".+,", Names::Children),

@@ -191,3 +191,57 @@ fn writing_takes_rights_on_what_is_written() {
     assert_eq!(code(&world.delete(&john, by_cn)), ResultCode::Success);
     assert_eq!(code(&world.delete(&john, PEOPLE)), refused);
 }
+
+#[test]
+fn single_values_are_hidden_from_every_question() {
+    let world = world(&[
+        r#"to attrs=mail val.regex="^jane" by users read"#,
+        "to * by * read",
+    ]);
+    let (anonymous, john) = (Session::new(), world.user(JOHN));
+    let finds = |session: &Session, filter: &str| {
+        let found = world.search(session, &asked(TOP, Scope::Subtree, filter, &["mail"]));
+        let mails = found.entries.iter().filter(|entry| entry.dn == JANE);
+        mails.map(|entry| entry.get("mail").join(" ")).next()
+    };
+    // Jane has that one address: nothing tells that it is there.
+    for filter in [
+        "(mail=*)",
+        "(mail=jane*)",
+        "(mail=*example*)",
+        "(mail=jane@example.com)",
+        "(!(mail=jane@example.com))",
+        "(:caseIgnoreIA5Match:=jane@example.com)",
+    ] {
+        assert_eq!(finds(&anonymous, filter), None, "{filter}");
+    }
+    assert_eq!(finds(&anonymous, "(uid=jane)"), Some(String::new()));
+    assert_eq!(
+        finds(&john, "(mail=jane*)"),
+        Some("jane@example.com".to_owned())
+    );
+    let compare = |value: &str| code(&world.compare(&anonymous, JANE, "mail", value));
+    assert_eq!(
+        compare("jane@example.com"),
+        ResultCode::InsufficientAccessRights
+    );
+    assert_eq!(compare("somebody@example.com"), ResultCode::CompareFalse);
+}
+
+#[test]
+fn groups_count_also_where_all_entries_are_treated_alike() {
+    let rules = [
+        r#"to attrs=mail by group.exact="cn=all,ou=groups,dc=example,dc=com" read by * none"#,
+        "to * by * read",
+    ];
+    let world = world(&rules);
+    let (jane, nobody) = (world.user(JANE), Session::new());
+    let mail = |session: &Session| {
+        let found = world.search(
+            session,
+            &asked(TOP, Scope::Subtree, "(mail=jane@*)", &["mail"]),
+        );
+        found.dns().len()
+    };
+    assert_eq!((mail(&jane), mail(&nobody)), (1, 0));
+}
