@@ -69,6 +69,9 @@ impl FilterSubject<AttributeSelector> for SeenOwned<'_> {
         if self.hides(attribute) {
             return Truth::Undefined;
         }
+        if attribute.attribute == self.schema.object_class_attribute() {
+            return Truth::True;
+        }
         let mut covered = self.covered(attribute);
         covered
             .any(|held| held.values.iter().any(|value| self.shows(held, value)))

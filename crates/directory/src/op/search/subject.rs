@@ -199,6 +199,12 @@ impl FilterSubject<Selector> for Seen<'_, '_> {
             Selector::Stored(stored, _) if !self.check && !self.by_value => {
                 FilterSubject::<StoredSelector>::present(&self.entry, stored)
             }
+            // Every entry has classes: that there are some is no secret, whichever of them are.
+            Selector::Stored(stored, _)
+                if stored.selector.attribute == self.view.schema().object_class_attribute() =>
+            {
+                Truth::True
+            }
             Selector::Stored(stored, _) => self.visit(stored, &mut |_| Truth::True),
             Selector::Computed(_, description) if self.hides(description, None) => Truth::Undefined,
             Selector::Computed(..) => Truth::True,
