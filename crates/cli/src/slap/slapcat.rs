@@ -5,13 +5,13 @@ use std::io::{self, BufWriter, Write};
 
 use fulgurite_dirtools::{CatOptions, CatScope, cat};
 use fulgurite_ldap::{FilterBuf, LdapUrl};
-use fulgurite_ldif::WriterOptions;
+use fulgurite_ldif::{Writer, WriterOptions};
 use fulgurite_schema::Filter;
 
 use super::Failure;
 use super::context::{Access, Context};
 use super::getopt::{CommandLine, text};
-use super::options::Common;
+use super::options::{Choice, Common};
 
 /// Columns of a line where nothing is said.
 const COLUMNS: usize = 78;
@@ -100,8 +100,33 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
     let context = Context::read(&options.common)?;
     let selection = options.selection(&context)?;
     let output = options.output()?;
+    let failed = |error: &anyhow::Error| Failure::Message(crate::commands::one_line(error));
+    if options.common.choice == Choice::Number(0) && options.common.config_dir.is_some() {
+        let written = write_configuration(&context, output, selection.ldif);
+        let written = crate::commands::unless_pipe_closed(written.map_err(Into::into));
+        return written.map_err(|error| failed(&error));
+    }
     let stores = context.open_all(&options.common, Access::Read)?;
     let written = cat(&stores, output, &selection).map(|_| ());
     let written = crate::commands::unless_pipe_closed(written.map_err(Into::into));
-    written.map_err(|error| Failure::Message(crate::commands::one_line(&error)))
+    written.map_err(|error| failed(&error))
+}
+
+/// The configuration as the database that it is when it lies in a directory.
+fn write_configuration(
+    context: &Context,
+    output: impl Write,
+    options: WriterOptions,
+) -> io::Result<()> {
+    let mut writer = Writer::with_options(output, options);
+    for entry in context.settings.config_entries(true) {
+        writer.name(&entry.dn)?;
+        for (name, values) in &entry.attributes {
+            for value in values {
+                writer.value(name, value.as_bytes())?;
+            }
+        }
+        writer.end()?;
+    }
+    writer.into_inner().map(|_| ())
 }

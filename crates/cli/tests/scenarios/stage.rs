@@ -157,6 +157,13 @@ impl Stage {
         ran(command.args(arguments), input)
     }
 
+    /// Runs `slapd -T<mode>`, reading a configuration directory.
+    pub(crate) fn tool_by_directory(&self, mode: &str, folder: &str, arguments: &[&str]) -> Ran {
+        let mut command = self.command();
+        command.arg(format!("-T{mode}")).args(["-F", folder]);
+        ran(command.args(arguments), "")
+    }
+
     /// Runs `slapd` itself to its end.
     pub(crate) fn slapd(&self, arguments: &[&str]) -> Ran {
         let mut command = self.command();
