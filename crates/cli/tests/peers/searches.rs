@@ -56,7 +56,7 @@ fn aliases_are_followed_as_slapd_does() {
             let mut base = random.pick(&names).clone();
             if random.chance(25) {
                 let below = ["uid=p1", "ou=u1", "cn=nope", "cn=a1", "cn=a,ou=u2"];
-                base = format!("{},{base}", *random.pick(&below));
+                base = format!("{},{base}", random.pick::<&str>(&below));
             }
             let filters = [
                 "(objectClass=*)",
@@ -71,7 +71,8 @@ fn aliases_are_followed_as_slapd_does() {
                 Deref::Finding,
                 Deref::Always,
             ];
-            let mut search = Search::new(&base, *random.pick(&SCOPES), *random.pick(&filters));
+            let mut search =
+                Search::new(&base, *random.pick(&SCOPES), random.pick::<&str>(&filters));
             search.deref = *random.pick(&deref);
             // What the scopes `one` and `children` take in of an alias's target depends in slapd on which indexes the
             // filter meets.
@@ -140,7 +141,8 @@ fn orders_and_views_equal_slapds() {
     let mut pair = Pair::start("orders", &ldif);
     for _ in 0..quick_or_long(80, 800) {
         let order = any_order(&mut random);
-        let mut search = people(*random.pick(&SETS)).with(oid::SORT_REQUEST, true, Some(order));
+        let mut search =
+            people(random.pick::<&str>(&SETS)).with(oid::SORT_REQUEST, true, Some(order));
         search.size_limit = *random.pick(&[0, 0, 0, 5]);
         pair.compare(&search);
     }
@@ -175,7 +177,7 @@ fn orders_and_views_equal_slapds() {
             target: *random.pick(&targets),
             context: None,
         };
-        let search = people(*random.pick(&SETS)).with(oid::SORT_REQUEST, true, Some(order));
+        let search = people(random.pick::<&str>(&SETS)).with(oid::SORT_REQUEST, true, Some(order));
         pair.compare(&search.with(oid::VLV_REQUEST, true, Some(view.encode())));
     }
     // In normal form, and of no entry: slapd takes the value as it is, and of equal entries any.
