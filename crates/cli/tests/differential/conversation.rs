@@ -57,24 +57,34 @@ impl Clients {
         }
     }
 
-    /// Sends a request and waits for the whole answer, page by page if it asks for pages.
-    pub(crate) fn ask(&mut self, request: &Request) -> Answer {
+    /// Whether anybody listens.
+    pub(crate) fn is_alive(&self) -> bool {
+        TcpStream::connect(self.address).is_ok()
+    }
+
+    /// Sends a request and waits for the whole answer, page by page if it asks for pages; `None` if the server is gone.
+    pub(crate) fn ask(&mut self, request: &Request) -> Option<Answer> {
+        let answer = self.converse(request);
+        if answer.as_ref().is_some_and(|answer| answer.code.is_some()) || self.is_alive() {
+            return Some(answer.unwrap_or_default());
+        }
+        None
+    }
+
+    fn converse(&mut self, request: &Request) -> Option<Answer> {
         // A bind changes who one is, so it has a connection of its own.
         if request.operation == "bind" {
-            return Connection::open(self.address)
-                .converse(request)
-                .unwrap_or_default();
+            return Connection::open(self.address)?.converse(request);
         }
-        let address = self.address;
-        let connection = self
-            .connections
-            .entry(request.who)
-            .or_insert_with(|| Connection::bound(address, request.who));
-        let answer = connection.converse(request);
+        let who = request.who;
+        if let std::collections::btree_map::Entry::Vacant(place) = self.connections.entry(who) {
+            place.insert(Connection::bound(self.address, who)?);
+        }
+        let answer = self.connections.get_mut(&who)?.converse(request);
         if answer.is_none() {
-            self.connections.remove(&request.who);
+            self.connections.remove(&who);
         }
-        answer.unwrap_or_default()
+        answer
     }
 }
 
@@ -85,21 +95,21 @@ struct Connection {
 }
 
 impl Connection {
-    fn open(address: SocketAddr) -> Connection {
-        let stream = TcpStream::connect(address).expect("connect");
+    fn open(address: SocketAddr) -> Option<Connection> {
+        let stream = TcpStream::connect(address).ok()?;
         stream.set_nodelay(true).expect("small requests");
         stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
-        Connection {
+        Some(Connection {
             stream,
             held: Vec::new(),
             next: 1,
-        }
+        })
     }
 
-    fn bound(address: SocketAddr, who: Who) -> Connection {
-        let mut connection = Connection::open(address);
+    fn bound(address: SocketAddr, who: Who) -> Option<Connection> {
+        let mut connection = Connection::open(address)?;
         let (dn, password) = match who {
-            Who::Anonymous => return connection,
+            Who::Anonymous => return Some(connection),
             Who::User => (USER_DN, USER_PASSWORD),
             Who::Root => (ROOT_DN, ROOT_PASSWORD),
         };
@@ -107,11 +117,9 @@ impl Connection {
             0x60,
             &[integer(3), octets(dn), tlv(0x80, password.as_bytes())],
         );
-        let answer = connection
-            .exchange(&body, &[], &[])
-            .expect("an answer to a bind");
+        let answer = connection.exchange(&body, &[], &[])?;
         assert_eq!(answer.code, Some(0), "{dn} binds: {answer:?}");
-        connection
+        Some(connection)
     }
 
     fn converse(&mut self, request: &Request) -> Option<Answer> {

@@ -23,6 +23,8 @@ pub(crate) struct Duel {
     pub(crate) is_verbose: bool,
     pub(crate) differences: Vec<Difference>,
     pub(crate) counts: Counts,
+    /// The last request, for when a server is gone.
+    last: String,
     theirs: Clients,
     ours: Clients,
     // Dropped, and ended, last.
@@ -33,6 +35,8 @@ pub(crate) struct Duel {
 #[derive(Default)]
 pub(crate) struct Counts {
     pub(crate) operations: usize,
+    /// How often the reference had to be started again.
+    restarts: usize,
     codes: BTreeMap<(&'static str, u32), usize>,
     entries: usize,
     same_diagnostics: usize,
@@ -65,8 +69,8 @@ impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             f,
-            "{} operations, {} entries; of {} diagnostics {} are the same",
-            self.operations, self.entries, self.diagnostics, self.same_diagnostics
+            "{} operations, {} entries; of {} diagnostics {} are the same; the reference ended itself {} times",
+            self.operations, self.entries, self.diagnostics, self.same_diagnostics, self.restarts
         )?;
         let mut last = "";
         for ((operation, code), count) in &self.codes {
@@ -81,27 +85,58 @@ impl fmt::Display for Counts {
 }
 
 impl Duel {
-    pub(crate) fn start(scratch: &Scratch) -> Duel {
-        let reference = Server::slapd(&scratch.join("slapd"));
-        let tested = Server::tested(&scratch.join("ours"));
+    /// Starts both servers with their files in folders of that name.
+    pub(crate) fn start(scratch: &Scratch, folder: &str) -> Duel {
+        let reference = Server::slapd(&scratch.join(&format!("{folder}-slapd")));
+        let tested = Server::tested(&scratch.join(&format!("{folder}-ours")));
         Duel {
             is_verbose: false,
             differences: Vec::new(),
             counts: Counts::default(),
+            last: String::new(),
             theirs: Clients::new(reference.address()),
             ours: Clients::new(tested.address()),
             _servers: [reference, tested],
         }
     }
 
-    /// Runs one episode.
-    pub(crate) fn run(&mut self, episode: u64) {
+    /// Runs one episode. Where the reference ends itself, which it does now and then, both begin anew and the episode is left out.
+    pub(crate) fn run(&mut self, episode: u64, scratch: &Scratch) {
+        let known = self.differences.len();
+        if self.play(episode).is_none() {
+            assert!(
+                self.ours.is_alive(),
+                "our server is gone: episode {episode}, after {}",
+                self.last
+            );
+            assert!(!self.theirs.is_alive());
+            println!(
+                "the reference ended itself: episode {episode}, after {}",
+                self.last
+            );
+            self.differences.truncate(known);
+            let is_verbose = self.is_verbose;
+            let folder = format!("again-{episode}");
+            let fresh = Duel::start(scratch, &folder);
+            let old = std::mem::replace(self, fresh);
+            self.is_verbose = is_verbose;
+            self.differences = old.differences;
+            self.counts = old.counts;
+            self.counts.restarts += 1;
+            assert!(
+                self.counts.restarts * 2000 < self.counts.operations + 20_000,
+                "the reference ends itself all the time"
+            );
+        }
+    }
+
+    fn play(&mut self, episode: u64) -> Option<()> {
         let mut random = Random::new(episode);
         let top = Name::suffix()
             .child("ou", "Work")
             .child("ou", &format!("e{episode}"));
         let mut names = vec![top.clone()];
-        self.begin(&top, &mut names, &mut random);
+        self.begin(&top, &mut names, &mut random)?;
         for _ in 0..REQUESTS {
             let mut generator = Generator {
                 random: &mut random,
@@ -109,7 +144,7 @@ impl Duel {
                 names: &names,
             };
             let request = generator.request();
-            let is_same = self.both(episode, &request, &mut names);
+            let is_same = self.both(episode, &request, &mut names)?;
             // What they have stored may differ from here on.
             if !is_same
                 && request.operation != "search"
@@ -119,11 +154,11 @@ impl Duel {
                 break;
             }
         }
-        self.both(episode, &dump(&top), &mut names);
-        self.end(&top);
+        self.both(episode, &dump(&top), &mut names)?;
+        self.end(&top)
     }
 
-    fn begin(&mut self, top: &Name, names: &mut Vec<Name>, random: &mut Random) {
+    fn begin(&mut self, top: &Name, names: &mut Vec<Name>, random: &mut Random) -> Option<()> {
         let word = |text: &str| vec![text.as_bytes().to_vec()];
         let first = [("objectClass".to_owned(), word("organizationalUnit"))];
         for at in 0..ENTRIES {
@@ -141,7 +176,7 @@ impl Duel {
                 let request = generator.add_of(Who::Root, &name.plain(), &attributes);
                 (name, request)
             };
-            let (theirs, ours) = (self.theirs.ask(&request), self.ours.ask(&request));
+            let (theirs, ours) = (self.theirs.ask(&request)?, self.ours.ask(&request)?);
             assert!(
                 at > 0 || theirs.code == Some(0),
                 "the episode's top: {theirs:?}"
@@ -151,18 +186,20 @@ impl Duel {
                 names.push(name);
             }
         }
+        Some(())
     }
 
     /// Asks both servers; tells whether the answers are the same.
-    fn both(&mut self, episode: u64, request: &Request, names: &mut Vec<Name>) -> bool {
-        let (theirs, ours) = (self.theirs.ask(request), self.ours.ask(request));
+    fn both(&mut self, episode: u64, request: &Request, names: &mut Vec<Name>) -> Option<bool> {
+        self.last = request.to_string();
+        let (theirs, ours) = (self.theirs.ask(request)?, self.ours.ask(request)?);
         if self.is_verbose {
             println!("{request}\n  reference {theirs:?}\n  ours      {ours:?}");
         }
         if theirs.code == Some(0) {
             apply(&request.effect, names);
         }
-        self.note(episode, request, &theirs, &ours)
+        Some(self.note(episode, request, &theirs, &ours))
     }
 
     fn note(&mut self, episode: u64, request: &Request, theirs: &Answer, ours: &Answer) -> bool {
@@ -192,11 +229,11 @@ impl Duel {
     }
 
     /// Removes the episode's entries from both servers, leaves first.
-    fn end(&mut self, top: &Name) {
+    fn end(&mut self, top: &Name) -> Option<()> {
         for clients in [&mut self.theirs, &mut self.ours] {
             for _ in 0..4 {
                 let mut found: Vec<String> = clients
-                    .ask(&dump(top))
+                    .ask(&dump(top))?
                     .entries
                     .into_iter()
                     .map(|(dn, _)| dn)
@@ -212,13 +249,14 @@ impl Duel {
                         text: dn.clone(),
                         effect: Effect::None,
                     };
-                    clients.ask(&request);
+                    clients.ask(&request)?;
                 }
                 if found.is_empty() {
                     break;
                 }
             }
         }
+        Some(())
     }
 }
 

@@ -46,10 +46,10 @@ const SHOWN: usize = 60;
 fn random_operations_get_the_same_answers() {
     let scratch = Scratch::new("differential");
     let accepted = Accepted::read();
-    let mut duel = Duel::start(&scratch);
+    let mut duel = Duel::start(&scratch, "first");
     if let Some(episode) = number("FULGURITE_DIFF_EPISODE") {
         duel.is_verbose = true;
-        duel.run(episode as u64);
+        duel.run(episode as u64, &scratch);
     } else {
         let first = seed("differential", 20_261_121);
         let wanted = number("FULGURITE_DIFF_OPERATIONS").unwrap_or(quick_or_long(20_000, 500_000));
@@ -57,7 +57,7 @@ fn random_operations_get_the_same_answers() {
             if duel.counts.operations >= wanted {
                 break;
             }
-            duel.run(first.wrapping_add(episode));
+            duel.run(first.wrapping_add(episode), &scratch);
         }
         duel.counts.assert_varied();
     }
