@@ -15,6 +15,7 @@ mod access;
 mod clients;
 mod compare;
 mod data;
+mod deeds;
 mod differential;
 mod filters;
 mod identities;
