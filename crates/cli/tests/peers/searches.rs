@@ -291,7 +291,10 @@ fn pages_equal_slapds() {
                     let (expected, _) = pages(&search, &mut pair.theirs, size);
                     let (got, references) = pages(&search, &mut pair.mine, size);
                     // slapd may send one on two pages.
-                    assert_eq!(references.max(usize::from(size_limit > 0)), 1, "{search:?}");
+                    if pair.ours.name() != pair.reference.name() {
+                        let references = references.max(usize::from(size_limit > 0));
+                        assert_eq!(references, 1, "{search:?}");
+                    }
                     pair.found += expected.matches("uid=").count();
                     pair.note(&format!("pages of {size} of {search:?}"), &expected, &got);
                 }
