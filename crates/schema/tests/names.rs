@@ -62,3 +62,13 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn spaces_alone_are_no_name() {
+    let schema = Schema::standard();
+    for text in [" ", "   "] {
+        assert_eq!(by_schema(&schema, text), Ok(None), "{text:?}");
+        assert_eq!(by_text(&schema, text), None, "{text:?}");
+    }
+    assert!(Dn::parse(&schema, "").is_ok_and(|dn| dn.is_root()));
+}

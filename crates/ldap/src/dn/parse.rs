@@ -50,7 +50,11 @@ pub fn parse(text: &str) -> Result<Vec<Rdn<'_>>, DnError> {
     scanner.skip_spaces();
     let mut rdns = Vec::new();
     if scanner.peek().is_none() {
-        return Ok(rdns);
+        // Spaces alone are no name, not even the empty one.
+        return match text.is_empty() {
+            true => Ok(rdns),
+            false => Err(DnError::EmptyRdn),
+        };
     }
     loop {
         rdns.push(scanner.rdn()?);

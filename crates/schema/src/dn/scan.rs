@@ -38,9 +38,14 @@ impl<'t> Scan<'t> {
     }
 
     pub(super) fn next(&mut self) -> Result<Option<RawAva<'t>>, Malformed> {
+        let begins = self.at == 0;
         self.skip_spaces();
         if self.peek().is_none() && !self.pending {
-            return Ok(None);
+            // Spaces alone are no name, not even the empty one.
+            return match begins && self.at > 0 {
+                true => Err(self.expected("an attribute type")),
+                false => Ok(None),
+            };
         }
         let attribute = self.attribute()?;
         self.skip_spaces();
