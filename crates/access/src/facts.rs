@@ -30,7 +30,7 @@ pub enum Reach {
 /// operation sees. A failure of the store looks like an entry that is not there: nothing is granted by it, unless by
 /// a rule whose negative filter asks for that.
 pub trait Facts {
-    /// Visits the values of an attribute with its subtypes; none for a missing entry.
+    /// Visits the values of just that attribute, without its subtypes; none for a missing entry.
     fn values(&self, of: Whose<'_>, attribute: &AttributeDescription, visit: &mut dyn FnMut(&[u8]));
 
     /// Whether one of the values of an attribute of DN or Name-and-Optional-UID syntax is that name, given in normal

@@ -2,8 +2,9 @@
 //!
 //! ```text
 //!   this  user          the name of the entry, of the requester
-//!   [text]              that text; a text that is a search URL is what the search finds
-//!   set/attr  set->attr the values of the attribute in the entries that the set names
+//!   [text]              that text
+//!   set/attr  set->attr the values of just that attribute in the entries that the set names, or finds: a text may be a
+//!                       search URL
 //!   set/attr*           and the values in the entries that those name, and so on
 //!   set/-n  set/-*      the names n levels above; all names above
 //!   a & b   a | b       what both have; what either has
@@ -22,6 +23,9 @@ use crate::facts::{Reach, Whose};
 use crate::names::parent;
 use crate::pattern::{SubMatches, Template};
 use crate::rule::Which;
+
+/// The OID of the OID syntax (RFC 4517, section 3.3.26): classes are compared by the names they were given by.
+const OID_SYNTAX: &str = "1.3.6.1.4.1.1466.115.121.1.38";
 
 /// Nesting of parentheses.
 const DEPTH_MAX: usize = 32;
@@ -100,7 +104,6 @@ impl Set {
                 "" => Members::new(),
                 name => one(name),
             },
-            Set::Text(text) if is_url(text) => url_members(rights, text, None),
             Set::Text(text) => one(text),
             Set::Values {
                 of,
@@ -113,7 +116,7 @@ impl Set {
                 if let (Set::Text(text), false) = (&**of, *again)
                     && is_url(text)
                 {
-                    return url_members(rights, text, Some(attribute));
+                    return search(rights, text, attribute).unwrap_or_default();
                 }
                 values(rights, of.members(rights), attribute, *again)
             }
@@ -184,6 +187,9 @@ fn values_of(
     let Ok(dn) = Dn::parse_octets(schema, name) else {
         return Vec::new();
     };
+    if schema.attribute_at(attribute.attribute).name() == "entryDN" {
+        return vec![dn.normal().as_bytes().to_vec()];
+    }
     let of = if dn.normal() == rights.name {
         Whose::Target
     } else {
@@ -198,6 +204,9 @@ fn values_of(
 
 /// A value as sets compare it: in normal form where that is a text that people can write.
 fn comparable(schema: &Schema, attribute: &AttributeDescription, value: &[u8]) -> Vec<u8> {
+    if schema.attribute_at(attribute.attribute).syntax.oid == OID_SYNTAX {
+        return value.to_vec();
+    }
     let normal = schema.normal_value(attribute.attribute, value);
     let textual = |normal: &[u8]| {
         std::str::from_utf8(normal).is_ok_and(|text| !text.chars().any(char::is_control))
@@ -208,19 +217,11 @@ fn comparable(schema: &Schema, attribute: &AttributeDescription, value: &[u8]) -
     }
 }
 
-/// What a search URL finds: values of the attribute, or of the URL's own attributes.
-fn url_members(
-    rights: &EntryRights<'_>,
-    text: &str,
-    attribute: Option<&AttributeDescription>,
-) -> Members {
-    search(rights, text, attribute).unwrap_or_default()
-}
-
+/// The values of an attribute in the entries that a search URL finds.
 fn search(
     rights: &EntryRights<'_>,
     text: &str,
-    attribute: Option<&AttributeDescription>,
+    attribute: &AttributeDescription,
 ) -> Option<Members> {
     let schema = &rights.decisions.rules.schema;
     let url: LdapUrl = text.parse().ok()?;
@@ -237,30 +238,23 @@ fn search(
         Scope::Subtree => Reach::Subtree,
         Scope::Children => Reach::Subordinates,
     };
-    let attributes: Vec<AttributeDescription> = match attribute {
-        Some(attribute) => vec![attribute.clone()],
-        None => url
-            .attributes
-            .iter()
-            .filter_map(|name| schema.describe(name.as_bytes()).ok())
-            .collect(),
-    };
     let mut members = Members::new();
     let mut visit = |value: &[u8]| {
         if members.len() < MEMBERS_MAX {
-            members.insert(match attributes.first() {
-                Some(attribute) => comparable(schema, attribute, value),
-                None => value.to_vec(),
-            });
+            members.insert(comparable(schema, attribute, value));
         }
     };
+    let attributes = std::slice::from_ref(attribute);
     rights
         .facts
-        .select(base.normal(), reach, &filter, &attributes, &mut visit);
+        .select(base.normal(), reach, &filter, attributes, &mut visit);
     Some(members)
 }
 
 fn above(names: Members, levels: Option<usize>) -> Members {
+    if levels == Some(0) {
+        return names;
+    }
     let mut all = Members::new();
     for name in names {
         let Ok(mut name) = String::from_utf8(name) else {

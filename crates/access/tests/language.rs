@@ -116,12 +116,11 @@ impl At<'_> {
 
 impl Facts for At<'_> {
     fn values(&self, of: Whose<'_>, wanted: &AttributeDescription, visit: &mut dyn FnMut(&[u8])) {
-        let schema = &self.world.schema;
         let held = self
             .entry(of)
             .into_iter()
             .flat_map(|entry| &entry.attributes);
-        held.filter(|held: &&Attribute| wanted.covers(schema, &held.description))
+        held.filter(|held: &&Attribute| *wanted == held.description)
             .flat_map(|held| &held.values)
             .for_each(|value| visit(value));
     }
@@ -236,15 +235,18 @@ fn sets() {
         ("user/-1 & [ou=people,dc=x]", ADA, BOB, true),
         ("this/-* & [dc=x]", ADA, BOB, true),
         ("this/nope", ADA, BOB, false),
+        ("this/entryDN & user", BOB, BOB, true),
+        ("this/objectClass & [inetOrgPerson]", ADA, BOB, true),
+        ("this/-0 & user", BOB, BOB, true),
         (
-            "[ldap:///ou=people,dc=x??sub?(title=boss)] & user",
+            "[ldap:///ou=people,dc=x??sub?(title=staff)]/manager & user",
             ADA,
             BOB,
             true,
         ),
         (
-            "[ldap:///ou=people,dc=x??sub?(title=boss)] & user",
-            BOB,
+            "[ldap:///ou=people,dc=x??sub?(title=staff)]/manager & user",
+            EVE,
             BOB,
             false,
         ),

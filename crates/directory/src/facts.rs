@@ -10,7 +10,7 @@ use fulgurite_access::{
     Decisions, EntryRights, Facts, Reach, Requester, Rules, Strengths, Whose, Wire,
 };
 use fulgurite_schema::{
-    AttributeDescription, AttributeSelector, Dn, Entry, EntrySubject, Filter, Schema, Truth,
+    AttributeDescription, AttributeSelector, Dn, Entry, EntrySubject, Filter, Schema,
 };
 use fulgurite_store::{EntryId, EntryView, Scope, Snapshot, Store, StoreError, View};
 
@@ -97,7 +97,7 @@ impl<T: Snapshot> Facts for EntryFacts<'_, '_, T> {
         visit: &mut dyn FnMut(&[u8]),
     ) {
         match of {
-            Whose::Target => target_values(self.view.schema(), self.target, attribute, visit),
+            Whose::Target => target_values(self.target, attribute, visit),
             Whose::Entry(name) if self.is_here(name) => {
                 in_view(self.view, name, |entry| {
                     stored_values(&entry, attribute, visit)
@@ -162,7 +162,7 @@ impl Facts for OwnFacts<'_> {
         visit: &mut dyn FnMut(&[u8]),
     ) {
         match of {
-            Whose::Target => target_values(&self.directory.schema, self.target(), attribute, visit),
+            Whose::Target => target_values(self.target(), attribute, visit),
             Whose::Entry(name) => {
                 elsewhere(self.directory, name, |entry| {
                     stored_values(&entry, attribute, visit)
@@ -245,7 +245,6 @@ fn name_of(identity: &Identity) -> &str {
 }
 
 fn target_values(
-    schema: &Schema,
     target: Target<'_>,
     attribute: &AttributeDescription,
     visit: &mut dyn FnMut(&[u8]),
@@ -254,7 +253,7 @@ fn target_values(
         Target::Stored(entry) => stored_values(&entry, attribute, visit),
         Target::Owned(entry) => {
             let held = entry.attributes.iter();
-            held.filter(|held| attribute.covers(schema, &held.description))
+            held.filter(|held| *attribute == held.description)
                 .flat_map(|held| &held.values)
                 .for_each(|value| visit(value));
         }
@@ -282,7 +281,7 @@ fn target_lists(
         Target::Stored(entry) => stored_lists(schema, &entry, attribute, name),
         Target::Owned(_) => {
             let mut found = false;
-            target_values(schema, target, attribute, &mut |value| {
+            target_values(target, attribute, &mut |value| {
                 found = found || is_name(schema, attribute, value, name);
             });
             found
@@ -296,11 +295,11 @@ fn stored_values(
     attribute: &AttributeDescription,
     visit: &mut dyn FnMut(&[u8]),
 ) {
-    let mut each = |value: &[u8]| {
-        visit(value);
-        Truth::False
-    };
-    fulgurite_schema::FilterSubject::<AttributeSelector>::values(entry, attribute, &mut each);
+    entry
+        .values(attribute)
+        .into_iter()
+        .flatten()
+        .for_each(|value| visit(value));
 }
 
 fn stored_lists(

@@ -139,7 +139,8 @@ fn matrix(rules: &[String], compared: &mut usize) -> Vec<String> {
             )),
         }
     }
-    let rounds: [fn(&mut Client, &str) -> Vec<(String, Told)>; 2] = [look, change];
+    type Round = fn(&mut Client, &str) -> Vec<(String, Told)>;
+    let rounds: [Round; 2] = [look, change];
     for round in rounds {
         for (who, theirs, mine) in &mut clients {
             let (expected, got) = (round(theirs, who), round(mine, who));
