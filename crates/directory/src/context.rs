@@ -266,6 +266,14 @@ impl<'d> Context<'_, 'd> {
     /// An entry as it is to be stored, if it obeys the schema.
     pub(crate) fn check(&self, mut entry: Entry, options: &CheckOptions) -> Answer<CheckedEntry> {
         let (schema, known) = (&self.directory.schema, &self.directory.known);
+        // Too many values are found first, as in slapd.
+        let crowded = entry.attributes.iter().any(|held| {
+            let definition = schema.attribute_at(held.description.attribute);
+            definition.single_value && held.values.len() > 1
+        });
+        if crowded {
+            return schema.check(entry, options).map_err(answer::violation);
+        }
         if entry.attribute(&known.reference).is_some()
             && !referral::is_of_class(&entry, known, &known.referral_class)
         {
