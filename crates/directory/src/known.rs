@@ -29,6 +29,8 @@ pub(crate) struct Known {
     /// Finds subentries.
     pub(crate) subentry_filter: Filter<AttributeSelector>,
     pub(crate) user_password: AttributeDescription,
+    /// `authPassword`: what is derived from passwords (RFC 3112, RFC 5803). Not part of every schema.
+    pub(crate) auth_password: Option<AttributeDescription>,
     pub(crate) structural_object_class: AttributeDescription,
     pub(crate) entry_uuid: AttributeDescription,
     pub(crate) entry_csn: AttributeDescription,
@@ -62,6 +64,7 @@ impl Known {
             subentry_class: class_names(schema, "subentry"),
             subentry_filter: class_filter(schema, &need("objectClass")?, "subentry"),
             user_password: need("userPassword")?,
+            auth_password: find("authPassword"),
             structural_object_class: need("structuralObjectClass")?,
             entry_uuid: need("entryUUID")?,
             entry_csn: need("entryCSN")?,

@@ -10,7 +10,7 @@ use fulgurite_auth::{
     ServerFirst, Unmet,
 };
 use fulgurite_ldap::{LdapResult, ResultCode};
-use fulgurite_schema::{AttributeDescription, Dn};
+use fulgurite_schema::Dn;
 
 use super::passwords::{Claim, PasswordCheck, Proof};
 use crate::answer::{self, Answer, refuse};
@@ -254,10 +254,9 @@ impl Directory {
     /// Stored keys, or a password in clear, whichever there is.
     fn scram_secret(&self, asker: &Session, dn: &Dn, hash: ScramHash) -> Answer<Secret> {
         let failed = |error| answer::store(&error);
-        if let Some(attribute) = self.schema.attribute("authPassword") {
-            let description = AttributeDescription::plain(attribute.index);
+        if let Some(description) = &self.known.auth_password {
             let values = self
-                .values_for_auth(asker, dn, &description)
+                .values_for_auth(asker, dn, description)
                 .map_err(failed)?;
             let mut keys = values
                 .iter()

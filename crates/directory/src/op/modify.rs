@@ -1,8 +1,10 @@
 //! Modify (RFC 4511, section 4.6).
 
+use std::collections::HashSet;
+
 use fulgurite_access::{EntryRights, Rights};
 use fulgurite_ldap::{ModifyOperation, ModifyRequest, ResultCode};
-use fulgurite_schema::{Attribute, Dn};
+use fulgurite_schema::{Attribute, Dn, Entry};
 
 use crate::answer::{self, Answer, refuse};
 use crate::changes::{self, Change};
@@ -43,6 +45,7 @@ pub(crate) fn run(
     let mut entry = context.entry(id)?;
     let options = context.check_options(&entry);
     changes::apply(schema, &mut entry, changes, context.modifiers.permissive)?;
+    drop_stale_keys(context.directory, &mut entry, changes);
     changes::apply(schema, &mut entry, derived, context.modifiers.permissive)?;
     context.mark(&mut entry, changes.iter().map(|change| &change.attribute));
     let mut checked = context.check(entry, &options)?;
@@ -51,6 +54,40 @@ pub(crate) fn run(
     let modified = context.writer.modify(id, &checked);
     modified.map_err(|error| context.failed(&error))?;
     context.end_change(id)
+}
+
+/// With the password go the keys derived from it, or the old password would still let its owner in. Only those stay
+/// that the request itself sets.
+fn drop_stale_keys(directory: &Directory, entry: &mut Entry, changes: &[Change]) {
+    let Some(keys) = &directory.known.auth_password else {
+        return;
+    };
+    let schema = &directory.schema;
+    let password = schema.attribute_at(directory.known.user_password.attribute);
+    let is_password = |change: &Change| {
+        password
+            .subtypes
+            .contains(&change.attribute.description.attribute)
+    };
+    if !changes.iter().any(is_password) {
+        return;
+    }
+    let sets = |change: &&Change| {
+        change.attribute.description.attribute == keys.attribute
+            && change.operation != ModifyOperation::Delete
+    };
+    let set: HashSet<&[u8]> = changes
+        .iter()
+        .filter(sets)
+        .flat_map(|change| change.attribute.values.iter().map(Vec::as_slice))
+        .collect();
+    entry.attributes.retain_mut(|held| {
+        if held.description.attribute != keys.attribute {
+            return true;
+        }
+        held.values.retain(|value| set.contains(value.as_slice()));
+        !held.values.is_empty()
+    });
 }
 
 fn require_rights(context: &Context<'_, '_>, dn: &Dn, changes: &[Change]) -> Answer {

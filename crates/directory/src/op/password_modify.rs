@@ -101,8 +101,7 @@ impl PasswordChange {
 }
 
 impl PasswordChange {
-    /// The keys that go with the new password. Those of the old one go, whether there are new ones or not: they would
-    /// let the old password in.
+    /// The keys that go with the new password. Those of the old one go as with any change of the password.
     fn derived(&self) -> Answer<Vec<Change>> {
         let Some(description) = &self.keys else {
             return Ok(Vec::new());
@@ -184,10 +183,7 @@ pub(crate) fn begin(
         new,
         schemes: directory.auth.options.schemes(),
         crypt_salt_format: directory.auth.options.crypt_salt_format.clone(),
-        keys: directory
-            .schema
-            .attribute("authPassword")
-            .map(|attribute| AttributeDescription::plain(attribute.index)),
+        keys: directory.known.auth_password.clone(),
         scram: directory.auth.options.scram_keys.clone(),
         value,
     }))

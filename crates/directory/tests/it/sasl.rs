@@ -403,6 +403,70 @@ fn keys_follow_the_password_that_is_set() {
 }
 
 #[test]
+fn keys_go_with_the_password_however_it_is_changed() {
+    use fulgurite_ldap::ModifyOperation::{Add, Delete, Replace};
+    let world = World::with(people);
+    let keys = |password: &[u8]| {
+        let hash = fulgurite_auth::ScramHash::Sha256;
+        fulgurite_auth::ScramKeys::derive(hash, password, b"a salt", 4096).to_value()
+    };
+    let (old, new) = (keys(b"old"), keys(b"new"));
+    // A password that is no secret for SCRAM by itself, so that it is the keys that let in.
+    let hashed = "{SSHA}gVK8WC9YyFT1gMsQHTGCgT3sSv5zYWx0";
+    let fresh = || {
+        let changes: [(_, &str, &[&str]); 2] = [
+            (Replace, "userPassword", &[hashed]),
+            (Replace, "authPassword", &[&old]),
+        ];
+        assert_eq!(code(&world.modify(&world.root(), JANE, &changes)), Success);
+    };
+    let enters = |password: &str| {
+        let result = scram(&world, &mut plain_text(), SCRAM, "jane", password);
+        code(&result) == Success
+    };
+    let unrelated: [(_, &str, &[&str]); 1] = [(Replace, "description", &["x"])];
+    fresh();
+    world.modify(&world.root(), JANE, &unrelated);
+    assert!(enters("old"), "they stay as long as the password does");
+    let cases: [&[(_, &str, &[&str])]; 7] = [
+        &[(Replace, "userPassword", &["{SSHA}x"])],
+        &[(Replace, "userPassword", &[])],
+        &[(Add, "userPassword", &["{SSHA}x"])],
+        &[(Delete, "userPassword", &[])],
+        &[(Delete, "2.5.4.35", &[hashed])],
+        &[(Replace, "userPassword;lang-de", &["{SSHA}x"])],
+        &[
+            (Replace, "userPassword", &["{SSHA}x"]),
+            (Replace, "description", &["x"]),
+        ],
+    ];
+    for changes in cases {
+        fresh();
+        assert!(enters("old"), "{changes:?}");
+        let result = world.modify(&world.root(), JANE, changes);
+        assert_eq!(code(&result), Success, "{changes:?}");
+        assert!(!enters("old"), "{changes:?}");
+        assert!(
+            world
+                .read(JANE, &["authPassword"])
+                .get("authPassword")
+                .is_empty()
+        );
+    }
+    // What the request sets itself is what there is then.
+    for set in [Add, Replace] {
+        fresh();
+        let changes: [(_, &str, &[&str]); 2] = [
+            (set, "authPassword", &[&new]),
+            (Replace, "userPassword", &["{SSHA}x"]),
+        ];
+        let result = world.modify(&world.root(), JANE, &changes);
+        assert_eq!(code(&result), Success);
+        assert!(enters("new") && !enters("old"), "{set:?}");
+    }
+}
+
+#[test]
 fn a_proof_for_another_layer_is_none() {
     let world = World::with(people);
     let plus = "SCRAM-SHA-256-PLUS";
