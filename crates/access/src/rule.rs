@@ -207,6 +207,9 @@ pub(crate) enum GroupName {
     Expanded(Template),
 }
 
+/// What nobody reads where there are no rules: passwords, and keys that a password can be guessed from.
+const PASSWORDS: [&str; 2] = ["userPassword", "authPassword"];
+
 impl Rules {
     /// What holds when nothing is configured.
     #[must_use]
@@ -221,8 +224,8 @@ impl Rules {
         }
     }
 
-    /// Everybody reads everything except `userPassword`, which serves authentication only; nobody but the root
-    /// writes.
+    /// Everybody reads everything except `userPassword` and `authPassword`, which serve authentication only; nobody but
+    /// the root writes.
     #[must_use]
     pub fn standard(schema: &Arc<Schema>) -> Rules {
         Rules::empty(schema, WithoutRules::Protected).completed()
@@ -296,14 +299,14 @@ impl Rules {
         match self.without {
             WithoutRules::Everything(level) => self.rules.push(everyone(None, level)),
             WithoutRules::Protected => {
-                if let Some(password) = self.schema.attribute("userPassword") {
-                    let mut passwords = AttributeSet::default();
-                    password
-                        .subtypes
-                        .iter()
-                        .for_each(|&index| passwords.insert(index));
-                    self.rules.push(everyone(Some(passwords), Level::Auth));
-                }
+                let named = PASSWORDS.map(|name| self.schema.attribute(name));
+                let mut passwords = AttributeSet::default();
+                named
+                    .iter()
+                    .flatten()
+                    .flat_map(|attribute| &attribute.subtypes)
+                    .for_each(|&index| passwords.insert(index));
+                self.rules.push(everyone(Some(passwords), Level::Auth));
                 self.rules.push(everyone(None, Level::Read));
             }
         }
@@ -330,7 +333,7 @@ impl Rule {
             origin: "built in".into(),
             what_text: match &attributes {
                 None => "to *".to_owned(),
-                Some(_) => "to attrs=userPassword".to_owned(),
+                Some(_) => format!("to attrs={}", PASSWORDS.join(",")),
             },
             what: What {
                 names: Names::Any,

@@ -50,12 +50,11 @@ fn without_rules_everybody_reads_all_but_passwords() {
     for who in ["", JANE, JOHN] {
         assert_eq!(level(&schema, &rules, who, JANE, "cn"), Level::Read);
         assert_eq!(level(&schema, &rules, who, JANE, "entry"), Level::Read);
-        assert_eq!(
-            level(&schema, &rules, who, JANE, "userPassword"),
-            Level::Auth
-        );
+        for secret in ["userPassword", "authPassword"] {
+            assert_eq!(level(&schema, &rules, who, JANE, secret), Level::Auth);
+        }
     }
-    for part in ["cn", "userPassword", "entry", "children"] {
+    for part in ["cn", "userPassword", "authPassword", "entry", "children"] {
         assert_eq!(level(&schema, &rules, "root", JANE, part), Level::Manage);
     }
     assert!(rules.decide(&Requester::user("whoever")).uniform());
