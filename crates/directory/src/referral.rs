@@ -169,6 +169,8 @@ fn urls(
         .flat_map(|values| values.iter())
         .filter_map(|value| std::str::from_utf8(value).ok())
         .map(|value| rewritten(value, object, target, scope))
+        // A value of spaces alone leads nowhere.
+        .filter(|url| !url.is_empty())
         .collect()
 }
 

@@ -151,7 +151,7 @@ impl Duel {
                 && request.operation != "compare"
                 && request.operation != "bind"
             {
-                break;
+                return self.end(&top);
             }
         }
         self.both(episode, &dump(&top), &mut names)?;

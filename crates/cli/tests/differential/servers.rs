@@ -1,5 +1,6 @@
 //! The same slapd.conf for Debian's slapd and for our `slapd`.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -7,6 +8,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use fulgurite_testkit::run_bounded;
+
+use crate::values::{ATTRIBUTES, Kind};
 
 /// Names and passwords of those who ask.
 pub(crate) const ROOT_DN: &str = "cn=admin,dc=example,dc=org";
@@ -53,6 +56,29 @@ dn: ou=Work,dc=example,dc=org
 objectClass: organizationalUnit
 ou: Work
 ";
+
+/// An entry with every attribute that is asked for: slapd numbers attributes when it first stores one, and forgets the number, but
+/// not that it gave one, if that update fails; from then on it shows one attribute under the name of another.
+fn everything() -> String {
+    let value = |kind| match kind {
+        Kind::Number => "1",
+        Kind::Phone => "+1 555 0100",
+        Kind::Name => "dc=example,dc=org",
+        Kind::Country => "DE",
+        Kind::Url => "ldap://other.example/dc=x",
+        _ => "abc",
+    };
+    let mut text = "\ndn: cn=everything,dc=example,dc=org\nobjectClass: device\n\
+                    objectClass: extensibleObject\ncn: everything\n"
+        .to_owned();
+    let rest = ATTRIBUTES
+        .iter()
+        .filter(|(name, _)| !["objectClass", "cn"].contains(name));
+    for (name, kind) in rest {
+        let _ = writeln!(text, "{name}: {}", value(*kind));
+    }
+    text
+}
 
 /// Rules that let three identities do different things.
 const RULES: &str = "\
@@ -120,7 +146,7 @@ impl Server {
         let configuration = folder.join("slapd.conf");
         fs::write(&configuration, text(root, &data)).expect("write slapd.conf");
         let ldif = folder.join("data.ldif");
-        fs::write(&ldif, DATA).expect("write the data");
+        fs::write(&ldif, DATA.to_owned() + &everything()).expect("write the data");
         let mut load = command("slapadd");
         load.args(["-q", "-f"])
             .arg(&configuration)

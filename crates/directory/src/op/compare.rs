@@ -69,10 +69,10 @@ impl Directory {
             };
             let rights = decisions.at(dn.normal(), &facts);
             let schema = &self.schema;
+            require_rights(&rights, &assertion)?;
             if let Some(filter) = &asserted {
                 assertion::require(schema, decisions.at(dn.normal(), &facts), entry, filter)?;
             }
-            require_rights(&rights, &assertion)?;
             self.outcome(&EntrySubject { schema, entry }, &assertion)
         };
         let place = self.place(&dn);
@@ -150,12 +150,12 @@ impl Directory {
         let entry = entry.ok_or_else(|| LdapResult::new(ResultCode::NoSuchObject))?;
         let facts = EntryFacts::new(self, &view, Target::Stored(entry));
         let rights = facts.rights(decisions, dn.normal());
+        require_rights(&rights, assertion)?;
         if let Some(filter) = asserted {
             let entry = lookup::whole_entry(&view, &self.known, id).map_err(failed)?;
             let rights = facts.rights(decisions, dn.normal());
             assertion::require(&self.schema, rights, &entry, filter)?;
         }
-        require_rights(&rights, assertion)?;
         if let Some(computed) = Computed::of(&self.known, assertion.description.attribute) {
             // What says nothing about an entry but its name and its schema is not compared, as in slapd.
             if matches!(computed, Computed::EntryDn | Computed::SubschemaSubentry) {
