@@ -142,6 +142,9 @@ impl<'e> Evaluation<'e> {
         let schema = &self.rights.decisions.rules.schema;
         match test {
             ValueTest::Equal(rule, normal) => rule.matches(schema, normal, value).is_true(),
+            ValueTest::Class(class) => schema
+                .object_class_by_octets(value)
+                .is_some_and(|named| named.is_kind_of(*class)),
             ValueTest::Regex(pattern) => {
                 let normal = schema.normal_value(description.attribute, value);
                 let text = normal.as_deref().unwrap_or(value);
@@ -228,7 +231,7 @@ impl<'e> Evaluation<'e> {
         let normal = schema.normal_value(description.attribute, value)?;
         let text = String::from_utf8_lossy(&normal).into_owned();
         let found = match rule.what.value.as_ref()? {
-            ValueTest::Equal(..) => vec![Some(0..text.len())],
+            ValueTest::Equal(..) | ValueTest::Class(_) => vec![Some(0..text.len())],
             ValueTest::Regex(pattern) => pattern.captures(&text)?,
             ValueTest::Names(names) => names.found_in(&text),
         };

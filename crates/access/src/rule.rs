@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use fulgurite_schema::{
-    AttributeDescription, AttributeIndex, AttributeSelector, Filter, MatchingRule, Schema,
+    AttributeDescription, AttributeIndex, AttributeSelector, Filter, MatchingRule,
+    ObjectClassIndex, Schema,
 };
 
 use crate::decide::Decisions;
@@ -100,6 +101,8 @@ pub(crate) struct AttributeSet {
 #[derive(Clone, Debug)]
 pub(crate) enum ValueTest {
     Equal(&'static MatchingRule, Box<[u8]>),
+    /// Names of the class or one derived from it.
+    Class(ObjectClassIndex),
     Regex(Box<Pattern>),
     Names(Names),
 }
