@@ -72,8 +72,9 @@ pub(crate) fn item(names: &[String], random: &mut Random) -> Filter {
     }
 }
 
+// Not of spaces alone: there slapd and we differ, see the deviations in the tests beside slapd.
 const PIECES: &[&str] = &[
-    "a", "al", "alph", "e", "et", "secret", " ", "Z", "one", "wave", "ü", "1", "example", "  two",
+    "a", "al", "alph", "e", "et", "secret", "Z", "one", "wave", "ü", "1", "example", "  two",
 ];
 
 fn substrings(name: &str, random: &mut Random) -> Filter {
