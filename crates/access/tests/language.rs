@@ -342,6 +342,12 @@ fn targets_values_and_sub_matches() {
     assert_eq!(of(&valued, BOB, BOB, &format!("manager={ADA}")), "=0");
     assert_eq!(of(&valued, BOB, BOB, &format!("manager={EVE}")), "=rscxd");
     assert_eq!(of(&valued, BOB, BOB, "manager"), "=rscxd");
+    let class = [
+        "to attrs=objectClass val=person by * none",
+        "to * by * read",
+    ];
+    assert_eq!(of(&class, BOB, BOB, "objectClass=inetOrgPerson"), "=0");
+    assert_eq!(of(&class, BOB, BOB, "objectClass=top"), "=rscxd");
     let regex = ["to attrs=title val.regex=\"^s(.*)f$\" by dn.regex=\"${v1}\" read"];
     assert_eq!(of(&regex, "cn=taf,dc=x", BOB, "title=staff"), "=rscxd");
     assert_eq!(of(&regex, BOB, BOB, "title=staff"), "=0");

@@ -184,6 +184,12 @@ impl Parser<'_> {
 
     fn value(&self, keyed: &Keyed, attribute: AttributeIndex) -> Parsed<ValueTest> {
         let definition = self.schema.attribute_at(attribute);
+        if attribute == self.schema.object_class_attribute()
+            && keyed.qualifiers.is_empty()
+            && let Some(class) = self.schema.object_class(&keyed.value)
+        {
+            return Ok(ValueTest::Class(class.index));
+        }
         let rule = match keyed.qualifiers.as_slice() {
             [] => definition.equality,
             [name] => Some(
