@@ -58,6 +58,14 @@ impl Client {
         self.stream.write_all(&requests.concat()).unwrap();
     }
 
+    /// Whether there is something to read.
+    fn is_answered(&self) -> bool {
+        self.stream.set_nonblocking(true).unwrap();
+        let answered = self.stream.peek(&mut [0]).is_ok();
+        self.stream.set_nonblocking(false).unwrap();
+        answered
+    }
+
     /// Reads until there are `count` responses, or to the end.
     fn responses(&mut self, count: usize) -> Vec<String> {
         let mut responses = Vec::new();
@@ -96,6 +104,50 @@ fn a_thousand_connections_at_once_are_served() {
         }
         for client in &mut clients {
             assert_eq!(client.responses(2), ["2 bind 0", "3 whoami slow"]);
+        }
+    });
+}
+
+#[test]
+fn passwords_beyond_the_queue_are_told_busy_while_searches_go_on() {
+    const WAITING: usize = 1024;
+    const BEYOND: usize = 20;
+    raise_descriptor_limit().unwrap();
+    let stub = Stub::default();
+    let settings = ServerSettings {
+        hashing_threads: 1,
+        ..ServerSettings::default()
+    };
+    with_server(&stub, settings, |address, _| {
+        let patience = Instant::now() + Duration::from_secs(30);
+        let verifying = stub.verifying.lock().unwrap();
+        let mut first = Client::connect(address);
+        first.send(&[bind(1, "slow", "right")]);
+        // What a thread has in hand does not wait any more.
+        while stub.checks.load(Ordering::Relaxed) == 0 && Instant::now() < patience {
+            std::thread::yield_now();
+        }
+        let clients = 0..WAITING + BEYOND;
+        let mut waiting: Vec<_> = clients.map(|_| Client::connect(address)).collect();
+        for client in &mut waiting {
+            client.send(&[bind(1, "slow", "right")]);
+        }
+        let mut refused = Vec::new();
+        while refused.len() < BEYOND && Instant::now() < patience {
+            let (answered, others) = waiting.into_iter().partition(Client::is_answered);
+            refused.extend::<Vec<_>>(answered);
+            waiting = others;
+        }
+        assert_eq!(refused.len(), BEYOND);
+        for client in &mut refused {
+            assert_eq!(client.responses(1), ["1 bind 51"]);
+            client.send(&[search(2, "1")]);
+            assert_eq!(client.responses(2), ["2 entry", "2 search 0"]);
+        }
+        drop(verifying);
+        assert_eq!(first.responses(1), ["1 bind 0"]);
+        for client in waiting.iter_mut().rev() {
+            assert_eq!(client.responses(1), ["1 bind 0"]);
         }
     });
 }

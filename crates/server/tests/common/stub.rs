@@ -21,6 +21,10 @@ pub(crate) struct Stub {
     pub(crate) batches: AtomicUsize,
     /// How long the writer takes for a batch.
     pub(crate) sync: Duration,
+    /// Passwords whose verification has begun.
+    pub(crate) checks: AtomicUsize,
+    /// Whoever holds it keeps passwords from being verified.
+    pub(crate) verifying: Mutex<()>,
     /// What was known of connections when TLS began to protect them.
     pub(crate) secured: Mutex<Vec<Arc<Connection>>>,
 }
@@ -149,6 +153,8 @@ impl Handler for Stub {
     }
 
     fn check_password(&self, check: Check) -> Check {
+        self.checks.fetch_add(1, Ordering::Relaxed);
+        drop(self.verifying.lock());
         check
     }
 
