@@ -299,7 +299,7 @@ fn stored_values(
         .values(attribute)
         .into_iter()
         .flatten()
-        .for_each(|value| visit(value));
+        .for_each(visit);
 }
 
 fn stored_lists(

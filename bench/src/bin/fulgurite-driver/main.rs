@@ -52,11 +52,12 @@ fn main() -> anyhow::Result<()> {
     let Some(data) = &arguments.data else {
         return serve(&arguments, fixed::Fixed);
     };
-    let settings = Settings::new(Layer {
-        data: Some(data.clone()),
-        suffix: arguments.suffix.clone(),
-        ..Layer::default()
-    })?;
+    let mut layer = Layer::default();
+    layer.set_flag("--data", "data", data.display().to_string().as_str())?;
+    if let Some(suffix) = &arguments.suffix {
+        layer.set_flag("--suffix", "suffix", suffix.as_str())?;
+    }
+    let settings = Settings::new(layer)?;
     serve(&arguments, open_directory(&settings)?)
 }
 

@@ -70,6 +70,9 @@ impl fmt::Display for Request {
     }
 }
 
+/// Attribute descriptions with their values.
+pub(crate) type Attributes = Vec<(String, Vec<Vec<u8>>)>;
+
 /// What requests are made of.
 pub(crate) struct Generator<'g> {
     pub(crate) random: &'g mut Random,
@@ -298,7 +301,7 @@ impl Generator<'_> {
     }
 
     /// An entry of some kind, mostly as the schema wants it.
-    pub(crate) fn entry(&mut self, texts: &[String]) -> (Rdn, Vec<(String, Vec<Vec<u8>>)>) {
+    pub(crate) fn entry(&mut self, texts: &[String]) -> (Rdn, Attributes) {
         let number = self.random.below(1000);
         let id = format!(
             "{}{number}",

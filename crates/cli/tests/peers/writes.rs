@@ -386,7 +386,7 @@ fn assertions_and_readings() {
                     reading(oid::POST_READ, critical, names),
                 );
                 both.deed(&replace(BOB, "title", &["x"]), &[pre.clone(), post.clone()]);
-                both.deed(&person("new", &[]), &[post.clone()]);
+                both.deed(&person("new", &[]), std::slice::from_ref(&post));
                 let new = format!("cn=new,{SUFFIX}");
                 let rename = Deed::Rename(new, "cn=newer".to_owned(), true, None);
                 both.deed(&rename, &[pre.clone(), post.clone()]);
