@@ -248,7 +248,7 @@ fn an_environment_takes_what_lives_in_it_along() {
     all_refused("a closed one", ENV_CALLS, env, dbi, libc::EINVAL);
     c!(mdb_env_close(env));
     // Nothing is pinned or locked any more, and nothing was written.
-    let mut used = 0;
+    let mut used = 0_usize;
     extern "C" fn count(line: *const std::ffi::c_char, used: *mut std::ffi::c_void) -> i32 {
         // SAFETY: a line of text, and what is passed below.
         unsafe {
