@@ -81,6 +81,27 @@ show ldapmodify -x -H "$url" -D "$ROOT" -w secret -f "$work/change.ldif"
 show ldapsearch -x -LLL -H "$url" -b "$SUFFIX" '(title=head of everything)' title modifiersName
 show ldapcompare -x -H "$url" -D "$ADA" -w ada-demo "$ADA" 'title:Head of Everything' || true
 
+show ldappasswd -x -H "$url" -D "$ADA" -w ada-demo -a ada-demo -s "ada's new secret"
+show ldapwhoami -x -H "$url" -D "$ADA" -w "ada's new secret"
+show ldapsearch -x -LLL -H "$url" -b "ou=People,$SUFFIX" -E sss=-sn:caseIgnoreOrderingMatch -z 3 '(objectClass=person)' sn || true
+
+say "An administrator of slapd finds slapd.conf, slapcat, slapacl"
+{
+    printf 'include /etc/ldap/schema/%s.schema\n' core cosine inetorgperson nis
+    cat <<CONF
+access to attrs=userPassword by self write by anonymous auth
+access to * by users write by * read
+database mdb
+suffix "$SUFFIX"
+rootdn "$ROOT"
+directory $work/data
+CONF
+} > "$work/slapd.conf"
+sed 's/^/    /' "$work/slapd.conf"
+show "$fulgurite" slaptest -u -f "$work/slapd.conf"
+show "$fulgurite" slapcat -f "$work/slapd.conf" -a '(uid=bjorn)'
+show "$fulgurite" access explain -f "$work/slapd.conf" -D "$ADA" -b "uid=bjorn,ou=Engineering,ou=People,$SUFFIX" userPassword/read title/write || true
+
 say "The store is an LMDB file: the real mdb_stat reads it while it is served"
 show mdb_stat -e "$work/data"
 
@@ -102,9 +123,10 @@ say "What next"
 cat <<TEXT
   ldapsearch -x -H $url -b $SUFFIX '(uid=user.42)'
   ldapmodify -x -H $url -D $ROOT -w secret
-  ldapwhoami -x -H $url -D $ADA -w ada-demo
+  ldappasswd -x -H $url -D $ROOT -w secret $ADA
   $fulgurite export --data $work/data | less
-  $fulgurite serve --help                           and load, export, generate
+  $fulgurite import --from /var/lib/ldap --data DIR    takes over a database of OpenLDAP's
+  $fulgurite --help                                 and slapd, slapadd, ... by their own names
 
   README.md tells how to keep a directory of your own, and how to use the engine without one.
 TEXT
