@@ -1,5 +1,6 @@
 //! Attributes that are in no record but follow from the entry's place (RFC 4512, section 4.2; RFC 5020).
 
+use fulgurite_access::Decisions;
 use fulgurite_schema::AttributeIndex;
 use fulgurite_store::{EntryId, Snapshot, StoreError, View};
 
@@ -44,6 +45,12 @@ impl Computed {
             Computed::NumSubordinates => known.num_subordinates.as_ref()?,
         };
         Some(description.attribute)
+    }
+
+    /// Whether who asks may be told at all: a count of children betrays hidden ones, so only who may do with every entry
+    /// what they may with any other is told it.
+    pub(crate) fn may_be_told(self, decisions: &Decisions<'_>) -> bool {
+        self != Computed::NumSubordinates || decisions.uniform()
     }
 
     /// Its one value for an entry. Costs a descent, or a climb for the name.

@@ -163,6 +163,9 @@ impl Directory {
                 let text = format!("{name} compare not supported");
                 return Err(refuse(ResultCode::UnwillingToPerform, text));
             }
+            if !computed.may_be_told(decisions) {
+                return Err(LdapResult::new(ResultCode::NoSuchAttribute));
+            }
             let value = computed.value(&view, id).map_err(failed)?;
             let truth = assertion.matches(&self.schema, &value);
             return Ok(verdict(truth));

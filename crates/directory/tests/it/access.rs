@@ -245,3 +245,22 @@ fn groups_count_also_where_all_entries_are_treated_alike() {
     };
     assert_eq!((mail(&jane), mail(&nobody)), (1, 0));
 }
+
+/// A count of children counts hidden ones too, so it is for those alone from whom no entry is hidden that another is not.
+#[test]
+fn children_are_not_counted_for_whom_some_may_be_hidden() {
+    let world = world(&RULES);
+    let jane = world.user(JANE);
+    let base = asked(PEOPLE, Scope::Base, "(objectClass=*)", &["numSubordinates"]);
+    assert_eq!(world.search(&jane, &base).entries[0].names(), [""; 0]);
+    for filter in ["(numSubordinates>=1)", "(!(numSubordinates=77))"] {
+        let found = world.search(&jane, &asked(TOP, Scope::Subtree, filter, &[]));
+        assert_eq!(found.dns(), [""; 0], "{filter}");
+    }
+    let compared = world.compare(&jane, PEOPLE, "numSubordinates", "2");
+    assert_eq!(code(&compared), ResultCode::NoSuchAttribute);
+    assert_eq!(
+        world.read(PEOPLE, &["numSubordinates"]).names(),
+        ["numSubordinates"]
+    );
+}

@@ -24,6 +24,7 @@ use super::subject::{Seen, Tested};
 use super::{Visible, store_scope};
 use crate::alias::{self, Followed};
 use crate::answer::refuse;
+use crate::computed::Computed;
 use crate::database::Database;
 use crate::directory::Directory;
 use crate::facts::{EntryFacts, Target};
@@ -384,7 +385,9 @@ impl<'d> Leg<'d> {
                 } else {
                     rights.attribute(description)
                 };
+                let computed = Computed::of(known, description.attribute);
                 rights.allows(Rights::READ)
+                    && computed.is_none_or(|computed| computed.may_be_told(&self.decisions))
             },
         )?;
         let taken = output

@@ -101,6 +101,9 @@ impl Shown {
         }
         for &(computed, attribute) in &self.computed {
             let description = AttributeDescription::plain(attribute);
+            if !computed.may_be_told(decisions) {
+                continue;
+            }
             if each.is_some() || rights.attribute(&description).allows(Rights::READ) {
                 let name = schema.attribute_at(attribute).name();
                 let value = computed.value(view, entry.id())?;

@@ -64,6 +64,9 @@ impl Tested {
             }
             if let Some(computed) = Computed::of(&directory.known, selector.attribute) {
                 plain = false;
+                if !computed.may_be_told(decisions) {
+                    return Selector::Hidden;
+                }
                 return Selector::Computed(computed, selector);
             }
             let covered = view.attributes().covered(view.schema(), &selector);
