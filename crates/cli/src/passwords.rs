@@ -64,9 +64,12 @@ mod tests {
     }
 
     #[test]
-    fn only_modern_salts() {
-        assert!(hash(Scheme::Crypt, b"x", Some("%.2s")).is_err());
-        let made = hash(Scheme::Crypt, b"x", Some("$6$%.8s")).unwrap();
-        assert!(fulgurite_auth::verify(made.as_bytes(), b"x").unwrap());
+    fn salts_have_the_format_asked_for() {
+        for (format, begins) in [("%.2s", "{CRYPT}"), ("$6$%.8s", "{CRYPT}$6$")] {
+            let made = hash(Scheme::Crypt, b"x", Some(format)).unwrap();
+            assert!(made.starts_with(begins), "{made}");
+            assert!(fulgurite_auth::verify(made.as_bytes(), b"x").unwrap());
+        }
+        assert!(hash(Scheme::Crypt, b"x", Some("$9$%.8s")).is_err());
     }
 }
