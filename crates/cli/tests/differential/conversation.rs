@@ -248,6 +248,7 @@ impl Connection {
                 Ok(0) => return None,
                 Ok(count) => self.held.extend_from_slice(&more[..count]),
                 Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => return None,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
                 Err(error) => panic!("no answer: {error}"),
             }
         }
