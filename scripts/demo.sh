@@ -81,7 +81,7 @@ show ldapmodify -x -H "$url" -D "$ROOT" -w secret -f "$work/change.ldif"
 show ldapsearch -x -LLL -H "$url" -b "$SUFFIX" '(title=head of everything)' title modifiersName
 show ldapcompare -x -H "$url" -D "$ADA" -w ada-demo "$ADA" 'title:Head of Everything' || true
 
-show ldappasswd -x -H "$url" -D "$ADA" -w ada-demo -a ada-demo -s "ada's new secret"
+show ldappasswd -x -H "$url" -D "$ROOT" -w secret -s "ada's new secret" "$ADA"
 show ldapwhoami -x -H "$url" -D "$ADA" -w "ada's new secret"
 show ldapsearch -x -LLL -H "$url" -b "ou=People,$SUFFIX" -E sss=-sn:caseIgnoreOrderingMatch -z 3 '(objectClass=person)' sn || true
 
