@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{PoisonError, RwLock, RwLockReadGuard};
 
 /// The functions of the interface.
 const FUNCTIONS: &str = "
@@ -18,9 +19,17 @@ const LEAKED: &str = "
     mdb_mid2l_append mdb_mid2l_insert mdb_mid2l_search mdb_midl_alloc mdb_midl_append mdb_midl_append_list
     mdb_midl_append_range mdb_midl_free mdb_midl_need mdb_midl_search mdb_midl_shrink mdb_midl_sort mdb_midl_xmerge";
 
-fn library() -> PathBuf {
+/// Whoever installs builds the library anew in its place, and for a moment there is none: the linker would take the system's.
+static BUILT: RwLock<()> = RwLock::new(());
+
+/// The library, which stays where it is for as long as the guard lives.
+fn library() -> (PathBuf, RwLockReadGuard<'static, ()>) {
+    // A test that failed has not spoilt it.
+    let guard = BUILT.read().unwrap_or_else(PoisonError::into_inner);
     let test = std::env::current_exe().unwrap();
-    test.with_file_name("liblmdb.so")
+    let library = test.with_file_name("liblmdb.so");
+    assert!(library.exists(), "{} is not built", library.display());
+    (library, guard)
 }
 
 fn crate_path(below: &str) -> PathBuf {
@@ -60,7 +69,8 @@ fn interface() -> Vec<String> {
 
 #[test]
 fn the_library_exports_the_interface_and_nothing_else() {
-    let exported = symbols("--dynamic", &library());
+    let (library, _built) = library();
+    let exported = symbols("--dynamic", &library);
     let (extra, names): (Vec<_>, Vec<_>) = exported
         .into_iter()
         .partition(|name| name.starts_with("fulgurite_"));
@@ -79,17 +89,18 @@ fn the_library_exports_the_interface_and_nothing_else() {
 }
 
 /// A folder where linker and loader find the library.
-fn linkable() -> tempfile::TempDir {
+fn linkable() -> (tempfile::TempDir, RwLockReadGuard<'static, ()>) {
     let folder = tempfile::tempdir().unwrap();
+    let (library, built) = library();
     for name in ["liblmdb.so", "liblmdb.so.0"] {
-        std::os::unix::fs::symlink(library(), folder.path().join(name)).unwrap();
+        std::os::unix::fs::symlink(&library, folder.path().join(name)).unwrap();
     }
-    folder
+    (folder, built)
 }
 
 /// Compiles a program of `tests/c` without a warning, links it, and runs it on an empty directory.
 fn compile_and_run(compiler: &[&str], source: &str, variables: &[(&str, &str)]) {
-    let work = linkable();
+    let (work, _built) = linkable();
     let program = work.path().join("program");
     run(Command::new(compiler[0])
         .args(&compiler[1..])
@@ -148,10 +159,12 @@ fn an_installed_library_is_found_and_linked_shared_and_static() {
     // Installed into a package's root: the files' contents speak of where they will be in the end.
     let root = work.path().join("root");
     let prefix = "/opt/lmdb";
+    let building = BUILT.write().unwrap_or_else(PoisonError::into_inner);
     run(Command::new(crate_path("../../scripts/install-lmdb.sh"))
         .arg(prefix)
         .env("DESTDIR", &root)
         .env("PROFILE", "dev"));
+    drop(building);
     let installed = root.join("opt/lmdb");
     let config = |options: &[&str]| {
         let answer = run(Command::new("pkg-config")
