@@ -86,7 +86,7 @@ pub(crate) struct Load {
 /// Serve a directory over LDAP
 ///
 /// Stops at SIGTERM and SIGINT: running operations are finished, for ten seconds at most, and clients
-/// are told. SIGHUP is ignored.
+/// are told. SIGHUP reads the settings and certificates again.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Example:\n  fulgurite serve --data /var/lib/fulgurite --suffix dc=example,dc=com \\\n      --listen ldap://127.0.0.1:3890 \\\n      --root-dn cn=admin,dc=example,dc=com --root-password-file /etc/fulgurite/password"
