@@ -83,9 +83,14 @@ impl<'v, 's, T: Snapshot> EntryFacts<'v, 's, T> {
         decisions.at(normal, self)
     }
 
-    fn is_here(&self, normal: &str) -> bool {
+    /// Looks at an entry: one of this store as the operation sees it, one of another as it is committed there.
+    fn read<R>(&self, normal: &str, look: impl FnOnce(EntryView<'_>) -> R) -> Option<R> {
         let here: *const Store = self.view.store();
-        store_of(self.directory, normal).is_none_or(|store| std::ptr::eq(store, here))
+        if store_of(self.directory, normal).is_none_or(|store| std::ptr::eq(store, here)) {
+            in_view(self.view, normal, look)
+        } else {
+            elsewhere(self.directory, normal, look)
+        }
     }
 }
 
@@ -98,15 +103,8 @@ impl<T: Snapshot> Facts for EntryFacts<'_, '_, T> {
     ) {
         match of {
             Whose::Target => target_values(self.target, attribute, visit),
-            Whose::Entry(name) if self.is_here(name) => {
-                in_view(self.view, name, |entry| {
-                    stored_values(&entry, attribute, visit)
-                });
-            }
             Whose::Entry(name) => {
-                elsewhere(self.directory, name, |entry| {
-                    stored_values(&entry, attribute, visit)
-                });
+                self.read(name, |entry| stored_values(&entry, attribute, visit));
             }
         }
     }
@@ -115,14 +113,9 @@ impl<T: Snapshot> Facts for EntryFacts<'_, '_, T> {
         let schema = self.view.schema();
         match of {
             Whose::Target => target_matches(schema, self.target, filter),
-            Whose::Entry(name) if self.is_here(name) => in_view(self.view, name, |entry| {
-                filter.test(schema, &entry).is_true()
-            })
-            .unwrap_or(false),
-            Whose::Entry(name) => elsewhere(self.directory, name, |entry| {
-                filter.test(schema, &entry).is_true()
-            })
-            .unwrap_or(false),
+            Whose::Entry(name) => self
+                .read(name, |entry| filter.test(schema, &entry).is_true())
+                .unwrap_or(false),
         }
     }
 
@@ -130,14 +123,9 @@ impl<T: Snapshot> Facts for EntryFacts<'_, '_, T> {
         let schema = self.view.schema();
         match of {
             Whose::Target => target_lists(schema, self.target, attribute, name),
-            Whose::Entry(of) if self.is_here(of) => in_view(self.view, of, |entry| {
-                stored_lists(schema, &entry, attribute, name)
-            })
-            .unwrap_or(false),
-            Whose::Entry(of) => {
-                let lists = |entry: EntryView<'_>| stored_lists(schema, &entry, attribute, name);
-                elsewhere(self.directory, of, lists).unwrap_or(false)
-            }
+            Whose::Entry(of) => self
+                .read(of, |entry| stored_lists(schema, &entry, attribute, name))
+                .unwrap_or(false),
         }
     }
 

@@ -6,7 +6,7 @@ use crate::error::StoreError;
 use crate::ids::EntryId;
 use crate::index::{EmitSource, emit};
 use crate::record::{self, RecordSource};
-use fulgurite_schema::{CheckedEntry, Dn};
+use fulgurite_schema::{CheckedEntry, Dn, Entry};
 
 impl Writer<'_> {
     /// Adds an entry below `parent`, or a suffix entry below [`EntryId::ABOVE`].
@@ -19,6 +19,17 @@ impl Writer<'_> {
         let entry = entry.entry();
         let (rdn_normal, rdn) = name_below(&entry.dn, parent)?;
         self.check_place(parent, &entry.dn, rdn_normal)?;
+        self.insert_entry(None, parent, (rdn_normal, rdn), entry)
+    }
+
+    /// Enters an entry whose place has been checked, under an id that is free, or else the next one.
+    pub(super) fn insert_entry(
+        &mut self,
+        id: Option<EntryId>,
+        parent: EntryId,
+        (rdn_normal, rdn): (&str, &str),
+        entry: &Entry,
+    ) -> Result<EntryId, StoreError> {
         let attributes = self.number(entry)?;
         let mut encoded = std::mem::take(&mut self.record);
         let source = RecordSource {
@@ -28,7 +39,8 @@ impl Writer<'_> {
             attributes,
         };
         record::encode(source, &mut encoded)?;
-        let id = self.insert_record(parent, rdn_normal, &encoded, entry)?;
+        let id = id.map_or_else(|| self.next_id(), Ok)?;
+        self.insert_record_as(id, parent, rdn_normal, &encoded, entry)?;
         self.record = encoded;
         Ok(id)
     }
@@ -47,7 +59,7 @@ impl Writer<'_> {
     }
 
     /// As [`insert_record`](Self::insert_record), under an id that is free.
-    pub(super) fn insert_record_as(
+    fn insert_record_as(
         &mut self,
         id: EntryId,
         parent: EntryId,

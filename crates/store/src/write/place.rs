@@ -4,7 +4,6 @@ use super::Writer;
 use super::writer::name_below;
 use crate::error::StoreError;
 use crate::ids::EntryId;
-use crate::record::{self, RecordSource};
 use fulgurite_schema::{CheckedEntry, Dn, Entry};
 
 impl Writer<'_> {
@@ -16,17 +15,7 @@ impl Writer<'_> {
         self.refuse_poisoned()?;
         let (rdn_normal, rdn) = name_below(dn, parent)?;
         self.check_place(parent, dn, rdn_normal)?;
-        let mut encoded = std::mem::take(&mut self.record);
-        let source = RecordSource {
-            parent,
-            rdn_normal: rdn_normal.as_bytes(),
-            rdn: rdn.as_bytes(),
-            attributes: Vec::new(),
-        };
-        record::encode(source, &mut encoded)?;
-        let id = self.insert_record(parent, rdn_normal, &encoded, &Entry::new(dn.clone()))?;
-        self.record = encoded;
-        Ok(id)
+        self.insert_entry(None, parent, (rdn_normal, rdn), &Entry::new(dn.clone()))
     }
 
     /// Puts an entry into the place that was kept for it.
@@ -75,17 +64,7 @@ impl Writer<'_> {
         {
             return Err(StoreError::EntryExists(name()));
         }
-        let attributes = self.number(entry)?;
-        let mut encoded = std::mem::take(&mut self.record);
-        let source = RecordSource {
-            parent,
-            rdn_normal: rdn_normal.as_bytes(),
-            rdn: rdn.as_bytes(),
-            attributes,
-        };
-        record::encode(source, &mut encoded)?;
-        self.insert_record_as(id, parent, rdn_normal, &encoded, entry)?;
-        self.record = encoded;
+        self.insert_entry(Some(id), parent, (rdn_normal, rdn), entry)?;
         Ok(())
     }
 }
