@@ -17,6 +17,7 @@ use fulgurite_store::Store;
 use crate::directory::{OpenError, RootAccount};
 use crate::facts;
 use crate::limits::{CompiledLimits, Limits};
+use crate::op::search::CookieKey;
 use crate::restrictions::Restrictions;
 use crate::session::{Identity, Name, Session};
 
@@ -70,6 +71,8 @@ pub struct Database {
     pub(crate) last_mod: bool,
     pub(crate) add_content_acl: bool,
     pub(crate) max_deref_depth: u32,
+    /// Authenticates cookies of paged searches.
+    pub(crate) cookie_key: CookieKey,
 }
 
 /// A root account with its name resolved.
@@ -111,6 +114,7 @@ impl Database {
         access: &[RuleText],
         without_rules: WithoutRules,
         limits: &Limits,
+        cookie_key: impl Fn(&Store) -> CookieKey,
     ) -> Result<Database, OpenError> {
         let texts = options.access.iter().chain(access);
         let root = options.root;
@@ -119,6 +123,7 @@ impl Database {
             rules: Rules::parse(schema, texts, without_rules)?,
             root: root.transpose()?,
             limits: CompiledLimits::new(schema, options.limits.unwrap_or_else(|| limits.clone()))?,
+            cookie_key: cookie_key(&options.store),
             store: options.store,
             subordinate: options.subordinate,
             hidden: options.hidden,

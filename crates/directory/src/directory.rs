@@ -56,8 +56,8 @@ pub struct DirectoryOptions {
     pub config: Option<TreeOptions>,
     /// Limits of sorted searches.
     pub sort_limits: SortLimits,
-    /// What cookies of paged searches are authenticated with. Without one, a key is made up: cookies then outlive
-    /// their connection but not the server.
+    /// What cookies of paged searches are authenticated with. Without one, each store's own
+    /// [secret](Store::secret): cookies then outlive the server.
     pub cookie_key: Option<[u8; 32]>,
     /// Number of this server in CSNs, `0..=0xfff`.
     pub server_id: u16,
@@ -138,7 +138,7 @@ pub struct Directory {
     pub(crate) sort_limits: SortLimits,
     /// The sorted searches under way. To be shared with what replaces this directory.
     pub(crate) sorts: Sorts,
-    /// Authenticates cookies of paged searches. To be handed on to what replaces this directory.
+    /// Authenticates cookies of paged searches outside all stores. To be handed on to what replaces this directory.
     pub(crate) cookie_key: CookieKey,
     pub(crate) known: Known,
     pub(crate) special: Special,
@@ -207,8 +207,15 @@ impl Directory {
         let known = Known::of(&schema)?;
         let rules = Rules::parse(&schema, &options.access, options.without_rules)?;
         let without = options.without_rules;
+        let made_up = || made_up_key(&*options.entropy);
+        let cookie_key = |store: &Store| match options.cookie_key {
+            Some(key) => key,
+            // A store that cannot be written to has no server that would go on with its pages.
+            None => store.secret(made_up).unwrap_or_else(|_| made_up()),
+        };
         let databases = options.databases.into_iter().map(|database| {
-            Database::open(database, &schema, &options.access, without, &options.limits)
+            let (access, limits) = (&options.access, &options.limits);
+            Database::open(database, &schema, access, without, limits, cookie_key)
         });
         let databases = databases.collect::<Result<Vec<_>, _>>()?;
         check_suffixes(&databases)?;
@@ -260,9 +267,7 @@ impl Directory {
             limits: CompiledLimits::new(&schema, options.limits)?,
             sort_limits: options.sort_limits,
             sorts: Sorts::default(),
-            cookie_key: options
-                .cookie_key
-                .unwrap_or_else(|| made_up_key(&*options.entropy)),
+            cookie_key: options.cookie_key.unwrap_or_else(made_up),
             known,
             special,
             clock: options.clock,
@@ -285,6 +290,11 @@ impl Directory {
         next.csn = Arc::clone(&self.csn);
         next.sorts = self.sorts.clone();
         next.cookie_key = self.cookie_key;
+        for database in &mut next.databases {
+            let path = database.store.path();
+            let same = self.databases.iter().find(|d| d.store.path() == path);
+            database.cookie_key = same.map_or(database.cookie_key, |same| same.cookie_key);
+        }
         Ok(next)
     }
 
@@ -310,6 +320,14 @@ impl Directory {
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.limits.limits
+    }
+
+    /// What authenticates the cookies of searches that begin there.
+    pub(crate) fn cookie_key_at<'d>(&'d self, place: &Place<'d>) -> &'d CookieKey {
+        match place {
+            Place::In(database) => &database.cookie_key,
+            Place::RootDse | Place::Subschema | Place::Tree(_) | Place::Nowhere => &self.cookie_key,
+        }
     }
 
     pub(crate) fn place(&self, dn: &Dn) -> Place<'_> {

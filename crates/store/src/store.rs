@@ -17,6 +17,7 @@ use fulgurite_schema::{AttributeDescription, Dn, Schema};
 const LAYOUT: &str = "fulgurite-store 3";
 const KEY_LAYOUT: &[u8] = b"layout";
 const KEY_SUFFIXES: &[u8] = b"suffixes";
+const KEY_SECRET: &[u8] = b"secret";
 
 /// How to create or open a store.
 #[derive(Clone, Debug, Default)]
@@ -267,6 +268,26 @@ impl Store {
         texts.collect()
     }
 
+    /// Octets that only this store's servers know: made once, of `made_up`, and kept with the database, so that what
+    /// they authenticate outlives the process. Waits for another writer, the first time only.
+    ///
+    /// # Errors
+    /// [`StoreError::Engine`], for instance when there is none yet and the store was opened read-only.
+    pub fn secret(&self, made_up: impl FnOnce() -> [u8; 32]) -> Result<[u8; 32], StoreError> {
+        if let Some(secret) = secret_of(&self.env.read()?, self.dbs.meta)? {
+            return Ok(secret);
+        }
+        let mut txn = self.env.write()?;
+        // Another process may have been faster.
+        if let Some(secret) = secret_of(&txn, self.dbs.meta)? {
+            return Ok(secret);
+        }
+        let secret = made_up();
+        txn.put(self.dbs.meta, KEY_SECRET, &secret)?;
+        txn.commit()?;
+        Ok(secret)
+    }
+
     /// Which state of the indexes a snapshot has.
     pub(crate) fn index_generation(&self, txn: &impl Snapshot) -> Result<u64, StoreError> {
         IndexState::generation_of(txn, self.dbs.meta)
@@ -333,6 +354,12 @@ impl std::fmt::Debug for Store {
             .field("path", &self.path)
             .finish_non_exhaustive()
     }
+}
+
+fn secret_of(txn: &impl Snapshot, meta: Database) -> Result<Option<[u8; 32]>, StoreError> {
+    let stored = txn.get(meta, KEY_SECRET)?;
+    let secret = stored.map(|octets| octets.try_into().map_err(|_| Damage::Description.into()));
+    secret.transpose()
 }
 
 /// The store's description of itself.

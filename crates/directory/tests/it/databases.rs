@@ -366,3 +366,26 @@ fn change_numbers_go_on_after_those_of_a_time_before() {
         csn(&world, late)
     );
 }
+
+/// Cookies count the databases below their base: with others, or in another order, the count would lead elsewhere.
+#[test]
+fn pages_do_not_go_on_among_other_databases() {
+    let (mut world, folder) = glued();
+    let mut search = asked(TOP, Scope::Subtree, "(objectClass=*)", &["1.1"]);
+    search.page = Some((3, Vec::new()));
+    let first = world.search(&world.root(), &search);
+    search.page = Some((3, first.cookie.expect("more")));
+    assert_eq!(
+        code(&world.search(&world.root(), &search).result),
+        ResultCode::Success
+    );
+    world.reopen(|options| {
+        options.databases.push(database(
+            &folder,
+            "ou=late,dc=example,dc=com",
+            Subordinate::Glued,
+        ));
+    });
+    let refused = world.search(&world.root(), &search);
+    assert_eq!(code(&refused.result), ResultCode::UnwillingToPerform);
+}

@@ -1,4 +1,6 @@
-use fulgurite_directory::{Limit, Session, SizeLimits};
+use std::sync::Arc;
+
+use fulgurite_directory::{Limit, Session, SizeLimits, SystemEntropy};
 use fulgurite_ldap::{ResultCode, Scope};
 
 use crate::support::{Asked, Found, JANE, PEOPLE, TOP, World, asked, code};
@@ -129,4 +131,27 @@ fn paging_goes_on_while_entries_come_and_go() {
     assert!(world.add(&root, late, &person).is_success());
     let rest = world.search(&root, &page(&people, 5, &first.cookie.unwrap()));
     assert_eq!(rest.dns(), [crate::support::JOHN, late]);
+}
+
+#[test]
+fn pages_go_on_after_a_restart_but_not_in_another_database() {
+    let mut world = World::new();
+    // The store's own key, as a server has it.
+    world.reopen(|options| options.cookie_key = None);
+    let root = world.root();
+    let everything = asked(TOP, Scope::Subtree, "(objectClass=*)", &["1.1"]);
+    let whole = world.search(&root, &everything);
+    let first = world.search(&root, &page(&everything, 2, b""));
+    let cookie = first.cookie.unwrap();
+    world.reopen(|options| options.cookie_key = None);
+    let rest = world.search(&root, &page(&everything, 9, &cookie));
+    assert_eq!(rest.entries, whole.entries[2..]);
+
+    let mut other = World::new();
+    other.reopen(|options| {
+        options.cookie_key = None;
+        options.entropy = Arc::new(SystemEntropy);
+    });
+    let refused = other.search(&other.root(), &page(&everything, 9, &cookie));
+    assert_eq!(code(&refused.result), ResultCode::ProtocolError);
 }

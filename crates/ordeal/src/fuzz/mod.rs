@@ -11,6 +11,7 @@
 
 mod bytes;
 mod configuration;
+mod cookies;
 mod directory;
 mod dump_text;
 mod files;
@@ -24,6 +25,7 @@ use std::path::Path;
 
 use bytes::Bytes;
 pub use configuration::{settings_toml, slapd_conf};
+pub use cookies::cookies;
 pub use directory::{ldap_controls, ldap_dn_text, ldap_filter_text, ldap_message, ldap_url, ldif};
 pub use dump_text::dump_text;
 pub use files::{check_image, open_and_scan, open_write};
@@ -71,6 +73,7 @@ targets! {
     ldap_dn_text: seeds::names,
     ldap_url: seeds::urls,
     ldap_controls: seeds::controls,
+    cookies: cookies::seeds,
     schema_text: seeds::definitions,
     schema_values: seeds::values,
     schema_name: seeds::names,

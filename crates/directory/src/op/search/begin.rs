@@ -13,7 +13,7 @@ use fulgurite_store::{Found, View};
 use super::leg::Sought;
 use super::ordered;
 use super::output::{End, Output};
-use super::page::{Page, SearchHash, search_hash};
+use super::page::{CookieKey, Page, SearchHash, search_hash};
 use super::permits::SortLimits;
 use super::regions::Region;
 use super::run::{self, Run, Sorting, Start};
@@ -106,8 +106,9 @@ impl Directory {
             limits,
             filter: Arc::new(Filter::resolve(&self.schema, &request.filter)),
         };
-        let hash = asked.hash(session);
-        let page = match self.page(&asked, hash)? {
+        let hash = asked.hash(session, self.legs_at(&place, &asked));
+        let cookie_key = self.cookie_key_at(&place);
+        let page = match self.page(&asked, hash, cookie_key)? {
             Some(page) if page.size == 0 => return Ok(State::nothing_more()),
             page => page,
         };
@@ -146,7 +147,7 @@ impl Directory {
                 )
             }
             Place::In(database) => {
-                let mut output = Output::new(id, shown, asked.limits, self.cookie_key);
+                let mut output = Output::new(id, shown, asked.limits, *cookie_key);
                 output.page = page;
                 self.search_stored(session, database, &asked, order, output)
             }
@@ -288,12 +289,28 @@ impl Directory {
 
     /// The page to return. Pages that cannot be filled before the client's own size limit strikes are no pages
     /// (RFC 2696, section 3).
-    fn page(&self, asked: &Asked<'_, '_>, hash: SearchHash) -> Answer<Option<Page>> {
+    fn page(
+        &self,
+        asked: &Asked<'_, '_>,
+        hash: SearchHash,
+        key: &CookieKey,
+    ) -> Answer<Option<Page>> {
         let Some(control) = &asked.controls.paged else {
             return Ok(None);
         };
-        let page = Page::of(control, hash, self.clock.now().0, &self.cookie_key)?;
+        let page = Page::of(control, hash, self.clock.now().0, key)?;
         Ok((!asked.limits.unpaged).then_some(page))
+    }
+
+    /// The names at which the legs of a search begin: cookies count legs.
+    fn legs_at(&self, place: &Place<'_>, asked: &Asked<'_, '_>) -> Vec<Dn> {
+        match place {
+            Place::In(database) if asked.controls.paged.is_some() => {
+                let legs = self.legs(database, &asked.base, asked.request.scope);
+                legs.into_iter().map(|leg| leg.base).collect()
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// What is to be sorted, and how; or the end of a search that demands what cannot be.
@@ -396,7 +413,7 @@ impl Directory {
 
 impl Asked<'_, '_> {
     /// What cookies of this search are known by; nothing to compute where there are none.
-    fn hash(&self, session: &Session) -> SearchHash {
+    fn hash(&self, session: &Session, legs: Vec<Dn>) -> SearchHash {
         if self.controls.paged.is_none() && self.controls.vlv.is_none() {
             return SearchHash::default();
         }
@@ -410,13 +427,15 @@ impl Asked<'_, '_> {
                 .map_or(2, |control| u8::from(control.visible)),
         ];
         let order = self.controls.sort.as_ref().map(|sort| sort.encode());
-        search_hash([
+        let legs = legs.iter().map(|base| base.normal().as_bytes());
+        let parts = [
             session.name().as_bytes(),
             self.base.normal().as_bytes(),
             filter.as_bytes(),
             how.as_slice(),
             order.as_deref().unwrap_or_default(),
-        ])
+        ];
+        search_hash(parts.into_iter().chain(legs))
     }
 }
 

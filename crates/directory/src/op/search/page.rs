@@ -7,12 +7,14 @@
 //! *Returned* is the number of entries on all pages, *leg*, *region* and *entry id* say where the last one was found
 //! (with a sort key, where it stood in the order), *began* is the time of the snapshot of the first page in
 //! microseconds, as it stands in the CSNs of changes made then, *search* a hash of what was asked and by whom. The
-//! whole is authenticated with a key of the server (HMAC-SHA-256, cut to 16 octets): a client can keep a cookie but not
-//! make one.
+//! whole is authenticated with a key that is made once and kept with the database (HMAC-SHA-256, cut to 16 octets): a
+//! client can keep a cookie but not make one.
 //!
 //! Nothing is kept between pages, so any number of paged searches may be under way on a connection, and a cookie
-//! outlives its connection (and the server, where the key is configured). It grants nothing: rights are looked at
-//! anew on every page. What changes between two pages is seen or not by where it stands: an entry before the end of the
+//! outlives its connection and the server. The snapshot that the page before was read from is gone by then, but
+//! entries' ids never change, so going on after the last one is sound in any later snapshot of the same database. (An id
+//! is given anew only if it was the greatest: what is added after everything behind a page was deleted may be passed
+//! over.) It grants nothing: rights are looked at anew on every page. What changes between two pages is seen or not by where it stands: an entry before the end of the
 //! page is not shown again, one behind it is shown as it is when its page is made. In sorted searches the place is the
 //! sort key, so entries that are added or removed shift nothing.
 
