@@ -299,6 +299,7 @@ impl From<&Settings> for ServerSettings {
             connections_max: global.connections.get() as usize,
             tls: tls_options(global),
             local_ssf: *global.local_ssf,
+            identity_pending_max: global.pending_identity.get() as usize,
             session: SessionLimits {
                 request_bytes_max_anonymous: octets(*global.request_bytes_anonymous),
                 request_bytes_max_authenticated: octets(*global.request_bytes),

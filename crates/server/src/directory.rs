@@ -68,6 +68,11 @@ impl Handler for Directory {
         identity.name().to_owned()
     }
 
+    fn identity_key(&self, identity: &Identity) -> String {
+        let name = identity.identity().name();
+        name.map_or_else(String::new, |name| name.normal().to_owned())
+    }
+
     fn background(&self, pause: &dyn Fn(Duration) -> bool) {
         indexing::keep(&|| self.shared_stores(), pause);
     }
@@ -200,12 +205,14 @@ impl Handler for Directory {
 }
 
 impl RunningSearch for SearchTask<'_> {
-    fn advance(&mut self, out: &mut Vec<u8>, room: usize) -> Progress {
+    fn advance(&mut self, out: &mut Vec<u8>, room: usize, work: &mut usize) -> Progress {
         let quantum = Quantum {
             bytes_max: room,
-            ..Quantum::default()
+            candidates_max: *work,
         };
-        match self.advance(out, quantum) {
+        let progress = self.advance(out, quantum);
+        *work = work.saturating_sub(self.worked());
+        match progress {
             DirectoryProgress::More => Progress::More,
             DirectoryProgress::Done => Progress::Done,
         }

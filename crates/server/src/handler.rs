@@ -63,6 +63,11 @@ pub trait Handler: Sync {
         String::new()
     }
 
+    /// The same for programs: equal names are the same identity.
+    fn identity_key(&self, identity: &Self::Identity) -> String {
+        self.name(identity)
+    }
+
     /// Reads the configuration again, because an administrator asks for it. What is to be said of it goes to the log.
     fn reload(&self) {
         tracing::info!("SIGHUP ignored: there is no configuration to read again");
@@ -152,8 +157,9 @@ pub trait Handler: Sync {
 /// A search in progress.
 pub trait RunningSearch {
     /// Works for one quantum, appending encoded responses to `out`: at most about `room` octets (a
-    /// single entry may exceed it). The last response of [`Progress::Done`] is the result.
-    fn advance(&mut self, out: &mut Vec<u8>, room: usize) -> Progress;
+    /// single entry may exceed it). It does as much `work` as it is given, counted in candidates looked at, and takes off
+    /// what it did. The last response of [`Progress::Done`] is the result.
+    fn advance(&mut self, out: &mut Vec<u8>, room: usize, work: &mut usize) -> Progress;
 
     /// Entries and references written so far.
     fn written(&self) -> (u64, u64) {

@@ -54,7 +54,7 @@ pub use open::{OpenError, open_directory, schema, store_options};
 pub use seed::SeedError;
 pub use server::Server;
 pub use service::{Service, ServiceError, ServiceOptions};
-pub use session::{CheckId, Job, OperationLog, Session, SessionLimits, Turn};
+pub use session::{CheckId, Identities, Job, OperationLog, Session, SessionLimits, Turn};
 pub use settings::{Hangup, ServerSettings};
 pub use statistics::Statistics;
 pub use stop::StopHandle;

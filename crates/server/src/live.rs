@@ -149,6 +149,10 @@ impl Handler for Live<'_> {
         Handler::name(self.current(), identity)
     }
 
+    fn identity_key(&self, identity: &Session) -> String {
+        Handler::identity_key(self.current(), identity)
+    }
+
     fn reload(&self) {
         match self.renew() {
             Ok(()) => tracing::info!("the configuration has been read again"),

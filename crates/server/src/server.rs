@@ -12,6 +12,7 @@ use signal_hook_mio::v1_0::Signals;
 use crate::driver::{self, Shared};
 use crate::handler::Handler;
 use crate::listen::{Listener, listen};
+use crate::session::Identities;
 use crate::statistics::{ServerFacts, Statistics, seconds_now};
 use crate::stop::{STOP, StopHandle};
 use crate::tls::{Tls, TlsError};
@@ -108,8 +109,10 @@ impl Server {
     pub fn run<H: Handler>(self, handler: &H) -> Result<(), ServerError> {
         let log = TracingLog;
         self.statistics.begin(self.facts());
+        let identities = Identities::new(self.settings.identity_pending_max);
         let shared = Shared {
             handler,
+            identities: &identities,
             statistics: &self.statistics,
             settings: &self.settings,
             tls: self.tls.as_ref(),

@@ -19,6 +19,9 @@ pub struct ServerSettings {
     pub handshake_timeout: Duration,
     /// Strength factor of connections over a UNIX socket (`localSSF`).
     pub local_ssf: u32,
+    /// Requests received and not answered, of all connections that are bound as one identity; further ones are
+    /// answered with busy.
+    pub identity_pending_max: usize,
     /// Bounds of each connection.
     pub session: SessionLimits,
     /// Whether each operation is logged.
@@ -51,6 +54,7 @@ impl Default for ServerSettings {
             tls: TlsOptions::default(),
             handshake_timeout: Duration::from_secs(30),
             local_ssf: 71,
+            identity_pending_max: 10_000,
             session: SessionLimits::default(),
             log_operations: false,
             shutdown_timeout: Duration::from_secs(10),

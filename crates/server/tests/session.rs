@@ -11,7 +11,7 @@ use common::{
     abandon, add, bind, cancel, compare, extended, search, take_responses, unbind, who_am_i,
 };
 use fulgurite_ldap::ResultCode;
-use fulgurite_server::{Handler as _, Job, OperationLog, Session, SessionLimits, Turn};
+use fulgurite_server::{Handler as _, Identities, Job, OperationLog, Session, SessionLimits, Turn};
 
 /// A session and what a driver would do for it.
 struct Connection<'h> {
@@ -588,4 +588,85 @@ fn the_log_says_on_whose_behalf() {
     let lines = log.lines.lock().unwrap();
     let expected = r#"op=0 [IP="192.0.2.7" NAME="app\nconn=1" ID="ada"] CMP dn="cn=x""#;
     assert!(lines[0].contains(expected), "{lines:?}");
+}
+
+/// However much a client has asked for: its turn is no longer than another's.
+#[test]
+fn a_turn_is_the_same_work_for_long_pipelines_as_for_one_search() {
+    let (stub, limits) = (Stub::default(), SessionLimits::default());
+    let mut connection = Connection::new(&stub, &limits);
+    // Each looks at 300 candidates and finds nothing.
+    let requests: Vec<_> = (1..=90).map(|id| search(id, "0/0/300")).collect();
+    connection.send(&requests);
+    let (mut turns, mut answered) = (0, 0);
+    while answered < requests.len() {
+        let before = stub.worked.load(Ordering::Relaxed);
+        let (turn, responses) = connection.turn();
+        let worked = stub.worked.load(Ordering::Relaxed) - before;
+        assert!(worked <= 1024, "a turn of {worked}");
+        assert!(connection.session.worked() >= worked);
+        assert!(!responses.is_empty(), "a turn without an answer");
+        assert!(turn == Turn::More || answered + responses.len() == requests.len());
+        answered += responses.len();
+        turns += 1;
+    }
+    assert_eq!(turns, 90_usize.div_ceil(4), "four of them use a turn up");
+}
+
+/// A search that takes long and the short ones sent behind it share their connection's turns.
+#[test]
+fn short_searches_do_not_keep_a_long_one_of_their_connection_from_going_on() {
+    let (stub, limits) = (Stub::default(), SessionLimits::default());
+    let mut connection = Connection::new(&stub, &limits);
+    connection.send(&[search(1, "10/1/512")]);
+    let (_, mut responses) = connection.turn();
+    let short: Vec<_> = (2..=80).map(|id| search(id, "0/0/100")).collect();
+    connection.send(&short);
+    while !responses.contains(&"1 search 0".to_owned()) {
+        responses.extend(connection.turn().1);
+    }
+    let before = responses.iter().filter(|r| r.ends_with("search 0")).count() - 1;
+    assert!(
+        (20..=75).contains(&before),
+        "{before} short ones before the long one's end"
+    );
+}
+
+#[test]
+fn an_identity_has_a_bound_on_all_its_connections_together() {
+    let (stub, limits) = (Stub::default(), SessionLimits::default());
+    let identities = Identities::new(5);
+    let connect = |name: Option<&str>| {
+        let mut connection = Connection::new(&stub, &limits);
+        connection.session = connection.session.among(&identities);
+        if let Some(name) = name {
+            assert_eq!(connection.talk(&[bind(1, name, "right")]), ["1 bind 0"]);
+        }
+        connection
+    };
+    let mut one = connect(Some("cn=ada"));
+    let mut two = connect(Some("cn=ada"));
+    let mut other = connect(Some("cn=eve"));
+    let mut nobody = connect(None);
+    let updates: Vec<_> = (2..=5).map(add).collect();
+    assert!(one.talk(&updates).is_empty());
+    assert_eq!(
+        two.talk(&[add(2), add(3), search(4, "0")]),
+        ["3 add 51", "4 search 51"]
+    );
+    assert!(other.talk(&updates).is_empty());
+    assert!(
+        nobody
+            .talk(&[updates, vec![add(6), add(7)]].concat())
+            .is_empty()
+    );
+    one.finish_jobs();
+    one.settle();
+    assert_eq!(two.talk(&[search(5, "0")]), ["5 search 0"]);
+    // A bind is not refused: who has become somebody else has nothing outstanding.
+    drop(one);
+    two.finish_jobs();
+    two.settle();
+    assert_eq!(two.talk(&[bind(6, "cn=eve", "right")]), ["6 bind 0"]);
+    assert_eq!(two.talk(&[add(7), search(8, "0")]), ["8 search 51"]);
 }

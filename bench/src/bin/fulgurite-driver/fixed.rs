@@ -109,7 +109,7 @@ impl Handler for Fixed {
 }
 
 impl RunningSearch for Found {
-    fn advance(&mut self, out: &mut Vec<u8>, _: usize) -> Progress {
+    fn advance(&mut self, out: &mut Vec<u8>, _: usize, _: &mut usize) -> Progress {
         let Found(id, uid) = self;
         let dn = [b"uid=", uid.as_slice(), b",ou=people,dc=example,dc=org"].concat();
         let mut entry = encode::search_entry(out, *id, &dn);

@@ -266,6 +266,8 @@ settings! {
         "limits.pending" pending: NonZeroU32 = at_least_one(1000);
         /// The same before a bind.
         "limits.pending_anonymous" pending_anonymous: NonZeroU32 = at_least_one(100);
+        /// Requests of all connections bound as one identity waiting at once; further ones are answered with busy.
+        "limits.pending_identity" pending_identity: NonZeroU32 = at_least_one(10_000);
         /// Seconds without a request after which a connection is closed.
         "limits.idle" idle: Option<u32> = None;
         /// Seconds a client may take to read what it was sent before its connection is closed.

@@ -22,6 +22,7 @@ mod acceptor;
 mod connection;
 mod hashing;
 mod mail;
+mod turns;
 mod worker;
 mod writer;
 
@@ -35,6 +36,7 @@ use signal_hook_mio::v1_0::Signals;
 
 use crate::handler::Handler;
 use crate::listen::Listener;
+use crate::session::Identities;
 use crate::statistics::Statistics;
 use crate::stop::StopHandle;
 use crate::tls::Tls;
@@ -46,6 +48,7 @@ pub(crate) struct Shared<'h, H> {
     pub(crate) settings: &'h ServerSettings,
     pub(crate) log: Option<&'h dyn OperationLog>,
     pub(crate) statistics: &'h Statistics,
+    pub(crate) identities: &'h Identities,
     pub(crate) tls: Option<&'h Tls>,
 }
 

@@ -1,6 +1,5 @@
 //! One event loop with the connections it owns.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,6 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::connection::{Connection, Next};
 use super::mail::{Accepted, ConnectionId, Mail, Mailbox, WAKE};
+use super::turns::Turns;
 use super::{Shared, hashing, writer};
 use crate::ServerError;
 use crate::handler::Handler;
@@ -30,8 +30,7 @@ pub(super) struct Worker<'h, H: Handler> {
     to_writer: Sender<writer::Queued<H>>,
     to_hashing: Sender<hashing::Queued<H>>,
     connections: FxHashMap<ConnectionId, Connection<'h, H>>,
-    /// Connections to be served, in turn.
-    ready: VecDeque<ConnectionId>,
+    turns: Turns,
     statistics: Arc<WorkerStatistics>,
     scratch: Vec<u8>,
     swept_at: Instant,
@@ -54,7 +53,7 @@ impl<'h, H: Handler> Worker<'h, H> {
             to_writer,
             to_hashing,
             connections: FxHashMap::default(),
-            ready: VecDeque::new(),
+            turns: Turns::default(),
             statistics: shared.statistics.worker(),
             scratch: vec![0; READ_BYTES],
             swept_at: Instant::now(),
@@ -82,10 +81,8 @@ impl<'h, H: Handler> Worker<'h, H> {
                     self.schedule(event.token().0);
                 }
             }
-            for _ in 0..self.ready.len() {
-                let Some(id) = self.ready.pop_front() else {
-                    break;
-                };
+            self.turns.begin_round();
+            while let Some(id) = self.turns.next() {
                 self.serve(id, now);
             }
             self.sweep(now);
@@ -94,7 +91,7 @@ impl<'h, H: Handler> Worker<'h, H> {
     }
 
     fn timeout(&self) -> Option<Duration> {
-        if !self.ready.is_empty() {
+        if !self.turns.is_empty() {
             Some(Duration::ZERO)
         } else if self.connections.is_empty() {
             None
@@ -108,7 +105,17 @@ impl<'h, H: Handler> Worker<'h, H> {
             && !connection.queued
         {
             connection.queued = true;
-            self.ready.push_back(id);
+            self.turns.push_fresh(id);
+        }
+    }
+
+    /// Queues a connection behind all others that have not finished.
+    fn schedule_rest(&mut self, id: ConnectionId) {
+        if let Some(connection) = self.connections.get_mut(&id)
+            && !connection.queued
+        {
+            connection.queued = true;
+            self.turns.push_unfinished(id);
         }
     }
 
@@ -155,11 +162,12 @@ impl<'h, H: Handler> Worker<'h, H> {
             handler,
             settings,
             log,
+            identities,
             ..
         } = self.shared;
         let meter = self.statistics.open(&facts);
         let session = Session::new(handler, &settings.session, log, Arc::clone(&facts));
-        let mut session = session.counted(meter.clone());
+        let mut session = session.counted(meter.clone()).among(identities);
         if self.draining {
             session.drain();
         }
@@ -201,6 +209,7 @@ impl<'h, H: Handler> Worker<'h, H> {
         connection.queued = false;
         let read = connection.read(&mut self.scratch, now);
         let turn = connection.session.turn();
+        self.turns.worked(connection.session.worked());
         self.send_jobs(id);
         let Some(connection) = self.connections.get_mut(&id) else {
             return;
@@ -221,7 +230,7 @@ impl<'h, H: Handler> Worker<'h, H> {
             Err(_) => Next::Close("lost"),
         };
         match next {
-            Next::Again => self.schedule(id),
+            Next::Again => self.schedule_rest(id),
             Next::Event => {}
             Next::Close(reason) => self.close(id, reason),
         }

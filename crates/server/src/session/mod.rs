@@ -20,7 +20,8 @@
 //! abandon or a cancel, which stop a search at once and take an update back that the writer has not begun.
 //!
 //! The session holds no socket and reads no clock. It never blocks: what takes long leaves as a
-//! [`Job`], and a turn does a bounded amount of work.
+//! [`Job`], and a turn does a bounded amount of work, however many requests it is for: who sends many has no larger share
+//! of the server than who sends one.
 
 mod class;
 mod input;
@@ -28,6 +29,7 @@ mod limits;
 mod log;
 mod operations;
 mod output;
+mod share;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -44,13 +46,11 @@ use crate::ticket::Ticket;
 use class::Class;
 use input::{Input, Span};
 use log::ConnectionLog;
-use operations::{Cancelled, Operations};
+use operations::{Cancelled, Operations, WORK_PER_TURN};
 
 pub use limits::SessionLimits;
 pub use log::OperationLog;
-
-/// Requests begun in one turn, before other connections have theirs.
-const REQUESTS_PER_TURN: usize = 256;
+pub use share::Identities;
 
 /// Octets read ahead while requests wait.
 const READ_AHEAD_BYTES: usize = 64 * 1024;
@@ -141,6 +141,19 @@ impl<'h, H: Handler> Session<'h, H> {
         self
     }
 
+    /// The same session, whose identity shares a bound with all others of the same one.
+    #[must_use]
+    pub fn among(mut self, identities: &'h Identities) -> Self {
+        self.operations.set_identities(identities);
+        self
+    }
+
+    /// How much of the last turn was used, in candidates of searches: never more than one connection may have before
+    /// others have their turn, but for what a single step exceeds it.
+    pub fn worked(&self) -> usize {
+        WORK_PER_TURN - self.operations.work_left
+    }
+
     /// Whether more bytes from the client are welcome now.
     pub fn wants_input(&self) -> bool {
         self.phase == Phase::Open
@@ -195,6 +208,7 @@ impl<'h, H: Handler> Session<'h, H> {
 
     /// Does a bounded amount of work.
     pub fn turn(&mut self) -> Turn {
+        self.operations.work_left = WORK_PER_TURN;
         let begun_all = self.begin_requests();
         // A search that ends makes room for requests that wait.
         let made_room = self.operations.run_searches();
@@ -291,7 +305,12 @@ impl<'h, H: Handler> Session<'h, H> {
 
     /// Begins what may begin; false if it stopped only because the turn was long enough.
     fn begin_requests(&mut self) -> bool {
-        for _ in 0..REQUESTS_PER_TURN {
+        // Searches that run have half of the turn, if they need it.
+        let kept = match self.operations.searches_running() {
+            0 => 0,
+            _ => WORK_PER_TURN / 2,
+        };
+        while self.operations.work_left > kept {
             if self.phase != Phase::Open || self.operations.output.is_full() {
                 return true;
             }
@@ -394,6 +413,15 @@ impl<'h, H: Handler> Session<'h, H> {
                 self.phase = Phase::Securing;
             }
             return;
+        }
+        if class != Class::Unbind
+            && class != Class::Bind
+            && self.operations.is_identity_full(self.waiting.len())
+        {
+            let text = "too many operations of this identity are outstanding; try again";
+            let result = LdapResult::with_diagnostic(ResultCode::Busy, text);
+            let operation = message.request.operation();
+            return self.operations.refuse(id, operation, &result);
         }
         if class == Class::Bind {
             self.operations.abandon_searches();

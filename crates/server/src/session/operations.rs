@@ -10,6 +10,7 @@ use fulgurite_ldap::{LdapResult, Message, MessageId, Operation, Request, ResultC
 use super::class::Class;
 use super::log::{ConnectionLog, Record};
 use super::output::Output;
+use super::share::{Identities, Share};
 use super::{CheckId, Job, SessionLimits};
 use crate::handler::{BindStep, ExtendedStep, Handler, Progress, RunningSearch as _};
 use crate::statistics::Meter;
@@ -17,6 +18,12 @@ use crate::ticket::Ticket;
 
 /// Octets one search may produce before the next one has its turn.
 const QUANTUM_BYTES_MAX: usize = 64 * 1024;
+
+/// What a connection may do before others have their turn, in candidates of searches: about a millisecond.
+pub(super) const WORK_PER_TURN: usize = 1024;
+
+/// What beginning a request counts for beside the candidates that a search looks at.
+const REQUEST_WORK: usize = 4;
 
 /// Octets of updates handed to the writer and not answered, at which further ones wait.
 const UPDATE_BYTES_AHEAD: usize = 1024 * 1024;
@@ -40,6 +47,11 @@ pub(super) struct Operations<'h, H: Handler> {
     pub(super) jobs: Vec<Job<H>>,
     log: Option<ConnectionLog<'h>>,
     meter: Option<Meter>,
+    identities: Option<&'h Identities>,
+    /// What the connection's identity has outstanding; none for nobody's.
+    share: Option<Share>,
+    /// What is left of the turn, in candidates.
+    pub(super) work_left: usize,
 }
 
 struct Running<S> {
@@ -101,7 +113,33 @@ impl<'h, H: Handler> Operations<'h, H> {
             jobs: Vec::new(),
             log,
             meter: None,
+            identities: None,
+            share: None,
+            work_left: WORK_PER_TURN,
         }
+    }
+
+    /// What the connection's identity has outstanding counts there.
+    pub(super) fn set_identities(&mut self, identities: &'h Identities) {
+        self.identities = Some(identities);
+    }
+
+    /// Takes note of who the connection is now.
+    fn bound(&mut self) {
+        let key = self.handler.identity_key(&self.identity);
+        let identities = self.identities.filter(|_| !key.is_empty());
+        self.share = identities.map(|identities| identities.share(&key));
+        if let Some(meter) = &self.meter {
+            meter.bound(self.handler.name(&self.identity));
+        }
+    }
+
+    /// Whether the connection's identity has as much outstanding as it may; `waiting` requests have not begun here.
+    pub(super) fn is_identity_full(&self, waiting: usize) -> bool {
+        let outstanding = self.outstanding() + waiting;
+        self.share
+            .as_ref()
+            .is_some_and(|share| share.is_full(outstanding))
     }
 
     pub(super) fn set_meter(&mut self, meter: Meter) {
@@ -109,7 +147,11 @@ impl<'h, H: Handler> Operations<'h, H> {
     }
 
     /// Tells how many operations there are, besides `waiting` ones.
-    pub(super) fn tell_outstanding(&self, waiting: usize) {
+    pub(super) fn tell_outstanding(&mut self, waiting: usize) {
+        let outstanding = self.outstanding() + waiting;
+        if let Some(share) = &mut self.share {
+            share.tell(outstanding);
+        }
         if let Some(meter) = &self.meter {
             meter.outstanding(self.outstanding(), waiting);
         }
@@ -174,6 +216,7 @@ impl<'h, H: Handler> Operations<'h, H> {
             controls,
         } = message;
         let (handler, id) = (self.handler, *id);
+        self.work_left = self.work_left.saturating_sub(REQUEST_WORK);
         let record = self.log.as_mut().map(|log| log.begin(message, received));
         let operation = request.operation();
         if let Some(meter) = &self.meter {
@@ -316,12 +359,12 @@ impl<'h, H: Handler> Operations<'h, H> {
         }
     }
 
-    /// Gives every running search one quantum, as long as there is room for what they write; tells
-    /// whether one of them has ended.
+    /// Lets the running searches work one after the other, for what is left of the turn and as long as there is room for
+    /// what they write; the next turn goes on with the next one. Tells whether one of them has ended.
     pub(super) fn run_searches(&mut self) -> bool {
         let running = self.searches.len();
         for _ in 0..running {
-            if self.output.is_full() {
+            if self.output.is_full() || self.work_left == 0 {
                 break;
             }
             let Some(running) = self.searches.pop_front() else {
@@ -338,7 +381,8 @@ impl<'h, H: Handler> Operations<'h, H> {
     fn advance(&mut self, mut running: Running<H::Search<'h>>) -> Option<Running<H::Search<'h>>> {
         let mark = self.output.mark();
         let room = self.output.room().min(QUANTUM_BYTES_MAX);
-        match running.search.advance(self.output.append(), room) {
+        let search = &mut running.search;
+        match search.advance(self.output.append(), room, &mut self.work_left) {
             Progress::More => {
                 if let Some(record) = &mut running.record {
                     record.count_entries(self.output.since(mark));
@@ -509,13 +553,13 @@ impl<'h, H: Handler> Operations<'h, H> {
     }
 
     /// Notes that an operation has been answered, with what was written since `mark`.
-    fn end(&self, operation: Operation, record: Option<Record>, mark: usize) {
+    fn end(&mut self, operation: Operation, record: Option<Record>, mark: usize) {
         if let Some(meter) = &self.meter {
             meter.completed(operation);
             meter.wrote(0, 0, 1);
-            if operation == Operation::Bind {
-                meter.bound(self.handler.name(&self.identity));
-            }
+        }
+        if operation == Operation::Bind {
+            self.bound();
         }
         if let (Some(log), Some(record)) = (&self.log, record) {
             log.end(record, self.output.since(mark));

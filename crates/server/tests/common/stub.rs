@@ -17,6 +17,8 @@ pub(crate) struct Stub {
     pub(crate) searches: AtomicUsize,
     /// How often a search was parked.
     pub(crate) parked: AtomicUsize,
+    /// What searches have been working.
+    pub(crate) worked: AtomicUsize,
     /// Batches the writer applied.
     pub(crate) batches: AtomicUsize,
     /// How long the writer takes for a batch.
@@ -33,6 +35,7 @@ pub(crate) struct StubSearch<'h> {
     stub: &'h Stub,
     id: MessageId,
     left: u64,
+    work: usize,
     value: Vec<u8>,
 }
 
@@ -63,11 +66,15 @@ impl Handler for Stub {
         Ok(())
     }
 
+    fn name(&self, identity: &String) -> String {
+        identity.clone()
+    }
+
     fn is_authenticated(&self, identity: &String) -> bool {
         !identity.is_empty()
     }
 
-    /// The base is the number of entries, one per quantum; after a slash, the octets of each.
+    /// The base is the number of entries, one per quantum; after a slash, the octets of each; after another, the work.
     fn begin_search<'h>(
         &'h self,
         _: &String,
@@ -76,13 +83,15 @@ impl Handler for Stub {
         _: &Controls<'_>,
     ) -> StubSearch<'h> {
         let base = std::str::from_utf8(request.base).unwrap();
-        let (entries, octets) = base.split_once('/').unwrap_or((base, "1"));
+        let mut numbers = base.split('/').map(|number| number.parse().unwrap());
+        let mut number = |default: usize| numbers.next().unwrap_or(default);
         self.searches.fetch_add(1, Ordering::Relaxed);
         StubSearch {
             stub: self,
             id,
-            left: entries.parse().unwrap(),
-            value: vec![b'x'; octets.parse().unwrap()],
+            left: number(0) as u64,
+            value: vec![b'x'; number(1)],
+            work: number(0),
         }
     }
 
@@ -193,7 +202,11 @@ pub(crate) fn added(id: MessageId) -> Vec<u8> {
 }
 
 impl RunningSearch for StubSearch<'_> {
-    fn advance(&mut self, out: &mut Vec<u8>, _: usize) -> Progress {
+    fn advance(&mut self, out: &mut Vec<u8>, _: usize, work: &mut usize) -> Progress {
+        self.stub
+            .worked
+            .fetch_add(self.work.min(*work), Ordering::Relaxed);
+        *work = work.saturating_sub(self.work);
         if self.left == 0 {
             encode::result(out, self.id, Operation::Search, &LdapResult::success(), &[]);
             return Progress::Done;

@@ -59,6 +59,7 @@ pub struct SearchTask<'d> {
     entries: u32,
     references: u32,
     examined: u64,
+    worked: usize,
     code: ResultCode,
 }
 
@@ -105,6 +106,7 @@ impl Directory {
             entries: 0,
             references: 0,
             examined: 0,
+            worked: 0,
             code: ResultCode::Success,
         }
     }
@@ -114,6 +116,7 @@ impl SearchTask<'_> {
     /// Works for one quantum and appends encoded responses to `out`: entries, and the result with
     /// [`Progress::Done`].
     pub fn advance(&mut self, out: &mut Vec<u8>, quantum: Quantum) -> Progress {
+        self.worked = 0;
         let end = match std::mem::replace(&mut self.state, State::Done) {
             State::Done => return Progress::Done,
             State::Ready(entries, count, end) => {
@@ -126,6 +129,7 @@ impl SearchTask<'_> {
                 self.entries = run.output.sent;
                 self.references = run.output.references;
                 self.examined = run.examined();
+                self.worked = run.worked;
                 match end {
                     Some(end) => end,
                     None => {
@@ -163,6 +167,13 @@ impl SearchTask<'_> {
     #[must_use]
     pub fn examined(&self) -> u64 {
         self.examined
+    }
+
+    /// How much of its quantum's candidates the last step took: those it looked at, planning, and what the filter
+    /// costs for each; all of them if the octets ran out first.
+    #[must_use]
+    pub fn worked(&self) -> usize {
+        self.worked
     }
 
     /// What the search came to, once it is done.

@@ -69,6 +69,8 @@ pub(crate) struct Run<'d> {
     sorting: Sorting,
     started_us: u64,
     examined: u64,
+    /// Work of the last step, in candidates.
+    pub(crate) worked: usize,
 }
 
 impl<'d> Run<'d> {
@@ -92,6 +94,7 @@ impl<'d> Run<'d> {
             sorting,
             started_us: directory.clock.elapsed_us(),
             examined: 0,
+            worked: 0,
         }
     }
 
@@ -136,6 +139,7 @@ impl<'d> Run<'d> {
 
     /// Works for one quantum; the end once it is reached.
     pub(crate) fn advance(&mut self, out: &mut Vec<u8>, quantum: Quantum) -> Option<End> {
+        self.worked = 0;
         let now = self.directory.clock.elapsed_us();
         let limit = self.output.limits.time_us_max;
         let end = if limit.is_some_and(|limit| now.saturating_sub(self.started_us) >= limit) {
@@ -150,15 +154,27 @@ impl<'d> Run<'d> {
 
     fn work(&mut self, out: &mut Vec<u8>, quantum: Quantum) -> Result<Option<End>, StoreError> {
         let bytes_end = out.len().saturating_add(quantum.bytes_max);
-        let mut left = quantum.candidates_max.max(1);
+        let candidates_max = quantum.candidates_max.max(1);
+        let mut left = candidates_max;
+        let end = self.work_within(out, bytes_end, &mut left);
+        self.worked = candidates_max - left;
+        end
+    }
+
+    fn work_within(
+        &mut self,
+        out: &mut Vec<u8>,
+        bytes_end: usize,
+        left: &mut usize,
+    ) -> Result<Option<End>, StoreError> {
         loop {
             if let Some(ordered) = &mut self.ordered {
                 let legs = &mut self.legs;
-                return ordered.advance(legs, &mut self.output, out, bytes_end, &mut left);
+                return ordered.advance(legs, &mut self.output, out, bytes_end, left);
             }
             if let Some(Some(leg)) = self.legs.last_mut() {
-                let end = leg.advance(&mut self.output, out, bytes_end, &mut left)?;
-                if end.is_some() || left == 0 {
+                let end = leg.advance(&mut self.output, out, bytes_end, left)?;
+                if end.is_some() || *left == 0 {
                     return Ok(end);
                 }
             }
