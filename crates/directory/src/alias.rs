@@ -5,7 +5,7 @@
 //!   `-----------------> cn=x,ou=people,dc=org          and again, should that meet an alias
 //! ```
 //!
-//! An alias that somebody may not know of does not exist for him.
+//! An alias that somebody may not know of does not exist for him, and one whose target he may not know of leads nowhere.
 
 use fulgurite_access::{Decisions, Rights};
 use fulgurite_ldap::{LdapResult, ResultCode};
@@ -16,6 +16,7 @@ use crate::answer::refuse;
 use crate::directory::Directory;
 use crate::facts::{EntryFacts, Target};
 use crate::known::Known;
+use crate::lookup;
 use crate::referral::is_alias;
 
 /// What following aliases along a name came to.
@@ -74,8 +75,13 @@ pub(crate) fn follow(
         seen.push(id);
         let target = aliased(view, &entry, known);
         // What an alias points to is the name of an entry, not one that leads through other aliases.
-        let exists = match &target {
-            Some(target) => view.find(target)?.entry().is_some(),
+        let target_id = match &target {
+            Some(target) => view.find(target)?.entry(),
+            None => None,
+        };
+        // Nor does an alias lead to what its user may not know of.
+        let exists = match target_id {
+            Some(id) => lookup::shown_name(directory, view, decisions, id)?.is_some(),
             None => false,
         };
         let below = name.depth().saturating_sub(alias.depth());

@@ -4,7 +4,19 @@ use fulgurite_access::Decisions;
 use fulgurite_schema::AttributeIndex;
 use fulgurite_store::{EntryId, Snapshot, StoreError, View};
 
+use crate::directory::Directory;
 use crate::known::Known;
+use crate::lookup;
+
+/// Hidden children that are looked at before an entry is said to have none.
+const CHILDREN_MAX: usize = 10_000;
+
+/// Who asks: what follows from an entry's place follows from those of its neighbours that the asker may know of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asker<'a> {
+    pub(crate) directory: &'a Directory,
+    pub(crate) decisions: &'a Decisions<'a>,
+}
 
 /// An attribute computed on reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,17 +65,23 @@ impl Computed {
         self != Computed::NumSubordinates || decisions.uniform()
     }
 
-    /// Its one value for an entry. Costs a descent, or a climb for the name.
-    pub(crate) fn value(self, view: &View<'_>, id: EntryId) -> Result<Vec<u8>, StoreError> {
+    /// Its one value for an entry. Costs a descent, or a climb for the name, or a look at the children.
+    pub(crate) fn value(
+        self,
+        asker: Asker<'_>,
+        view: &View<'_>,
+        id: EntryId,
+    ) -> Result<Vec<u8>, StoreError> {
         match self {
             Computed::NumSubordinates => Ok(view.child_count(id)?.to_string().into_bytes()),
-            other => other.value_within(view, id),
+            other => other.value_within(asker, view, id),
         }
     }
 
     /// The same in any state of a store, for which counting children takes a look at each.
     pub(crate) fn value_within<T: Snapshot>(
         self,
+        asker: Asker<'_>,
         view: &View<'_, T>,
         id: EntryId,
     ) -> Result<Vec<u8>, StoreError> {
@@ -71,7 +89,7 @@ impl Computed {
             Computed::EntryDn => view.dn(id)?.into_bytes(),
             Computed::SubschemaSubentry => b"cn=Subschema".to_vec(),
             Computed::HasSubordinates => {
-                let has_children: &[u8] = if view.has_children(id)? {
+                let has_children: &[u8] = if asker.sees_child(view, id)? {
                     b"TRUE"
                 } else {
                     b"FALSE"
@@ -80,5 +98,22 @@ impl Computed {
             }
             Computed::NumSubordinates => view.children(id)?.len().to_string().into_bytes(),
         })
+    }
+}
+
+impl Asker<'_> {
+    /// Whether the entry has a child that the asker may know of.
+    fn sees_child<T: Snapshot>(self, view: &View<'_, T>, id: EntryId) -> Result<bool, StoreError> {
+        if self.decisions.uniform() {
+            return view.has_children(id);
+        }
+        let (mut looked_at, mut seen) = (0, Ok(false));
+        view.for_each_child(id, &mut |child| {
+            looked_at += 1;
+            let name = lookup::shown_name(self.directory, view, self.decisions, child);
+            seen = name.map(|name| name.is_some());
+            matches!(seen, Ok(false)) && looked_at < CHILDREN_MAX
+        })?;
+        seen
     }
 }

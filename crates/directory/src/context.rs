@@ -10,6 +10,7 @@ use fulgurite_store::{EntryId, Found, StoreError, Writer};
 use crate::answer::{self, Answer, refuse};
 use crate::assertion;
 use crate::clock::Timestamp;
+use crate::computed::Asker;
 use crate::database::Database;
 use crate::directory::Directory;
 use crate::known::Known;
@@ -53,11 +54,8 @@ impl<'d> Context<'_, 'd> {
     /// The entry of a name, or noSuchObject, or a referral.
     pub(crate) fn locate(&self, dn: &Dn) -> Answer<EntryId> {
         let found = self.find(dn)?;
-        self.follow_referral(dn, found)?;
-        match found {
-            Found::Entry(id) => Ok(id),
-            missing => Err(self.no_such_object(missing)),
-        }
+        self.referrals()
+            .resolve(self.writer, &self.decisions, dn, found)
     }
 
     /// As [`locate`](Self::locate), but a referral object that is named is found itself: rights and assertions come
@@ -65,28 +63,52 @@ impl<'d> Context<'_, 'd> {
     pub(crate) fn locate_itself(&self, dn: &Dn) -> Answer<EntryId> {
         match self.find(dn)? {
             Found::Entry(id) => Ok(id),
-            missing => {
-                self.follow_referral(dn, missing)?;
-                Err(self.no_such_object(missing))
-            }
+            Found::Missing { deepest } => Err(self.missing(dn, deepest.map(|(id, _)| id))),
         }
     }
 
     /// Sends the client elsewhere if the entry found is a referral object.
     pub(crate) fn refuse_elsewhere(&self, dn: &Dn, id: EntryId) -> Answer {
-        self.follow_referral(dn, Found::Entry(id))
+        let instead = self
+            .referrals()
+            .instead_of(self.writer, &self.decisions, dn, id)?;
+        instead.map_or(Ok(()), Err)
     }
 
-    /// Sends the client elsewhere if the name is that of a referral object or below one.
-    pub(crate) fn follow_referral(&self, dn: &Dn, found: Found) -> Answer {
-        let referrals = Referrals {
+    /// What is said of a name that nothing is found by, nor anything between it and `above`.
+    pub(crate) fn missing(&self, dn: &Dn, above: Option<EntryId>) -> LdapResult {
+        self.referrals()
+            .missing(self.writer, &self.decisions, dn, above)
+    }
+
+    /// The answer of a check of rights to an entry: to those who may not know of it there is no entry.
+    pub(crate) fn guarded(&self, dn: &Dn, id: EntryId, answer: Answer) -> Answer {
+        answer.map_err(|refused| {
+            self.referrals()
+                .refusal(self.writer, &self.decisions, (dn, id), refused)
+        })
+    }
+
+    /// Whether the asker may know that an entry exists.
+    pub(crate) fn shows(&self, id: EntryId) -> Answer<bool> {
+        lookup::shown_name(self.directory, self.writer, &self.decisions, id)
+            .map(|name| name.is_some())
+            .map_err(|error| answer::store(&error))
+    }
+
+    /// The parent of an entry; `None` for a suffix entry.
+    pub(crate) fn parent(&self, id: EntryId) -> Answer<Option<EntryId>> {
+        self.writer
+            .parent(id)
+            .map_err(|error| answer::store(&error))
+    }
+
+    fn referrals(&self) -> Referrals<'d> {
+        Referrals {
             directory: self.directory,
             scope: None,
             managed: self.modifiers.managed,
-        };
-        match referrals.instead(self.writer, &self.decisions, dn, found)? {
-            None => Ok(()),
-            Some(referral) => Err(referral),
+            ignored: false,
         }
     }
 
@@ -104,20 +126,11 @@ impl<'d> Context<'_, 'd> {
         }
     }
 
-    /// Refuses a referral object as new superior: what is below it is elsewhere.
-    pub(crate) fn refuse_referral(&self, superior: EntryId) -> Answer {
-        let entry = self.writer.entry(superior);
+    /// Whether an entry is a referral object: what is below it is elsewhere.
+    pub(crate) fn is_referral(&self, id: EntryId) -> Answer<bool> {
+        let entry = self.writer.entry(id);
         let entry = entry.map_err(|error| answer::store(&error))?;
-        match entry {
-            Some(entry) if referral::is_referral(&entry, &self.directory.known) => {
-                Err(refuse(ResultCode::Other, "new superior is a referral"))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    pub(crate) fn no_such_object(&self, missing: Found) -> LdapResult {
-        lookup::no_such_object(self.directory, self.writer, &self.decisions, missing)
+        Ok(entry.is_some_and(|entry| referral::is_referral(&entry, &self.directory.known)))
     }
 
     pub(crate) fn has_children(&self, id: EntryId) -> Answer<bool> {
@@ -204,8 +217,11 @@ impl<'d> Context<'_, 'd> {
 
     /// An entry with its computed attributes.
     fn whole_entry(&self, id: EntryId) -> Answer<Entry> {
-        lookup::whole_entry(self.writer, &self.directory.known, id)
-            .map_err(|error| answer::store(&error))
+        let asker = Asker {
+            directory: self.directory,
+            decisions: &self.decisions,
+        };
+        lookup::whole_entry(self.writer, asker, id).map_err(|error| answer::store(&error))
     }
 
     /// Attributes that the server keeps are not for clients to set, unless they relax the rules.

@@ -413,8 +413,27 @@ impl Directory {
         operation: Operation,
         controls: &Controls<'c>,
     ) -> Answer<(RequestControls<'c>, Option<Session>)> {
+        self.controls_for(session, Asked::Operation(operation), controls)
+    }
+
+    /// The same of the extended operation `oid`.
+    pub(crate) fn controls_of_extended<'c>(
+        &self,
+        session: &Session,
+        oid: &[u8],
+        controls: &Controls<'c>,
+    ) -> Answer<(RequestControls<'c>, Option<Session>)> {
+        self.controls_for(session, Asked::Extended(oid), controls)
+    }
+
+    fn controls_for<'c>(
+        &self,
+        session: &Session,
+        asked: Asked<'_>,
+        controls: &Controls<'c>,
+    ) -> Answer<(RequestControls<'c>, Option<Session>)> {
         let mut decoded = RequestControls::default();
-        let wrong = decoded.decode_all(Asked::Operation(operation), controls);
+        let wrong = decoded.decode_all(asked, controls);
         let acting = self.acting(session, &decoded)?;
         wrong.map(|()| (decoded, acting))
     }

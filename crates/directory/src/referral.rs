@@ -11,6 +11,7 @@ use crate::answer::{self, Answer};
 use crate::directory::Directory;
 use crate::facts::{EntryFacts, Target};
 use crate::known::Known;
+use crate::lookup;
 
 /// Whether the entry is of the class `referral`.
 pub(crate) fn is_referral(entry: &EntryView<'_>, known: &Known) -> bool {
@@ -56,77 +57,151 @@ pub(crate) struct Referrals<'d> {
     pub(crate) scope: Option<Scope>,
     /// Whether a referral object named is meant itself. What is said to lie below one is elsewhere all the same.
     pub(crate) managed: bool,
+    /// Whether nobody is sent elsewhere.
+    pub(crate) ignored: bool,
 }
 
 impl Referrals<'_> {
-    /// The referral to send instead of an answer, if `found`, for the name `target`, is a referral object or lies below
-    /// one.
-    pub(crate) fn instead<T: Snapshot>(
+    /// The entry found for the name `target`; or a referral, should it be a referral object or lie below one; or
+    /// noSuchObject.
+    pub(crate) fn resolve<T: Snapshot>(
         self,
         view: &View<'_, T>,
         decisions: &Decisions<'_>,
         target: &Dn,
         found: Found,
-    ) -> Answer<Option<LdapResult>> {
-        let id = match found {
-            Found::Entry(_) if self.managed => return Ok(None),
-            Found::Entry(id)
-            | Found::Missing {
-                deepest: Some((id, _)),
-            } => id,
-            Found::Missing { deepest: None } => return Ok(None),
-        };
-        self.at(view, decisions, target, id)
-            .map_err(|error| answer::store(&error))
+    ) -> Answer<EntryId> {
+        match found {
+            Found::Entry(id) => match self.instead_of(view, decisions, target, id)? {
+                None => Ok(id),
+                Some(result) => Err(result),
+            },
+            Found::Missing { deepest } => {
+                let above = deepest.map(|(id, _)| id);
+                Err(self.missing(view, decisions, target, above))
+            }
+        }
     }
 
-    fn at<T: Snapshot>(
+    /// What is answered instead of doing something to the entry named `target`, if that is a referral object.
+    pub(crate) fn instead_of<T: Snapshot>(
         self,
         view: &View<'_, T>,
         decisions: &Decisions<'_>,
         target: &Dn,
         id: EntryId,
-    ) -> Result<Option<LdapResult>, StoreError> {
-        let Some(entry) = view
-            .entry(id)?
-            .filter(|entry| is_referral(entry, &self.directory.known))
-        else {
+    ) -> Answer<Option<LdapResult>> {
+        if self.managed || self.ignored {
+            return Ok(None);
+        }
+        let failed = |error| answer::store(&error);
+        let entry = view.entry(id).map_err(failed)?;
+        let Some(entry) = entry.filter(|entry| is_referral(entry, &self.directory.known)) else {
             return Ok(None);
         };
-        let object = view.resolved_dn(id)?;
         let facts = EntryFacts::new(self.directory, view, Target::Stored(entry));
-        let rights = facts.rights(decisions, object.normal());
-        if let Some(hidden) = self.refusal(rights.entry(), object == *target) {
-            return Ok(Some(LdapResult::new(hidden)));
-        }
-        let mut result = LdapResult::new(ResultCode::Referral).matched(view.dn(id)?);
-        result.referrals = urls(
-            &entry,
-            &self.directory.known,
-            (&object, Some(target)),
-            self.scope,
-        );
-        Ok(Some(result))
-    }
-}
-
-impl Referrals<'_> {
-    /// What is said instead of a referral to those whom the rules hide the object from, so that it tells nothing: as if
-    /// it were not there. A search that begins at the object takes the right to search from it, as from any other.
-    fn refusal(self, rights: Rights, is_object: bool) -> Option<ResultCode> {
-        let begins_here = is_object && self.scope.is_some();
-        let needed = if begins_here {
-            Rights::SEARCH
-        } else {
-            Rights::DISCLOSE
+        let rights = facts.rights(decisions, target.normal()).entry();
+        // A search that begins at the object takes the right to search from it, as from any other.
+        let needed = match self.scope {
+            Some(_) => Rights::SEARCH,
+            None => Rights::DISCLOSE,
         };
-        if rights.allows(needed) {
-            None
+        Ok(Some(if rights.allows(needed) {
+            self.referral(view, &entry, target, target)
+                .map_err(failed)?
         } else if rights.allows(Rights::DISCLOSE) {
-            Some(ResultCode::InsufficientAccessRights)
+            LdapResult::new(ResultCode::InsufficientAccessRights)
         } else {
-            Some(ResultCode::NoSuchObject)
+            self.hidden(view, decisions, target, id)
+        }))
+    }
+
+    /// What is said of a name that nothing is found by, nor anything between it and `above`: that it is elsewhere, if
+    /// the nearest ancestor that the asker may know of says so, or noSuchObject.
+    pub(crate) fn missing<T: Snapshot>(
+        self,
+        view: &View<'_, T>,
+        decisions: &Decisions<'_>,
+        target: &Dn,
+        above: Option<EntryId>,
+    ) -> LdapResult {
+        self.try_missing(view, decisions, target, above)
+            .unwrap_or_else(|error| answer::store(&error))
+    }
+
+    fn try_missing<T: Snapshot>(
+        self,
+        view: &View<'_, T>,
+        decisions: &Decisions<'_>,
+        target: &Dn,
+        above: Option<EntryId>,
+    ) -> Result<LdapResult, StoreError> {
+        let result = LdapResult::new(ResultCode::NoSuchObject);
+        let Some((id, name)) = lookup::nearest(self.directory, view, decisions, above)? else {
+            return Ok(result);
+        };
+        let entry = view.entry(id)?.filter(|_| !self.ignored);
+        match entry.filter(|entry| is_referral(entry, &self.directory.known)) {
+            Some(entry) => self.referral(view, &entry, &name, target),
+            None => Ok(result.matched(name.pretty())),
         }
+    }
+
+    /// What is said of an entry to those who may not know of it: the same as if it were missing.
+    pub(crate) fn hidden<T: Snapshot>(
+        self,
+        view: &View<'_, T>,
+        decisions: &Decisions<'_>,
+        target: &Dn,
+        id: EntryId,
+    ) -> LdapResult {
+        match view.parent(id) {
+            Ok(above) => self.missing(view, decisions, target, above),
+            Err(error) => answer::store(&error),
+        }
+    }
+
+    /// Why something may not be done to the entry named `target`, for those who may know of it; to others there is none.
+    pub(crate) fn refusal<T: Snapshot>(
+        self,
+        view: &View<'_, T>,
+        decisions: &Decisions<'_>,
+        (target, id): (&Dn, EntryId),
+        refused: LdapResult,
+    ) -> LdapResult {
+        let tells = [
+            ResultCode::InsufficientAccessRights,
+            ResultCode::AssertionFailed,
+            ResultCode::NoSuchAttribute,
+        ];
+        if !tells.contains(&refused.code) {
+            return refused;
+        }
+        match lookup::shown_name(self.directory, view, decisions, id) {
+            Ok(Some(_)) => refused,
+            Ok(None) => self.hidden(view, decisions, target, id),
+            Err(error) => answer::store(&error),
+        }
+    }
+
+    /// The referral of an object for a name at or below its own. One that leads nowhere is none.
+    fn referral<T: Snapshot>(
+        self,
+        view: &View<'_, T>,
+        entry: &EntryView<'_>,
+        object: &Dn,
+        target: &Dn,
+    ) -> Result<LdapResult, StoreError> {
+        let known = &self.directory.known;
+        let urls = urls(entry, known, (object, Some(target)), self.scope);
+        let code = if urls.is_empty() {
+            ResultCode::NoSuchObject
+        } else {
+            ResultCode::Referral
+        };
+        let mut result = LdapResult::new(code).matched(view.dn(entry.id())?);
+        result.referrals = urls;
+        Ok(result)
     }
 }
 

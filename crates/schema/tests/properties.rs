@@ -37,7 +37,7 @@ proptest! {
             let rule = rule(name);
             if let Ok(normal) = rule.normalise(&schema, value.as_bytes()) {
                 let again = rule.normalise(&schema, &normal);
-                if name == "telephoneNumberMatch" || !normal.is_empty() {
+                if !normal.is_empty() {
                     prop_assert_eq!(again.as_deref(), Ok(&*normal), "{} {:?}", name, value);
                 }
                 prop_assert_eq!(rule.matches(&schema, &normal, value.as_bytes()), Truth::True);

@@ -17,8 +17,17 @@ const SIZE_LIMIT_EXCEEDED: u32 = 4;
 /// Lines shown of the entries of one difference.
 const LINES_SHOWN: usize = 14;
 
-pub(crate) fn is_incomparable(attribute: &str) -> bool {
-    INCOMPARABLE.contains(&attribute)
+/// A value as far as two servers can agree on it; the attribute's name is in small letters.
+pub(crate) fn comparable(attribute: &str, value: &[u8]) -> String {
+    let is_hash = attribute == "userpassword" && value.starts_with(b"{");
+    if is_hash || INCOMPARABLE.contains(&attribute) {
+        "...".to_owned()
+    } else if ["creatorsname", "modifiersname"].contains(&attribute) {
+        // slapd writes a proxied identity in normal form.
+        value.to_ascii_lowercase().escape_ascii().to_string()
+    } else {
+        value.escape_ascii().to_string()
+    }
 }
 
 /// One request that two servers answered differently.
@@ -177,19 +186,7 @@ fn lines(entries: &[(String, Attributes)]) -> BTreeMap<String, BTreeSet<String>>
                 lines.insert(format!("{name}:"));
             }
             for value in values {
-                // slapd writes a proxied identity in normal form.
-                let is_writer = ["creatorsname", "modifiersname"].contains(&name.as_str());
-                let is_hash = name == "userpassword" && value.starts_with(b"{");
-                if is_incomparable(name) || is_hash {
-                    lines.insert(format!("{name}: ..."));
-                } else if is_writer {
-                    lines.insert(format!(
-                        "{name}: {}",
-                        value.to_ascii_lowercase().escape_ascii()
-                    ));
-                } else {
-                    lines.insert(format!("{name}: {}", value.escape_ascii()));
-                }
+                lines.insert(format!("{name}: {}", comparable(name, value)));
             }
         }
     }

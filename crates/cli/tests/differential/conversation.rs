@@ -299,11 +299,7 @@ fn said_by(oid: &str, value: &[u8]) -> (String, Option<Vec<u8>>) {
                     .map(|(_, set)| elements(set))
                     .unwrap_or_default()
                 {
-                    let value = if crate::compare::is_incomparable(&name) {
-                        "...".to_owned()
-                    } else {
-                        value.escape_ascii().to_string()
-                    };
+                    let value = crate::compare::comparable(&name, &value);
                     lines.insert(format!("{name}: {value}"));
                 }
             }

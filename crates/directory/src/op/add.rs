@@ -3,14 +3,14 @@
 use std::collections::HashSet;
 
 use fulgurite_access::Rights;
-use fulgurite_ldap::{AddRequest, ResultCode};
+use fulgurite_ldap::{AddRequest, LdapResult, ResultCode};
 use fulgurite_schema::{Attribute, CheckOptions, Dn, Entry, Schema};
 use fulgurite_store::{EntryId, Found};
 
 use crate::answer::{self, Answer, refuse};
 use crate::changes;
 use crate::context::Context;
-use crate::directory::{Directory, Place};
+use crate::directory::{self, Directory};
 use crate::rights::require;
 
 /// Finds the store and everything that can be wrong with the request by itself.
@@ -18,9 +18,9 @@ pub(crate) fn prepare(directory: &Directory, request: &AddRequest<'_>) -> Answer
     let dn = answer::dn(&directory.schema, request.dn)?;
     let exists = |text| Err(refuse(ResultCode::EntryAlreadyExists, text));
     match directory.place(&dn) {
-        Place::RootDse => return exists("root DSE already exists"),
-        Place::Subschema => return exists("subschema subentry already exists"),
-        Place::Nowhere | Place::In(_) | Place::Tree(_) => {}
+        directory::Place::RootDse => return exists("root DSE already exists"),
+        directory::Place::Subschema => return exists("subschema subentry already exists"),
+        directory::Place::Nowhere | directory::Place::In(_) | directory::Place::Tree(_) => {}
     }
     let entry = requested_entry(&directory.schema, dn, request)?;
     directory.updatable(&entry.dn)?;
@@ -38,16 +38,26 @@ pub(crate) fn run(context: &mut Context<'_, '_>, mut entry: Entry) -> Answer {
     let implied = entry.attributes.iter().skip(given);
     let implied: Vec<_> = implied.map(|held| held.description.clone()).collect();
     let mut checked = context.check(entry, &CheckOptions::default())?;
-    context.require_assertion_of(checked.entry())?;
+    if context.modifiers.assertion.is_some() {
+        // What is asserted is asserted of the entry as it will be, with the server's marks.
+        let mut marked = checked.clone();
+        context
+            .stamp()
+            .create(&mut marked, schema, known, &*directory.entropy, &implied);
+        context.require_assertion_of(marked.entry())?;
+    }
     let dn = checked.entry().dn.clone();
-    let parent = vacant_place(context, &dn)?;
+    let place = place(context, &dn)?;
     require_rights(context, checked.entry())?;
     context.require_management(&dn, checked.entry().attributes.iter())?;
+    if place.taken {
+        return Err(exists());
+    }
     context
         .stamp()
         .create(&mut checked, schema, known, &*directory.entropy, &implied);
     context.begin_change(None)?;
-    let added = context.writer.add(parent, &checked);
+    let added = context.writer.add(place.parent, &checked);
     let id = added.map_err(|error| context.failed(&error))?;
     context.end_change(id)
 }
@@ -100,28 +110,43 @@ fn require_once(schema: &Schema, entry: &Entry) -> Answer {
     Ok(())
 }
 
-/// The parent of a name that is not taken; [`EntryId::ABOVE`] for a suffix.
-fn vacant_place(context: &mut Context<'_, '_>, dn: &Dn) -> Answer<EntryId> {
-    let found = context.find(dn)?;
-    if let Found::Missing {
-        deepest: Some((id, depth)),
-    } = found
-    {
-        if depth + 1 == dn.depth() {
-            require_parent(context, dn)?;
-            context.refuse_alias(id, "parent is an alias")?;
-        }
-        context.follow_referral(dn, found)?;
-    }
-    match found {
-        Found::Entry(_) => Err(refuse(ResultCode::EntryAlreadyExists, "")),
+/// Where an entry is to go.
+struct Place {
+    /// [`EntryId::ABOVE`] for a suffix.
+    parent: EntryId,
+    /// Whether there is an entry already, which the asker may not know of: nobody is told but those whose right to add it
+    /// is established, for they cannot be told anything else.
+    taken: bool,
+}
+
+/// The place of a name, which the asker may add to.
+fn place(context: &Context<'_, '_>, dn: &Dn) -> Answer<Place> {
+    let (above, taken) = match context.find(dn)? {
+        Found::Entry(id) if context.shows(id)? => return Err(exists()),
+        Found::Entry(id) => (context.parent(id)?, true),
         Found::Missing {
             deepest: Some((parent, depth)),
-        } if depth + 1 == dn.depth() => Ok(parent),
-        Found::Missing { deepest: None } if context.is_suffix(dn) => {
-            require_parent(context, dn)?;
-            Ok(EntryId::ABOVE)
+        } if depth + 1 == dn.depth() => (Some(parent), false),
+        Found::Missing { deepest: None } if context.is_suffix(dn) => (None, false),
+        Found::Missing { deepest } => {
+            return Err(context.missing(dn, deepest.map(|(id, _)| id)));
         }
-        missing => Err(context.no_such_object(missing)),
+    };
+    let Some(parent) = above else {
+        require_parent(context, dn)?;
+        return Ok(Place {
+            parent: EntryId::ABOVE,
+            taken,
+        });
+    };
+    context.guarded(dn, parent, require_parent(context, dn))?;
+    context.refuse_alias(parent, "parent is an alias")?;
+    if context.is_referral(parent)? {
+        return Err(context.missing(dn, above));
     }
+    Ok(Place { parent, taken })
+}
+
+fn exists() -> LdapResult {
+    refuse(ResultCode::EntryAlreadyExists, "")
 }

@@ -10,7 +10,7 @@ use fulgurite_store::{EntryView, Store};
 
 use crate::answer::{self, Answer, refuse};
 use crate::assertion;
-use crate::computed::Computed;
+use crate::computed::{Asker, Computed};
 use crate::directory::{Directory, Place};
 use crate::facts::{EntryFacts, OwnFacts, Target};
 use crate::lookup;
@@ -69,11 +69,21 @@ impl Directory {
             };
             let rights = decisions.at(dn.normal(), &facts);
             let schema = &self.schema;
-            require_rights(&rights, &assertion)?;
-            if let Some(filter) = &asserted {
-                assertion::require(schema, decisions.at(dn.normal(), &facts), entry, filter)?;
-            }
-            self.outcome(&EntrySubject { schema, entry }, &assertion)
+            let told = require_rights(&rights, &assertion).and_then(|()| match &asserted {
+                None => Ok(()),
+                Some(filter) => {
+                    assertion::require(schema, decisions.at(dn.normal(), &facts), entry, filter)
+                }
+            });
+            let told =
+                told.and_then(|()| self.outcome(&EntrySubject { schema, entry }, &assertion));
+            told.map_err(|refused| {
+                if rights.entry().allows(Rights::DISCLOSE) {
+                    refused
+                } else {
+                    LdapResult::new(ResultCode::NoSuchObject)
+                }
+            })
         };
         let place = self.place(&dn);
         self.permit_reading(session, &place, Operation::Compare)?;
@@ -90,6 +100,7 @@ impl Directory {
                     directory: self,
                     scope: None,
                     managed: controls.manage_dsa_it,
+                    ignored: false,
                 };
                 let decisions = database.decisions(session);
                 let asserted = asserted.as_ref();
@@ -116,7 +127,9 @@ impl Directory {
             let normal = rule.normalise_assertion(&self.schema, value);
             normal.ok().map(|normal| vec![normal.into_owned().into()])
         };
-        let normals = normals.ok_or_else(|| {
+        let is_class = description.attribute != self.known.structural_object_class.attribute
+            || self.implying_classes(value).is_some();
+        let normals = normals.filter(|_| is_class).ok_or_else(|| {
             refuse(
                 ResultCode::InvalidAttributeSyntax,
                 "value does not conform to assertion syntax",
@@ -145,32 +158,42 @@ impl Directory {
     ) -> Answer<LdapResult> {
         let failed = |error| answer::store(&error);
         let view = store.snapshot().map_err(failed)?;
-        let id = lookup::locate(&view, dn, decisions, referrals)?;
+        let located = lookup::locate(&view, dn, decisions, referrals);
+        let computed = Computed::of(&self.known, assertion.description.attribute);
+        // What says nothing about an entry but its name and its schema is not compared, as in slapd: whatever is there.
+        if matches!(
+            computed,
+            Some(Computed::EntryDn | Computed::SubschemaSubentry)
+        ) {
+            let name = assertion.description.text(&self.schema);
+            let text = format!("{name} compare not supported");
+            return Err(refuse(ResultCode::UnwillingToPerform, text));
+        }
+        let id = located?;
+        let refusal = |refused| referrals.refusal(&view, decisions, (dn, id), refused);
         let entry = view.entry(id).map_err(failed)?;
         let entry = entry.ok_or_else(|| LdapResult::new(ResultCode::NoSuchObject))?;
         let facts = EntryFacts::new(self, &view, Target::Stored(entry));
         let rights = facts.rights(decisions, dn.normal());
-        require_rights(&rights, assertion)?;
+        require_rights(&rights, assertion).map_err(refusal)?;
+        let asker = Asker {
+            directory: self,
+            decisions,
+        };
         if let Some(filter) = asserted {
-            let entry = lookup::whole_entry(&view, &self.known, id).map_err(failed)?;
+            let entry = lookup::whole_entry(&view, asker, id).map_err(failed)?;
             let rights = facts.rights(decisions, dn.normal());
-            assertion::require(&self.schema, rights, &entry, filter)?;
+            assertion::require(&self.schema, rights, &entry, filter).map_err(refusal)?;
         }
-        if let Some(computed) = Computed::of(&self.known, assertion.description.attribute) {
-            // What says nothing about an entry but its name and its schema is not compared, as in slapd.
-            if matches!(computed, Computed::EntryDn | Computed::SubschemaSubentry) {
-                let name = assertion.description.text(&self.schema);
-                let text = format!("{name} compare not supported");
-                return Err(refuse(ResultCode::UnwillingToPerform, text));
-            }
+        if let Some(computed) = computed {
             if !computed.may_be_told(decisions) {
-                return Err(LdapResult::new(ResultCode::NoSuchAttribute));
+                return Err(refusal(LdapResult::new(ResultCode::NoSuchAttribute)));
             }
-            let value = computed.value(&view, id).map_err(failed)?;
+            let value = computed.value(asker, &view, id).map_err(failed)?;
             let truth = assertion.matches(&self.schema, &value);
             return Ok(verdict(truth));
         }
-        self.outcome_of(&entry, &rights, assertion)
+        self.outcome_of(&entry, &rights, assertion).map_err(refusal)
     }
 
     /// The attributes that the description covers, in their order: one that may not be compared ends it.
@@ -197,8 +220,8 @@ impl Directory {
                 break;
             }
         }
-        if outcome.code == ResultCode::NoSuchAttribute && !rights.entry().allows(Rights::DISCLOSE) {
-            outcome = LdapResult::new(ResultCode::NoSuchObject);
+        if outcome.code == ResultCode::NoSuchAttribute {
+            return Err(outcome);
         }
         Ok(outcome)
     }
@@ -241,11 +264,5 @@ fn require_value(
     {
         return Ok(());
     }
-    Err(LdapResult::new(
-        if rights.entry().allows(Rights::DISCLOSE) {
-            ResultCode::InsufficientAccessRights
-        } else {
-            ResultCode::NoSuchObject
-        },
-    ))
+    Err(LdapResult::new(ResultCode::InsufficientAccessRights))
 }

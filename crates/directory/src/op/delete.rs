@@ -31,9 +31,9 @@ pub(crate) fn prepare(directory: &Directory, request: &DeleteRequest<'_>) -> Ans
 /// Deletes the entry, or leaves the store as it was.
 pub(crate) fn run(context: &mut Context<'_, '_>, dn: &Dn) -> Answer {
     let id = context.locate_itself(dn)?;
-    context.require_taking_away(dn)?;
-    context.require_assertion(id)?;
-    context.require_entry(dn, Rights::DELETE)?;
+    context.guarded(dn, id, context.require_taking_away(dn))?;
+    context.guarded(dn, id, context.require_assertion(id))?;
+    context.guarded(dn, id, context.require_entry(dn, Rights::DELETE))?;
     context.refuse_elsewhere(dn, id)?;
     if context.modifiers.tree_delete {
         return tree(context, id);

@@ -5,7 +5,6 @@ use fulgurite_ldap::{
 };
 
 use crate::answer::{Answer, refuse};
-use crate::controls::RequestControls;
 use crate::directory::Directory;
 use crate::op::password_modify::{self, PasswordChange};
 use crate::session::Session;
@@ -76,8 +75,7 @@ fn extended(
     request: &ExtendedRequest<'_>,
     controls: &Controls<'_>,
 ) -> Answer<ExtendedStep> {
-    let controls = RequestControls::decode_extended(request.oid, controls)?;
-    let mut acting = directory.acting(session, &controls)?;
+    let (_, mut acting) = directory.controls_of_extended(session, request.oid, controls)?;
     let session = acting.as_mut().unwrap_or(session);
     let oid = std::str::from_utf8(request.oid).unwrap_or_default();
     // A change of a password is permitted as the update it is, where its entry is known.

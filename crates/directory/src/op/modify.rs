@@ -40,8 +40,8 @@ pub(crate) fn run(
     let schema = &context.directory.schema;
     context.require_settable(changes.iter().map(|change| &change.attribute))?;
     let id = context.locate(dn)?;
-    context.require_assertion(id)?;
-    require_rights(context, dn, changes)?;
+    context.guarded(dn, id, context.require_assertion(id))?;
+    context.guarded(dn, id, require_rights(context, dn, changes))?;
     let mut entry = context.entry(id)?;
     let options = context.check_options(&entry);
     changes::apply(schema, &mut entry, changes, context.modifiers.permissive)?;

@@ -3,7 +3,7 @@
 use fulgurite_access::Rights;
 use fulgurite_ldap::{LdapResult, ModifyDnRequest, ResultCode};
 use fulgurite_schema::{Attribute, AttributeDescription, Dn, Entry, Schema};
-use fulgurite_store::{EntryId, Found};
+use fulgurite_store::EntryId;
 
 use crate::answer::{self, Answer, refuse};
 use crate::context::Context;
@@ -47,6 +47,10 @@ pub(crate) fn prepare(directory: &Directory, request: &ModifyDnRequest<'_>) -> A
     if superior.is_some_and(|superior| superior.is_within(&dn)) {
         return unwilling("cannot place an entry below itself");
     }
+    let above = dn.parent().unwrap_or_else(Dn::root);
+    if dn.is_under(&superior.unwrap_or(&above).child(&new_rdn)) {
+        return unwilling("cannot place an entry above itself");
+    }
     match directory.place(&dn) {
         Place::RootDse => unwilling("cannot rename the root DSE"),
         Place::Subschema => unwilling("cannot rename the subschema subentry"),
@@ -78,23 +82,19 @@ pub(crate) fn run(context: &mut Context<'_, '_>, renaming: &Renaming) -> Answer 
     if !context.is_here(&new_dn) {
         return Err(between_databases());
     }
-    if dn.is_under(&new_dn) {
-        return Err(refuse(
-            ResultCode::UnwillingToPerform,
-            "cannot place an entry above itself",
-        ));
-    }
-    require_leaving(context, renaming, &old_superior)?;
-    let id = locate(context, dn)?;
-    context.require_assertion(id)?;
-    let wanted = context.on_entry(Rights::WRITE);
-    let allowed = context.rights(dn, |rights| rights.entry().allows(wanted))?;
-    require(allowed, "no write access to old entry")?;
-    context.refuse_elsewhere(dn, id)?;
-    require_arriving(context, renaming, superior)?;
-    let parent = new_parent(context, superior)?;
-    if new_dn != *dn && context.find(&new_dn)?.entry().is_some() {
-        return Err(refuse(ResultCode::EntryAlreadyExists, ""));
+    let id = require_leaving(context, renaming, &old_superior)
+        .and_then(|()| locate(context, dn))
+        .map_err(|result| named_only_by_superior(schema, &old_superior, result))?;
+    let parent = new_parent(context, renaming, superior)?;
+    let taken = if new_dn == *dn {
+        None
+    } else {
+        context.find(&new_dn)?.entry()
+    };
+    if let Some(taken) = taken
+        && context.shows(taken)?
+    {
+        return Err(exists());
     }
     let mut entry = context.entry(id)?;
     let options = context.check_options(&entry);
@@ -102,23 +102,39 @@ pub(crate) fn run(context: &mut Context<'_, '_>, renaming: &Renaming) -> Answer 
     require_values(context, dn, &entry.dn, &gone)?;
     context.mark(&mut entry, std::iter::empty());
     let checked = context.check(entry, &options)?;
+    // One that is hidden shows itself to those only who may rename and name so: they cannot be told anything else.
+    if taken.is_some() {
+        return Err(exists());
+    }
     context.begin_change(Some(id))?;
     let renamed = context.writer.rename(id, parent, &checked);
     renamed.map_err(|error| context.failed(&error))?;
     context.end_change(id)
 }
 
-/// The entry, or why it cannot be found. As in slapd, an ancestor is named only if it is the superior.
+/// The entry, which the asker may rename.
 fn locate(context: &Context<'_, '_>, dn: &Dn) -> Answer<EntryId> {
-    let located = context.locate_itself(dn);
-    let superior_exists = match context.find(dn)? {
-        Found::Entry(_) => true,
-        Found::Missing { deepest } => deepest.is_some_and(|(_, depth)| depth + 1 == dn.depth()),
+    let id = context.locate_itself(dn)?;
+    let wanted = context.on_entry(Rights::WRITE);
+    let allowed = context.rights(dn, |rights| rights.entry().allows(wanted))?;
+    let allowed = context
+        .require_assertion(id)
+        .and_then(|()| require(allowed, "no write access to old entry"));
+    context.guarded(dn, id, allowed)?;
+    context.refuse_elsewhere(dn, id)?;
+    Ok(id)
+}
+
+/// As in slapd, the ancestor of what is not there is named only if it is the superior.
+fn named_only_by_superior(schema: &Schema, superior: &Dn, result: LdapResult) -> LdapResult {
+    let is_superior = || {
+        let matched = Dn::parse(schema, &result.matched_dn);
+        matched.is_ok_and(|matched| matched == *superior)
     };
-    located.map_err(|result| match result.code {
-        ResultCode::NoSuchObject if !superior_exists => result.matched(""),
-        _ => result,
-    })
+    if result.code == ResultCode::NoSuchObject && !is_superior() {
+        return result.matched("");
+    }
+    result
 }
 
 /// The present superior, after making sure that neither it nor the new one is beyond the naming context.
@@ -144,15 +160,27 @@ fn between_databases() -> LdapResult {
     )
 }
 
-fn new_parent(context: &mut Context<'_, '_>, superior: &Dn) -> Answer<EntryId> {
-    match context.find(superior)? {
-        Found::Entry(id) => {
-            context.refuse_alias(id, "new superior is an alias")?;
-            context.refuse_referral(id)?;
-            Ok(id)
+fn exists() -> LdapResult {
+    refuse(ResultCode::EntryAlreadyExists, "")
+}
+
+/// The new superior, with the right to add to it where it is not the old one.
+fn new_parent(context: &Context<'_, '_>, renaming: &Renaming, superior: &Dn) -> Answer<EntryId> {
+    let not_found = || refuse(ResultCode::NoSuchObject, "new superior not found");
+    let id = context.find(superior)?.entry().ok_or_else(not_found)?;
+    if renaming.new_superior.is_some() {
+        let text = "no write access to new superior's children";
+        let arriving = context.require_children(superior, Rights::ADD, text);
+        if arriving.is_err() && !context.shows(id)? {
+            return Err(not_found());
         }
-        Found::Missing { .. } => Err(refuse(ResultCode::NoSuchObject, "new superior not found")),
+        arriving?;
     }
+    context.refuse_alias(id, "new superior is an alias")?;
+    if context.is_referral(id)? {
+        return Err(refuse(ResultCode::Other, "new superior is a referral"));
+    }
+    Ok(id)
 }
 
 /// Gives the entry its new name and the attribute values that follow from it. Returns the values
@@ -202,25 +230,19 @@ fn remove_value(
     }
 }
 
-/// The right to take an entry away from its superior comes before the question whether it is there.
+/// The right to take an entry away from its superior comes before the question whether it is there. A hidden superior is
+/// not there, and neither is what is below it.
 fn require_leaving(context: &Context<'_, '_>, renaming: &Renaming, superior: &Dn) -> Answer {
-    if context.find(superior)?.entry().is_none() {
+    let Some(id) = context.find(superior)?.entry() else {
         return Ok(());
-    }
+    };
     let leaving = match renaming.new_superior {
         None => Rights::WRITE,
         Some(_) => Rights::DELETE,
     };
-    context.require_children(superior, leaving, "no write access to parent's children")
-}
-
-/// The right to add to the new superior.
-fn require_arriving(context: &Context<'_, '_>, renaming: &Renaming, superior: &Dn) -> Answer {
-    if renaming.new_superior.is_none() {
-        return Ok(());
-    }
-    let text = "no write access to new superior's children";
-    context.require_children(superior, Rights::ADD, text)
+    let allowed =
+        context.require_children(superior, leaving, "no write access to parent's children");
+    context.guarded(&renaming.dn, id, allowed)
 }
 
 /// The right to delete each value that goes with the old name, from the entry under its new one. What comes with the new

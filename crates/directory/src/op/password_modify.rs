@@ -212,19 +212,25 @@ fn stored_passwords(
         directory,
         scope: None,
         managed: false,
+        ignored: false,
     };
-    let id = lookup::locate(&view, dn, &decisions, referrals).map_err(|result| {
-        match result.code {
-            // slapd does not say how far the name leads.
-            ResultCode::NoSuchObject => result.matched(""),
-            _ => result,
-        }
-    })?;
+    // slapd does not say how far the name leads.
+    let unnamed = |result: LdapResult| match result.code {
+        ResultCode::NoSuchObject => result.matched(""),
+        _ => result,
+    };
+    let id = lookup::locate(&view, dn, &decisions, referrals).map_err(unnamed)?;
     let password = &directory.known.user_password;
     let facts = EntryFacts::of(directory, &view, id).map_err(failed)?;
     let rights = facts.rights(&decisions, dn.normal()).attribute(password);
     if !rights.allows(Rights::WRITE) {
-        return Ok(Vec::new());
+        // No password is hashed for an entry that is as good as not there: that would take its time.
+        let refused = LdapResult::new(ResultCode::InsufficientAccessRights);
+        let refused = referrals.refusal(&view, &decisions, (dn, id), refused);
+        return match refused.code {
+            ResultCode::InsufficientAccessRights => Ok(Vec::new()),
+            _ => Err(unnamed(refused)),
+        };
     }
     let entry = view.entry(id).map_err(failed)?;
     let values = entry.and_then(|entry| entry.values(password));

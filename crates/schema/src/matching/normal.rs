@@ -55,7 +55,9 @@ pub(super) fn assertion<'v>(
             Ok(Cow::Owned(bits.to_be_bytes().to_vec()))
         }
         (_, Relation::ServerId) => server_id(assertion),
-        (Form::OidFirstComponent, _) => oids::object_identifier(schema, assertion),
+        (Form::ObjectIdentifier | Form::OidFirstComponent, _) => {
+            oids::known_identifier(schema, assertion)
+        }
         (Form::IntegerFirstComponent, _) => numbers::integer(assertion),
         (Form::Certificate, _) if !is_der_sequence(assertion) => {
             certificate::certificate_assertion(schema, assertion)

@@ -24,6 +24,19 @@ pub(super) fn object_identifier<'v>(
     Ok(Cow::Owned(value.to_ascii_lowercase()))
 }
 
+/// The same of an assertion: whether a name that the schema does not know is meant cannot be said (RFC 4517, section
+/// 4.2.26).
+pub(super) fn known_identifier<'v>(
+    schema: &Schema,
+    assertion: &'v [u8],
+) -> Result<Cow<'v, [u8]>, InvalidValue> {
+    let text = std::str::from_utf8(assertion).map_err(|_| InvalidValue)?;
+    if !is_numeric_oid(text) && schema.oid_of(text).is_none() {
+        return Err(InvalidValue);
+    }
+    object_identifier(schema, assertion)
+}
+
 /// Whether a stored identifier is the one of a normalised assertion, without allocation.
 pub(super) fn object_identifier_matches(
     schema: &Schema,

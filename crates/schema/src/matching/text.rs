@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::InvalidValue;
 use crate::prep::{Case, compact, map_and_normalise, prepare};
+use crate::syntax::is_printable;
 
 type Normal<'v> = Result<Cow<'v, [u8]>, InvalidValue>;
 
@@ -26,20 +27,21 @@ pub(super) fn ia5_string(value: &[u8], case: Case) -> Normal<'_> {
     prepare(value, case)
 }
 
-/// Numeric String: digits, spaces dropped.
+/// Numeric String: digits, spaces dropped; not empty.
 pub(super) fn numeric_string(value: &[u8]) -> Normal<'_> {
-    if !value.iter().all(|b| b.is_ascii_digit() || *b == b' ') {
+    if value.is_empty() || !value.iter().all(|b| b.is_ascii_digit() || *b == b' ') {
         return Err(InvalidValue);
     }
     Ok(without(value, |b| b == b' '))
 }
 
-/// Telephone Number: case folded, spaces and hyphens dropped (RFC 4518, section 2.6.3). Its syntax is ASCII.
+/// Telephone Number: case folded, spaces and hyphens dropped (RFC 4518, section 2.6.3). Its syntax is that of Printable
+/// String.
 pub(super) fn telephone_number(value: &[u8]) -> Normal<'_> {
-    if !value.is_ascii() {
+    if value.is_empty() || !value.iter().copied().all(is_printable) {
         return Err(InvalidValue);
     }
-    let dropped = |b: u8| matches!(b, b' ' | b'-') || b.is_ascii_control();
+    let dropped = |b: u8| matches!(b, b' ' | b'-');
     if !value.iter().any(u8::is_ascii_uppercase) {
         return Ok(without(value, dropped));
     }

@@ -78,6 +78,6 @@ fn split_at_byte(value: &[u8], separator: u8) -> Option<(&[u8], &[u8])> {
     Some((value.get(..at)?, value.get(at + 1..)?))
 }
 
-pub(super) fn is_printable(b: u8) -> bool {
+pub(crate) fn is_printable(b: u8) -> bool {
     b.is_ascii_alphanumeric() || b"'()+,-./:? =".contains(&b)
 }

@@ -24,6 +24,7 @@ use super::{State, Visible};
 use crate::alias::{self, Followed};
 use crate::answer::{self, Answer, refuse};
 use crate::assertion;
+use crate::computed::Asker;
 use crate::controls::RequestControls;
 use crate::database::Database;
 use crate::directory::{Directory, Place};
@@ -31,6 +32,7 @@ use crate::facts::{EntryFacts, OwnFacts};
 use crate::limits::{SearchLimits, Wanted};
 use crate::lookup;
 use crate::referral::{self, Referrals};
+use crate::rights;
 use crate::seen::SeenOwned;
 use crate::selection::Selection;
 use crate::session::{Name, Session};
@@ -169,7 +171,12 @@ impl Directory {
         let Base::At(base, region) = base else {
             return Ok(State::Ready(Vec::new(), 0, output.end(ResultCode::Success)));
         };
-        self.require_base(&view, &decisions, asked, (&base, region))?;
+        let permitted = self.require_base(&view, &decisions, asked, (&base, region));
+        permitted.map_err(|refused| {
+            let entry = (&base, region.base);
+            self.referrals(asked)
+                .refusal(&view, &decisions, entry, refused)
+        })?;
         if matches!(order.sorting, Sorting::Asked { .. }) {
             output.sorter = Some(Sorter::new(self.sort_limits.bytes_max));
             output.sort_keys = order.keys;
@@ -217,12 +224,17 @@ impl Directory {
         let failed = |error| answer::store(&error);
         let facts = EntryFacts::of(self, view, region.base).map_err(failed)?;
         let rights = facts.rights(decisions, name.normal());
-        require_search(&rights)?;
+        let searched = rights.entry().allows(Rights::SEARCH);
+        rights::require(searched, "")?;
         let Some(assert) = &asked.controls.assertion else {
             return Ok(());
         };
         let filter = Filter::resolve(&self.schema, &assert.filter);
-        let entry = lookup::whole_entry(view, &self.known, region.base).map_err(failed)?;
+        let asker = Asker {
+            directory: self,
+            decisions,
+        };
+        let entry = lookup::whole_entry(view, asker, region.base).map_err(failed)?;
         assertion::require(&self.schema, rights, &entry, &filter)
     }
 
@@ -249,19 +261,19 @@ impl Directory {
         };
         if asked.controls.domain_scope {
             self.hide_referral(view, decisions, asked, found)?;
-        } else {
-            let referrals = Referrals {
-                directory: self,
-                scope: Some(scope),
-                managed: asked.controls.manage_dsa_it,
-            };
-            if let Some(referral) = referrals.instead(view, decisions, &name, found)? {
-                return Err(referral);
-            }
         }
-        match found {
-            Found::Entry(base) => Ok(Base::At(name, Region { base, scope })),
-            missing => Err(lookup::no_such_object(self, view, decisions, missing)),
+        let base = self
+            .referrals(asked)
+            .resolve(view, decisions, &name, found)?;
+        Ok(Base::At(name, Region { base, scope }))
+    }
+
+    fn referrals(&self, asked: &Asked<'_, '_>) -> Referrals<'_> {
+        Referrals {
+            directory: self,
+            scope: Some(asked.request.scope),
+            managed: asked.controls.manage_dsa_it,
+            ignored: asked.controls.domain_scope,
         }
     }
 
@@ -281,10 +293,7 @@ impl Directory {
         if !is_referral || asked.controls.manage_dsa_it {
             return Ok(());
         }
-        let missing = Found::Missing {
-            deepest: Some((id, 0)),
-        };
-        Err(lookup::no_such_object(self, view, decisions, missing))
+        Err(lookup::no_such_object(self, view, decisions, Some(id)))
     }
 
     /// The page to return. Pages that cannot be filled before the client's own size limit strikes are no pages
@@ -396,8 +405,12 @@ impl Directory {
         };
         let rights = decisions.at(entry.dn.normal(), &facts);
         require_search(&rights)?;
-        let mut out = Vec::new();
         let schema = &self.schema;
+        if let Some(assert) = &asked.controls.assertion {
+            let filter = Filter::resolve(schema, &assert.filter);
+            assertion::require(schema, rights, entry, &filter)?;
+        }
+        let mut out = Vec::new();
         let subject = SeenOwned {
             schema,
             entry,

@@ -24,7 +24,7 @@ use super::subject::{Seen, Tested};
 use super::{Visible, store_scope};
 use crate::alias::{self, Followed};
 use crate::answer::refuse;
-use crate::computed::Computed;
+use crate::computed::{Asker, Computed};
 use crate::database::Database;
 use crate::directory::Directory;
 use crate::facts::{EntryFacts, Target};
@@ -376,7 +376,7 @@ impl<'d> Leg<'d> {
         let by_value = self.decisions.by_value();
         let key = sort::key_of(
             &output.sort_keys,
-            known,
+            self.asker(),
             view,
             entry,
             |description, value| {
@@ -401,6 +401,13 @@ impl<'d> Leg<'d> {
         let mut end = output.end(ResultCode::AdminLimitExceeded);
         end.result = LdapResult::with_diagnostic(ResultCode::AdminLimitExceeded, text);
         Ok(Verdict::End(end))
+    }
+
+    fn asker(&self) -> Asker<'_> {
+        Asker {
+            directory: self.directory,
+            decisions: &self.decisions,
+        }
     }
 
     /// Whether an earlier region has had the entry already.
@@ -453,6 +460,7 @@ impl<'d> Leg<'d> {
             entry: *entry,
             view,
             rights,
+            asker: self.asker(),
             check: !uniform,
             by_value: self.decisions.by_value(),
         };
@@ -481,7 +489,7 @@ impl<'d> Leg<'d> {
         entry.write_dn(&mut self.names, &mut self.name)?;
         let facts = EntryFacts::new(self.directory, view, Target::Stored(*entry));
         let rights = facts.rights(&self.decisions, &self.normal);
-        let decisions = (&self.decisions, rights);
+        let decisions = (self.asker(), rights);
         let id = output.id;
         output
             .shown

@@ -14,7 +14,9 @@
 //! outlives its connection and the server. The snapshot that the page before was read from is gone by then, but
 //! entries' ids never change, so going on after the last one is sound in any later snapshot of the same database. (An id
 //! is given anew only if it was the greatest: what is added after everything behind a page was deleted may be passed
-//! over.) It grants nothing: rights are looked at anew on every page. What changes between two pages is seen or not by where it stands: an entry before the end of the
+//! over.) It tells nothing, since ids count hidden entries too: all but the authenticator is enciphered with a key stream
+//! that follows from it. It grants nothing either: rights are looked at anew on every page. What changes between two
+//! pages is seen or not by where it stands: an entry before the end of the
 //! page is not shown again, one behind it is shown as it is when its page is made. In sorted searches the place is the
 //! sort key, so entries that are added or removed shift nothing.
 
@@ -46,7 +48,7 @@ pub(crate) struct Page {
     search: SearchHash,
 }
 
-const VERSION: u8 = 2;
+const VERSION: u8 = 3;
 const MAC_LEN: usize = 16;
 /// Sort keys up to this length travel in the cookie; beyond, the number of entries returned has to do.
 const KEY_MAX: usize = 1024;
@@ -75,10 +77,12 @@ impl Page {
             .checked_sub(MAC_LEN)
             .and_then(|len| control.cookie.split_at_checked(len))
             .ok_or_else(invalid)?;
-        seal(cookie, key)
+        let mut plain = cookie.to_vec();
+        encipher(&mut plain, mac, key);
+        seal(&plain, key)
             .verify_truncated_left(mac)
             .map_err(|_| invalid())?;
-        let asked = page.read(cookie).ok_or_else(invalid)?;
+        let asked = page.read(&plain).ok_or_else(invalid)?;
         if asked != search {
             return Err(refuse(
                 ResultCode::UnwillingToPerform,
@@ -122,7 +126,9 @@ impl Page {
             cookie.extend_from_slice(&last.key);
         }
         let mac = seal(&cookie, key).finalize().into_bytes();
-        cookie.extend_from_slice(mac.get(..MAC_LEN).unwrap_or_default());
+        let mac = mac.get(..MAC_LEN).unwrap_or_default();
+        encipher(&mut cookie, mac, key);
+        cookie.extend_from_slice(mac);
         cookie
     }
 }
@@ -143,8 +149,26 @@ pub(crate) fn search_hash<'p>(parts: impl IntoIterator<Item = &'p [u8]>) -> Sear
 }
 
 fn seal(cookie: &[u8], key: &CookieKey) -> Hmac<Sha256> {
+    keyed(b'a', cookie, key)
+}
+
+/// Adds the key stream that belongs to an authenticator, or takes it away.
+fn encipher(cookie: &mut [u8], mac: &[u8], key: &CookieKey) {
+    for (number, block) in cookie.chunks_mut(32).enumerate() {
+        let mut stream = keyed(b'e', mac, key);
+        stream.update(&(number as u64).to_be_bytes());
+        let stream = stream.finalize().into_bytes();
+        block
+            .iter_mut()
+            .zip(stream)
+            .for_each(|(octet, key)| *octet ^= key);
+    }
+}
+
+fn keyed(purpose: u8, text: &[u8], key: &CookieKey) -> Hmac<Sha256> {
     let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes keys of any length");
-    mac.update(cookie);
+    mac.update(&[purpose]);
+    mac.update(text);
     mac
 }
 
@@ -188,6 +212,8 @@ mod tests {
         assert_eq!(code(&cookie, "a", &[8; 32]).err(), invalid);
         assert_eq!(code(&cookie[1..], "a", &KEY).err(), invalid);
         assert_eq!(code(b"x", "a", &KEY).err(), invalid);
+        let id = 77_u64.to_be_bytes();
+        assert!(!cookie.windows(id.len()).any(|part| part == id));
         for at in 0..cookie.len() {
             let mut spoilt = cookie.clone();
             spoilt[at] ^= 1;

@@ -7,7 +7,7 @@ use fulgurite_schema::{AttributeDescription, AttributeIndex, Entry, Schema};
 use fulgurite_store::{AttributeInfo, EntryView, StoreError, View};
 
 use super::values::ValuesFilter;
-use crate::computed::Computed;
+use crate::computed::{Asker, Computed};
 use crate::known::Known;
 use crate::selection::Selection;
 
@@ -87,9 +87,10 @@ impl Shown {
         entry: &EntryView<'_>,
         view: &View<'_>,
         name: &str,
-        (decisions, rights): (&Decisions<'_>, EntryRights<'_>),
+        (asker, rights): (Asker<'_>, EntryRights<'_>),
     ) -> Result<(), StoreError> {
         let schema = view.schema();
+        let decisions = asker.decisions;
         let mut writer = EntryWriter::begin(out, id, |out| out.extend_from_slice(name.as_bytes()));
         let each = decisions.by_value().then_some(rights);
         for attribute in entry.attributes() {
@@ -106,7 +107,7 @@ impl Shown {
             }
             if each.is_some() || rights.attribute(&description).allows(Rights::READ) {
                 let name = schema.attribute_at(attribute).name();
-                let value = computed.value(view, entry.id())?;
+                let value = computed.value(asker, view, entry.id())?;
                 let value = std::iter::once(value.as_slice());
                 self.write_values(&mut writer, schema, (name, &description), each, value);
             }

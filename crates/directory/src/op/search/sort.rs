@@ -18,8 +18,7 @@ use fulgurite_schema::{AttributeDescription, MatchingRule, Schema};
 use fulgurite_store::{EntryId, EntryView, StoreError, View};
 
 use crate::answer::refuse;
-use crate::computed::Computed;
-use crate::known::Known;
+use crate::computed::{Asker, Computed};
 
 /// One key of a request, resolved.
 #[derive(Clone, Debug)]
@@ -140,7 +139,7 @@ impl Key {
 /// The sort key of an entry. `readable` says which values may take part: sorting must not betray the others.
 pub(crate) fn key_of(
     keys: &[Key],
-    known: &Known,
+    asker: Asker<'_>,
     view: &View<'_>,
     entry: &EntryView<'_>,
     readable: impl Fn(&AttributeDescription, &[u8]) -> bool,
@@ -148,8 +147,8 @@ pub(crate) fn key_of(
     let schema = view.schema();
     let mut out = Vec::new();
     for key in keys {
-        let computed = match Computed::of(known, key.description.attribute) {
-            Some(computed) => Some(computed.value(view, entry.id())?),
+        let computed = match Computed::of(&asker.directory.known, key.description.attribute) {
+            Some(computed) => Some(computed.value(asker, view, entry.id())?),
             None => None,
         };
         let stored = entry.values(&key.description);

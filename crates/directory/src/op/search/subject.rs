@@ -12,7 +12,7 @@ use fulgurite_schema::{
 };
 use fulgurite_store::{AttributeId, EntryView, StoredSelector, View};
 
-use crate::computed::Computed;
+use crate::computed::{Asker, Computed};
 use crate::directory::Directory;
 use crate::facts::{EntryFacts, Target};
 
@@ -114,6 +114,7 @@ pub(crate) struct Seen<'v, 's> {
     pub(crate) entry: EntryView<'v>,
     pub(crate) view: &'v View<'s>,
     pub(crate) rights: EntryRights<'v>,
+    pub(crate) asker: Asker<'v>,
     /// Whether rights differ from entry to entry, so that the filter was not prepared for them.
     pub(crate) check: bool,
     /// Whether they differ from value to value.
@@ -188,10 +189,12 @@ impl FilterSubject<Selector> for Seen<'_, '_> {
             }
             Selector::Stored(stored, _) => self.visit(stored, visit),
             Selector::Computed(_, description) if self.hides(description, None) => Truth::Undefined,
-            Selector::Computed(computed, _) => match computed.value(self.view, self.entry.id()) {
-                Ok(value) => visit(&value),
-                Err(_) => Truth::Undefined,
-            },
+            Selector::Computed(computed, _) => {
+                match computed.value(self.asker, self.view, self.entry.id()) {
+                    Ok(value) => visit(&value),
+                    Err(_) => Truth::Undefined,
+                }
+            }
         }
     }
 
