@@ -163,6 +163,16 @@ fn add(schema: &Schema, entry: &mut Entry, added: &Attribute, permissive: bool) 
     Ok(())
 }
 
+/// Why nothing can be deleted of an attribute that is not there.
+pub(crate) fn no_such_attribute(name: &str) -> String {
+    format!("modify/delete: {name}: no such attribute")
+}
+
+/// Why a value cannot be deleted that the attribute does not have.
+pub(crate) fn no_such_value(name: &str) -> String {
+    format!("modify/delete: {name}: no such value")
+}
+
 fn delete(schema: &Schema, entry: &mut Entry, deleted: &Attribute, permissive: bool) -> Answer {
     let name = deleted.description.text(schema);
     let mut doomed = HashSet::new();
@@ -173,8 +183,10 @@ fn delete(schema: &Schema, entry: &mut Entry, deleted: &Attribute, permissive: b
         if permissive {
             return Ok(());
         }
-        let text = format!("modify/delete: {name}: no such attribute");
-        return Err(refuse(ResultCode::NoSuchAttribute, text));
+        return Err(refuse(
+            ResultCode::NoSuchAttribute,
+            no_such_attribute(&name),
+        ));
     };
     if deleted.values.is_empty() {
         entry.set(&deleted.description, Vec::new());
@@ -186,7 +198,7 @@ fn delete(schema: &Schema, entry: &mut Entry, deleted: &Attribute, permissive: b
             .is_none_or(|normal| !doomed.remove::<[u8]>(&normal))
     });
     if !doomed.is_empty() && !permissive {
-        let text = format!("modify/delete: {name}: no such value");
+        let text = no_such_value(&name);
         return Err(refuse(ResultCode::NoSuchAttribute, text));
     }
     if held.values.is_empty() {

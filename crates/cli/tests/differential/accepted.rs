@@ -11,7 +11,7 @@ pub(crate) struct Accepted {
 
 struct Line {
     number: usize,
-    /// `operation`, `what`, `theirs`, `ours` or `request`, and the pattern it has to match.
+    /// `operation`, `what`, `theirs`, `ours`, `request` or `lines`, and the pattern it has to match.
     conditions: Vec<(String, String)>,
 }
 
@@ -36,7 +36,7 @@ impl Accepted {
                     panic!("accepted.txt:{}: {condition:?} is no condition", at + 1)
                 });
                 assert!(
-                    ["operation", "what", "theirs", "ours", "request"].contains(&field),
+                    ["operation", "what", "theirs", "ours", "request", "lines"].contains(&field),
                     "accepted.txt:{}: no field {field:?}",
                     at + 1
                 );
@@ -53,6 +53,11 @@ impl Accepted {
     /// The number of the line that explains a difference.
     pub(crate) fn line_for(&self, difference: &Difference) -> Option<usize> {
         let holds = |(field, pattern): &(String, String)| {
+            if field == "lines" {
+                let both = difference.theirs.lines().skip(1);
+                let mut both = both.chain(difference.ours.lines().skip(1));
+                return both.all(|line| matches(pattern, line));
+            }
             let text = match field.as_str() {
                 "operation" => difference.operation,
                 "what" => difference.what,

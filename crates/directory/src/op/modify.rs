@@ -3,8 +3,8 @@
 use std::collections::HashSet;
 
 use fulgurite_access::{EntryRights, Rights};
-use fulgurite_ldap::{ModifyOperation, ModifyRequest, ResultCode};
-use fulgurite_schema::{Attribute, Dn, Entry};
+use fulgurite_ldap::{LdapResult, ModifyOperation, ModifyRequest, ResultCode};
+use fulgurite_schema::{Attribute, AttributeDescription, Dn, Entry, Schema};
 
 use crate::answer::{self, Answer, refuse};
 use crate::changes::{self, Change};
@@ -44,7 +44,9 @@ pub(crate) fn run(
     context.guarded(dn, id, require_rights(context, dn, changes))?;
     let mut entry = context.entry(id)?;
     let options = context.check_options(&entry);
-    changes::apply(schema, &mut entry, changes, context.modifiers.permissive)?;
+    let unseen = unseen(context, &entry, changes);
+    changes::apply(schema, &mut entry, changes, context.modifiers.permissive)
+        .map_err(|refused| without_unseen(schema, &unseen, refused))?;
     drop_stale_keys(context.directory, &mut entry, changes);
     changes::apply(schema, &mut entry, derived, context.modifiers.permissive)?;
     context.mark(&mut entry, changes.iter().map(|change| &change.attribute));
@@ -88,6 +90,58 @@ fn drop_stale_keys(directory: &Directory, entry: &mut Entry, changes: &[Change])
         held.values.retain(|value| set.contains(value.as_slice()));
         !held.values.is_empty()
     });
+}
+
+/// Attributes of which values are to be deleted, and all values there are are hidden from the asker.
+fn unseen<'c>(
+    context: &Context<'_, '_>,
+    entry: &Entry,
+    changes: &'c [Change],
+) -> Vec<&'c AttributeDescription> {
+    if !context.decisions.by_value() {
+        return Vec::new();
+    }
+    let deleted = changes.iter().enumerate().filter(|(at, change)| {
+        // What the request itself has put there he knows.
+        let mut before = changes.iter().take(*at);
+        let same = |other: &Change| {
+            other.attribute.description == change.attribute.description
+                && other.operation != ModifyOperation::Delete
+        };
+        change.operation == ModifyOperation::Delete && !before.any(same)
+    });
+    let deleted = deleted.map(|(_, change)| &change.attribute.description);
+    context.rights_of(entry, |rights| {
+        deleted
+            .filter(|description| {
+                let held = entry.attribute(description);
+                held.is_some_and(|held| {
+                    let shown =
+                        |value: &Vec<u8>| rights.value(description, value).allows(Rights::DISCLOSE);
+                    !held.values.iter().any(shown)
+                })
+            })
+            .collect()
+    })
+}
+
+/// That a value is not among those of an attribute says that there are others: where they are hidden, there is no such
+/// attribute.
+fn without_unseen(
+    schema: &Schema,
+    unseen: &[&AttributeDescription],
+    refused: LdapResult,
+) -> LdapResult {
+    let about = |description: &&&AttributeDescription| {
+        refused.diagnostic == changes::no_such_value(&description.text(schema))
+    };
+    match unseen.iter().find(about) {
+        Some(description) => LdapResult {
+            diagnostic: changes::no_such_attribute(&description.text(schema)),
+            ..refused
+        },
+        None => refused,
+    }
 }
 
 fn require_rights(context: &Context<'_, '_>, dn: &Dn, changes: &[Change]) -> Answer {

@@ -84,7 +84,7 @@ pub(crate) fn run(context: &mut Context<'_, '_>, renaming: &Renaming) -> Answer 
     }
     let id = require_leaving(context, renaming, &old_superior)
         .and_then(|()| locate(context, dn))
-        .map_err(|result| named_only_by_superior(schema, &old_superior, result))?;
+        .map_err(|result| without_far_ancestor(schema, dn, &old_superior, result))?;
     let parent = new_parent(context, renaming, superior)?;
     let taken = if new_dn == *dn {
         None
@@ -126,12 +126,12 @@ fn locate(context: &Context<'_, '_>, dn: &Dn) -> Answer<EntryId> {
 }
 
 /// As in slapd, the ancestor of what is not there is named only if it is the superior.
-fn named_only_by_superior(schema: &Schema, superior: &Dn, result: LdapResult) -> LdapResult {
-    let is_superior = || {
+fn without_far_ancestor(schema: &Schema, dn: &Dn, superior: &Dn, result: LdapResult) -> LdapResult {
+    let is_near = || {
         let matched = Dn::parse(schema, &result.matched_dn);
-        matched.is_ok_and(|matched| matched == *superior)
+        matched.is_ok_and(|matched| matched == *superior || matched == *dn)
     };
-    if result.code == ResultCode::NoSuchObject && !is_superior() {
+    if result.code == ResultCode::NoSuchObject && !is_near() {
         return result.matched("");
     }
     result

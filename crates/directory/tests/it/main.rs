@@ -8,6 +8,7 @@ mod chain;
 mod controls;
 mod databases;
 mod extended;
+mod hidden;
 mod interrupted;
 mod operational;
 mod ordered;

@@ -50,7 +50,7 @@ impl Shown {
         self
     }
 
-    /// With rights, each value is asked about.
+    /// With rights, each value is asked about: an attribute none of whose values may be read is not there.
     fn write_values<'v>(
         &self,
         writer: &mut EntryWriter<'_>,
@@ -59,17 +59,21 @@ impl Shown {
         asked_by_value: Option<EntryRights<'_>>,
         values: impl Iterator<Item = &'v [u8]>,
     ) {
-        let each = asked_by_value.filter(|_| !self.types_only);
-        let values = values.filter(|value| {
+        let each = asked_by_value;
+        let mut values = values.filter(|value| {
             each.is_none_or(|rights| rights.value(description, value).allows(Rights::READ))
         });
         writer.attribute(name.as_bytes());
+        if self.types_only {
+            if each.is_some() && values.next().is_none() {
+                writer.drop_attribute_without_values();
+            }
+            return;
+        }
         let Some(filter) = &self.values else {
-            if !self.types_only {
-                values.for_each(|value| writer.value(value));
-                if each.is_some() {
-                    writer.drop_attribute_without_values();
-                }
+            values.for_each(|value| writer.value(value));
+            if each.is_some() {
+                writer.drop_attribute_without_values();
             }
             return;
         };
@@ -133,9 +137,6 @@ impl Shown {
             .filter(|held| self.selection.selects(schema, &held.description));
         for attribute in selected {
             let description = &attribute.description;
-            if self.types_only && !rights.attribute(description).allows(Rights::READ) {
-                continue;
-            }
             let values = attribute.values.iter().map(Vec::as_slice);
             let name = description.text(schema);
             let named = (&*name, description);
@@ -152,7 +153,7 @@ impl Shown {
         rights: EntryRights<'_>,
     ) -> bool {
         // Where values are asked about one by one, the attribute as a whole says nothing.
-        let each = decisions.by_value() && !self.types_only;
+        let each = decisions.by_value();
         let readable = || each || rights.attribute(&info.description).allows(Rights::READ);
         let at = usize::from(info.id.0);
         if self.remembered.len() <= at {
