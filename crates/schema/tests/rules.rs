@@ -21,7 +21,7 @@ fn rules() {
         ("objectIdentifierMatch", "commonName", "2.5.4.3", True),
         ("objectIdentifierMatch", "sn", "2.5.4.3", False),
         ("objectIdentifierMatch", "caseIgnoreMatch", "2.5.13.2", True),
-        ("objectIdentifierMatch", "unheardOf", "UNHEARDOF", True),
+        ("objectIdentifierMatch", "unheardOf", "UNHEARDOF", Undefined),
         ("objectIdentifierMatch", "1..2", "2.5.4.3", Undefined),
         ("distinguishedNameMatch", "cn=A,dc=B", "CN=a , DC=b", True),
         ("distinguishedNameMatch", "cn=A+sn=B", "sn=b+cn=a", True),
