@@ -4,10 +4,33 @@
 use crate::{Checked, Format, LeafNode, NodeFlags, PageKind};
 
 impl Checked {
+    /// Key and value of entry `index` of a leaf, if it is sound, and its value is one and lies in the page.
+    #[must_use]
+    #[inline(always)]
+    pub fn plain_entry<F: Format>(self, bytes: &[u8], index: u32) -> Option<(&[u8], &[u8])> {
+        if index >= self.count() || self.kind() != PageKind::Leaf {
+            return None;
+        }
+        let (header, rest) = self.node::<F>(bytes, index)?;
+        let key_len = (header >> 48) as usize;
+        if (header >> 32) as u16 != 0 || key_len.wrapping_sub(1) >= crate::KEY_LEN_MAX {
+            return None;
+        }
+        let value_at = F::data_at(key_len) - F::NODE_HEADER_LEN;
+        let value_end = value_at + header as u32 as usize;
+        // One look at the end of all: keys are not longer than what comes before the values.
+        let node = rest.get(..value_end)?;
+        let (key, value) = node.split_at_checked(value_at)?;
+        Some((key.get(..key_len)?, value))
+    }
+
     /// Entry `index` of a leaf, if it is sound and its data lie in the page.
     #[must_use]
     #[inline(always)]
-    pub fn leaf_entry<F: Format>(self, bytes: &[u8], index: usize) -> Option<LeafNode<'_>> {
+    pub fn leaf_entry<F: Format>(self, bytes: &[u8], index: u32) -> Option<LeafNode<'_>> {
+        if index >= self.count() || self.kind() != PageKind::Leaf {
+            return None;
+        }
         let (header, rest) = self.node::<F>(bytes, index)?;
         let (value_len, flags) = (header as u32 as usize, (header >> 32) as u16);
         let key_len = (header >> 48) as usize;
@@ -15,24 +38,24 @@ impl Checked {
             return None;
         }
         let data_at = F::data_at(key_len) - F::NODE_HEADER_LEN;
-        let data = rest.get(data_at..)?.get(..value_len)?;
+        // One look at the end of all: a key is never longer than what comes before the data.
+        let node = rest.get(..data_at + value_len)?;
+        let (key, data) = node.split_at_checked(data_at)?;
         Some(LeafNode {
-            key: rest.get(..key_len)?,
+            key: key.get(..key_len)?,
             data,
             value_len,
             flags: NodeFlags(flags),
         })
     }
 
-    /// The header and the rest of a leaf's node.
+    /// The header and the rest of a leaf's node. There is such an entry.
     #[inline(always)]
-    fn node<F: Format>(self, bytes: &[u8], index: usize) -> Option<(u64, &[u8])> {
-        if index >= self.len() || self.kind() != PageKind::Leaf {
-            return None;
-        }
-        let offset = bytes.get(F::HEADER_LEN + 2 * index..)?.first_chunk()?;
+    fn node<F: Format>(self, bytes: &[u8], index: u32) -> Option<(u64, &[u8])> {
+        let entry = F::HEADER_LEN + 2 * index as usize;
+        let offset = bytes.get(entry..entry + 2)?.first_chunk()?;
         let at = F::to_page_offset(u16::from_le_bytes(*offset));
-        if at < self.upper() || !at.is_multiple_of(2) {
+        if at < self.upper() as usize || !at.is_multiple_of(2) {
             return None;
         }
         let (header, rest) = bytes.get(at..)?.split_first_chunk::<8>()?;
@@ -42,16 +65,15 @@ impl Checked {
     /// The key of entry `index` of a leaf, packed or not.
     #[must_use]
     #[inline(always)]
-    pub fn leaf_key<F: Format>(self, bytes: &[u8], index: usize) -> Option<&[u8]> {
+    pub fn leaf_key<F: Format>(self, bytes: &[u8], index: u32) -> Option<&[u8]> {
+        if index >= self.count() {
+            return None;
+        }
         match self.kind() {
             PageKind::Packed(len) => {
-                // Backwards from the first item leads to the greatest of all numbers.
-                if index >= self.len() {
-                    return None;
-                }
                 let len = usize::from(len);
-                let items = bytes.get(F::HEADER_LEN..)?;
-                items.get(index * len..)?.get(..len)
+                let at = F::HEADER_LEN + index as usize * len;
+                bytes.get(at..at + len)
             }
             PageKind::Leaf => {
                 let (header, rest) = self.node::<F>(bytes, index)?;
@@ -60,6 +82,16 @@ impl Checked {
             }
             PageKind::Branch => None,
         }
+    }
+
+    /// All items of a packed leaf, back to back.
+    #[must_use]
+    #[inline]
+    pub fn packed_items<F: Format>(self, bytes: &[u8]) -> Option<&[u8]> {
+        let PageKind::Packed(len) = self.kind() else {
+            return None;
+        };
+        bytes.get(F::HEADER_LEN..F::HEADER_LEN + self.len() * usize::from(len))
     }
 }
 
@@ -79,9 +111,9 @@ mod tests {
         let page = Page::<V09>::parse(&bytes, Pgno(7), kind).unwrap();
         let checked = page.checked();
         assert_eq!(checked.leaf_key::<V09>(&bytes, 0), Some(&b"8 octets"[..]));
-        for index in [1, usize::MAX] {
+        for index in [1, u32::MAX] {
             assert_eq!(checked.leaf_key::<V09>(&bytes, index), None);
-            assert!(page.key(index).is_err());
+            assert!(page.key(index as usize).is_err());
         }
     }
 
@@ -98,7 +130,7 @@ mod tests {
         let checked = page.checked();
         for index in 0..3 {
             let (full, glance) = (
-                page.leaf(index).unwrap(),
+                page.leaf(index as usize).unwrap(),
                 checked.leaf_entry::<V09>(&bytes, index).unwrap(),
             );
             assert_eq!((full.key, full.data), (glance.key, glance.data));
@@ -114,7 +146,7 @@ mod tests {
                 let full = Page::<V09>::checked_before(&broken, checked);
                 let glance = checked.leaf_entry::<V09>(&broken, index);
                 if let Some(glance) = glance {
-                    let full = full.leaf(index).unwrap();
+                    let full = full.leaf(index as usize).unwrap();
                     assert_eq!((full.key, full.data), (glance.key, glance.data));
                 }
             }

@@ -70,8 +70,9 @@ pub struct Page<'a, F> {
 /// What the header of a page was found to say; lets the page be looked at again without checking it again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Checked {
-    count: usize,
-    upper: usize,
+    // Narrow, since whoever walks keeps two of them, and index arithmetic in them cannot overflow.
+    count: u32,
+    upper: u32,
     kind: PageKind,
 }
 
@@ -87,6 +88,13 @@ impl Checked {
     #[must_use]
     #[inline]
     pub const fn len(&self) -> usize {
+        self.count as usize
+    }
+
+    /// As [`Checked::len`]: no page has more than 65,536 entries.
+    #[must_use]
+    #[inline(always)]
+    pub const fn count(self) -> u32 {
         self.count
     }
 
@@ -97,12 +105,14 @@ impl Checked {
     }
 
     #[inline(always)]
-    pub(crate) const fn upper(self) -> usize {
+    pub(crate) const fn upper(self) -> u32 {
         self.upper
     }
 
+    /// What the page is.
+    #[must_use]
     #[inline(always)]
-    pub(crate) const fn kind(self) -> PageKind {
+    pub const fn kind(self) -> PageKind {
         self.kind
     }
 }
@@ -229,8 +239,8 @@ impl<'a, F: Format> Page<'a, F> {
     #[inline]
     pub const fn checked(&self) -> Checked {
         Checked {
-            count: self.len(),
-            upper: self.upper,
+            count: self.len() as u32,
+            upper: self.upper as u32,
             kind: self.kind,
         }
     }
@@ -239,7 +249,8 @@ impl<'a, F: Format> Page<'a, F> {
     #[must_use]
     #[inline(always)]
     pub fn checked_before(bytes: &'a [u8], checked: Checked) -> Page<'a, F> {
-        Self::again(bytes, checked.count, checked.upper, checked.kind)
+        let (count, upper) = (checked.count as usize, checked.upper as usize);
+        Self::again(bytes, count, upper, checked.kind)
     }
 
     /// What the page is.

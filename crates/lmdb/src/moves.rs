@@ -3,11 +3,13 @@
 use std::ffi::c_int;
 use std::ptr;
 
-use fulgurite::{DatabaseFlags, Error, Move, PlacedCursor, Record, Snapshot, Stride, WriteCursor};
+use fulgurite::{
+    Among, DatabaseFlags, Error, Move, Place, ReadTxn, Record, Snapshot, Stride, WriteCursor,
+};
 
 use crate::codes::{Code, Outcome};
 use crate::compare::lend;
-use crate::cursor::{At, MDB_cursor};
+use crate::cursor::{At, CURSORS, MDB_cursor};
 use crate::edge::{behind_mut, code_of, octets, point, store};
 use crate::transaction::{Kind, State, Txn};
 use crate::types::{
@@ -35,52 +37,174 @@ pub unsafe extern "C" fn mdb_cursor_get(
     data: *mut MDB_val,
     op: MDB_cursor_op,
 ) -> c_int {
+    // Each step has code of its own, since walks consist of them, that for the next record here.
+    if op == MDB_NEXT {
+        // SAFETY: the caller's promise.
+        return unsafe { walk::<true, RECORDS>(cursor, key, data, op) };
+    }
+    // SAFETY: as above.
+    unsafe { move_otherwise(cursor, key, data, op) }
+}
+
+/// A function like [`mdb_cursor_get`].
+type Get =
+    unsafe extern "C" fn(*mut MDB_cursor, *mut MDB_val, *mut MDB_val, MDB_cursor_op) -> c_int;
+
+#[inline(never)]
+unsafe extern "C" fn move_otherwise(
+    cursor: *mut MDB_cursor,
+    key: *mut MDB_val,
+    data: *mut MDB_val,
+    op: MDB_cursor_op,
+) -> c_int {
+    let get: Get = match op {
+        MDB_PREV => walk_otherwise::<false, RECORDS>,
+        MDB_NEXT_DUP => walk_otherwise::<true, VALUES>,
+        MDB_PREV_DUP => walk_otherwise::<false, VALUES>,
+        MDB_NEXT_NODUP => stride::<true, KEYS>,
+        MDB_PREV_NODUP => stride::<false, KEYS>,
+        MDB_GET_MULTIPLE | MDB_NEXT_MULTIPLE => stride_block,
+        _ => get_by_any_move,
+    };
     // SAFETY: the caller's promise.
-    if unsafe { stride(cursor, key, data, op) }.is_some() {
-        return 0;
+    unsafe { get(cursor, key, data, op) }
+}
+
+const RECORDS: u8 = 0;
+const VALUES: u8 = 1;
+const KEYS: u8 = 2;
+
+const fn stride_of<const FORWARDS: bool, const AMONG: u8>() -> Stride {
+    Stride {
+        forwards: FORWARDS,
+        among: match AMONG {
+            VALUES => Among::Values,
+            KEYS => Among::Keys,
+            _ => Among::Records,
+        },
+    }
+}
+
+/// Steps to a neighbour in the page at hand. There is nothing in it that could panic, and no call but the last, so that it
+/// needs next to no frame.
+#[inline(always)]
+unsafe fn walk<const FORWARDS: bool, const AMONG: u8>(
+    cursor: *mut MDB_cursor,
+    key: *mut MDB_val,
+    data: *mut MDB_val,
+    op: MDB_cursor_op,
+) -> c_int {
+    let step = stride_of::<FORWARDS, AMONG>();
+    // SAFETY: the caller's promise.
+    let reader = unsafe { reader_of(cursor) };
+    let Some((read, place)) = reader else {
+        // SAFETY: as above.
+        return unsafe { stride::<FORWARDS, AMONG>(cursor, key, data, op) };
+    };
+    let Some((found_key, found_data)) = read.stride_within(place, step) else {
+        // SAFETY: as above.
+        return unsafe { stride::<FORWARDS, AMONG>(cursor, key, data, op) };
+    };
+    // SAFETY: as above.
+    unsafe { point(key, found_key) };
+    // SAFETY: as above.
+    unsafe { point(data, found_data) };
+    0
+}
+
+#[inline(never)]
+unsafe extern "C" fn walk_otherwise<const FORWARDS: bool, const AMONG: u8>(
+    cursor: *mut MDB_cursor,
+    key: *mut MDB_val,
+    data: *mut MDB_val,
+    op: MDB_cursor_op,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    unsafe { walk::<FORWARDS, AMONG>(cursor, key, data, op) }
+}
+
+/// Steps to a neighbour in a page that is not far.
+#[inline(never)]
+unsafe extern "C" fn stride<const FORWARDS: bool, const AMONG: u8>(
+    cursor: *mut MDB_cursor,
+    key: *mut MDB_val,
+    data: *mut MDB_val,
+    op: MDB_cursor_op,
+) -> c_int {
+    let step = stride_of::<FORWARDS, AMONG>();
+    // SAFETY: the caller's promise.
+    if let Some((read, place)) = unsafe { reader_of(cursor) } {
+        if let Some((found_key, found_data)) = read.stride(place, step) {
+            // SAFETY: as above.
+            unsafe { point(key, found_key) };
+            // SAFETY: as above.
+            unsafe { point(data, found_data) };
+            return 0;
+        }
+        if AMONG == VALUES && read.is_at_last_value(place, FORWARDS) {
+            return Code::NOT_FOUND.0;
+        }
     }
     // SAFETY: as above.
     unsafe { get_by_any_move(cursor, key, data, op) }
 }
 
-/// Steps to a neighbour in the page at hand, which is what walks consist of; `None` if that is not all there is to do.
-/// There is nothing in it that could panic.
-#[inline(always)]
-unsafe fn stride(
+/// Hands out a page of fixed-size values that is not far.
+#[inline(never)]
+unsafe extern "C" fn stride_block(
     cursor: *mut MDB_cursor,
     key: *mut MDB_val,
     data: *mut MDB_val,
     op: MDB_cursor_op,
-) -> Option<()> {
-    // Of a step's number one bit says which way, and one among what.
-    const BACK: MDB_cursor_op = MDB_PREV ^ MDB_NEXT;
-    const DUP: MDB_cursor_op = MDB_NEXT_DUP ^ MDB_NEXT;
-    if op & !(BACK | DUP) != MDB_NEXT {
-        return None;
-    }
-    let stride = Stride {
-        forwards: op & BACK == 0,
-        within_key: op & DUP != 0,
-    };
+) -> c_int {
+    let goes_on = op == MDB_NEXT_MULTIPLE;
     // SAFETY: the caller's promise.
-    let cursor = unsafe { behind_mut(cursor) }.ok()?;
+    if let Some((read, place)) = unsafe { reader_of(cursor) }
+        && !data.is_null()
+    {
+        let found = if goes_on {
+            read.stride_next_block(place)
+        } else {
+            read.stride_block(place)
+        };
+        if let Some((found_key, found_data)) = found {
+            if goes_on {
+                // SAFETY: as above.
+                unsafe { point(key, found_key) };
+            }
+            // SAFETY: as above.
+            unsafe { point(data, found_data) };
+            return 0;
+        }
+        if goes_on && read.is_at_last_value(place, true) {
+            return Code::NOT_FOUND.0;
+        }
+    }
+    // SAFETY: as above.
+    unsafe { get_by_any_move(cursor, key, data, op) }
+}
+
+/// The place of a read transaction's cursor, and the transaction, if both can be used and are found at once.
+///
+/// # Safety
+/// The caller's promise.
+#[inline(always)]
+unsafe fn reader_of<'a>(cursor: *mut MDB_cursor) -> Option<(&'a ReadTxn<'static>, &'a mut Place)> {
+    let mut found = CURSORS.find_hot(cursor)?;
+    // SAFETY: it has a handle; the caller's promise.
+    let cursor = unsafe { found.as_mut() };
     let txn = cursor.txn().ok()?;
     if txn.state() != State::Active {
         return None;
     }
-    let (At::Read(place), Kind::Read(read)) = (&mut cursor.at, &txn.kind) else {
-        return None;
-    };
-    let (found_key, found_data) = read.stride(place, stride)?;
-    // SAFETY: the caller's promise.
-    unsafe { point(key, found_key) };
-    // SAFETY: as above.
-    unsafe { point(data, found_data) };
-    Some(())
+    match (&mut cursor.at, &txn.kind) {
+        (At::Read(place), Kind::Read(read)) => Some((read, place)),
+        _ => None,
+    }
 }
 
 #[inline(never)]
-unsafe fn get_by_any_move(
+unsafe extern "C" fn get_by_any_move(
     cursor: *mut MDB_cursor,
     key: *mut MDB_val,
     data: *mut MDB_val,
@@ -93,23 +217,9 @@ unsafe fn get_by_any_move(
         txn.check_free()?;
         let _lent = lend(txn.open, &txn.state, key, data);
         match (&mut cursor.at, &mut txn.kind) {
-            (At::Read(place), Kind::Read(read)) if is_step(op) => {
-                let (found_key, found_data) =
-                    read.step(place, step_of(op))?.ok_or(Code::NOT_FOUND)?;
-                // SAFETY: the caller's promise.
-                unsafe { point(key, found_key) };
-                // SAFETY: as above.
-                unsafe { point(data, found_data) };
-                Ok(())
-            }
             (At::Read(place), Kind::Read(read)) => {
-                let mut mover = match read.at_place(place) {
-                    Ok(mover) => mover,
-                    // Of a reset transaction.
-                    Err(error) => return Err(error.into()),
-                };
                 // SAFETY: the caller's promise.
-                unsafe { get(&mut mover, key, data, op) }
+                unsafe { get(&mut Reading { read, place }, key, data, op) }
             }
             (At::Write(id), Kind::Write(writer)) => {
                 let mut mover = writer.get_mut().at(*id)?;
@@ -119,20 +229,6 @@ unsafe fn get_by_any_move(
             _ => Err(Code::INVALID_ARGUMENT),
         }
     })
-}
-
-/// Whether the operation goes to a neighbour.
-const fn is_step(op: MDB_cursor_op) -> bool {
-    matches!(op, MDB_NEXT | MDB_PREV | MDB_NEXT_DUP | MDB_PREV_DUP)
-}
-
-const fn step_of(op: MDB_cursor_op) -> Move<'static> {
-    match op {
-        MDB_PREV => Move::Prev,
-        MDB_NEXT_DUP => Move::NextDup,
-        MDB_PREV_DUP => Move::PrevDup,
-        _ => Move::Next,
-    }
 }
 
 /// Counts the values of the current key.
@@ -177,22 +273,29 @@ trait Mover {
     fn is_plain(&mut self) -> bool;
 }
 
-impl Mover for PlacedCursor<'_, '_> {
+/// A cursor of a read transaction.
+struct Reading<'t, 'p> {
+    read: &'t ReadTxn<'static>,
+    place: &'p mut Place,
+}
+
+impl Mover for Reading<'_, '_> {
     #[inline]
     fn go(&mut self, step: Move<'_>) -> Result<Option<Record<'_>>, Error> {
-        PlacedCursor::go(self, step)
+        self.read.step(self.place, step)
     }
 
     fn is_single(&self) -> bool {
-        PlacedCursor::is_single(self)
+        self.place.is_single()
     }
 
     fn is_at_end(&self) -> bool {
-        PlacedCursor::is_at_end(self)
+        self.place.is_at_end()
     }
 
     fn is_plain(&mut self) -> bool {
-        matches!(self.count(), Err(Error::NoDuplicates))
+        let counted = self.read.at_place(self.place).map(|mut at| at.count());
+        matches!(counted, Ok(Err(Error::NoDuplicates)))
     }
 }
 

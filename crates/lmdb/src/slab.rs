@@ -135,16 +135,25 @@ impl<T: Kept> Slab<T> {
     /// by a fork.
     #[inline(always)]
     pub(crate) fn find(&self, handle: *mut T::Handle) -> Outcome<NonNull<T>> {
-        let address = handle.addr();
-        if address.wrapping_sub(self.hot.load(Ordering::Relaxed)) < Self::HOT_OCTETS {
-            let slot = slot_around(handle);
-            // SAFETY: a slot of the first region, as the address says.
-            if unsafe { mark_of(slot) }.good.load(Ordering::Relaxed) == address {
-                return NonNull::new(slot).ok_or(Code::INVALID_ARGUMENT);
-            }
+        if let Some(found) = self.find_hot(handle) {
+            return Ok(found);
         }
         let Searched { value, code } = self.search(handle);
         NonNull::new(value.cast()).ok_or(Code(code))
+    }
+
+    /// As [`Slab::find`], without the reason, and for handles in the first region alone.
+    #[inline(always)]
+    pub(crate) fn find_hot(&self, handle: *mut T::Handle) -> Option<NonNull<T>> {
+        let address = handle.addr();
+        if address.wrapping_sub(self.hot.load(Ordering::Relaxed)) >= Self::HOT_OCTETS {
+            return None;
+        }
+        let slot = slot_around(handle);
+        // SAFETY: a slot of the first region, as the address says.
+        let is_good = unsafe { mark_of(slot) }.good.load(Ordering::Relaxed) == address;
+        // SAFETY: as above, and regions do not begin at 0.
+        is_good.then(|| unsafe { NonNull::new_unchecked(slot) })
     }
 
     /// As [`Slab::find`], also finding what was inherited by a fork.

@@ -132,10 +132,21 @@ impl Map {
         if offset.checked_add(len)? > self.len {
             return None;
         }
-        // SAFETY: inside the reservation, just checked.
+        // SAFETY: inside the reservation, just checked; the rest is the caller's promise.
+        Some(unsafe { self.bytes_inside(offset, len) })
+    }
+
+    /// As [`Map::bytes`], of a range that is known to lie inside the reservation.
+    ///
+    /// # Safety
+    /// It does, and as there.
+    #[must_use]
+    #[inline(always)]
+    pub unsafe fn bytes_inside(&self, offset: usize, len: usize) -> &[u8] {
+        // SAFETY: inside the reservation, as the caller promises.
         let at = unsafe { self.base.add(offset) };
         // SAFETY: inside the reservation and, by the caller's promise, inside the file and unchanging.
-        Some(unsafe { std::slice::from_raw_parts(at.as_ptr(), len) })
+        unsafe { std::slice::from_raw_parts(at.as_ptr(), len) }
     }
 
     /// Borrows `len` octets at `offset` for writing; `None` outside the reservation or in a read-only mapping.

@@ -19,7 +19,7 @@ mod write;
 pub use moves::Move;
 pub use place::Place;
 pub use read::{Cursor, PlacedCursor};
-pub use stride::Stride;
+pub use stride::{Among, Stride};
 pub use table::CursorId;
 pub(crate) use table::{CursorTable, Gone, SavedCursors};
 pub use write::WriteCursor;

@@ -29,6 +29,7 @@ impl Place {
 
     /// Notes key and value, because the tree is about to change.
     pub(crate) fn park(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<(), Error> {
+        self.settle_lanes();
         self.forget_leaf();
         if self.is_parked || self.state != State::On {
             return Ok(());
@@ -71,9 +72,13 @@ impl Place {
         Ok(())
     }
 
-    /// Finds the way again in a later snapshot. If the record is gone, the next step forwards goes to its successor.
+    /// Ends strides, and finds the way again in a later snapshot. If the record is gone, the next step forwards goes to its
+    /// successor.
     #[inline]
     pub(crate) fn resume(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<(), Error> {
+        self.settle_lanes();
+        self.has_values = tree.has_duplicates();
+        self.has_fixed_values = tree.has_fixed_values();
         if self.is_parked && !self.find_way(pages, tree)? {
             self.deleted = if self.path.is_empty() || self.value_bytes.is_empty() {
                 Deleted::Key

@@ -10,6 +10,7 @@
 
 use fulgurite_format::{Checked, Page, PageKind, Pgno, V09};
 
+use super::stride::{Lane, Lanes};
 use super::{Move, Record};
 use crate::Error;
 use crate::env::Database;
@@ -26,10 +27,15 @@ pub struct Place {
     pub(super) value: AtValue,
     /// The leaf that was looked at last, and what its header was found to say. Good until the place is parked.
     pub(super) leaf: (Pgno, Checked),
-    /// The same in the tree of the key's values.
-    pub(super) inner_leaf: (Pgno, Checked),
-    /// Whether keys may have several values; noted with the leaf.
+    /// Whether keys may have several values, and whether those have one size; for strides, which do without the tree.
     pub(super) has_values: bool,
+    pub(super) has_fixed_values: bool,
+    /// What strides are taken on; on any but [`Lanes::Off`] the ways, and `value`, are those of before.
+    pub(super) lanes: Lanes,
+    pub(super) keys: Lane,
+    pub(super) values: Lane,
+    /// Where in the map the key is that has the values.
+    pub(super) key_span: (usize, u32),
     /// The way in the tree of the key's values; kept for use again.
     pub(super) inner: Option<Box<(Tree, Path)>>,
     /// Behind the key's last value: there is a key, but no record.
@@ -99,8 +105,12 @@ impl Place {
             state: State::Unset,
             path: Path::new(),
             leaf: (Pgno::NONE, Checked::EMPTY),
-            inner_leaf: (Pgno::NONE, Checked::EMPTY),
             has_values: false,
+            has_fixed_values: false,
+            lanes: Lanes::Off,
+            keys: Lane::NONE,
+            values: Lane::NONE,
+            key_span: (0, 0),
             value: AtValue::One,
             inner: None,
             behind_values: false,
@@ -124,6 +134,7 @@ impl Place {
 
     /// Forgets where it stands.
     pub fn reset(&mut self) {
+        self.lanes = Lanes::Off;
         self.state = State::Unset;
         self.is_parked = false;
         self.forget_flags();
@@ -265,7 +276,6 @@ impl Place {
 
     pub(super) fn forget_leaf(&mut self) {
         self.leaf = (Pgno::NONE, Checked::EMPTY);
-        self.inner_leaf = (Pgno::NONE, Checked::EMPTY);
     }
 
     pub(super) fn forget_flags(&mut self) {

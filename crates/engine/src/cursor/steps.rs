@@ -341,7 +341,7 @@ impl Place {
 
     /// Who turns round may pass again what was passed.
     #[inline]
-    fn head(&mut self, heading: Edge) {
+    pub(super) fn head(&mut self, heading: Edge) {
         if self.heading != heading {
             self.heading = heading;
             self.leaves_passed = 0;

@@ -1,153 +1,486 @@
 //! Steps to a neighbour in the page at hand: the common case of every walk, which needs no search, no tree and no error.
 //!
-//! A place notes what the headers of the pages it stands on were found to say; strides look at nothing else but the
-//! nodes they pass. Where a stride is not possible the place has not moved, and [`Place::go`] knows what there is to say.
+//! ```text
+//!   lane of keys      | k1 | k2 | k3 | k4 |          the entries of a leaf
+//!                            '--> | v1 | v2 | v3 |   lane of values: those of k2's sub-page, or of a leaf of its tree
+//! ```
+//!
+//! A lane notes where a page lies in the map, what its header was found to say, and which entry the place stands on;
+//! strides look at nothing else but the nodes they pass. While a place is on lanes, its ways are those of before: whoever
+//! wants to know more than the next neighbour calls [`Place::settle_lanes`] first. Where a stride is not possible nothing has
+//! changed, and [`Place::go`] knows what there is to say.
 
-use fulgurite_format::{NodeFlags, Page, V09};
+use fulgurite_format::{Checked, NodeFlags, Page, PageKind, Pgno, V09};
+use fulgurite_os::{CACHE_LINE, prefetch};
 
-use super::place::{AtValue, Deleted, State};
+use super::place::{AtValue, Deleted, Edge, State};
 use super::{Place, Record};
 use crate::env::Window;
-use crate::space::PageView;
-use crate::tree::{Pages, Tree};
+use crate::tree::{Path, Step};
 
 /// A step to a neighbour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stride {
     /// To the next one; else to the one before.
     pub forwards: bool,
-    /// Among the values of one key only.
-    pub within_key: bool,
+    /// Among what.
+    pub among: Among,
 }
 
+/// What the steps of a walk go to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Among {
+    /// All records.
+    Records,
+    /// The values of one key.
+    Values,
+    /// The keys: to the first value of each going forwards, to the last going backwards.
+    Keys,
+}
+
+/// What a place can take strides on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lanes {
+    /// Nothing: it is where its ways say.
+    Off,
+    /// Keys; the one at hand has one value.
+    Keys,
+    /// Keys, and the values in a sub-page of the one at hand.
+    SubPage,
+    /// Keys, and the values in a leaf of the tree of the one at hand.
+    Tree,
+}
+
+/// A page to walk in, or a sub-page.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Lane {
+    /// Where it begins, in octets from the beginning of the map.
+    start: usize,
+    /// Its size in octets.
+    len: u32,
+    /// The entry stood on.
+    index: u32,
+    page: Checked,
+}
+
+/// Lines of a leaf that a walk asks for ahead: all.
+const ALL_LINES: usize = usize::MAX;
+/// Lines of a page of fixed-size values that are asked for ahead when they are handed out unseen: the header and the first.
+const FIRST_LINES: usize = 2;
+
 impl Stride {
+    /// The neighbour of an entry; beyond all entries if it is the first or last.
     #[inline(always)]
-    fn from(self, index: usize) -> usize {
-        // No page has entry `usize::MAX`.
-        index.wrapping_add(if self.forwards { 1 } else { usize::MAX })
+    const fn from(self, index: u32) -> u32 {
+        index.wrapping_add(if self.forwards { 1 } else { u32::MAX })
+    }
+
+    /// The entry at which a page is entered.
+    #[inline(always)]
+    fn entrance(self, page: Checked) -> u32 {
+        if self.forwards { 0 } else { page.count() - 1 }
+    }
+}
+
+impl Lane {
+    pub(super) const NONE: Lane = Lane {
+        start: 0,
+        len: 0,
+        index: 0,
+        page: Checked::EMPTY,
+    };
+
+    /// A tree page, which has entries.
+    fn over(window: Window<'_>, pgno: Pgno, kind: PageKind) -> Option<Lane> {
+        let octets = window.page(pgno).filter(|_| pgno >= Pgno::FIRST_DATA)?;
+        let page = Page::<V09>::parse(octets, pgno, kind).ok()?.checked();
+        (!page.is_empty()).then_some(Lane {
+            start: window.start_of(pgno),
+            len: octets.len() as u32,
+            index: 0,
+            page,
+        })
+    }
+
+    #[inline(always)]
+    fn octets(self, window: Window<'_>) -> Option<&[u8]> {
+        window.octets(self.start, self.len as usize)
+    }
+
+    /// Where in the map a part of this page is.
+    #[inline(always)]
+    fn span_of(self, octets: &[u8], part: &[u8]) -> (usize, u32) {
+        let offset = part.as_ptr().addr() - octets.as_ptr().addr();
+        (self.start + offset, part.len() as u32)
     }
 }
 
 impl Place {
-    /// Takes a stride; `None`, with nothing changed, where it leads elsewhere than to the page at hand.
+    /// Takes a stride within the page at hand, if that is all there is to it: to a record with one value, or to a value of
+    /// the key at hand. `None`, with nothing changed, where it is not.
     #[inline(always)]
+    pub(crate) fn stride_within<'t>(
+        &mut self,
+        window: Window<'t>,
+        stride: Stride,
+    ) -> Option<Record<'t>> {
+        match (self.lanes, stride.among) {
+            (Lanes::SubPage | Lanes::Tree, Among::Records | Among::Values) => {
+                let lane = self.values;
+                let index = stride.from(lane.index);
+                let value = lane.page.leaf_key::<V09>(lane.octets(window)?, index)?;
+                let key = self.key_at_hand(window)?;
+                self.values.index = index;
+                Some((key, value))
+            }
+            (Lanes::Keys, Among::Records)
+            | (Lanes::Keys | Lanes::SubPage | Lanes::Tree, Among::Keys) => {
+                let lane = self.keys;
+                let index = stride.from(lane.index);
+                let record = lane.page.plain_entry::<V09>(lane.octets(window)?, index)?;
+                self.keys.index = index;
+                self.lanes = Lanes::Keys;
+                Some(record)
+            }
+            (Lanes::Keys, Among::Values) | (Lanes::Off, _) => None,
+        }
+    }
+
+    /// Takes a stride wherever strides lead: also to a sub-page, or to the neighbouring leaf.
     pub(crate) fn stride<'t>(&mut self, window: Window<'t>, stride: Stride) -> Option<Record<'t>> {
+        if self.lanes == Lanes::Off {
+            self.lay_lanes(window)?;
+        }
+        match (self.lanes, stride.among) {
+            (Lanes::SubPage | Lanes::Tree, Among::Records | Among::Values) => {
+                self.stride_values(window, stride)
+            }
+            (Lanes::Keys, Among::Records)
+            | (Lanes::Keys | Lanes::SubPage | Lanes::Tree, Among::Keys) => {
+                self.stride_keys(window, stride)
+            }
+            (Lanes::Keys, Among::Values) | (Lanes::Off, _) => None,
+        }
+    }
+
+    /// Whether the place is known to stand on its key's last value that way: no step among the values leads further.
+    #[inline]
+    pub(crate) fn is_at_last_value(&self, forwards: bool) -> bool {
+        let stride = Stride {
+            forwards,
+            among: Among::Values,
+        };
+        match self.lanes {
+            Lanes::Keys => self.has_values,
+            Lanes::SubPage => stride.from(self.values.index) >= self.values.page.count(),
+            Lanes::Tree | Lanes::Off => false,
+        }
+    }
+
+    /// Hands out the fixed-size values of the page at hand, all of them whatever the one it stands on, which becomes the
+    /// last.
+    pub(crate) fn stride_block<'t>(&mut self, window: Window<'t>) -> Option<Record<'t>> {
+        if self.lanes == Lanes::Off {
+            self.lay_lanes(window)?;
+        }
+        let is_among_many = matches!(self.lanes, Lanes::SubPage | Lanes::Tree);
+        let lane = self.values;
+        if !is_among_many || lane.index >= lane.page.count() {
+            return None;
+        }
+        let items = lane.page.packed_items::<V09>(lane.octets(window)?)?;
+        let key = self.key_at_hand(window)?;
+        self.values.index = lane.page.count() - 1;
+        Some((key, items))
+    }
+
+    /// As [`Place::stride_block`], of the page that the next value is in.
+    pub(crate) fn stride_next_block<'t>(&mut self, window: Window<'t>) -> Option<Record<'t>> {
+        if self.lanes == Lanes::Off {
+            self.lay_lanes(window)?;
+        }
+        if self.lanes == Lanes::Tree
+            && self.has_fixed_values
+            && self.values.index + 1 >= self.values.page.count()
+        {
+            self.cross_to_values(window, true, FIRST_LINES)?;
+        } else if self.is_at_last_value(true) {
+            return None;
+        }
+        self.stride_block(window)
+    }
+
+    /// Notes what strides have come to in the ways, and leaves the lanes.
+    #[inline]
+    pub(crate) fn settle_lanes(&mut self) {
+        if self.lanes != Lanes::Off {
+            self.leave_lanes();
+        }
+    }
+
+    fn leave_lanes(&mut self) {
+        if let Some(step) = self.path.leaf_mut() {
+            step.index = self.keys.index as usize;
+        }
+        let index = self.values.index as usize;
+        match std::mem::replace(&mut self.lanes, Lanes::Off) {
+            Lanes::Off => {}
+            Lanes::Keys => self.value = AtValue::One,
+            Lanes::SubPage => self.value = AtValue::Page(index),
+            Lanes::Tree => {
+                self.value = AtValue::Tree;
+                if let Some((_, path)) = self.inner.as_deref_mut()
+                    && let Some(step) = path.leaf_mut()
+                {
+                    step.index = index;
+                }
+            }
+        }
+    }
+
+    /// Looks at the pages that the ways lead to, so that strides are possible from here on.
+    fn lay_lanes(&mut self, window: Window<'_>) -> Option<()> {
+        // Who went to the end does not see what has been stored behind it since: that takes more than a look at a page.
         if self.state != State::On
             || self.deleted != Deleted::No
             || self.is_parked
             || self.behind_values
+            || self.at_end
         {
             return None;
         }
-        let record = if self.value == AtValue::One {
-            self.stride_keys(window, stride)?
-        } else if self.value == AtValue::Tree {
-            self.stride_inner(window, stride)?
-        } else if let AtValue::Page(index) = self.value {
-            self.stride_sub_page(window, stride, index)?
-        } else {
-            return None;
+        let leaf = self.path.leaf()?;
+        let mut keys = Lane::over(window, leaf.pgno, PageKind::Leaf)?;
+        keys.index = u32::try_from(leaf.index).ok()?;
+        let (lanes, mut values) = match self.value {
+            AtValue::One => (Lanes::Keys, Lane::NONE),
+            AtValue::Page(index) => {
+                let octets = keys.octets(window)?;
+                let node = keys.page.leaf_entry::<V09>(octets, keys.index)?;
+                let mut values = self.lane_of_sub_page(keys, octets, node.data, node.flags)?;
+                values.index = u32::try_from(index).ok()?;
+                self.key_span = keys.span_of(octets, node.key);
+                (Lanes::SubPage, values)
+            }
+            AtValue::Tree => {
+                let octets = keys.octets(window)?;
+                let key = keys.page.leaf_key::<V09>(octets, keys.index)?;
+                let (tree, path) = self.inner.as_deref()?;
+                let leaf = path.leaf()?;
+                let mut values = Lane::over(window, leaf.pgno, tree.leaf)?;
+                values.index = u32::try_from(leaf.index).ok()?;
+                self.key_span = keys.span_of(octets, key);
+                (Lanes::Tree, values)
+            }
+            AtValue::Unset => return None,
         };
-        if !stride.forwards {
-            self.at_end = false;
-        }
-        Some(record)
-    }
-
-    /// Notes what the headers of the pages say that the place stands on, so that strides are possible from here on.
-    pub(crate) fn look(&mut self, pages: PageView<'_>, tree: &Tree) {
-        if self.state != State::On {
-            return;
-        }
-        let Some(leaf) = self.path.leaf() else {
-            return;
-        };
-        self.has_values = tree.has_duplicates();
-        if leaf.pgno != self.leaf.0
-            && let Ok(page) = pages.tree_page(leaf.pgno, tree.leaf)
-        {
-            self.leaf = (leaf.pgno, page.checked());
-        }
-        if self.value == AtValue::Tree
-            && let Some((values, path)) = self.inner.as_deref()
-            && let Some(leaf) = path.leaf()
-            && leaf.pgno != self.inner_leaf.0
-            && let Ok(page) = pages.tree_page(leaf.pgno, values.leaf)
-        {
-            self.inner_leaf = (leaf.pgno, page.checked());
-        }
+        values.index = values.index.min(values.page.count());
+        self.keys = keys;
+        self.values = values;
+        self.lanes = lanes;
+        Some(())
     }
 
     /// To the neighbouring key.
-    #[inline(always)]
     fn stride_keys<'t>(&mut self, window: Window<'t>, stride: Stride) -> Option<Record<'t>> {
-        if stride.within_key {
-            return None;
+        let lane = self.keys;
+        let index = stride.from(lane.index);
+        if index >= lane.page.count() {
+            return self.cross_to_keys(window, stride);
         }
-        let (pgno, checked) = self.leaf;
-        let step = self.path.leaf_mut().filter(|step| step.pgno == pgno)?;
-        let index = stride.from(step.index);
-        let node = checked.leaf_entry::<V09>(window.page(pgno)?, index)?;
-        let value = match node.flags.0 {
-            0 => node.data,
-            NodeFlags::DUPLICATES if self.has_values => {
-                let values = Page::<V09>::parse_sub(node.data).ok()?;
-                let at = if stride.forwards {
-                    0
-                } else {
-                    values.len().checked_sub(1)?
-                };
-                let value = values.key(at).ok()?;
-                self.value = AtValue::Page(at);
-                step.index = index;
-                return Some((node.key, value));
-            }
-            // The values' own tree, or the record of a database, which looks the same to those who walk over it.
-            _ => return None,
-        };
-        self.value = AtValue::One;
-        step.index = index;
-        Some((node.key, value))
+        let record = self.enter_entry(window, stride, lane, index)?;
+        self.keys.index = index;
+        Some(record)
     }
 
-    /// To the neighbouring value of a sub-page, or over its edge.
+    /// The record at an entry of a leaf, if it is one that strides can go to.
     #[inline]
-    fn stride_sub_page<'t>(
+    fn enter_entry<'t>(
         &mut self,
         window: Window<'t>,
         stride: Stride,
-        index: usize,
+        lane: Lane,
+        index: u32,
     ) -> Option<Record<'t>> {
-        let (pgno, checked) = self.leaf;
-        let step = self.path.leaf().filter(|step| step.pgno == pgno)?;
-        let node = checked.leaf_entry::<V09>(window.page(pgno)?, step.index)?;
-        let values = Page::<V09>::parse_sub(node.data).ok()?;
-        let to = stride.from(index);
-        if to >= values.len() {
+        let octets = lane.octets(window)?;
+        let node = lane.page.leaf_entry::<V09>(octets, index)?;
+        if node.flags.0 != 0 {
+            // The values' own tree, or the record of a database, are for others to look at.
+            let value = self.enter_sub_page(stride, lane, octets, node.data, node.flags)?;
+            self.key_span = lane.span_of(octets, node.key);
+            return Some((node.key, value));
+        }
+        self.lanes = Lanes::Keys;
+        Some((node.key, node.data))
+    }
+
+    #[inline]
+    fn enter_sub_page<'t>(
+        &mut self,
+        stride: Stride,
+        lane: Lane,
+        octets: &[u8],
+        data: &'t [u8],
+        flags: NodeFlags,
+    ) -> Option<&'t [u8]> {
+        let mut values = self.lane_of_sub_page(lane, octets, data, flags)?;
+        values.index = stride.entrance(values.page);
+        let value = values.page.leaf_key::<V09>(data, values.index)?;
+        self.values = values;
+        self.lanes = Lanes::SubPage;
+        Some(value)
+    }
+
+    /// The values in a sub-page, which is the data of a node.
+    #[inline]
+    fn lane_of_sub_page(
+        &self,
+        lane: Lane,
+        octets: &[u8],
+        data: &[u8],
+        flags: NodeFlags,
+    ) -> Option<Lane> {
+        if flags.0 != NodeFlags::DUPLICATES || !self.has_values {
+            return None;
+        }
+        let page = Page::<V09>::parse_sub(data).ok()?.checked();
+        if page.is_empty() || (page.kind() != PageKind::Leaf) != self.has_fixed_values {
+            return None;
+        }
+        let (start, len) = lane.span_of(octets, data);
+        Some(Lane {
+            start,
+            len,
+            index: 0,
+            page,
+        })
+    }
+
+    /// To the neighbouring value, or over the edge of the values at hand.
+    fn stride_values<'t>(&mut self, window: Window<'t>, stride: Stride) -> Option<Record<'t>> {
+        let lane = self.values;
+        let index = stride.from(lane.index);
+        if index >= lane.page.count() {
             return self.stride_over_edge(window, stride);
         }
-        let value = values.key(to).ok()?;
-        self.value = AtValue::Page(to);
-        Some((node.key, value))
-    }
-
-    #[inline(never)]
-    fn stride_over_edge<'t>(&mut self, window: Window<'t>, stride: Stride) -> Option<Record<'t>> {
-        self.stride_keys(window, stride)
-    }
-
-    /// To the neighbouring value of the values' own tree.
-    #[inline]
-    fn stride_inner<'t>(&mut self, window: Window<'t>, stride: Stride) -> Option<Record<'t>> {
-        let (pgno, checked) = self.leaf;
-        let outer = self.path.leaf().filter(|step| step.pgno == pgno)?;
-        let key = checked.leaf_key::<V09>(window.page(pgno)?, outer.index)?;
-        let (pgno, checked) = self.inner_leaf;
-        let path = &mut self.inner.as_deref_mut()?.1;
-        let step = path.leaf_mut().filter(|step| step.pgno == pgno)?;
-        let index = stride.from(step.index);
-        let value = checked.leaf_key::<V09>(window.page(pgno)?, index)?;
-        step.index = index;
+        let value = lane.page.leaf_key::<V09>(lane.octets(window)?, index)?;
+        let key = self.key_at_hand(window)?;
+        self.values.index = index;
         Some((key, value))
+    }
+
+    #[inline(always)]
+    fn key_at_hand<'t>(&self, window: Window<'t>) -> Option<&'t [u8]> {
+        let (start, len) = self.key_span;
+        window.octets(start, len as usize)
+    }
+
+    fn stride_over_edge<'t>(&mut self, window: Window<'t>, stride: Stride) -> Option<Record<'t>> {
+        if self.lanes == Lanes::SubPage {
+            return match stride.among {
+                Among::Values => None,
+                Among::Records | Among::Keys => self.stride_keys(window, stride),
+            };
+        }
+        let key = self.key_at_hand(window)?;
+        let value = self.cross_to_values(window, stride.forwards, ALL_LINES)?;
+        Some((key, value))
+    }
+
+    /// To the first or last entry of the neighbouring leaf of keys, if it hangs from the same branch.
+    fn cross_to_keys<'t>(&mut self, window: Window<'t>, stride: Stride) -> Option<Record<'t>> {
+        self.may_pass_leaf(window, stride.forwards)?;
+        let beside = Beside::of(window, &self.path, PageKind::Leaf, stride.forwards)?;
+        let index = stride.entrance(beside.lane.page);
+        let record = self.enter_entry(window, stride, beside.lane, index)?;
+        self.leaves_passed += 1 + std::mem::take(&mut self.inner_leaves_passed);
+        beside.go(&mut self.path);
+        beside.expect_next(window, ALL_LINES);
+        self.keys = beside.lane;
+        self.keys.index = index;
+        Some(record)
+    }
+
+    /// To the first or last value of the neighbouring leaf of the values' tree, if it hangs from the same branch.
+    fn cross_to_values<'t>(
+        &mut self,
+        window: Window<'t>,
+        forwards: bool,
+        lines: usize,
+    ) -> Option<&'t [u8]> {
+        if self.lanes != Lanes::Tree {
+            return None;
+        }
+        self.may_pass_leaf(window, forwards)?;
+        let (tree, path) = self.inner.as_deref_mut()?;
+        let beside = Beside::of(window, path, tree.leaf, forwards)?;
+        let mut lane = beside.lane;
+        lane.index = if forwards { 0 } else { lane.page.count() - 1 };
+        let octets = lane.octets(window)?;
+        let value = lane.page.leaf_key::<V09>(octets, lane.index)?;
+        beside.go(path);
+        beside.expect_next(window, lines);
+        self.inner_leaves_passed += 1;
+        self.values = lane;
+        Some(value)
+    }
+
+    /// Notes the direction; `None` if another leaf would be more than there are, as far as can be told without asking for
+    /// the file's length.
+    fn may_pass_leaf(&mut self, window: Window<'_>, forwards: bool) -> Option<()> {
+        self.head(if forwards { Edge::Last } else { Edge::First });
+        let passed = self.leaves_passed + self.inner_leaves_passed;
+        (passed < window.pages()).then_some(())
+    }
+}
+
+/// The leaf beside that which a way leads to, below the same branch.
+struct Beside {
+    lane: Lane,
+    leaf: Pgno,
+    /// The level of the branch, and its entry for this leaf.
+    level: usize,
+    index: usize,
+    /// The leaf after it in the same direction.
+    next: Option<Pgno>,
+}
+
+impl Beside {
+    fn of(window: Window<'_>, path: &Path, kind: PageKind, forwards: bool) -> Option<Beside> {
+        let level = path.len().checked_sub(2)?;
+        let step = path.step(level)?;
+        let octets = window.page(step.pgno)?;
+        let branch = Page::<V09>::parse(octets, step.pgno, PageKind::Branch).ok()?;
+        // There is no entry before the first.
+        let beside = |index: usize| index.wrapping_add(if forwards { 1 } else { usize::MAX });
+        let index = beside(step.index);
+        let leaf = branch.child(index).ok()?;
+        Some(Beside {
+            lane: Lane::over(window, leaf, kind)?,
+            leaf,
+            level,
+            index,
+            next: branch.child(beside(index)).ok(),
+        })
+    }
+
+    /// Leads the way there; to which entry is for the lane to know.
+    fn go(&self, path: &mut Path) {
+        if let Some(step) = path.step_mut(self.level) {
+            step.index = self.index;
+        }
+        if let Some(step) = path.leaf_mut() {
+            *step = Step {
+                pgno: self.leaf,
+                index: 0,
+            };
+        }
+    }
+
+    /// Asks for lines of the leaf that comes next: the processor itself does not look ahead beyond the borders of pages.
+    fn expect_next(&self, window: Window<'_>, lines: usize) {
+        if let Some(octets) = self.next.and_then(|next| window.page(next)) {
+            octets.chunks(CACHE_LINE).take(lines).for_each(prefetch);
+        }
     }
 }

@@ -32,6 +32,8 @@ pub(crate) struct Mapping {
 pub(crate) struct Window<'a> {
     mapping: &'a Mapping,
     pages: u64,
+    /// The same in octets.
+    octets: usize,
 }
 
 impl<'a> Window<'a> {
@@ -51,10 +53,25 @@ impl<'a> Window<'a> {
         if pgno.0 >= self.pages {
             return None;
         }
-        let start = (pgno.0 << self.mapping.page_shift) as usize;
-        // SAFETY: a window is made over pages that the file has as a whole. They belong to a snapshot that somebody reads,
-        // or to the writer's base, and below such the file is not cut off; as for changes, see `Mapping::run`.
-        unsafe { self.mapping.map.bytes(start, self.mapping.page_size) }
+        self.octets(self.start_of(pgno), self.mapping.page_size)
+    }
+
+    /// Where one of its pages begins, in octets from the beginning of the map.
+    #[inline(always)]
+    pub(crate) const fn start_of(self, pgno: Pgno) -> usize {
+        (pgno.0 << self.mapping.page_shift) as usize
+    }
+
+    /// Lends octets of one of its pages; `None` where it has not all of them.
+    #[inline(always)]
+    pub(crate) fn octets(self, start: usize, len: usize) -> Option<&'a [u8]> {
+        if self.octets.checked_sub(start)? < len {
+            return None;
+        }
+        // SAFETY: a window is made over pages that the map and the file have as a whole. They belong to a snapshot that
+        // somebody reads, or to the writer's base, and below such the file is not cut off; as for changes, see
+        // `Mapping::run`.
+        Some(unsafe { self.mapping.map.bytes_inside(start, len) })
     }
 }
 
@@ -76,9 +93,11 @@ impl Mapping {
             // A file that cannot be asked is asked again, and complained about, when the page is needed.
             pages = self.refresh_len().map_or(pages, pages_in);
         }
+        let pages = wanted.min(pages).min(pages_in(self.map.len() as u64));
         Window {
             mapping: self,
-            pages: wanted.min(pages).min(pages_in(self.map.len() as u64)),
+            pages,
+            octets: (pages << self.page_shift) as usize,
         }
     }
 

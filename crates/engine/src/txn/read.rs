@@ -194,15 +194,51 @@ impl<'env> ReadTxn<'env> {
         self.is_reset
     }
 
-    /// Moves a cursor within the page it stands on, with next to no ado; `None`, and the cursor has not moved, where that
-    /// cannot be done: then [`Snapshot::step`] does it, or says why not.
+    /// Moves a cursor to a neighbour within the page at hand, with next to no ado; `None`, and the cursor has not moved,
+    /// where that cannot be done: then [`ReadTxn::stride`] may do it.
     #[must_use]
-    #[inline]
+    #[inline(always)]
+    pub fn stride_within<'t>(&'t self, place: &mut Place, stride: Stride) -> Option<Record<'t>> {
+        if self.core.mark.is_set() {
+            return None;
+        }
+        place.stride_within(self.core.window, stride)
+    }
+
+    /// Moves a cursor to a neighbour in the page at hand or the one beside it, with little ado; `None`, and the cursor has
+    /// not moved, where that cannot be done: then [`Snapshot::step`] does it, or says why not.
+    #[must_use]
     pub fn stride<'t>(&'t self, place: &mut Place, stride: Stride) -> Option<Record<'t>> {
         if self.core.mark.is_set() {
             return None;
         }
         place.stride(self.core.window, stride)
+    }
+
+    /// As [`ReadTxn::stride`], for [`crate::Move::Block`], among several values of a key.
+    #[must_use]
+    pub fn stride_block<'t>(&'t self, place: &mut Place) -> Option<Record<'t>> {
+        if self.core.mark.is_set() {
+            return None;
+        }
+        place.stride_block(self.core.window)
+    }
+
+    /// As [`ReadTxn::stride`], for [`crate::Move::NextBlock`].
+    #[must_use]
+    pub fn stride_next_block<'t>(&'t self, place: &mut Place) -> Option<Record<'t>> {
+        if self.core.mark.is_set() {
+            return None;
+        }
+        place.stride_next_block(self.core.window)
+    }
+
+    /// Whether a cursor is known to stand on its key's last value that way, so that a step among the key's values leads
+    /// nowhere. Where it is not known [`Snapshot::step`] finds out.
+    #[must_use]
+    #[inline]
+    pub fn is_at_last_value(&self, place: &Place, forwards: bool) -> bool {
+        !self.core.mark.is_set() && place.is_at_last_value(forwards)
     }
 
     /// Lets go of the snapshot and turns into what can begin again; as [`ReadTxn::reset`], but in the type.

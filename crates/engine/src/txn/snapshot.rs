@@ -151,17 +151,9 @@ pub trait Snapshot: Sealed {
     #[inline]
     fn step<'t>(&'t self, place: &mut Place, step: Move<'_>) -> Result<Option<Record<'t>>, Error> {
         let pages = self.pages();
-        self.with_tree(place.database(), |tree| match step {
-            Move::Next | Move::Prev | Move::NextDup | Move::PrevDup => {
-                place.resume(pages, tree)?;
-                let found = place.go(pages, tree, step);
-                place.look(pages, tree);
-                found
-            }
-            step => {
-                place.resume(pages, tree)?;
-                place.go(pages, tree, step)
-            }
+        self.with_tree(place.database(), |tree| {
+            place.resume(pages, tree)?;
+            place.go(pages, tree, step)
         })
     }
 

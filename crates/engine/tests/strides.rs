@@ -1,0 +1,146 @@
+//! Strides lead where steps lead: the same moves with and without them, over every kind of database.
+
+use fulgurite::{
+    Among, Database, Durability, Environment, Error, KeyOrder, Move, Place, ReadTxn, Record,
+    Snapshot, Stride, ValueKind, WriteTxn,
+};
+use fulgurite_testkit::{Random, Scratch, quick_or_long, seed};
+
+/// How a key is filled: with how many values.
+const COUNTS: [usize; 6] = [1, 1, 2, 7, 40, 1500];
+
+fn fill_plain(txn: &mut WriteTxn<'_>) -> Database {
+    let db = txn.create_database("plain", KeyOrder::Lexical).unwrap();
+    for number in 0_u32..3000 {
+        let len = if number % 97 == 0 { 5000 } else { number % 80 };
+        let key = number.wrapping_mul(0x9e37_79b9).to_be_bytes();
+        txn.put(db, &key, &vec![number as u8; len as usize])
+            .unwrap();
+    }
+    db
+}
+
+fn fill_multimap(
+    txn: &mut WriteTxn<'_>,
+    name: &str,
+    kind: ValueKind,
+    random: &mut Random,
+) -> Database {
+    let map = txn.create_multimap(name, KeyOrder::Lexical, kind).unwrap();
+    for number in 0..300_u32 {
+        for value in 0..COUNTS[random.below(COUNTS.len())] as u32 {
+            let value = value.wrapping_mul(0x0100_0193).to_be_bytes();
+            txn.put(map.database(), &number.to_be_bytes(), &value)
+                .unwrap();
+        }
+    }
+    map.database()
+}
+
+const fn stride_of(step: Move<'_>) -> Option<Stride> {
+    let (forwards, among) = match step {
+        Move::Next => (true, Among::Records),
+        Move::Prev => (false, Among::Records),
+        Move::NextKey => (true, Among::Keys),
+        Move::PrevKey => (false, Among::Keys),
+        Move::NextDup => (true, Among::Values),
+        Move::PrevDup => (false, Among::Values),
+        _ => return None,
+    };
+    Some(Stride { forwards, among })
+}
+
+/// What a move comes to, and whether a stride did it.
+fn go<'t>(
+    txn: &'t ReadTxn<'_>,
+    place: &mut Place,
+    step: Move<'_>,
+) -> (Result<Option<Record<'t>>, Error>, bool) {
+    let stride = stride_of(step);
+    let found = match (stride, step) {
+        (Some(stride), _) => txn
+            .stride_within(place, stride)
+            .or_else(|| txn.stride(place, stride)),
+        (None, Move::Block) => txn.stride_block(place),
+        (None, Move::NextBlock) => txn.stride_next_block(place),
+        _ => None,
+    };
+    if found.is_some() {
+        return (Ok(found), true);
+    }
+    if let Some(Stride {
+        forwards,
+        among: Among::Values,
+    }) = stride
+        && txn.is_at_last_value(place, forwards)
+    {
+        return (Ok(None), true);
+    }
+    (txn.step(place, step), false)
+}
+
+fn some_move<'k>(random: &mut Random, key: &'k [u8], value: &'k [u8]) -> Move<'k> {
+    match random.below(22) {
+        0..5 => Move::Next,
+        5..8 => Move::Prev,
+        8 | 9 => Move::NextKey,
+        10 => Move::PrevKey,
+        11 | 12 => Move::NextDup,
+        13 => Move::PrevDup,
+        14 | 15 => Move::NextBlock,
+        16 => Move::Block,
+        17 => [Move::First, Move::Last, Move::FirstDup, Move::LastDup][random.below(4)],
+        18 => Move::Current,
+        19 => Move::KeyOrAfter(key),
+        20 => Move::PairOrAfter(key, value),
+        _ => Move::PrevBlock,
+    }
+}
+
+#[test]
+fn strides_lead_where_steps_lead() {
+    let mut random = Random::new(seed("strides", 20_261_121));
+    let scratch = Scratch::new("strides");
+    let environment = Environment::options()
+        .durability(Durability::NoSync)
+        .open(scratch.path())
+        .unwrap();
+    let mut txn = environment.write().unwrap();
+    let lexical = KeyOrder::Lexical;
+    let databases = [
+        fill_plain(&mut txn),
+        fill_multimap(&mut txn, "any", ValueKind::Any(lexical), &mut random),
+        fill_multimap(&mut txn, "fixed", ValueKind::Fixed(lexical), &mut random),
+    ];
+    txn.commit().unwrap();
+    let txn = environment.read().unwrap();
+    for db in databases {
+        let (mut strides, mut moves) = (0, 0);
+        for _ in 0..quick_or_long(20, 2000) {
+            let mut cursor = txn.cursor(db).unwrap();
+            let mut place = Place::new(db);
+            for _ in 0..30 {
+                let key = (random.below(310) as u32).to_be_bytes();
+                let value = (random.below(1 << 32) as u32).to_be_bytes();
+                let step = some_move(&mut random, &key, &value);
+                for _ in 0..1 << random.below(9) {
+                    let (found, strode) = go(&txn, &mut place, step);
+                    let expected = cursor.go(step);
+                    moves += 1;
+                    strides += usize::from(strode);
+                    match (found, expected) {
+                        (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{step:?}"),
+                        (Err(found), Err(expected)) => {
+                            assert_eq!(found.to_string(), expected.to_string());
+                        }
+                        other => panic!("{step:?}: {other:?}"),
+                    }
+                }
+            }
+        }
+        assert!(
+            strides * 3 > moves,
+            "{strides} of {moves} moves were strides"
+        );
+    }
+}
