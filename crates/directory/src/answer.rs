@@ -66,12 +66,17 @@ pub(crate) fn store(error: &StoreError) -> LdapResult {
         let text = format!("the database cannot grow any more: {error}");
         return refuse(ResultCode::UnwillingToPerform, text);
     }
+    if let StoreError::EntryTooBig { .. } = error {
+        return refuse(ResultCode::AdminLimitExceeded, "entry too big");
+    }
     let code = match error {
         StoreError::EntryExists(_) => ResultCode::EntryAlreadyExists,
         StoreError::NoSuchEntry(_) | StoreError::NoSuchParent(_) => ResultCode::NoSuchObject,
         StoreError::NotLeaf(_) => ResultCode::NotAllowedOnNonLeaf,
         StoreError::CannotMove(_) | StoreError::OutsideSuffix(_) => ResultCode::UnwillingToPerform,
-        StoreError::EntryTooLarge | StoreError::TooManyAttributes => ResultCode::AdminLimitExceeded,
+        StoreError::EntryTooLarge
+        | StoreError::EntryTooBig { .. }
+        | StoreError::TooManyAttributes => ResultCode::AdminLimitExceeded,
         StoreError::Engine(_) | StoreError::Damaged(_) | StoreError::Poisoned => ResultCode::Other,
     };
     refuse(code, error.to_string())

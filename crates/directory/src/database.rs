@@ -44,6 +44,9 @@ pub struct DatabaseOptions {
     pub add_content_acl: bool,
     /// Aliases followed one after the other, at most.
     pub max_deref_depth: u32,
+    /// Candidates that a search looks at in one snapshot before it moves on to a newer one, should there be one: what
+    /// it holds cannot be used again by updates. Zero for no bound.
+    pub snapshot_candidates_max: u64,
 }
 
 /// Whether a database is glued below another one.
@@ -71,6 +74,7 @@ pub struct Database {
     pub(crate) last_mod: bool,
     pub(crate) add_content_acl: bool,
     pub(crate) max_deref_depth: u32,
+    pub(crate) snapshot_candidates_max: u64,
     /// Authenticates cookies of paged searches.
     pub(crate) cookie_key: CookieKey,
 }
@@ -97,6 +101,7 @@ impl DatabaseOptions {
             last_mod: true,
             add_content_acl: false,
             max_deref_depth: 15,
+            snapshot_candidates_max: 10_000,
         }
     }
 }
@@ -131,6 +136,7 @@ impl Database {
             last_mod: options.last_mod,
             add_content_acl: options.add_content_acl,
             max_deref_depth: options.max_deref_depth,
+            snapshot_candidates_max: options.snapshot_candidates_max,
         })
     }
 

@@ -216,7 +216,8 @@ impl Run<'_> {
         added.map_err(|error| match error {
             StoreError::OutsideSuffix(_)
             | StoreError::EntryExists(_)
-            | StoreError::EntryTooLarge => wrong(error.to_string()),
+            | StoreError::EntryTooLarge
+            | StoreError::EntryTooBig { .. } => wrong(error.to_string()),
             error => ImportError::Store(error),
         })?;
         if parent != 0 {

@@ -124,6 +124,8 @@ pub fn store_options(database: &Database) -> Result<StoreOptions, OpenError> {
         durability: Some(convert::durability(*storage.durability)),
         readers_max: Some((*storage.readers_max).max(READERS_MIN)),
         map_bytes_max: Some(*storage.map_bytes_max),
+        file_mode: Some(storage.mode.value.0),
+        entry_bytes_max: *storage.entry_bytes_max,
         ..StoreOptions::default()
     })
 }
@@ -247,6 +249,7 @@ fn store(
         .and_then(|directory| directory.databases().get(at))
     {
         let store = existing.shared_store();
+        store.limit_entries(options.entry_bytes_max);
         if Arc::ptr_eq(store.schema(), schema) {
             return Ok(store);
         }
@@ -296,6 +299,7 @@ fn database_options(database: &Database, store: Arc<Store>) -> Result<DatabaseOp
         last_mod: *policy.last_mod,
         add_content_acl: *policy.add_content_acl,
         max_deref_depth: *policy.max_deref_depth,
+        snapshot_candidates_max: (*database.storage.snapshot_entries).into(),
         ..DatabaseOptions::new(store)
     })
 }

@@ -62,6 +62,14 @@ pub enum StoreError {
     /// More than 4 GiB in one entry, or more than 65,535 attribute descriptions.
     #[error("the entry is too large for a record (4 GiB, 65535 attribute descriptions)")]
     EntryTooLarge,
+    /// More octets in one entry than its database takes.
+    #[error("entry too big: {bytes} octets where {bytes_max} are allowed")]
+    EntryTooBig {
+        /// Octets of the record.
+        bytes: u64,
+        /// As many as there may be.
+        bytes_max: u64,
+    },
     /// The store knows 65,535 attribute descriptions, which is as many as it can.
     #[error("the store already holds 65535 different attribute descriptions")]
     TooManyAttributes,

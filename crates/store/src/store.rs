@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::attributes::{AttributeTable, TableError};
 use crate::error::{Damage, OpenError, StoreError};
@@ -35,6 +36,10 @@ pub struct StoreOptions {
     pub readers_max: Option<u32>,
     /// Upper bound of the file in bytes; the engine's default when `None`.
     pub map_bytes_max: Option<u64>,
+    /// Permissions of files that are made, before the process's mask; the engine's default when `None`.
+    pub file_mode: Option<u32>,
+    /// Octets of one entry's record at most, see [`Store::limit_entries`]; no bound when `None`.
+    pub entry_bytes_max: Option<u64>,
     /// Makes RDN hashes collide, for tests.
     #[doc(hidden)]
     pub rdn_hash_bits_ignored: u64,
@@ -48,6 +53,7 @@ pub struct Store {
     /// The newest indexes that this process has seen. Views keep their own, as their snapshot has them.
     indexes: ArcSwap<Indexes>,
     pub(crate) rdn_hash_mask: u64,
+    entry_bytes_max: AtomicU64,
     suffixes: Vec<Dn>,
     path: PathBuf,
     /// The newest table that this process has seen. Views keep their own reference and look here only when their
@@ -103,6 +109,7 @@ impl Store {
             schema,
             indexes: ArcSwap::from_pointee(indexes.map_err(|damage| read(damage.into()))?),
             rdn_hash_mask: !options.rdn_hash_bits_ignored,
+            entry_bytes_max: AtomicU64::new(options.entry_bytes_max.unwrap_or(u64::MAX)),
             suffixes,
             path: path.into(),
             attributes: ArcSwap::from_pointee(table),
@@ -133,6 +140,7 @@ impl Store {
     pub fn with_schema(&self, schema: Arc<Schema>) -> Result<Store, OpenError> {
         let options = StoreOptions {
             rdn_hash_bits_ignored: !self.rdn_hash_mask,
+            entry_bytes_max: Some(self.entry_bytes_max.load(Ordering::Relaxed)),
             ..StoreOptions::default()
         };
         Store::of_environment(Arc::clone(&self.env), &self.path, &options, schema)
@@ -173,6 +181,7 @@ impl Store {
             schema,
             indexes: ArcSwap::from_pointee(indexes.map_err(|damage| read(damage.into()))?),
             rdn_hash_mask: !options.rdn_hash_bits_ignored,
+            entry_bytes_max: AtomicU64::new(options.entry_bytes_max.unwrap_or(u64::MAX)),
             suffixes,
             path: path.into(),
             attributes: ArcSwap::from_pointee(table),
@@ -266,6 +275,25 @@ impl Store {
             format!("{}:{kinds}", attribute.name())
         });
         texts.collect()
+    }
+
+    /// From now on entries are refused whose record takes more than so many octets: its values, their normal forms
+    /// and a few octets for each of them. Those that are there stay until they are changed.
+    pub fn limit_entries(&self, bytes_max: Option<u64>) {
+        let bytes_max = bytes_max.unwrap_or(u64::MAX);
+        self.entry_bytes_max.store(bytes_max, Ordering::Relaxed);
+    }
+
+    /// Refuses a record that is larger than entries may be.
+    pub(crate) fn check_size(&self, record: &[u8]) -> Result<(), StoreError> {
+        let (bytes, bytes_max) = (
+            record.len() as u64,
+            self.entry_bytes_max.load(Ordering::Relaxed),
+        );
+        if bytes > bytes_max {
+            return Err(StoreError::EntryTooBig { bytes, bytes_max });
+        }
+        Ok(())
     }
 
     /// Octets that only this store's servers know: made once, of `made_up`, and kept with the database, so that what
@@ -405,6 +433,9 @@ fn environment(path: &Path, options: &StoreOptions) -> Result<Environment, OpenE
     }
     if let Some(bytes) = options.map_bytes_max {
         open = open.map_bytes_max(bytes);
+    }
+    if let Some(mode) = options.file_mode {
+        open = open.file_mode(mode);
     }
     open.open(path).map_err(|source| OpenError::Environment {
         path: path.into(),

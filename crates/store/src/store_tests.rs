@@ -101,3 +101,46 @@ fn a_schema_that_lacks_stored_attributes_is_refused() {
         "{error}"
     );
 }
+
+#[test]
+fn files_have_the_permissions_asked_for() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = |file_mode| {
+        let made = create_with(&StoreOptions {
+            file_mode: Some(file_mode),
+            ..options()
+        });
+        let of = |name| {
+            std::fs::metadata(made.dir.path().join(name))
+                .unwrap()
+                .permissions()
+                .mode()
+        };
+        (of("data.mdb") & 0o777, of("lock.mdb") & 0o777)
+    };
+    assert_eq!(mode(0o600), (0o600, 0o600));
+    assert_eq!(mode(0o400), (0o400, 0o400));
+}
+
+#[test]
+fn entries_above_the_bound_are_refused_and_the_others_stay() {
+    let made = create_with(&StoreOptions {
+        entry_bytes_max: Some(100),
+        ..options()
+    });
+    let store = &made.store;
+    let mut writer = store.write().unwrap();
+    let top = suffix_entry(&schema());
+    let refused = writer.add(crate::EntryId::ABOVE, &top);
+    assert!(
+        matches!(
+            refused,
+            Err(crate::StoreError::EntryTooBig { bytes_max: 100, .. })
+        ),
+        "{refused:?}"
+    );
+    store.limit_entries(None);
+    writer.add(crate::EntryId::ABOVE, &top).unwrap();
+    writer.commit().unwrap();
+    assert_eq!(store.snapshot().unwrap().entry_count().unwrap(), 1);
+}

@@ -55,17 +55,19 @@ impl Found {
 }
 
 impl<'s> View<'s> {
-    /// Moves to the newest committed state. Ids, plans and caches made before are to be taken as hints from then on.
+    /// Moves to the newest committed state; tells whether that is another one. If it is, ids, plans and caches made
+    /// before are to be taken as hints from then on.
     ///
     /// # Errors
     /// [`StoreError::Engine`].
-    pub fn refresh(&mut self) -> Result<(), StoreError> {
+    pub fn refresh(&mut self) -> Result<bool, StoreError> {
         let before = self.txn.id();
         self.txn.refresh()?;
         if self.txn.id() == before {
-            return Ok(());
+            return Ok(false);
         }
-        self.update_tables()
+        self.update_tables()?;
+        Ok(true)
     }
 
     /// Gives up the snapshot, keeping the reader's place for [`ParkedView::resume`].

@@ -189,3 +189,25 @@ fn a_filter_of_thousands_of_items_holds_up_nobody() {
         assert!(steps > 20, "{steps} steps");
     }
 }
+
+/// A long search does not keep updates from using again what they have freed: it moves on to what is newest.
+#[test]
+fn a_search_moves_on_after_as_many_candidates_as_a_snapshot_is_for() {
+    let seen = |snapshot_candidates_max| {
+        let world = World::with(|options| {
+            options.databases[0].snapshot_candidates_max = snapshot_candidates_max;
+        });
+        crowd(&world);
+        let people = asked(PEOPLE, Scope::One, "(objectClass=person)", &["1.1"]);
+        let found = interrupted(&world, &people, |step| {
+            if step == 3 {
+                let last = format!("uid=moves24,{PEOPLE}");
+                assert!(world.delete(&world.root(), &last).is_success());
+            }
+            false
+        });
+        found.dns().iter().any(|dn| dn.starts_with("uid=moves24,"))
+    };
+    assert!(seen(0) && seen(1_000_000), "one snapshot");
+    assert!(!seen(10));
+}

@@ -102,6 +102,7 @@ impl<'s> Loader<'s> {
             attributes,
         };
         record::encode(source, &mut record).map_err(at_line)?;
+        self.writer.store().check_size(&record).map_err(at_line)?;
         match place {
             Some(parent) => self.insert(
                 Placed {

@@ -13,7 +13,7 @@ impl Writer<'_> {
     ///
     /// # Errors
     /// [`StoreError::EntryExists`], [`StoreError::NoSuchParent`], [`StoreError::OutsideSuffix`] for a name that is no
-    /// suffix, [`StoreError::EntryTooLarge`]; the store is unchanged then.
+    /// suffix, [`StoreError::EntryTooLarge`], [`StoreError::EntryTooBig`]; the store is unchanged then.
     pub fn add(&mut self, parent: EntryId, entry: &CheckedEntry) -> Result<EntryId, StoreError> {
         self.refuse_poisoned()?;
         let entry = entry.entry();
@@ -39,6 +39,7 @@ impl Writer<'_> {
             attributes,
         };
         record::encode(source, &mut encoded)?;
+        self.view.store.check_size(&encoded)?;
         let id = id.map_or_else(|| self.next_id(), Ok)?;
         self.insert_record_as(id, parent, rdn_normal, &encoded, entry)?;
         self.record = encoded;

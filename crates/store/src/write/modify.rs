@@ -12,7 +12,7 @@ impl Writer<'_> {
     /// indexes of attributes that differ are touched.
     ///
     /// # Errors
-    /// [`StoreError::NoSuchEntry`], [`StoreError::EntryTooLarge`]; the store is unchanged then.
+    /// [`StoreError::NoSuchEntry`], [`StoreError::EntryTooLarge`], [`StoreError::EntryTooBig`]; the store is unchanged then.
     pub fn modify(&mut self, id: EntryId, new: &CheckedEntry) -> Result<(), StoreError> {
         self.refuse_poisoned()?;
         let record = self.view.record(id)?.ok_or(StoreError::NoSuchEntry(id))?;
@@ -43,6 +43,7 @@ impl Writer<'_> {
             },
             &mut encoded,
         )?;
+        self.view.store.check_size(&encoded)?;
         Ok(encoded)
     }
 

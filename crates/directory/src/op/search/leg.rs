@@ -54,8 +54,9 @@ pub(crate) struct Leg<'d> {
     number: u16,
     decisions: Decisions<'d>,
     held: Option<Held<'d>>,
-    /// Since when the snapshot is held.
+    /// Since when the snapshot is held, and how many candidates had been looked at then.
     since_us: u64,
+    examined_before: u64,
     base: Region,
     sought: Sought,
     /// The filter that is planned: with referral objects, should there be any.
@@ -130,6 +131,7 @@ impl<'d> Leg<'d> {
             decisions,
             held: Some(Held::View(Box::new(view))),
             since_us: directory.clock.elapsed_us(),
+            examined_before: 0,
             base,
             // Testing a candidate against a filter of thousands of items takes as long as writing thousands of entries.
             candidate_cost: 1 + sought.filter.weight() / FILTER_WEIGHT_FREE,
@@ -207,18 +209,27 @@ impl<'d> Leg<'d> {
     fn current_view(&mut self) -> Result<Box<View<'d>>, StoreError> {
         let now = self.directory.clock.elapsed_us();
         let age_max = u64::from(self.database.limits.limits.snapshot_s_max) * 1_000_000;
-        let old = age_max > 0 && now.saturating_sub(self.since_us) >= age_max;
+        let examined = self.examined();
+        let many = match self.database.snapshot_candidates_max {
+            0 => false,
+            max => examined - self.examined_before >= max,
+        };
+        let old = many || age_max > 0 && now.saturating_sub(self.since_us) >= age_max;
         let view = match self.held.take() {
             Some(Held::View(view)) if !old => return Ok(view),
             Some(Held::View(mut view)) => {
-                view.refresh()?;
+                (self.since_us, self.examined_before) = (now, examined);
+                if !view.refresh()? {
+                    // There is nothing newer: what it holds would be held by any other as well.
+                    return Ok(view);
+                }
                 view
             }
             Some(Held::Parked(parked)) => Box::new(parked.resume()?),
             None => return Err(StoreError::Poisoned),
         };
         self.planned_here = false;
-        self.since_us = now;
+        (self.since_us, self.examined_before) = (now, examined);
         self.names.clear();
         self.normals.clear();
         self.pass.distrust();
