@@ -27,6 +27,7 @@ mod layer;
 mod levels;
 mod listen;
 mod model;
+mod needless;
 mod quantity;
 mod seed;
 mod setting;

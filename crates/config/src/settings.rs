@@ -6,6 +6,7 @@ use crate::error::{ConfigError, Origin};
 use crate::layer::Layer;
 use crate::listen::ListenUrl;
 use crate::model::{Database, DatabaseKind, DatabaseLayer, Global, Policy};
+use crate::needless;
 use crate::{SeedEntry, Sourced};
 
 /// Something a person should know and nobody has to mend: a directive without effect, a default that was replaced.
@@ -91,6 +92,8 @@ impl Settings {
                 .listen
                 .push(Sourced::by_default(ListenUrl::default()));
         }
+        let mut notes = layer.notes;
+        notes.extend(needless::notes(&global, &databases));
         let settings = Settings {
             global,
             config: config.resolve(&layer.frontend),
@@ -99,7 +102,7 @@ impl Settings {
             slapd: layer.slapd,
             seeds: layer.seeds,
             modules: layer.modules,
-            notes: layer.notes,
+            notes,
         };
         settings.refuse_conflicts()?;
         Ok(settings)

@@ -109,7 +109,6 @@ pub(crate) fn auth(global: &Global) -> Result<AuthOptions, ConfigError> {
         password_hash: schemes(&global.password_hash),
         crypt_salt_format: global.crypt_salt_format.value.clone(),
         scram_keys: scram_keys(&global.scram_keys)?,
-        sasl_host: global.sasl_host.value.clone(),
         sasl_realm: global.sasl_realm.value.clone(),
         sasl_properties: properties
             .map_err(|message: String| ConfigError::at(&global.sasl_security.origin, message))?,

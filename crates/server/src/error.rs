@@ -15,6 +15,12 @@ pub enum ServerError {
         /// What the resolver said.
         source: io::Error,
     },
+    /// The host of a listener has no address of the kind that is to be used.
+    #[error("cannot listen on {url}: its host has no address of the family that -4 or -6 asks for")]
+    NoSuchFamily {
+        /// The URL as given.
+        url: String,
+    },
     /// Another program listens there.
     #[error("cannot listen on {url}: the address is in use by another program")]
     AddressInUse {

@@ -55,7 +55,7 @@ pub use seed::SeedError;
 pub use server::Server;
 pub use service::{Service, ServiceError, ServiceOptions};
 pub use session::{CheckId, Identities, Job, OperationLog, Session, SessionLimits, Turn};
-pub use settings::{Hangup, ServerSettings};
+pub use settings::{AddressFamilies, Hangup, ServerSettings};
 pub use statistics::Statistics;
 pub use stop::StopHandle;
 pub use ticket::Ticket;

@@ -14,6 +14,7 @@ use mio::{Interest, Registry, Token};
 use socket2::{Domain, Protocol, Socket as RawSocket, Type};
 
 use crate::ServerError;
+use crate::settings::AddressFamilies;
 use crate::socket::Socket;
 
 /// Connections the system completes before we accept them.
@@ -101,7 +102,10 @@ impl Drop for Listener {
 }
 
 /// Opens the sockets of one URL: one for each address of its host.
-pub(crate) fn listen(url: &ListenUrl) -> Result<Vec<Listener>, ServerError> {
+pub(crate) fn listen(
+    url: &ListenUrl,
+    families: AddressFamilies,
+) -> Result<Vec<Listener>, ServerError> {
     if url.scheme == ListenScheme::Ldapi {
         let socket = open_unix(&url.path, url.mode.unwrap_or(SOCKET_MODE));
         let socket = socket.map_err(|error| refused(url, error))?;
@@ -110,7 +114,14 @@ pub(crate) fn listen(url: &ListenUrl) -> Result<Vec<Listener>, ServerError> {
         return Ok(vec![listener(url, socket, address)]);
     }
     let mut listeners = Vec::new();
-    for address in addresses(url)? {
+    let mut addresses = addresses(url)?;
+    addresses.retain(|address| families.admit(address));
+    if addresses.is_empty() {
+        return Err(ServerError::NoSuchFamily {
+            url: url.to_string(),
+        });
+    }
+    for address in addresses {
         match open(address) {
             Ok(socket) => {
                 let address = socket.local_addr().unwrap_or(address);
@@ -208,6 +219,10 @@ fn open(address: SocketAddr) -> io::Result<TcpListener> {
 mod tests {
     use super::*;
 
+    fn listen(url: &ListenUrl) -> Result<Vec<Listener>, ServerError> {
+        super::listen(url, AddressFamilies::Any)
+    }
+
     fn url(text: &str) -> ListenUrl {
         text.parse().unwrap()
     }
@@ -227,6 +242,20 @@ mod tests {
             panic!("{listeners:?}")
         };
         assert!(first.ip().is_unspecified() && first.is_ipv4());
+    }
+
+    #[test]
+    fn only_addresses_of_the_family_asked_for() {
+        let open = super::listen(&url("ldap://:0"), AddressFamilies::V4).unwrap();
+        let is_v4 = |l: &Listener| matches!(l.address, EndPoint::Ip(ip) if ip.is_ipv4());
+        assert!(!open.is_empty() && open.iter().all(is_v4));
+        for (host, families) in [
+            ("127.0.0.1", AddressFamilies::V6),
+            ("[::1]", AddressFamilies::V4),
+        ] {
+            let error = super::listen(&url(&format!("ldap://{host}:0")), families).unwrap_err();
+            assert!(matches!(error, ServerError::NoSuchFamily { .. }), "{error}");
+        }
     }
 
     #[test]

@@ -46,7 +46,7 @@ impl Server {
         }
         let mut listeners = Vec::new();
         for url in urls {
-            listeners.extend(listen(url)?);
+            listeners.extend(listen(url, settings.families)?);
         }
         if listeners.is_empty() {
             return Err(ServerError::NoListener);

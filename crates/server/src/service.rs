@@ -11,7 +11,7 @@ use crate::live::Live;
 use crate::open::{self, Figures, OpenError};
 use crate::seed::{self, SeedError};
 use crate::server::Server;
-use crate::settings::{Hangup, ServerSettings};
+use crate::settings::{AddressFamilies, Hangup, ServerSettings};
 use crate::statistics::{Statistics, lock};
 use crate::{ServerError, raise_descriptor_limit};
 
@@ -55,6 +55,8 @@ pub struct ServiceOptions {
     pub hangup: Hangup,
     /// Whether the folder of a store that is not there is made.
     pub make_folders: bool,
+    /// Which addresses are listened on.
+    pub families: AddressFamilies,
 }
 
 /// A service whose listeners are open.
@@ -102,6 +104,7 @@ impl<'r> Service<'r> {
         } else {
             options.hangup
         };
+        server_settings.families = options.families;
         fit_descriptors(&mut server_settings);
         let listen: Vec<_> = settings
             .global

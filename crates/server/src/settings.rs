@@ -1,5 +1,6 @@
 //! What can be set about a server as a whole.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use crate::{SessionLimits, TlsOptions};
@@ -13,6 +14,8 @@ pub struct ServerSettings {
     pub hashing_threads: usize,
     /// Connections at once; further ones are told so and closed.
     pub connections_max: usize,
+    /// Which addresses are listened on, where a listener's host has several.
+    pub families: AddressFamilies,
     /// TLS; nothing is offered without a certificate.
     pub tls: TlsOptions,
     /// How long a TLS handshake may take.
@@ -34,6 +37,28 @@ pub struct ServerSettings {
     pub hangup: Hangup,
 }
 
+/// Which kinds of IP addresses.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum AddressFamilies {
+    /// All that the machine has.
+    #[default]
+    Any,
+    /// IPv4's.
+    V4,
+    /// IPv6's.
+    V6,
+}
+
+impl AddressFamilies {
+    pub(crate) fn admit(self, address: &SocketAddr) -> bool {
+        match self {
+            AddressFamilies::Any => true,
+            AddressFamilies::V4 => address.is_ipv4(),
+            AddressFamilies::V6 => address.is_ipv6(),
+        }
+    }
+}
+
 /// What SIGHUP does.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Hangup {
@@ -51,6 +76,7 @@ impl Default for ServerSettings {
             workers: cores,
             hashing_threads: cores.div_ceil(2),
             connections_max: 65_536,
+            families: AddressFamilies::Any,
             tls: TlsOptions::default(),
             handshake_timeout: Duration::from_secs(30),
             local_ssf: 71,

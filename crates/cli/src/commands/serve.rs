@@ -1,14 +1,16 @@
 //! `fulgurite serve`.
 
+use anyhow::Context as _;
+use fulgurite_config::Settings;
 use fulgurite_server::{Hangup, Service, ServiceOptions};
 
 use crate::arguments::Serve;
 use crate::lock::DataLock;
-use crate::logging;
+use crate::logging::{self, Places, Selection};
 
 pub(crate) fn run(command: Serve) -> anyhow::Result<()> {
     let settings = command.settings()?;
-    logging::begin(*settings.global.log_level);
+    begin_log(&settings)?;
     let suffixes: Vec<String> = settings
         .stores()
         .flat_map(|database| &database.content.suffixes)
@@ -24,12 +26,39 @@ pub(crate) fn run(command: Serve) -> anyhow::Result<()> {
     let options = ServiceOptions {
         hangup: Hangup::Reload,
         make_folders: true,
+        ..ServiceOptions::default()
     };
-    let service = Service::start(settings, options, || command.settings())?;
+    let read = || {
+        // Whoever moves the log file away says so by the same signal.
+        logging::reopen();
+        command.settings()
+    };
+    let service = Service::start(settings, options, read)?;
     for address in service.server().addresses() {
         tracing::info!("serving {} at ldap://{address}", suffixes.join(" and "));
     }
     service.run()?;
     tracing::info!("stopped");
     Ok(())
+}
+
+/// To the file, if one is named, or else to standard error.
+fn begin_log(settings: &Settings) -> anyhow::Result<()> {
+    let selection = Selection {
+        level: *settings.global.log_level,
+        operations: true,
+    };
+    let mut places = Places::default();
+    let file = settings.global.log_file.value.clone();
+    match &file {
+        Some(path) => places.file = Some((path.clone(), selection)),
+        None => places.terminal = Some(selection),
+    }
+    let opened = logging::begin_at(places);
+    opened.with_context(|| {
+        format!(
+            "cannot open the log file {}",
+            file.unwrap_or_default().display()
+        )
+    })
 }

@@ -4,15 +4,15 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use fulgurite_config::{ConfigError, Settings};
-use fulgurite_server::{Hangup, Service, ServiceOptions};
+use fulgurite_config::{ConfigError, Settings, Sourced};
+use fulgurite_server::{AddressFamilies, Hangup, Service, ServiceOptions};
 
 use super::getopt::{CommandLine, text};
 use super::options::Common;
 use super::{Failure, context, levels};
 use crate::detach;
 use crate::flags::Flags;
-use crate::logging;
+use crate::logging::{self, Facility, Places, Selection, SystemLog};
 use crate::privileges::{Privileges, confine};
 
 /// The level of the lines that name each operation.
@@ -27,6 +27,14 @@ struct Options {
     user: Option<String>,
     group: Option<String>,
     root: Option<PathBuf>,
+    /// `-n`.
+    name: Option<String>,
+    /// `-s`.
+    syslog_level: Option<u32>,
+    /// `-l`.
+    facility: Option<Facility>,
+    /// `-4` or `-6`, whichever came last.
+    families: AddressFamilies,
     /// `-V`, so many times.
     versions: u8,
     /// `-t`.
@@ -45,10 +53,13 @@ impl Options {
                 'r' => options.root = Some(PathBuf::from(&given.value)),
                 'V' => options.versions = options.versions.saturating_add(1),
                 't' => options.only_check = true,
-                // Cookies of replicas, syslog, service names: nothing that would change what is served. Families of
-                // addresses follow from the URLs.
-                'c' | 'l' | 'n' | 's' | 'i' | '4' | '6' => {}
-                'o' => {}
+                'n' => options.name = value(),
+                's' => options.syslog_level = Some(syslog_level(&text(&given.value))?),
+                'l' => options.facility = Some(facility(&text(&given.value))?),
+                '4' => options.families = AddressFamilies::V4,
+                '6' => options.families = AddressFamilies::V6,
+                // Cookies of replicas, and service location: there are neither.
+                'c' | 'i' | 'o' => {}
                 _ => drop(options.common.take(given)?),
             }
         }
@@ -66,10 +77,83 @@ impl Options {
         flags.say_all("-h", "listen", &urls, |url| (*url).to_owned())?;
         let level = self.common.debug.unwrap_or(0);
         flags.say("-d", "log.level", Some(levels::log_level(level).as_str()))?;
-        let operations = level & STATS != 0;
+        let layer = context::layer(&self.common)?;
+        let operations = (level | self.system_levels(layer.global.log_mask.as_ref())) & STATS != 0;
         flags.say("-d", "log.operations", Some(operations.to_string()))?;
-        Settings::new(flags.0.over(context::layer(&self.common)?))
+        Settings::new(flags.0.over(layer))
     }
+
+    /// What goes to the system's log: `loglevel` says it, or else `-s`, or else the operations.
+    fn system_levels(&self, configured: Option<&Sourced<u32>>) -> u32 {
+        let said = configured.map(|said| said.value).or(self.syslog_level);
+        match SystemLog::exists() {
+            true => said.unwrap_or(STATS),
+            false => 0,
+        }
+    }
+
+    /// Begins to log. In the foreground what `-d` asks for goes to standard error and to the file of `logfile`; the
+    /// system's log has its own levels.
+    fn begin_log(&self, settings: &Settings) -> Result<(), Failure> {
+        let level = self.common.debug;
+        let terminal = Selection {
+            level: *settings.global.log_level,
+            operations: level.unwrap_or(0) & STATS != 0,
+        };
+        let log_mask = &settings.global.log_mask;
+        let configured = Some(log_mask).filter(|mask| !mask.is_default());
+        let mask = self.system_levels(configured);
+        let name = self.name.clone().unwrap_or_else(program);
+        let system = SystemLog {
+            name,
+            facility: self.facility.unwrap_or(Facility::Local4),
+        };
+        let selection = Selection {
+            level: levels::log_level(mask),
+            operations: mask & STATS != 0,
+        };
+        let file = settings.global.log_file.value.clone();
+        let places = Places {
+            // Also in the background: until the server is ready, whoever started it hears what is wrong.
+            terminal: Some(terminal),
+            file: file
+                .clone()
+                .filter(|_| level.is_some())
+                .map(|path| (path, terminal)),
+            system: (mask != 0).then_some((system, selection)),
+        };
+        logging::begin_at(places).map_err(|error| {
+            let file = file.unwrap_or_default();
+            Failure::Message(format!(
+                "cannot open the log file {}: {error}",
+                file.display()
+            ))
+        })
+    }
+}
+
+/// The name by which this program was called.
+fn program() -> String {
+    let called = std::env::args_os().next().map(PathBuf::from);
+    let name = called.as_deref().and_then(std::path::Path::file_name);
+    let name = name.map(|name| name.to_string_lossy().into_owned());
+    // Its own name says nothing to who watches for slapd's.
+    name.filter(|name| name != "fulgurite")
+        .unwrap_or_else(|| "slapd".to_owned())
+}
+
+fn syslog_level(words: &str) -> Result<u32, Failure> {
+    levels::parse(words).map_err(|wrong| {
+        eprintln!("unrecognized log level \"{wrong}\"");
+        Failure::Said(1)
+    })
+}
+
+fn facility(name: &str) -> Result<Facility, Failure> {
+    logging::facility(name).ok_or_else(|| {
+        eprintln!("slapd: -l: \"{name}\" is none of LOCAL0 to LOCAL7, USER and DAEMON");
+        Failure::Said(1)
+    })
 }
 
 /// Runs the server; `command_line` is that of the whole program, to be started again by.
@@ -102,7 +186,7 @@ fn serve(options: &Options, in_foreground: bool) -> Result<(), Failure> {
         confine(root).map_err(|error| Failure::Message(crate::commands::one_line(&error)))?;
     }
     let settings = options.settings().map_err(|error| failed(&error))?;
-    logging::begin(*settings.global.log_level);
+    options.begin_log(&settings)?;
     context::tell_notes(&settings);
     if options.only_check {
         eprintln!("config file testing succeeded");
@@ -111,6 +195,7 @@ fn serve(options: &Options, in_foreground: bool) -> Result<(), Failure> {
     let service_options = ServiceOptions {
         hangup: Hangup::Stop,
         make_folders: false,
+        families: options.families,
     };
     // What only root may open is open then; the files of the stores are to be the user's.
     let between = || match privileges.are_given() {

@@ -12,8 +12,6 @@ pub struct AuthOptions {
     /// Mechanisms whose keys are derived and kept in `authPassword` when a password is set, so that they work although
     /// the password itself is only kept as a hash.
     pub scram_keys: Vec<ScramHash>,
-    /// The name of this host in SASL exchanges (`sasl-host`).
-    pub sasl_host: Option<String>,
     /// The realm of SASL names (`sasl-realm`).
     pub sasl_realm: Option<String>,
     /// Demands on SASL mechanisms (`sasl-secprops`).

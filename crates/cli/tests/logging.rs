@@ -1,0 +1,162 @@
+//! Where the log goes: the file that is configured, and the system's log as slapd writes it.
+
+mod common;
+
+use std::io::{Read as _, Write as _};
+use std::os::unix::net::{UnixDatagram, UnixStream};
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use common::{PATIENCE, SUFFIX, fulgurite};
+use rustix::process::{Pid, Signal};
+use tempfile::TempDir;
+
+/// A simple bind of nobody.
+const BIND: &[u8] = b"\x30\x0c\x02\x01\x01\x60\x07\x02\x01\x03\x04\x00\x80\x00";
+
+/// Runs what follows its first argument with a `/dev` whose `log` is the socket that this names.
+const WITH_LOG: &str = r#"set -e
+socket=$1; shift
+dev=$(mktemp -d)
+mount -t tmpfs none "$dev"
+for file in null zero random urandom; do : > "$dev/$file"; mount --bind "/dev/$file" "$dev/$file"; done
+ln -s "$socket" "$dev/log"
+mount --move "$dev" /dev
+exec "$@""#;
+
+/// Waits until something is so.
+fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < PATIENCE, "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn the_log_file_takes_the_place_of_standard_error_and_may_be_moved_away() {
+    let folder = TempDir::new().expect("make a directory");
+    let at = |name: &str| folder.path().join(name);
+    let settings = format!(
+        "suffix = \"{SUFFIX}\"\ndata = {:?}\nlisten = [\"ldapi://{}\"]\npid_file = {:?}\n[log]\nfile = {:?}\noperations = true\n",
+        at("db"),
+        at("ldapi").display().to_string().replace('/', "%2F"),
+        at("pid"),
+        at("log"),
+    );
+    std::fs::write(at("settings.toml"), settings).expect("write the settings");
+    let mut child = fulgurite()
+        .args(["serve", "--config"])
+        .arg(at("settings.toml"))
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("start the server");
+    let text = |name| std::fs::read_to_string(at(name)).unwrap_or_default();
+    until("the server listens", || at("pid").exists());
+    bind(&at("ldapi"));
+    until("the bind is logged", || {
+        text("log").contains("BIND dn=\"\" method=128")
+    });
+    std::fs::rename(at("log"), at("log.1")).expect("move the log away");
+    let pid = Pid::from_child(&child);
+    rustix::process::kill_process(pid, Signal::HUP).expect("send a signal");
+    until("the log goes on", || text("log").contains("read again"));
+    rustix::process::kill_process(pid, Signal::TERM).expect("send a signal");
+    assert!(child.wait().expect("the end").success());
+    let mut said = String::new();
+    let output = child.stderr.take();
+    output
+        .expect("a pipe")
+        .read_to_string(&mut said)
+        .expect("read it");
+    assert_eq!(said, "", "nothing on standard error");
+}
+
+fn bind(socket: &Path) {
+    let mut stream = UnixStream::connect(socket).expect("connect");
+    stream.write_all(BIND).expect("send");
+    let mut answer = [0; 14];
+    stream.read_exact(&mut answer).expect("an answer");
+}
+
+#[test]
+fn in_the_background_slapd_writes_to_the_log_of_the_system() {
+    let allowed = Command::new("unshare").args(["-m", "true"]).status();
+    if !allowed.is_ok_and(|status| status.success()) {
+        println!("skipped: only root may have a /dev of its own");
+        return;
+    }
+    let stats = [
+        "slapd starting",
+        "op=0 BIND dn=\"\" method=128",
+        " RESULT tag=97 err=0 ",
+    ];
+    // Facility 20 (LOCAL4) and severity 7; what is configured counts more than -s.
+    assert_lines(&lines("", &[]), "<167>", " slapd[", &stats);
+    assert_lines(
+        &lines("", &["-l", "LOCAL1", "-n", "mine"]),
+        "<143>",
+        " mine[",
+        &stats,
+    );
+    let starts = lines("loglevel none\n", &["-s", "256"]);
+    assert_lines(&starts, "<167>", " slapd[", &stats[..1]);
+    assert!(
+        !starts.iter().any(|line| line.contains("BIND")),
+        "{starts:?}"
+    );
+    assert_eq!(lines("", &["-s", "0"]), Vec::<String>::new());
+}
+
+fn assert_lines(lines: &[String], priority: &str, name: &str, texts: &[&str]) {
+    for text in texts {
+        let line = lines.iter().find(|line| line.contains(text));
+        let line = line.unwrap_or_else(|| panic!("{text}: {lines:?}"));
+        assert!(
+            line.starts_with(priority) && line.contains(name),
+            "{line:?}"
+        );
+    }
+}
+
+/// What slapd with these directives and options writes to the system's log while somebody binds.
+fn lines(directives: &str, options: &[&str]) -> Vec<String> {
+    let folder = TempDir::new().expect("make a directory");
+    let at = |name: &str| folder.path().join(name);
+    let log = UnixDatagram::bind(at("log")).expect("a socket for the log");
+    log.set_nonblocking(true).expect("not to wait");
+    std::fs::create_dir(at("db")).expect("make a directory");
+    let configuration = format!(
+        "pidfile {}\n{directives}database mdb\nsuffix cn=x\ndirectory {}\n",
+        at("pid").display(),
+        at("db").display()
+    );
+    std::fs::write(at("slapd.conf"), configuration).expect("write the configuration");
+    let socket = at("ldapi").display().to_string().replace('/', "%2F");
+    let status = Command::new("unshare")
+        .args(["-m", "sh", "-c", WITH_LOG, "sh"])
+        .arg(at("log"))
+        .args([env!("CARGO_BIN_EXE_fulgurite"), "slapd", "-f"])
+        .arg(at("slapd.conf"))
+        .args(["-h", &format!("ldapi://{socket}")])
+        .args(options)
+        .status();
+    assert!(status.expect("unshare").success());
+    bind(&at("ldapi"));
+    let pid = std::fs::read_to_string(at("pid")).expect("a process id");
+    let pid = pid
+        .trim()
+        .parse()
+        .ok()
+        .and_then(Pid::from_raw)
+        .expect("a process id");
+    rustix::process::kill_process(pid, Signal::TERM).expect("send a signal");
+    until("slapd ends", || !at("pid").exists());
+    let mut lines = Vec::new();
+    let mut line = [0; 4096];
+    while let Ok(len) = log.recv(&mut line) {
+        lines.push(String::from_utf8_lossy(&line[..len]).into_owned());
+    }
+    lines
+}

@@ -1,0 +1,88 @@
+//! Settings that are understood and change nothing here: what is to be said of each.
+
+use crate::model::{Database, Global};
+use crate::settings::Note;
+use crate::{Origin, Sourced};
+
+const KEYS: &str = "index keys hold values as they are: there are no lengths and hashes to choose";
+
+/// What there is to say of settings that somebody has made in vain, because nothing here needs them (a note) or because
+/// what they ask for is not done (a warning).
+pub(crate) fn notes(global: &Global, databases: &[Database]) -> Vec<Note> {
+    let mut notes = Vec::new();
+    let mut needless = |origin: &Origin, text: &str, warning| {
+        if *origin != Origin::Default {
+            notes.push(Note {
+                origin: origin.clone(),
+                text: text.to_owned(),
+                warning,
+            });
+        }
+    };
+    let host = "sasl-host: no mechanism of this server works with its host's name";
+    needless(&global.sasl_host.origin, host, false);
+    let binding = "sasl-cbinding: the client chooses the channel binding: tls-server-end-point or tls-exporter";
+    needless(&global.sasl_channel_binding.origin, binding, false);
+    let curves = "TLSECName: X25519, P-256 and P-384 are offered, in this order";
+    needless(&global.tls_curves.origin, curves, false);
+    let threads = "tool-threads: a tool uses two threads, one that reads and one that writes";
+    needless(&global.tool_threads.origin, threads, false);
+    if *global.reverse_lookup {
+        let lookup = "reverse-lookup: names of clients' hosts are not looked up; rules with domain= do not apply";
+        needless(&global.reverse_lookup.origin, lookup, true);
+    }
+    for origin in index_keys(global) {
+        needless(origin, KEYS, false);
+    }
+    for database in databases {
+        if *database.policy.last_bind {
+            let text = "lastbind: the time of the last bind is not kept";
+            needless(&database.policy.last_bind.origin, text, true);
+        }
+    }
+    notes
+}
+
+/// Where something was said of the form of index keys.
+fn index_keys(global: &Global) -> impl Iterator<Item = &Origin> {
+    fn origin<T>(said: &Sourced<T>) -> &Origin {
+        &said.origin
+    }
+    [
+        origin(&global.index_hash64),
+        origin(&global.index_int_len),
+        origin(&global.substr_if_min_len),
+        origin(&global.substr_if_max_len),
+        origin(&global.substr_any_len),
+        origin(&global.substr_any_step),
+    ]
+    .into_iter()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Layer, Settings};
+
+    fn notes(text: &str) -> Vec<(String, bool)> {
+        let layer = Layer::from_slapd_conf_text(text, "any.conf".as_ref()).unwrap();
+        let notes = Settings::new(layer).unwrap().notes;
+        let shown = |note: crate::Note| (format!("{}: {}", note.origin, note.text), note.warning);
+        notes.into_iter().map(shown).collect()
+    }
+
+    #[test]
+    fn what_was_said_in_vain_is_said_to_be() {
+        assert!(notes("sizelimit 5\n").is_empty());
+        let said = notes("sasl-host a.example.com\nindex_intlen 8\nreverse-lookup on\n");
+        assert_eq!(said.len(), 3, "{said:?}");
+        assert!(said[0].0.contains("any.conf") && said[0].0.contains("sasl-host"));
+        assert!(!said[0].1 && said[1].1, "{said:?}");
+        assert!(notes("reverse-lookup off\n").is_empty());
+        let of_database = "database mdb\nsuffix dc=x\ndirectory /x\nlastbind on\n";
+        assert!(
+            notes(of_database)
+                .iter()
+                .any(|(text, warning)| text.contains("lastbind") && *warning)
+        );
+    }
+}
