@@ -9,7 +9,7 @@ MUTATIONS ?= 1000000
 SECONDS ?= 60
 OPERATIONS ?= 500000
 
-.PHONY: help demo test release install bench bench-lmdb programs clients differential crash faults damage fuzz sanitize lint clean setup
+.PHONY: help demo test release install bench bench-full bench-lmdb programs clients differential crash faults damage fuzz sanitize lint clean setup
 
 help:
 	@echo "make demo             build, load an example directory, ask it questions, serve it"
@@ -17,7 +17,8 @@ help:
 	@echo "make lint             format, clippy, documentation, the rules of the house"
 	@echo "make release          an optimised program, packed in build/dist"
 	@echo "make install PREFIX=  install the program and the C library (default /usr/local)"
-	@echo "make bench            measure, beside Debian's slapd"
+	@echo "make bench            measure, beside other key/value stores and Debian's slapd: a quarter of an hour"
+	@echo "make bench-full       the same, all workloads, all sizes: hours"
 	@echo "make bench-lmdb       measure liblmdb.so, beside the real one"
 	@echo "make programs         run programs that use LMDB on our liblmdb.so, with their own tests"
 	@echo "make clients          LDAP clients in Go, Java, Perl, PHP, ...; Postfix, Dovecot, Apache, nslcd ask our server"
@@ -52,8 +53,12 @@ install:
 	@DESTDIR="$(DESTDIR)" scripts/install.sh "$(PREFIX)"
 
 bench:
-	@scripts/setup.sh all
-	@scripts/bench.sh
+	@scripts/setup.sh bench
+	@scripts/bench.sh all
+
+bench-full:
+	@scripts/setup.sh bench
+	@scripts/bench.sh full
 
 bench-lmdb:
 	@scripts/setup.sh all

@@ -7,6 +7,7 @@
 #   scripts/setup.sh release   also what packs a release
 #   scripts/setup.sh clients   LDAP clients of other languages and servers that look things up, under build/
 #   scripts/setup.sh programs  what runs programs on our liblmdb.so: slapd's, Postfix's, Knot's, ... files, under build/
+#   scripts/setup.sh bench     other key/value stores and slapd, which ours are measured beside, under build/
 #   scripts/setup.sh all       everything: also Python clients and the real LMDB 0.9.36, under build/
 #
 # Nothing is started and no service is touched: slapd and the like are unpacked below build/, never installed.
@@ -211,6 +212,34 @@ need_rust_wrappers() {
     echo "setup: sources of ${rust_wrappers//=/ } are in $folder"
 }
 
+# Key/value stores that ours is measured beside: Debian's in build/contenders/root, libmdbx from its crate's sources, and what
+# lets Rust call Berkeley DB, whose functions are members of C structures.
+mdbx_release=14.4.0
+
+need_contenders() {
+    local folder=build/contenders files=build/contenders/root
+    need gcc libc6-dev binutils
+    unpack "$folder" librocksdb7.8 libleveldb1d libkyotocabinet16v5 libdb5.3 libdb5.3-dev libsqlite3-0 liblmdb0
+    if ! cmp -s bench/contest/adapters/berkeley.c "$folder/berkeley.c"; then
+        gcc -O2 -fPIC -shared -Wall -I "$files/usr/include" -o "$folder/libberkeley-adapter.so" bench/contest/adapters/berkeley.c \
+            "$(echo "$files"/usr/lib/*-linux-gnu/libdb-5.3.so)"
+        cp bench/contest/adapters/berkeley.c "$folder/"
+    fi
+    need_mdbx "$folder/mdbx-$mdbx_release"
+}
+
+need_mdbx() { # FOLDER
+    [ ! -e "$1/.complete" ] || return 0
+    rm -rf "$1"
+    mkdir -p "$1/src"
+    touch "$1/src/lib.rs"
+    printf '[package]\nname = "mdbx"\nedition = "2021"\n[workspace]\n[dependencies]\nmdbx-sys = "=%s"\n' "$mdbx_release" > "$1/Cargo.toml"
+    cargo vendor --quiet --manifest-path "$1/Cargo.toml" "$1/vendor" >/dev/null
+    gcc -std=gnu11 -O2 -fPIC -shared -pthread -w -DNDEBUG -o "$1/libmdbx.so" "$(find "$1/vendor" -name mdbx.c | head -1)"
+    touch "$1/.complete"
+    echo "setup: libmdbx of crate mdbx-sys $mdbx_release is built in $1"
+}
+
 # What scripts/programs.sh judges our liblmdb.so by.
 need_programs() {
     need liblmdb-dev lmdb-utils ldap-utils pkg-config
@@ -236,6 +265,14 @@ case "${1:-all}" in
         need_programs
         need_debian_clients
         need_reference_lmdb
+        need valgrind
+        ;;
+    bench)
+        need_rust
+        need liblmdb-dev ldap-utils
+        need_slapd
+        need_reference_lmdb
+        need_contenders
         ;;
     clients)
         need_rust
@@ -248,5 +285,5 @@ case "${1:-all}" in
         need_debian_clients
         ;;
     programs) need_rust; need_programs ;;
-    *) echo "setup: there is no part \"$1\"; there are rust, lint, demo, release, clients, programs and all" >&2; exit 2 ;;
+    *) echo "setup: there is no part \"$1\"; there are rust, lint, demo, release, clients, programs, bench and all" >&2; exit 2 ;;
 esac

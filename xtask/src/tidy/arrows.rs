@@ -60,7 +60,9 @@ const ARROWS: &[(&str, &[&str])] = &[
 ];
 
 /// Members that may name anything, and that nothing but tests may name.
-const FREE: &[&str] = &["testkit", "ordeal", "xtask", "bench", "fuzz", "tests"];
+const FREE: &[&str] = &[
+    "testkit", "ordeal", "xtask", "contest", "load", "fuzz", "tests",
+];
 
 /// Every arrow in `cargo metadata`'s answer that the table does not have.
 pub(crate) fn faults(metadata: &Value) -> Vec<String> {

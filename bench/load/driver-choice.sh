@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Runs the drivers of bench/src/bin/fulgurite-driver turn and turn about; the numbers are for docs/driver-choice.md.
+# Runs the drivers of bench/load/src/bin/fulgurite-driver turn and turn about; the numbers are for docs/driver-choice.md.
 #
-#   bench/driver-choice.sh [DATA SUFFIX LDIF]      serves that store; without it, one made-up entry per search
+#   bench/load/driver-choice.sh [DATA SUFFIX LDIF]      serves that store; without it, one made-up entry per search
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 
 rounds=${ROUNDS:-3}
 cargo build --release --quiet --package fulgurite-bench

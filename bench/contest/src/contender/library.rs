@@ -1,0 +1,57 @@
+//! Shared libraries of C, opened by path, so that a contender that is not there is found missing instead of breaking the build.
+
+/// Declares a table of C functions as `struct NAME`, with a method for each. Names of symbols are the methods' with a prefix.
+///
+/// The methods are as unsafe as C is, though they do not say so: each table is private to an adapter, which keeps what it
+/// passes alive and in the shape of the library's header.
+macro_rules! c_library {
+    ($name:ident { $($function:ident ( $($argument:ident : $type:ty),* $(,)? ) $(-> $result:ty)?;)* }) => {
+        struct $name {
+            $($function: unsafe extern "C" fn($($type),*) $(-> $result)?,)*
+            // Lasts as long as the pointers into it.
+            _library: libloading::Library,
+        }
+
+        impl $name {
+            fn load(path: &std::path::Path, prefix: &str) -> anyhow::Result<Self> {
+                // SAFETY: contenders' libraries do nothing at loading that this process could be harmed by.
+                let library = unsafe { libloading::Library::new(path) }
+                    .with_context(|| format!("cannot load {}", path.display()))?;
+                Ok(Self {
+                    $($function: {
+                        let symbol = format!("{prefix}{}\0", stringify!($function));
+                        // SAFETY: the types are those of the library's header.
+                        *unsafe { library.get(symbol.as_bytes()) }.with_context(|| format!("no function {symbol}"))?
+                    },)*
+                    _library: library,
+                })
+            }
+
+            $(#[inline(always)]
+            fn $function(&self, $($argument: $type),*) $(-> $result)? {
+                // SAFETY: the adapter passes what the header asks for, alive; see the macro's words.
+                unsafe { (self.$function)($($argument),*) }
+            })*
+        }
+    };
+}
+
+pub(super) use c_library;
+
+/// Lends the octets that a C function has pointed out.
+///
+/// # Safety
+/// `len` octets at `start` must be readable and stay unchanged for `'a`, or `len` must be 0.
+pub(super) unsafe fn octets<'a>(start: *const std::ffi::c_void, len: usize) -> &'a [u8] {
+    if len == 0 {
+        return &[];
+    }
+    // SAFETY: promised by the caller.
+    unsafe { std::slice::from_raw_parts(start.cast(), len) }
+}
+
+/// A path as C wants it.
+pub(super) fn c_path(path: &std::path::Path) -> anyhow::Result<std::ffi::CString> {
+    use std::os::unix::ffi::OsStrExt as _;
+    Ok(std::ffi::CString::new(path.as_os_str().as_bytes())?)
+}

@@ -1,0 +1,406 @@
+//! LMDB's interface in C: the original, ours, and libmdbx, whose own is nearly the same.
+
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::marker::PhantomData;
+use std::path::Path;
+use std::ptr::{null, null_mut};
+
+use anyhow::{Context as _, bail};
+
+use super::library::{c_library, c_path, octets};
+use crate::store::{Durability, Reader, Setup, Store, Writer};
+
+c_library!(Functions {
+    env_create(env: *mut *mut c_void) -> c_int;
+    env_set_maxreaders(env: *mut c_void, readers: c_uint) -> c_int;
+    env_open(env: *mut c_void, path: *const c_char, flags: c_uint, mode: libc::mode_t) -> c_int;
+    env_close(env: *mut c_void);
+    env_copy(env: *mut c_void, path: *const c_char) -> c_int;
+    txn_begin(env: *mut c_void, parent: *mut c_void, flags: c_uint, txn: *mut *mut c_void) -> c_int;
+    txn_commit(txn: *mut c_void) -> c_int;
+    txn_abort(txn: *mut c_void);
+    txn_reset(txn: *mut c_void);
+    txn_renew(txn: *mut c_void) -> c_int;
+    dbi_open(txn: *mut c_void, name: *const c_char, flags: c_uint, dbi: *mut c_uint) -> c_int;
+    get(txn: *mut c_void, dbi: c_uint, key: *const c_void, value: *mut c_void) -> c_int;
+    put(txn: *mut c_void, dbi: c_uint, key: *const c_void, value: *mut c_void, flags: c_uint) -> c_int;
+    del(txn: *mut c_void, dbi: c_uint, key: *const c_void, value: *mut c_void) -> c_int;
+    cursor_open(txn: *mut c_void, dbi: c_uint, cursor: *mut *mut c_void) -> c_int;
+    cursor_close(cursor: *mut c_void);
+    cursor_get(cursor: *mut c_void, key: *mut c_void, value: *mut c_void, op: c_int) -> c_int;
+    strerror(code: c_int) -> *const c_char;
+});
+
+const NO_SYNC: c_uint = 0x10000;
+const READ_ONLY: c_uint = 0x20000;
+const CREATE: c_uint = 0x40000;
+const DUPSORT: c_uint = 0x04;
+const APPEND: c_uint = 0x20000;
+const NOT_FOUND: c_int = -30798;
+
+// Operations of cursors.
+const FIRST: c_int = 0;
+const LAST: c_int = 6;
+const NEXT: c_int = 8;
+const PREV: c_int = 12;
+const SET_RANGE: c_int = 17;
+
+/// Of the map; only address space is taken.
+const MAP_BYTES: usize = 16 << 30;
+
+/// Where the interfaces differ.
+pub(crate) trait Dialect: 'static {
+    const PREFIX: &'static str;
+    /// Of commits that are not waited for.
+    const NO_SYNC: c_uint;
+    /// Length and pointer, in the dialect's order.
+    type Octets: Copy;
+    fn octets(start: *const c_void, len: usize) -> Self::Octets;
+    fn parts(octets: Self::Octets) -> (*const c_void, usize);
+    fn size_map(library: &libloading::Library, env: *mut c_void) -> anyhow::Result<c_int>;
+    fn version(library: &libloading::Library) -> anyhow::Result<String>;
+}
+
+/// `lmdb.h`.
+pub(crate) struct Original;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct LenFirst(usize, *const c_void);
+
+impl Dialect for Original {
+    const PREFIX: &'static str = "mdb_";
+    const NO_SYNC: c_uint = NO_SYNC;
+    type Octets = LenFirst;
+
+    fn octets(start: *const c_void, len: usize) -> LenFirst {
+        LenFirst(len, start)
+    }
+
+    fn parts(octets: LenFirst) -> (*const c_void, usize) {
+        (octets.1, octets.0)
+    }
+
+    fn size_map(library: &libloading::Library, env: *mut c_void) -> anyhow::Result<c_int> {
+        type SetMapSize = unsafe extern "C" fn(*mut c_void, usize) -> c_int;
+        // SAFETY: the type is the header's.
+        let set = unsafe { library.get::<SetMapSize>(b"mdb_env_set_mapsize\0") }?;
+        // SAFETY: the environment is created and not yet open.
+        Ok(unsafe { set(env, MAP_BYTES) })
+    }
+
+    fn version(library: &libloading::Library) -> anyhow::Result<String> {
+        type Version = unsafe extern "C" fn(*mut c_int, *mut c_int, *mut c_int) -> *const c_char;
+        // SAFETY: the type is the header's.
+        let version = unsafe { library.get::<Version>(b"mdb_version\0") }?;
+        // SAFETY: null means that the numbers are not wanted.
+        let text = unsafe { version(null_mut(), null_mut(), null_mut()) };
+        // SAFETY: a constant of the library.
+        Ok(unsafe { CStr::from_ptr(text) }
+            .to_string_lossy()
+            .into_owned())
+    }
+}
+
+/// `mdbx.h`.
+pub(crate) struct Mdbx;
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct StartFirst(*const c_void, usize);
+
+impl Dialect for Mdbx {
+    const PREFIX: &'static str = "mdbx_";
+    // MDBX_UTTERLY_NOSYNC, which is what LMDB's flag does.
+    const NO_SYNC: c_uint = NO_SYNC | 0x10_0000;
+    type Octets = StartFirst;
+
+    fn octets(start: *const c_void, len: usize) -> StartFirst {
+        StartFirst(start, len)
+    }
+
+    fn parts(octets: StartFirst) -> (*const c_void, usize) {
+        (octets.0, octets.1)
+    }
+
+    fn size_map(library: &libloading::Library, env: *mut c_void) -> anyhow::Result<c_int> {
+        type SetGeometry =
+            unsafe extern "C" fn(*mut c_void, isize, isize, isize, isize, isize, isize) -> c_int;
+        // SAFETY: the type is the header's.
+        let set = unsafe { library.get::<SetGeometry>(b"mdbx_env_set_geometry\0") }?;
+        // SAFETY: the environment is created and not yet open; -1 leaves a choice to the library.
+        Ok(unsafe { set(env, -1, -1, MAP_BYTES.cast_signed(), -1, -1, 4096) })
+    }
+
+    fn version(library: &libloading::Library) -> anyhow::Result<String> {
+        // SAFETY: `struct MDBX_version_info` begins with four 16-bit numbers.
+        let numbers = unsafe { library.get::<*const [u16; 4]>(b"mdbx_version\0") }?;
+        // SAFETY: a constant of the library.
+        let [major, minor, patch, tweak] = unsafe { **numbers };
+        Ok(format!("libmdbx {major}.{minor}.{patch}.{tweak}"))
+    }
+}
+
+/// An environment with its unnamed database.
+pub(crate) struct Lmdb<D> {
+    c: Functions,
+    env: *mut c_void,
+    dbi: c_uint,
+    version: String,
+    dialect: PhantomData<D>,
+}
+
+// SAFETY: environments may be used by any threads, as the header says; transactions are made by the threads that use them.
+unsafe impl<D: Dialect> Sync for Lmdb<D> {}
+
+impl Functions {
+    fn check(&self, code: c_int) -> anyhow::Result<()> {
+        if code == 0 {
+            return Ok(());
+        }
+        // SAFETY: a text that lasts until the next call.
+        let text = unsafe { CStr::from_ptr(self.strerror(code)) };
+        bail!("{} ({code})", text.to_string_lossy())
+    }
+}
+
+impl<D: Dialect> Store for Lmdb<D> {
+    type Reader<'s> = LmdbReader<'s, D>;
+    type Writer<'s> = LmdbWriter<'s, D>;
+
+    fn open(setup: &Setup) -> anyhow::Result<Self> {
+        let c = Functions::load(&setup.library, D::PREFIX)?;
+        let mut env = null_mut();
+        c.check(c.env_create(&raw mut env))?;
+        c.check(D::size_map(&c._library, env)?)?;
+        c.check(c.env_set_maxreaders(env, 256))?;
+        let flags = match setup.durability {
+            Durability::Asynchronous => D::NO_SYNC,
+            Durability::Synchronous => 0,
+        };
+        c.check(c.env_open(env, c_path(&setup.folder)?.as_ptr(), flags, 0o600))?;
+        let version = D::version(&c._library)?;
+        let mut store = Lmdb {
+            c,
+            env,
+            dbi: 0,
+            version,
+            dialect: PhantomData,
+        };
+        let duplicates = if setup.duplicates { DUPSORT } else { 0 };
+        let mut dbi = 0;
+        store.write(|writer| {
+            let c = &writer.store.c;
+            c.check(c.dbi_open(writer.txn, null(), CREATE | duplicates, &raw mut dbi))
+        })?;
+        store.dbi = dbi;
+        Ok(store)
+    }
+
+    fn reader(&self) -> anyhow::Result<LmdbReader<'_, D>> {
+        Ok(LmdbReader {
+            store: self,
+            txn: self.begin(READ_ONLY)?,
+            cursor: null_mut(),
+        })
+    }
+
+    fn write<T>(
+        &self,
+        work: impl FnOnce(&mut LmdbWriter<'_, D>) -> anyhow::Result<T>,
+    ) -> anyhow::Result<T> {
+        let mut writer = LmdbWriter {
+            store: self,
+            txn: self.begin(0)?,
+        };
+        let done = match work(&mut writer) {
+            Ok(done) => done,
+            Err(error) => {
+                self.c.txn_abort(writer.txn);
+                return Err(error);
+            }
+        };
+        self.c.check(self.c.txn_commit(writer.txn))?;
+        Ok(done)
+    }
+
+    fn copy_to(&self, folder: &Path) -> anyhow::Result<()> {
+        // One wants a folder, the other the name of a file that is not there.
+        let path = if D::PREFIX == Original::PREFIX {
+            folder.to_owned()
+        } else {
+            folder.join("copy")
+        };
+        self.c
+            .check(self.c.env_copy(self.env, c_path(&path)?.as_ptr()))
+    }
+
+    fn version(&self) -> String {
+        self.version.clone()
+    }
+}
+
+impl<D: Dialect> Lmdb<D> {
+    #[inline]
+    fn begin(&self, flags: c_uint) -> anyhow::Result<*mut c_void> {
+        let mut txn = null_mut();
+        self.c
+            .check(self.c.txn_begin(self.env, null_mut(), flags, &raw mut txn))?;
+        Ok(txn)
+    }
+}
+
+impl<D> Drop for Lmdb<D> {
+    fn drop(&mut self) {
+        self.c.env_close(self.env);
+    }
+}
+
+/// A read transaction, and a cursor once one is needed.
+pub(crate) struct LmdbReader<'s, D: Dialect> {
+    store: &'s Lmdb<D>,
+    txn: *mut c_void,
+    cursor: *mut c_void,
+}
+
+impl<D: Dialect> LmdbReader<'_, D> {
+    #[inline]
+    fn cursor(&mut self) -> anyhow::Result<*mut c_void> {
+        if self.cursor.is_null() {
+            let c = &self.store.c;
+            c.check(c.cursor_open(self.txn, self.store.dbi, &raw mut self.cursor))?;
+        }
+        Ok(self.cursor)
+    }
+
+    /// One operation to begin with, then another one as long as there are records.
+    #[inline]
+    fn walk(
+        &mut self,
+        from: Option<&[u8]>,
+        (first, next): (c_int, c_int),
+        limit: u64,
+        mut see: impl FnMut(&[u8], &[u8]),
+    ) -> anyhow::Result<u64> {
+        let cursor = self.cursor()?;
+        let c = &self.store.c;
+        let from = from.unwrap_or_default();
+        let mut key = D::octets(from.as_ptr().cast(), from.len());
+        let mut value = D::octets(null(), 0);
+        let mut op = first;
+        for seen in 0..limit {
+            match c.cursor_get(cursor, (&raw mut key).cast(), (&raw mut value).cast(), op) {
+                0 => see(lent::<D>(key), lent::<D>(value)),
+                NOT_FOUND => return Ok(seen),
+                code => c.check(code)?,
+            }
+            op = next;
+        }
+        Ok(limit)
+    }
+}
+
+/// What a transaction has lent, for as long as a caller looks at it.
+#[inline]
+fn lent<'a, D: Dialect>(value: D::Octets) -> &'a [u8] {
+    let (start, len) = D::parts(value);
+    // SAFETY: lent by a transaction that outlives the closure it is shown to.
+    unsafe { octets(start, len) }
+}
+
+impl<D: Dialect> Reader for LmdbReader<'_, D> {
+    #[inline]
+    fn get(&mut self, key: &[u8], mut see: impl FnMut(&[u8])) -> anyhow::Result<bool> {
+        let c = &self.store.c;
+        let key = D::octets(key.as_ptr().cast(), key.len());
+        let mut value = D::octets(null(), 0);
+        match c.get(
+            self.txn,
+            self.store.dbi,
+            (&raw const key).cast(),
+            (&raw mut value).cast(),
+        ) {
+            0 => see(lent::<D>(value)),
+            NOT_FOUND => return Ok(false),
+            code => c.check(code)?,
+        }
+        Ok(true)
+    }
+
+    #[inline]
+    fn scan(
+        &mut self,
+        from: Option<&[u8]>,
+        limit: u64,
+        see: impl FnMut(&[u8], &[u8]),
+    ) -> anyhow::Result<u64> {
+        let first = if from.is_some() { SET_RANGE } else { FIRST };
+        self.walk(from, (first, NEXT), limit, see)
+    }
+
+    fn scan_back(&mut self, see: impl FnMut(&[u8], &[u8])) -> anyhow::Result<u64> {
+        self.walk(None, (LAST, PREV), u64::MAX, see)
+    }
+
+    #[inline]
+    fn renew(&mut self) -> anyhow::Result<()> {
+        self.store.c.txn_reset(self.txn);
+        self.store.c.check(self.store.c.txn_renew(self.txn))
+    }
+}
+
+impl<D: Dialect> Drop for LmdbReader<'_, D> {
+    #[inline]
+    fn drop(&mut self) {
+        if !self.cursor.is_null() {
+            self.store.c.cursor_close(self.cursor);
+        }
+        self.store.c.txn_abort(self.txn);
+    }
+}
+
+/// A write transaction.
+pub(crate) struct LmdbWriter<'s, D: Dialect> {
+    store: &'s Lmdb<D>,
+    txn: *mut c_void,
+}
+
+impl<D: Dialect> LmdbWriter<'_, D> {
+    #[inline]
+    fn put_with(&mut self, key: &[u8], value: &[u8], flags: c_uint) -> anyhow::Result<()> {
+        let c = &self.store.c;
+        let key = D::octets(key.as_ptr().cast(), key.len());
+        let mut value = D::octets(value.as_ptr().cast(), value.len());
+        c.check(c.put(
+            self.txn,
+            self.store.dbi,
+            (&raw const key).cast(),
+            (&raw mut value).cast(),
+            flags,
+        ))
+    }
+}
+
+impl<D: Dialect> Writer for LmdbWriter<'_, D> {
+    #[inline]
+    fn put(&mut self, key: &[u8], value: &[u8]) -> anyhow::Result<()> {
+        self.put_with(key, value, 0)
+    }
+
+    #[inline]
+    fn append(&mut self, key: &[u8], value: &[u8]) -> anyhow::Result<()> {
+        self.put_with(key, value, APPEND)
+    }
+
+    #[inline]
+    fn delete(&mut self, key: &[u8]) -> anyhow::Result<()> {
+        let c = &self.store.c;
+        let key = D::octets(key.as_ptr().cast(), key.len());
+        c.check(c.del(
+            self.txn,
+            self.store.dbi,
+            (&raw const key).cast(),
+            null_mut(),
+        ))
+    }
+}

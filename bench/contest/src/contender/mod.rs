@@ -1,0 +1,244 @@
+//! Who takes part: a name, where its library is, which adapter speaks to it, what it can do.
+
+mod berkeley;
+mod fulgurite;
+mod kyoto;
+mod leveldb;
+mod library;
+mod lmdb;
+mod redb;
+mod sqlite;
+
+use std::path::{Path, PathBuf};
+
+use crate::action::Child;
+use crate::measure::Outcome;
+
+/// A contender.
+#[derive(Debug)]
+pub(crate) struct Contender {
+    /// In reports and options.
+    pub(crate) name: &'static str,
+    pub(crate) title: &'static str,
+    adapter: Adapter,
+    /// Where its shared library may be, below the project's folder; the first that is there is taken. None for what is compiled in.
+    libraries: &'static [&'static str],
+    /// What else has to be loadable beside it.
+    needs: &'static [&'static str],
+    can: &'static [Ability],
+    /// Its files are those of LMDB: all of these get the same ones, made by the original.
+    pub(crate) lmdb_files: bool,
+    /// Takes part in every round; the others in every third.
+    pub(crate) every_round: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Adapter {
+    Lmdb,
+    Mdbx,
+    Fulgurite,
+    Redb,
+    RocksDb,
+    LevelDb,
+    Sqlite,
+    Berkeley,
+    Kyoto,
+}
+
+/// What not everybody can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ability {
+    /// Several values to a key, sorted.
+    Duplicates,
+    /// A copy while others write.
+    Copies,
+    /// A snapshot that is given up and taken anew.
+    Renew,
+    /// Snapshots that cost little enough to be taken for each read.
+    Begin,
+    /// Records from the last to the first.
+    Backwards,
+    /// Several threads that write at once, or wait for each other.
+    Writers,
+}
+
+use Ability::{Backwards, Begin, Copies, Duplicates, Renew, Writers};
+
+/// Where packages are unpacked.
+const DEBIAN: &str = "build/contenders/root";
+const LMDB_CAN: &[Ability] = &[Duplicates, Copies, Renew, Begin, Backwards, Writers];
+
+/// All there are. The first two are ours; the third is what they are compared with.
+pub(crate) const CONTENDERS: &[Contender] = &[
+    Contender {
+        name: "fulgurite-c",
+        title: "Fulgurite, C",
+        adapter: Adapter::Lmdb,
+        libraries: &["target/lmdb/liblmdb.so"],
+        needs: &[],
+        can: LMDB_CAN,
+        lmdb_files: true,
+        every_round: true,
+    },
+    Contender {
+        name: "fulgurite",
+        title: "Fulgurite, Rust",
+        adapter: Adapter::Fulgurite,
+        libraries: &[],
+        needs: &[],
+        can: LMDB_CAN,
+        lmdb_files: true,
+        every_round: true,
+    },
+    Contender {
+        name: REFERENCE,
+        title: "LMDB 0.9.36",
+        adapter: Adapter::Lmdb,
+        libraries: &["build/lmdb-0.9.36/liblmdb.so"],
+        needs: &[],
+        can: LMDB_CAN,
+        lmdb_files: true,
+        every_round: true,
+    },
+    Contender {
+        name: "lmdb-debian",
+        title: "LMDB, Debian's",
+        adapter: Adapter::Lmdb,
+        libraries: &["liblmdb.so.0"],
+        needs: &[],
+        can: LMDB_CAN,
+        lmdb_files: true,
+        every_round: false,
+    },
+    Contender {
+        name: "mdbx",
+        title: "libmdbx",
+        adapter: Adapter::Mdbx,
+        libraries: &["build/contenders/mdbx-14.4.0/libmdbx.so"],
+        needs: &[],
+        can: &[Duplicates, Renew, Begin, Backwards, Writers],
+        lmdb_files: false,
+        every_round: false,
+    },
+    Contender {
+        name: "redb",
+        title: "redb",
+        adapter: Adapter::Redb,
+        libraries: &[],
+        needs: &[],
+        can: &[Begin, Backwards, Writers],
+        lmdb_files: false,
+        every_round: false,
+    },
+    Contender {
+        name: "rocksdb",
+        title: "RocksDB",
+        adapter: Adapter::RocksDb,
+        libraries: &["librocksdb.so.7.8"],
+        needs: &[],
+        can: &[Begin, Backwards, Writers],
+        lmdb_files: false,
+        every_round: false,
+    },
+    Contender {
+        name: "leveldb",
+        title: "LevelDB",
+        adapter: Adapter::LevelDb,
+        libraries: &["libleveldb.so.1d"],
+        needs: &[],
+        can: &[Begin, Backwards, Writers],
+        lmdb_files: false,
+        every_round: false,
+    },
+    Contender {
+        name: "sqlite",
+        title: "SQLite",
+        adapter: Adapter::Sqlite,
+        libraries: &["libsqlite3.so.0"],
+        needs: &[],
+        can: &[Backwards, Writers],
+        lmdb_files: false,
+        every_round: false,
+    },
+    Contender {
+        name: "berkeley",
+        title: "Berkeley DB",
+        adapter: Adapter::Berkeley,
+        libraries: &["build/contenders/libberkeley-adapter.so"],
+        needs: &["libdb-5.3.so"],
+        can: &[Duplicates, Backwards],
+        lmdb_files: false,
+        every_round: false,
+    },
+    Contender {
+        name: "kyoto",
+        title: "Kyoto Cabinet",
+        adapter: Adapter::Kyoto,
+        libraries: &["libkyotocabinet.so.16"],
+        needs: &[],
+        can: &[],
+        lmdb_files: false,
+        every_round: false,
+    },
+];
+
+/// What the asked ratios refer to.
+pub(crate) const REFERENCE: &str = "lmdb-0.9.36";
+
+impl Contender {
+    pub(crate) fn named(name: &str) -> Option<&'static Contender> {
+        CONTENDERS.iter().find(|contender| contender.name == name)
+    }
+
+    pub(crate) fn can(&self, ability: Option<Ability>) -> bool {
+        ability.is_none_or(|ability| self.can.contains(&ability))
+    }
+
+    /// Its shared library, empty if it needs none.
+    /// # Errors
+    /// What is missing.
+    pub(crate) fn library(&self, project: &Path) -> Result<PathBuf, String> {
+        for needed in self.needs {
+            find(project, needed).ok_or_else(|| format!("there is no {needed}"))?;
+        }
+        let Some(first) = self.libraries.first() else {
+            return Ok(PathBuf::new());
+        };
+        let found = self.libraries.iter().find_map(|name| find(project, name));
+        found.ok_or_else(|| format!("there is no {first}"))
+    }
+
+    /// Plays one part in this process.
+    pub(crate) fn play(&self, child: &Child<'_>) -> anyhow::Result<Outcome> {
+        match self.adapter {
+            Adapter::Lmdb => child.play::<lmdb::Lmdb<lmdb::Original>>(),
+            Adapter::Mdbx => child.play::<lmdb::Lmdb<lmdb::Mdbx>>(),
+            Adapter::Fulgurite => child.play::<fulgurite::Fulgurite>(),
+            Adapter::Redb => child.play::<redb::Redb>(),
+            Adapter::RocksDb => child.play::<leveldb::LevelDb<leveldb::Rocks>>(),
+            Adapter::LevelDb => child.play::<leveldb::LevelDb<leveldb::Level>>(),
+            Adapter::Sqlite => child.play::<sqlite::Sqlite>(),
+            Adapter::Berkeley => child.play::<berkeley::Berkeley>(),
+            Adapter::Kyoto => child.play::<kyoto::Kyoto>(),
+        }
+    }
+}
+
+/// A file named with its folder below the project's, or a library that is unpacked, or else the system's.
+fn find(project: &Path, name: &str) -> Option<PathBuf> {
+    if name.contains('/') {
+        return Some(project.join(name)).filter(|path| path.exists());
+    }
+    library_folders(project)
+        .map(|folder| folder.join(name))
+        .find(|path| path.exists())
+}
+
+/// Where shared libraries are: those that were unpacked first.
+pub(crate) fn library_folders(project: &Path) -> impl Iterator<Item = PathBuf> {
+    let triplet = format!("{}-linux-gnu", std::env::consts::ARCH);
+    [project.join(DEBIAN), PathBuf::from("/")]
+        .into_iter()
+        .flat_map(|root| [root.join("usr/lib"), root.join("lib")])
+        .map(move |folder| folder.join(&triplet))
+}

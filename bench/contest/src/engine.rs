@@ -1,0 +1,350 @@
+//! The engine's half: every workload, contenders taken turn and turn about, each time in a process of its own.
+//!
+//! ```text
+//!   this process                                       a child
+//!   for each workload
+//!     templates, made once by each contender    ---->  play --prepare
+//!     for each round, for each contender        ---->  play        opens, measures, verifies, prints one line of JSON
+//!     digests compared, rounds kept
+//! ```
+
+use std::collections::HashMap;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child as Process, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, bail};
+
+use crate::contender::{CONTENDERS, Contender, REFERENCE, library_folders};
+use crate::folders::{Folders, bytes_in, copy_files};
+use crate::measure::Outcome;
+use crate::results::{Missing, Played, Present, Results, Row};
+use crate::workload::{Figure, Workload};
+
+/// What is to be run.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) project: PathBuf,
+    pub(crate) workloads: Vec<Workload>,
+    /// None for everybody.
+    pub(crate) contenders: Vec<String>,
+    pub(crate) rounds: u64,
+    pub(crate) scale: u64,
+    /// Where files are in memory, and where on a disk.
+    pub(crate) memory: PathBuf,
+    pub(crate) disk: PathBuf,
+    /// In place of the library that this project builds.
+    pub(crate) ours: Option<PathBuf>,
+}
+
+/// After this long a process is ended: something hangs.
+const PATIENCE: Duration = Duration::from_secs(900);
+
+/// A contender that is there.
+struct Ready {
+    contender: &'static Contender,
+    library: PathBuf,
+}
+
+/// A run on its way.
+struct Run<'p> {
+    plan: &'p Plan,
+    ready: Vec<Ready>,
+    folders: Folders,
+    versions: HashMap<&'static str, String>,
+}
+
+/// Runs the plan.
+/// # Errors
+/// Folders that cannot be made; what a contender does wrong is in the results.
+pub(crate) fn run(plan: &Plan) -> anyhow::Result<Results> {
+    let mut results = Results::default();
+    let mut ready = Vec::new();
+    for contender in CONTENDERS {
+        if !plan.contenders.is_empty() && !plan.contenders.iter().any(|name| name == contender.name)
+        {
+            continue;
+        }
+        match plan.library_of(contender) {
+            Ok(library) => ready.push(Ready { contender, library }),
+            Err(why) => results.missing.push(Missing {
+                title: contender.title.to_owned(),
+                why,
+            }),
+        }
+    }
+    let mut run = Run {
+        plan,
+        ready,
+        folders: Folders::new(&plan.memory, &plan.disk)?,
+        versions: HashMap::new(),
+    };
+    for (index, workload) in plan.workloads.iter().enumerate() {
+        let row = run.row(workload)?;
+        crate::report::progress(&row);
+        results.rows.push(row);
+        let rest = plan.workloads.get(index + 1..).unwrap_or_default();
+        run.folders.forget(|content, place| {
+            rest.iter()
+                .any(|row| row.content() == Some(content) && row.place == place)
+        });
+    }
+    results.contenders = run.present();
+    Ok(results)
+}
+
+impl Plan {
+    fn library_of(&self, contender: &Contender) -> Result<PathBuf, String> {
+        match &self.ours {
+            Some(library) if contender.name == "fulgurite-c" => Ok(library.clone()),
+            _ => contender.library(&self.project),
+        }
+    }
+}
+
+impl Run<'_> {
+    fn row(&mut self, workload: &Workload) -> anyhow::Result<Row> {
+        let mut row = Row {
+            name: workload.name.clone(),
+            title: workload.title.clone(),
+            part: workload.part.title().to_owned(),
+            records: workload.records,
+            threads: workload.threads,
+            by_wall: workload.figure == Figure::Wall,
+            writes: !workload.only_reads(),
+            faults: Vec::new(),
+            played: Vec::new(),
+        };
+        let mut players: Vec<usize> = (0..self.ready.len())
+            .filter(|&index| workload.has(self.ready[index].contender))
+            .collect();
+        for &index in &players {
+            row.played.push(Played {
+                contender: self.ready[index].contender.name.to_owned(),
+                rounds: Vec::new(),
+            });
+        }
+        for round in 0..self.plan.rounds {
+            let turn = usize::try_from(round)? % players.len().max(1);
+            let mut digests = Vec::new();
+            for place in (0..players.len()).map(|place| (place + turn) % players.len()) {
+                let index = players[place];
+                let contender = self.ready[index].contender;
+                if !contender.every_round && round % 3 != 0 {
+                    continue;
+                }
+                match self.play(index, workload, round) {
+                    Ok(outcome) => {
+                        digests.push((contender.name, outcome.digest));
+                        row.played[place].rounds.push((round, outcome));
+                    }
+                    Err(error) => row.faults.push(format!(
+                        "{}, round {}: {error:#}",
+                        contender.title,
+                        round + 1
+                    )),
+                }
+            }
+            row.faults.extend(differing(&digests, round));
+            // Who fails once is not asked again.
+            let failed: Vec<bool> = (row.played.iter())
+                .map(|played| played.rounds.is_empty() && round == 0)
+                .collect();
+            let mut at = 0;
+            row.played.retain(|_| {
+                at += 1;
+                !failed[at - 1]
+            });
+            at = 0;
+            players.retain(|_| {
+                at += 1;
+                !failed[at - 1]
+            });
+        }
+        Ok(row)
+    }
+
+    /// One contender's turn.
+    fn play(&mut self, index: usize, workload: &Workload, round: u64) -> anyhow::Result<Outcome> {
+        let template = self.template(index, workload)?;
+        let folder = match template {
+            Some(template) if workload.only_reads() => template,
+            Some(template) => {
+                let folder = self.folders.fresh(workload.place)?;
+                copy_files(&template, &folder, workload.place)?;
+                folder
+            }
+            None => self.folders.fresh(workload.place)?,
+        };
+        let outcome = self.process(index, workload, &folder, round, false);
+        let file_bytes = bytes_in(&folder);
+        if !workload.only_reads() {
+            std::fs::remove_dir_all(&folder)?;
+        }
+        let outcome = outcome?;
+        self.versions
+            .insert(self.ready[index].contender.name, outcome.version.clone());
+        Ok(Outcome {
+            file_bytes,
+            ..outcome
+        })
+    }
+
+    /// The store that a workload begins with. Those whose files are LMDB's all get the original's.
+    fn template(&mut self, index: usize, workload: &Workload) -> anyhow::Result<Option<PathBuf>> {
+        let Some(content) = workload.content() else {
+            return Ok(None);
+        };
+        let contender = self.ready[index].contender;
+        let original = self
+            .ready
+            .iter()
+            .position(|ready| ready.contender.name == REFERENCE);
+        let maker = original.filter(|_| contender.lmdb_files).unwrap_or(index);
+        let name = self.ready[maker].contender.name;
+        let key = (name, content, workload.place);
+        if let Some(folder) = self.folders.template(&key) {
+            return Ok(Some(folder));
+        }
+        let folder = self.folders.fresh(workload.place)?;
+        self.process(maker, workload, &folder, 0, true)
+            .with_context(|| format!("{name} cannot make what the workload begins with"))?;
+        self.folders.keep(key, folder.clone());
+        Ok(Some(folder))
+    }
+
+    fn process(
+        &mut self,
+        index: usize,
+        workload: &Workload,
+        folder: &Path,
+        seed: u64,
+        prepare: bool,
+    ) -> anyhow::Result<Outcome> {
+        let copy = self.folders.fresh(workload.place)?;
+        let ready = &self.ready[index];
+        let mut command = Command::new(std::env::current_exe()?);
+        command
+            .args(child_arguments(
+                ready.contender.name,
+                &ready.library,
+                workload,
+                self.plan.scale,
+            ))
+            .args(["--seed", &seed.to_string()])
+            .arg("--folder")
+            .arg(folder)
+            .arg("--copy")
+            .arg(&copy)
+            .args(prepare.then_some("--prepare"));
+        let outcome = speak(&mut command, &self.plan.project);
+        std::fs::remove_dir_all(&copy)?;
+        outcome
+    }
+
+    fn present(&self) -> Vec<Present> {
+        let describe = |ready: &Ready| Present {
+            name: ready.contender.name.to_owned(),
+            title: ready.contender.title.to_owned(),
+            version: self
+                .versions
+                .get(ready.contender.name)
+                .cloned()
+                .unwrap_or_default(),
+            code_bytes: crate::machine::code_bytes(
+                ready.contender.name,
+                &ready.library,
+                &self.plan.project,
+            ),
+        };
+        self.ready.iter().map(describe).collect()
+    }
+}
+
+/// What a process needs to know to play a part, its folders left out.
+pub(crate) fn child_arguments(
+    contender: &str,
+    library: &Path,
+    workload: &Workload,
+    scale: u64,
+) -> Vec<std::ffi::OsString> {
+    let mut arguments: Vec<std::ffi::OsString> =
+        vec!["play".into(), "--contender".into(), contender.into()];
+    if !library.as_os_str().is_empty() {
+        arguments.extend(["--library".into(), library.into()]);
+    }
+    arguments.extend(["--workload".into(), workload.name.as_str().into()]);
+    arguments.extend(["--scale".into(), scale.to_string().into()]);
+    arguments
+}
+
+/// Runs a process that plays a part, and reads its last line.
+pub(crate) fn speak(command: &mut Command, project: &Path) -> anyhow::Result<Outcome> {
+    let folders = std::env::join_paths(library_folders(project))?;
+    let mut process = command
+        .env("LD_LIBRARY_PATH", folders)
+        .env("RUST_BACKTRACE", "0")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let status = wait(&mut process)?;
+    let (mut answer, mut complaint) = (String::new(), String::new());
+    if let Some(mut stdout) = process.stdout.take() {
+        stdout.read_to_string(&mut answer)?;
+    }
+    if let Some(mut stderr) = process.stderr.take() {
+        stderr.read_to_string(&mut complaint)?;
+    }
+    if !status.success() {
+        bail!(
+            "{status}: {}",
+            complaint.split_whitespace().collect::<Vec<_>>().join(" ")
+        );
+    }
+    let last = answer.lines().next_back().unwrap_or_default();
+    serde_json::from_str(last).with_context(|| format!("no outcome: {last}"))
+}
+
+fn wait(process: &mut Process) -> anyhow::Result<std::process::ExitStatus> {
+    let begun = Instant::now();
+    loop {
+        if let Some(status) = process.try_wait()? {
+            return Ok(status);
+        }
+        if begun.elapsed() > PATIENCE {
+            process.kill()?;
+            process.wait()?;
+            bail!("not finished after {} seconds", PATIENCE.as_secs());
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Those whose digest is not that of most.
+fn differing(digests: &[(&str, u64)], round: u64) -> Vec<String> {
+    let count = |digest: u64| digests.iter().filter(|(_, other)| *other == digest).count();
+    let Some(usual) = digests
+        .iter()
+        .map(|(_, digest)| *digest)
+        .max_by_key(|&digest| count(digest))
+    else {
+        return Vec::new();
+    };
+    let odd = digests.iter().filter(|(_, digest)| *digest != usual);
+    odd.map(|(name, _)| format!("{name}, round {}: other answers than the rest", round + 1))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::differing;
+
+    #[test]
+    fn the_odd_one_is_named() {
+        assert!(differing(&[("a", 1), ("b", 1)], 0).is_empty());
+        let odd = differing(&[("a", 1), ("b", 2), ("c", 1)], 2);
+        assert_eq!(odd, ["b, round 3: other answers than the rest"]);
+    }
+}

@@ -1,0 +1,211 @@
+//! Measures Fulgurite beside its peers, and counts what its operations cost.
+//!
+//! ```text
+//!   workload (rows of data)  x  contender (adapters)  ->  action (generic work, in a child process)  ->  measure
+//!        |                                                                                                |
+//!        '-- asked --------------------->  report: Markdown, JSON, HTML with plots  <---- results --------'
+//! ```
+//!
+//! What it is not: a load generator for directories, which is `bench/load`.
+
+#![deny(unsafe_code)]
+
+mod action;
+#[allow(unsafe_code, reason = "libraries of C are called")]
+mod contender;
+mod engine;
+mod folders;
+mod machine;
+mod measure;
+mod report;
+mod results;
+mod store;
+mod workload;
+
+use std::path::PathBuf;
+
+use anyhow::{Context as _, ensure};
+use clap::{Args, Parser, Subcommand};
+
+use action::Child;
+use contender::Contender;
+use engine::Plan;
+use results::Results;
+use store::Setup;
+use workload::{Tier, Workload, table};
+
+/// Measures Fulgurite beside its peers.
+#[derive(Debug, Parser)]
+#[command(version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Measures key/value stores.
+    Engine(EngineArguments),
+    /// Names of workloads and contenders.
+    List,
+    /// Makes the report anew of a run's JSON.
+    Report {
+        /// What `engine` has written.
+        json: PathBuf,
+        /// Where the report goes.
+        #[arg(long, default_value = "build/bench")]
+        out: PathBuf,
+    },
+    /// Plays one part; what the others start.
+    #[command(hide = true)]
+    Play(PlayArguments),
+}
+
+#[derive(Debug, Args)]
+struct EngineArguments {
+    /// These workloads only; a name that ends with - stands for all that begin so.
+    #[arg(long)]
+    only: Vec<String>,
+    /// These contenders only.
+    #[arg(long)]
+    with: Vec<String>,
+    /// How often each of ours and the original is run; the others take part in every third round.
+    #[arg(long, default_value_t = 5)]
+    rounds: u64,
+    /// Divides all sizes.
+    #[arg(long, default_value_t = 1)]
+    scale: u64,
+    /// All workloads, not only those of the short run.
+    #[arg(long)]
+    full: bool,
+    /// A folder in memory.
+    #[arg(long, default_value = "/dev/shm")]
+    memory: PathBuf,
+    /// A folder on a disk.
+    #[arg(long, default_value = "build/bench")]
+    disk: PathBuf,
+    /// Another build of our C library.
+    #[arg(long)]
+    ours: Option<PathBuf>,
+    /// Where the report goes.
+    #[arg(long, default_value = "build/bench")]
+    out: PathBuf,
+}
+
+#[derive(Debug, Args)]
+struct PlayArguments {
+    #[arg(long)]
+    contender: String,
+    /// Not for what is compiled in.
+    #[arg(long)]
+    library: Option<PathBuf>,
+    #[arg(long)]
+    workload: String,
+    #[arg(long)]
+    scale: u64,
+    #[arg(long)]
+    seed: u64,
+    #[arg(long)]
+    folder: PathBuf,
+    #[arg(long)]
+    copy: PathBuf,
+    #[arg(long)]
+    prepare: bool,
+}
+
+fn main() -> anyhow::Result<()> {
+    match Arguments::parse().command {
+        Task::Engine(arguments) => measure_engine(arguments),
+        Task::List => {
+            report::list(&table());
+            Ok(())
+        }
+        Task::Report { json, out } => {
+            let results: Results = serde_json::from_str(&std::fs::read_to_string(json)?)?;
+            report::write(&results, &out)
+        }
+        Task::Play(arguments) => play(arguments),
+    }
+}
+
+fn measure_engine(arguments: EngineArguments) -> anyhow::Result<()> {
+    let selected = |workload: &Workload| {
+        let tier = if arguments.full {
+            Tier::Full
+        } else {
+            Tier::Short
+        };
+        if arguments.only.is_empty() {
+            return workload.tier <= tier;
+        }
+        arguments.only.iter().any(|name| {
+            *name == workload.name || name.ends_with('-') && workload.name.starts_with(name)
+        })
+    };
+    let workloads: Vec<Workload> = table()
+        .into_iter()
+        .filter(selected)
+        .map(|workload| workload.scaled(arguments.scale))
+        .collect();
+    ensure!(
+        !workloads.is_empty(),
+        "there is no such workload; `contest list` names all"
+    );
+    for name in &arguments.with {
+        ensure!(
+            Contender::named(name).is_some(),
+            "there is no contender {name}; `contest list` names all"
+        );
+    }
+    let project = std::env::current_dir()?;
+    let circumstances = machine::circumstances(&project, &arguments.memory, &project);
+    let plan = Plan {
+        project,
+        workloads,
+        contenders: arguments.with,
+        rounds: arguments.rounds.max(1),
+        scale: arguments.scale,
+        memory: arguments.memory,
+        disk: arguments.disk,
+        ours: arguments.ours,
+    };
+    let results = Results {
+        circumstances,
+        ..engine::run(&plan)?
+    };
+    report::write(&results, &arguments.out)?;
+    let faults: usize = results.rows.iter().map(|row| row.faults.len()).sum();
+    ensure!(
+        faults == 0,
+        "{faults} faults, listed in the report: a figure of wrong answers is none"
+    );
+    Ok(())
+}
+
+fn play(arguments: PlayArguments) -> anyhow::Result<()> {
+    let contender = Contender::named(&arguments.contender).context("no such contender")?;
+    let workload = table()
+        .into_iter()
+        .find(|workload| workload.name == arguments.workload)
+        .context("no such workload")?
+        .scaled(arguments.scale);
+    let durability = if arguments.prepare {
+        store::Durability::Asynchronous
+    } else {
+        workload.durability
+    };
+    let outcome = contender.play(&Child {
+        workload: &workload,
+        setup: Setup {
+            folder: arguments.folder,
+            library: arguments.library.unwrap_or_default(),
+            durability,
+            duplicates: workload.has_duplicates(),
+        },
+        seed: arguments.seed,
+        prepare: arguments.prepare,
+        copy: arguments.copy,
+    })?;
+    println!("{}", serde_json::to_string(&outcome)?);
+    Ok(())
+}

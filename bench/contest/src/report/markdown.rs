@@ -1,0 +1,282 @@
+//! The tables.
+
+use std::fmt::Write as _;
+
+use crate::contender::REFERENCE;
+use crate::results::{Middle, Results, Row};
+use crate::workload::{ASKED, Part, at_least};
+
+/// All of them.
+pub(crate) fn tables(results: &Results) -> String {
+    let mut out = String::from("# Key/value stores\n\n");
+    circumstances(results, &mut out);
+    asked(results, &mut out);
+    rest(results, &mut out);
+    for part in Part::ALL {
+        part_table(results, part, &mut out);
+    }
+    latencies(results, &mut out);
+    sizes(results, &mut out);
+    footprint(results, &mut out);
+    faults(results, &mut out);
+    out
+}
+
+/// A time that people can read.
+pub(crate) fn time(nanoseconds: f64) -> String {
+    match nanoseconds {
+        n if n < 100.0 => format!("{n:.1} ns"),
+        n if n < 10_000.0 => format!("{n:.0} ns"),
+        n if n < 10_000_000.0 => format!("{:.1} us", n / 1e3),
+        n => format!("{:.1} ms", n / 1e6),
+    }
+}
+
+/// How a ratio stands to what is asked and hoped for.
+pub(crate) fn mark(ratio: f64, asked: f64, hoped: Option<f64>) -> &'static str {
+    match hoped {
+        Some(hoped) if ratio >= hoped => "hoped for",
+        _ if ratio >= asked => "met",
+        _ => "**falls short**",
+    }
+}
+
+fn circumstances(results: &Results, out: &mut String) {
+    for (name, text) in &results.circumstances {
+        let _ = writeln!(out, "- {name}: {text}");
+    }
+    let versions: Vec<String> = results
+        .contenders
+        .iter()
+        .map(|one| format!("{} ({})", one.title, one.version))
+        .collect();
+    let _ = writeln!(out, "- contenders: {}", versions.join(", "));
+    for missing in &results.missing {
+        let _ = writeln!(out, "- missing: {}: {}", missing.title, missing.why);
+    }
+}
+
+fn ratio_cells(ratio: Middle) -> String {
+    format!(
+        "**{:.2}** | {:.2}-{:.2}",
+        ratio.median, ratio.low, ratio.high
+    )
+}
+
+fn asked(results: &Results, out: &mut String) {
+    out.push_str("\n## Asked and measured\n\nHow many times as fast as LMDB 0.9.36; the median of the rounds' ratios, and their middle half.\n\n");
+    out.push_str("| workload | what | whose | LMDB | ours | measured | middle half | asked | hoped for | |\n");
+    out.push_str("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
+    for line in ASKED {
+        let Some(row) = results.rows.iter().find(|row| row.name == line.workload) else {
+            continue;
+        };
+        let _ = writeln!(
+            out,
+            "{}",
+            asked_line(row, line.ours, line.asked, Some(line.hoped))
+        );
+    }
+}
+
+fn asked_line(row: &Row, ours: &str, asked: f64, hoped: Option<f64>) -> String {
+    let whose = if ours == "fulgurite" { "Rust" } else { "C" };
+    let time_of = |name: &str| {
+        row.time(name)
+            .map_or("-".to_owned(), |middle| time(middle.median))
+    };
+    let measured = row.ratio(ours, REFERENCE);
+    let cells = measured.map_or("- | -".to_owned(), ratio_cells);
+    let verdict = measured.map_or("not measured", |ratio| mark(ratio.median, asked, hoped));
+    let hoped = hoped.map_or("-".to_owned(), |hoped| format!("{hoped:.2}"));
+    format!(
+        "| {} | {} | {whose} | {} | {} | {cells} | {asked:.2} | {hoped} | {verdict} |",
+        row.name,
+        row.title,
+        time_of(REFERENCE),
+        time_of(ours),
+    )
+}
+
+/// Whatever nothing special is asked of.
+fn rest(results: &Results, out: &mut String) {
+    out.push_str("\nAll other workloads, none of which may be slower than 0.95:\n\n");
+    out.push_str("| workload | what | whose | LMDB | ours | measured | middle half | asked | hoped for | |\n");
+    out.push_str("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
+    for row in &results.rows {
+        for ours in ["fulgurite-c", "fulgurite"] {
+            let special = ASKED
+                .iter()
+                .any(|line| line.workload == row.name && line.ours == ours);
+            if !special && row.of(ours).is_some() && row.of(REFERENCE).is_some() {
+                let _ = writeln!(
+                    out,
+                    "{}",
+                    asked_line(row, ours, at_least(&row.name, ours), None)
+                );
+            }
+        }
+    }
+}
+
+fn part_table(results: &Results, part: Part, out: &mut String) {
+    let rows: Vec<&Row> = results
+        .rows
+        .iter()
+        .filter(|row| row.part == part.title())
+        .collect();
+    let players: Vec<_> = results
+        .contenders
+        .iter()
+        .filter(|one| rows.iter().any(|row| row.of(&one.name).is_some()))
+        .collect();
+    if players.is_empty() {
+        return;
+    }
+    let _ = write!(out, "\n## {}\n\n| workload |", part.title());
+    for one in &players {
+        let _ = write!(out, " {} |", one.title);
+    }
+    out.push_str("\n| --- |");
+    players.iter().for_each(|_| out.push_str(" --- |"));
+    out.push('\n');
+    for row in rows {
+        let clock = if row.by_wall { ", on the clock" } else { "" };
+        let _ = write!(out, "| {}{clock} |", row.title);
+        let best = players
+            .iter()
+            .filter_map(|one| row.time(&one.name))
+            .map(|middle| middle.median)
+            .fold(f64::INFINITY, f64::min);
+        for one in &players {
+            let _ = match row.time(&one.name) {
+                Some(middle) if middle.median <= best => {
+                    write!(out, " **{}** |", time(middle.median))
+                }
+                Some(middle) => write!(out, " {} |", time(middle.median)),
+                None => write!(out, " - |"),
+            };
+        }
+        out.push('\n');
+    }
+}
+
+fn latencies(results: &Results, out: &mut String) {
+    let mut lines = String::new();
+    for row in &results.rows {
+        for played in &row.played {
+            let all: Vec<_> = played
+                .rounds
+                .iter()
+                .filter_map(|(_, one)| one.latencies)
+                .collect();
+            let median = |of: fn(&crate::measure::Latencies) -> u64| {
+                Middle::of(all.iter().map(|one| of(one) as f64).collect())
+                    .map(|middle| time(middle.median))
+            };
+            let figures = (
+                median(|one| one.p50_ns),
+                median(|one| one.p99_ns),
+                median(|one| one.max_ns),
+            );
+            if let (Some(p50), Some(p99), Some(max)) = figures {
+                let title = title_of(results, &played.contender);
+                let _ = writeln!(lines, "| {} | {title} | {p50} | {p99} | {max} |", row.title);
+            }
+        }
+    }
+    if !lines.is_empty() {
+        out.push_str("\n## How long a single transaction takes\n\n| workload | contender | p50 | p99 | longest |\n| --- | --- | --- | --- | --- |\n");
+        out.push_str(&lines);
+    }
+}
+
+pub(crate) fn title_of<'r>(results: &'r Results, contender: &'r str) -> &'r str {
+    let found = results.contenders.iter().find(|one| one.name == contender);
+    found.map_or(contender, |one| &one.title)
+}
+
+fn sizes(results: &Results, out: &mut String) {
+    let rows: Vec<&Row> = results.rows.iter().filter(|row| row.writes).collect();
+    if rows.is_empty() {
+        return;
+    }
+    out.push_str("\n## Size of the files afterwards\n\nIn MiB. Ours may not be larger than the original's.\n\n| workload |");
+    for one in &results.contenders {
+        let _ = write!(out, " {} |", one.title);
+    }
+    out.push_str(" ours (C) to LMDB | |\n| --- |");
+    results
+        .contenders
+        .iter()
+        .for_each(|_| out.push_str(" --- |"));
+    out.push_str(" --- | --- |\n");
+    for row in rows {
+        let _ = write!(out, "| {} |", row.title);
+        for one in &results.contenders {
+            let sizes = row.of(&one.name).map(|played| {
+                let bytes = played.rounds.iter().map(|(_, one)| one.file_bytes as f64);
+                Middle::of(bytes.collect())
+            });
+            let _ = match sizes.flatten() {
+                Some(size) => write!(out, " {:.1} |", size.median / 1_048_576.0),
+                None => write!(out, " - |"),
+            };
+        }
+        let _ = match row.file_ratio("fulgurite-c", REFERENCE) {
+            // Half a percent is a page or two.
+            Some(ratio) if ratio.median <= 1.005 => writeln!(out, " {:.3} | met |", ratio.median),
+            Some(ratio) => writeln!(out, " {:.3} | **falls short** |", ratio.median),
+            None => writeln!(out, " - | |"),
+        };
+    }
+}
+
+fn footprint(results: &Results, out: &mut String) {
+    out.push_str(
+        "\n## Size of the code\n\n| library | KiB of code and constants |\n| --- | --- |\n",
+    );
+    for one in &results.contenders {
+        let _ = match one.code_bytes {
+            Some(bytes) => writeln!(out, "| {} | {} |", one.version, bytes >> 10),
+            None => writeln!(out, "| {} | compiled in |", one.version),
+        };
+    }
+}
+
+fn faults(results: &Results, out: &mut String) {
+    let all: Vec<_> = results
+        .rows
+        .iter()
+        .flat_map(|row| row.faults.iter().map(move |fault| (&row.name, fault)))
+        .collect();
+    if all.is_empty() {
+        out.push_str("\nAll contenders gave the same answers to every workload.\n");
+        return;
+    }
+    out.push_str("\n## Faults\n\n");
+    for (workload, fault) in all {
+        let _ = writeln!(out, "- {workload}: {fault}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_falls_short_is_marked() {
+        assert_eq!(mark(1.3, 1.35, Some(1.5)), "**falls short**");
+        assert_eq!(mark(1.35, 1.35, Some(1.5)), "met");
+        assert_eq!(mark(1.6, 1.35, Some(1.5)), "hoped for");
+        assert_eq!(mark(0.94, 0.95, None), "**falls short**");
+    }
+
+    #[test]
+    fn times_have_fitting_units() {
+        assert_eq!(time(17.04), "17.0 ns");
+        assert_eq!(time(730.2), "730 ns");
+        assert_eq!(time(36_000.0), "36.0 us");
+        assert_eq!(time(11_500_000.0), "11.5 ms");
+    }
+}

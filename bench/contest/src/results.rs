@@ -1,0 +1,197 @@
+//! What a run has found: kept as JSON, shown as tables and plots.
+
+use serde::{Deserialize, Serialize};
+
+use crate::measure::Outcome;
+
+/// A run.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Results {
+    /// Lines about machine, versions and command, to be shown as they are.
+    pub(crate) circumstances: Vec<(String, String)>,
+    pub(crate) contenders: Vec<Present>,
+    pub(crate) missing: Vec<Missing>,
+    pub(crate) rows: Vec<Row>,
+}
+
+/// A contender that took part.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Present {
+    pub(crate) name: String,
+    pub(crate) title: String,
+    pub(crate) version: String,
+    /// Code and constants of its shared library, in octets; none for what is compiled in.
+    pub(crate) code_bytes: Option<u64>,
+}
+
+/// One that did not, and why.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Missing {
+    pub(crate) title: String,
+    pub(crate) why: String,
+}
+
+/// A workload and what everybody did with it.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Row {
+    pub(crate) name: String,
+    pub(crate) title: String,
+    pub(crate) part: String,
+    /// Of the record counts that curves are drawn over; threads, where they are the curve.
+    pub(crate) records: u64,
+    pub(crate) threads: u64,
+    /// Whether time on the clock is what counts.
+    pub(crate) by_wall: bool,
+    /// Whether it leaves a file whose size is of interest.
+    pub(crate) writes: bool,
+    /// Answers that were not the same as the others', and processes that failed.
+    pub(crate) faults: Vec<String>,
+    pub(crate) played: Vec<Played>,
+}
+
+/// One contender's rounds.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Played {
+    pub(crate) contender: String,
+    /// With their numbers, which are the same for those that took turns.
+    pub(crate) rounds: Vec<(u64, Outcome)>,
+}
+
+/// The median and the quarters on either side of it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Middle {
+    pub(crate) low: f64,
+    pub(crate) median: f64,
+    pub(crate) high: f64,
+}
+
+impl Middle {
+    /// Of any numbers; none if there are none.
+    pub(crate) fn of(mut numbers: Vec<f64>) -> Option<Middle> {
+        numbers.sort_by(f64::total_cmp);
+        let last = numbers.len().checked_sub(1)?;
+        let at = |quarter: usize| -> f64 {
+            // Between two where the quarter falls there.
+            let (below, rest) = (last * quarter / 4, last * quarter % 4);
+            let low = numbers[below];
+            let high = numbers[(below + 1).min(last)];
+            low + (high - low) * rest as f64 / 4.0
+        };
+        Some(Middle {
+            low: at(1),
+            median: at(2),
+            high: at(3),
+        })
+    }
+}
+
+impl Row {
+    pub(crate) fn of(&self, contender: &str) -> Option<&Played> {
+        self.played
+            .iter()
+            .find(|played| played.contender == contender && !played.rounds.is_empty())
+    }
+
+    /// Nanoseconds of an operation: of the clock or of processors, whichever counts here.
+    pub(crate) fn nanoseconds(&self, outcome: &Outcome) -> f64 {
+        let total = if self.by_wall {
+            outcome.wall_ns
+        } else {
+            outcome.cpu_ns
+        };
+        total as f64 / outcome.operations.max(1) as f64
+    }
+
+    pub(crate) fn time(&self, contender: &str) -> Option<Middle> {
+        let played = self.of(contender)?;
+        Middle::of(
+            played
+                .rounds
+                .iter()
+                .map(|(_, one)| self.nanoseconds(one))
+                .collect(),
+        )
+    }
+
+    /// How many times as fast as another one, round by round.
+    pub(crate) fn ratio(&self, contender: &str, other: &str) -> Option<Middle> {
+        self.compare(contender, other, |row, one| row.nanoseconds(one))
+    }
+
+    /// How many times as large as another one's files are ours, round by round.
+    pub(crate) fn file_ratio(&self, contender: &str, other: &str) -> Option<Middle> {
+        self.compare(other, contender, |_, one| one.file_bytes as f64)
+    }
+
+    fn compare(
+        &self,
+        contender: &str,
+        other: &str,
+        figure: impl Fn(&Row, &Outcome) -> f64,
+    ) -> Option<Middle> {
+        let (own, others) = (self.of(contender)?, self.of(other)?);
+        let ratios = own.rounds.iter().filter_map(|(round, one)| {
+            let (_, other) = others.rounds.iter().find(|(other, _)| other == round)?;
+            Some(figure(self, other) / figure(self, one))
+        });
+        Middle::of(ratios.filter(|ratio| ratio.is_finite()).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    pub(crate) fn outcome(cpu_ns: u64) -> Outcome {
+        Outcome {
+            operations: 10,
+            wall_ns: 2 * cpu_ns,
+            cpu_ns,
+            digest: 0,
+            latencies: None,
+            beside: 0,
+            file_bytes: cpu_ns,
+            version: String::new(),
+        }
+    }
+
+    #[test]
+    fn quarters_lie_between_numbers() {
+        let middle = Middle::of(vec![4.0, 1.0, 3.0, 2.0]).unwrap();
+        assert_eq!((middle.low, middle.median, middle.high), (1.75, 2.5, 3.25));
+        assert_eq!(Middle::of(vec![7.0]).unwrap().high, 7.0);
+        assert!(Middle::of(Vec::new()).is_none());
+    }
+
+    #[test]
+    fn ratios_are_made_of_the_same_rounds() {
+        let played = |contender: &str, rounds: &[(u64, u64)]| Played {
+            contender: contender.to_owned(),
+            rounds: rounds
+                .iter()
+                .map(|&(round, cpu)| (round, outcome(cpu)))
+                .collect(),
+        };
+        let row = Row {
+            name: "get".to_owned(),
+            title: String::new(),
+            part: String::new(),
+            records: 1,
+            threads: 1,
+            by_wall: false,
+            writes: true,
+            faults: Vec::new(),
+            played: vec![
+                played("ours", &[(0, 10), (1, 10), (2, 1000)]),
+                played("theirs", &[(0, 20), (1, 30), (3, 1)]),
+            ],
+        };
+        let ratio = row.ratio("ours", "theirs").unwrap();
+        assert_eq!((ratio.low, ratio.median, ratio.high), (2.25, 2.5, 2.75));
+        assert_eq!(
+            row.file_ratio("ours", "theirs").unwrap().median,
+            (0.5 + 1.0 / 3.0) / 2.0
+        );
+        assert_eq!(row.time("ours").unwrap().median, 1.0);
+    }
+}

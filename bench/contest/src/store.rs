@@ -1,0 +1,114 @@
+//! What a contender has to be able to do: a few operations, in its own way of doing them best.
+//!
+//! Workloads are generic over these traits, so that each contender gets code compiled for it: at ten nanoseconds an operation,
+//! a virtual call would be seen.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+
+/// When a commit is on the disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Durability {
+    /// Whenever the system likes.
+    Asynchronous,
+    /// Before the commit returns.
+    Synchronous,
+}
+
+/// How a store is to be opened.
+#[derive(Debug)]
+pub(crate) struct Setup {
+    /// Its files are in here, and nothing else is.
+    pub(crate) folder: PathBuf,
+    /// The shared library, where the contender is one.
+    pub(crate) library: PathBuf,
+    pub(crate) durability: Durability,
+    /// Keys have several values.
+    pub(crate) duplicates: bool,
+}
+
+/// Memory that contenders with a cache of their own may use for it: more than any workload's data.
+pub(crate) const CACHE_BYTES: usize = 1 << 30;
+
+/// An open store.
+pub(crate) trait Store: Sized + Sync {
+    type Reader<'s>: Reader
+    where
+        Self: 's;
+    type Writer<'s>: Writer;
+
+    fn open(setup: &Setup) -> anyhow::Result<Self>;
+
+    /// Begins to read; one snapshot, where the contender has such.
+    fn reader(&self) -> anyhow::Result<Self::Reader<'_>>;
+
+    /// Does some work in one transaction, or in whatever the contender has in place of one, and commits it.
+    fn write<T>(
+        &self,
+        work: impl FnOnce(&mut Self::Writer<'_>) -> anyhow::Result<T>,
+    ) -> anyhow::Result<T>;
+
+    /// Stores one record durably, together with what other threads store at the same time if the contender can do that.
+    fn submit(&self, key: &[u8], value: &[u8]) -> anyhow::Result<()> {
+        self.write(|writer| writer.put(key, value))
+    }
+
+    /// Puts what was stored in the order that reads like best, where that is not done at once.
+    fn settle(&self) -> anyhow::Result<()> {
+        Ok(())
+    }
+
+    /// Copies the store into an empty folder, as backups do.
+    fn copy_to(&self, _folder: &Path) -> anyhow::Result<()> {
+        bail!("this contender has no copy of its own")
+    }
+
+    /// Whatever name and version it gives itself.
+    fn version(&self) -> String;
+}
+
+/// A snapshot, or the latest state.
+pub(crate) trait Reader {
+    /// Shows the value of a key, and tells whether there is one.
+    fn get(&mut self, key: &[u8], see: impl FnMut(&[u8])) -> anyhow::Result<bool>;
+
+    /// Shows the values of keys, in their order; tells how many there are.
+    fn get_many(&mut self, keys: &[[u8; 16]], mut see: impl FnMut(&[u8])) -> anyhow::Result<u64> {
+        let mut found = 0;
+        for key in keys {
+            found += u64::from(self.get(key, &mut see)?);
+        }
+        Ok(found)
+    }
+
+    /// Shows up to `limit` records in ascending order, from the first one, or the first not below a key; tells how many.
+    fn scan(
+        &mut self,
+        from: Option<&[u8]>,
+        limit: u64,
+        see: impl FnMut(&[u8], &[u8]),
+    ) -> anyhow::Result<u64>;
+
+    /// Shows all records in descending order; tells how many.
+    fn scan_back(&mut self, _see: impl FnMut(&[u8], &[u8])) -> anyhow::Result<u64> {
+        bail!("this contender does not read backwards here")
+    }
+
+    /// Takes the newest snapshot in place of this one.
+    fn renew(&mut self) -> anyhow::Result<()> {
+        bail!("this contender's snapshots cannot be renewed")
+    }
+}
+
+/// A transaction, or a batch.
+pub(crate) trait Writer {
+    fn put(&mut self, key: &[u8], value: &[u8]) -> anyhow::Result<()>;
+
+    /// Stores a record whose key comes after all others.
+    fn append(&mut self, key: &[u8], value: &[u8]) -> anyhow::Result<()> {
+        self.put(key, value)
+    }
+
+    fn delete(&mut self, key: &[u8]) -> anyhow::Result<()>;
+}

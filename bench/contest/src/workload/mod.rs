@@ -1,0 +1,214 @@
+//! Workloads as data: a table of rows, each of which says what is done to how much, by whom, and what is asked of it.
+
+mod asked;
+pub(crate) mod data;
+mod table;
+
+pub(crate) use asked::{ASKED, at_least};
+pub(crate) use table::table;
+
+use crate::contender::{Ability, Contender};
+use crate::store::Durability;
+
+/// One row of the table.
+#[derive(Debug, Clone)]
+pub(crate) struct Workload {
+    pub(crate) name: String,
+    pub(crate) title: String,
+    pub(crate) part: Part,
+    pub(crate) action: Action,
+    /// There when the work begins, or, where that is nothing, when it is done. Divided by `--scale`, as `operations`.
+    pub(crate) records: u64,
+    pub(crate) value_bytes: usize,
+    /// What the time is divided by.
+    pub(crate) operations: u64,
+    /// Records to a transaction.
+    pub(crate) batch: u64,
+    pub(crate) threads: u64,
+    pub(crate) durability: Durability,
+    pub(crate) place: Place,
+    pub(crate) who: Who,
+    pub(crate) figure: Figure,
+    /// Of each operation, the time it took is kept.
+    pub(crate) latencies: bool,
+    pub(crate) tier: Tier,
+}
+
+/// What is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Action {
+    /// All records, in order; several times over.
+    ReadForward,
+    ReadBackward,
+    ReadRandom,
+    ReadMissing,
+    /// Random keys, as many at a time as the contender likes.
+    ReadMany,
+    /// From random keys, so many records each.
+    ReadRange(u64),
+    /// A snapshot taken and given up.
+    Begin,
+    /// A snapshot taken anew.
+    Renew,
+    /// New records into an empty store.
+    FillForward,
+    FillScattered,
+    Append,
+    /// Random records get a new value.
+    Overwrite,
+    /// All records, in no order.
+    Delete,
+    /// The oldest record goes, a new one comes.
+    Churn,
+    /// Threads that read while one more writes.
+    ReadBesideWriter,
+    /// Threads that store one record each, durably.
+    Submit,
+    Copy,
+    /// Overwriting after a reader has held a snapshot for many transactions.
+    OverwriteAfterReader,
+    /// Large values into a file whose free pages are single ones.
+    FillFragmented,
+}
+
+/// A section of the report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    Reads,
+    Writes,
+    Durable,
+    Large,
+    Duplicates,
+    Together,
+    Space,
+    Growth,
+    Cores,
+}
+
+impl Part {
+    pub(crate) const ALL: [Part; 9] = [
+        Part::Reads,
+        Part::Writes,
+        Part::Durable,
+        Part::Large,
+        Part::Duplicates,
+        Part::Together,
+        Part::Space,
+        Part::Growth,
+        Part::Cores,
+    ];
+
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Part::Reads => "Reads",
+            Part::Writes => "Writes",
+            Part::Durable => "Durable writes",
+            Part::Large => "Large values",
+            Part::Duplicates => "Several values to a key",
+            Part::Together => "Readers beside a writer",
+            Part::Space => "Space, reused and copied",
+            Part::Growth => "As the store grows",
+            Part::Cores => "With more threads",
+        }
+    }
+}
+
+/// Where files are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Place {
+    /// In memory: what is measured is the program.
+    Memory,
+    Disk,
+}
+
+/// Who takes part, if able.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Who {
+    Everybody,
+    /// Whose files are LMDB's.
+    LmdbFiles,
+}
+
+/// What ratios are made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Figure {
+    /// CPU time of all threads, which a busy machine disturbs little.
+    Cpu,
+    /// Time on the clock, where waiting is what matters.
+    Wall,
+}
+
+/// Which runs have the row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Tier {
+    Short,
+    Full,
+}
+
+/// What a store holds when a workload begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Content {
+    pub(crate) records: u64,
+    pub(crate) value_bytes: usize,
+    pub(crate) duplicates: bool,
+}
+
+/// Values of each key, where keys have several.
+pub(crate) const VALUES_EACH: u64 = 100;
+
+impl Workload {
+    /// The store to begin with, `None` for an empty one.
+    pub(crate) fn content(&self) -> Option<Content> {
+        let fresh = matches!(
+            self.action,
+            Action::FillForward | Action::FillScattered | Action::Append | Action::FillFragmented
+        );
+        (!fresh).then_some(Content {
+            records: self.records,
+            value_bytes: self.value_bytes,
+            duplicates: self.has_duplicates(),
+        })
+    }
+
+    pub(crate) fn has_duplicates(&self) -> bool {
+        self.part == Part::Duplicates
+    }
+
+    /// Whether it leaves the store as it was, so that the next may have it.
+    pub(crate) fn only_reads(&self) -> bool {
+        matches!(
+            self.action,
+            Action::ReadForward
+                | Action::ReadBackward
+                | Action::ReadRandom
+                | Action::ReadMissing
+                | Action::ReadMany
+                | Action::ReadRange(_)
+                | Action::Begin
+                | Action::Renew
+                | Action::Copy
+        )
+    }
+
+    pub(crate) fn has(&self, contender: &Contender) -> bool {
+        let needed = match self.action {
+            Action::ReadBackward => Some(Ability::Backwards),
+            Action::Begin => Some(Ability::Begin),
+            Action::Renew => Some(Ability::Renew),
+            Action::Copy => Some(Ability::Copies),
+            Action::Submit => Some(Ability::Writers),
+            _ if self.has_duplicates() => Some(Ability::Duplicates),
+            _ => None,
+        };
+        contender.can(needed) && (self.who == Who::Everybody || contender.lmdb_files)
+    }
+
+    /// The row with everything divided, for short runs and for counting.
+    pub(crate) fn scaled(mut self, scale: u64) -> Self {
+        let least = if self.value_bytes > 10_000 { 20 } else { 1000 };
+        let divide = |number: u64| (number / scale).max(least.min(number));
+        self.records = divide(self.records);
+        self.operations = divide(self.operations);
+        self
+    }
+}
