@@ -299,7 +299,7 @@ fn said_by(oid: &str, value: &[u8]) -> (String, Option<Vec<u8>>) {
                     .map(|(_, set)| elements(set))
                     .unwrap_or_default()
                 {
-                    let value = crate::compare::comparable(&name, &value);
+                    let value = crate::compare::comparable(&name, value);
                     lines.insert(format!("{name}: {value}"));
                 }
             }
