@@ -162,6 +162,7 @@ impl<'d> Context<'_, 'd> {
                 .filter(|_| !self.modifiers.relaxed)
                 .map(|class| class.index),
             skip_values: true,
+            allow_obsolete: self.modifiers.relaxed,
         }
     }
 
@@ -335,8 +336,14 @@ impl<'d> Context<'_, 'd> {
         self.database.suffix_of(dn)
     }
 
-    pub(crate) fn is_suffix(&self, dn: &Dn) -> bool {
-        self.database.suffixes().contains(dn)
+    /// Whether an entry of this name hangs below no other one of the database.
+    pub(crate) fn is_top(&self, dn: &Dn) -> bool {
+        self.database.store.is_top(dn)
+    }
+
+    /// Whether a name is the empty suffix, which has entries below it without being one.
+    pub(crate) fn is_empty_suffix(&self, dn: &Dn) -> bool {
+        dn.is_root() && self.database.store.holds_everything()
     }
 
     /// Whether a name belongs to the database at hand.

@@ -64,6 +64,8 @@ pub struct CheckOptions {
     /// Trust that values have their syntaxes and differ from each other: for a modify that has checked what it
     /// adds by [`Schema::check_values`], so that changing one member of a large group does not look at them all.
     pub skip_values: bool,
+    /// Let obsolete attribute types and classes pass: for who relaxes the rules.
+    pub allow_obsolete: bool,
 }
 
 /// An entry that obeys the schema.
@@ -230,7 +232,9 @@ pub(crate) fn check(
     check_single_values(schema, &entry)?;
     let classes = classes(schema, &entry)?;
     let structural = structural_class(schema, &classes)?;
-    check_obsolete(schema, &entry, &classes)?;
+    if !options.allow_obsolete {
+        check_obsolete(schema, &entry, &classes)?;
+    }
     if let Some(before) = options
         .structural_class
         .filter(|before| *before != structural.index)

@@ -198,6 +198,7 @@ fn structural_class_is_for_life_and_values_can_be_trusted() {
     let trusting = CheckOptions {
         structural_class: Some(person),
         skip_values: true,
+        ..CheckOptions::default()
     };
     let twice = entry(&schema, "cn=a", "objectClass: person|cn: a|cn: a|sn: b");
     assert!(schema.check(twice.clone(), &trusting).is_ok());
@@ -211,8 +212,8 @@ fn structural_class_is_for_life_and_values_can_be_trusted() {
         .check(
             single,
             &CheckOptions {
-                structural_class: None,
                 skip_values: true,
+                ..CheckOptions::default()
             },
         )
         .unwrap_err();

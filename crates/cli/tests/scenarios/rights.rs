@@ -1,6 +1,6 @@
 //! Access rules, and who manages what.
 
-use crate::data::{BABS, PASSWORD, ROOT, SUFFIX, UNORDERED, heads};
+use crate::data::{BABS, PASSWORD, ROOT, SUFFIX, UNORDERED, heads, names};
 use crate::stage::Stage;
 
 const BJORN: &str = "cn=Bjorn Jensen,ou=People,dc=example,dc=com";
@@ -95,5 +95,36 @@ fn who_may_manage_sets_what_nobody_may() {
         .well();
     let shown = server.search(&["(cn=x)", "entryUUID"]);
     assert!(shown.contains(uuid), "{shown}");
+    server.stop();
+}
+
+#[test]
+fn what_is_obsolete_is_for_who_relaxes_the_rules() {
+    let stage = Stage::new("obsolete");
+    let definitions = "\
+attributetype ( 1.3.6.1.4.1.32473.3.1 NAME 'oldNote' OBSOLETE SUP name )
+objectclass ( 1.3.6.1.4.1.32473.3.2 NAME 'oldThing' OBSOLETE SUP top AUXILIARY MAY oldNote )
+";
+    let rules = format!("access to * by dn.exact=\"{BABS}\" manage by * read");
+    stage.configure(&(definitions.to_owned() + &stage.database("db", SUFFIX, &rules)));
+    stage.add(UNORDERED).well();
+    let server = stage.start();
+    let bjorn = "cn=Bjorn Jensen,ou=People,dc=example,dc=com";
+    let modify = format!(
+        "dn: {bjorn}\nchangetype: modify\nadd: objectClass\nobjectClass: oldThing\n-\nadd: oldNote\noldNote: x\n"
+    );
+    let add = format!(
+        "dn: cn=x,{SUFFIX}\nchangetype: add\nobjectClass: person\nobjectClass: oldThing\ncn: x\nsn: x\noldNote: y\n"
+    );
+    let babs = (BABS, "bjensen");
+    for change in [&modify, &add] {
+        let said = server.client_as(babs, "ldapmodify", &[], change);
+        assert!([19, 65].contains(&said.status), "{said:?}");
+        let relaxed = ["-e", "!relax"];
+        server
+            .client_as(babs, "ldapmodify", &relaxed, change)
+            .well();
+    }
+    assert_eq!(names(&server.search(&["(oldNote=*)", "1.1"])).len(), 2);
     server.stop();
 }
