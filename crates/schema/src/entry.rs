@@ -1,5 +1,9 @@
 //! Entries as they come from a client or a file: owned, resolved, not yet checked.
 
+use std::borrow::Cow;
+
+use rustc_hash::FxHashSet;
+
 use crate::description::AttributeDescription;
 use crate::dn::Dn;
 use crate::registry::{AttributeIndex, Schema};
@@ -95,6 +99,23 @@ impl Entry {
         for (description, value) in missing {
             self.push(&description, value);
         }
+    }
+
+    /// Keeps the first of equal values of each attribute, for input that names a value twice where it means it once.
+    /// How many were dropped.
+    pub fn drop_repeated_values(&mut self, schema: &Schema) -> usize {
+        let mut dropped = 0;
+        for held in self.attributes.iter_mut().filter(|a| a.values.len() > 1) {
+            let attribute = held.description.attribute;
+            let mut seen = FxHashSet::default();
+            let before = held.values.len();
+            held.values.retain(|value| {
+                let normal = schema.normal_value(attribute, value);
+                seen.insert(normal.map_or_else(|| value.clone(), Cow::into_owned))
+            });
+            dropped += before - held.values.len();
+        }
+        dropped
     }
 
     /// Whether the type (without options) holds a value equal to `value` by its equality rule.

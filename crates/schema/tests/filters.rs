@@ -234,6 +234,35 @@ fn approximate_match_is_by_sound_where_there_are_words() {
 }
 
 #[test]
+fn names_with_identifiers_match_approximately_without_them() {
+    let schema = Schema::standard();
+    let mut entry = Entry::new(Dn::parse(&schema, "cn=a").unwrap());
+    let description = schema.describe(b"uniqueMember").unwrap();
+    entry.push(&description, b"dc=one".to_vec());
+    for (value, filter, expected) in [
+        ("dc=one", "(uniqueMember~=DC=one)", true),
+        ("dc=one", "(uniqueMember~=dc=one#'01'B)", true),
+        ("dc=one", "(uniqueMember=dc=one#'01'B)", false),
+        ("dc=one#'01'B", "(uniqueMember~=dc=one)", true),
+        ("dc=one#'01'B", "(uniqueMember=dc=one)", false),
+        ("dc=one#'01'B", "(uniqueMember~=dc=one#'01'B)", true),
+        ("dc=one#'01'B", "(uniqueMember~=dc=one#'11'B)", false),
+        ("dc=one#'01'B", "(uniqueMember~=dc=two)", false),
+        ("#'01'B", "(uniqueMember~=)", true),
+        ("#'01'B", "(uniqueMember=)", false),
+    ] {
+        entry.attributes[0].values = vec![value.as_bytes().to_vec()];
+        let buffer = FilterBuf::parse(filter).unwrap();
+        let subject = EntrySubject {
+            schema: &schema,
+            entry: &entry,
+        };
+        let found = Filter::resolve(&schema, &buffer.filter()).test(&schema, &subject);
+        assert_eq!(found, Truth::from(expected), "{value} {filter}");
+    }
+}
+
+#[test]
 fn chains_are_followed_by_who_can() {
     let schema = Schema::standard();
     let resolve = |text: &str| {

@@ -22,7 +22,7 @@ pub type Rdn<'a> = Vec<Ava<'a>>;
 /// An attribute type with a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ava<'a> {
-    /// Name or OID of the type as written, without the prefix `OID.`.
+    /// Name or OID of the type as written.
     pub attribute: &'a str,
     /// The value with its escapes undone.
     pub value: Cow<'a, [u8]>,

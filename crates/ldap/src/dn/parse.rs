@@ -1,7 +1,7 @@
 //! DN text to its parts.
 //!
 //! RFC 4514, with the leniencies of RFC 2253 and RFC 1779 that servers are expected to keep:
-//! spaces around `,` `=` `+`, `;` between RDNs, the prefix `OID.`, values in quotes.
+//! spaces around `,` `=` `+`, `;` between RDNs, values in quotes. RFC 1779's prefix `OID.` is refused, as slapd does it.
 
 use std::borrow::Cow;
 
@@ -146,13 +146,7 @@ impl<'a> Scanner<'a> {
         {
             self.at += 1;
         }
-        let written = self.since(from);
-        let name = match written.get(..4) {
-            Some(prefix) if prefix.eq_ignore_ascii_case("oid.") => {
-                written.get(4..).unwrap_or_default()
-            }
-            _ => written,
-        };
+        let name = self.since(from);
         if is_descriptor(name) || is_numeric_oid(name) {
             Ok(name)
         } else {

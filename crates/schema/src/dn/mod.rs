@@ -89,7 +89,7 @@ impl Dn {
     }
 
     /// Parses and resolves the string form, with the leniencies of RFC 1779 and 2253: spaces around separators,
-    /// `;` between RDNs, `OID.` before a type, quoted values.
+    /// `;` between RDNs, quoted values; but not `OID.` before a type, which slapd refuses.
     ///
     /// # Errors
     /// [`DnError`]; all of them mean invalidDNSyntax.
@@ -504,6 +504,10 @@ mod tests {
         assert_eq!(
             parse("nosuch=a"),
             Err(DnError::UnknownType("nosuch".to_owned()))
+        );
+        assert_eq!(
+            parse("OID.2.5.4.3=a"),
+            Err(DnError::UnknownType("OID.2.5.4.3".to_owned()))
         );
         assert_eq!(parse("cn="), Err(DnError::InvalidValue("cn".to_owned())));
         assert_eq!(

@@ -12,7 +12,7 @@ pub(super) struct Malformed {
 /// One attribute and value, not yet resolved.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct RawAva<'t> {
-    /// Name or OID, without `OID.`.
+    /// Name or OID.
     pub(super) attribute: &'t str,
     /// Unescaped octets.
     pub(super) value: Cow<'t, [u8]>,
@@ -97,14 +97,7 @@ impl<'t> Scan<'t> {
             return Err(self.expected("an attribute type"));
         }
         self.at += length;
-        let prefix = name
-            .get(..4)
-            .is_some_and(|p| p.eq_ignore_ascii_case("oid."));
-        Ok(if prefix {
-            name.get(4..).unwrap_or_default()
-        } else {
-            name
-        })
+        Ok(name)
     }
 
     fn plain(&mut self) -> Result<Cow<'t, [u8]>, Malformed> {
@@ -329,7 +322,7 @@ mod tests {
                 vec![ava("CN", "Lučić".as_bytes(), false)],
             ),
             (
-                " cn = a b  ; oid.2.5.4.10 = \"x, y\" ",
+                " cn = a b  ; 2.5.4.10 = \"x, y\" ",
                 vec![ava("cn", b"a b", false), ava("2.5.4.10", b"x, y", false)],
             ),
             (

@@ -79,7 +79,7 @@ fn equality(schema: &Schema, assertion: &ldap::Assertion<'_>) -> Option<Filter<A
     compared(schema, assertion, |attribute| attribute.equality).map(Filter::Equality)
 }
 
-/// By sound where values are words, by equality elsewhere.
+/// By sound where values are words, by a rule of its own where there is one, by equality elsewhere.
 fn approximate(
     schema: &Schema,
     assertion: &ldap::Assertion<'_>,
@@ -94,7 +94,20 @@ fn approximate(
                 words: ApproximateAssertion::new(assertion.value),
             })
         }
-        _ => equality(schema, assertion),
+        Some(rule) => match rule.approximate() {
+            Some(rule) => {
+                let normal = rule.normalise_assertion(schema, assertion.value).ok()?;
+                Some(Filter::Extensible {
+                    attribute_type: Some(attribute.attribute),
+                    attribute: Some(attribute),
+                    rule,
+                    normal: normal.into(),
+                    dn_attributes: false,
+                })
+            }
+            None => equality(schema, assertion),
+        },
+        None => None,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Comparing a raw value with a normalised assertion, in place where the value is plain ASCII.
 
+use super::text::split_uid;
 use super::{Form, Relation, Truth, normal, numbers, oids, time};
 use crate::dn;
 use crate::prep::Case;
@@ -22,6 +23,10 @@ pub(super) fn matches(
         Relation::Ordering => with_normal(form, schema, value, |n| n < assertion),
         Relation::ServerId => with_normal(form, schema, value, |n| {
             time::csn_server_id(n) == Some(assertion)
+        }),
+        Relation::NameAndPerhapsUid => with_normal(form, schema, value, |n| {
+            let ((name, uid), (wanted, wanted_uid)) = (split_uid(n), split_uid(assertion));
+            name == wanted && (uid.is_none() || wanted_uid.is_none() || uid == wanted_uid)
         }),
         Relation::DnSubtree => with_normal(form, schema, value, |n| {
             n == assertion || is_under(n, assertion)

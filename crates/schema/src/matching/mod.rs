@@ -103,6 +103,8 @@ pub(crate) enum Relation {
     DnSubordinate,
     /// The value is above the assertion.
     DnSuperior,
+    /// Names are equal, and so are their identifiers as far as both have one.
+    NameAndPerhapsUid,
     /// The server id within a CSN.
     ServerId,
     /// The value leads to the assertion, directly or through the same attribute of the entries it names.
@@ -148,6 +150,12 @@ impl MatchingRule {
             self.form,
             Form::CaseIgnore | Form::CaseExact | Form::CaseIgnoreIa5 | Form::CaseExactIa5
         )
+    }
+
+    /// The rule by which `~=` compares values of attributes with this equality rule, where it has one that goes by
+    /// something else than sound.
+    pub(crate) fn approximate(&self) -> Option<&'static MatchingRule> {
+        (self.form == Form::NameAndOptionalUid).then_some(&table::UNIQUE_MEMBER_APPROXIMATE)
     }
 
     /// Whether normal forms are texts, of which people can make sense.

@@ -19,6 +19,16 @@ const fn rule(
     }
 }
 
+/// How `~=` compares a name with an optional identifier: one that lacks the identifier matches whatever the other has,
+/// as in slapd. Nobody can ask for it by name.
+pub(super) static UNIQUE_MEMBER_APPROXIMATE: MatchingRule = rule(
+    "2.5.13.23",
+    "uniqueMemberMatch",
+    NAME_AND_UID,
+    Form::NameAndOptionalUid,
+    Relation::NameAndPerhapsUid,
+);
+
 pub(super) const CERTIFICATE: &str = "1.3.6.1.4.1.1466.115.121.1.8";
 pub(super) const CERTIFICATE_LIST: &str = "1.3.6.1.4.1.1466.115.121.1.9";
 const BIT_STRING: &str = "1.3.6.1.4.1.1466.115.121.1.6";
