@@ -23,6 +23,8 @@ pub struct AddOptions {
     pub server_id: u16,
     /// Whether the schema has to allow the entries. What it does not define can be added in no case.
     pub check_schema: bool,
+    /// Whether a value that is named twice is a mistake; otherwise it is kept once.
+    pub check_values: bool,
     /// Check everything, add nothing.
     pub dry_run: bool,
     /// Go on after an entry that cannot be added.
@@ -240,7 +242,7 @@ fn make_places(
     let suffix = suffixes.iter().find(|suffix| dn.is_within(suffix));
     let suffix = suffix.ok_or_else(|| StoreError::OutsideSuffix(dn.pretty().to_owned()))?;
     // From the lowest ancestor that is there, or from above the suffix.
-    let (mut parent, depth) = deepest.unwrap_or((EntryId::ABOVE, suffix.depth() - 1));
+    let (mut parent, depth) = deepest.unwrap_or((EntryId::ABOVE, suffix.depth().saturating_sub(1)));
     let mut names = Vec::new();
     let mut above = dn.parent();
     while let Some(name) = above.filter(|name| name.depth() > depth) {
@@ -300,7 +302,10 @@ impl Adder<'_> {
     fn add_record(&mut self, record: &Record<'_>) -> Result<AddEvent, Refusal> {
         let line = record.line();
         let schema = Arc::clone(&self.options.schema);
-        let entry = read_entry(&schema, record)?;
+        let mut entry = read_entry(&schema, record)?;
+        if !self.options.check_values {
+            entry.drop_repeated_values(&schema);
+        }
         let dn = entry.dn.pretty().to_owned();
         let depths = self.targets.iter().enumerate().filter_map(|(at, target)| {
             let suffixes = target.store.suffixes().iter();

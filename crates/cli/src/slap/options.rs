@@ -39,6 +39,8 @@ pub(super) struct Common {
     pub(super) file: Option<PathBuf>,
     /// `-o schema-check=`.
     pub(super) schema_check: bool,
+    /// Whether values named twice are mistakes.
+    pub(super) value_check: bool,
     /// `-o ldif-wrap=`: columns, none for no folding.
     pub(super) wrap: Option<Option<usize>>,
     /// `-o authzDN=`, `peername=` and so on: facts for access rules.
@@ -57,6 +59,7 @@ impl Default for Common {
             choice: Choice::First,
             file: None,
             schema_check: true,
+            value_check: false,
             wrap: None,
             facts: Vec::new(),
         }
@@ -136,8 +139,9 @@ impl Common {
             ("schema-check", Some(value)) => {
                 self.schema_check = yes_or_no(value).ok_or_else(wrong)?
             }
-            // Values are checked by the schema in any case.
-            ("value-check", Some(value)) => drop(yes_or_no(value).ok_or_else(wrong)?),
+            ("value-check", Some(value)) => {
+                self.value_check = yes_or_no(value).ok_or_else(wrong)?;
+            }
             ("ldif-wrap" | "ldif_wrap", Some("no")) => self.wrap = Some(None),
             ("ldif-wrap" | "ldif_wrap", Some(value)) => {
                 let columns: usize = value.parse().map_err(|_| wrong())?;

@@ -104,6 +104,7 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
         creator: root.unwrap_or_default(),
         server_id: options.server_id(&context.settings),
         check_schema: options.common.schema_check,
+        check_values: options.common.value_check,
         dry_run: options.dry_run,
         continue_on_error: options.common.continue_on_error,
         from_line: options.from_line,

@@ -165,6 +165,27 @@ fn records_that_cannot_be_added() {
 }
 
 #[test]
+fn values_that_are_named_twice() {
+    let stage = Stage::usual("repeated", "");
+    let twice = "dn: dc=example,dc=com\nobjectClass: domain\ndc: example\ndescription: a\ndescription:  A\n";
+    let file = stage.file("twice.ldif", twice);
+    let said = stage
+        .tool("a", &["-o", "value-check=yes", "-l", &file], "")
+        .with_status(1);
+    assert!(
+        said.contains("(20) description: value #0 provided more than once"),
+        "{said}"
+    );
+    // Without the check slapd keeps both; an attribute is a set.
+    stage.tool("a", &["-l", &file], "").well();
+    let dump = stage.cat();
+    assert!(dump.contains("\ndescription: a\n"), "{dump}");
+    if crate::stage::is_ours() {
+        assert!(!dump.contains("\ndescription: A\n"), "{dump}");
+    }
+}
+
+#[test]
 fn populated_by_a_client() {
     let stage = Stage::usual("populate", "");
     let server = stage.start();
