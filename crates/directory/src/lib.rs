@@ -77,5 +77,5 @@ pub use restrictions::{Allow, Disallow, Operations, Require, Restrictions, Secur
 pub use selection::Selection;
 pub use session::{Identity, Method, Name, Session};
 pub use transaction::Kept;
-pub use tree::{TreeEntry, TreeOptions, TreeSource};
+pub use tree::{Growing, TreeEntry, TreeOptions, TreeSource};
 pub use write::{WriteReply, WriteRequest};

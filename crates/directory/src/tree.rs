@@ -40,6 +40,19 @@ pub struct TreeEntry {
     pub dn: String,
     /// Attribute descriptions with their values. What the schema does not define is left out.
     pub attributes: Vec<(String, Vec<Vec<u8>>)>,
+    /// A count that grows while entries are returned.
+    pub growing: Option<Growing>,
+}
+
+/// A count of what the server has sent: the entry that shows it counts those that the same search returned before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Growing {
+    /// The attribute.
+    pub attribute: String,
+    /// What has been sent before the search.
+    pub before: u64,
+    /// Whether octets are counted, instead of messages.
+    pub octets: bool,
 }
 
 /// Makes up entries.
@@ -50,6 +63,12 @@ pub trait TreeSource: Send + Sync {
     /// The entries at and below `base`, a name in normal form, and those above it: every entry after its superior.
     /// More than these do no harm but cost time.
     fn entries(&self, base: &str) -> Vec<TreeEntry>;
+}
+
+/// An entry made up, with its count if it grows.
+pub(crate) struct Made {
+    pub(crate) entry: Entry,
+    growing: Option<(AttributeDescription, Growing)>,
 }
 
 /// A database of made-up entries in use.
@@ -83,7 +102,19 @@ impl TreeEntry {
         TreeEntry {
             dn: dn.into(),
             attributes: Vec::new(),
+            growing: None,
         }
+    }
+
+    /// The entry with a count of messages sent, or of octets.
+    #[must_use]
+    pub fn growing(mut self, attribute: &str, before: u64, octets: bool) -> TreeEntry {
+        self.growing = Some(Growing {
+            attribute: attribute.to_owned(),
+            before,
+            octets,
+        });
+        self.with(attribute, [before.to_string()])
     }
 
     /// The entry with one attribute more; no values mean no attribute.
@@ -147,33 +178,55 @@ impl Tree {
     }
 
     /// The entries at, below and above a base, each after its superior.
-    pub(crate) fn entries(&self, schema: &Schema, base: &Dn) -> Vec<Entry> {
+    pub(crate) fn entries(&self, schema: &Schema, base: &Dn) -> Vec<Made> {
         let made = self.source.entries(base.normal());
         let resolved = made.into_iter().filter_map(|entry| resolve(schema, entry));
-        let mut entries: Vec<Entry> = resolved.collect();
+        let mut entries: Vec<Made> = resolved.collect();
         finish(schema, &mut entries);
         entries
     }
 
     /// One entry.
     pub(crate) fn entry(&self, schema: &Schema, dn: &Dn) -> Option<Entry> {
-        let mut entries = self.entries(schema, dn).into_iter();
+        let entries = self.entries(schema, dn).into_iter();
+        let mut entries = entries.map(|made| made.entry);
         entries.find(|entry| entry.dn == *dn)
     }
 }
 
-fn resolve(schema: &Schema, made: TreeEntry) -> Option<Entry> {
+impl Made {
+    /// Brings the count up to what has been returned before: so many entries, in so many octets.
+    pub(crate) fn count_sent(&mut self, entries: u32, octets: usize) {
+        if let Some((attribute, growing)) = &self.growing {
+            let more = if growing.octets {
+                octets as u64
+            } else {
+                u64::from(entries)
+            };
+            let count = growing.before.saturating_add(more);
+            if let Some(held) = self.entry.attribute_mut(attribute) {
+                held.values = vec![count.to_string().into_bytes()];
+            }
+        }
+    }
+}
+
+fn resolve(schema: &Schema, made: TreeEntry) -> Option<Made> {
     let mut entry = Entry::new(Dn::parse(schema, &made.dn).ok()?);
+    let growing = made.growing.and_then(|growing| {
+        let attribute = schema.describe(growing.attribute.as_bytes()).ok()?;
+        Some((attribute, growing))
+    });
     for (name, values) in made.attributes {
         if let Ok(description) = schema.describe(name.as_bytes()) {
             entry.set(&description, values);
         }
     }
-    Some(entry)
+    Some(Made { entry, growing })
 }
 
 /// Adds what follows from names and neighbours.
-fn finish(schema: &Schema, entries: &mut [Entry]) {
+fn finish(schema: &Schema, entries: &mut [Made]) {
     let describe = |name: &str| {
         let attribute = schema.attribute(name)?;
         Some(AttributeDescription::plain(attribute.index))
@@ -185,9 +238,9 @@ fn finish(schema: &Schema, entries: &mut [Entry]) {
             .collect();
     let parents: HashSet<String> = entries
         .iter()
-        .filter_map(|entry| Some(entry.dn.parent()?.normal().to_owned()))
+        .filter_map(|made| Some(made.entry.dn.parent()?.normal().to_owned()))
         .collect();
-    for entry in entries {
+    for Made { entry, .. } in entries {
         let has_children: &[u8] = if parents.contains(entry.dn.normal()) {
             b"TRUE"
         } else {

@@ -257,3 +257,30 @@ fn the_monitor() {
     assert!(searches.contains("monitorOpInitiated: "), "{searches}");
     server.stop();
 }
+
+#[test]
+fn counts_of_what_is_sent_include_what_goes_before_them() {
+    let stage = Stage::new("monitor-counts");
+    stage.configure(&(stage.database("db", SUFFIX, "") + "database monitor\n"));
+    let server = stage.start();
+    let read = |base: &str, filter: &str| {
+        let arguments = ["-LLL", "-b", base, filter, "monitorCounter"];
+        let shown = server.root("ldapsearch", &arguments, "").well();
+        let counts = shown
+            .lines()
+            .filter_map(|line| line.strip_prefix("monitorCounter: "));
+        let counts: Vec<u64> = counts
+            .map(|count| count.parse().expect("a number"))
+            .collect();
+        counts
+    };
+    let statistics = "cn=Statistics,cn=Monitor";
+    let alone = read(&format!("cn=Entries,{statistics}"), "(objectClass=*)");
+    assert_eq!(alone, [0]);
+    // One entry by then, and of this search the one before.
+    let counts = read(statistics, "(|(cn=PDU)(cn=Entries))");
+    assert_eq!(counts[1], 2, "{counts:?}");
+    // Of the first connection two results and an entry, of the second the bind's result.
+    assert_eq!(counts[0], 4, "{counts:?}");
+    server.stop();
+}

@@ -168,14 +168,15 @@ impl Monitor {
 
     fn statistics(&self, out: &mut Vec<TreeEntry>) {
         let totals = self.statistics.totals();
-        for (name, count) in [
-            ("Bytes", totals.octets),
-            ("PDU", totals.messages),
-            ("Entries", totals.entries),
-            ("Referrals", totals.references),
-        ] {
-            out.push(self.counter(name, "cn=Statistics,cn=Monitor", count));
-        }
+        let at = "cn=Statistics,cn=Monitor";
+        let growing = |name: &str, count, octets| {
+            let entry = self.entry("monitorCounterObject", name, at);
+            entry.growing("monitorCounter", count, octets)
+        };
+        out.push(growing("Bytes", totals.octets, true));
+        out.push(growing("PDU", totals.messages, false));
+        out.push(growing("Entries", totals.entries, false));
+        out.push(self.counter("Referrals", at, totals.references));
     }
 
     fn listeners(&self, out: &mut Vec<TreeEntry>) {

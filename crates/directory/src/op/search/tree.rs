@@ -29,9 +29,11 @@ impl Directory {
     ) -> Answer<State<'_>> {
         let schema = &self.schema;
         let decisions = tree.decisions(session);
-        let entries = tree.entries(schema, base);
-        if !entries.iter().any(|entry| entry.dn == *base) {
-            let above = entries.iter().filter(|entry| base.is_under(&entry.dn));
+        let mut entries = tree.entries(schema, base);
+        let all = entries.iter().map(|made| &made.entry);
+        let at_base = all.clone().find(|entry| entry.dn == *base);
+        if at_base.is_none() {
+            let above = all.filter(|entry| base.is_under(&entry.dn));
             let deepest = above.max_by_key(|entry| entry.dn.depth());
             let shown = deepest.filter(|entry| self.may_disclose(&decisions, entry));
             let missing = LdapResult::new(ResultCode::NoSuchObject);
@@ -42,15 +44,17 @@ impl Directory {
         }
         let at_base = OwnFacts {
             directory: self,
-            entry: entries.iter().find(|entry| entry.dn == *base),
+            entry: at_base,
         };
         require_search(&decisions.at(base.normal(), &at_base))?;
         let mut out = Vec::new();
         let mut sent = 0;
-        for entry in entries
-            .iter()
-            .filter(|entry| in_scope(&entry.dn, base, scope))
+        for made in entries
+            .iter_mut()
+            .filter(|made| in_scope(&made.entry.dn, base, scope))
         {
+            made.count_sent(sent, out.len());
+            let entry = &made.entry;
             let facts = OwnFacts {
                 directory: self,
                 entry: Some(entry),
