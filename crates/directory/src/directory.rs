@@ -335,11 +335,18 @@ impl Directory {
             Place::RootDse
         } else if *dn == self.special.subschema.dn {
             Place::Subschema
-        } else if let Some(database) = self.database_of(dn) {
-            Place::In(database)
+        } else if let Some(tree) = self.trees.iter().find(|tree| dn.is_within(&tree.suffix)) {
+            Place::Tree(tree)
         } else {
-            let tree = self.trees.iter().find(|tree| dn.is_within(&tree.suffix));
-            tree.map_or(Place::Nowhere, Place::Tree)
+            self.database_of(dn).map_or(Place::Nowhere, Place::In)
+        }
+    }
+
+    /// Where a search from a name is done: below the empty name, in the database that has it as its suffix.
+    pub(crate) fn place_of_search(&self, base: &Dn, scope: Scope) -> Place<'_> {
+        match self.database_of(base) {
+            Some(database) if base.is_root() && scope != Scope::Base => Place::In(database),
+            _ => self.place(base),
         }
     }
 

@@ -139,10 +139,8 @@ pub enum OpenError {
         /// Suffixes asked for.
         asked: String,
     },
-    /// No suffix, the empty suffix, or one below the other.
-    #[error(
-        "suffix {0:?} cannot be used: give one or more names, none empty and none below another"
-    )]
+    /// No suffix, or one below the other.
+    #[error("suffix {0:?} cannot be used: give one or more names, none below another")]
     UnusableSuffix(String),
     /// An index was made by rules that the schema has changed since; opened for writing it would be made anew.
     #[error(

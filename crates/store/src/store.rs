@@ -242,6 +242,23 @@ impl Store {
         &self.suffixes
     }
 
+    /// Whether the suffix is the empty name: every name belongs here, and what has one RDN is at the top. The empty name
+    /// itself is no entry.
+    #[must_use]
+    pub fn holds_everything(&self) -> bool {
+        self.suffixes.iter().any(Dn::is_root)
+    }
+
+    /// Whether an entry of this name hangs below no other one of the store.
+    #[must_use]
+    pub fn is_top(&self, dn: &Dn) -> bool {
+        if self.holds_everything() {
+            dn.depth() == 1
+        } else {
+            self.suffixes.contains(dn)
+        }
+    }
+
     /// The schema given on opening.
     #[must_use]
     pub fn schema(&self) -> &Arc<Schema> {
@@ -566,10 +583,9 @@ fn usable_suffixes(schema: &Schema, texts: &[String]) -> Result<Vec<Dn>, OpenErr
     for text in texts {
         let unusable = || OpenError::UnusableSuffix(text.clone());
         let dn = Dn::parse(schema, text).map_err(|_| unusable())?;
-        if dn.is_root()
-            || suffixes
-                .iter()
-                .any(|other| dn.is_within(other) || other.is_within(&dn))
+        if suffixes
+            .iter()
+            .any(|other| dn.is_within(other) || other.is_within(&dn))
         {
             return Err(unusable());
         }

@@ -1,8 +1,8 @@
 //! Opening what was created, with the same settings and with others.
 
 use crate::testing::*;
-use crate::{IndexSpec, OpenError, Store, StoreOptions};
-use fulgurite_schema::SchemaBuilder;
+use crate::{EntryId, Found, IndexSpec, OpenError, Scope, Store, StoreError, StoreOptions};
+use fulgurite_schema::{Filter, SchemaBuilder, Truth};
 use std::sync::Arc;
 
 fn asking(indexes: &[&str]) -> StoreOptions {
@@ -63,7 +63,12 @@ fn wrong_settings_are_told() {
         suffixes: list.iter().map(|s| (*s).to_owned()).collect(),
         ..options()
     };
-    for list in [&[][..], &[""], &["no dn"], &["dc=com", "dc=example,dc=com"]] {
+    for list in [
+        &[][..],
+        &["", "dc=com"],
+        &["no dn"],
+        &["dc=com", "dc=example,dc=com"],
+    ] {
         assert!(
             matches!(create(&suffixes(list)), OpenError::UnusableSuffix(_)),
             "{list:?}"
@@ -143,4 +148,75 @@ fn entries_above_the_bound_are_refused_and_the_others_stay() {
     writer.add(crate::EntryId::ABOVE, &top).unwrap();
     writer.commit().unwrap();
     assert_eq!(store.snapshot().unwrap().entry_count().unwrap(), 1);
+}
+
+#[test]
+fn the_empty_suffix_has_entries_below_it_without_being_one() {
+    let (schema, everything) = (
+        schema(),
+        StoreOptions {
+            suffixes: vec![String::new()],
+            ..options()
+        },
+    );
+    let made = create_with(&everything);
+    let mut writer = made.write().unwrap();
+    let us = add(
+        &mut writer,
+        &entry(&schema, "c=US", &[("objectClass", "country")]),
+    );
+    let example = entry(
+        &schema,
+        "o=Example,c=US",
+        &[("objectClass", "organization")],
+    );
+    let below = add(&mut writer, &example);
+    let deep = entry(&schema, "c=DE,c=US", &[("objectClass", "country")]);
+    let refused = writer.add(EntryId::ABOVE, &deep);
+    assert!(matches!(refused, Err(StoreError::OutsideSuffix(_))));
+    // To the top, under a new name, and what was at the top below it.
+    let alone = entry(
+        &schema,
+        "o=Alone",
+        &[("objectClass", "organization"), ("o", "Example")],
+    );
+    writer.rename(below, EntryId::ABOVE, &alone).unwrap();
+    let moved = entry(&schema, "c=US,o=Alone", &[("objectClass", "country")]);
+    assert!(matches!(
+        writer.rename(us, us, &moved),
+        Err(StoreError::CannotMove(_))
+    ));
+    writer.rename(us, below, &moved).unwrap();
+    writer.commit().unwrap();
+    let TestStore { store, dir } = made;
+    drop(store);
+    let store = Store::open(dir.path(), &everything, schema).unwrap();
+    let view = store.snapshot().unwrap();
+    assert_eq!(view.dn(us).unwrap(), "c=US,o=Alone");
+    assert_eq!(
+        (view.depth(below).unwrap(), view.depth(us).unwrap()),
+        (1, 2)
+    );
+    assert_eq!(find(&view, "O=alone"), Found::Entry(below));
+    assert_eq!(find(&view, "c=us,o=alone"), Found::Entry(us));
+    let missing = |deepest| Found::Missing { deepest };
+    assert_eq!(find(&view, ""), missing(None));
+    assert_eq!(find(&view, "c=US"), missing(None));
+    assert_eq!(find(&view, "c=IT,o=alone"), missing(Some((below, 1))));
+    assert_eq!(view.children(EntryId::ABOVE).unwrap(), [below]);
+    for (scope, expected) in [
+        (Scope::OneLevel, &[below][..]),
+        (Scope::Subtree, &[us, below]),
+        (Scope::Subordinates, &[us, below]),
+    ] {
+        let all = Filter::Constant(Truth::True);
+        let mut candidates = view.plan(EntryId::ABOVE, scope, &all).unwrap();
+        let mut found = Vec::new();
+        while let Some(entry) = candidates.next_entry(&view).unwrap() {
+            found.push(entry.id());
+        }
+        assert_eq!(found, expected, "{scope:?}");
+    }
+    drop(view);
+    assert_clean(&store);
 }

@@ -103,7 +103,7 @@ pub(crate) fn add(writer: &mut Writer<'_>, entry: &CheckedEntry) -> EntryId {
 }
 
 pub(crate) fn parent_of<T: Snapshot>(view: &View<'_, T>, dn: &Dn) -> EntryId {
-    if view.store().suffixes().contains(dn) {
+    if view.store().is_top(dn) {
         return EntryId::ABOVE;
     }
     view.find(&dn.parent().unwrap()).unwrap().entry().unwrap()

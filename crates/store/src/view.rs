@@ -160,25 +160,34 @@ impl<'s, T: Snapshot> View<'s, T> {
         let Some(suffix) = self.store.suffixes().iter().find(is_above) else {
             return Ok(missing);
         };
-        let Some(mut id) = self.child(EntryId::ABOVE, suffix.normal().as_bytes())? else {
-            return Ok(missing);
+        let (mut id, rdns) = if suffix.is_root() {
+            (EntryId::ABOVE, normal)
+        } else {
+            let Some(top) = self.child(EntryId::ABOVE, suffix.normal().as_bytes())? else {
+                return Ok(missing);
+            };
+            let below = normal.len() - suffix.normal().len();
+            let rdns = normal.get(..below.saturating_sub(1));
+            (top, rdns.unwrap_or_default())
         };
-        let below = normal.len() - suffix.normal().len();
-        let rdns = normal
-            .get(..below.saturating_sub(1))
-            .filter(|rdns| !rdns.is_empty());
+        let rdns = Some(rdns).filter(|rdns| !rdns.is_empty());
         let rdns = rdns.into_iter().flat_map(|rdns| rdns.rsplit(','));
+        let exists = |id| id != EntryId::ABOVE;
         for (depth, rdn) in (suffix.depth()..).zip(rdns) {
             match self.child(id, rdn.as_bytes())? {
                 Some(child) => id = child,
                 None => {
                     return Ok(Found::Missing {
-                        deepest: Some((id, depth)),
+                        deepest: Some((id, depth)).filter(|_| exists(id)),
                     });
                 }
             }
         }
-        Ok(Found::Entry(id))
+        Ok(if exists(id) {
+            Found::Entry(id)
+        } else {
+            missing
+        })
     }
 
     /// The child of an entry by the normal form of its RDN.
@@ -234,6 +243,9 @@ impl<'s, T: Snapshot> View<'s, T> {
         while record.parent() != EntryId::ABOVE {
             levels += 1;
             record = self.ancestor_record(record.parent(), levels)?;
+        }
+        if self.store.holds_everything() {
+            return Ok(levels + 1);
         }
         let suffix = self
             .store

@@ -1,7 +1,7 @@
 //! Names: odd ones, the empty one, and their forms.
 
 use crate::data::{PASSWORD, ROOT, SUFFIX, UNORDERED, names};
-use crate::stage::Stage;
+use crate::stage::{Stage, is_ours};
 
 #[test]
 fn odd_names_are_the_same_names() {
@@ -61,26 +61,104 @@ member: 1.3.6.1.4.1.1466.0=#04024869
     server.stop();
 }
 
+/// The root of the database of everything.
+const TOP: &str = "cn=Manager,c=US";
+
+/// A server for every name, but for one tree in a database of its own.
+fn everything() -> Stage {
+    let stage = Stage::new("empty-dn");
+    let own = stage.database("own", SUFFIX, "access to * by * read");
+    let all = stage.database("all", "", "access to * by users write by * read");
+    let all = all.replace(ROOT, TOP);
+    stage.configure(&format!("{own}\ndatabase monitor\n{all}"));
+    let own = format!("dn: {SUFFIX}\nobjectClass: domain\ndc: example\n\n");
+    stage.add(&own).well();
+    let countries: String = ["US", "IT"]
+        .map(|c| format!("dn: o=Example,c={c}\nobjectClass: organization\no: Example\n\ndn: c={c}\nobjectClass: country\nc: {c}\n\n"))
+        .concat();
+    let file = stage.file("countries.ldif", &countries);
+    stage.tool("a", &["-b", "", "-l", &file], "").well();
+    stage
+}
+
 #[test]
 fn a_database_of_everything() {
-    let stage = Stage::new("empty-dn");
-    stage.configure(&stage.database("db", "", ""));
-    let top = "dn: dc=com\nobjectClass: domain\ndc: com\n\n";
-    let ran = stage.add(top);
-    if ran.status != 0 {
-        // A server without the empty suffix has to say so, and not to lose anything.
-        assert!(!ran.err.is_empty());
-        return;
-    }
+    let stage = everything();
+    let dumped = names(&stage.tool("c", &["-b", ""], "").well());
+    let sorted = ["c=IT", "c=US", "o=Example,c=IT", "o=Example,c=US"];
+    assert_eq!(dumped, sorted);
     let server = stage.start();
-    let shown = server
-        .client("ldapsearch", &["-LLL", "-b", "dc=com"], "")
-        .well();
-    assert_eq!(names(&shown), ["dc=com"]);
+    let found = |base: &str, scope: &str, filter: &str| {
+        let arguments = ["-LLL", "-b", base, "-s", scope, filter, "1.1"];
+        names(&server.client("ldapsearch", &arguments, "").well())
+    };
+    assert_eq!(found("", "sub", "(objectClass=*)"), sorted);
+    assert_eq!(found("", "children", "(objectClass=*)"), sorted);
+    assert_eq!(found("", "one", "(objectClass=*)"), ["c=IT", "c=US"]);
+    assert_eq!(found("", "sub", "(o=example)"), sorted[2..]);
+    assert_eq!(
+        found("c=IT", "sub", "(objectClass=*)"),
+        ["c=IT", "o=Example,c=IT"]
+    );
+    // What has more specific owners is theirs.
+    assert_eq!(found(SUFFIX, "sub", "(objectClass=*)"), [SUFFIX]);
+    assert_eq!(
+        found("cn=Monitor", "base", "(objectClass=*)"),
+        ["cn=Monitor"]
+    );
     let dse = server
         .client("ldapsearch", &["-LLL", "-b", "", "-s", "base", "+"], "")
         .well();
     assert!(dse.contains("supportedLDAPVersion: 3"), "{dse}");
+    assert!(
+        dse.contains("namingContexts:\n") && dse.contains(&format!("namingContexts: {SUFFIX}\n")),
+        "{dse}"
+    );
+    let change = |text: &str, status: i32| {
+        let ran = server.client_as((TOP, PASSWORD), "ldapmodify", &[], text);
+        ran.with_status(status);
+    };
+    change(
+        "dn: c=DE\nchangetype: add\nobjectClass: country\nc: DE\n",
+        0,
+    );
+    change(
+        "dn: c=DE\nchangetype: modify\nreplace: description\ndescription: x\n",
+        0,
+    );
+    change(
+        "dn: c=DE\nchangetype: modrdn\nnewrdn: c=AT\ndeleteoldrdn: 1\n",
+        0,
+    );
+    change(
+        "dn: o=x,c=DE\nchangetype: add\nobjectClass: organization\no: x\n",
+        32,
+    );
+    change(
+        "dn: o=Example,c=IT\nchangetype: modrdn\nnewrdn: o=Example\ndeleteoldrdn: 0\nnewsuperior: c=AT\n",
+        0,
+    );
+    change("dn: c=IT\nchangetype: delete\n", 0);
+    change("dn: c=US\nchangetype: delete\n", 66);
+    assert_eq!(
+        found("", "sub", "(objectClass=*)"),
+        ["c=AT", "c=US", "o=Example,c=AT", "o=Example,c=US"]
+    );
+    server.stop();
+}
+
+#[test]
+fn entries_move_to_the_top_where_nothing_is_above_them() {
+    let stage = everything();
+    let server = stage.start();
+    let up =
+        "dn: o=Example,c=IT\nchangetype: modrdn\nnewrdn: o=Alone\ndeleteoldrdn: 1\nnewsuperior:\n";
+    let root = (TOP, PASSWORD);
+    server.client_as(root, "ldapmodify", &[], up).well();
+    // slapd takes the empty new superior for none.
+    let expected = if is_ours() { "o=Alone" } else { "o=Alone,c=IT" };
+    let found = server.client("ldapsearch", &["-LLL", "-b", expected, "1.1"], "");
+    assert_eq!(names(&found.well()), [expected]);
     server.stop();
 }
 

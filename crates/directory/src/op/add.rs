@@ -37,7 +37,11 @@ pub(crate) fn run(context: &mut Context<'_, '_>, mut entry: Entry) -> Answer {
     entry.add_missing_rdn_values(schema);
     let implied = entry.attributes.iter().skip(given);
     let implied: Vec<_> = implied.map(|held| held.description.clone()).collect();
-    let mut checked = context.check(entry, &CheckOptions::default())?;
+    let options = CheckOptions {
+        allow_obsolete: context.modifiers.relaxed,
+        ..CheckOptions::default()
+    };
+    let mut checked = context.check(entry, &options)?;
     if context.modifiers.assertion.is_some() {
         // What is asserted is asserted of the entry as it will be, with the server's marks.
         let mut marked = checked.clone();
@@ -112,7 +116,7 @@ fn require_once(schema: &Schema, entry: &Entry) -> Answer {
 
 /// Where an entry is to go.
 struct Place {
-    /// [`EntryId::ABOVE`] for a suffix.
+    /// [`EntryId::ABOVE`] at the top.
     parent: EntryId,
     /// Whether there is an entry already, which the asker may not know of: nobody is told but those whose right to add it
     /// is established, for they cannot be told anything else.
@@ -127,7 +131,7 @@ fn place(context: &Context<'_, '_>, dn: &Dn) -> Answer<Place> {
         Found::Missing {
             deepest: Some((parent, depth)),
         } if depth + 1 == dn.depth() => (Some(parent), false),
-        Found::Missing { deepest: None } if context.is_suffix(dn) => (None, false),
+        Found::Missing { deepest: None } if context.is_top(dn) => (None, false),
         Found::Missing { deepest } => {
             return Err(context.missing(dn, deepest.map(|(id, _)| id)));
         }

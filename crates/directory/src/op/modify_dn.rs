@@ -167,15 +167,22 @@ fn exists() -> LdapResult {
 /// The new superior, with the right to add to it where it is not the old one.
 fn new_parent(context: &Context<'_, '_>, renaming: &Renaming, superior: &Dn) -> Answer<EntryId> {
     let not_found = || refuse(ResultCode::NoSuchObject, "new superior not found");
-    let id = context.find(superior)?.entry().ok_or_else(not_found)?;
-    if renaming.new_superior.is_some() {
-        let text = "no write access to new superior's children";
-        let arriving = context.require_children(superior, Rights::ADD, text);
-        if arriving.is_err() && !context.shows(id)? {
-            return Err(not_found());
+    let arriving = || match renaming.new_superior {
+        None => Ok(()),
+        Some(_) => {
+            let text = "no write access to new superior's children";
+            context.require_children(superior, Rights::ADD, text)
         }
-        arriving?;
+    };
+    if context.is_empty_suffix(superior) {
+        return arriving().map(|()| EntryId::ABOVE);
     }
+    let id = context.find(superior)?.entry().ok_or_else(not_found)?;
+    let arriving = arriving();
+    if arriving.is_err() && !context.shows(id)? {
+        return Err(not_found());
+    }
+    arriving?;
     context.refuse_alias(id, "new superior is an alias")?;
     if context.is_referral(id)? {
         return Err(refuse(ResultCode::Other, "new superior is a referral"));
@@ -233,16 +240,20 @@ fn remove_value(
 /// The right to take an entry away from its superior comes before the question whether it is there. A hidden superior is
 /// not there, and neither is what is below it.
 fn require_leaving(context: &Context<'_, '_>, renaming: &Renaming, superior: &Dn) -> Answer {
-    let Some(id) = context.find(superior)?.entry() else {
+    let found = context.find(superior)?.entry();
+    if found.is_none() && !context.is_empty_suffix(superior) {
         return Ok(());
-    };
+    }
     let leaving = match renaming.new_superior {
         None => Rights::WRITE,
         Some(_) => Rights::DELETE,
     };
     let allowed =
         context.require_children(superior, leaving, "no write access to parent's children");
-    context.guarded(&renaming.dn, id, allowed)
+    match found {
+        Some(id) => context.guarded(&renaming.dn, id, allowed),
+        None => allowed,
+    }
 }
 
 /// The right to delete each value that goes with the old name, from the entry under its new one. What comes with the new

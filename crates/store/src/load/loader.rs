@@ -149,7 +149,7 @@ impl<'s> Loader<'s> {
         if !suffixes.iter().any(|suffix| dn.is_within(suffix)) {
             return Err(StoreError::OutsideSuffix(dn.pretty().to_owned()));
         }
-        let place = if suffixes.contains(dn) {
+        let place = if self.writer.store().is_top(dn) {
             Some(EntryId::ABOVE)
         } else {
             let parent = parent_normal(dn);
@@ -166,11 +166,11 @@ impl<'s> Loader<'s> {
     }
 
     fn name_of<'d>(&self, dn: &'d Dn) -> Result<(&'d str, &'d str), StoreError> {
-        let is_suffix = self.writer.store().suffixes().contains(dn);
+        let is_top = self.writer.store().is_top(dn);
         // Any parent but ABOVE gives the RDN.
         name_below(
             dn,
-            if is_suffix {
+            if is_top {
                 EntryId::ABOVE
             } else {
                 EntryId(u64::MAX)

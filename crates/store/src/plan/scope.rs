@@ -120,6 +120,15 @@ pub(crate) fn narrow<T: Snapshot>(
     total: u64,
     planned: Planned,
 ) -> Result<Narrowed, StoreError> {
+    // Everything hangs below the empty suffix; how much at the top is not counted.
+    if base == EntryId::ABOVE {
+        return Ok(match scope {
+            Scope::OneLevel => Narrowed::List(planned, Listing::new(base, scope)),
+            Scope::Base | Scope::Subtree | Scope::Subordinates => {
+                Narrowed::Done(planned, ScopeTest::None)
+            }
+        });
+    }
     let counts = view.stored_counts(base)?;
     let size = match scope {
         Scope::Base => {

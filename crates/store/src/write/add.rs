@@ -9,7 +9,7 @@ use crate::record::{self, RecordSource};
 use fulgurite_schema::{CheckedEntry, Dn, Entry};
 
 impl Writer<'_> {
-    /// Adds an entry below `parent`, or a suffix entry below [`EntryId::ABOVE`].
+    /// Adds an entry below `parent`, or one at the top below [`EntryId::ABOVE`].
     ///
     /// # Errors
     /// [`StoreError::EntryExists`], [`StoreError::NoSuchParent`], [`StoreError::OutsideSuffix`] for a name that is no
@@ -97,7 +97,7 @@ impl Writer<'_> {
         rdn_normal: &str,
     ) -> Result<(), StoreError> {
         let name = || dn.pretty().to_owned();
-        if parent == EntryId::ABOVE && !self.view.store.suffixes().contains(dn) {
+        if parent == EntryId::ABOVE && !self.view.store.is_top(dn) {
             return Err(StoreError::OutsideSuffix(name()));
         }
         if parent != EntryId::ABOVE && self.view.record(parent)?.is_none() {

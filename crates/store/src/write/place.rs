@@ -55,7 +55,7 @@ impl Writer<'_> {
         let entry = entry.entry();
         let (rdn_normal, rdn) = name_below(&entry.dn, parent)?;
         let name = || entry.dn.pretty().to_owned();
-        if parent == EntryId::ABOVE && !self.view.store.suffixes().contains(&entry.dn) {
+        if parent == EntryId::ABOVE && !self.view.store.is_top(&entry.dn) {
             return Err(StoreError::OutsideSuffix(name()));
         }
         if id == EntryId::ABOVE

@@ -49,14 +49,17 @@ impl Writer<'_> {
     ) -> Result<(&'e str, &'e str), StoreError> {
         let dn = &new.entry().dn;
         let name = || dn.pretty().to_owned();
-        if old_parent == EntryId::ABOVE || new_parent == EntryId::ABOVE || new_parent == id {
+        let is_fixed = |parent| parent == EntryId::ABOVE && !self.view.store.holds_everything();
+        if is_fixed(old_parent) || is_fixed(new_parent) || new_parent == id {
             return Err(StoreError::CannotMove(name()));
         }
-        if self.view.record(new_parent)?.is_none() {
-            return Err(StoreError::NoSuchParent(name()));
-        }
-        if old_parent != new_parent && self.view.is_descendant(new_parent, id)? {
-            return Err(StoreError::CannotMove(name()));
+        if new_parent != EntryId::ABOVE {
+            if self.view.record(new_parent)?.is_none() {
+                return Err(StoreError::NoSuchParent(name()));
+            }
+            if old_parent != new_parent && self.view.is_descendant(new_parent, id)? {
+                return Err(StoreError::CannotMove(name()));
+            }
         }
         let (rdn_normal, rdn) = name_below(dn, new_parent)?;
         match self.view.child(new_parent, rdn_normal.as_bytes())? {

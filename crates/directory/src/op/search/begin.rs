@@ -8,7 +8,7 @@ use fulgurite_ldap::{
     Controls, LdapResult, MessageId, Operation, ResultCode, Scope, SearchRequest,
 };
 use fulgurite_schema::{AttributeSelector, Dn, Entry, Filter};
-use fulgurite_store::{Found, View};
+use fulgurite_store::{EntryId, Found, View};
 
 use super::leg::Sought;
 use super::ordered;
@@ -79,7 +79,7 @@ impl Directory {
         {
             base = default.clone();
         }
-        let place = self.place(&base);
+        let place = self.place_of_search(&base, request.scope);
         self.permit_reading(session, &place, Operation::Search)?;
         let (granted, unlimited) = match place {
             Place::In(database) => (&database.limits, database.is_root(session)),
@@ -234,6 +234,10 @@ impl Directory {
             directory: self,
             decisions,
         };
+        // The empty suffix is no entry that something could be asserted about.
+        if region.base == EntryId::ABOVE {
+            return Err(LdapResult::new(ResultCode::NoSuchObject));
+        }
         let entry = lookup::whole_entry(view, asker, region.base).map_err(failed)?;
         assertion::require(&self.schema, rights, &entry, &filter)
     }
@@ -248,6 +252,10 @@ impl Directory {
     ) -> Answer<Base> {
         let failed = |error| answer::store(&error);
         let scope = asked.request.scope;
+        if asked.base.is_root() {
+            let base = EntryId::ABOVE;
+            return Ok(Base::At(Dn::root(), Region { base, scope }));
+        }
         let (name, found) = if asked.request.deref.finding() {
             let depth_max = database.max_deref_depth;
             let followed = alias::follow(view, self, decisions, &asked.base, depth_max);

@@ -47,7 +47,12 @@ impl Regions {
             by_base: HashMap::new(),
         };
         for suffix in view.store().suffixes() {
-            if let Some(base) = view.find(suffix)?.entry() {
+            if suffix.is_root() {
+                regions.push(Region {
+                    base: EntryId::ABOVE,
+                    scope: Scope::Subtree,
+                });
+            } else if let Some(base) = view.find(suffix)?.entry() {
                 let scope = Scope::Subtree;
                 regions.push(Region { base, scope });
             }
@@ -100,7 +105,7 @@ impl Regions {
         }
         let mut levels = 0;
         let mut id = entry.id();
-        let mut parent = entry.parent();
+        let mut above = entry.parent();
         loop {
             let covered = |number: &usize| {
                 *number < limit
@@ -111,12 +116,12 @@ impl Regions {
             if self.by_base.get(&id).into_iter().flatten().any(covered) {
                 return Ok(true);
             }
-            let Some(next) = parent else {
+            if id == EntryId::ABOVE {
                 return Ok(false);
-            };
+            }
             levels += 1;
-            id = next;
-            parent = view.parent(id)?;
+            id = above.unwrap_or(EntryId::ABOVE);
+            above = parent(view, id)?;
         }
     }
 
@@ -128,8 +133,8 @@ impl Regions {
         scope: Scope,
     ) -> Result<bool, StoreError> {
         let mut levels = 0;
-        let mut next = Some(target);
-        while let Some(id) = next {
+        let mut id = target;
+        loop {
             let whole = |number: &usize| {
                 self.get(*number).is_some_and(|region| {
                     let tree = matches!(region.scope, Scope::Subtree | Scope::Children);
@@ -139,10 +144,12 @@ impl Regions {
             if self.by_base.get(&id).into_iter().flatten().any(whole) {
                 return Ok(true);
             }
+            if id == EntryId::ABOVE {
+                return Ok(false);
+            }
             levels += 1;
-            next = view.parent(id)?;
+            id = parent(view, id)?.unwrap_or(EntryId::ABOVE);
         }
-        Ok(false)
     }
 
     fn push(&mut self, region: Region) {
@@ -151,6 +158,14 @@ impl Regions {
             .or_default()
             .push(self.list.len());
         self.list.push(region);
+    }
+}
+
+/// The parent of an entry; nothing is above the place above all entries, which the empty suffix is.
+fn parent(view: &View<'_>, id: EntryId) -> Result<Option<EntryId>, StoreError> {
+    match id {
+        EntryId::ABOVE => Ok(None),
+        id => view.parent(id),
     }
 }
 
