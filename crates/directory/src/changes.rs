@@ -7,6 +7,7 @@ use fulgurite_ldap::{ModifyOperation, ModifyRequest, PartialAttribute, ResultCod
 use fulgurite_schema::{Attribute, AttributeDescription, AttributeType, Dn, Entry, Schema};
 
 use crate::answer::{self, Answer, refuse};
+use crate::large::LargeAttributes;
 
 /// The OID of the Integer syntax (RFC 4517, section 3.3.16).
 const INTEGER_SYNTAX: &str = "1.3.6.1.4.1.1466.115.121.1.27";
@@ -110,14 +111,20 @@ fn require_integer(schema: &Schema, given: &PartialAttribute<'_>) -> Answer {
 
 /// Applies all changes in their order. The result is not checked against the schema: that is done once, at the end.
 ///
+/// Of `large` attributes the entry holds one value in place of all; what is changed of them is noted there.
 /// A `permissive` client does not mind if what it adds is there already and what it deletes is not.
 pub(crate) fn apply(
     schema: &Schema,
     entry: &mut Entry,
+    large: &mut LargeAttributes<'_>,
     changes: &[Change],
     permissive: bool,
 ) -> Answer {
     for change in changes {
+        if let Some(applied) = large.apply(schema, change, permissive) {
+            applied?;
+            continue;
+        }
         let attribute = &change.attribute;
         match change.operation {
             ModifyOperation::Add => add(schema, entry, attribute, permissive)?,
@@ -297,7 +304,10 @@ mod tests {
         let request = ModifyRequest { dn: b"", changes };
         let mut entry = entry(&schema);
         resolve(&schema, &request)
-            .and_then(|changes| apply(&schema, &mut entry, &changes, false))
+            .and_then(|changes| {
+                let mut large = LargeAttributes::none();
+                apply(&schema, &mut entry, &mut large, &changes, false)
+            })
             .map_err(|result| result.code)?;
         let mut lines: Vec<String> = entry
             .attributes

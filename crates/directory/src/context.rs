@@ -5,15 +5,17 @@ use std::sync::PoisonError;
 use fulgurite_access::{Decisions, Rights};
 use fulgurite_ldap::{LdapResult, ResultCode};
 use fulgurite_schema::{Attribute, CheckOptions, CheckedEntry, Dn, Entry};
-use fulgurite_store::{EntryId, Found, StoreError, Writer};
+use fulgurite_store::{EntryId, Found, StoreError, View, Writer};
 
 use crate::answer::{self, Answer, refuse};
 use crate::assertion;
+use crate::changes::Change;
 use crate::clock::Timestamp;
 use crate::computed::Asker;
 use crate::database::Database;
 use crate::directory::Directory;
 use crate::known::Known;
+use crate::large::LargeAttributes;
 use crate::lookup;
 use crate::modifiers::Modifiers;
 use crate::read_entry;
@@ -147,6 +149,27 @@ impl<'d> Context<'_, 'd> {
                 .and_then(|entry| entry.to_entry())
         });
         entry.map_err(|error| answer::store(&error))
+    }
+
+    /// A copy of an entry, to be changed so. Of large attributes it has one value, if single values of them are changed
+    /// and neither rules nor a bound of the entry's size want to see all of them.
+    pub(crate) fn entry_for(
+        &self,
+        id: EntryId,
+        dn: &Dn,
+        changes: &[&[Change]],
+    ) -> Answer<(Entry, LargeAttributes<'_>)> {
+        let failed = |error| answer::store(&error);
+        let view: &View<'_, _> = self.writer;
+        let entry = view.entry(id).map_err(failed)?;
+        let entry = entry.ok_or_else(|| failed(StoreError::NoSuchEntry(id)))?;
+        let large = if self.decisions.by_value() || view.store().limits_entries() {
+            LargeAttributes::none()
+        } else {
+            LargeAttributes::of(self.directory, view, (&entry, dn), changes)
+        };
+        let copy = entry.to_entry_with(&mut |description| !large.has(description));
+        Ok((copy.map_err(failed)?, large))
     }
 
     /// How a changed entry is checked: its values have been looked at one by one already, or come from the store.

@@ -33,6 +33,7 @@ mod explain;
 mod facts;
 mod import;
 mod known;
+mod large;
 mod limits;
 mod lookup;
 mod modifiers;

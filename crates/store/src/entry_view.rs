@@ -164,13 +164,27 @@ impl<'v> EntryView<'v> {
     /// # Errors
     /// [`StoreError`] when the engine fails or a record is damaged.
     pub fn to_entry(&self) -> Result<Entry, StoreError> {
+        self.to_entry_with(&mut |_| true)
+    }
+
+    /// As [`to_entry`](Self::to_entry), but of attributes that are not `wanted` and whose values
+    /// [lie apart](Values::are_apart) it has only the first value, in place of all.
+    ///
+    /// # Errors
+    /// As [`to_entry`](Self::to_entry).
+    pub fn to_entry_with(
+        &self,
+        wanted: &mut dyn FnMut(&AttributeDescription) -> bool,
+    ) -> Result<Entry, StoreError> {
         let mut text = String::new();
         self.write_dn(&mut DnCache::new(), &mut text)?;
         let dn = Dn::parse(self.schema, &text).map_err(|_| Damage::Record)?;
         let mut entry = Entry::new(dn);
         for (id, values) in self.record.attributes() {
             let info = self.attributes.get(id).ok_or(Damage::Attribute)?;
-            let values = values.iter().map(<[u8]>::to_vec).collect();
+            let is_whole = !values.are_apart() || wanted(&info.description);
+            let some = if is_whole { usize::MAX } else { 1 };
+            let values = values.iter().take(some).map(<[u8]>::to_vec).collect();
             entry.attributes.push(Attribute {
                 description: info.description.clone(),
                 values,

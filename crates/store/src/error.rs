@@ -27,6 +27,9 @@ pub enum Damage {
     /// A posting.
     #[error("a posting is malformed")]
     Posting,
+    /// Values that lie apart from their record.
+    #[error("the values of a large attribute are malformed")]
+    Values,
     /// The table of attributes or the description of the store.
     #[error("the store's own description is malformed")]
     Description,

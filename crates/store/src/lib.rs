@@ -6,8 +6,9 @@
 //!   View  -->  names  index --> Candidates: ids   Writer  -->  pending postings    sorted runs
 //!                     |                |                       |                        |
 //!   EntryView  <--  records  <---------'                       v                        v
-//!   ================ engine: one environment, six named databases, one transaction ====================
-//!   meta | attributes: number -> description | entries: id -> record | names: parent, RDN -> id
+//!   ================ engine: one environment, seven named databases, one transaction ====================
+//!   meta | values: of attributes with many, apart from the record
+//!        | attributes: number -> description | entries: id -> record | names: parent, RDN -> id
 //!        | counts: id -> subordinates        | index: attribute, kind, value, chunk -> ids
 //! ```
 //!
@@ -20,6 +21,7 @@
 
 #![forbid(unsafe_code)]
 
+mod apart;
 mod attributes;
 mod bytes;
 mod entry_view;
@@ -58,7 +60,7 @@ pub use reindex::{IndexProgress, IndexStatus, IndexWork};
 pub use store::{Store, StoreOptions};
 pub use verify::{Report, verify};
 pub use view::{Found, ParkedView, View};
-pub use write::Writer;
+pub use write::{ValueChange, Writer};
 
 #[cfg(test)]
 mod testing;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::apart;
 use crate::attributes::{AttributeTable, TableError};
 use crate::error::{Damage, OpenError, StoreError};
 use crate::ids::AttributeId;
@@ -15,7 +16,7 @@ use fulgurite::{Database, Durability, Environment, KeyOrder, ReadTxn, Snapshot, 
 use fulgurite_schema::{AttributeDescription, Dn, Schema};
 
 /// Layout of this release. It may change until the first release of the project.
-const LAYOUT: &str = "fulgurite-store 3";
+const LAYOUT: &str = "fulgurite-store 4";
 const KEY_LAYOUT: &[u8] = b"layout";
 const KEY_SUFFIXES: &[u8] = b"suffixes";
 const KEY_SECRET: &[u8] = b"secret";
@@ -43,6 +44,9 @@ pub struct StoreOptions {
     /// Makes RDN hashes collide, for tests.
     #[doc(hidden)]
     pub rdn_hash_bits_ignored: u64,
+    /// Lets attributes of more than so many values lie apart, for tests.
+    #[doc(hidden)]
+    pub inline_values_max: Option<usize>,
 }
 
 /// A directory's entries, names and indexes in one engine environment. Share it by reference or in an `Arc`.
@@ -54,6 +58,8 @@ pub struct Store {
     indexes: ArcSwap<Indexes>,
     pub(crate) rdn_hash_mask: u64,
     entry_bytes_max: AtomicU64,
+    /// Attributes with more values lie apart from the record.
+    pub(crate) inline_values_max: usize,
     suffixes: Vec<Dn>,
     path: PathBuf,
     /// The newest table that this process has seen. Views keep their own reference and look here only when their
@@ -70,6 +76,7 @@ pub(crate) struct Databases {
     pub(crate) names: Database,
     pub(crate) counts: Database,
     pub(crate) index: Database,
+    pub(crate) values: Database,
 }
 
 impl Store {
@@ -110,6 +117,7 @@ impl Store {
             indexes: ArcSwap::from_pointee(indexes.map_err(|damage| read(damage.into()))?),
             rdn_hash_mask: !options.rdn_hash_bits_ignored,
             entry_bytes_max: AtomicU64::new(options.entry_bytes_max.unwrap_or(u64::MAX)),
+            inline_values_max: options.inline_values_max.unwrap_or(apart::INLINE_MAX),
             suffixes,
             path: path.into(),
             attributes: ArcSwap::from_pointee(table),
@@ -141,6 +149,7 @@ impl Store {
         let options = StoreOptions {
             rdn_hash_bits_ignored: !self.rdn_hash_mask,
             entry_bytes_max: Some(self.entry_bytes_max.load(Ordering::Relaxed)),
+            inline_values_max: Some(self.inline_values_max),
             ..StoreOptions::default()
         };
         Store::of_environment(Arc::clone(&self.env), &self.path, &options, schema)
@@ -182,6 +191,7 @@ impl Store {
             indexes: ArcSwap::from_pointee(indexes.map_err(|damage| read(damage.into()))?),
             rdn_hash_mask: !options.rdn_hash_bits_ignored,
             entry_bytes_max: AtomicU64::new(options.entry_bytes_max.unwrap_or(u64::MAX)),
+            inline_values_max: options.inline_values_max.unwrap_or(apart::INLINE_MAX),
             suffixes,
             path: path.into(),
             attributes: ArcSwap::from_pointee(table),
@@ -299,6 +309,12 @@ impl Store {
     pub fn limit_entries(&self, bytes_max: Option<u64>) {
         let bytes_max = bytes_max.unwrap_or(u64::MAX);
         self.entry_bytes_max.store(bytes_max, Ordering::Relaxed);
+    }
+
+    /// Whether there is a bound of the size of entries.
+    #[must_use]
+    pub fn limits_entries(&self) -> bool {
+        self.entry_bytes_max.load(Ordering::Relaxed) != u64::MAX
     }
 
     /// Refuses a record that is larger than entries may be.
@@ -484,6 +500,7 @@ fn initialise(
         names: txn.create_database("names", KeyOrder::Lexical)?,
         counts: txn.create_database("counts", KeyOrder::Lexical)?,
         index: txn.create_database("index", KeyOrder::Lexical)?,
+        values: txn.create_database("values", KeyOrder::Lexical)?,
     };
     let table = number_indexed(&mut txn, dbs.attributes, schema, resolved)?;
     txn.commit()?;
@@ -520,6 +537,7 @@ fn open_databases(
         names: open("names")?,
         counts: open("counts")?,
         index: open("index")?,
+        values: open("values")?,
     };
     let table = AttributeTable::load(&txn, dbs.attributes, schema)?;
     let state = IndexState::read(&txn, dbs.meta)?;

@@ -42,7 +42,7 @@ pub(crate) fn create_with(options: &StoreOptions) -> TestStore {
     TestStore { store, dir }
 }
 
-/// A store whose RDN hashes have four bits, so that lists of names collide.
+/// A store whose RDN hashes have four bits, so that lists of names collide, and whose attributes are large with two values.
 pub(crate) fn create() -> TestStore {
     let indexes = [
         "objectClass:eq",
@@ -60,6 +60,8 @@ pub(crate) fn create() -> TestStore {
     create_with(&StoreOptions {
         indexes: Some(indexes),
         rdn_hash_bits_ignored: !0xf,
+        // Whatever has two values already is large.
+        inline_values_max: Some(1),
         ..options()
     })
 }

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::apart;
+use crate::bytes::u32_at;
 use crate::error::{Damage, StoreError};
 use crate::ids::EntryId;
 use crate::idset::{Bits, Chunk, join};
@@ -52,6 +54,7 @@ pub fn verify(view: &View<'_>) -> Result<Report, StoreError> {
     let expected = walk_entries(view, &mut report)?;
     check_names(view, &mut report)?;
     check_counts(view, &expected.parents, &mut report)?;
+    check_values(view, &mut report)?;
     report.postings = expected.postings.len() as u64;
     check_index(view, expected.postings, &mut report)?;
     Ok(report)
@@ -133,6 +136,50 @@ fn check_names(view: &View<'_>, report: &mut Report) -> Result<(), StoreError> {
             }
         }
         row = cursor.next()?;
+    }
+    Ok(())
+}
+
+/// Blocks and hashes of values that lie apart belong to attributes that say so, and to each other. That no value is
+/// missing the walk has seen already.
+fn check_values(view: &View<'_>, report: &mut Report) -> Result<(), StoreError> {
+    let (mut blocks, mut hashes) = (BTreeSet::new(), BTreeSet::new());
+    let mut cursor = view.txn.cursor(view.store.dbs.values)?;
+    let mut row = cursor.first()?;
+    while let Some((key, value)) = row {
+        row = cursor.next()?;
+        let Some((id, number, part)) = apart::parse_key(key) else {
+            report.problem(|| "a row of values has no sound key".to_owned());
+            continue;
+        };
+        let held = match view.record(id) {
+            Ok(Some(record)) => record.values(number),
+            _ => None,
+        };
+        if !held.is_some_and(|values| values.are_apart()) {
+            report.problem(|| format!("entry {id}: has values apart that are not its own"));
+        }
+        match part {
+            apart::Row::Block(block) => {
+                let info = view.attributes.get(number);
+                let values = apart::Block::parse(value).zip(info);
+                for (half, value) in values.iter().flat_map(|(block, _)| block.iter()) {
+                    let Some((_, info)) = &values else { break };
+                    let hash = apart::hash(view.schema(), info.description.attribute, value);
+                    if !hash.to_le_bytes().starts_with(&half.to_le_bytes()) {
+                        report.problem(|| format!("entry {id}: a value has a wrong hash"));
+                    }
+                    blocks.insert((id, number, hash, block));
+                }
+            }
+            apart::Row::Hash(hash) => {
+                let holders = value.chunks_exact(4).filter_map(|n| u32_at(n, 0));
+                hashes.extend(holders.map(|block| (id, number, hash, block)));
+            }
+        }
+    }
+    for (id, ..) in blocks.symmetric_difference(&hashes) {
+        report.problem(|| format!("entry {id}: a value is not found by its hash"));
     }
     Ok(())
 }

@@ -2,17 +2,21 @@
 
 use std::sync::Arc;
 
+use crate::apart::{self, Block, Blocks, Home, Row};
 use crate::attributes::AttributeTable;
 use crate::bytes::stable_hash;
 use crate::entry_view::EntryView;
 use crate::error::{Damage, StoreError};
-use crate::ids::EntryId;
+use crate::ids::{AttributeId, EntryId};
 use crate::index::{self, Indexes, KeyRange};
 use crate::names::{self, Counts, DEPTH_MAX, DnCache, List};
 use crate::record::Record;
 use crate::store::Store;
+use crate::write::same_as;
 use fulgurite::{ParkedReader, ReadTxn, Snapshot};
-use fulgurite_schema::{AttributeIndex, Dn, DnError, Schema, normal_is_under};
+use fulgurite_schema::{
+    AttributeDescription, AttributeIndex, Dn, DnError, Schema, normal_is_under,
+};
 
 /// One state of the store. The engine transaction behind it keeps what it shows as long as it lives.
 pub struct View<'s, T = ReadTxn<'s>> {
@@ -108,6 +112,25 @@ impl<'s> ParkedView<'s> {
         };
         view.update_tables()?;
         Ok(view)
+    }
+}
+
+impl<T: Snapshot> Blocks for View<'_, T> {
+    fn block_from(
+        &self,
+        entry: EntryId,
+        attribute: AttributeId,
+        number: u32,
+    ) -> Option<(u32, Block<'_>)> {
+        let mut cursor = self.txn.cursor(self.store.dbs.values).ok()?;
+        let start = apart::of_block(entry, attribute, number);
+        let (key, row) = cursor.seek_range(&start).ok()??;
+        match apart::parse_key(key)? {
+            (of, within, Row::Block(number)) if (of, within) == (entry, attribute) => {
+                Some((number, Block::parse(row)?))
+            }
+            _ => None,
+        }
     }
 }
 
@@ -219,6 +242,39 @@ impl<'s, T: Snapshot> View<'s, T> {
             &self.store.schema,
             self,
         )))
+    }
+
+    /// Whether an entry holds a value, in whatever spelling, of exactly this description. Where the values lie apart that
+    /// is two descents, however many they are.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchEntry`]; otherwise when the engine fails or a record is damaged.
+    pub fn holds_value(
+        &self,
+        id: EntryId,
+        description: &AttributeDescription,
+        value: &[u8],
+    ) -> Result<bool, StoreError> {
+        let record = self.record(id)?.ok_or(StoreError::NoSuchEntry(id))?;
+        let Some(number) = self.attributes.find(description) else {
+            return Ok(false);
+        };
+        let Some(values) = record.values(number) else {
+            return Ok(false);
+        };
+        let schema = self.schema();
+        let mut is = same_as(schema, description, value);
+        if !values.are_apart() {
+            return Ok(values.iter().any(is));
+        }
+        let hash = apart::hash(schema, description.attribute, value);
+        apart::holds(
+            &self.txn,
+            self.store.dbs.values,
+            (id, number),
+            hash,
+            &mut is,
+        )
     }
 
     /// The parent of an entry; `None` for a suffix entry.
@@ -436,9 +492,17 @@ impl<'s, T: Snapshot> View<'s, T> {
 
     pub(crate) fn record(&self, id: EntryId) -> Result<Option<Record<'_>>, StoreError> {
         match self.txn.get(self.store.dbs.entries, &id.key())? {
-            Some(bytes) => Ok(Some(Record::parse(bytes)?)),
+            Some(bytes) => Ok(Some(self.at_home(id, Record::parse(bytes)?))),
             None => Ok(None),
         }
+    }
+
+    /// A record of this state with those of its values that lie apart.
+    pub(crate) fn at_home<'v>(&'v self, id: EntryId, record: Record<'v>) -> Record<'v> {
+        record.at(Home {
+            entry: id,
+            blocks: self,
+        })
     }
 
     pub(crate) fn write_dn_of(

@@ -6,7 +6,7 @@ use fulgurite_schema::{
     AttributeDescription, AttributeSelector, Dn, Entry, EntrySubject, Filter, FilterSubject,
     MatchingRule, Schema, Truth,
 };
-use fulgurite_store::{EntryView, Store};
+use fulgurite_store::{EntryView, Store, View};
 
 use crate::answer::{self, Answer, refuse};
 use crate::assertion;
@@ -193,12 +193,14 @@ impl Directory {
             let truth = assertion.matches(&self.schema, &value);
             return Ok(verdict(truth));
         }
-        self.outcome_of(&entry, &rights, assertion).map_err(refusal)
+        self.outcome_of(&view, &entry, &rights, assertion)
+            .map_err(refusal)
     }
 
     /// The attributes that the description covers, in their order: one that may not be compared ends it.
     fn outcome_of(
         &self,
+        view: &View<'_>,
         entry: &EntryView<'_>,
         rights: &EntryRights<'_>,
         assertion: &Prepared,
@@ -213,8 +215,14 @@ impl Directory {
             if description != asked {
                 require_value(rights, description, assertion)?;
             }
-            let mut values = held.values.iter();
-            let matching = values.any(|value| assertion.matches(&self.schema, value).is_true());
+            let is_found = held.values.are_apart() && self.is_value(description, assertion);
+            let matching = if is_found {
+                let held = view.holds_value(entry.id(), description, &assertion.value);
+                held.map_err(|error| answer::store(&error))?
+            } else {
+                let mut values = held.values.iter();
+                values.any(|value| assertion.matches(&self.schema, value).is_true())
+            };
             outcome = verdict(matching.into());
             if matching {
                 break;
@@ -224,6 +232,21 @@ impl Directory {
             return Err(outcome);
         }
         Ok(outcome)
+    }
+
+    /// Whether what is asserted is that the attribute has a value of one normal form: such values can be looked up.
+    fn is_value(&self, description: &AttributeDescription, assertion: &Prepared) -> bool {
+        let definition = self.schema.attribute_at(description.attribute);
+        let [normal] = assertion.normals.as_slice() else {
+            return false;
+        };
+        let value = self
+            .schema
+            .normal_value(description.attribute, &assertion.value);
+        definition
+            .equality
+            .is_some_and(|rule| std::ptr::eq(rule, assertion.rule))
+            && value.is_some_and(|value| *value == **normal)
     }
 
     fn outcome(

@@ -42,18 +42,24 @@ pub(crate) fn run(
     let id = context.locate(dn)?;
     context.guarded(dn, id, context.require_assertion(id))?;
     context.guarded(dn, id, require_rights(context, dn, changes))?;
-    let mut entry = context.entry(id)?;
+    let permissive = context.modifiers.permissive;
+    let (mut entry, mut large) = context.entry_for(id, dn, &[changes, derived])?;
     let options = context.check_options(&entry);
     let unseen = unseen(context, &entry, changes);
-    changes::apply(schema, &mut entry, changes, context.modifiers.permissive)
+    changes::apply(schema, &mut entry, &mut large, changes, permissive)
         .map_err(|refused| without_unseen(schema, &unseen, refused))?;
     drop_stale_keys(context.directory, &mut entry, changes);
-    changes::apply(schema, &mut entry, derived, context.modifiers.permissive)?;
+    changes::apply(schema, &mut entry, &mut large, derived, permissive)?;
+    let values = large.finish(&mut entry);
     context.mark(&mut entry, changes.iter().map(|change| &change.attribute));
     let mut checked = context.check(entry, &options)?;
     context.note_structural_class(&mut checked);
     context.begin_change(Some(id))?;
-    let modified = context.writer.modify(id, &checked);
+    let modified = if values.is_empty() {
+        context.writer.modify(id, &checked)
+    } else {
+        context.writer.modify_values(id, &checked, &values)
+    };
     modified.map_err(|error| context.failed(&error))?;
     context.end_change(id)
 }

@@ -10,6 +10,7 @@ mod databases;
 mod extended;
 mod hidden;
 mod interrupted;
+mod large;
 mod operational;
 mod ordered;
 mod paging;

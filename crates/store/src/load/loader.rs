@@ -11,6 +11,7 @@ use super::names::NameBuffer;
 use super::parents::{Fingerprint, Parents};
 use super::postings::PostingBuffer;
 use super::spool::{Block, Spool};
+use crate::apart;
 use crate::bytes::{take, u32_at, u64_at};
 use crate::entry_view::TypedRecord;
 use crate::error::{Damage, StoreError};
@@ -18,7 +19,7 @@ use crate::ids::EntryId;
 use crate::index::{EmitSource, emit, key};
 use crate::names::{Counts, DEPTH_MAX};
 use crate::record::{self, Record, RecordSource};
-use crate::write::{Writer, name_below};
+use crate::write::{Writer, hashed, name_below};
 use fulgurite_schema::{CheckedEntry, Dn};
 
 /// One load under way.
@@ -245,8 +246,21 @@ impl<'s> Loader<'s> {
         let indexes = std::sync::Arc::clone(&self.writer.view.indexes);
         let view = &mut self.writer.view;
         let store = view.store;
-        view.txn.append(store.dbs.entries, &id.key(), record)?;
-        let rdn_normal = Record::parse(record)?.rdn_normal();
+        let whole = Record::parse(record)?;
+        match apart::split(&whole, store.inline_values_max)? {
+            None => view.txn.append(store.dbs.entries, &id.key(), record)?,
+            Some(large) => {
+                let (txn, db) = (&mut view.txn, store.dbs.values);
+                txn.append(store.dbs.entries, &id.key(), &large.record)?;
+                for number in large.attributes {
+                    let values = hashed(&store.schema, &view.attributes, &whole, number)?;
+                    apart::rows(id, number, values, &mut |key, row| {
+                        Ok(txn.append(db, key, row)?)
+                    })?;
+                }
+            }
+        }
+        let rdn_normal = whole.rdn_normal();
         fresh
             .names
             .buffer

@@ -1,6 +1,7 @@
 //! Writing a record.
 
-use super::{COUNT_AT, HEADER_LEN, ORDER_AT, PARENT_AT, TABLE_ROW_LEN, VERSION};
+use super::{APART, COUNT_AT, HEADER_LEN, ORDER_AT, PARENT_AT, Record, TABLE_ROW_LEN, VERSION};
+use crate::bytes::u16_at;
 use crate::error::StoreError;
 use crate::ids::{AttributeId, EntryId};
 
@@ -61,6 +62,38 @@ pub(crate) fn encode(source: RecordSource<'_>, out: &mut Vec<u8>) -> Result<(), 
 /// Enters the parent of a record that was encoded before it was known.
 pub(crate) fn set_parent(record: &mut [u8], parent: EntryId) {
     put(record, PARENT_AT, &parent.0.to_le_bytes());
+}
+
+/// Notes of an attribute that was encoded without values that it has so many, and that they lie apart.
+pub(crate) fn set_apart(record: &mut [u8], attribute: AttributeId, values: u32) {
+    let count = u16_at(record, 2).unwrap_or(0);
+    let mut rows = (0..usize::from(count)).map(|row| HEADER_LEN + TABLE_ROW_LEN * row);
+    if let Some(at) = rows.find(|at| u16_at(record, *at) == Some(attribute.0)) {
+        put(record, at + COUNT_AT, &counted(values | APART, 0));
+    }
+}
+
+/// The same record without the values of some attributes, which lie apart from now on. `None` if it is damaged.
+pub(crate) fn without_values(whole: &Record<'_>, apart: &[AttributeId]) -> Option<Vec<u8>> {
+    let mut out = whole.head()?.to_vec();
+    let mut large: Vec<(AttributeId, u32)> = Vec::new();
+    for (row, (id, values)) in whole.rows().enumerate() {
+        if apart.contains(&id) {
+            large.push((id, u32::try_from(values.len()).ok()?));
+            continue;
+        }
+        let offset = u32::try_from(out.len()).ok()?;
+        let at = HEADER_LEN + TABLE_ROW_LEN * row + COUNT_AT;
+        let count = u32::try_from(values.len()).ok()?;
+        put(&mut out, at, &counted(count, offset));
+        values.copy_to(&mut out);
+    }
+    for (id, count) in large {
+        set_apart(&mut out, id, count);
+    }
+    let total = u32::try_from(out.len()).ok()?;
+    put(&mut out, 4, &total.to_le_bytes());
+    Some(out)
 }
 
 fn put_values(out: &mut Vec<u8>, values: &[Vec<u8>]) -> Result<(), StoreError> {

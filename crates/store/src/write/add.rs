@@ -70,7 +70,7 @@ impl Writer<'_> {
     ) -> Result<(), StoreError> {
         self.apply(|writer| {
             let store = writer.view.store;
-            writer.view.txn.put(store.dbs.entries, &id.key(), record)?;
+            writer.put_record(id, record)?;
             writer.insert_name(parent, rdn_normal.as_bytes(), id)?;
             writer.counts.change(parent, 1, 1);
             let postings = &mut writer.postings;

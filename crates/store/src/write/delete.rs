@@ -1,6 +1,7 @@
 //! Deleting an entry.
 
 use super::Writer;
+use crate::apart;
 use crate::error::StoreError;
 use crate::ids::EntryId;
 use crate::index::{emit, key};
@@ -46,10 +47,14 @@ impl Writer<'_> {
         );
         let parent = entry.parent().unwrap_or(EntryId::ABOVE);
         let rdn_normal = entry.rdn_normal().to_vec();
+        let has_values_apart = entry.record().apart().next().is_some();
         self.apply(|writer| {
             writer.counts.change(parent, -1, -1);
             writer.remove_name(parent, &rdn_normal, id)?;
             writer.view.txn.delete(store.dbs.entries, &id.key())?;
+            if has_values_apart {
+                apart::clear_entry(&mut writer.view.txn, store.dbs.values, id)?;
+            }
             writer.relieve()
         })
     }

@@ -26,11 +26,13 @@ impl Difference {
         indexes: &Indexes,
         schema: &Schema,
         table: &AttributeTable,
-        old: &Record<'_>,
-        new: &Record<'_>,
+        (old, new): (&Record<'_>, &Record<'_>),
+        shift: &Shift<'_>,
     ) -> Difference {
-        let (mut removed, mut added) = (ValueList::default(), ValueList::default());
-        for id in changed(old, new) {
+        let fed = |(attribute, _): &&(AttributeIndex, &[u8])| indexes.is_fed_by(*attribute);
+        let mut removed = ValueList(shift.removed.iter().filter(fed).copied().collect());
+        let mut added = ValueList(shift.added.iter().filter(fed).copied().collect());
+        for id in changed(old, new, &shift.settled) {
             let attribute = table.get(id).map(|info| info.description.attribute);
             let Some(attribute) = attribute.filter(|attribute| indexes.is_fed_by(*attribute))
             else {
@@ -44,12 +46,32 @@ impl Difference {
                 .0
                 .extend(only_in_first(after, before).map(|value| (attribute, value)));
         }
+        let alone = ValueList(shift.alone.iter().filter(fed).copied().collect());
+        let alone = keys(indexes, schema, &alone);
         let come = keys(indexes, schema, &added);
         let mut gone = keys(indexes, schema, &removed);
         gone.retain(|key| !come.contains(key));
-        retain_unshared(indexes, schema, table, new, &mut gone);
+        let keys = Keys {
+            indexes,
+            schema,
+            table,
+            new,
+            alone,
+        };
+        keys.retain_unshared(&mut gone);
         Difference { gone, come }
     }
+}
+
+/// Differences that are known before records are compared: single values of attributes with many.
+#[derive(Default)]
+pub(super) struct Shift<'a> {
+    /// The attributes; their values are not compared.
+    pub(super) settled: Vec<AttributeId>,
+    pub(super) removed: Vec<(AttributeIndex, &'a [u8])>,
+    pub(super) added: Vec<(AttributeIndex, &'a [u8])>,
+    /// Those removed whose hash no other value of the attribute has.
+    pub(super) alone: Vec<(AttributeIndex, &'a [u8])>,
 }
 
 /// Some values with their types.
@@ -65,7 +87,7 @@ impl EmitSource for ValueList<'_> {
 }
 
 /// Attributes whose values are not the same in both.
-fn changed(old: &Record<'_>, new: &Record<'_>) -> BTreeSet<AttributeId> {
+fn changed(old: &Record<'_>, new: &Record<'_>, settled: &[AttributeId]) -> BTreeSet<AttributeId> {
     let differs = |id: &AttributeId| match (old.values(*id), new.values(*id)) {
         (Some(before), Some(after)) => !before.same(&after),
         _ => true,
@@ -73,6 +95,7 @@ fn changed(old: &Record<'_>, new: &Record<'_>) -> BTreeSet<AttributeId> {
     old.attributes()
         .chain(new.attributes())
         .map(|(id, _)| id)
+        .filter(|id| !settled.contains(id))
         .filter(differs)
         .collect()
 }
@@ -105,60 +128,87 @@ fn keys(indexes: &Indexes, schema: &Schema, values: &dyn EmitSource) -> BTreeSet
     keys
 }
 
-/// Takes out of `gone` the keys that remaining values of the entry still make.
-fn retain_unshared(
-    indexes: &Indexes,
-    schema: &Schema,
-    table: &AttributeTable,
-    new: &Record<'_>,
-    gone: &mut BTreeSet<Vec<u8>>,
-) {
-    let may_share = |key: &Vec<u8>| {
-        key::parts(key).is_none_or(|parts| shares_keys(indexes, schema, table, new, &parts))
-    };
-    let affected: FxHashSet<AttributeId> = gone
-        .iter()
-        .filter(|key| may_share(key))
-        .filter_map(|key| Some(key::parts(key)?.0))
-        .collect();
-    if affected.is_empty() {
-        return;
-    }
-    let wanted = |index: &Index| affected.contains(&index.id);
-    emit(
-        indexes,
-        schema,
-        &TypedRecord {
-            record: *new,
-            table,
-        },
-        &wanted,
-        &mut Vec::new(),
-        &mut |key| {
-            gone.remove(key);
-        },
-    );
+/// What decides whether a key that one value made is made by another one too.
+struct Keys<'k> {
+    indexes: &'k Indexes,
+    schema: &'k Schema,
+    table: &'k AttributeTable,
+    new: &'k Record<'k>,
+    /// Keys of values whose hash no other value of their attribute has.
+    alone: BTreeSet<Vec<u8>>,
 }
 
-/// Whether a key may be made by more than one value of the entry. It is not when it holds the literal normal form of a
-/// value, and only one attribute of the entry is in the index: the values of one attribute differ in normal form.
-fn shares_keys(
-    indexes: &Indexes,
-    schema: &Schema,
-    table: &AttributeTable,
-    new: &Record<'_>,
-    parts: &(AttributeId, u8, Vec<u8>),
-) -> bool {
-    let (index_id, kind, value) = parts;
-    let Some(index) = indexes.list().iter().find(|index| index.id == *index_id) else {
-        return true;
-    };
-    if *kind != key::Kind::Equality as u8 || !key::is_literal(value) || index.object_class {
-        return true;
+impl Keys<'_> {
+    /// Takes out of `gone` the keys that remaining values of the entry still make.
+    fn retain_unshared(&self, gone: &mut BTreeSet<Vec<u8>>) {
+        gone.retain(|key| {
+            let parts = key::parts(key);
+            !parts.is_some_and(|(index, kind, _)| {
+                kind == key::Kind::Presence as u8 && self.is_present(index)
+            })
+        });
+        let affected: FxHashSet<AttributeId> = gone
+            .iter()
+            .filter_map(|key| Some((key, key::parts(key)?)))
+            .filter(|(key, parts)| self.may_be_shared(key, parts))
+            .map(|(_, parts)| parts.0)
+            .collect();
+        if affected.is_empty() {
+            return;
+        }
+        let wanted = |index: &Index| affected.contains(&index.id);
+        let source = TypedRecord {
+            record: *self.new,
+            table: self.table,
+        };
+        let mut scratch = Vec::new();
+        emit(
+            self.indexes,
+            self.schema,
+            &source,
+            &wanted,
+            &mut scratch,
+            &mut |key| {
+                gone.remove(key);
+            },
+        );
     }
-    let feeds = |id: AttributeId| {
-        let attribute = table.get(id).map(|info| info.description.attribute);
-        attribute.is_some_and(|a| schema.attribute_at(index.attribute).covers(a))
-    };
-    new.attributes().filter(|(id, _)| feeds(*id)).count() > 1
+
+    /// Whether the entry has values in an index.
+    fn is_present(&self, index: AttributeId) -> bool {
+        let mut indexes = self.indexes.list().iter();
+        let index = indexes.find(|other| other.id == index);
+        index.is_some_and(|index| self.feeding(index).any(|values| !values.is_empty()))
+    }
+
+    /// The attributes of the entry that are in an index.
+    fn feeding(&self, index: &Index) -> impl Iterator<Item = Values<'_>> {
+        let indexed = self.schema.attribute_at(index.attribute);
+        let feeds = |id: AttributeId| {
+            let attribute = self.table.get(id).map(|info| info.description.attribute);
+            attribute.is_some_and(|a| indexed.covers(a))
+        };
+        let rows = self.new.rows();
+        rows.filter(move |(id, _)| feeds(*id))
+            .map(|(_, values)| values)
+    }
+
+    /// Whether a key may be made by more than one value of the entry. It is not when it stands for one value alone, the
+    /// literal normal form of it or its hash, and only one attribute of the entry is in the index: the values of one
+    /// attribute differ in normal form.
+    fn may_be_shared(&self, key: &[u8], parts: &(AttributeId, u8, Vec<u8>)) -> bool {
+        let (index_id, kind, value) = parts;
+        let mut indexes = self.indexes.list().iter();
+        let Some(index) = indexes.find(|index| index.id == *index_id) else {
+            return true;
+        };
+        let lone = key::is_literal(value) || self.alone.contains(key);
+        if *kind == key::Kind::Presence as u8 {
+            return false;
+        }
+        if *kind != key::Kind::Equality as u8 || !lone || index.object_class {
+            return true;
+        }
+        self.feeding(index).count() > 1
+    }
 }

@@ -10,8 +10,11 @@ mod difference;
 mod modify;
 mod place;
 mod rename;
+mod values;
 mod writer;
 
+pub use values::ValueChange;
+pub(crate) use values::{hashed, same_as};
 pub use writer::Writer;
 pub(crate) use writer::name_below;
 

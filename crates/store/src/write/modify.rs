@@ -1,7 +1,7 @@
 //! Changing an entry's attributes.
 
 use super::Writer;
-use super::difference::Difference;
+use super::difference::{Difference, Shift};
 use crate::error::{Damage, StoreError};
 use crate::ids::EntryId;
 use crate::record::{self, Record, RecordSource};
@@ -60,19 +60,20 @@ impl Writer<'_> {
             &self.view.indexes,
             &store.schema,
             &self.view.attributes,
-            &old,
-            &new,
+            (&old, &new),
+            &Shift::default(),
         );
-        difference
-            .gone
-            .iter()
-            .for_each(|key| self.postings.change(key, id, false));
-        difference
-            .come
-            .iter()
-            .for_each(|key| self.postings.change(key, id, true));
-        self.view.txn.put(store.dbs.entries, &id.key(), &encoded)?;
+        self.enter(id, &difference);
+        self.put_record(id, &encoded)?;
         self.record = encoded;
         self.relieve()
+    }
+
+    /// Collects what a change of an entry means for the indexes.
+    pub(super) fn enter(&mut self, id: EntryId, difference: &Difference) {
+        let gone = difference.gone.iter().map(|key| (key, false));
+        let come = difference.come.iter().map(|key| (key, true));
+        gone.chain(come)
+            .for_each(|(key, present)| self.postings.change(key, id, present));
     }
 }

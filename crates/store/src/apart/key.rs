@@ -1,0 +1,61 @@
+//! Keys of the rows.
+
+use crate::ids::{AttributeId, EntryId};
+
+const BLOCK: u8 = 0;
+const HASH: u8 = 1;
+
+/// What a row is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Row {
+    /// The block of this number.
+    Block(u32),
+    /// The blocks of a hash.
+    Hash(u64),
+}
+
+/// Begins the keys of all rows of an attribute.
+pub(super) fn prefix(entry: EntryId, attribute: AttributeId) -> Vec<u8> {
+    let mut key = Vec::with_capacity(19);
+    key.extend_from_slice(&entry.key());
+    key.extend_from_slice(&attribute.key());
+    key
+}
+
+pub(crate) fn of_block(entry: EntryId, attribute: AttributeId, number: u32) -> Vec<u8> {
+    let mut key = prefix(entry, attribute);
+    key.push(BLOCK);
+    key.extend_from_slice(&number.to_be_bytes());
+    key
+}
+
+pub(super) fn of_hash(entry: EntryId, attribute: AttributeId, hash: u64) -> Vec<u8> {
+    let mut key = prefix(entry, attribute);
+    key.push(HASH);
+    key.extend_from_slice(&hash.to_be_bytes());
+    key
+}
+
+/// Behind the last block.
+pub(super) fn end_of_blocks(entry: EntryId, attribute: AttributeId) -> Vec<u8> {
+    let mut key = prefix(entry, attribute);
+    key.push(HASH);
+    key
+}
+
+/// Takes a key apart.
+pub(crate) fn parse_key(key: &[u8]) -> Option<(EntryId, AttributeId, Row)> {
+    let (entry, rest) = key.split_at_checked(8)?;
+    let (attribute, rest) = rest.split_at_checked(2)?;
+    let (kind, number) = rest.split_first()?;
+    let row = match *kind {
+        BLOCK => Row::Block(u32::from_be_bytes(number.try_into().ok()?)),
+        HASH => Row::Hash(u64::from_be_bytes(number.try_into().ok()?)),
+        _ => return None,
+    };
+    Some((
+        EntryId::from_key(entry)?,
+        AttributeId::from_key(attribute)?,
+        row,
+    ))
+}
