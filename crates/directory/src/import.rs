@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use fulgurite_schema::{CheckOptions, CheckedEntry, Entry, Schema, SchemaViolation};
+use fulgurite_schema::{CheckOptions, CheckedEntry, Dn, Entry, Schema, SchemaViolation};
 
 use crate::clock::{Clock, Entropy};
 use crate::computed::Computed;
@@ -34,10 +34,12 @@ impl Importer {
         clock: Arc<dyn Clock>,
         entropy: Arc<dyn Entropy>,
     ) -> Result<Importer, OpenError> {
+        // As the server would write it, whatever spaces the configuration has.
+        let name = Dn::parse(&schema, by);
         Ok(Importer {
             known: Known::of(&schema)?,
+            by: name.map_or_else(|_| by.to_owned(), |name| name.pretty().to_owned()),
             schema,
-            by: by.to_owned(),
             csn: CsnGenerator::new(server_id),
             clock,
             entropy,
@@ -98,7 +100,7 @@ impl std::fmt::Debug for Importer {
 mod tests {
     use super::*;
     use crate::clock::{SystemClock, SystemEntropy};
-    use fulgurite_schema::{AttributeDescription, Dn, ViolationKind};
+    use fulgurite_schema::{AttributeDescription, ViolationKind};
 
     fn importer(schema: &Arc<Schema>) -> Importer {
         importer_by(schema, "cn=loader")
@@ -171,6 +173,11 @@ mod tests {
         let complete = importer_by(&schema, "")
             .complete(given)
             .expect("a sound entry");
+        let mut spaced = importer_by(&schema, "CN=Loader, DC=Example");
+        let given = entry(&schema, &[("objectClass", "person"), ("sn", "x")]);
+        let checked = spaced.complete(given).expect("a sound entry");
+        let by = value(&schema, &checked, "creatorsName");
+        assert_eq!(by, "cn=Loader,dc=Example");
         for name in ["creatorsName", "modifiersName"] {
             let index = schema.attribute(name).expect(name).index;
             assert_eq!(complete.entry().values(index).len(), 0, "{name}");

@@ -1,7 +1,7 @@
 //! Several databases that are searched as one, and what may not be done in a database.
 
-use crate::data::{PASSWORD, ROOT, SUFFIX, heads};
-use crate::stage::{Running, Stage};
+use crate::data::{PASSWORD, ROOT, SUFFIX, heads, records};
+use crate::stage::{Running, Stage, is_ours};
 
 const EU: &str = "ou=eu,ou=people,dc=example,dc=com";
 
@@ -119,6 +119,44 @@ fn glued_databases_are_searched_as_one() {
         let line = format!("namingContexts: {context}\n");
         assert_eq!(contexts.contains(&line), named, "{context}");
     }
+    server.stop();
+}
+
+/// Each database numbers its attributes in the order in which they come, and has rules of its own.
+#[test]
+fn what_is_shown_of_an_entry_depends_on_its_database() {
+    let stage = Stage::new("glued-shown");
+    let hiding = "subordinate\naccess to attrs=title by * none\naccess to * by * read";
+    let lines = [
+        below(&stage, "eu", EU, hiding),
+        stage.database("db", SUFFIX, "access to * by * read"),
+    ];
+    stage.configure(&lines.concat());
+    let ldif = format!(
+        "dn: {SUFFIX}\nobjectClass: domain\ndc: example\n\n\
+         dn: ou=people,{SUFFIX}\nobjectClass: organizationalUnit\nou: people\n\n\
+         dn: cn=p,ou=people,{SUFFIX}\nobjectClass: inetOrgPerson\ncn: p\nsn: p\ntitle: shown\nmail: p\n\n\
+         dn: {EU}\nobjectClass: organizationalUnit\nou: eu\ndescription: x\n\n\
+         dn: cn=a,{EU}\nmail: a\ntitle: hidden\nsn: a\ncn: a\ndescription: y\nobjectClass: inetOrgPerson\n"
+    );
+    stage.add(&ldif).well();
+    let server = stage.start();
+    // slapd sorts by an overlay.
+    for sorted in [&[][..], &["-E", "sss=cn"]] {
+        if !sorted.is_empty() && !is_ours() {
+            continue;
+        }
+        let shown = server.search(&[sorted, &["(mail=*)"]].concat());
+        let shown = records(&shown.replace("# sortResult: (0) Success\n", ""));
+        let mut expected = records(&ldif.replace("title: hidden\n", ""));
+        expected.retain(|record| record.contains("mail: "));
+        assert_eq!(shown, expected);
+    }
+    let shown = server.search(&["(title=*)", "title"]);
+    assert!(
+        shown.contains("shown") && !shown.contains("hidden"),
+        "{shown}"
+    );
     server.stop();
 }
 

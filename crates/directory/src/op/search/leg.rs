@@ -19,6 +19,7 @@ use super::chain::{Chains, Ground, Stepped};
 use super::output::{End, Output};
 use super::pass::{Next, Pass};
 use super::regions::{REGIONS_MAX, Region, Regions};
+use super::shown::Verdicts;
 use super::sort::{self, Item, Position};
 use super::subject::{Seen, Tested};
 use super::{Visible, store_scope};
@@ -74,6 +75,7 @@ pub(crate) struct Leg<'d> {
     /// The way through the aliases; `None` once it is done.
     aliases: Option<Pass>,
     pass: Pass,
+    verdicts: Verdicts,
     names: DnCache,
     normals: NormalNames,
     name: String,
@@ -144,6 +146,7 @@ impl<'d> Leg<'d> {
             planned_here: true,
             regions: Regions::new(base.base, base.scope),
             pass: Pass::default(),
+            verdicts: Verdicts::default(),
             names: DnCache::new(),
             normals: NormalNames::default(),
             name: String::new(),
@@ -500,11 +503,19 @@ impl<'d> Leg<'d> {
         entry.write_dn(&mut self.names, &mut self.name)?;
         let facts = EntryFacts::new(self.directory, view, Target::Stored(*entry));
         let rights = facts.rights(&self.decisions, &self.normal);
-        let decisions = (self.asker(), rights);
+        let asker = Asker {
+            directory: self.directory,
+            decisions: &self.decisions,
+        };
         let id = output.id;
-        output
-            .shown
-            .write_stored(out, id, entry, view, &self.name, decisions)?;
+        output.shown.write_stored(
+            out,
+            id,
+            (entry, &self.name),
+            view,
+            &mut self.verdicts,
+            (asker, rights),
+        )?;
         output.wrote(item);
         Ok(Verdict::Sent)
     }

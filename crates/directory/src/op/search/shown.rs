@@ -19,10 +19,12 @@ pub(crate) struct Shown {
     /// Which values, if not all.
     values: Option<ValuesFilter>,
     computed: Vec<(Computed, AttributeIndex)>,
-    /// Verdicts by attribute number of the store. They hold for every entry as far as they do not depend on rights
-    /// that differ from entry to entry.
-    remembered: Vec<Option<bool>>,
 }
+
+/// Which attributes of one store are returned, by their numbers there. A verdict holds for every entry of the store, as
+/// far as it does not depend on rights that differ from entry to entry; another store has other numbers and other rules.
+#[derive(Debug, Default)]
+pub(crate) struct Verdicts(Vec<Option<bool>>);
 
 impl Shown {
     pub(crate) fn new(known: &Known, selection: Selection, types_only: bool) -> Shown {
@@ -40,7 +42,6 @@ impl Shown {
             types_only,
             values: None,
             computed,
-            remembered: Vec::new(),
         }
     }
 
@@ -85,12 +86,12 @@ impl Shown {
 
     /// Appends a stored entry.
     pub(crate) fn write_stored(
-        &mut self,
+        &self,
         out: &mut Vec<u8>,
         id: MessageId,
-        entry: &EntryView<'_>,
+        (entry, name): (&EntryView<'_>, &str),
         view: &View<'_>,
-        name: &str,
+        verdicts: &mut Verdicts,
         (asker, rights): (Asker<'_>, EntryRights<'_>),
     ) -> Result<(), StoreError> {
         let schema = view.schema();
@@ -98,7 +99,7 @@ impl Shown {
         let mut writer = EntryWriter::begin(out, id, |out| out.extend_from_slice(name.as_bytes()));
         let each = decisions.by_value().then_some(rights);
         for attribute in entry.attributes() {
-            if !self.shows(schema, attribute.info, decisions, rights) {
+            if !self.shows(verdicts, schema, attribute.info, decisions, rights) {
                 continue;
             }
             let named = (&*attribute.info.text, &attribute.info.description);
@@ -146,7 +147,8 @@ impl Shown {
     }
 
     fn shows(
-        &mut self,
+        &self,
+        verdicts: &mut Verdicts,
         schema: &Schema,
         info: &AttributeInfo,
         decisions: &Decisions<'_>,
@@ -156,10 +158,11 @@ impl Shown {
         let each = decisions.by_value();
         let readable = || each || rights.attribute(&info.description).allows(Rights::READ);
         let at = usize::from(info.id.0);
-        if self.remembered.len() <= at {
-            self.remembered.resize(at + 1, None);
+        let Verdicts(remembered) = verdicts;
+        if remembered.len() <= at {
+            remembered.resize(at + 1, None);
         }
-        let Some(slot) = self.remembered.get_mut(at) else {
+        let Some(slot) = remembered.get_mut(at) else {
             return false;
         };
         let selection = &self.selection;
