@@ -9,7 +9,7 @@ MUTATIONS ?= 1000000
 SECONDS ?= 60
 OPERATIONS ?= 500000
 
-.PHONY: help demo test release install bench bench-full bench-lmdb programs clients differential crash faults damage fuzz sanitize lint clean setup
+.PHONY: help demo test release install bench bench-full instructions bench-lmdb programs clients differential crash faults damage fuzz sanitize lint clean setup
 
 help:
 	@echo "make demo             build, load an example directory, ask it questions, serve it"
@@ -19,6 +19,7 @@ help:
 	@echo "make install PREFIX=  install the program and the C library (default /usr/local)"
 	@echo "make bench            measure, beside other key/value stores and Debian's slapd: a quarter of an hour"
 	@echo "make bench-full       the same, all workloads, all sizes: hours"
+	@echo "make instructions     count the instructions of our C library's operations, beside the real one's"
 	@echo "make bench-lmdb       measure liblmdb.so, beside the real one"
 	@echo "make programs         run programs that use LMDB on our liblmdb.so, with their own tests"
 	@echo "make clients          LDAP clients in Go, Java, Perl, PHP, ...; Postfix, Dovecot, Apache, nslcd ask our server"
@@ -59,6 +60,10 @@ bench:
 bench-full:
 	@scripts/setup.sh bench
 	@scripts/bench.sh full
+
+instructions:
+	@scripts/setup.sh all
+	@scripts/instructions.sh --show
 
 bench-lmdb:
 	@scripts/setup.sh all

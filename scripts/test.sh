@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs all tests, programs of others on our C library, and clients of others at our server, and ends with one line that counts them.
+# Runs all tests, programs of others on our C library, and clients of others at our server, counts instructions, and ends with one line that counts them.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 mkdir -p build
@@ -9,6 +9,8 @@ status=${PIPESTATUS[0]}
 QUICK=1 scripts/programs.sh 2>&1 | tee -a "$log"
 [ "${PIPESTATUS[0]}" = 0 ] || status=1
 scripts/clients.sh 2>&1 | tee -a "$log"
+[ "${PIPESTATUS[0]}" = 0 ] || status=1
+scripts/instructions.sh 2>&1 | tee -a "$log"
 [ "${PIPESTATUS[0]}" = 0 ] || status=1
 # "test result: ok. 21 passed; 0 failed; 0 ignored; ..." and "programs: 631 passed, 0 failed, 8 skipped"
 sed -n -e 's/^test result: .* \([0-9]*\) passed; \([0-9]*\) failed; \([0-9]*\) ignored.*/\1 \2 \3/p' \

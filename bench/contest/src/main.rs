@@ -13,6 +13,7 @@
 mod action;
 #[allow(unsafe_code, reason = "libraries of C are called")]
 mod contender;
+mod count;
 mod engine;
 mod folders;
 mod machine;
@@ -46,6 +47,8 @@ struct Arguments {
 enum Task {
     /// Measures key/value stores.
     Engine(EngineArguments),
+    /// Counts instructions of operations.
+    Count(CountArguments),
     /// Names of workloads and contenders.
     List,
     /// Makes the report anew of a run's JSON.
@@ -93,6 +96,28 @@ struct EngineArguments {
 }
 
 #[derive(Debug, Args)]
+struct CountArguments {
+    /// These workloads only.
+    #[arg(long)]
+    only: Vec<String>,
+    /// Divides all sizes.
+    #[arg(long, default_value_t = count::SCALE)]
+    scale: u64,
+    /// A folder in memory.
+    #[arg(long, default_value = "/dev/shm")]
+    memory: PathBuf,
+    /// Another build of our C library.
+    #[arg(long)]
+    ours: Option<PathBuf>,
+    /// Compares our C library's counts with the bounds in this file, in place of showing a table.
+    #[arg(long)]
+    check: Option<PathBuf>,
+    /// Writes them there.
+    #[arg(long, conflicts_with = "check")]
+    update: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
 struct PlayArguments {
     #[arg(long)]
     contender: String,
@@ -116,6 +141,7 @@ struct PlayArguments {
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().command {
         Task::Engine(arguments) => measure_engine(arguments),
+        Task::Count(arguments) => count_instructions(arguments),
         Task::List => {
             report::list(&table());
             Ok(())
@@ -180,6 +206,43 @@ fn measure_engine(arguments: EngineArguments) -> anyhow::Result<()> {
         "{faults} faults, listed in the report: a figure of wrong answers is none"
     );
     Ok(())
+}
+
+fn count_instructions(arguments: CountArguments) -> anyhow::Result<()> {
+    let selected = |workload: &Workload| match arguments.only.as_slice() {
+        [] => count::is_counted(workload),
+        only => only.contains(&workload.name),
+    };
+    let counting = count::Counting {
+        project: std::env::current_dir()?,
+        workloads: table()
+            .into_iter()
+            .filter(selected)
+            .map(|workload| workload.scaled(arguments.scale))
+            .collect(),
+        scale: arguments.scale,
+        memory: arguments.memory,
+        ours: arguments.ours,
+    };
+    if !count::can_count() {
+        println!("instructions are not counted: there is no valgrind");
+        println!(
+            "counts: 0 passed, 0 failed, {} skipped",
+            counting.workloads.len()
+        );
+        return Ok(());
+    }
+    match (arguments.check, arguments.update) {
+        (Some(bounds), _) => report::check_counts(&counting, &bounds),
+        (_, Some(bounds)) => {
+            let ours = Contender::named("fulgurite-c").context("no such contender")?;
+            Ok(std::fs::write(
+                bounds,
+                count::write_bounds(&counting.count(ours)?),
+            )?)
+        }
+        _ => report::show_counts(&counting),
+    }
 }
 
 fn play(arguments: PlayArguments) -> anyhow::Result<()> {

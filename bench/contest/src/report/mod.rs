@@ -1,8 +1,11 @@
 //! Results for people: tables in Markdown, one page of HTML with plots, and the figures themselves as JSON.
 
+mod counts;
 mod html;
 mod markdown;
 mod plots;
+
+pub(crate) use counts::{check_counts, show_counts};
 
 use std::path::Path;
 

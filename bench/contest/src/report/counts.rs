@@ -1,0 +1,50 @@
+//! Counts of instructions: as a table, or held against their bounds.
+
+use std::path::Path;
+
+use anyhow::{Context as _, ensure};
+
+use crate::contender::{Contender, REFERENCE};
+use crate::count::{Counting, judge, read_bounds};
+
+/// Ours and the original's, side by side.
+pub(crate) fn show_counts(counting: &Counting) -> anyhow::Result<()> {
+    let counts_of = |name: &str| {
+        let contender = Contender::named(name).with_context(|| format!("no contender {name}"))?;
+        counting.count(contender)
+    };
+    let (theirs, ours) = (counts_of(REFERENCE)?, counts_of("fulgurite-c")?);
+    println!(
+        "| workload | LMDB 0.9.36, instructions | Fulgurite, C | ratio |\n| --- | --- | --- | --- |"
+    );
+    for count in &ours {
+        let other = theirs.iter().find(|other| other.workload == count.workload);
+        let other = other.map_or(f64::NAN, |other| other.instructions);
+        println!(
+            "| {} | {other:.0} | {:.0} | **{:.2}** |",
+            count.workload,
+            count.instructions,
+            other / count.instructions
+        );
+    }
+    Ok(())
+}
+
+/// Fails where an operation of our C library got dearer than its bound allows.
+pub(crate) fn check_counts(counting: &Counting, bounds: &Path) -> anyhow::Result<()> {
+    let text = std::fs::read_to_string(bounds)
+        .with_context(|| format!("cannot read {}", bounds.display()))?;
+    let ours = Contender::named("fulgurite-c").context("no such contender")?;
+    let counts = counting.count(ours)?;
+    let (faults, news) = judge(&counts, &read_bounds(&text)?);
+    for line in faults.iter().chain(&news) {
+        println!("{line}");
+    }
+    let passed = counts.len().saturating_sub(faults.len());
+    println!(
+        "counts: {passed} passed, {} failed, 0 skipped",
+        faults.len()
+    );
+    ensure!(faults.is_empty(), "operations got dearer; see above");
+    Ok(())
+}
