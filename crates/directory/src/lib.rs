@@ -28,6 +28,7 @@ mod context;
 mod controls;
 mod csn;
 mod database;
+mod derived_keys;
 mod directory;
 mod explain;
 mod facts;

@@ -54,7 +54,7 @@ pub(crate) fn check_names(settings: &Settings, schema: &Arc<Schema>) -> Result<(
             &global.default_search_base.origin,
         )?;
     }
-    check_hashes(&global.password_hash)?;
+    check_hashes(&global.password_hash, settings.slapd)?;
     convert::auth(global)?;
     check_policy(schema, &settings.frontend)?;
     for database in settings.databases.iter().chain([&settings.config]) {
@@ -155,9 +155,19 @@ fn check_index(schema: &Arc<Schema>, index: &Sourced<IndexSetting>) -> Result<()
     Ok(())
 }
 
-/// Of the schemes for new passwords one at least must be known.
-fn check_hashes(hashes: &Sourced<Vec<String>>) -> Result<(), ConfigError> {
-    let known = |name: &String| Scheme::from_name(name).is_some();
+/// Of the schemes for new passwords one at least must be known; the others are passed over, as slapd does. In its own
+/// words they stand in braces.
+fn check_hashes(hashes: &Sourced<Vec<String>>, braced: bool) -> Result<(), ConfigError> {
+    let known = |name: &String| {
+        let is_name = !braced || name.starts_with('{');
+        is_name && Scheme::from_name(name).is_some()
+    };
+    for name in hashes.iter().filter(|name| !known(name)) {
+        tracing::warn!(
+            "{}: <password-hash> scheme not available ({name})",
+            hashes.origin
+        );
+    }
     match hashes.first() {
         Some(first) if !hashes.iter().any(known) => {
             let message =

@@ -20,6 +20,9 @@ use crate::op::bind::BindOutcome;
 use crate::permission::Deed;
 use crate::session::{Identity, Method, Name, Session};
 
+/// Passwords in clear of one entry that a proof is checked against: each costs a derivation.
+const CLEAR_MAX: usize = 4;
+
 /// An exchange that waits for the client.
 #[derive(Debug)]
 pub(crate) struct Exchange {
@@ -43,8 +46,8 @@ enum State {
 #[derive(Clone)]
 enum Secret {
     Keys(ScramKeys),
-    /// A password in clear: keys are derived when the proof has come.
-    Password(Vec<u8>),
+    /// Passwords in clear, any of which will do: keys are derived when the proof has come.
+    Passwords(Vec<Vec<u8>>),
     /// Nobody's. Whether it costs what a password in clear does.
     None {
         derives: bool,
@@ -223,7 +226,7 @@ impl Directory {
         };
         let (salt, iterations) = match &secret {
             Secret::Keys(keys) => (keys.salt.clone(), keys.iterations),
-            Secret::Password(_) | Secret::None { .. } => {
+            Secret::Passwords(_) | Secret::None { .. } => {
                 let salt = self.salt_for(hash, &client.user);
                 (salt.to_vec(), ScramKeys::iterations_of_new())
             }
@@ -272,16 +275,15 @@ impl Directory {
                 .values_for_auth(asker, dn, &self.known.user_password)
                 .map_err(failed)?,
         };
-        let mut clear = passwords
+        let clear = passwords
             .iter()
             .filter_map(|stored| fulgurite_auth::clear_text(stored));
-        Ok(match clear.next() {
-            Some(password) => {
-                self.auth.lasting.note_derivation();
-                Secret::Password(password.to_vec())
-            }
-            None => self.no_secret(),
-        })
+        let clear: Vec<_> = clear.take(CLEAR_MAX).map(<[u8]>::to_vec).collect();
+        if clear.is_empty() {
+            return Ok(self.no_secret());
+        }
+        self.auth.lasting.note_derivation();
+        Ok(Secret::Passwords(clear))
     }
 
     fn salt_for(&self, hash: ScramHash, user: &str) -> [u8; 16] {
@@ -309,26 +311,26 @@ impl ScramProof {
             ScramKeys::derive(self.hash, password, &salt, ScramKeys::iterations_of_new())
         };
         let keys = match &self.secret {
-            Secret::Keys(keys) => Some(keys.clone()),
-            Secret::Password(password) => Some(derive(password)),
+            Secret::Keys(keys) => vec![keys.clone()],
+            Secret::Passwords(passwords) => passwords.iter().map(|clear| derive(clear)).collect(),
             Secret::None { derives } => {
                 if *derives {
                     std::hint::black_box(derive(b"nobody"));
                 }
-                None
+                Vec::new()
             }
         };
-        let verified = match (&keys, self.dn) {
-            (Some(keys), Some(dn)) => self
-                .first
-                .verify(&self.message, keys)
-                .map(|proof| (dn, proof)),
-            // Malformed messages are answered alike, whether there is such a user or not.
-            _ => self
-                .first
-                .verify(&self.message, &nobody(self.hash))
-                .and(Err(ScramError::Proof)),
-        };
+        // Malformed messages are answered alike, whether there is such a user or not.
+        let mut verified = self
+            .first
+            .verify(&self.message, &nobody(self.hash))
+            .and(Err(ScramError::Proof));
+        if let Some(dn) = &self.dn {
+            for keys in &keys {
+                let proof = self.first.verify(&self.message, keys);
+                verified = verified.or_else(|_| proof.map(|proof| (dn.clone(), proof)));
+            }
+        }
         match verified {
             Ok((dn, proof)) => directory.conclude(
                 Claim {

@@ -9,6 +9,7 @@ use fulgurite_schema::{Attribute, AttributeDescription, Dn, Entry, Schema};
 use crate::answer::{self, Answer, refuse};
 use crate::changes::{self, Change};
 use crate::context::Context;
+use crate::derived_keys;
 use crate::directory::{Directory, Place};
 use crate::rights::require;
 
@@ -70,12 +71,8 @@ fn drop_stale_keys(directory: &Directory, entry: &mut Entry, changes: &[Change])
     let Some(keys) = &directory.known.auth_password else {
         return;
     };
-    let schema = &directory.schema;
-    let password = schema.attribute_at(directory.known.user_password.attribute);
     let is_password = |change: &Change| {
-        password
-            .subtypes
-            .contains(&change.attribute.description.attribute)
+        derived_keys::is_password(directory, change.attribute.description.attribute)
     };
     if !changes.iter().any(is_password) {
         return;
@@ -89,13 +86,7 @@ fn drop_stale_keys(directory: &Directory, entry: &mut Entry, changes: &[Change])
         .filter(sets)
         .flat_map(|change| change.attribute.values.iter().map(Vec::as_slice))
         .collect();
-    entry.attributes.retain_mut(|held| {
-        if held.description.attribute != keys.attribute {
-            return true;
-        }
-        held.values.retain(|value| set.contains(value.as_slice()));
-        !held.values.is_empty()
-    });
+    derived_keys::drop_but(directory, entry, &set);
 }
 
 /// Attributes of which values are to be deleted, and all values there are are hidden from the asker.

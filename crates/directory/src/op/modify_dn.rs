@@ -1,5 +1,7 @@
 //! Modify DN (RFC 4511, section 4.9): a new RDN, a new place, or both. Descendants come along untouched.
 
+use std::collections::HashSet;
+
 use fulgurite_access::Rights;
 use fulgurite_ldap::{LdapResult, ModifyDnRequest, ResultCode};
 use fulgurite_schema::{Attribute, AttributeDescription, Dn, Entry, Schema};
@@ -7,6 +9,7 @@ use fulgurite_store::EntryId;
 
 use crate::answer::{self, Answer, refuse};
 use crate::context::Context;
+use crate::derived_keys;
 use crate::directory::{Directory, Place};
 use crate::rights::require;
 
@@ -98,7 +101,11 @@ pub(crate) fn run(context: &mut Context<'_, '_>, renaming: &Renaming) -> Answer 
     }
     let mut entry = context.entry(id)?;
     let options = context.check_options(&entry);
+    let passwords = derived_keys::passwords(context.directory, &entry);
     let gone = rename(schema, &mut entry, new_dn, renaming.delete_old_rdn);
+    if derived_keys::passwords(context.directory, &entry) != passwords {
+        derived_keys::drop_but(context.directory, &mut entry, &HashSet::new());
+    }
     require_values(context, dn, &entry.dn, &gone)?;
     context.mark(&mut entry, std::iter::empty());
     let checked = context.check(entry, &options)?;

@@ -403,6 +403,66 @@ fn keys_follow_the_password_that_is_set() {
 }
 
 #[test]
+fn any_password_in_clear_will_do() {
+    use fulgurite_ldap::ModifyOperation::Replace;
+    let world = World::with(people);
+    let passwords: [(_, &str, &[&str]); 1] = [(
+        Replace,
+        "userPassword",
+        &["first", "{SSHA}gVK8WC9YyFT1gMsQHTGCgT3sSv5zYWx0", "second"],
+    )];
+    assert_eq!(
+        code(&world.modify(&world.root(), JANE, &passwords)),
+        Success
+    );
+    for (password, expected) in [
+        ("first", Success),
+        ("second", Success),
+        ("secret", InvalidCredentials),
+        ("third", InvalidCredentials),
+    ] {
+        let result = scram(&world, &mut plain_text(), SCRAM, "jane", password);
+        assert_eq!(code(&result), expected, "{password}");
+    }
+}
+
+/// A password may stand in the name.
+#[test]
+fn keys_go_with_a_password_that_a_new_name_takes_away() {
+    use fulgurite_ldap::ModifyOperation::Replace;
+    let world = World::with(people);
+    let hash = fulgurite_auth::ScramHash::Sha256;
+    let keys = fulgurite_auth::ScramKeys::derive(hash, b"old", b"a salt", 4096).to_value();
+    let changes: [(_, &str, &[&str]); 1] = [(Replace, "authPassword", &[&keys])];
+    assert_eq!(code(&world.modify(&world.root(), JANE, &changes)), Success);
+    let root = world.root();
+    let held = |dn: &str| world.read(dn, &["authPassword"]).get("authPassword").len();
+    let above = JANE.split_once(',').expect("a parent").1;
+    let moved = |rdn: &str| format!("{rdn},{above}");
+    let rename = |from: &str, to: &str, delete| {
+        assert_eq!(
+            code(&world.rename(&root, from, to, delete, None)),
+            Success,
+            "{from} {to}"
+        );
+    };
+    rename(JANE, "uid=joan", false);
+    assert_eq!(
+        held(&moved("uid=joan")),
+        1,
+        "the name alone changes nothing"
+    );
+    rename(&moved("uid=joan"), "userPassword=x", false);
+    assert_eq!(held(&moved("userPassword=x")), 0, "a password has come");
+    assert_eq!(
+        code(&world.modify(&root, &moved("userPassword=x"), &changes)),
+        Success
+    );
+    rename(&moved("userPassword=x"), "uid=jane", true);
+    assert_eq!(held(JANE), 0, "and gone");
+}
+
+#[test]
 fn keys_go_with_the_password_however_it_is_changed() {
     use fulgurite_ldap::ModifyOperation::{Add, Delete, Replace};
     let world = World::with(people);

@@ -1,0 +1,44 @@
+//! Keys that were derived from a password (`authPassword`): they go with it, or the old password would still let in.
+
+use std::collections::HashSet;
+
+use fulgurite_schema::{AttributeIndex, Entry};
+
+use crate::directory::Directory;
+
+/// Whether values of the attribute are passwords.
+pub(crate) fn is_password(directory: &Directory, attribute: AttributeIndex) -> bool {
+    let schema = &directory.schema;
+    let password = schema.attribute_at(directory.known.user_password.attribute);
+    password.subtypes.contains(&attribute)
+}
+
+/// The passwords of an entry, each with its attribute.
+pub(crate) fn passwords(
+    directory: &Directory,
+    entry: &Entry,
+) -> HashSet<(AttributeIndex, Vec<u8>)> {
+    let attributes = entry.attributes.iter();
+    let passwords = attributes.filter(|held| is_password(directory, held.description.attribute));
+    let values = passwords.flat_map(|held| {
+        let attribute = held.description.attribute;
+        held.values
+            .iter()
+            .map(move |value| (attribute, value.clone()))
+    });
+    values.collect()
+}
+
+/// Takes the derived keys out of an entry, but for those to be kept.
+pub(crate) fn drop_but(directory: &Directory, entry: &mut Entry, kept: &HashSet<&[u8]>) {
+    let Some(keys) = &directory.known.auth_password else {
+        return;
+    };
+    entry.attributes.retain_mut(|held| {
+        if held.description.attribute != keys.attribute {
+            return true;
+        }
+        held.values.retain(|value| kept.contains(value.as_slice()));
+        !held.values.is_empty()
+    });
+}
