@@ -120,6 +120,7 @@ fn a_changed_configuration_is_read_again() {
     let said = |text: &str| log.iter().any(|line| line.contains(text));
     assert!(said("has been read again"), "{log:?}");
     assert!(said("index shoeSize:eq of "), "{log:?}");
+    assert!(said("threads (\"7\" instead of "), "{log:?}");
     assert!(said("cannot change while the server runs"), "{log:?}");
     assert!(said("stays as it was"), "{log:?}");
     assert!(

@@ -33,6 +33,7 @@ mod listen;
 mod live;
 mod monitor;
 mod open;
+mod reload;
 mod seed;
 mod server;
 mod service;

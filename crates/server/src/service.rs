@@ -9,6 +9,7 @@ use fulgurite_directory::Directory;
 
 use crate::live::Live;
 use crate::open::{self, Figures, OpenError};
+use crate::reload::fixed_differences;
 use crate::seed::{self, SeedError};
 use crate::server::Server;
 use crate::settings::{AddressFamilies, Hangup, ServerSettings};
@@ -170,7 +171,7 @@ fn renew(
     if !fixed.is_empty() {
         return Err(format!(
             "{} cannot change while the server runs: stop it and start it again",
-            fixed.join(", ")
+            fixed.join(" and ")
         ));
     }
     let stores = open::StorePlan {
@@ -183,69 +184,6 @@ fn renew(
         open::open(&wanted, &stores, Some(&figures)).map_err(|error| error.to_string())?;
     *held = wanted;
     Ok(next)
-}
-
-/// What differs of that which is fixed when a server starts, in words.
-fn fixed_differences(held: &Settings, wanted: &Settings) -> Vec<&'static str> {
-    let mut fixed = Vec::new();
-    let mut differ = |what, yes: bool| fixed.extend(yes.then_some(what));
-    let urls = |settings: &Settings| -> Vec<String> {
-        settings
-            .global
-            .listen
-            .iter()
-            .map(|url| url.value.to_string())
-            .collect()
-    };
-    differ("the addresses listened on", urls(held) != urls(wanted));
-    let files = |settings: &Settings| {
-        (
-            settings.global.pid_file.value.clone(),
-            settings.global.args_file.value.clone(),
-        )
-    };
-    differ(
-        "the files for process id and arguments",
-        files(held) != files(wanted),
-    );
-    let (before, after) = (ServerSettings::from(held), ServerSettings::from(wanted));
-    differ("the number of threads", before.workers != after.workers);
-    differ(
-        "the limits of connections",
-        before.connections_max != after.connections_max || before.session != after.session,
-    );
-    differ(
-        "the log of operations",
-        before.log_operations != after.log_operations,
-    );
-    let places = |settings: &Settings| -> Vec<_> {
-        let place = |database: &fulgurite_config::Database| {
-            let suffixes = database.content.suffixes.iter();
-            let suffixes: Vec<String> = suffixes.map(|suffix| suffix.value.clone()).collect();
-            (suffixes, database.storage.directory.value.clone())
-        };
-        settings.stores().map(place).collect()
-    };
-    differ(
-        "the databases and where they are kept",
-        places(held) != places(wanted),
-    );
-    let storage = |settings: &Settings| -> Vec<_> {
-        let kept = |database: &fulgurite_config::Database| {
-            let storage = &database.storage;
-            (
-                *storage.durability,
-                *storage.readers_max,
-                *storage.map_bytes_max,
-            )
-        };
-        settings.stores().map(kept).collect()
-    };
-    differ(
-        "how databases are kept on disk",
-        storage(held) != storage(wanted),
-    );
-    fixed
 }
 
 /// Accepts no more connections than there are descriptors for.
