@@ -2,6 +2,8 @@
 //!
 //! This is what slapadd does, where [`load`](crate::load) is all or nothing. Children may come before their parents,
 //! also in an earlier run: a parent that has not come gets its place at once, and fills it when it comes.
+//!
+//! An empty store is filled as by a bulk load, as long as parents come before their children.
 
 use std::collections::BTreeMap;
 use std::io::BufRead;
@@ -10,7 +12,9 @@ use std::sync::Arc;
 use fulgurite_directory::{Clock, Entropy, Importer};
 use fulgurite_ldif::{Action, LdifError, Reader, ReaderOptions, Record};
 use fulgurite_schema::{AttributeDescription, CheckedEntry, Dn, Entry, Schema, ViolationKind};
-use fulgurite_store::{EntryId, Found, Store, StoreError, Writer};
+use fulgurite_store::{
+    EntryId, FillError, Filled, Filler, Found, LoadOptions, Store, StoreError, Writer,
+};
 use thiserror::Error;
 
 /// How to add.
@@ -150,9 +154,21 @@ pub enum AddError {
     /// A store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// A temporary file failed.
+    #[error("temporary file: {0}")]
+    Temporary(std::io::Error),
     /// The input cannot be read on.
     #[error(transparent)]
     Input(LdifError),
+}
+
+impl From<FillError> for AddError {
+    fn from(error: FillError) -> AddError {
+        match error {
+            FillError::Store(error) => AddError::Store(error),
+            FillError::Temporary(error) => AddError::Temporary(error),
+        }
+    }
 }
 
 /// Adds the entries of `input` to the stores, each to the one with the most specific suffix. Everything becomes visible at
@@ -192,30 +208,72 @@ pub fn add(
 /// A store with its writer.
 struct Target<'s> {
     store: &'s Store,
-    /// None in a dry run.
-    writer: Option<Writer<'s>>,
+    sink: Sink<'s>,
     /// Places that wait for their entries, by id.
     waiting: BTreeMap<EntryId, String>,
     /// The newest CSN of each server.
     newest: BTreeMap<Vec<u8>, Vec<u8>>,
 }
 
+/// Where entries go.
+enum Sink<'s> {
+    /// Nowhere: a dry run.
+    Nowhere,
+    /// An empty store, in order.
+    Filler(Filler<'s>),
+    Writer(Writer<'s>),
+}
+
+impl<'s> Sink<'s> {
+    fn new(store: &'s Store, dry_run: bool) -> Result<Sink<'s>, AddError> {
+        if dry_run {
+            return Ok(Sink::Nowhere);
+        }
+        Ok(match store.fill(&LoadOptions::default())? {
+            Some(filler) => Sink::Filler(filler),
+            None => Sink::Writer(store.write()?),
+        })
+    }
+
+    /// The writer, which goes on where the filler was; none in a dry run.
+    fn writer(&mut self) -> Result<Option<&mut Writer<'s>>, AddError> {
+        if let Sink::Filler(_) = self
+            && let Sink::Filler(filler) = std::mem::replace(self, Sink::Nowhere)
+        {
+            *self = Sink::Writer(filler.into_writer()?);
+        }
+        Ok(match self {
+            Sink::Writer(writer) => Some(writer),
+            Sink::Nowhere | Sink::Filler(_) => None,
+        })
+    }
+}
+
 impl<'s> Target<'s> {
-    fn new(store: &'s Store, dry_run: bool) -> Result<Target<'s>, StoreError> {
+    fn new(store: &'s Store, dry_run: bool) -> Result<Target<'s>, AddError> {
         Ok(Target {
             store,
-            writer: (!dry_run).then(|| store.write()).transpose()?,
+            sink: Sink::new(store, dry_run)?,
             waiting: BTreeMap::new(),
             newest: BTreeMap::new(),
         })
     }
 
     /// Adds an entry where it belongs, making places for the parents that it lacks.
-    fn add(&mut self, entry: &CheckedEntry) -> Result<Option<EntryId>, StoreError> {
-        let Some(writer) = &mut self.writer else {
+    fn add(&mut self, entry: &CheckedEntry) -> Result<Option<EntryId>, AddError> {
+        let dn = &entry.entry().dn;
+        if let Sink::Filler(filler) = &mut self.sink {
+            match filler.add(entry)? {
+                Filled::Added(id) => return Ok(Some(id)),
+                Filled::Exists => {
+                    return Err(StoreError::EntryExists(dn.pretty().to_owned()).into());
+                }
+                Filled::OutOfOrder => {}
+            }
+        }
+        let Some(writer) = self.sink.writer()? else {
             return Ok(None);
         };
-        let dn = &entry.entry().dn;
         let id = match writer.find(dn)? {
             Found::Entry(id) => {
                 writer.fill_placeholder(id, entry)?;
@@ -256,6 +314,20 @@ fn make_places(
     Ok(parent)
 }
 
+/// Why a record was not added.
+enum Stop {
+    /// It is refused; others may be added.
+    Refused(Refusal),
+    /// Nothing more can be.
+    End(AddError),
+}
+
+impl From<Refusal> for Stop {
+    fn from(refusal: Refusal) -> Stop {
+        Stop::Refused(refusal)
+    }
+}
+
 /// The state of a run.
 struct Adder<'a> {
     options: &'a AddOptions,
@@ -277,7 +349,7 @@ impl Adder<'_> {
             Ok(Some(record)) => self.add_record(&record),
             Err(error) if !error.is_recoverable() => return Err(AddError::Input(error)),
             Err(error) if error.line < self.options.from_line => return Ok(true),
-            Err(error) => Err(Refusal::Ldif(error)),
+            Err(error) => Err(Refusal::Ldif(error).into()),
         };
         match outcome {
             Ok(event) => {
@@ -285,13 +357,8 @@ impl Adder<'_> {
                 tell(event);
                 Ok(true)
             }
-            // After these the transaction can only be dropped.
-            Err(Refusal::Store {
-                source:
-                    source @ (StoreError::Engine(_) | StoreError::Damaged(_) | StoreError::Poisoned),
-                ..
-            }) => Err(AddError::Store(source)),
-            Err(refusal) => {
+            Err(Stop::End(error)) => Err(error),
+            Err(Stop::Refused(refusal)) => {
                 self.summary.refused += 1;
                 tell(AddEvent::Refused(refusal));
                 Ok(self.options.continue_on_error)
@@ -299,7 +366,7 @@ impl Adder<'_> {
         }
     }
 
-    fn add_record(&mut self, record: &Record<'_>) -> Result<AddEvent, Refusal> {
+    fn add_record(&mut self, record: &Record<'_>) -> Result<AddEvent, Stop> {
         let line = record.line();
         let schema = Arc::clone(&self.options.schema);
         let mut entry = read_entry(&schema, record)?;
@@ -313,11 +380,11 @@ impl Adder<'_> {
             Some((suffix.map(Dn::depth).max()?, at))
         });
         let Some(target) = depths.max().and_then(|(_, at)| self.targets.get_mut(at)) else {
-            return Err(Refusal::NoDatabase { line, dn });
+            return Err(Refusal::NoDatabase { line, dn }.into());
         };
         let entry = if self.options.check_schema {
             if entry.values(schema.object_class_attribute()).is_empty() {
-                return Err(Refusal::NoObjectClass { line, dn });
+                return Err(Refusal::NoObjectClass { line, dn }.into());
             }
             let completed = self.importer.complete(entry);
             completed.map_err(|violation| Refusal::Schema {
@@ -329,16 +396,20 @@ impl Adder<'_> {
         } else {
             self.importer.complete_on_trust(entry)
         };
-        let id = target.add(&entry).map_err(|source| match source {
-            StoreError::EntryExists(_) => Refusal::Exists {
-                line,
-                dn: dn.clone(),
-            },
-            source => Refusal::Store {
-                line,
-                dn: dn.clone(),
-                source,
-            },
+        let id = target.add(&entry).map_err(|error| match error {
+            // After these the transaction can only be dropped.
+            AddError::Store(
+                StoreError::Engine(_) | StoreError::Damaged(_) | StoreError::Poisoned,
+            ) => Stop::End(error),
+            AddError::Store(StoreError::EntryExists(_)) => {
+                let dn = dn.clone();
+                Refusal::Exists { line, dn }.into()
+            }
+            AddError::Store(source) => {
+                let dn = dn.clone();
+                Refusal::Store { line, dn, source }.into()
+            }
+            error => Stop::End(error),
         })?;
         if self.options.write_context {
             note_csn(&schema, entry.entry(), &mut target.newest);
@@ -347,12 +418,13 @@ impl Adder<'_> {
     }
 
     fn finish(mut self, tell: &mut dyn FnMut(AddEvent)) -> Result<AddSummary, AddError> {
-        for target in self.targets {
+        for mut target in self.targets {
             for (id, dn) in target.waiting {
                 self.summary.missing += 1;
                 tell(AddEvent::Missing { dn, id });
             }
-            if let Some(mut writer) = target.writer {
+            target.sink.writer()?;
+            if let Sink::Writer(mut writer) = target.sink {
                 if !target.newest.is_empty() {
                     write_context(&mut writer, target.newest)?;
                 }

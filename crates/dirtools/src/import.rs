@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use fulgurite_backmdb::{Attribute, Dump, Entry as Foreign, OpenError, ReadError, Source, Wrong};
 use fulgurite_schema::{AttributeDescription, CheckOptions, CheckedEntry, Dn, Entry, Schema};
-use fulgurite_store::{EntryId, Store, StoreError, Writer};
+use fulgurite_store::{EntryId, FillError, Filled, Filler, LoadOptions, Store, StoreError, Writer};
 use sha1::{Digest as _, Sha1};
 use thiserror::Error;
 
@@ -63,9 +63,21 @@ pub enum ImportError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// A temporary file failed.
+    #[error("temporary file: {0}")]
+    Temporary(std::io::Error),
     /// The store is not empty: ids would meet.
     #[error("the store has entries already; an import goes into an empty one")]
     NotEmpty,
+}
+
+impl From<FillError> for ImportError {
+    fn from(error: FillError) -> ImportError {
+        match error {
+            FillError::Store(error) => ImportError::Store(error),
+            FillError::Temporary(error) => ImportError::Temporary(error),
+        }
+    }
 }
 
 /// What an import has to tell.
@@ -139,10 +151,8 @@ pub fn import(
 ) -> Result<ImportSummary, ImportError> {
     let source = Source::open(from)?;
     let mut dump = source.dump()?;
-    let mut writer = store.write()?;
-    if writer.entry_count()? > 0 {
-        return Err(ImportError::NotEmpty);
-    }
+    let filler = store.fill(&LoadOptions::default())?;
+    let mut filler = filler.ok_or(ImportError::NotEmpty)?;
     let mut run = Run {
         schema: Arc::clone(store.schema()),
         descriptions: HashMap::new(),
@@ -153,7 +163,8 @@ pub fn import(
         },
         parents: HashMap::new(),
     };
-    while run.next(&mut dump, &mut writer, tell)? {}
+    while run.next(&mut dump, &mut filler, tell)? {}
+    let mut writer = filler.into_writer()?;
     run.check_parents(&mut writer, tell)?;
     let summary = run.summary;
     writer.commit()?;
@@ -178,17 +189,17 @@ impl Run<'_> {
     fn next(
         &mut self,
         dump: &mut Dump<'_>,
-        writer: &mut Writer<'_>,
+        filler: &mut Filler<'_>,
         tell: &mut dyn FnMut(ImportEvent),
     ) -> Result<bool, ImportError> {
         let taken = match dump.next_entry() {
             Ok(None) => return Ok(false),
-            Ok(Some(foreign)) => self.take(writer, foreign),
+            Ok(Some(foreign)) => self.take(filler, foreign),
             Err(error) => Err(error.into()),
         };
         match taken {
             Ok(()) => self.summary.taken += 1,
-            Err(ImportError::Store(error)) => return Err(error.into()),
+            Err(error @ (ImportError::Store(_) | ImportError::Temporary(_))) => return Err(error),
             Err(error) if self.options.continue_on_error => {
                 self.summary.left_out += 1;
                 tell(ImportEvent::LeftOut(error));
@@ -204,7 +215,7 @@ impl Run<'_> {
         Ok(true)
     }
 
-    fn take(&mut self, writer: &mut Writer<'_>, foreign: Foreign) -> Result<(), ImportError> {
+    fn take(&mut self, filler: &mut Filler<'_>, foreign: Foreign) -> Result<(), ImportError> {
         let (id, parent, name) = (foreign.id, foreign.parent, foreign.name.clone());
         let wrong = |reason: String| ImportError::Entry {
             id,
@@ -212,14 +223,24 @@ impl Run<'_> {
             reason,
         };
         let checked = self.checked(foreign).map_err(&wrong)?;
-        let added = writer.add_as(EntryId(id), EntryId(parent), &checked);
-        added.map_err(|error| match error {
-            StoreError::OutsideSuffix(_)
-            | StoreError::EntryExists(_)
-            | StoreError::EntryTooLarge
-            | StoreError::EntryTooBig { .. } => wrong(error.to_string()),
-            error => ImportError::Store(error),
+        let added = filler.add_as(EntryId(id), EntryId(parent), &checked);
+        let added = added.map_err(|error| match error {
+            FillError::Store(
+                error @ (StoreError::OutsideSuffix(_)
+                | StoreError::EntryTooLarge
+                | StoreError::EntryTooBig { .. }),
+            ) => wrong(error.to_string()),
+            error => error.into(),
         })?;
+        match added {
+            Filled::Added(_) => {}
+            Filled::Exists => {
+                return Err(wrong("there is an entry of this name already".to_owned()));
+            }
+            Filled::OutOfOrder => {
+                return Err(wrong("its id is not above the one before".to_owned()));
+            }
+        }
         if parent != 0 {
             self.parents.entry(parent).or_insert((id, name));
         }

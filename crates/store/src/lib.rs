@@ -51,7 +51,8 @@ pub use fulgurite::Snapshot;
 pub use ids::{AttributeId, EntryId};
 pub use index::{IndexKind, IndexKinds, IndexSpec, IndexStage};
 pub use load::{
-    LoadError, LoadOptions, LoadProgress, LoadReport, LoadSink, Stopped, bulk_load, load_new,
+    FillError, Filled, Filler, LoadError, LoadOptions, LoadProgress, LoadReport, LoadSink, Stopped,
+    bulk_load, load_new,
 };
 pub use names::DnCache;
 pub use plan::{Candidates, Planning, Scope};

@@ -44,7 +44,7 @@ impl ChangeOptions {
                 }
                 'u' => options.dry_run = true,
                 'w' => options.write_context = true,
-                // Everything goes in by one transaction as it is.
+                // Everything goes in by one transaction, and into an empty database by bulk, as it is.
                 'q' => {}
                 _ => drop(options.common.take(given)?),
             }

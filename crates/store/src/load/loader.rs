@@ -7,6 +7,7 @@ use rustc_hash::FxHashMap;
 use super::Failure;
 use super::chunks::{Scratch, write_chunks};
 use super::external::External;
+use super::fill::Filled;
 use super::names::NameBuffer;
 use super::parents::{Fingerprint, Parents};
 use super::postings::PostingBuffer;
@@ -51,6 +52,8 @@ struct Fresh {
 /// An entry whose place is known.
 struct Placed<'a> {
     name: Fingerprint,
+    /// The next one, unless it has one already.
+    id: Option<EntryId>,
     parent: EntryId,
     record: &'a mut [u8],
     values: &'a dyn EmitSource,
@@ -92,22 +95,13 @@ impl<'s> Loader<'s> {
             return Err(at_line(StoreError::EntryExists(dn.pretty().to_owned())));
         }
         let place = self.place_of(dn).map_err(at_line)?;
-        let (rdn_normal, rdn) = self.name_of(dn).map_err(at_line)?;
-        let attributes = self.writer.number(entry.entry()).map_err(at_line)?;
         let parent = place.unwrap_or(EntryId::ABOVE);
-        let mut record = std::mem::take(&mut self.writer.record);
-        let source = RecordSource {
-            parent,
-            rdn_normal: rdn_normal.as_bytes(),
-            rdn: rdn.as_bytes(),
-            attributes,
-        };
-        record::encode(source, &mut record).map_err(at_line)?;
-        self.writer.store().check_size(&record).map_err(at_line)?;
+        let mut record = self.encode(parent, entry).map_err(at_line)?;
         match place {
             Some(parent) => self.insert(
                 Placed {
                     name,
+                    id: None,
                     parent,
                     record: &mut record,
                     values: entry.entry(),
@@ -118,6 +112,81 @@ impl<'s> Loader<'s> {
         }
         self.writer.record = record;
         Ok(())
+    }
+
+    fn encode(&mut self, parent: EntryId, entry: &CheckedEntry) -> Result<Vec<u8>, StoreError> {
+        let (rdn_normal, rdn) = self.name_of(&entry.entry().dn)?;
+        let attributes = self.writer.number(entry.entry())?;
+        let mut record = std::mem::take(&mut self.writer.record);
+        let source = RecordSource {
+            parent,
+            rdn_normal: rdn_normal.as_bytes(),
+            rdn: rdn.as_bytes(),
+            attributes,
+        };
+        record::encode(source, &mut record)?;
+        self.writer.store().check_size(&record)?;
+        Ok(record)
+    }
+
+    /// Whether the store is still being filled as an empty one.
+    pub(super) fn is_fresh(&self) -> bool {
+        matches!(self.target, Target::Fresh(_))
+    }
+
+    /// Takes one entry at once, below a parent that is known or, with an id of its own, may come later. An entry without
+    /// a place, with a name that has come, or with an id that is not above the last one is not taken.
+    pub(super) fn fill(
+        &mut self,
+        entry: &CheckedEntry,
+        place: Option<(EntryId, EntryId)>,
+    ) -> Result<Filled, Failure> {
+        let dn = &entry.entry().dn;
+        let name = self.parents.fingerprint(dn.normal());
+        if self.parents.has_come(name) {
+            return Ok(Filled::Exists);
+        }
+        let last = match &self.target {
+            Target::Fresh(fresh) => fresh.last,
+            Target::Existing => return Ok(Filled::OutOfOrder),
+        };
+        let (id, parent) = match place {
+            Some((id, _)) if id <= last => return Ok(Filled::OutOfOrder),
+            Some((_, EntryId::ABOVE)) if !self.writer.store().is_top(dn) => {
+                return Err(StoreError::OutsideSuffix(dn.pretty().to_owned()).into());
+            }
+            Some((id, parent)) => (Some(id), parent),
+            None => match self.place_of(dn)? {
+                Some(parent) => (None, parent),
+                None => return Ok(Filled::OutOfOrder),
+            },
+        };
+        let mut record = self.encode(parent, entry)?;
+        let placed = Placed {
+            name,
+            id,
+            parent,
+            record: &mut record,
+            values: entry.entry(),
+        };
+        let id = self.insert_one(placed, 0)?;
+        self.parents.place(name, id);
+        self.writer.record = record;
+        Ok(Filled::Added(id))
+    }
+
+    /// Writes names and indexes, and goes on as a writer in the same transaction.
+    pub(super) fn into_writer(mut self) -> Result<Writer<'s>, Failure> {
+        if let Target::Fresh(fresh) = std::mem::replace(&mut self.target, Target::Existing) {
+            let fresh = *fresh;
+            self.write_names(fresh.names)?;
+            self.write_postings(fresh.postings)?;
+            for (parent, children) in fresh.children {
+                let children = i64::try_from(children).map_err(|_| Damage::Counts)?;
+                self.writer.gained_children(parent, children);
+            }
+        }
+        Ok(self.writer)
     }
 
     /// Writes names, indexes and counts and commits. Returns the number of entries.
@@ -208,6 +277,7 @@ impl<'s> Loader<'s> {
             let id = self.insert_one(
                 Placed {
                     name,
+                    id: None,
                     parent,
                     record,
                     values: &values,
@@ -226,6 +296,7 @@ impl<'s> Loader<'s> {
 
     fn insert_one(&mut self, placed: Placed<'_>, line: u64) -> Result<EntryId, Failure> {
         let Placed {
+            id,
             parent,
             record,
             values,
@@ -241,7 +312,7 @@ impl<'s> Loader<'s> {
                 .insert_record(parent, rdn_normal, record, values);
             return inserted.map_err(|source| Failure::Entry { line, source });
         };
-        let id = EntryId(fresh.last.0 + 1);
+        let id = id.unwrap_or(EntryId(fresh.last.0 + 1));
         fresh.last = id;
         let indexes = std::sync::Arc::clone(&self.writer.view.indexes);
         let view = &mut self.writer.view;

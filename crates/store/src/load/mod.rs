@@ -14,6 +14,7 @@
 
 mod chunks;
 mod external;
+mod fill;
 mod loader;
 mod names;
 mod parents;
@@ -22,6 +23,7 @@ mod postings;
 mod runs;
 mod spool;
 
+pub use fill::{FillError, Filled, Filler};
 pub use pipeline::{LoadOptions, LoadProgress, LoadReport, LoadSink, Stopped, bulk_load, load_new};
 
 use crate::error::{OpenError, StoreError};

@@ -95,6 +95,95 @@ fn a_load_equals_adding_one_by_one() {
     }
 }
 
+/// Fills a store until an entry comes that only a writer can take; then goes on with that.
+fn filled(options: &LoadOptions, entries: &[CheckedEntry]) -> (TestStore, usize) {
+    let store = create();
+    let mut filler = store.fill(options).unwrap().expect("an empty store");
+    let mut left = entries;
+    while let Some((entry, rest)) = left.split_first() {
+        match filler.add(entry).unwrap() {
+            Filled::Added(_) => left = rest,
+            Filled::OutOfOrder => break,
+            Filled::Exists => panic!("no name is there twice"),
+        }
+    }
+    let mut writer = filler.into_writer().unwrap();
+    for entry in left {
+        add(&mut writer, entry);
+    }
+    writer.commit().unwrap();
+    assert!(
+        store.fill(options).unwrap().is_none(),
+        "it is not empty any more"
+    );
+    (store, entries.len() - left.len())
+}
+
+#[test]
+fn filling_equals_adding_one_by_one_wherever_the_writer_takes_over() {
+    let entries = directory(300);
+    let expected = contents(&added_one_by_one(&entries).snapshot().unwrap());
+    for options in [small(), LoadOptions::default()] {
+        let (store, by_bulk) = filled(&options, &entries);
+        assert_eq!(by_bulk, entries.len());
+        assert_clean(&store);
+        assert_eq!(contents(&store.snapshot().unwrap()), expected);
+    }
+    // What is not below anything that has come ends it; its parent is put before it for the writer.
+    let schema = schema();
+    let mut entries = directory(20);
+    entries.insert(10, unit(&schema, "ou=x,ou=late,dc=example,dc=com"));
+    entries.insert(10, unit(&schema, "ou=late,dc=example,dc=com"));
+    let store = create();
+    let mut filler = store.fill(&small()).unwrap().unwrap();
+    for entry in &entries[..10] {
+        assert!(matches!(filler.add(entry).unwrap(), Filled::Added(_)));
+    }
+    assert_eq!(filler.add(&entries[11]).unwrap(), Filled::OutOfOrder);
+    assert_eq!(filler.add(&entries[3]).unwrap(), Filled::Exists);
+    let mut writer = filler.into_writer().unwrap();
+    for entry in &entries[10..] {
+        add(&mut writer, entry);
+    }
+    writer.commit().unwrap();
+    assert_clean(&store);
+    let expected = contents(&added_one_by_one(&entries).snapshot().unwrap());
+    assert_eq!(contents(&store.snapshot().unwrap()), expected);
+}
+
+#[test]
+fn given_ids_are_kept_and_parents_may_come_later() {
+    let schema = schema();
+    let store = create();
+    let mut filler = store.fill(&small()).unwrap().unwrap();
+    let mut fill = |id, parent, entry: &CheckedEntry| {
+        filler.add_as(EntryId(id), EntryId(parent), entry).unwrap()
+    };
+    let top = EntryId::ABOVE.0;
+    assert_eq!(
+        fill(3, top, &suffix_entry(&schema)),
+        Filled::Added(EntryId(3))
+    );
+    let below = unit(&schema, "ou=b,ou=a,dc=example,dc=com");
+    assert_eq!(fill(5, 9, &below), Filled::Added(EntryId(5)));
+    assert_eq!(fill(6, 9, &below), Filled::Exists);
+    let orphan = unit(&schema, "ou=o,ou=nowhere,dc=example,dc=com");
+    assert_eq!(fill(7, 77, &orphan), Filled::Added(EntryId(7)));
+    let above = unit(&schema, "ou=a,dc=example,dc=com");
+    assert_eq!(fill(2, 3, &above), Filled::OutOfOrder);
+    assert_eq!(fill(9, 3, &above), Filled::Added(EntryId(9)));
+    let mut writer = filler.into_writer().unwrap();
+    writer.forget(EntryId(7)).unwrap();
+    writer.commit().unwrap();
+    assert_clean(&store);
+    let view = store.snapshot().unwrap();
+    assert_eq!(view.descendant_count(EntryId(3)).unwrap(), 2);
+    assert_eq!(
+        view.find(&below.entry().dn).unwrap().entry(),
+        Some(EntryId(5))
+    );
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
     #[test]

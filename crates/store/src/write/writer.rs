@@ -87,6 +87,11 @@ impl<'s> Writer<'s> {
         })
     }
 
+    /// Notes that an entry has so many more below it, whose names and records are there.
+    pub(crate) fn gained_children(&mut self, parent: EntryId, children: i64) {
+        self.counts.change(parent, children, children);
+    }
+
     pub(super) fn flush_counts(&mut self) -> Result<(), StoreError> {
         self.counts.flush(&mut self.view)
     }
