@@ -143,8 +143,25 @@ impl Referrals<'_> {
         let entry = view.entry(id)?.filter(|_| !self.ignored);
         match entry.filter(|entry| is_referral(entry, &self.directory.known)) {
             Some(entry) => self.referral(view, &entry, &name, target),
+            // Where the rules hide every name, hidden entries are answered as slapd does it, and missing ones alike.
+            None if !self.may_know_neighbours(view, decisions, target) => Ok(result),
             None => Ok(result.matched(name.pretty())),
         }
+    }
+
+    /// Whether the asker might know of an entry beside the one named, going by nothing but a name. Not asked about the
+    /// name itself: a rule that hides just that one would show.
+    fn may_know_neighbours<T: Snapshot>(
+        self,
+        view: &View<'_, T>,
+        decisions: &Decisions<'_>,
+        target: &Dn,
+    ) -> bool {
+        let facts = EntryFacts::new(self.directory, view, Target::Missing);
+        let parent = target.parent().unwrap_or_else(Dn::root);
+        let neighbour = format!("cn=nobody has this name,{}", parent.normal());
+        let rights = facts.rights(decisions, &neighbour);
+        rights.entry().allows(Rights::DISCLOSE)
     }
 
     /// What is said of an entry to those who may not know of it: the same as if it were missing.

@@ -106,11 +106,31 @@ fn a_hidden_base_is_not_there() {
     let below = |dn: &str| format!("cn=x,{dn}");
     assert_eq!(search(&anonymous, &below(JOHN)).1, PEOPLE);
     assert_eq!(search(&jane, &below(JOHN)).1, JOHN);
-    assert_eq!(search(&anonymous, &below(groups)).1, groups);
-    assert_eq!(
-        search(&anonymous, &below("cn=all,ou=groups,dc=example,dc=com")).1,
-        groups
-    );
+    // Every name below the groups is hidden: one that is there, and one that is not.
+    for hidden in ["cn=x", "cn=all", "cn=x,cn=all"] {
+        let name = format!("{hidden},{groups}");
+        assert_eq!(search(&anonymous, &name).1, "", "{name}");
+    }
+}
+
+#[test]
+fn below_what_hides_all_its_children_nothing_is_matched() {
+    let world = world(&[
+        "access to dn.children=\"ou=people,dc=example,dc=com\" by users read by * none",
+        "access to * by * read",
+    ]);
+    let matched = |session: &Session, base: &str| {
+        let found = world.search(session, &asked(base, Scope::Base, "(objectClass=*)", &[]));
+        assert_eq!(code(&found.result), ResultCode::NoSuchObject, "{base}");
+        found.result.matched_dn
+    };
+    let anonymous = Session::new();
+    let missing = format!("uid=nobody,{PEOPLE}");
+    for name in [JOHN, &missing, &format!("cn=x,{JOHN}")] {
+        assert_eq!(matched(&anonymous, name), "", "{name}");
+    }
+    assert_eq!(matched(&world.user(JANE), &missing), PEOPLE);
+    assert_eq!(matched(&anonymous, "cn=x,dc=example,dc=com"), TOP);
 }
 
 #[test]
