@@ -85,6 +85,13 @@ pub(crate) const SHORT: usize = 128;
 /// Steps 1 to 3: transcode, map, normalise. Spaces are left alone.
 pub(crate) fn map_and_normalise(value: &[u8], case: Case) -> Result<String, InvalidValue> {
     let text = std::str::from_utf8(value).map_err(|_| InvalidValue)?;
+    if value.iter().all(|b| (0x20..0x7f).contains(b)) {
+        // Neither mapped nor composed; a line of an address, say.
+        return Ok(match case {
+            Case::Ignore => text.to_ascii_lowercase(),
+            Case::Exact => text.to_owned(),
+        });
+    }
     let mut prepared = map_once(text, case);
     if case == Case::Ignore {
         // Table B.2 is closed under NFKC for the characters of its time only; later ones may need another round.
