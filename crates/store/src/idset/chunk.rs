@@ -107,19 +107,36 @@ pub(crate) fn encode(bits: &Bits, out: &mut Vec<u8>) {
     }
 }
 
-/// As [`encode`], for places in ascending order.
+/// As [`encode`], for places in ascending order, which mostly are few: they are not spread over a bitmap first.
 pub(crate) fn encode_sorted(places: &[u16], out: &mut Vec<u8>) {
-    if let [single] = places {
-        out.clear();
-        header(out, ARRAY, 1);
-        out.extend_from_slice(&single.to_le_bytes());
+    let steps = || places.iter().zip(places.iter().skip(1));
+    let runs = 1 + steps()
+        .filter(|(low, high)| **high != low.wrapping_add(1))
+        .count();
+    let cardinality = places.len();
+    let ascend = steps().all(|(low, high)| low < high);
+    if cardinality == 0 || !ascend || cardinality.min(runs * 2) * 2 > BITMAP_LEN {
+        let mut bits = Bits::new();
+        for low in places {
+            bits.insert(*low);
+        }
+        return encode(&bits, out);
+    }
+    out.clear();
+    if cardinality * 2 <= runs * 4 {
+        header(out, ARRAY, cardinality);
+        places
+            .iter()
+            .for_each(|low| out.extend_from_slice(&low.to_le_bytes()));
         return;
     }
-    let mut bits = Bits::new();
-    for &low in places {
-        bits.insert(low);
+    header(out, RUNS, cardinality);
+    let next_to = |a: &u16, b: &u16| *b == a.wrapping_add(1);
+    for run in places.chunk_by(next_to) {
+        for end in [run.first(), run.last()].into_iter().flatten() {
+            out.extend_from_slice(&end.to_le_bytes());
+        }
     }
-    encode(&bits, out);
 }
 
 fn header(out: &mut Vec<u8>, kind: u8, cardinality: usize) {

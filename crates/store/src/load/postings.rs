@@ -17,9 +17,16 @@ use crate::index::key;
 /// Stands for "no list".
 const NONE: u32 = u32::MAX;
 /// What a row costs besides its key: itself, its place in the table, and its place in the sorted order.
-const ROW_COST: usize = size_of::<Row>() + 10 + size_of::<(u64, &Part, &Row)>();
+const ROW_COST: usize = size_of::<Row>() + 10 + size_of::<Place>();
 /// What a list costs besides its octets.
 const LIST_COST: usize = 48;
+
+/// Where a row is, with the first octets of its key: most comparisons of a sort need not look at the key.
+struct Place {
+    prefix: u128,
+    row: u32,
+    is_gram: bool,
+}
 
 #[derive(Clone, Copy)]
 struct Row {
@@ -118,11 +125,17 @@ impl Part {
         self.rows.len() * ROW_COST + self.keys.len() + self.list_bytes
     }
 
-    /// The rows with the first octets of their keys.
-    fn rows(&self) -> impl Iterator<Item = (u64, &Part, &Row)> {
-        self.rows
-            .iter()
-            .map(move |row| (prefix(key_of(&self.keys, row)), self, row))
+    fn places(&self, is_gram: bool) -> impl Iterator<Item = Place> {
+        (0..).zip(&self.rows).map(move |(row, held)| Place {
+            prefix: prefix(key_of(&self.keys, held)),
+            row,
+            is_gram,
+        })
+    }
+
+    fn key_at(&self, row: u32) -> &[u8] {
+        let row = self.rows.get(row as usize);
+        row.map_or(&[], |row| key_of(&self.keys, row))
     }
 }
 
@@ -136,14 +149,23 @@ impl Buffer for PostingBuffer {
 
     fn drain(&mut self, sink: &mut RowSink<'_>) -> Result<(), Failure> {
         let this = std::mem::take(self);
-        let mut order: Vec<(u64, &Part, &Row)> = Vec::new();
-        order.extend(this.values.rows().chain(this.grams.rows()));
+        let part = |place: &Place| match place.is_gram {
+            true => &this.grams,
+            false => &this.values,
+        };
+        let mut order: Vec<Place> =
+            Vec::with_capacity(this.values.rows.len() + this.grams.rows.len());
+        order.extend(this.values.places(false).chain(this.grams.places(true)));
         order.sort_unstable_by(|a, b| {
-            let by_key = || key_of(&a.1.keys, a.2).cmp(key_of(&b.1.keys, b.2));
-            a.0.cmp(&b.0).then_with(by_key)
+            let by_key = || part(a).key_at(a.row).cmp(part(b).key_at(b.row));
+            a.prefix.cmp(&b.prefix).then_with(by_key)
         });
         let mut value = Vec::new();
-        for (_, part, row) in order {
+        for place in &order {
+            let part = part(place);
+            let Some(row) = part.rows.get(place.row as usize) else {
+                continue;
+            };
             let list = part.list_of(row);
             value.clear();
             push_number(&mut value, row.first);
@@ -166,18 +188,18 @@ fn hash(key: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// The first octets of a key as a number, so that most comparisons of a sort need not look at the key. The first octet, half
-/// of the attribute's number, is left out as long as it is zero, to see one octet more of the value.
-fn prefix(key: &[u8]) -> u64 {
+/// The first octets of a key as a number. The first of them, half of the attribute's number, is left out as long as it
+/// is zero, to see one octet more of the value.
+fn prefix(key: &[u8]) -> u128 {
     let Some((0, rest)) = key.split_first().map(|(first, rest)| (*first, rest)) else {
-        return u64::MAX;
+        return u128::MAX;
     };
-    let mut first = [0; 8];
+    let mut first = [0; 16];
     first
         .iter_mut()
         .zip(rest)
         .for_each(|(to, from)| *to = *from);
-    u64::from_be_bytes(first)
+    u128::from_be_bytes(first)
 }
 
 #[cfg(test)]
