@@ -3,7 +3,10 @@
 use std::io::{self, Write};
 
 use fulgurite_ldif::Writer;
-use fulgurite_store::{AttributeView, DnCache, EntryView, Export, Store, StoreError};
+use fulgurite_store::{
+    AttributeId, AttributeInfo, AttributeTable, AttributeView, DnCache, EntryView, Export, Store,
+    StoreError,
+};
 use thiserror::Error;
 
 /// Why an export failed.
@@ -26,40 +29,86 @@ pub enum ExportError {
 pub fn export(store: &Store, output: impl Write) -> Result<u64, ExportError> {
     let view = store.snapshot()?;
     let mut writer = Writer::new(output);
-    let mut entries = Export::new();
+    let mut entries = Export::new(&view);
     let (mut names, mut name) = (DnCache::new(), String::new());
+    let mut order = Order::of(view.attributes());
     let mut count = 0;
-    while let Some(entry) = entries.next(&view)? {
+    while let Some(entry) = entries.next()? {
         // The place of an entry that has not come.
         if entry.is_placeholder() {
             continue;
         }
         name.clear();
         entry.write_dn(&mut names, &mut name)?;
-        write_entry(&mut writer, &name, &entry)?;
+        write_entry(&mut writer, &name, &entry, &mut order)?;
         count += 1;
     }
     writer.into_inner()?.flush()?;
     Ok(count)
 }
 
-/// Object classes first, then what users wrote, then what the server keeps; by name, so that exports can be compared.
+/// In which order attributes come: object classes first, then what users wrote, then what the server keeps; by name, so
+/// that exports can be compared.
+struct Order {
+    /// By number of the attribute.
+    ranks: Vec<usize>,
+    /// The attributes of the entry before, as it had them, and the places from which they came out. Most entries have
+    /// those of their neighbour, and need no sorting.
+    last: Vec<AttributeId>,
+    places: Vec<usize>,
+}
+
+impl Order {
+    fn of(table: &AttributeTable) -> Order {
+        let mut sorted: Vec<&AttributeInfo> = table.iter().collect();
+        sorted.sort_by_key(|info| {
+            let first = info.text.eq_ignore_ascii_case("objectClass");
+            (info.operational, !first, info.text.as_ref())
+        });
+        let mut ranks = vec![0; sorted.len() + 1];
+        for (rank, info) in sorted.into_iter().enumerate() {
+            if let Some(place) = ranks.get_mut(usize::from(info.id.0)) {
+                *place = rank;
+            }
+        }
+        Order {
+            ranks,
+            last: Vec::new(),
+            places: Vec::new(),
+        }
+    }
+
+    /// The places of an entry's attributes in the order in which they are written.
+    fn places(&mut self, attributes: &[AttributeView<'_>]) -> &[usize] {
+        let ids = || attributes.iter().map(|attribute| attribute.info.id);
+        if !ids().eq(self.last.iter().copied()) {
+            self.last.clear();
+            self.last.extend(ids());
+            self.places.clear();
+            self.places.extend(0..attributes.len());
+            let (last, ranks) = (&self.last, &self.ranks);
+            let rank = |place: &usize| {
+                let id = last.get(*place)?;
+                ranks.get(usize::from(id.0))
+            };
+            self.places.sort_by_key(rank);
+        }
+        &self.places
+    }
+}
+
 fn write_entry(
     writer: &mut Writer<impl Write>,
     name: &str,
     entry: &EntryView<'_>,
+    order: &mut Order,
 ) -> io::Result<()> {
-    let mut attributes: Vec<AttributeView<'_>> = entry.attributes().collect();
-    attributes.sort_by_key(|attribute| {
-        let first = attribute.info.text.eq_ignore_ascii_case("objectClass");
-        (
-            attribute.info.operational,
-            !first,
-            attribute.info.text.as_ref(),
-        )
-    });
+    let attributes: Vec<AttributeView<'_>> = entry.attributes().collect();
     writer.name(name)?;
-    for attribute in attributes {
+    for place in order.places(&attributes) {
+        let Some(attribute) = attributes.get(*place) else {
+            continue;
+        };
         for value in attribute.values {
             writer.value(&attribute.info.text, value)?;
         }

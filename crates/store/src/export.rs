@@ -6,16 +6,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::entry_view::EntryView;
-use crate::error::StoreError;
+use crate::error::{Damage, StoreError};
 use crate::ids::EntryId;
 use crate::view::View;
-use fulgurite::Snapshot;
+use fulgurite::{Cursor, Snapshot};
 
-/// Yields the entries of one view. It borrows nothing, so it can be kept beside the view.
-#[derive(Debug, Default)]
-pub struct Export {
-    /// Where the walk by ids goes on.
-    next: EntryId,
+/// Yields the entries of one view.
+pub struct Export<'v, 's, T> {
+    view: &'v View<'s, T>,
+    /// Where the walk by ids is; `None` before it has begun.
+    walk: Option<Cursor<'v>>,
     /// Entries passed over, by parent.
     waiting: BTreeMap<EntryId, BTreeSet<EntryId>>,
     /// The same entries by id.
@@ -24,42 +24,37 @@ pub struct Export {
     ready: Vec<EntryId>,
 }
 
-impl Default for EntryId {
-    fn default() -> EntryId {
-        EntryId::ABOVE
-    }
-}
-
-impl Export {
+impl<'v, 's, T: Snapshot> Export<'v, 's, T> {
     /// Starts at the first entry.
     #[must_use]
-    pub fn new() -> Export {
-        Export::default()
+    pub fn new(view: &'v View<'s, T>) -> Export<'v, 's, T> {
+        Export {
+            view,
+            walk: None,
+            waiting: BTreeMap::new(),
+            passed_over: BTreeSet::new(),
+            ready: Vec::new(),
+        }
     }
 
     /// The next entry; `None` at the end.
     ///
     /// # Errors
     /// [`StoreError`] when the engine fails or a record is damaged.
-    pub fn next<'v, T: Snapshot>(
-        &mut self,
-        view: &'v View<'_, T>,
-    ) -> Result<Option<EntryView<'v>>, StoreError> {
+    #[allow(clippy::should_implement_trait)] // an error comes first
+    pub fn next(&mut self) -> Result<Option<EntryView<'v>>, StoreError> {
         loop {
             if let Some(id) = self.ready.pop() {
                 self.release(id);
-                if let Some(entry) = view.entry(id)? {
+                if let Some(entry) = self.view.entry(id)? {
                     return Ok(Some(entry));
                 }
                 continue;
             }
-            let Some(id) = view.next_entry_id(self.next)? else {
+            let Some(entry) = self.next_by_id()? else {
                 return Ok(None);
             };
-            self.next = EntryId(id.0 + 1);
-            let Some(entry) = view.entry(id)? else {
-                continue;
-            };
+            let id = entry.id();
             let parent = entry.parent().unwrap_or(EntryId::ABOVE);
             if parent > id || self.passed_over.contains(&parent) {
                 self.waiting.entry(parent).or_default().insert(id);
@@ -71,8 +66,26 @@ impl Export {
         }
     }
 
+    fn next_by_id(&mut self) -> Result<Option<EntryView<'v>>, StoreError> {
+        let row = match &mut self.walk {
+            Some(cursor) => cursor.next()?,
+            None => {
+                let cursor = self.view.txn.cursor(self.view.store.dbs.entries)?;
+                self.walk.insert(cursor).first()?
+            }
+        };
+        let Some((key, record)) = row else {
+            return Ok(None);
+        };
+        let id = EntryId::from_key(key).ok_or(Damage::Record)?;
+        Ok(Some(self.view.entry_of(id, record)?))
+    }
+
     /// An entry is through: its children that were passed over are next.
     fn release(&mut self, id: EntryId) {
+        if self.passed_over.is_empty() {
+            return;
+        }
         self.passed_over.remove(&id);
         if let Some(children) = self.waiting.remove(&id) {
             self.ready.extend(children.into_iter().rev());
@@ -129,8 +142,8 @@ mod tests {
         writer.commit().unwrap();
         assert_clean(&store);
         let view = store.snapshot().unwrap();
-        let (mut export, mut seen) = (Export::new(), BTreeSet::new());
-        while let Some(entry) = export.next(&view).unwrap() {
+        let (mut export, mut seen) = (Export::new(&view), BTreeSet::new());
+        while let Some(entry) = export.next().unwrap() {
             assert!(
                 entry.parent().is_none_or(|parent| seen.contains(&parent)),
                 "{}",

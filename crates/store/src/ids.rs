@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Number of an entry within one store: dense, ascending in order of creation, never reused while a higher
 /// one exists. Zero is no entry: it stands for the place above the suffixes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EntryId(pub u64);
 
 impl EntryId {

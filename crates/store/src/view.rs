@@ -232,16 +232,25 @@ impl<'s, T: Snapshot> View<'s, T> {
     /// # Errors
     /// [`StoreError`] when the engine fails or the record is damaged.
     pub fn entry(&self, id: EntryId) -> Result<Option<EntryView<'_>>, StoreError> {
-        let Some(record) = self.record(id)? else {
-            return Ok(None);
-        };
-        Ok(Some(EntryView::new(
+        match self.txn.get(self.store.dbs.entries, &id.key())? {
+            Some(bytes) => Ok(Some(self.entry_of(id, bytes)?)),
+            None => Ok(None),
+        }
+    }
+
+    /// The entry of a record of this state.
+    pub(crate) fn entry_of<'v>(
+        &'v self,
+        id: EntryId,
+        bytes: &'v [u8],
+    ) -> Result<EntryView<'v>, Damage> {
+        Ok(EntryView::new(
             id,
-            record,
+            self.at_home(id, Record::parse(bytes)?),
             &self.attributes,
             &self.store.schema,
             self,
-        )))
+        ))
     }
 
     /// Whether an entry holds a value, in whatever spelling, of exactly this description. Where the values lie apart that
