@@ -36,7 +36,7 @@ mod show;
 mod sourced;
 mod words;
 
-pub use cn_config::{ConfigEntry, WriteError};
+pub use cn_config::{ConfigAddError, ConfigAddition, ConfigEntry, WriteError};
 pub use error::{ConfigError, Origin};
 pub use index::{IndexKinds, IndexSetting};
 pub use layer::{Layer, Secret};

@@ -18,6 +18,17 @@ pub(super) enum Choice {
     Suffix(String),
 }
 
+impl Choice {
+    /// Whether the configuration itself is meant.
+    pub(super) fn is_configuration(&self) -> bool {
+        match self {
+            Choice::First => false,
+            Choice::Number(number) => *number == 0,
+            Choice::Suffix(suffix) => suffix.trim().eq_ignore_ascii_case("cn=config"),
+        }
+    }
+}
+
 /// What several tools take.
 #[derive(Clone, Debug)]
 pub(super) struct Common {

@@ -2,13 +2,14 @@
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use fulgurite_config::Settings;
+use fulgurite_config::{ConfigAddition, Settings};
 use fulgurite_directory::{SystemClock, SystemEntropy};
 use fulgurite_dirtools::{AddEvent, AddOptions, Refusal, add};
 use fulgurite_schema::ViolationKind;
+use fulgurite_server::check_settings;
 
 use super::Failure;
 use super::context::{Access, Context};
@@ -85,6 +86,12 @@ fn input(file: Option<&PathBuf>) -> Result<Box<dyn BufRead>, Failure> {
 
 pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
     let options = ChangeOptions::of(line)?;
+    if let Some(directory) = &options.common.config_dir
+        && options.common.config_file.is_none()
+        && options.common.choice.is_configuration()
+    {
+        return add_configuration(&options, directory);
+    }
     let context = Context::read(&options.common)?;
     let input = options.input()?;
     let databases = context.databases(&options.common)?;
@@ -131,6 +138,32 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
         Ok(summary) if summary.is_complete() => Ok(()),
         Ok(_) => Err(Failure::Said(1)),
         Err(error) => Err(Failure::Message(error.to_string())),
+    }
+}
+
+/// Adds entries to the configuration directory, if the configuration can be used with them.
+fn add_configuration(options: &ChangeOptions, directory: &Path) -> Result<(), Failure> {
+    let bad = |error: &dyn std::fmt::Display| {
+        eprintln!("{error}");
+        Failure::Message("could not add to the configuration!".to_owned())
+    };
+    if !directory.is_dir() {
+        eprintln!("invalid config directory {}, error 2", directory.display());
+        return Err(Failure::Message("bad configuration directory!".to_owned()));
+    }
+    let mut text = Vec::new();
+    let mut input = options.input()?;
+    input.read_to_end(&mut text).map_err(|error| bad(&error))?;
+    let addition = ConfigAddition::read(directory, text).map_err(|error| bad(&error))?;
+    let settings = addition.layer().and_then(Settings::new);
+    let settings = settings.map_err(|error| bad(&error))?;
+    check_settings(&settings).map_err(|error| bad(&error))?;
+    if options.common.verbose {
+        addition.names().for_each(|dn| eprintln!("added: \"{dn}\""));
+    }
+    match options.dry_run {
+        true => Ok(()),
+        false => addition.keep().map_err(|error| bad(&error)),
     }
 }
 

@@ -11,7 +11,7 @@ use fulgurite_schema::Filter;
 use super::Failure;
 use super::context::{Access, Context};
 use super::getopt::{CommandLine, text};
-use super::options::{Choice, Common};
+use super::options::Common;
 
 /// Columns of a line where nothing is said.
 const COLUMNS: usize = 78;
@@ -101,7 +101,7 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
     let selection = options.selection(&context)?;
     let output = options.output()?;
     let failed = |error: &anyhow::Error| Failure::Message(crate::commands::one_line(error));
-    if options.common.choice == Choice::Number(0) && options.common.config_dir.is_some() {
+    if options.common.choice.is_configuration() && options.common.config_dir.is_some() {
         let written = write_configuration(&context, output, selection.ldif);
         let written = crate::commands::unless_pipe_closed(written.map_err(Into::into));
         return written.map_err(|error| failed(&error));

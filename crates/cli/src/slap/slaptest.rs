@@ -19,7 +19,10 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
         return Err(Failure::Usage);
     }
     // With a file, the directory is where it is to be written to.
-    let target = common.config_file.as_ref().and(common.config_dir.take());
+    let target = match common.config_file {
+        Some(_) => common.config_dir.take(),
+        None => None,
+    };
     if let Some(target) = target.as_ref().filter(|target| !target.is_dir()) {
         if !quiet {
             eprintln!("invalid config directory {}, error 2", target.display());

@@ -78,6 +78,11 @@ impl Stage {
         }
     }
 
+    /// Where Debian's files are.
+    pub(crate) fn distribution(&self) -> String {
+        self.distribution.display().to_string()
+    }
+
     /// The same stage with Debian's slapd on it, whatever is tested.
     pub(crate) fn with_original(label: &str) -> Stage {
         let mut stage = Stage::new(label);

@@ -128,6 +128,77 @@ fn a_configuration_becomes_a_directory() {
 }
 
 #[test]
+fn a_configuration_is_made_of_ldif() {
+    let stage = Stage::new("slapadd-config");
+    let folder = stage.text("slapd.d");
+    std::fs::create_dir(&folder).expect("a folder");
+    let db = stage.text("db");
+    std::fs::create_dir(&db).expect("a folder");
+    let distribution = stage.distribution();
+    let secret = stage.file("secret", "hush");
+    let ldif = format!(
+        "dn: cn=config\nobjectClass: olcGlobal\ncn: config\nolcLogLevel: stats\n\n\
+         dn: cn=module,cn=config\nobjectClass: olcModuleList\ncn: module\nolcModulePath: {distribution}/usr/lib/ldap\nolcModuleLoad: back_mdb.so\n\n\
+         dn: cn=schema,cn=config\nobjectClass: olcSchemaConfig\ncn: schema\n\n\
+         include: file://{distribution}/etc/ldap/schema/core.ldif\n\n\
+         dn: olcDatabase={{0}}config,cn=config\nobjectClass: olcDatabaseConfig\nolcDatabase: {{0}}config\nolcRootPW:< file://{secret}\n\n\
+         dn: olcDatabase=mdb,cn=config\nobjectClass: olcDatabaseConfig\nobjectClass: olcMdbConfig\nolcDatabase: mdb\nolcSuffix: {SUFFIX}\n\
+         olcRootDN: cn=Manager,{SUFFIX}\nolcDbDirectory: {db}\nolcDbIndex: cn eq\n"
+    );
+    let file = stage.file("config.ldif", &ldif);
+    let run = |mode: &str, arguments: &[&str]| stage.tool_by_directory(mode, &folder, arguments);
+    run("a", &["-n", "0", "-l", &file]).well();
+    run("t", &["-u"]).well();
+    let shown = names(&run("c", &["-n", "0"]).well());
+    for name in [
+        "cn={0}core,cn=schema,cn=config",
+        "olcDatabase={1}mdb,cn=config",
+    ] {
+        assert!(shown.iter().any(|dn| dn == name), "{name} in {shown:?}");
+    }
+    let dumped = run("c", &["-n", "0", "-o", "ldif-wrap=no"]).well();
+    assert!(dumped.contains("olcDbIndex: cn eq\n"), "{dumped}");
+    // More later: cosine's classes, by its own file; and data, which needs them.
+    run(
+        "a",
+        &[
+            "-b",
+            "cn=config",
+            "-l",
+            &format!("{distribution}/etc/ldap/schema/cosine.ldif"),
+        ],
+    )
+    .well();
+    let data = stage.file(
+        "data.ldif",
+        &format!("dn: {SUFFIX}\nobjectClass: domain\ndc: example\n"),
+    );
+    run("a", &["-l", &data]).well();
+    assert_eq!(names(&run("c", &[]).well()), [SUFFIX]);
+    // What is there already, what has nothing above it, what nobody understands: all leave the rest alone.
+    let before = run("c", &["-n", "0"]).well();
+    for (wrong, dn) in [
+        ("olcDatabase: {1}mdb", "olcDatabase={1}mdb,cn=config"),
+        (
+            "olcOverlay: syncprov",
+            "olcOverlay=syncprov,olcDatabase={7}mdb,cn=config",
+        ),
+        (
+            "cn: bad\nolcAttributeTypes: ( nonsense",
+            "cn=bad,cn=schema,cn=config",
+        ),
+    ] {
+        let file = stage.file(
+            "wrong.ldif",
+            &format!("dn: {dn}\nobjectClass: olcConfig\n{wrong}\n"),
+        );
+        let ran = run("a", &["-n", "0", "-l", &file]);
+        assert_eq!(ran.status, 1, "{dn}: {ran:?}");
+    }
+    assert_eq!(run("c", &["-n", "0"]).well(), before);
+}
+
+#[test]
 fn entries_that_the_schema_does_not_allow() {
     let stage = Stage::loaded("slapschema", "", UNORDERED);
     assert_eq!(stage.tool("s", &[], "").well(), "");

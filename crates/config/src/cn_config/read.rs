@@ -38,7 +38,11 @@ impl Layer {
         let top = directory.join("cn=config.ldif");
         let folder = directory.join("cn=config");
         let global = Entry::read(&top)?;
-        let mut entries = entries(&folder)?;
+        // Nothing below is not yet anything wrong.
+        let mut entries = match folder.exists() {
+            true => entries(&folder)?,
+            false => Vec::new(),
+        };
         global.obey(&mut reader, Section::Global)?;
         // slapd's own schema, which is built in.
         take(&mut entries, "cn=schema");

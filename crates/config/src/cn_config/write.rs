@@ -34,7 +34,8 @@ impl Settings {
     }
 }
 
-fn write_entry(directory: &Path, entry: &ConfigEntry) -> Result<(), WriteError> {
+/// Writes the file of one entry, which must not be there.
+pub(super) fn write_entry(directory: &Path, entry: &ConfigEntry) -> Result<(), WriteError> {
     // Names of this tree have no escaped commas: numbers, and the names of files, databases and overlays.
     let mut parts: Vec<&str> = entry.dn.split(',').collect();
     let name = parts.first().copied().unwrap_or_default();
