@@ -18,6 +18,12 @@ pub fn new_sub_page<F: Format>(
     kind: PageKind,
     items: &[&[u8]],
 ) -> Result<Vec<u8>, Malformed> {
+    if let PageKind::Packed(item_len) = kind {
+        if items.iter().any(|item| item.len() != usize::from(item_len)) {
+            return Err(Malformed::ItemLength);
+        }
+        return PageMut::<F>::packed_sub(pgno, kind, items);
+    }
     let len = sub_page_len::<F>(kind, items.iter().map(|item| item.len()));
     let mut bytes = vec![0; len];
     let mut page = PageMut::<F>::initialise_sub(&mut bytes, pgno, kind);
@@ -56,6 +62,9 @@ fn rebuilt<F: Format>(
     without: Option<usize>,
     with: Option<(usize, &[u8])>,
 ) -> Result<Vec<u8>, Malformed> {
+    if let PageKind::Packed(len) = page.kind() {
+        return repacked(pgno, page, usize::from(len), without, with);
+    }
     let mut items = Vec::with_capacity(page.len() + 1);
     for index in (0..page.len()).filter(|index| Some(*index) != without) {
         items.push(page.key(index)?);
@@ -67,6 +76,28 @@ fn rebuilt<F: Format>(
         items.insert(index, item);
     }
     new_sub_page::<F>(pgno, page.kind(), &items)
+}
+
+/// As [`rebuilt`], where items stand back to back.
+fn repacked<F: Format>(
+    pgno: Pgno,
+    page: &Page<'_, F>,
+    len: usize,
+    without: Option<usize>,
+    with: Option<(usize, &[u8])>,
+) -> Result<Vec<u8>, Malformed> {
+    let items = page.packed_items()?;
+    let (at, gone) = match (without, with) {
+        (Some(index), _) => (index * len, len),
+        (None, Some((index, item))) if item.len() == len => (index * len, 0),
+        (None, Some(_)) => return Err(Malformed::ItemLength),
+        (None, None) => (0, 0),
+    };
+    let (Some(before), Some(behind)) = (items.get(..at), items.get(at + gone..)) else {
+        return Err(Malformed::Node(at / len.max(1)));
+    };
+    let item = with.map_or(&[][..], |(_, item)| item);
+    PageMut::<F>::packed_sub(pgno, page.kind(), &[before, item, behind])
 }
 
 fn insert<F: Format>(
