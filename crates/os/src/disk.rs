@@ -130,6 +130,41 @@ impl DataFile {
         self.pages.write_vectored_at(offset, parts)
     }
 
+    /// Stores `bytes` at `offset` through a map of this file that [`Map::to_store`] made; `false`, with nothing of worth
+    /// done, if they are to be written instead. Others see them at once, as if they had been written. Whoever stores asks
+    /// [`Map::is_lost`] before relying on it.
+    ///
+    /// # Safety
+    /// The range lies inside the file, and nobody else reads or writes it meanwhile: it belongs to pages private to the
+    /// one writer's transaction.
+    /// # Errors
+    /// What a test wants to happen.
+    pub unsafe fn store_at(&self, map: &Map, offset: u64, bytes: &[u8]) -> io::Result<bool> {
+        let Ok(at) = usize::try_from(offset) else {
+            return Ok(false);
+        };
+        self.tell(|observer| observer.write(offset, bytes, false));
+        if self.pages.ask_to_store(bytes.len())? < bytes.len() {
+            return Ok(false);
+        }
+        // SAFETY: the caller's promise.
+        match unsafe { map.bytes_mut(at, bytes.len()) } {
+            Some(room) => {
+                room.copy_from_slice(bytes);
+                Ok(true)
+            }
+            None => Ok(false),
+        }
+    }
+
+    /// The length of the file's beginning that has no holes, in octets: what is stored there needs no new room of the
+    /// disk, as a rule.
+    /// # Errors
+    /// The system's.
+    pub fn solid_len(&self) -> io::Result<u64> {
+        self.pages.solid_len()
+    }
+
     /// Writes a piece of a meta page; durable on return if `synchronous` and the environment has the descriptor for it.
     /// # Errors
     /// The system's.

@@ -201,6 +201,19 @@ impl File {
         Ok(())
     }
 
+    /// The length of the file's beginning that has no holes; all of it where the file system does not know.
+    pub(crate) fn solid_len(&self) -> io::Result<u64> {
+        retried(|| {
+            seam::ask(self.role, Call::Status)?;
+            match rustix::fs::seek(&self.file, rustix::fs::SeekFrom::Hole(0)) {
+                Ok(end) => Ok(end),
+                // There is nothing at all.
+                Err(rustix::io::Errno::NXIO) => Ok(0),
+                Err(error) => Err(error.into()),
+            }
+        })
+    }
+
     /// Writes all of `bytes` at `offset`; `call` is what the seam is asked about.
     pub(crate) fn write_at(&self, call: Call, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let mut done = 0;
@@ -215,8 +228,17 @@ impl File {
         Ok(())
     }
 
+    /// How many of so many octets may be stored through a map.
+    pub(crate) fn ask_to_store(&self, len: usize) -> io::Result<usize> {
+        seam::ask_len(self.role, Call::WriteVectored, len)
+    }
+
     /// Writes `parts` one after the other from `offset` on, in as few calls as the system allows.
     pub(crate) fn write_vectored_at(&self, offset: u64, parts: &[&[u8]]) -> io::Result<()> {
+        if let [part] = parts {
+            // Half of what one page costs with `pwritev` is the list of its parts.
+            return self.write_at(Call::WriteVectored, offset, part);
+        }
         let slices: Vec<IoSlice<'_>> = parts.iter().map(|part| IoSlice::new(part)).collect();
         let total: usize = parts.iter().map(|part| part.len()).sum();
         let written = retried(|| {

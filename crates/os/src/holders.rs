@@ -75,23 +75,48 @@ fn maps_of(pid: u32, inode: u64) -> Option<u64> {
 }
 
 /// The same by the text of `/proc/PID/maps`: `7f00-7f10 r--s 00000000 fe:00 7790616 /path/data.mdb`.
+///
+/// A writable map with a page of the same file behind it that nobody may touch is [`crate::Map::to_store`]'s: who has it
+/// asks how long the file is.
 fn written_octets(maps: &str, inode: u64) -> Option<u64> {
     let inode = inode.to_string();
     let mut found = None;
-    for line in maps.lines() {
-        let words: Vec<&str> = line.split_ascii_whitespace().collect();
-        let [range, access, offset, _, of, ..] = words[..] else {
+    let mut lines = maps.lines().map(words_of).peekable();
+    while let Some(words) = lines.next() {
+        let Some((range, access, offset)) = shared_map_of(&words, &inode) else {
             continue;
         };
-        if of == inode && access.ends_with('s') {
-            let end = match access.contains('w') {
-                true => end_of(range, offset)?,
-                false => 0,
-            };
-            found = found.max(Some(end));
-        }
+        let next = lines
+            .peek()
+            .and_then(|words| shared_map_of(words, &inode))
+            .filter(|(next, _, _)| bounds(next).0 == bounds(range).1);
+        let asks_first = next.is_some_and(|(_, access, _)| access == "---s");
+        let end = match access.contains('w') && !asks_first {
+            true => end_of(range, offset)?,
+            false => 0,
+        };
+        found = found.max(Some(end));
     }
     found
+}
+
+fn words_of(line: &str) -> Vec<&str> {
+    line.split_ascii_whitespace().collect()
+}
+
+/// The addresses, the access and the offset of a line that tells of a shared map of this file.
+fn shared_map_of<'a>(words: &[&'a str], inode: &str) -> Option<(&'a str, &'a str, &'a str)> {
+    match *words {
+        [range, access, offset, _, of, ..] if of == inode && access.ends_with('s') => {
+            Some((range, access, offset))
+        }
+        _ => None,
+    }
+}
+
+/// First and last address of a stretch, as they stand there.
+fn bounds(range: &str) -> (&str, &str) {
+    range.split_once('-').unwrap_or((range, ""))
 }
 
 /// Where in the file a stretch of addresses ends.
@@ -134,5 +159,19 @@ mod tests {
             "a private map changes nothing"
         );
         assert_eq!(written_octets(maps, 7), None);
+    }
+
+    #[test]
+    fn a_map_with_a_barrier_behind_it_is_of_no_account() {
+        let maps = "7f00-7f10 r--s 00000000 fe:00 4 /data.mdb\n\
+            7f20-7f30 rw-s 00000000 fe:00 4 /data.mdb\n\
+            7f30-7f31 ---s 00000010 fe:00 4 /data.mdb\n";
+        assert_eq!(written_octets(maps, 4), Some(0));
+        let apart = maps.replace("7f30-7f31", "7f31-7f32");
+        assert_eq!(written_octets(&apart, 4), Some(0x10));
+        let readable = maps.replace("---s", "r--s");
+        assert_eq!(written_octets(&readable, 4), Some(0x10));
+        let of_another = maps.replace("0010 fe:00 4", "0010 fe:00 5");
+        assert_eq!(written_octets(&of_another, 4), Some(0x10));
     }
 }

@@ -10,7 +10,9 @@ use std::ptr::{self, NonNull};
 use std::sync::atomic::AtomicU64;
 
 use crate::word::{load_words, store_words};
-use rustix::mm::{Advice, MapFlags, MsyncFlags, ProtFlags, madvise, mmap, msync, munmap};
+use rustix::mm::{
+    Advice, MapFlags, MprotectFlags, MsyncFlags, ProtFlags, madvise, mmap, mprotect, msync, munmap,
+};
 
 use crate::File;
 use crate::bus_guard::Guard;
@@ -28,6 +30,8 @@ pub const ADDRESS_TAKEN: i32 = libc::EEXIST;
 pub struct Map {
     base: NonNull<u8>,
     len: usize,
+    /// Octets behind `len` that belong to the mapping and that nobody may touch.
+    barrier: usize,
     writable: bool,
     guard: Option<Guard>,
 }
@@ -85,9 +89,48 @@ impl Map {
         Ok(Map {
             base,
             len,
+            barrier: 0,
             writable,
             guard: Guard::over(base, len, writable),
         })
+    }
+
+    /// A second mapping of the first `len` octets of `file`, or a little more, through which a writer stores pages in
+    /// place of writing them. Forked children do not get it.
+    ///
+    /// A page that nobody may touch lies behind it: by that [`crate::other_maps`] tells it from the map of a process that
+    /// stores wherever the map reaches, however long the file is.
+    /// # Errors
+    /// The system's; `Unsupported` where guards are turned off, see [`crate::set_bus_guard`]: a full disk would end the
+    /// process.
+    pub fn to_store(file: &File, len: usize) -> io::Result<Map> {
+        let barrier = crate::page_size();
+        let len = len.next_multiple_of(barrier);
+        let whole = len
+            .checked_add(barrier)
+            .ok_or(io::ErrorKind::InvalidInput)?;
+        let flags = MapFlags::SHARED | MapFlags::NORESERVE;
+        seam::ask(file.role(), Call::Map)?;
+        // SAFETY: the mapping replaces none, so it aliases nothing of ours.
+        let base = unsafe { mmap(ptr::null_mut(), whole, ProtFlags::empty(), flags, file, 0) }?;
+        let base = NonNull::new(base.cast::<u8>())
+            .ok_or_else(|| io::Error::other("mapping at address zero"))?;
+        let map = Map {
+            base,
+            len,
+            barrier,
+            writable: true,
+            guard: Guard::over(base, len, true),
+        };
+        if map.guard.is_none() {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        let usable = MprotectFlags::READ | MprotectFlags::WRITE;
+        // SAFETY: our own mapping, of which nothing is lent yet.
+        unsafe { mprotect(base.as_ptr().cast(), len, usable) }?;
+        // SAFETY: as above.
+        unsafe { madvise(base.as_ptr().cast(), whole, Advice::LinuxDontFork) }?;
+        Ok(map)
     }
 
     /// Whether a page was touched that the file did not have any more: zeros stand there now, and what was stored there is
@@ -255,6 +298,6 @@ impl Drop for Map {
             return;
         }
         // SAFETY: the mapping was made by `reserve`, and borrows of it end before `self` does.
-        let _ = unsafe { munmap(self.base.as_ptr().cast(), self.len) };
+        let _ = unsafe { munmap(self.base.as_ptr().cast(), self.len + self.barrier) };
     }
 }
