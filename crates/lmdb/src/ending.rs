@@ -6,6 +6,7 @@ use crate::codes::{Code, Outcome};
 use crate::compare::lend;
 use crate::env::stop_lingering;
 use crate::slab::Slab;
+use crate::spare::free_writer;
 use crate::transaction::{Kind, State, Txn, handle_of};
 use crate::txn::TXNS;
 
@@ -146,8 +147,7 @@ unsafe fn make_good(txn: NonNull<Txn>) -> Outcome {
             }
             None => {
                 let _lent = lend(ended.open, &ended.state, ptr::null(), ptr::null());
-                // SAFETY: the whole family ends here.
-                unsafe { writer.take() }.commit()
+                writer.get_mut().commit_and_release()
             }
         },
     };
@@ -180,24 +180,43 @@ unsafe fn undo(txn: NonNull<Txn>) {
             unsafe { TXNS.remove(txn) };
             return;
         }
-        // SAFETY: the whole family ends here.
-        drop(unsafe { writer.take() });
+        writer.get_mut().release();
     }
     ended.open.handles.release(&ended.view);
     // SAFETY: the caller's promise.
     unsafe { finish(txn) };
 }
 
-/// Frees a transaction that has ended.
+/// Keeps the eldest of a family of write transactions for the next, now that it has ended; frees it if its environment is
+/// closed.
 unsafe fn finish(txn: NonNull<Txn>) {
     // SAFETY: the caller's promise.
     let ended = unsafe { txn.as_ref() };
-    let awaiting = ended.is_awaited.get().then_some(ended.env);
-    // SAFETY: as above.
-    unsafe { TXNS.remove(txn) };
-    if let Some(env) = awaiting {
+    let is_kept = !ended.is_read();
+    if let Some(env) = ended.is_awaited.get().then_some(ended.env) {
+        // SAFETY: as above.
+        unsafe { free_ended(txn) };
         // SAFETY: closing the environment has waited for this one.
         unsafe { stop_lingering(env) };
+    } else if is_kept {
+        Slab::retire(txn);
+        // SAFETY: as above; the handle is gone.
+        unsafe { ended.open.spare_writer.keep(txn) };
+    } else {
+        // SAFETY: as above.
+        unsafe { free_ended(txn) };
+    }
+}
+
+/// Frees a transaction that has ended.
+unsafe fn free_ended(txn: NonNull<Txn>) {
+    // SAFETY: the caller's promise.
+    if unsafe { txn.as_ref() }.is_read() {
+        // SAFETY: as above.
+        unsafe { TXNS.remove(txn) };
+    } else {
+        // SAFETY: as above; the whole family has ended.
+        unsafe { free_writer(txn) };
     }
 }
 

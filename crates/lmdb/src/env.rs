@@ -14,7 +14,7 @@ use crate::edge::{Caller, behind, code_of, note_panics, store, value_of};
 use crate::ending::end_all_of;
 use crate::handles::Handles;
 use crate::slab::{Handle, Kept, Slab};
-use crate::spare::SpareReaders;
+use crate::spare::{SpareReaders, SpareWriter};
 use crate::types::{
     MDB_FIXEDMAP, MDB_MAPASYNC, MDB_NOLOCK, MDB_NOMEMINIT, MDB_NOMETASYNC, MDB_NORDAHEAD,
     MDB_NOSUBDIR, MDB_NOSYNC, MDB_NOTLS, MDB_RDONLY, MDB_WRITEMAP, MDB_assert_func, mdb_mode_t,
@@ -96,6 +96,7 @@ pub(crate) struct Settings {
 pub(crate) struct Open {
     /// Dropped before the environment, which they refer to.
     pub(crate) spare_readers: SpareReaders,
+    pub(crate) spare_writer: SpareWriter,
     pub(crate) environment: Environment,
     pub(crate) handles: Handles,
     pub(crate) path: CString,
@@ -199,6 +200,7 @@ pub unsafe extern "C" fn mdb_env_open(
         let environment = options(&settings, mode).open(OsStr::from_bytes(path.to_bytes()))?;
         let open = Open {
             spare_readers: SpareReaders::default(),
+            spare_writer: SpareWriter::default(),
             environment,
             handles: Handles::new(settings.databases_max as usize),
             path: path.to_owned(),

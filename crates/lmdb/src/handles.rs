@@ -120,6 +120,15 @@ impl View {
         self.closed.set(now);
     }
 
+    /// Begins anew, whatever was done before.
+    pub(crate) fn restart(&mut self, now: u64) {
+        self.begin(now);
+        let own = self.own.get_mut();
+        if self.has_opened.replace(false) || !own.closed.is_empty() {
+            *own = Own::default();
+        }
+    }
+
     /// Makes what a child did one's own.
     pub(crate) fn take_over(&self, child: &View) {
         self.closed.set(child.closed.get());

@@ -217,6 +217,17 @@ unsafe extern "C" fn get_by_any_move(
         txn.check_free()?;
         let _lent = lend(txn.open, &txn.state, key, data);
         match (&mut cursor.at, &mut txn.kind) {
+            (At::Write(id), Kind::Write(writer)) if is_step(op) => {
+                let (found_key, found_data) = writer
+                    .get()
+                    .step_cursor(*id, step_of(op))?
+                    .ok_or(Code::NOT_FOUND)?;
+                // SAFETY: the caller's promise.
+                unsafe { point(key, found_key) };
+                // SAFETY: as above.
+                unsafe { point(data, found_data) };
+                Ok(())
+            }
             (At::Read(place), Kind::Read(read)) => {
                 // SAFETY: the caller's promise.
                 unsafe { get(&mut Reading { read, place }, key, data, op) }
@@ -229,6 +240,20 @@ unsafe extern "C" fn get_by_any_move(
             _ => Err(Code::INVALID_ARGUMENT),
         }
     })
+}
+
+/// Whether the operation goes to a neighbour.
+const fn is_step(op: MDB_cursor_op) -> bool {
+    matches!(op, MDB_NEXT | MDB_PREV | MDB_NEXT_DUP | MDB_PREV_DUP)
+}
+
+const fn step_of(op: MDB_cursor_op) -> Move<'static> {
+    match op {
+        MDB_PREV => Move::Prev,
+        MDB_NEXT_DUP => Move::NextDup,
+        MDB_PREV_DUP => Move::PrevDup,
+        _ => Move::Next,
+    }
 }
 
 /// Counts the values of the current key.

@@ -259,6 +259,20 @@ impl Txn {
         }
     }
 
+    /// Makes a writer that has ended what it was when it began first, for the calling thread.
+    pub(crate) fn write_again(&mut self) {
+        self.view.restart(self.open.handles.now());
+        self.main_flags.set(0);
+        self.is_awaited.set(false);
+        self.child = None;
+        self.thread = if self.open.has(MDB_NOLOCK) {
+            0
+        } else {
+            this_thread()
+        };
+        self.state.set(State::Active);
+    }
+
     /// Makes a reader what it was when it began first.
     pub(crate) fn begin_again(&self) {
         self.view.begin(self.open.handles.now());

@@ -11,6 +11,7 @@ use crate::edge::{behind, behind_mut, code_of, store, value_of};
 use crate::ending::{abort, commit};
 use crate::env::{ENVS, Env, MDB_env, Open};
 use crate::slab::{Handle, Kept, Slab};
+use crate::spare::free_writer;
 use crate::transaction::{Kind, State, Txn, Writer, handle_of, reading};
 use crate::types::{MDB_RDONLY, MDB_WRITEMAP};
 
@@ -75,10 +76,7 @@ pub unsafe extern "C" fn mdb_txn_begin(
         } else if flags & MDB_RDONLY != 0 {
             begin_read(env, open)?
         } else {
-            let mut writer = Writer::new(open.environment.write()?);
-            let begun = insert(env, || Txn::eldest(env, open, Kind::Write(writer)));
-            // SAFETY: without a handle nobody uses it.
-            handle_of(begun.inspect_err(|_| drop(unsafe { writer.take() }))?)
+            begin_write(env, open)?
         };
         // SAFETY: not null; the caller's promise.
         unsafe { store(txn, begun) }
@@ -221,6 +219,38 @@ fn begin_read(env: NonNull<Env>, open: &'static Open) -> Outcome<*mut MDB_txn> {
         // SAFETY: as above.
         None => insert(env, || unsafe { TXNS.take(kept) }).map(handle_of),
     }
+}
+
+/// Begins a write transaction, in the one that has ended last if there is one.
+fn begin_write(env: NonNull<Env>, open: &'static Open) -> Outcome<*mut MDB_txn> {
+    if let Some(mut kept) = open.spare_writer.take() {
+        // SAFETY: it was kept for whoever takes it out.
+        let txn = unsafe { kept.as_mut() };
+        let renewed = match &mut txn.kind {
+            Kind::Write(writer) => writer.get_mut().renew(),
+            Kind::Read(_) => Ok(()),
+        };
+        if let Err(error) = renewed {
+            // SAFETY: it has ended, and nobody else has it.
+            unsafe { open.spare_writer.keep(kept) };
+            return Err(error.into());
+        }
+        if let Some(handle) = Slab::revive(kept) {
+            txn.write_again();
+            return Ok(handle);
+        }
+        if let Kind::Write(writer) = &mut txn.kind {
+            writer.get_mut().release();
+        }
+        // SAFETY: as above.
+        unsafe { free_writer(kept) };
+    }
+    let mut writer = Writer::new(open.environment.write()?);
+    let begun = insert(env, || Txn::eldest(env, open, Kind::Write(writer)));
+    // SAFETY: without a handle nobody uses it.
+    Ok(handle_of(
+        begun.inspect_err(|_| drop(unsafe { writer.take() }))?,
+    ))
 }
 
 /// Begins a transaction within another.

@@ -53,6 +53,7 @@ impl Place {
     /// Notes a record that was just stored as the one it stands on.
     pub(crate) fn park_on(&mut self, key: &[u8], value: Option<&[u8]>) {
         self.forget_flags();
+        self.forget_leaf();
         self.state = State::On;
         self.value = AtValue::One;
         self.key.clear();
@@ -113,6 +114,17 @@ impl Place {
         let exact = self.enter_known_value(pages, tree, &value)?;
         self.value_bytes = value;
         Ok(exact)
+    }
+
+    /// Notes what the header of the leaf says, so that steps within the leaf need not look at it until the tree changes.
+    pub(crate) fn look(&mut self, pages: PageView<'_>, tree: &Tree) {
+        if self.state == State::On
+            && let Some(leaf) = self.path.leaf()
+            && leaf.pgno != self.leaf.0
+            && let Ok(page) = pages.tree_page(leaf.pgno, tree.leaf)
+        {
+            self.leaf = (leaf.pgno, page.checked());
+        }
     }
 
     /// Goes behind the last value of the key.

@@ -74,6 +74,18 @@ impl CursorTable {
         }
     }
 
+    /// Closes all.
+    pub(crate) fn clear(&mut self) {
+        self.slots.get_mut().clear();
+    }
+
+    /// Whether a cursor is open.
+    pub(crate) fn is_open(&self, id: CursorId) -> bool {
+        let slots = self.slots.borrow();
+        let slot = slots.get(id.index).and_then(Option::as_ref);
+        slot.is_some_and(|slot| slot.serial == id.serial && slot.place.is_some())
+    }
+
     /// Takes a place out for use.
     pub(crate) fn take(&self, id: CursorId) -> Result<Box<Place>, Error> {
         let mut slots = self.slots.borrow_mut();

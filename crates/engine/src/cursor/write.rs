@@ -162,20 +162,13 @@ impl<'t, 'env> WriteCursor<'t, 'env> {
         item_len: usize,
         flags: PutFlags,
     ) -> Result<(usize, bool), Error> {
-        let mut stored = 0;
         if !self.txn.has_fixed_values(self.id)? {
             return Err(Error::NoDuplicates);
         }
         if item_len == 0 {
             return Err(Error::DuplicateLength { len: 0, max: 511 });
         }
-        for item in items.chunks_exact(item_len) {
-            match self.put_with(key, item, flags)? {
-                Put::Stored => stored += 1,
-                Put::Exists(_) => return Ok((stored, false)),
-            }
-        }
-        Ok((stored, true))
+        self.txn.put_many_at(self.id, key, items, item_len, flags)
     }
 
     /// Removes the record the cursor stands on, or its key with all values; `false` if it stands behind the last one.

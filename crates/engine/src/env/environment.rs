@@ -8,9 +8,11 @@ use std::sync::{Arc, MutexGuard};
 use fulgurite_format::{META_PAGES, Meta, Pgno, Txnid};
 
 use super::durable::Replacement;
+use super::run_search::RunSearch;
 use super::shared::Shared;
-use super::{DatabaseNames, Durability, Mapping, OpenOptions, SlotPolicy, threads};
+use super::{DatabaseNames, Durability, Mapping, OpenOptions, SlotPolicy, Storing, threads};
 use crate::reader::{Governor, LockFile, Slot, WriterMark};
+use crate::txn::Group;
 use crate::{Error, ReadTxn, ReaderPolicy, WriteTxn};
 
 const NO_META_SYNC: u8 = Durability::NoMetaSync as u8;
@@ -32,6 +34,7 @@ pub struct Environment {
     durability: AtomicU8,
     map_async: AtomicBool,
     governor: Governor,
+    group: Group,
 }
 
 impl Environment {
@@ -49,6 +52,7 @@ impl Environment {
         Environment {
             shared,
             governor,
+            group: Group::default(),
             id,
             path: path.to_owned(),
             names: DatabaseNames::new(id, options.databases_max),
@@ -151,6 +155,11 @@ impl Environment {
 
     pub(crate) const fn governor(&self) -> &Governor {
         &self.governor
+    }
+
+    /// What threads have submitted to be committed together.
+    pub(crate) const fn group(&self) -> &Group {
+        &self.group
     }
 
     pub(crate) fn reader_policy(&self) -> Option<Arc<ReaderPolicy>> {
@@ -263,6 +272,23 @@ impl Environment {
 
     pub(crate) fn keep_spare_buffers(&self, buffers: Vec<Box<[u8]>>) {
         *self.shared.spare_buffers() = buffers;
+    }
+
+    /// What writers have sought in the free list in vain.
+    pub(crate) fn runs(&self) -> MutexGuard<'_, RunSearch> {
+        let runs = self.shared.runs.lock();
+        runs.unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// For storing pages of a write transaction, see [`Storing`].
+    pub(crate) fn storing(&self, txnid: Txnid, in_use: Pgno) -> Storing<'_> {
+        let calls = self.durability() != Durability::NoSync;
+        self.shared.storing(txnid, in_use, calls)
+    }
+
+    /// Before the file is cut off or gets holes.
+    pub(crate) fn close_window(&self) {
+        self.shared.close_window();
     }
 
     pub(crate) fn mark_failed(&self) {

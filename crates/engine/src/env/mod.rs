@@ -25,7 +25,9 @@ mod metas;
 mod open;
 mod options;
 mod registry;
+mod run_search;
 mod shared;
+mod store_window;
 mod threads;
 
 pub use databases::Database;
@@ -38,3 +40,4 @@ pub use options::{Durability, OpenOptions, SlotPolicy};
 pub(crate) use databases::DatabaseNames;
 pub(crate) use files::directory_of;
 pub(crate) use mapping::{Mapping, Window};
+pub(crate) use store_window::Storing;

@@ -15,6 +15,7 @@ use super::files::{self, Metas};
 use super::map_size::MapSize;
 use super::registry::{self, Known, Registration};
 use super::shared::Shared;
+use super::store_window::StoreWindow;
 use super::{Environment, Mapping, OpenError, OpenOptions, fixed};
 use crate::reader::{LockFile, WriterMark};
 
@@ -148,6 +149,8 @@ impl Opening<'_> {
             flushing: Mutex::new(()),
             writer: WriterMark::default(),
             local_writer: Mutex::new(()),
+            window: StoreWindow::default(),
+            runs: Mutex::default(),
             spare_buffers: Mutex::default(),
             registration: Registration::enter(data_identity, lock_identity, shared.clone()),
         }))

@@ -11,6 +11,8 @@ use super::disk_room::DiskRoom;
 use super::durable::Replacement;
 use super::map_size::MapSize;
 use super::registry::Registration;
+use super::run_search::RunSearch;
+use super::store_window::StoreWindow;
 use crate::Error;
 use crate::reader::{LockFile, SlotTable, WriterMark};
 
@@ -41,6 +43,10 @@ pub(crate) struct Shared {
     pub(super) writer: WriterMark,
     /// The writer mutex of an environment without locking.
     pub(super) local_writer: Mutex<()>,
+    /// Through which writers that flush nothing store pages.
+    pub(super) window: StoreWindow,
+    /// What writers have sought in the free list in vain.
+    pub(super) runs: Mutex<RunSearch>,
     /// Page buffers that the last writer left for the next.
     pub(super) spare_buffers: Mutex<Vec<Box<[u8]>>>,
     /// Dropped last: the lock file's descriptor must be closed before anybody may open the environment again.

@@ -67,6 +67,7 @@ impl Compaction {
         }
         // With anything less, a power loss could bring a snapshot back that reaches behind the new end.
         environment.before_change()?;
+        environment.close_window();
         environment.flush(true)?;
         self.report.kept_length = None;
         match writable(environment)? {
@@ -113,6 +114,7 @@ impl Compaction {
         let free = free_for_all(&mut txn, from, skip)?;
         // As above.
         environment.before_change()?;
+        environment.close_window();
         environment.flush(true)?;
         let page_size = environment.mapping().page_size() as u64;
         let len = environment.mapping().refresh_len()?;

@@ -3,17 +3,23 @@
 use std::collections::hash_map::Entry;
 
 use fulgurite_format::Pgno;
-use fulgurite_os::DataFile;
 use rustc_hash::FxHashMap;
 
 use crate::Error;
-use crate::memory::zeros;
+use crate::env::Storing;
+use crate::memory::{room_for, zeros};
 
-/// At most so many pieces go into one write call.
-const PARTS_MAX: usize = 64;
+/// At most so many pieces go into one write call: as many as the system takes.
+const PARTS_MAX: usize = 1024;
 
 /// Buffers of pages kept for use again, so that loads do not ask the system for memory page by page.
 const SPARE_MAX: usize = 1024;
+
+/// As much of the buffers of runs: memory that the system gives anew costs more than filling it.
+const SPARE_OCTETS_MAX: usize = 2 << 20;
+
+/// Tables are kept for the next transaction up to that capacity.
+const KEPT_MAX: usize = 1 << 14;
 
 /// Private pages and private overflow runs in memory, by the number of their first page.
 #[derive(Debug, Default)]
@@ -22,6 +28,11 @@ pub(crate) struct Dirty {
     octets: usize,
     /// Page buffers that are not needed at the moment, with whatever was in them.
     spare: Vec<Box<[u8]>>,
+    /// The same for runs, and how many octets they are.
+    spare_runs: Vec<Box<[u8]>>,
+    spare_octets: usize,
+    /// The numbers, while all are written; kept for its memory.
+    numbers: Vec<Pgno>,
 }
 
 impl Dirty {
@@ -56,7 +67,11 @@ impl Dirty {
             Entry::Occupied(entry) => Ok(entry.into_mut()),
             Entry::Vacant(entry) => {
                 let loaded = load()?;
-                let mut bytes = zeros(loaded.len())?.into_boxed_slice();
+                let spare = self.spare.pop().filter(|spare| spare.len() == loaded.len());
+                let mut bytes = match spare {
+                    Some(spare) => spare,
+                    None => zeros(loaded.len())?.into_boxed_slice(),
+                };
                 bytes.copy_from_slice(loaded);
                 self.octets += bytes.len();
                 Ok(entry.insert(bytes))
@@ -78,6 +93,30 @@ impl Dirty {
             }
             Entry::Vacant(entry) => entry.insert(bytes),
         })
+    }
+
+    /// Adds a run of `len` octets that consists of these parts, and zeros.
+    pub(crate) fn insert_run(
+        &mut self,
+        first: Pgno,
+        len: usize,
+        parts: &[&[u8]],
+    ) -> Result<(), Error> {
+        let kept = self.spare_runs.iter().position(|run| run.len() == len);
+        let mut run = match kept {
+            Some(index) => {
+                self.spare_octets -= len;
+                self.spare_runs.swap_remove(index).into_vec()
+            }
+            None => room_for(len)?,
+        };
+        run.clear();
+        for part in parts {
+            run.extend_from_slice(part);
+        }
+        run.resize(len, 0);
+        self.insert(first, run.into());
+        Ok(())
     }
 
     pub(crate) fn insert(&mut self, pgno: Pgno, bytes: Box<[u8]>) {
@@ -112,45 +151,88 @@ impl Dirty {
         }
     }
 
+    /// Forgets all; what it held is not written.
+    pub(crate) fn clear(&mut self, page_size: usize) {
+        if !self.buffers.is_empty() {
+            self.put_aside(page_size);
+        }
+        if self.buffers.capacity() > KEPT_MAX {
+            self.buffers = FxHashMap::default();
+        }
+        self.numbers.shrink_to(KEPT_MAX);
+    }
+
+    /// Keeps the buffers for other pages, as many as may be.
+    fn put_aside(&mut self, page_size: usize) {
+        for (_, bytes) in self.buffers.drain() {
+            if bytes.len() == page_size {
+                if self.spare.len() < SPARE_MAX {
+                    self.spare.push(bytes);
+                }
+            } else if self.spare_octets + bytes.len() <= SPARE_OCTETS_MAX {
+                self.spare_octets += bytes.len();
+                self.spare_runs.push(bytes);
+            }
+        }
+        self.octets = 0;
+    }
+
     /// Octets held in memory.
     pub(crate) const fn octets(&self) -> usize {
         self.octets
     }
 
     /// Writes all pages to their places in ascending order, neighbours in one call, and forgets them.
-    pub(crate) fn write_out(&mut self, file: &DataFile, page_size: usize) -> Result<(), Error> {
-        let mut numbers: Vec<Pgno> = self.buffers.keys().copied().collect();
+    pub(crate) fn write_out(
+        &mut self,
+        storing: &mut Storing<'_>,
+        page_size: usize,
+    ) -> Result<(), Error> {
+        let mut numbers = std::mem::take(&mut self.numbers);
+        numbers.clear();
+        numbers.extend(self.buffers.keys());
         numbers.sort_unstable();
-        let mut parts: Vec<&[u8]> = Vec::with_capacity(PARTS_MAX);
+        self.write_all(&numbers, storing, page_size)?;
+        if !storing.finish() {
+            self.write_all(&numbers, storing, page_size)?;
+        }
+        self.numbers = numbers;
+        self.put_aside(page_size);
+        Ok(())
+    }
+
+    fn write_all(
+        &self,
+        numbers: &[Pgno],
+        storing: &mut Storing<'_>,
+        page_size: usize,
+    ) -> Result<(), Error> {
+        let mut parts: Vec<&[u8]> = Vec::new();
         let mut start = 0;
         let mut end = 0;
         for pgno in numbers {
-            let Some(bytes) = self.get(pgno) else {
+            let Some(bytes) = self.get(*pgno) else {
                 continue;
             };
             let offset = pgno.0 * page_size as u64;
+            if storing.store(offset, bytes)? {
+                continue;
+            }
             if offset != end || parts.len() == PARTS_MAX {
-                write(file, start, &parts)?;
+                write(storing, start, &parts)?;
                 parts.clear();
                 start = offset;
             }
             parts.push(bytes);
             end = offset + bytes.len() as u64;
         }
-        write(file, start, &parts)?;
-        let pages = self.buffers.drain().map(|(_, bytes)| bytes);
-        let room = SPARE_MAX - self.spare.len().min(SPARE_MAX);
-        self.spare
-            .extend(pages.filter(|bytes| bytes.len() == page_size).take(room));
-        self.octets = 0;
-        Ok(())
+        write(storing, start, &parts)
     }
 }
 
-fn write(file: &DataFile, offset: u64, parts: &[&[u8]]) -> Result<(), Error> {
+fn write(storing: &mut Storing<'_>, offset: u64, parts: &[&[u8]]) -> Result<(), Error> {
     if parts.is_empty() {
         return Ok(());
     }
-    file.write_vectored_at(offset, parts)
-        .map_err(Error::io("writing pages to the data file"))
+    storing.write(offset, parts)
 }

@@ -19,6 +19,9 @@ use rustc_hash::FxHashSet;
 use super::writer_pages::{WriterPages, listed_twice};
 use crate::Error;
 
+/// Lists of page numbers are kept for the next level up to that capacity.
+const KEPT_MAX: usize = 1 << 10;
+
 /// What the surroundings of a level had for their own when it began.
 #[derive(Debug)]
 pub(super) struct Outer {
@@ -30,10 +33,11 @@ pub(super) struct Outer {
 impl WriterPages<'_> {
     /// Begins a level: from now on all pages in use count as belonging to a snapshot.
     pub(crate) fn begin_level(&mut self) {
+        let (reclaimed, freed) = self.spare_level.take().unwrap_or_default();
         self.outer.push(Outer {
             base_last: std::mem::replace(&mut self.base_last, self.last),
-            reclaimed: std::mem::take(&mut self.reclaimed),
-            freed: std::mem::take(&mut self.freed),
+            reclaimed: std::mem::replace(&mut self.reclaimed, reclaimed),
+            freed: std::mem::replace(&mut self.freed, freed),
         });
     }
 
@@ -43,12 +47,16 @@ impl WriterPages<'_> {
             return Ok(());
         };
         self.base_last = outer.base_last;
-        let taken = std::mem::replace(&mut self.reclaimed, outer.reclaimed);
-        self.reclaimed.extend(taken);
-        let freed = std::mem::replace(&mut self.freed, outer.freed);
-        let (mut own, others): (Vec<Pgno>, Vec<Pgno>) =
-            freed.into_iter().partition(|pgno| self.is_private(*pgno));
-        self.freed.extend(others);
+        let mut taken = std::mem::replace(&mut self.reclaimed, outer.reclaimed);
+        self.reclaimed.extend(taken.drain());
+        let mut own = std::mem::replace(&mut self.freed, outer.freed);
+        own.retain(|pgno| {
+            let is_own = *pgno > self.base_last || self.reclaimed.contains(pgno);
+            if !is_own {
+                self.freed.push(*pgno);
+            }
+            is_own
+        });
         own.sort_unstable();
         if own.windows(2).any(|pair| matches!(pair, [a, b] if a == b)) {
             return Err(listed_twice(self.free.record.root));
@@ -60,7 +68,17 @@ impl WriterPages<'_> {
                 run => self.pool.add(run.iter().copied()),
             }
         }
+        self.keep_for_levels(taken, own);
         Ok(())
+    }
+
+    /// Keeps memory for the next level.
+    fn keep_for_levels(&mut self, mut taken: FxHashSet<Pgno>, mut freed: Vec<Pgno>) {
+        if taken.capacity() <= KEPT_MAX && freed.capacity() <= KEPT_MAX {
+            taken.clear();
+            freed.clear();
+            self.spare_level = Some((taken, freed));
+        }
     }
 
     /// Undoes what the innermost level did. Only what it read of the free list stays in the pool, to be of use later.
@@ -71,7 +89,7 @@ impl WriterPages<'_> {
         let last = std::mem::replace(&mut self.last, self.base_last);
         self.forget((self.last.0 + 1..=last.0).map(Pgno));
         self.base_last = outer.base_last;
-        self.freed = outer.freed;
+        let freed = std::mem::replace(&mut self.freed, outer.freed);
         let taken = std::mem::replace(&mut self.reclaimed, outer.reclaimed);
         self.forget(taken.iter().copied());
         // Pages that the level took and gave up again must not be there twice.
@@ -80,6 +98,7 @@ impl WriterPages<'_> {
         self.pool.retain(stays);
         let back = taken.iter().copied().filter(|pgno| *pgno <= self.last);
         self.pool.add(back);
+        self.keep_for_levels(taken, freed);
     }
 
     /// Drops the buffers of pages; what they held is not written.

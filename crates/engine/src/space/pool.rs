@@ -113,6 +113,14 @@ impl Pool {
         None
     }
 
+    /// Empties the pool, and keeps room for so many pages.
+    pub(crate) fn clear(&mut self, capacity: usize) {
+        self.pages.clear();
+        self.pages.shrink_to(capacity);
+        self.unsettled = false;
+        self.no_run_of = None;
+    }
+
     /// Empties the pool.
     pub(crate) fn drain(&mut self) -> Vec<Pgno> {
         self.unsettled = false;

@@ -15,6 +15,11 @@ use crate::value;
 /// Room reserved beyond what a small record needs, in page numbers: saving may free a few more pages.
 const SLACK: usize = 8;
 
+/// So many page numbers are a short list.
+const SMALL: usize = 64;
+/// What is left of more is not cut into small pieces: each has to be found its place.
+const SMALL_PIECES: usize = 1 << 11;
+
 /// Rounds after which saving must have settled. Each leaves the next less to do; two or three are usual.
 const ROUNDS_MAX: usize = 64;
 
@@ -52,12 +57,18 @@ fn one_page(pages: &WriterPages<'_>) -> usize {
     (pages.view().page_size() - V09::HEADER_LEN) / 8 - 1
 }
 
-/// Page numbers to a record, so that a record fits one overflow page where there are ids enough to number them.
+/// Page numbers to a record. A short list is cut into small pieces where there are ids enough to number them: whoever takes
+/// pages takes a record, and writes back what is left of it. A piece of a longer one fits one overflow page.
 fn portion_len(pages: &WriterPages<'_>, newest_taken: Option<u64>) -> usize {
+    let len = pages.pool.len();
     let ids = newest_taken
         .map_or(1, |id| usize::try_from(id).unwrap_or(usize::MAX))
         .max(1);
-    one_page(pages).max(pages.pool.len().div_ceil(ids))
+    let least = len.div_ceil(ids);
+    if len <= SMALL_PIECES && least <= SMALL {
+        return SMALL.min(one_page(pages));
+    }
+    one_page(pages).max(least)
 }
 
 /// Private pages that were given up again can serve the next transaction, if there is a record old enough for them;
@@ -115,7 +126,12 @@ fn ensure(
     }
     // Room to spare must not push a record over the end of its page.
     let one_page = one_page(pages);
-    let room = count + SLACK + count / 64;
+    let room = if count <= SMALL && !reserved.contains_key(&key) {
+        // A short list mostly is what it will be, and a record without room to spare needs not be trimmed.
+        count
+    } else {
+        count + SLACK + count / 64
+    };
     let room = if count <= one_page {
         room.min(one_page)
     } else {
@@ -147,6 +163,14 @@ fn fill(
     let own = pages.txnid().0;
     let mut freed = std::mem::take(&mut pages.freed);
     freed.sort_unstable_by(|a, b| b.cmp(a));
+    let longest = freed
+        .chunk_by(|a, b| a.0 == b.0 + 1)
+        .map(<[Pgno]>::len)
+        .max();
+    pages
+        .environment
+        .runs()
+        .note_freed(pages.txnid(), longest.unwrap_or(0) as u64);
     let doubled = |list: &[Pgno]| list.windows(2).any(|pair| matches!(pair, [a, b] if a == b));
     if doubled(&freed) || freed.iter().any(|pgno| pages.pool.contains(*pgno)) {
         return Err(listed_twice(pages.free.record.root));
@@ -194,7 +218,9 @@ fn write_record(pages: &mut WriterPages<'_>, key: u64, list: &[Pgno]) -> Result<
     let run = run_at(pages, &path)?;
     let leaf = path.leaf().ok_or(Error::BeyondEnd(free.record.root))?;
     let len = FreeRecord::value_len(list.len());
-    trim_record(pages, leaf, &octets, run, len)?;
+    if pages.view().leaf_node(leaf)?.value_len != len {
+        trim_record(pages, leaf, &octets, run, len)?;
+    }
     let value = match run {
         Some((first, _)) => pages
             .run_mut(first, V09::HEADER_LEN + len)?

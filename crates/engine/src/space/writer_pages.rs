@@ -1,6 +1,9 @@
 //! The pages of a write transaction: those of the snapshot it began from, and its private ones.
 
-use fulgurite_format::{DatabaseFlags, Malformed, Page, PageKind, PageMut, Pgno, Txnid, V09};
+use fulgurite_format::{
+    DatabaseFlags, Format as _, Malformed, Page, PageKind, PageMut, Pgno, Txnid, V09,
+    write_overflow_header,
+};
 use rustc_hash::FxHashSet;
 
 use super::dirty::Dirty;
@@ -16,6 +19,8 @@ use crate::tree::{self, Pages, PagesMut, Path, Tree};
 /// A search for a run reads at most so many free page numbers before it takes fresh pages instead: what is read has to
 /// be written back at commit.
 const RUN_SEARCH_MAX: usize = 1 << 14;
+/// Lists of page numbers are kept for the next transaction up to that capacity.
+const KEPT_MAX: usize = 1 << 14;
 /// After so many fresh pages a writer looks again whether old readers have gone.
 const READERS_CHECK_PAGES: u64 = 256;
 
@@ -39,6 +44,8 @@ pub(crate) struct WriterPages<'env> {
     pub(super) reclaimed: FxHashSet<Pgno>,
     /// What surrounds the innermost level, if there are levels.
     pub(super) outer: Vec<Outer>,
+    /// Empty lists for the next level.
+    pub(super) spare_level: Option<(FxHashSet<Pgno>, Vec<Pgno>)>,
     /// Private pages given up again.
     pub(super) loose: Vec<Pgno>,
     /// Pages from the free list, unused so far.
@@ -84,6 +91,7 @@ impl<'env> WriterPages<'env> {
             has_spare: false,
             reclaimed: FxHashSet::default(),
             outer: Vec::new(),
+            spare_level: None,
             loose: Vec::new(),
             pool: Pool::default(),
             freed: Vec::new(),
@@ -97,6 +105,40 @@ impl<'env> WriterPages<'env> {
             snapshot_last: last,
             is_forced: false,
         }
+    }
+
+    /// Begins anew from another snapshot, with the memory that it has.
+    pub(crate) fn begin_again(&mut self, last: Pgno, txnid: Txnid, free: Tree) {
+        self.window = self.environment.mapping().window(last);
+        self.checked = Pgno::NONE;
+        self.last = last;
+        self.base_last = last;
+        self.snapshot_last = last;
+        self.txnid = txnid;
+        self.free = free;
+        self.oldest = None;
+        self.readers_checked_at = None;
+        self.consulted_at = None;
+        self.stores = false;
+        self.saving = false;
+        self.is_forced = false;
+    }
+
+    /// Forgets all pages, and keeps as much memory as a transaction usually needs.
+    pub(crate) fn forget_all(&mut self) {
+        self.dirty.clear(self.page_size());
+        if self.reclaimed.capacity() > KEPT_MAX {
+            self.reclaimed = FxHashSet::default();
+        }
+        self.reclaimed.clear();
+        self.outer.clear();
+        self.pool.clear(KEPT_MAX);
+        for list in [&mut self.loose, &mut self.freed] {
+            list.clear();
+            list.shrink_to(KEPT_MAX);
+        }
+        self.taken.clear();
+        self.taken.shrink_to(KEPT_MAX);
     }
 
     pub(crate) const fn txnid(&self) -> Txnid {
@@ -161,8 +203,9 @@ impl<'env> WriterPages<'env> {
     /// Writes all private pages to their places.
     pub(crate) fn write_out(&mut self) -> Result<(), Error> {
         self.environment.before_change()?;
-        let mapping = self.environment.mapping();
-        self.dirty.write_out(mapping.file(), mapping.page_size())
+        let page_size = self.page_size();
+        let mut storing = self.environment.storing(self.txnid, self.snapshot_last);
+        self.dirty.write_out(&mut storing, page_size)
     }
 
     /// Moves pages of free-list records that may be reused to the pool, until it has `wanted` more or there are no
@@ -221,8 +264,17 @@ impl<'env> WriterPages<'env> {
             if let Some(first) = self.pool.take(count) {
                 return Ok(Some(first));
             }
-            if self.saving || read >= RUN_SEARCH_MAX {
+            if self.saving {
                 return Ok(None);
+            }
+            if count > 1 {
+                if self.environment.runs().is_hopeless(self.txnid, count) {
+                    return Ok(None);
+                }
+                if read >= RUN_SEARCH_MAX {
+                    self.environment.runs().note_hopeless(self.txnid, count);
+                    return Ok(None);
+                }
             }
             // Looking for a run costs what the pool holds: as much again is read before the next look.
             let wanted = if count == 1 {
@@ -233,6 +285,9 @@ impl<'env> WriterPages<'env> {
             let taken = self.take_records(wanted)?;
             read += taken;
             if taken == 0 && !self.have_readers_gone()? {
+                if count > 1 && read > 0 {
+                    self.environment.runs().note_hopeless(self.txnid, count);
+                }
                 return Ok(None);
             }
         }
@@ -470,6 +525,41 @@ impl PagesMut for WriterPages<'_> {
             let len = len.ok_or(Error::MapFull(u64::MAX))?;
             self.dirty.insert(first, zeros(len)?.into());
         }
+        Ok(first)
+    }
+
+    fn store_run(&mut self, count: u64, value: &[u8]) -> Result<Pgno, Error> {
+        let first = self.take_pages(count)?;
+        self.forget_check(first);
+        let page_size = self.page_size();
+        let len = usize::try_from(count)
+            .ok()
+            .and_then(|count| count.checked_mul(page_size))
+            .ok_or(Error::MapFull(u64::MAX))?;
+        let mut header = [0; V09::HEADER_LEN];
+        write_overflow_header::<V09>(&mut header, first, count as u32);
+        if self.environment.has_writable_map() {
+            self.environment.before_change()?;
+            let run = self.environment.mapping().run_mut(first, len)?;
+            let (head, room) = run.split_at_mut(header.len());
+            head.copy_from_slice(&header);
+            if let Some(room) = room.get_mut(..value.len()) {
+                room.copy_from_slice(value);
+            }
+            return Ok(first);
+        }
+        let offset = first.0 * page_size as u64;
+        if first <= self.snapshot_last && count > 1 {
+            self.environment.before_change()?;
+            let storing = self.environment.storing(self.txnid, self.snapshot_last);
+            // A copy in memory would be of no use: a run is never changed.
+            if storing.reaches(offset, len) {
+                return storing
+                    .put_run(offset, &[&header, value], len)
+                    .map(|()| first);
+            }
+        }
+        self.dirty.insert_run(first, len, &[&header, value])?;
         Ok(first)
     }
 

@@ -26,7 +26,9 @@ pub(crate) use walk::{
     previous_leaf, settle,
 };
 
-use fulgurite_format::{DatabaseFlags, Format, LeafNode, Page, PageKind, Pgno, TreeRecord};
+use fulgurite_format::{
+    DatabaseFlags, Format, LeafNode, Page, PageKind, Pgno, TreeRecord, write_overflow_header,
+};
 
 use crate::Error;
 
@@ -146,6 +148,18 @@ pub(crate) trait PagesMut {
     fn run_mut(&mut self, first: Pgno, len: usize) -> Result<&mut [u8], Error>;
     /// Takes `count` consecutive pages; their contents are undefined.
     fn allocate(&mut self, count: u64) -> Result<Pgno, Error>;
+    /// Takes `count` consecutive pages for a value, an overflow run, and stores it there.
+    fn store_run(&mut self, count: u64, value: &[u8]) -> Result<Pgno, Error> {
+        let first = self.allocate(count)?;
+        let header = Self::Format::HEADER_LEN;
+        let run = self.run_mut(first, header + value.len())?;
+        // So many pages were to be had.
+        write_overflow_header::<Self::Format>(run, first, count as u32);
+        if let Some(room) = run.get_mut(header..) {
+            room.copy_from_slice(value);
+        }
+        Ok(first)
+    }
     /// Gives `count` consecutive pages up.
     fn release(&mut self, first: Pgno, count: u64) -> Result<(), Error>;
 }

@@ -9,7 +9,8 @@ use crate::space::save_free_list;
 use crate::tree::{self, Path};
 use crate::{Error, value};
 
-pub(super) fn commit(txn: &mut WriteTxn<'_>) -> Result<(), Error> {
+/// Commits; returns the new meta page, or `None` if nothing was changed.
+pub(super) fn commit(txn: &mut WriteTxn<'_>) -> Result<Option<Meta>, Error> {
     let changed = txn.trees.get_mut().changed();
     for database in changed {
         let record = match txn.trees.borrow().get(database) {
@@ -26,7 +27,7 @@ pub(super) fn commit(txn: &mut WriteTxn<'_>) -> Result<(), Error> {
         .get(Database::MAIN)
         .is_some_and(|open| open.changed);
     if txn.pages.is_untouched() && main.record == txn.base.main && !main_changed {
-        return Ok(());
+        return Ok(None);
     }
     save_free_list(&mut txn.pages)?;
     let environment = txn.environment;
@@ -50,7 +51,7 @@ pub(super) fn commit(txn: &mut WriteTxn<'_>) -> Result<(), Error> {
     if let Some(lock) = environment.lock() {
         lock.store_last_txnid(meta.txnid);
     }
-    Ok(())
+    Ok(Some(meta))
 }
 
 /// Writes the record of a named database into the main tree.

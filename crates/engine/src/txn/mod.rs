@@ -2,12 +2,14 @@
 
 mod commit;
 mod cursor_put;
+mod group;
 mod named;
 mod near;
 mod nested;
 mod previous;
 mod put;
 mod put_flags;
+mod put_many;
 mod read;
 mod remove;
 mod snapshot;
@@ -20,4 +22,5 @@ pub use read::{ParkedReader, ReadTxn};
 pub use snapshot::{Snapshot, Stat};
 pub use write::WriteTxn;
 
+pub(crate) use group::Group;
 pub(crate) use snapshot::Sealed;

@@ -1,6 +1,6 @@
 //! Places near the record that was stored last: what comes in order is stored without a way from the root.
 
-use fulgurite_format::{Format, NodeFlags, NodeValue, PageKind, PageMut, V09};
+use fulgurite_format::{Format, PageKind, PageMut, V09};
 
 use super::snapshot::Sealed;
 use super::write::WriteTxn;
@@ -19,7 +19,9 @@ impl WriteTxn<'_> {
         key: &[u8],
     ) -> Result<bool, Error> {
         let pages = tree::PagesMut::view(&self.pages);
-        if let Some(way) = self.trees.get_mut().last_way(database)
+        let trees = self.trees.get_mut();
+        if trees.tries_way()
+            && let Some(way) = trees.last_way(database)
             && let Some(leaf) = way.path.leaf_mut()
         {
             let page = pages.tree_page(leaf.pgno, tree.leaf)?;
@@ -41,9 +43,11 @@ impl WriteTxn<'_> {
                 if let Some(leaf) = path.leaf_mut() {
                     leaf.index = index;
                 }
+                trees.note_try(true);
                 return Ok(exact);
             }
         }
+        trees.note_try(false);
         tree::seek(self.pages(), tree, key, path)
     }
 
@@ -83,8 +87,7 @@ impl WriteTxn<'_> {
         if !of_its_size || tree.order.compare(key, last).is_le() {
             return Ok(false);
         }
-        let stored = page.insert(count, key, NodeValue::Data(value, NodeFlags(0)));
-        if stored.map_err(Error::at(leaf.pgno))? {
+        if page.push_record(key, value) {
             leaf.index = count;
             tree.record.entries = tree.record.entries.saturating_add(1);
             open.changed = true;
@@ -119,7 +122,7 @@ impl WriteTxn<'_> {
 }
 
 /// Whether a way takes the last entry of every branch.
-fn leads_to_last(pages: PageView<'_>, path: &Path) -> Result<bool, Error> {
+pub(super) fn leads_to_last(pages: PageView<'_>, path: &Path) -> Result<bool, Error> {
     for level in 0..path.len().saturating_sub(1) {
         let Some(step) = path.step(level) else { break };
         let page = pages.tree_page(step.pgno, fulgurite_format::PageKind::Branch)?;

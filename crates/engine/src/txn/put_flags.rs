@@ -18,6 +18,11 @@ impl PutFlags {
     /// Through a cursor: replaces the record it stands on.
     pub const CURRENT: PutFlags = PutFlags(16);
 
+    /// Whether none is set.
+    pub(crate) const fn is_none(self) -> bool {
+        self.0 == 0
+    }
+
     /// Whether all of these are set.
     #[must_use]
     pub const fn has(self, flags: PutFlags) -> bool {

@@ -73,8 +73,9 @@ impl<'env> WriteTxn<'env> {
     /// [`Error::CursorClosed`], [`Error::TransactionFailed`].
     pub fn at(&mut self, id: CursorId) -> Result<WriteCursor<'_, 'env>, Error> {
         self.check_alive()?;
-        let place = self.cursors.take(id)?;
-        self.cursors.put_back(id, place);
+        if !self.cursors.is_open(id) {
+            return Err(Error::CursorClosed);
+        }
         Ok(WriteCursor::new(self, id, false))
     }
 
@@ -94,14 +95,35 @@ impl<'env> WriteTxn<'env> {
     ) -> Result<Option<Record<'_>>, Error> {
         self.with_place(id, |txn, place| {
             let pages = txn.pages();
-            let tree = txn.tree(place.database())?;
-            place.unpark(pages, &tree)?;
-            let moved = place.go(pages, &tree, step);
-            if moved.is_err() {
-                // Even a refused move ends the wait on a deleted record's successor.
-                place.settle_on_successor();
-            }
-            moved
+            txn.with_tree(place.database(), |tree| {
+                place.unpark(pages, tree)?;
+                let moved = place.go(pages, tree, step);
+                if moved.is_err() {
+                    // Even a refused move ends the wait on a deleted record's successor.
+                    place.settle_on_successor();
+                }
+                moved
+            })
+        })
+    }
+
+    /// Moves a cursor to a neighbour; as [`WriteCursor::go`] of [`WriteTxn::at`], with less ado.
+    /// # Errors
+    /// As [`WriteCursor::go`].
+    pub fn step_cursor(&self, id: CursorId, step: Move<'_>) -> Result<Option<Record<'_>>, Error> {
+        self.check_alive()?;
+        self.with_place(id, |txn, place| {
+            let pages = txn.pages();
+            txn.with_tree(place.database(), |tree| {
+                place.unpark(pages, tree)?;
+                let moved = place.go(pages, tree, step);
+                if moved.is_err() {
+                    place.settle_on_successor();
+                }
+                // Until the tree changes, steps within the leaf look at its nodes alone.
+                place.look(pages, tree);
+                moved
+            })
         })
     }
 

@@ -30,7 +30,12 @@ pub(super) struct Trees {
     first: u64,
     /// The way to the record stored last; only writers have one.
     last_way: Option<Box<LastWay>>,
+    /// How often in a row that way was of no use.
+    misses: u32,
 }
+
+/// After so many records in a row that were stored far from the one before, only each so-manieth looks for a neighbour.
+const MISSES_MAX: u32 = 16;
 
 /// The way to a record, to be tried first when the next one is stored: often it is a neighbour.
 #[derive(Debug, Clone)]
@@ -56,6 +61,24 @@ impl Trees {
         self.first = names.first();
         self.main = unchanged(names.tree_of(Database::MAIN, meta.main));
         self.free = unchanged(free_tree(meta.free));
+    }
+
+    /// What was changed has been committed: the trees are those of the snapshot that came of it.
+    pub(super) fn settle(&mut self, meta: &Meta) {
+        self.forget_way();
+        for open in self.named.iter_mut().flatten().chain(&mut self.main) {
+            open.changed = false;
+        }
+        self.free = Some(OpenTree {
+            tree: free_tree(meta.free),
+            changed: false,
+        });
+    }
+
+    /// Whether the trees are those of the snapshot they were loaded from.
+    pub(super) fn are_unchanged(&self) -> bool {
+        let mut loaded = self.named.iter().flatten().chain(&self.main);
+        loaded.all(|open| !open.changed)
     }
 
     /// Gives the trees that are loaded the orders that the program has set meanwhile.
@@ -144,8 +167,28 @@ impl Trees {
         self.set(database, changed);
     }
 
+    /// Whether the way to the record stored last is to be tried, or noted: where it was of no use often, seldom.
+    #[inline]
+    pub(super) const fn tries_way(&self) -> bool {
+        self.misses < MISSES_MAX || self.misses.is_multiple_of(MISSES_MAX)
+    }
+
+    /// Notes whether that way was of use.
+    #[inline]
+    pub(super) const fn note_try(&mut self, is_hit: bool) {
+        self.misses = if is_hit {
+            0
+        } else {
+            self.misses.wrapping_add(1)
+        };
+    }
+
     /// Notes the new state of a tree in which a record was stored at the end of this way.
     pub(super) fn change_at(&mut self, database: Database, tree: Tree, path: &Path) {
+        if !self.tries_way() {
+            self.change(database, tree);
+            return;
+        }
         let leaf = |path: &Path| path.leaf().map(|leaf| leaf.pgno);
         let known = self.last_way(database);
         let is_last = known.is_some_and(|way| way.is_last && leaf(&way.path) == leaf(path));

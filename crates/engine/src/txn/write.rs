@@ -32,7 +32,12 @@ pub struct WriteTxn<'env> {
     /// What surrounds the nested transactions that are open.
     pub(super) levels: Vec<Level>,
     pub(crate) cursors: CursorTable,
-    lock: WriterLock<'env>,
+    /// How often orders of the program's own had been set when the trees were loaded.
+    orders_set: u64,
+    /// Whether the trees are those of the snapshot that `base` describes.
+    has_trees: bool,
+    /// The right to write; `None` between two transactions.
+    lock: Option<WriterLock<'env>>,
 }
 
 /// The right to write, held: the writer mutex of the lock file, or without locking that of this process.
@@ -99,28 +104,10 @@ impl<'env> WriterLock<'env> {
 
 impl<'env> WriteTxn<'env> {
     pub(crate) fn begin(environment: &'env Environment) -> Result<WriteTxn<'env>, Error> {
-        if environment.is_read_only() {
-            return Err(Error::ReadOnly);
-        }
-        environment.check_writable()?;
-        let lock = WriterLock::take(environment)?;
-        environment.check_writable()?;
-        let base = environment.committed_meta()?;
-        environment.notice_newer(&base)?;
-        environment.adopt_map_size(&base)?;
-        environment.notice_last(base.last);
-        if environment.has_writable_map() {
-            // The original cuts the file to its own map size when it opens it with a writable map.
-            environment.mapping().refresh_len()?;
-        }
-        // Ids behind this one are the marks of idle readers.
-        let id = base
-            .txnid
-            .0
-            .checked_add(1)
-            .filter(|id| *id < u64::MAX - 1)
-            .ok_or(Error::TxnidsExhausted)?;
-        let pages = WriterPages::new(environment, base.last, Txnid(id), free_tree(base.free));
+        let lock = Self::take_lock(environment)?;
+        let base = Self::find_base(environment)?;
+        let free = free_tree(base.free);
+        let pages = WriterPages::new(environment, base.last, Self::id_after(&base)?, free);
         let mut trees = Trees::default();
         trees.reset(&base, environment.names());
         Ok(WriteTxn {
@@ -131,8 +118,83 @@ impl<'env> WriteTxn<'env> {
             failed: false,
             levels: Vec::new(),
             cursors: CursorTable::default(),
-            lock,
+            orders_set: environment.names().orders_set(),
+            has_trees: true,
+            lock: Some(lock),
         })
+    }
+
+    /// Begins another write transaction in the memory of this one, which has ended by [`WriteTxn::release`] or
+    /// [`WriteTxn::commit_and_release`]. Where nobody else has committed meanwhile hardly anything is read again.
+    /// # Errors
+    /// As [`Environment::write`]; [`Error::WriterBusy`] if this one has not ended.
+    pub fn renew(&mut self) -> Result<(), Error> {
+        if self.lock.is_some() {
+            return Err(Error::WriterBusy);
+        }
+        let environment = self.environment;
+        let lock = Self::take_lock(environment)?;
+        // The id tells, for nobody but the holder of the mutex commits.
+        let is_known = self.has_trees
+            && environment
+                .lock()
+                .is_some_and(|lock| lock.last_txnid() == self.base.txnid);
+        if is_known {
+            Self::follow(environment, &self.base)?;
+        } else {
+            self.has_trees = false;
+            self.base = Self::find_base(environment)?;
+        }
+        let id = Self::id_after(&self.base)?;
+        let free = free_tree(self.base.free);
+        self.pages.begin_again(self.base.last, id, free);
+        let orders_set = environment.names().orders_set();
+        if !is_known || self.orders_set != orders_set {
+            self.trees.get_mut().reset(&self.base, environment.names());
+            self.orders_set = orders_set;
+            self.has_trees = true;
+        }
+        self.failed = false;
+        self.lock = Some(lock);
+        Ok(())
+    }
+
+    fn take_lock(environment: &'env Environment) -> Result<WriterLock<'env>, Error> {
+        if environment.is_read_only() {
+            return Err(Error::ReadOnly);
+        }
+        environment.check_writable()?;
+        let lock = WriterLock::take(environment)?;
+        environment.check_writable()?;
+        Ok(lock)
+    }
+
+    /// The snapshot to begin from.
+    fn find_base(environment: &Environment) -> Result<Meta, Error> {
+        let base = environment.committed_meta()?;
+        environment.notice_newer(&base)?;
+        Self::follow(environment, &base)?;
+        Ok(base)
+    }
+
+    /// Follows what others have done to the size of the file and of the map.
+    fn follow(environment: &Environment, base: &Meta) -> Result<(), Error> {
+        environment.adopt_map_size(base)?;
+        environment.notice_last(base.last);
+        if environment.has_writable_map() {
+            // The original cuts the file to its own map size when it opens it with a writable map.
+            environment.mapping().refresh_len()?;
+        }
+        Ok(())
+    }
+
+    /// The id of a transaction that begins from this snapshot.
+    fn id_after(base: &Meta) -> Result<Txnid, Error> {
+        // Ids behind this one are the marks of idle readers.
+        let id = base.txnid.0.checked_add(1);
+        id.filter(|id| *id < u64::MAX - 1)
+            .map(Txnid)
+            .ok_or(Error::TxnidsExhausted)
     }
 
     /// The id this transaction's commit will have.
@@ -148,17 +210,60 @@ impl<'env> WriteTxn<'env> {
     /// answer to all writing from then on, and if it is unknown what was committed [`Error::EnvironmentFailed`] to all
     /// use.
     pub fn commit(mut self) -> Result<(), Error> {
+        self.commit_in_place()
+    }
+
+    /// As [`WriteTxn::commit`], and keeps the memory for another transaction: see [`WriteTxn::renew`]. Whatever the
+    /// result, this one has ended, and all that is asked of it is [`Error::TransactionFailed`]; but a nested one cannot end
+    /// what surrounds it: with nested transactions open the innermost counts as failed, and that is all.
+    /// # Errors
+    /// As [`WriteTxn::commit`].
+    pub fn commit_and_release(&mut self) -> Result<(), Error> {
+        if !self.levels.is_empty() {
+            self.failed = true;
+            return Err(Error::TransactionFailed);
+        }
+        let result = self.commit_in_place();
+        self.release();
+        result
+    }
+
+    fn commit_in_place(&mut self) -> Result<(), Error> {
         self.check_alive()?;
         self.environment.check_writable()?;
         self.commit_down_to(0)?;
-        let result = commit::commit(&mut self);
-        drop(self.lock);
-        result
+        self.has_trees = false;
+        let committed = commit::commit(self)?;
+        // Others may write from here on, while this one tidies up.
+        self.lock = None;
+        self.failed = true;
+        if let Some(meta) = committed {
+            self.trees.get_mut().settle(&meta);
+            self.base = meta;
+        }
+        self.has_trees = true;
+        Ok(())
     }
 
     /// Undoes everything, as dropping does.
     pub fn abort(self) {
         drop(self);
+    }
+
+    /// Undoes everything, as [`WriteTxn::abort`], and keeps the memory for another transaction: see [`WriteTxn::renew`].
+    /// Until then all that is asked of it is [`Error::TransactionFailed`]. Doing it twice is as doing it once; with nested
+    /// transactions open the innermost counts as failed, and that is all.
+    pub fn release(&mut self) {
+        if !self.levels.is_empty() {
+            self.failed = true;
+            return;
+        }
+        if self.lock.take().is_some() {
+            self.has_trees = self.has_trees && self.trees.get_mut().are_unchanged();
+        }
+        self.failed = true;
+        self.cursors.clear();
+        self.pages.forget_all();
     }
 
     pub(crate) fn set_tree(&mut self, database: Database, tree: Tree) {
@@ -257,6 +362,10 @@ impl Sealed for WriteTxn<'_> {
 
     #[inline]
     fn tree_anyway(&self, database: Database) -> Result<Tree, Error> {
+        if self.lock.is_none() {
+            // Nothing keeps the pages from changing.
+            return Err(Error::TransactionFailed);
+        }
         let known = self.trees.borrow().known(database);
         match known {
             Some(tree) => Ok(tree),

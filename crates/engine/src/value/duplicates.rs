@@ -271,6 +271,24 @@ pub(crate) fn add_value<P: PagesMut>(
     Ok(good)
 }
 
+/// Stores the record of the tree of values that a leaf entry has, which was changed. The way to the entry is private.
+pub(crate) fn store_inner<P: PagesMut>(
+    pages: &mut P,
+    tree: &mut Tree,
+    leaf: Step,
+    before: &TreeRecord,
+    after: &TreeRecord,
+) -> Result<(), Error> {
+    count_inner(tree, before, after);
+    let data = leaf_data(pages, leaf)?;
+    let record = after.to_bytes();
+    if data.len() != record.len() {
+        return Err(Error::at(leaf.pgno)(Malformed::TreeRecord));
+    }
+    data.copy_from_slice(&record);
+    Ok(())
+}
+
 /// Removes one value of a key, and the key with its last one.
 pub(crate) fn remove_value<P: PagesMut>(
     pages: &mut P,
@@ -392,7 +410,7 @@ pub(crate) fn release_outside<P: PagesMut>(pages: &mut P, value: Outside) -> Res
 }
 
 /// What duplicates have for values: they are keys.
-const NOTHING: NodeValue<'static> = NodeValue::Data(&[], NodeFlags(0));
+pub(crate) const NOTHING: NodeValue<'static> = NodeValue::Data(&[], NodeFlags(0));
 
 /// Puts a changed sub-page into its entry, or its items into a tree if it has become too large.
 fn store_sub_page<P: PagesMut>(

@@ -64,15 +64,49 @@ pub(crate) fn write_run<P: PagesMut>(
     record: &mut TreeRecord,
     len: usize,
 ) -> Result<(Pgno, NodeValue<'static>), Error> {
-    let count = overflow_pages::<P::Format>(len, pages.view().page_size());
-    let short = u32::try_from(len).map_err(|_| Error::ValueLength(len))?;
-    let run_pages = u32::try_from(count).map_err(|_| Error::ValueLength(len))?;
-    let first = pages.allocate(count)?;
+    let run = Run::of::<P>(pages, len)?;
+    let first = pages.allocate(run.count)?;
     let header = pages.run_mut(first, P::Format::HEADER_LEN)?;
-    write_overflow_header::<P::Format>(header, first, run_pages);
-    // The count is only told, and may be wrong from the start.
-    record.overflow_pages = record.overflow_pages.saturating_add(count);
-    Ok((first, NodeValue::Overflow { first, len: short }))
+    write_overflow_header::<P::Format>(header, first, run.pages);
+    Ok((first, run.reference(record, first)))
+}
+
+/// Takes a run for a value and stores it there.
+pub(crate) fn store_run<P: PagesMut>(
+    pages: &mut P,
+    record: &mut TreeRecord,
+    value: &[u8],
+) -> Result<NodeValue<'static>, Error> {
+    let run = Run::of::<P>(pages, value.len())?;
+    let first = pages.store_run(run.count, value)?;
+    Ok(run.reference(record, first))
+}
+
+/// A run as it is to be.
+struct Run {
+    count: u64,
+    pages: u32,
+    len: u32,
+}
+
+impl Run {
+    fn of<P: PagesMut>(pages: &P, len: usize) -> Result<Run, Error> {
+        let count = overflow_pages::<P::Format>(len, pages.view().page_size());
+        Ok(Run {
+            count,
+            pages: u32::try_from(count).map_err(|_| Error::ValueLength(len))?,
+            len: u32::try_from(len).map_err(|_| Error::ValueLength(len))?,
+        })
+    }
+
+    fn reference(&self, record: &mut TreeRecord, first: Pgno) -> NodeValue<'static> {
+        // The count is only told, and may be wrong from the start.
+        record.overflow_pages = record.overflow_pages.saturating_add(self.count);
+        NodeValue::Overflow {
+            first,
+            len: self.len,
+        }
+    }
 }
 
 /// Gives up what a value occupies outside its leaf.

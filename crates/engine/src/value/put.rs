@@ -2,7 +2,7 @@
 
 use fulgurite_format::{Format, Malformed, NodeFlags, NodeValue, PageKind, PageMut, Pgno};
 
-use super::{release_value, run_of, write_run};
+use super::{release_value, run_of, store_run, write_run};
 use crate::Error;
 use crate::tree::{self, Pages, PagesMut, Path, Step, Tree};
 
@@ -12,8 +12,8 @@ enum Home {
     Same(Step),
     /// Into a node of its leaf.
     Leaf,
-    /// Into an overflow run, here with its reference.
-    Run(Pgno, NodeValue<'static>),
+    /// Into an overflow run.
+    Run,
 }
 
 /// Stores `value` under `key`, in place of what it had.
@@ -36,9 +36,9 @@ pub(crate) fn store_value<P: PagesMut>(
             let node = NodeValue::Data(value, NodeFlags(0));
             Ok(put_node(pages, tree, path, exact, key, node)?.is_some())
         }
-        Home::Run(first, reference) => {
+        Home::Run => {
+            let reference = store_run(pages, &mut tree.record, value)?;
             let place = put_node(pages, tree, path, exact, key, reference)?;
-            run_data(pages, first, value.len())?.copy_from_slice(value);
             Ok(place.is_some())
         }
     }
@@ -67,7 +67,8 @@ pub(crate) fn place_value<'p, P: PagesMut>(
                     .ok_or_else(|| Error::at(tree.record.root)(Malformed::KeyOrder))?
             }
         },
-        Home::Run(first, reference) => {
+        Home::Run => {
+            let (first, reference) = write_run(pages, &mut tree.record, len)?;
             put_node(pages, tree, path, exact, key, reference)?;
             return run_data(pages, first, len);
         }
@@ -104,8 +105,7 @@ fn make_home<P: PagesMut>(
     if P::Format::leaf_node_len(key_len, len) <= P::Format::node_max(page_size) {
         return Ok(Home::Leaf);
     }
-    let (first, reference) = write_run(pages, &mut tree.record, len)?;
-    Ok(Home::Run(first, reference))
+    Ok(Home::Run)
 }
 
 fn run_data<P: PagesMut>(pages: &mut P, first: Pgno, len: usize) -> Result<&mut [u8], Error> {
@@ -126,6 +126,13 @@ pub(crate) fn place_record<P: PagesMut>(
     record: &[u8],
 ) -> Result<(), Error> {
     tree::touch_path(pages, tree, path)?;
+    if let Some(leaf) = path.leaf().filter(|_| exact) {
+        let node = pages.view().leaf_node(leaf)?;
+        if node.flags.0 == NodeFlags::SUB_TREE && node.data.len() == record.len() {
+            leaf_data(pages, leaf)?.copy_from_slice(record);
+            return Ok(());
+        }
+    }
     put_node(
         pages,
         tree,

@@ -1,0 +1,80 @@
+//! What searches of the free list for runs of pages have come to: where it has none, the next transactions do not read all
+//! of it again, which would also have to be written again.
+
+use fulgurite_format::Txnid;
+
+/// After so many transactions in vain the list is searched again: single pages that became neighbours may be a run now.
+const SEARCH_AGAIN: u64 = 64;
+
+/// The last search that found nothing.
+#[derive(Debug, Default)]
+pub(crate) struct RunSearch {
+    /// The list has no run of so many pages, or more; 0 if nothing is known.
+    count: u64,
+    /// The transaction that searches again.
+    until: u64,
+    /// The last transaction that was heard of.
+    last: u64,
+}
+
+impl RunSearch {
+    /// Whether there is no run of so many pages, as far as is known.
+    pub(crate) fn is_hopeless(&mut self, txnid: Txnid, count: u64) -> bool {
+        self.follow(txnid);
+        self.count != 0 && count >= self.count && txnid.0 < self.until
+    }
+
+    /// Notes that this transaction has searched for a run of so many pages in vain.
+    pub(crate) fn note_hopeless(&mut self, txnid: Txnid, count: u64) {
+        self.follow(txnid);
+        self.count = count;
+        self.until = txnid.0.saturating_add(SEARCH_AGAIN);
+    }
+
+    /// Notes how many neighbours there are among the pages that this transaction has freed.
+    pub(crate) fn note_freed(&mut self, txnid: Txnid, longest: u64) {
+        self.follow(txnid);
+        if longest >= self.count {
+            self.count = 0;
+        }
+    }
+
+    /// What other processes have freed is unknown.
+    fn follow(&mut self, txnid: Txnid) {
+        if txnid.0.wrapping_sub(self.last) > 1 {
+            self.count = 0;
+        }
+        self.last = txnid.0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_sought_in_vain_is_sought_again_when_it_may_be_there() {
+        let mut runs = RunSearch::default();
+        assert!(!runs.is_hopeless(Txnid(10), 4));
+        runs.note_hopeless(Txnid(10), 4);
+        assert!(runs.is_hopeless(Txnid(10), 4) && runs.is_hopeless(Txnid(11), 9));
+        assert!(
+            !runs.is_hopeless(Txnid(11), 3),
+            "a shorter one may be there"
+        );
+        runs.note_freed(Txnid(11), 3);
+        assert!(runs.is_hopeless(Txnid(12), 4));
+        runs.note_freed(Txnid(12), 4);
+        assert!(!runs.is_hopeless(Txnid(13), 4), "one was freed");
+        runs.note_hopeless(Txnid(13), 4);
+        assert!(
+            !runs.is_hopeless(Txnid(15), 4),
+            "somebody else has committed"
+        );
+        runs.note_hopeless(Txnid(15), 4);
+        for id in 16..15 + SEARCH_AGAIN {
+            assert!(runs.is_hopeless(Txnid(id), 4));
+        }
+        assert!(!runs.is_hopeless(Txnid(15 + SEARCH_AGAIN), 4));
+    }
+}

@@ -1,0 +1,276 @@
+//! Group commit: changes of several threads in one transaction, with one pair of flushes for all of them.
+//!
+//! ```text
+//!   thread 1  submit --- leads: runs 1, commits ----------------> returns
+//!   thread 2      submit --- waits ------------ leads: runs 2, 3, 4, commits ---> returns
+//!   thread 3        submit --- waits ---------------------------------------> returns
+//!   thread 4          submit --- waits -------------------------------------> returns
+//! ```
+//!
+//! There is no thread for it: of those that wait one leads. It takes all that was submitted, runs it in the order of
+//! submission, each piece in a nested transaction that can be undone by itself, and commits once. What is submitted
+//! meanwhile is next.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use fulgurite_os::thread_word;
+
+use super::WriteTxn;
+use crate::{Environment, Error};
+
+/// A leader waits so long for each of the threads that are about to submit again: as many as it was last time. A flush takes
+/// longer.
+const GATHERING: Duration = Duration::from_micros(300);
+
+/// What was submitted to an environment and is not committed yet.
+#[derive(Debug, Default)]
+pub(crate) struct Group {
+    queue: Mutex<Queue>,
+    /// Something was committed, or failed to be.
+    settled: Condvar,
+    /// Something was submitted while a leader waits for more.
+    arrived: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    waiting: Vec<Waiting>,
+    has_leader: bool,
+    is_gathering: bool,
+    /// How many pieces were committed together last.
+    usual: usize,
+}
+
+/// A piece that somebody waits for.
+#[derive(Debug)]
+struct Waiting {
+    piece: NonNull<dyn Piece>,
+    is_settled: Arc<AtomicBool>,
+}
+
+// SAFETY: a piece is made of what may be sent to other threads, see `Environment::submit`; and it stays where it is until
+// it is settled, because its submitter waits.
+unsafe impl Send for Waiting {}
+
+/// One thread's changes, whatever they return.
+trait Piece {
+    /// Makes the changes; whether they are to stay.
+    fn run(&mut self, txn: &mut WriteTxn<'_>) -> bool;
+    /// Says whether they are committed.
+    fn settle(&mut self, committed: Result<(), Error>);
+}
+
+struct Submitted<F, T, E> {
+    work: Option<F>,
+    done: Option<Result<Result<T, E>, Box<dyn Any + Send>>>,
+    committed: Option<Result<(), Error>>,
+}
+
+impl<F, T, E> Piece for Submitted<F, T, E>
+where
+    F: FnOnce(&mut WriteTxn<'_>) -> Result<T, E>,
+{
+    fn run(&mut self, txn: &mut WriteTxn<'_>) -> bool {
+        let Some(work) = self.work.take() else {
+            return false;
+        };
+        let done = catch_unwind(AssertUnwindSafe(|| work(txn)));
+        let is_well = matches!(done, Ok(Ok(_)));
+        let stays = is_well && !txn.is_failed();
+        // What went wrong and was kept secret is known no more than that.
+        self.done = Some(done).filter(|_| stays || !is_well);
+        stays
+    }
+
+    fn settle(&mut self, committed: Result<(), Error>) {
+        self.committed = Some(committed);
+    }
+}
+
+impl Environment {
+    /// Makes changes in a transaction that may be shared with what other threads submit, and returns once it is
+    /// committed, as durably as the environment was asked to be: with [`crate::Durability::Full`] all that are waiting
+    /// share one pair of flushes. Use it where many threads make small changes that each must be durable at once.
+    ///
+    /// `work` sees what was submitted before, and is run once, by this or another thread, at a time when nothing else of
+    /// this environment is written. If it returns an error, or panics, its own changes are undone, those of others are not;
+    /// the error is returned, and the panic goes on in this thread. An error of the engine that ended its part of the
+    /// transaction and that it kept to itself is [`Error::TransactionFailed`] here. If the commit fails, all are told.
+    ///
+    /// ```
+    /// use fulgurite::{Database, Environment, Error, Snapshot};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let directory = tempfile::tempdir()?;
+    /// # let environment = Environment::options().open(directory.path())?;
+    /// std::thread::scope(|threads| {
+    ///     for name in ["flash", "bolt", "spark"] {
+    ///         let environment = &environment;
+    ///         threads.spawn(move || {
+    ///             environment.submit(|txn| txn.put(Database::MAIN, name.as_bytes(), b"seen")).expect("a commit");
+    ///             // It is durable now.
+    ///         });
+    ///     }
+    /// });
+    /// assert_eq!(environment.read()?.stat(Database::MAIN)?.entries, 3);
+    /// # Ok(())
+    /// # }
+    /// ```
+    /// # Errors
+    /// Those of `work`; [`Error::WriterBusy`] if this thread has a write transaction, that of `submit` included; as
+    /// [`Environment::write`] and [`WriteTxn::commit`].
+    pub fn submit<T, E, F>(&self, work: F) -> Result<T, E>
+    where
+        F: FnOnce(&mut WriteTxn<'_>) -> Result<T, E> + Send,
+        T: Send,
+        E: From<Error> + Send,
+    {
+        if self.writer().is(thread_word()) {
+            return Err(Error::WriterBusy.into());
+        }
+        let mut submitted = Submitted {
+            work: Some(work),
+            done: None,
+            committed: None,
+        };
+        self.settle(&mut submitted);
+        match (submitted.done, submitted.committed) {
+            (Some(Err(panic)), _) => resume_unwind(panic),
+            (Some(Ok(Err(error))), _) => Err(error),
+            (_, Some(Err(error))) => Err(error.into()),
+            (Some(Ok(Ok(value))), Some(Ok(()))) => Ok(value),
+            _ => Err(Error::TransactionFailed.into()),
+        }
+    }
+
+    /// How many submissions wait for the commit that is under way: they will be in the next one.
+    #[must_use]
+    pub fn submissions_waiting(&self) -> usize {
+        self.group().queue().waiting.len()
+    }
+
+    /// Waits until a piece is settled, by this thread or another.
+    fn settle(&self, piece: &mut dyn Piece) {
+        // SAFETY: only the lifetime changes. The pointer is in the queue, or in a leader's hands, until the piece is settled,
+        // and this function does not return before: neither does it unwind, for all that could is caught.
+        let piece = unsafe {
+            std::mem::transmute::<NonNull<dyn Piece + '_>, NonNull<dyn Piece + 'static>>(
+                NonNull::from(piece),
+            )
+        };
+        let is_settled = Arc::new(AtomicBool::new(false));
+        let group = self.group();
+        let mut queue = group.queue();
+        queue.waiting.push(Waiting {
+            piece,
+            is_settled: Arc::clone(&is_settled),
+        });
+        if queue.is_gathering {
+            group.arrived.notify_one();
+        }
+        while !is_settled.load(Ordering::Acquire) {
+            if queue.has_leader {
+                let woken = group.settled.wait(queue);
+                queue = woken.unwrap_or_else(PoisonError::into_inner);
+            } else {
+                queue.has_leader = true;
+                queue = self.lead(queue);
+            }
+        }
+    }
+
+    /// Commits all that is waiting.
+    fn lead<'g>(&'g self, queue: MutexGuard<'g, Queue>) -> MutexGuard<'g, Queue> {
+        let group = self.group();
+        let mut queue = group.gather(queue);
+        let pieces = std::mem::take(&mut queue.waiting);
+        queue.usual = pieces.len();
+        drop(queue);
+        let outcome = catch_unwind(AssertUnwindSafe(|| self.commit_together(&pieces)));
+        // After a panic of the engine's own nothing is committed; what is wrong is unknown here.
+        let result = outcome.unwrap_or(Err(Error::TransactionFailed));
+        let mut queue = group.queue();
+        for waiting in &pieces {
+            let told = result.as_ref().map(|()| ()).map_err(again);
+            // SAFETY: its submitter waits, and this thread leads; nobody else touches it.
+            unsafe { &mut *waiting.piece.as_ptr() }.settle(told);
+            waiting.is_settled.store(true, Ordering::Release);
+        }
+        queue.has_leader = false;
+        group.settled.notify_all();
+        queue
+    }
+
+    /// Runs pieces in one transaction and commits it.
+    fn commit_together(&self, pieces: &[Waiting]) -> Result<(), Error> {
+        let mut txn = self.write()?;
+        for waiting in pieces {
+            // SAFETY: as in `lead`.
+            let piece = unsafe { &mut *waiting.piece.as_ptr() };
+            let mut own = txn.nested()?;
+            if piece.run(&mut own) {
+                own.commit()?;
+            }
+        }
+        txn.commit()
+    }
+}
+
+impl Group {
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for those who were in it last time, but not for those who do not come.
+    fn gather<'g>(&'g self, mut queue: MutexGuard<'g, Queue>) -> MutexGuard<'g, Queue> {
+        queue.is_gathering = true;
+        while queue.waiting.len() < queue.usual {
+            let (woken, waited) = self
+                .arrived
+                .wait_timeout(queue, GATHERING)
+                .unwrap_or_else(PoisonError::into_inner);
+            queue = woken;
+            if waited.timed_out() {
+                break;
+            }
+        }
+        queue.is_gathering = false;
+        queue
+    }
+}
+
+/// The same error for another thread.
+fn again(error: &Error) -> Error {
+    match error {
+        Error::Io { doing, source } => Error::Io {
+            doing,
+            source: match source.raw_os_error() {
+                Some(number) => std::io::Error::from_raw_os_error(number),
+                None => source.kind().into(),
+            },
+        },
+        Error::Corrupted { page, what } => Error::Corrupted {
+            page: *page,
+            what: *what,
+        },
+        Error::BeyondEnd(page) => Error::BeyondEnd(*page),
+        Error::MapFull(octets) => Error::MapFull(*octets),
+        Error::MapResized(octets) => Error::MapResized(*octets),
+        Error::GrownBeyondBound(octets) => Error::GrownBeyondBound(*octets),
+        Error::ReadOnly => Error::ReadOnly,
+        Error::FlushFailed => Error::FlushFailed,
+        Error::EnvironmentFailed => Error::EnvironmentFailed,
+        Error::MapLost => Error::MapLost,
+        Error::Forked => Error::Forked,
+        Error::TxnidsExhausted => Error::TxnidsExhausted,
+        Error::LockBroken => Error::LockBroken,
+        Error::HeldByReader(reader) => Error::HeldByReader(reader.clone()),
+        // Of what is about the arguments of a call no commit complains.
+        _ => Error::TransactionFailed,
+    }
+}
