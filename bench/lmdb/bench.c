@@ -153,6 +153,8 @@ static struct outcome run_once(const struct workload *workload, struct side *sid
 		open_side(side, workload->content);
 	}
 	side->operations = 0;
+	if (workload->prepare)
+		workload->prepare(side);
 	double begun = cpu_seconds();
 	outcome.sum = measured(workload, side);
 	outcome.nanoseconds = (cpu_seconds() - begun) * 1e9 / (double)side->operations;

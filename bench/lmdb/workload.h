@@ -42,6 +42,8 @@ struct workload {
 	int writes; /* begins with a fresh copy of its content each time */
 	/* The measured work. Its result depends on every answer, and must be the same for all libraries. */
 	uint64_t (*run)(struct side *side);
+	/* What comes before and is not measured; may be missing. */
+	void (*prepare)(struct side *side);
 };
 
 extern const struct workload read_workloads[], write_workloads[];

@@ -225,25 +225,74 @@ static uint64_t cursor_delete(struct side *side)
 	return i;
 }
 
+/* A reader that keeps its snapshot while everything is overwritten, and ends. */
+static void long_reader(struct side *side)
+{
+	MDB_txn *reader = begin(side, MDB_RDONLY);
+	for (uint64_t round = 0; round < 4; round++) {
+		MDB_txn *txn = begin(side, 0);
+		for (uint64_t i = 0; i < side->size->write_records; i += 20)
+			MUST_(side, put_over(side, txn, i + round));
+		commit(side, txn);
+	}
+	side->db.txn_abort(reader);
+}
+
+static uint64_t write_after_reader(struct side *side)
+{
+	return in_batches(side, side->size->operations / 100, 1, put_over);
+}
+
+/* Values of a page each, of which every other one is deleted: a free list without two neighbours. */
+static void fragments(struct side *side)
+{
+	static char page[3000];
+	uint64_t records = side->size->write_records / 10;
+	MDB_txn *txn = begin(side, 0);
+	for (uint64_t i = 0; i < records; i++) {
+		char name[17];
+		record_key(name, i);
+		MDB_val key = { 16, name }, data = { sizeof page, page };
+		MUST_(side, side->db.put(txn, side->dbi, &key, &data, 0));
+	}
+	commit(side, txn);
+	txn = begin(side, 0);
+	for (uint64_t i = 0; i < records; i += 2)
+		MUST_(side, del_random(side, txn, i));
+	commit(side, txn);
+	for (uint64_t i = 0; i < 3; i++) {
+		txn = begin(side, 0);
+		MUST_(side, put_ascending(side, txn, i));
+		commit(side, txn);
+	}
+}
+
+static uint64_t write_large_single(struct side *side)
+{
+	return in_batches(side, side->size->large_records / 4, 1, put_large);
+}
+
 const struct workload write_workloads[] = {
-	{ "put", "random put, 1,000 per txn", SOME, 1, write_random },
-	{ "put-over", "overwrite, 1,000 per txn", SOME, 1, write_over },
-	{ "put-reserve", "random put, RESERVE, 1,000 per txn", SOME, 1, write_reserved },
-	{ "put-one-txn", "random put, all in one txn", EMPTY, 1, write_one_txn },
-	{ "put-single", "overwrite, one per txn", SOME, 1, write_single },
-	{ "put-sorted", "ascending put, 1,000 per txn", EMPTY, 1, write_sorted },
-	{ "append", "APPEND, 1,000 per txn", EMPTY, 1, write_append },
-	{ "cursor-put", "ascending cursor_put, 1,000 per txn", EMPTY, 1, cursor_sorted },
-	{ "del", "random delete, 1,000 per txn", SOME, 1, delete_random },
-	{ "cursor-del", "NEXT over all, every 4th deleted", SOME, 1, cursor_delete },
-	{ "dup-put", "duplicates (sub-databases), 1,000 per txn", DUPS, 1, write_dups },
-	{ "dup-del", "the same, delete", DUPS, 1, delete_dups },
-	{ "few-put", "duplicates (sub-pages), 1,000 per txn", FEW_DUPS, 1, write_few_dups },
-	{ "fixed-put", "DUPFIXED, 1,000 per txn", FIXED, 1, write_numbers },
-	{ "fixed-many", "MULTIPLE, 100 at once, 10 per txn", FIXED, 1, write_many },
-	{ "put-large", "large values, 10 per txn", EMPTY, 1, write_large },
-	{ "nested", "nested txn: begin, overwrite, commit", SOME, 1, write_nested },
-	{ "nested-abort", "nested txn: begin, overwrite, abort", SOME, 1, drop_nested },
-	{ "begin-write", "write txn: begin, abort", SOME, 1, empty_writes },
-	{ NULL, NULL, EMPTY, 0, NULL }
+	{ "put", "random put, 1,000 per txn", SOME, 1, write_random, NULL },
+	{ "put-over", "overwrite, 1,000 per txn", SOME, 1, write_over, NULL },
+	{ "put-reserve", "random put, RESERVE, 1,000 per txn", SOME, 1, write_reserved, NULL },
+	{ "put-one-txn", "random put, all in one txn", EMPTY, 1, write_one_txn, NULL },
+	{ "put-single", "overwrite, one per txn", SOME, 1, write_single, NULL },
+	{ "put-sorted", "ascending put, 1,000 per txn", EMPTY, 1, write_sorted, NULL },
+	{ "append", "APPEND, 1,000 per txn", EMPTY, 1, write_append, NULL },
+	{ "cursor-put", "ascending cursor_put, 1,000 per txn", EMPTY, 1, cursor_sorted, NULL },
+	{ "del", "random delete, 1,000 per txn", SOME, 1, delete_random, NULL },
+	{ "cursor-del", "NEXT over all, every 4th deleted", SOME, 1, cursor_delete, NULL },
+	{ "dup-put", "duplicates (sub-databases), 1,000 per txn", DUPS, 1, write_dups, NULL },
+	{ "dup-del", "the same, delete", DUPS, 1, delete_dups, NULL },
+	{ "few-put", "duplicates (sub-pages), 1,000 per txn", FEW_DUPS, 1, write_few_dups, NULL },
+	{ "fixed-put", "DUPFIXED, 1,000 per txn", FIXED, 1, write_numbers, NULL },
+	{ "fixed-many", "MULTIPLE, 100 at once, 10 per txn", FIXED, 1, write_many, NULL },
+	{ "put-large", "large values, 10 per txn", EMPTY, 1, write_large, NULL },
+	{ "nested", "nested txn: begin, overwrite, commit", SOME, 1, write_nested, NULL },
+	{ "nested-abort", "nested txn: begin, overwrite, abort", SOME, 1, drop_nested, NULL },
+	{ "begin-write", "write txn: begin, abort", SOME, 1, empty_writes, NULL },
+	{ "put-after", "overwrite, one per txn, after a long reader", SOME, 1, write_after_reader, long_reader },
+	{ "put-fragments", "large values, one per txn, in a fragmented file", EMPTY, 1, write_large_single, fragments },
+	{ NULL, NULL, EMPTY, 0, NULL, NULL }
 };
