@@ -1,6 +1,6 @@
 //! The assertion control (RFC 4528): whether its filter is true of an entry, as far as the client may know.
 
-use fulgurite_access::EntryRights;
+use fulgurite_access::{EntryRights, Rights};
 use fulgurite_ldap::{LdapResult, ResultCode};
 use fulgurite_schema::{AttributeSelector, Entry, Filter, Schema};
 
@@ -18,6 +18,7 @@ pub(crate) fn require(
         schema,
         entry,
         rights,
+        needed: Rights::SEARCH,
     };
     if filter.test(schema, &judged).is_true() {
         Ok(())

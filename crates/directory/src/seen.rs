@@ -14,6 +14,8 @@ pub(crate) struct SeenOwned<'e> {
     pub(crate) schema: &'e Schema,
     pub(crate) entry: &'e Entry,
     pub(crate) rights: EntryRights<'e>,
+    /// The right that values are tested by: to search, or to authenticate.
+    pub(crate) needed: Rights,
 }
 
 impl SeenOwned<'_> {
@@ -25,12 +27,12 @@ impl SeenOwned<'_> {
     }
 
     fn hides(&self, description: &AttributeDescription) -> bool {
-        !self.rights.attribute(description).allows(Rights::SEARCH)
+        !self.rights.attribute(description).allows(self.needed)
     }
 
     fn shows(&self, held: &Attribute, value: &[u8]) -> bool {
         let rights = self.rights.value(&held.description, value);
-        rights.allows(Rights::SEARCH)
+        rights.allows(self.needed)
     }
 
     fn covered<'a>(

@@ -12,13 +12,15 @@ pub(crate) fn run(command: Auth) -> anyhow::Result<()> {
     let users = command.user.iter().chain(&command.identities);
     let mechanism = command.mechanism.as_deref();
     let mut some = false;
+    // As at a bind: nobody has authenticated yet.
+    let nobody = Session::new();
     for user in users {
         some = true;
         let is_external = mechanism.is_some_and(|name| name.eq_ignore_ascii_case("EXTERNAL"));
         let name = if is_external {
-            directory.mapped(user)
+            directory.mapped(&nobody, user)
         } else {
-            directory.sasl_identity(user, command.realm.as_deref(), mechanism)
+            directory.sasl_identity(&nobody, user, command.realm.as_deref(), mechanism)
         };
         let name = name.with_context(|| format!("identity {user}"))?;
         println!("{user} is {}", name.pretty());
@@ -28,9 +30,9 @@ pub(crate) fn run(command: Auth) -> anyhow::Result<()> {
         let Some(id) = AuthzId::parse(authorize) else {
             bail!("{authorize} is neither dn:<name> nor u:<user>");
         };
-        let target = directory.authorization_identity(&id, mechanism);
+        let target = directory.authorization_identity(&nobody, &id, mechanism);
         let target = target.with_context(|| format!("identity {authorize}"))?;
-        let may = directory.may_act_for(&Session::new(), &name, &target);
+        let may = directory.may_act_for(&nobody, &name, &target);
         let verb = if may { "may" } else { "may not" };
         println!("{user} {verb} act for {}", target.pretty());
     }

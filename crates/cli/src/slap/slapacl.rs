@@ -108,7 +108,7 @@ fn session(directory: &Directory, options: &Options) -> Result<Session, Failure>
     let authenticated = match (&options.name, &options.user) {
         (Some(name), _) => Some(normalised(directory, "autchDN", name)?),
         (None, Some(user)) => Some(mapped(
-            directory.sasl_identity(user, None, None),
+            directory.sasl_identity(&Session::new(), user, None, None),
             "ID",
             user,
         )?),
@@ -120,7 +120,7 @@ fn session(directory: &Directory, options: &Options) -> Result<Session, Failure>
             eprintln!("authzID: <{id}> check failed 48 (Inappropriate authentication)");
             Failure::Said(1)
         })?;
-        let dn = directory.authorization_identity(&parsed, None);
+        let dn = directory.authorization_identity(&Session::new(), &parsed, None);
         authorized = Some(mapped(dn, "authzID", id)?);
     }
     if let Some(dn) = &authenticated {

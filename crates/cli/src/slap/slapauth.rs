@@ -82,7 +82,7 @@ fn both(
     let id = AuthzId::parse(authorize).filter(|id| *id != AuthzId::Anonymous);
     let id = id.ok_or_else(|| failed(48, "Inappropriate authentication"))?;
     let authorization = directory
-        .authorization_identity(&id, options.mechanism.as_deref())
+        .authorization_identity(&Session::new(), &id, options.mechanism.as_deref())
         .map_err(|_| failed(21, "Invalid syntax"))?;
     eprintln!("ID:      <{user}>");
     eprintln!("authcDN: <{}>", shown(authentication.normal()));
@@ -100,8 +100,12 @@ fn both(
 fn authenticated(directory: &Directory, options: &Options, user: &str) -> Result<Dn, Failure> {
     let mechanism = options.mechanism.as_deref();
     let name: Result<Dn, UnknownIdentity> = match mechanism {
-        Some(mechanism) if mechanism.eq_ignore_ascii_case("EXTERNAL") => directory.mapped(user),
-        mechanism => directory.sasl_identity(user, options.realm.as_deref(), mechanism),
+        Some(mechanism) if mechanism.eq_ignore_ascii_case("EXTERNAL") => {
+            directory.mapped(&Session::new(), user)
+        }
+        mechanism => {
+            directory.sasl_identity(&Session::new(), user, options.realm.as_deref(), mechanism)
+        }
     };
     name.map_err(|error| {
         eprintln!("ID: <{user}> check failed: {error}");

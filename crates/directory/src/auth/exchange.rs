@@ -179,7 +179,7 @@ impl Directory {
             .to_owned();
         // Whoever no rule leads anywhere is still who the layer says.
         let dn = self
-            .mapped(&name)
+            .mapped(session, &name)
             .or_else(|_| Dn::parse(&self.schema, &name))
             .map_err(|_| invalid())?;
         let claim = Claim {
@@ -195,7 +195,7 @@ impl Directory {
     fn plain(&self, session: &Session, message: &[u8]) -> Answer<SaslStep> {
         let message = PlainMessage::parse(message).map_err(|text| bad_protocol(&text))?;
         let method = Method::Sasl(Mechanism::Plain.name());
-        let dn = self.person(&message.authentication_id, Mechanism::Plain);
+        let dn = self.person(session, &message.authentication_id, Mechanism::Plain);
         // Somebody whom no rule leads to an entry costs what everybody does.
         let dn = dn.unwrap_or_else(Dn::root);
         let check = self
@@ -219,7 +219,7 @@ impl Directory {
     ) -> Answer<SaslStep> {
         let client =
             ClientFirst::parse(message, plus, binding(session.connection())).map_err(refusal)?;
-        let dn = self.person(&client.user, mechanism);
+        let dn = self.person(session, &client.user, mechanism);
         let secret = match &dn {
             Some(dn) => self.scram_secret(session, dn, hash)?,
             None => self.no_secret(),
@@ -248,10 +248,10 @@ impl Directory {
         Ok(SaslStep::Continue(challenge, Arc::new(exchange)))
     }
 
-    fn person(&self, user: &str, mechanism: Mechanism) -> Option<Dn> {
+    fn person(&self, asker: &Session, user: &str, mechanism: Mechanism) -> Option<Dn> {
         // The binding is a property of the exchange, not of the name.
         let name = mechanism.name().trim_end_matches("-PLUS");
-        self.sasl_identity(user, None, Some(name)).ok()
+        self.sasl_identity(asker, user, None, Some(name)).ok()
     }
 
     /// Stored keys, or a password in clear, whichever there is.

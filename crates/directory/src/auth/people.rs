@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use fulgurite_access::Rights;
 use fulgurite_auth::{AuthzId, AuthzPolicy, sasl_dn};
 use fulgurite_ldap::{self as ldap, LdapResult, LdapUrl, ResultCode};
 use fulgurite_schema::{Dn, Entry, EntrySubject, Filter};
@@ -13,6 +14,8 @@ use super::rules::{self, Rule};
 use crate::answer::{Answer, refuse};
 use crate::controls::RequestControls;
 use crate::directory::{Directory, Place};
+use crate::facts::{EntryFacts, Target};
+use crate::seen::SeenOwned;
 use crate::session::{Identity, Method, Name, Session};
 
 /// An identity that leads to no name.
@@ -44,25 +47,29 @@ pub enum UnknownIdentity {
 
 impl Directory {
     /// The name of somebody whom SASL calls `user`: `uid=<user>,cn=<realm>,cn=<mechanism>,cn=auth`, taken through
-    /// `authz-regexp`. Without a realm the one of the settings is used.
+    /// `authz-regexp`. Without a realm the one of the settings is used. Entries are searched for with what `asker` may
+    /// use for authentication: at a bind nobody, for a proxied authorization who asks for it.
     ///
     /// # Errors
     /// [`UnknownIdentity`] where a rule fits and leads nowhere.
     pub fn sasl_identity(
         &self,
+        asker: &Session,
         user: &str,
         realm: Option<&str>,
         mechanism: Option<&str>,
     ) -> Result<Dn, UnknownIdentity> {
         let realm = realm.or(self.auth.options.sasl_realm.as_deref());
-        self.mapped(&sasl_dn(user, realm, mechanism))
+        self.mapped(asker, &sasl_dn(user, realm, mechanism))
     }
 
-    /// A name taken through `authz-regexp`: the first rule that fits it decides; without one it stays what it is.
+    /// A name taken through `authz-regexp`: the first rule that fits it decides; without one it stays what it is. A rule
+    /// that gives a URL is searched for `asker`: of the base's entry and of what the filter names, `auth` is needed, as in
+    /// slapd.
     ///
     /// # Errors
     /// [`UnknownIdentity`].
-    pub fn mapped(&self, name: &str) -> Result<Dn, UnknownIdentity> {
+    pub fn mapped(&self, asker: &Session, name: &str) -> Result<Dn, UnknownIdentity> {
         let parse = |text: &str| {
             Dn::parse(&self.schema, text).map_err(|_| UnknownIdentity::Dn(text.to_owned()))
         };
@@ -70,7 +77,7 @@ impl Directory {
         let rules = &self.auth.options.authz_regexp;
         match rules.iter().find_map(|rule| rule.apply(dn.pretty())) {
             None => Ok(dn),
-            Some(url) if is_url(&url) => self.only_entry(&url),
+            Some(url) if is_url(&url) => self.only_entry(asker, &url),
             Some(replaced) => parse(replaced.strip_prefix("dn:").unwrap_or(&replaced)),
         }
     }
@@ -81,17 +88,18 @@ impl Directory {
     /// [`UnknownIdentity`].
     pub fn authorization_identity(
         &self,
+        asker: &Session,
         id: &AuthzId,
         mechanism: Option<&str>,
     ) -> Result<Dn, UnknownIdentity> {
         match id {
             AuthzId::Anonymous => Ok(Dn::root()),
-            AuthzId::Dn(name) => self.mapped(name),
+            AuthzId::Dn(name) => self.mapped(asker, name),
             AuthzId::User {
                 name,
                 mechanism: own,
                 realm,
-            } => self.sasl_identity(name, realm.as_deref(), own.as_deref().or(mechanism)),
+            } => self.sasl_identity(asker, name, realm.as_deref(), own.as_deref().or(mechanism)),
         }
     }
 
@@ -148,7 +156,7 @@ impl Directory {
             return Err(failed());
         }
         let target = self
-            .authorization_identity(&id, None)
+            .authorization_identity(session, &id, None)
             .map_err(|_| failed())?;
         let requester = Dn::parse(&self.schema, requester.pretty()).map_err(|_| failed())?;
         let asker = Session::on(Arc::clone(session.connection()));
@@ -190,7 +198,7 @@ impl Directory {
             Method::None | Method::Simple => None,
         };
         let target = self
-            .authorization_identity(&id, mechanism)
+            .authorization_identity(&claim.asker, &id, mechanism)
             .map_err(|_| denied("not authorized"))?;
         if self.may_act_for(&claim.asker, &claim.dn, &target) {
             Ok(identity_of(&target))
@@ -212,16 +220,16 @@ impl Directory {
             .iter()
             .filter_map(|value| std::str::from_utf8(value).ok());
         let mut rules = texts.filter_map(|text| rules::parse(&self.schema, text));
-        rules.any(|rule| self.speaks_of(&rule, about))
+        rules.any(|rule| self.speaks_of(asker, &rule, about))
     }
 
-    fn speaks_of(&self, rule: &Rule, about: &Dn) -> bool {
+    fn speaks_of(&self, asker: &Session, rule: &Rule, about: &Dn) -> bool {
         match rule {
             Rule::Everybody => true,
             Rule::Dn { style, dn } => style.fits(dn, about),
             Rule::Regex(regex) => regex.is_match(about.normal()) || regex.is_match(about.pretty()),
             Rule::User(id) => [None, Some("simple")].into_iter().any(|mechanism| {
-                self.authorization_identity(id, mechanism)
+                self.authorization_identity(asker, id, mechanism)
                     .is_ok_and(|dn| dn == *about)
             }),
             Rule::Group { dn, class, member } => self.entry(dn).is_some_and(|group| {
@@ -275,7 +283,7 @@ impl Directory {
     }
 
     /// The one entry that a URL leads to.
-    fn only_entry(&self, text: &str) -> Result<Dn, UnknownIdentity> {
+    fn only_entry(&self, asker: &Session, text: &str) -> Result<Dn, UnknownIdentity> {
         let wrong = |reason: &dyn std::fmt::Display| UnknownIdentity::Url {
             url: text.to_owned(),
             reason: reason.to_string(),
@@ -290,7 +298,7 @@ impl Directory {
         let filter = Filter::resolve(&self.schema, &parsed.filter());
         let scope = url.scope.unwrap_or(ldap::Scope::Base);
         let found = self
-            .first_two(&base, scope, &filter)
+            .first_two(asker, &base, scope, &filter)
             .map_err(|error| wrong(&error))?;
         match found.as_slice() {
             [dn] => Ok(dn.clone()),
@@ -303,6 +311,7 @@ impl Directory {
 
     fn first_two(
         &self,
+        asker: &Session,
         base: &Dn,
         scope: ldap::Scope,
         filter: &Filter<fulgurite_schema::AttributeSelector>,
@@ -312,9 +321,15 @@ impl Directory {
             return Ok(found);
         };
         let view = database.store.snapshot()?;
-        let Some(base) = view.find(base)?.entry() else {
+        let Some(id) = view.find(base)?.entry() else {
             return Ok(found);
         };
+        let decisions = database.decisions(asker);
+        let facts = EntryFacts::of(self, &view, id)?;
+        let rights = facts.rights(&decisions, base.normal());
+        if !rights.entry().allows(Rights::AUTH) {
+            return Ok(found);
+        }
         let scope = match scope {
             ldap::Scope::Base => StoreScope::Base,
             ldap::Scope::One => StoreScope::OneLevel,
@@ -322,15 +337,19 @@ impl Directory {
             ldap::Scope::Children => StoreScope::Subordinates,
         };
         let schema = &self.schema;
-        let mut candidates = view.plan(base, scope, filter)?;
+        let mut candidates = view.plan(id, scope, filter)?;
         while found.len() < 2
             && let Some(candidate) = candidates.next_entry(&view)?
         {
             let entry = &candidate.to_entry()?;
-            if filter
-                .test(schema, &EntrySubject { schema, entry })
-                .is_true()
-            {
+            let facts = EntryFacts::new(self, &view, Target::Stored(candidate));
+            let seen = SeenOwned {
+                schema,
+                entry,
+                rights: facts.rights(&decisions, entry.dn.normal()),
+                needed: Rights::AUTH,
+            };
+            if filter.test(schema, &seen).is_true() {
                 found.push(entry.dn.clone());
             }
         }

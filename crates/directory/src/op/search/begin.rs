@@ -423,6 +423,7 @@ impl Directory {
             schema,
             entry,
             rights,
+            needed: Rights::SEARCH,
         };
         if rights.entry().allows(Rights::READ) && asked.filter.test(schema, &subject).is_true() {
             shown.write_owned(&mut out, asked.id, entry, schema, rights);

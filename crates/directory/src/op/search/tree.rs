@@ -64,6 +64,7 @@ impl Directory {
                 schema,
                 entry,
                 rights,
+                needed: Rights::SEARCH,
             };
             if !rights.entry().allows(Rights::READ) || !filter.test(schema, &seen).is_true() {
                 continue;
