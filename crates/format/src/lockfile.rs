@@ -75,6 +75,7 @@ pub const fn slots_in(len: u64) -> u32 {
 
 /// Where slot number `index` begins.
 #[must_use]
+#[inline(always)]
 pub const fn slot_at(index: u32) -> usize {
     SLOTS_AT + SLOT_LEN * index as usize
 }

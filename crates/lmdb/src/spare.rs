@@ -5,7 +5,7 @@
 //! left behind; it has neither a handle nor the writer mutex.
 
 use std::ptr::{self, NonNull};
-use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use crossbeam_utils::CachePadded;
 
@@ -18,48 +18,79 @@ const PLACES: usize = 16;
 /// A few read transactions that have ended.
 #[derive(Debug, Default)]
 pub(crate) struct SpareReaders {
-    places: [CachePadded<AtomicPtr<Txn>>; PLACES],
+    places: [CachePadded<Place>; PLACES],
+}
+
+/// Room for one, which belongs to the first thread that comes by: since nobody else touches it, nothing in it needs an
+/// exchange. A thread that has none of its own begins as if nothing had been kept.
+#[derive(Debug, Default)]
+struct Place {
+    /// Whose it is; 0 while it is nobody's. A thread that comes after this one has ended may have the same name, and then
+    /// it has the place as well.
+    thread: AtomicU64,
+    spare: AtomicPtr<Txn>,
 }
 
 impl SpareReaders {
     /// Takes one out.
     #[inline]
     pub(crate) fn take(&self) -> Option<NonNull<Txn>> {
-        let place = self.place();
-        if place.load(Ordering::Relaxed).is_null() {
+        let thread = this_thread();
+        let place = self.place(thread);
+        if place.thread.load(Ordering::Relaxed) != thread {
             return None;
         }
-        NonNull::new(place.swap(ptr::null_mut(), Ordering::Acquire))
+        let spare = NonNull::new(place.spare.load(Ordering::Acquire))?;
+        place.spare.store(ptr::null_mut(), Ordering::Relaxed);
+        Some(spare)
     }
 
-    /// Keeps one, or frees it if there is one already.
+    /// Keeps one, or frees it if there is one already or no room.
     ///
     /// # Safety
     /// It has no handle any more, and nobody uses it.
     #[inline]
     pub(crate) unsafe fn keep(&self, txn: NonNull<Txn>) {
-        let (free, kept) = (ptr::null_mut(), txn.as_ptr());
-        let place = self.place();
-        let result = place.compare_exchange(free, kept, Ordering::Release, Ordering::Relaxed);
-        if result.is_err() {
+        let thread = this_thread();
+        let place = self.place(thread);
+        if place.is_of(thread) && place.spare.load(Ordering::Relaxed).is_null() {
+            place.spare.store(txn.as_ptr(), Ordering::Release);
+        } else {
             // SAFETY: the caller's promise, and it was given to nobody.
             unsafe { TXNS.remove(txn) };
         }
     }
 
-    /// The calling thread's place.
-    fn place(&self) -> &AtomicPtr<Txn> {
+    /// The place that a thread may have.
+    fn place(&self, thread: u64) -> &Place {
         // What tells threads apart is an address at the end of their stacks.
-        let page = (this_thread() >> 12) as usize;
+        let page = (thread >> 12) as usize;
         &self.places[page % PLACES]
+    }
+}
+
+impl Place {
+    /// Whether it is this thread's, from now on if it was nobody's.
+    #[inline]
+    fn is_of(&self, thread: u64) -> bool {
+        let owner = self.thread.load(Ordering::Relaxed);
+        owner == thread || owner == 0 && self.claim(thread)
+    }
+
+    #[cold]
+    fn claim(&self, thread: u64) -> bool {
+        let claimed = self
+            .thread
+            .compare_exchange(0, thread, Ordering::AcqRel, Ordering::Relaxed);
+        claimed.is_ok()
     }
 }
 
 impl Drop for SpareReaders {
     fn drop(&mut self) {
         for place in &self.places {
-            if let Some(spare) = NonNull::new(place.swap(ptr::null_mut(), Ordering::Acquire)) {
-                // SAFETY: it was put here by `keep`, which had it to itself, and nobody has taken it out.
+            if let Some(spare) = NonNull::new(place.spare.load(Ordering::Acquire)) {
+                // SAFETY: it was put here by `keep`, which had it to itself, and nobody has taken it out; nor will anybody.
                 unsafe { TXNS.remove(spare) };
             }
         }

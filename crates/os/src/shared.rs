@@ -63,7 +63,7 @@ impl SharedMap {
     /// # Panics
     /// When the offset is unaligned or the word does not lie in the mapping.
     #[must_use]
-    #[inline]
+    #[inline(always)]
     pub fn word32(&self, offset: usize) -> &AtomicU32 {
         let at = self.checked(offset, 4, 4).cast::<u32>();
         // SAFETY: in bounds, aligned, alive as long as `self`, and only ever accessed atomically on our side.
@@ -74,7 +74,7 @@ impl SharedMap {
     /// # Panics
     /// When the offset is unaligned or the word does not lie in the mapping.
     #[must_use]
-    #[inline]
+    #[inline(always)]
     pub fn word64(&self, offset: usize) -> &AtomicU64 {
         let at = self.checked(offset, 8, 8).cast::<u64>();
         // SAFETY: in bounds, aligned, alive as long as `self`, and only ever accessed atomically on our side.
@@ -85,7 +85,7 @@ impl SharedMap {
     /// # Panics
     /// When the offset is unaligned or the words do not lie in the mapping.
     #[must_use]
-    #[inline]
+    #[inline(always)]
     pub fn words<const N: usize>(&self, offset: usize) -> &[AtomicU64; N] {
         let at = self.checked(offset, 8 * N, 8).cast::<[AtomicU64; N]>();
         // SAFETY: in bounds, aligned, alive as long as `self`, and atomics may be shared with whoever changes them.
@@ -101,19 +101,25 @@ impl SharedMap {
         SharedMutex::new(at.cast())
     }
 
-    #[inline]
+    #[inline(always)]
     fn checked(&self, offset: usize, len: usize, align: usize) -> NonNull<u8> {
-        assert!(
-            offset.is_multiple_of(align),
-            "unaligned shared word at {offset}"
-        );
-        assert!(
-            offset.checked_add(len).is_some_and(|end| end <= self.len),
-            "shared word at {offset} lies outside the lock file's {} octets",
-            self.len
-        );
+        let is_inside = offset.checked_add(len).is_some_and(|end| end <= self.len);
+        if !is_inside || !offset.is_multiple_of(align) {
+            self.refuse(offset);
+        }
         // SAFETY: just checked to lie inside the mapping.
         unsafe { self.base.add(offset) }
+    }
+}
+
+impl SharedMap {
+    #[cold]
+    #[inline(never)]
+    fn refuse(&self, offset: usize) -> ! {
+        panic!(
+            "shared word at {offset} is unaligned or lies outside the lock file's {} octets",
+            self.len
+        );
     }
 }
 

@@ -341,6 +341,18 @@ impl Environment {
         .map(Some)
     }
 
+    /// As [`Environment::take_slot`], for a reader that has had a slot.
+    #[inline]
+    pub(crate) fn take_slot_again(&self, last: Option<Slot>) -> Result<Option<Slot>, Error> {
+        if self.options.slots == SlotPolicy::PerThread
+            && let (Some(lock), Some(slot)) = (self.lock(), last)
+            && lock.take_slot_again(slot, self.id)
+        {
+            return Ok(last);
+        }
+        self.take_slot()
+    }
+
     /// Whether a reader that shows nothing for a while keeps its slot.
     pub(crate) fn idle_readers_keep_slots(&self) -> bool {
         self.options.slots != SlotPolicy::PerThread

@@ -95,6 +95,14 @@ impl LockFile {
         self.take_new_slot(Holder::Thread(handle))
     }
 
+    /// Takes the slot that the calling thread had last through a handle, if it is still bound to it and idle. A thread that
+    /// lives is named in no slot but its own, and one that ends leaves its slots before.
+    #[inline]
+    pub(crate) fn take_slot_again(&self, slot: Slot, handle: u64) -> bool {
+        self.thread_word(slot.0).load(Ordering::Relaxed) == self.this_thread()
+            && self.claim_bound(slot, handle)
+    }
+
     /// Ends the bonds of all slots that were made through a handle.
     pub(crate) fn free_slots_of(&self, handle: u64) {
         for index in 0..self.used_slots() {
