@@ -122,7 +122,7 @@ pub(crate) fn lexical(a: &[u8], b: &[u8]) -> Ordering {
 
 /// Compares a key with another whose [`head`] is at hand.
 #[inline(always)]
-pub(crate) fn lexical_from(a: &[u8], head_of_b: u64, b: &[u8]) -> Ordering {
+fn lexical_from(a: &[u8], head_of_b: u64, b: &[u8]) -> Ordering {
     let head_of_a = head(a);
     if head_of_a != head_of_b {
         return if head_of_a < head_of_b {
@@ -148,27 +148,11 @@ fn second_word(key: &[u8]) -> Option<u64> {
 
 /// The first eight octets of a key as a number that orders as they do; zeros stand for those that it lacks.
 #[inline(always)]
-pub(crate) fn head(key: &[u8]) -> u64 {
+fn head(key: &[u8]) -> u64 {
     match key.first_chunk() {
         Some(octets) => u64::from_be_bytes(*octets),
         None => short_head(key),
     }
-}
-
-/// As [`head`], of a key of so many octets whose first eight are these, or all it has and what follows.
-#[inline(always)]
-pub(crate) fn lexical_word(len: usize, octets: [u8; 8]) -> Option<u64> {
-    /// For each number of octets those bits of a word that they are.
-    const KEPT: [u64; 9] = {
-        let mut kept = [u64::MAX; 9];
-        let mut len = 0;
-        while len < 8 {
-            kept[len] = !(u64::MAX >> (8 * len));
-            len += 1;
-        }
-        kept
-    };
-    Some(u64::from_be_bytes(octets) & KEPT[len.min(8)])
 }
 
 /// An integer key as a number; `None` for keys of other sizes than integers have.

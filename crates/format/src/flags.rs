@@ -66,6 +66,7 @@ impl DatabaseFlags {
 
     /// Whether all of `bits` are set.
     #[must_use]
+    #[inline(always)]
     pub const fn has(self, bits: u16) -> bool {
         self.0 & bits == bits
     }

@@ -43,6 +43,7 @@ pub use overflow::{OverflowHeader, overflow_pages, write_overflow_header};
 pub use page::{Checked, LeafNode, Page, PageKind};
 pub use page_copy::copy_used;
 pub use page_mut::{NodeValue, PageMut};
+pub use search::Octets;
 pub use sub_page::{new_sub_page, sub_page_len, sub_page_with, sub_page_without};
 pub use tree_record::{DEPTH_MAX, TREE_RECORD_LEN, TreeRecord};
 pub use version::{Format, KEY_LEN_MAX, PAGE_SIZE_MAX, PAGE_SIZE_MIN, V09};

@@ -14,6 +14,7 @@ impl Pgno {
 
     /// Whether this is [`Pgno::NONE`].
     #[must_use]
+    #[inline(always)]
     pub const fn is_none(self) -> bool {
         self.0 == u64::MAX
     }

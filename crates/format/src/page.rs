@@ -21,6 +21,7 @@ pub enum PageKind {
 impl PageKind {
     /// The flag that marks the kind.
     #[must_use]
+    #[inline(always)]
     pub const fn flag(self) -> u16 {
         match self {
             PageKind::Branch => PageFlags::BRANCH,
@@ -100,6 +101,7 @@ impl Checked {
 
     /// Whether there are no entries.
     #[must_use]
+    #[inline(always)]
     pub const fn is_empty(&self) -> bool {
         self.count == 0
     }

@@ -8,7 +8,7 @@
 //! A place knows the way through the tree to its record. Before anybody else changes the tree the place is *parked*: it
 //! notes key and value instead, and finds its way again when it is next used.
 
-use fulgurite_format::{Checked, Page, PageKind, Pgno, V09};
+use fulgurite_format::{Checked, LeafNode, NodeFlags, Page, PageKind, Pgno, V09};
 
 use super::stride::{Lane, Lanes};
 use super::{Move, Record};
@@ -391,11 +391,20 @@ impl Place {
         if !tree.has_duplicates() {
             return Err(Error::NoDuplicates);
         }
-        if !self.search(pages, tree, key)? {
+        self.forget_flags();
+        if !tree::seek(pages, tree, key, &mut self.path)? {
+            self.settle(pages, tree, false)?;
             self.unset_values();
             return Ok(None);
         }
-        let exact = self.enter_value(pages, tree, value)?;
+        let exact = match self.enter_value(pages, tree, value) {
+            Ok(exact) => exact,
+            Err(error) => {
+                // What is no value stands nowhere: the key itself was found.
+                self.enter_key(pages, tree, Edge::First)?;
+                return Err(error);
+            }
+        };
         if exact || !exactly {
             let found = self.current(pages, tree)?;
             // A key's only value is where the cursor stands, whether it is one that was looked for or not.
@@ -416,6 +425,10 @@ impl Place {
         let Some(leaf) = self.path.leaf() else {
             return Ok(false);
         };
+        let node = pages.leaf_node(leaf)?;
+        if node.flags.0 == TREE_OF_VALUES && !value.is_empty() {
+            return self.enter_value_of_tree(pages, tree, leaf, &node, value);
+        }
         let (at, exact) = value::seek_value(pages, tree, leaf, value)?;
         self.state = State::On;
         self.behind_values = false;
@@ -436,4 +449,32 @@ impl Place {
         }
         Ok(exact)
     }
+
+    /// As [`Place::enter_value`] where the values have a tree; in the room that the way in such a tree has already.
+    fn enter_value_of_tree<'t>(
+        &mut self,
+        pages: PageView<'t>,
+        tree: &Tree,
+        leaf: Step,
+        node: &LeafNode<'t>,
+        value: &[u8],
+    ) -> Result<bool, Error> {
+        let Values::Tree(values) = value::values_of(pages, tree, leaf.pgno, node)? else {
+            return Ok(false);
+        };
+        let (inner, path) = &mut **self
+            .inner
+            .get_or_insert_with(|| Box::new((values, Path::new())));
+        *inner = values;
+        self.value = AtValue::Unset;
+        let exact = tree::seek(pages, inner, value, path)?;
+        self.behind_values = !exact && !tree::settle(pages, inner, path)?;
+        self.state = State::On;
+        self.value = AtValue::Tree;
+        self.inner_leaves_passed = 0;
+        Ok(exact)
+    }
 }
+
+/// The flags of a node whose key has a tree of values.
+const TREE_OF_VALUES: u16 = NodeFlags::DUPLICATES | NodeFlags::SUB_TREE;

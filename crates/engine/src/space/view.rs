@@ -71,10 +71,15 @@ impl<'a> Pages<'a> for PageView<'a> {
     }
 
     #[inline(always)]
-    fn page(self, pgno: Pgno) -> Result<&'a [u8], Error> {
+    fn lend(self, pgno: Pgno) -> Option<&'a [u8]> {
         let private = self.dirty.and_then(|dirty| dirty.get(pgno));
-        let page = private.or_else(|| self.window.page(pgno));
-        page.map_or_else(|| self.run(pgno, self.window.mapping().page_size()), Ok)
+        private.or_else(|| self.window.page(pgno))
+    }
+
+    #[inline(always)]
+    fn page(self, pgno: Pgno) -> Result<&'a [u8], Error> {
+        self.lend(pgno)
+            .map_or_else(|| self.run(pgno, self.window.mapping().page_size()), Ok)
     }
 
     #[inline]

@@ -20,7 +20,7 @@ mod walk;
 pub(crate) use delete::{clear, remove};
 pub(crate) use insert::{insert, replace};
 pub(crate) use path::{Path, Step, leaf_of};
-pub(crate) use search::{child_at, find, lower_bound_in, seek, touch_path};
+pub(crate) use search::{child_at, find, find_at_once, lower_bound_in, seek, touch_path};
 pub(crate) use walk::{
     Moved, expect_leaf, first, last, leaf_after, leaf_before, next, next_leaf, previous,
     previous_leaf, settle,
@@ -85,6 +85,11 @@ pub(crate) trait Pages<'p>: Copy {
     fn last(self) -> Pgno;
     /// The octets of one page.
     fn page(self, pgno: Pgno) -> Result<&'p [u8], Error>;
+    /// The octets of one page, if they are at hand and the snapshot has it; else [`Pages::page`] says more.
+    #[inline(always)]
+    fn lend(self, pgno: Pgno) -> Option<&'p [u8]> {
+        self.page(pgno).ok()
+    }
     /// `len` octets from the start of page `first` on, across page borders.
     fn run(self, first: Pgno, len: usize) -> Result<&'p [u8], Error>;
 

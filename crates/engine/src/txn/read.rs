@@ -2,18 +2,18 @@
 
 use std::cell::RefCell;
 
-use fulgurite_format::{Meta, Pgno, Txnid};
+use fulgurite_format::{Meta, Pgno, Txnid, V09};
 use fulgurite_os::any_map_is_lost;
 
 use super::Snapshot;
 use super::previous;
-use super::snapshot::Sealed;
+use super::snapshot::{self, Sealed};
 use super::trees::{self, Trees};
 use crate::cursor::{Place, Record, Stride};
 use crate::env::{Database, Window};
 use crate::reader::{EndMark, Slot, SlotTable};
 use crate::space::PageView;
-use crate::tree::Tree;
+use crate::tree::{self, Tree};
 use crate::{CustomOrder, Environment, Error};
 
 /// How often a reader tries to catch a meta page that writers keep replacing under it.
@@ -45,6 +45,8 @@ pub struct ParkedReader<'env> {
 struct Core<'env> {
     environment: &'env Environment,
     slot: Option<Slot>,
+    /// The one it had last: where threads keep their slots, it is likely to be free for it again.
+    last_slot: Option<Slot>,
     /// The map as it was when the snapshot was pinned.
     window: Window<'env>,
     last: Pgno,
@@ -99,6 +101,7 @@ impl<'env> ReadTxn<'env> {
         let core = Core {
             environment,
             slot,
+            last_slot: slot,
             window: environment.mapping().window(Pgno(1)),
             last: Pgno(1),
             txnid: Txnid(0),
@@ -133,7 +136,9 @@ impl<'env> ReadTxn<'env> {
         }
         self.core.environment.check_usable()?;
         if self.core.slot.is_none() {
-            self.core.slot = self.core.environment.take_slot()?;
+            let slot = self.core.environment.take_slot_again(self.core.last_slot)?;
+            self.core.slot = slot;
+            self.core.last_slot = slot;
         }
         if self.pinned_the_same() {
             self.is_reset = false;
@@ -403,4 +408,19 @@ impl Sealed for ReadTxn<'_> {
     }
 }
 
-impl Snapshot for ReadTxn<'_> {}
+impl Snapshot for ReadTxn<'_> {
+    #[inline]
+    fn get<'t>(&'t self, database: Database, key: &[u8]) -> Result<Option<&'t [u8]>, Error> {
+        self.with_tree(database, |tree| {
+            let window = self.core.window;
+            match tree::find_at_once::<V09>(|pgno| window.page(pgno), tree, key) {
+                Some(Some((_, node))) if node.flags.0 == 0 => Ok(Some(node.data)),
+                Some(None) => Ok(None),
+                Some(Some((leaf, node))) => {
+                    snapshot::value_of(self.pages(), tree, leaf, &node).map(Some)
+                }
+                None => snapshot::get(self.pages(), tree, key),
+            }
+        })
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use fulgurite_format::{DatabaseFlags, Format, TreeRecord, V09};
+use fulgurite_format::{DatabaseFlags, Format, LeafNode, Pgno, TreeRecord, V09};
 
 use super::trees;
 use crate::cursor::{Cursor, Move, Place, PlacedCursor, Record};
@@ -65,6 +65,33 @@ pub trait Sealed {
         database: Database,
         work: impl FnOnce(&Tree) -> Result<T, Error>,
     ) -> Result<T, Error>;
+}
+
+/// The value of a key, the first if it has several.
+#[inline]
+pub(super) fn get<'t>(
+    pages: PageView<'t>,
+    tree: &Tree,
+    key: &[u8],
+) -> Result<Option<&'t [u8]>, Error> {
+    match tree::find(pages, tree, key)? {
+        Some((leaf, node)) => value_of(pages, tree, leaf, &node).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// The value of an entry, the first if it has several.
+#[inline]
+pub(super) fn value_of<'t>(
+    pages: PageView<'t>,
+    tree: &Tree,
+    leaf: Pgno,
+    node: &LeafNode<'t>,
+) -> Result<&'t [u8], Error> {
+    if tree.has_duplicates() {
+        return value::first_value(pages, tree, leaf, node);
+    }
+    value::value_of(pages, leaf, node)
 }
 
 /// Reading from a transaction: a [`crate::ReadTxn`]'s snapshot, or a [`crate::WriteTxn`]'s own state.
@@ -133,15 +160,7 @@ pub trait Snapshot: Sealed {
     #[inline]
     fn get<'t>(&'t self, database: Database, key: &[u8]) -> Result<Option<&'t [u8]>, Error> {
         let pages = self.pages();
-        self.with_tree(database, |tree| {
-            let Some((leaf, node)) = tree::find(pages, tree, key)? else {
-                return Ok(None);
-            };
-            if tree.has_duplicates() {
-                return value::first_value(pages, tree, leaf, &node).map(Some);
-            }
-            value::value_of(pages, leaf, &node).map(Some)
-        })
+        self.with_tree(database, |tree| get(pages, tree, key))
     }
 
     /// Moves a cursor whose place outlives the transaction; as [`PlacedCursor::go`] of [`Snapshot::at_place`], with less
