@@ -4,7 +4,7 @@ use std::io::{self, Read as _, Write as _};
 use std::time::Instant;
 
 use anyhow::{Context as _, bail};
-use fulgurite_ldap::{Response, ResponseMessage, frame};
+use fulgurite_ldap::{Response, ResponseMessage, ResultCode, frame};
 use mio::net::TcpStream;
 
 use crate::report::Tally;
@@ -176,7 +176,8 @@ impl Connection {
                     return Ok(());
                 };
                 let fits = slot.fits && workload.result_fits(result.code, slot.entries);
-                tally.record(now - slot.sent_at, slot.entries, result.is_success(), fits);
+                let succeeded = result.is_success() || result.code == ResultCode::CompareTrue;
+                tally.record(now - slot.sent_at, slot.entries, succeeded, fits);
                 let id = if slot.id > ID_MAX {
                     index + 1
                 } else {

@@ -62,7 +62,8 @@ struct Arguments {
     /// Binds each connection as this DN first.
     #[arg(long, requires = "password")]
     bind_dn: Option<String>,
-    /// Password for --bind-dn, and for the users of the workload `bind`.
+    /// Password for --bind-dn, and for the users of the workload `bind`: `{}` in theirs is the end of the uid, behind
+    /// its last full stop.
     #[arg(long)]
     password: Option<String>,
     /// Process id of the server, to tell the CPU time it took.

@@ -7,15 +7,17 @@
 //! ```
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use fulgurite_schema::{AttributeDescription, AttributeIndex};
 
+use crate::common::Common;
 use crate::evaluate::{Evaluation, Fits, Quiet};
 use crate::facts::Facts;
 use crate::names::Names;
 use crate::requester::Requester;
 use crate::rights::Rights;
-use crate::rule::{Part, Rules, Who};
+use crate::rule::{Clause, Part, Rule, Rules, Who};
 use crate::wire::Asker;
 
 /// Kinds of entries whose rights are remembered.
@@ -30,7 +32,10 @@ pub struct Decisions<'r> {
     pub(crate) rules: &'r Rules,
     pub(crate) asker: Asker,
     /// For each clause of each rule whether it fits the requester, as far as that can be said beforehand.
-    pub(crate) fits: Vec<Box<[Fits]>>,
+    /// One clause after the other.
+    pub(crate) fits: Box<[Fits]>,
+    /// All rights, where they are the same for every entry and every requester whom these clauses fit.
+    common: Option<&'r Common>,
     root: bool,
     uniform: bool,
     /// Memberships found out so far.
@@ -71,32 +76,29 @@ impl std::fmt::Debug for EntryRights<'_> {
 impl<'r> Decisions<'r> {
     pub(crate) fn new(rules: &'r Rules, requester: &Requester<'_>) -> Decisions<'r> {
         let asker = Asker::new(requester);
-        let fits: Vec<Box<[Fits]>> = rules
-            .rules
-            .iter()
-            .map(|rule| {
-                let clauses = rule.by.iter();
-                clauses.map(|clause| asker.fits(&clause.who)).collect()
-            })
-            .collect();
-        let uniform = requester.root
-            || rules.rules.iter().zip(&fits).all(|(rule, fits)| {
-                let depends = |(clause, fits): (&crate::rule::Clause, &Fits)| {
-                    *fits == Fits::Depends && clause.who.iter().any(Who::depends_on_entry)
-                };
-                rule.what.names.is_any()
-                    && rule.what.filter.is_none()
-                    && !rule.by.iter().zip(fits.iter()).any(depends)
-            });
-        Decisions {
+        let clauses = || rules.rules.iter().flat_map(|rule| &rule.by);
+        let fits: Box<[Fits]> = clauses().map(|clause| asker.fits(&clause.who)).collect();
+        let depends = |(clause, fits): (&Clause, &Fits)| {
+            *fits == Fits::Depends && clause.who.iter().any(Who::depends_on_entry)
+        };
+        let of_all = |rule: &Arc<Rule>| rule.what.names.is_any() && rule.what.filter.is_none();
+        let uniform =
+            requester.root || rules.rules.iter().all(of_all) && !clauses().zip(&fits).any(depends);
+        let mut decisions = Decisions {
             rules,
             asker,
             fits,
+            common: None,
             root: requester.root,
             uniform,
             groups: RefCell::new(Vec::new()),
             remembered: RefCell::new(Vec::new()),
+        };
+        // A clause that depends on anything, be it a group, may fit another requester's next operation.
+        if uniform && !requester.root && !decisions.fits.contains(&Fits::Depends) {
+            decisions.common = rules.patterns.of(&decisions);
         }
+        decisions
     }
 
     /// Whether every entry gets the same decisions, so that it does not matter which name and which entry
@@ -210,6 +212,14 @@ impl EntryRights<'_> {
     }
 
     fn remembered(&self, part: Part<'_>) -> Option<Rights> {
+        if let Some(common) = self.decisions.common {
+            return match part {
+                Part::Entry => Some(common.entry),
+                Part::Children => Some(common.children),
+                Part::Attribute(of) if of.options().is_some() => None,
+                Part::Attribute(of) => common.attributes.get(of.attribute.0 as usize).copied(),
+            };
+        }
         let all = self.decisions.remembered.borrow();
         let of_kind = all.iter().find(|of| of.kind == self.kind)?;
         match part {

@@ -71,8 +71,10 @@ impl<'e> Evaluation<'e> {
     pub(crate) fn run(&mut self, trace: &mut impl Trace) -> Rights {
         let decisions = self.rights.decisions;
         let mut rights = Rights::NONE;
-        let rules = decisions.rules.rules.iter().zip(&decisions.fits);
-        for (at, (rule, fits)) in rules.enumerate() {
+        let mut left = &decisions.fits[..];
+        for (at, rule) in decisions.rules.rules.iter().enumerate() {
+            let (fits, others) = left.split_at(rule.by.len().min(left.len()));
+            left = others;
             if !self.speaks_of_target(at, rule) {
                 continue;
             }

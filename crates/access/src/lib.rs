@@ -19,6 +19,7 @@
 
 #![forbid(unsafe_code)]
 
+mod common;
 mod decide;
 mod evaluate;
 mod explain;

@@ -7,6 +7,7 @@ use fulgurite_schema::{
     ObjectClassIndex, Schema,
 };
 
+use crate::common::Patterns;
 use crate::decide::Decisions;
 use crate::names::{NameTest, Names};
 use crate::parse::{self, RuleError};
@@ -62,6 +63,8 @@ pub struct Rules {
     pub(crate) by_value: bool,
     /// Some rule looks at the ends of the connection.
     by_wire: bool,
+    /// Rights of requesters met so far.
+    pub(crate) patterns: Patterns,
 }
 
 /// `to <what> by <who> <access> ...`
@@ -224,6 +227,7 @@ impl Rules {
             groups: 0,
             by_value: false,
             by_wire: false,
+            patterns: Patterns::default(),
         }
     }
 

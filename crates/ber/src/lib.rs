@@ -26,4 +26,4 @@ mod writer;
 pub use malformed::Malformed;
 pub use reader::{DEPTH_MAX, Header, Reader};
 pub use tag::Tag;
-pub use writer::{Mark, Writer};
+pub use writer::{Mark, Writer, element_len};

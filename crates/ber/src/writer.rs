@@ -53,6 +53,17 @@ impl<'o> Writer<'o> {
     pub fn primitive(&mut self, tag: Tag, content: &[u8]) {
         let len = content.len();
         self.out.reserve(len + 6);
+        self.header(tag, len);
+        self.out.extend_from_slice(content);
+    }
+
+    /// Writes the head of an element whose `len` octets of contents are written next: for containers whose length is
+    /// known beforehand.
+    ///
+    /// # Panics
+    /// If `len` is 4 GiB or more.
+    #[inline]
+    pub fn header(&mut self, tag: Tag, len: usize) {
         if len < 0x80 {
             self.out.extend_from_slice(&[tag.0, len.to_le_bytes()[0]]);
         } else {
@@ -61,7 +72,6 @@ impl<'o> Writer<'o> {
                 .extend_from_slice(&[tag.0, 0x80 | octets.to_le_bytes()[0]]);
             self.out.extend(len_be(len).into_iter().skip(4 - octets));
         }
-        self.out.extend_from_slice(content);
     }
 
     /// Writes an OCTET STRING.
@@ -174,6 +184,17 @@ impl<'o> Writer<'o> {
     }
 }
 
+/// Octets of an element with contents of `len` octets, its head included.
+#[must_use]
+#[inline]
+pub const fn element_len(len: usize) -> usize {
+    if len < 0x80 {
+        2 + len
+    } else {
+        2 + length_octets(len) + len
+    }
+}
+
 /// How many octets the long form needs for `len`, 1 to 4.
 const fn length_octets(len: usize) -> usize {
     match len {
@@ -268,6 +289,7 @@ mod tests {
             let mut out = vec![];
             Writer::new(&mut out).octet_string(&vec![7; len]);
             assert_eq!(out.len(), header + len);
+            assert_eq!(element_len(len), out.len());
             assert_eq!(Reader::new(&out).octet_string().map(<[u8]>::len), Ok(len));
         }
     }

@@ -9,13 +9,15 @@
 //! Suffixes may nest: a name belongs to the database with the most specific suffix.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use fulgurite_access::{Decisions, RuleText, Rules, WithoutRules};
-use fulgurite_schema::{Dn, Schema};
-use fulgurite_store::Store;
+use fulgurite_schema::{AttributeSelector, Dn, Filter, Schema};
+use fulgurite_store::{EntryId, Scope, Store, StoreError, View};
 
 use crate::directory::{OpenError, RootAccount};
 use crate::facts;
+use crate::known::Known;
 use crate::limits::{CompiledLimits, Limits};
 use crate::op::search::CookieKey;
 use crate::restrictions::Restrictions;
@@ -77,6 +79,34 @@ pub struct Database {
     pub(crate) snapshot_candidates_max: u64,
     /// Authenticates cookies of paged searches.
     pub(crate) cookie_key: CookieKey,
+    kinds: KindsSeen,
+}
+
+/// Which kinds of entries that searches treat unlike others there are in a state of the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Kinds {
+    pub(crate) referrals: bool,
+    pub(crate) subentries: bool,
+}
+
+/// The kinds of the state that was looked at last: its number, then a bit each, so that one word holds all. Most
+/// databases have neither kind, and most searches see the state that the one before saw.
+#[derive(Debug)]
+struct KindsSeen(AtomicU64);
+
+impl KindsSeen {
+    fn of(&self, state: u64) -> Option<Kinds> {
+        let word = self.0.load(Ordering::Relaxed);
+        (word >> 2 == state).then_some(Kinds {
+            referrals: word & 1 != 0,
+            subentries: word & 2 != 0,
+        })
+    }
+
+    fn keep(&self, state: u64, kinds: Kinds) {
+        let bits = u64::from(kinds.referrals) | u64::from(kinds.subentries) << 1;
+        self.0.store(state << 2 | bits, Ordering::Relaxed);
+    }
 }
 
 /// A root account with its name resolved.
@@ -137,7 +167,33 @@ impl Database {
             add_content_acl: options.add_content_acl,
             max_deref_depth: options.max_deref_depth,
             snapshot_candidates_max: options.snapshot_candidates_max,
+            // No state has this number.
+            kinds: KindsSeen(AtomicU64::new(u64::MAX)),
         })
+    }
+
+    /// Which kinds of entries there are in that state of the store, `top` being one of its entries.
+    pub(crate) fn kinds(
+        &self,
+        view: &View<'_>,
+        known: &Known,
+        top: EntryId,
+    ) -> Result<Kinds, StoreError> {
+        let state = view.state();
+        if let Some(kinds) = self.kinds.of(state) {
+            return Ok(kinds);
+        }
+        // Below an entry there may be none of a kind, but as long as the index has any the plan counts some.
+        let any = |class: &Filter<AttributeSelector>| {
+            let plan = view.plan(top, Scope::Subtree, class)?;
+            Ok::<_, StoreError>(plan.count_max() > 0)
+        };
+        let kinds = Kinds {
+            referrals: any(&known.referral_filter)?,
+            subentries: any(&known.subentry_filter)?,
+        };
+        self.kinds.keep(state, kinds);
+        Ok(kinds)
     }
 
     /// The store.

@@ -8,6 +8,7 @@ use fulgurite_schema::{Dn, Entry};
 use fulgurite_store::{EntryId, EntryView, Found, Snapshot, StoreError, View};
 
 use crate::answer::{self, Answer};
+use crate::database::Database;
 use crate::directory::Directory;
 use crate::facts::{EntryFacts, Target};
 use crate::known::Known;
@@ -59,6 +60,20 @@ pub(crate) struct Referrals<'d> {
     pub(crate) managed: bool,
     /// Whether nobody is sent elsewhere.
     pub(crate) ignored: bool,
+}
+
+impl Directory {
+    /// Whether that state of a database has any referral objects, which have to be told from other entries; `id` is one
+    /// of its entries.
+    pub(crate) fn has_referrals(
+        &self,
+        database: &Database,
+        view: &View<'_>,
+        id: EntryId,
+    ) -> Answer<bool> {
+        let kinds = database.kinds(view, &self.known, id);
+        Ok(kinds.map_err(|error| answer::store(&error))?.referrals)
+    }
 }
 
 impl Referrals<'_> {

@@ -11,8 +11,8 @@ use crate::ids::AttributeId;
 use crate::index::{IndexSpec, IndexState, Indexes, ResolvedSpec};
 use crate::view::View;
 use crate::write::Writer;
-use arc_swap::ArcSwap;
-use fulgurite::{Database, Durability, Environment, KeyOrder, ReadTxn, Snapshot, WriteTxn};
+use arc_swap::{ArcSwap, ArcSwapOption};
+use fulgurite::{Database, Durability, Environment, KeyOrder, ReadTxn, Snapshot, Txnid, WriteTxn};
 use fulgurite_schema::{AttributeDescription, Dn, Schema};
 
 /// Layout of this release. It may change until the first release of the project.
@@ -65,6 +65,16 @@ pub struct Store {
     /// The newest table that this process has seen. Views keep their own reference and look here only when their
     /// snapshot has more attributes than that. Looking takes no lock: every search does.
     attributes: ArcSwap<AttributeTable>,
+    /// Both of them for the newest state that this process has looked at: most snapshots are of the same state as the
+    /// one before, and then need not be asked.
+    tables: ArcSwapOption<Tables>,
+}
+
+/// What belongs to one state of the store.
+struct Tables {
+    state: Txnid,
+    attributes: Arc<AttributeTable>,
+    indexes: Arc<Indexes>,
 }
 
 /// Handles of the named databases.
@@ -121,6 +131,7 @@ impl Store {
             suffixes,
             path: path.into(),
             attributes: ArcSwap::from_pointee(table),
+            tables: ArcSwapOption::empty(),
         })
     }
 
@@ -195,6 +206,7 @@ impl Store {
             suffixes,
             path: path.into(),
             attributes: ArcSwap::from_pointee(table),
+            tables: ArcSwapOption::empty(),
         };
         store.settle_indexes(&state, options)?;
         Ok(store)
@@ -235,7 +247,25 @@ impl Store {
     /// # Errors
     /// [`StoreError::Engine`], for instance when all reader slots are taken.
     pub fn snapshot(&self) -> Result<View<'_>, StoreError> {
-        View::new(self, self.env.read()?)
+        let txn = self.env.read()?;
+        let state = txn.id();
+        if let Some(tables) = &*self.tables.load()
+            && tables.state == state
+        {
+            return Ok(View {
+                txn,
+                store: self,
+                attributes: Arc::clone(&tables.attributes),
+                indexes: Arc::clone(&tables.indexes),
+            });
+        }
+        let view = View::new(self, txn)?;
+        self.tables.store(Some(Arc::new(Tables {
+            state,
+            attributes: Arc::clone(&view.attributes),
+            indexes: Arc::clone(&view.indexes),
+        })));
+        Ok(view)
     }
 
     /// The writer; waits until there is no other.

@@ -292,7 +292,7 @@ impl<'s, T: Snapshot> View<'s, T> {
     /// [`StoreError::NoSuchEntry`]; otherwise when the engine fails or the record is damaged.
     pub fn parent(&self, id: EntryId) -> Result<Option<EntryId>, StoreError> {
         let parent = self
-            .record(id)?
+            .record_head(id)?
             .ok_or(StoreError::NoSuchEntry(id))?
             .parent();
         Ok(Some(parent).filter(|parent| *parent != EntryId::ABOVE))
@@ -514,6 +514,14 @@ impl<'s, T: Snapshot> View<'s, T> {
         })
     }
 
+    /// A record of which nothing but the names and the parent is wanted.
+    pub(crate) fn record_head(&self, id: EntryId) -> Result<Option<Record<'_>>, StoreError> {
+        match self.txn.get(self.store.dbs.entries, &id.key())? {
+            Some(bytes) => Ok(Some(Record::head_of(bytes)?)),
+            None => Ok(None),
+        }
+    }
+
     pub(crate) fn write_dn_of(
         &self,
         record: &Record<'_>,
@@ -561,11 +569,17 @@ impl<'s, T: Snapshot> View<'s, T> {
         if levels > DEPTH_MAX {
             return Err(Damage::Parents.into());
         }
-        Ok(self.record(id)?.ok_or(Damage::Parents)?)
+        Ok(self.record_head(id)?.ok_or(Damage::Parents)?)
     }
 }
 
 impl View<'_> {
+    /// A number for the state that is seen: two views of a store with the same number see the same.
+    #[must_use]
+    pub fn state(&self) -> u64 {
+        self.txn.id().0
+    }
+
     /// Number of children of an entry. One descent.
     ///
     /// # Errors

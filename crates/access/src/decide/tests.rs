@@ -191,3 +191,46 @@ fn errors_point_at_the_place() {
         assert!(error.reason.contains(reason), "{text}: {error}");
     }
 }
+
+#[test]
+fn what_is_kept_of_one_requester_is_not_told_another() {
+    let schema = Schema::standard();
+    let texts = [
+        "to attrs=userPassword by * auth",
+        "to attrs=mail,sn by users read by * search",
+        "to attrs=title by group=\"cn=g,dc=example,dc=com\" write by * none",
+        "to * by dn.exact=\"uid=jane,ou=people,dc=example,dc=com\" write by * read",
+    ];
+    let with_group = rules(&schema, &texts);
+    let without = rules(&schema, &[texts[0], texts[1], texts[3]]);
+    // Twice, so that the second round is answered from what was kept of the first.
+    for _ in 0..2 {
+        for rules in [&with_group, &without] {
+            let level = |who, part| level(&schema, rules, who, "dc=example,dc=com", part);
+            for part in ["userPassword"] {
+                assert_eq!([level("", part), level(JOHN, part)], [Level::Auth; 2]);
+            }
+            assert_eq!(level("", "mail"), Level::Search);
+            assert_eq!([level(JANE, "sn"), level(JOHN, "mail")], [Level::Read; 2]);
+            assert_eq!([level("", "cn"), level(JOHN, "entry")], [Level::Read; 2]);
+            assert_eq!([level(JANE, "cn"), level(JANE, "entry")], [Level::Write; 2]);
+        }
+    }
+}
+
+#[test]
+fn more_kinds_of_requesters_than_are_kept() {
+    let schema = Schema::standard();
+    let name = |n: u32| format!("uid=u{n},dc=example,dc=com");
+    let texts: Vec<String> = (0..40)
+        .map(|n| format!("to attrs=sn by dn.exact=\"{}\" write by * break", name(n)))
+        .chain(["to * by * read".to_owned()])
+        .collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let rules = rules(&schema, &texts);
+    for n in (0..45).chain(0..45) {
+        let wanted = if n < 40 { Level::Write } else { Level::Read };
+        assert_eq!(level(&schema, &rules, &name(n), JANE, "sn"), wanted, "{n}");
+        assert_eq!(level(&schema, &rules, &name(n), JANE, "cn"), Level::Read);
+    }
+}

@@ -6,11 +6,12 @@ use fulgurite_schema::{
     AttributeDescription, AttributeSelector, Dn, Entry, EntrySubject, Filter, FilterSubject,
     MatchingRule, Schema, Truth,
 };
-use fulgurite_store::{EntryView, Store, View};
+use fulgurite_store::{EntryView, Found, View};
 
 use crate::answer::{self, Answer, refuse};
 use crate::assertion;
 use crate::computed::{Asker, Computed};
+use crate::database::Database;
 use crate::directory::{Directory, Place};
 use crate::facts::{EntryFacts, OwnFacts, Target};
 use crate::lookup;
@@ -105,7 +106,7 @@ impl Directory {
                 let decisions = database.decisions(session);
                 let asserted = asserted.as_ref();
                 let target = (&dn, referrals, asserted);
-                self.compare_stored(&database.store, &decisions, target, &assertion)
+                self.compare_stored(database, &decisions, target, &assertion)
             }
             Place::Nowhere => Err(self.elsewhere(&dn, None, ResultCode::NoSuchObject)),
         }
@@ -151,14 +152,17 @@ impl Directory {
 
     fn compare_stored(
         &self,
-        store: &Store,
+        database: &Database,
         decisions: &Decisions<'_>,
         (dn, referrals, asserted): (&Dn, Referrals<'_>, Option<&Filter<AttributeSelector>>),
         assertion: &Prepared,
     ) -> Answer<LdapResult> {
         let failed = |error| answer::store(&error);
-        let view = store.snapshot().map_err(failed)?;
-        let located = lookup::locate(&view, dn, decisions, referrals);
+        let view = database.store.snapshot().map_err(failed)?;
+        let located = match view.find(dn).map_err(failed)? {
+            Found::Entry(id) if !self.has_referrals(database, &view, id)? => Ok(id),
+            found => referrals.resolve(&view, decisions, dn, found),
+        };
         let computed = Computed::of(&self.known, assertion.description.attribute);
         // What says nothing about an entry but its name and its schema is not compared, as in slapd: whatever is there.
         if matches!(

@@ -1,6 +1,6 @@
 //! A search result entry, written as its parts become known.
 
-use fulgurite_ber::{Mark, Tag, Writer};
+use fulgurite_ber::{Mark, Tag, Writer, element_len};
 
 use crate::operation::SEARCH_ENTRY;
 use crate::{Control, MessageId, control};
@@ -106,6 +106,24 @@ impl<'o> EntryWriter<'o> {
         {
             self.writer.truncate(open.start);
         }
+    }
+
+    /// Writes an attribute with all its values at once, ending the one before: each octet is written once, where it
+    /// stays. The values are gone through twice.
+    #[inline]
+    pub fn whole_attribute<'v>(
+        &mut self,
+        description: &[u8],
+        values: impl Iterator<Item = &'v [u8]> + Clone,
+    ) {
+        self.end_attribute();
+        let set: usize = values.clone().map(|value| element_len(value.len())).sum();
+        let list = element_len(description.len()) + element_len(set);
+        self.writer.buffer().reserve(element_len(list));
+        self.writer.header(Tag::SEQUENCE, list);
+        self.writer.octet_string(description);
+        self.writer.header(Tag::SET, set);
+        values.for_each(|value| self.writer.octet_string(value));
     }
 
     fn end_attribute(&mut self) {

@@ -24,10 +24,11 @@ pub struct Candidates {
     pub(super) count_max: u64,
     /// What was asked for, to test it where the plan does not know better.
     within: (EntryId, Scope),
-    all_entries: Vec<u8>,
     /// The chunk in `bits`; `None` before the first and after the last.
     chunk: Option<u32>,
-    bits: Box<Bits>,
+    bits: Option<Box<Bits>>,
+    /// The lowest id that may come next, where the term is a list of few.
+    from: EntryId,
     /// Next place to look at in the chunk, or next chunk to look at when none is loaded.
     place: usize,
     next_chunk: Option<u32>,
@@ -41,9 +42,9 @@ impl Candidates {
             scope,
             exact: planned.exact,
             count_max: planned.count_max,
-            all_entries: key::all_entries(),
             chunk: None,
-            bits: Box::new(Bits::new()),
+            bits: None,
+            from: EntryId(0),
             place: 0,
             next_chunk: Some(0),
         }
@@ -73,7 +74,8 @@ impl Candidates {
 
     /// Continues after an id: the next candidate is the first one above it. For paged results.
     pub fn seek(&mut self, after: EntryId) {
-        let (chunk, low) = split(EntryId(after.0.saturating_add(1)));
+        self.from = EntryId(after.0.saturating_add(1));
+        let (chunk, low) = split(self.from);
         self.chunk = None;
         self.next_chunk = Some(chunk);
         self.place = usize::from(low);
@@ -137,9 +139,15 @@ impl Candidates {
     }
 
     fn next_id<T: Snapshot>(&mut self, view: &View<'_, T>) -> Result<Option<EntryId>, StoreError> {
+        // Mostly one: what somebody was looked up by.
+        if let Term::Ids(ids) = &self.term {
+            let next = ids.iter().copied().find(|id| *id >= self.from);
+            self.from = next.map_or(self.from, |id| EntryId(id.0.saturating_add(1)));
+            return Ok(next);
+        }
         loop {
-            if let Some(chunk) = self.chunk {
-                if let Some(low) = self.bits.next(self.place) {
+            if let (Some(chunk), Some(bits)) = (self.chunk, &self.bits) {
+                if let Some(low) = bits.next(self.place) {
                     self.place = usize::from(low) + 1;
                     return Ok(Some(join(chunk, low)));
                 }
@@ -158,10 +166,11 @@ impl Candidates {
         let Some(wanted) = self.next_chunk else {
             return Ok(false);
         };
+        let all_entries = key::all_entries();
         let source = Source {
             txn: &view.txn,
             dbs: view.store.dbs,
-            all_entries: &self.all_entries,
+            all_entries: &all_entries,
         };
         let Some(chunk) = self.term.next_chunk(&source, wanted)? else {
             self.next_chunk = None;
@@ -170,8 +179,9 @@ impl Candidates {
         if chunk != wanted {
             self.place = 0;
         }
-        self.bits.clear();
-        self.term.load(&source, chunk, &mut self.bits)?;
+        let bits = self.bits.get_or_insert_with(|| Box::new(Bits::new()));
+        bits.clear();
+        self.term.load(&source, chunk, bits)?;
         self.chunk = Some(chunk);
         Ok(true)
     }

@@ -99,7 +99,7 @@ fn is_below<T: Snapshot>(
             remembered.insert(first, below);
             return Ok(below);
         }
-        id = view.record(id)?.ok_or(Damage::Parents)?.parent();
+        id = view.record_head(id)?.ok_or(Damage::Parents)?.parent();
     }
     Err(Damage::Parents.into())
 }

@@ -46,6 +46,14 @@ impl<'a> Record<'a> {
         }
     }
 
+    /// Checks no more than what says where the names are: for those who want the record's names and its parent only.
+    ///
+    /// # Errors
+    /// [`Damage::Record`] when lengths lead outside.
+    pub(crate) fn head_of(bytes: &'a [u8]) -> Result<Record<'a>, Damage> {
+        Record::parse_header(bytes).ok_or(Damage::Record)
+    }
+
     fn parse_header(bytes: &'a [u8]) -> Option<Record<'a>> {
         let attributes = usize::from(u16_at(bytes, 2)?);
         let record = Record {

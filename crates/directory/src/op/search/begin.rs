@@ -28,7 +28,7 @@ use crate::computed::Asker;
 use crate::controls::RequestControls;
 use crate::database::Database;
 use crate::directory::{Directory, Place};
-use crate::facts::{EntryFacts, OwnFacts};
+use crate::facts::{EntryFacts, OwnFacts, Target};
 use crate::limits::{SearchLimits, Wanted};
 use crate::lookup;
 use crate::referral::{self, Referrals};
@@ -222,7 +222,12 @@ impl Directory {
         (name, region): (&Dn, Region),
     ) -> Answer {
         let failed = |error| answer::store(&error);
-        let facts = EntryFacts::of(self, view, region.base).map_err(failed)?;
+        let facts = if decisions.uniform() {
+            // No rule looks at the entry.
+            EntryFacts::new(self, view, Target::Missing)
+        } else {
+            EntryFacts::of(self, view, region.base).map_err(failed)?
+        };
         let rights = facts.rights(decisions, name.normal());
         let searched = rights.entry().allows(Rights::SEARCH);
         rights::require(searched, "")?;
@@ -267,12 +272,13 @@ impl Directory {
         } else {
             (asked.base.clone(), view.find(&asked.base).map_err(failed)?)
         };
-        if asked.controls.domain_scope {
-            self.hide_referral(view, decisions, asked, found)?;
-        }
-        let base = self
-            .referrals(asked)
-            .resolve(view, decisions, &name, found)?;
+        let base = match found {
+            Found::Entry(id) if !self.has_referrals(database, view, id)? => id,
+            found => {
+                let referrals = self.referrals(asked);
+                referrals.resolve(view, decisions, &name, found)?
+            }
+        };
         Ok(Base::At(name, Region { base, scope }))
     }
 

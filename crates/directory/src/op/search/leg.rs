@@ -118,11 +118,14 @@ impl<'d> Leg<'d> {
             Ok::<_, StoreError>(plan.count_max() > 0)
         };
         let wide = base.scope != Scope::Base;
-        let referrals = wide && (sought.deref || holds(&known.referral_filter)?);
+        let kinds = database.kinds(&view, known, base.base)?;
+        let referrals = wide && (sought.deref || kinds.referrals && holds(&known.referral_filter)?);
         sought.references &= referrals;
         sought.hides_referrals &= referrals;
         let subentries = match sought.visible {
-            Visible::AsNamed => wide && (sought.deref || holds(&known.subentry_filter)?),
+            Visible::AsNamed => {
+                wide && (sought.deref || kinds.subentries && holds(&known.subentry_filter)?)
+            }
             Visible::OnlySubentries | Visible::NoSubentries => true,
         };
         let tested = Tested::new(Filter::clone(&sought.filter), directory, &view, &decisions);

@@ -8,10 +8,9 @@
 //! Regions may overlap; an entry belongs to the first region that covers it, so it is returned once. Without aliases
 //! there is one region and nothing to pay for.
 
-use std::collections::HashMap;
-
 use fulgurite_ldap::Scope;
 use fulgurite_store::{EntryId, EntryView, StoreError, View};
+use rustc_hash::FxHashMap;
 
 /// Regions of one search at most: so many aliases lead out of what was covered before.
 pub(crate) const REGIONS_MAX: usize = 10_000;
@@ -27,16 +26,17 @@ pub(crate) struct Region {
 #[derive(Debug)]
 pub(crate) struct Regions {
     list: Vec<Region>,
-    by_base: HashMap<EntryId, Vec<usize>>,
+    /// Filled when a second region is added: most searches have one.
+    by_base: FxHashMap<EntryId, Vec<usize>>,
 }
 
 impl Regions {
     pub(crate) fn new(base: EntryId, scope: Scope) -> Regions {
         let mut regions = Regions {
             list: Vec::new(),
-            by_base: HashMap::new(),
+            by_base: FxHashMap::default(),
         };
-        regions.push(Region { base, scope });
+        regions.list.push(Region { base, scope });
         regions
     }
 
@@ -44,7 +44,7 @@ impl Regions {
     pub(crate) fn whole(view: &View<'_>) -> Result<Regions, StoreError> {
         let mut regions = Regions {
             list: Vec::new(),
-            by_base: HashMap::new(),
+            by_base: FxHashMap::default(),
         };
         for suffix in view.store().suffixes() {
             if suffix.is_root() {
@@ -84,6 +84,7 @@ impl Regions {
             base: target,
             scope,
         };
+        self.note_bases();
         // A base that has had its turn is not searched again, as in slapd, even if its scope left itself out.
         let below = scope == Scope::Subtree || scope == Scope::Base;
         if self.by_base.contains_key(&target) || (below && self.covers_tree(view, target, scope)?) {
@@ -153,11 +154,21 @@ impl Regions {
     }
 
     fn push(&mut self, region: Region) {
-        self.by_base
-            .entry(region.base)
-            .or_default()
-            .push(self.list.len());
         self.list.push(region);
+        self.note_bases();
+    }
+
+    /// Enters the first region, which was not worth it before, and the last.
+    fn note_bases(&mut self) {
+        let ends = [self.list.len().min(1), self.list.len()];
+        for number in ends.into_iter().filter_map(|end| end.checked_sub(1)) {
+            if let Some(region) = self.list.get(number) {
+                let numbers = self.by_base.entry(region.base).or_default();
+                if !numbers.contains(&number) {
+                    numbers.push(number);
+                }
+            }
+        }
     }
 }
 

@@ -58,9 +58,12 @@ impl Shown {
         schema: &Schema,
         (name, description): (&str, &AttributeDescription),
         asked_by_value: Option<EntryRights<'_>>,
-        values: impl Iterator<Item = &'v [u8]>,
+        values: impl Iterator<Item = &'v [u8]> + Clone,
     ) {
         let each = asked_by_value;
+        if each.is_none() && self.values.is_none() && !self.types_only {
+            return writer.whole_attribute(name.as_bytes(), values);
+        }
         let mut values = values.filter(|value| {
             each.is_none_or(|rights| rights.value(description, value).allows(Rights::READ))
         });
@@ -160,7 +163,8 @@ impl Shown {
         let at = usize::from(info.id.0);
         let Verdicts(remembered) = verdicts;
         if remembered.len() <= at {
-            remembered.resize(at + 1, None);
+            // Room for all attributes of a usual store at once.
+            remembered.resize((at + 1).max(64), None);
         }
         let Some(slot) = remembered.get_mut(at) else {
             return false;
