@@ -350,6 +350,12 @@ impl Directory {
         }
     }
 
+    /// The suffix that is written like that, octet for octet: most searches begin at one, and it is parsed already.
+    pub(crate) fn suffix_written(&self, name: &[u8]) -> Option<&Dn> {
+        let mut suffixes = self.databases.iter().flat_map(Database::suffixes);
+        suffixes.find(|suffix| suffix.pretty().as_bytes() == name)
+    }
+
     /// The database with the most specific suffix that the name is or lies below.
     pub(crate) fn database_of(&self, dn: &Dn) -> Option<&Database> {
         let shown = self.databases.iter().filter(|database| !database.hidden);

@@ -80,6 +80,7 @@ impl AttributeTable {
 
     /// What is behind a number.
     #[must_use]
+    #[inline]
     pub fn get(&self, id: AttributeId) -> Option<&AttributeInfo> {
         self.infos.get(usize::from(id.0).checked_sub(1)?)
     }

@@ -49,6 +49,25 @@ impl<'a> Chunk<'a> {
         usize::from(self.cardinality)
     }
 
+    /// Visits the places in the chunk, ascending: for chunks of few, without a bitmap.
+    pub(crate) fn for_each(&self, mut visit: impl FnMut(u16)) -> Result<(), Damage> {
+        if self.kind != ARRAY {
+            let mut bits = Bits::new();
+            self.or_into(&mut bits)?;
+            bits.iter().for_each(visit);
+            return Ok(());
+        }
+        let mut lowest = 0;
+        for low in self.numbers() {
+            if low < lowest || usize::from(low) >= CHUNK_IDS {
+                return Err(Damage::Posting);
+            }
+            lowest = low + 1;
+            visit(low);
+        }
+        Ok(())
+    }
+
     /// Adds the chunk to `bits`.
     pub(crate) fn or_into(&self, bits: &mut Bits) -> Result<(), Damage> {
         let sound = match self.kind {

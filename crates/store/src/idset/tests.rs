@@ -68,6 +68,9 @@ proptest! {
         let mut read = bits(&b);
         chunk.or_into(&mut read).unwrap();
         prop_assert_eq!(set(&read), a.union(&b).copied().collect::<BTreeSet<_>>());
+        let mut visited = Vec::new();
+        chunk.for_each(|low| visited.push(low)).unwrap();
+        prop_assert_eq!(visited, a.iter().copied().collect::<Vec<_>>());
         let shortest = (a.len() * 2).min(bits(&a).runs() * 4).min(CHUNK_IDS / 8);
         prop_assert_eq!(bytes.len(), 4 + shortest);
         let mut sorted = Vec::new();
@@ -84,7 +87,15 @@ proptest! {
         bytes[at] = byte;
         for bytes in [&bytes[..], &bytes[..cut.index(bytes.len())]] {
             if let Ok(chunk) = Chunk::parse(bytes) {
-                let _ = chunk.or_into(&mut Bits::new());
+                let mut bits = Bits::new();
+                let mut visited = Vec::new();
+                let read = chunk.for_each(|low| visited.push(low));
+                // An array out of order is the one thing that a bitmap takes.
+                if chunk.or_into(&mut bits).is_err() {
+                    prop_assert!(read.is_err());
+                } else if read.is_ok() {
+                    prop_assert_eq!(visited, bits.iter().collect::<Vec<_>>());
+                }
             }
         }
     }

@@ -39,9 +39,7 @@ pub(crate) fn extent(txn: &impl Snapshot, db: Database, key: &[u8]) -> Result<Ex
         chunks += 1;
         len += chunk.len() as u64;
         if len <= FEW as u64 {
-            let mut bits = Bits::new();
-            chunk.or_into(&mut bits)?;
-            few.extend(bits.iter().map(|low| join(number, low)));
+            chunk.for_each(|low| few.push(join(number, low)))?;
         }
         row = cursor.next()?;
     }

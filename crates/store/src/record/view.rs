@@ -154,10 +154,12 @@ impl<'a> Record<'a> {
         Some(u32_at(self.bytes, 20)? as usize)
     }
 
+    #[inline]
     fn table_end(&self) -> usize {
         HEADER_LEN + TABLE_ROW_LEN * self.attributes
     }
 
+    #[inline]
     fn id_at(&self, row: usize) -> Option<AttributeId> {
         Some(AttributeId(u16_at(
             self.bytes,
@@ -171,6 +173,7 @@ impl<'a> Record<'a> {
         Some(usize::from(order))
     }
 
+    #[inline]
     fn row(&self, row: usize) -> Option<(AttributeId, Values<'a>)> {
         if row >= self.attributes {
             return None;
@@ -281,6 +284,7 @@ impl<'a> Values<'a> {
 
     /// The values in the order in which they were stored.
     #[must_use]
+    #[inline]
     pub fn iter(&self) -> ValuesIter<'a> {
         ValuesIter {
             list: self.list,
@@ -333,6 +337,7 @@ pub struct ValuesIter<'a> {
 impl<'a> Iterator for ValuesIter<'a> {
     type Item = &'a [u8];
 
+    #[inline]
     fn next(&mut self) -> Option<&'a [u8]> {
         let Some(end) = u32_at(self.list.ends, self.position * 4) else {
             self.apart?;

@@ -70,7 +70,10 @@ impl Directory {
         controls: &Controls<'_>,
     ) -> Answer<State<'_>> {
         // slapd reads the base first, too.
-        let mut base = answer::dn(&self.schema, request.base)?;
+        let mut base = match self.suffix_written(request.base) {
+            Some(suffix) => suffix.clone(),
+            None => answer::dn(&self.schema, request.base)?,
+        };
         let (controls, acting) = self.controls_of(session, Operation::Search, controls)?;
         let session = acting.as_ref().unwrap_or(session);
         if let Some(default) = &self.default_search_base
