@@ -4,7 +4,7 @@ use std::path::Path;
 
 use fulgurite_config::{ConfigError, Layer, SchemaPart, Settings, Sourced};
 
-use crate::arguments::tools::{ConfigFlags, Import, Index, Modify, SchemaCheck};
+use crate::arguments::tools::{ConfigFlags, ExplainSearch, Import, Index, Modify, SchemaCheck};
 use crate::arguments::{Export, Load, SchemaFlags, Serve, StoreFlags};
 
 /// The settings that hold when `flags` were given, with the file named by --config and the environment
@@ -90,6 +90,12 @@ impl Modify {
 }
 
 impl SchemaCheck {
+    pub(crate) fn settings(&self) -> Result<Settings, ConfigError> {
+        store_settings(&self.store, &self.schema, None)
+    }
+}
+
+impl ExplainSearch {
     pub(crate) fn settings(&self) -> Result<Settings, ConfigError> {
         store_settings(&self.store, &self.schema, None)
     }

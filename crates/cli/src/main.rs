@@ -54,6 +54,7 @@ fn main() -> ExitCode {
         Command::Auth(command) => commands::auth::run(command),
         Command::Access(command) => commands::access::run(command),
         Command::SchemaCheck(command) => commands::schema_check::run(command),
+        Command::Explain(command) => commands::explain::run(command),
         Command::Import(command) => commands::import::run(command),
     };
     match result {

@@ -24,6 +24,7 @@ fn help_and_version() {
         "import",
         "passwd",
         "schema-check",
+        "explain",
     ] {
         let help = run(&[command, "--help"]);
         assert!(
@@ -37,6 +38,44 @@ fn help_and_version() {
                 .any(|text| text == command.as_bytes())
         );
     }
+}
+
+#[test]
+fn a_search_is_explained() {
+    let loaded = Loaded::generated(300);
+    let explained = |filter: &str| {
+        let shown = run(&["explain", "--data", loaded.data_str(), filter]);
+        assert!(shown.status.success(), "{shown:?}");
+        String::from_utf8(shown.stdout).expect("text")
+    };
+    let numbers = |line: &str| -> Vec<u64> {
+        let words = line.split_whitespace().take(3);
+        words.map(|word| word.parse().expect(line)).collect()
+    };
+    let shown = explained("(&(uid=user.7)(employeeNumber=7)(!(title=x)))");
+    let lines: Vec<&str> = shown.lines().filter(|line| line.contains("(")).collect();
+    // The index says which entry it is, so the rest of the filter is tested on that one only.
+    assert_eq!(numbers(lines[1]), [1, 1, 1], "{shown}");
+    let part = |text: &str| {
+        let mut lines = shown.lines();
+        let line = lines.find(|line| line.trim_end().ends_with(text));
+        numbers(line.expect(text))
+    };
+    assert_eq!(part("  (uid=user.7)"), [1, 1, 1], "{shown}");
+    let [expected, candidates, found] = part("  (employeeNumber=7)")[..] else {
+        panic!("{shown}");
+    };
+    assert!(expected > 300 && candidates > 300, "{shown}");
+    assert_eq!(found, 1, "{shown}");
+    for index in ["employeeNumber:eq", "title:eq"] {
+        assert!(
+            shown.contains(&format!("missing index {index}:")),
+            "{shown}"
+        );
+    }
+    assert!(!explained("(uid=user.7)").contains("missing"));
+    let (status, sentence) = complaint(&run(&["explain", "--data", loaded.data_str(), "(uid="]));
+    assert_eq!(status, 1, "{sentence}");
 }
 
 #[test]

@@ -8,6 +8,7 @@
 //!   store: by ids --> filter, scope --> ldif::Writer --> output                cat
 //!   store: by ids --> filter, scope --> schema                                 schema_check
 //!   backmdb: a foreign database --> schema --> store: writer                   import
+//!   filter --> store: plan, counts                                             explain
 //!   seed --> invented people --> ldif::Writer --> output                       generate
 //! ```
 //!
@@ -19,6 +20,7 @@
 
 mod add;
 mod cat;
+mod explain;
 mod export;
 mod generate;
 mod import;
@@ -29,6 +31,7 @@ mod schema_check;
 
 pub use add::{AddError, AddEvent, AddOptions, AddSummary, Refusal, add};
 pub use cat::{CatOptions, CatScope, cat};
+pub use explain::{ExplainError, ExplainOptions, ExplainedTerm, Explanation, explain};
 pub use export::{ExportError, export};
 pub use generate::{GenerateError, GenerateOptions, generate};
 pub use import::{

@@ -48,6 +48,7 @@ pub(crate) enum Command {
     Auth(tools::Auth),
     Access(tools::Access),
     SchemaCheck(tools::SchemaCheck),
+    Explain(tools::ExplainSearch),
     Import(tools::Import),
     Config(tools::Config),
 }

@@ -194,6 +194,39 @@ pub(crate) struct SchemaCheck {
     pub(crate) subtree: Option<String>,
 }
 
+/// Show how a search is planned, what each part of its filter finds, and which index is missing
+///
+/// `expected` is what the plan reckons with at most, `looked at` how many entries were candidates, `found` how many of
+/// them match. Works beside a running server. Access rules play no part.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  fulgurite explain --data /var/lib/fulgurite '(&(l=Altenwerder)(title=Engineer))'"
+)]
+pub(crate) struct ExplainSearch {
+    #[command(flatten)]
+    pub(crate) store: StoreFlags,
+    #[command(flatten)]
+    pub(crate) schema: SchemaFlags,
+    /// Where the search begins [default: the suffix]
+    #[arg(long, short, value_name = "DN")]
+    pub(crate) base: Option<String>,
+    /// How far it reaches
+    #[arg(long, short, value_enum, default_value_t = ExplainScope::Sub)]
+    pub(crate) scope: ExplainScope,
+    /// The filter
+    #[arg(value_name = "FILTER")]
+    pub(crate) filter: String,
+}
+
+/// Scope of a search, in the words of ldapsearch.
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub(crate) enum ExplainScope {
+    Base,
+    One,
+    Sub,
+    Children,
+}
+
 /// Load what an OpenLDAP server of release 2.4 to 2.6 has in its mdb database, without a dump
 ///
 /// Reads the environment itself, also while that server runs, and changes nothing in it. Entries keep

@@ -10,6 +10,7 @@
 //! Candidates always include every entry that matches. They are *exact* when they include no other, so that the
 //! filter need not be tested again.
 
+mod advice;
 mod build;
 mod candidates;
 mod explain;

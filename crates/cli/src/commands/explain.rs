@@ -1,0 +1,51 @@
+//! `fulgurite explain`.
+
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use fulgurite_dirtools::{ExplainOptions, explain};
+use fulgurite_ldap::FilterBuf;
+use fulgurite_schema::Dn;
+use fulgurite_store::{Scope, Store, StoreOptions};
+
+use crate::arguments::tools::{ExplainScope, ExplainSearch};
+
+pub(crate) fn run(command: ExplainSearch) -> anyhow::Result<()> {
+    let settings = command.settings()?;
+    let schema = Arc::new(fulgurite_server::schema(&settings)?);
+    let text = &command.filter;
+    let filter = FilterBuf::parse(text).with_context(|| format!("filter {text}"))?;
+    let base = command.base.as_ref().map(|text| {
+        let name = Dn::parse(&schema, text);
+        name.with_context(|| format!("name {text}"))
+    });
+    let options = ExplainOptions {
+        base: base.transpose()?,
+        scope: match command.scope {
+            ExplainScope::Base => Scope::Base,
+            ExplainScope::One => Scope::OneLevel,
+            ExplainScope::Sub => Scope::Subtree,
+            ExplainScope::Children => Scope::Subordinates,
+        },
+    };
+    let open = StoreOptions {
+        read_only: true,
+        ..StoreOptions::default()
+    };
+    let store = Store::open(settings.data()?, &open, schema)?;
+    let explanation = explain(&store, &options, &filter)?;
+    println!(
+        "{:>10} {:>10} {:>10}  filter",
+        "expected", "looked at", "found"
+    );
+    for term in &explanation.terms {
+        let (indent, filter) = ("  ".repeat(term.depth), &term.filter);
+        let (expected, candidates, found) = (term.expected, term.candidates, term.found);
+        println!("{expected:>10} {candidates:>10} {found:>10}  {indent}{filter}");
+        println!("{:>32}  {indent}  plan: {}", "", term.plan);
+    }
+    for spec in &explanation.missing {
+        println!("missing index {spec}: fulgurite index --add {spec}");
+    }
+    Ok(())
+}
