@@ -278,6 +278,9 @@ impl Directory {
         let base = match found {
             Found::Entry(id) if !self.has_referrals(database, view, id)? => id,
             found => {
+                if asked.controls.domain_scope {
+                    self.hide_referral(view, decisions, asked, found)?;
+                }
                 let referrals = self.referrals(asked);
                 referrals.resolve(view, decisions, &name, found)?
             }
