@@ -56,6 +56,24 @@ fn finds(client: &mut Client, uid: &str) -> bool {
 }
 
 #[test]
+fn the_log_names_missing_indexes_once() {
+    let loaded = Loaded::generated(1200);
+    let serving = loaded.serve(&[]);
+    let mut client = serving.client();
+    for filter in ["(employeeNumber=7)", "(employeeNumber=8)", "(uid=user.7)"] {
+        let outcome = client.search(SUFFIX, Scope::Subtree, filter, &[]).unwrap();
+        assert_eq!(outcome.entries.len(), 1, "{filter}");
+    }
+    let log = serving.stop();
+    let missing = log.iter().filter(|line| line.contains("missing index"));
+    let missing: Vec<&String> = missing.collect();
+    assert!(
+        matches!(missing[..], [line] if line.contains("missing index employeeNumber:eq: a search looked at 12")),
+        "{log:?}"
+    );
+}
+
+#[test]
 fn a_thousand_connections_at_once() {
     let descriptors = raise_descriptor_limit().unwrap_or(u64::MAX);
     assert!(

@@ -8,6 +8,7 @@ use fulgurite_schema::{AttributeIndex, Dn, DnError, Schema, normal_is_under};
 use fulgurite_store::Store;
 use thiserror::Error;
 
+use crate::advice::Advice;
 use crate::auth::{Auth, AuthOptions};
 use crate::clock::{Clock, Entropy, SystemClock, SystemEntropy};
 use crate::csn::{Csn, CsnGenerator};
@@ -138,6 +139,8 @@ pub struct Directory {
     pub(crate) sort_limits: SortLimits,
     /// The sorted searches under way. To be shared with what replaces this directory.
     pub(crate) sorts: Sorts,
+    /// Indexes whose lack has been told already. To be shared with what replaces this directory.
+    pub(crate) advice: Advice,
     /// Authenticates cookies of paged searches outside all stores. To be handed on to what replaces this directory.
     pub(crate) cookie_key: CookieKey,
     pub(crate) known: Known,
@@ -267,6 +270,7 @@ impl Directory {
             limits: CompiledLimits::new(&schema, options.limits)?,
             sort_limits: options.sort_limits,
             sorts: Sorts::default(),
+            advice: Advice::default(),
             cookie_key: options.cookie_key.unwrap_or_else(made_up),
             known,
             special,
@@ -289,6 +293,7 @@ impl Directory {
         next.auth = self.auth.with_options(next.auth.options);
         next.csn = Arc::clone(&self.csn);
         next.sorts = self.sorts.clone();
+        next.advice = self.advice.clone();
         next.cookie_key = self.cookie_key;
         for database in &mut next.databases {
             let path = database.store.path();

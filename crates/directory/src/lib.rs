@@ -16,6 +16,7 @@
 
 #![forbid(unsafe_code)]
 
+mod advice;
 mod alias;
 mod answer;
 mod assertion;

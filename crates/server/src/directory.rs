@@ -214,7 +214,15 @@ impl RunningSearch for SearchTask<'_> {
         *work = work.saturating_sub(self.worked());
         match progress {
             DirectoryProgress::More => Progress::More,
-            DirectoryProgress::Done => Progress::Done,
+            DirectoryProgress::Done => {
+                for index in self.missing_indexes() {
+                    let (examined, entries) = (self.examined(), self.entries());
+                    tracing::info!(
+                        "missing index {index}: a search looked at {examined} entries to find {entries}"
+                    );
+                }
+                Progress::Done
+            }
         }
     }
 

@@ -175,6 +175,15 @@ impl<'d> Leg<'d> {
         self.pass.examined()
     }
 
+    /// Indexes that the filter would have been answered by.
+    pub(crate) fn missing_indexes(&self) -> impl Iterator<Item = String> + use<'d> {
+        let missing = match &self.held {
+            Some(Held::View(view)) => view.missing_indexes(&self.sought.filter),
+            _ => Vec::new(),
+        };
+        missing.into_iter().map(|spec| spec.to_string())
+    }
+
     /// Works until the quantum is used up, which leaves `left` at zero, or all candidates have been looked at; or to
     /// the end of the whole search.
     pub(crate) fn advance(

@@ -60,6 +60,7 @@ pub struct SearchTask<'d> {
     references: u32,
     examined: u64,
     worked: usize,
+    missing_indexes: Vec<String>,
     code: ResultCode,
 }
 
@@ -107,6 +108,7 @@ impl Directory {
             references: 0,
             examined: 0,
             worked: 0,
+            missing_indexes: Vec::new(),
             code: ResultCode::Success,
         }
     }
@@ -131,7 +133,10 @@ impl SearchTask<'_> {
                 self.examined = run.examined();
                 self.worked = run.worked;
                 match end {
-                    Some(end) => end,
+                    Some(end) => {
+                        self.missing_indexes = run.missing_indexes;
+                        end
+                    }
                     None => {
                         self.state = State::Run(run);
                         return Progress::More;
@@ -174,6 +179,13 @@ impl SearchTask<'_> {
     #[must_use]
     pub fn worked(&self) -> usize {
         self.worked
+    }
+
+    /// Indexes (`l:eq`) that would have spared a search that is done most of what it looked at. Each is named once in the
+    /// life of a directory and those that replace it, for whoever keeps a log.
+    #[must_use]
+    pub fn missing_indexes(&self) -> &[String] {
+        &self.missing_indexes
     }
 
     /// What the search came to, once it is done.

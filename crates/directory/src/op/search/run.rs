@@ -14,6 +14,7 @@ use super::output::{End, Output};
 use super::permits::SortPermit;
 use super::regions::Region;
 use super::sort::{Item, Unsorted};
+use crate::advice::Advice;
 use crate::answer;
 use crate::database::Database;
 use crate::directory::Directory;
@@ -71,6 +72,8 @@ pub(crate) struct Run<'d> {
     examined: u64,
     /// Work of the last step, in candidates.
     pub(crate) worked: usize,
+    /// Indexes that would have spared candidates, if nobody has been told of them.
+    pub(crate) missing_indexes: Vec<String>,
 }
 
 impl<'d> Run<'d> {
@@ -95,6 +98,7 @@ impl<'d> Run<'d> {
             started_us: directory.clock.elapsed_us(),
             examined: 0,
             worked: 0,
+            missing_indexes: Vec::new(),
         }
     }
 
@@ -190,6 +194,10 @@ impl<'d> Run<'d> {
             && let Some(leg) = self.legs.last_mut().and_then(Option::take)
         {
             self.examined += leg.examined();
+            if Advice::is_due(leg.examined(), self.output.sent.into()) {
+                let told = self.directory.advice.new_ones(leg.missing_indexes());
+                self.missing_indexes.extend(told);
+            }
         }
         while let Some(start) = self.waiting.pop_front() {
             let view = start.database.store.snapshot()?;
