@@ -109,6 +109,19 @@ fn a_full_disk_loses_the_transaction_and_nothing_else() {
     assert!(!has(&environment, b"lost"));
 }
 
+#[test]
+fn reading_makes_no_calls_that_could_fail() {
+    let (disk, _installed) = disk();
+    let (_directory, environment) = environment();
+    assert!(has(&environment, b"before"));
+    let calls = || disk.0.lock().unwrap().made.clone();
+    let before = calls();
+    for _ in 0..10 {
+        assert!(has(&environment, b"before"));
+    }
+    assert_eq!(calls(), before);
+}
+
 /// The system says yes to a second flush although the pages of the first are lost: so there is none.
 #[test]
 fn after_a_failed_flush_nothing_is_written_until_the_environment_is_opened_anew() {

@@ -101,6 +101,16 @@ impl Mapping {
         }
     }
 
+    /// A window without a page, for a transaction that has no snapshot yet: says nothing about where the file's pages end,
+    /// as a snapshot does.
+    pub(crate) fn window_of_nothing(&self) -> Window<'_> {
+        Window {
+            mapping: self,
+            pages: 0,
+            octets: 0,
+        }
+    }
+
     pub(crate) fn new(file: Arc<DataFile>, map: Map, page_size: usize) -> Result<Mapping, Error> {
         let len = file
             .len()

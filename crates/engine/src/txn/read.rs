@@ -102,7 +102,7 @@ impl<'env> ReadTxn<'env> {
             environment,
             slot,
             last_slot: slot,
-            window: environment.mapping().window(Pgno(1)),
+            window: environment.mapping().window_of_nothing(),
             last: Pgno(1),
             txnid: Txnid(0),
             mark: EndMark::always(),
