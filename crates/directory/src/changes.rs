@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use fulgurite_ldap::{ModifyOperation, ModifyRequest, PartialAttribute, ResultCode};
+use fulgurite_ldap::{LdapResult, ModifyOperation, ModifyRequest, PartialAttribute, ResultCode};
 use fulgurite_schema::{Attribute, AttributeDescription, AttributeType, Dn, Entry, Schema};
 
 use crate::answer::{self, Answer, refuse};
@@ -178,6 +178,19 @@ pub(crate) fn no_such_attribute(name: &str) -> String {
 /// Why a value cannot be deleted that the attribute does not have.
 pub(crate) fn no_such_value(name: &str) -> String {
     format!("modify/delete: {name}: no such value")
+}
+
+/// A refusal to those who see no value of the attribute: that one is missing tells that there are others.
+pub(crate) fn without_value(
+    schema: &Schema,
+    description: &AttributeDescription,
+    mut refused: LdapResult,
+) -> LdapResult {
+    let name = description.text(schema);
+    if refused.diagnostic == no_such_value(&name) {
+        refused.diagnostic = no_such_attribute(&name);
+    }
+    refused
 }
 
 fn delete(schema: &Schema, entry: &mut Entry, deleted: &Attribute, permissive: bool) -> Answer {

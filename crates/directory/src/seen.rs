@@ -35,6 +35,22 @@ impl SeenOwned<'_> {
         rights.allows(self.needed)
     }
 
+    /// Visits what of all attributes may be searched.
+    fn visit_any(
+        &self,
+        attribute: AttributeIndex,
+        value: &[u8],
+        visit: &mut dyn FnMut(AttributeIndex, &[u8]) -> Truth,
+    ) -> Truth {
+        let description = AttributeDescription::plain(attribute);
+        let rights = self.rights.value(&description, value);
+        if rights.allows(Rights::SEARCH) {
+            visit(attribute, value)
+        } else {
+            Truth::False
+        }
+    }
+
     fn covered<'a>(
         &'a self,
         asked: &'a AttributeDescription,
@@ -81,20 +97,12 @@ impl FilterSubject<AttributeSelector> for SeenOwned<'_> {
     }
 
     fn all_values(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8]) -> Truth) -> Truth {
-        self.whole().all_values(&mut |attribute, value| {
-            if self.hides(&AttributeDescription::plain(attribute)) {
-                return Truth::False;
-            }
-            visit(attribute, value)
-        })
+        self.whole()
+            .all_values(&mut |attribute, value| self.visit_any(attribute, value, visit))
     }
 
     fn dn_values(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8]) -> Truth) -> Truth {
-        self.whole().dn_values(&mut |attribute, value| {
-            if self.hides(&AttributeDescription::plain(attribute)) {
-                return Truth::False;
-            }
-            visit(attribute, value)
-        })
+        self.whole()
+            .dn_values(&mut |attribute, value| self.visit_any(attribute, value, visit))
     }
 }

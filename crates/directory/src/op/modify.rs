@@ -3,14 +3,15 @@
 use std::collections::HashSet;
 
 use fulgurite_access::{EntryRights, Rights};
-use fulgurite_ldap::{LdapResult, ModifyOperation, ModifyRequest, ResultCode};
-use fulgurite_schema::{Attribute, AttributeDescription, Dn, Entry, Schema};
+use fulgurite_ldap::{ModifyOperation, ModifyRequest, ResultCode};
+use fulgurite_schema::{Attribute, AttributeDescription, Dn, Entry};
 
 use crate::answer::{self, Answer, refuse};
 use crate::changes::{self, Change};
 use crate::context::Context;
 use crate::derived_keys;
 use crate::directory::{Directory, Place};
+use crate::large::LargeAttributes;
 use crate::rights::require;
 
 /// Resolves the request: name, attributes, values.
@@ -46,9 +47,7 @@ pub(crate) fn run(
     let permissive = context.modifiers.permissive;
     let (mut entry, mut large) = context.entry_for(id, dn, &[changes, derived])?;
     let options = context.check_options(&entry);
-    let unseen = unseen(context, &entry, changes);
-    changes::apply(schema, &mut entry, &mut large, changes, permissive)
-        .map_err(|refused| without_unseen(schema, &unseen, refused))?;
+    apply(context, &mut entry, &mut large, changes)?;
     drop_stale_keys(context.directory, &mut entry, changes);
     changes::apply(schema, &mut entry, &mut large, derived, permissive)?;
     let values = large.finish(&mut entry);
@@ -89,7 +88,35 @@ fn drop_stale_keys(directory: &Directory, entry: &mut Entry, changes: &[Change])
     derived_keys::drop_but(directory, entry, &set);
 }
 
-/// Attributes of which values are to be deleted, and all values there are are hidden from the asker.
+/// Applies the changes one after the other. An attribute of which the asker sees no value is to him as good as none: it
+/// goes where a new one would, and there is nothing to delete a value from.
+fn apply(
+    context: &Context<'_, '_>,
+    entry: &mut Entry,
+    large: &mut LargeAttributes<'_>,
+    changes: &[Change],
+) -> Answer {
+    let (schema, permissive) = (&context.directory.schema, context.modifiers.permissive);
+    let mut unseen = unseen(context, entry, changes);
+    for change in changes {
+        let description = &change.attribute.description;
+        let place = unseen.iter().position(|other| *other == description);
+        let is_deletion = change.operation == ModifyOperation::Delete;
+        if let Some(place) = place.filter(|_| !is_deletion) {
+            unseen.swap_remove(place);
+            move_to_end(entry, description);
+        }
+        let change = std::slice::from_ref(change);
+        let applied = changes::apply(schema, entry, large, change, permissive);
+        applied.map_err(|refused| match place {
+            Some(_) if is_deletion => changes::without_value(schema, description, refused),
+            _ => refused,
+        })?;
+    }
+    Ok(())
+}
+
+/// The attributes to be changed that have values, all of them hidden from the asker.
 fn unseen<'c>(
     context: &Context<'_, '_>,
     entry: &Entry,
@@ -98,46 +125,31 @@ fn unseen<'c>(
     if !context.decisions.by_value() {
         return Vec::new();
     }
-    let deleted = changes.iter().enumerate().filter(|(at, change)| {
-        // What the request itself has put there he knows.
-        let mut before = changes.iter().take(*at);
-        let same = |other: &Change| {
-            other.attribute.description == change.attribute.description
-                && other.operation != ModifyOperation::Delete
-        };
-        change.operation == ModifyOperation::Delete && !before.any(same)
-    });
-    let deleted = deleted.map(|(_, change)| &change.attribute.description);
+    let changed = changes.iter().map(|change| &change.attribute.description);
     context.rights_of(entry, |rights| {
-        deleted
-            .filter(|description| {
-                let held = entry.attribute(description);
-                held.is_some_and(|held| {
-                    let shown =
-                        |value: &Vec<u8>| rights.value(description, value).allows(Rights::DISCLOSE);
-                    !held.values.iter().any(shown)
-                })
-            })
-            .collect()
+        let is_hidden = |description: &AttributeDescription, value: &[u8]| {
+            !rights.value(description, value).allows(Rights::DISCLOSE)
+        };
+        let mut unseen: Vec<&AttributeDescription> = Vec::new();
+        for description in changed {
+            let held = entry.attribute(description);
+            let is_unseen = held.is_some_and(|held| {
+                let mut values = held.values.iter();
+                values.all(|value| is_hidden(description, value))
+            });
+            if is_unseen && !unseen.contains(&description) {
+                unseen.push(description);
+            }
+        }
+        unseen
     })
 }
 
-/// That a value is not among those of an attribute says that there are others: where they are hidden, there is no such
-/// attribute.
-fn without_unseen(
-    schema: &Schema,
-    unseen: &[&AttributeDescription],
-    refused: LdapResult,
-) -> LdapResult {
-    let about = |description: &&&AttributeDescription| {
-        refused.diagnostic == changes::no_such_value(&description.text(schema))
-    };
-    match unseen.iter().find(about) {
-        Some(description) => LdapResult {
-            diagnostic: changes::no_such_attribute(&description.text(schema)),
-            ..refused
-        },
-        None => refused,
+fn move_to_end(entry: &mut Entry, description: &AttributeDescription) {
+    let mut attributes = entry.attributes.iter();
+    if let Some(at) = attributes.position(|held| held.description == *description) {
+        let held = entry.attributes.remove(at);
+        entry.attributes.push(held);
     }
 }
 

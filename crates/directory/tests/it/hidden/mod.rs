@@ -216,8 +216,9 @@ impl Judge<'_> {
             && let [change] = &request.changes[..]
             && change.attribute.values.iter().next().is_none()
         {
-            let codes = (self.open.code(), self.full.code());
-            return codes == (ResultCode::NoSuchAttribute, ResultCode::Success);
+            let done = [ResultCode::Success, ResultCode::NoOperation];
+            return self.open.code() == ResultCode::NoSuchAttribute
+                && done.contains(&self.full.code());
         }
         let refused = match message.request {
             // The name is taken.
