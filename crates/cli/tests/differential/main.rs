@@ -40,7 +40,7 @@ use accepted::Accepted;
 use episode::Duel;
 
 /// Differences printed in full.
-const SHOWN: usize = 60;
+const SHOWN: usize = 200;
 
 #[test]
 fn random_operations_get_the_same_answers() {

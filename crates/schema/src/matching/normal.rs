@@ -6,6 +6,7 @@ use super::{Form, InvalidValue, Relation, certificate, numbers, oids, text, time
 use crate::dn;
 use crate::prep::Case;
 use crate::registry::Schema;
+use crate::syntax::is_postal_address;
 
 /// The normal form of an attribute value.
 pub(super) fn value<'v>(
@@ -55,6 +56,10 @@ pub(super) fn assertion<'v>(
             Ok(Cow::Owned(bits.to_be_bytes().to_vec()))
         }
         (_, Relation::ServerId) => server_id(assertion),
+        // Stored values with escapes that are none still have a form.
+        (Form::CaseIgnoreList, Relation::Equality) if !is_postal_address(assertion) => {
+            Err(InvalidValue)
+        }
         (Form::ObjectIdentifier | Form::OidFirstComponent, _) => {
             oids::known_identifier(schema, assertion)
         }

@@ -5,7 +5,7 @@ mod table;
 mod text;
 mod x500;
 
-pub(crate) use text::is_printable;
+pub(crate) use text::{is_postal_address, is_printable};
 use thiserror::Error;
 
 use crate::dn;

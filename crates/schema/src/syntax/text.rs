@@ -28,7 +28,7 @@ pub(super) fn is_numeric_string(value: &[u8]) -> bool {
 
 /// Postal Address: lines between `$`, with `\24` and `\5C` as the only escapes (RFC 4517, section 3.3.28).
 /// Empty lines occur in practice and are let through.
-pub(super) fn is_postal_address(value: &[u8]) -> bool {
+pub(crate) fn is_postal_address(value: &[u8]) -> bool {
     if std::str::from_utf8(value).is_err() {
         return false;
     }
