@@ -245,7 +245,7 @@ fn single_values_are_hidden_from_every_question() {
         compare("jane@example.com"),
         ResultCode::InsufficientAccessRights
     );
-    assert_eq!(compare("somebody@example.com"), ResultCode::CompareFalse);
+    assert_eq!(compare("somebody@example.com"), ResultCode::NoSuchAttribute);
 }
 
 #[test]
