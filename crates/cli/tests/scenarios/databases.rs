@@ -59,7 +59,8 @@ fn glued() -> Stage {
             "subordinate advertise",
         ),
         below(&stage, "own", "ou=own,dc=example,dc=com", ""),
-        stage.database("db", SUFFIX, ""),
+        // What it does is done without being asked, too.
+        stage.database("db", SUFFIX, "overlay glue"),
     ];
     stage.configure(&lines.concat());
     stage

@@ -13,6 +13,7 @@ pub(crate) enum Fate {
 
 /// Each overlay with its fate.
 const OVERLAYS: &[(&str, Fate)] = &[
+    ("glue", Fate::BuiltIn),
     ("sssvlv", Fate::BuiltIn),
     ("lastbind", Fate::BuiltIn),
     (
