@@ -44,6 +44,13 @@ impl Store for Fulgurite {
         })
     }
 
+    fn submit(&self, key: &[u8], value: &[u8]) -> anyhow::Result<()> {
+        let database = self.database;
+        let stored: Result<(), fulgurite::Error> =
+            self.environment.submit(|txn| txn.put(database, key, value));
+        Ok(stored?)
+    }
+
     fn write<T>(
         &self,
         work: impl FnOnce(&mut FulguriteWriter<'_>) -> anyhow::Result<T>,

@@ -199,13 +199,31 @@ const WRITING: fn(std::io::Error) -> Error = |source| Error::Io {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use fulgurite_os::{Access, File, FileRole};
 
     use super::*;
 
     const PAGE: u64 = 4096;
+
+    /// A file of so many pages.
+    fn file_of(directory: &tempfile::TempDir, pages: u64) -> DataFile {
+        let path = directory.path().join("data");
+        let access = Access::Change { mode: 0o600 };
+        let file = DataFile::new(
+            File::open(FileRole::Data, &path, access).unwrap(),
+            None,
+            None,
+        );
+        file.write_at(0, &vec![1; (pages * PAGE) as usize]).unwrap();
+        file
+    }
+
+    fn page_of(file: &DataFile, number: u64) -> Vec<u8> {
+        let mut page = vec![0; PAGE as usize];
+        let len = file.read_at(number * PAGE, &mut page).unwrap();
+        page.truncate(len);
+        page
+    }
 
     fn storing<'w>(window: &'w StoreWindow, file: &'w DataFile, txnid: u64) -> Storing<'w> {
         let mut state = window.state();
@@ -216,10 +234,7 @@ mod tests {
     #[test]
     fn what_cannot_be_stored_is_written_by_calls() {
         let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("data");
-        fs::write(&path, vec![1; 16 * PAGE as usize]).unwrap();
-        let pages = File::open(FileRole::Data, &path, Access::Change { mode: 0o600 }).unwrap();
-        let file = DataFile::new(pages, None, None);
+        let file = file_of(&directory, 16);
         let window = StoreWindow::default();
         let page = vec![7; PAGE as usize];
         assert!(
@@ -235,33 +250,26 @@ mod tests {
         );
         assert!(first.finish());
         drop(first);
-        let stored = fs::read(&path).unwrap();
-        assert_eq!(stored.len() as u64, 16 * PAGE);
-        assert!(stored.ends_with(&page) && stored.starts_with(&[1; PAGE as usize]));
+        assert_eq!(file.len().unwrap(), 16 * PAGE);
+        assert_eq!(page_of(&file, 15), page);
+        assert_eq!(page_of(&file, 14), [1; PAGE as usize]);
         // Somebody cuts the file off.
-        fs::File::options()
-            .write(true)
-            .open(&path)
-            .unwrap()
-            .set_len(8 * PAGE)
-            .unwrap();
+        file.resize(8 * PAGE).unwrap();
         let mut second = storing(&window, &file, 10);
         assert!(second.store(12 * PAGE, &page).unwrap());
         assert!(!second.finish(), "the page is missing");
         assert!(!second.store(12 * PAGE, &page).unwrap());
         second.write(12 * PAGE, &[&page]).unwrap();
         drop(second);
-        assert_eq!(fs::read(&path).unwrap().len() as u64, 13 * PAGE);
+        assert_eq!(file.len().unwrap(), 13 * PAGE);
+        assert_eq!(page_of(&file, 12), page);
         assert!(!storing(&window, &file, 11).store(0, &page).unwrap());
     }
 
     #[test]
     fn holes_are_written_by_calls() {
         let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("data");
-        fs::write(&path, vec![1; 4 * PAGE as usize]).unwrap();
-        let pages = File::open(FileRole::Data, &path, Access::Change { mode: 0o600 }).unwrap();
-        let file = DataFile::new(pages, None, None);
+        let file = file_of(&directory, 4);
         file.resize(16 * PAGE).unwrap();
         let window = StoreWindow::default();
         window.state().called = CALLS_FIRST;
@@ -276,5 +284,26 @@ mod tests {
         assert!(second.store(5 * PAGE, &page).unwrap());
         assert!(!second.store(6 * PAGE, &page).unwrap());
         assert!(!second.store(9 * PAGE, &page).unwrap());
+    }
+
+    #[test]
+    fn runs_end_with_zeros_however_they_are_stored() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = file_of(&directory, 16);
+        let window = StoreWindow::default();
+        window.state().called = CALLS_FIRST;
+        let value = [9; 5000];
+        let parts: [&[u8]; 2] = [&[3; 16], &value];
+        let run = 2 * PAGE as usize;
+        let wanted = [parts[0], parts[1], &vec![0; run - 5016]].concat();
+        assert!(storing(&window, &file, 9).reaches(14 * PAGE, run));
+        assert!(!storing(&window, &file, 9).reaches(15 * PAGE, run));
+        let put = |at: u64, txnid| storing(&window, &file, txnid).put_run(at * PAGE, &parts, run);
+        put(4, 9).unwrap();
+        assert_eq!([page_of(&file, 4), page_of(&file, 5)].concat(), wanted);
+        assert_eq!(page_of(&file, 6), [1; PAGE as usize]);
+        file.resize(8 * PAGE).unwrap();
+        put(10, 10).unwrap();
+        assert_eq!([page_of(&file, 10), page_of(&file, 11)].concat(), wanted);
     }
 }

@@ -196,7 +196,10 @@ impl Environment {
         let result = outcome.unwrap_or(Err(Error::TransactionFailed));
         let mut queue = group.queue();
         for waiting in &pieces {
-            let told = result.as_ref().map(|()| ()).map_err(again);
+            let told = match &result {
+                Ok(()) => Ok(()),
+                Err(error) => Err(again(error)),
+            };
             // SAFETY: its submitter waits, and this thread leads; nobody else touches it.
             unsafe { &mut *waiting.piece.as_ptr() }.settle(told);
             waiting.is_settled.store(true, Ordering::Release);
