@@ -4,8 +4,7 @@ use std::io::{self, Write};
 
 use fulgurite_ldif::Writer;
 use fulgurite_store::{
-    AttributeId, AttributeInfo, AttributeTable, AttributeView, DnCache, EntryView, Export, Store,
-    StoreError,
+    AttributeId, AttributeInfo, AttributeTable, AttributeView, DnCache, Export, Store, StoreError,
 };
 use thiserror::Error;
 
@@ -32,6 +31,7 @@ pub fn export(store: &Store, output: impl Write) -> Result<u64, ExportError> {
     let mut entries = Export::new(&view);
     let (mut names, mut name) = (DnCache::new(), String::new());
     let mut order = Order::of(view.attributes());
+    let mut attributes: Vec<AttributeView<'_>> = Vec::new();
     let mut count = 0;
     while let Some(entry) = entries.next()? {
         // The place of an entry that has not come.
@@ -40,7 +40,9 @@ pub fn export(store: &Store, output: impl Write) -> Result<u64, ExportError> {
         }
         name.clear();
         entry.write_dn(&mut names, &mut name)?;
-        write_entry(&mut writer, &name, &entry, &mut order)?;
+        attributes.clear();
+        attributes.extend(entry.attributes());
+        write_entry(&mut writer, &name, &attributes, &mut order)?;
         count += 1;
     }
     writer.into_inner()?.flush()?;
@@ -100,12 +102,11 @@ impl Order {
 fn write_entry(
     writer: &mut Writer<impl Write>,
     name: &str,
-    entry: &EntryView<'_>,
+    attributes: &[AttributeView<'_>],
     order: &mut Order,
 ) -> io::Result<()> {
-    let attributes: Vec<AttributeView<'_>> = entry.attributes().collect();
     writer.name(name)?;
-    for place in order.places(&attributes) {
+    for place in order.places(attributes) {
         let Some(attribute) = attributes.get(*place) else {
             continue;
         };

@@ -23,10 +23,14 @@ impl Default for WriterOptions {
     }
 }
 
+/// Octets of lines that are held back at most.
+const LINES_MAX: usize = 1 << 16;
+
 /// Columns that leave room for a fold's space and a whole UTF-8 character.
 const COLUMNS_MIN: usize = 8;
 
-/// Writes LDIF line by line; the output should be buffered.
+/// Writes LDIF record by record: what was written reaches the output with the end of its record, if not before. The
+/// output should be buffered.
 ///
 /// ```
 /// use fulgurite_ldif::Writer;
@@ -44,8 +48,8 @@ const COLUMNS_MIN: usize = 8;
 pub struct Writer<W> {
     output: W,
     options: WriterOptions,
-    /// One line, before it is folded.
-    line: Vec<u8>,
+    /// Lines of the record that has not ended.
+    lines: Vec<u8>,
 }
 
 impl<W: Write> Writer<W> {
@@ -60,7 +64,7 @@ impl<W: Write> Writer<W> {
         Self {
             output,
             options,
-            line: Vec::new(),
+            lines: Vec::new(),
         }
     }
 
@@ -69,7 +73,8 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// The output's, here and below.
     pub fn version(&mut self) -> io::Result<()> {
-        self.output.write_all(b"version: 1\n")
+        self.lines.extend_from_slice(b"version: 1\n");
+        self.pass_on()
     }
 
     /// A comment; every line of `text` gets its own mark.
@@ -78,11 +83,11 @@ impl<W: Write> Writer<W> {
     /// The output's.
     pub fn comment(&mut self, text: &str) -> io::Result<()> {
         for line in text.split(['\n', '\r']) {
-            self.output.write_all(b"# ")?;
-            self.output.write_all(line.as_bytes())?;
-            self.output.write_all(b"\n")?;
+            self.lines.extend_from_slice(b"# ");
+            self.lines.extend_from_slice(line.as_bytes());
+            self.lines.push(b'\n');
         }
-        Ok(())
+        self.pass_on()
     }
 
     /// The name that begins a record.
@@ -101,13 +106,15 @@ impl<W: Write> Writer<W> {
         if !is_clear(value, self.options.utf8_in_clear) {
             return self.encoded(description, value);
         }
-        self.line.clear();
-        self.line.extend_from_slice(description.as_bytes());
-        self.line
-            .extend_from_slice(if value.is_empty() { b":" } else { b": " });
-        self.line.extend_from_slice(value);
-        self.line.push(b'\n');
-        self.write_folded()
+        let start = self.lines.len();
+        self.lines.reserve(description.len() + value.len() + 3);
+        self.lines.extend_from_slice(description.as_bytes());
+        self.lines.push(b':');
+        if !value.is_empty() {
+            self.lines.push(b' ');
+            self.lines.extend_from_slice(value);
+        }
+        self.end_line(start)
     }
 
     /// One value in base64, whatever it is: passwords are not to be read over a shoulder.
@@ -115,13 +122,12 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// The output's.
     pub fn encoded(&mut self, description: &str, value: &[u8]) -> io::Result<()> {
-        self.line.clear();
-        self.line.extend_from_slice(description.as_bytes());
-        self.line.extend_from_slice(b":: ");
-        self.line
+        let start = self.lines.len();
+        self.lines.extend_from_slice(description.as_bytes());
+        self.lines.extend_from_slice(b":: ");
+        self.lines
             .extend_from_slice(STANDARD.encode(value).as_bytes());
-        self.line.push(b'\n');
-        self.write_folded()
+        self.end_line(start)
     }
 
     /// `-`, the end of one modification.
@@ -129,7 +135,8 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// The output's.
     pub fn dash(&mut self) -> io::Result<()> {
-        self.output.write_all(b"-\n")
+        self.lines.extend_from_slice(b"-\n");
+        Ok(())
     }
 
     /// The empty line that ends a record.
@@ -137,7 +144,8 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// The output's.
     pub fn end(&mut self) -> io::Result<()> {
-        self.output.write_all(b"\n")
+        self.lines.push(b'\n');
+        self.pass_on()
     }
 
     /// Gives the output back, flushed.
@@ -145,23 +153,46 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// The output's.
     pub fn into_inner(mut self) -> io::Result<W> {
+        self.pass_on()?;
         self.output.flush()?;
         Ok(self.output)
     }
 
-    fn write_folded(&mut self) -> io::Result<()> {
+    /// Ends the line that begins at `start`, folded if it is too long.
+    fn end_line(&mut self, start: usize) -> io::Result<()> {
         let columns = self.options.columns.unwrap_or(usize::MAX);
-        let mut rest = self.line.as_slice();
-        // The line end does not count; a continuation has its space in the first column.
+        if self.lines.len() - start > columns {
+            self.fold(start, columns);
+        }
+        self.lines.push(b'\n');
+        // Values may be many: a record need not be in memory whole.
+        if self.lines.len() < LINES_MAX {
+            return Ok(());
+        }
+        self.pass_on()
+    }
+
+    #[cold]
+    fn fold(&mut self, start: usize, columns: usize) {
+        let line = self.lines.split_off(start);
+        let mut rest = line.as_slice();
+        // A continuation has its space in the first column.
         let mut room = columns;
-        while rest.len() - 1 > room {
+        while rest.len() > room {
             let (part, after) = rest.split_at(boundary_below(rest, room));
-            self.output.write_all(part)?;
-            self.output.write_all(b"\n ")?;
+            self.lines.extend_from_slice(part);
+            self.lines.extend_from_slice(b"\n ");
             rest = after;
             room = columns - 1;
         }
-        self.output.write_all(rest)
+        self.lines.extend_from_slice(rest);
+    }
+
+    /// Gives finished lines to the output.
+    fn pass_on(&mut self) -> io::Result<()> {
+        self.output.write_all(&self.lines)?;
+        self.lines.clear();
+        Ok(())
     }
 }
 
@@ -176,13 +207,23 @@ fn boundary_below(text: &[u8], room: usize) -> usize {
 fn is_clear(value: &[u8], utf8: bool) -> bool {
     let starts_safely = !matches!(value.first(), Some(b' ' | b':' | b'<'));
     let ends_safely = value.last() != Some(&b' ');
-    // Without an early end, many octets are looked at in one step.
-    let all = |safe: fn(u8) -> bool| value.iter().fold(true, |all, byte| all & safe(*byte));
-    let is_text = all(|byte| byte.wrapping_sub(b' ') < 95)
-        || utf8
-            && all(|byte| byte.wrapping_sub(b' ') < 95 || !byte.is_ascii())
-            && std::str::from_utf8(value).is_ok();
+    let is_text = is_printable(value)
+        || utf8 && !value.iter().any(u8::is_ascii_control) && std::str::from_utf8(value).is_ok();
     starts_safely && ends_safely && is_text
+}
+
+/// Whether all octets are printable ASCII; eight of them are looked at in one step.
+fn is_printable(value: &[u8]) -> bool {
+    const LOWEST: u64 = u64::from_ne_bytes([b' '; 8]);
+    const ONES: u64 = u64::from_ne_bytes([1; 8]);
+    const HIGHEST_BITS: u64 = u64::from_ne_bytes([0x80; 8]);
+    let (words, rest) = value.as_chunks::<8>();
+    // The highest bit of an octet is set, or becomes so: by the loan of what is below a space, by one more than 7e.
+    let odd = words.iter().fold(0, |odd, word| {
+        let word = u64::from_ne_bytes(*word);
+        odd | word | word.wrapping_sub(LOWEST) | word.wrapping_add(ONES)
+    });
+    odd & HIGHEST_BITS == 0 && rest.iter().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
 #[cfg(test)]
@@ -219,6 +260,18 @@ mod tests {
         };
         assert_eq!(line("ä".as_bytes(), utf8), "cn: ä\n");
         assert_eq!(line(b"\xff", utf8), "cn:: /w==\n");
+    }
+
+    #[test]
+    fn every_octet_is_looked_at() {
+        for octet in 0..=u8::MAX {
+            for (len, at) in (0..20).flat_map(|len| (0..len).map(move |at| (len, at))) {
+                let mut value = vec![b'~'; len];
+                value[at] = octet;
+                let expected = matches!(octet, b' '..=b'~');
+                assert_eq!(is_printable(&value), expected, "{octet} at {at} of {len}");
+            }
+        }
     }
 
     #[test]
