@@ -163,7 +163,8 @@ impl Schema {
         let mut seen = FxHashMap::default();
         let mut repeated = None;
         for (number, value) in attribute.values.iter().enumerate() {
-            let Some(normal) = self.checked_normal(kind, value) else {
+            let is_single = attribute.values.len() == 1;
+            let Some(normal) = self.checked_normal(kind, value, is_single) else {
                 let text = format!("{name}: value #{number} invalid per syntax");
                 return Err(violation(ViolationKind::InvalidSyntax, text));
             };
@@ -205,13 +206,22 @@ impl Schema {
     }
 
     /// The normal form of a value that has its syntax (and, for objectClass, names a class); a value without a
-    /// normal form is invalid too, or nothing could find it.
-    fn checked_normal<'v>(&self, kind: &AttributeType, value: &'v [u8]) -> Option<Cow<'v, [u8]>> {
+    /// normal form is invalid too, or nothing could find it. Of a single value, which is compared with no other, it may
+    /// be any text.
+    fn checked_normal<'v>(
+        &self,
+        kind: &AttributeType,
+        value: &'v [u8],
+        is_single: bool,
+    ) -> Option<Cow<'v, [u8]>> {
         if kind.index == self.object_class_attribute() {
             self.object_class_by_octets(value)?;
         } else if !kind.equality.is_some_and(MatchingRule::normalises_names) {
             // A name has a normal form exactly if it is one; parsing it twice would say the same.
             kind.syntax.validate(self, value).ok()?;
+        }
+        if is_single && kind.equality.is_some_and(|rule| rule.takes_text(value)) {
+            return Some(Cow::Borrowed(value));
         }
         self.normal_value(kind.index, value)
     }

@@ -172,6 +172,15 @@ impl MatchingRule {
         )
     }
 
+    /// Whether a value is certain to have a normal form, without its being made: plain text under a rule for text.
+    pub(crate) fn takes_text(&self, value: &[u8]) -> bool {
+        let is_text_rule = matches!(
+            self.form,
+            Form::CaseIgnore | Form::CaseExact | Form::CaseIgnoreIa5 | Form::CaseExactIa5
+        );
+        is_text_rule && !value.is_empty() && value.is_ascii()
+    }
+
     /// Whether normal forms are those of distinguished names.
     pub(crate) fn normalises_names(&self) -> bool {
         matches!(self.form, Form::Dn | Form::NameAndOptionalUid)
