@@ -107,9 +107,12 @@ fn emit_equality(
 }
 
 fn emit_grams(index: &Index, normal: &[u8], scratch: &mut Vec<u8>, sink: &mut dyn FnMut(&[u8])) {
-    let mut gram = |gram: &[u8]| {
-        key::posting(scratch, index.id, Kind::Gram, gram);
-        sink(scratch);
+    let mut gram = |gram: &[u8]| match key::of_gram(index.id, gram) {
+        Some(key) => sink(&key),
+        None => {
+            key::posting(scratch, index.id, Kind::Gram, gram);
+            sink(scratch);
+        }
     };
     match normal {
         [] => gram(&[START, END]),

@@ -58,6 +58,14 @@ pub(crate) fn posting(out: &mut Vec<u8>, attribute: AttributeId, kind: Kind, val
     }
 }
 
+/// As [`posting`], for a gram of three octets none of which is escaped: most keys of a load are such.
+pub(crate) fn of_gram(attribute: AttributeId, gram: &[u8]) -> Option<[u8; HEAD_LEN + 4]> {
+    let &[a, b, c] = gram else { return None };
+    let [high, low] = attribute.key();
+    let key = [high, low, Kind::Gram as u8, a, b, c, END];
+    (a.min(b).min(c) > ESCAPE).then_some(key)
+}
+
 /// The posting of all entries.
 pub(crate) fn all_entries() -> Vec<u8> {
     let mut out = Vec::new();
@@ -248,6 +256,15 @@ mod tests {
                 let found = within(&range, &key(&b));
                 prop_assert!(found || !belongs);
                 prop_assert!(!range.exact || found == belongs);
+            }
+        }
+
+        #[test]
+        fn grams_have_the_keys_of_values(gram in prop::collection::vec(0_u8..5, 0..5)) {
+            let mut expected = Vec::new();
+            posting(&mut expected, A, Kind::Gram, &gram);
+            if let Some(key) = of_gram(A, &gram) {
+                prop_assert_eq!(&key[..], expected);
             }
         }
 

@@ -30,6 +30,8 @@ struct Place {
 
 #[derive(Clone, Copy)]
 struct Row {
+    /// The key itself where it is short, as those of grams are; 0 for a longer one.
+    short: u64,
     key_at: usize,
     key_len: u32,
     list: u32,
@@ -67,25 +69,29 @@ struct Part {
 
 impl Part {
     fn push(&mut self, key: &[u8], id: EntryId) {
-        let hash = hash(key);
+        let short = short(key);
+        let hash = hash(short, key);
         let (rows, keys) = (&self.rows, &self.keys);
-        let key_of = |position: u32| {
-            rows.get(position as usize)
-                .map_or(&[][..], |row| key_of(keys, row))
+        let is = |position: &u32| {
+            rows.get(*position as usize)
+                .is_some_and(|row| row.short == short && (short != 0 || key_of(keys, row) == key))
         };
-        if let Some(&position) = self.table.find(hash, |position| key_of(*position) == key) {
+        if let Some(&position) = self.table.find(hash, is) {
             return self.extend(position, id);
         }
         let position = u32::try_from(rows.len()).unwrap_or(NONE);
         let row = Row {
+            short,
             key_at: keys.len(),
             key_len: u32::try_from(key.len()).unwrap_or(0),
             list: NONE,
             first: id.0,
             last: id.0,
         };
-        self.table
-            .insert_unique(hash, position, |position| self::hash(key_of(*position)));
+        self.table.insert_unique(hash, position, |position| {
+            let row = rows.get(*position as usize);
+            row.map_or(0, |row| self::hash(row.short, key_of(keys, row)))
+        });
         self.rows.push(row);
         self.keys.extend_from_slice(key);
     }
@@ -182,10 +188,25 @@ fn key_of<'a>(keys: &'a [u8], row: &Row) -> &'a [u8] {
         .unwrap_or_default()
 }
 
-fn hash(key: &[u8]) -> u64 {
+fn hash(short: u64, key: &[u8]) -> u64 {
     let mut hasher = FxHasher::default();
-    hasher.write(key);
+    if short == 0 {
+        hasher.write(key);
+    } else {
+        hasher.write_u64(short);
+    }
     hasher.finish()
+}
+
+/// A key of up to seven octets with its length as a number.
+fn short(key: &[u8]) -> u64 {
+    let mut octets = [0; 8];
+    let ([len, rest @ ..], Ok(1..=7)) = (&mut octets, u8::try_from(key.len())) else {
+        return 0;
+    };
+    rest.iter_mut().zip(key).for_each(|(to, from)| *to = *from);
+    *len = u8::try_from(key.len()).unwrap_or(0);
+    u64::from_le_bytes(octets)
 }
 
 /// The first octets of a key as a number. The first of them, half of the attribute's number, is left out as long as it
