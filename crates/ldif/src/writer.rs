@@ -217,13 +217,17 @@ fn is_printable(value: &[u8]) -> bool {
     const LOWEST: u64 = u64::from_ne_bytes([b' '; 8]);
     const ONES: u64 = u64::from_ne_bytes([1; 8]);
     const HIGHEST_BITS: u64 = u64::from_ne_bytes([0x80; 8]);
-    let (words, rest) = value.as_chunks::<8>();
-    // The highest bit of an octet is set, or becomes so: by the loan of what is below a space, by one more than 7e.
-    let odd = words.iter().fold(0, |odd, word| {
+    let Some(last) = value.last_chunk::<8>() else {
+        return value.iter().all(|byte| matches!(byte, b' '..=b'~'));
+    };
+    // The highest bit of an octet is set, or becomes so: by the loan of what is below a space, by one more than 7e. What
+    // is left behind the last whole word is in one that overlaps it.
+    let (words, _) = value.as_chunks::<8>();
+    let odd = words.iter().chain([last]).fold(0, |odd, word| {
         let word = u64::from_ne_bytes(*word);
         odd | word | word.wrapping_sub(LOWEST) | word.wrapping_add(ONES)
     });
-    odd & HIGHEST_BITS == 0 && rest.iter().all(|byte| matches!(byte, b' '..=b'~'))
+    odd & HIGHEST_BITS == 0
 }
 
 #[cfg(test)]
