@@ -19,11 +19,14 @@ pub(crate) struct LargeAttributes<'v> {
     attributes: Vec<Large<'v>>,
 }
 
+/// Looks a value up.
+type Holder<'v> = Box<dyn Fn(&[u8]) -> Answer<bool> + 'v>;
+
 /// One of them, as the changes so far have made it.
 struct Large<'v> {
     description: AttributeDescription,
     /// Whether the stored attribute holds a value.
-    holds: Box<dyn Fn(&[u8]) -> Answer<bool> + 'v>,
+    holds: Holder<'v>,
     /// Number of values.
     len: usize,
     /// Stored values that are gone: normal form, and as the change named them.
@@ -114,7 +117,7 @@ fn holder<'v, T: Snapshot>(
     view: &'v View<'_, T>,
     id: EntryId,
     description: AttributeDescription,
-) -> Box<dyn Fn(&[u8]) -> Answer<bool> + 'v> {
+) -> Holder<'v> {
     Box::new(move |value| {
         let held = view.holds_value(id, &description, value);
         held.map_err(|error| answer::store(&error))

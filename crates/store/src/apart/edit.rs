@@ -7,12 +7,15 @@ use crate::error::{Damage, StoreError};
 use crate::ids::{AttributeId, EntryId};
 use fulgurite::{Database, Snapshot, WriteTxn};
 
+/// Receives rows with their keys.
+pub(crate) type RowSink<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), StoreError> + 'a;
+
 /// Gives all rows of an attribute to `sink`, ascending. `values` come with their hashes.
 pub(crate) fn rows<'v>(
     entry: EntryId,
     attribute: AttributeId,
     values: impl Iterator<Item = (u64, &'v [u8])>,
-    sink: &mut dyn FnMut(&[u8], &[u8]) -> Result<(), StoreError>,
+    sink: &mut RowSink<'_>,
 ) -> Result<(), StoreError> {
     let mut holders: Vec<(u64, u32)> = Vec::new();
     let (mut list, mut number) = (BlockList::default(), 0_u32);
@@ -179,12 +182,12 @@ fn clear_prefix(txn: &mut WriteTxn<'_>, db: Database, prefix: &[u8]) -> Result<(
     }
 }
 
-fn last_block<'t>(
-    txn: &'t impl Snapshot,
+fn last_block(
+    txn: &impl Snapshot,
     db: Database,
     entry: EntryId,
     attribute: AttributeId,
-) -> Result<(u32, Option<&'t [u8]>), StoreError> {
+) -> Result<(u32, Option<&[u8]>), StoreError> {
     let mut cursor = txn.cursor(db)?;
     let last = match cursor.seek_range(&key::end_of_blocks(entry, attribute))? {
         Some(_) => cursor.prev()?,

@@ -7,7 +7,7 @@ const GROUP: &str = "cn=all,dc=example,dc=com";
 
 fn member(number: u32) -> String {
     // Some are longer than what index keys hold literally, and some differ only behind that.
-    let stretch = if number % 3 == 0 { 80 } else { 1 };
+    let stretch = if number.is_multiple_of(3) { 80 } else { 1 };
     format!("uid={}{number},{SUFFIX}", "m".repeat(stretch))
 }
 
