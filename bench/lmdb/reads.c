@@ -81,17 +81,17 @@ static uint64_t get_number(struct side *side)
 	return sum;
 }
 
-static uint64_t range_and_ten(struct side *side)
+static uint64_t range(struct side *side, int records)
 {
 	MDB_txn *txn = begin(side, MDB_RDONLY);
 	MDB_cursor *cursor = open_cursor(side, txn);
-	uint64_t sum = 0, rounds = side->size->operations / 10;
+	uint64_t sum = 0, rounds = side->size->operations / records;
 	for (uint64_t i = 0; i < rounds; i++) {
 		char name[17];
 		MDB_val key = { 12, name }, data;
 		record_key(name, mix(8, i) % side->size->read_records);
 		int rc = side->db.cursor_get(cursor, &key, &data, MDB_SET_RANGE);
-		for (int j = 0; !rc && j < 10; j++) {
+		for (int j = 0; !rc && j < records; j++) {
 			sum = digest(digest(sum, &key), &data);
 			rc = side->db.cursor_get(cursor, &key, &data, MDB_NEXT);
 		}
@@ -100,6 +100,16 @@ static uint64_t range_and_ten(struct side *side)
 	side->db.cursor_close(cursor);
 	side->db.txn_abort(txn);
 	return sum;
+}
+
+static uint64_t range_and_ten(struct side *side)
+{
+	return range(side, 10);
+}
+
+static uint64_t range_and_hundred(struct side *side)
+{
+	return range(side, 100);
 }
 
 static uint64_t begin_get_abort(struct side *side)
@@ -244,6 +254,7 @@ const struct workload read_workloads[] = {
 	{ "get-missing", "mdb_get of absent keys", RECORDS, 0, get_missing, NULL },
 	{ "get-number", "mdb_get, integer keys", NUMBERS, 0, get_number, NULL },
 	{ "range", "SET_RANGE and 10 NEXT", RECORDS, 0, range_and_ten, NULL },
+	{ "range-100", "SET_RANGE and 100 NEXT", RECORDS, 0, range_and_hundred, NULL },
 	{ "begin", "read txn: begin, abort", RECORDS, 0, begin_abort, NULL },
 	{ "begin-get", "read txn: begin, get, abort", RECORDS, 0, begin_get_abort, NULL },
 	{ "renew", "read txn: reset, renew", RECORDS, 0, reset_renew, NULL },

@@ -164,17 +164,37 @@ impl Place {
     }
 
     /// Whether the place is known to stand on its key's last value that way: no step among the values leads further.
-    #[inline]
-    pub(crate) fn is_at_last_value(&self, forwards: bool) -> bool {
+    pub(crate) fn is_at_last_value(&self, window: Window<'_>, forwards: bool) -> bool {
         let stride = Stride {
             forwards,
             among: Among::Values,
         };
+        let is_at_edge = stride.from(self.values.index) >= self.values.page.count();
         match self.lanes {
             Lanes::Keys => self.has_values,
-            Lanes::SubPage => stride.from(self.values.index) >= self.values.page.count(),
-            Lanes::Tree | Lanes::Off => false,
+            Lanes::SubPage => is_at_edge,
+            Lanes::Tree => is_at_edge && self.is_in_last_leaf(window, forwards).unwrap_or(false),
+            Lanes::Off => false,
         }
+    }
+
+    /// Whether the branches above the leaf of values have nothing that way; `None` if that cannot be seen at once.
+    fn is_in_last_leaf(&self, window: Window<'_>, forwards: bool) -> Option<bool> {
+        let (_, path) = self.inner.as_deref()?;
+        for level in 0..path.len().checked_sub(1)? {
+            let step = path.step(level)?;
+            let octets = window.page(step.pgno)?;
+            let branch = Page::<V09>::parse(octets, step.pgno, PageKind::Branch).ok()?;
+            let edge = if forwards {
+                branch.len().checked_sub(1)?
+            } else {
+                0
+            };
+            if step.index != edge {
+                return Some(false);
+            }
+        }
+        Some(true)
     }
 
     /// Hands out the fixed-size values of the page at hand, all of them whatever the one it stands on, which becomes the
@@ -204,7 +224,7 @@ impl Place {
             && self.values.index + 1 >= self.values.page.count()
         {
             self.cross_to_values(window, true, FIRST_LINES)?;
-        } else if self.is_at_last_value(true) {
+        } else if self.values.index + 1 >= self.values.page.count() {
             return None;
         }
         self.stride_block(window)
@@ -275,6 +295,10 @@ impl Place {
             AtValue::Unset => return None,
         };
         values.index = values.index.min(values.page.count());
+        if keys.start != self.keys.start && lanes == Lanes::Keys {
+            // A walk begins, here rather than at the leaf's first entry: so this leaf was not asked for.
+            expect(keys.octets(window), ALL_LINES);
+        }
         self.keys = keys;
         self.values = values;
         self.lanes = lanes;
@@ -479,8 +503,13 @@ impl Beside {
 
     /// Asks for lines of the leaf that comes next: the processor itself does not look ahead beyond the borders of pages.
     fn expect_next(&self, window: Window<'_>, lines: usize) {
-        if let Some(octets) = self.next.and_then(|next| window.page(next)) {
-            octets.chunks(CACHE_LINE).take(lines).for_each(prefetch);
-        }
+        expect(self.next.and_then(|next| window.page(next)), lines);
+    }
+}
+
+/// Asks for the first lines of a page.
+fn expect(octets: Option<&[u8]>, lines: usize) {
+    if let Some(octets) = octets {
+        octets.chunks(CACHE_LINE).take(lines).for_each(prefetch);
     }
 }

@@ -241,9 +241,8 @@ impl<'env> ReadTxn<'env> {
     /// Whether a cursor is known to stand on its key's last value that way, so that a step among the key's values leads
     /// nowhere. Where it is not known [`Snapshot::step`] finds out.
     #[must_use]
-    #[inline]
     pub fn is_at_last_value(&self, place: &Place, forwards: bool) -> bool {
-        !self.core.mark.is_set() && place.is_at_last_value(forwards)
+        !self.core.mark.is_set() && place.is_at_last_value(self.core.window, forwards)
     }
 
     /// Lets go of the snapshot and turns into what can begin again; as [`ReadTxn::reset`], but in the type.
