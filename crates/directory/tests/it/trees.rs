@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use fulgurite_directory::{RootAccount, Session, TreeEntry, TreeOptions, TreeSource};
-use fulgurite_ldap::{ModifyOperation, ResultCode, Scope};
+use fulgurite_ldap::control::{
+    SortKey, SortRequest, SortResponse, VlvRequest, VlvResponse, VlvTarget,
+};
+use fulgurite_ldap::{ModifyOperation, ResultCode, Scope, oid};
 
-use crate::support::{World, asked, code};
+use crate::support::{Asked, World, asked, code};
 
 /// Three entries, and a word on what is asked for.
 struct Three;
@@ -170,4 +173,69 @@ fn the_root_dse_says_where_they_are() {
         found.entries[0].get("namingContexts"),
         ["dc=example,dc=com"]
     );
+}
+
+fn sorted(mut asked: Asked, reverse: bool) -> Asked {
+    let keys = vec![SortKey {
+        attribute: b"cn",
+        rule: Some(b"caseIgnoreOrderingMatch"),
+        reverse,
+    }];
+    let value = SortRequest { keys }.encode();
+    asked.controls.push((oid::SORT_REQUEST, true, Some(value)));
+    asked
+}
+
+/// slapd sorts cn=config; of the monitor and the root DSE it loses the entries and says success.
+#[test]
+fn they_are_sorted_and_viewed_like_others() {
+    let world = world(&["to attrs=cn val=Uptime by * none", "to * by * read"]);
+    let root = world.user("cn=Monitor");
+    let all = asked("cn=Monitor", Scope::Subtree, "(objectClass=*)", &["1.1"]);
+    let names = |search: &Asked, session: &Session| -> Vec<String> {
+        let found = world.search(session, search);
+        assert_eq!(code(&found.result), ResultCode::Success);
+        let value = found.control(oid::SORT_RESPONSE).expect("a sort response");
+        assert_eq!(SortResponse::decode(value).unwrap().code, 0);
+        found
+            .dns()
+            .iter()
+            .map(|dn| dn.split(',').next().unwrap().to_owned())
+            .collect()
+    };
+    let (up, down) = (sorted(all.clone(), false), sorted(all.clone(), true));
+    assert_eq!(names(&up, &root), ["cn=Monitor", "cn=Time", "cn=Uptime"]);
+    assert_eq!(names(&down, &root), ["cn=Uptime", "cn=Time", "cn=Monitor"]);
+    // What may not be read has no place in the order: it counts as missing, which is largest.
+    assert_eq!(names(&down, &Session::new())[0], "cn=Uptime");
+    let mut limited = down.clone();
+    limited.size_limit = 2;
+    let found = world.search(&root, &limited);
+    assert_eq!(
+        (code(&found.result), found.entries.len()),
+        (ResultCode::SizeLimitExceeded, 2)
+    );
+
+    let mut viewed = up;
+    let target = VlvTarget::Offset {
+        offset: 2,
+        count: 0,
+    };
+    let request = VlvRequest {
+        before: 0,
+        after: 5,
+        target,
+        context: None,
+    };
+    viewed
+        .controls
+        .push((oid::VLV_REQUEST, true, Some(request.encode())));
+    assert_eq!(names(&viewed, &root), ["cn=Time", "cn=Uptime"]);
+    let found = world.search(&root, &viewed);
+    let value = found.control(oid::VLV_RESPONSE).expect("a view");
+    let view = VlvResponse::decode(value).unwrap();
+    assert_eq!((view.position, view.count, view.code), (2, 3, 0));
+
+    let dse = sorted(asked("", Scope::Base, "(objectClass=*)", &["1.1"]), false);
+    assert_eq!(names(&dse, &Session::new()), [""]);
 }

@@ -10,6 +10,7 @@ use fulgurite_ldap::{
 use fulgurite_schema::{AttributeSelector, Dn, Entry, Filter};
 use fulgurite_store::{EntryId, Found, View};
 
+use super::arranged::Arranged;
 use super::leg::Sought;
 use super::ordered;
 use super::output::{End, Output};
@@ -133,14 +134,19 @@ impl Directory {
                 let scope = Some(request.scope);
                 Err(self.elsewhere(&asked.base, scope, ResultCode::NoSuchObject))
             }
-            Place::RootDse => self.search_owned(session, &asked, &self.root_dse(session), &shown),
-            Place::Subschema => self.search_owned(session, &asked, &self.special.subschema, &shown),
+            Place::RootDse => {
+                self.search_owned(session, &asked, &self.root_dse(session), &shown, order)
+            }
+            Place::Subschema => {
+                self.search_owned(session, &asked, &self.special.subschema, &shown, order)
+            }
             Place::Nowhere => {
                 let scope = Some(request.scope);
                 Err(self.elsewhere(&asked.base, scope, ResultCode::NoSuchObject))
             }
             Place::Tree(tree) => {
                 let place = (&asked.base, request.scope);
+                let (arranged, _leave) = self.arranged(order);
                 self.search_tree(
                     session,
                     tree,
@@ -149,6 +155,7 @@ impl Directory {
                     &asked.filter,
                     &shown,
                     asked.limits,
+                    arranged,
                 )
             }
             Place::In(database) => {
@@ -414,6 +421,7 @@ impl Directory {
         asked: &Asked<'_, '_>,
         entry: &Entry,
         shown: &Shown,
+        order: Order,
     ) -> Answer<State<'_>> {
         if asked.request.scope != Scope::Base {
             return Err(LdapResult::new(ResultCode::NoSuchObject));
@@ -441,7 +449,26 @@ impl Directory {
             shown.write_owned(&mut out, asked.id, entry, schema, rights);
         }
         let count = u32::from(!out.is_empty());
-        Ok(State::Ready(out, count, End::plain(LdapResult::success())))
+        let (Some(mut arranged), _leave) = self.arranged(order) else {
+            return Ok(State::Ready(out, count, End::plain(LdapResult::success())));
+        };
+        if count > 0 {
+            arranged.push(schema, entry, rights, out);
+        }
+        Ok(arranged.finish(None))
+    }
+
+    /// What puts entries in order that are in no store, if they are to be, and what is given back when they are.
+    fn arranged(&self, order: Order) -> (Option<Arranged>, Sorting) {
+        let arranged = match order.sorting {
+            Sorting::Asked { .. } => Some(Arranged::new(
+                order.keys,
+                order.view,
+                self.sort_limits.bytes_max,
+            )),
+            Sorting::None | Sorting::Not(_) => None,
+        };
+        (arranged, order.sorting)
     }
 }
 

@@ -10,6 +10,7 @@
 //! Between steps the task is plain data and a snapshot. It can be parked, which gives up the snapshot, and dropped at
 //! any time, which abandons the search.
 
+mod arranged;
 mod begin;
 mod chain;
 mod leg;

@@ -146,7 +146,7 @@ impl Ordered {
     ) -> Result<Option<End>, StoreError> {
         while *left > 0 && out.len() < bytes_end {
             *left -= 1;
-            let Some(item) = (self.take > 0).then(|| self.merge.next()).flatten() else {
+            let Some(item) = self.next_item() else {
                 let mut end = output.end(ResultCode::Success);
                 self.complete(&mut end);
                 return Ok(Some(end));
@@ -168,7 +168,23 @@ impl Ordered {
         Ok(None)
     }
 
-    fn complete(&self, end: &mut End) {
+    /// The next item that is to be shown.
+    pub(crate) fn next_shown(&mut self) -> Option<Item> {
+        while self.skip > 0 {
+            self.skip -= 1;
+            self.next_item()?;
+        }
+        let item = self.next_item()?;
+        self.take -= 1;
+        Some(item)
+    }
+
+    fn next_item(&mut self) -> Option<Item> {
+        (self.take > 0).then(|| self.merge.next()).flatten()
+    }
+
+    /// Tells how long the list is, and where the view stands in it.
+    pub(crate) fn complete(&self, end: &mut End) {
         let len = self.merge.len() as u64;
         end.estimate = u32::try_from(len).unwrap_or(u32::MAX);
         if let Some((view, position)) = &self.response {

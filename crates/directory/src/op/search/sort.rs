@@ -14,7 +14,7 @@ use std::collections::BinaryHeap;
 
 use fulgurite_ldap::control::SortKey;
 use fulgurite_ldap::{LdapResult, ResultCode};
-use fulgurite_schema::{AttributeDescription, MatchingRule, Schema};
+use fulgurite_schema::{AttributeDescription, Entry, MatchingRule, Schema};
 use fulgurite_store::{EntryId, EntryView, StoreError, View};
 
 use crate::answer::refuse;
@@ -161,6 +161,27 @@ pub(crate) fn key_of(
         key.push(&mut out, smallest.as_deref());
     }
     Ok(out.into())
+}
+
+/// The sort key of an entry that is in no store.
+pub(crate) fn key_of_owned(
+    keys: &[Key],
+    schema: &Schema,
+    entry: &Entry,
+    readable: impl Fn(&AttributeDescription, &[u8]) -> bool,
+) -> Box<[u8]> {
+    let mut out = Vec::new();
+    for key in keys {
+        let attributes = entry.attributes.iter();
+        let covered = attributes.filter(|held| key.description.covers(schema, &held.description));
+        let values = covered.flat_map(|held| {
+            let shown = |value: &&Vec<u8>| readable(&held.description, value);
+            held.values.iter().filter(shown)
+        });
+        let normal = values.filter_map(|value| key.rule.normalise(schema, value).ok());
+        key.push(&mut out, normal.min().as_deref());
+    }
+    out.into()
 }
 
 /// Entries on their way into order.

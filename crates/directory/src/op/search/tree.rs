@@ -4,6 +4,7 @@ use fulgurite_access::{Decisions, Rights};
 use fulgurite_ldap::{LdapResult, MessageId, ResultCode, Scope};
 use fulgurite_schema::{AttributeSelector, Dn, Entry, Filter};
 
+use super::arranged::Arranged;
 use super::output::End;
 use super::shown::Shown;
 use super::{State, require_search};
@@ -26,6 +27,7 @@ impl Directory {
         filter: &Filter<AttributeSelector>,
         shown: &Shown,
         limits: SearchLimits,
+        mut arranged: Option<Arranged>,
     ) -> Answer<State<'_>> {
         let schema = &self.schema;
         let decisions = tree.decisions(session);
@@ -69,6 +71,12 @@ impl Directory {
             if !rights.entry().allows(Rights::READ) || !filter.test(schema, &seen).is_true() {
                 continue;
             }
+            if let Some(arranged) = &mut arranged {
+                let mut encoded = Vec::new();
+                shown.write_owned(&mut encoded, id, entry, schema, rights);
+                arranged.push(schema, entry, rights, encoded);
+                continue;
+            }
             if limits.size_max.is_some_and(|max| sent >= max) {
                 let end = End::plain(LdapResult::new(ResultCode::SizeLimitExceeded));
                 return Ok(State::Ready(out, sent, end));
@@ -76,7 +84,10 @@ impl Directory {
             shown.write_owned(&mut out, id, entry, schema, rights);
             sent += 1;
         }
-        Ok(State::Ready(out, sent, End::plain(LdapResult::success())))
+        Ok(match arranged {
+            Some(arranged) => arranged.finish(limits.size_max),
+            None => State::Ready(out, sent, End::plain(LdapResult::success())),
+        })
     }
 }
 
