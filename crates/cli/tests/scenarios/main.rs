@@ -11,6 +11,7 @@
 
 #![forbid(unsafe_code)]
 
+mod certificates;
 mod changing;
 mod data;
 mod databases;
