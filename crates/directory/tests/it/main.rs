@@ -11,6 +11,7 @@ mod extended;
 mod hidden;
 mod interrupted;
 mod large;
+mod mapping;
 mod operational;
 mod ordered;
 mod paging;
