@@ -207,9 +207,9 @@ fn what_is_kept_of_one_requester_is_not_told_another() {
     for _ in 0..2 {
         for rules in [&with_group, &without] {
             let level = |who, part| level(&schema, rules, who, "dc=example,dc=com", part);
-            for part in ["userPassword"] {
-                assert_eq!([level("", part), level(JOHN, part)], [Level::Auth; 2]);
-            }
+            let password = "userPassword";
+            assert_eq!(level("", password), Level::Auth);
+            assert_eq!(level(JOHN, password), Level::Auth);
             assert_eq!(level("", "mail"), Level::Search);
             assert_eq!([level(JANE, "sn"), level(JOHN, "mail")], [Level::Read; 2]);
             assert_eq!([level("", "cn"), level(JOHN, "entry")], [Level::Read; 2]);
