@@ -84,6 +84,7 @@ fn entry_text(entry: &ConfigEntry, name: &str) -> io::Result<Vec<u8>> {
         };
         writer.value("structuralObjectClass", class.as_bytes())?;
     }
+    writer.into_inner()?;
     Ok(text)
 }
 
