@@ -16,11 +16,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
 
-use crate::contender::{CONTENDERS, Contender, REFERENCE, library_folders};
+use crate::contender::{CONTENDERS, Contender, OURS, REFERENCE, library_folders};
 use crate::folders::{Folders, bytes_in, copy_files};
 use crate::measure::Outcome;
-use crate::results::{Missing, Played, Present, Results, Row};
-use crate::workload::{Figure, Workload};
+use crate::results::{Missing, Played, Present, Results, Row, Wanted};
+use crate::workload::{ASKED, Figure, Workload};
 
 /// What is to be run.
 #[derive(Debug)]
@@ -59,7 +59,19 @@ struct Run<'p> {
 /// # Errors
 /// Folders that cannot be made; what a contender does wrong is in the results.
 pub(crate) fn run(plan: &Plan) -> anyhow::Result<Results> {
-    let mut results = Results::default();
+    let mut results = Results {
+        title: "Key/value stores".to_owned(),
+        stem: "engine".to_owned(),
+        reference: REFERENCE.to_owned(),
+        ours: OURS.map(str::to_owned).to_vec(),
+        asked: ASKED
+            .iter()
+            .map(|line| Wanted::new(line.workload, line.ours, line.asked, line.hoped))
+            .collect(),
+        // Half a percent is a page or two.
+        size_at_most: 1.005,
+        ..Results::default()
+    };
     let mut ready = Vec::new();
     for contender in CONTENDERS {
         if !plan.contenders.is_empty() && !plan.contenders.iter().any(|name| name == contender.name)
@@ -82,7 +94,7 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<Results> {
     };
     for (index, workload) in plan.workloads.iter().enumerate() {
         let row = run.row(workload)?;
-        crate::report::progress(&row);
+        crate::report::progress(&row, REFERENCE, &results.ours);
         results.rows.push(row);
         let rest = plan.workloads.get(index + 1..).unwrap_or_default();
         run.folders.forget(|content, place| {

@@ -93,3 +93,30 @@ pub(crate) fn code_bytes(contender: &str, library: &Path, project: &Path) -> Opt
     let numbers = text.lines().nth(1)?;
     numbers.split_whitespace().next()?.parse().ok()
 }
+
+/// What a server says of itself.
+pub(crate) fn server_version(name: &str, project: &Path) -> String {
+    match name {
+        "fulgurite" => {
+            output(Command::new(project.join("target/release/fulgurite")).arg("--version"))
+        }
+        "slapd" => {
+            let libraries = format!("build/slapd/usr/lib/{}-linux-gnu", std::env::consts::ARCH);
+            let mut command = Command::new(project.join("build/slapd/usr/sbin/slapd"));
+            command
+                .arg("-VV")
+                .env("LD_LIBRARY_PATH", project.join(libraries));
+            let said = command
+                .output()
+                .map(|output| output.stderr)
+                .unwrap_or_default();
+            let text = String::from_utf8_lossy(&said).into_owned();
+            let words = text
+                .split("slapd ")
+                .nth(1)
+                .and_then(|rest| rest.split_whitespace().next());
+            format!("slapd {}", words.unwrap_or("unknown"))
+        }
+        _ => "reads requests, writes fixed answers".to_owned(),
+    }
+}

@@ -14,6 +14,7 @@ mod action;
 #[allow(unsafe_code, reason = "libraries of C are called")]
 mod contender;
 mod count;
+mod directory;
 mod engine;
 mod folders;
 mod machine;
@@ -47,6 +48,8 @@ struct Arguments {
 enum Task {
     /// Measures key/value stores.
     Engine(EngineArguments),
+    /// Measures LDAP servers.
+    Directory(DirectoryArguments),
     /// Counts instructions of operations.
     Count(CountArguments),
     /// Names of workloads and contenders.
@@ -90,6 +93,31 @@ struct EngineArguments {
     /// Another build of our C library.
     #[arg(long)]
     ours: Option<PathBuf>,
+    /// Where the report goes.
+    #[arg(long, default_value = "build/bench")]
+    out: PathBuf,
+}
+
+#[derive(Debug, Args)]
+struct DirectoryArguments {
+    /// How many people there are.
+    #[arg(long, default_value_t = 100_000)]
+    people: u64,
+    /// Entries with twenty values more.
+    #[arg(long)]
+    wide: bool,
+    /// These rows only.
+    #[arg(long)]
+    only: Vec<String>,
+    /// How often everything is done.
+    #[arg(long, default_value_t = 3)]
+    rounds: u64,
+    /// A folder in memory.
+    #[arg(long, default_value = "/dev/shm")]
+    memory: PathBuf,
+    /// A folder on a disk.
+    #[arg(long, default_value = "build/bench")]
+    disk: PathBuf,
     /// Where the report goes.
     #[arg(long, default_value = "build/bench")]
     out: PathBuf,
@@ -141,6 +169,7 @@ struct PlayArguments {
 fn main() -> anyhow::Result<()> {
     match Arguments::parse().command {
         Task::Engine(arguments) => measure_engine(arguments),
+        Task::Directory(arguments) => measure_directory(arguments),
         Task::Count(arguments) => count_instructions(arguments),
         Task::List => {
             report::list(&table());
@@ -195,11 +224,36 @@ fn measure_engine(arguments: EngineArguments) -> anyhow::Result<()> {
         disk: arguments.disk,
         ours: arguments.ours,
     };
-    let results = Results {
-        circumstances,
-        ..engine::run(&plan)?
+    finish(engine::run(&plan)?, circumstances, &arguments.out)
+}
+
+fn measure_directory(arguments: DirectoryArguments) -> anyhow::Result<()> {
+    let project = std::env::current_dir()?;
+    ensure!(
+        directory::is_there(&project),
+        "the load generator is missing; `scripts/bench.sh directory` builds it"
+    );
+    let circumstances = machine::circumstances(&project, &arguments.memory, &project);
+    let plan = directory::Plan {
+        project,
+        people: arguments.people,
+        wide: arguments.wide,
+        rounds: arguments.rounds.max(1),
+        only: arguments.only,
+        memory: arguments.memory,
+        disk: arguments.disk,
     };
-    report::write(&results, &arguments.out)?;
+    finish(directory::run(&plan)?, circumstances, &arguments.out)
+}
+
+/// Writes the report; faults in it are a failure.
+fn finish(
+    mut results: Results,
+    circumstances: Vec<(String, String)>,
+    out: &std::path::Path,
+) -> anyhow::Result<()> {
+    results.circumstances.splice(0..0, circumstances);
+    report::write(&results, out)?;
     let faults: usize = results.rows.iter().map(|row| row.faults.len()).sum();
     ensure!(
         faults == 0,

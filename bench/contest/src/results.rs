@@ -7,11 +7,40 @@ use crate::measure::Outcome;
 /// A run.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Results {
+    pub(crate) title: String,
+    /// Of the names of files.
+    pub(crate) stem: String,
+    /// The contender that ours are compared with, and ours.
+    pub(crate) reference: String,
+    pub(crate) ours: Vec<String>,
+    pub(crate) asked: Vec<Wanted>,
+    /// How many times as large as the reference's our files may be.
+    pub(crate) size_at_most: f64,
     /// Lines about machine, versions and command, to be shown as they are.
     pub(crate) circumstances: Vec<(String, String)>,
     pub(crate) contenders: Vec<Present>,
     pub(crate) missing: Vec<Missing>,
     pub(crate) rows: Vec<Row>,
+}
+
+/// How many times as fast as the reference one of ours has to be at a workload.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Wanted {
+    pub(crate) workload: String,
+    pub(crate) ours: String,
+    pub(crate) asked: f64,
+    pub(crate) hoped: f64,
+}
+
+impl Wanted {
+    pub(crate) fn new(workload: &str, ours: &str, asked: f64, hoped: f64) -> Self {
+        Wanted {
+            workload: workload.to_owned(),
+            ours: ours.to_owned(),
+            asked,
+            hoped,
+        }
+    }
 }
 
 /// A contender that took part.
@@ -82,6 +111,31 @@ impl Middle {
             median: at(2),
             high: at(3),
         })
+    }
+}
+
+impl Results {
+    /// What is asked of one of ours at a workload, if anything special is.
+    pub(crate) fn wanted(&self, workload: &str, ours: &str) -> Option<&Wanted> {
+        self.asked
+            .iter()
+            .find(|line| line.workload == workload && line.ours == ours)
+    }
+
+    /// Names of sections, in the order of their first rows.
+    pub(crate) fn parts(&self) -> Vec<&str> {
+        let mut parts: Vec<&str> = Vec::new();
+        for row in &self.rows {
+            if !parts.contains(&row.part.as_str()) {
+                parts.push(&row.part);
+            }
+        }
+        parts
+    }
+
+    pub(crate) fn title_of<'r>(&'r self, contender: &'r str) -> &'r str {
+        let found = self.contenders.iter().find(|one| one.name == contender);
+        found.map_or(contender, |one| &one.title)
     }
 }
 

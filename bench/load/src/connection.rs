@@ -4,7 +4,7 @@ use std::io::{self, Read as _, Write as _};
 use std::time::Instant;
 
 use anyhow::{Context as _, bail};
-use fulgurite_ldap::{Response, ResponseMessage, ResultCode, frame};
+use fulgurite_ldap::{Response, ResponseMessage, frame};
 use mio::net::TcpStream;
 
 use crate::report::Tally;
@@ -175,9 +175,8 @@ impl Connection {
                 let Some(result) = response.result() else {
                     return Ok(());
                 };
-                let fits = slot.fits && workload.result_fits(result.code, slot.entries);
-                let succeeded = result.is_success() || result.code == ResultCode::CompareTrue;
-                tally.record(now - slot.sent_at, slot.entries, succeeded, fits);
+                let verdict = workload.judge(result.code, slot.entries, slot.fits);
+                tally.record(now - slot.sent_at, slot.entries, verdict);
                 let id = if slot.id > ID_MAX {
                     index + 1
                 } else {

@@ -12,6 +12,7 @@
 mod connection;
 mod process;
 mod report;
+mod request;
 mod run;
 mod targets;
 mod workload;
@@ -56,6 +57,18 @@ struct Arguments {
     /// Requests in all.
     #[arg(long, default_value_t = 100_000)]
     requests: u64,
+    /// No new requests after this many seconds.
+    #[arg(long)]
+    seconds: Option<u64>,
+    /// Answers are counted and not looked at: for servers that answer anything.
+    #[arg(long)]
+    unchecked: bool,
+    /// The group that `group-add` adds members to.
+    #[arg(long, default_value = "cn=big,ou=groups,dc=example,dc=com")]
+    group: String,
+    /// Prints the report as JSON.
+    #[arg(long)]
+    json: bool,
     /// Threads of the load generator.
     #[arg(long, default_value_t = 1)]
     threads: usize,
@@ -93,6 +106,10 @@ fn main() -> anyhow::Result<()> {
         .zip(cpu_after)
         .map(|(before, after)| after.saturating_sub(before));
     let report = Report::new(run, server_cpu);
+    if arguments.json {
+        println!("{}", report.json());
+        return Ok(());
+    }
     println!(
         "{}{:?} connections={} depth={} {report}",
         arguments.label, arguments.workload, arguments.connections, arguments.depth

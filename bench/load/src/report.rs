@@ -3,6 +3,10 @@
 use std::fmt;
 use std::time::Duration;
 
+use serde_json::{Value, json};
+
+use crate::workload::Verdict;
+
 /// A finished run.
 pub(crate) struct Run {
     pub(crate) elapsed: Duration,
@@ -19,12 +23,12 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    pub(crate) fn record(&mut self, latency: Duration, entries: u64, succeeded: bool, fits: bool) {
+    pub(crate) fn record(&mut self, latency: Duration, entries: u64, verdict: Verdict) {
         self.latencies_us
             .push(u32::try_from(latency.as_micros()).unwrap_or(u32::MAX));
         self.entries += entries;
-        self.errors += u64::from(!succeeded);
-        self.wrong += u64::from(succeeded && !fits);
+        self.errors += u64::from(verdict == Verdict::Error);
+        self.wrong += u64::from(verdict == Verdict::Wrong);
     }
 
     pub(crate) fn merge(&mut self, other: Tally) {
@@ -49,6 +53,22 @@ impl Report {
 
     pub(crate) fn is_clean(&self) -> bool {
         self.run.tally.errors == 0 && self.run.tally.wrong == 0
+    }
+
+    /// The same figures for programs; times in microseconds.
+    pub(crate) fn json(&self) -> Value {
+        let tally = &self.run.tally;
+        json!({
+            "requests": tally.latencies_us.len(),
+            "entries": tally.entries,
+            "errors": tally.errors,
+            "wrong": tally.wrong,
+            "wall_us": u64::try_from(self.run.elapsed.as_micros()).unwrap_or(u64::MAX),
+            "p50_us": self.percentile_us(500),
+            "p99_us": self.percentile_us(990),
+            "max_us": self.percentile_us(1000),
+            "server_cpu_us": self.server_cpu.map(|cpu| u64::try_from(cpu.as_micros()).unwrap_or(u64::MAX)),
+        })
     }
 
     fn percentile_us(&self, per_thousand: usize) -> u32 {
@@ -95,9 +115,14 @@ mod tests {
     fn percentiles_and_wrong_answers() {
         let mut tally = Tally::default();
         for us in (1..=1000).rev() {
-            tally.record(Duration::from_micros(us), 1, true, us != 7);
+            let verdict = if us == 7 {
+                Verdict::Wrong
+            } else {
+                Verdict::Right
+            };
+            tally.record(Duration::from_micros(us), 1, verdict);
         }
-        tally.record(Duration::from_micros(5000), 0, false, false);
+        tally.record(Duration::from_micros(5000), 0, Verdict::Error);
         let report = Report::new(
             Run {
                 elapsed: Duration::from_secs(2),

@@ -23,10 +23,15 @@ const PATIENCE: Duration = Duration::from_secs(120);
 struct Counter<'c> {
     next: &'c AtomicU64,
     end: u64,
+    /// No more after this.
+    until: Option<Instant>,
 }
 
 impl Numbers for Counter<'_> {
     fn next(&mut self) -> Option<u64> {
+        if self.until.is_some_and(|until| Instant::now() >= until) {
+            return None;
+        }
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         (number < self.end).then_some(number)
     }
@@ -54,6 +59,9 @@ pub(crate) fn run(arguments: &Arguments, workload: &Workload) -> anyhow::Result<
                     let counter = Counter {
                         next,
                         end: arguments.requests,
+                        until: arguments
+                            .seconds
+                            .map(|seconds| Instant::now() + Duration::from_secs(seconds)),
                     };
                     ask(connections?, workload, counter)
                 })

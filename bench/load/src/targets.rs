@@ -9,14 +9,13 @@ use std::path::Path;
 pub(crate) struct Targets(Vec<Target>);
 
 /// One entry.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Target {
     pub(crate) dn: String,
     pub(crate) uid: String,
-    /// The first of its addresses behind the uid; empty without one.
     pub(crate) mail: String,
-    /// The first of its names behind the uid, likewise.
-    pub(crate) cn: String,
+    /// The last one of its cn.
+    pub(crate) word: String,
 }
 
 impl Targets {
@@ -24,10 +23,10 @@ impl Targets {
         Targets::parse(BufReader::new(File::open(path)?))
     }
 
-    /// Takes plain `dn:`, `uid:`, `cn:` and `mail:` lines, folded or not; entries with encoded names are left out.
+    /// Takes plain `dn:`, `uid:`, `mail:` and `cn:` lines, folded or not; entries with an encoded name or uid are left out.
     fn parse(mut ldif: impl BufRead) -> io::Result<Targets> {
         let mut targets = Targets::default();
-        let (mut dn, mut inside) = (None, false);
+        let mut entry = Target::default();
         let mut line = String::new();
         let mut next = String::new();
         loop {
@@ -35,53 +34,49 @@ impl Targets {
             if let Some(continued) = next.strip_prefix(' ') {
                 line.push_str(continued.trim_end_matches(['\r', '\n']));
             } else {
-                targets.take_line(&line, &mut dn, &mut inside);
+                targets.take_line(&line, &mut entry);
                 line.clear();
                 line.push_str(next.trim_end_matches(['\r', '\n']));
             }
             if end {
+                targets.end(&mut entry);
                 return Ok(targets);
             }
             next.clear();
         }
     }
 
-    /// `dn` is the name of the entry at hand until its uid is known, `inside` whether it is known.
-    fn take_line(&mut self, line: &str, dn: &mut Option<String>, inside: &mut bool) {
-        if let Some(name) = line.strip_prefix("dn: ") {
-            *dn = Some(name.to_owned());
-        } else if line.is_empty() {
-            (*dn, *inside) = (None, false);
-        } else if let Some(uid) = line.strip_prefix("uid: ")
-            && let Some(dn) = dn.take()
-        {
-            self.0.push(Target {
-                dn,
-                uid: uid.to_owned(),
-                mail: String::new(),
-                cn: String::new(),
-            });
-            *inside = true;
-        } else if let Some(target) = self.0.last_mut().filter(|_| *inside) {
-            for (prefix, value) in [("mail: ", &mut target.mail), ("cn: ", &mut target.cn)] {
-                if let Some(text) = line.strip_prefix(prefix)
-                    && value.is_empty()
-                {
-                    text.clone_into(value);
-                }
-            }
+    fn take_line(&mut self, line: &str, entry: &mut Target) {
+        if line.is_empty() {
+            self.end(entry);
+            return;
+        }
+        let Some((name, value)) = line.split_once(": ") else {
+            return;
+        };
+        let (place, value) = match name {
+            "dn" => (&mut entry.dn, value),
+            "uid" => (&mut entry.uid, value),
+            "mail" => (&mut entry.mail, value),
+            "cn" => (&mut entry.word, value.rsplit(' ').next().unwrap_or(value)),
+            _ => return,
+        };
+        // The first of several values.
+        if place.is_empty() {
+            value.clone_into(place);
+        }
+    }
+
+    /// Keeps an entry that is complete.
+    fn end(&mut self, entry: &mut Target) {
+        let entry = std::mem::take(entry);
+        if !entry.dn.is_empty() && !entry.uid.is_empty() {
+            self.0.push(entry);
         }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
-    }
-
-    /// The same among those with a plain cn: the `n`th request's entry or one of those behind it.
-    pub(crate) fn pick_named(&self, seed: u64, n: u64) -> Option<&Target> {
-        (n..n.saturating_add(100))
-            .filter_map(|n| self.pick(seed, n))
-            .find(|target| !target.cn.is_empty())
     }
 
     /// The `n`th request's entry: all in turn, scattered by the seed.
@@ -106,20 +101,20 @@ mod tests {
 
     #[test]
     fn entries_with_a_uid_are_taken() {
-        let ldif = "version: 1\n\ndn: dc=x\ndc: x\n\ndn: uid=ada,\n ou=people,dc=x\nuid: ada\nuid: a2\ncn: Ada\nmail: a@x\nmail: b@x\n\n\
-                    dn: uid=bob,dc=x\r\nuid: bob\r\n\ndn: ou=y,dc=x\nmail: c@x\n";
+        let ldif = "version: 1\n\ndn: dc=x\ndc: x\n\ndn: uid=ada,\n ou=people,dc=x\nuid: ada\nuid: a2\nmail: ada@x\ncn: Ada Stone\n\n\
+                    dn: uid=bob,dc=x\r\nuid: bob\r\n";
         let targets = Targets::parse(ldif.as_bytes()).unwrap();
         let expected = [
-            ("uid=ada,ou=people,dc=x", "ada", "a@x", "Ada"),
+            ("uid=ada,ou=people,dc=x", "ada", "ada@x", "Stone"),
             ("uid=bob,dc=x", "bob", "", ""),
         ];
         assert_eq!(
             targets.0,
-            expected.map(|(dn, uid, mail, cn)| Target {
+            expected.map(|(dn, uid, mail, word)| Target {
                 dn: dn.into(),
                 uid: uid.into(),
                 mail: mail.into(),
-                cn: cn.into(),
+                word: word.into(),
             })
         );
         assert!(targets.pick(1, 12345).is_some());

@@ -4,14 +4,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Context as _, ensure};
 use clap::ValueEnum;
-use fulgurite_ldap::{
-    Assertion, BindRequest, Change, CompareRequest, ExtendedRequest, Filter, FilterBuf,
-    ModifyOperation, ModifyRequest, PartialAttribute, Request, ResultCode, Scope, SearchRequest,
-    encode, oid,
-};
+use fulgurite_ldap::{FilterBuf, ResultCode};
 
 use crate::Arguments;
-use crate::targets::{Target, Targets};
+use crate::targets::Targets;
 
 /// A kind of request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -20,44 +16,66 @@ pub(crate) enum Kind {
     Uid,
     /// Search the whole tree for one mail address.
     Mail,
-    /// Search the whole tree for the middle of somebody's cn.
+    /// Search the whole tree for the last word of one cn, wherever it stands.
     Substring,
+    /// Search the whole tree for a uid that nobody has.
+    Missing,
     /// Search the whole tree by a filter, all attributes.
     Scan,
     /// Bind as one of the users.
     Bind,
-    /// Compare the uid of one of the users.
+    /// Compare one of the users' mail address with what it is.
     Compare,
-    /// Replace one attribute of one of the users.
+    /// Replace the description of one of the users.
     Modify,
+    /// Replace the givenName of one of the users, which is indexed.
+    ModifyIndexed,
+    /// Add new users.
+    Add,
+    /// Delete what `add` with the same seed and number of requests has added.
+    Delete,
+    /// Add one member to the group named by --group.
+    GroupAdd,
     /// Ask who we are: a request that reads nothing.
     Whoami,
 }
 
 /// Requests and the answers they have to get.
 pub(crate) struct Workload {
-    kind: Kind,
-    targets: Targets,
-    seed: u64,
-    base: String,
-    filter: FilterBuf,
-    password: String,
+    pub(crate) kind: Kind,
+    pub(crate) targets: Targets,
+    pub(crate) seed: u64,
+    pub(crate) base: String,
+    pub(crate) filter: FilterBuf,
+    pub(crate) password: String,
+    pub(crate) group: String,
+    /// Whether answers are looked at.
+    checks: bool,
     /// Entries of a scan; 0 until known.
     expect_entries: AtomicU64,
+}
+
+/// What an answer is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Right,
+    /// The server says that it cannot.
+    Error,
+    /// It says that it can, and has answered something else.
+    Wrong,
 }
 
 impl Workload {
     pub(crate) fn new(arguments: &Arguments, targets: Targets) -> anyhow::Result<Workload> {
         let kind = arguments.workload;
-        if matches!(
+        let needs_users = !matches!(
             kind,
-            Kind::Uid | Kind::Mail | Kind::Substring | Kind::Bind | Kind::Compare | Kind::Modify
-        ) {
-            ensure!(
-                !targets.is_empty(),
-                "this workload needs an --ldif with entries that have a uid"
-            );
-        }
+            Kind::Missing | Kind::Scan | Kind::Add | Kind::Delete | Kind::GroupAdd | Kind::Whoami
+        );
+        ensure!(
+            !needs_users || !targets.is_empty(),
+            "this workload needs an --ldif with entries that have a uid"
+        );
         if kind == Kind::Bind {
             ensure!(
                 arguments.password.is_some(),
@@ -75,107 +93,48 @@ impl Workload {
             base: arguments.base.clone(),
             filter: FilterBuf::parse(&arguments.filter).context("--filter is not a filter")?,
             password: arguments.password.clone().unwrap_or_default(),
+            group: arguments.group.clone(),
+            checks: !arguments.unchecked,
             expect_entries: AtomicU64::new(arguments.expect_entries.unwrap_or(0)),
         })
     }
 
-    /// Appends the `n`th request.
-    pub(crate) fn request(&self, n: u64, id: u32, out: &mut Vec<u8>) {
-        let target = self.targets.pick(self.seed, n);
-        let uid = target.map_or("", |target| target.uid.as_str());
-        let dn = target.map_or("", |target| target.dn.as_str());
-        let request = |request: Request<'_>, out| encode::request(out, id, &request, &[]);
-        match self.kind {
-            Kind::Uid | Kind::Mail => {
-                let mail = target.map_or("", |target| target.mail.as_str());
-                let (attribute, value) = match self.kind {
-                    Kind::Mail => (&b"mail"[..], mail),
-                    _ => (&b"uid"[..], uid),
-                };
-                let filter = Filter::Equality(Assertion {
-                    attribute,
-                    value: value.as_bytes(),
-                });
-                request(
-                    Request::Search(SearchRequest::new(&self.base, Scope::Subtree, filter)),
-                    out,
-                );
-            }
-            Kind::Substring => {
-                let named = self.targets.pick_named(self.seed, n);
-                let middle = named.map_or("", |target| middle(&target.cn));
-                // Names of letters and spaces need no escapes.
-                let parsed = FilterBuf::parse(&format!("(cn=*{middle}*)"));
-                let filter = parsed.as_ref().unwrap_or(&self.filter).filter();
-                request(
-                    Request::Search(SearchRequest::new(&self.base, Scope::Subtree, filter)),
-                    out,
-                );
-            }
-            Kind::Scan => {
-                let filter = self.filter.filter();
-                request(
-                    Request::Search(SearchRequest::new(&self.base, Scope::Subtree, filter)),
-                    out,
-                );
-            }
-            Kind::Bind => {
-                let number = uid.rsplit('.').next().unwrap_or_default();
-                let password = self.password.replace("{}", number);
-                let bind = BindRequest::simple(dn, password.as_bytes());
-                request(Request::Bind(bind), out);
-            }
-            Kind::Compare => {
-                let assertion = Assertion {
-                    attribute: b"uid",
-                    value: uid.as_bytes(),
-                };
-                let compare = CompareRequest {
-                    dn: dn.as_bytes(),
-                    assertion,
-                };
-                request(Request::Compare(compare), out);
-            }
-            Kind::Modify => {
-                let value = format!("changed by request {n}");
-                let values = [value.as_bytes()];
-                let change = Change {
-                    operation: ModifyOperation::Replace,
-                    attribute: PartialAttribute::new("description", &values),
-                };
-                let modify = ModifyRequest {
-                    dn: dn.as_bytes(),
-                    changes: vec![change],
-                };
-                request(Request::Modify(modify), out);
-            }
-            Kind::Whoami => {
-                let extended = ExtendedRequest {
-                    oid: oid::WHO_AM_I.as_bytes(),
-                    value: None,
-                };
-                request(Request::Extended(extended), out);
-            }
-        }
-    }
-
     /// Whether an entry is what the `n`th request asked for.
     pub(crate) fn entry_fits(&self, n: u64, dn: &[u8]) -> bool {
-        match (self.kind, self.targets.pick(self.seed, n)) {
-            (Kind::Uid | Kind::Mail, Some(Target { dn: expected, .. })) => {
-                dn.eq_ignore_ascii_case(expected.as_bytes())
-            }
-            (Kind::Scan | Kind::Substring, _) => true,
+        if !self.checks {
+            return true;
+        }
+        match self.kind {
+            Kind::Uid | Kind::Mail | Kind::Substring => self
+                .targets
+                .pick(self.seed, n)
+                .is_some_and(|target| dn.eq_ignore_ascii_case(target.dn.as_bytes())),
+            Kind::Scan => true,
             _ => false,
         }
     }
 
-    /// Whether a result fits, after `entries` entries.
-    pub(crate) fn result_fits(&self, code: ResultCode, entries: u64) -> bool {
-        let expected = match self.kind {
-            Kind::Uid | Kind::Mail => 1,
-            // Others may be called the same.
-            Kind::Substring => return code == ResultCode::Success && entries > 0,
+    /// What a result is worth, after `entries` entries, which fitted or did not.
+    pub(crate) fn judge(&self, code: ResultCode, entries: u64, fits: bool) -> Verdict {
+        let wanted = if self.kind == Kind::Compare {
+            ResultCode::CompareTrue
+        } else {
+            ResultCode::Success
+        };
+        let is_false = self.kind == Kind::Compare && code == ResultCode::CompareFalse;
+        if code != wanted && !is_false {
+            Verdict::Error
+        } else if self.checks && (is_false || !fits || entries != self.expected(entries)) {
+            Verdict::Wrong
+        } else {
+            Verdict::Right
+        }
+    }
+
+    /// How many entries there have to be.
+    fn expected(&self, entries: u64) -> u64 {
+        match self.kind {
+            Kind::Uid | Kind::Mail | Kind::Substring => 1,
             Kind::Scan => {
                 let known = self.expect_entries.compare_exchange(
                     0,
@@ -183,22 +142,12 @@ impl Workload {
                     Ordering::Relaxed,
                     Ordering::Relaxed,
                 );
-                known
-                    .unwrap_or_else(|expected| expected)
-                    .max(u64::from(known.is_ok()) * entries)
+                match known {
+                    Ok(_) => entries,
+                    Err(expected) => expected,
+                }
             }
-            Kind::Bind | Kind::Compare | Kind::Modify | Kind::Whoami => 0,
-        };
-        let wanted = match self.kind {
-            Kind::Compare => ResultCode::CompareTrue,
-            _ => ResultCode::Success,
-        };
-        code == wanted && entries == expected
+            _ => 0,
+        }
     }
-}
-
-/// What is left of a name of some length without two letters at either end.
-fn middle(name: &str) -> &str {
-    let inner = name.get(2..name.len().saturating_sub(2));
-    inner.filter(|inner| inner.len() >= 3).unwrap_or(name)
 }

@@ -182,6 +182,9 @@ pub(crate) const CONTENDERS: &[Contender] = &[
     },
 ];
 
+/// Those that are ours.
+pub(crate) const OURS: [&str; 2] = ["fulgurite-c", "fulgurite"];
+
 /// What the asked ratios refer to.
 pub(crate) const REFERENCE: &str = "lmdb-0.9.36";
 

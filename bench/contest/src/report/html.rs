@@ -20,23 +20,28 @@ svg { max-width: 100%; height: auto; }
 /// # Errors
 /// A plot that cannot be drawn.
 pub(crate) fn page(results: &Results, tables: &str) -> anyhow::Result<String> {
+    let title = inline(&results.title);
+    let reference = inline(results.title_of(&results.reference));
     let mut out = format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Fulgurite beside its peers</title>\
-         <style>{STYLE}</style></head><body>\n<h1>Fulgurite beside its peers</h1>\n"
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title>\
+         <style>{STYLE}</style></head><body>\n<h1>{title}</h1>\n"
     );
-    out.push_str("<h2>Ours, and the original</h2>\n<p>How many times as fast as LMDB 0.9.36, workload by workload; the line is 1, the mark what is asked.</p>\n");
+    let _ = writeln!(
+        out,
+        "<h2>Ours, and {reference}</h2>\n<p>How many times as fast, workload by workload; the line is 1, the mark what is asked.</p>"
+    );
     out.push_str(&plots::overview(results)?);
-    for part in Part::ALL {
+    for part in results.parts() {
         let rows: Vec<&Row> = (results.rows.iter())
-            .filter(|row| row.part == part.title() && !row.played.is_empty())
+            .filter(|row| row.part == part && !row.played.is_empty())
             .collect();
         if rows.is_empty() {
             continue;
         }
-        let _ = writeln!(out, "<h2>{}</h2>\n<div class=\"plots\">", part.title());
+        let _ = writeln!(out, "<h2>{part}</h2>\n<div class=\"plots\">");
         match part {
-            Part::Growth => out.push_str(&plots::growth(results, &rows)?),
-            Part::Cores => out.push_str(&plots::cores(results, &rows)?),
+            _ if part == Part::Growth.title() => out.push_str(&plots::growth(results, &rows)?),
+            _ if part == Part::Cores.title() => out.push_str(&plots::cores(results, &rows)?),
             _ => {
                 for row in rows {
                     out.push_str(&plots::bars(results, row)?);

@@ -2,17 +2,18 @@
 
 use std::fmt::Write as _;
 
-use crate::contender::REFERENCE;
 use crate::results::{Middle, Results, Row};
-use crate::workload::{ASKED, Part, at_least};
+
+/// What every workload has to reach of which nothing special is asked.
+const AT_LEAST: f64 = 0.95;
 
 /// All of them.
 pub(crate) fn tables(results: &Results) -> String {
-    let mut out = String::from("# Key/value stores\n\n");
+    let mut out = format!("# {}\n\n", results.title);
     circumstances(results, &mut out);
     asked(results, &mut out);
     rest(results, &mut out);
-    for part in Part::ALL {
+    for part in results.parts() {
         part_table(results, part, &mut out);
     }
     latencies(results, &mut out);
@@ -63,68 +64,63 @@ fn ratio_cells(ratio: Middle) -> String {
     )
 }
 
+const HEAD: &str = "| workload | what | whose | theirs | ours | measured | middle half | asked | hoped for | |\n\
+    | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
+
 fn asked(results: &Results, out: &mut String) {
-    out.push_str("\n## Asked and measured\n\nHow many times as fast as LMDB 0.9.36; the median of the rounds' ratios, and their middle half.\n\n");
-    out.push_str("| workload | what | whose | LMDB | ours | measured | middle half | asked | hoped for | |\n");
-    out.push_str("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
-    for line in ASKED {
-        let Some(row) = results.rows.iter().find(|row| row.name == line.workload) else {
-            continue;
-        };
-        let _ = writeln!(
-            out,
-            "{}",
-            asked_line(row, line.ours, line.asked, Some(line.hoped))
-        );
+    let reference = results.title_of(&results.reference);
+    let _ = writeln!(
+        out,
+        "\n## Asked and measured\n\nHow many times as fast as {reference}; the median of the rounds' ratios, and their middle half.\n"
+    );
+    out.push_str(HEAD);
+    for line in &results.asked {
+        let row = results.rows.iter().find(|row| row.name == line.workload);
+        if let Some(row) = row {
+            let line = asked_line(results, row, &line.ours, line.asked, Some(line.hoped));
+            let _ = writeln!(out, "{line}");
+        }
     }
 }
 
-fn asked_line(row: &Row, ours: &str, asked: f64, hoped: Option<f64>) -> String {
-    let whose = if ours == "fulgurite" { "Rust" } else { "C" };
+fn asked_line(results: &Results, row: &Row, ours: &str, asked: f64, hoped: Option<f64>) -> String {
     let time_of = |name: &str| {
         row.time(name)
             .map_or("-".to_owned(), |middle| time(middle.median))
     };
-    let measured = row.ratio(ours, REFERENCE);
+    let measured = row.ratio(ours, &results.reference);
     let cells = measured.map_or("- | -".to_owned(), ratio_cells);
     let verdict = measured.map_or("not measured", |ratio| mark(ratio.median, asked, hoped));
     let hoped = hoped.map_or("-".to_owned(), |hoped| format!("{hoped:.2}"));
     format!(
-        "| {} | {} | {whose} | {} | {} | {cells} | {asked:.2} | {hoped} | {verdict} |",
+        "| {} | {} | {} | {} | {} | {cells} | {asked:.2} | {hoped} | {verdict} |",
         row.name,
         row.title,
-        time_of(REFERENCE),
+        results.title_of(ours),
+        time_of(&results.reference),
         time_of(ours),
     )
 }
 
 /// Whatever nothing special is asked of.
 fn rest(results: &Results, out: &mut String) {
-    out.push_str("\nAll other workloads, none of which may be slower than 0.95:\n\n");
-    out.push_str("| workload | what | whose | LMDB | ours | measured | middle half | asked | hoped for | |\n");
-    out.push_str("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
+    let _ = writeln!(
+        out,
+        "\nAll other workloads, none of which may be slower than {AT_LEAST}:\n"
+    );
+    out.push_str(HEAD);
     for row in &results.rows {
-        for ours in ["fulgurite-c", "fulgurite"] {
-            let special = ASKED
-                .iter()
-                .any(|line| line.workload == row.name && line.ours == ours);
-            if !special && row.of(ours).is_some() && row.of(REFERENCE).is_some() {
-                let _ = writeln!(
-                    out,
-                    "{}",
-                    asked_line(row, ours, at_least(&row.name, ours), None)
-                );
+        for ours in &results.ours {
+            let is_special = results.wanted(&row.name, ours).is_some();
+            if !is_special && row.of(ours).is_some() && row.of(&results.reference).is_some() {
+                let _ = writeln!(out, "{}", asked_line(results, row, ours, AT_LEAST, None));
             }
         }
     }
 }
 
-fn part_table(results: &Results, part: Part, out: &mut String) {
-    let rows: Vec<&Row> = results
-        .rows
-        .iter()
-        .filter(|row| row.part == part.title())
-        .collect();
+fn part_table(results: &Results, part: &str, out: &mut String) {
+    let rows: Vec<&Row> = results.rows.iter().filter(|row| row.part == part).collect();
     let players: Vec<_> = results
         .contenders
         .iter()
@@ -133,7 +129,7 @@ fn part_table(results: &Results, part: Part, out: &mut String) {
     if players.is_empty() {
         return;
     }
-    let _ = write!(out, "\n## {}\n\n| workload |", part.title());
+    let _ = write!(out, "\n## {part}\n\n| workload |");
     for one in &players {
         let _ = write!(out, " {} |", one.title);
     }
@@ -180,7 +176,7 @@ fn latencies(results: &Results, out: &mut String) {
                 median(|one| one.max_ns),
             );
             if let (Some(p50), Some(p99), Some(max)) = figures {
-                let title = title_of(results, &played.contender);
+                let title = results.title_of(&played.contender);
                 let _ = writeln!(lines, "| {} | {title} | {p50} | {p99} | {max} |", row.title);
             }
         }
@@ -191,21 +187,20 @@ fn latencies(results: &Results, out: &mut String) {
     }
 }
 
-pub(crate) fn title_of<'r>(results: &'r Results, contender: &'r str) -> &'r str {
-    let found = results.contenders.iter().find(|one| one.name == contender);
-    found.map_or(contender, |one| &one.title)
-}
-
 fn sizes(results: &Results, out: &mut String) {
     let rows: Vec<&Row> = results.rows.iter().filter(|row| row.writes).collect();
     if rows.is_empty() {
         return;
     }
-    out.push_str("\n## Size of the files afterwards\n\nIn MiB. Ours may not be larger than the original's.\n\n| workload |");
+    let _ = write!(
+        out,
+        "\n## Size of the files afterwards\n\nIn MiB. Ours may be {} times as large as theirs.\n\n| workload |",
+        results.size_at_most
+    );
     for one in &results.contenders {
         let _ = write!(out, " {} |", one.title);
     }
-    out.push_str(" ours (C) to LMDB | |\n| --- |");
+    out.push_str(" ours to theirs | |\n| --- |");
     results
         .contenders
         .iter()
@@ -223,9 +218,11 @@ fn sizes(results: &Results, out: &mut String) {
                 None => write!(out, " - |"),
             };
         }
-        let _ = match row.file_ratio("fulgurite-c", REFERENCE) {
-            // Half a percent is a page or two.
-            Some(ratio) if ratio.median <= 1.005 => writeln!(out, " {:.3} | met |", ratio.median),
+        let ours = results.ours.first().map_or("", String::as_str);
+        let _ = match row.file_ratio(ours, &results.reference) {
+            Some(ratio) if ratio.median <= results.size_at_most => {
+                writeln!(out, " {:.3} | met |", ratio.median)
+            }
             Some(ratio) => writeln!(out, " {:.3} | **falls short** |", ratio.median),
             None => writeln!(out, " - | |"),
         };
@@ -233,6 +230,13 @@ fn sizes(results: &Results, out: &mut String) {
 }
 
 fn footprint(results: &Results, out: &mut String) {
+    if results
+        .contenders
+        .iter()
+        .all(|one| one.code_bytes.is_none())
+    {
+        return;
+    }
     out.push_str(
         "\n## Size of the code\n\n| library | KiB of code and constants |\n| --- | --- |\n",
     );

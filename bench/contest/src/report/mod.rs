@@ -9,34 +9,32 @@ pub(crate) use counts::{check_counts, show_counts};
 
 use std::path::Path;
 
-use crate::contender::{CONTENDERS, REFERENCE};
+use crate::contender::CONTENDERS;
 use crate::results::{Results, Row};
 use crate::workload::{Tier, Workload};
 
-/// Writes `engine.md`, `engine.json` and `engine.html` into a folder, and prints the first.
+/// Writes tables, figures and the page into a folder, named after the half, and prints the tables.
 pub(crate) fn write(results: &Results, folder: &Path) -> anyhow::Result<()> {
     std::fs::create_dir_all(folder)?;
+    let file = |extension: &str| folder.join(format!("{}.{extension}", results.stem));
     let tables = markdown::tables(results);
-    std::fs::write(folder.join("engine.md"), &tables)?;
-    std::fs::write(
-        folder.join("engine.json"),
-        serde_json::to_string_pretty(results)?,
-    )?;
-    std::fs::write(folder.join("engine.html"), html::page(results, &tables)?)?;
+    std::fs::write(file("md"), &tables)?;
+    std::fs::write(file("json"), serde_json::to_string_pretty(results)?)?;
+    std::fs::write(file("html"), html::page(results, &tables)?)?;
     println!("{tables}");
     Ok(())
 }
 
 /// One line for each workload as it ends.
-pub(crate) fn progress(row: &Row) {
+pub(crate) fn progress(row: &Row, reference: &str, ours: &[String]) {
     let mut line = format!("{:24}", row.name);
     for played in &row.played {
         if let Some(time) = row.time(&played.contender) {
             line += &format!(" {}={}", played.contender, markdown::time(time.median));
         }
     }
-    for ours in ["fulgurite-c", "fulgurite"] {
-        if let Some(ratio) = row.ratio(ours, REFERENCE) {
+    for ours in ours {
+        if let Some(ratio) = row.ratio(ours, reference) {
             line += &format!(" [{ours} {:.2}x]", ratio.median);
         }
     }

@@ -4,10 +4,8 @@ use anyhow::anyhow;
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
-use super::markdown::{time, title_of};
-use crate::contender::REFERENCE;
+use super::markdown::time;
 use crate::results::{Results, Row};
-use crate::workload::ASKED;
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
@@ -17,12 +15,12 @@ const ORIGINAL: RGBColor = RGBColor(58, 93, 148);
 const OTHERS: RGBColor = RGBColor(176, 184, 192);
 const TEXT: RGBColor = RGBColor(60, 60, 60);
 
-fn colour(contender: &str) -> RGBColor {
-    match contender {
-        "fulgurite-c" => OURS,
-        "fulgurite" => OURS_TOO,
-        REFERENCE => ORIGINAL,
-        _ => OTHERS,
+fn colour(results: &Results, contender: &str) -> RGBColor {
+    match results.ours.iter().position(|ours| ours == contender) {
+        Some(0) => OURS,
+        Some(_) => OURS_TOO,
+        None if contender == results.reference => ORIGINAL,
+        None => OTHERS,
     }
 }
 
@@ -112,10 +110,10 @@ pub(crate) fn bars(results: &Results, row: &Row) -> anyhow::Result<String> {
         .filter_map(|played| {
             let median = row.time(&played.contender)?.median;
             Some(Bar {
-                label: title_of(results, &played.contender).to_owned(),
+                label: results.title_of(&played.contender).to_owned(),
                 length: 1e9 / median,
                 text: time(median),
-                colour: colour(&played.contender),
+                colour: colour(results, &played.contender),
                 mark: None,
             })
         })
@@ -129,24 +127,28 @@ pub(crate) fn bars(results: &Results, row: &Row) -> anyhow::Result<String> {
 pub(crate) fn overview(results: &Results) -> anyhow::Result<String> {
     let mut bars = Vec::new();
     for row in &results.rows {
-        for (ours, suffix) in [("fulgurite-c", ""), ("fulgurite", ", Rust")] {
-            let Some(ratio) = row.ratio(ours, REFERENCE) else {
+        for (ours, suffix) in results.ours.iter().zip(["", ", Rust"]) {
+            let Some(ratio) = row.ratio(ours, &results.reference) else {
                 continue;
             };
-            let line = ASKED
-                .iter()
-                .find(|line| line.workload == row.name && line.ours == ours);
+            let line = results.wanted(&row.name, ours);
             bars.push(Bar {
                 label: format!("{}{suffix}", row.name),
                 length: ratio.median,
                 text: format!("{:.2}", ratio.median),
-                colour: colour(ours),
+                colour: colour(results, ours),
                 mark: line.map(|line| line.asked),
             });
         }
     }
+    // Factors of a hundred would leave nothing to see of the others; the number behind a bar is not cut.
+    for bar in &mut bars {
+        bar.length = bar.length.min(12.0);
+        bar.mark = bar.mark.filter(|mark| *mark <= 12.0);
+    }
+    let title = format!("times as fast as {}", results.title_of(&results.reference));
     sheet((1000, height_of(bars.len())), |area| {
-        draw_bars(area, "times as fast as LMDB 0.9.36", &bars, Some(1.0))
+        draw_bars(area, &title, &bars, Some(1.0))
     })
 }
 
@@ -195,7 +197,7 @@ fn curves_of(
 ) -> Vec<Curve> {
     let curve = |name: &str, title: &str| Curve {
         label: title.to_owned(),
-        colour: colour(name),
+        colour: colour(results, name),
         points: rows
             .iter()
             .filter_map(|row| Some(point(row, row.time(name)?.median)))

@@ -4,7 +4,7 @@ mod asked;
 pub(crate) mod data;
 mod table;
 
-pub(crate) use asked::{ASKED, at_least};
+pub(crate) use asked::ASKED;
 pub(crate) use table::table;
 
 use crate::contender::{Ability, Contender};
@@ -86,18 +86,6 @@ pub(crate) enum Part {
 }
 
 impl Part {
-    pub(crate) const ALL: [Part; 9] = [
-        Part::Reads,
-        Part::Writes,
-        Part::Durable,
-        Part::Large,
-        Part::Duplicates,
-        Part::Together,
-        Part::Space,
-        Part::Growth,
-        Part::Cores,
-    ];
-
     pub(crate) fn title(self) -> &'static str {
         match self {
             Part::Reads => "Reads",

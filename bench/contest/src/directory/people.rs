@@ -1,0 +1,123 @@
+//! The data: people and one large group, as LDIF, the same whenever it is made.
+
+use std::io::{self, Write};
+
+use crate::workload::data::{mix, scattered};
+
+/// Name of the entry at the top.
+pub(crate) const SUFFIX: &str = "dc=example,dc=com";
+/// Name and password of whom nothing is forbidden.
+pub(crate) const ROOT_DN: &str = "cn=admin,dc=example,dc=com";
+pub(crate) const ROOT_PASSWORD: &str = "secret";
+/// Of every user.
+pub(crate) const PASSWORD: &str = "benchmark";
+/// The same, hashed: {SSHA} with a salt, so that a bind costs one SHA-1.
+const HASHED: &str = "{SSHA}9ZrQtHwqxIrJeytJKpz8xpjvZddzYWx0";
+
+/// Results of `(&(l=A)(st=X))`, each part of which a third of all people match.
+pub(crate) const BOTH: u64 = 10;
+
+const MEMBERS_MAX: u64 = 100_000;
+
+/// Entries that are written for so many people.
+pub(crate) const fn entries(people: u64) -> u64 {
+    people + 4
+}
+
+/// Writes them; wide ones have twenty descriptions more.
+pub(crate) fn write(people: u64, wide: bool, out: &mut impl Write) -> io::Result<()> {
+    writeln!(
+        out,
+        "dn: {SUFFIX}\nobjectClass: organization\nobjectClass: dcObject\no: Example\ndc: example\n"
+    )?;
+    for unit in ["people", "groups"] {
+        writeln!(
+            out,
+            "dn: ou={unit},{SUFFIX}\nobjectClass: organizationalUnit\nou: {unit}\n"
+        )?;
+    }
+    for number in 0..people {
+        person(number, people, wide, out)?;
+    }
+    writeln!(
+        out,
+        "dn: cn=big,ou=groups,{SUFFIX}\nobjectClass: groupOfNames\ncn: big"
+    )?;
+    for number in 0..people.min(MEMBERS_MAX) {
+        writeln!(out, "member: uid=user.{number},ou=people,{SUFFIX}")?;
+    }
+    writeln!(out)
+}
+
+fn person(number: u64, people: u64, wide: bool, out: &mut impl Write) -> io::Result<()> {
+    const GIVEN: [&str; 8] = [
+        "Ada", "Bela", "Cleo", "Dora", "Emil", "Finn", "Greta", "Hugo",
+    ];
+    const FAMILY: [&str; 8] = [
+        "Stone", "Rivers", "Field", "Wood", "Hill", "Brook", "Marsh", "Lake",
+    ];
+    let any = mix(number) as usize;
+    let (given, family) = (GIVEN[any % 8], FAMILY[any / 8 % 8]);
+    let word = word(number);
+    let third = people / 3;
+    let city = if number < third { "A" } else { "B" };
+    let from = third.saturating_sub(BOTH);
+    let state = if (from..from + third).contains(&number) {
+        "X"
+    } else {
+        "Y"
+    };
+    writeln!(
+        out,
+        "dn: uid=user.{number},ou=people,{SUFFIX}\nobjectClass: person\nobjectClass: organizationalPerson\n\
+         objectClass: inetOrgPerson\nuid: user.{number}\ncn: {given} {family} {word}\nsn: {family}\ngivenName: {given}\n\
+         mail: {given}.{family}.{number}@example.com\nl: {city}\nst: {state}\nemployeeNumber: {number}\n\
+         telephoneNumber: +49 421 555 {:04}\ntitle: Instrument maker\n\
+         description: adjusts, repairs and tests what is measured with\nuserPassword: {HASHED}",
+        any % 10_000
+    )?;
+    if wide {
+        for line in 0..20 {
+            writeln!(
+                out,
+                "description: line {line} of what {given} {family} does, number {number}"
+            )?;
+        }
+    }
+    writeln!(out)
+}
+
+/// Six letters and digits, different for each person: what substring searches look for.
+fn word(number: u64) -> String {
+    const SIGNS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
+    let mut rest = scattered(number, 36_u64.pow(6));
+    let mut word = String::new();
+    for _ in 0..6 {
+        word.push(char::from(SIGNS[(rest % 36) as usize]));
+        rest /= 36;
+    }
+    word
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_as_are_said_match() {
+        let mut ldif = Vec::new();
+        write(3000, false, &mut ldif).unwrap();
+        let text = String::from_utf8(ldif).unwrap();
+        let people: Vec<&str> = text
+            .split("\n\n")
+            .filter(|entry| entry.contains("uid: "))
+            .collect();
+        let both = people
+            .iter()
+            .filter(|one| one.contains("\nl: A\n") && one.contains("\nst: X\n"));
+        assert_eq!((people.len(), both.count() as u64), (3000, BOTH));
+        assert_eq!(text.matches("dn: ").count() as u64, entries(3000));
+        let words: std::collections::HashSet<_> = (0..3000).map(word).collect();
+        assert_eq!(words.len(), 3000);
+    }
+}
