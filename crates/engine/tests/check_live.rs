@@ -66,7 +66,9 @@ fn a_check_beside_a_writer_of_this_process() {
 fn a_check_beside_the_original() {
     let scratch = Scratch::new("check-original");
     let mut peer = c_peer();
-    peer.must(&format!("open {} nosync", scratch.path().display()));
+    // Room for all that a slow check holds back: the original's map does not grow.
+    let path = scratch.path().display();
+    peer.must(&format!("open {path} nosync mapsize=67108864"));
     peer.must("write");
     peer.must("create things lexical");
     peer.must("fill things 0 3000 60 1");

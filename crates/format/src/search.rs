@@ -300,7 +300,7 @@ mod tests {
     #[test]
     fn a_page_without_entries_is_no_place() {
         let mut bytes = vec![0; 4096];
-        PageMut::<V09>::initialise(&mut bytes, Pgno(7), PageKind::Leaf);
+        let _ = PageMut::<V09>::initialise(&mut bytes, Pgno(7), PageKind::Leaf);
         let page = Page::<V09>::parse(&bytes, Pgno(7), PageKind::Leaf).unwrap();
         for from in [0, 1] {
             assert_eq!(page.place_of(from, Octets::of(b"key")), None);

@@ -1,6 +1,7 @@
 //! Every operation, on a real store.
 
 mod access;
+mod acting;
 mod aliases;
 mod batch;
 mod bind;

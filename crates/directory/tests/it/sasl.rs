@@ -1,4 +1,4 @@
-//! SASL binds, identities behind names, and acting for others.
+//! SASL binds and the identities behind names.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use fulgurite_directory::{
     AuthzPolicy, AuthzRegexp, BindStep, ChannelBindings, Connection, DirectoryOptions,
-    ExtendedStep, Identity, Method, PeerCredentials, Session, Strength, TlsFacts,
+    ExtendedStep, Method, PeerCredentials, Session, Strength, TlsFacts,
 };
 use fulgurite_ldap::{
     Authentication, BindRequest, ExtendedRequest, LdapResult, Message, Request, Response,
@@ -15,13 +15,13 @@ use fulgurite_ldap::{
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::{Digest as _, Sha256};
 
-use crate::support::{JANE, JOHN, ROOT, World, asked, code, decode, pdu};
+use crate::support::{JANE, World, asked, code, decode, pdu};
 use ResultCode::{
-    AuthMethodNotSupported, AuthorizationDenied, InappropriateAuthentication,
-    InsufficientAccessRights, InvalidCredentials, Other, SaslBindInProgress, Success,
+    AuthMethodNotSupported, InappropriateAuthentication, InsufficientAccessRights,
+    InvalidCredentials, Other, SaslBindInProgress, Success,
 };
 
-fn people(options: &mut DirectoryOptions) {
+pub(crate) fn people(options: &mut DirectoryOptions) {
     let rule = AuthzRegexp::new(
         "^uid=([^,]*),cn=[^,]*,cn=auth$",
         "ldap:///dc=example,dc=com??sub?(uid=$1)",
@@ -34,11 +34,11 @@ fn people(options: &mut DirectoryOptions) {
     options.auth.authz_policy = AuthzPolicy::To;
 }
 
-fn plain_text() -> Session {
+pub(crate) fn plain_text() -> Session {
     Session::new()
 }
 
-fn protected() -> Session {
+pub(crate) fn protected() -> Session {
     on(Connection {
         strength: Strength {
             tls: 256,
@@ -60,7 +60,7 @@ fn on(connection: Connection) -> Session {
 }
 
 /// One bind of `session`; the result and what the mechanism says.
-fn bind(
+pub(crate) fn bind(
     world: &World,
     session: &mut Session,
     mechanism: &str,
@@ -103,7 +103,7 @@ fn hmac(key: &[u8], data: &[u8]) -> Vec<u8> {
 }
 
 /// A whole SCRAM-SHA-256 bind as a client does it, from the RFC rather than from the server's code.
-fn scram(
+pub(crate) fn scram(
     world: &World,
     session: &mut Session,
     (mechanism, header, binding): (&str, &str, &[u8]),
@@ -586,172 +586,4 @@ fn exchanges_end_by_another_bind() {
     let (result, said) = bind(&world, &mut session, "SCRAM-SHA-512", Some(first));
     assert_eq!(code(&result), SaslBindInProgress);
     assert!(said.unwrap().starts_with(b"r=client"));
-}
-
-fn acting(policy: AuthzPolicy, rules: &str) -> World {
-    let world = World::with(|options| {
-        people(options);
-        options.auth.authz_policy = policy;
-    });
-    world.load(&format!(
-        "dn: cn=proxy,dc=example,dc=com
-objectClass: organizationalRole
-objectClass: simpleSecurityObject
-objectClass: extensibleObject
-userPassword: proxy
-{rules}"
-    ));
-    world
-}
-
-/// What comes of `who` asking to act for `whom`.
-fn authorize(world: &World, who: &str, whom: &str) -> Result<String, ResultCode> {
-    let session = if who.is_empty() {
-        plain_text()
-    } else {
-        world.user(who)
-    };
-    match world.directory.authorize(&session, whom.as_bytes()) {
-        Ok(acting) => {
-            assert_eq!(acting.real_identity(), session.identity());
-            Ok(acting.name().to_owned())
-        }
-        Err(result) => Err(code(&result)),
-    }
-}
-
-const PROXY: &str = "cn=proxy,dc=example,dc=com";
-
-#[test]
-fn who_may_act_for_whom() {
-    let jane = format!("dn:{JANE}");
-    for (rule, allowed) in [
-        (JANE, true),
-        (&*jane, true),
-        ("dn.exact:uid=JANE,ou=people,dc=example,dc=com", true),
-        ("dn:uid=john,ou=people,dc=example,dc=com", false),
-        ("dn.onelevel:ou=people,dc=example,dc=com", true),
-        ("dn.onelevel:dc=example,dc=com", false),
-        ("dn.children:dc=example,dc=com", true),
-        ("dn.children:uid=jane,ou=people,dc=example,dc=com", false),
-        ("dn.subtree:uid=jane,ou=people,dc=example,dc=com", true),
-        ("dn.regex:^uid=[^,]*,ou=people,", true),
-        ("dn.regex:^uid=john", false),
-        ("dn:*", true),
-        ("*", true),
-        ("u:jane", true),
-        ("u:john", false),
-        ("ldap:///dc=example,dc=com??sub?(uid=jane)", true),
-        ("ldap:///dc=example,dc=com??one?(uid=jane)", false),
-        ("ldap:///dc=example,dc=com??sub?(uid=john)", false),
-        ("ldap:///dc=example,dc=com??sub", false),
-        ("group:cn=staff,dc=example,dc=com", true),
-        (
-            "group/organizationalRole/roleOccupant:cn=staff,dc=example,dc=com",
-            false,
-        ),
-    ] {
-        let world = acting(AuthzPolicy::To, &format!("authzTo: {rule}"));
-        world.load(&format!(
-            "dn: cn=staff,dc=example,dc=com\nobjectClass: groupOfNames\nmember: {JANE}"
-        ));
-        let expected = if allowed {
-            Ok(JANE.to_owned())
-        } else {
-            Err(AuthorizationDenied)
-        };
-        assert_eq!(authorize(&world, PROXY, &jane), expected, "{rule}");
-        assert_eq!(
-            authorize(&world, JOHN, &jane),
-            Err(AuthorizationDenied),
-            "{rule}"
-        );
-    }
-}
-
-#[test]
-fn policies() {
-    let jane = format!("dn:{JANE}");
-    for (policy, allowed) in [
-        (AuthzPolicy::None, false),
-        (AuthzPolicy::To, true),
-        (AuthzPolicy::From, false),
-        (AuthzPolicy::Any, true),
-        (AuthzPolicy::All, false),
-    ] {
-        let world = acting(policy, &format!("authzTo: {jane}"));
-        assert_eq!(
-            authorize(&world, PROXY, &jane).is_ok(),
-            allowed,
-            "{policy:?}"
-        );
-    }
-    let world = acting(AuthzPolicy::From, &format!("authzFrom: {jane}"));
-    assert_eq!(
-        authorize(&world, JANE, &format!("dn:{PROXY}")),
-        Ok(PROXY.to_owned())
-    );
-    assert_eq!(
-        authorize(&world, JOHN, &format!("dn:{PROXY}")),
-        Err(AuthorizationDenied)
-    );
-}
-
-#[test]
-fn proxied_authorization_without_rules() {
-    let world = acting(AuthzPolicy::To, "description: none");
-    let jane = format!("dn:{JANE}");
-    assert_eq!(authorize(&world, JANE, ""), Ok(String::new()));
-    assert_eq!(authorize(&world, JANE, "dn:"), Ok(String::new()));
-    assert_eq!(authorize(&world, JANE, &jane), Ok(JANE.to_owned()));
-    assert_eq!(authorize(&world, ROOT, &jane), Ok(JANE.to_owned()));
-    assert_eq!(
-        authorize(&world, JANE, &format!("dn:{ROOT}")),
-        Err(AuthorizationDenied)
-    );
-    assert_eq!(
-        authorize(&world, ROOT, "dn:cn=x,o=elsewhere"),
-        Err(AuthorizationDenied)
-    );
-    for malformed in ["jane", "x:jane", "dn:jane", "u.plain:jane"] {
-        assert_eq!(authorize(&world, JANE, malformed), Err(AuthorizationDenied));
-    }
-    assert_eq!(authorize(&world, "", ""), Err(AuthorizationDenied));
-    let anonymous = World::with(|options| options.allow.proxy_authz_anon = true);
-    let acting = anonymous.directory.authorize(&plain_text(), b"").unwrap();
-    assert_eq!(*acting.identity(), Identity::Anonymous);
-}
-
-#[test]
-fn binds_may_ask_to_act_for_another() {
-    let world = acting(AuthzPolicy::To, &format!("authzTo: dn:{JANE}\nuid: proxy"));
-    for (id, expected, name) in [
-        ("u:jane", Success, JANE),
-        (&*format!("dn:{JANE}"), Success, JANE),
-        ("u:john", InsufficientAccessRights, ""),
-        ("u:nobody", InsufficientAccessRights, ""),
-        ("jane", InsufficientAccessRights, ""),
-        ("u:proxy", Success, PROXY),
-    ] {
-        let mut session = protected();
-        let message = format!("{id}\0proxy\0proxy");
-        let (result, _) = bind(&world, &mut session, "PLAIN", Some(message.as_bytes()));
-        assert_eq!((code(&result), session.name()), (expected, name), "{id}");
-        let mut session = protected();
-        let header = format!(
-            "n,a={},",
-            id.replace(',', "=2C")
-                .replace("uid=", "uid=3D")
-                .replace("ou=", "ou=3D")
-                .replace("dc=", "dc=3D")
-        );
-        let result = scram(
-            &world,
-            &mut session,
-            ("SCRAM-SHA-256", &header, b""),
-            "proxy",
-            "proxy",
-        );
-        assert_eq!((code(&result), session.name()), (expected, name), "{id}");
-    }
 }
