@@ -104,15 +104,35 @@ fn own_cookie(directory: &Directory, sorted: bool) -> Vec<u8> {
 /// Puts a place, and a sort key, into a cookie and seals it again.
 fn seal(mut cookie: Vec<u8>, place: &[u8]) -> Vec<u8> {
     let (place, key) = place.split_at(place.len().min(PLACE_LEN));
+    let mac = cookie.split_off(cookie.len() - SEAL_LEN);
+    encipher(&mut cookie, &mac);
     cookie.truncate(PLACE_AT + PLACE_LEN + HASH_LEN);
     if let Some(old) = cookie.get_mut(PLACE_AT..PLACE_AT + place.len()) {
         old.copy_from_slice(place);
     }
     cookie.extend_from_slice(key);
-    let mut mac = Hmac::<Sha256>::new_from_slice(&KEY).expect("HMAC takes keys of any length");
-    mac.update(&cookie);
-    cookie.extend(mac.finalize().into_bytes().iter().take(SEAL_LEN));
+    let mac = keyed(b'a', &cookie, &[]);
+    encipher(&mut cookie, &mac[..SEAL_LEN]);
+    cookie.extend_from_slice(&mac[..SEAL_LEN]);
     cookie
+}
+
+/// Adds the key stream that belongs to a seal, or takes it away.
+fn encipher(cookie: &mut [u8], mac: &[u8]) {
+    for (number, block) in cookie.chunks_mut(32).enumerate() {
+        let stream = keyed(b'e', mac, &(number as u64).to_be_bytes());
+        for (octet, key) in block.iter_mut().zip(stream) {
+            *octet ^= key;
+        }
+    }
+}
+
+fn keyed(purpose: u8, text: &[u8], more: &[u8]) -> [u8; 32] {
+    let mut mac = Hmac::<Sha256>::new_from_slice(&KEY).expect("HMAC takes keys of any length");
+    mac.update(&[purpose]);
+    mac.update(text);
+    mac.update(more);
+    mac.finalize().into_bytes().into()
 }
 
 #[derive(Debug)]
