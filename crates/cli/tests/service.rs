@@ -27,7 +27,10 @@ fn configuration(folder: &Path, access: &str, more: &str) -> String {
 
 fn write(folder: &Path, text: &str) -> String {
     let file = folder.join("slapd.conf");
-    std::fs::write(&file, text).expect("write the configuration");
+    // In one step: the server reads it when it likes.
+    let new = folder.join("slapd.conf.new");
+    std::fs::write(&new, text).expect("write the configuration");
+    std::fs::rename(&new, &file).expect("put the configuration in its place");
     file.to_str().expect("a path in UTF-8").to_owned()
 }
 
@@ -76,6 +79,7 @@ fn a_changed_configuration_is_read_again() {
     let open = "access to * by * read";
     write(folder, &configuration(folder, open, "threads 7"));
     serving.signal(Signal::HUP);
+    std::thread::sleep(std::time::Duration::from_millis(300));
     write(folder, &configuration(folder, open, ""));
     std::thread::sleep(std::time::Duration::from_millis(300));
     write(folder, &configuration(folder, "access to nothing", ""));
