@@ -136,6 +136,9 @@ impl Open {
 pub unsafe extern "C" fn mdb_env_create(env: *mut *mut MDB_env) -> c_int {
     code_of(Caller::Nobody, || {
         static NUMBERS: AtomicUsize = AtomicUsize::new(1);
+        if !heap_has_room() {
+            return Err(Code::NO_MEMORY);
+        }
         note_panics();
         fulgurite::set_bus_guard(guards_by_variable());
         if env.is_null() {
@@ -159,6 +162,14 @@ pub unsafe extern "C" fn mdb_env_create(env: *mut *mut MDB_env) -> c_int {
         // SAFETY: not null; the caller's promise.
         unsafe { store(env, Slab::handle(made)) }
     })
+}
+
+/// Whether a process has any heap to speak of. Small allocations are not asked one by one for their success, so one whose
+/// address space was used up in loading it is told here.
+fn heap_has_room() -> bool {
+    /// Less than what the system's allocator takes at once.
+    const FIRST: usize = 64 << 10;
+    Vec::<u8>::new().try_reserve_exact(FIRST).is_ok()
 }
 
 /// Opens an environment, making its files if there are none.
