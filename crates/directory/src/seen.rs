@@ -18,6 +18,21 @@ pub(crate) struct SeenOwned<'e> {
     pub(crate) needed: Rights,
 }
 
+/// Visits a value, whatever attribute it is of, if it may be searched.
+pub(crate) fn visit_searchable(
+    rights: &EntryRights<'_>,
+    attribute: AttributeIndex,
+    value: &[u8],
+    visit: &mut dyn FnMut(AttributeIndex, &[u8]) -> Truth,
+) -> Truth {
+    let description = AttributeDescription::plain(attribute);
+    if rights.value(&description, value).allows(Rights::SEARCH) {
+        visit(attribute, value)
+    } else {
+        Truth::False
+    }
+}
+
 impl SeenOwned<'_> {
     fn whole(&self) -> EntrySubject<'_> {
         EntrySubject {
@@ -33,22 +48,6 @@ impl SeenOwned<'_> {
     fn shows(&self, held: &Attribute, value: &[u8]) -> bool {
         let rights = self.rights.value(&held.description, value);
         rights.allows(self.needed)
-    }
-
-    /// Visits what of all attributes may be searched.
-    fn visit_any(
-        &self,
-        attribute: AttributeIndex,
-        value: &[u8],
-        visit: &mut dyn FnMut(AttributeIndex, &[u8]) -> Truth,
-    ) -> Truth {
-        let description = AttributeDescription::plain(attribute);
-        let rights = self.rights.value(&description, value);
-        if rights.allows(Rights::SEARCH) {
-            visit(attribute, value)
-        } else {
-            Truth::False
-        }
     }
 
     fn covered<'a>(
@@ -97,12 +96,14 @@ impl FilterSubject<AttributeSelector> for SeenOwned<'_> {
     }
 
     fn all_values(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8]) -> Truth) -> Truth {
-        self.whole()
-            .all_values(&mut |attribute, value| self.visit_any(attribute, value, visit))
+        self.whole().all_values(&mut |attribute, value| {
+            visit_searchable(&self.rights, attribute, value, visit)
+        })
     }
 
     fn dn_values(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8]) -> Truth) -> Truth {
-        self.whole()
-            .dn_values(&mut |attribute, value| self.visit_any(attribute, value, visit))
+        self.whole().dn_values(&mut |attribute, value| {
+            visit_searchable(&self.rights, attribute, value, visit)
+        })
     }
 }

@@ -1,6 +1,7 @@
 //! Arriving and parking: a place notes its record before the tree changes or the snapshot goes, and finds its way again.
 
 use super::place::{AtValue, Deleted, Edge, Place, State};
+use super::{Move, Record};
 use crate::Error;
 use crate::space::PageView;
 use crate::tree::{self, Pages, Path, Tree};
@@ -71,6 +72,21 @@ impl Place {
             self.find_way(pages, tree)?;
         }
         Ok(())
+    }
+
+    /// Moves a place that knows its way. Even a refused move ends the wait on a deleted record's successor.
+    #[inline]
+    pub(crate) fn go_or_settle<'t>(
+        &mut self,
+        pages: PageView<'t>,
+        tree: &Tree,
+        step: Move<'_>,
+    ) -> Result<Option<Record<'t>>, Error> {
+        let moved = self.go(pages, tree, step);
+        if moved.is_err() {
+            self.settle_on_successor();
+        }
+        moved
     }
 
     /// Ends strides, and finds the way again in a later snapshot. If the record is gone, the next step forwards goes to its

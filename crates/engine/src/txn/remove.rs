@@ -97,12 +97,7 @@ impl<'env> WriteTxn<'env> {
             let pages = txn.pages();
             txn.with_tree(place.database(), |tree| {
                 place.unpark(pages, tree)?;
-                let moved = place.go(pages, tree, step);
-                if moved.is_err() {
-                    // Even a refused move ends the wait on a deleted record's successor.
-                    place.settle_on_successor();
-                }
-                moved
+                place.go_or_settle(pages, tree, step)
             })
         })
     }
@@ -116,10 +111,7 @@ impl<'env> WriteTxn<'env> {
             let pages = txn.pages();
             txn.with_tree(place.database(), |tree| {
                 place.unpark(pages, tree)?;
-                let moved = place.go(pages, tree, step);
-                if moved.is_err() {
-                    place.settle_on_successor();
-                }
+                let moved = place.go_or_settle(pages, tree, step);
                 // Until the tree changes, steps within the leaf look at its nodes alone.
                 place.look(pages, tree);
                 moved

@@ -77,6 +77,12 @@ impl<'a> Record<'a> {
         EntryId(u64_at(self.bytes, PARENT_AT).unwrap_or(0))
     }
 
+    /// The parent, and copies of the RDN in normal form and as the user wrote it.
+    pub(crate) fn place_and_name(&self) -> (EntryId, Vec<u8>, Vec<u8>) {
+        let (normal, written) = (self.rdn_normal().to_vec(), self.rdn().to_vec());
+        (self.parent(), normal, written)
+    }
+
     /// Normal form of the RDN.
     pub(crate) fn rdn_normal(&self) -> &'a [u8] {
         let start = self.table_end();

@@ -16,11 +16,7 @@ impl Writer<'_> {
     pub fn modify(&mut self, id: EntryId, new: &CheckedEntry) -> Result<(), StoreError> {
         self.refuse_poisoned()?;
         let record = self.view.record(id)?.ok_or(StoreError::NoSuchEntry(id))?;
-        let (parent, rdn_normal, rdn) = (
-            record.parent(),
-            record.rdn_normal().to_vec(),
-            record.rdn().to_vec(),
-        );
+        let (parent, rdn_normal, rdn) = record.place_and_name();
         let encoded = self.encode(parent, &rdn_normal, &rdn, new)?;
         self.apply(|writer| writer.replace_record(id, encoded))
     }

@@ -43,11 +43,7 @@ impl Writer<'_> {
     ) -> Result<(), StoreError> {
         self.refuse_poisoned()?;
         let record = self.view.record(id)?.ok_or(StoreError::NoSuchEntry(id))?;
-        let (parent, rdn_normal, rdn) = (
-            record.parent(),
-            record.rdn_normal().to_vec(),
-            record.rdn().to_vec(),
-        );
+        let (parent, rdn_normal, rdn) = record.place_and_name();
         let lengths = changes
             .iter()
             .map(|change| self.length_after(&record, change));

@@ -15,6 +15,7 @@ use fulgurite_store::{AttributeId, EntryView, StoredSelector, View};
 use crate::computed::{Asker, Computed};
 use crate::directory::Directory;
 use crate::facts::{EntryFacts, Target};
+use crate::seen::visit_searchable;
 
 /// Where the values of a filter item are.
 #[derive(Clone, Debug)]
@@ -160,22 +161,6 @@ impl Seen<'_, '_> {
         }
         truth
     }
-
-    /// Visits what of all attributes may be searched.
-    fn visit_any(
-        &self,
-        attribute: AttributeIndex,
-        value: &[u8],
-        visit: &mut dyn FnMut(AttributeIndex, &[u8]) -> Truth,
-    ) -> Truth {
-        let description = AttributeDescription::plain(attribute);
-        let rights = self.rights.value(&description, value);
-        if rights.allows(Rights::SEARCH) {
-            visit(attribute, value)
-        } else {
-            Truth::False
-        }
-    }
 }
 
 impl FilterSubject<Selector> for Seen<'_, '_> {
@@ -220,13 +205,13 @@ impl FilterSubject<Selector> for Seen<'_, '_> {
     /// A filter that names no attribute looks at those the asker may search, as if there were no others.
     fn all_values(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8]) -> Truth) -> Truth {
         FilterSubject::<StoredSelector>::all_values(&self.entry, &mut |attribute, value| {
-            self.visit_any(attribute, value, visit)
+            visit_searchable(&self.rights, attribute, value, visit)
         })
     }
 
     fn dn_values(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8]) -> Truth) -> Truth {
         FilterSubject::<StoredSelector>::dn_values(&self.entry, &mut |attribute, value| {
-            self.visit_any(attribute, value, visit)
+            visit_searchable(&self.rights, attribute, value, visit)
         })
     }
 
