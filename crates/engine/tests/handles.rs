@@ -206,3 +206,25 @@ fn handles_come_and_go_in_many_threads() {
     assert_eq!(reader.stat(things).unwrap().entries, 4 * 60);
     assert_eq!(environment.readers().unwrap().len(), 1);
 }
+
+#[test]
+fn who_only_tries_to_write_does_not_wait() {
+    let directory = tempfile::tempdir().unwrap();
+    let environment = options().open(directory.path()).unwrap();
+    put(&environment, b"a", b"1").unwrap();
+    let held = environment.write().unwrap();
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| environment.try_write().unwrap().is_none());
+        assert!(other.join().unwrap());
+    });
+    assert!(matches!(environment.try_write(), Err(Error::WriterBusy)));
+    drop(held);
+    let mut txn = environment
+        .try_write()
+        .unwrap()
+        .expect("nobody else writes");
+    let things = txn.open_database(Some("things")).unwrap();
+    txn.put(things, b"b", b"2").unwrap();
+    txn.commit().unwrap();
+    assert_eq!(get(&environment, b"b"), Some(b"2".to_vec()));
+}

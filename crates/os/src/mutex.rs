@@ -105,6 +105,23 @@ impl<'map> SharedMutex<'map> {
         }
     }
 
+    /// As [`SharedMutex::lock`], but `None` instead of waiting for somebody who holds it.
+    /// # Errors
+    /// As there.
+    pub fn try_lock(self) -> io::Result<Option<LockOutcome>> {
+        if !self.is_sound() {
+            return Err(io::Error::from_raw_os_error(libc::EINVAL));
+        }
+        seam::ask(FileRole::Lock, Call::MutexLock)?;
+        // SAFETY: a glibc mutex in a live mapping.
+        match unsafe { libc::pthread_mutex_trylock(self.raw.as_ptr()) } {
+            0 => Ok(Some(LockOutcome::Clean)),
+            libc::EOWNERDEAD => Ok(Some(LockOutcome::OwnerDied)),
+            libc::EBUSY => Ok(None),
+            code => Err(io::Error::from_raw_os_error(code)),
+        }
+    }
+
     /// Whether the last holder ended with the lock, and nobody has taken it since.
     #[must_use]
     pub fn is_owner_dead(self) -> bool {

@@ -69,6 +69,25 @@ fn a_map_for_reading_lends_nothing_to_write() {
     assert!(unsafe { map.bytes_mut(0, 1) }.is_none());
 }
 
+#[test]
+fn a_held_mutex_is_not_waited_for_by_who_only_tries() {
+    let map = SharedMap::new(&file_of(page_size() as u64), page_size()).unwrap();
+    // SAFETY: nobody else knows the file.
+    unsafe { map.mutex(64).initialise() }.unwrap();
+    let mutex = map.mutex(64);
+    assert_eq!(mutex.lock().unwrap(), LockOutcome::Clean);
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| map.mutex(64).try_lock().unwrap());
+        assert_eq!(other.join().unwrap(), None);
+    });
+    mutex.unlock();
+    assert_eq!(mutex.try_lock().unwrap(), Some(LockOutcome::Clean));
+    mutex.unlock();
+    let orphan = orphaned();
+    let taken = orphan.mutex(64).try_lock().unwrap();
+    assert_eq!(taken, Some(LockOutcome::OwnerDied));
+}
+
 /// A page of shared memory with a fresh mutex at octet 64 that a thread has taken and never given back.
 fn orphaned() -> SharedMap {
     let map = SharedMap::new(&file_of(page_size() as u64), page_size()).unwrap();

@@ -276,6 +276,22 @@ impl Store {
         Writer::new(View::new(self, self.env.write()?)?)
     }
 
+    /// As [`write`](Self::write), but `None` instead of waiting for another one.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn try_write(&self) -> Result<Option<Writer<'_>>, StoreError> {
+        let txn = self.env.try_write()?;
+        txn.map(|txn| Writer::new(View::new(self, txn)?))
+            .transpose()
+    }
+
+    /// Whether a commit waits for the disk.
+    #[must_use]
+    pub fn waits_for_disk(&self) -> bool {
+        self.env.durability() != Durability::NoSync
+    }
+
     /// Names of the topmost entries.
     #[must_use]
     pub fn suffixes(&self) -> &[Dn] {

@@ -79,6 +79,14 @@ impl Environment {
         WriteTxn::begin(self)
     }
 
+    /// As [`Environment::write`], but `None` instead of waiting for another thread or process.
+    ///
+    /// # Errors
+    /// As [`Environment::write`].
+    pub fn try_write(&self) -> Result<Option<WriteTxn<'_>>, Error> {
+        WriteTxn::try_begin(self)
+    }
+
     /// The path the environment was opened with.
     #[must_use]
     pub fn path(&self) -> &Path {
@@ -264,6 +272,10 @@ impl Environment {
 
     pub(crate) fn local_writer_mutex(&self) -> MutexGuard<'_, ()> {
         self.shared.local_writer_mutex()
+    }
+
+    pub(crate) fn try_local_writer_mutex(&self) -> Option<MutexGuard<'_, ()>> {
+        self.shared.try_local_writer_mutex()
     }
 
     pub(crate) fn take_spare_buffers(&self) -> Vec<Box<[u8]>> {

@@ -1,7 +1,7 @@
 //! What all handles of this process on one environment share.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use fulgurite_format::{META_PAGES, Meta, Txnid};
 use fulgurite_os::{any_map_is_lost, fork_generation};
@@ -97,6 +97,15 @@ impl Shared {
         self.local_writer
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// As [`local_writer_mutex`](Self::local_writer_mutex), but `None` if a writer holds it.
+    pub(super) fn try_local_writer_mutex(&self) -> Option<MutexGuard<'_, ()>> {
+        match self.local_writer.try_lock() {
+            Ok(held) => Some(held),
+            Err(TryLockError::Poisoned(held)) => Some(held.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 
     pub(super) fn spare_buffers(&self) -> MutexGuard<'_, Vec<Box<[u8]>>> {

@@ -1,6 +1,7 @@
 //! The write transaction.
 
 use std::cell::RefCell;
+use std::io;
 use std::marker::PhantomData;
 use std::sync::MutexGuard;
 
@@ -63,6 +64,29 @@ impl Drop for WriterLock<'_> {
 impl<'env> WriterLock<'env> {
     /// Waits for the mutex; if its last holder died, puts the lock file right first.
     pub(super) fn take(environment: &'env Environment) -> Result<WriterLock<'env>, Error> {
+        let taken = Self::take_by(
+            environment,
+            || Some(environment.local_writer_mutex()),
+            |lock| lock.writer_mutex().lock().map(Some),
+        )?;
+        // Whoever waits gets it.
+        taken.ok_or(Error::LockBroken)
+    }
+
+    /// As [`WriterLock::take`], but `None` if somebody has it.
+    fn try_take(environment: &'env Environment) -> Result<Option<WriterLock<'env>>, Error> {
+        Self::take_by(
+            environment,
+            || environment.try_local_writer_mutex(),
+            |lock| lock.writer_mutex().try_lock(),
+        )
+    }
+
+    fn take_by(
+        environment: &'env Environment,
+        take_local: impl FnOnce() -> Option<MutexGuard<'env, ()>>,
+        take_shared: impl FnOnce(&'env LockFile) -> io::Result<Option<LockOutcome>>,
+    ) -> Result<Option<WriterLock<'env>>, Error> {
         if environment.writer().is(thread_word()) {
             return Err(Error::WriterBusy);
         }
@@ -73,11 +97,15 @@ impl<'env> WriterLock<'env> {
             thread: PhantomData,
         };
         let Some(lock) = environment.lock() else {
-            let held = held(None, Some(environment.local_writer_mutex()));
+            let Some(local) = take_local() else {
+                return Ok(None);
+            };
             environment.writer().set(thread_word());
-            return Ok(held);
+            return Ok(Some(held(None, Some(local))));
         };
-        let outcome = lock.writer_mutex().lock().map_err(broken)?;
+        let Some(outcome) = take_shared(lock).map_err(broken)? else {
+            return Ok(None);
+        };
         let held = held(Some(lock), None);
         let predecessor = environment.writer().set(thread_word());
         if outcome == LockOutcome::OwnerDied {
@@ -98,13 +126,30 @@ impl<'env> WriterLock<'env> {
                 .map_err(|_| Error::LockBroken)?;
             lock.clear_stale()?;
         }
-        Ok(held)
+        Ok(Some(held))
     }
 }
 
 impl<'env> WriteTxn<'env> {
     pub(crate) fn begin(environment: &'env Environment) -> Result<WriteTxn<'env>, Error> {
         let lock = Self::take_lock(environment)?;
+        Self::begin_with(environment, lock)
+    }
+
+    /// As [`WriteTxn::begin`], but `None` if there is another one.
+    pub(crate) fn try_begin(environment: &'env Environment) -> Result<Option<Self>, Error> {
+        Self::require_writable(environment)?;
+        let Some(lock) = WriterLock::try_take(environment)? else {
+            return Ok(None);
+        };
+        environment.check_writable()?;
+        Self::begin_with(environment, lock).map(Some)
+    }
+
+    fn begin_with(
+        environment: &'env Environment,
+        lock: WriterLock<'env>,
+    ) -> Result<WriteTxn<'env>, Error> {
         let base = Self::find_base(environment)?;
         let free = free_tree(base.free);
         let pages = WriterPages::new(environment, base.last, Self::id_after(&base)?, free);
@@ -160,13 +205,17 @@ impl<'env> WriteTxn<'env> {
     }
 
     fn take_lock(environment: &'env Environment) -> Result<WriterLock<'env>, Error> {
-        if environment.is_read_only() {
-            return Err(Error::ReadOnly);
-        }
-        environment.check_writable()?;
+        Self::require_writable(environment)?;
         let lock = WriterLock::take(environment)?;
         environment.check_writable()?;
         Ok(lock)
+    }
+
+    fn require_writable(environment: &Environment) -> Result<(), Error> {
+        if environment.is_read_only() {
+            return Err(Error::ReadOnly);
+        }
+        environment.check_writable()
     }
 
     /// The snapshot to begin from.
