@@ -164,22 +164,23 @@ impl<'v> EntryView<'v> {
     /// # Errors
     /// [`StoreError`] when the engine fails or a record is damaged.
     pub fn to_entry(&self) -> Result<Entry, StoreError> {
-        self.to_entry_with(&mut |_| true)
-    }
-
-    /// As [`to_entry`](Self::to_entry), but of attributes that are not `wanted` and whose values
-    /// [lie apart](Values::are_apart) it has only the first value, in place of all.
-    ///
-    /// # Errors
-    /// As [`to_entry`](Self::to_entry).
-    pub fn to_entry_with(
-        &self,
-        wanted: &mut dyn FnMut(&AttributeDescription) -> bool,
-    ) -> Result<Entry, StoreError> {
         let mut text = String::new();
         self.write_dn(&mut DnCache::new(), &mut text)?;
         let dn = Dn::parse(self.schema, &text).map_err(|_| Damage::Record)?;
-        let mut entry = Entry::new(dn);
+        self.to_entry_named(&dn, &mut |_| true)
+    }
+
+    /// As [`to_entry`](Self::to_entry), under the name by which it was found, however that is spelled. Of attributes that
+    /// are not `wanted` and whose values [lie apart](Values::are_apart) it has only the first value, in place of all.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the record is damaged.
+    pub fn to_entry_named(
+        &self,
+        dn: &Dn,
+        wanted: &mut dyn FnMut(&AttributeDescription) -> bool,
+    ) -> Result<Entry, StoreError> {
+        let mut entry = Entry::new(dn.clone());
         for (id, values) in self.record.attributes() {
             let info = self.attributes.get(id).ok_or(Damage::Attribute)?;
             let is_whole = !values.are_apart() || wanted(&info.description);

@@ -15,6 +15,14 @@ const ARRAY: u8 = 1;
 const BITMAP: u8 = 2;
 const RUNS: u8 = 3;
 
+/// What is in a chunk, as it lies there; an error where places are out of order or outside.
+pub(super) enum Content<'a> {
+    Array(Result<Vec<u16>, Damage>),
+    Runs(Result<Vec<(u16, u16)>, Damage>),
+    /// Octets, and the cardinality as the header has it.
+    Bitmap(&'a [u8], usize),
+}
+
 /// A chunk whose lengths have been checked.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Chunk<'a> {
@@ -66,6 +74,29 @@ impl<'a> Chunk<'a> {
             visit(low);
         }
         Ok(())
+    }
+
+    pub(super) fn content(&self) -> Content<'a> {
+        match self.kind {
+            ARRAY => {
+                let mut places = Vec::with_capacity(self.len() + 1);
+                let visited = self.for_each(|low| places.push(low));
+                Content::Array(visited.map(|()| places))
+            }
+            RUNS => Content::Runs(self.checked_runs()),
+            _ => Content::Bitmap(self.content, self.len()),
+        }
+    }
+
+    fn checked_runs(&self) -> Result<Vec<(u16, u16)>, Damage> {
+        let mut end = 0;
+        let mut run = |(first, last): (usize, usize)| {
+            let sound = end <= first && first <= last && last < CHUNK_IDS;
+            end = last + 1;
+            let run = u16::try_from(first).ok().zip(u16::try_from(last).ok());
+            run.filter(|_| sound).ok_or(Damage::Posting)
+        };
+        self.runs().map(&mut run).collect()
     }
 
     /// Adds the chunk to `bits`.
@@ -155,6 +186,41 @@ pub(crate) fn encode_sorted(places: &[u16], out: &mut Vec<u8>) {
         for end in [run.first(), run.last()].into_iter().flatten() {
             out.extend_from_slice(&end.to_le_bytes());
         }
+    }
+}
+
+/// As [`encode`], for runs in ascending order with gaps between them, so few that they are shorter than a bitmap. False if
+/// they are not, and `out` is undefined then.
+pub(super) fn encode_few_runs(runs: &[(u16, u16)], out: &mut Vec<u8>) -> bool {
+    out.clear();
+    let len = |(first, last): &(u16, u16)| usize::from(*last - *first) + 1;
+    let cardinality: usize = runs.iter().map(len).sum();
+    if cardinality == 0 {
+        return true;
+    }
+    if cardinality * 2 <= (runs.len() * 4).min(BITMAP_LEN) {
+        header(out, ARRAY, cardinality);
+        runs.iter()
+            .flat_map(|(first, last)| *first..=*last)
+            .for_each(|low| out.extend_from_slice(&low.to_le_bytes()));
+        return true;
+    }
+    header(out, RUNS, cardinality);
+    for (first, last) in runs {
+        out.extend_from_slice(&first.to_le_bytes());
+        out.extend_from_slice(&last.to_le_bytes());
+    }
+    runs.len() * 4 <= BITMAP_LEN
+}
+
+/// The head of a bitmap whose cardinality is [still to be set](set_cardinality).
+pub(super) fn begin_bitmap(out: &mut Vec<u8>) {
+    header(out, BITMAP, 0);
+}
+
+pub(super) fn set_cardinality(out: &mut [u8], cardinality: usize) {
+    if let Some(place) = out.get_mut(2..4) {
+        place.copy_from_slice(&u16::try_from(cardinality).unwrap_or(u16::MAX).to_le_bytes());
     }
 }
 

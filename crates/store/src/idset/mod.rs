@@ -15,10 +15,14 @@
 
 mod bits;
 mod chunk;
+mod edit;
 mod owned;
 
 pub(crate) use bits::Bits;
-pub(crate) use chunk::{Chunk, encode, encode_sorted};
+#[cfg(test)]
+pub(crate) use chunk::encode;
+pub(crate) use chunk::{Chunk, encode_sorted};
+pub(crate) use edit::edit;
 pub(crate) use owned::IdSet;
 
 use crate::ids::EntryId;

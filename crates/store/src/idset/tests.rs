@@ -101,6 +101,47 @@ proptest! {
     }
 
     #[test]
+    fn edited_chunks_are_those_of_the_edited_set(a in places(), edits in prop::collection::vec((0..IDS, any::<bool>()), 0..90), near: bool) {
+        let (mut before, mut edited) = (Vec::new(), Vec::new());
+        encode(&bits(&a), &mut before);
+        // Half of the time beside what is there: runs grow, split and join.
+        let edits: Vec<(u16, bool)> = edits.into_iter().map(|(low, present)| match a.range(low..).next() {
+            Some(there) if near => (there.saturating_sub(low % 3), present),
+            _ => (low, present),
+        }).collect();
+        let mut expected = a;
+        for (low, present) in &edits {
+            if *present { expected.insert(*low); } else { expected.remove(low); }
+        }
+        edit(Some(&before[..]).filter(|before| !before.is_empty()), &edits, &mut edited).unwrap();
+        if expected.is_empty() {
+            prop_assert_eq!(edited, Vec::<u8>::new());
+        } else {
+            let mut found = Bits::new();
+            let chunk = Chunk::parse(&edited).unwrap();
+            chunk.or_into(&mut found).unwrap();
+            prop_assert_eq!(chunk.len(), expected.len());
+            let mut shortest = Vec::new();
+            encode(&bits(&expected), &mut shortest);
+            prop_assert!(edited == shortest || edited.len() == 4 + CHUNK_IDS / 8);
+            prop_assert_eq!(set(&found), expected);
+        }
+    }
+
+    #[test]
+    fn damaged_chunks_are_not_edited_with_panic(a in places(), at: prop::sample::Index, byte: u8, low in 0..IDS, present: bool) {
+        let mut bytes = Vec::new();
+        encode(&bits(&a), &mut bytes);
+        prop_assume!(!bytes.is_empty());
+        let at = at.index(bytes.len());
+        bytes[at] = byte;
+        let mut edited = Vec::new();
+        if edit(Some(&bytes), &[(low, present)], &mut edited).is_ok() && !edited.is_empty() {
+            prop_assert!(Chunk::parse(&edited).is_ok());
+        }
+    }
+
+    #[test]
     fn owned_sets_are_sets(ids in prop::collection::btree_set(0_u64..100_000, 0..200)) {
         let mut owned = IdSet::default();
         ids.iter().for_each(|id| owned.insert(EntryId(*id)));

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::key;
 use crate::error::StoreError;
 use crate::ids::EntryId;
-use crate::idset::{self, Bits, Chunk};
+use crate::idset;
 use fulgurite::{Database, Snapshot, WriteTxn};
 
 /// Beyond so many changes they are written early, to bound memory.
@@ -46,20 +46,9 @@ impl PendingPostings {
         self.changes = 0;
         let mut encoded = Vec::new();
         for (key, changes) in chunks {
-            let mut bits = Bits::new();
             let before = txn.get(db, &key)?;
             let existed = before.is_some();
-            if let Some(bytes) = before {
-                Chunk::parse(bytes)?.or_into(&mut bits)?;
-            }
-            for (low, present) in changes {
-                if present {
-                    bits.insert(low);
-                } else {
-                    bits.remove(low);
-                }
-            }
-            idset::encode(&bits, &mut encoded);
+            idset::edit(before, &changes, &mut encoded)?;
             if !encoded.is_empty() {
                 txn.put(db, &key, &encoded)?;
             } else if existed {

@@ -32,13 +32,12 @@ impl Difference {
         let fed = |(attribute, _): &&(AttributeIndex, &[u8])| indexes.is_fed_by(*attribute);
         let mut removed = ValueList(shift.removed.iter().filter(fed).copied().collect());
         let mut added = ValueList(shift.added.iter().filter(fed).copied().collect());
-        for id in changed(old, new, &shift.settled) {
+        for (id, (before, after)) in changed(old, new, &shift.settled) {
             let attribute = table.get(id).map(|info| info.description.attribute);
             let Some(attribute) = attribute.filter(|attribute| indexes.is_fed_by(*attribute))
             else {
                 continue;
             };
-            let (before, after) = (old.values(id), new.values(id));
             removed
                 .0
                 .extend(only_in_first(before, after).map(|value| (attribute, value)));
@@ -86,18 +85,36 @@ impl EmitSource for ValueList<'_> {
     }
 }
 
-/// Attributes whose values are not the same in both.
-fn changed(old: &Record<'_>, new: &Record<'_>, settled: &[AttributeId]) -> BTreeSet<AttributeId> {
-    let differs = |id: &AttributeId| match (old.values(*id), new.values(*id)) {
-        (Some(before), Some(after)) => !before.same(&after),
-        _ => true,
-    };
-    old.attributes()
-        .chain(new.attributes())
-        .map(|(id, _)| id)
-        .filter(|id| !settled.contains(id))
-        .filter(differs)
-        .collect()
+/// The values of an attribute before and after.
+type Pair<'a> = (Option<Values<'a>>, Option<Values<'a>>);
+
+/// Attributes whose values are not the same in both, ascending.
+fn changed<'a>(
+    old: &Record<'a>,
+    new: &Record<'a>,
+    settled: &[AttributeId],
+) -> Vec<(AttributeId, Pair<'a>)> {
+    let (mut before, mut after) = (old.rows().peekable(), new.rows().peekable());
+    let mut changed = Vec::new();
+    while let Some(id) = lower(before.peek(), after.peek()) {
+        let of = |(other, _): &(AttributeId, Values<'a>)| *other == id;
+        let before = before.next_if(of).map(|(_, values)| values);
+        let after = after.next_if(of).map(|(_, values)| values);
+        let both = before.as_ref().zip(after.as_ref());
+        if !both.is_some_and(|(before, after)| before.same(after)) && !settled.contains(&id) {
+            changed.push((id, (before, after)));
+        }
+    }
+    changed
+}
+
+/// The attribute that comes next in either of them.
+fn lower(
+    one: Option<&(AttributeId, Values<'_>)>,
+    other: Option<&(AttributeId, Values<'_>)>,
+) -> Option<AttributeId> {
+    let ids = one.into_iter().chain(other).map(|(id, _)| *id);
+    ids.min()
 }
 
 fn only_in_first<'a>(

@@ -1,0 +1,146 @@
+//! A few places of a chunk changed, without a bitmap in between: what a single update does to each of its postings.
+
+use super::chunk::{self, Chunk, Content};
+use super::{Bits, CHUNK_IDS};
+use crate::error::Damage;
+
+/// Beyond so many changes, or runs, a bitmap is no detour.
+const FEW: usize = 64;
+
+/// Replaces `out` by a chunk with places entered (`true`) and removed, in the order of the changes; by nothing when it is
+/// empty. `before` is the chunk so far. What comes out has the shortest form, but that a bitmap in its middle sizes stays
+/// one until it is counted again.
+///
+/// # Errors
+/// [`Damage::Posting`] when `before` is no chunk.
+pub(crate) fn edit(
+    before: Option<&[u8]>,
+    changes: &[(u16, bool)],
+    out: &mut Vec<u8>,
+) -> Result<(), Damage> {
+    let chunk = before.map(Chunk::parse).transpose()?;
+    if changes.len() <= FEW {
+        let done = match chunk.map(|chunk| chunk.content()) {
+            None => edit_array(Vec::new(), changes, out),
+            Some(Content::Array(places)) => edit_array(places?, changes, out),
+            Some(Content::Runs(runs)) => edit_runs(runs?, changes, out),
+            Some(Content::Bitmap(octets, cardinality)) => {
+                edit_bitmap(octets, cardinality, changes, out)
+            }
+        };
+        if done {
+            return Ok(());
+        }
+    }
+    let mut bits = Bits::new();
+    if let Some(chunk) = chunk {
+        chunk.or_into(&mut bits)?;
+    }
+    for (low, present) in changes {
+        if *present {
+            bits.insert(*low);
+        } else {
+            bits.remove(*low);
+        }
+    }
+    chunk::encode(&bits, out);
+    Ok(())
+}
+
+fn edit_array(mut places: Vec<u16>, changes: &[(u16, bool)], out: &mut Vec<u8>) -> bool {
+    for (low, present) in changes {
+        match (places.binary_search(low), present) {
+            (Err(at), true) => places.insert(at, *low),
+            (Ok(at), false) => {
+                places.remove(at);
+            }
+            _ => {}
+        }
+    }
+    chunk::encode_sorted(&places, out);
+    true
+}
+
+fn edit_runs(mut runs: Vec<(u16, u16)>, changes: &[(u16, bool)], out: &mut Vec<u8>) -> bool {
+    if runs.len() > FEW {
+        return false;
+    }
+    for (low, present) in changes {
+        edit_run(&mut runs, *low, *present);
+    }
+    chunk::encode_few_runs(&runs, out)
+}
+
+/// Enters or removes one place.
+fn edit_run(runs: &mut Vec<(u16, u16)>, low: u16, present: bool) {
+    let at = runs.partition_point(|(_, last)| *last < low);
+    let held = runs.get_mut(at).filter(|(first, _)| *first <= low);
+    let is_held = held.is_some();
+    match held {
+        Some(run) if !present => {
+            let (first, last) = *run;
+            match (first == low, last == low) {
+                (true, true) => {
+                    runs.remove(at);
+                }
+                (true, false) => run.0 = low + 1,
+                (false, true) => run.1 = low - 1,
+                (false, false) => {
+                    run.1 = low - 1;
+                    runs.insert(at + 1, (low + 1, last));
+                }
+            }
+        }
+        _ if is_held || !present => {}
+        _ => {
+            let (before, behind) = runs.split_at_mut(at);
+            let left = before.last_mut().filter(|run| run.1 + 1 == low);
+            let right = behind.first_mut().filter(|run| run.0 == low + 1);
+            match (left, right) {
+                (Some(left), Some(right)) => {
+                    left.1 = right.1;
+                    runs.remove(at);
+                }
+                (Some(left), None) => left.1 = low,
+                (None, Some(right)) => right.0 = low,
+                (None, None) => runs.insert(at, (low, low)),
+            }
+        }
+    }
+}
+
+/// False when another form may be shorter, or it is time to look.
+fn edit_bitmap(
+    octets: &[u8],
+    cardinality: usize,
+    changes: &[(u16, bool)],
+    out: &mut Vec<u8>,
+) -> bool {
+    out.clear();
+    chunk::begin_bitmap(out);
+    let begin = out.len();
+    out.extend_from_slice(octets);
+    let mut len = cardinality;
+    for (low, present) in changes {
+        let Some(octet) = out.get_mut(begin + usize::from(*low) / 8) else {
+            return false;
+        };
+        let bit = 1 << (low % 8);
+        match (*octet & bit != 0, present) {
+            (false, true) => len += 1,
+            (true, false) => len = len.saturating_sub(1),
+            _ => {}
+        }
+        if *present {
+            *octet |= bit;
+        } else {
+            *octet &= !bit;
+        }
+    }
+    let is_middling = (CHUNK_IDS / 16 + 1..CHUNK_IDS - CHUNK_IDS / 32).contains(&len);
+    if !is_middling || len.is_multiple_of(FEW) {
+        return false;
+    }
+    chunk::set_cardinality(out, len);
+    true
+}
