@@ -65,21 +65,50 @@ impl Timestamp {
     /// Generalized Time to the second: `20260131235959Z` (RFC 4517, section 3.3.13).
     #[must_use]
     pub fn generalized(self) -> String {
-        format!("{}Z", self.digits())
+        let mut text = self.digits();
+        text.push('Z');
+        text
     }
 
     /// Generalized Time to the microsecond: `20260131235959.123456Z`.
     #[must_use]
     pub fn generalized_us(self) -> String {
-        format!("{}.{:06}Z", self.digits(), self.0 % 1_000_000)
+        let mut text = self.digits();
+        text.push('.');
+        push_digits(&mut text, self.0 % 1_000_000, 6);
+        text.push('Z');
+        text
     }
 
     fn digits(self) -> String {
         let seconds = self.0 / 1_000_000;
         let (year, month, day) = civil(seconds / 86_400);
         let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
-        format!("{year:04}{month:02}{day:02}{hour:02}{minute:02}{second:02}")
+        let mut text = String::with_capacity("20260131235959.123456Z".len());
+        let parts = [month, day, hour, minute, second];
+        push_digits(&mut text, year, 4);
+        for part in parts {
+            push_digits(&mut text, part, 2);
+        }
+        text
     }
+}
+
+/// Appends a number with so many digits at least. Every write asks for several; formatting by template costs ten times as
+/// much.
+fn push_digits(text: &mut String, number: u64, count: usize) {
+    let mut digits = [b'0'; 20];
+    let (mut rest, mut len) = (number, 0);
+    for digit in digits.iter_mut().rev() {
+        if rest == 0 && len >= count {
+            break;
+        }
+        *digit = b'0' + u8::try_from(rest % 10).unwrap_or(0);
+        rest /= 10;
+        len += 1;
+    }
+    let written = digits.iter().skip(digits.len() - len);
+    text.extend(written.map(|digit| char::from(*digit)));
 }
 
 impl Timestamp {
