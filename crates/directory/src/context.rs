@@ -24,6 +24,7 @@ use crate::rights::require;
 use crate::selection::Selection;
 use crate::session::Session;
 use crate::stamp::Stamp;
+use crate::write::{Haste, SHORT_BYTES_MAX};
 
 /// One update, on the writer.
 pub(crate) struct Context<'w, 'd> {
@@ -36,7 +37,9 @@ pub(crate) struct Context<'w, 'd> {
     pub(crate) now: Timestamp,
     /// What the result comes with.
     pub(crate) returned: Returned,
-    /// Set when the store failed in the midst of a change.
+    pub(crate) haste: Haste,
+    /// Set when the store failed in the midst of a change, or the update would take too long: the transaction is not to be
+    /// committed.
     pub(crate) broken: bool,
 }
 
@@ -168,7 +171,7 @@ impl<'d> Context<'_, 'd> {
         } else {
             LargeAttributes::of(self.directory, view, (&entry, dn), changes)
         };
-        let copy = entry.to_entry_with(&mut |description| !large.has(description));
+        let copy = entry.to_entry_named(dn, &mut |description| !large.has(description));
         Ok((copy.map_err(failed)?, large))
     }
 
@@ -210,6 +213,24 @@ impl<'d> Context<'_, 'd> {
                 assertion::require(&self.directory.schema, rights, entry, filter)
             }),
         }
+    }
+
+    /// Refuses to change a large entry while others wait beside; then all of the batch begins again elsewhere.
+    pub(crate) fn keep_short(&mut self, id: EntryId) -> Answer {
+        if self.haste == Haste::Any {
+            return Ok(());
+        }
+        match self.writer.is_larger_than(id, SHORT_BYTES_MAX) {
+            Ok(false) => Ok(()),
+            Ok(true) => Err(self.put_off()),
+            Err(error) => Err(answer::store(&error)),
+        }
+    }
+
+    /// Ends the transaction because the update would take too long beside others. Nobody sees the result.
+    pub(crate) fn put_off(&mut self) -> LdapResult {
+        self.broken = true;
+        LdapResult::new(ResultCode::Busy)
     }
 
     /// Everything is checked: from here on something happens, unless nothing is to.
@@ -285,7 +306,10 @@ impl<'d> Context<'_, 'd> {
             let definition = schema.attribute_at(attribute.description.attribute);
             definition.no_user_modification
         };
-        let mut kept = attributes.filter(|attribute| kept(attribute));
+        let mut kept = attributes.filter(|attribute| kept(attribute)).peekable();
+        if kept.peek().is_none() {
+            return Ok(());
+        }
         let allowed = self.rights(dn, |rights| {
             kept.all(|attribute| {
                 let rights = rights.attribute(&attribute.description);

@@ -31,6 +31,17 @@ use crate::permission::Deed;
 use crate::session::Session;
 use crate::transaction;
 
+/// Octets of requests, and of entries that they change, up to which an update is short.
+pub(crate) const SHORT_BYTES_MAX: usize = 16 * 1024;
+
+/// How long an update may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Haste {
+    /// Others wait beside it: what touches much ends the transaction.
+    Short,
+    Any,
+}
+
 /// Something for the writer to do, and on whose behalf.
 #[derive(Clone, Debug)]
 pub struct WriteRequest {
@@ -133,6 +144,15 @@ impl WriteRequest {
             work: Work::Password(Box::new(update)),
         }
     }
+
+    /// Whether the request by itself promises to be done soon.
+    fn is_short(&self) -> bool {
+        match &self.work {
+            Work::Update(pdu) => pdu.len() <= SHORT_BYTES_MAX,
+            Work::Transaction(..) => false,
+            Work::Password(_) => true,
+        }
+    }
 }
 
 impl Directory {
@@ -181,7 +201,11 @@ impl Directory {
         database: &'d Database,
         updates: &mut [(&mut Item<'d>, &WriteRequest)],
     ) {
-        let Err(error) = self.run_all(database, updates) else {
+        let run = |updates: &mut [(&mut Item<'d>, &WriteRequest)]| {
+            let writer = database.store.write()?;
+            self.run_all(database, writer, Haste::Any, updates)
+        };
+        let Err(error) = run(updates) else {
             return;
         };
         if let [(item, _)] = updates {
@@ -190,22 +214,45 @@ impl Directory {
         }
         for update in updates {
             *update.0 = self.item(update.1);
-            if let Err(error) = self.run_all(database, std::slice::from_mut(update)) {
+            if let Err(error) = run(std::slice::from_mut(update)) {
                 update.0.fail(&error);
             }
         }
+    }
+
+    /// Applies updates as [`apply`](Self::apply) does if that waits neither for another writer nor for a disk, and takes
+    /// about as long as so many searches: none of them touches much. Otherwise `None`, and nothing has changed.
+    #[must_use]
+    pub fn apply_at_once(&self, batch: &[WriteRequest]) -> Option<Vec<WriteReply>> {
+        let waits = |database: &Database| database.store.waits_for_disk();
+        if self.databases.iter().any(waits) || !batch.iter().all(WriteRequest::is_short) {
+            return None;
+        }
+        let mut items: Vec<Item<'_>> = batch.iter().map(|request| self.item(request)).collect();
+        let mut databases = items.iter().filter_map(Item::database);
+        if let Some(database) = databases.next() {
+            if !databases.all(|other| std::ptr::eq(other, database)) {
+                return None;
+            }
+            let writer = database.store.try_write().ok()??;
+            let mut here: Vec<_> = items.iter_mut().zip(batch).collect();
+            self.run_all(database, writer, Haste::Short, &mut here)
+                .ok()?;
+        }
+        Some(items.into_iter().map(Item::reply).collect())
     }
 
     /// Runs updates in their order, and commits if any of them changed something.
     fn run_all<'d>(
         &'d self,
         database: &'d Database,
+        mut writer: Writer<'d>,
+        haste: Haste,
         updates: &mut [(&mut Item<'d>, &WriteRequest)],
     ) -> Result<(), StoreError> {
-        let mut writer = database.store.write()?;
         let mut changed = false;
         for (item, request) in updates {
-            self.run(database, &mut writer, &request.session, item)?;
+            self.run(database, (&mut writer, haste), &request.session, item)?;
             changed |= item.result.is_success();
         }
         if changed {
@@ -221,7 +268,7 @@ impl Directory {
     fn run<'d>(
         &'d self,
         database: &'d Database,
-        writer: &mut Writer<'d>,
+        (writer, haste): (&mut Writer<'d>, Haste),
         session: &Session,
         item: &mut Item<'d>,
     ) -> Result<(), StoreError> {
@@ -239,6 +286,7 @@ impl Directory {
             modifiers: &item.modifiers,
             now: self.clock.now(),
             returned: Returned::default(),
+            haste,
             broken: false,
         };
         item.result = match prepared.run(&mut context) {
@@ -291,7 +339,7 @@ impl Directory {
                 Some(open) => open,
                 None => open.insert((database, database.store.write().map_err(failed)?)),
             };
-            if let Err(error) = self.run(database, writer, session, &mut item) {
+            if let Err(error) = self.run(database, (writer, Haste::Any), session, &mut item) {
                 item.fail(&error);
             }
             if !item.result.is_success() {
@@ -366,8 +414,8 @@ impl Directory {
         }
         let session = acting.as_ref().unwrap_or(session);
         let modifiers = Modifiers::resolve(&self.schema, &controls)?;
-        self.refuse_made_up(session, &message.request)?;
-        let prepared = self.prepare(session, message)?;
+        let dn = self.refuse_made_up(session, &message.request)?;
+        let prepared = self.prepare(session, message, dn)?;
         Ok(Update {
             modifiers,
             prepared,
@@ -380,15 +428,22 @@ impl Directory {
         self.update(session, message, true).map(drop)
     }
 
-    fn prepare(&self, session: &Session, message: &Message<'_>) -> Answer<(&Database, Prepared)> {
+    /// With the request's name, if that has been read already.
+    fn prepare(
+        &self,
+        session: &Session,
+        message: &Message<'_>,
+        dn: Option<Dn>,
+    ) -> Answer<(&Database, Prepared)> {
+        let name = |text| dn.map_or_else(|| answer::dn(&self.schema, text), Ok);
         let prepared = match &message.request {
-            Request::Add(request) => Prepared::Add(add::prepare(self, request)?),
-            Request::Delete(request) => Prepared::Delete(delete::prepare(self, request)?),
+            Request::Add(request) => Prepared::Add(add::prepare(self, name(request.dn)?, request)?),
+            Request::Delete(request) => Prepared::Delete(delete::prepare(self, name(request.dn)?)?),
             Request::ModifyDn(request) => {
                 Prepared::ModifyDn(Box::new(modify_dn::prepare(self, request)?))
             }
             Request::Modify(request) => {
-                let (dn, changes) = modify::prepare(self, request)?;
+                let (dn, changes) = modify::prepare(self, name(request.dn)?, request)?;
                 Prepared::Modify(dn, changes, Vec::new())
             }
             _ => return Err(refuse(ResultCode::ProtocolError, "not an update")),
@@ -398,20 +453,21 @@ impl Directory {
         Ok((database, prepared))
     }
 
-    /// Refuses an update of entries that the server makes up, of which nothing else need be known.
-    fn refuse_made_up(&self, session: &Session, request: &Request<'_>) -> Answer {
+    /// Refuses an update of entries that the server makes up, of which nothing else need be known. Returns the request's name
+    /// if it had to be read, and can be.
+    fn refuse_made_up(&self, session: &Session, request: &Request<'_>) -> Answer<Option<Dn>> {
         let name = match request {
             Request::Add(add) => add.dn,
             Request::Delete(delete) => delete.dn,
             Request::Modify(modify) => modify.dn,
             Request::ModifyDn(rename) => rename.dn,
-            _ => return Ok(()),
+            _ => return Ok(None),
         };
         if self.trees.is_empty() {
-            return Ok(());
+            return Ok(None);
         }
         let Ok(dn) = answer::dn(&self.schema, name) else {
-            return Ok(());
+            return Ok(None);
         };
         match self.place(&dn) {
             Place::Tree(tree) => {
@@ -419,7 +475,7 @@ impl Directory {
                 self.permit(session, Some(&tree.restrictions), deed)?;
                 Err(tree.read_only())
             }
-            _ => Ok(()),
+            _ => Ok(Some(dn)),
         }
     }
 
@@ -469,9 +525,13 @@ impl<'d> Item<'d> {
         }
     }
 
+    /// The database it goes to, if it is to be run.
+    fn database(&self) -> Option<&'d Database> {
+        self.prepared.as_ref().map(|(database, _)| *database)
+    }
+
     fn goes_to(&self, database: &Database) -> bool {
-        let prepared = self.prepared.as_ref();
-        prepared.is_some_and(|(to, _)| std::ptr::eq(*to, database))
+        self.database().is_some_and(|to| std::ptr::eq(to, database))
     }
 
     /// The store has failed; what the update itself found out says more.

@@ -202,6 +202,11 @@ impl Handler for Directory {
         let replies = self.apply(&updates);
         replies.into_iter().map(|reply| reply.bytes).collect()
     }
+
+    fn apply_at_once(&self, updates: &[WriteRequest]) -> Option<Vec<Vec<u8>>> {
+        let replies = self.apply_at_once(updates)?;
+        Some(replies.into_iter().map(|reply| reply.bytes).collect())
+    }
 }
 
 impl RunningSearch for SearchTask<'_> {

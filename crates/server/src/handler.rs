@@ -152,6 +152,13 @@ pub trait Handler: Sync {
     /// Applies updates in order and makes them durable; one encoded response each, in order. Runs on
     /// the one writer thread.
     fn apply(&self, updates: Vec<Self::Update>) -> Vec<Vec<u8>>;
+
+    /// As [`Handler::apply`], on a worker between the turns of its connections: only if nobody and no disk has to be waited
+    /// for, and each update takes about as long as a search. `None` otherwise; then nothing has changed, and the writer is
+    /// asked.
+    fn apply_at_once(&self, _updates: &[Self::Update]) -> Option<Vec<Vec<u8>>> {
+        None
+    }
 }
 
 /// A search in progress.

@@ -253,4 +253,8 @@ impl Handler for Live<'_> {
     fn apply(&self, updates: Vec<WriteRequest>) -> Vec<Vec<u8>> {
         Handler::apply(self.current(), updates)
     }
+
+    fn apply_at_once(&self, updates: &[WriteRequest]) -> Option<Vec<Vec<u8>>> {
+        Handler::apply_at_once(self.current(), updates)
+    }
 }

@@ -18,6 +18,12 @@ impl Ticket {
         self.move_on(BEGUN)
     }
 
+    /// Whether the connection has taken the update back. Nothing changes that answer while its thread asks.
+    #[must_use]
+    pub fn is_withdrawn(&self) -> bool {
+        self.0.load(Ordering::Acquire) == WITHDRAWN
+    }
+
     /// The connection takes the update back; false if the writer was faster.
     #[must_use]
     pub fn withdraw(&self) -> bool {

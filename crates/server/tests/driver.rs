@@ -176,6 +176,74 @@ fn updates_that_meet_share_a_batch() {
     );
 }
 
+/// An update has its turn like a search: it is applied in the round in which it came, however much is searched beside it.
+#[test]
+fn an_update_waits_for_a_round_of_searches_and_no_longer() {
+    const SEARCHING: usize = 12;
+    const TURN: usize = 1024;
+    let stub = Stub {
+        at_once_max: usize::MAX,
+        ..Stub::default()
+    };
+    let settings = ServerSettings {
+        workers: 1,
+        ..ServerSettings::default()
+    };
+    with_server(&stub, settings, |address, _| {
+        let mut searching: Vec<_> = (0..SEARCHING).map(|_| Client::connect(address)).collect();
+        for client in &mut searching {
+            client.send(&[search(1, "1000000000/1/1024")]);
+            assert!(!client.responses(1).is_empty());
+        }
+        let mut writing = Client::connect(address);
+        for id in 1..=20 {
+            writing.send(&[add(id)]);
+            assert_eq!(writing.responses(1), [format!("{id} add 0")]);
+        }
+        let ids: Vec<u32> = (1..=200).collect();
+        let requests: Vec<_> = ids.iter().map(|id| add(*id)).collect();
+        writing.send(&requests);
+        let answers: Vec<_> = ids.iter().map(|id| format!("{id} add 0")).collect();
+        assert_eq!(writing.responses(200), answers);
+    });
+    let waited = stub.waited_max.load(Ordering::Relaxed);
+    // Each searching connection may be fresh once in the round, and those with work left have as much again.
+    assert!(waited <= 2 * (SEARCHING + 1) * TURN, "{waited}");
+    let at_once = stub.at_once.load(Ordering::Relaxed);
+    assert!(at_once >= 20, "{at_once}");
+}
+
+#[test]
+fn updates_of_a_connection_are_answered_in_order_whoever_applies_them() {
+    let stub = Stub {
+        // Some rounds go to the writer, others do not.
+        at_once_max: 3,
+        sync: Duration::from_micros(200),
+        ..Stub::default()
+    };
+    with_server(&stub, ServerSettings::default(), |address, _| {
+        let mut clients: Vec<_> = (0..4).map(|_| Client::connect(address)).collect();
+        let mut first = 1;
+        for count in [1, 2, 5, 1, 3, 17, 2, 1, 1, 90, 1].repeat(4) {
+            let ids: Vec<u32> = (first..first + count).collect();
+            first += count;
+            let requests: Vec<_> = ids.iter().map(|id| add(*id)).collect();
+            for client in &mut clients {
+                // In two pieces, so that what is behind comes while what is before is applied.
+                let (before, behind) = requests.split_at(requests.len() / 2);
+                client.send(before);
+                client.send(behind);
+            }
+            let answers: Vec<_> = ids.iter().map(|id| format!("{id} add 0")).collect();
+            for client in &mut clients {
+                assert_eq!(client.responses(answers.len()), answers);
+            }
+        }
+    });
+    assert!(stub.at_once.load(Ordering::Relaxed) > 0);
+    assert!(stub.batches.load(Ordering::Relaxed) > 0);
+}
+
 #[test]
 fn a_client_that_does_not_read_disturbs_nobody_and_is_closed() {
     let stub = Stub::default();

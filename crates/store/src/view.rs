@@ -506,6 +506,17 @@ impl<'s, T: Snapshot> View<'s, T> {
         }
     }
 
+    /// Whether an entry's record has more than so many octets, or values that lie apart from it.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the engine fails or the record is damaged.
+    pub fn is_larger_than(&self, id: EntryId, octets: usize) -> Result<bool, StoreError> {
+        let Some(bytes) = self.txn.get(self.store.dbs.entries, &id.key())? else {
+            return Ok(false);
+        };
+        Ok(bytes.len() > octets || Record::head_of(bytes)?.apart().next().is_some())
+    }
+
     /// A record of this state with those of its values that lie apart.
     pub(crate) fn at_home<'v>(&'v self, id: EntryId, record: Record<'v>) -> Record<'v> {
         record.at(Home {

@@ -7,15 +7,14 @@ use fulgurite_ldap::{AddRequest, LdapResult, ResultCode};
 use fulgurite_schema::{Attribute, CheckOptions, Dn, Entry, Schema};
 use fulgurite_store::{EntryId, Found};
 
-use crate::answer::{self, Answer, refuse};
+use crate::answer::{Answer, refuse};
 use crate::changes;
 use crate::context::Context;
 use crate::directory::{self, Directory};
 use crate::rights::require;
 
 /// Finds the store and everything that can be wrong with the request by itself.
-pub(crate) fn prepare(directory: &Directory, request: &AddRequest<'_>) -> Answer<Entry> {
-    let dn = answer::dn(&directory.schema, request.dn)?;
+pub(crate) fn prepare(directory: &Directory, dn: Dn, request: &AddRequest<'_>) -> Answer<Entry> {
     let exists = |text| Err(refuse(ResultCode::EntryAlreadyExists, text));
     match directory.place(&dn) {
         directory::Place::RootDse => return exists("root DSE already exists"),

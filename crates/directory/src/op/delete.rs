@@ -1,20 +1,20 @@
 //! Delete (RFC 4511, section 4.8).
 
 use fulgurite_access::Rights;
-use fulgurite_ldap::{DeleteRequest, ResultCode};
+use fulgurite_ldap::ResultCode;
 use fulgurite_schema::Dn;
 use fulgurite_store::EntryId;
 
 use crate::answer::{self, Answer, refuse};
 use crate::context::Context;
 use crate::directory::{Directory, Place};
+use crate::write::Haste;
 
 /// Entries that one tree delete may take along: other updates wait for it, and its transaction is held in memory.
 const TREE_ENTRIES_MAX: usize = 100_000;
 
-/// Resolves the request.
-pub(crate) fn prepare(directory: &Directory, request: &DeleteRequest<'_>) -> Answer<Dn> {
-    let dn = answer::dn(&directory.schema, request.dn)?;
+/// Finds out whether an entry of that name can be deleted at all.
+pub(crate) fn prepare(directory: &Directory, dn: Dn) -> Answer<Dn> {
     match directory.place(&dn) {
         Place::RootDse => Err(refuse(
             ResultCode::UnwillingToPerform,
@@ -31,11 +31,15 @@ pub(crate) fn prepare(directory: &Directory, request: &DeleteRequest<'_>) -> Ans
 /// Deletes the entry, or leaves the store as it was.
 pub(crate) fn run(context: &mut Context<'_, '_>, dn: &Dn) -> Answer {
     let id = context.locate_itself(dn)?;
+    context.keep_short(id)?;
     context.guarded(dn, id, context.require_taking_away(dn))?;
     context.guarded(dn, id, context.require_assertion(id))?;
     context.guarded(dn, id, context.require_entry(dn, Rights::DELETE))?;
     context.refuse_elsewhere(dn, id)?;
     if context.modifiers.tree_delete {
+        if context.haste == Haste::Short {
+            return Err(context.put_off());
+        }
         return tree(context, id);
     }
     if context.has_children(id)? {

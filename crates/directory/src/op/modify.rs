@@ -6,7 +6,7 @@ use fulgurite_access::{EntryRights, Rights};
 use fulgurite_ldap::{ModifyOperation, ModifyRequest, ResultCode};
 use fulgurite_schema::{Attribute, AttributeDescription, Dn, Entry};
 
-use crate::answer::{self, Answer, refuse};
+use crate::answer::{Answer, refuse};
 use crate::changes::{self, Change};
 use crate::context::Context;
 use crate::derived_keys;
@@ -14,12 +14,12 @@ use crate::directory::{Directory, Place};
 use crate::large::LargeAttributes;
 use crate::rights::require;
 
-/// Resolves the request: name, attributes, values.
+/// Resolves the request: attributes, values.
 pub(crate) fn prepare(
     directory: &Directory,
+    dn: Dn,
     request: &ModifyRequest<'_>,
 ) -> Answer<(Dn, Vec<Change>)> {
-    let dn = answer::dn(&directory.schema, request.dn)?;
     let unwilling = |text| Err(refuse(ResultCode::UnwillingToPerform, text));
     let changes = changes::resolve(&directory.schema, request)?;
     match directory.place(&dn) {
@@ -42,6 +42,7 @@ pub(crate) fn run(
     let schema = &context.directory.schema;
     context.require_settable(changes.iter().map(|change| &change.attribute))?;
     let id = context.locate(dn)?;
+    context.keep_short(id)?;
     context.guarded(dn, id, context.require_assertion(id))?;
     context.guarded(dn, id, require_rights(context, dn, changes))?;
     let permissive = context.modifiers.permissive;

@@ -88,6 +88,7 @@ pub(crate) fn run(context: &mut Context<'_, '_>, renaming: &Renaming) -> Answer 
     let id = require_leaving(context, renaming, &old_superior)
         .and_then(|()| locate(context, dn))
         .map_err(|result| without_far_ancestor(schema, dn, &old_superior, result))?;
+    context.keep_short(id)?;
     let parent = new_parent(context, renaming, superior)?;
     let taken = if new_dn == *dn {
         None

@@ -3,8 +3,10 @@ use ResultCode::{
     Success,
 };
 use fulgurite_directory::{Session, WriteRequest};
-use fulgurite_ldap::{ModifyOperation, ResultCode};
+use fulgurite_ldap::{LdapResult, ModifyOperation, ResultCode};
+use fulgurite_store::Durability;
 
+use crate::controls::tree_delete;
 use crate::support::{JANE, PEOPLE, World, add_pdu, asked, decode, delete_pdu, modify_pdu, pdu};
 
 #[test]
@@ -93,4 +95,103 @@ fn an_empty_batch_and_strange_requests_are_answered() {
         codes,
         [ProtocolError, ProtocolError, ResultCode::InvalidDnSyntax]
     );
+}
+
+/// A directory that flushes nothing, with a group whose members lie apart.
+fn unsafe_world() -> World {
+    let world = World::empty_with_store(
+        |_| {},
+        |options| {
+            options.inline_values_max = Some(4);
+            options.durability = Some(Durability::NoSync);
+        },
+    );
+    world.load(
+        "dn: dc=example,dc=com\nobjectClass: domain\n\ndn: ou=people,dc=example,dc=com\nobjectClass: organizationalUnit\n\n\
+         dn: cn=all,dc=example,dc=com\nobjectClass: groupOfNames\ncn: all\nmember: cn=1\nmember: cn=2\nmember: cn=3\n\
+         member: cn=4\nmember: cn=5\nmember: cn=6",
+    );
+    world
+}
+
+fn requests(world: &World, pdus: &[Vec<u8>]) -> Vec<WriteRequest> {
+    let root = world.root();
+    let request = |pdu: &Vec<u8>| WriteRequest::new(&root, pdu);
+    pdus.iter().map(request).collect()
+}
+
+const DESCRIBED: (ModifyOperation, &str, &[&str]) =
+    (ModifyOperation::Replace, "description", &["x"]);
+
+#[test]
+fn short_updates_are_applied_at_once_as_by_the_writer() {
+    let unit = [("objectClass", "organizationalUnit")];
+    let pdus = [
+        add_pdu("ou=a,dc=example,dc=com", &unit),
+        add_pdu("ou=A,dc=example,dc=com", &unit),
+        modify_pdu("ou=a,dc=example,dc=com", &[DESCRIBED]),
+        modify_pdu("ou=none,dc=example,dc=com", &[DESCRIBED]),
+        delete_pdu("ou=people,dc=example,dc=com"),
+        b"not a message".to_vec(),
+    ];
+    let (one, other) = (unsafe_world(), unsafe_world());
+    let replies = one.directory.apply_at_once(&requests(&one, &pdus));
+    let replies = replies.expect("nothing of it takes long");
+    assert_eq!(replies, other.directory.apply(&requests(&other, &pdus)));
+    assert_eq!(replies[2].result, LdapResult::success());
+    for world in [&one, &other] {
+        assert_eq!(
+            world.names("(objectClass=organizationalUnit)"),
+            ["ou=a,dc=example,dc=com"]
+        );
+        assert_eq!(
+            world.read("ou=a,dc=example,dc=com", &[]).get("description"),
+            ["x"]
+        );
+    }
+}
+
+#[test]
+fn what_takes_long_is_not_applied_at_once_and_neither_is_what_stands_beside_it() {
+    let world = unsafe_world();
+    let before = world.names("(objectClass=*)");
+    let people = "ou=people,dc=example,dc=com";
+    let group = "cn=all,dc=example,dc=com";
+    let large = "x".repeat(20_000);
+    let described: (ModifyOperation, &str, &[&str]) =
+        (ModifyOperation::Replace, "description", &[&large]);
+    for long in [
+        tree_delete(people),
+        delete_pdu(group),
+        modify_pdu(group, &[DESCRIBED]),
+        modify_pdu(people, &[described]),
+    ] {
+        let pdus = [modify_pdu(people, &[DESCRIBED]), long];
+        let requests = requests(&world, &pdus);
+        assert_eq!(world.directory.apply_at_once(&requests), None);
+        assert_eq!(world.names("(objectClass=*)"), before);
+        assert_eq!(world.read(people, &[]).get("description"), [""; 0]);
+    }
+}
+
+#[test]
+fn what_has_to_wait_is_not_applied_at_once() {
+    let world = unsafe_world();
+    let pdus = [modify_pdu("ou=people,dc=example,dc=com", &[DESCRIBED])];
+    let writer = world.store.write().expect("nobody else writes");
+    std::thread::scope(|scope| {
+        let asked = scope.spawn(|| {
+            let requests = requests(&world, &pdus);
+            world.directory.apply_at_once(&requests)
+        });
+        assert_eq!(asked.join().expect("it does not panic"), None);
+    });
+    drop(writer);
+    let requests_now = requests(&world, &pdus);
+    assert!(world.directory.apply_at_once(&requests_now).is_some());
+    // A commit that waits for the disk.
+    let durable = World::new();
+    let pdus = [modify_pdu(PEOPLE, &[DESCRIBED])];
+    let requests = requests(&durable, &pdus);
+    assert_eq!(durable.directory.apply_at_once(&requests), None);
 }

@@ -18,7 +18,7 @@ fn with(request: &[u8], controls: &[Control<'_>]) -> Vec<u8> {
     pdu(&decode(request).request, controls)
 }
 
-fn tree_delete(dn: &str) -> Vec<u8> {
+pub(crate) fn tree_delete(dn: &str) -> Vec<u8> {
     with(&delete_pdu(dn), &[Control::new(oid::TREE_DELETE, true)])
 }
 

@@ -28,7 +28,7 @@ pub(crate) struct World {
     pub(crate) directory: Directory,
     pub(crate) clock: Arc<TestClock>,
     root: String,
-    store: Arc<Store>,
+    pub(crate) store: Arc<Store>,
     _dir: TempDir,
 }
 

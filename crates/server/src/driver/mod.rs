@@ -14,15 +14,17 @@
 //! connections out, rather than SO_REUSEPORT, which places them by a hash and so puts the four
 //! connections of a small installation on one core as likely as not.
 //!
-//! Updates from all workers meet in one channel. The writer takes all that have queued up while it was
-//! busy and applies them as one batch, so that one sync to disk serves them all. One more thread does what the handler
-//! has to do beside requests, in small portions.
+//! What a round of turns brings of updates is a batch. A worker applies it itself where that takes no longer than as many
+//! searches (`updates`): no disk, no other writer to wait for. All others meet in one channel. The writer takes all that
+//! have queued up while it was busy and applies them as one batch, so that one sync to disk serves them all. One more
+//! thread does what the handler has to do beside requests, in small portions.
 
 mod acceptor;
 mod connection;
 mod hashing;
 mod mail;
 mod turns;
+mod updates;
 mod worker;
 mod writer;
 
@@ -75,7 +77,7 @@ pub(crate) fn run<H: Handler>(
     let mut acceptor = Acceptor::new(poll, signals, listeners, handles.clone(), shared)?;
     thread::scope(|scope| {
         let guard = |name| stop.on_panic(name);
-        let (to_writer, updates) = crossbeam_channel::unbounded();
+        let (to_writer, updates) = writer::queue();
         let (to_hashing, checks) = crossbeam_channel::bounded(hashing::QUEUE_MAX);
         for (index, mailbox) in workers.into_iter().enumerate() {
             let (to_writer, to_hashing) = (to_writer.clone(), to_hashing.clone());

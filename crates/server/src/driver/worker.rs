@@ -11,6 +11,8 @@ use rustc_hash::FxHashMap;
 use super::connection::{Connection, Next};
 use super::mail::{Accepted, ConnectionId, Mail, Mailbox, WAKE};
 use super::turns::Turns;
+use super::updates::Updates;
+use super::writer::WriterHandle;
 use super::{Shared, hashing, writer};
 use crate::ServerError;
 use crate::handler::Handler;
@@ -27,7 +29,9 @@ pub(super) struct Worker<'h, H: Handler> {
     index: usize,
     shared: Shared<'h, H>,
     mailbox: Mailbox<H>,
-    to_writer: Sender<writer::Queued<H>>,
+    updates: Updates<H>,
+    /// Whether this round has served a connection that brought no update.
+    serves_others: bool,
     to_hashing: Sender<hashing::Queued<H>>,
     connections: FxHashMap<ConnectionId, Connection<'h, H>>,
     turns: Turns,
@@ -43,14 +47,15 @@ impl<'h, H: Handler> Worker<'h, H> {
         index: usize,
         shared: Shared<'h, H>,
         mailbox: Mailbox<H>,
-        to_writer: Sender<writer::Queued<H>>,
+        to_writer: WriterHandle<H>,
         to_hashing: Sender<hashing::Queued<H>>,
     ) -> Self {
         Worker {
             index,
             shared,
             mailbox,
-            to_writer,
+            updates: Updates::new(to_writer),
+            serves_others: false,
             to_hashing,
             connections: FxHashMap::default(),
             turns: Turns::default(),
@@ -81,17 +86,20 @@ impl<'h, H: Handler> Worker<'h, H> {
                     self.schedule(event.token().0);
                 }
             }
+            self.serves_others = false;
             self.turns.begin_round();
             while let Some(id) = self.turns.next() {
                 self.serve(id, now);
             }
+            self.update(now);
             self.sweep(now);
         }
+        self.updates.hand_over();
         Ok(())
     }
 
     fn timeout(&self) -> Option<Duration> {
-        if !self.turns.is_empty() {
+        if !(self.turns.is_empty() && self.updates.is_empty()) {
             Some(Duration::ZERO)
         } else if self.connections.is_empty() {
             None
@@ -241,12 +249,12 @@ impl<'h, H: Handler> Worker<'h, H> {
             return;
         };
         let worker = self.index;
+        let updates_before = self.updates.len();
         let mut unchecked = Vec::new();
         for job in connection.session.take_jobs() {
             match job {
                 Job::Update(message, ticket, update) => {
-                    // The writer outlives the workers.
-                    let _ = self.to_writer.send(writer::Queued {
+                    self.updates.push(writer::Queued {
                         worker,
                         connection: id,
                         id: message,
@@ -267,6 +275,7 @@ impl<'h, H: Handler> Worker<'h, H> {
                 }
             }
         }
+        self.serves_others |= self.updates.len() == updates_before;
         if unchecked.is_empty() {
             return;
         }
@@ -274,6 +283,31 @@ impl<'h, H: Handler> Worker<'h, H> {
             connection.session.password_checked(number, None);
         }
         self.schedule(id);
+    }
+
+    /// Applies what the round has brought of updates, or has it applied, and answers whom it can.
+    fn update(&mut self, now: Instant) {
+        if !self.updates.are_due(self.serves_others) {
+            return;
+        }
+        // Asked before the mail is read: if the writer has nothing left its responses are there, and come before those of
+        // updates behind them.
+        let is_idle = self.updates.is_writer_idle();
+        self.read_mail(now);
+        let responses = self.updates.apply(self.shared.handler, is_idle);
+        for response in &responses {
+            if let Some(connection) = self.connections.get_mut(&response.connection) {
+                connection.session.updated(response.id, &response.bytes);
+            }
+        }
+        for response in responses {
+            let id = response.connection;
+            let connection = self.connections.get(&id);
+            // Several answers may be sent by now, and who stands in line has another turn.
+            if connection.is_some_and(|one| !one.queued && !one.session.unsent().is_empty()) {
+                self.serve(id, now);
+            }
+        }
     }
 
     fn close(&mut self, id: ConnectionId, reason: &str) {

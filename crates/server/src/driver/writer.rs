@@ -1,8 +1,11 @@
-//! The one thread that applies updates: what queued up while it was busy is one batch.
+//! The one thread that applies updates for which somebody or a disk has to be waited: what queued up while it was busy is
+//! one batch.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::Receiver;
+use crossbeam_channel::{Receiver, Sender};
 use fulgurite_ldap::MessageId;
 
 use super::mail::{ConnectionId, Mail, Response, WorkerHandle};
@@ -27,17 +30,65 @@ pub(super) struct Queued<H: Handler> {
     pub(super) update: H::Update,
 }
 
+/// The way to the writer.
+pub(super) struct WriterHandle<H: Handler> {
+    sender: Sender<Queued<H>>,
+    outstanding: Arc<AtomicUsize>,
+}
+
+/// The writer's end of it.
+pub(super) struct Queue<H: Handler> {
+    receiver: Receiver<Queued<H>>,
+    outstanding: Arc<AtomicUsize>,
+}
+
+/// Both ends.
+pub(super) fn queue<H: Handler>() -> (WriterHandle<H>, Queue<H>) {
+    // Unbounded, because sessions bound what they have outstanding.
+    let (sender, receiver) = crossbeam_channel::unbounded();
+    let outstanding = Arc::<AtomicUsize>::default();
+    let handle = WriterHandle {
+        sender,
+        outstanding: Arc::clone(&outstanding),
+    };
+    let queue = Queue {
+        receiver,
+        outstanding,
+    };
+    (handle, queue)
+}
+
+impl<H: Handler> Clone for WriterHandle<H> {
+    fn clone(&self) -> Self {
+        WriterHandle {
+            sender: self.sender.clone(),
+            outstanding: Arc::clone(&self.outstanding),
+        }
+    }
+}
+
+impl<H: Handler> WriterHandle<H> {
+    pub(super) fn send(&self, queued: Queued<H>) {
+        self.outstanding.fetch_add(1, Ordering::Relaxed);
+        // The writer outlives the workers.
+        let _ = self.sender.send(queued);
+    }
+
+    /// Whether the writer has nothing to do. Then all that this thread has sent is done, and the responses are in its
+    /// mailbox.
+    pub(super) fn is_idle(&self) -> bool {
+        self.outstanding.load(Ordering::Acquire) == 0
+    }
+}
+
 /// Applies batches until all workers are gone.
-pub(super) fn run<H: Handler>(
-    handler: &H,
-    queue: &Receiver<Queued<H>>,
-    workers: &[WorkerHandle<H>],
-) {
+pub(super) fn run<H: Handler>(handler: &H, queue: &Queue<H>, workers: &[WorkerHandle<H>]) {
     let mut origins = Vec::new();
     let mut before = Before::default();
-    while let Ok(first) = queue.recv() {
+    while let Ok(first) = queue.receiver.recv() {
         let mut updates = Vec::new();
-        let batch = before.gather(queue, first);
+        let batch = before.gather(&queue.receiver, first);
+        let taken = batch.len();
         let begun = Instant::now();
         for queued in batch {
             if !queued.ticket.begin() {
@@ -47,6 +98,7 @@ pub(super) fn run<H: Handler>(
             updates.push(queued.update);
         }
         if updates.is_empty() {
+            queue.outstanding.fetch_sub(taken, Ordering::Release);
             continue;
         }
         before.updates = updates.len();
@@ -68,6 +120,7 @@ pub(super) fn run<H: Handler>(
                 worker.send(Mail::Updated(responses));
             }
         }
+        queue.outstanding.fetch_sub(taken, Ordering::Release);
     }
 }
 

@@ -21,6 +21,14 @@ pub(crate) struct Stub {
     pub(crate) worked: AtomicUsize,
     /// Batches the writer applied.
     pub(crate) batches: AtomicUsize,
+    /// Whether a worker may apply updates itself, up to this many at once.
+    pub(crate) at_once_max: usize,
+    /// Updates that workers applied.
+    pub(crate) at_once: AtomicUsize,
+    /// What searches had been working when an update came that has not been applied yet.
+    pub(crate) came_at: Mutex<Option<usize>>,
+    /// The most that searches worked between the coming of an update and its application by a worker.
+    pub(crate) waited_max: AtomicUsize,
     /// How long the writer takes for a batch.
     pub(crate) sync: Duration,
     /// Passwords whose verification has begun.
@@ -184,7 +192,22 @@ impl Handler for Stub {
         _: &[u8],
         _: &mut Vec<u8>,
     ) -> Option<MessageId> {
+        let mut came_at = self.came_at.lock().unwrap();
+        came_at.get_or_insert(self.worked.load(Ordering::Relaxed));
         Some(message.id)
+    }
+
+    fn apply_at_once(&self, updates: &[MessageId]) -> Option<Vec<Vec<u8>>> {
+        if updates.len() > self.at_once_max {
+            return None;
+        }
+        let worked = self.worked.load(Ordering::Relaxed);
+        if let Some(came_at) = self.came_at.lock().unwrap().take() {
+            self.waited_max
+                .fetch_max(worked - came_at, Ordering::Relaxed);
+        }
+        self.at_once.fetch_add(updates.len(), Ordering::Relaxed);
+        Some(updates.iter().copied().map(added).collect())
     }
 
     fn apply(&self, updates: Vec<MessageId>) -> Vec<Vec<u8>> {
