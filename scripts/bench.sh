@@ -3,10 +3,12 @@
 #
 #   scripts/bench.sh engine [OPTION OF contest engine]...         key/value stores
 #   scripts/bench.sh directory [OPTION OF contest directory]...   LDAP servers
-#   scripts/bench.sh all                                          both, in about a quarter of an hour
-#   scripts/bench.sh full                                         both, everything there is
+#   scripts/bench.sh machine                                      what memory, disk and sockets allow; what readers share
+#   scripts/bench.sh all                                          all of it in short, in about a quarter of an hour
+#   scripts/bench.sh full                                         everything there is
+#   scripts/bench.sh summary                                      the table of what was asked and measured, once more
 #
-# `target/release/contest list` names workloads and contenders.
+# `target/release/contest list` names workloads and contenders. Everything in build/bench goes into report.md and report.html.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -21,15 +23,55 @@ directory() {
     target/release/contest directory "$@"
 }
 
+machine() {
+    scripts/build-lmdb.sh
+    cargo build --quiet --release --package fulgurite-contest
+    target/release/contest limits
+    target/release/contest shared
+}
+
+# A part that finds faults, or fails, does not keep the others from being measured; the run fails in the end.
+failed=
+part() { # WORDS...
+    echo "bench: $*" >&2
+    "$@" >> build/bench/log || { failed=1; echo "bench: $* has failed; see the report" >&2; }
+}
+
+begin() {
+    mkdir -p build/bench
+    rm -f build/bench/*.json build/bench/*.md build/bench/*.html build/bench/log
+    part machine
+}
+
+finish() {
+    target/release/contest report
+    [ -z "$failed" ] || exit 1
+}
+
 case "${1:-all}" in
     engine) shift; engine "$@" ;;
     directory) shift; directory "$@" ;;
-    all) engine --rounds 3; directory --rounds 2 ;;
-    full)
-        engine --full --rounds 9
-        directory --rounds 5
-        directory --rounds 3 --wide --out build/bench/wide
-        directory --rounds 3 --people 1000000 --out build/bench/million
+    machine) machine ;;
+    summary) target/release/contest report --summary ;;
+    all)
+        begin
+        part engine --rounds 3
+        part directory --rounds 2
+        # The conjunction of two large sets has its size; the others show how cost grows, and what wide entries change.
+        part directory --rounds 1 --people 300000 --with fulgurite --with slapd --only both --only uid-16 --only substring-16
+        part directory --rounds 1 --people 10000 --with fulgurite --with slapd --only uid-16 --only substring-16 --only scan
+        part directory --rounds 1 --people 20000 --wide --with fulgurite --with slapd --only uid-16 --only scan --only export
+        finish
         ;;
-    *) echo "bench: there is no part \"$1\"; there are engine, directory, all and full" >&2; exit 2 ;;
+    full)
+        begin
+        part engine --full --rounds 9
+        part directory --full --rounds 5
+        part directory --rounds 3 --people 10000
+        part directory --rounds 3 --people 300000
+        part directory --rounds 3 --people 1000000
+        part directory --rounds 3 --wide
+        finish
+        ;;
+    *) echo "bench: there is no part \"$1\"; there are engine, directory, machine, all, full and summary" >&2; exit 2 ;;
 esac

@@ -78,6 +78,28 @@ need_slapd() {
     echo "setup: slapd is unpacked in build/slapd"
 }
 
+# 389 Directory Server in build/389-ds/root, with those of its libraries that this machine lacks. What only its installation and its
+# tools in Python and Perl need is left out: the server runs without.
+need_389ds() {
+    [ -e build/389-ds/.complete ] && return 0
+    refresh_apt_list
+    local libraries library
+    libraries=$(apt-cache depends 389-ds-base 389-ds-base-libs | sed -n 's/^ *Depends: \(lib[a-z0-9.+-]*\)$/\1/p' | grep -v -e '-perl$' | sort -u)
+    rm -rf build/389-ds
+    mkdir -p build/389-ds/packages
+    (
+        cd build/389-ds/packages
+        apt-get download -qq 389-ds-base 389-ds-base-libs 2>/dev/null || exit 1
+        for library in $libraries; do
+            dpkg -s "$library" >/dev/null 2>&1 || apt-get download -qq "$library" 2>/dev/null || true
+        done
+        for package in *.deb; do dpkg -x "$package" ../root; done
+    ) || { echo "setup: 389-ds is not to be had here; the bench does without" >&2; return 0; }
+    rm -rf build/389-ds/packages
+    touch build/389-ds/.complete
+    echo "setup: 389-ds is unpacked in build/389-ds"
+}
+
 # Python clients in build/venv, in the versions of scripts/requirements.txt.
 need_python() {
     cmp -s scripts/requirements.txt build/venv/requirements.txt && return 0
@@ -269,8 +291,9 @@ case "${1:-all}" in
         ;;
     bench)
         need_rust
-        need liblmdb-dev ldap-utils
+        need liblmdb-dev ldap-utils valgrind
         need_slapd
+        need_389ds
         need_reference_lmdb
         need_contenders
         ;;

@@ -98,6 +98,31 @@ impl Counting {
         }
     }
 
+    /// Counts the stores of readers to what they share, in the first of the workloads' stores.
+    /// # Errors
+    /// What is missing; what valgrind or the contender complains of.
+    pub(crate) fn shared(&self, contender: &Contender) -> anyhow::Result<crate::shared::Shared> {
+        let workload = self.workloads.first().context("no workload")?;
+        let mut folders = Folders::new(&self.memory, &self.memory)?;
+        let (folder, copy) = (folders.fresh(Place::Memory)?, folders.fresh(Place::Memory)?);
+        let program = std::env::current_exe()?;
+        let library = self.library(contender)?;
+        self.prepare(&program, workload, &mut folders, &folder)?;
+        let mut command = Command::new(&program);
+        command
+            .args(child_arguments(
+                contender.name,
+                &library,
+                workload,
+                self.scale,
+            ))
+            .args(["--seed", "1", "--trace", "--folder"])
+            .arg(&folder)
+            .arg("--copy")
+            .arg(&copy);
+        crate::shared::count(contender.title, &command, &self.project)
+    }
+
     fn instructions(
         &self,
         contender: &Contender,

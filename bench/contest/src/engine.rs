@@ -19,8 +19,9 @@ use anyhow::{Context as _, bail};
 use crate::contender::{CONTENDERS, Contender, OURS, REFERENCE, library_folders};
 use crate::folders::{Folders, bytes_in, copy_files};
 use crate::measure::Outcome;
-use crate::results::{Missing, Played, Present, Results, Row, Wanted};
-use crate::workload::{ASKED, Figure, Workload};
+use crate::promise;
+use crate::results::{Half, Missing, Played, Present, Results, Row};
+use crate::workload::Workload;
 
 /// What is to be run.
 #[derive(Debug)]
@@ -64,12 +65,10 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<Results> {
         stem: "engine".to_owned(),
         reference: REFERENCE.to_owned(),
         ours: OURS.map(str::to_owned).to_vec(),
-        asked: ASKED
-            .iter()
-            .map(|line| Wanted::new(line.workload, line.ours, line.asked, line.hoped))
-            .collect(),
-        // Half a percent is a page or two.
-        size_at_most: 1.005,
+        half: Half::Engine,
+        scale: plan.scale,
+        asked: promise::of_engine(),
+        size_at_most: promise::STORE_SIZE_AT_MOST,
         ..Results::default()
     };
     let mut ready = Vec::new();
@@ -123,7 +122,7 @@ impl Run<'_> {
             part: workload.part.title().to_owned(),
             records: workload.records,
             threads: workload.threads,
-            by_wall: workload.figure == Figure::Wall,
+            figure: workload.figure,
             writes: !workload.only_reads(),
             faults: Vec::new(),
             played: Vec::new(),

@@ -17,10 +17,13 @@ mod count;
 mod directory;
 mod engine;
 mod folders;
+mod limits;
 mod machine;
 mod measure;
+mod promise;
 mod report;
 mod results;
+mod shared;
 mod store;
 mod workload;
 
@@ -32,7 +35,7 @@ use clap::{Args, Parser, Subcommand};
 use action::Child;
 use contender::Contender;
 use engine::Plan;
-use results::Results;
+use results::{Piece, Results};
 use store::Setup;
 use workload::{Tier, Workload, table};
 
@@ -54,13 +57,38 @@ enum Task {
     Count(CountArguments),
     /// Names of workloads and contenders.
     List,
-    /// Makes the report anew of a run's JSON.
-    Report {
-        /// What `engine` has written.
-        json: PathBuf,
+    /// Measures what the machine allows: memory, kernel, disk, sockets.
+    Limits {
+        /// A folder in memory.
+        #[arg(long, default_value = "/dev/shm")]
+        memory: PathBuf,
+        /// A folder on a disk.
+        #[arg(long, default_value = "build/bench")]
+        disk: PathBuf,
         /// Where the report goes.
         #[arg(long, default_value = "build/bench")]
         out: PathBuf,
+    },
+    /// Counts stores of readers to memory that they share.
+    Shared {
+        /// Another build of our C library.
+        #[arg(long)]
+        ours: Option<PathBuf>,
+        /// Fails if ours have any.
+        #[arg(long)]
+        check: bool,
+        /// Where the report goes.
+        #[arg(long, default_value = "build/bench")]
+        out: PathBuf,
+    },
+    /// Makes one report of everything that was measured: report.md and report.html.
+    Report {
+        /// The folder that has the runs' JSON, and gets the report.
+        #[arg(default_value = "build/bench")]
+        folder: PathBuf,
+        /// Prints the table of what was asked and measured, and writes nothing.
+        #[arg(long)]
+        summary: bool,
     },
     /// Plays one part; what the others start.
     #[command(hide = true)]
@@ -103,7 +131,7 @@ struct DirectoryArguments {
     /// How many people there are.
     #[arg(long, default_value_t = 100_000)]
     people: u64,
-    /// Entries with twenty values more.
+    /// Entries with twenty attributes more.
     #[arg(long)]
     wide: bool,
     /// These rows only.
@@ -112,6 +140,12 @@ struct DirectoryArguments {
     /// How often everything is done.
     #[arg(long, default_value_t = 3)]
     rounds: u64,
+    /// All rows, not only those of the short run.
+    #[arg(long)]
+    full: bool,
+    /// These servers only.
+    #[arg(long)]
+    with: Vec<String>,
     /// A folder in memory.
     #[arg(long, default_value = "/dev/shm")]
     memory: PathBuf,
@@ -164,6 +198,8 @@ struct PlayArguments {
     copy: PathBuf,
     #[arg(long)]
     prepare: bool,
+    #[arg(long)]
+    trace: bool,
 }
 
 fn main() -> anyhow::Result<()> {
@@ -175,10 +211,9 @@ fn main() -> anyhow::Result<()> {
             report::list(&table());
             Ok(())
         }
-        Task::Report { json, out } => {
-            let results: Results = serde_json::from_str(&std::fs::read_to_string(json)?)?;
-            report::write(&results, &out)
-        }
+        Task::Limits { memory, disk, out } => measure_limits(&memory, &disk, &out),
+        Task::Shared { ours, check, out } => count_shared(ours, check, &out),
+        Task::Report { folder, summary } => report::whole(&folder, summary),
         Task::Play(arguments) => play(arguments),
     }
 }
@@ -239,6 +274,8 @@ fn measure_directory(arguments: DirectoryArguments) -> anyhow::Result<()> {
         people: arguments.people,
         wide: arguments.wide,
         rounds: arguments.rounds.max(1),
+        full: arguments.full,
+        with: arguments.with,
         only: arguments.only,
         memory: arguments.memory,
         disk: arguments.disk,
@@ -253,12 +290,71 @@ fn finish(
     out: &std::path::Path,
 ) -> anyhow::Result<()> {
     results.circumstances.splice(0..0, circumstances);
-    report::write(&results, out)?;
     let faults: usize = results.rows.iter().map(|row| row.faults.len()).sum();
+    report::write_piece(&Piece::Run(results), out)?;
     ensure!(
         faults == 0,
         "{faults} faults, listed in the report: a figure of wrong answers is none"
     );
+    Ok(())
+}
+
+fn measure_limits(
+    memory: &std::path::Path,
+    disk: &std::path::Path,
+    out: &std::path::Path,
+) -> anyhow::Result<()> {
+    let project = std::env::current_dir()?;
+    let circumstances = machine::circumstances(&project, memory, &project);
+    let lines = limits::measure(memory, disk)?;
+    let limits = limits::Limits {
+        circumstances,
+        lines,
+    };
+    report::write_piece(&Piece::Limits(limits), out)
+}
+
+fn count_shared(ours: Option<PathBuf>, check: bool, out: &std::path::Path) -> anyhow::Result<()> {
+    if !count::can_count() {
+        println!("shared stores are not counted: there is no valgrind");
+        return Ok(());
+    }
+    let project = std::env::current_dir()?;
+    let workload = table()
+        .into_iter()
+        .find(|workload| workload.name == "get")
+        .context("no such workload")?
+        .scaled(count::SCALE);
+    let counting = count::Counting {
+        project,
+        workloads: vec![workload],
+        scale: count::SCALE,
+        memory: PathBuf::from("/dev/shm"),
+        ours,
+    };
+    let names = if check {
+        contender::OURS.to_vec()
+    } else {
+        [contender::OURS.as_slice(), &[contender::REFERENCE]].concat()
+    };
+    let mut lines = Vec::new();
+    for name in names {
+        let contender = Contender::named(name).context("no such contender")?;
+        lines.push(counting.shared(contender)?);
+    }
+    let of_ours: u64 = lines
+        .iter()
+        .take(contender::OURS.len())
+        .map(|line| line.shared_stores)
+        .sum();
+    if !check {
+        return report::write_piece(&Piece::Shared(lines), out);
+    }
+    ensure!(
+        of_ours == 0,
+        "readers store {of_ours} times to what other readers touch: {lines:?}"
+    );
+    println!("shared stores: none");
     Ok(())
 }
 
@@ -321,6 +417,7 @@ fn play(arguments: PlayArguments) -> anyhow::Result<()> {
         },
         seed: arguments.seed,
         prepare: arguments.prepare,
+        trace: arguments.trace,
         copy: arguments.copy,
     })?;
     println!("{}", serde_json::to_string(&outcome)?);

@@ -18,6 +18,9 @@ pub(crate) struct Outcome {
     pub(crate) beside: u64,
     /// Octets on the disk when the store was closed.
     pub(crate) file_bytes: u64,
+    /// Answers that said that it cannot be done, and answers that were not the right ones.
+    pub(crate) errors: u64,
+    pub(crate) wrong: u64,
     pub(crate) version: String,
 }
 

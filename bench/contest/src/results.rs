@@ -2,7 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::limits::Limits;
 use crate::measure::Outcome;
+use crate::shared::Shared;
+use crate::workload::Figure;
+
+/// A file of what was measured.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Piece {
+    Run(Results),
+    Limits(Limits),
+    Shared(Vec<Shared>),
+}
 
 /// A run.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -10,6 +21,11 @@ pub(crate) struct Results {
     pub(crate) title: String,
     /// Of the names of files.
     pub(crate) stem: String,
+    pub(crate) half: Half,
+    /// What all sizes were divided by; above 1 the figures are for trying the bench itself.
+    pub(crate) scale: u64,
+    /// Of a directory; none of stores.
+    pub(crate) people: u64,
     /// The contender that ours are compared with, and ours.
     pub(crate) reference: String,
     pub(crate) ours: Vec<String>,
@@ -23,24 +39,23 @@ pub(crate) struct Results {
     pub(crate) rows: Vec<Row>,
 }
 
-/// How many times as fast as the reference one of ours has to be at a workload.
+/// Of the project, which the run is about.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Half {
+    #[default]
+    Engine,
+    Directory,
+    /// Directories whose entries have many values.
+    Wide,
+}
+
+/// How many times as fast as the reference, or as small, one of ours has to be at a workload.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Wanted {
     pub(crate) workload: String,
     pub(crate) ours: String,
     pub(crate) asked: f64,
-    pub(crate) hoped: f64,
-}
-
-impl Wanted {
-    pub(crate) fn new(workload: &str, ours: &str, asked: f64, hoped: f64) -> Self {
-        Wanted {
-            workload: workload.to_owned(),
-            ours: ours.to_owned(),
-            asked,
-            hoped,
-        }
-    }
+    pub(crate) hoped: Option<f64>,
 }
 
 /// A contender that took part.
@@ -69,8 +84,8 @@ pub(crate) struct Row {
     /// Of the record counts that curves are drawn over; threads, where they are the curve.
     pub(crate) records: u64,
     pub(crate) threads: u64,
-    /// Whether time on the clock is what counts.
-    pub(crate) by_wall: bool,
+    /// What is compared.
+    pub(crate) figure: Figure,
     /// Whether it leaves a file whose size is of interest.
     pub(crate) writes: bool,
     /// Answers that were not the same as the others', and processes that failed.
@@ -146,30 +161,30 @@ impl Row {
             .find(|played| played.contender == contender && !played.rounds.is_empty())
     }
 
-    /// Nanoseconds of an operation: of the clock or of processors, whichever counts here.
-    pub(crate) fn nanoseconds(&self, outcome: &Outcome) -> f64 {
-        let total = if self.by_wall {
-            outcome.wall_ns
-        } else {
-            outcome.cpu_ns
+    /// Nanoseconds of an operation, of the clock or of processors, or octets: whatever counts here.
+    pub(crate) fn amount(&self, outcome: &Outcome) -> f64 {
+        let total = match self.figure {
+            Figure::Wall => outcome.wall_ns,
+            Figure::Cpu => outcome.cpu_ns,
+            Figure::Bytes => outcome.file_bytes,
         };
         total as f64 / outcome.operations.max(1) as f64
     }
 
-    pub(crate) fn time(&self, contender: &str) -> Option<Middle> {
+    pub(crate) fn median(&self, contender: &str) -> Option<Middle> {
         let played = self.of(contender)?;
         Middle::of(
             played
                 .rounds
                 .iter()
-                .map(|(_, one)| self.nanoseconds(one))
+                .map(|(_, one)| self.amount(one))
                 .collect(),
         )
     }
 
-    /// How many times as fast as another one, round by round.
+    /// How many times as fast as another one, or as small, round by round.
     pub(crate) fn ratio(&self, contender: &str, other: &str) -> Option<Middle> {
-        self.compare(contender, other, |row, one| row.nanoseconds(one))
+        self.compare(contender, other, |row, one| row.amount(one))
     }
 
     /// How many times as large as another one's files are ours, round by round.
@@ -205,6 +220,8 @@ mod tests {
             latencies: None,
             beside: 0,
             file_bytes: cpu_ns,
+            errors: 0,
+            wrong: 0,
             version: String::new(),
         }
     }
@@ -232,7 +249,7 @@ mod tests {
             part: String::new(),
             records: 1,
             threads: 1,
-            by_wall: false,
+            figure: Figure::Cpu,
             writes: true,
             faults: Vec::new(),
             played: vec![
@@ -246,6 +263,6 @@ mod tests {
             row.file_ratio("ours", "theirs").unwrap().median,
             (0.5 + 1.0 / 3.0) / 2.0
         );
-        assert_eq!(row.time("ours").unwrap().median, 1.0);
+        assert_eq!(row.median("ours").unwrap().median, 1.0);
     }
 }

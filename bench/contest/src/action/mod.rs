@@ -8,6 +8,7 @@ mod fill;
 mod reads;
 mod space;
 mod together;
+pub(crate) mod trace;
 mod writes;
 
 use std::path::PathBuf;
@@ -26,6 +27,8 @@ pub(crate) struct Child<'w> {
     pub(crate) seed: u64,
     /// Whether to make what the workload begins with instead.
     pub(crate) prepare: bool,
+    /// Whether two threads are to read, with marks between.
+    pub(crate) trace: bool,
     /// An empty folder for copies.
     pub(crate) copy: PathBuf,
 }
@@ -57,6 +60,8 @@ impl Child<'_> {
         let store = S::open(&self.setup)?;
         let done = if self.prepare {
             fill::prepare(&store, self.workload)?
+        } else if self.trace {
+            trace::run(&store, self.workload)?
         } else {
             self.act(&store)?
         };
@@ -70,6 +75,8 @@ impl Child<'_> {
             latencies: done.watch.latencies(),
             beside: done.beside,
             file_bytes: 0,
+            errors: 0,
+            wrong: 0,
             version,
         })
     }

@@ -15,7 +15,6 @@ c_library!(Functions {
     env_set_maxreaders(env: *mut c_void, readers: c_uint) -> c_int;
     env_open(env: *mut c_void, path: *const c_char, flags: c_uint, mode: libc::mode_t) -> c_int;
     env_close(env: *mut c_void);
-    env_copy(env: *mut c_void, path: *const c_char) -> c_int;
     txn_begin(env: *mut c_void, parent: *mut c_void, flags: c_uint, txn: *mut *mut c_void) -> c_int;
     txn_commit(txn: *mut c_void) -> c_int;
     txn_abort(txn: *mut c_void);
@@ -58,6 +57,12 @@ pub(crate) trait Dialect: 'static {
     fn octets(start: *const c_void, len: usize) -> Self::Octets;
     fn parts(octets: Self::Octets) -> (*const c_void, usize);
     fn size_map(library: &libloading::Library, env: *mut c_void) -> anyhow::Result<c_int>;
+    /// A copy of the environment in a folder that is there.
+    fn copy(
+        library: &libloading::Library,
+        env: *mut c_void,
+        folder: &Path,
+    ) -> anyhow::Result<c_int>;
     fn version(library: &libloading::Library) -> anyhow::Result<String>;
 }
 
@@ -87,6 +92,19 @@ impl Dialect for Original {
         let set = unsafe { library.get::<SetMapSize>(b"mdb_env_set_mapsize\0") }?;
         // SAFETY: the environment is created and not yet open.
         Ok(unsafe { set(env, MAP_BYTES) })
+    }
+
+    fn copy(
+        library: &libloading::Library,
+        env: *mut c_void,
+        folder: &Path,
+    ) -> anyhow::Result<c_int> {
+        type Copy = unsafe extern "C" fn(*mut c_void, *const c_char) -> c_int;
+        // SAFETY: the type is the header's.
+        let copy = unsafe { library.get::<Copy>(b"mdb_env_copy\0") }?;
+        let folder = c_path(folder)?;
+        // SAFETY: the environment is open, the path a string.
+        Ok(unsafe { copy(env, folder.as_ptr()) })
     }
 
     fn version(library: &libloading::Library) -> anyhow::Result<String> {
@@ -130,6 +148,20 @@ impl Dialect for Mdbx {
         let set = unsafe { library.get::<SetGeometry>(b"mdbx_env_set_geometry\0") }?;
         // SAFETY: the environment is created and not yet open; -1 leaves a choice to the library.
         Ok(unsafe { set(env, -1, -1, MAP_BYTES.cast_signed(), -1, -1, 4096) })
+    }
+
+    fn copy(
+        library: &libloading::Library,
+        env: *mut c_void,
+        folder: &Path,
+    ) -> anyhow::Result<c_int> {
+        type Copy = unsafe extern "C" fn(*mut c_void, *const c_char, c_int) -> c_int;
+        // SAFETY: the type is the header's.
+        let copy = unsafe { library.get::<Copy>(b"mdbx_env_copy\0") }?;
+        // Into a file, of the name that is looked for when the folder is opened.
+        let file = c_path(&folder.join("mdbx.dat"))?;
+        // SAFETY: the environment is open, the path a string, 0 the default.
+        Ok(unsafe { copy(env, file.as_ptr(), 0) })
     }
 
     fn version(library: &libloading::Library) -> anyhow::Result<String> {
@@ -225,14 +257,7 @@ impl<D: Dialect> Store for Lmdb<D> {
     }
 
     fn copy_to(&self, folder: &Path) -> anyhow::Result<()> {
-        // One wants a folder, the other the name of a file that is not there.
-        let path = if D::PREFIX == Original::PREFIX {
-            folder.to_owned()
-        } else {
-            folder.join("copy")
-        };
-        self.c
-            .check(self.c.env_copy(self.env, c_path(&path)?.as_ptr()))
+        self.c.check(D::copy(&self.c._library, self.env, folder)?)
     }
 
     fn version(&self) -> String {

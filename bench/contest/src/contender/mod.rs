@@ -116,7 +116,7 @@ pub(crate) const CONTENDERS: &[Contender] = &[
         adapter: Adapter::Mdbx,
         libraries: &["build/contenders/mdbx-14.4.0/libmdbx.so"],
         needs: &[],
-        can: &[Duplicates, Renew, Begin, Backwards, Writers],
+        can: LMDB_CAN,
         lmdb_files: false,
         every_round: false,
     },

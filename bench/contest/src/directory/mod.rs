@@ -8,6 +8,8 @@
 //!
 //! The figure is the server's CPU time for each operation. Beside it stands an echo server, which answers without a directory.
 
+mod client;
+mod ds389;
 mod people;
 mod server;
 mod table;
@@ -15,17 +17,18 @@ mod table;
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 
-use anyhow::{Context as _, bail, ensure};
-use serde::Deserialize;
+use anyhow::{Context as _, ensure};
 
 use crate::folders::{Folders, bytes_in, copy_files};
-use crate::measure::{Latencies, Outcome};
-use crate::results::{Missing, Played, Present, Results, Row, Wanted};
-use crate::workload::Place;
-use server::{Installed, Make, Spent, on_core};
-use table::{ASKED, QUESTIONS, Question, SIZE_AT_MOST, WHOLE};
+use crate::measure::Outcome;
+use crate::promise;
+use crate::results::{Half, Missing, Played, Present, Results, Row};
+use crate::workload::{Figure, Place, Tier};
+use client::{answer, start};
+pub(crate) use ds389::root as ds389_root;
+use server::{Installed, Make, Spent};
+use table::{CHANGES, EVERYTHING, MEMORY, OTHER_ROWS, QUESTIONS, Question, WHOLE};
 
 /// What is to be run.
 #[derive(Debug)]
@@ -33,31 +36,24 @@ pub(crate) struct Plan {
     pub(crate) project: PathBuf,
     pub(crate) people: u64,
     pub(crate) wide: bool,
+    /// How often everything is done; those who are neither ours nor the reference take part in the first round.
     pub(crate) rounds: u64,
+    /// Rows of the long run, too.
+    pub(crate) full: bool,
     /// Names of rows; none for all.
     pub(crate) only: Vec<String>,
+    /// Names of servers; none for all.
+    pub(crate) with: Vec<String>,
     pub(crate) memory: PathBuf,
     pub(crate) disk: PathBuf,
-}
-
-/// What the load generator prints.
-#[derive(Debug, Deserialize)]
-struct Answered {
-    requests: u64,
-    entries: u64,
-    errors: u64,
-    wrong: u64,
-    wall_us: u64,
-    p50_us: u64,
-    p99_us: u64,
-    max_us: u64,
-    server_cpu_us: Option<u64>,
 }
 
 struct Run<'p> {
     plan: &'p Plan,
     ldif: PathBuf,
     servers: Vec<Installed>,
+    /// Of them, those that did not start.
+    left_out: Vec<usize>,
     /// Where those write that have to be durable.
     durable: PathBuf,
     results: Results,
@@ -67,6 +63,12 @@ struct Run<'p> {
 /// # Errors
 /// Folders and programs that are not there; what servers do wrong is in the results.
 pub(crate) fn run(plan: &Plan) -> anyhow::Result<Results> {
+    for name in &plan.only {
+        ensure!(
+            plan.knows(name),
+            "there is no row {name}; `contest list` names all"
+        );
+    }
     let mut folders = Folders::new(&plan.memory, &plan.disk)?;
     let ldif = folders.fresh(Place::Memory)?.join("people.ldif");
     people::write(
@@ -81,22 +83,30 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<Results> {
             plan.people,
             if plan.wide { ", wide ones" } else { "" }
         ),
-        stem: "directory".to_owned(),
+        stem: plan.stem(),
+        half: if plan.wide {
+            Half::Wide
+        } else {
+            Half::Directory
+        },
+        scale: 1,
+        people: plan.people,
         reference: Make::Slapd.name().to_owned(),
         ours: vec![Make::Fulgurite.name().to_owned()],
-        asked: ASKED
-            .iter()
-            .map(|(row, asked, hoped)| Wanted::new(row, Make::Fulgurite.name(), *asked, *hoped))
-            .collect(),
-        size_at_most: SIZE_AT_MOST,
+        asked: promise::of_directory(),
+        size_at_most: promise::DIRECTORY_SIZE_AT_MOST,
         ..Results::default()
     };
     for (make, port, title) in [
         (Make::Fulgurite, 3893, "Fulgurite"),
         (Make::Slapd, 3894, "slapd, back-mdb"),
+        (Make::Ds389, 3896, "389-ds, mdb"),
         (Make::Echo, 3895, "echo, no directory"),
     ] {
-        let server = Installed::new(make, &plan.project, folders.fresh(Place::Memory)?, port);
+        if !plan.with.is_empty() && !plan.with.iter().any(|name| name == make.name()) {
+            continue;
+        }
+        let mut server = Installed::new(make, &plan.project, folders.fresh(Place::Memory)?, port);
         if let Some(why) = server.missing() {
             results.missing.push(Missing {
                 title: title.to_owned(),
@@ -110,19 +120,15 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<Results> {
             version: crate::machine::server_version(make.name(), &plan.project),
             code_bytes: None,
         });
+        server.echoed = people::entries(plan.people);
         servers.push(server);
     }
-    results.missing.push(Missing {
-        title: "389-ds".to_owned(),
-        why:
-            "there is no adapter; its instances are made by dscreate on a system it is installed on"
-                .to_owned(),
-    });
     let durable = folders.fresh(Place::Disk)?;
     let mut run = Run {
         plan,
         ldif,
         servers,
+        left_out: Vec::new(),
         durable,
         results,
     };
@@ -133,9 +139,30 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<Results> {
     Ok(run.results)
 }
 
+impl Plan {
+    /// Of files: what kind of people, and how many.
+    fn stem(&self) -> String {
+        let kind = if self.wide { "wide" } else { "directory" };
+        match self.people {
+            count if count % 1_000_000 == 0 => format!("{kind}-{}m", count / 1_000_000),
+            count if count % 1000 == 0 => format!("{kind}-{}k", count / 1000),
+            count => format!("{kind}-{count}"),
+        }
+    }
+
+    fn knows(&self, name: &str) -> bool {
+        OTHER_ROWS.contains(&name) || QUESTIONS.iter().any(|question| question.name == name)
+    }
+}
+
 impl Run<'_> {
     fn wants(&self, name: &str) -> bool {
-        self.plan.only.is_empty() || self.plan.only.iter().any(|only| only == name)
+        let question = QUESTIONS.iter().find(|question| question.name == name);
+        let is_long = question.is_some_and(|question| question.tier == Tier::Full);
+        match self.plan.only.as_slice() {
+            [] => self.plan.full || !is_long,
+            only => only.iter().any(|only| only == name),
+        }
     }
 
     fn add_rows(&mut self) {
@@ -144,31 +171,37 @@ impl Run<'_> {
             "load",
             &format!("load of {ldif_mib} MiB of LDIF, CPU time"),
             WHOLE,
-            false,
+            Figure::Cpu,
         );
-        self.add_row("load-wall", "the same on the clock", WHOLE, true);
-        self.add_row("export", "export as LDIF", WHOLE, false);
-        self.add_row("start", "start until the first answer", WHOLE, true);
+        self.add_row("load-wall", "the same load", WHOLE, Figure::Wall);
+        self.add_row("export", "export as LDIF", WHOLE, Figure::Cpu);
+        self.add_row("start", "start until the first answer", WHOLE, Figure::Wall);
         for question in QUESTIONS {
             self.add_row(
                 question.name,
                 question.title,
                 question.part,
-                question.by_wall,
+                question.figure,
             );
         }
         self.add_row(
             "modifies-beside",
             "the two clients that modify meanwhile",
-            "Changes",
-            true,
+            CHANGES,
+            Figure::Wall,
         );
+        let (anonymous, resident) = (
+            "anonymous memory after all questions",
+            "resident memory, that of mapped files included",
+        );
+        self.add_row("memory", anonymous, MEMORY, Figure::Bytes);
+        self.add_row("resident", resident, MEMORY, Figure::Bytes);
         if let Some(row) = self.row("load") {
             row.writes = true;
         }
     }
 
-    fn add_row(&mut self, name: &str, title: &str, part: &str, by_wall: bool) {
+    fn add_row(&mut self, name: &str, title: &str, part: &str, figure: Figure) {
         let always = matches!(name, "load" | "load-wall");
         if always || self.wants(name) {
             self.results.rows.push(Row {
@@ -177,7 +210,7 @@ impl Run<'_> {
                 part: part.to_owned(),
                 records: self.plan.people,
                 threads: 1,
-                by_wall,
+                figure,
                 writes: false,
                 faults: Vec::new(),
                 played: Vec::new(),
@@ -220,12 +253,31 @@ impl Run<'_> {
         let count = self.servers.len();
         (0..count)
             .map(|at| (at + round as usize) % count.max(1))
+            .filter(|&at| round == 0 || self.servers[at].make != Make::Ds389)
+            .filter(|at| !self.left_out.contains(at))
             .collect()
+    }
+
+    /// A server that cannot be loaded or started is missing; without ours and the reference there is nothing to compare.
+    fn leave_out(&mut self, at: usize, error: anyhow::Error) -> anyhow::Result<()> {
+        let make = self.servers[at].make;
+        if make != Make::Ds389 {
+            return Err(error);
+        }
+        self.servers[at].stop()?;
+        self.left_out.push(at);
+        self.results.missing.push(Missing {
+            title: make.name().to_owned(),
+            why: format!("{error:#}"),
+        });
+        Ok(())
     }
 
     fn round(&mut self, round: u64) -> anyhow::Result<()> {
         for at in self.turns(round) {
-            self.whole_database(at, round)?;
+            if let Err(error) = self.whole_database(at, round) {
+                self.leave_out(at, error)?;
+            }
         }
         for question in QUESTIONS.iter().filter(|question| !question.durable) {
             if !self.wants(question.name) {
@@ -291,7 +343,10 @@ impl Run<'_> {
     fn ask(&mut self, at: usize, question: &Question, round: u64) {
         let make = self.servers[at].make;
         // Scans and searches of whole databases say nothing of a server that has none.
-        if make == Make::Echo && (question.kind == "scan" || question.beside_modifies) {
+        let is_all = question
+            .filter
+            .is_none_or(|(filter, _)| filter == EVERYTHING);
+        if make == Make::Echo && (!is_all || question.beside_modifies) {
             return;
         }
         let outcome = self.outcome(at, question, round);
@@ -332,56 +387,18 @@ impl Run<'_> {
         Ok((outcome?, Some(beside)))
     }
 
-    /// The load generator, about to ask one server one kind of question.
-    fn generator(&self, server: &Installed, question: &Question, round: u64) -> Command {
-        let mut command = Command::new(self.plan.project.join("target/release/fulgurite-bench"));
-        command.arg(question.kind).arg("--json");
-        let mut set = |name: &str, value: String| {
-            command.arg(name).arg(value);
-        };
-        set("--server", format!("127.0.0.1:{}", server.port));
-        set("--base", people::SUFFIX.to_owned());
-        set("--ldif", self.ldif.display().to_string());
-        set("--connections", question.connections.to_string());
-        set("--depth", question.depth.to_string());
-        set("--requests", question.requests.to_string());
-        set("--seed", (round + 1).to_string());
-        if let Some(pid) = server.pid() {
-            set("--server-pid", pid.to_string());
-        }
-        if let Some((filter, expected)) = question.filter {
-            set("--filter", filter.to_owned());
-            set("--expect-entries", expected(self.plan.people).to_string());
-        }
-        if question.kind == "bind" {
-            set("--password", people::PASSWORD.to_owned());
-        } else if question.as_root {
-            set("--bind-dn", people::ROOT_DN.to_owned());
-            set("--password", people::ROOT_PASSWORD.to_owned());
-        }
-        if server.make == Make::Echo {
-            command.arg("--unchecked");
-        }
-        on_core(1, &command)
-    }
-
     /// Memory after all of it; then the server is stopped.
     fn end(&mut self, at: usize, round: u64) -> anyhow::Result<()> {
         let make = self.servers[at].make;
         if let (Some((anonymous, resident)), true) = (self.servers[at].memory(), make != Make::Echo)
         {
-            self.results.circumstances.push((
-                format!(
-                    "memory of {} after all questions, round {}",
-                    make.name(),
-                    round + 1
-                ),
-                format!(
-                    "{:.1} MiB anonymous, {:.1} MiB resident",
-                    anonymous as f64 / 1024.0,
-                    resident as f64 / 1024.0
-                ),
-            ));
+            for (name, kibibytes) in [("memory", anonymous), ("resident", resident)] {
+                let outcome = Outcome {
+                    file_bytes: kibibytes << 10,
+                    ..outcome_of(&Spent::default())
+                };
+                self.note(name, make, round, Ok(outcome));
+            }
         }
         self.servers[at].stop()
     }
@@ -407,48 +424,6 @@ impl Run<'_> {
     }
 }
 
-fn start(command: &mut Command) -> anyhow::Result<Child> {
-    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    command.spawn().context("cannot start the load generator")
-}
-
-/// What the load generator has found, if all answers were right.
-fn answer(generator: Child, make: Make) -> anyhow::Result<Outcome> {
-    let output = generator.wait_with_output()?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    if !output.status.success() {
-        bail!("{}", String::from_utf8_lossy(&output.stderr).trim());
-    }
-    let answered: Answered =
-        serde_json::from_str(text.trim()).context("the load generator's answer")?;
-    if make != Make::Echo {
-        ensure!(
-            answered.errors == 0 && answered.wrong == 0,
-            "{} errors and {} wrong answers in {}",
-            answered.errors,
-            answered.wrong,
-            answered.requests
-        );
-    }
-    Ok(Outcome {
-        operations: answered.requests,
-        wall_ns: answered.wall_us * 1000,
-        cpu_ns: answered
-            .server_cpu_us
-            .context("no CPU time of the server")?
-            * 1000,
-        digest: answered.entries,
-        latencies: Some(Latencies {
-            p50_ns: answered.p50_us * 1000,
-            p99_ns: answered.p99_us * 1000,
-            max_ns: answered.max_us * 1000,
-        }),
-        beside: 0,
-        file_bytes: 0,
-        version: String::new(),
-    })
-}
-
 fn outcome_of(spent: &Spent) -> Outcome {
     Outcome {
         operations: 1,
@@ -458,8 +433,22 @@ fn outcome_of(spent: &Spent) -> Outcome {
         latencies: None,
         beside: 0,
         file_bytes: 0,
+        errors: 0,
+        wrong: 0,
         version: String::new(),
     }
+}
+
+/// Names of rows, and what they are.
+pub(crate) fn rows() -> impl Iterator<Item = (&'static str, String)> {
+    let whole = OTHER_ROWS.iter().map(|name| (*name, WHOLE.to_owned()));
+    whole.chain(QUESTIONS.iter().map(|question| {
+        let full = match question.tier {
+            Tier::Short => "",
+            Tier::Full => ", full runs only",
+        };
+        (question.name, format!("{}{full}", question.title))
+    }))
 }
 
 /// Whether the load generator has been built.

@@ -17,6 +17,32 @@ const HASHED: &str = "{SSHA}9ZrQtHwqxIrJeytJKpz8xpjvZddzYWx0";
 /// Results of `(&(l=A)(st=X))`, each part of which a third of all people match.
 pub(crate) const BOTH: u64 = 10;
 
+/// What wide entries have beside the rest: texts, then numbers.
+const WIDE: [&str; 15] = [
+    "departmentNumber",
+    "employeeType",
+    "carLicense",
+    "roomNumber",
+    "displayName",
+    "initials",
+    "businessCategory",
+    "street",
+    "postOfficeBox",
+    "postalCode",
+    "physicalDeliveryOfficeName",
+    "ou",
+    "o",
+    "homePostalAddress",
+    "postalAddress",
+];
+const WIDE_NUMBERS: [&str; 5] = [
+    "mobile",
+    "pager",
+    "homePhone",
+    "facsimileTelephoneNumber",
+    "telephoneNumber",
+];
+
 const MEMBERS_MAX: u64 = 100_000;
 
 /// Entries that are written for so many people.
@@ -24,7 +50,7 @@ pub(crate) const fn entries(people: u64) -> u64 {
     people + 4
 }
 
-/// Writes them; wide ones have twenty descriptions more.
+/// Writes them; wide ones have twenty attributes more, some with several values.
 pub(crate) fn write(people: u64, wide: bool, out: &mut impl Write) -> io::Result<()> {
     writeln!(
         out,
@@ -77,7 +103,13 @@ fn person(number: u64, people: u64, wide: bool, out: &mut impl Write) -> io::Res
         any % 10_000
     )?;
     if wide {
-        for line in 0..20 {
+        for name in WIDE {
+            writeln!(out, "{name}: {name} of {given} {family}, number {number}")?;
+        }
+        for name in WIDE_NUMBERS {
+            writeln!(out, "{name}: +49 421 {:04} {}", any % 10_000, number % 1000)?;
+        }
+        for line in 0..8 {
             writeln!(
                 out,
                 "description: line {line} of what {given} {family} does, number {number}"

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail, ensure};
 
+use super::ds389;
 use super::people::{ROOT_DN, ROOT_PASSWORD, SUFFIX};
 
 /// How long a server may take for anything.
@@ -19,6 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(1800);
 pub(crate) enum Make {
     Fulgurite,
     Slapd,
+    Ds389,
     /// Answers without a directory.
     Echo,
 }
@@ -28,12 +30,14 @@ impl Make {
         match self {
             Make::Fulgurite => "fulgurite",
             Make::Slapd => "slapd",
+            Make::Ds389 => "389-ds",
             Make::Echo => "echo",
         }
     }
 }
 
 /// What a command took, from its start to its end.
+#[derive(Default)]
 pub(crate) struct Spent {
     pub(crate) wall: Duration,
     pub(crate) cpu: Duration,
@@ -45,6 +49,8 @@ pub(crate) struct Installed {
     project: PathBuf,
     folder: PathBuf,
     pub(crate) port: u16,
+    /// Entries that an echo server answers with where there are as many as people.
+    pub(crate) echoed: u64,
     running: Option<Child>,
 }
 
@@ -55,6 +61,7 @@ impl Installed {
             project: project.to_owned(),
             folder,
             port,
+            echoed: 1,
             running: None,
         }
     }
@@ -66,10 +73,13 @@ impl Installed {
     }
 
     fn program(&self) -> PathBuf {
+        if self.make == Make::Ds389 {
+            return ds389::root(&self.project).join("usr/sbin/ns-slapd");
+        }
         self.project.join(match self.make {
             Make::Fulgurite => "target/release/fulgurite",
             Make::Slapd => "build/slapd/usr/sbin/slapd",
-            Make::Echo => "target/release/fulgurite-echo",
+            Make::Echo | Make::Ds389 => "target/release/fulgurite-echo",
         })
     }
 
@@ -77,7 +87,7 @@ impl Installed {
         self.folder.join("data")
     }
 
-    /// One of the make's programs, with slapd's libraries.
+    /// One of the make's programs, with slapd's libraries, or its own.
     fn command(&self, ours: &str, slapd: &str) -> Command {
         let mut command = match self.make {
             Make::Slapd => Command::new(self.project.join("build/slapd/usr/sbin").join(slapd)),
@@ -88,6 +98,9 @@ impl Installed {
         }
         let libraries = format!("build/slapd/usr/lib/{}-linux-gnu", std::env::consts::ARCH);
         command.env("LD_LIBRARY_PATH", self.project.join(libraries));
+        if self.make == Make::Ds389 {
+            command.env("LD_LIBRARY_PATH", ds389::library_path(&self.project));
+        }
         command
             .stdin(Stdio::null())
             .stderr(Stdio::null())
@@ -98,6 +111,9 @@ impl Installed {
     /// The same settings for both: slapd.conf is read by either.
     pub(crate) fn configure(&self, durable: bool) -> anyhow::Result<()> {
         fs::create_dir_all(self.data())?;
+        if self.make == Make::Ds389 {
+            return ds389::configure(&self.project, &self.folder, self.port, durable);
+        }
         let root = self.project.join("build/slapd");
         let root = root.display();
         let schemas = ["core", "cosine", "inetorgperson"]
@@ -124,6 +140,15 @@ impl Installed {
         let _ = fs::remove_dir_all(self.data());
         fs::create_dir_all(self.data())?;
         let mut command = self.command("load", "slapadd");
+        if self.make == Make::Ds389 {
+            let own = self.folder.join("ldif/people.ldif");
+            ds389::with_access(ldif, &own)?;
+            command.args(["ldif2db", "-n", "userRoot", "-D"]);
+            command.arg(self.folder.join("conf")).arg("-i").arg(&own);
+            let spent = spent(&mut command);
+            fs::remove_file(own)?;
+            return spent;
+        }
         if self.make == Make::Fulgurite {
             command
                 .args(["--quiet", "--config"])
@@ -148,10 +173,15 @@ impl Installed {
         } else {
             "-f"
         };
-        command
-            .arg(flag)
-            .arg(self.configuration())
-            .stdout(File::create(&to)?);
+        if self.make == Make::Ds389 {
+            command.args(["db2ldif", "-n", "userRoot", "-D"]);
+            command.arg(self.folder.join("conf")).arg("-a").arg(&to);
+        } else {
+            command
+                .arg(flag)
+                .arg(self.configuration())
+                .stdout(File::create(&to)?);
+        }
         let spent = spent(&mut command)?;
         let text = fs::read(&to)?;
         fs::remove_file(&to)?;
@@ -186,9 +216,18 @@ impl Installed {
                 command.arg(self.configuration());
                 command
             }
+            Make::Ds389 => {
+                let mut command = self.command("", "");
+                command
+                    .args(["-d", "0", "-D"])
+                    .arg(self.folder.join("conf"));
+                command.arg("-i").arg(self.folder.join("run/pid"));
+                command
+            }
             Make::Echo => {
                 let mut command = self.command("", "");
                 command.args(["--listen", &format!("127.0.0.1:{}", self.port)]);
+                command.args(["--entries", &self.echoed.to_string()]);
                 command
             }
         };

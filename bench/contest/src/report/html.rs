@@ -2,8 +2,9 @@
 
 use std::fmt::Write as _;
 
+use super::Everything;
 use super::plots;
-use crate::results::{Results, Row};
+use crate::results::{Half, Results, Row};
 use crate::workload::Part;
 
 const STYLE: &str = "
@@ -16,19 +17,44 @@ th { background: #f6f6f6; } .short { color: #b00020; font-weight: 600; } .fine {
 svg { max-width: 100%; height: auto; }
 ";
 
-/// The page.
+/// The page of all that was measured, the table of what was asked first.
 /// # Errors
 /// A plot that cannot be drawn.
-pub(crate) fn page(results: &Results, tables: &str) -> anyhow::Result<String> {
+pub(crate) fn page(everything: &Everything, summary: &str) -> anyhow::Result<String> {
+    let mut out = format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Fulgurite, measured beside its peers</title>\
+         <style>{STYLE}</style></head><body>\n<h1>Fulgurite, measured beside its peers</h1>\n"
+    );
+    out.push_str(&of_markdown(summary));
+    if let Some(limits) = &everything.limits {
+        out.push_str(&of_markdown(&super::machine::limits(limits)));
+    }
+    if !everything.shared.is_empty() {
+        out.push_str(&of_markdown(&super::machine::shared(&everything.shared)));
+    }
+    let directories: Vec<&Results> = (everything.runs.iter())
+        .filter(|run| run.half == Half::Directory)
+        .collect();
+    let growth = plots::directory_growth(&directories)?;
+    if !growth.is_empty() {
+        let _ = writeln!(
+            out,
+            "<h2>As the directory grows</h2>\n<div class=\"plots\">{growth}</div>"
+        );
+    }
+    for run in &everything.runs {
+        of_run(run, &mut out)?;
+    }
+    out.push_str("</body></html>\n");
+    Ok(out)
+}
+
+fn of_run(results: &Results, out: &mut String) -> anyhow::Result<()> {
     let title = inline(&results.title);
     let reference = inline(results.title_of(&results.reference));
-    let mut out = format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title>\
-         <style>{STYLE}</style></head><body>\n<h1>{title}</h1>\n"
-    );
     let _ = writeln!(
         out,
-        "<h2>Ours, and {reference}</h2>\n<p>How many times as fast, workload by workload; the line is 1, the mark what is asked.</p>"
+        "<h1>{title}</h1>\n<h2>Ours, and {reference}</h2>\n<p>How many times as fast, workload by workload; the line is 1, the mark what is asked.</p>"
     );
     out.push_str(&plots::overview(results)?);
     for part in results.parts() {
@@ -51,9 +77,8 @@ pub(crate) fn page(results: &Results, tables: &str) -> anyhow::Result<String> {
         out.push_str("</div>\n");
     }
     out.push_str("<h2>All figures</h2>\n");
-    out.push_str(&of_markdown(tables));
-    out.push_str("</body></html>\n");
-    Ok(out)
+    out.push_str(&of_markdown(&super::markdown::tables(results)));
+    Ok(())
 }
 
 /// The tables again: of Markdown, the headings, lists, tables and bold words that they use.

@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 
-use crate::results::{Middle, Results, Row};
+use super::summary::amount;
+use crate::measure::Outcome;
+use crate::promise::AT_LEAST;
+use crate::results::{Half, Middle, Results, Row};
+use crate::workload::Figure;
 
-/// What every workload has to reach of which nothing special is asked.
-const AT_LEAST: f64 = 0.95;
-
-/// All of them.
+/// All of one run.
 pub(crate) fn tables(results: &Results) -> String {
     let mut out = format!("# {}\n\n", results.title);
     circumstances(results, &mut out);
@@ -17,6 +18,9 @@ pub(crate) fn tables(results: &Results) -> String {
         part_table(results, part, &mut out);
     }
     latencies(results, &mut out);
+    if results.half != Half::Engine {
+        rates(results, &mut out);
+    }
     sizes(results, &mut out);
     footprint(results, &mut out);
     faults(results, &mut out);
@@ -77,7 +81,7 @@ fn asked(results: &Results, out: &mut String) {
     for line in &results.asked {
         let row = results.rows.iter().find(|row| row.name == line.workload);
         if let Some(row) = row {
-            let line = asked_line(results, row, &line.ours, line.asked, Some(line.hoped));
+            let line = asked_line(results, row, &line.ours, line.asked, line.hoped);
             let _ = writeln!(out, "{line}");
         }
     }
@@ -85,8 +89,8 @@ fn asked(results: &Results, out: &mut String) {
 
 fn asked_line(results: &Results, row: &Row, ours: &str, asked: f64, hoped: Option<f64>) -> String {
     let time_of = |name: &str| {
-        row.time(name)
-            .map_or("-".to_owned(), |middle| time(middle.median))
+        row.median(name)
+            .map_or("-".to_owned(), |middle| amount(row, middle.median))
     };
     let measured = row.ratio(ours, &results.reference);
     let cells = measured.map_or("- | -".to_owned(), ratio_cells);
@@ -137,19 +141,23 @@ fn part_table(results: &Results, part: &str, out: &mut String) {
     players.iter().for_each(|_| out.push_str(" --- |"));
     out.push('\n');
     for row in rows {
-        let clock = if row.by_wall { ", on the clock" } else { "" };
+        let clock = if row.figure == Figure::Wall {
+            ", on the clock"
+        } else {
+            ""
+        };
         let _ = write!(out, "| {}{clock} |", row.title);
         let best = players
             .iter()
-            .filter_map(|one| row.time(&one.name))
+            .filter_map(|one| row.median(&one.name))
             .map(|middle| middle.median)
             .fold(f64::INFINITY, f64::min);
         for one in &players {
-            let _ = match row.time(&one.name) {
+            let _ = match row.median(&one.name) {
                 Some(middle) if middle.median <= best => {
-                    write!(out, " **{}** |", time(middle.median))
+                    write!(out, " **{}** |", amount(row, middle.median))
                 }
-                Some(middle) => write!(out, " {} |", time(middle.median)),
+                Some(middle) => write!(out, " {} |", amount(row, middle.median)),
                 None => write!(out, " - |"),
             };
         }
@@ -182,7 +190,45 @@ fn latencies(results: &Results, out: &mut String) {
         }
     }
     if !lines.is_empty() {
-        out.push_str("\n## How long a single transaction takes\n\n| workload | contender | p50 | p99 | longest |\n| --- | --- | --- | --- | --- |\n");
+        out.push_str("\n## How long a single one takes\n\n| workload | contender | p50 | p99 | longest |\n| --- | --- | --- | --- | --- |\n");
+        out.push_str(&lines);
+    }
+}
+
+/// What clients saw of a server: how many answers a second, and what was wrong with them. The echo server's rate is what the load
+/// generator and the sockets can do.
+fn rates(results: &Results, out: &mut String) {
+    const ECHO: &str = "echo";
+    let rate = |outcome: &Outcome| outcome.operations as f64 / (outcome.wall_ns as f64 / 1e9);
+    let mut lines = String::new();
+    for row in &results.rows {
+        let limit = row.of(ECHO).and_then(|played| {
+            Middle::of(played.rounds.iter().map(|(_, one)| rate(one)).collect())
+        });
+        for played in row.played.iter().filter(|one| one.contender != ECHO) {
+            let asked = |outcome: &&(u64, Outcome)| outcome.1.latencies.is_some();
+            let rounds: Vec<_> = played.rounds.iter().filter(asked).collect();
+            let Some(middle) = Middle::of(rounds.iter().map(|(_, one)| rate(one)).collect()) else {
+                continue;
+            };
+            let sum = |of: fn(&Outcome) -> u64| rounds.iter().map(|(_, one)| of(one)).sum::<u64>();
+            let _ = writeln!(
+                lines,
+                "| {} | {} | {:.0} | {} | {} | {} |",
+                row.title,
+                results.title_of(&played.contender),
+                middle.median,
+                limit.map_or("-".to_owned(), |limit| format!("{:.0}", limit.median)),
+                sum(|one| one.errors),
+                sum(|one| one.wrong),
+            );
+        }
+    }
+    if !lines.is_empty() {
+        out.push_str(
+            "\n## Answers a second\n\nOne server at a time, on one core, asked from the other one.\n\n\
+             | workload | server | a second | the echo server's | errors | wrong answers |\n| --- | --- | --- | --- | --- | --- |\n",
+        );
         out.push_str(&lines);
     }
 }

@@ -2,35 +2,118 @@
 
 mod counts;
 mod html;
+mod machine;
 mod markdown;
 mod plots;
+mod summary;
 
 pub(crate) use counts::{check_counts, show_counts};
 
+use std::fmt::Write as _;
 use std::path::Path;
 
+use anyhow::{Context as _, ensure};
+
 use crate::contender::CONTENDERS;
-use crate::results::{Results, Row};
+use crate::limits::Limits;
+use crate::results::{Piece, Results, Row};
+use crate::shared::Shared;
 use crate::workload::{Tier, Workload};
 
-/// Writes tables, figures and the page into a folder, named after the half, and prints the tables.
-pub(crate) fn write(results: &Results, folder: &Path) -> anyhow::Result<()> {
+/// Writes a piece's tables and figures into a folder, and prints the tables.
+pub(crate) fn write_piece(piece: &Piece, folder: &Path) -> anyhow::Result<()> {
     std::fs::create_dir_all(folder)?;
-    let file = |extension: &str| folder.join(format!("{}.{extension}", results.stem));
-    let tables = markdown::tables(results);
-    std::fs::write(file("md"), &tables)?;
-    std::fs::write(file("json"), serde_json::to_string_pretty(results)?)?;
-    std::fs::write(file("html"), html::page(results, &tables)?)?;
+    let (stem, tables) = match piece {
+        Piece::Run(results) => (results.stem.as_str(), markdown::tables(results)),
+        Piece::Limits(limits) => ("limits", machine::limits(limits)),
+        Piece::Shared(lines) => ("shared", machine::shared(lines)),
+    };
+    std::fs::write(folder.join(format!("{stem}.md")), &tables)?;
+    std::fs::write(
+        folder.join(format!("{stem}.json")),
+        serde_json::to_string_pretty(piece)?,
+    )?;
     println!("{tables}");
     Ok(())
+}
+
+/// Everything that lies in a folder.
+#[derive(Debug, Default)]
+pub(crate) struct Everything {
+    pub(crate) runs: Vec<Results>,
+    pub(crate) limits: Option<Limits>,
+    pub(crate) shared: Vec<Shared>,
+}
+
+/// Makes one report of all pieces in a folder; or prints its first table alone.
+pub(crate) fn whole(folder: &Path, summary_only: bool) -> anyhow::Result<()> {
+    let everything = read(folder)?;
+    let summary = summary::summary(&everything.runs);
+    if summary_only {
+        println!("{summary}");
+        return Ok(());
+    }
+    let mut text = format!("# Asked and measured\n{summary}");
+    if let Some(limits) = &everything.limits {
+        text += &machine::limits(limits);
+    }
+    if !everything.shared.is_empty() {
+        text += &machine::shared(&everything.shared);
+    }
+    for run in &everything.runs {
+        let _ = write!(text, "\n{}", markdown::tables(run));
+    }
+    std::fs::write(folder.join("report.md"), &text)?;
+    std::fs::write(
+        folder.join("report.html"),
+        html::page(&everything, &summary)?,
+    )?;
+    println!(
+        "{summary}\nAll of it: {0}/report.md and {0}/report.html",
+        folder.display()
+    );
+    Ok(())
+}
+
+/// The runs in the order in which they are shown: the engine's, then directories, the one that most is asked of first.
+fn read(folder: &Path) -> anyhow::Result<Everything> {
+    let mut everything = Everything::default();
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.extension().is_none_or(|extension| extension != "json") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path)?;
+        let piece = serde_json::from_str(&text)
+            .with_context(|| format!("{} is not of this bench", path.display()))?;
+        match piece {
+            Piece::Run(results) => everything.runs.push(results),
+            Piece::Limits(limits) => everything.limits = Some(limits),
+            Piece::Shared(lines) => everything.shared = lines,
+        }
+    }
+    ensure!(
+        !everything.runs.is_empty(),
+        "there are no figures in {}",
+        folder.display()
+    );
+    everything.runs.sort_by_key(|run| {
+        let is_main = run.people == crate::promise::PEOPLE;
+        (run.half as u8, !is_main, run.people)
+    });
+    Ok(everything)
 }
 
 /// One line for each workload as it ends.
 pub(crate) fn progress(row: &Row, reference: &str, ours: &[String]) {
     let mut line = format!("{:24}", row.name);
     for played in &row.played {
-        if let Some(time) = row.time(&played.contender) {
-            line += &format!(" {}={}", played.contender, markdown::time(time.median));
+        if let Some(middle) = row.median(&played.contender) {
+            line += &format!(
+                " {}={}",
+                played.contender,
+                summary::amount(row, middle.median)
+            );
         }
     }
     for ours in ours {
@@ -58,6 +141,10 @@ pub(crate) fn list(workloads: &[Workload]) {
             workload.part.title(),
             workload.title
         );
+    }
+    println!();
+    for (name, about) in crate::directory::rows() {
+        println!("{name:24} directory: {about}");
     }
     println!();
     for contender in CONTENDERS {

@@ -4,7 +4,7 @@ use anyhow::anyhow;
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
-use super::markdown::time;
+use super::summary::amount;
 use crate::results::{Results, Row};
 
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
@@ -108,11 +108,11 @@ fn height_of(bars: usize) -> u32 {
 pub(crate) fn bars(results: &Results, row: &Row) -> anyhow::Result<String> {
     let bars: Vec<Bar> = (row.played.iter())
         .filter_map(|played| {
-            let median = row.time(&played.contender)?.median;
+            let median = row.median(&played.contender)?.median;
             Some(Bar {
                 label: results.title_of(&played.contender).to_owned(),
                 length: 1e9 / median,
-                text: time(median),
+                text: amount(row, median),
                 colour: colour(results, &played.contender),
                 mark: None,
             })
@@ -157,6 +157,7 @@ pub(crate) fn growth(results: &Results, rows: &[&Row]) -> anyhow::Result<String>
     let mut out = String::new();
     for (prefix, title) in [
         ("grow-get-", "random read"),
+        ("grow-scan-", "sequential read"),
         ("grow-overwrite-", "random overwrites"),
     ] {
         let rows: Vec<&Row> = (rows.iter().copied())
@@ -168,6 +169,46 @@ pub(crate) fn growth(results: &Results, rows: &[&Row]) -> anyhow::Result<String>
         out += &draw_curves(&format!("{title}: ns over records"), &curves, |x| {
             format!("{:.0}", 10_f64.powf(x))
         })?;
+    }
+    Ok(out)
+}
+
+/// A directory's rows over the number of people, from all runs that have them.
+pub(crate) fn directory_growth(runs: &[&Results]) -> anyhow::Result<String> {
+    let Some(widest) = runs.iter().max_by_key(|run| run.contenders.len()) else {
+        return Ok(String::new());
+    };
+    let mut out = String::new();
+    for (name, each) in [
+        ("uid-16", false),
+        ("substring-16", false),
+        ("scan", true),
+        ("load", true),
+    ] {
+        let rows: Vec<&Row> = (runs.iter().flat_map(|run| &run.rows))
+            .filter(|row| row.name == name)
+            .collect();
+        let points = rows
+            .iter()
+            .map(|row| row.records)
+            .collect::<std::collections::HashSet<_>>();
+        let Some(first) = rows.first().filter(|_| points.len() > 1) else {
+            continue;
+        };
+        // Of the whole database, what an entry takes.
+        let title = format!(
+            "{}: us over people{}",
+            first.title,
+            if each { ", an entry" } else { "" }
+        );
+        let mut curves = curves_of(widest, &rows, |row, nanoseconds| {
+            let shared = if each { row.records as f64 } else { 1.0 };
+            ((row.records as f64).log10(), nanoseconds / shared / 1e3)
+        });
+        for curve in &mut curves {
+            curve.points.sort_by(|one, other| one.0.total_cmp(&other.0));
+        }
+        out += &draw_curves(&title, &curves, |x| format!("{:.0}", 10_f64.powf(x)))?;
     }
     Ok(out)
 }
@@ -200,7 +241,7 @@ fn curves_of(
         colour: colour(results, name),
         points: rows
             .iter()
-            .filter_map(|row| Some(point(row, row.time(name)?.median)))
+            .filter_map(|row| Some(point(row, row.median(name)?.median)))
             .collect(),
     };
     results

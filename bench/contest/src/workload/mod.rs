@@ -1,11 +1,11 @@
 //! Workloads as data: a table of rows, each of which says what is done to how much, by whom, and what is asked of it.
 
-mod asked;
 pub(crate) mod data;
 mod table;
 
-pub(crate) use asked::ASKED;
 pub(crate) use table::table;
+
+use serde::{Deserialize, Serialize};
 
 use crate::contender::{Ability, Contender};
 use crate::store::Durability;
@@ -118,12 +118,14 @@ pub(crate) enum Who {
 }
 
 /// What ratios are made of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Figure {
     /// CPU time of all threads, which a busy machine disturbs little.
     Cpu,
     /// Time on the clock, where waiting is what matters.
     Wall,
+    /// Octets, of memory or of a disk.
+    Bytes,
 }
 
 /// Which runs have the row.

@@ -161,7 +161,7 @@ fn durable_writes() -> Vec<Workload> {
     };
     vec![
         Workload {
-            operations: 300,
+            operations: 200,
             batch: 1,
             ..durable(
                 "sync-single",
@@ -179,7 +179,7 @@ fn durable_writes() -> Vec<Workload> {
             )
         },
         Workload {
-            operations: 1_600,
+            operations: 800,
             threads: 16,
             batch: 1,
             ..durable(
@@ -218,7 +218,7 @@ fn large_values() -> Vec<Workload> {
             Action::FillForward,
         ),
         Workload {
-            operations: 200_000,
+            operations: 50_000,
             ..large(
                 "large-get",
                 "the same, random read, both ends looked at",
@@ -314,7 +314,6 @@ fn together_and_space() -> Vec<Workload> {
         },
         Workload {
             operations: 1,
-            who: Who::LmdbFiles,
             ..row(
                 "copy",
                 "a copy of 1,000,000 records",
@@ -334,6 +333,18 @@ fn growth() -> Vec<Workload> {
         (MILLION, "1M", Tier::Short),
         (10 * MILLION, "10M", Tier::Full),
     ] {
+        rows.push(Workload {
+            records,
+            operations: records.max(MILLION),
+            who: Who::LmdbFiles,
+            tier,
+            ..row(
+                &format!("grow-scan-{label}"),
+                &format!("sequential read of {label}"),
+                Part::Growth,
+                Action::ReadForward,
+            )
+        });
         rows.push(Workload {
             records,
             operations: 300_000,
@@ -364,7 +375,7 @@ fn growth() -> Vec<Workload> {
 
 fn cores() -> Vec<Workload> {
     let threads = |threads, tier| Workload {
-        operations: 800_000,
+        operations: 400_000,
         threads,
         figure: Figure::Wall,
         tier,
@@ -376,7 +387,7 @@ fn cores() -> Vec<Workload> {
         )
     };
     vec![
-        threads(1, Tier::Full),
+        threads(1, Tier::Short),
         threads(2, Tier::Short),
         threads(4, Tier::Full),
         threads(16, Tier::Full),
@@ -387,7 +398,7 @@ fn cores() -> Vec<Workload> {
 mod tests {
     use super::*;
     use crate::contender::Contender;
-    use crate::workload::ASKED;
+    use crate::promise;
 
     #[test]
     fn names_are_unique_and_everything_asked_is_measured() {
@@ -400,12 +411,12 @@ mod tests {
             );
             assert!(row.operations >= row.batch.min(row.threads), "{}", row.name);
         }
-        for line in ASKED {
+        for line in promise::of_engine() {
             let row = rows
                 .iter()
                 .find(|row| row.name == line.workload)
-                .expect(line.workload);
-            let ours = Contender::named(line.ours).expect(line.ours);
+                .expect(&line.workload);
+            let ours = Contender::named(&line.ours).expect(&line.ours);
             assert!(row.has(ours), "{}", line.workload);
             assert_eq!(row.tier, Tier::Short, "{}", line.workload);
         }

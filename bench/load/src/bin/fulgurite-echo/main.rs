@@ -1,6 +1,6 @@
 //! Answers every LDAP request at once and without looking at it: what sockets alone cost, for both sides.
 //!
-//! A search gets one entry of about a person's size, anything else a success of its kind. What a server needs beyond this one's
+//! A search gets one entry of about a person's size, one for anything present as many as a directory has, anything else a success of its kind. What a server needs beyond this one's
 //! CPU time is its own; a load generator that gets no more answers from this one than from a server is the limit itself.
 
 #![forbid(unsafe_code)]
@@ -21,15 +21,33 @@ struct Arguments {
     /// Address and port.
     #[arg(long, default_value = "127.0.0.1:3899")]
     listen: String,
+    /// Entries that a search by a presence filter gets.
+    #[arg(long, default_value_t = 1)]
+    entries: u64,
 }
+
+/// What searches get.
+struct Answers {
+    entry: Vec<u8>,
+    /// To searches for whatever is there.
+    entries: u64,
+}
+
+/// Output is written when there is more of it than this.
+const OUTPUT_BYTES_MAX: usize = 64 << 10;
 
 const LISTENER: Token = Token(usize::MAX);
 
 fn main() -> anyhow::Result<()> {
-    let address = Arguments::parse()
+    let arguments = Arguments::parse();
+    let address = arguments
         .listen
         .parse()
         .context("--listen is not an address")?;
+    let answers = Answers {
+        entry: entry(),
+        entries: arguments.entries,
+    };
     let mut listener = TcpListener::bind(address)?;
     let mut poll = Poll::new()?;
     poll.registry()
@@ -50,7 +68,7 @@ fn main() -> anyhow::Result<()> {
                     connections.insert(Token(next), (stream, Vec::new()));
                 }
             } else if let Some((stream, input)) = connections.get_mut(&event.token())
-                && !matches!(serve(stream, input, &mut scratch), Ok(true))
+                && !matches!(serve(stream, input, &mut scratch, &answers), Ok(true))
             {
                 connections.remove(&event.token());
             }
@@ -59,7 +77,12 @@ fn main() -> anyhow::Result<()> {
 }
 
 /// Answers what has come; false at the end.
-fn serve(stream: &mut TcpStream, input: &mut Vec<u8>, scratch: &mut [u8]) -> anyhow::Result<bool> {
+fn serve(
+    stream: &mut TcpStream,
+    input: &mut Vec<u8>,
+    scratch: &mut [u8],
+    answers: &Answers,
+) -> anyhow::Result<bool> {
     loop {
         let count = match stream.read(scratch) {
             Ok(0) => return Ok(false),
@@ -72,7 +95,12 @@ fn serve(stream: &mut TcpStream, input: &mut Vec<u8>, scratch: &mut [u8]) -> any
         let mut taken = 0;
         while let Some(len) = frame(input.get(taken..).unwrap_or_default(), usize::MAX)? {
             let pdu = input.get(taken..taken + len).unwrap_or_default();
-            answer(pdu, &mut output).context("that is no LDAP message")?;
+            let full = |output: &mut Vec<u8>| {
+                let written = write_all(stream, output);
+                output.clear();
+                written
+            };
+            answer(pdu, answers, &mut output, full)?.context("that is no LDAP message")?;
             taken += len;
         }
         input.drain(..taken);
@@ -92,26 +120,63 @@ fn write_all(stream: &mut TcpStream, mut output: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-/// The answer to one message: its id is kept as it is written, the rest follows from the operation's tag alone.
-fn answer(pdu: &[u8], output: &mut Vec<u8>) -> Option<()> {
-    // SEQUENCE, its length, INTEGER of the id, the operation.
-    let header = 2 + match pdu.get(1)? {
-        long if long & 0x80 != 0 => usize::from(long & 0x7f),
-        _ => 0,
+/// The answer to one message, none if it is no message. Output that gets long is taken away meanwhile.
+fn answer(
+    pdu: &[u8],
+    answers: &Answers,
+    output: &mut Vec<u8>,
+    mut take: impl FnMut(&mut Vec<u8>) -> io::Result<()>,
+) -> io::Result<Option<()>> {
+    let Some((id, operation)) = parts(pdu) else {
+        return Ok(None);
     };
-    let id_len = 2 + usize::from(*pdu.get(header + 1)?);
-    let id = pdu.get(header..header + id_len)?;
-    let result = match *pdu.get(header + id_len)? {
-        0x63 => {
-            message(id, 0x64, &entry(), output);
+    let result = match operation.first() {
+        Some(0x63) => {
+            let is_any = filter_tag(operation) == Some(0x87);
+            for _ in 0..if is_any { answers.entries } else { 1 } {
+                message(id, 0x64, &answers.entry, output);
+                if output.len() > OUTPUT_BYTES_MAX {
+                    take(output)?;
+                }
+            }
             0x65
         }
         // A delete's tag is primitive, its answer's is not.
-        0x4a => 0x6b,
-        request => request + 1,
+        Some(0x4a) => 0x6b,
+        Some(request) => request + 1,
+        None => return Ok(None),
     };
     message(id, result, &[0x0a, 1, 0, 4, 0, 4, 0], output);
-    Some(())
+    Ok(Some(()))
+}
+
+/// The id of a message as it is written, and its operation.
+fn parts(pdu: &[u8]) -> Option<(&[u8], &[u8])> {
+    // SEQUENCE, its length, INTEGER of the id, the operation.
+    let header = content_at(pdu)?;
+    let id_len = 2 + usize::from(*pdu.get(header + 1)?);
+    pdu.split_at_checked(header)?.1.split_at_checked(id_len)
+}
+
+/// The tag of a search's filter: behind the base, scope, aliases, both limits, and the word about types.
+fn filter_tag(search: &[u8]) -> Option<u8> {
+    let mut rest = search.get(content_at(search)?..)?;
+    for _ in 0..6 {
+        let len = usize::from(*rest.get(1)?);
+        // Longer ones are not what the load generator writes.
+        rest = rest.get(2 + len..).filter(|_| len < 0x80)?;
+    }
+    rest.first().copied()
+}
+
+/// Where an element's content begins.
+fn content_at(element: &[u8]) -> Option<usize> {
+    Some(
+        2 + match element.get(1)? {
+            long if long & 0x80 != 0 => usize::from(long & 0x7f),
+            _ => 0,
+        },
+    )
 }
 
 /// A name and seven attributes.
@@ -163,7 +228,14 @@ mod tests {
         let search = SearchRequest::new("dc=x", Scope::Subtree, filter.filter());
         encode::request(&mut request, 70_000, &Request::Search(search), &[]);
         let mut output = Vec::new();
-        answer(&request, &mut output).unwrap();
+        let answers = Answers {
+            entry: entry(),
+            entries: 3,
+        };
+        let all = |_: &mut Vec<u8>| Ok(());
+        answer(&request, &answers, &mut output, all)
+            .unwrap()
+            .unwrap();
         let len = frame(&output, usize::MAX).unwrap().unwrap();
         let (first, second) = output.split_at(len);
         let first = ResponseMessage::decode(first).unwrap();
@@ -171,5 +243,20 @@ mod tests {
         assert!(matches!(first.response, Response::SearchEntry(_)));
         let second = ResponseMessage::decode(second).unwrap();
         assert!(second.response.result().unwrap().is_success());
+
+        let filter = FilterBuf::parse("(objectClass=*)").unwrap();
+        let search = SearchRequest::new("dc=x", Scope::Subtree, filter.filter());
+        let (mut request, mut output) = (Vec::new(), Vec::new());
+        encode::request(&mut request, 1, &Request::Search(search), &[]);
+        answer(&request, &answers, &mut output, all)
+            .unwrap()
+            .unwrap();
+        let mut messages = 0;
+        let mut rest = output.as_slice();
+        while let Some(len) = frame(rest, usize::MAX).unwrap() {
+            rest = &rest[len..];
+            messages += 1;
+        }
+        assert_eq!(messages, 4);
     }
 }

@@ -1,0 +1,106 @@
+//! Those who ask: the load generator as a process, and what it has found.
+
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context as _, bail, ensure};
+use serde::Deserialize;
+
+use super::Run;
+use super::people;
+use super::server::{Installed, Make, on_core};
+use super::table::Question;
+use crate::measure::{Latencies, Outcome};
+
+/// What the load generator prints.
+#[derive(Debug, Deserialize)]
+struct Answered {
+    requests: u64,
+    entries: u64,
+    errors: u64,
+    wrong: u64,
+    wall_us: u64,
+    p50_us: u64,
+    p99_us: u64,
+    max_us: u64,
+    server_cpu_us: Option<u64>,
+}
+
+impl Run<'_> {
+    /// The load generator, about to ask one server one kind of question.
+    pub(super) fn generator(&self, server: &Installed, question: &Question, round: u64) -> Command {
+        let mut command = Command::new(self.plan.project.join("target/release/fulgurite-bench"));
+        command.arg(question.kind).arg("--json");
+        let mut set = |name: &str, value: String| {
+            command.arg(name).arg(value);
+        };
+        set("--server", format!("127.0.0.1:{}", server.port));
+        set("--base", people::SUFFIX.to_owned());
+        set("--ldif", self.ldif.display().to_string());
+        set("--connections", question.connections.to_string());
+        set("--depth", question.depth.to_string());
+        set("--requests", question.requests.to_string());
+        set("--seed", (round + 1).to_string());
+        if let Some(pid) = server.pid() {
+            set("--server-pid", pid.to_string());
+        }
+        if let Some((filter, expected)) = question.filter {
+            set("--filter", filter.to_owned());
+            set("--expect-entries", expected(self.plan.people).to_string());
+        }
+        if question.kind == "bind" {
+            set("--password", people::PASSWORD.to_owned());
+        } else if question.as_root {
+            set("--bind-dn", people::ROOT_DN.to_owned());
+            set("--password", people::ROOT_PASSWORD.to_owned());
+        }
+        if server.make == Make::Echo {
+            command.arg("--unchecked");
+        }
+        on_core(1, &command)
+    }
+}
+
+pub(super) fn start(command: &mut Command) -> anyhow::Result<Child> {
+    let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().context("cannot start the load generator")
+}
+
+/// What the load generator has found, if all answers were right.
+pub(super) fn answer(generator: Child, make: Make) -> anyhow::Result<Outcome> {
+    let output = generator.wait_with_output()?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    if !output.status.success() {
+        bail!("{}", String::from_utf8_lossy(&output.stderr).trim());
+    }
+    let answered: Answered =
+        serde_json::from_str(text.trim()).context("the load generator's answer")?;
+    let is_checked = make != Make::Echo;
+    if is_checked {
+        ensure!(
+            answered.errors == 0 && answered.wrong == 0,
+            "{} errors and {} wrong answers in {}",
+            answered.errors,
+            answered.wrong,
+            answered.requests
+        );
+    }
+    Ok(Outcome {
+        operations: answered.requests,
+        wall_ns: answered.wall_us * 1000,
+        cpu_ns: answered
+            .server_cpu_us
+            .context("no CPU time of the server")?
+            * 1000,
+        digest: answered.entries,
+        latencies: Some(Latencies {
+            p50_ns: answered.p50_us * 1000,
+            p99_ns: answered.p99_us * 1000,
+            max_ns: answered.max_us * 1000,
+        }),
+        beside: 0,
+        file_bytes: 0,
+        errors: answered.errors,
+        wrong: if is_checked { answered.wrong } else { 0 },
+        version: String::new(),
+    })
+}

@@ -1,0 +1,295 @@
+//! One table of all promises: what is asked, what was measured, and whether that is enough.
+
+use std::fmt::Write as _;
+
+use super::markdown::{mark, time};
+use crate::promise::{AT_LEAST, PROMISES, Promise, STORE_SIZE_AT_MOST, Source};
+use crate::results::{Half, Middle, Results, Row};
+use crate::workload::Figure;
+
+/// A promise beside what was found.
+struct Line {
+    theirs: String,
+    ours: String,
+    /// Which of several workloads it is.
+    which: String,
+    ratio: Middle,
+}
+
+/// The table of each half that has been run.
+pub(crate) fn summary(runs: &[Results]) -> String {
+    let mut out = String::new();
+    for (half, title, reference) in [
+        (Half::Engine, "The engine, against liblmdb", "LMDB 0.9.36"),
+        (Half::Directory, "The directory, against slapd", "slapd"),
+    ] {
+        if runs.iter().all(|run| run.half != half) {
+            continue;
+        }
+        let _ = write!(
+            out,
+            "\n## {title}\n\n| what | {reference} | ours | asked | hoped for | measured | middle half | |\n\
+             | --- | --- | --- | --- | --- | --- | --- | --- |\n"
+        );
+        for promise in PROMISES.iter().filter(|promise| promise.half == half) {
+            line(runs, promise, &mut out);
+        }
+    }
+    let scale = runs.iter().map(|run| run.scale).max().unwrap_or(1);
+    if scale > 1 {
+        let _ = writeln!(
+            out,
+            "\nAll sizes were divided by {scale}: this run tries the bench, and shows nothing."
+        );
+    }
+    let faults: usize = (runs.iter().flat_map(|run| &run.rows))
+        .map(|row| row.faults.len())
+        .sum();
+    let _ = writeln!(
+        out,
+        "\nFactors: how many times as fast, or as small; of sizes of files, the part of the reference's. \
+         Answers are verified: {faults} faults."
+    );
+    out
+}
+
+fn line(runs: &[Results], promise: &Promise, out: &mut String) {
+    let factor = |number: f64| {
+        if promise.is_size() {
+            format!("{number:.2}x of theirs")
+        } else {
+            format!("{number}x")
+        }
+    };
+    let (asked, hoped) = (
+        factor(promise.asked),
+        promise.hoped.map_or("-".to_owned(), factor),
+    );
+    let Some(found) = find(runs, promise) else {
+        let why = missing(runs, promise);
+        let _ = writeln!(
+            out,
+            "| {} | - | - | {asked} | {hoped} | - | - | {why} |",
+            promise.what
+        );
+        return;
+    };
+    let verdict = verdict(promise, found.ratio.median);
+    let _ = writeln!(
+        out,
+        "| {}{} | {} | {} | {asked} | {hoped} | **{:.2}x** | {:.2}-{:.2} | {verdict} |",
+        promise.what,
+        found.which,
+        found.theirs,
+        found.ours,
+        found.ratio.median,
+        found.ratio.low,
+        found.ratio.high
+    );
+}
+
+fn verdict(promise: &Promise, measured: f64) -> &'static str {
+    match promise.source {
+        Source::LargestFile => mark(STORE_SIZE_AT_MOST, measured, None),
+        Source::Database(_) => match promise.hoped {
+            Some(hoped) if measured <= hoped => "hoped for",
+            _ => mark(promise.asked, measured, None),
+        },
+        _ => mark(measured, promise.asked, promise.hoped),
+    }
+}
+
+/// Why there is no figure: its directory is made by the long run alone, or the run was of chosen rows.
+fn missing(runs: &[Results], promise: &Promise) -> &'static str {
+    let (Source::Directory(_, people) | Source::Database(people)) = promise.source else {
+        return "not measured";
+    };
+    let is_there = runs
+        .iter()
+        .any(|run| run.half == Half::Directory && run.people == people);
+    if is_there || people <= crate::promise::THIRDS {
+        "not measured"
+    } else {
+        "in bench-full"
+    }
+}
+
+fn find(runs: &[Results], promise: &Promise) -> Option<Line> {
+    let of_size = |people: u64| {
+        runs.iter()
+            .find(|run| run.half == Half::Directory && run.people == people)
+    };
+    let engine = runs.iter().find(|run| run.half == Half::Engine);
+    match promise.source {
+        Source::Store(workload, ours) => {
+            let run = engine?;
+            of_row(run, row(run, workload)?, ours)
+        }
+        Source::Directory(name, people) => {
+            let run = of_size(people)?;
+            of_row(run, row(run, name)?, run.ours.first()?)
+        }
+        Source::Database(people) => {
+            let run = of_size(people)?;
+            of_files(run, row(run, "load")?)
+        }
+        Source::LargestFile => {
+            let run = engine?;
+            let lines =
+                (run.rows.iter().filter(|row| row.writes)).filter_map(|row| of_files(run, row));
+            lines.max_by(|one, other| one.ratio.median.total_cmp(&other.ratio.median))
+        }
+        Source::Slowest(ours) => slowest(engine?, ours),
+    }
+}
+
+fn row<'r>(run: &'r Results, name: &str) -> Option<&'r Row> {
+    run.rows.iter().find(|row| row.name == name)
+}
+
+fn of_row(run: &Results, row: &Row, ours: &str) -> Option<Line> {
+    let shown = |name: &str| Some(amount(row, row.median(name)?.median));
+    Some(Line {
+        theirs: shown(&run.reference)?,
+        ours: shown(ours)?,
+        which: String::new(),
+        ratio: row.ratio(ours, &run.reference)?,
+    })
+}
+
+fn of_files(run: &Results, row: &Row) -> Option<Line> {
+    let ours = run.ours.first()?;
+    let shown = |name: &str| {
+        let bytes = row.of(name)?.rounds.iter();
+        let middle = Middle::of(bytes.map(|(_, one)| one.file_bytes as f64).collect())?;
+        Some(bytes_text(middle.median))
+    };
+    Some(Line {
+        theirs: shown(&run.reference)?,
+        ours: shown(ours)?,
+        which: if run.half == Half::Engine {
+            format!(" ({})", row.name)
+        } else {
+            String::new()
+        },
+        ratio: row.file_ratio(ours, &run.reference)?,
+    })
+}
+
+/// Of the workloads of which nothing special is asked.
+fn slowest(run: &Results, ours: &str) -> Option<Line> {
+    let mut lines = Vec::new();
+    for row in &run.rows {
+        if run.wanted(&row.name, ours).is_none()
+            && let Some(line) = of_row(run, row, ours)
+        {
+            let which = format!(" ({})", row.name);
+            lines.push(Line { which, ..line });
+        }
+    }
+    let below = lines
+        .iter()
+        .filter(|line| line.ratio.median < AT_LEAST)
+        .count();
+    let mut slowest = lines
+        .into_iter()
+        .min_by(|one, other| one.ratio.median.total_cmp(&other.ratio.median))?;
+    if below > 1 {
+        let _ = write!(slowest.which, "; {below} are below {AT_LEAST}x");
+    }
+    Some(slowest)
+}
+
+/// What a row measures, with its unit.
+pub(crate) fn amount(row: &Row, number: f64) -> String {
+    match row.figure {
+        Figure::Bytes => bytes_text(number),
+        Figure::Cpu | Figure::Wall => time(number),
+    }
+}
+
+fn bytes_text(bytes: f64) -> String {
+    format!("{:.1} MiB", bytes / 1_048_576.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measure::Outcome;
+    use crate::results::Played;
+
+    fn run(half: Half, people: u64, rows: Vec<Row>) -> Results {
+        Results {
+            half,
+            people,
+            scale: 1,
+            reference: "theirs".to_owned(),
+            ours: vec!["fulgurite".to_owned()],
+            rows,
+            ..Results::default()
+        }
+    }
+
+    fn row(name: &str, ours: u64, theirs: u64) -> Row {
+        let played = |contender: &str, number: u64| Played {
+            contender: contender.to_owned(),
+            rounds: vec![(
+                0,
+                Outcome {
+                    operations: 1,
+                    wall_ns: number,
+                    cpu_ns: number,
+                    digest: 0,
+                    latencies: None,
+                    beside: 0,
+                    file_bytes: number,
+                    errors: 0,
+                    wrong: 0,
+                    version: String::new(),
+                },
+            )],
+        };
+        Row {
+            name: name.to_owned(),
+            title: String::new(),
+            part: String::new(),
+            records: 1,
+            threads: 1,
+            figure: Figure::Cpu,
+            writes: true,
+            faults: Vec::new(),
+            played: vec![played("fulgurite", ours), played("theirs", theirs)],
+        }
+    }
+
+    #[test]
+    fn what_was_measured_stands_beside_what_was_asked() {
+        let rows = vec![row("load", 100, 450), row("uid-16", 100, 250)];
+        let text = summary(&[run(Half::Directory, 100_000, rows)]);
+        assert!(
+            text.contains(
+                "| load 100k: CPU | 450 ns | 100 ns | 4x | 10x | **4.50x** | 4.50-4.50 | met |"
+            ),
+            "{text}"
+        );
+        assert!(text.contains("| database size, 100k | 0.0 MiB | 0.0 MiB | 0.50x of theirs | 0.35x of theirs | **0.22x** | 0.22-0.22 | hoped for |"), "{text}");
+        assert!(text.contains("**2.50x** | 2.50-2.50 | **falls short** |"));
+        assert!(text.contains("| load 1M: CPU | - | - | 4x | 10x | - | - | in bench-full |"));
+        assert!(text.contains("| bind | - | - | 2.2x | 3x | - | - | not measured |"));
+        assert!(!text.contains("liblmdb"));
+    }
+
+    #[test]
+    fn the_slowest_of_the_rest_is_named() {
+        let rows = vec![
+            row("get-many", 100, 10),
+            row("churn", 100, 50),
+            row("copy", 100, 90),
+        ];
+        let mut run = run(Half::Engine, 0, rows);
+        run.asked = crate::promise::of_engine();
+        let text = summary(&[run]);
+        assert!(text.contains("the same through the Rust interface (churn); 2 are below 0.95x | 50.0 ns | 100 ns | 0.95x | - | **0.50x**"), "{text}");
+        assert!(text.contains("the worst (get-many) |"), "{text}");
+    }
+}
