@@ -11,7 +11,7 @@ use super::durable::Replacement;
 use super::run_search::RunSearch;
 use super::shared::Shared;
 use super::{DatabaseNames, Durability, Mapping, OpenOptions, SlotPolicy, Storing, threads};
-use crate::reader::{Governor, LockFile, Slot, WriterMark};
+use crate::reader::{Governor, LockFile, Seat, Slot, WriterMark};
 use crate::txn::Group;
 use crate::{Error, ReadTxn, ReaderPolicy, WriteTxn};
 
@@ -240,6 +240,18 @@ impl Environment {
         self.shared.check_usable()
     }
 
+    /// Whether [`Environment::check_usable`] has nothing to say, for all that can be seen at once.
+    #[inline]
+    pub(crate) fn is_usable(&self) -> bool {
+        self.shared.is_usable()
+    }
+
+    /// As [`Environment::is_usable`], of [`Environment::check_writable`].
+    #[inline]
+    pub(crate) fn is_writable(&self) -> bool {
+        self.shared.is_writable()
+    }
+
     /// Refuses to write, too, after a failed flush.
     #[inline]
     pub(crate) fn check_writable(&self) -> Result<(), Error> {
@@ -365,7 +377,14 @@ impl Environment {
         self.take_slot()
     }
 
+    /// Takes the slot that the calling thread had last through this handle, if threads keep theirs and it is still idle.
+    #[inline]
+    pub(crate) fn takes_again(&self, seat: Seat<'_>) -> bool {
+        self.options.slots == SlotPolicy::PerThread && seat.take_again(self.id)
+    }
+
     /// Whether a reader that shows nothing for a while keeps its slot.
+    #[inline]
     pub(crate) fn idle_readers_keep_slots(&self) -> bool {
         self.options.slots != SlotPolicy::PerThread
     }

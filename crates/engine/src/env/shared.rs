@@ -82,6 +82,18 @@ impl Shared {
         Ok(())
     }
 
+    /// As [`Shared::check_usable`], for all that can be seen at once.
+    #[inline]
+    pub(super) fn is_usable(&self) -> bool {
+        !any_map_is_lost() && self.is_of_this_process() && !self.failed.load(Ordering::Relaxed)
+    }
+
+    /// As [`Shared::check_writable`], for all that can be seen at once.
+    #[inline]
+    pub(super) fn is_writable(&self) -> bool {
+        self.is_usable() && !self.flush_failed.load(Ordering::SeqCst)
+    }
+
     /// Refuses use once a page was touched that data or lock file did not have: nobody knows what else is gone, and a lock
     /// file that others do not see protects from nothing.
     #[cold]

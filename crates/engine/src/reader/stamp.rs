@@ -17,14 +17,14 @@ use std::time::Duration;
 use fulgurite_format::{Txnid, lockfile};
 use fulgurite_os::{Word, coarse_clock_ns};
 
-use super::{LockFile, Slot};
+use super::LockFile;
 use crate::Error;
 
 /// The words of a slot.
-type SlotWords = [AtomicU64; lockfile::SLOT_LEN / 8];
+pub(super) type SlotWords = [AtomicU64; lockfile::SLOT_LEN / 8];
 
-const PINNED: usize = lockfile::SLOT_TXNID_AT / 8;
-const MARK: usize = lockfile::SLOT_END_AT / 8;
+pub(super) const PINNED: usize = lockfile::SLOT_TXNID_AT / 8;
+pub(super) const MARK: usize = lockfile::SLOT_END_AT / 8;
 
 /// The mark of a reader's own slot, at hand: one load tells that it may go on.
 #[derive(Debug, Clone, Copy)]
@@ -35,6 +35,14 @@ static NEVER: SlotWords = [const { AtomicU64::new(0) }; lockfile::SLOT_LEN / 8];
 
 /// Stands for the slot of a reader that has no snapshot.
 static ALWAYS: SlotWords = [const { AtomicU64::new(u64::MAX) }; lockfile::SLOT_LEN / 8];
+
+impl<'a> EndMark<'a> {
+    /// That among these words of a slot.
+    #[inline]
+    pub(super) const fn of(words: &'a SlotWords) -> EndMark<'a> {
+        EndMark(words)
+    }
+}
 
 impl EndMark<'_> {
     /// Nobody can ask the transaction to end, because it has no slot.
@@ -125,19 +133,6 @@ impl LockFile {
             .word64(lockfile::slot_at(index) + lockfile::SLOT_END_AT)
     }
 
-    /// Notes that the slot's snapshot is pinned from now on; whatever was asked of the slot before is settled.
-    #[inline]
-    pub(crate) fn stamp(&self, slot: Slot, id: Txnid) {
-        let now = lockfile::stamp(coarse_clock_ns(), self.pid);
-        self.stamp_word(slot.0).store(now, Ordering::Relaxed);
-        // Whoever sees for which snapshot the stamp is sees the stamp.
-        self.stamp_txnid_word(slot.0).store(id.0, Ordering::Release);
-        let mark = self.end_word(slot.0);
-        if mark.load(Ordering::Relaxed) != 0 {
-            mark.store(0, Ordering::Relaxed);
-        }
-    }
-
     /// For how long the snapshot of a slot has been pinned; `None` if its reader does not say.
     pub(super) fn age(&self, index: u32, pid: u32, id: Txnid) -> Option<Duration> {
         let stamped = self.stamp_txnid_word(index).load(Ordering::Acquire);
@@ -146,12 +141,6 @@ impl LockFile {
         Some(Duration::from_nanos(
             coarse_clock_ns().saturating_sub(since),
         ))
-    }
-
-    /// The mark of a slot.
-    #[inline]
-    pub(crate) fn end_mark(&self, slot: Slot) -> EndMark<'_> {
-        EndMark(self.map.words(lockfile::slot_at(slot.0)))
     }
 
     /// Whether the reader of a slot was asked to end.

@@ -26,6 +26,27 @@ pub(crate) fn may_be_reused(freed_by: Txnid, oldest: Txnid) -> bool {
     freed_by < oldest
 }
 
+/// As [`SlotTable::pin`], on the words themselves: what the slot pins, and the last committed id.
+#[inline]
+pub(super) fn pin_newest<W: Word<u64>>(pinned: &W, last_txnid: &W) -> Txnid {
+    loop {
+        let id = last_txnid.load(Ordering::SeqCst);
+        // Stored by an exchange, which is a full fence: either the next writer, who has such a fence before it looks
+        // at the slots, sees this one; or the id it follows is seen here.
+        pinned.swap(id, Ordering::SeqCst);
+        if last_txnid.load(Ordering::SeqCst) == id {
+            return Txnid(id);
+        }
+    }
+}
+
+/// As [`SlotTable::unpin`].
+#[inline]
+pub(super) fn unpin<W: Word<u64>>(pinned: &W) {
+    // All reads of the snapshot come before this, so nothing of it is reused under them.
+    pinned.store(lockfile::IDLE, Ordering::Release);
+}
+
 /// The shared words, and the steps of the protocol on them.
 pub(crate) trait SlotTable {
     type Word32: Word<u32>;
@@ -71,16 +92,7 @@ pub(crate) trait SlotTable {
     /// newest, so that no writer can have missed the slot.
     #[inline]
     fn pin(&self, slot: Slot) -> Txnid {
-        let word = self.txnid_word(slot.0);
-        loop {
-            let id = self.last_txnid();
-            // Stored by an exchange, which is a full fence: either the next writer, who has such a fence before it looks
-            // at the slots, sees this one; or the id it follows is seen here.
-            word.swap(id.0, Ordering::SeqCst);
-            if self.last_txnid() == id {
-                return id;
-            }
-        }
+        pin_newest(self.txnid_word(slot.0), self.last_txnid_word())
     }
 
     /// What the slot pins.
@@ -98,9 +110,7 @@ pub(crate) trait SlotTable {
     /// Lets go of the snapshot but keeps the slot.
     #[inline]
     fn unpin(&self, slot: Slot) {
-        // All reads of the snapshot come before this, so nothing of it is reused under them.
-        self.txnid_word(slot.0)
-            .store(lockfile::IDLE, Ordering::Release);
+        unpin(self.txnid_word(slot.0));
     }
 
     /// What `read` finds of the meta page that commit `id` wrote; `None` if that may have been half of another's.
@@ -212,6 +222,11 @@ pub(crate) trait SlotTable {
         {
             self.set_slot_pid(slot.0, 0);
         }
+    }
+
+    /// Frees a slot for all.
+    fn free(&self, slot: Slot) {
+        self.set_slot_pid(slot.0, 0);
     }
 
     /// Ends the bond of a slot with the calling thread.

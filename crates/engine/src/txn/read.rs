@@ -11,7 +11,7 @@ use super::snapshot::{self, Sealed};
 use super::trees::{self, Trees};
 use crate::cursor::{Place, Record, Stride};
 use crate::env::{Database, Window};
-use crate::reader::{EndMark, Slot, SlotTable};
+use crate::reader::{EndMark, Seat, Slot, SlotTable};
 use crate::space::PageView;
 use crate::tree::{self, Tree};
 use crate::{CustomOrder, Environment, Error};
@@ -45,8 +45,8 @@ pub struct ParkedReader<'env> {
 struct Core<'env> {
     environment: &'env Environment,
     slot: Option<Slot>,
-    /// The one it had last: where threads keep their slots, it is likely to be free for it again.
-    last_slot: Option<Slot>,
+    /// The one it had last, with its words: where threads keep their slots, it is likely to be free for it again.
+    seat: Option<Seat<'env>>,
     /// The map as it was when the snapshot was pinned.
     window: Window<'env>,
     last: Pgno,
@@ -58,13 +58,44 @@ struct Core<'env> {
 impl Core<'_> {
     /// The snapshot is pinned from now on.
     fn begin_reading(&mut self) {
-        self.mark = match (self.slot, self.environment.lock()) {
-            (Some(slot), Some(lock)) => {
-                lock.stamp(slot, self.txnid);
-                lock.end_mark(slot)
+        self.mark = match self.seat {
+            Some(seat) => {
+                seat.stamp(seat.stamp_of_now(), self.txnid);
+                seat.end_mark()
             }
-            _ => EndMark::never(),
+            None => EndMark::never(),
         };
+    }
+
+    /// It has this slot from now on.
+    fn sit_down(&mut self, slot: Option<Slot>) {
+        self.slot = slot;
+        self.seat = match (slot, self.environment.lock()) {
+            (Some(slot), Some(lock)) => lock.seat(slot),
+            _ => None,
+        };
+    }
+
+    /// Pins the newest snapshot in the slot that it had, and tells whether that is the one it had. Where it is not the slot
+    /// may be taken all the same.
+    #[inline]
+    fn pins_the_same(&mut self) -> bool {
+        let Some(seat) = self.seat else {
+            return false;
+        };
+        if self.slot.is_none() {
+            if !self.environment.takes_again(seat) {
+                return false;
+            }
+            self.slot = Some(seat.slot());
+        }
+        let stamp = seat.stamp_of_now();
+        if seat.pin() != self.txnid {
+            return false;
+        }
+        seat.stamp(stamp, self.txnid);
+        self.mark = seat.end_mark();
+        true
     }
 
     /// Pins nothing any more.
@@ -72,18 +103,20 @@ impl Core<'_> {
         self.mark = EndMark::always();
         if !self.environment.idle_readers_keep_slots() {
             self.give_back();
-        } else if let (Some(slot), Some(lock)) = (self.slot, self.environment.lock()) {
-            lock.unpin(slot);
+        } else if let (Some(_), Some(seat)) = (self.slot, self.seat) {
+            seat.unpin();
         }
     }
 
     fn give_back(&mut self) {
         self.mark = EndMark::always();
         // In a forked child the slot is the parent's; after a failed meta write it is still ours to give back.
-        if let (Some(slot), Some(lock)) = (self.slot.take(), self.environment.lock())
+        if let (Some(slot), Some(seat)) = (self.slot.take(), self.seat)
             && self.environment.is_of_this_process()
+            && seat.give_back()
+            && let Some(lock) = self.environment.lock()
         {
-            lock.give_back(slot);
+            lock.free(slot);
         }
     }
 }
@@ -98,15 +131,16 @@ impl<'env> ReadTxn<'env> {
     pub(crate) fn begin(environment: &'env Environment) -> Result<ReadTxn<'env>, Error> {
         environment.check_usable()?;
         let slot = environment.take_slot()?;
-        let core = Core {
+        let mut core = Core {
             environment,
-            slot,
-            last_slot: slot,
+            slot: None,
+            seat: None,
             window: environment.mapping().window_of_nothing(),
             last: Pgno(1),
             txnid: Txnid(0),
             mark: EndMark::always(),
         };
+        core.sit_down(slot);
         let mut txn = ReadTxn {
             core,
             trees: RefCell::default(),
@@ -130,19 +164,39 @@ impl<'env> ReadTxn<'env> {
     /// As [`Environment::read`]; the transaction then shows nothing ([`Error::TransactionFailed`]) until refreshed
     /// with success.
     pub fn refresh(&mut self) -> Result<(), Error> {
+        if self.is_reset
+            && self.knows_trees()
+            && self.core.environment.is_usable()
+            && self.core.pins_the_same()
+        {
+            // Nothing of the file was read, nor looked for in the lock file.
+            self.is_reset = false;
+            return Ok(());
+        }
+        self.refresh_otherwise()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn refresh_otherwise(&mut self) -> Result<(), Error> {
         if self.is_newest() {
             self.core.begin_reading();
             return Ok(());
         }
-        self.core.environment.check_usable()?;
-        if self.core.slot.is_none() {
-            let slot = self.core.environment.take_slot_again(self.core.last_slot)?;
-            self.core.slot = slot;
-            self.core.last_slot = slot;
+        if let Err(error) = self.core.environment.check_usable() {
+            if self.is_reset {
+                // The slot may have been taken again already.
+                self.core.let_go();
+            }
+            return Err(error);
         }
-        if self.pinned_the_same() {
+        if self.core.slot.is_none() {
+            let last = self.core.seat.map(Seat::slot);
+            let slot = self.core.environment.take_slot_again(last)?;
+            self.core.sit_down(slot);
+        }
+        if self.knows_trees() && self.core.pins_the_same() {
             self.is_reset = false;
-            self.core.begin_reading();
             return Ok(());
         }
         // The old snapshot may be gone from here on: without a main tree nothing can be read.
@@ -263,20 +317,14 @@ impl<'env> ReadTxn<'env> {
             && self.core.environment.check_usable().is_ok()
     }
 
-    /// Pins the newest snapshot, and tells whether it is the one whose trees are known: nothing else of it is to be
-    /// read then.
-    fn pinned_the_same(&self) -> bool {
+    /// Whether the trees are those of the snapshot it has, or had: if that is the newest, nothing else of it is to be read.
+    #[inline]
+    fn knows_trees(&mut self) -> bool {
         let environment = self.core.environment;
-        match (self.core.slot, environment.lock()) {
-            (Some(slot), Some(lock)) => {
-                self.core.txnid.0 > 0
-                    && !environment.reads_previous()
-                    && self.orders_set == environment.names().orders_set()
-                    && !self.trees.borrow().is_empty()
-                    && lock.pin(slot) == self.core.txnid
-            }
-            _ => false,
-        }
+        self.core.txnid.0 > 0
+            && !self.trees.get_mut().is_empty()
+            && self.orders_set == environment.names().orders_set()
+            && !environment.reads_previous()
     }
 
     fn pin(&mut self) -> Result<(), Error> {
