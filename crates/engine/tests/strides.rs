@@ -1,4 +1,4 @@
-//! Strides lead where steps lead: the same moves with and without them, over every kind of database.
+//! Strides and leaps lead where steps lead: the same moves with and without them, over every kind of database.
 
 use fulgurite::{
     Among, Database, Durability, Environment, Error, KeyOrder, Move, Place, ReadTxn, Record,
@@ -63,6 +63,8 @@ fn go<'t>(
             .or_else(|| txn.stride(place, stride)),
         (None, Move::Block) => txn.stride_block(place),
         (None, Move::NextBlock) => txn.stride_next_block(place),
+        (None, Move::KeyOrAfter(key)) => txn.leap(place, key, false),
+        (None, Move::Key(key)) => txn.leap(place, key, true),
         _ => None,
     };
     if found.is_some() {
@@ -80,7 +82,7 @@ fn go<'t>(
 }
 
 fn some_move<'k>(random: &mut Random, key: &'k [u8], value: &'k [u8]) -> Move<'k> {
-    match random.below(22) {
+    match random.below(23) {
         0..5 => Move::Next,
         5..8 => Move::Prev,
         8 | 9 => Move::NextKey,
@@ -93,6 +95,7 @@ fn some_move<'k>(random: &mut Random, key: &'k [u8], value: &'k [u8]) -> Move<'k
         18 => Move::Current,
         19 => Move::KeyOrAfter(key),
         20 => Move::PairOrAfter(key, value),
+        21 => Move::Key(key),
         _ => Move::PrevBlock,
     }
 }

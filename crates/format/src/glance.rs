@@ -49,12 +49,19 @@ impl Checked {
         })
     }
 
+    /// Where entry `index` of a branch or leaf is said to begin in the page. There is such an entry.
+    #[must_use]
+    #[inline(always)]
+    pub fn entry_at<F: Format>(self, bytes: &[u8], index: u32) -> Option<usize> {
+        let entry = F::HEADER_LEN + 2 * index as usize;
+        let offset = bytes.get(entry..entry + 2)?.first_chunk()?;
+        Some(F::to_page_offset(u16::from_le_bytes(*offset)))
+    }
+
     /// The header and the rest of a leaf's node. There is such an entry.
     #[inline(always)]
     fn node<F: Format>(self, bytes: &[u8], index: u32) -> Option<(u64, &[u8])> {
-        let entry = F::HEADER_LEN + 2 * index as usize;
-        let offset = bytes.get(entry..entry + 2)?.first_chunk()?;
-        let at = F::to_page_offset(u16::from_le_bytes(*offset));
+        let at = self.entry_at::<F>(bytes, index)?;
         if at < self.upper() as usize || !at.is_multiple_of(2) {
             return None;
         }

@@ -111,6 +111,23 @@ impl Checked {
         self.upper
     }
 
+    /// The same page as if it had no more entries than so many of its first.
+    #[must_use]
+    #[inline]
+    pub fn first(self, count: u32) -> Checked {
+        Checked {
+            count: self.count.min(count),
+            ..self
+        }
+    }
+
+    /// Where the lowest node of a page begins in it; behind all items of a packed one.
+    #[must_use]
+    #[inline]
+    pub const fn nodes_at(self) -> usize {
+        self.upper as usize
+    }
+
     /// What the page is.
     #[must_use]
     #[inline(always)]

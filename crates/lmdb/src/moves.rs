@@ -64,6 +64,7 @@ unsafe extern "C" fn move_otherwise(
         MDB_NEXT_NODUP => stride::<true, KEYS>,
         MDB_PREV_NODUP => stride::<false, KEYS>,
         MDB_GET_MULTIPLE | MDB_NEXT_MULTIPLE => stride_block,
+        MDB_SET_RANGE | MDB_SET_KEY => leap,
         _ => get_by_any_move,
     };
     // SAFETY: the caller's promise.
@@ -144,6 +145,30 @@ unsafe extern "C" fn stride<const FORWARDS: bool, const AMONG: u8>(
         if AMONG == VALUES && read.is_at_last_value(place, FORWARDS) {
             return Code::NOT_FOUND.0;
         }
+    }
+    // SAFETY: as above.
+    unsafe { get_by_any_move(cursor, key, data, op) }
+}
+
+/// Searches for a key from which a walk is likely to begin.
+#[inline(never)]
+unsafe extern "C" fn leap(
+    cursor: *mut MDB_cursor,
+    key: *mut MDB_val,
+    data: *mut MDB_val,
+    op: MDB_cursor_op,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    if let Ok(wanted) = unsafe { searched(key) }
+        // SAFETY: as above.
+        && let Some((read, place)) = unsafe { reader_of(cursor) }
+        && let Some((found_key, found_data)) = read.leap(place, wanted, op == MDB_SET_KEY)
+    {
+        // SAFETY: as above.
+        unsafe { point(key, found_key) };
+        // SAFETY: as above.
+        unsafe { point(data, found_data) };
+        return 0;
     }
     // SAFETY: as above.
     unsafe { get_by_any_move(cursor, key, data, op) }

@@ -38,7 +38,7 @@ pub use holders::{OtherMaps, other_maps};
 pub use map::{ADDRESS_TAKEN, Map};
 pub use mutex::{LockOutcome, NOT_RECOVERABLE, SharedMutex};
 pub use pipe_signal::NoPipeSignal;
-pub use prefetch::{CACHE_LINE, prefetch};
+pub use prefetch::{CACHE_LINE, prefetch, prefetch_lines};
 pub use process::{
     address_space_is_limited, coarse_clock_ns, fork_generation, page_size, process_id, thread_word,
 };

@@ -3,16 +3,32 @@
 /// Octets that a processor fetches at a time, on the machines in use today.
 pub const CACHE_LINE: usize = 64;
 
+/// Asks for all cache lines that `bytes` lie in, as [`prefetch`] does for one.
+#[inline(always)]
+pub fn prefetch_lines(bytes: &[u8]) {
+    let within = bytes.as_ptr().addr() % CACHE_LINE;
+    let lines = (within + bytes.len()).div_ceil(CACHE_LINE);
+    let first = bytes.as_ptr().wrapping_sub(within);
+    for line in 0..lines {
+        prefetch_at(first.wrapping_add(line * CACHE_LINE));
+    }
+}
+
 /// Asks for the cache line in which `bytes` begins, without waiting for it. On machines other than x86-64 nothing
 /// happens; nowhere does it change what is read.
 #[inline(always)]
 pub fn prefetch(bytes: &[u8]) {
+    prefetch_at(bytes.as_ptr());
+}
+
+#[inline(always)]
+fn prefetch_at(address: *const u8) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: a prefetch reads nothing as far as the program can tell, and never faults, whatever the address.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(bytes.as_ptr().cast()) };
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(address.cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = bytes;
+    let _ = address;
 }

@@ -6,7 +6,9 @@
 //!                                                          CursorTable, which keeps all cursors in step
 //! ```
 
+mod ahead;
 mod block;
+mod leap;
 mod moves;
 mod parked;
 mod place;

@@ -10,6 +10,7 @@
 
 use fulgurite_format::{Checked, LeafNode, NodeFlags, Page, PageKind, Pgno, V09};
 
+use super::ahead::Ahead;
 use super::stride::{Lane, Lanes};
 use super::{Move, Record};
 use crate::Error;
@@ -34,6 +35,8 @@ pub struct Place {
     pub(super) lanes: Lanes,
     pub(super) keys: Lane,
     pub(super) values: Lane,
+    /// What a walk over the keys has asked for.
+    pub(super) ahead: Ahead,
     /// Where in the map the key is that has the values.
     pub(super) key_span: (usize, u32),
     /// The way in the tree of the key's values; kept for use again.
@@ -110,6 +113,7 @@ impl Place {
             lanes: Lanes::Off,
             keys: Lane::NONE,
             values: Lane::NONE,
+            ahead: Ahead::Nothing,
             key_span: (0, 0),
             value: AtValue::One,
             inner: None,

@@ -13,6 +13,7 @@
 use fulgurite_format::{Checked, NodeFlags, Page, PageKind, Pgno, V09};
 use fulgurite_os::{CACHE_LINE, prefetch};
 
+use super::ahead::Ahead;
 use super::place::{AtValue, Deleted, Edge, State};
 use super::{Place, Record};
 use crate::env::Window;
@@ -55,12 +56,14 @@ pub(super) enum Lanes {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lane {
     /// Where it begins, in octets from the beginning of the map.
-    start: usize,
+    pub(super) start: usize,
     /// Its size in octets.
-    len: u32,
+    pub(super) len: u32,
     /// The entry stood on.
-    index: u32,
-    page: Checked,
+    pub(super) index: u32,
+    pub(super) page: Checked,
+    /// The page as far as strides go that look neither to the left nor to the right: see [`super::ahead`].
+    pub(super) near: Checked,
 }
 
 /// Lines of a leaf that a walk asks for ahead: all.
@@ -88,10 +91,11 @@ impl Lane {
         len: 0,
         index: 0,
         page: Checked::EMPTY,
+        near: Checked::EMPTY,
     };
 
     /// A tree page, which has entries.
-    fn over(window: Window<'_>, pgno: Pgno, kind: PageKind) -> Option<Lane> {
+    pub(super) fn over(window: Window<'_>, pgno: Pgno, kind: PageKind) -> Option<Lane> {
         let octets = window.page(pgno).filter(|_| pgno >= Pgno::FIRST_DATA)?;
         let page = Page::<V09>::parse(octets, pgno, kind).ok()?.checked();
         (!page.is_empty()).then_some(Lane {
@@ -99,11 +103,24 @@ impl Lane {
             len: octets.len() as u32,
             index: 0,
             page,
+            near: page,
         })
     }
 
+    /// The page that is at hand, on one of its entries.
+    #[inline]
+    pub(super) fn of(window: Window<'_>, pgno: Pgno, page: Checked, index: u32) -> Lane {
+        Lane {
+            start: window.start_of(pgno),
+            len: window.mapping().page_size() as u32,
+            index,
+            page,
+            near: page,
+        }
+    }
+
     #[inline(always)]
-    fn octets(self, window: Window<'_>) -> Option<&[u8]> {
+    pub(super) fn octets(self, window: Window<'_>) -> Option<&[u8]> {
         window.octets(self.start, self.len as usize)
     }
 
@@ -137,7 +154,7 @@ impl Place {
             | (Lanes::Keys | Lanes::SubPage | Lanes::Tree, Among::Keys) => {
                 let lane = self.keys;
                 let index = stride.from(lane.index);
-                let record = lane.page.plain_entry::<V09>(lane.octets(window)?, index)?;
+                let record = lane.near.plain_entry::<V09>(lane.octets(window)?, index)?;
                 self.keys.index = index;
                 self.lanes = Lanes::Keys;
                 Some(record)
@@ -295,13 +312,15 @@ impl Place {
             AtValue::Unset => return None,
         };
         values.index = values.index.min(values.page.count());
-        if keys.start != self.keys.start && lanes == Lanes::Keys {
-            // A walk begins, here rather than at the leaf's first entry: so this leaf was not asked for.
-            expect(keys.octets(window), ALL_LINES);
-        }
+        let begins = keys.start != self.keys.start && lanes == Lanes::Keys;
         self.keys = keys;
         self.values = values;
         self.lanes = lanes;
+        self.ahead = Ahead::Nothing;
+        if begins {
+            // Here rather than at the leaf's first entry: so this leaf was not asked for.
+            self.begin_to_look_ahead(window);
+        }
         Some(())
     }
 
@@ -314,6 +333,9 @@ impl Place {
         }
         let record = self.enter_entry(window, stride, lane, index)?;
         self.keys.index = index;
+        if stride.forwards && index >= lane.near.count() {
+            self.look_ahead(window);
+        }
         Some(record)
     }
 
@@ -377,6 +399,7 @@ impl Place {
             len,
             index: 0,
             page,
+            near: page,
         })
     }
 
@@ -419,9 +442,13 @@ impl Place {
         let record = self.enter_entry(window, stride, beside.lane, index)?;
         self.leaves_passed += 1 + std::mem::take(&mut self.inner_leaves_passed);
         beside.go(&mut self.path);
-        beside.expect_next(window, ALL_LINES);
         self.keys = beside.lane;
         self.keys.index = index;
+        if stride.forwards {
+            self.look_beyond(window, beside.turn.next);
+        } else {
+            beside.expect_next(window, ALL_LINES);
+        }
         Some(record)
     }
 
@@ -461,7 +488,12 @@ impl Place {
 /// The leaf beside that which a way leads to, below the same branch.
 struct Beside {
     lane: Lane,
-    leaf: Pgno,
+    turn: Turn,
+}
+
+/// Where a branch has that leaf.
+pub(super) struct Turn {
+    pub(super) leaf: Pgno,
     /// The level of the branch, and its entry for this leaf.
     level: usize,
     index: usize,
@@ -469,8 +501,8 @@ struct Beside {
     next: Option<Pgno>,
 }
 
-impl Beside {
-    fn of(window: Window<'_>, path: &Path, kind: PageKind, forwards: bool) -> Option<Beside> {
+impl Turn {
+    pub(super) fn of(window: Window<'_>, path: &Path, forwards: bool) -> Option<Turn> {
         let level = path.len().checked_sub(2)?;
         let step = path.step(level)?;
         let octets = window.page(step.pgno)?;
@@ -478,24 +510,30 @@ impl Beside {
         // There is no entry before the first.
         let beside = |index: usize| index.wrapping_add(if forwards { 1 } else { usize::MAX });
         let index = beside(step.index);
-        let leaf = branch.child(index).ok()?;
-        Some(Beside {
-            lane: Lane::over(window, leaf, kind)?,
-            leaf,
+        Some(Turn {
+            leaf: branch.child(index).ok()?,
             level,
             index,
             next: branch.child(beside(index)).ok(),
         })
     }
+}
+
+impl Beside {
+    fn of(window: Window<'_>, path: &Path, kind: PageKind, forwards: bool) -> Option<Beside> {
+        let turn = Turn::of(window, path, forwards)?;
+        let lane = Lane::over(window, turn.leaf, kind)?;
+        Some(Beside { lane, turn })
+    }
 
     /// Leads the way there; to which entry is for the lane to know.
     fn go(&self, path: &mut Path) {
-        if let Some(step) = path.step_mut(self.level) {
-            step.index = self.index;
+        if let Some(step) = path.step_mut(self.turn.level) {
+            step.index = self.turn.index;
         }
         if let Some(step) = path.leaf_mut() {
             *step = Step {
-                pgno: self.leaf,
+                pgno: self.turn.leaf,
                 index: 0,
             };
         }
@@ -503,7 +541,7 @@ impl Beside {
 
     /// Asks for lines of the leaf that comes next: the processor itself does not look ahead beyond the borders of pages.
     fn expect_next(&self, window: Window<'_>, lines: usize) {
-        expect(self.next.and_then(|next| window.page(next)), lines);
+        expect(self.turn.next.and_then(|next| window.page(next)), lines);
     }
 }
 

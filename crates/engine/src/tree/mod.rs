@@ -20,7 +20,9 @@ mod walk;
 pub(crate) use delete::{clear, remove};
 pub(crate) use insert::{insert, replace};
 pub(crate) use path::{Path, Step, leaf_of};
-pub(crate) use search::{child_at, find, find_at_once, lower_bound_in, seek, touch_path};
+pub(crate) use search::{
+    child_at, expect_probes, find, find_at_once, lower_bound_in, seek, touch_path,
+};
 pub(crate) use walk::{
     Moved, expect_leaf, first, last, leaf_after, leaf_before, next, next_leaf, previous,
     previous_leaf, settle,

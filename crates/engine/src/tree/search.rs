@@ -104,7 +104,7 @@ fn find_by<'p, F: Format>(
 /// Asks for all entries that the first three steps of a search may look at, so that it waits for memory once in place of
 /// three times: leaves are seldom in a cache, and each of their entries lies in a cache line of its own.
 #[inline(always)]
-fn expect_probes<F: Format>(page: &Page<'_, F>) {
+pub(crate) fn expect_probes<F: Format>(page: &Page<'_, F>) {
     let end = page.len();
     let middle = end / 2;
     let (lower, upper) = (middle / 2, (middle + 1 + end) / 2);

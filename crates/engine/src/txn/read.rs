@@ -274,6 +274,20 @@ impl<'env> ReadTxn<'env> {
         place.stride(self.core.window, stride)
     }
 
+    /// Moves a cursor to the first record whose key is not smaller, or `exactly` this key's, with little ado; `None` where that
+    /// cannot be done, or where there is no such record: then [`Snapshot::step`] does it, or says so. Whatever comes of
+    /// it, the place is not where it was.
+    #[must_use]
+    #[inline]
+    pub fn leap<'t>(&'t self, place: &mut Place, key: &[u8], exactly: bool) -> Option<Record<'t>> {
+        if self.core.mark.is_set() || any_map_is_lost() {
+            return None;
+        }
+        let trees = self.trees.borrow();
+        let open = trees.get(place.database())?;
+        place.leap(self.core.window, &open.tree, key, exactly)
+    }
+
     /// As [`ReadTxn::stride`], for [`crate::Move::Block`], among several values of a key.
     #[must_use]
     pub fn stride_block<'t>(&'t self, place: &mut Place) -> Option<Record<'t>> {
