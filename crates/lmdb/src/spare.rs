@@ -97,28 +97,47 @@ impl Drop for SpareReaders {
     }
 }
 
-/// The write transaction that has ended last.
+/// Write transactions that have ended: the last of the thread that has the place, and the last of all others.
+///
+/// Writers take turns anyway; but what one leaves behind when it has given up the mutex, and another one finds before it
+/// has got it, takes an exchange, unless both are of one thread.
 #[derive(Debug, Default)]
-pub(crate) struct SpareWriter(AtomicPtr<Txn>);
+pub(crate) struct SpareWriter {
+    own: Place,
+    shared: AtomicPtr<Txn>,
+}
 
 impl SpareWriter {
-    /// Takes it out.
+    /// Takes one out.
     #[inline]
     pub(crate) fn take(&self) -> Option<NonNull<Txn>> {
-        if self.0.load(Ordering::Relaxed).is_null() {
+        let own = &self.own;
+        if own.thread.load(Ordering::Relaxed) == this_thread()
+            && let Some(spare) = NonNull::new(own.spare.load(Ordering::Acquire))
+        {
+            own.spare.store(ptr::null_mut(), Ordering::Relaxed);
+            return Some(spare);
+        }
+        if self.shared.load(Ordering::Relaxed).is_null() {
             return None;
         }
-        NonNull::new(self.0.swap(ptr::null_mut(), Ordering::Acquire))
+        NonNull::new(self.shared.swap(ptr::null_mut(), Ordering::Acquire))
     }
 
     /// Keeps one, or frees it if there is one already.
     ///
     /// # Safety
     /// It has ended, is the eldest of its family, and nobody uses it.
+    #[inline]
     pub(crate) unsafe fn keep(&self, txn: NonNull<Txn>) {
+        let own = &self.own;
+        if own.is_of(this_thread()) && own.spare.load(Ordering::Relaxed).is_null() {
+            own.spare.store(txn.as_ptr(), Ordering::Release);
+            return;
+        }
         let (free, kept) = (ptr::null_mut(), txn.as_ptr());
         let result = self
-            .0
+            .shared
             .compare_exchange(free, kept, Ordering::Release, Ordering::Relaxed);
         if result.is_err() {
             // SAFETY: the caller's promise, and it was given to nobody.
@@ -129,9 +148,11 @@ impl SpareWriter {
 
 impl Drop for SpareWriter {
     fn drop(&mut self) {
-        if let Some(spare) = self.take() {
-            // SAFETY: it was put here by `keep`, which had it to itself, and nobody has taken it out.
-            unsafe { free_writer(spare) };
+        for spare in [&self.own.spare, &self.shared] {
+            if let Some(spare) = NonNull::new(spare.load(Ordering::Acquire)) {
+                // SAFETY: it was put here by `keep`, which had it to itself, and nobody has taken it out; nor will anybody.
+                unsafe { free_writer(spare) };
+            }
         }
     }
 }

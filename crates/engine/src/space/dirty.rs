@@ -46,6 +46,12 @@ impl Dirty {
         std::mem::take(&mut self.spare)
     }
 
+    /// Whether no page is private.
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.buffers.is_empty()
+    }
+
     #[inline]
     pub(crate) fn get(&self, pgno: Pgno) -> Option<&[u8]> {
         self.buffers.get(&pgno).map(|bytes| &**bytes)

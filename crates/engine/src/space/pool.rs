@@ -14,6 +14,12 @@ pub(crate) struct Pool {
 }
 
 impl Pool {
+    /// Whether nothing was put into it, nor sought in it.
+    #[inline]
+    pub(crate) fn is_unused(&self) -> bool {
+        self.pages.is_empty() && !self.unsettled && self.no_run_of.is_none()
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.pages.len()
     }

@@ -124,6 +124,18 @@ impl<'env> WriterPages<'env> {
         self.is_forced = false;
     }
 
+    /// Whether there is nothing to forget: no page was taken, changed or given up.
+    #[inline]
+    pub(crate) fn are_as_begun(&self) -> bool {
+        self.dirty.is_empty()
+            && self.reclaimed.is_empty()
+            && self.outer.is_empty()
+            && self.pool.is_unused()
+            && self.loose.is_empty()
+            && self.freed.is_empty()
+            && self.taken.is_empty()
+    }
+
     /// Forgets all pages, and keeps as much memory as a transaction usually needs.
     pub(crate) fn forget_all(&mut self) {
         self.dirty.clear(self.page_size());

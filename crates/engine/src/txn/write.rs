@@ -207,13 +207,18 @@ impl<'env> WriteTxn<'env> {
     fn take_lock(environment: &'env Environment) -> Result<WriterLock<'env>, Error> {
         Self::require_writable(environment)?;
         let lock = WriterLock::take(environment)?;
-        environment.check_writable()?;
+        if !environment.is_writable() {
+            environment.check_writable()?;
+        }
         Ok(lock)
     }
 
     fn require_writable(environment: &Environment) -> Result<(), Error> {
         if environment.is_read_only() {
             return Err(Error::ReadOnly);
+        }
+        if environment.is_writable() {
+            return Ok(());
         }
         environment.check_writable()
     }
@@ -307,12 +312,16 @@ impl<'env> WriteTxn<'env> {
             self.failed = true;
             return;
         }
+        let mut has_done_nothing = false;
         if self.lock.take().is_some() {
             self.has_trees = self.has_trees && self.trees.get_mut().are_unchanged();
+            has_done_nothing = self.pages.are_as_begun();
         }
         self.failed = true;
         self.cursors.clear();
-        self.pages.forget_all();
+        if !has_done_nothing {
+            self.pages.forget_all();
+        }
     }
 
     pub(crate) fn set_tree(&mut self, database: Database, tree: Tree) {
