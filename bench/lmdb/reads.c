@@ -51,6 +51,34 @@ static uint64_t get_random(struct side *side)
 	return sum;
 }
 
+/* Keys of one question. */
+#define MANY 128
+
+/* The values of many keys at once, where the library can be asked so; else one after the other. */
+static uint64_t get_random_many(struct side *side)
+{
+	MDB_txn *txn = begin(side, MDB_RDONLY);
+	uint64_t sum = 0, rounds = side->size->operations / MANY;
+	for (uint64_t i = 0; i < rounds; i++) {
+		char names[MANY][17];
+		MDB_val keys[MANY], data[MANY];
+		for (uint64_t j = 0; j < MANY; j++) {
+			record_key(names[j], mix(6, i * MANY + j) % side->size->read_records);
+			keys[j] = (MDB_val){ 16, names[j] };
+		}
+		if (side->db.get_many)
+			MUST_(side, side->db.get_many(txn, side->dbi, MANY, keys, data, NULL));
+		for (uint64_t j = 0; j < MANY; j++) {
+			if (!side->db.get_many)
+				MUST_(side, side->db.get(txn, side->dbi, &keys[j], &data[j]));
+			sum = digest(sum, &data[j]);
+		}
+	}
+	side->operations = rounds * MANY;
+	side->db.txn_abort(txn);
+	return sum;
+}
+
 static uint64_t get_missing(struct side *side)
 {
 	MDB_txn *txn = begin(side, MDB_RDONLY);
@@ -251,6 +279,7 @@ const struct workload read_workloads[] = {
 	{ "scan", "sequential read, NEXT", RECORDS, 0, scan_forward, NULL },
 	{ "scan-back", "sequential read, PREV", RECORDS, 0, scan_backward, NULL },
 	{ "get", "random read, mdb_get", RECORDS, 0, get_random, NULL },
+	{ "get-many", "the same, 128 at once (theirs: mdb_get)", RECORDS, 0, get_random_many, NULL },
 	{ "get-missing", "mdb_get of absent keys", RECORDS, 0, get_missing, NULL },
 	{ "get-number", "mdb_get, integer keys", NUMBERS, 0, get_number, NULL },
 	{ "range", "SET_RANGE and 10 NEXT", RECORDS, 0, range_and_ten, NULL },

@@ -27,6 +27,8 @@ struct library {
 #define F(name) __typeof__(mdb_##name) *name;
 	LIBRARY_FUNCTIONS(F)
 #undef F
+	/* Fulgurite's own: NULL in others. */
+	int (*get_many)(MDB_txn *txn, MDB_dbi dbi, size_t count, const MDB_val *keys, MDB_val *values, int *codes);
 };
 
 /* Opens the library or ends the program. Each library answers its own calls
@@ -46,6 +48,7 @@ static inline void library_open(struct library *db, const char *path)
 	}
 	LIBRARY_FUNCTIONS(F)
 #undef F
+	db->get_many = (__typeof__(db->get_many))dlsym(handle, "fulgurite_get_many");
 }
 
 /* Ends the program with the place and the library's words unless `rc` is 0. */
