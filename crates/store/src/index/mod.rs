@@ -25,6 +25,6 @@ pub(crate) use emit::{EmitSource, GramLookup, emit, grams_of_piece};
 pub(crate) use indexes::{Index, Indexes, ResolvedSpec};
 pub(crate) use key::{KeyRange, Kind, literal_value};
 pub(crate) use pending::PendingPostings;
-pub(crate) use postings::{Extent, extent, load_chunk, next_chunk, union_range};
+pub(crate) use postings::{Extent, FEW, extent, load_chunk, next_chunk, union_range};
 pub use state::IndexStage;
 pub(crate) use state::{IndexState, Work};

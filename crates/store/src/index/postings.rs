@@ -9,7 +9,7 @@ use fulgurite::{Database, Snapshot};
 /// Chunks looked at to learn a posting's size; 256 of them span two million entries.
 const CHUNKS_COUNTED_MAX: usize = 256;
 /// Postings up to this size are taken out of the index when they are counted.
-const FEW: usize = 16;
+pub(crate) const FEW: usize = 16;
 
 /// How large a posting is, and where.
 #[derive(Clone, Debug)]
@@ -22,8 +22,14 @@ pub(crate) enum Extent {
     Large { first: u32 },
 }
 
-/// Measures the posting of `key`. Cost: one descent, and one step per chunk.
-pub(crate) fn extent(txn: &impl Snapshot, db: Database, key: &[u8]) -> Result<Extent, StoreError> {
+/// Measures the posting of `key`, and takes it out of the index if it has no more than `ids_max` ids. Cost: one descent,
+/// and one step per chunk.
+pub(crate) fn extent(
+    txn: &impl Snapshot,
+    db: Database,
+    key: &[u8],
+    ids_max: usize,
+) -> Result<Extent, StoreError> {
     let mut cursor = txn.cursor(db)?;
     let mut row = cursor.seek_range(key)?;
     let (mut len, mut chunks, mut first, mut last) = (0_u64, 0_usize, 0, 0);
@@ -38,12 +44,12 @@ pub(crate) fn extent(txn: &impl Snapshot, db: Database, key: &[u8]) -> Result<Ex
         last = number;
         chunks += 1;
         len += chunk.len() as u64;
-        if len <= FEW as u64 {
+        if len <= ids_max as u64 {
             chunk.for_each(|low| few.push(join(number, low)))?;
         }
         row = cursor.next()?;
     }
-    if len <= FEW as u64 {
+    if len <= ids_max as u64 {
         Ok(Extent::Ids(few))
     } else {
         Ok(Extent::Counted { len, first, last })

@@ -25,6 +25,12 @@ const INTERSECTED_MAX: usize = 16;
 const UNITED_MAX: usize = 4_096;
 /// Postings looked up at most for one substrings assertion.
 const GRAMS_MAX: usize = 12;
+/// Postings of grams up to so many ids are taken out of the index at once, and met with each other in memory.
+const GRAM_IDS_MAX: usize = 1_024;
+/// So few candidates are tested sooner than one more posting is looked up.
+const TESTED_SOONER: usize = 2;
+/// So few candidates are tested sooner than they are looked up in a posting of many.
+const TESTED_SOONER_THAN_MANY: usize = 16;
 
 /// A term with what is known of it.
 #[derive(Debug)]
@@ -131,7 +137,8 @@ impl<'v, 's, T: Snapshot> Builder<'v, 's, T> {
             .map(|f| (f, false))
             .chain(ranges.into_iter().map(|f| (f, true)))
         {
-            if costly && smallest <= FEW {
+            let enough = if costly { FEW } else { TESTED_SOONER as u64 };
+            if smallest <= enough {
                 skipped = true;
                 continue;
             }
@@ -151,9 +158,13 @@ impl<'v, 's, T: Snapshot> Builder<'v, 's, T> {
         let mut exact = terms.iter().all(|planned| planned.exact);
         terms.retain(|planned| !matches!(planned.term, Term::All));
         terms.sort_by_key(|planned| planned.count_max);
+        meet_few(&mut terms);
         let Some(smallest) = terms.first().map(|planned| planned.count_max) else {
             return self.everything(exact);
         };
+        if smallest == 0 {
+            return Planned::nothing();
+        }
         if terms.len() > INTERSECTED_MAX {
             terms.truncate(INTERSECTED_MAX);
             exact = false;
@@ -163,7 +174,9 @@ impl<'v, 's, T: Snapshot> Builder<'v, 's, T> {
         let mut position = 0;
         terms.retain(|planned| {
             position += 1;
-            position == 1 || smallest > FEW || planned.count_max <= self.total / 2
+            let many = planned.count_max > self.total / 2;
+            let helps = smallest > TESTED_SOONER_THAN_MANY as u64 && (smallest > FEW || !many);
+            position == 1 || helps
         });
         exact &= terms.len() == before;
         let term = match terms.len() {
@@ -454,24 +467,52 @@ impl<'v, 's, T: Snapshot> Builder<'v, 's, T> {
             lookups.retain(|lookup| matches!(lookup, GramLookup::One(_)));
         }
         let mut terms = Vec::new();
+        let mut few: Option<Vec<EntryId>> = None;
         let step = lookups.len().div_ceil(GRAMS_MAX).max(1);
         for lookup in lookups.iter().step_by(step) {
+            if few.as_ref().is_some_and(|ids| ids.len() <= TESTED_SOONER) {
+                break;
+            }
             let planned = match lookup {
-                GramLookup::One(gram) => Some(self.posting(index, Kind::Gram, gram, false)?),
+                GramLookup::One(gram) => Some(self.gram(index, gram)?),
                 GramLookup::Beginning(head) => {
                     self.range(&KeyRange::prefix(index.id, Kind::Gram, head), false)?
                 }
             };
             match planned {
+                Some(Planned {
+                    term: Term::Ids(ids),
+                    ..
+                }) => match &mut few {
+                    Some(few) => few.retain(|id| ids.binary_search(id).is_ok()),
+                    None => few = Some(ids),
+                },
                 Some(planned) if planned.count_max == 0 => return Ok(Some(Planned::nothing())),
                 Some(planned) => terms.push(planned),
                 None => {}
             }
         }
+        if let Some(ids) = few {
+            if ids.is_empty() {
+                return Ok(Some(Planned::nothing()));
+            }
+            terms.push(Planned {
+                exact: false,
+                count_max: ids.len() as u64,
+                term: Term::Ids(ids),
+            });
+        }
         if terms.is_empty() {
             return Ok(None);
         }
         Ok(Some(self.intersection(terms)))
+    }
+
+    /// The posting of a gram.
+    fn gram(&self, index: &Index, gram: &[u8]) -> Result<Planned, StoreError> {
+        let mut key = Vec::new();
+        key::posting(&mut key, index.id, Kind::Gram, gram);
+        self.posting_up_to(&key, false, GRAM_IDS_MAX)
     }
 
     fn posting(
@@ -487,13 +528,22 @@ impl<'v, 's, T: Snapshot> Builder<'v, 's, T> {
     }
 
     fn posting_of(&self, key: &[u8], exact: bool) -> Result<Planned, StoreError> {
+        self.posting_up_to(key, exact, index::FEW)
+    }
+
+    fn posting_up_to(
+        &self,
+        key: &[u8],
+        exact: bool,
+        ids_max: usize,
+    ) -> Result<Planned, StoreError> {
         let posting = |first, last| Term::Posting {
             key: key.to_vec(),
             first,
             last,
         };
         Ok(
-            match index::extent(&self.view.txn, self.view.store.dbs.index, key)? {
+            match index::extent(&self.view.txn, self.view.store.dbs.index, key, ids_max)? {
                 Extent::Ids(ids) if ids.is_empty() => Planned::nothing(),
                 Extent::Ids(ids) => Planned {
                     exact,
@@ -550,6 +600,17 @@ impl<'v, 's, T: Snapshot> Builder<'v, 's, T> {
                 .attributes()
                 .of_type(selector.attribute)
                 .is_empty()
+    }
+}
+
+/// Meets what is in memory already: the first terms, as long as they are lists.
+fn meet_few(terms: &mut Vec<Planned>) {
+    while let [first, second, ..] = terms.as_mut_slice()
+        && let (Term::Ids(ids), Term::Ids(others)) = (&mut first.term, &second.term)
+    {
+        ids.retain(|id| others.binary_search(id).is_ok());
+        first.count_max = ids.len() as u64;
+        terms.remove(1);
     }
 }
 

@@ -141,7 +141,8 @@ impl Candidates {
     fn next_id<T: Snapshot>(&mut self, view: &View<'_, T>) -> Result<Option<EntryId>, StoreError> {
         // Mostly one: what somebody was looked up by.
         if let Term::Ids(ids) = &self.term {
-            let next = ids.iter().copied().find(|id| *id >= self.from);
+            let at = ids.partition_point(|id| *id < self.from);
+            let next = ids.get(at).copied();
             self.from = next.map_or(self.from, |id| EntryId(id.0.saturating_add(1)));
             return Ok(next);
         }

@@ -165,7 +165,7 @@ mod tests {
     use super::super::scope::{Scope, ScopeTest};
     use super::*;
     use crate::ids::AttributeId;
-    use crate::index::{Extent, Kind, PendingPostings, extent, key};
+    use crate::index::{Extent, FEW, Kind, PendingPostings, extent, key};
     use crate::testing::*;
     use crate::view::View;
     use proptest::prelude::*;
@@ -260,7 +260,7 @@ mod tests {
 
     fn stored(view: &View<'_>, number: usize) -> Term {
         let key = posting(number);
-        match extent(&view.txn, view.store.dbs.index, &key).unwrap() {
+        match extent(&view.txn, view.store.dbs.index, &key, FEW).unwrap() {
             Extent::Ids(ids) => Term::Ids(ids),
             Extent::Counted { first, last, .. } => Term::Posting {
                 key,

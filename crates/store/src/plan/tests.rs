@@ -369,7 +369,7 @@ fn plans_are_the_obvious_ones() {
     let any = Item::Pieces("cn", None, vec!["ame 3".to_owned()], None);
     assert_eq!(
         explain(&store, &item(any)),
-        "cn~e 3:index; at most 20; filter tested"
+        "20 ids; at most 20; filter tested"
     );
     let range = Item::AtLeast("uidNumber", "3".to_owned());
     assert_eq!(
