@@ -8,7 +8,9 @@ mod entry;
 use fulgurite_ber::{Tag, Writer};
 
 use crate::operation::{EXTENDED_RESPONSE, INTERMEDIATE, SEARCH_REFERENCE};
-use crate::{Control, LdapResult, MessageId, Operation, Request, ResultCode, control, oid};
+use crate::{
+    Control, LdapResult, MESSAGE_ID_MAX, MessageId, Operation, Request, ResultCode, control, oid,
+};
 
 pub use entry::{EntryWriter, search_entry};
 
@@ -32,9 +34,34 @@ pub fn result(
     let Some(tag) = operation.result_tag() else {
         return;
     };
+    if controls.is_empty() && plain_result(out, id, tag, result) {
+        return;
+    }
     message(out, id, controls, |writer| {
         writer.container(tag, |writer| result.encode(writer))
     });
+}
+
+/// Appends a result that is a code and nothing else, as most are: without writing lengths that are known. False if it is
+/// not such a one.
+fn plain_result(out: &mut Vec<u8>, id: MessageId, tag: Tag, result: &LdapResult) -> bool {
+    let nothing_else =
+        result.matched_dn.is_empty() && result.diagnostic.is_empty() && result.referrals.is_empty();
+    let (Ok(code), true) = (u8::try_from(result.code.number()), nothing_else) else {
+        return false;
+    };
+    if code > 0x7f || id > MESSAGE_ID_MAX {
+        return false;
+    }
+    let octets = id.to_be_bytes();
+    // The fewest octets whose first bit is no sign.
+    let spare = (id.leading_zeros().saturating_sub(1) / 8).min(3) as usize;
+    let (_, id) = octets.split_at(spare);
+    let id_len = 4 - spare as u8;
+    out.extend_from_slice(&[0x30, 2 + id_len + 9, 0x02, id_len]);
+    out.extend_from_slice(id);
+    out.extend_from_slice(&[tag.0, 7, 0x0a, 1, code, 0x04, 0, 0x04, 0]);
+    true
 }
 
 /// Appends the result of a bind, with what a SASL mechanism sends back.
@@ -45,6 +72,10 @@ pub fn bind_result(
     server_credentials: Option<&[u8]>,
     controls: &[Control<'_>],
 ) {
+    let plain = controls.is_empty() && server_credentials.is_none();
+    if plain && plain_result(out, id, Tag(0x61), result) {
+        return;
+    }
     message(out, id, controls, |writer| {
         writer.container(Tag(0x61), |writer| {
             result.encode(writer);
@@ -139,5 +170,41 @@ fn message(
 fn optional(writer: &mut Writer<'_>, tag: Tag, content: Option<&[u8]>) {
     if let Some(content) = content {
         writer.primitive(tag, content);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plain_result_is_written_like_any_other() {
+        let ids = [
+            0,
+            1,
+            0x7f,
+            0x80,
+            0x7fff,
+            0x8000,
+            0x7f_ffff,
+            0x80_0000,
+            MESSAGE_ID_MAX,
+        ];
+        for id in ids {
+            for code in ResultCode::NAMED {
+                let (mut plain, mut written) = (Vec::new(), Vec::new());
+                let result = LdapResult::new(*code);
+                if plain_result(&mut plain, id, Tag(0x65), &result) {
+                    message(&mut written, id, &[], |writer| {
+                        writer.container(Tag(0x65), |writer| result.encode(writer));
+                    });
+                    assert_eq!(plain, written, "{id} {code:?}");
+                } else {
+                    assert!(code.number() > 0x7f && plain.is_empty());
+                }
+            }
+        }
+        let text = LdapResult::with_diagnostic(ResultCode::Busy, "later");
+        assert!(!plain_result(&mut Vec::new(), 1, Tag(0x65), &text));
     }
 }

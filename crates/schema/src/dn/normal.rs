@@ -135,6 +135,11 @@ pub(super) enum Escapes {
 
 /// Appends a value to a name's text.
 pub(super) fn escape_into(out: &mut String, value: &[u8], escapes: Escapes) {
+    if is_plain(value)
+        && let Ok(plain) = std::str::from_utf8(value)
+    {
+        return out.push_str(plain);
+    }
     let last = value.len().saturating_sub(1);
     let mut at = 0;
     for chunk in value.utf8_chunks() {
@@ -163,6 +168,18 @@ pub(super) fn escape_into(out: &mut String, value: &[u8], escapes: Escapes) {
             at += 1;
         }
     }
+}
+
+/// Whether nothing in a value is ever escaped: most values, seen at a glance.
+fn is_plain(value: &[u8]) -> bool {
+    let plain = |b: &u8| {
+        let special = matches!(
+            b,
+            b',' | b'+' | b'"' | b'\\' | b'<' | b'>' | b';' | b'=' | b'#'
+        );
+        (0x20..0x7f).contains(b) && !special
+    };
+    value.iter().all(plain) && !value.starts_with(b" ") && !value.ends_with(b" ")
 }
 
 fn push_hex(out: &mut String, b: u8, escapes: Escapes) {
