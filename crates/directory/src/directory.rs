@@ -395,11 +395,24 @@ impl Directory {
         base: &Dn,
         scope: Scope,
     ) -> Vec<Leg<'d>> {
-        let mut legs = vec![Leg {
+        let own = Leg {
             database,
             base: base.clone(),
             scope,
-        }];
+        };
+        let mut legs = self.glued_legs(database, base, scope);
+        legs.insert(0, own);
+        legs
+    }
+
+    /// The parts of a scope without the base's own.
+    pub(crate) fn glued_legs<'d>(
+        &'d self,
+        database: &'d Database,
+        base: &Dn,
+        scope: Scope,
+    ) -> Vec<Leg<'d>> {
+        let mut legs = Vec::new();
         if scope == Scope::Base {
             return legs;
         }

@@ -66,7 +66,8 @@ impl Directory {
         deed: Deed<'_>,
     ) -> Answer {
         let places = || [Some(&self.restrictions), own].into_iter().flatten();
-        if !deed.is_start_tls() {
+        let free = places().all(Restrictions::is_nothing);
+        if !free && !deed.is_start_tls() {
             protected(places(), session.connection().strength, deed)?;
         }
         if deed.is_update() && !session.is_authenticated() && !self.allow.update_anon {
@@ -74,6 +75,9 @@ impl Directory {
                 ResultCode::StrongerAuthRequired,
                 "modifications require authentication",
             ));
+        }
+        if free {
+            return Ok(());
         }
         if !deed.is_bind() && !deed.is_start_tls() {
             places().try_for_each(|place| required(place.require, session))?;

@@ -16,6 +16,13 @@ pub struct Restrictions {
     pub security: Security,
 }
 
+impl Restrictions {
+    /// Whether everything is allowed: the usual case, known at a glance.
+    pub(crate) fn is_nothing(&self) -> bool {
+        *self == Restrictions::default()
+    }
+}
+
 /// A set of operations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "a set with names")]

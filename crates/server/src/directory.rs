@@ -6,7 +6,8 @@ use std::time::Duration;
 use fulgurite_directory::{
     BindOutcome, BindStep as DirectoryStep, Connection, Directory,
     ExtendedStep as DirectoryExtended, Kept, PasswordChange, PasswordCheck,
-    Progress as DirectoryProgress, Quantum, SearchTask, Session as Identity, WriteRequest,
+    Progress as DirectoryProgress, Quantum, SearchTask, Session as Identity, Snapshots,
+    WriteRequest,
 };
 use fulgurite_ldap::{
     BindRequest, CompareRequest, Controls, ExtendedRequest, LdapResult, Message, MessageId,
@@ -35,6 +36,7 @@ pub enum Verdict {
 impl Handler for Directory {
     type Identity = Identity;
     type Search<'h> = SearchTask<'h>;
+    type Kept<'h> = Snapshots<'h>;
     type Update = WriteRequest;
     type PasswordCheck = Check;
     type PasswordVerdict = Verdict;
@@ -79,23 +81,25 @@ impl Handler for Directory {
 
     fn begin_search<'h>(
         &'h self,
+        kept: &mut Snapshots<'h>,
         identity: &Identity,
         id: MessageId,
         request: &SearchRequest<'_>,
         controls: &Controls<'_>,
     ) -> SearchTask<'h> {
-        self.begin_search(identity, id, request, controls)
+        self.begin_search_on(kept, identity, id, request, controls)
     }
 
-    fn compare(
-        &self,
+    fn compare<'h>(
+        &'h self,
+        kept: &mut Snapshots<'h>,
         identity: &Identity,
         id: MessageId,
         request: &CompareRequest<'_>,
         controls: &Controls<'_>,
         out: &mut Vec<u8>,
     ) {
-        let result = self.compare(identity, request, controls);
+        let result = self.compare_on(kept, identity, request, controls);
         encode::result(out, id, Operation::Compare, &result, &[]);
     }
 
@@ -140,8 +144,9 @@ impl Handler for Directory {
         }
     }
 
-    fn begin_bind(
-        &self,
+    fn begin_bind<'h>(
+        &'h self,
+        kept: &mut Snapshots<'h>,
         identity: &mut Identity,
         id: MessageId,
         request: &BindRequest<'_>,
@@ -151,7 +156,7 @@ impl Handler for Directory {
         if identity.abort_transaction() {
             encode::notice_of_aborted_transaction(out, ResultCode::Canceled, b"");
         }
-        match self.begin_bind(identity, request, controls) {
+        match self.begin_bind_on(kept, identity, request, controls) {
             DirectoryStep::Done(outcome) => {
                 outcome.finish(identity, id, out);
                 BindStep::Done
@@ -209,7 +214,7 @@ impl Handler for Directory {
     }
 }
 
-impl RunningSearch for SearchTask<'_> {
+impl<'h> RunningSearch<Snapshots<'h>> for SearchTask<'h> {
     fn advance(&mut self, out: &mut Vec<u8>, room: usize, work: &mut usize) -> Progress {
         let quantum = Quantum {
             bytes_max: room,
@@ -233,6 +238,10 @@ impl RunningSearch for SearchTask<'_> {
 
     fn written(&self) -> (u64, u64) {
         (self.entries().into(), self.references().into())
+    }
+
+    fn leave(self, kept: &mut Snapshots<'h>) {
+        self.leave(kept);
     }
 
     fn park(&mut self) {

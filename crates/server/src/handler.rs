@@ -18,7 +18,11 @@ pub trait Handler: Sync {
     /// Who a connection is. The default is anonymous.
     type Identity: Default + Clone + Send;
     /// A search that has begun; dropping it abandons it.
-    type Search<'h>: RunningSearch
+    type Search<'h>: RunningSearch<Self::Kept<'h>>
+    where
+        Self: 'h;
+    /// What a thread keeps from one request to the next, for itself.
+    type Kept<'h>: Default
     where
         Self: 'h;
     /// An update, on its way to the one writer.
@@ -83,6 +87,7 @@ pub trait Handler: Sync {
     /// Begins a search. Its answers come from [`RunningSearch::advance`].
     fn begin_search<'h>(
         &'h self,
+        kept: &mut Self::Kept<'h>,
         identity: &Self::Identity,
         id: MessageId,
         request: &SearchRequest<'_>,
@@ -90,8 +95,9 @@ pub trait Handler: Sync {
     ) -> Self::Search<'h>;
 
     /// Compares; the response goes to `out`.
-    fn compare(
-        &self,
+    fn compare<'h>(
+        &'h self,
+        kept: &mut Self::Kept<'h>,
         identity: &Self::Identity,
         id: MessageId,
         request: &CompareRequest<'_>,
@@ -119,8 +125,9 @@ pub trait Handler: Sync {
 
     /// Begins a bind. `identity` becomes anonymous at once and the new identity at success
     /// (RFC 4513 section 4); the response, if there is one already, goes to `out`.
-    fn begin_bind(
-        &self,
+    fn begin_bind<'h>(
+        &'h self,
+        kept: &mut Self::Kept<'h>,
         identity: &mut Self::Identity,
         id: MessageId,
         request: &BindRequest<'_>,
@@ -162,7 +169,7 @@ pub trait Handler: Sync {
 }
 
 /// A search in progress.
-pub trait RunningSearch {
+pub trait RunningSearch<Kept> {
     /// Works for one quantum, appending encoded responses to `out`: at most about `room` octets (a
     /// single entry may exceed it). It does as much `work` as it is given, counted in candidates looked at, and takes off
     /// what it did. The last response of [`Progress::Done`] is the result.
@@ -172,6 +179,9 @@ pub trait RunningSearch {
     fn written(&self) -> (u64, u64) {
         (0, 0)
     }
+
+    /// Called at the end: leaves what others can use.
+    fn leave(self, kept: &mut Kept);
 
     /// Called when the client does not read: gives up what would pin the store. The next
     /// [`RunningSearch::advance`] takes it up again.

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use fulgurite_directory::{Connection, Directory, SearchTask, Session, WriteRequest};
+use fulgurite_directory::{Connection, Directory, SearchTask, Session, Snapshots, WriteRequest};
 use fulgurite_ldap::{
     BindRequest, CompareRequest, Controls, ExtendedRequest, LdapResult, Message, MessageId,
     SearchRequest,
@@ -116,6 +116,10 @@ impl Handler for Live<'_> {
         = SearchTask<'h>
     where
         Self: 'h;
+    type Kept<'h>
+        = Snapshots<'h>
+    where
+        Self: 'h;
     type Update = WriteRequest;
     type PasswordCheck = <Directory as Handler>::PasswordCheck;
     type PasswordVerdict = <Directory as Handler>::PasswordVerdict;
@@ -177,23 +181,25 @@ impl Handler for Live<'_> {
 
     fn begin_search<'h>(
         &'h self,
+        kept: &mut Snapshots<'h>,
         identity: &Session,
         id: MessageId,
         request: &SearchRequest<'_>,
         controls: &Controls<'_>,
     ) -> SearchTask<'h> {
-        Handler::begin_search(self.current(), identity, id, request, controls)
+        Handler::begin_search(self.current(), kept, identity, id, request, controls)
     }
 
-    fn compare(
-        &self,
+    fn compare<'h>(
+        &'h self,
+        kept: &mut Snapshots<'h>,
         identity: &Session,
         id: MessageId,
         request: &CompareRequest<'_>,
         controls: &Controls<'_>,
         out: &mut Vec<u8>,
     ) {
-        Handler::compare(self.current(), identity, id, request, controls, out);
+        Handler::compare(self.current(), kept, identity, id, request, controls, out);
     }
 
     fn extended(
@@ -216,15 +222,16 @@ impl Handler for Live<'_> {
         self.current().resume_extended(identity, verdict, out)
     }
 
-    fn begin_bind(
-        &self,
+    fn begin_bind<'h>(
+        &'h self,
+        kept: &mut Snapshots<'h>,
         identity: &mut Session,
         id: MessageId,
         request: &BindRequest<'_>,
         controls: &Controls<'_>,
         out: &mut Vec<u8>,
     ) -> BindStep<Self::PasswordCheck> {
-        Handler::begin_bind(self.current(), identity, id, request, controls, out)
+        Handler::begin_bind(self.current(), kept, identity, id, request, controls, out)
     }
 
     fn check_password(&self, check: Self::PasswordCheck) -> Self::PasswordVerdict {

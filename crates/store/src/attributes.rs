@@ -106,6 +106,17 @@ impl AttributeTable {
         of_type.iter().copied().filter(covers).collect()
     }
 
+    /// Whether there is nothing in the store that a selector covers but its own description, without options.
+    #[must_use]
+    pub fn covers_itself(&self, selector: &AttributeSelector) -> bool {
+        let of_type = self.of_type(selector.attribute);
+        let own = |id: &AttributeId| {
+            let info = self.get(*id);
+            info.is_some_and(|info| info.description == *selector)
+        };
+        selector.options().is_none() && of_type.iter().all(own)
+    }
+
     /// The numbers of all descriptions of a type and its subtypes.
     pub(crate) fn of_type(&self, attribute: AttributeIndex) -> &[AttributeId] {
         self.by_type.get(&attribute).map_or(&[], Vec::as_slice)

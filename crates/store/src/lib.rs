@@ -27,6 +27,7 @@ mod bytes;
 mod entry_view;
 mod error;
 mod export;
+mod hints;
 mod ids;
 mod idset;
 mod index;

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::apart;
 use crate::attributes::{AttributeTable, TableError};
 use crate::error::{Damage, OpenError, StoreError};
+use crate::hints::Hints;
 use crate::ids::AttributeId;
 use crate::index::{IndexSpec, IndexState, Indexes, ResolvedSpec};
 use crate::view::View;
@@ -257,9 +258,11 @@ impl Store {
                 store: self,
                 attributes: Arc::clone(&tables.attributes),
                 indexes: Arc::clone(&tables.indexes),
+                hints: Some(Hints::default()),
             });
         }
-        let view = View::new(self, txn)?;
+        let mut view = View::new(self, txn)?;
+        view.hints = Some(Hints::default());
         self.tables.store(Some(Arc::new(Tables {
             state,
             attributes: Arc::clone(&view.attributes),

@@ -7,6 +7,7 @@ use crate::attributes::AttributeTable;
 use crate::bytes::stable_hash;
 use crate::entry_view::EntryView;
 use crate::error::{Damage, StoreError};
+use crate::hints::Hints;
 use crate::ids::{AttributeId, EntryId};
 use crate::index::{self, Indexes, KeyRange};
 use crate::names::{self, Counts, DEPTH_MAX, DnCache, List};
@@ -24,6 +25,8 @@ pub struct View<'s, T = ReadTxn<'s>> {
     pub(crate) store: &'s Store,
     pub(crate) attributes: Arc<AttributeTable>,
     pub(crate) indexes: Arc<Indexes>,
+    /// None where what is seen may change: for writers.
+    pub(crate) hints: Option<Hints>,
 }
 
 /// A view at rest: it keeps its place among the readers but no snapshot.
@@ -70,8 +73,15 @@ impl<'s> View<'s> {
         if self.txn.id() == before {
             return Ok(false);
         }
+        self.hints.iter_mut().for_each(Hints::clear);
         self.update_tables()?;
         Ok(true)
+    }
+
+    /// Gives up the snapshot in place, keeping the reader's place and what is known of the state, for an operation to come:
+    /// nothing can be read until [`View::refresh`].
+    pub fn rest(&mut self) {
+        self.txn.reset();
     }
 
     /// Gives up the snapshot, keeping the reader's place for [`ParkedView::resume`].
@@ -109,6 +119,7 @@ impl<'s> ParkedView<'s> {
             store: self.store,
             attributes: self.attributes,
             indexes: self.indexes,
+            hints: Some(Hints::default()),
         };
         view.update_tables()?;
         Ok(view)
@@ -143,6 +154,7 @@ impl<'s, T: Snapshot> View<'s, T> {
             store,
             attributes,
             indexes,
+            hints: None,
         })
     }
 
@@ -177,6 +189,37 @@ impl<'s, T: Snapshot> View<'s, T> {
     /// # Errors
     /// [`StoreError`] when the engine fails or the store is damaged.
     pub fn find_normal(&self, normal: &str) -> Result<Found, StoreError> {
+        let Some(hints) = &self.hints else {
+            return self.descend(normal);
+        };
+        if let Some(id) = hints.entry(normal) {
+            return Ok(Found::Entry(id));
+        }
+        // A suffix entry has a place of its own, whatever its name lies below.
+        let is_suffix = self
+            .store
+            .suffixes()
+            .iter()
+            .any(|suffix| suffix.normal() == normal);
+        let parted = normal.split_once(',').filter(|_| !is_suffix);
+        let parent = parted.and_then(|(rdn, above)| Some((rdn, hints.parent(above)?)));
+        let found = match parent {
+            None => self.descend(normal)?,
+            Some((rdn, parent)) => match self.child(parent.0, rdn.as_bytes())? {
+                Some(id) => Found::Entry(id),
+                None => Found::Missing {
+                    deepest: Some(parent),
+                },
+            },
+        };
+        if let Found::Entry(id) = found {
+            hints.note_entry(normal, id);
+        }
+        Ok(found)
+    }
+
+    /// Looks a name up from the suffix down.
+    fn descend(&self, normal: &str) -> Result<Found, StoreError> {
         let missing = Found::Missing { deepest: None };
         let is_above =
             |suffix: &&Dn| normal == suffix.normal() || normal_is_under(normal, suffix.normal());
@@ -197,6 +240,7 @@ impl<'s, T: Snapshot> View<'s, T> {
         let rdns = rdns.into_iter().flat_map(|rdns| rdns.rsplit(','));
         let exists = |id| id != EntryId::ABOVE;
         for (depth, rdn) in (suffix.depth()..).zip(rdns) {
+            self.note_parent(normal, rdn, (id, depth));
             match self.child(id, rdn.as_bytes())? {
                 Some(child) => id = child,
                 None => {
@@ -211,6 +255,20 @@ impl<'s, T: Snapshot> View<'s, T> {
         } else {
             missing
         })
+    }
+
+    /// Remembers the last parent on the way to a name: many names are looked up below few.
+    fn note_parent(&self, normal: &str, rdn: &str, (parent, depth): (EntryId, usize)) {
+        let Some(hints) = self.hints.as_ref().filter(|_| parent != EntryId::ABOVE) else {
+            return;
+        };
+        // The last RDN on the way down is the first of the name.
+        let above = normal
+            .strip_prefix(rdn)
+            .and_then(|above| above.strip_prefix(','));
+        if let Some(above) = above.filter(|_| normal.as_ptr() == rdn.as_ptr()) {
+            hints.note_parent(above, parent, depth);
+        }
     }
 
     /// The child of an entry by the normal form of its RDN.
@@ -470,7 +528,13 @@ impl<'s, T: Snapshot> View<'s, T> {
     /// # Errors
     /// [`StoreError::Engine`].
     pub fn entry_count(&self) -> Result<u64, StoreError> {
-        Ok(self.txn.stat(self.store.dbs.entries)?.entries)
+        let hints = self.hints.as_ref();
+        if let Some(total) = hints.and_then(Hints::total) {
+            return Ok(total);
+        }
+        let total = self.txn.stat(self.store.dbs.entries)?.entries;
+        hints.iter().for_each(|hints| hints.note_total(total));
+        Ok(total)
     }
 
     /// The id given last among the entries there are; [`EntryId::ABOVE`] when there is none.
@@ -566,10 +630,16 @@ impl<'s, T: Snapshot> View<'s, T> {
 
     /// Stored subordinate counts: for a writer, without what it has not flushed.
     pub(crate) fn stored_counts(&self, id: EntryId) -> Result<Counts, StoreError> {
-        match self.txn.get(self.store.dbs.counts, &id.key())? {
-            Some(bytes) => Ok(Counts::parse(bytes)?),
-            None => Ok(Counts::default()),
+        let hints = self.hints.as_ref();
+        if let Some(counts) = hints.and_then(|hints| hints.counts(id)) {
+            return Ok(counts);
         }
+        let counts = match self.txn.get(self.store.dbs.counts, &id.key())? {
+            Some(bytes) => Counts::parse(bytes)?,
+            None => Counts::default(),
+        };
+        hints.iter().for_each(|hints| hints.note_counts(id, counts));
+        Ok(counts)
     }
 
     pub(crate) fn name_key(&self, parent: EntryId, rdn_normal: &[u8]) -> [u8; 16] {
@@ -585,6 +655,23 @@ impl<'s, T: Snapshot> View<'s, T> {
 }
 
 impl View<'_> {
+    /// Names found so far in this state; to be [given back](Self::keep_names), by who has refreshed the view meanwhile
+    /// cleared first.
+    #[must_use]
+    pub fn take_names(&self) -> DnCache {
+        self.hints
+            .as_ref()
+            .map(Hints::take_names)
+            .unwrap_or_default()
+    }
+
+    /// Keeps names of this state for who asks next.
+    pub fn keep_names(&self, names: DnCache) {
+        if let Some(hints) = &self.hints {
+            hints.put_names(names);
+        }
+    }
+
     /// A number for the state that is seen: two views of a store with the same number see the same.
     #[must_use]
     pub fn state(&self) -> u64 {

@@ -19,6 +19,7 @@ use crate::directory::Directory;
 use crate::op::bind::BindOutcome;
 use crate::permission::Deed;
 use crate::session::{Identity, Method, Name, Session};
+use crate::snapshots::Snapshots;
 
 /// Passwords in clear of one entry that a proof is checked against: each costs a derivation.
 const CLEAR_MAX: usize = 4;
@@ -200,6 +201,7 @@ impl Directory {
         let dn = dn.unwrap_or_else(Dn::root);
         let check = self
             .password_check(
+                &mut Snapshots::default(),
                 session,
                 dn,
                 &message.password,

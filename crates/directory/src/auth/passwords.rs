@@ -6,14 +6,16 @@ use std::sync::{Mutex, PoisonError};
 use fulgurite_access::Rights;
 use fulgurite_auth::{Cost, Scheme};
 use fulgurite_schema::{AttributeDescription, Dn};
-use fulgurite_store::{Scope, StoreError};
+use fulgurite_store::{Scope, StoreError, View};
 
 use super::AuthOptions;
 use super::exchange::ScramProof;
+use crate::database::Database;
 use crate::directory::{Directory, Place};
 use crate::facts::{self, EntryFacts, Target};
 use crate::op::bind::BindOutcome;
 use crate::session::{Identity, Method, Name, Session};
+use crate::snapshots::Snapshots;
 
 /// Kinds of stored passwords that are remembered; further ones are rare enough.
 const DECOYS_MAX: usize = 16;
@@ -208,8 +210,9 @@ impl Decoys {
 
 impl Directory {
     /// The check of a password for a name, wherever its password is kept.
-    pub(crate) fn password_check(
-        &self,
+    pub(crate) fn password_check<'d>(
+        &'d self,
+        snapshots: &mut Snapshots<'d>,
         asker: &Session,
         dn: Dn,
         password: &[u8],
@@ -222,7 +225,8 @@ impl Directory {
         let stored = match self.configured_password(&dn, &name) {
             Some(password) => vec![password],
             None => {
-                let stored = self.values_for_auth(asker, &dn, &self.known.user_password)?;
+                let attribute = &self.known.user_password;
+                let stored = self.values_for_auth_on(snapshots, asker, &dn, attribute)?;
                 stored.iter().for_each(|value| decoys.note(value, false));
                 stored
             }
@@ -260,10 +264,33 @@ impl Directory {
         dn: &Dn,
         attribute: &AttributeDescription,
     ) -> Result<Vec<Vec<u8>>, StoreError> {
+        self.values_for_auth_on(&mut Snapshots::default(), asker, dn, attribute)
+    }
+
+    fn values_for_auth_on<'d>(
+        &'d self,
+        snapshots: &mut Snapshots<'d>,
+        asker: &Session,
+        dn: &Dn,
+        attribute: &AttributeDescription,
+    ) -> Result<Vec<Vec<u8>>, StoreError> {
         let Place::In(database) = self.place(dn) else {
             return Ok(Vec::new());
         };
-        let view = database.store.snapshot()?;
+        let view = snapshots.take(&database.store)?;
+        let values = self.values_for_auth_in(&view, database, asker, dn, attribute);
+        snapshots.give(view);
+        values
+    }
+
+    fn values_for_auth_in(
+        &self,
+        view: &View<'_>,
+        database: &Database,
+        asker: &Session,
+        dn: &Dn,
+        attribute: &AttributeDescription,
+    ) -> Result<Vec<Vec<u8>>, StoreError> {
         let Some(id) = view.find(dn)?.entry() else {
             return Ok(Vec::new());
         };
@@ -271,7 +298,7 @@ impl Directory {
             return Ok(Vec::new());
         };
         let decisions = facts::decide(&database.rules, asker, false);
-        let facts = EntryFacts::new(self, &view, Target::Stored(entry));
+        let facts = EntryFacts::new(self, view, Target::Stored(entry));
         let rights = facts.rights(&decisions, dn.normal());
         if !rights.attribute(attribute).allows(Rights::AUTH) {
             return Ok(Vec::new());

@@ -14,6 +14,7 @@ use crate::auth::{Exchange, PasswordCheck, SaslStep};
 use crate::controls::RequestControls;
 use crate::directory::Directory;
 use crate::session::{Identity, Method, Session};
+use crate::snapshots::Snapshots;
 
 /// The protocol version that clients are expected to speak.
 const VERSION: u8 = 3;
@@ -101,9 +102,21 @@ impl Directory {
         request: &BindRequest<'_>,
         controls: &Controls<'_>,
     ) -> BindStep {
+        self.begin_bind_on(&mut Snapshots::default(), session, request, controls)
+    }
+
+    /// As [`begin_bind`](Self::begin_bind), on a snapshot that the thread keeps.
+    #[must_use]
+    pub fn begin_bind_on<'d>(
+        &'d self,
+        snapshots: &mut Snapshots<'d>,
+        session: &mut Session,
+        request: &BindRequest<'_>,
+        controls: &Controls<'_>,
+    ) -> BindStep {
         let pending = session.take_exchange();
         session.reset();
-        let step = self.bind(session, pending.as_deref(), request, controls);
+        let step = self.bind(snapshots, session, pending.as_deref(), request, controls);
         match step.unwrap_or_else(|result| BindStep::Done(BindOutcome::failure(result))) {
             BindStep::Check(check) => {
                 let check = check.of_version(request.version);
@@ -120,8 +133,9 @@ impl Directory {
         }
     }
 
-    fn bind(
-        &self,
+    fn bind<'d>(
+        &'d self,
+        snapshots: &mut Snapshots<'d>,
         session: &Session,
         pending: Option<&Exchange>,
         request: &BindRequest<'_>,
@@ -140,7 +154,8 @@ impl Directory {
                     let outcome = BindOutcome::success(Identity::Anonymous, Method::None);
                     return Ok(BindStep::Done(outcome));
                 }
-                self.password_check(session, dn, password, Method::Simple, String::new())
+                let as_itself = String::new();
+                self.password_check(snapshots, session, dn, password, Method::Simple, as_itself)
                     .map(BindStep::Check)
                     .map_err(|error| answer::store(&error))
             }

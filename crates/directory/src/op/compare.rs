@@ -18,6 +18,7 @@ use crate::lookup;
 use crate::modifiers::Modifiers;
 use crate::referral::Referrals;
 use crate::session::Session;
+use crate::snapshots::Snapshots;
 
 /// An assertion that makes sense.
 struct Prepared {
@@ -48,12 +49,25 @@ impl Directory {
         request: &CompareRequest<'_>,
         controls: &Controls<'_>,
     ) -> LdapResult {
-        self.try_compare(session, request, controls)
+        self.compare_on(&mut Snapshots::default(), session, request, controls)
+    }
+
+    /// As [`compare`](Self::compare), on a snapshot that the thread keeps.
+    #[must_use]
+    pub fn compare_on<'d>(
+        &'d self,
+        snapshots: &mut Snapshots<'d>,
+        session: &Session,
+        request: &CompareRequest<'_>,
+        controls: &Controls<'_>,
+    ) -> LdapResult {
+        self.try_compare(snapshots, session, request, controls)
             .unwrap_or_else(|result| result)
     }
 
-    fn try_compare(
-        &self,
+    fn try_compare<'d>(
+        &'d self,
+        snapshots: &mut Snapshots<'d>,
         session: &Session,
         request: &CompareRequest<'_>,
         controls: &Controls<'_>,
@@ -106,7 +120,11 @@ impl Directory {
                 let decisions = database.decisions(session);
                 let asserted = asserted.as_ref();
                 let target = (&dn, referrals, asserted);
-                self.compare_stored(database, &decisions, target, &assertion)
+                let view = snapshots.take(&database.store);
+                let view = view.map_err(|error| answer::store(&error))?;
+                let result = self.compare_stored(&view, database, &decisions, target, &assertion);
+                snapshots.give(view);
+                result
             }
             Place::Nowhere => Err(self.elsewhere(&dn, None, ResultCode::NoSuchObject)),
         }
@@ -152,16 +170,16 @@ impl Directory {
 
     fn compare_stored(
         &self,
+        view: &View<'_>,
         database: &Database,
         decisions: &Decisions<'_>,
         (dn, referrals, asserted): (&Dn, Referrals<'_>, Option<&Filter<AttributeSelector>>),
         assertion: &Prepared,
     ) -> Answer<LdapResult> {
         let failed = |error| answer::store(&error);
-        let view = database.store.snapshot().map_err(failed)?;
         let located = match view.find(dn).map_err(failed)? {
-            Found::Entry(id) if !self.has_referrals(database, &view, id)? => Ok(id),
-            found => referrals.resolve(&view, decisions, dn, found),
+            Found::Entry(id) if !self.has_referrals(database, view, id)? => Ok(id),
+            found => referrals.resolve(view, decisions, dn, found),
         };
         let computed = Computed::of(&self.known, assertion.description.attribute);
         // What says nothing about an entry but its name and its schema is not compared, as in slapd: whatever is there.
@@ -174,10 +192,10 @@ impl Directory {
             return Err(refuse(ResultCode::UnwillingToPerform, text));
         }
         let id = located?;
-        let refusal = |refused| referrals.refusal(&view, decisions, (dn, id), refused);
+        let refusal = |refused| referrals.refusal(view, decisions, (dn, id), refused);
         let entry = view.entry(id).map_err(failed)?;
         let entry = entry.ok_or_else(|| LdapResult::new(ResultCode::NoSuchObject))?;
-        let facts = EntryFacts::new(self, &view, Target::Stored(entry));
+        let facts = EntryFacts::new(self, view, Target::Stored(entry));
         let rights = facts.rights(decisions, dn.normal());
         require_rights(&rights, assertion).map_err(refusal)?;
         let asker = Asker {
@@ -185,7 +203,7 @@ impl Directory {
             decisions,
         };
         if let Some(filter) = asserted {
-            let entry = lookup::whole_entry(&view, asker, id).map_err(failed)?;
+            let entry = lookup::whole_entry(view, asker, id).map_err(failed)?;
             let rights = facts.rights(decisions, dn.normal());
             assertion::require(&self.schema, rights, &entry, filter).map_err(refusal)?;
         }
@@ -193,11 +211,11 @@ impl Directory {
             if !computed.may_be_told(decisions) {
                 return Err(refusal(LdapResult::new(ResultCode::NoSuchAttribute)));
             }
-            let value = computed.value(asker, &view, id).map_err(failed)?;
+            let value = computed.value(asker, view, id).map_err(failed)?;
             let truth = assertion.matches(&self.schema, &value);
             return Ok(verdict(truth));
         }
-        self.outcome_of(&view, &entry, &rights, assertion)
+        self.outcome_of(view, &entry, &rights, assertion)
             .map_err(refusal)
     }
 

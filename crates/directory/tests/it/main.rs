@@ -21,6 +21,7 @@ mod restrictions;
 mod sasl;
 mod search;
 mod situations;
+mod snapshots;
 mod special;
 mod support;
 mod trees;

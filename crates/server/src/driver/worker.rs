@@ -35,6 +35,7 @@ pub(super) struct Worker<'h, H: Handler> {
     to_hashing: Sender<hashing::Queued<H>>,
     connections: FxHashMap<ConnectionId, Connection<'h, H>>,
     turns: Turns,
+    kept: H::Kept<'h>,
     statistics: Arc<WorkerStatistics>,
     scratch: Vec<u8>,
     swept_at: Instant,
@@ -59,6 +60,7 @@ impl<'h, H: Handler> Worker<'h, H> {
             to_hashing,
             connections: FxHashMap::default(),
             turns: Turns::default(),
+            kept: H::Kept::default(),
             statistics: shared.statistics.worker(),
             scratch: vec![0; READ_BYTES],
             swept_at: Instant::now(),
@@ -216,7 +218,7 @@ impl<'h, H: Handler> Worker<'h, H> {
         };
         connection.queued = false;
         let read = connection.read(&mut self.scratch, now);
-        let turn = connection.session.turn();
+        let turn = connection.session.turn_with(&mut self.kept);
         self.turns.worked(connection.session.worked());
         self.send_jobs(id);
         let Some(connection) = self.connections.get_mut(&id) else {

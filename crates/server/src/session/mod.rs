@@ -208,10 +208,15 @@ impl<'h, H: Handler> Session<'h, H> {
 
     /// Does a bounded amount of work.
     pub fn turn(&mut self) -> Turn {
+        self.turn_with(&mut H::Kept::default())
+    }
+
+    /// The same, with what the thread keeps from one turn to the next, of whichever connection.
+    pub fn turn_with(&mut self, kept: &mut H::Kept<'h>) -> Turn {
         self.operations.work_left = WORK_PER_TURN;
-        let begun_all = self.begin_requests();
+        let begun_all = self.begin_requests(kept);
         // A search that ends makes room for requests that wait.
-        let made_room = self.operations.run_searches();
+        let made_room = self.operations.run_searches(kept);
         self.input
             .release(self.waiting.front().map(|waiting| waiting.span));
         if begun_all {
@@ -304,19 +309,19 @@ impl<'h, H: Handler> Session<'h, H> {
     }
 
     /// Begins what may begin; false if it stopped only because the turn was long enough.
-    fn begin_requests(&mut self) -> bool {
+    fn begin_requests(&mut self, kept: &mut H::Kept<'h>) -> bool {
         // Searches that run have half of the turn, if they need it.
-        let kept = match self.operations.searches_running() {
+        let reserved = match self.operations.searches_running() {
             0 => 0,
             _ => WORK_PER_TURN / 2,
         };
-        while self.operations.work_left > kept {
+        while self.operations.work_left > reserved {
             if self.phase != Phase::Open || self.operations.output.is_full() {
                 return true;
             }
             let progress = match self.next_waiting() {
-                Some(index) => self.begin_waiting(index),
-                None => self.take_next(),
+                Some(index) => self.begin_waiting(index, kept),
+                None => self.take_next(kept),
             };
             if !progress {
                 return true;
@@ -343,7 +348,7 @@ impl<'h, H: Handler> Session<'h, H> {
         None
     }
 
-    fn begin_waiting(&mut self, index: usize) -> bool {
+    fn begin_waiting(&mut self, index: usize, kept: &mut H::Kept<'h>) -> bool {
         let Some(first) = self.waiting.remove(index) else {
             return false;
         };
@@ -356,14 +361,14 @@ impl<'h, H: Handler> Session<'h, H> {
                 self.end();
             } else {
                 // A cancel never waits, so there is nothing to be cancelled here.
-                let _ = self.operations.begin(&message, pdu, first.received);
+                let _ = self.operations.begin(&message, pdu, first.received, kept);
             }
         }
         true
     }
 
     /// Takes the next request from the input; false if there is none to take.
-    fn take_next(&mut self) -> bool {
+    fn take_next(&mut self, kept: &mut H::Kept<'h>) -> bool {
         // After a bind nothing is known of limits and identity until it is answered.
         let bind_waits = self
             .waiting
@@ -373,14 +378,14 @@ impl<'h, H: Handler> Session<'h, H> {
             return false;
         }
         match self.input.cut(self.request_bytes_max()) {
-            Ok(Some(span)) => self.take(span),
+            Ok(Some(span)) => self.take(span, kept),
             Ok(None) => return false,
             Err(error) => self.disconnect(ResultCode::ProtocolError, &error.to_string()),
         }
         true
     }
 
-    fn take(&mut self, span: Span) {
+    fn take(&mut self, span: Span, kept: &mut H::Kept<'h>) {
         let limits = self.decode_limits();
         let pdu = self.input.pdu(span);
         let message = match Message::decode(pdu, &limits) {
@@ -402,7 +407,7 @@ impl<'h, H: Handler> Session<'h, H> {
             return self.operations.refuse(id, operation, &result);
         }
         if class == Class::Cancel {
-            if let Some(target) = self.operations.begin(&message, pdu, None) {
+            if let Some(target) = self.operations.begin(&message, pdu, None, kept) {
                 self.cancel(id, target);
             }
             return;
@@ -445,7 +450,7 @@ impl<'h, H: Handler> Session<'h, H> {
             self.operations.note(&message);
             self.end();
         } else {
-            let _ = self.operations.begin(&message, pdu, None);
+            let _ = self.operations.begin(&message, pdu, None, kept);
         }
     }
 

@@ -209,6 +209,7 @@ impl<'h, H: Handler> Operations<'h, H> {
         message: &Message<'_>,
         pdu: &[u8],
         received: Option<Instant>,
+        kept: &mut H::Kept<'h>,
     ) -> Option<MessageId> {
         let Message {
             id,
@@ -233,12 +234,13 @@ impl<'h, H: Handler> Operations<'h, H> {
         }
         match request {
             Request::Search(search) => {
-                let search = handler.begin_search(&self.identity, id, search, controls);
-                let running = self.advance(Running { id, search, record });
+                let search = handler.begin_search(kept, &self.identity, id, search, controls);
+                let running = self.advance(Running { id, search, record }, kept);
                 self.searches.extend(running);
             }
             Request::Compare(compare) => {
-                handler.compare(&self.identity, id, compare, controls, self.output.append());
+                let out = self.output.append();
+                handler.compare(kept, &self.identity, id, compare, controls, out);
                 self.end(operation, record, mark);
             }
             Request::Extended(extended) => {
@@ -249,6 +251,7 @@ impl<'h, H: Handler> Operations<'h, H> {
             }
             Request::Bind(bind) => {
                 match handler.begin_bind(
+                    kept,
                     &mut self.identity,
                     id,
                     bind,
@@ -361,7 +364,7 @@ impl<'h, H: Handler> Operations<'h, H> {
 
     /// Lets the running searches work one after the other, for what is left of the turn and as long as there is room for
     /// what they write; the next turn goes on with the next one. Tells whether one of them has ended.
-    pub(super) fn run_searches(&mut self) -> bool {
+    pub(super) fn run_searches(&mut self, kept: &mut H::Kept<'h>) -> bool {
         let running = self.searches.len();
         for _ in 0..running {
             if self.output.is_full() || self.work_left == 0 {
@@ -370,7 +373,7 @@ impl<'h, H: Handler> Operations<'h, H> {
             let Some(running) = self.searches.pop_front() else {
                 break;
             };
-            if let Some(running) = self.advance(running) {
+            if let Some(running) = self.advance(running, kept) {
                 self.searches.push_back(running);
             }
         }
@@ -378,7 +381,11 @@ impl<'h, H: Handler> Operations<'h, H> {
     }
 
     /// One quantum of one search; gives it back if it is not done.
-    fn advance(&mut self, mut running: Running<H::Search<'h>>) -> Option<Running<H::Search<'h>>> {
+    fn advance(
+        &mut self,
+        mut running: Running<H::Search<'h>>,
+        kept: &mut H::Kept<'h>,
+    ) -> Option<Running<H::Search<'h>>> {
         let mark = self.output.mark();
         let room = self.output.room().min(QUANTUM_BYTES_MAX);
         let search = &mut running.search;
@@ -394,6 +401,7 @@ impl<'h, H: Handler> Operations<'h, H> {
                     let (entries, references) = running.search.written();
                     meter.wrote(entries, references, 0);
                 }
+                running.search.leave(kept);
                 self.end(Operation::Search, running.record, mark);
                 None
             }

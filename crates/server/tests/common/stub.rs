@@ -57,6 +57,7 @@ pub(crate) struct Check {
 impl Handler for Stub {
     type Identity = String;
     type Search<'h> = StubSearch<'h>;
+    type Kept<'h> = ();
     type Update = MessageId;
     type PasswordCheck = Check;
     type PasswordVerdict = Check;
@@ -85,6 +86,7 @@ impl Handler for Stub {
     /// The base is the number of entries, one per quantum; after a slash, the octets of each; after another, the work.
     fn begin_search<'h>(
         &'h self,
+        (): &mut (),
         _: &String,
         id: MessageId,
         request: &SearchRequest<'_>,
@@ -105,6 +107,7 @@ impl Handler for Stub {
 
     fn compare(
         &self,
+        (): &mut (),
         _: &String,
         id: MessageId,
         _: &CompareRequest<'_>,
@@ -151,6 +154,7 @@ impl Handler for Stub {
 
     fn begin_bind(
         &self,
+        (): &mut (),
         identity: &mut String,
         id: MessageId,
         request: &BindRequest<'_>,
@@ -224,7 +228,7 @@ pub(crate) fn added(id: MessageId) -> Vec<u8> {
     out
 }
 
-impl RunningSearch for StubSearch<'_> {
+impl RunningSearch<()> for StubSearch<'_> {
     fn advance(&mut self, out: &mut Vec<u8>, _: usize, work: &mut usize) -> Progress {
         self.stub
             .worked
@@ -241,6 +245,8 @@ impl RunningSearch for StubSearch<'_> {
         entry.finish(&[]);
         Progress::More
     }
+
+    fn leave(self, (): &mut ()) {}
 
     fn park(&mut self) {
         self.stub.parked.fetch_add(1, Ordering::Relaxed);

@@ -85,6 +85,9 @@ fn is_below<T: Snapshot>(
     base: EntryId,
     remembered: &mut FxHashMap<EntryId, bool>,
 ) -> Result<bool, StoreError> {
+    if first == base {
+        return Ok(true);
+    }
     let mut id = first;
     for _ in 0..DEPTH_MAX {
         let known = if id == base || id == EntryId::ABOVE {

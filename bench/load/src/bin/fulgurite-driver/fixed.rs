@@ -29,6 +29,7 @@ const ATTRIBUTES: [(&str, &str); 8] = [
 impl Handler for Fixed {
     type Identity = ();
     type Search<'h> = Found;
+    type Kept<'h> = ();
     type Update = MessageId;
     type PasswordCheck = ();
     type PasswordVerdict = ();
@@ -39,6 +40,7 @@ impl Handler for Fixed {
 
     fn begin_search(
         &self,
+        (): &mut (),
         (): &(),
         id: MessageId,
         search: &SearchRequest<'_>,
@@ -52,6 +54,7 @@ impl Handler for Fixed {
 
     fn compare(
         &self,
+        (): &mut (),
         (): &(),
         id: MessageId,
         _: &CompareRequest<'_>,
@@ -86,6 +89,7 @@ impl Handler for Fixed {
     fn begin_bind(
         &self,
         (): &mut (),
+        (): &mut (),
         id: MessageId,
         _: &BindRequest<'_>,
         _: &Controls<'_>,
@@ -108,7 +112,7 @@ impl Handler for Fixed {
     }
 }
 
-impl RunningSearch for Found {
+impl RunningSearch<()> for Found {
     fn advance(&mut self, out: &mut Vec<u8>, _: usize, _: &mut usize) -> Progress {
         let Found(id, uid) = self;
         let dn = [b"uid=", uid.as_slice(), b",ou=people,dc=example,dc=org"].concat();
@@ -123,6 +127,8 @@ impl RunningSearch for Found {
         encode::result(out, *id, Operation::Search, &LdapResult::success(), &[]);
         Progress::Done
     }
+
+    fn leave(self, (): &mut ()) {}
 
     fn park(&mut self) {}
 }

@@ -1,5 +1,6 @@
 //! The beginning of a search: what is asked for, whether that may be, and where it begins.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -37,13 +38,14 @@ use crate::rights;
 use crate::seen::SeenOwned;
 use crate::selection::Selection;
 use crate::session::{Name, Session};
+use crate::snapshots::Snapshots;
 
 /// A request that has been looked at.
 struct Asked<'r, 'c> {
     id: MessageId,
     request: &'r SearchRequest<'r>,
     controls: RequestControls<'c>,
-    base: Dn,
+    base: Cow<'r, Dn>,
     limits: SearchLimits,
     filter: Arc<Filter<AttributeSelector>>,
 }
@@ -56,24 +58,25 @@ struct Order {
 }
 
 /// Where a search begins.
-enum Base {
-    At(Dn, Region),
+enum Base<'b> {
+    At(Cow<'b, Dn>, Region),
     /// More aliases than are followed: nothing is found there.
     Nothing,
 }
 
 impl Directory {
-    pub(super) fn search(
-        &self,
+    pub(super) fn search<'d>(
+        &'d self,
+        snapshots: &mut Snapshots<'d>,
         session: &Session,
         id: MessageId,
         request: &SearchRequest<'_>,
         controls: &Controls<'_>,
-    ) -> Answer<State<'_>> {
+    ) -> Answer<State<'d>> {
         // slapd reads the base first, too.
         let mut base = match self.suffix_written(request.base) {
-            Some(suffix) => suffix.clone(),
-            None => answer::dn(&self.schema, request.base)?,
+            Some(suffix) => Cow::Borrowed(suffix),
+            None => Cow::Owned(answer::dn(&self.schema, request.base)?),
         };
         let (controls, acting) = self.controls_of(session, Operation::Search, controls)?;
         let session = acting.as_ref().unwrap_or(session);
@@ -81,7 +84,7 @@ impl Directory {
             && base.is_root()
             && request.scope != Scope::Base
         {
-            base = default.clone();
+            base = Cow::Borrowed(default);
         }
         let place = self.place_of_search(&base, request.scope);
         self.permit_reading(session, &place, Operation::Search)?;
@@ -145,7 +148,7 @@ impl Directory {
                 Err(self.elsewhere(&asked.base, scope, ResultCode::NoSuchObject))
             }
             Place::Tree(tree) => {
-                let place = (&asked.base, request.scope);
+                let place = (&*asked.base, request.scope);
                 let (arranged, _leave) = self.arranged(order);
                 self.search_tree(
                     session,
@@ -161,13 +164,14 @@ impl Directory {
             Place::In(database) => {
                 let mut output = Output::new(id, shown, asked.limits, *cookie_key);
                 output.page = page;
-                self.search_stored(session, database, &asked, order, output)
+                self.search_stored(snapshots, session, database, &asked, order, output)
             }
         }
     }
 
     fn search_stored<'d>(
         &'d self,
+        snapshots: &mut Snapshots<'d>,
         session: &Session,
         database: &'d Database,
         asked: &Asked<'_, '_>,
@@ -176,17 +180,18 @@ impl Directory {
     ) -> Answer<State<'d>> {
         let failed = |error| answer::store(&error);
         let decisions = database.decisions(session);
-        let view = database.store.snapshot().map_err(failed)?;
-        let base = self.find_base(&view, database, &decisions, asked)?;
-        let Base::At(base, region) = base else {
-            return Ok(State::Ready(Vec::new(), 0, output.end(ResultCode::Success)));
+        let view = snapshots.take(&database.store).map_err(failed)?;
+        let (base, region) = match self.permitted_base(&view, database, &decisions, asked) {
+            Ok(Base::At(base, region)) => (base, region),
+            Ok(Base::Nothing) => {
+                snapshots.give(view);
+                return Ok(State::Ready(Vec::new(), 0, output.end(ResultCode::Success)));
+            }
+            Err(refused) => {
+                snapshots.give(view);
+                return Err(refused);
+            }
         };
-        let permitted = self.require_base(&view, &decisions, asked, (&base, region));
-        permitted.map_err(|refused| {
-            let entry = (&base, region.base);
-            self.referrals(asked)
-                .refusal(&view, &decisions, entry, refused)
-        })?;
         if matches!(order.sorting, Sorting::Asked { .. }) {
             output.sorter = Some(Sorter::new(self.sort_limits.bytes_max));
             output.sort_keys = order.keys;
@@ -206,10 +211,9 @@ impl Directory {
             hides_referrals: controls.domain_scope && !controls.manage_dsa_it,
             visible,
         };
-        let others = self.legs(database, &base, asked.request.scope);
+        let others = self.glued_legs(database, &base, asked.request.scope);
         let waiting: VecDeque<Start<'d>> = others
             .into_iter()
-            .skip(1)
             .map(|leg| Start {
                 database: leg.database,
                 decisions: leg.database.decisions(session),
@@ -221,6 +225,26 @@ impl Directory {
         run.begin(database, decisions, view, region)
             .map_err(failed)?;
         Ok(State::Run(Box::new(run)))
+    }
+
+    /// The entry that the search begins at, if it may.
+    fn permitted_base<'a>(
+        &self,
+        view: &View<'_>,
+        database: &Database,
+        decisions: &Decisions<'_>,
+        asked: &'a Asked<'_, '_>,
+    ) -> Answer<Base<'a>> {
+        let base = self.find_base(view, database, decisions, asked)?;
+        if let Base::At(name, region) = &base {
+            let permitted = self.require_base(view, decisions, asked, (name, *region));
+            permitted.map_err(|refused| {
+                let entry = (&**name, region.base);
+                self.referrals(asked)
+                    .refusal(view, decisions, entry, refused)
+            })?;
+        }
+        Ok(base)
     }
 
     /// The right to search from the base, and what the client asserts about it.
@@ -258,29 +282,32 @@ impl Directory {
     }
 
     /// The entry that the search begins at.
-    fn find_base(
+    fn find_base<'a>(
         &self,
         view: &View<'_>,
         database: &Database,
         decisions: &Decisions<'_>,
-        asked: &Asked<'_, '_>,
-    ) -> Answer<Base> {
+        asked: &'a Asked<'_, '_>,
+    ) -> Answer<Base<'a>> {
         let failed = |error| answer::store(&error);
         let scope = asked.request.scope;
         if asked.base.is_root() {
             let base = EntryId::ABOVE;
-            return Ok(Base::At(Dn::root(), Region { base, scope }));
+            return Ok(Base::At(Cow::Owned(Dn::root()), Region { base, scope }));
         }
         let (name, found) = if asked.request.deref.finding() {
             let depth_max = database.max_deref_depth;
             let followed = alias::follow(view, self, decisions, &asked.base, depth_max);
             match followed.map_err(failed)? {
-                Followed::Arrived(name, found) => (name, found),
+                Followed::Arrived(name, found) => (Cow::Owned(name), found),
                 Followed::Problem(result) => return Err(result),
                 Followed::TooMany => return Ok(Base::Nothing),
             }
         } else {
-            (asked.base.clone(), view.find(&asked.base).map_err(failed)?)
+            (
+                Cow::Borrowed(&*asked.base),
+                view.find(&asked.base).map_err(failed)?,
+            )
         };
         let base = match found {
             Found::Entry(id) if !self.has_referrals(database, view, id)? => id,

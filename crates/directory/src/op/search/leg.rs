@@ -108,7 +108,7 @@ impl<'d> Leg<'d> {
         directory: &'d Directory,
         (database, number): (&'d Database, u16),
         decisions: Decisions<'d>,
-        view: View<'d>,
+        view: Box<View<'d>>,
         base: Region,
         mut sought: Sought,
     ) -> Result<Leg<'d>, StoreError> {
@@ -128,13 +128,14 @@ impl<'d> Leg<'d> {
             }
             Visible::OnlySubentries | Visible::NoSubentries => true,
         };
-        let tested = Tested::new(Filter::clone(&sought.filter), directory, &view, &decisions);
+        let tested = Tested::new(&sought.filter, directory, &view, &decisions);
+        let names = view.take_names();
         Ok(Leg {
             directory,
             database,
             number,
             decisions,
-            held: Some(Held::View(Box::new(view))),
+            held: Some(Held::View(view)),
             since_us: directory.clock.elapsed_us(),
             examined_before: 0,
             base,
@@ -150,7 +151,7 @@ impl<'d> Leg<'d> {
             regions: Regions::new(base.base, base.scope),
             pass: Pass::default(),
             verdicts: Verdicts::default(),
-            names: DnCache::new(),
+            names,
             normals: NormalNames::default(),
             name: String::new(),
             normal: String::new(),
@@ -168,6 +169,15 @@ impl<'d> Leg<'d> {
             Some(Held::View(view)) => Some(Held::Parked(Box::new(view.park()))),
             other => other,
         };
+    }
+
+    /// The snapshot, with the names found in it, after the end.
+    pub(crate) fn take_view(&mut self) -> Option<Box<View<'d>>> {
+        let Some(Held::View(view)) = self.held.take() else {
+            return None;
+        };
+        view.keep_names(std::mem::take(&mut self.names));
+        Some(view)
     }
 
     /// How many candidates have been looked at.
@@ -248,7 +258,7 @@ impl<'d> Leg<'d> {
         self.names.clear();
         self.normals.clear();
         self.pass.distrust();
-        let filter = Filter::clone(&self.sought.filter);
+        let filter = &self.sought.filter;
         self.tested = Tested::new(filter, self.directory, &view, &self.decisions);
         Ok(view)
     }
@@ -320,7 +330,7 @@ impl<'d> Leg<'d> {
         let Ok(filter) = filter;
         self.sought.filter = Arc::new(filter.clone());
         self.planned = planned(&self.sought, self.directory);
-        self.tested = Tested::new(filter, self.directory, view, &self.decisions);
+        self.tested = Tested::new(&filter, self.directory, view, &self.decisions);
         Ok(None)
     }
 
@@ -450,6 +460,12 @@ impl<'d> Leg<'d> {
     ) -> Result<Judged, StoreError> {
         let known = &self.directory.known;
         let uniform = self.decisions.uniform();
+        let exact = exact && !self.sought.references && self.planned_here && self.tested.plain;
+        if !exact {
+            let filter = &self.sought.filter;
+            self.tested
+                .prepare(filter, self.directory, view, &self.decisions);
+        }
         if !uniform {
             self.normals.write(view, entry, &mut self.normal)?;
         }
@@ -481,7 +497,6 @@ impl<'d> Leg<'d> {
             let urls = referral::reference(entry, known, &object, self.base.scope);
             return Ok(Judged::Reference(urls));
         }
-        let exact = exact && !self.sought.references && self.planned_here && self.tested.plain;
         let seen = Seen {
             entry: *entry,
             view,
@@ -490,13 +505,11 @@ impl<'d> Leg<'d> {
             check: !uniform,
             by_value: self.decisions.by_value(),
         };
-        Ok(
-            if exact || self.tested.filter.test(view.schema(), &seen).is_true() {
-                Judged::Entry
-            } else {
-                Judged::Not
-            },
-        )
+        Ok(if exact || self.tested.admits(view.schema(), &seen) {
+            Judged::Entry
+        } else {
+            Judged::Not
+        })
     }
 
     /// Writes an entry that has been judged last.

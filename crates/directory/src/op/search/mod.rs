@@ -35,6 +35,7 @@ use fulgurite_ldap::{
 
 use crate::directory::Directory;
 use crate::session::Session;
+use crate::snapshots::Snapshots;
 use begin::require_search;
 use output::End;
 use run::Run;
@@ -69,7 +70,8 @@ enum State<'d> {
     Run(Box<Run<'d>>),
     /// What is written with the next step: encoded entries, how many they are, and the end.
     Ready(Vec<u8>, u32, End),
-    Done,
+    /// With what has been of use until the end.
+    Done(Option<Box<Run<'d>>>),
 }
 
 /// Which entries a search sees, as far as subentries go (RFC 3672).
@@ -99,8 +101,21 @@ impl Directory {
         request: &SearchRequest<'_>,
         controls: &Controls<'_>,
     ) -> SearchTask<'_> {
+        self.begin_search_on(&mut Snapshots::default(), session, id, request, controls)
+    }
+
+    /// As [`begin_search`](Self::begin_search), on a snapshot that the thread keeps; [`SearchTask::leave`] gives it back.
+    #[must_use]
+    pub fn begin_search_on<'d>(
+        &'d self,
+        snapshots: &mut Snapshots<'d>,
+        session: &Session,
+        id: MessageId,
+        request: &SearchRequest<'_>,
+        controls: &Controls<'_>,
+    ) -> SearchTask<'d> {
         let state = self
-            .search(session, id, request, controls)
+            .search(snapshots, session, id, request, controls)
             .unwrap_or_else(State::refused);
         SearchTask {
             id,
@@ -115,13 +130,13 @@ impl Directory {
     }
 }
 
-impl SearchTask<'_> {
+impl<'d> SearchTask<'d> {
     /// Works for one quantum and appends encoded responses to `out`: entries, and the result with
     /// [`Progress::Done`].
     pub fn advance(&mut self, out: &mut Vec<u8>, quantum: Quantum) -> Progress {
         self.worked = 0;
-        let end = match std::mem::replace(&mut self.state, State::Done) {
-            State::Done => return Progress::Done,
+        let end = match std::mem::replace(&mut self.state, State::Done(None)) {
+            State::Done(_) => return Progress::Done,
             State::Ready(entries, count, end) => {
                 self.entries += count;
                 out.extend_from_slice(&entries);
@@ -135,7 +150,8 @@ impl SearchTask<'_> {
                 self.worked = run.worked;
                 match end {
                     Some(end) => {
-                        self.missing_indexes = run.missing_indexes;
+                        self.missing_indexes = std::mem::take(&mut run.missing_indexes);
+                        self.state = State::Done(Some(run));
                         end
                     }
                     None => {
@@ -154,6 +170,13 @@ impl SearchTask<'_> {
     pub fn park(&mut self) {
         if let State::Run(run) = &mut self.state {
             run.park();
+        }
+    }
+
+    /// Leaves the snapshot that a search has come to its end with to those that come after it on the same thread.
+    pub fn leave(self, snapshots: &mut Snapshots<'d>) {
+        if let State::Done(Some(run)) = self.state {
+            run.leave(snapshots);
         }
     }
 

@@ -18,6 +18,7 @@ use crate::advice::Advice;
 use crate::answer;
 use crate::database::Database;
 use crate::directory::Directory;
+use crate::snapshots::Snapshots;
 
 /// How much a search may do before it lets others work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,6 +66,8 @@ pub(crate) struct Run<'d> {
     waiting: VecDeque<Start<'d>>,
     /// The legs begun so far, by their numbers; in a sorted search they are kept to write what they found.
     legs: Vec<Option<Leg<'d>>>,
+    /// The snapshot of a leg that is done.
+    spare: Option<Box<View<'d>>>,
     ordered: Option<Ordered>,
     view: Option<ordered::View>,
     sorting: Sorting,
@@ -90,8 +93,9 @@ impl<'d> Run<'d> {
             directory,
             output,
             sought,
+            legs: Vec::with_capacity(1 + waiting.len()),
             waiting,
-            legs: Vec::new(),
+            spare: None,
             ordered: None,
             view,
             sorting,
@@ -107,7 +111,7 @@ impl<'d> Run<'d> {
         &mut self,
         database: &'d Database,
         decisions: Decisions<'d>,
-        view: View<'d>,
+        view: Box<View<'d>>,
         region: Region,
     ) -> Result<(), StoreError> {
         let number = u16::try_from(self.legs.len()).unwrap_or(u16::MAX);
@@ -133,6 +137,14 @@ impl<'d> Run<'d> {
     /// Gives up what pins the stores.
     pub(crate) fn park(&mut self) {
         self.legs.iter_mut().flatten().for_each(Leg::park);
+    }
+
+    /// Leaves the snapshot worked on last to others.
+    pub(crate) fn leave(mut self, snapshots: &mut Snapshots<'d>) {
+        let last = self.legs.last_mut().and_then(Option::as_mut);
+        if let Some(view) = last.and_then(Leg::take_view).or(self.spare) {
+            snapshots.give(view);
+        }
     }
 
     /// Candidates looked at so far.
@@ -191,16 +203,19 @@ impl<'d> Run<'d> {
     /// After the last candidate of a leg: the next leg, or the order, or the end.
     fn next_leg(&mut self) -> Result<Option<End>, StoreError> {
         if self.output.sorter.is_none()
-            && let Some(leg) = self.legs.last_mut().and_then(Option::take)
+            && let Some(slot) = self.legs.last_mut()
+            && let Some(leg) = slot
         {
             self.examined += leg.examined();
             if Advice::is_due(leg.examined(), self.output.sent.into()) {
                 let told = self.directory.advice.new_ones(leg.missing_indexes());
                 self.missing_indexes.extend(told);
             }
+            self.spare = leg.take_view();
+            *slot = None;
         }
         while let Some(start) = self.waiting.pop_front() {
-            let view = start.database.store.snapshot()?;
+            let view = Box::new(start.database.store.snapshot()?);
             let skipped = self
                 .resumes_at()
                 .is_some_and(|after| usize::from(after.at.leg) > self.legs.len());

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use fulgurite_access::{Decisions, EntryRights, Rights};
 use fulgurite_schema::{
-    AttributeDescription, AttributeIndex, AttributeSelector, Filter, FilterSubject, Truth,
+    AttributeDescription, AttributeIndex, AttributeSelector, Filter, FilterSubject, Schema, Truth,
 };
 use fulgurite_store::{AttributeId, EntryView, StoredSelector, View};
 
@@ -31,15 +31,61 @@ pub(crate) enum Selector {
 /// A filter prepared for the entries of one view.
 #[derive(Debug)]
 pub(crate) struct Tested {
-    pub(crate) filter: Filter<Selector>,
+    /// None until a candidate has to be tested.
+    filter: Option<Filter<Selector>>,
     /// Whether it says of every entry what the filter as sent says of the record alone: then what the store
     /// calls exact is exact.
     pub(crate) plain: bool,
 }
 
 impl Tested {
-    /// Prepares a filter. With decisions that are the same for every entry, what may not be searched is taken out here.
+    /// Looks at a filter; prepares it unless what the store finds by it needs no test in all likelihood.
     pub(crate) fn new(
+        filter: &Filter<AttributeSelector>,
+        directory: &Directory,
+        view: &View<'_>,
+        decisions: &Decisions<'_>,
+    ) -> Tested {
+        let facts = EntryFacts::new(directory, view, Target::Missing);
+        if let Filter::Equality(assertion) = filter
+            && decisions.uniform()
+            && !decisions.by_value()
+            && Computed::of(&directory.known, assertion.attribute.attribute).is_none()
+        {
+            let rights = facts.rights(decisions, "");
+            let may_search = |description| rights.attribute(description).allows(Rights::SEARCH);
+            let covers_itself = view.attributes().covers_itself(&assertion.attribute);
+            if covers_itself && may_search(&assertion.attribute) {
+                return Tested {
+                    filter: None,
+                    plain: true,
+                };
+            }
+        }
+        Tested::prepared(filter.clone(), directory, view, decisions)
+    }
+
+    /// The filter, prepared: `source` is what this was made of.
+    pub(crate) fn prepare(
+        &mut self,
+        source: &Filter<AttributeSelector>,
+        directory: &Directory,
+        view: &View<'_>,
+        decisions: &Decisions<'_>,
+    ) {
+        if self.filter.is_none() {
+            *self = Tested::prepared(source.clone(), directory, view, decisions);
+        }
+    }
+
+    /// Whether an entry matches; not unless it has been prepared.
+    pub(crate) fn admits(&self, schema: &Schema, seen: &Seen<'_, '_>) -> bool {
+        let filter = self.filter.as_ref();
+        filter.is_some_and(|filter| filter.test(schema, seen).is_true())
+    }
+
+    /// With decisions that are the same for every entry, what may not be searched is taken out here.
+    fn prepared(
         filter: Filter<AttributeSelector>,
         directory: &Directory,
         view: &View<'_>,
@@ -80,7 +126,10 @@ impl Tested {
             plain &= ids.len() == all;
             Selector::Stored(StoredSelector { selector, ids }, value)
         });
-        Tested { filter, plain }
+        Tested {
+            filter: Some(filter),
+            plain,
+        }
     }
 }
 

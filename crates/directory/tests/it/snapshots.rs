@@ -1,0 +1,104 @@
+//! Searches and compares one after the other on the snapshot that a thread keeps, while the directory changes.
+
+use fulgurite_directory::{Progress, Quantum, Session, Snapshots};
+use fulgurite_ldap::{Assertion, CompareRequest, Controls, Request, ResultCode, Scope};
+
+use crate::support::{JANE, PEOPLE, TOP, World, asked, code, decode, found};
+
+/// Names found and the result, twice the same: the second time with what the first has left.
+fn search<'d>(
+    world: &'d World,
+    kept: &mut Snapshots<'d>,
+    session: &Session,
+    base: &str,
+    filter: &str,
+) -> (Vec<String>, ResultCode) {
+    let mut once = || {
+        let pdu = asked(base, Scope::Subtree, filter, &["1.1"]).pdu();
+        let message = decode(&pdu);
+        let Request::Search(request) = &message.request else {
+            unreachable!("a search was encoded")
+        };
+        let (directory, controls) = (&world.directory, &message.controls);
+        let mut task = directory.begin_search_on(kept, session, message.id, request, controls);
+        let mut out = Vec::new();
+        while task.advance(&mut out, Quantum::default()) == Progress::More {}
+        task.leave(kept);
+        let found = found(&out);
+        let names = found.dns().into_iter().map(str::to_owned).collect();
+        (names, found.result.code)
+    };
+    let first = once();
+    assert_eq!(once(), first);
+    first
+}
+
+fn compare<'d>(world: &'d World, kept: &mut Snapshots<'d>, dn: &str, value: &str) -> ResultCode {
+    let request = CompareRequest {
+        dn: dn.as_bytes(),
+        assertion: Assertion {
+            attribute: b"uid",
+            value: value.as_bytes(),
+        },
+    };
+    let root = world.root();
+    let result = world
+        .directory
+        .compare_on(kept, &root, &request, &Controls::NONE);
+    result.code
+}
+
+#[test]
+fn what_is_kept_is_as_new_as_the_request() {
+    let world = World::new();
+    let kept = &mut Snapshots::default();
+    let root = world.root();
+    let moved = "ou=staff,dc=example,dc=com";
+    let moved_jane = "uid=jane,ou=staff,dc=example,dc=com";
+    let one = |dn: &str| (vec![dn.to_owned()], ResultCode::Success);
+    let none = || (Vec::new(), ResultCode::Success);
+    let missing = || (Vec::new(), ResultCode::NoSuchObject);
+
+    assert_eq!(search(&world, kept, &root, PEOPLE, "(uid=jane)"), one(JANE));
+    assert_eq!(search(&world, kept, &root, moved, "(uid=jane)"), missing());
+    assert_eq!(compare(&world, kept, JANE, "jane"), ResultCode::CompareTrue);
+    // Names of parents change.
+    let renamed = world.rename(&root, PEOPLE, "ou=staff", true, None);
+    assert_eq!(code(&renamed), ResultCode::Success);
+    assert_eq!(search(&world, kept, &root, PEOPLE, "(uid=jane)"), missing());
+    assert_eq!(
+        search(&world, kept, &root, TOP, "(uid=jane)"),
+        one(moved_jane)
+    );
+    assert_eq!(
+        search(&world, kept, &root, moved, "(uid=jane)"),
+        one(moved_jane)
+    );
+    assert_eq!(
+        compare(&world, kept, JANE, "jane"),
+        ResultCode::NoSuchObject
+    );
+    assert_eq!(
+        compare(&world, kept, moved_jane, "jane"),
+        ResultCode::CompareTrue
+    );
+    // Entries come and go; so do sizes of scopes.
+    let attributes = [
+        ("objectClass", "inetOrgPerson"),
+        ("uid", "new"),
+        ("cn", "N"),
+        ("sn", "N"),
+    ];
+    let new = format!("uid=new,{moved}");
+    assert_eq!(
+        code(&world.add(&root, &new, &attributes)),
+        ResultCode::Success
+    );
+    assert_eq!(search(&world, kept, &root, moved, "(uid=new)"), one(&new));
+    assert_eq!(compare(&world, kept, &new, "new"), ResultCode::CompareTrue);
+    assert_eq!(code(&world.delete(&root, &new)), ResultCode::Success);
+    assert_eq!(search(&world, kept, &root, moved, "(uid=new)"), none());
+    assert_eq!(compare(&world, kept, &new, "new"), ResultCode::NoSuchObject);
+    let names = search(&world, kept, &root, moved, "(objectClass=person)").0;
+    assert_eq!(names.len(), 2, "{names:?}");
+}
