@@ -70,7 +70,9 @@ impl<'o> Writer<'o> {
             let octets = length_octets(len);
             self.out
                 .extend_from_slice(&[tag.0, 0x80 | octets.to_le_bytes()[0]]);
-            self.out.extend(len_be(len).into_iter().skip(4 - octets));
+            let be = len_be(len);
+            self.out
+                .extend_from_slice(be.get(4 - octets..).unwrap_or(&be));
         }
     }
 
@@ -92,6 +94,11 @@ impl<'o> Writer<'o> {
 
     /// Writes integer contents under another tag: `[n] INTEGER`.
     pub fn integer_as(&mut self, tag: Tag, value: i64) {
+        if let small @ 0..0x80 = value {
+            return self
+                .out
+                .extend_from_slice(&[tag.0, 1, small.to_le_bytes()[0]]);
+        }
         let octets = value.to_be_bytes();
         // A leading octet is redundant when it only repeats the sign of the next one.
         let redundant = octets
@@ -123,9 +130,10 @@ impl<'o> Writer<'o> {
     }
 
     fn begin_reserving(&mut self, tag: Tag, reserved: usize) -> Mark {
-        self.out.push(tag.0);
-        let length_at = self.out.len();
-        self.out.extend([0u8; 4].into_iter().take(reserved));
+        let head = [tag.0, 0, 0, 0];
+        let length_at = self.out.len() + 1;
+        self.out
+            .extend_from_slice(head.get(..=reserved).unwrap_or(&head));
         Mark {
             length_at,
             reserved,

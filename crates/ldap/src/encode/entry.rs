@@ -19,7 +19,7 @@ use crate::{Control, MessageId, control};
 /// ```
 #[must_use]
 pub fn search_entry<'o>(out: &'o mut Vec<u8>, id: MessageId, dn: &[u8]) -> EntryWriter<'o> {
-    EntryWriter::begin(out, id, |out| out.extend_from_slice(dn))
+    EntryWriter::open(out, id, |writer| writer.octet_string(dn))
 }
 
 /// Writes one entry into a buffer.
@@ -47,12 +47,18 @@ struct OpenAttribute {
 impl<'o> EntryWriter<'o> {
     /// Begins an entry whose DN text `dn` appends to the buffer.
     pub fn begin(out: &'o mut Vec<u8>, id: MessageId, dn: impl FnOnce(&mut Vec<u8>)) -> Self {
+        Self::open(out, id, |writer| {
+            writer.primitive_with(Tag::OCTET_STRING, dn);
+        })
+    }
+
+    fn open(out: &'o mut Vec<u8>, id: MessageId, dn: impl FnOnce(&mut Writer<'_>)) -> Self {
         let mut writer = Writer::new(out);
         let start = writer.position();
         let message = writer.begin_long(Tag::SEQUENCE);
         writer.integer(i64::from(id));
         let operation = writer.begin_long(SEARCH_ENTRY);
-        writer.primitive_with(Tag::OCTET_STRING, dn);
+        dn(&mut writer);
         let list = writer.begin_long(Tag::SEQUENCE);
         EntryWriter {
             writer,
@@ -124,6 +130,24 @@ impl<'o> EntryWriter<'o> {
         self.writer.octet_string(description);
         self.writer.header(Tag::SET, set);
         values.for_each(|value| self.writer.octet_string(value));
+    }
+
+    /// Writes an attribute whose values are encoded already, an OCTET STRING each, ending the one before.
+    #[inline]
+    pub fn attribute_of(&mut self, description: &[u8], values: &[u8]) {
+        self.end_attribute();
+        let list = element_len(description.len()) + element_len(values.len());
+        self.writer.buffer().reserve(element_len(list));
+        self.writer.header(Tag::SEQUENCE, list);
+        self.writer.octet_string(description);
+        self.writer.primitive(Tag::SET, values);
+    }
+
+    /// Writes attributes that are encoded already, each a PartialAttribute, ending the one before.
+    #[inline]
+    pub fn encoded(&mut self, attributes: &[u8]) {
+        self.end_attribute();
+        self.writer.buffer().extend_from_slice(attributes);
     }
 
     fn end_attribute(&mut self) {
