@@ -244,7 +244,7 @@ impl<'h, H: Handler> Session<'h, H> {
 
     /// Notes that the first `count` octets of [`Session::unsent`] are on their way.
     pub fn sent(&mut self, count: usize) {
-        self.operations.output.consume(count);
+        self.operations.sent(count);
     }
 
     /// Whether the output is so full that searches wait for the client.

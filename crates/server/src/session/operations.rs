@@ -408,6 +408,14 @@ impl<'h, H: Handler> Operations<'h, H> {
         }
     }
 
+    /// Forgets octets that have been sent.
+    pub(super) fn sent(&mut self, count: usize) {
+        self.output.consume(count);
+        if self.searches.is_empty() {
+            self.output.release();
+        }
+    }
+
     /// Stops an operation without an answer, if it can be stopped (RFC 4511 section 4.11).
     pub(super) fn abandon(&mut self, id: MessageId) {
         let Ok((operation, record)) = self.stop(id) else {

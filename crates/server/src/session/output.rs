@@ -57,12 +57,19 @@ impl Output {
         self.sent = (self.sent + count).min(self.bytes.len());
         if self.sent == self.bytes.len() {
             self.bytes.clear();
-            self.bytes.shrink_to(CAPACITY_KEPT);
             self.sent = 0;
         } else if self.sent > self.bytes.len() / 2 {
             // Moving less than what has been sent since the last move: linear in total.
             self.bytes.drain(..self.sent);
             self.sent = 0;
+        }
+    }
+
+    /// Gives back what a large answer has taken, once it is sent. Not between the parts of one: taking the memory again for
+    /// each costs more than the parts' octets.
+    pub(super) fn release(&mut self) {
+        if self.bytes.is_empty() {
+            self.bytes.shrink_to(CAPACITY_KEPT);
         }
     }
 }
