@@ -7,6 +7,8 @@ use crate::index::EmitSource;
 use crate::names::DnCache;
 use crate::record::{Record, Values};
 use crate::view::View;
+use std::ops::Range;
+
 use fulgurite::Snapshot;
 use fulgurite_schema::{
     Attribute, AttributeDescription, AttributeIndex, AttributeSelector, Dn, Entry, Filter,
@@ -30,6 +32,30 @@ pub struct AttributeView<'v> {
     pub info: &'v AttributeInfo,
     /// The values, in the order in which they were stored.
     pub values: Values<'v>,
+    /// Its place among all attributes of the entry.
+    pub place: usize,
+}
+
+/// Which attributes an entry has, in which order: the same for most entries of a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape<'v> {
+    numbers: &'v [u8],
+}
+
+impl<'v> Shape<'v> {
+    /// The numbers.
+    pub fn iter(self) -> impl Iterator<Item = AttributeId> + use<'v> {
+        let (numbers, _) = self.numbers.as_chunks();
+        numbers
+            .iter()
+            .map(|number| AttributeId(u16::from_le_bytes(*number)))
+    }
+
+    /// Octets by which it can be remembered: two shapes are the same if these are.
+    #[must_use]
+    pub fn octets(self) -> &'v [u8] {
+        self.numbers
+    }
 }
 
 /// A filter's attribute in terms of records: the descriptions that it covers. Made by [`compile_filter`].
@@ -127,12 +153,33 @@ impl<'v> EntryView<'v> {
     /// All attributes, user and operational, in the order in which they were stored.
     pub fn attributes(&self) -> impl Iterator<Item = AttributeView<'v>> + use<'v> {
         let table = self.attributes;
-        self.record.attributes().filter_map(move |(id, values)| {
+        let attributes = self.record.attributes().enumerate();
+        attributes.filter_map(move |(place, (id, values))| {
             Some(AttributeView {
                 info: table.get(id)?,
                 values,
+                place,
             })
         })
+    }
+
+    /// The numbers of its attributes, in the order in which they were stored.
+    #[must_use]
+    #[inline]
+    pub fn shape(&self) -> Shape<'v> {
+        Shape {
+            numbers: self.record.numbers(),
+        }
+    }
+
+    /// Neighbouring attributes, by their places in [`shape`](Self::shape), as they stand in the list of a search result
+    /// entry: each a PartialAttribute (RFC 4511, section 4.5.2). They are spelled as they were written
+    /// ([`AttributeInfo::is_written_as_shown`]), and they are not looked at. `None` where the record does not have one of
+    /// them so, for instance because its values lie apart.
+    #[must_use]
+    #[inline]
+    pub fn encoded(&self, places: Range<usize>) -> Option<&'v [u8]> {
+        self.record.run(places)
     }
 
     /// Whether this is only the place of an entry that is to come: it has a name and no attributes.

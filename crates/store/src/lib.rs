@@ -39,13 +39,14 @@ mod reindex;
 mod store;
 mod verify;
 mod view;
+mod walk;
 mod write;
 
 /// How sure a commit is, for [`StoreOptions::durability`].
 pub use fulgurite::Durability;
 
 pub use attributes::{AttributeInfo, AttributeTable};
-pub use entry_view::{AttributeView, EntryView, StoredSelector, compile_filter};
+pub use entry_view::{AttributeView, EntryView, Shape, StoredSelector, compile_filter};
 pub use error::{Damage, OpenError, StoreError};
 pub use export::Export;
 pub use fulgurite::Snapshot;
@@ -62,6 +63,7 @@ pub use reindex::{IndexProgress, IndexStatus, IndexWork};
 pub use store::{Store, StoreOptions};
 pub use verify::{Report, verify};
 pub use view::{Found, ParkedView, View};
+pub use walk::EntryWalk;
 pub use write::{ValueChange, Writer};
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use fulgurite::{Database, Durability, Environment, KeyOrder, ReadTxn, Snapshot, 
 use fulgurite_schema::{AttributeDescription, Dn, Schema};
 
 /// Layout of this release. It may change until the first release of the project.
-const LAYOUT: &str = "fulgurite-store 4";
+const LAYOUT: &str = "fulgurite-store 5";
 const KEY_LAYOUT: &[u8] = b"layout";
 const KEY_SUFFIXES: &[u8] = b"suffixes";
 const KEY_SECRET: &[u8] = b"secret";
@@ -353,7 +353,7 @@ impl Store {
         texts.collect()
     }
 
-    /// From now on entries are refused whose record takes more than so many octets: its values, their normal forms
+    /// From now on entries are refused whose record takes more than so many octets: its name, its values, their descriptions
     /// and a few octets for each of them. Those that are there stay until they are changed.
     pub fn limit_entries(&self, bytes_max: Option<u64>) {
         let bytes_max = bytes_max.unwrap_or(u64::MAX);

@@ -220,3 +220,46 @@ fn the_empty_suffix_has_entries_below_it_without_being_one() {
     drop(view);
     assert_clean(&store);
 }
+
+#[test]
+fn a_spelling_that_the_schema_has_changed_is_shown_and_not_written() {
+    let made = create_with(&options());
+    let schema = schema();
+    let mut writer = made.store.write().unwrap();
+    add(&mut writer, &suffix_entry(&schema));
+    add(&mut writer, &unit(&schema, "ou=a,dc=example,dc=com"));
+    let ou = schema.describe(b"ou").unwrap();
+    let number = writer.attributes().find(&ou).unwrap();
+    // As an older schema had it.
+    let attributes = writer.store().dbs.attributes;
+    writer
+        .view
+        .txn
+        .put(attributes, &number.key(), b"OU")
+        .unwrap();
+    writer.commit().unwrap();
+    let TestStore { store, dir } = made;
+    drop(store);
+    let store = Store::open(dir.path(), &options(), Arc::clone(&schema)).unwrap();
+    let mut writer = store.write().unwrap();
+    add(&mut writer, &unit(&schema, "ou=b,dc=example,dc=com"));
+    writer.commit().unwrap();
+    let view = store.snapshot().unwrap();
+    let id = find(&view, "ou=b,dc=example,dc=com").entry().unwrap();
+    let entry = view.entry(id).unwrap().unwrap();
+    for attribute in entry.attributes() {
+        let is_changed = attribute.info.description == ou;
+        assert_eq!(attribute.info.is_written_as_shown(), !is_changed);
+        assert!(
+            entry
+                .encoded(attribute.place..attribute.place + 1)
+                .is_some()
+        );
+        if is_changed {
+            assert_eq!(&*attribute.info.text, "ou");
+            assert_eq!(entry.shape().iter().nth(attribute.place), Some(number));
+            let written = entry.encoded(attribute.place..attribute.place + 1).unwrap();
+            assert!(written.windows(4).any(|octets| octets == b"\x04\x02OU"));
+        }
+    }
+}

@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::apart;
+use crate::attributes::AttributeInfo;
 use crate::bytes::u32_at;
+use crate::entry_view::EntryView;
 use crate::error::{Damage, StoreError};
 use crate::ids::EntryId;
 use crate::idset::{Bits, Chunk, join};
@@ -75,7 +77,7 @@ fn walk_entries(view: &View<'_>, report: &mut Report) -> Result<Expected, StoreE
         next = view.next_entry_id(EntryId(id.0 + 1))?;
         report.entries += 1;
         let entry = match view.entry(id) {
-            Ok(Some(entry)) if entry.record().is_sound() => entry,
+            Ok(Some(entry)) if is_sound(view, &entry) => entry,
             Ok(_) | Err(StoreError::Damaged(_)) => {
                 report.problem(|| format!("entry {id}: the record is malformed"));
                 continue;
@@ -112,6 +114,11 @@ fn walk_entries(view: &View<'_>, report: &mut Report) -> Result<Expected, StoreE
         );
     }
     Ok(expected)
+}
+
+fn is_sound(view: &View<'_>, entry: &EntryView<'_>) -> bool {
+    let written = |id| view.attributes.get(id).map(AttributeInfo::written);
+    entry.record().is_sound(written)
 }
 
 /// Every name leads to an entry of that name; together with the walk, names and entries are one to one.

@@ -18,8 +18,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("schema", &["ldap"]),
     ("access", &["ldap", "schema"]),
     ("auth", &[]),
-    ("store", &["engine", "schema"]), // the one arrow from column to column
-    ("backmdb", &["engine"]),         // and the one for reading what others left behind
+    ("store", &["engine", "schema", "ber"]), // the one arrow from column to column
+    ("backmdb", &["engine"]),                // and the one for reading what others left behind
     ("directory", &["ldap", "schema", "access", "auth", "store"]),
     ("client", &["ldap"]),
     // A directory of cn=config is LDIF.

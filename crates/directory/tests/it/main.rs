@@ -7,6 +7,7 @@ mod batch;
 mod bind;
 mod chain;
 mod controls;
+mod copied;
 mod databases;
 mod extended;
 mod hidden;

@@ -296,6 +296,11 @@ impl World {
     }
 
     pub(crate) fn search(&self, session: &Session, asked: &Asked) -> Found {
+        found(&self.answer(session, asked))
+    }
+
+    /// What a search is answered with, in octets.
+    pub(crate) fn answer(&self, session: &Session, asked: &Asked) -> Vec<u8> {
         let pdu = asked.pdu();
         let message = decode(&pdu);
         let Request::Search(request) = &message.request else {
@@ -309,7 +314,7 @@ impl World {
         let found = found(&out);
         assert_eq!(task.entries() as usize, found.entries.len());
         assert_eq!(task.code(), found.result.code);
-        found
+        out
     }
 
     /// Subtree search of the whole example, as root: the names found, sorted.

@@ -1,13 +1,16 @@
 //! Some values of an attribute in one row.
 //!
 //! ```text
-//! values u32 | hash u32 x values | end u32 x values | the values' bytes       little-endian
+//! values u32 | hash u32 x values       little-endian
+//! { 04 length value } x values         as in a record
 //! ```
 //!
 //! The hashes, halves of those in the keys, tell without normalising which values a search means.
 
 use crate::bytes::{take, u32_at};
 use crate::error::Damage;
+use crate::record::take_element;
+use fulgurite_ber::{Writer, element_len};
 
 /// A block grows up to so many octets, so that two of them share a page with their keys. A longer value is alone.
 const BLOCK_MAX: usize = 1980;
@@ -16,39 +19,27 @@ const BLOCK_MAX: usize = 1980;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Block<'a> {
     hashes: &'a [u8],
-    pub(crate) ends: &'a [u8],
-    pub(crate) bytes: &'a [u8],
+    pub(crate) elements: &'a [u8],
 }
 
 impl<'a> Block<'a> {
-    /// Checks the lengths of a block; its ends are checked as they are used.
+    /// Checks the length of a block; its values are checked as they are read.
     pub(crate) fn parse(mut row: &'a [u8]) -> Option<Block<'a>> {
         let count = u32_at(take(&mut row, 4)?, 0)? as usize;
         let hashes = take(&mut row, count.checked_mul(4)?)?;
-        let ends = take(&mut row, count.checked_mul(4)?)?;
-        let used = ends.len().checked_sub(4).map(|last| u32_at(ends, last));
-        let used = used.flatten()? as usize;
-        (row.len() == used).then_some(Block {
+        (count != 0).then_some(Block {
             hashes,
-            ends,
-            bytes: row,
+            elements: row,
         })
     }
 
     /// The values with the halves of their hashes.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, &'a [u8])> + use<'a> {
-        let Block {
-            hashes,
-            ends,
-            bytes,
-        } = *self;
-        let mut start = 0;
-        (0..ends.len() / 4).map_while(move |position| {
-            let end = u32_at(ends, position * 4)? as usize;
-            let value = bytes.get(start..end)?;
-            start = end;
-            Some((u32_at(hashes, position * 4)?, value))
-        })
+        let mut rest = self.elements;
+        let (hashes, _) = self.hashes.as_chunks();
+        hashes
+            .iter()
+            .map_while(move |hash| Some((u32::from_le_bytes(*hash), take_element(&mut rest)?)))
     }
 }
 
@@ -56,6 +47,7 @@ impl<'a> Block<'a> {
 #[derive(Default)]
 pub(crate) struct BlockList<'a> {
     values: Vec<(u32, &'a [u8])>,
+    /// Octets of the elements.
     bytes: usize,
 }
 
@@ -67,9 +59,9 @@ impl<'a> BlockList<'a> {
         let mut list = BlockList::default();
         block.iter().for_each(|(half, value)| {
             list.values.push((half, value));
-            list.bytes += value.len();
+            list.bytes += element_len(value.len());
         });
-        if list.values.len() * 4 == block.ends.len() {
+        if list.values.len() * 4 == block.hashes.len() && list.bytes == block.elements.len() {
             Ok(list)
         } else {
             Err(Damage::Values)
@@ -78,8 +70,7 @@ impl<'a> BlockList<'a> {
 
     /// Whether another value fits.
     pub(super) fn has_room(&self, value: &[u8]) -> bool {
-        self.values.is_empty()
-            || 4 + (self.values.len() + 1) * 8 + self.bytes + value.len() <= BLOCK_MAX
+        self.values.is_empty() || self.len() + 4 + element_len(value.len()) <= BLOCK_MAX
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -88,7 +79,12 @@ impl<'a> BlockList<'a> {
 
     pub(super) fn push(&mut self, hash: u64, value: &'a [u8]) {
         self.values.push((half(hash), value));
-        self.bytes += value.len();
+        self.bytes += element_len(value.len());
+    }
+
+    /// Octets of the block.
+    fn len(&self) -> usize {
+        4 + self.values.len() * 4 + self.bytes
     }
 
     /// The position of the value of this hash that `is` meant.
@@ -105,27 +101,24 @@ impl<'a> BlockList<'a> {
 
     pub(super) fn remove(&mut self, position: usize) -> &'a [u8] {
         let (_, value) = self.values.remove(position);
-        self.bytes -= value.len();
+        self.bytes -= element_len(value.len());
         value
     }
 
     /// # Errors
     /// [`Damage::Values`] beyond 4 GiB.
     pub(super) fn encode(&self) -> Result<Vec<u8>, Damage> {
-        let number = |len: usize| u32::try_from(len).map_err(|_| Damage::Values);
-        let mut out = Vec::with_capacity(4 + self.values.len() * 8 + self.bytes);
-        out.extend_from_slice(&number(self.values.len())?.to_le_bytes());
+        let len = u32::try_from(self.len()).map_err(|_| Damage::Values)?;
+        let mut out = Vec::with_capacity(len as usize);
+        let count = u32::try_from(self.values.len()).map_err(|_| Damage::Values)?;
+        out.extend_from_slice(&count.to_le_bytes());
         for (half, _) in &self.values {
             out.extend_from_slice(&half.to_le_bytes());
         }
-        let mut end = 0;
-        for (_, value) in &self.values {
-            end += value.len();
-            out.extend_from_slice(&number(end)?.to_le_bytes());
-        }
+        let mut writer = Writer::new(&mut out);
         self.values
             .iter()
-            .for_each(|(_, value)| out.extend_from_slice(value));
+            .for_each(|(_, value)| writer.octet_string(value));
         Ok(out)
     }
 }

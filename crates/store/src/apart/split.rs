@@ -4,7 +4,7 @@ use crate::error::Damage;
 use crate::ids::AttributeId;
 use crate::record::{self, Record};
 
-/// A record without the values of its large attributes, and which these are, ascending.
+/// A record without the values of its large attributes, and which these are.
 pub(crate) struct Large {
     pub(crate) record: Vec<u8>,
     pub(crate) attributes: Vec<AttributeId>,
@@ -14,7 +14,7 @@ pub(crate) struct Large {
 /// there is none.
 pub(crate) fn split(whole: &Record<'_>, inline_max: usize) -> Result<Option<Large>, Damage> {
     let attributes: Vec<AttributeId> = whole
-        .rows()
+        .attributes()
         .filter(|(_, values)| values.len() > inline_max)
         .map(|(id, _)| id)
         .collect();

@@ -123,8 +123,10 @@ impl<'s> Loader<'s> {
             rdn_normal: rdn_normal.as_bytes(),
             rdn: rdn.as_bytes(),
             attributes,
+            apart: &[],
         };
-        record::encode(source, &mut record)?;
+        let table = &self.writer.view.attributes;
+        record::encode(&source, |id| table.written(id), &mut record)?;
         self.writer.store().check_size(&record)?;
         Ok(record)
     }

@@ -9,6 +9,7 @@ use crate::ids::EntryId;
 use crate::idset::{Bits, join, split};
 use crate::index::key;
 use crate::view::View;
+use crate::walk::EntryWalk;
 use fulgurite::Snapshot;
 
 /// Entries that may match a search, in ascending order of their ids, found as they are asked for.
@@ -113,7 +114,7 @@ impl Candidates {
     }
 
     /// As [`next_entry`](Self::next_entry), looking at no more than `quantum` ids, so that a search over many entries
-    /// outside the scope can be interrupted. `quantum` is decreased by what was looked at; at zero with
+    /// outside the scope can be interrupted. `walk` is one of this view. `quantum` is decreased by what was looked at; at zero with
     /// `None`, there may be more.
     ///
     /// # Errors
@@ -121,6 +122,7 @@ impl Candidates {
     pub fn next_entry_within<'v, T: Snapshot>(
         &mut self,
         view: &'v View<'_, T>,
+        walk: &mut EntryWalk<'v>,
         quantum: &mut usize,
     ) -> Result<Option<EntryView<'v>>, StoreError> {
         while *quantum > 0 {
@@ -128,7 +130,7 @@ impl Candidates {
                 return Ok(None);
             };
             *quantum -= 1;
-            let Some(entry) = view.entry(id)? else {
+            let Some(entry) = walk.entry(view, id)? else {
                 continue;
             };
             if self.scope.admits(view, id, entry.record())? {

@@ -1,6 +1,6 @@
 use super::*;
 use crate::testing::*;
-use crate::{EntryId, Store, View, compile_filter};
+use crate::{EntryId, EntryWalk, Store, View, compile_filter};
 use fulgurite_schema::{Assertion, AttributeSelector, Filter, MatchingRule, Schema, Truth};
 use proptest::prelude::*;
 
@@ -402,7 +402,7 @@ fn a_plan_can_be_interrupted_and_survives_changes() {
     loop {
         let mut quantum = 7;
         while candidates
-            .next_entry_within(&view, &mut quantum)
+            .next_entry_within(&view, &mut EntryWalk::new(), &mut quantum)
             .unwrap()
             .is_some()
         {

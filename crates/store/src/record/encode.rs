@@ -1,124 +1,197 @@
 //! Writing a record.
 
-use super::{APART, COUNT_AT, HEADER_LEN, ORDER_AT, PARENT_AT, Record, TABLE_ROW_LEN, VERSION};
-use crate::bytes::u16_at;
+use super::{
+    APART, ATTRIBUTES_MAX, HEADER_LEN, PARENT_AT, PARTED, ROW_LEN, Record, VERSION, WIDE,
+    WIDE_ROW_LEN,
+};
 use crate::error::StoreError;
 use crate::ids::{AttributeId, EntryId};
+use fulgurite_ber::{Tag, Writer, element_len};
 
 /// What goes into a record.
-pub(crate) struct RecordSource<'a> {
+pub(crate) struct RecordSource<'a, V = Vec<u8>> {
     pub(crate) parent: EntryId,
     pub(crate) rdn_normal: &'a [u8],
     pub(crate) rdn: &'a [u8],
     /// Each id at most once, in the order in which readers are to meet them.
-    pub(crate) attributes: Vec<(AttributeId, &'a [Vec<u8>])>,
+    pub(crate) attributes: Vec<(AttributeId, &'a [V])>,
+    /// How many values lie apart of those attributes of which they do; what `attributes` has of them is not looked at.
+    pub(crate) apart: &'a [(AttributeId, u32)],
 }
 
-/// Appends the record of `source` to `out`, which is cleared first.
+/// Appends the record of `source` to `out`, which is cleared first. `text` spells the description of a number; what has
+/// no text lies there bare.
 ///
 /// # Errors
 /// [`StoreError::EntryTooLarge`] beyond 4 GiB or 65,535 attribute descriptions.
-pub(crate) fn encode(source: RecordSource<'_>, out: &mut Vec<u8>) -> Result<(), StoreError> {
-    let count = u16::try_from(source.attributes.len()).map_err(|_| StoreError::EntryTooLarge)?;
-    let mut rows: Vec<(u16, AttributeId, &[Vec<u8>])> = (0..count)
-        .zip(&source.attributes)
-        .map(|(place, (id, values))| (place, *id, *values))
-        .collect();
-    rows.sort_unstable_by_key(|(_, id, _)| *id);
-    out.clear();
-    out.extend_from_slice(&[VERSION, 0]);
-    out.extend_from_slice(&count.to_le_bytes());
-    out.extend_from_slice(&[0; 4]);
-    out.extend_from_slice(&source.parent.0.to_le_bytes());
-    out.extend_from_slice(&length(source.rdn_normal.len())?.to_le_bytes());
-    out.extend_from_slice(&length(source.rdn.len())?.to_le_bytes());
-    out.resize(HEADER_LEN + TABLE_ROW_LEN * usize::from(count), 0);
-    out.extend_from_slice(source.rdn_normal);
-    out.extend_from_slice(source.rdn);
-    for (row, (place, id, values)) in (0_u16..).zip(rows) {
-        let offset = length(out.len())?;
-        put(
-            out,
-            HEADER_LEN + TABLE_ROW_LEN * usize::from(row),
-            &id.0.to_le_bytes(),
-        );
-        put(
-            out,
-            HEADER_LEN + TABLE_ROW_LEN * usize::from(row) + COUNT_AT,
-            &counted(length(values.len())?, offset),
-        );
-        put(
-            out,
-            HEADER_LEN + TABLE_ROW_LEN * usize::from(place) + ORDER_AT,
-            &row.to_le_bytes(),
-        );
-        put_values(out, values)?;
+pub(crate) fn encode<'t, V: AsRef<[u8]>>(
+    source: &RecordSource<'_, V>,
+    text: impl Fn(AttributeId) -> &'t str,
+    out: &mut Vec<u8>,
+) -> Result<(), StoreError> {
+    let part = |(id, values): &(AttributeId, &[V])| {
+        let apart = source.apart.iter().find(|(apart, _)| apart == id);
+        match apart {
+            Some((_, count)) => Part::apart(*id, *count),
+            None => Part::of(*id, text(*id).len(), values),
+        }
+    };
+    let parts: Vec<Part> = source.attributes.iter().map(part).collect();
+    begin(out, source.parent, (source.rdn_normal, source.rdn), &parts)?;
+    for (part, (id, values)) in parts.iter().zip(&source.attributes) {
+        if part.count & APART == 0 {
+            put_attribute(out, part, text(*id), values);
+        }
     }
-    let total = length(out.len())?;
-    put(out, 4, &total.to_le_bytes());
     Ok(())
 }
 
 /// Enters the parent of a record that was encoded before it was known.
 pub(crate) fn set_parent(record: &mut [u8], parent: EntryId) {
-    put(record, PARENT_AT, &parent.0.to_le_bytes());
-}
-
-/// Notes of an attribute that was encoded without values that it has so many, and that they lie apart.
-pub(crate) fn set_apart(record: &mut [u8], attribute: AttributeId, values: u32) {
-    let count = u16_at(record, 2).unwrap_or(0);
-    let mut rows = (0..usize::from(count)).map(|row| HEADER_LEN + TABLE_ROW_LEN * row);
-    if let Some(at) = rows.find(|at| u16_at(record, *at) == Some(attribute.0)) {
-        put(record, at + COUNT_AT, &counted(values | APART, 0));
+    if let Some(place) = record.get_mut(PARENT_AT..PARENT_AT + 8) {
+        place.copy_from_slice(&parent.0.to_le_bytes());
     }
 }
 
 /// The same record without the values of some attributes, which lie apart from now on. `None` if it is damaged.
 pub(crate) fn without_values(whole: &Record<'_>, apart: &[AttributeId]) -> Option<Vec<u8>> {
-    let mut out = whole.head()?.to_vec();
-    let mut large: Vec<(AttributeId, u32)> = Vec::new();
-    for (row, (id, values)) in whole.rows().enumerate() {
-        if apart.contains(&id) {
-            large.push((id, u32::try_from(values.len()).ok()?));
-            continue;
-        }
-        let offset = u32::try_from(out.len()).ok()?;
-        let at = HEADER_LEN + TABLE_ROW_LEN * row + COUNT_AT;
+    let mut parts = Vec::new();
+    for row in 0..whole.len() {
+        let (id, values) = whole.row(row)?;
         let count = u32::try_from(values.len()).ok()?;
-        put(&mut out, at, &counted(count, offset));
-        values.copy_to(&mut out);
+        parts.push(if apart.contains(&id) {
+            Part::apart(id, count)
+        } else {
+            let (octets, head) = whole.octets(row)?;
+            Part {
+                id,
+                count,
+                head,
+                len: octets.len(),
+            }
+        });
     }
-    for (id, count) in large {
-        set_apart(&mut out, id, count);
+    let mut out = Vec::new();
+    let names = (whole.rdn_normal(), whole.rdn());
+    begin(&mut out, whole.parent(), names, &parts).ok()?;
+    for (row, part) in parts.iter().enumerate() {
+        if part.count & APART == 0 {
+            out.extend_from_slice(whole.octets(row)?.0);
+        }
     }
-    let total = u32::try_from(out.len()).ok()?;
-    put(&mut out, 4, &total.to_le_bytes());
     Some(out)
 }
 
-fn put_values(out: &mut Vec<u8>, values: &[Vec<u8>]) -> Result<(), StoreError> {
-    let mut end = 0_usize;
-    for value in values {
-        end += value.len();
-        out.extend_from_slice(&length(end)?.to_le_bytes());
+/// What a row says of an attribute, its place aside.
+struct Part {
+    id: AttributeId,
+    /// Number of values, with [`APART`].
+    count: u32,
+    /// Octets before the values, none of a bare one, and in all.
+    head: usize,
+    len: usize,
+}
+
+impl Part {
+    fn apart(id: AttributeId, count: u32) -> Part {
+        Part {
+            id,
+            count: count | APART,
+            head: 0,
+            len: 0,
+        }
     }
-    for value in values {
-        out.extend_from_slice(value);
+
+    fn of<V: AsRef<[u8]>>(id: AttributeId, text_len: usize, values: &[V]) -> Part {
+        let lens = values.iter().map(|value| element_len(value.as_ref().len()));
+        let set: usize = lens.sum();
+        let len = match text_len {
+            0 => set,
+            _ => element_len(element_len(text_len) + element_len(set)),
+        };
+        Part {
+            id,
+            // Beyond this the length is refused.
+            count: u32::try_from(values.len()).unwrap_or(0) & !APART,
+            head: len - set,
+            len,
+        }
     }
+
+    fn is_small(&self) -> bool {
+        self.count <= u32::from(u8::MAX) && self.head <= usize::from(u8::MAX)
+    }
+}
+
+/// Writes everything but the attributes.
+fn begin(
+    out: &mut Vec<u8>,
+    parent: EntryId,
+    (rdn_normal, rdn): (&[u8], &[u8]),
+    parts: &[Part],
+) -> Result<(), StoreError> {
+    let count = u16::try_from(parts.len()).map_err(|_| StoreError::EntryTooLarge)?;
+    let octets: usize = parts.iter().map(|part| part.len).sum();
+    let names = rdn_normal.len() + rdn.len();
+    let small = HEADER_LEN + parts.len() * (2 + ROW_LEN) + names;
+    let wide = small + octets > usize::from(u16::MAX)
+        || parts.len() > ATTRIBUTES_MAX
+        || !parts.iter().all(Part::is_small);
+    let mut offset = if wide {
+        HEADER_LEN + parts.len() * (4 + WIDE_ROW_LEN) + names
+    } else {
+        small
+    };
+    let parted = parts.iter().any(|part| part.count & APART != 0);
+    let flags = u8::from(wide) * WIDE | u8::from(parted) * PARTED;
+    out.clear();
+    out.reserve(offset + octets);
+    out.extend_from_slice(&[VERSION, flags]);
+    out.extend_from_slice(&count.to_le_bytes());
+    out.extend_from_slice(&length(offset + octets)?.to_le_bytes());
+    out.extend_from_slice(&parent.0.to_le_bytes());
+    out.extend_from_slice(&length(rdn_normal.len())?.to_le_bytes());
+    out.extend_from_slice(&length(rdn.len())?.to_le_bytes());
+    for part in parts {
+        out.extend_from_slice(&part.id.0.to_le_bytes());
+    }
+    if wide {
+        let mut ascending: Vec<(AttributeId, u16)> =
+            parts.iter().map(|part| part.id).zip(0..).collect();
+        ascending.sort_unstable();
+        let places = ascending.iter().flat_map(|(_, place)| place.to_le_bytes());
+        out.extend(places);
+    }
+    for part in parts {
+        let (head, place) = (length(part.head)?, length(offset)?);
+        if wide {
+            out.extend_from_slice(&place.to_le_bytes());
+            out.extend_from_slice(&head.to_le_bytes());
+            out.extend_from_slice(&part.count.to_le_bytes());
+        } else {
+            let ([low, high, ..], [head, ..]) = (place.to_le_bytes(), head.to_le_bytes());
+            let [count, ..] = part.count.to_le_bytes();
+            out.extend_from_slice(&[low, high, head, count]);
+        }
+        offset += part.len;
+    }
+    out.extend_from_slice(rdn_normal);
+    out.extend_from_slice(rdn);
     Ok(())
 }
 
-/// The end of a row: number and place of the values.
-fn counted(values: u32, offset: u32) -> [u8; 8] {
-    let mut row = [0; 8];
-    put(&mut row, 0, &values.to_le_bytes());
-    put(&mut row, 4, &offset.to_le_bytes());
-    row
-}
-
-fn put(out: &mut [u8], at: usize, bytes: &[u8]) {
-    if let Some(place) = out.get_mut(at..at + bytes.len()) {
-        place.copy_from_slice(bytes);
+/// Writes one attribute as it stands in an answer, or its values alone.
+fn put_attribute<V: AsRef<[u8]>>(out: &mut Vec<u8>, part: &Part, text: &str, values: &[V]) {
+    let set = part.len - part.head;
+    let mut writer = Writer::new(out);
+    if part.head != 0 {
+        let list = element_len(text.len()) + element_len(set);
+        writer.header(Tag::SEQUENCE, list);
+        writer.octet_string(text.as_bytes());
+        writer.header(Tag::SET, set);
+    }
+    for value in values {
+        writer.octet_string(value.as_ref());
     }
 }
 

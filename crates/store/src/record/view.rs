@@ -1,40 +1,45 @@
 //! Reading a record without decoding it.
 
-use super::{APART, COUNT_AT, HEADER_LEN, ORDER_AT, PARENT_AT, TABLE_ROW_LEN, VERSION};
+use std::ops::Range;
+
+use super::values::Values;
+use super::{APART, HEADER_LEN, PARENT_AT, PARTED, ROW_LEN, VERSION, WIDE, WIDE_ROW_LEN};
 use crate::apart::Home;
 use crate::bytes::{u16_at, u32_at, u64_at};
 use crate::error::Damage;
 use crate::ids::{AttributeId, EntryId};
+use fulgurite_ber::{Reader, Tag};
 
-/// Value ends of attributes with at most this many values are checked when a record is opened, so that opening
-/// a group of 100,000 members stays cheap for readers who never look at the members.
-const CHECKED_VALUES_MAX: usize = 64;
-
-/// A record in the map whose table has been checked.
+/// A record in the map whose rows have been checked.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Record<'a> {
     bytes: &'a [u8],
-    attributes: usize,
+    /// Numbers of the attributes, two octets each.
+    numbers: &'a [u8],
+    rows: &'a [u8],
     /// Where the values are that lie apart.
     home: Option<Home<'a>>,
 }
 
+/// What a row says.
+struct Row {
+    start: usize,
+    /// Octets before the values.
+    head: usize,
+    /// Number of values, with [`APART`].
+    count: usize,
+}
+
 impl<'a> Record<'a> {
-    /// Checks header and table of a record. Values that lie apart are seen once it is [at home](Self::at).
+    /// Checks the header and that the attributes lie one behind the other in the record; not what is within them. Values
+    /// that lie apart are seen once it is [at home](Self::at).
     ///
     /// # Errors
     /// [`Damage::Record`] when lengths or offsets lead outside.
+    #[inline]
     pub(crate) fn parse(bytes: &'a [u8]) -> Result<Record<'a>, Damage> {
         let record = Record::parse_header(bytes).ok_or(Damage::Record)?;
-        let mut before = AttributeId(0);
-        for row in 0..record.attributes {
-            let (id, values) = record.row(row).ok_or(Damage::Record)?;
-            let is_short = values.apart.is_none() && values.len() <= CHECKED_VALUES_MAX;
-            if id <= before || (is_short && !values.is_sound()) {
-                return Err(Damage::Record);
-            }
-            before = id;
-        }
+        record.check_rows().ok_or(Damage::Record)?;
         Ok(record)
     }
 
@@ -54,25 +59,50 @@ impl<'a> Record<'a> {
         Record::parse_header(bytes).ok_or(Damage::Record)
     }
 
+    #[inline]
     fn parse_header(bytes: &'a [u8]) -> Option<Record<'a>> {
-        let attributes = usize::from(u16_at(bytes, 2)?);
-        let record = Record {
-            bytes,
-            attributes,
-            home: None,
+        let (header, rest) = bytes.split_at_checked(HEADER_LEN)?;
+        let count = usize::from(u16_at(header, 2)?);
+        let (numbers, rest) = rest.split_at_checked(2 * count)?;
+        let is_wide = header.get(1)? & WIDE != 0;
+        let (rows, rest) = if is_wide {
+            let (_, rest) = rest.split_at_checked(2 * count)?;
+            rest.split_at_checked(WIDE_ROW_LEN * count)?
+        } else {
+            rest.split_at_checked(ROW_LEN * count)?
         };
-        let names_end = record
-            .table_end()
-            .checked_add(record.rdn_len_normal()?)?
-            .checked_add(record.rdn_len()?)?;
-        let sound = bytes.first() == Some(&VERSION)
-            && u32_at(bytes, 4)? as usize == bytes.len()
-            && bytes.len() >= HEADER_LEN
-            && names_end <= bytes.len();
-        sound.then_some(record)
+        let names = (u32_at(header, 16)? as usize).checked_add(u32_at(header, 20)? as usize)?;
+        let sound = header.first() == Some(&VERSION)
+            && u32_at(header, 4)? as usize == bytes.len()
+            && names <= rest.len();
+        sound.then_some(Record {
+            bytes,
+            numbers,
+            rows,
+            home: None,
+        })
+    }
+
+    fn check_rows(&self) -> Option<()> {
+        let names = self.rdn_len_normal() + self.rdn_len();
+        let mut end = self.names_at() + names;
+        let check = |Row { start, head, .. }: Row| {
+            // A head that reaches into the next attribute is not there.
+            let sound = start >= end && start.checked_add(head)? <= self.bytes.len();
+            end = start.checked_add(head)?;
+            sound.then_some(())
+        };
+        if self.is_wide() {
+            let (rows, _) = self.rows.as_chunks();
+            rows.iter().map(wide_row).try_for_each(check)
+        } else {
+            let (rows, _) = self.rows.as_chunks();
+            rows.iter().map(row).try_for_each(check)
+        }
     }
 
     /// Id of the parent, [`EntryId::ABOVE`] for a suffix.
+    #[inline]
     pub(crate) fn parent(&self) -> EntryId {
         EntryId(u64_at(self.bytes, PARENT_AT).unwrap_or(0))
     }
@@ -85,299 +115,230 @@ impl<'a> Record<'a> {
 
     /// Normal form of the RDN.
     pub(crate) fn rdn_normal(&self) -> &'a [u8] {
-        let start = self.table_end();
-        let end = start + self.rdn_len_normal().unwrap_or(0);
+        let start = self.names_at();
+        let end = start + self.rdn_len_normal();
         self.bytes.get(start..end).unwrap_or_default()
     }
 
     /// RDN as the user wrote it.
+    #[inline]
     pub(crate) fn rdn(&self) -> &'a [u8] {
-        let start = self.table_end() + self.rdn_len_normal().unwrap_or(0);
-        let end = start + self.rdn_len().unwrap_or(0);
+        let start = self.names_at() + self.rdn_len_normal();
+        let end = start + self.rdn_len();
         self.bytes.get(start..end).unwrap_or_default()
     }
 
+    /// Number of attributes.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.numbers.len() / 2
+    }
+
     /// Values of one attribute description.
+    #[inline]
     pub(crate) fn values(&self, id: AttributeId) -> Option<Values<'a>> {
-        let (mut low, mut high) = (0, self.attributes);
+        let wanted = id.0.to_le_bytes();
+        if self.is_wide() {
+            return Some(self.row(self.search(id)?)?.1);
+        }
+        let (numbers, _) = self.numbers.as_chunks();
+        let place = numbers.iter().position(|number| *number == wanted)?;
+        Some(self.row(place)?.1)
+    }
+
+    /// All attributes in the order in which they were stored.
+    #[inline]
+    pub(crate) fn attributes(&self) -> impl Iterator<Item = (AttributeId, Values<'a>)> + use<'a> {
+        let record = *self;
+        (0..record.len()).map_while(move |place| record.row(place))
+    }
+
+    /// All attributes, ascending by their numbers.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = (AttributeId, Values<'a>)> + use<'a> {
+        let record = *self;
+        let places = (0..record.len()).filter_map(|place| Some((record.id_at(place)?, place)));
+        let mut places: Vec<(AttributeId, usize)> = places.collect();
+        places.sort_unstable();
+        places
+            .into_iter()
+            .map_while(move |(_, place)| record.row(place))
+    }
+
+    /// The attributes whose values lie apart.
+    pub(crate) fn apart(&self) -> impl Iterator<Item = AttributeId> + use<'a> {
+        self.attributes()
+            .filter(|(_, values)| values.are_apart())
+            .map(|(id, _)| id)
+    }
+
+    /// Numbers of the attributes, two octets each, in the order in which they were stored.
+    #[inline]
+    pub(crate) fn numbers(&self) -> &'a [u8] {
+        self.numbers
+    }
+
+    /// Whether values lie apart.
+    #[inline]
+    pub(crate) fn is_parted(&self) -> bool {
+        self.bytes.get(1).is_some_and(|flags| flags & PARTED != 0)
+    }
+
+    /// Some attributes, one behind the other, as they stand in an answer: they lie in the record. `None` if one of them
+    /// is bare or its values lie apart.
+    #[inline]
+    pub(crate) fn run(&self, places: Range<usize>) -> Option<&'a [u8]> {
+        let has_head = if self.is_wide() {
+            let (rows, _) = self.rows.as_chunks();
+            let mut rows = rows.get(places.clone())?.iter();
+            rows.all(|octets| wide_row(octets).head != 0)
+        } else {
+            let (rows, _) = self.rows.as_chunks();
+            let mut rows = rows.get(places.clone())?.iter();
+            rows.all(|octets| row(octets).head != 0)
+        };
+        let start = self.row_at(places.start)?.start;
+        let run = self.bytes.get(start..self.end_before(places.end)?);
+        run.filter(|_| has_head)
+    }
+
+    /// What lies there of an attribute, and how many octets of it are before the values.
+    pub(super) fn octets(&self, place: usize) -> Option<(&'a [u8], usize)> {
+        let Row { start, head, .. } = self.row_at(place)?;
+        let octets = self.bytes.get(start..self.end_before(place + 1)?)?;
+        Some((octets, head))
+    }
+
+    /// The whole check, for verification: each attribute is there once, is found, has the description that `text` gives
+    /// its number, and as many values as it says, each whole.
+    pub(crate) fn is_sound<'t>(&self, text: impl Fn(AttributeId) -> Option<&'t str>) -> bool {
+        let mut ids: Vec<AttributeId> = self.attributes().map(|(id, _)| id).collect();
+        ids.sort_unstable();
+        let apart = || self.apart().next().is_some();
+        let names_end = self.names_at() + self.rdn_len_normal() + self.rdn_len();
+        ids.len() == self.len()
+            && self.row_at(0).map_or(self.bytes.len(), |row| row.start) == names_end
+            && ids.windows(2).all(|pair| pair.first() != pair.last())
+            && ids.iter().all(|id| self.values(*id).is_some())
+            && self.is_parted() == apart()
+            && (0..self.len()).all(|place| self.is_attribute_sound(place, &text) == Some(true))
+    }
+
+    fn is_attribute_sound<'t>(
+        &self,
+        place: usize,
+        text: impl Fn(AttributeId) -> Option<&'t str>,
+    ) -> Option<bool> {
+        let (id, values) = self.row(place)?;
+        let (octets, head) = self.octets(place)?;
+        if values.are_apart() || head == 0 {
+            let alone = !values.are_apart() || octets.is_empty() && head == 0;
+            return Some(alone && values.is_sound());
+        }
+        let mut reader = Reader::new(octets);
+        let mut attribute = reader.nested(Tag::SEQUENCE).ok()?;
+        let description = attribute.octet_string().ok()?;
+        let set = attribute.expect(Tag::SET).ok()?;
+        let whole = reader.is_empty() && attribute.is_empty() && octets.len() - head == set.len();
+        let named = text(id).is_none_or(|text| text.is_empty() || text.as_bytes() == description);
+        Some(whole && named && values.is_sound())
+    }
+
+    #[inline]
+    fn is_wide(&self) -> bool {
+        self.rows.len() != self.numbers.len() * (ROW_LEN / 2)
+    }
+
+    fn rdn_len_normal(&self) -> usize {
+        u32_at(self.bytes, 16).unwrap_or(0) as usize
+    }
+
+    fn rdn_len(&self) -> usize {
+        u32_at(self.bytes, 20).unwrap_or(0) as usize
+    }
+
+    #[inline]
+    fn names_at(&self) -> usize {
+        let ascending = if self.is_wide() {
+            self.numbers.len()
+        } else {
+            0
+        };
+        HEADER_LEN + self.numbers.len() + ascending + self.rows.len()
+    }
+
+    /// The place of an attribute among many.
+    fn search(&self, id: AttributeId) -> Option<usize> {
+        let ascending = self.bytes.get(HEADER_LEN + self.numbers.len()..)?;
+        let (mut low, mut high) = (0, self.len());
         while low < high {
             let middle = low.midpoint(high);
-            if self.id_at(middle)? < id {
+            let place = usize::from(u16_at(ascending, 2 * middle)?);
+            let found = self.id_at(place)?;
+            if found == id {
+                return Some(place);
+            }
+            if found < id {
                 low = middle + 1;
             } else {
                 high = middle;
             }
         }
-        let (found, values) = self.row(low)?;
-        (found == id).then_some(values)
-    }
-
-    /// All attributes in the order in which they were stored.
-    pub(crate) fn attributes(&self) -> impl Iterator<Item = (AttributeId, Values<'a>)> + use<'a> {
-        let record = *self;
-        (0..record.attributes).filter_map(move |place| record.row(record.row_shown(place)?))
-    }
-
-    /// All attributes, ascending.
-    pub(crate) fn rows(&self) -> impl Iterator<Item = (AttributeId, Values<'a>)> + use<'a> {
-        let record = *self;
-        (0..record.attributes).map_while(move |row| record.row(row))
-    }
-
-    /// The attributes whose values lie apart, ascending.
-    pub(crate) fn apart(&self) -> impl Iterator<Item = AttributeId> + use<'a> {
-        let is_apart = |values: &Values<'_>| values.apart.is_some();
-        self.rows()
-            .filter(move |(_, values)| is_apart(values))
-            .map(|(id, _)| id)
-    }
-
-    /// Header, table and names; what comes behind them are values.
-    pub(super) fn head(&self) -> Option<&'a [u8]> {
-        let names = self.rdn_len_normal()?.checked_add(self.rdn_len()?)?;
-        self.bytes.get(..self.table_end().checked_add(names)?)
-    }
-
-    /// Whether every value end of every attribute is sound, and each attribute is shown once: the whole check, for
-    /// verification.
-    pub(crate) fn is_sound(&self) -> bool {
-        let mut shown = vec![false; self.attributes];
-        for place in 0..self.attributes {
-            let row = self.row_shown(place).and_then(|row| shown.get_mut(row));
-            match row {
-                Some(seen @ false) => *seen = true,
-                _ => return false,
-            }
-        }
-        self.attributes().all(|(_, values)| values.is_sound())
-    }
-
-    fn rdn_len_normal(&self) -> Option<usize> {
-        Some(u32_at(self.bytes, 16)? as usize)
-    }
-
-    fn rdn_len(&self) -> Option<usize> {
-        Some(u32_at(self.bytes, 20)? as usize)
+        None
     }
 
     #[inline]
-    fn table_end(&self) -> usize {
-        HEADER_LEN + TABLE_ROW_LEN * self.attributes
+    fn id_at(&self, place: usize) -> Option<AttributeId> {
+        Some(AttributeId(u16_at(self.numbers, 2 * place)?))
     }
 
     #[inline]
-    fn id_at(&self, row: usize) -> Option<AttributeId> {
-        Some(AttributeId(u16_at(
-            self.bytes,
-            HEADER_LEN + TABLE_ROW_LEN * row,
-        )?))
-    }
-
-    /// The row that is shown at a place.
-    fn row_shown(&self, place: usize) -> Option<usize> {
-        let order = u16_at(self.bytes, HEADER_LEN + TABLE_ROW_LEN * place + ORDER_AT)?;
-        Some(usize::from(order))
-    }
-
-    #[inline]
-    fn row(&self, row: usize) -> Option<(AttributeId, Values<'a>)> {
-        if row >= self.attributes {
-            return None;
-        }
-        let at = HEADER_LEN + TABLE_ROW_LEN * row;
-        let count = u32_at(self.bytes, at + COUNT_AT)? as usize;
-        let offset = u32_at(self.bytes, at + 8)? as usize;
-        if count & APART as usize != 0 {
-            return Some((self.id_at(row)?, self.values_apart(row, count)?));
-        }
-        if offset < self.table_end() {
-            return None;
-        }
-        let ends = self
-            .bytes
-            .get(offset..offset.checked_add(count.checked_mul(4)?)?)?;
-        let bytes = self.bytes.get(offset + ends.len()..)?;
-        let used = if count == 0 {
-            0
+    fn row_at(&self, place: usize) -> Option<Row> {
+        if self.is_wide() {
+            let (rows, _) = self.rows.as_chunks();
+            rows.get(place).map(wide_row)
         } else {
-            u32_at(ends, ends.len() - 4)? as usize
-        };
-        let list = List {
-            ends,
-            bytes: bytes.get(..used)?,
-        };
-        Some((self.id_at(row)?, Values { list, apart: None }))
-    }
-
-    #[cold]
-    fn values_apart(&self, row: usize, count: usize) -> Option<Values<'a>> {
-        let apart = Apart {
-            home: self.home,
-            attribute: self.id_at(row)?,
-            len: count & !(APART as usize),
-        };
-        Some(Values {
-            list: List::default(),
-            apart: Some(apart),
-        })
-    }
-}
-
-/// The values of one attribute of an entry, lying in the map: one behind the other, or where they are many in blocks.
-#[derive(Clone, Copy, Debug)]
-pub struct Values<'a> {
-    list: List<'a>,
-    apart: Option<Apart<'a>>,
-}
-
-/// Values one behind the other.
-#[derive(Clone, Copy, Debug, Default)]
-struct List<'a> {
-    ends: &'a [u8],
-    bytes: &'a [u8],
-}
-
-/// Values in blocks.
-#[derive(Clone, Copy, Debug)]
-struct Apart<'a> {
-    home: Option<Home<'a>>,
-    attribute: AttributeId,
-    len: usize,
-}
-
-impl<'a> Values<'a> {
-    /// Number of values.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        match &self.apart {
-            None => self.list.ends.len() / 4,
-            Some(apart) => apart.len,
+            let (rows, _) = self.rows.as_chunks();
+            rows.get(place).map(row)
         }
     }
 
-    /// Whether there is no value.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Whether the values are so many that they lie apart from the record.
-    #[must_use]
-    pub fn are_apart(&self) -> bool {
-        self.apart.is_some()
-    }
-
-    /// The value at a position; `None` beyond the end, or where the record is damaged. Of values that lie apart those
-    /// before it are passed.
-    #[must_use]
-    pub fn get(&self, position: usize) -> Option<&'a [u8]> {
-        if self.apart.is_some() {
-            return self.iter().nth(position);
-        }
-        let start = match position.checked_sub(1) {
-            None => 0,
-            Some(before) => u32_at(self.list.ends, before.checked_mul(4)?)? as usize,
-        };
-        let end = u32_at(self.list.ends, position.checked_mul(4)?)? as usize;
-        self.list.bytes.get(start..end)
-    }
-
-    /// The first value.
-    #[must_use]
-    pub fn first(&self) -> Option<&'a [u8]> {
-        self.get(0)
-    }
-
-    /// The values in the order in which they were stored.
-    #[must_use]
+    /// Where the attributes before a place end.
     #[inline]
-    pub fn iter(&self) -> ValuesIter<'a> {
-        ValuesIter {
-            list: self.list,
-            position: 0,
-            start: 0,
-            apart: self.apart,
-            next_block: 0,
+    fn end_before(&self, place: usize) -> Option<usize> {
+        if place == self.len() {
+            return Some(self.bytes.len());
         }
+        Some(self.row_at(place)?.start)
     }
 
-    /// Appends ends and octets, as they are in a record.
-    pub(super) fn copy_to(&self, out: &mut Vec<u8>) {
-        out.extend_from_slice(self.list.ends);
-        out.extend_from_slice(self.list.bytes);
-    }
-
-    /// Whether all value ends ascend and stay inside.
-    pub(crate) fn is_sound(&self) -> bool {
-        self.iter().count() == self.len()
-    }
-
-    /// Whether two lists hold the same values in the same order.
-    pub(crate) fn same(&self, other: &Values<'_>) -> bool {
-        if self.apart.is_none() && other.apart.is_none() {
-            return self.list.ends == other.list.ends && self.list.bytes == other.list.bytes;
-        }
-        self.len() == other.len() && self.iter().eq(other.iter())
-    }
-}
-
-impl<'a> IntoIterator for Values<'a> {
-    type Item = &'a [u8];
-    type IntoIter = ValuesIter<'a>;
-
-    fn into_iter(self) -> ValuesIter<'a> {
-        self.iter()
-    }
-}
-
-/// Iterator over [`Values`]; a damaged value end ends it.
-#[derive(Clone, Debug)]
-pub struct ValuesIter<'a> {
-    list: List<'a>,
-    position: usize,
-    start: usize,
-    apart: Option<Apart<'a>>,
-    next_block: u32,
-}
-
-impl<'a> Iterator for ValuesIter<'a> {
-    type Item = &'a [u8];
-
+    /// The attribute at a place.
     #[inline]
-    fn next(&mut self) -> Option<&'a [u8]> {
-        let Some(end) = u32_at(self.list.ends, self.position * 4) else {
-            self.apart?;
-            return self.first_of_next_block();
-        };
-        let value = self.list.bytes.get(self.start..end as usize)?;
-        self.position += 1;
-        self.start = end as usize;
-        Some(value)
+    pub(super) fn row(&self, place: usize) -> Option<(AttributeId, Values<'a>)> {
+        let id = self.id_at(place)?;
+        let Row { start, head, count } = self.row_at(place)?;
+        if count & APART as usize != 0 {
+            let len = count & !(APART as usize);
+            return Some((id, Values::apart(self.home, id, len)));
+        }
+        let elements = self.bytes.get(start + head..self.end_before(place + 1)?)?;
+        Some((id, Values::together(elements, count)))
     }
 }
 
-impl<'a> ValuesIter<'a> {
-    #[cold]
-    fn first_of_next_block(&mut self) -> Option<&'a [u8]> {
-        let Apart {
-            home, attribute, ..
-        } = self.apart?;
-        let home = home?;
-        let (number, block) = home
-            .blocks
-            .block_from(home.entry, attribute, self.next_block)?;
-        // There is none behind the last number.
-        match number.checked_add(1) {
-            Some(next) => self.next_block = next,
-            None => self.apart = None,
-        }
-        let end = u32_at(block.ends, 0)? as usize;
-        let value = block.bytes.get(..end)?;
-        self.list = List {
-            ends: block.ends,
-            bytes: block.bytes,
-        };
-        (self.position, self.start) = (1, end);
-        Some(value)
+#[inline]
+fn row(&[low, high, head, count]: &[u8; ROW_LEN]) -> Row {
+    Row {
+        start: usize::from(u16::from_le_bytes([low, high])),
+        head: usize::from(head),
+        count: usize::from(count),
+    }
+}
+
+fn wide_row(row: &[u8; WIDE_ROW_LEN]) -> Row {
+    let number = |at| u32_at(row, at).unwrap_or(0) as usize;
+    Row {
+        start: number(0),
+        head: number(4),
+        count: number(8),
     }
 }

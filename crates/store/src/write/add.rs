@@ -37,8 +37,9 @@ impl Writer<'_> {
             rdn_normal: rdn_normal.as_bytes(),
             rdn: rdn.as_bytes(),
             attributes,
+            apart: &[],
         };
-        record::encode(source, &mut encoded)?;
+        record::encode(&source, |id| self.view.attributes.written(id), &mut encoded)?;
         self.view.store.check_size(&encoded)?;
         let id = id.map_or_else(|| self.next_id(), Ok)?;
         self.insert_record_as(id, parent, rdn_normal, &encoded, entry)?;

@@ -205,7 +205,7 @@ impl Keys<'_> {
             let attribute = self.table.get(id).map(|info| info.description.attribute);
             attribute.is_some_and(|a| indexed.covers(a))
         };
-        let rows = self.new.rows();
+        let rows = self.new.attributes();
         rows.filter(move |(id, _)| feeds(*id))
             .map(|(_, values)| values)
     }

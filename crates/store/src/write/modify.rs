@@ -31,12 +31,14 @@ impl Writer<'_> {
         let attributes = self.number(entry.entry())?;
         let mut encoded = std::mem::take(&mut self.record);
         record::encode(
-            RecordSource {
+            &RecordSource {
                 parent,
                 rdn_normal,
                 rdn,
                 attributes,
+                apart: &[],
             },
+            |id| self.view.attributes.written(id),
             &mut encoded,
         )?;
         self.view.store.check_size(&encoded)?;

@@ -62,11 +62,9 @@ impl Writer<'_> {
             rdn_normal: &rdn_normal,
             rdn: &rdn,
             attributes,
+            apart: &lengths,
         };
-        record::encode(source, &mut encoded)?;
-        for (id, len) in lengths.iter().filter(|(_, len)| *len != 0) {
-            record::set_apart(&mut encoded, *id, *len);
-        }
+        record::encode(&source, |id| self.view.attributes.written(id), &mut encoded)?;
         self.apply(|writer| {
             let changed = changes.iter().zip(&lengths);
             let changed =

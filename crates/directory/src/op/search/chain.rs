@@ -18,7 +18,7 @@ use fulgurite_schema::{
     Assertion, AttributeDescription, AttributeIndex, AttributeSelector, Filter, FilterSubject,
     Schema,
 };
-use fulgurite_store::{EntryId, EntryView, StoreError, View};
+use fulgurite_store::{EntryId, EntryView, EntryWalk, StoreError, View};
 
 use super::pass::{Next, Pass};
 use super::regions::Regions;
@@ -204,7 +204,8 @@ impl Up {
             self.now = Some((Arc::new(Filter::Equality(direct)), Pass::default()));
             return Ok(false);
         };
-        match pass.next(ground.view, &self.regions, filter, 1, left)? {
+        let walk = &mut EntryWalk::new();
+        match pass.next(ground.view, walk, &self.regions, filter, 1, left)? {
             Next::Pause => {}
             Next::Exhausted => self.now = None,
             Next::Entry(entry) if self.found.contains(&entry.id().0) => {}

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use fulgurite_access::{Decisions, Rights};
 use fulgurite_ldap::{LdapResult, ResultCode, Scope};
 use fulgurite_schema::{AttributeSelector, Filter};
-use fulgurite_store::{DnCache, EntryView, ParkedView, StoreError, View};
+use fulgurite_store::{DnCache, EntryView, EntryWalk, ParkedView, StoreError, View};
 
 use super::chain::{Chains, Ground, Stepped};
 use super::output::{End, Output};
@@ -277,11 +277,12 @@ impl<'d> Leg<'d> {
         if let Some(end) = self.walk_aliases(view, left)? {
             return Ok(Some(end));
         }
+        let mut walk = EntryWalk::new();
         while *left > 0 && out.len() < bytes_end {
             let cost = self.candidate_cost;
             let next = self
                 .pass
-                .next(view, &self.regions, &self.planned, cost, left)?;
+                .next(view, &mut walk, &self.regions, &self.planned, cost, left)?;
             if output.limits.is_unchecked(self.pass.planned()) {
                 return Ok(Some(output.end(ResultCode::AdminLimitExceeded)));
             }
@@ -341,8 +342,10 @@ impl<'d> Leg<'d> {
         left: &mut usize,
     ) -> Result<Option<End>, StoreError> {
         let known = &self.directory.known;
+        let mut walk = EntryWalk::new();
         while let Some(aliases) = &mut self.aliases {
-            match aliases.next(view, &self.regions, &known.alias_filter, 1, left)? {
+            let filter = &known.alias_filter;
+            match aliases.next(view, &mut walk, &self.regions, filter, 1, left)? {
                 Next::Pause => return Ok(None),
                 Next::Exhausted => self.aliases = None,
                 Next::Entry(entry) if entry.id() == self.base.base => {}

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use fulgurite_schema::{AttributeSelector, Filter};
-use fulgurite_store::{Candidates, EntryId, EntryView, Planning, StoreError, View};
+use fulgurite_store::{Candidates, EntryId, EntryView, EntryWalk, Planning, StoreError, View};
 
 use super::regions::Regions;
 use super::store_scope;
@@ -74,10 +74,11 @@ impl Pass {
         matches!(&self.step, Some(Step::Candidates(candidates)) if candidates.is_exact())
     }
 
-    /// The next candidate. `left` counts down with the work done, by `cost` for each candidate; at zero there is a pause.
+    /// The next candidate. `walk` is one of this view; `left` counts down with the work done, by `cost` for each candidate; at zero there is a pause.
     pub(crate) fn next<'v>(
         &mut self,
         view: &'v View<'_>,
+        walk: &mut EntryWalk<'v>,
         regions: &Regions,
         filter: &Arc<Filter<AttributeSelector>>,
         cost: usize,
@@ -104,7 +105,7 @@ impl Pass {
                 Some(Step::Candidates(candidates)) => {
                     let before = left.div_ceil(cost);
                     let mut ids_left = before;
-                    let entry = candidates.next_entry_within(view, &mut ids_left)?;
+                    let entry = candidates.next_entry_within(view, walk, &mut ids_left)?;
                     let examined = before - ids_left;
                     self.examined += examined as u64;
                     *left = left.saturating_sub(examined.saturating_mul(cost));

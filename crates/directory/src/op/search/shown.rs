@@ -1,10 +1,12 @@
 //! From an entry to a search result entry: which attributes, and the octets of them.
 
+use std::ops::Range;
+
 use fulgurite_access::{Decisions, EntryRights, Rights};
 use fulgurite_ldap::MessageId;
-use fulgurite_ldap::encode::EntryWriter;
+use fulgurite_ldap::encode::{self, EntryWriter};
 use fulgurite_schema::{AttributeDescription, AttributeIndex, Entry, Schema};
-use fulgurite_store::{AttributeInfo, EntryView, StoreError, View};
+use fulgurite_store::{AttributeInfo, AttributeView, EntryView, StoreError, View};
 
 use super::values::ValuesFilter;
 use crate::computed::{Asker, Computed};
@@ -24,7 +26,20 @@ pub(crate) struct Shown {
 /// Which attributes of one store are returned, by their numbers there. A verdict holds for every entry of the store, as
 /// far as it does not depend on rights that differ from entry to entry; another store has other numbers and other rules.
 #[derive(Debug, Default)]
-pub(crate) struct Verdicts(Vec<Option<bool>>);
+pub(crate) struct Verdicts {
+    by_number: Vec<Option<bool>>,
+    /// The shape of the entry before, and what is shown of it. Most entries have the shape of their neighbour.
+    shape: Vec<u8>,
+    runs: Vec<Run>,
+}
+
+/// Neighbouring attributes of an entry, by their places in it, all of which are shown.
+#[derive(Debug)]
+struct Run {
+    places: Range<usize>,
+    /// Whether records have them as they are shown.
+    copied: bool,
+}
 
 impl Shown {
     pub(crate) fn new(known: &Known, selection: Selection, types_only: bool) -> Shown {
@@ -99,14 +114,25 @@ impl Shown {
     ) -> Result<(), StoreError> {
         let schema = view.schema();
         let decisions = asker.decisions;
-        let mut writer = EntryWriter::begin(out, id, |out| out.extend_from_slice(name.as_bytes()));
+        let mut writer = encode::search_entry(out, id, name.as_bytes());
         let each = decisions.by_value().then_some(rights);
-        for attribute in entry.attributes() {
-            if !self.shows(verdicts, schema, attribute.info, decisions, rights) {
-                continue;
+        let as_stored = each.is_none() && self.values.is_none() && !self.types_only;
+        if as_stored && decisions.uniform() {
+            for run in self.runs(verdicts, entry, view, (decisions, rights)) {
+                write_run(&mut writer, entry, run);
             }
-            let named = (&*attribute.info.text, &attribute.info.description);
-            self.write_values(&mut writer, schema, named, each, attribute.values.iter());
+        } else {
+            for attribute in entry.attributes() {
+                if !self.shows(verdicts, schema, attribute.info, decisions, rights) {
+                    continue;
+                }
+                if as_stored {
+                    write_whole(&mut writer, &attribute);
+                    continue;
+                }
+                let named = (&*attribute.info.text, &attribute.info.description);
+                self.write_values(&mut writer, schema, named, each, attribute.values.iter());
+            }
         }
         for &(computed, attribute) in &self.computed {
             let description = AttributeDescription::plain(attribute);
@@ -124,6 +150,44 @@ impl Shown {
         Ok(())
     }
 
+    /// The attributes of an entry that are shown. Only for rights that are the same for all entries.
+    fn runs<'r>(
+        &self,
+        verdicts: &'r mut Verdicts,
+        entry: &EntryView<'_>,
+        view: &View<'_>,
+        (decisions, rights): (&Decisions<'_>, EntryRights<'_>),
+    ) -> &'r [Run] {
+        let shape = entry.shape();
+        if verdicts.shape == shape.octets() {
+            return &verdicts.runs;
+        }
+        let mut runs: Vec<Run> = Vec::new();
+        for (place, number) in shape.iter().enumerate() {
+            let info = view.attributes().get(number);
+            let shown = |info: &&AttributeInfo| {
+                self.shows(verdicts, view.schema(), info, decisions, rights)
+            };
+            let Some(info) = info.filter(shown) else {
+                continue;
+            };
+            let copied = info.is_written_as_shown();
+            match runs.last_mut() {
+                Some(last) if last.places.end == place && last.copied == copied => {
+                    last.places.end += 1;
+                }
+                _ => runs.push(Run {
+                    places: place..place + 1,
+                    copied,
+                }),
+            }
+        }
+        verdicts.shape.clear();
+        verdicts.shape.extend_from_slice(shape.octets());
+        verdicts.runs = runs;
+        &verdicts.runs
+    }
+
     /// Appends an entry that is in no store.
     pub(crate) fn write_owned(
         &self,
@@ -134,7 +198,7 @@ impl Shown {
         rights: EntryRights<'_>,
     ) {
         let name = entry.dn.pretty().as_bytes();
-        let mut writer = EntryWriter::begin(out, id, |out| out.extend_from_slice(name));
+        let mut writer = encode::search_entry(out, id, name);
         let selected = entry
             .attributes
             .iter()
@@ -161,7 +225,7 @@ impl Shown {
         let each = decisions.by_value();
         let readable = || each || rights.attribute(&info.description).allows(Rights::READ);
         let at = usize::from(info.id.0);
-        let Verdicts(remembered) = verdicts;
+        let remembered = &mut verdicts.by_number;
         if remembered.len() <= at {
             // Room for all attributes of a usual store at once.
             remembered.resize((at + 1).max(64), None);
@@ -174,5 +238,26 @@ impl Shown {
             selection.selects(schema, &info.description) && (!decisions.uniform() || readable())
         });
         remembered && (decisions.uniform() || readable())
+    }
+}
+
+/// Writes neighbouring attributes: a copy, where the record has them as they are shown.
+fn write_run(writer: &mut EntryWriter<'_>, entry: &EntryView<'_>, run: &Run) {
+    let copy = run.copied.then(|| entry.encoded(run.places.clone()));
+    match copy.flatten() {
+        Some(octets) => writer.encoded(octets),
+        None => entry
+            .attributes()
+            .filter(|attribute| run.places.contains(&attribute.place))
+            .for_each(|attribute| write_whole(writer, &attribute)),
+    }
+}
+
+/// Writes one attribute with all its values.
+fn write_whole(writer: &mut EntryWriter<'_>, attribute: &AttributeView<'_>) {
+    let name = attribute.info.text.as_bytes();
+    match attribute.values.encoded() {
+        Some(values) => writer.attribute_of(name, values),
+        None => writer.whole_attribute(name, attribute.values.iter()),
     }
 }

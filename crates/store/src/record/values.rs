@@ -1,0 +1,169 @@
+//! The values of an attribute, read from element to element.
+
+use crate::apart::Home;
+use crate::ids::AttributeId;
+use fulgurite_ber::{Reader, Tag};
+
+/// The values of one attribute of an entry, lying in the map: one behind the other, or where they are many in blocks.
+#[derive(Clone, Copy, Debug)]
+pub struct Values<'a> {
+    /// Octets of the elements, header and contents.
+    elements: &'a [u8],
+    len: usize,
+    apart: Option<Apart<'a>>,
+}
+
+/// Values in blocks.
+#[derive(Clone, Copy, Debug)]
+struct Apart<'a> {
+    home: Option<Home<'a>>,
+    attribute: AttributeId,
+}
+
+impl<'a> Values<'a> {
+    /// So many values, an OCTET STRING each.
+    #[inline]
+    pub(super) fn together(elements: &'a [u8], len: usize) -> Values<'a> {
+        Values {
+            elements,
+            len,
+            apart: None,
+        }
+    }
+
+    /// So many values in blocks.
+    pub(super) fn apart(home: Option<Home<'a>>, attribute: AttributeId, len: usize) -> Values<'a> {
+        Values {
+            elements: &[],
+            len,
+            apart: Some(Apart { home, attribute }),
+        }
+    }
+
+    /// Number of values.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no value.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Whether the values are so many that they lie apart from the record.
+    #[must_use]
+    pub fn are_apart(&self) -> bool {
+        self.apart.is_some()
+    }
+
+    /// The value at a position; `None` beyond the end, or where the record is damaged. Those before it are passed.
+    #[must_use]
+    pub fn get(&self, position: usize) -> Option<&'a [u8]> {
+        self.iter().nth(position)
+    }
+
+    /// The first value.
+    #[must_use]
+    pub fn first(&self) -> Option<&'a [u8]> {
+        self.iter().next()
+    }
+
+    /// The values in the order in which they were stored.
+    #[must_use]
+    #[inline]
+    pub fn iter(&self) -> ValuesIter<'a> {
+        ValuesIter {
+            rest: self.elements,
+            apart: self.apart,
+            next_block: 0,
+        }
+    }
+
+    /// The values as they stand in the SET of an answer, an OCTET STRING each; `None` where they lie apart.
+    #[must_use]
+    pub fn encoded(&self) -> Option<&'a [u8]> {
+        self.apart.is_none().then_some(self.elements)
+    }
+
+    /// Whether there are as many values as there should be, and nothing behind them.
+    pub(crate) fn is_sound(&self) -> bool {
+        let mut values = self.iter();
+        values.by_ref().count() == self.len && values.rest.is_empty()
+    }
+
+    /// Whether two lists hold the same values in the same order.
+    pub(crate) fn same(&self, other: &Values<'_>) -> bool {
+        if self.apart.is_none() && other.apart.is_none() {
+            return self.elements == other.elements;
+        }
+        self.len() == other.len() && self.iter().eq(other.iter())
+    }
+}
+
+impl<'a> IntoIterator for Values<'a> {
+    type Item = &'a [u8];
+    type IntoIter = ValuesIter<'a>;
+
+    fn into_iter(self) -> ValuesIter<'a> {
+        self.iter()
+    }
+}
+
+/// Iterator over [`Values`]; a damaged element ends it.
+#[derive(Clone, Debug)]
+pub struct ValuesIter<'a> {
+    rest: &'a [u8],
+    apart: Option<Apart<'a>>,
+    next_block: u32,
+}
+
+impl<'a> Iterator for ValuesIter<'a> {
+    type Item = &'a [u8];
+
+    #[inline]
+    fn next(&mut self) -> Option<&'a [u8]> {
+        if self.rest.is_empty() {
+            self.apart?;
+            return self.first_of_next_block();
+        }
+        take_element(&mut self.rest)
+    }
+}
+
+impl<'a> ValuesIter<'a> {
+    #[cold]
+    fn first_of_next_block(&mut self) -> Option<&'a [u8]> {
+        let Apart { home, attribute } = self.apart?;
+        let home = home?;
+        let (number, block) = home
+            .blocks
+            .block_from(home.entry, attribute, self.next_block)?;
+        // There is none behind the last number.
+        match number.checked_add(1) {
+            Some(next) => self.next_block = next,
+            None => self.apart = None,
+        }
+        self.rest = block.elements;
+        take_element(&mut self.rest)
+    }
+}
+
+/// Splits an OCTET STRING off the front and gives its contents; `None` if there is none, or not all of one.
+#[inline]
+pub(crate) fn take_element<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+    if let [0x04, len @ 0..0x80, behind @ ..] = *rest {
+        let (value, behind) = behind.split_at_checked(usize::from(*len))?;
+        *rest = behind;
+        return Some(value);
+    }
+    take_long_element(rest)
+}
+
+fn take_long_element<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+    let mut reader = Reader::new(rest);
+    let value = reader.expect(Tag::OCTET_STRING).ok()?;
+    *rest = reader.remaining();
+    Some(value)
+}
