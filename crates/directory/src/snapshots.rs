@@ -9,6 +9,10 @@ const VIEWS_MAX: usize = 8;
 /// way in a state of a store is known as long as that is the newest. Each thread has its own.
 #[derive(Debug, Default)]
 pub struct Snapshots<'d> {
+    #[allow(
+        clippy::vec_box,
+        reason = "operations take them out and give them back as they are"
+    )]
     views: Vec<Box<View<'d>>>,
 }
 
