@@ -110,7 +110,8 @@ pub(super) fn configure(
     text = with_whole_paths(&text, &libraries(project).join("dirsrv/plugins"));
     text = text.replacen(
         "objectclass:nsslapdConfig\n",
-        "objectclass:nsslapdConfig\nnsslapd-sizelimit: -1\nnsslapd-timelimit: -1\nnsslapd-accesslog-logging-enabled: off\n",
+        "objectclass:nsslapdConfig\nnsslapd-sizelimit: -1\nnsslapd-timelimit: -1\nnsslapd-accesslog-logging-enabled: off\n\
+         nsslapd-enable-upgrade-hash: off\n",
         1,
     );
     let durable = if durable { "on" } else { "off" };
