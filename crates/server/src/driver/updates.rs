@@ -6,8 +6,8 @@
 //! ```
 //!
 //! An update that a worker applies costs no thread hand-over, and has its place among the turns: while others are served,
-//! every second round ends with the updates that have come, and each round otherwise. What waits for a disk leaves, so that
-//! searches go on.
+//! each update is followed by [`TURNS_FOR_UPDATE`] turns of theirs before the next ones are applied, and by none otherwise.
+//! What waits for a disk leaves, so that searches go on.
 
 use super::mail::Response;
 use super::writer::{Queued, WriterHandle};
@@ -16,10 +16,14 @@ use crate::handler::Handler;
 /// So many updates a worker applies in one round: more are better done beside it.
 const AT_ONCE_MAX: usize = 64;
 
+/// Turns of others for each update: an update takes some four times as long as a search, and should not have more than a
+/// fifth of the worker while others want it.
+const TURNS_FOR_UPDATE: usize = 16;
+
 pub(super) struct Updates<H: Handler> {
     queued: Vec<Queued<H>>,
-    /// Whether a round has ended since updates were applied here last.
-    have_rested: bool,
+    /// Turns that others are still to have before updates are applied here again.
+    turns_owed: usize,
     to_writer: WriterHandle<H>,
 }
 
@@ -27,7 +31,7 @@ impl<H: Handler> Updates<H> {
     pub(super) fn new(to_writer: WriterHandle<H>) -> Updates<H> {
         Updates {
             queued: Vec::new(),
-            have_rested: true,
+            turns_owed: 0,
             to_writer,
         }
     }
@@ -40,12 +44,15 @@ impl<H: Handler> Updates<H> {
         self.queued.len()
     }
 
-    /// Whether updates are to be applied at the end of this round. If it has served others and so has none since updates
-    /// were applied here last, they wait for another one.
-    pub(super) fn are_due(&mut self, has_served_others: bool) -> bool {
-        let rest = has_served_others && !self.have_rested && self.queued.len() <= AT_ONCE_MAX;
-        self.have_rested = true;
-        !rest && !self.queued.is_empty()
+    /// Whether updates are to be applied at the end of a round that gave others so many turns. They wait until others have
+    /// had their share, or want none.
+    pub(super) fn are_due(&mut self, turns_of_others: usize) -> bool {
+        self.turns_owed = match turns_of_others {
+            0 => 0,
+            turns => self.turns_owed.saturating_sub(turns),
+        };
+        let many = self.queued.len() > AT_ONCE_MAX;
+        !self.queued.is_empty() && (many || self.turns_owed == 0)
     }
 
     pub(super) fn push(&mut self, queued: Queued<H>) {
@@ -85,7 +92,7 @@ impl<H: Handler> Updates<H> {
             }
             return Vec::new();
         };
-        self.have_rested = false;
+        self.turns_owed = TURNS_FOR_UPDATE * origins.len();
         debug_assert_eq!(responses.len(), origins.len(), "one response per update");
         let answered = origins.into_iter().zip(responses);
         let response = |((_, connection, id, _), bytes)| Response {
@@ -122,19 +129,19 @@ mod tests {
     }
 
     #[test]
-    fn updates_come_every_second_round_while_others_are_served() {
+    fn others_have_their_turns_between_updates() {
         let (to_writer, _queue) = writer::queue();
         let mut updates = Updates::new(to_writer);
-        assert!(!updates.are_due(true), "there are none");
+        assert!(!updates.are_due(1), "there are none");
         updates.push(queued(1));
-        assert!(updates.are_due(true));
-        updates.have_rested = false;
-        assert!(!updates.are_due(true));
-        assert!(updates.are_due(true));
-        updates.have_rested = false;
-        assert!(updates.are_due(false), "nobody else is served");
-        updates.have_rested = false;
+        assert!(updates.are_due(1));
+        updates.turns_owed = TURNS_FOR_UPDATE;
+        assert!(!updates.are_due(TURNS_FOR_UPDATE - 1));
+        assert!(updates.are_due(1));
+        updates.turns_owed = TURNS_FOR_UPDATE;
+        assert!(updates.are_due(0), "nobody else is served");
+        updates.turns_owed = TURNS_FOR_UPDATE;
         (0..AT_ONCE_MAX as u32).for_each(|id| updates.push(queued(id)));
-        assert!(updates.are_due(true), "the writer takes so many");
+        assert!(updates.are_due(1), "the writer takes so many");
     }
 }

@@ -30,8 +30,8 @@ pub(super) struct Worker<'h, H: Handler> {
     shared: Shared<'h, H>,
     mailbox: Mailbox<H>,
     updates: Updates<H>,
-    /// Whether this round has served a connection that brought no update.
-    serves_others: bool,
+    /// Turns in this round of connections that brought no update.
+    turns_of_others: usize,
     to_hashing: Sender<hashing::Queued<H>>,
     connections: FxHashMap<ConnectionId, Connection<'h, H>>,
     turns: Turns,
@@ -56,7 +56,7 @@ impl<'h, H: Handler> Worker<'h, H> {
             shared,
             mailbox,
             updates: Updates::new(to_writer),
-            serves_others: false,
+            turns_of_others: 0,
             to_hashing,
             connections: FxHashMap::default(),
             turns: Turns::default(),
@@ -88,7 +88,7 @@ impl<'h, H: Handler> Worker<'h, H> {
                     self.schedule(event.token().0);
                 }
             }
-            self.serves_others = false;
+            self.turns_of_others = 0;
             self.turns.begin_round();
             while let Some(id) = self.turns.next() {
                 self.serve(id, now);
@@ -277,7 +277,7 @@ impl<'h, H: Handler> Worker<'h, H> {
                 }
             }
         }
-        self.serves_others |= self.updates.len() == updates_before;
+        self.turns_of_others += usize::from(self.updates.len() == updates_before);
         if unchecked.is_empty() {
             return;
         }
@@ -289,7 +289,7 @@ impl<'h, H: Handler> Worker<'h, H> {
 
     /// Applies what the round has brought of updates, or has it applied, and answers whom it can.
     fn update(&mut self, now: Instant) {
-        if !self.updates.are_due(self.serves_others) {
+        if !self.updates.are_due(self.turns_of_others) {
             return;
         }
         // Asked before the mail is read: if the writer has nothing left its responses are there, and come before those of
