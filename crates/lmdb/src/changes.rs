@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_uint};
 use std::ptr;
 
-use fulgurite::{DatabaseFlags, Error, Put, PutFlags, Room, WriteCursor};
+use fulgurite::{CursorId, DatabaseFlags, Error, Put, PutFlags, Room, WriteCursor, WriteTxn};
 
 use crate::codes::{Code, Outcome};
 use crate::compare::Lent;
@@ -46,10 +46,10 @@ pub unsafe extern "C" fn mdb_cursor_put(
             // SAFETY: as above; with this flag data is an array of two.
             return unsafe { put_many(cursor, key, wanted, data, flags) };
         }
-        let (mut writer, _lent) = write_cursor(cursor, key, data)?;
+        let (writer, id, _lent) = writer_of(cursor, key, data)?;
         let put = put_flags(flags);
         let exists = if flags & MDB_RESERVE != 0 {
-            match writer.reserve_with(wanted, value.mv_size, put)? {
+            match writer.reserve_at(id, wanted, value.mv_size, put)? {
                 Room::Empty(room) => {
                     // SAFETY: as above.
                     unsafe { point(data, room) };
@@ -60,7 +60,7 @@ pub unsafe extern "C" fn mdb_cursor_put(
         } else {
             // SAFETY: as above.
             let value = unsafe { octets_of(&value) }?;
-            match writer.put_with(wanted, value, put)? {
+            match writer.put_at(id, wanted, value, put)? {
                 Put::Stored => return Ok(()),
                 Put::Exists(value) => value,
             }
@@ -110,11 +110,22 @@ fn write_cursor<'c>(
     key: *const MDB_val,
     data: *const MDB_val,
 ) -> Outcome<(WriteCursor<'c, 'static>, Option<Lent<'c>>)> {
+    let (writer, id, lent) = writer_of(cursor, key, data)?;
+    Ok((writer.at(id)?, lent))
+}
+
+/// The transaction of a cursor, for changes with this key and data, and what it knows the cursor by.
+#[inline(always)]
+fn writer_of<'c>(
+    cursor: &'c mut Cursor,
+    key: *const MDB_val,
+    data: *const MDB_val,
+) -> Outcome<(&'c mut WriteTxn<'static>, CursorId, Option<Lent<'c>>)> {
     let txn: &mut Txn = cursor.txn()?;
     match (&cursor.at, &txn.kind) {
         (At::Write(id), Kind::Write(_)) => {
             let (writer, lent) = txn.lent_writer(key, data)?;
-            Ok((writer.at(*id)?, lent))
+            Ok((writer, *id, lent))
         }
         _ => Err(Code::NO_ACCESS),
     }

@@ -145,6 +145,16 @@ unsafe extern "C" fn stride<const FORWARDS: bool, const AMONG: u8>(
         if AMONG == VALUES && read.is_at_last_value(place, FORWARDS) {
             return Code::NOT_FOUND.0;
         }
+    } else if FORWARDS
+        && AMONG == RECORDS
+        // SAFETY: as above.
+        && let Some((found_key, found_data)) = unsafe { next_of_writer(cursor) }
+    {
+        // SAFETY: as above.
+        unsafe { point(key, found_key) };
+        // SAFETY: as above.
+        unsafe { point(data, found_data) };
+        return 0;
     }
     // SAFETY: as above.
     unsafe { get_by_any_move(cursor, key, data, op) }
@@ -172,6 +182,20 @@ unsafe extern "C" fn leap(
     }
     // SAFETY: as above.
     unsafe { get_by_any_move(cursor, key, data, op) }
+}
+
+/// Steps a cursor of a write transaction to the next record of the leaf at hand.
+#[inline(always)]
+unsafe fn next_of_writer<'a>(cursor: *mut MDB_cursor) -> Option<Record<'a>> {
+    let found = CURSORS.find_hot(cursor)?;
+    // SAFETY: it has a handle; the caller's promise.
+    let cursor = unsafe { found.as_ref() };
+    let txn = cursor.txn().ok()?;
+    txn.check_free().ok()?;
+    match (&cursor.at, &txn.kind) {
+        (At::Write(id), Kind::Write(writer)) => writer.get().next_at_hand(*id),
+        _ => None,
+    }
 }
 
 /// Hands out a page of fixed-size values that is not far.

@@ -65,6 +65,16 @@ impl Place {
         self.is_parked = true;
     }
 
+    /// Stands on the record that a way leads to, of a key that has one value.
+    pub(crate) fn stand_on(&mut self, path: &Path) {
+        self.forget_flags();
+        self.forget_leaf();
+        self.state = State::On;
+        self.value = AtValue::One;
+        self.is_parked = false;
+        self.path.clone_from(path);
+    }
+
     /// Finds the way again.
     #[inline]
     pub(crate) fn unpark(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<(), Error> {
@@ -134,6 +144,7 @@ impl Place {
 
     /// Notes what the header of the leaf says, so that steps within the leaf need not look at it until the tree changes.
     pub(crate) fn look(&mut self, pages: PageView<'_>, tree: &Tree) {
+        self.has_values = tree.has_duplicates();
         if self.state == State::On
             && let Some(leaf) = self.path.leaf()
             && leaf.pgno != self.leaf.0
@@ -200,6 +211,46 @@ impl Place {
             (AtValue::Tree, Some(inner)) => Some(ValueAt::Tree(inner.0, Box::new(inner.1.clone()))),
             (AtValue::Tree, None) | (AtValue::Unset, _) => None,
         }
+    }
+
+    pub(crate) const fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The way to the key, for whoever changes the tree there: it is to lead to the place afterwards.
+    pub(crate) const fn path_mut(&mut self) -> &mut Path {
+        &mut self.path
+    }
+
+    /// Notes the key it stands on, without being parked.
+    pub(crate) fn note_key(&mut self, pages: PageView<'_>) -> Result<(), Error> {
+        if let Some(leaf) = self.path.leaf() {
+            let node = pages.leaf_node(leaf)?;
+            self.key.clear();
+            self.key.extend_from_slice(node.key);
+        }
+        Ok(())
+    }
+
+    /// Makes the way lead to where the noted key is, or would be.
+    pub(crate) fn seek_noted(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<(), Error> {
+        tree::seek(pages, tree, &self.key, &mut self.path).map(|_| ())
+    }
+
+    /// Stands on what comes after a record that was deleted, to whose place the way leads.
+    pub(crate) fn stand_on_successor(
+        &mut self,
+        pages: PageView<'_>,
+        tree: &Tree,
+    ) -> Result<(), Error> {
+        let at_end = self.at_end;
+        self.forget_flags();
+        self.forget_leaf();
+        self.settle(pages, tree, false)?;
+        self.at_end = at_end;
+        self.mark_deleted(true);
+        self.look(pages, tree);
+        Ok(())
     }
 
     /// The way to the key.

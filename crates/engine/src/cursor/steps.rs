@@ -48,6 +48,32 @@ impl Place {
         Ok(Some((node.key, value)))
     }
 
+    /// Goes one record on within the leaf that was looked at last, where keys have one value each; `None`, with nothing
+    /// changed, where there is more to it.
+    #[inline]
+    pub(super) fn step_at_hand<'t>(&mut self, pages: PageView<'t>) -> Option<Record<'t>> {
+        if self.state != State::On || self.at_end || self.is_parked || self.has_values {
+            return None;
+        }
+        // The successor of what was deleted here is the next record.
+        let by = match self.deleted {
+            Deleted::No => 1,
+            Deleted::Key => 0,
+            Deleted::Value => return None,
+        };
+        let leaf = self.path.leaf_mut()?;
+        let (pgno, checked) = self.leaf;
+        let next = leaf.index + by;
+        if pgno != leaf.pgno || next >= checked.len() {
+            return None;
+        }
+        let page = Page::<V09>::checked_before(pages.lend(pgno)?, checked);
+        let record = page.plain_record(next)?;
+        leaf.index = next;
+        self.deleted = Deleted::No;
+        Some(record)
+    }
+
     /// The entry it stands on, for a step within the leaf: `None` where a step takes more than counting one on.
     #[inline(always)]
     pub(super) fn plain_step(&mut self) -> Option<&mut Step> {

@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::Place;
 use super::place::{Deleted, State};
+use super::{Place, Record};
 use crate::Error;
 use crate::env::Database;
 use crate::space::PageView;
@@ -93,6 +93,17 @@ impl CursorTable {
         slot.filter(|slot| slot.serial == id.serial)
             .and_then(|slot| slot.place.take())
             .ok_or(Error::CursorClosed)
+    }
+
+    /// Moves a cursor one record on where that takes no more than a look at the leaf at hand.
+    #[inline]
+    pub(crate) fn step_within<'t>(&self, id: CursorId, pages: PageView<'t>) -> Option<Record<'t>> {
+        let mut slots = self.slots.try_borrow_mut().ok()?;
+        let slot = slots.get_mut(id.index)?.as_mut()?;
+        if slot.serial != id.serial {
+            return None;
+        }
+        slot.place.as_mut()?.step_at_hand(pages)
     }
 
     /// Puts a place back.

@@ -72,13 +72,7 @@ impl Dirty {
         match self.buffers.entry(pgno) {
             Entry::Occupied(entry) => Ok(entry.into_mut()),
             Entry::Vacant(entry) => {
-                let loaded = load()?;
-                let spare = self.spare.pop().filter(|spare| spare.len() == loaded.len());
-                let mut bytes = match spare {
-                    Some(spare) => spare,
-                    None => zeros(loaded.len())?.into_boxed_slice(),
-                };
-                bytes.copy_from_slice(loaded);
+                let bytes = copy_of(load()?, &mut self.spare)?;
                 self.octets += bytes.len();
                 Ok(entry.insert(bytes))
             }
@@ -91,6 +85,19 @@ impl Dirty {
             Some(spare) => spare,
             None => zeros(page_size)?.into(),
         };
+        self.octets += bytes.len();
+        Ok(match self.buffers.entry(pgno) {
+            Entry::Occupied(mut entry) => {
+                self.octets -= entry.insert(bytes).len();
+                entry.into_mut()
+            }
+            Entry::Vacant(entry) => entry.insert(bytes),
+        })
+    }
+
+    /// Adds a copy of a page.
+    pub(crate) fn insert_copy(&mut self, pgno: Pgno, page: &[u8]) -> Result<&mut [u8], Error> {
+        let bytes = copy_of(page, &mut self.spare)?;
         self.octets += bytes.len();
         Ok(match self.buffers.entry(pgno) {
             Entry::Occupied(mut entry) => {
@@ -234,6 +241,17 @@ impl Dirty {
         }
         write(storing, start, &parts)
     }
+}
+
+/// A copy of a page, in a spare buffer if there is one.
+fn copy_of(page: &[u8], spare: &mut Vec<Box<[u8]>>) -> Result<Box<[u8]>, Error> {
+    if let Some(mut bytes) = spare.pop().filter(|spare| spare.len() == page.len()) {
+        bytes.copy_from_slice(page);
+        return Ok(bytes);
+    }
+    let mut bytes = room_for(page.len())?;
+    bytes.extend_from_slice(page);
+    Ok(bytes.into())
 }
 
 fn write(storing: &mut Storing<'_>, offset: u64, parts: &[&[u8]]) -> Result<(), Error> {

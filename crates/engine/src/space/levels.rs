@@ -93,9 +93,10 @@ impl WriterPages<'_> {
         let taken = std::mem::replace(&mut self.reclaimed, outer.reclaimed);
         self.forget(taken.iter().copied());
         // Pages that the level took and gave up again must not be there twice.
-        let stays = |pgno: &Pgno| *pgno <= self.last && !taken.contains(pgno);
-        self.loose.retain(stays);
-        self.pool.retain(stays);
+        let last = self.last;
+        self.loose
+            .retain(|pgno| *pgno <= last && !taken.contains(pgno));
+        self.pool.drop_pages(last, &taken);
         let back = taken.iter().copied().filter(|pgno| *pgno <= self.last);
         self.pool.add(back);
         self.keep_for_levels(taken, freed);

@@ -1,6 +1,7 @@
 //! Free pages at hand, kept in order so that runs can be found.
 
 use fulgurite_format::Pgno;
+use rustc_hash::FxHashSet;
 
 /// Free pages, taken from the lowest number up.
 #[derive(Debug, Default)]
@@ -36,11 +37,37 @@ impl Pool {
             .is_ok()
     }
 
-    /// Adds pages, to be brought into order by [`Pool::settle`].
+    /// Adds pages, to be brought into order by [`Pool::settle`]. What has its place between two pages of the pool is put
+    /// there, and leaves it in order.
     pub(crate) fn add(&mut self, more: impl Iterator<Item = Pgno>) {
+        let known = self.pages.len();
         self.pages.extend(more);
-        self.unsettled = true;
+        if self.pages.len() == known {
+            return;
+        }
         self.no_run_of = None;
+        self.unsettled = self.unsettled || !self.put_in_place(known);
+    }
+
+    /// Moves the pages from `known` on to their place, if they have one between two others; the others are in order.
+    fn put_in_place(&mut self, known: usize) -> bool {
+        let (old, new) = self.pages.split_at_mut(known);
+        if !new.is_sorted_by(|a, b| a > b) {
+            new.sort_unstable_by(|a, b| b.cmp(a));
+        }
+        let (Some(high), Some(low)) = (new.first(), new.last()) else {
+            return true;
+        };
+        let place = old.partition_point(|pgno| pgno > high);
+        let is_apart = old.get(place).is_none_or(|next| next < low);
+        if !is_apart || !new.is_sorted_by(|a, b| a > b) {
+            return false;
+        }
+        let count = new.len();
+        if let Some(tail) = self.pages.get_mut(place..) {
+            tail.rotate_right(count);
+        }
+        true
     }
 
     /// Brings added pages into order; `false` if a page is there twice. Pages that were added in order merge fast.
@@ -55,9 +82,17 @@ impl Pool {
         distinct
     }
 
-    /// Keeps the pages that `stays` says.
-    pub(crate) fn retain(&mut self, stays: impl FnMut(&Pgno) -> bool) {
-        self.pages.retain(stays);
+    /// Drops the pages behind `last`, and those among `gone`. Costs a search for each of `gone` where none of them is there.
+    pub(crate) fn drop_pages(&mut self, last: Pgno, gone: &FxHashSet<Pgno>) {
+        if !self.unsettled {
+            let behind = self.pages.partition_point(|pgno| *pgno > last);
+            self.pages.drain(..behind);
+            if !gone.iter().any(|pgno| self.contains(*pgno)) {
+                return;
+            }
+        }
+        self.pages
+            .retain(|pgno| *pgno <= last && !gone.contains(pgno));
     }
 
     /// Takes `count` consecutive pages, if there are such. The pool is settled.
@@ -196,11 +231,31 @@ mod tests {
     }
 
     #[test]
-    fn pages_can_be_sorted_out() {
-        let mut pool = pool_of(&[3, 5, 8]);
-        pool.add([Pgno(4)].into_iter());
-        pool.retain(|pgno| pgno.0 != 5);
-        assert!(pool.settle());
-        assert_eq!(pool.pages(), [Pgno(8), Pgno(4), Pgno(3)]);
+    fn pages_can_be_dropped() {
+        for more in [&[4][..], &[4, 9]] {
+            let mut pool = pool_of(&[3, 5, 8, 12, 13]);
+            pool.add(more.iter().copied().map(Pgno));
+            pool.drop_pages(Pgno(9), &[Pgno(7), Pgno(2)].into_iter().collect());
+            pool.drop_pages(Pgno(8), &[Pgno(5)].into_iter().collect());
+            assert!(pool.settle());
+            assert_eq!(pool.pages(), [Pgno(8), Pgno(4), Pgno(3)]);
+        }
+    }
+
+    #[test]
+    fn what_comes_to_one_place_leaves_the_pool_in_order() {
+        let mut pool = pool_of(&[3, 9, 20]);
+        for more in [&[1, 2][..], &[6, 4, 5], &[30], &[]] {
+            pool.add(more.iter().copied().map(Pgno));
+            assert!(!pool.unsettled);
+        }
+        assert_eq!(pool.pages(), [30, 20, 9, 6, 5, 4, 3, 2, 1].map(Pgno));
+        pool.add([Pgno(25), Pgno(7)].into_iter());
+        assert!(pool.unsettled && pool.settle());
+        for twice in [&[Pgno(7)][..], &[Pgno(8), Pgno(8)], &[Pgno(40), Pgno(30)]] {
+            let mut pool = pool_of(&[3, 7, 20, 30]);
+            pool.add(twice.iter().copied());
+            assert!(!pool.settle());
+        }
     }
 }

@@ -4,10 +4,11 @@
 //! rounds, until a round changes nothing; then the numbers are filled in, which takes no page.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use fulgurite_format::{Format, FreeRecord, Malformed, NodeValue, PageKind, PageMut, Pgno, V09};
 
-use super::writer_pages::{WriterPages, listed_twice};
+use super::writer_pages::{WriterPages, listed_twice, record_before, record_id};
 use crate::Error;
 use crate::tree::{self, Pages, PagesMut, Path, Step};
 use crate::value;
@@ -15,6 +16,8 @@ use crate::value;
 /// Room reserved beyond what a small record needs, in page numbers: saving may free a few more pages.
 const SLACK: usize = 8;
 
+/// So many page numbers are in the record that is taken first: a small transaction needs no more.
+const NEWEST: usize = 32;
 /// So many page numbers are a short list.
 const SMALL: usize = 64;
 /// What is left of more is not cut into small pieces: each has to be found its place.
@@ -27,23 +30,24 @@ const ROUNDS_MAX: usize = 64;
 pub(crate) fn save_free_list(pages: &mut WriterPages<'_>) -> Result<(), Error> {
     pages.prepare_saving()?;
     delete_taken(pages)?;
-    let newest_taken = pages.taken.last().map(|id| id.0).filter(|id| *id > 0);
     let own = pages.txnid().0;
+    let ids = free_ids(pages)?;
     let mut reserved: BTreeMap<u64, usize> = BTreeMap::new();
     for _ in 0..ROUNDS_MAX {
-        settle_loose(pages, newest_taken)?;
+        settle_loose(pages, ids)?;
         let mut changed = false;
         if !pages.freed.is_empty() {
             changed |= ensure(pages, &mut reserved, own, pages.freed.len())?;
         }
-        let portion = portion_len(pages, newest_taken);
-        for index in 0..pages.pool.len().div_ceil(portion) {
-            let key = newest_taken.unwrap_or(own) - index as u64;
-            let len = portion.min(pages.pool.len().saturating_sub(index * portion));
-            changed |= ensure(pages, &mut reserved, key, len)?;
+        // Reserving room takes pages from the pool; what is too much then is trimmed.
+        let (portions, len) = (Portions::of(pages, ids), pages.pool.len());
+        for index in 0..portions.count {
+            let key = ids.newest - index as u64;
+            let count = portions.range(index, len).len();
+            changed |= ensure(pages, &mut reserved, key, count)?;
         }
         if !changed && pages.loose.is_empty() {
-            return fill(pages, &reserved, newest_taken);
+            return fill(pages, &reserved, ids);
         }
     }
     Err(Error::Corrupted {
@@ -52,32 +56,92 @@ pub(crate) fn save_free_list(pages: &mut WriterPages<'_>) -> Result<(), Error> {
     })
 }
 
+/// The ids that what is left of taken records can be listed with: no record has them, and pages listed so may be reused.
+#[derive(Clone, Copy)]
+struct FreeIds {
+    /// The greatest of them.
+    newest: u64,
+    count: u64,
+}
+
+/// Ids for what is left of the records that were taken, which are deleted.
+fn free_ids(pages: &WriterPages<'_>) -> Result<FreeIds, Error> {
+    let Some(newest) = pages.taken.newest() else {
+        return Ok(FreeIds {
+            newest: 0,
+            count: 0,
+        });
+    };
+    let mut path = Path::new();
+    let view = pages.view();
+    let below = if record_before(view, &pages.free, newest, &mut path)? {
+        let leaf = tree::leaf_of(&path, &pages.free)?;
+        record_id(view, leaf)?.0
+    } else {
+        0
+    };
+    let count = newest.0.checked_sub(below);
+    let count = count.ok_or_else(|| Error::at(pages.free.record.root)(Malformed::KeyOrder))?;
+    Ok(FreeIds {
+        newest: newest.0,
+        count,
+    })
+}
+
 /// Page numbers that a record holds which takes one overflow page.
 fn one_page(pages: &WriterPages<'_>) -> usize {
     (pages.view().page_size() - V09::HEADER_LEN) / 8 - 1
 }
 
-/// Page numbers to a record. A short list is cut into small pieces where there are ids enough to number them: whoever takes
-/// pages takes a record, and writes back what is left of it. A piece of a longer one fits one overflow page.
-fn portion_len(pages: &WriterPages<'_>, newest_taken: Option<u64>) -> usize {
-    let len = pages.pool.len();
-    let ids = newest_taken
-        .map_or(1, |id| usize::try_from(id).unwrap_or(usize::MAX))
-        .max(1);
-    let least = len.div_ceil(ids);
-    if len <= SMALL_PIECES && least <= SMALL {
-        return SMALL.min(one_page(pages));
+/// How the pages that are left are shared out among records: whoever takes pages takes a record, and writes back what is
+/// left of it. So the newest, which is taken first, is a short one, and the others of a long list fit one overflow page each.
+/// Where there are too few ids for that the last record has all the rest, which is left alone then.
+struct Portions {
+    newest: usize,
+    each: usize,
+    count: usize,
+}
+
+impl Portions {
+    fn of(pages: &WriterPages<'_>, ids: FreeIds) -> Portions {
+        let len = pages.pool.len();
+        let one_page = one_page(pages);
+        let newest = NEWEST.min(one_page);
+        let each = if len <= SMALL_PIECES { SMALL } else { one_page };
+        let wanted = if len <= newest + newest / 2 {
+            usize::from(len > 0)
+        } else {
+            1 + (len - newest).div_ceil(each)
+        };
+        Portions {
+            newest,
+            each,
+            count: usize::try_from(ids.count).map_or(wanted, |ids| wanted.min(ids)),
+        }
     }
-    one_page(pages).max(least)
+
+    /// Which pages of so many, from the lowest up, the record has that is the `index`th from the newest.
+    fn range(&self, index: usize, len: usize) -> Range<usize> {
+        let start = |index: usize| match index.checked_sub(1) {
+            None => 0,
+            Some(others) => self.newest + others * self.each,
+        };
+        let end = if index + 1 < self.count {
+            start(index + 1)
+        } else {
+            len
+        };
+        start(index)..end
+    }
 }
 
 /// Private pages that were given up again can serve the next transaction, if there is a record old enough for them;
 /// else they are listed with the others that this one freed.
-fn settle_loose(pages: &mut WriterPages<'_>, newest_taken: Option<u64>) -> Result<(), Error> {
+fn settle_loose(pages: &mut WriterPages<'_>, ids: FreeIds) -> Result<(), Error> {
     let loose = std::mem::take(&mut pages.loose);
     pages.pool.add(loose.into_iter());
     pages.settle_pool()?;
-    if newest_taken.is_none() {
+    if ids.count == 0 {
         let rest = pages.pool.drain();
         pages.freed.extend(rest);
     }
@@ -87,8 +151,8 @@ fn settle_loose(pages: &mut WriterPages<'_>, newest_taken: Option<u64>) -> Resul
 fn delete_taken(pages: &mut WriterPages<'_>) -> Result<(), Error> {
     let mut free = pages.free;
     let mut path = Path::new();
-    for index in 0..pages.taken.len() {
-        let Some(id) = pages.taken.get(index).copied() else {
+    for index in 0..pages.taken.ids().len() {
+        let Some(id) = pages.taken.ids().get(index).copied() else {
             break;
         };
         if !tree::seek(pages.view(), &free, &id.0.to_ne_bytes(), &mut path)? {
@@ -158,7 +222,7 @@ fn ensure(
 fn fill(
     pages: &mut WriterPages<'_>,
     reserved: &BTreeMap<u64, usize>,
-    newest_taken: Option<u64>,
+    ids: FreeIds,
 ) -> Result<(), Error> {
     let own = pages.txnid().0;
     let mut freed = std::mem::take(&mut pages.freed);
@@ -176,18 +240,20 @@ fn fill(
         return Err(listed_twice(pages.free.record.root));
     }
     let pool = pages.pool.pages().to_vec();
-    let portion = portion_len(pages, newest_taken);
-    // The lowest numbers go to the oldest record: they are taken first.
-    let mut portions: Vec<&[Pgno]> = pool.chunks(portion).collect();
-    let newest = newest_taken.unwrap_or(own);
+    let portions = Portions::of(pages, ids);
     for key in reserved.keys().rev() {
         let list: &[Pgno] = if *key == own {
             &freed
         } else {
-            let index = usize::try_from(newest - key).unwrap_or(usize::MAX);
-            portions
-                .get_mut(index)
-                .map_or(&[][..], |list| std::mem::take(list))
+            // The lowest numbers go to the newest record: they are taken first.
+            let index = usize::try_from(ids.newest - key).unwrap_or(usize::MAX);
+            if index < portions.count {
+                let range = portions.range(index, pool.len());
+                pool.get(pool.len() - range.end..pool.len() - range.start)
+                    .unwrap_or_default()
+            } else {
+                &[]
+            }
         };
         write_record(pages, *key, list)?;
     }

@@ -3,7 +3,7 @@
 use fulgurite_format::{FreeRecord, Malformed, Pgno, Txnid, V09, write_overflow_header};
 
 use super::save::{rewrite_record, run_at};
-use super::writer_pages::WriterPages;
+use super::writer_pages::{WriterPages, record_at};
 use crate::Error;
 use crate::reader::may_be_reused;
 use crate::tree::{self, Pages, PagesMut, Path, Step};
@@ -147,7 +147,7 @@ impl WriterPages<'_> {
         self.gather_low(last, wanted, wanted.saturating_mul(64))?;
         let held = self.hold_free_list(true);
         for id in &tail.records {
-            if !self.taken.contains(id) {
+            if !self.taken.ids().contains(id) {
                 self.keep_up_to(*id, last)?;
             }
         }
@@ -179,18 +179,7 @@ impl WriterPages<'_> {
 
     /// A record of the free list.
     pub(crate) fn record_at(&self, leaf: Step) -> Result<(Txnid, FreeRecord<'_>), Error> {
-        let view = self.view();
-        let node = view.leaf_node(leaf)?;
-        let key = <[u8; 8]>::try_from(node.key).map_err(|_| Error::Corrupted {
-            page: leaf.pgno,
-            what: Malformed::KeyLength {
-                index: leaf.index,
-                len: node.key.len(),
-            },
-        })?;
-        let value = value::value_of(view, leaf.pgno, &node)?;
-        let record = FreeRecord::parse(value, self.snapshot_last).map_err(Error::at(leaf.pgno))?;
-        Ok((Txnid(u64::from_ne_bytes(key)), record))
+        record_at(self.view(), leaf, self.snapshot_last)
     }
 }
 

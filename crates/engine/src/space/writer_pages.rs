@@ -1,7 +1,7 @@
 //! The pages of a write transaction: those of the snapshot it began from, and its private ones.
 
 use fulgurite_format::{
-    DatabaseFlags, Format as _, Malformed, Page, PageKind, PageMut, Pgno, Txnid, V09,
+    DatabaseFlags, Format as _, FreeRecord, Malformed, Page, PageKind, PageMut, Pgno, Txnid, V09,
     write_overflow_header,
 };
 use rustc_hash::FxHashSet;
@@ -9,12 +9,14 @@ use rustc_hash::FxHashSet;
 use super::dirty::Dirty;
 use super::levels::Outer;
 use super::pool::Pool;
+use super::taken::Taken;
 use super::view::PageView;
 use crate::Error;
 use crate::env::{Environment, Window};
 use crate::memory::zeros;
 use crate::reader::{EndMark, may_be_reused};
-use crate::tree::{self, Pages, PagesMut, Path, Tree};
+use crate::tree::{self, Pages, PagesMut, Path, Step, Tree};
+use crate::value;
 
 /// A search for a run reads at most so many free page numbers before it takes fresh pages instead: what is read has to
 /// be written back at commit.
@@ -53,7 +55,7 @@ pub(crate) struct WriterPages<'env> {
     /// Pages that were in use when the transaction, or its innermost level, began and that it no longer needs.
     pub(super) freed: Vec<Pgno>,
     /// Free-list records whose pages went to the pool.
-    pub(super) taken: Vec<Txnid>,
+    pub(super) taken: Taken,
     /// The free-list tree.
     pub(crate) free: Tree,
     /// Records below this id hold pages that no reader and no fallback snapshot needs.
@@ -95,7 +97,7 @@ impl<'env> WriterPages<'env> {
             loose: Vec::new(),
             pool: Pool::default(),
             freed: Vec::new(),
-            taken: Vec::new(),
+            taken: Taken::default(),
             free,
             oldest: None,
             readers_checked_at: None,
@@ -133,7 +135,7 @@ impl<'env> WriterPages<'env> {
             && self.pool.is_unused()
             && self.loose.is_empty()
             && self.freed.is_empty()
-            && self.taken.is_empty()
+            && self.taken.is_unused()
     }
 
     /// Forgets all pages, and keeps as much memory as a transaction usually needs.
@@ -149,8 +151,7 @@ impl<'env> WriterPages<'env> {
             list.clear();
             list.shrink_to(KEPT_MAX);
         }
-        self.taken.clear();
-        self.taken.shrink_to(KEPT_MAX);
+        self.taken.clear(KEPT_MAX);
     }
 
     pub(crate) const fn txnid(&self) -> Txnid {
@@ -228,12 +229,16 @@ impl<'env> WriterPages<'env> {
         Ok(self.pool.len() - known)
     }
 
-    /// Moves the pages of the next free-list record that may be reused to the pool; `false` if there is none.
+    /// Moves the pages of the newest free-list record that may be reused, and was not taken yet, to the pool; `false` if
+    /// there is none.
     pub(super) fn take_record(&mut self) -> Result<bool, Error> {
         let oldest = match self.oldest {
             Some(oldest) => oldest,
             None => self.look_for_readers()?,
         };
+        if self.taken.are_all(oldest) {
+            return Ok(false);
+        }
         let view = PageView {
             window: self.window,
             last: self.last,
@@ -241,29 +246,33 @@ impl<'env> WriterPages<'env> {
             mark: EndMark::never(),
         };
         let mut path = Path::new();
-        let found = match self.taken.last() {
-            None => tree::first(view, &self.free, &mut path)?,
-            Some(taken) => {
-                tree::seek(view, &self.free, &(taken.0 + 1).to_ne_bytes(), &mut path)?;
-                tree::settle(view, &self.free, &mut path)?
+        let mut below = self.taken.next(oldest);
+        let (leaf, id) = loop {
+            if !record_before(view, &self.free, below, &mut path)? {
+                self.taken.note_all(oldest);
+                return Ok(false);
+            }
+            let Some(leaf) = path.leaf() else {
+                return Ok(false);
+            };
+            let id = record_id(view, leaf)?;
+            if id >= below || !may_be_reused(id, oldest) {
+                // Keys that do not descend lead in circles.
+                return Ok(false);
+            }
+            match self.taken.skip(id) {
+                Some(next) => below = next,
+                None => break (leaf, id),
             }
         };
-        let Some(leaf) = path.leaf().filter(|_| found) else {
-            return Ok(false);
-        };
-        let (id, record) = self.record_at(leaf)?;
-        if !may_be_reused(id, oldest) || self.taken.last().is_some_and(|taken| id <= *taken) {
-            return Ok(false);
-        }
-        if record.iter().any(|pgno| self.is_reclaimed(pgno)) {
+        let record = record_at(view, leaf, self.snapshot_last)?.1;
+        let is_new = self.reclaimed.is_empty() && self.outer.is_empty();
+        if !is_new && record.iter().any(|pgno| self.is_reclaimed(pgno)) {
             return Err(listed_twice(leaf.pgno));
         }
         // What lies behind the end that compaction has given the file is no page any more.
-        let pages: Vec<Pgno> = record
-            .iter()
-            .filter(|pgno| *pgno <= self.base_last)
-            .collect();
-        self.pool.add(pages.into_iter());
+        let last = self.base_last;
+        self.pool.add(record.iter().filter(|pgno| *pgno <= last));
         self.taken.push(id);
         Ok(true)
     }
@@ -320,6 +329,9 @@ impl<'env> WriterPages<'env> {
 
     pub(super) fn look_for_readers(&mut self) -> Result<Txnid, Error> {
         let oldest = self.environment.oldest_reader(self.txnid)?;
+        if self.oldest.is_none_or(|known| known < oldest) {
+            self.taken.begin_at(oldest);
+        }
         self.oldest = Some(oldest);
         Ok(oldest)
     }
@@ -470,11 +482,12 @@ impl PagesMut for WriterPages<'_> {
         self.forget_check(own);
         let copy = if self.environment.has_writable_map() {
             self.environment.before_change()?;
-            mapping.run_mut(own, old.len())?
+            let copy = mapping.run_mut(own, old.len())?;
+            copy.copy_from_slice(old);
+            copy
         } else {
-            self.dirty.insert_page(own, old.len())?
+            self.dirty.insert_copy(own, old)?
         };
-        copy.copy_from_slice(old);
         PageMut::<V09>::renumber(copy, own, kind);
         self.freed.push(pgno);
         Ok(own)
@@ -608,6 +621,42 @@ pub(super) fn listed_twice(page: Pgno) -> Error {
         page,
         what: Malformed::FreeRecord("a page is listed twice"),
     }
+}
+
+/// A record of the free list, which names no page behind `last`.
+pub(super) fn record_at(
+    view: PageView<'_>,
+    leaf: Step,
+    last: Pgno,
+) -> Result<(Txnid, FreeRecord<'_>), Error> {
+    let node = view.leaf_node(leaf)?;
+    let value = value::value_of(view, leaf.pgno, &node)?;
+    let record = FreeRecord::parse(value, last).map_err(Error::at(leaf.pgno))?;
+    Ok((record_id(view, leaf)?, record))
+}
+
+/// The id of a record of the free list; its pages are not looked at, which may be many.
+pub(super) fn record_id(view: PageView<'_>, leaf: Step) -> Result<Txnid, Error> {
+    let node = view.leaf_node(leaf)?;
+    let key = <[u8; 8]>::try_from(node.key).map_err(|_| Error::Corrupted {
+        page: leaf.pgno,
+        what: Malformed::KeyLength {
+            index: leaf.index,
+            len: node.key.len(),
+        },
+    })?;
+    Ok(Txnid(u64::from_ne_bytes(key)))
+}
+
+/// Goes to the newest record of the free list that is older than this one; `false` if there is none.
+pub(super) fn record_before(
+    view: PageView<'_>,
+    free: &Tree,
+    id: Txnid,
+    path: &mut Path,
+) -> Result<bool, Error> {
+    tree::seek(view, free, &id.0.to_ne_bytes(), path)?;
+    Ok(tree::previous(view, free, path)? != tree::Moved::AtEnd)
 }
 
 /// The free-list tree of a snapshot.

@@ -9,7 +9,7 @@ use crate::Error;
 /// Inserts an entry at the place the way leads to; all pages on it are private. In an empty tree the way is empty and
 /// the first page is made.
 ///
-/// Returns where the entry is, unless a split moved it. The way is of no use afterwards.
+/// Returns where the entry is, and the way leads there, unless a split moved it: then the way is of no use.
 pub(crate) fn insert<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,
@@ -76,11 +76,11 @@ pub(super) fn insert_at<P: PagesMut>(
     if fitted {
         return Ok(Some(step));
     }
-    split(pages, tree, path, level, key, value)?;
-    Ok(None)
+    split(pages, tree, path, level, key, value)
 }
 
-/// Splits the page at `path[level]` around a new entry and tells the level above.
+/// Splits the page at `path[level]` around a new entry and tells the level above. Returns the entry's place, with the way
+/// leading there, if it went behind all others and no branch was split.
 fn split<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,
@@ -88,12 +88,13 @@ fn split<P: PagesMut>(
     level: usize,
     key: &[u8],
     value: NodeValue<'_>,
-) -> Result<(), Error> {
+) -> Result<Option<Step>, Error> {
     let Some(step) = path.step(level) else {
-        return Ok(());
+        return Ok(None);
     };
     let kind = tree.kind_at(level);
-    let (right, separator) = if is_append(pages.view(), tree, path, level)? {
+    let goes_behind = is_append(pages.view(), tree, path, level)?;
+    let (right, separator) = if goes_behind {
         start_leaf(pages, tree, step, key, value)?
     } else {
         share(pages, tree, step, kind, key, value)?
@@ -112,7 +113,7 @@ fn split<P: PagesMut>(
     if let Some(above) = path.step_mut(parent) {
         above.index += 1;
     }
-    insert_at(
+    let above = insert_at(
         pages,
         tree,
         path,
@@ -120,7 +121,18 @@ fn split<P: PagesMut>(
         &separator,
         NodeValue::Child(right),
     )?;
-    Ok(())
+    if goes_behind
+        && above.is_some()
+        && let Some(leaf) = path.leaf_mut()
+    {
+        // It is alone on its leaf.
+        *leaf = Step {
+            pgno: right,
+            index: 0,
+        };
+        return Ok(Some(*leaf));
+    }
+    Ok(None)
 }
 
 /// Puts an entry behind all others on a leaf of its own. The full leaf stays as it is: ascending loads fill pages to

@@ -9,14 +9,17 @@ use crate::tree::{self, Path, Tree};
 use crate::{Error, value};
 
 impl WriteTxn<'_> {
-    /// A cursor's put.
-    pub(crate) fn put_at(
+    /// Stores a record through a cursor and goes to it; as [`crate::WriteCursor::put_with`] of [`WriteTxn::at`], with less ado.
+    /// # Errors
+    /// As [`crate::WriteCursor::put_with`]; [`Error::CursorClosed`].
+    pub fn put_at(
         &mut self,
         id: CursorId,
         key: &[u8],
         value: &[u8],
         flags: PutFlags,
     ) -> Result<Put<'_>, Error> {
+        self.check_alive()?;
         let mut place = self.cursors.take(id)?;
         let done = if flags.has(PutFlags::CURRENT) {
             self.put_current(&mut place, key, value, flags)
@@ -36,14 +39,17 @@ impl WriteTxn<'_> {
         }
     }
 
-    /// A cursor's reservation.
-    pub(crate) fn reserve_at(
+    /// Gives a key room for a value and goes to it; as [`crate::WriteCursor::reserve_with`] of [`WriteTxn::at`], with less ado.
+    /// # Errors
+    /// As [`crate::WriteCursor::reserve_with`]; [`Error::CursorClosed`].
+    pub fn reserve_at(
         &mut self,
         id: CursorId,
         key: &[u8],
         len: usize,
         flags: PutFlags,
     ) -> Result<Room<'_>, Error> {
+        self.check_alive()?;
         let mut place = self.cursors.take(id)?;
         let database = place.database();
         let mut path = Path::new();
@@ -96,8 +102,11 @@ impl WriteTxn<'_> {
     ) -> Result<Done, Error> {
         let database = place.database();
         if self.put_behind_last(database, key, value)? {
-            place.park_on(key, None);
-            return Ok(Done::Stored(false));
+            match self.trees.get_mut().last_way(database) {
+                Some(way) => place.stand_on(&way.path),
+                None => place.park_on(key, None),
+            }
+            return Ok(Done::Stored(true));
         }
         let mut path = Path::new();
         let done = self.put_in(database, &mut path, key, value, flags);

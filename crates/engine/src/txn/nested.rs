@@ -169,8 +169,10 @@ impl<'env> WriteTxn<'env> {
             self.abort_down_to(depth);
             return Err(Error::TransactionFailed);
         }
-        while self.levels.len() > depth {
-            self.levels.pop();
+        while self.levels.len() > depth
+            && let Some(level) = self.levels.pop()
+        {
+            self.trees.get_mut().commit_level(level.trees);
             let folded = self.pages.commit_level();
             self.failed |= folded.is_err();
             folded?;
@@ -196,11 +198,8 @@ impl<'env> WriteTxn<'env> {
                 parked => parked?,
             }
         }
-        let trees = self.trees.get_mut();
-        // Its pages are not those that the nested transaction changes.
-        trees.forget_way();
         Ok(Level {
-            trees: trees.clone(),
+            trees: self.trees.get_mut().begin_level(),
             cursors: self.cursors.save(),
         })
     }
@@ -210,8 +209,7 @@ impl<'env> WriteTxn<'env> {
         // Orders are the program's, not the transaction's: those set meanwhile stay.
         let names = self.environment.names();
         let trees = self.trees.get_mut();
-        *trees = level.trees;
-        trees.forget_way();
+        trees.abort_level(level.trees);
         trees.reorder_all(names);
         self.cursors.restore(level.cursors);
         // A nested transaction begins only where nothing has failed.

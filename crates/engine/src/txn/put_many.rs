@@ -160,9 +160,12 @@ impl ManyValues {
             self.inner.record.entries = self.inner.record.entries.saturating_add(1);
             return Ok(());
         }
-        tree::insert(pages, &mut self.inner, &mut self.path, item, value::NOTHING)?;
-        // The way is of no use any more.
-        self.path.clear();
+        let placed = tree::insert(pages, &mut self.inner, &mut self.path, item, value::NOTHING)?;
+        // What did not fit either went behind all others, or the way is of no use any more.
+        self.is_last = placed.is_some();
+        if !self.is_last {
+            self.path.clear();
+        }
         Ok(())
     }
 

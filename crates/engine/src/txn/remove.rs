@@ -102,6 +102,14 @@ impl<'env> WriteTxn<'env> {
         })
     }
 
+    /// Moves a cursor to the next record where that is in the leaf it was in before, and keys have one value each; `None`, with
+    /// nothing changed, where there is more to it, which [`WriteTxn::step_cursor`] sees to.
+    #[must_use]
+    pub fn next_at_hand(&self, id: CursorId) -> Option<Record<'_>> {
+        self.check_alive().ok()?;
+        self.cursors.step_within(id, self.pages())
+    }
+
     /// Moves a cursor to a neighbour; as [`WriteCursor::go`] of [`WriteTxn::at`], with less ado.
     /// # Errors
     /// As [`WriteCursor::go`].
@@ -156,8 +164,12 @@ impl<'env> WriteTxn<'env> {
     fn delete_through(&mut self, place: &mut Place, all_values: bool) -> Result<bool, Error> {
         let database = place.database();
         let tree = self.tree(database)?;
+        let is_alone = !self.has_cursors();
         place.unpark(self.pages(), &tree)?;
         let current = place.go(self.pages(), &tree, Move::Current)?;
+        if is_alone && !tree.has_duplicates() && current.is_some() {
+            return self.delete_alone(place, tree);
+        }
         let (key, value) = match current {
             Some((key, value)) => {
                 let one_of_several = tree.has_duplicates() && !all_values;
@@ -201,6 +213,22 @@ impl<'env> WriteTxn<'env> {
             value: value.as_deref().filter(|_| !whole_key),
         };
         self.others_follow(&gone, place)?;
+        Ok(true)
+    }
+
+    /// Removes the record that a place stands on, in a tree of keys with one value each, where no other cursor has to be kept
+    /// in step.
+    fn delete_alone(&mut self, place: &mut Place, tree: Tree) -> Result<bool, Error> {
+        let database = place.database();
+        self.check_plain_record(database, place.path())?;
+        place.note_key(self.pages())?;
+        let good = self.remove_key(database, tree, place.path_mut())?;
+        let tree = self.tree(database)?;
+        let pages = tree::PagesMut::view(&self.pages);
+        if !good {
+            place.seek_noted(pages, &tree)?;
+        }
+        place.stand_on_successor(pages, &tree)?;
         Ok(true)
     }
 

@@ -32,6 +32,10 @@ pub(super) struct Trees {
     last_way: Option<Box<LastWay>>,
     /// How often in a row that way was of no use.
     misses: u32,
+    /// The root of the main tree when the innermost nested transaction began, if there is one.
+    level_root: Option<Pgno>,
+    /// Databases that the nested transaction loaded as its surroundings would have.
+    loaded: Vec<(Database, Tree)>,
 }
 
 /// After so many records in a row that were stored far from the one before, only each so-manieth looks for a neighbour.
@@ -57,6 +61,8 @@ impl Trees {
             })
         };
         self.forget_way();
+        self.level_root = None;
+        self.loaded.clear();
         self.named.clear();
         self.first = names.first();
         self.main = unchanged(names.tree_of(Database::MAIN, meta.main));
@@ -73,6 +79,46 @@ impl Trees {
             tree: free_tree(meta.free),
             changed: false,
         });
+    }
+
+    /// What the trees are when a nested transaction begins.
+    pub(super) fn begin_level(&mut self) -> Trees {
+        // Its pages are not those that the nested transaction changes.
+        self.forget_way();
+        let surroundings = self.clone();
+        self.level_root = self.main.map(|main| main.tree.record.root);
+        self.loaded.clear();
+        surroundings
+    }
+
+    /// Makes what a nested transaction did part of its surroundings.
+    pub(super) fn commit_level(&mut self, surroundings: Trees) {
+        self.level_root = surroundings.level_root;
+        self.loaded = surroundings.loaded;
+    }
+
+    /// Goes back to the surroundings of a nested transaction, but for what it has loaded from an unchanged main tree.
+    pub(super) fn abort_level(&mut self, surroundings: Trees) {
+        let loaded = std::mem::replace(self, surroundings).loaded;
+        self.forget_way();
+        for (database, tree) in loaded {
+            if self.get(database).is_none() {
+                self.set_loaded(database, tree);
+            }
+        }
+    }
+
+    /// Notes a database that was loaded.
+    fn set_loaded(&mut self, database: Database, tree: Tree) {
+        let open = OpenTree {
+            tree,
+            changed: false,
+        };
+        self.set(database, Some(open));
+        let root = self.main.map(|main| main.tree.record.root);
+        if self.level_root.is_some() && self.level_root == root {
+            self.loaded.push((database, tree));
+        }
     }
 
     /// Whether the trees are those of the snapshot they were loaded from.
@@ -100,6 +146,7 @@ impl Trees {
     /// Forgets the named databases.
     pub(super) fn forget_named(&mut self) {
         self.forget_way();
+        self.loaded.clear();
         self.named.clear();
     }
 
@@ -189,9 +236,9 @@ impl Trees {
             self.change(database, tree);
             return;
         }
-        let leaf = |path: &Path| path.leaf().map(|leaf| leaf.pgno);
         let known = self.last_way(database);
-        let is_last = known.is_some_and(|way| way.is_last && leaf(&way.path) == leaf(path));
+        // What comes behind the last leaf is a leaf that was made for it.
+        let is_last = known.is_some_and(|way| way.is_last && path.cmp_leaves(&way.path).is_ge());
         self.change(database, tree);
         let way = self.last_way.get_or_insert_with(|| {
             Box::new(LastWay {
@@ -269,11 +316,7 @@ pub(super) fn load<'p, P: Pages<'p>>(
         });
     }
     let tree = names.tree_of(database, named(pages, &main, name)?);
-    let open = OpenTree {
-        tree,
-        changed: false,
-    };
-    trees.borrow_mut().set(database, Some(open));
+    trees.borrow_mut().set_loaded(database, tree);
     Ok(tree)
 }
 
