@@ -63,6 +63,12 @@ impl Entry {
     /// Appends a value, creating the attribute when it is new. Equal values are found by
     /// [`Schema::check`](crate::Schema::check), not here.
     pub fn push(&mut self, description: &AttributeDescription, value: Vec<u8>) {
+        // Input has the values of an attribute one behind the other.
+        if let Some(last) = self.attributes.last_mut()
+            && last.description == *description
+        {
+            return last.values.push(value);
+        }
         match self.attribute_mut(description) {
             Some(attribute) => attribute.values.push(value),
             None => self.attributes.push(Attribute {

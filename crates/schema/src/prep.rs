@@ -30,14 +30,41 @@ pub(crate) enum Case {
 /// # Errors
 /// [`InvalidValue`] for text that is not UTF-8.
 pub(crate) fn prepare(value: &[u8], case: Case) -> Result<Cow<'_, [u8]>, InvalidValue> {
-    if !value.iter().all(|b| (0x20..0x7f).contains(b)) {
-        let text = map_and_normalise(value, case)?;
-        return Ok(Cow::Owned(compact(&text).into_bytes()));
+    match Plain::of(value) {
+        None => {
+            let text = map_and_normalise(value, case)?;
+            Ok(Cow::Owned(compact(&text).into_bytes()))
+        }
+        Some(plain) if plain.odd_spaces => Ok(Cow::Owned(prepare_ascii(value, case))),
+        Some(plain) if plain.upper && case == Case::Ignore => {
+            Ok(Cow::Owned(value.to_ascii_lowercase()))
+        }
+        Some(_) => Ok(Cow::Borrowed(value)),
     }
-    if is_prepared_ascii(value, case) {
-        return Ok(Cow::Borrowed(value));
+}
+
+/// What one look at a value of printable ASCII shows.
+pub(crate) struct Plain {
+    /// Whether it has letters that folding changes.
+    pub(crate) upper: bool,
+    /// Whether it has spaces at an end or in a row, or is empty.
+    pub(crate) odd_spaces: bool,
+}
+
+impl Plain {
+    /// `None` for a value that is not all printable ASCII.
+    pub(crate) fn of(value: &[u8]) -> Option<Plain> {
+        let (mut upper, mut odd_spaces, mut printable) = (false, false, true);
+        let mut before = b' ';
+        for &b in value {
+            printable &= b.wrapping_sub(b' ') < 0x5f;
+            upper |= b.is_ascii_uppercase();
+            odd_spaces |= b == b' ' && before == b' ';
+            before = b;
+        }
+        odd_spaces |= before == b' ';
+        printable.then_some(Plain { upper, odd_spaces })
     }
-    Ok(Cow::Owned(prepare_ascii(value, case)))
 }
 
 /// [`prepare`] into a buffer of the caller, for values of printable ASCII that fit; `None` for all others.
@@ -127,18 +154,6 @@ pub(crate) fn compact(text: &str) -> String {
         out.push(' ');
     }
     out
-}
-
-fn is_prepared_ascii(value: &[u8], case: Case) -> bool {
-    let mut after_space = true;
-    for &b in value {
-        let space = b == b' ';
-        if (space && after_space) || (case == Case::Ignore && b.is_ascii_uppercase()) {
-            return false;
-        }
-        after_space = space;
-    }
-    !after_space
 }
 
 fn prepare_ascii(value: &[u8], case: Case) -> Vec<u8> {

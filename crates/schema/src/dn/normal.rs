@@ -3,7 +3,9 @@
 use super::DnError;
 use super::scan::{RawAva, Scan};
 use crate::matching::{InvalidValue, Truth};
+use crate::prep::{Case, Plain};
 use crate::registry::{AttributeType, Schema};
+use crate::syntax::Kind;
 
 /// Writes names in normal form, one attribute and value at a time.
 #[derive(Debug, Default)]
@@ -23,14 +25,33 @@ impl NormalWriter {
         let attribute = schema
             .attribute(ava.attribute)
             .ok_or_else(|| DnError::UnknownType(ava.attribute.to_owned()))?;
-        let invalid = || DnError::InvalidValue(attribute.name().to_owned());
-        attribute
-            .syntax
-            .validate(schema, &ava.value)
-            .map_err(|_| invalid())?;
-        let normal = schema
-            .normal_value(attribute.index, &ava.value)
-            .ok_or_else(invalid)?;
+        if let Some((text, fold)) = plain_text(attribute, &ava.value) {
+            self.start(attribute);
+            let start = self.text.len();
+            self.text.push_str(text);
+            if fold && let Some(value) = self.text.get_mut(start..) {
+                value.make_ascii_lowercase();
+            }
+        } else {
+            let invalid = || DnError::InvalidValue(attribute.name().to_owned());
+            attribute
+                .syntax
+                .validate(schema, &ava.value)
+                .map_err(|_| invalid())?;
+            let normal = schema
+                .normal_value(attribute.index, &ava.value)
+                .ok_or_else(invalid)?;
+            self.start(attribute);
+            escape_into(&mut self.text, &normal, Escapes::Normal);
+        }
+        if !ava.joined {
+            self.finish_rdn()?;
+        }
+        Ok(attribute)
+    }
+
+    /// Writes what stands before a value.
+    fn start(&mut self, attribute: &AttributeType) {
         if !self.text.is_empty() {
             self.text
                 .push(if self.starts.is_empty() { ',' } else { '+' });
@@ -38,11 +59,6 @@ impl NormalWriter {
         self.starts.push(self.text.len());
         self.text.push_str(&attribute.key_name);
         self.text.push('=');
-        escape_into(&mut self.text, &normal, Escapes::Normal);
-        if !ava.joined {
-            self.finish_rdn()?;
-        }
-        Ok(attribute)
     }
 
     /// Sorts the parts of a multi-valued RDN; a type may occur once.
@@ -62,6 +78,23 @@ impl NormalWriter {
         self.starts.clear();
         Ok(())
     }
+}
+
+/// A value that is its own normal form but for case, and has nothing that is escaped: most values in names. Also, whether
+/// case is to be folded.
+fn plain_text<'v>(attribute: &AttributeType, value: &'v [u8]) -> Option<(&'v str, bool)> {
+    let is_text = matches!(
+        attribute.syntax.kind,
+        Kind::DirectoryString | Kind::Ia5String
+    );
+    let case = attribute.equality?.text_case().filter(|_| is_text)?;
+    let plain = Plain::of(value).filter(|plain| !plain.odd_spaces)?;
+    let escaped = |b: &u8| matches!(b, b',' | b'+' | b'"' | b'\\' | b'<' | b'>' | b';' | b'#');
+    if value.iter().any(escaped) {
+        return None;
+    }
+    let text = std::str::from_utf8(value).ok()?;
+    Some((text, plain.upper && case == Case::Ignore))
 }
 
 /// The normal form of a DN-valued attribute's value.
@@ -207,4 +240,43 @@ pub(crate) fn normal_part(schema: &Schema, kind: &str, value: &[u8]) -> String {
         Escapes::Normal,
     );
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn plain_values_become_what_any_value_does(
+            value in "[ aB=#,+\"\\\\<>;~\u{7f}\u{1}é]{0,6}",
+            name in prop::sample::select(vec!["cn", "uid", "dc", "mail", "c", "serialNumber", "x500UniqueIdentifier"]),
+        ) {
+            let schema = Schema::standard();
+            let attribute = schema.attribute(name).unwrap();
+            let octets = value.as_bytes();
+            if let Some((text, fold)) = plain_text(attribute, octets) {
+                prop_assert!(attribute.syntax.validate(&schema, octets).is_ok());
+                let mut plain = text.to_owned();
+                if fold {
+                    plain.make_ascii_lowercase();
+                }
+                let mut escaped = String::new();
+                let normal = schema.normal_value(attribute.index, octets).unwrap();
+                escape_into(&mut escaped, &normal, Escapes::Normal);
+                prop_assert_eq!(plain, escaped);
+            }
+            for escapes in [Escapes::Normal, Escapes::Pretty] {
+                let mut whole = String::new();
+                escape_into(&mut whole, octets, escapes);
+                // A space at the end that is none of the value's keeps the fast way away.
+                let mut slow = String::new();
+                escape_into(&mut slow, &[octets, b"\xff"].concat(), escapes);
+                if is_plain(octets) {
+                    prop_assert_eq!(slow, whole + if escapes == Escapes::Normal { "\\ff" } else { "\\FF" });
+                }
+            }
+        }
+    }
 }

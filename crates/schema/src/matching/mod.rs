@@ -172,13 +172,18 @@ impl MatchingRule {
         )
     }
 
+    /// Whether case matters, for rules whose normal form of texts is the prepared text.
+    pub(crate) fn text_case(&self) -> Option<Case> {
+        match self.form {
+            Form::CaseIgnore | Form::CaseIgnoreIa5 => Some(Case::Ignore),
+            Form::CaseExact | Form::CaseExactIa5 => Some(Case::Exact),
+            _ => None,
+        }
+    }
+
     /// Whether a value is certain to have a normal form, without its being made: plain text under a rule for text.
     pub(crate) fn takes_text(&self, value: &[u8]) -> bool {
-        let is_text_rule = matches!(
-            self.form,
-            Form::CaseIgnore | Form::CaseExact | Form::CaseIgnoreIa5 | Form::CaseExactIa5
-        );
-        is_text_rule && !value.is_empty() && value.is_ascii()
+        self.text_case().is_some() && !value.is_empty() && value.is_ascii()
     }
 
     /// Whether normal forms are those of distinguished names.

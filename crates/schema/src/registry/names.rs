@@ -25,9 +25,8 @@ impl Names {
         let mut short = [0u8; SHORT];
         match short.get_mut(..name.len()) {
             Some(key) => {
-                for (to, from) in key.iter_mut().zip(name) {
-                    *to = from.to_ascii_lowercase();
-                }
+                key.copy_from_slice(name);
+                key.make_ascii_lowercase();
                 self.by_name.get(&*key).copied()
             }
             None => self
