@@ -18,6 +18,13 @@ pub trait Clock: Send + Sync {
 pub trait Entropy: Send + Sync {
     /// Sixteen octets nobody can guess.
     fn random(&self) -> [u8; 16];
+
+    /// So many times sixteen octets: what as many calls of [`random`](Self::random) would give, perhaps for less.
+    fn draw(&self, count: usize) -> Vec<[u8; 16]> {
+        std::iter::repeat_with(|| self.random())
+            .take(count)
+            .collect()
+    }
 }
 
 /// The machine's clocks.
@@ -58,6 +65,14 @@ impl Entropy for SystemEntropy {
         let mut octets = [0; 16];
         getrandom::fill(&mut octets).expect("the system provides random numbers");
         octets
+    }
+
+    /// # Panics
+    /// As [`random`](Entropy::random).
+    fn draw(&self, count: usize) -> Vec<[u8; 16]> {
+        let mut drawn = vec![[0; 16]; count];
+        getrandom::fill(drawn.as_flattened_mut()).expect("the system provides random numbers");
+        drawn
     }
 }
 

@@ -44,6 +44,23 @@ impl CsnGenerator {
         }
     }
 
+    /// So many numbers that follow each other, by the first of them: greater than all before, and the next one is greater
+    /// than all of them. They are at most 2^24.
+    pub fn reserve(&mut self, now: Timestamp, len: u32) -> Csn {
+        let more = len.clamp(1, COUNT_MAX + 1) - 1;
+        let mut first = self.next(now);
+        if COUNT_MAX - first.count < more {
+            self.time = Timestamp(self.time.0 + 1);
+            first = Csn {
+                time: self.time,
+                count: 0,
+                ..first
+            };
+        }
+        self.count = first.count + more;
+        first
+    }
+
     /// The next number: greater than all before.
     pub fn next(&mut self, now: Timestamp) -> Csn {
         if now > self.time {
@@ -64,6 +81,26 @@ impl CsnGenerator {
 }
 
 impl Csn {
+    /// The n-th of reserved numbers, by the first of them.
+    pub(crate) fn behind(self, n: u32) -> Csn {
+        Csn {
+            count: self.count.saturating_add(n).min(COUNT_MAX),
+            ..self
+        }
+    }
+
+    /// The form of text, without the cost of formatting.
+    pub(crate) fn text(self) -> String {
+        let mut text = self.time.generalized_us();
+        for (number, digits) in [(self.count, 6), (u32::from(self.server), 3), (0, 6)] {
+            text.push('#');
+            for digit in (0..digits).rev() {
+                text.extend(char::from_digit(number >> (4 * digit) & 15, 16));
+            }
+        }
+        text
+    }
+
     /// Reads the form that is written.
     #[must_use]
     pub fn parse(text: &str) -> Option<Csn> {
@@ -83,13 +120,7 @@ impl Csn {
 
 impl fmt::Display for Csn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}#{:06x}#{:03x}#000000",
-            self.time.generalized_us(),
-            self.count,
-            self.server
-        )
+        f.write_str(&self.text())
     }
 }
 
@@ -148,6 +179,28 @@ mod tests {
             last = text;
         }
         assert_eq!(last, "19700101000000.000007Z#000000#001#000000");
+    }
+
+    #[test]
+    fn reserved_numbers_are_nobody_elses() {
+        let mut generator = CsnGenerator::new(1);
+        let before = generator.next(Timestamp(5));
+        let first = generator.reserve(Timestamp(5), 3);
+        let all = [
+            before,
+            first,
+            first.behind(1),
+            first.behind(2),
+            generator.next(Timestamp(5)),
+        ];
+        assert!(all.is_sorted_by(|a, b| a < b), "{all:?}");
+        generator.count = COUNT_MAX - 2;
+        let first = generator.reserve(Timestamp(5), 3);
+        assert_eq!(
+            (first.time, first.count, generator.count),
+            (Timestamp(6), 0, 2)
+        );
+        assert!(generator.next(Timestamp(5)) > first.behind(2));
     }
 
     #[test]

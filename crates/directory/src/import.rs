@@ -1,12 +1,13 @@
 //! Entries from outside that bring their history along: what a bulk load does to each of them.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use fulgurite_schema::{CheckOptions, CheckedEntry, Dn, Entry, Schema, SchemaViolation};
 
-use crate::clock::{Clock, Entropy};
+use crate::clock::{Clock, Entropy, SystemEntropy, Timestamp};
 use crate::computed::Computed;
-use crate::csn::CsnGenerator;
+use crate::csn::{Csn, CsnGenerator};
 use crate::directory::OpenError;
 use crate::known::Known;
 use crate::stamp::Stamp;
@@ -14,12 +15,41 @@ use crate::stamp::Stamp;
 /// Makes whole entries out of what a file says: operational attributes it has are kept, missing ones are added, and
 /// the schema is checked.
 pub struct Importer {
-    schema: Arc<Schema>,
-    known: Known,
-    by: String,
+    completer: Arc<Completer>,
     csn: CsnGenerator,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
+}
+
+/// The part of an [`Importer`] that has no state: threads share it, and get their marks from the importer.
+pub struct Completer {
+    schema: Arc<Schema>,
+    known: Known,
+    by: String,
+}
+
+/// What new entries are marked with: a time, change sequence numbers, and randomness for their UUIDs.
+#[derive(Debug)]
+pub struct Marks {
+    time: Timestamp,
+    first: Csn,
+    used: u32,
+    random: Drawn,
+}
+
+/// Randomness drawn before.
+#[derive(Debug)]
+struct Drawn {
+    octets: Vec<[u8; 16]>,
+    next: AtomicUsize,
+}
+
+impl Entropy for Drawn {
+    fn random(&self) -> [u8; 16] {
+        let next = self.next.fetch_add(1, Ordering::Relaxed);
+        let drawn = self.octets.get(next).copied();
+        drawn.unwrap_or_else(|| SystemEntropy.random())
+    }
 }
 
 impl Importer {
@@ -36,31 +66,83 @@ impl Importer {
     ) -> Result<Importer, OpenError> {
         // As the server would write it, whatever spaces the configuration has.
         let name = Dn::parse(&schema, by);
-        Ok(Importer {
+        let completer = Completer {
             known: Known::of(&schema)?,
             by: name.map_or_else(|_| by.to_owned(), |name| name.pretty().to_owned()),
             schema,
+        };
+        Ok(Importer {
+            completer: Arc::new(completer),
             csn: CsnGenerator::new(server_id),
             clock,
             entropy,
         })
     }
 
+    /// What completes entries on any thread, with marks from here.
+    #[must_use]
+    pub fn completer(&self) -> Arc<Completer> {
+        Arc::clone(&self.completer)
+    }
+
+    /// Marks for so many entries, newer than all given out before.
+    pub fn marks(&mut self, entries: usize) -> Marks {
+        let time = self.clock.now();
+        Marks {
+            time,
+            first: self
+                .csn
+                .reserve(time, u32::try_from(entries).unwrap_or(u32::MAX)),
+            used: 0,
+            random: Drawn {
+                octets: self.entropy.draw(entries),
+                next: AtomicUsize::new(0),
+            },
+        }
+    }
+
     /// Completes one entry.
     ///
     /// # Errors
     /// The first [`SchemaViolation`]; nothing is remembered of the entry then.
-    pub fn complete(&mut self, mut entry: Entry) -> Result<CheckedEntry, SchemaViolation> {
-        self.prepare(&mut entry);
-        let checked = self.schema.check(entry, &CheckOptions::default())?;
+    pub fn complete(&mut self, entry: Entry) -> Result<CheckedEntry, SchemaViolation> {
+        let checked = self.completer.checked(entry)?;
         Ok(self.stamped(checked))
     }
 
     /// Completes one entry without asking whether the schema allows it.
     pub fn complete_on_trust(&mut self, mut entry: Entry) -> CheckedEntry {
-        self.prepare(&mut entry);
-        let checked = CheckedEntry::on_trust(entry, &self.schema);
+        self.completer.prepare(&mut entry);
+        let checked = CheckedEntry::on_trust(entry, &self.completer.schema);
         self.stamped(checked)
+    }
+
+    fn stamped(&mut self, checked: CheckedEntry) -> CheckedEntry {
+        let now = self.clock.now();
+        let csn = self.csn.next(now);
+        self.completer.stamped(checked, now, csn, &*self.entropy)
+    }
+}
+
+impl Completer {
+    /// Completes one entry.
+    ///
+    /// # Errors
+    /// The first [`SchemaViolation`].
+    pub fn complete(
+        &self,
+        entry: Entry,
+        marks: &mut Marks,
+    ) -> Result<CheckedEntry, SchemaViolation> {
+        let checked = self.checked(entry)?;
+        let csn = marks.first.behind(marks.used);
+        marks.used += 1;
+        Ok(self.stamped(checked, marks.time, csn, &marks.random))
+    }
+
+    fn checked(&self, mut entry: Entry) -> Result<CheckedEntry, SchemaViolation> {
+        self.prepare(&mut entry);
+        self.schema.check(entry, &CheckOptions::default())
     }
 
     fn prepare(&self, entry: &mut Entry) {
@@ -74,24 +156,36 @@ impl Importer {
         entry.add_missing_rdn_values(&self.schema);
     }
 
-    fn stamped(&mut self, mut checked: CheckedEntry) -> CheckedEntry {
-        let (schema, known) = (&self.schema, &self.known);
-        let now = self.clock.now();
+    fn stamped(
+        &self,
+        mut checked: CheckedEntry,
+        time: Timestamp,
+        csn: Csn,
+        entropy: &dyn Entropy,
+    ) -> CheckedEntry {
         let stamp = Stamp {
-            time: now,
-            csn: self.csn.next(now),
+            time,
+            csn,
             by: &self.by,
             kept: true,
         };
-        stamp.create(&mut checked, schema, known, &*self.entropy, &[]);
+        stamp.create(&mut checked, &self.schema, &self.known, entropy, &[]);
         checked
+    }
+}
+
+impl std::fmt::Debug for Completer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Completer")
+            .field("by", &self.by)
+            .finish_non_exhaustive()
     }
 }
 
 impl std::fmt::Debug for Importer {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Importer")
-            .field("by", &self.by)
+            .field("completer", &self.completer)
             .finish_non_exhaustive()
     }
 }
@@ -99,7 +193,7 @@ impl std::fmt::Debug for Importer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::clock::{SystemClock, SystemEntropy};
+    use crate::clock::SystemClock;
     use fulgurite_schema::{AttributeDescription, ViolationKind};
 
     fn importer(schema: &Arc<Schema>) -> Importer {

@@ -71,7 +71,7 @@ pub use explain::{ExplainError, Explained, Subject};
 pub use fulgurite_auth::{
     AuthzId, AuthzPolicy, AuthzRegexp, AuthzRegexpError, Scheme, ScramHash, SecurityProperties,
 };
-pub use import::Importer;
+pub use import::{Completer, Importer, Marks};
 pub use limits::{Limit, Limits, LimitsRule, SizeLimits, TimeLimits};
 pub use op::bind::{BindOutcome, BindStep};
 pub use op::extended::{ExtendedReply, ExtendedStep};

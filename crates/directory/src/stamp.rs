@@ -56,7 +56,7 @@ impl Stamp<'_> {
             fill(&known.creators_name, &|| self.by.to_owned());
         }
         fill(&known.create_timestamp, &|| time.clone());
-        fill(&known.entry_csn, &|| self.csn.to_string());
+        fill(&known.entry_csn, &|| self.csn.text());
         if is_somebody {
             fill(&known.modifiers_name, &|| self.by.to_owned());
         }
@@ -87,7 +87,7 @@ impl Stamp<'_> {
 }
 
 fn uuid_v4(entropy: &dyn Entropy) -> String {
-    uuid::Builder::from_random_bytes(entropy.random())
-        .into_uuid()
-        .to_string()
+    let uuid = uuid::Builder::from_random_bytes(entropy.random()).into_uuid();
+    let mut text = [0; uuid::fmt::Hyphenated::LENGTH];
+    uuid.hyphenated().encode_lower(&mut text).to_owned()
 }

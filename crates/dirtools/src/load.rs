@@ -1,17 +1,16 @@
 //! LDIF into a store, all of it or nothing.
 
-use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use fulgurite_directory::{Clock, Entropy, Importer, SystemClock, SystemEntropy};
-use fulgurite_ldif::{Action, Attributes, LdifError, Reader, ReaderOptions, Record};
-use fulgurite_schema::{AttributeDescription, Dn, Entry, Schema};
+use fulgurite_directory::{Clock, Completer, Entropy, Importer, Marks, SystemClock, SystemEntropy};
+use fulgurite_ldif::{Action, Attributes, LdifError, Part, Parts, ReaderOptions, Record};
+use fulgurite_schema::{AttributeDescription, CheckedEntry, Dn, Entry, Schema};
 use fulgurite_store::{
-    LoadError, LoadOptions, LoadProgress, LoadSink, OpenError, Stopped, Store, StoreError,
-    StoreOptions, bulk_load, load_new,
+    LoadBatch, LoadError, LoadOptions, LoadProgress, OpenError, PartSink, Stopped, Store,
+    StoreError, StoreOptions, bulk_load_parts, create_and_load,
 };
 use thiserror::Error;
 
@@ -19,6 +18,8 @@ use crate::progress::{Phase, Progress};
 
 /// Octets of input read at once.
 const BUFFER_LEN: usize = 1 << 18;
+/// Attribute descriptions that are remembered.
+const DESCRIPTIONS_MAX: usize = 200;
 /// Which file an entry is from and its line there share one number: the low bits are the line's.
 const LINE_BITS: u32 = 40;
 
@@ -149,14 +150,21 @@ pub fn load(
         });
     };
     let count = |bytes| counter.set((counter.get().0, bytes));
-    let produce = |sink: &mut LoadSink<'_>| source.produce(sink, &count);
-    let (schema, options) = (Arc::clone(&settings.schema), &settings.load);
+    let completer = source.importer.completer();
+    let reader = || {
+        let mut reader = PartReader::new(settings, &completer);
+        move |part, batch: &mut LoadBatch<'_>| reader.read(part, batch)
+    };
+    let produce = |sink: &mut PartSink<'_, FilePart>| source.produce(sink, &count);
+    let load =
+        |store: &Store| bulk_load_parts(store, &settings.load, &mut progress, reader, produce);
+    let schema = Arc::clone(&settings.schema);
     let loaded = if Store::exists(&settings.data) {
         let store = Store::open(&settings.data, &settings.store, schema)?;
-        bulk_load(&store, options, &mut progress, produce)
+        load(&store)
     } else {
         let (path, store) = (&settings.data, &settings.store);
-        load_new(path, store, schema, options, &mut progress, produce).map(|(_, report)| report)
+        create_and_load(path, store, schema, load).map(|(_, report)| report)
     };
     match loaded {
         Ok(report) => Ok(LoadSummary {
@@ -167,37 +175,34 @@ pub fn load(
     }
 }
 
-/// Reads files and makes checked entries of their records.
-struct Source<'s> {
-    files: &'s [PathBuf],
-    readers: Vec<Reader<Box<dyn BufRead>>>,
+/// Cuts files into parts.
+struct Source {
+    files: Vec<Parts<Box<dyn BufRead>>>,
     /// Sum of the sizes, if all are known.
     bytes_total: Option<u64>,
-    schema: &'s Schema,
     importer: Importer,
-    /// Attribute descriptions already resolved: LDIF repeats a few of them without end.
-    descriptions: HashMap<String, AttributeDescription>,
 }
 
-impl<'s> Source<'s> {
+/// Some records of a file, and the marks for their entries.
+struct FilePart {
+    file: usize,
+    part: Part,
+    marks: Marks,
+}
+
+impl Source {
     /// Opens all files, so that a missing one is found before anything is read.
-    fn new(settings: &'s LoadSettings) -> Result<Source<'s>, LoadFailure> {
-        let mut readers = Vec::new();
+    fn new(settings: &LoadSettings) -> Result<Source, LoadFailure> {
+        let mut files = Vec::new();
         let mut bytes_total = Some(0);
         for file in &settings.files {
             let (input, len) = open(file)?;
             bytes_total = bytes_total.zip(len).map(|(sum, len)| sum + len);
-            let options = ReaderOptions {
-                file: Some(file.display().to_string()),
-                ..ReaderOptions::default()
-            };
-            readers.push(Reader::with_options(input, options));
+            files.push(Parts::new(input, reader_options(file)));
         }
         Ok(Source {
-            files: &settings.files,
-            readers,
+            files,
             bytes_total,
-            schema: &settings.schema,
             importer: Importer::new(
                 Arc::clone(&settings.schema),
                 &settings.creator,
@@ -205,32 +210,80 @@ impl<'s> Source<'s> {
                 Arc::clone(&settings.clock),
                 Arc::clone(&settings.entropy),
             )?,
-            descriptions: HashMap::new(),
         })
     }
 
-    fn produce(&mut self, sink: &mut LoadSink<'_>, count: &dyn Fn(u64)) -> Result<(), LoadFailure> {
+    fn produce(
+        &mut self,
+        sink: &mut PartSink<'_, FilePart>,
+        count: &dyn Fn(u64),
+    ) -> Result<(), LoadFailure> {
         let mut before = 0;
-        for (number, mut reader) in std::mem::take(&mut self.readers).into_iter().enumerate() {
-            while let Some(record) = reader.next_record()? {
-                let line = record.line();
-                let entry = self.entry(&record).map_err(|(line, reason)| {
-                    let file = self.files.get(number).cloned().unwrap_or_default();
-                    LoadFailure::Record { file, line, reason }
-                })?;
-                sink.add(entry, place(number, line))?;
-                count(before + reader.bytes_read());
+        for (file, mut parts) in std::mem::take(&mut self.files).into_iter().enumerate() {
+            while let Some(part) = parts.next_part()? {
+                let marks = self.importer.marks(part.records_max());
+                count(before + parts.bytes_read());
+                sink.send(FilePart { file, part, marks })?;
             }
-            before += reader.bytes_read();
+            before += parts.bytes_read();
         }
         Ok(())
+    }
+}
+
+fn reader_options(file: &Path) -> ReaderOptions {
+    ReaderOptions {
+        file: Some(file.display().to_string()),
+        ..ReaderOptions::default()
+    }
+}
+
+/// Makes checked entries of records, on a thread of its own.
+struct PartReader<'s> {
+    files: &'s [PathBuf],
+    schema: &'s Schema,
+    completer: &'s Completer,
+    descriptions: Descriptions,
+}
+
+impl<'s> PartReader<'s> {
+    fn new(settings: &'s LoadSettings, completer: &'s Completer) -> PartReader<'s> {
+        PartReader {
+            files: &settings.files,
+            schema: &settings.schema,
+            completer,
+            descriptions: Descriptions::default(),
+        }
+    }
+
+    fn read(&mut self, part: FilePart, batch: &mut LoadBatch<'_>) -> Result<(), LoadFailure> {
+        let FilePart {
+            file,
+            mut part,
+            mut marks,
+        } = part;
+        let name = self.files.get(file).cloned().unwrap_or_default();
+        let mistake = part.take_mistake();
+        let mut reader = part.reader(reader_options(&name));
+        while let Some(record) = reader.next_record()? {
+            let line = record.line();
+            let entry = self.entry(&record, &mut marks);
+            let entry = entry.map_err(|(line, reason)| LoadFailure::Record {
+                file: name.clone(),
+                line,
+                reason,
+            })?;
+            batch.add(entry, place(file, line));
+        }
+        mistake.map_or(Ok(()), |mistake| Err(mistake.into()))
     }
 
     /// A checked entry, or the line and the reason why the record makes none.
     fn entry(
         &mut self,
         record: &Record<'_>,
-    ) -> Result<fulgurite_schema::CheckedEntry, (u64, String)> {
+        marks: &mut Marks,
+    ) -> Result<CheckedEntry, (u64, String)> {
         let Action::Content(attributes) = record.action() else {
             let reason = "a change record; only entries can be loaded";
             return Err((record.line(), reason.to_owned()));
@@ -240,8 +293,8 @@ impl<'s> Source<'s> {
         let mut entry = Entry::new(dn);
         self.collect(attributes, &mut entry)
             .map_err(|(line, reason)| (line, format!("{}: {reason}", record.dn())))?;
-        self.importer
-            .complete(entry)
+        self.completer
+            .complete(entry, marks)
             .map_err(|violation| named(violation.to_string()))
     }
 
@@ -251,21 +304,44 @@ impl<'s> Source<'s> {
         entry: &mut Entry,
     ) -> Result<(), (u64, String)> {
         for attribute in attributes {
-            let description = match self.descriptions.get(attribute.description) {
-                Some(description) => description,
-                None => {
-                    let name = attribute.description;
-                    let described = self.schema.describe(name.as_bytes());
-                    let described =
-                        described.map_err(|error| (attribute.line, error.to_string()))?;
-                    self.descriptions
-                        .entry(name.to_owned())
-                        .or_insert(described)
-                }
-            };
+            let description = self.descriptions.of(self.schema, attribute.description);
+            let description = description.map_err(|reason| (attribute.line, reason))?;
             entry.push(description, attribute.value.to_vec());
         }
         Ok(())
+    }
+}
+
+/// Attribute descriptions already resolved. Entries repeat a few of them without end, and mostly in the same order.
+#[derive(Default)]
+struct Descriptions {
+    known: Vec<(Box<str>, AttributeDescription)>,
+    last: usize,
+}
+
+impl Descriptions {
+    fn of(&mut self, schema: &Schema, name: &str) -> Result<&AttributeDescription, String> {
+        let is = |at: &usize| {
+            self.known
+                .get(*at)
+                .is_some_and(|(known, _)| **known == *name)
+        };
+        let near = [self.last, self.last + 1, 0].into_iter().find(is);
+        self.last = match near.or_else(|| (0..self.known.len()).find(is)) {
+            Some(at) => at,
+            None => {
+                let described = schema.describe(name.as_bytes());
+                let described = described.map_err(|error| error.to_string())?;
+                // Input that names ever new options must not be remembered without end.
+                self.known.truncate(DESCRIPTIONS_MAX - 1);
+                self.known.push((name.into(), described));
+                self.known.len() - 1
+            }
+        };
+        let found = self.known.get(self.last);
+        found
+            .map(|(_, description)| description)
+            .ok_or_else(|| format!("{name}: not resolved"))
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use fulgurite_directory::{Clock, Entropy, Timestamp};
 use fulgurite_dirtools::{LoadFailure, LoadSettings, LoadSummary, Phase, export, load};
 use fulgurite_schema::Schema;
 use fulgurite_store::{Found, Store, StoreOptions};
@@ -68,6 +70,93 @@ fn load_files(data: &Path, files: Vec<PathBuf>) -> Result<LoadSummary, LoadFailu
     settings.files = files;
     settings.creator = "cn=loader,dc=example,dc=com".to_owned();
     load(&settings, &mut |_| {})
+}
+
+/// A clock that stands still, and randomness that is none.
+struct Fixed(std::sync::atomic::AtomicU64);
+
+impl Clock for Fixed {
+    fn now(&self) -> Timestamp {
+        Timestamp(1_700_000_000_000_000)
+    }
+
+    fn elapsed_us(&self) -> u64 {
+        0
+    }
+}
+
+impl Entropy for Fixed {
+    fn random(&self) -> [u8; 16] {
+        let count = self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        [count.to_be_bytes(), (!count).to_be_bytes()]
+            .concat()
+            .try_into()
+            .expect("sixteen octets")
+    }
+}
+
+/// People enough for several parts, and a line that is wrong in some of them.
+fn many(people: usize, wrong: &[usize]) -> String {
+    let mut text = format!("{TOP}\n{PEOPLE}\n");
+    for number in 0..people {
+        let class = match wrong.contains(&number) {
+            true => "nosuchclass",
+            false => "inetOrgPerson",
+        };
+        // Children come before their parent now and then.
+        let (own, above) = match number % 50 {
+            7 => (format!("uid=p{number}"), format!("uid=p{},", number + 1)),
+            _ => (format!("uid=p{number}"), String::new()),
+        };
+        text += &format!(
+            "dn: {own},{above}ou=people,dc=example,dc=com\nobjectClass: {class}\nuid: p{number}\n\
+             cn: Person {number}\nsn: Of {}\ndescription: {}\n\n",
+            number % 7,
+            "x".repeat(200)
+        );
+    }
+    text
+}
+
+#[test]
+fn the_store_is_the_same_however_many_threads_load_it() {
+    let mut outcomes = BTreeSet::new();
+    for threads in [1, 2, 3] {
+        let place = Place::new();
+        let options = StoreOptions {
+            suffixes: vec!["dc=example,dc=com".to_owned()],
+            ..StoreOptions::default()
+        };
+        let mut settings = LoadSettings::new(place.data(), options, Schema::standard());
+        settings.files = vec![place.file("many.ldif", &many(3000, &[]))];
+        settings.load.threads = Some(threads);
+        settings.clock = Arc::new(Fixed(0.into()));
+        settings.entropy = Arc::new(Fixed(0.into()));
+        let summary = load(&settings, &mut |_| {}).expect("loaded");
+        assert_eq!(summary.entries, 3002);
+        let text = place.export();
+        let (mut csns, mut uuids) = (BTreeSet::new(), BTreeSet::new());
+        csns.extend(text.lines().filter(|line| line.starts_with("entryCSN:")));
+        uuids.extend(text.lines().filter(|line| line.starts_with("entryUUID:")));
+        assert_eq!((csns.len(), uuids.len()), (3002, 3002));
+        let octets = std::fs::read(place.data().join("data.mdb")).expect("the store's file");
+        outcomes.insert((text, octets));
+    }
+    assert_eq!(outcomes.len(), 1);
+}
+
+#[test]
+fn the_first_wrong_record_is_reported_whichever_part_it_is_in() {
+    let place = Place::new();
+    let text = many(6000, &[2500, 2501, 5900]);
+    let failed = place.load(&[&text]).expect_err("a class that there is not");
+    let line = 1 + text
+        .lines()
+        .position(|line| line.starts_with("dn: uid=p2500,"))
+        .expect("the entry");
+    let told = failed.to_string();
+    assert!(told.contains(&format!("line {line}: uid=p2500,")), "{told}");
+    assert!(!place.data().exists());
 }
 
 fn lines(text: &str) -> BTreeSet<&str> {

@@ -20,12 +20,14 @@
 
 mod error;
 mod parse;
+mod parts;
 mod reader;
 mod record;
 mod url;
 mod writer;
 
 pub use error::{LdifError, Mistake};
+pub use parts::{Part, Parts};
 pub use reader::{Reader, ReaderOptions};
 pub use record::{
     Action, Attribute, Attributes, Control, Controls, Modification, ModificationKind,

@@ -93,6 +93,20 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
+    /// A reader of a part of an input.
+    pub(crate) fn of_part(
+        input: R,
+        options: ReaderOptions,
+        lines_before: u64,
+        is_first: bool,
+    ) -> Self {
+        Self {
+            line: lines_before,
+            begun: !is_first,
+            ..Self::with_options(input, options)
+        }
+    }
+
     /// Bytes of input used so far, for progress.
     pub fn bytes_read(&self) -> u64 {
         self.bytes_read
@@ -106,11 +120,12 @@ impl<R: BufRead> Reader<R> {
     /// [`LdifError`] with file, line and a sentence.
     pub fn next_record(&mut self) -> Result<Option<Record<'_>>, LdifError> {
         loop {
-            match self.collect()? {
-                Collected::EndOfInput => return Ok(None),
-                Collected::Record => {}
+            let collected = self.collect();
+            if matches!(collected, Ok(Collected::EndOfInput)) {
+                return Ok(None);
             }
             let first = !std::mem::replace(&mut self.begun, true);
+            collected?;
             let parsed = self
                 .parsed
                 .read(&mut self.text, &mut self.lines, first, &self.options);

@@ -222,11 +222,14 @@ fn is_printable(value: &[u8]) -> bool {
     };
     // The highest bit of an octet is set, or becomes so: by the loan of what is below a space, by one more than 7e. What
     // is left behind the last whole word is in one that overlaps it.
-    let (words, _) = value.as_chunks::<8>();
-    let odd = words.iter().chain([last]).fold(0, |odd, word| {
+    let look = |word: &[u8; 8]| {
         let word = u64::from_ne_bytes(*word);
-        odd | word | word.wrapping_sub(LOWEST) | word.wrapping_add(ONES)
-    });
+        word | word.wrapping_sub(LOWEST) | word.wrapping_add(ONES)
+    };
+    let mut odd = look(last);
+    for word in value.as_chunks::<8>().0 {
+        odd |= look(word);
+    }
     odd & HIGHEST_BITS == 0
 }
 

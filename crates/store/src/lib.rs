@@ -53,8 +53,8 @@ pub use fulgurite::Snapshot;
 pub use ids::{AttributeId, EntryId};
 pub use index::{IndexKind, IndexKinds, IndexSpec, IndexStage};
 pub use load::{
-    FillError, Filled, Filler, LoadError, LoadOptions, LoadProgress, LoadReport, LoadSink, Stopped,
-    bulk_load, load_new,
+    FillError, Filled, Filler, LoadBatch, LoadError, LoadOptions, LoadProgress, LoadReport,
+    LoadSink, PartSink, Stopped, bulk_load, bulk_load_parts, create_and_load, load_new,
 };
 pub use names::DnCache;
 pub use plan::{Candidates, Planning, Scope};

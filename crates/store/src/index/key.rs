@@ -73,9 +73,41 @@ pub(crate) fn all_entries() -> Vec<u8> {
     out
 }
 
-/// Whether the posting of a key is one of a gram.
-pub(crate) fn is_gram(posting: &[u8]) -> bool {
-    posting.get(HEAD_LEN - 1) == Some(&(Kind::Gram as u8))
+/// The key of a gram's posting as a number below 2^40, if it has the length of most.
+pub(crate) fn gram_number(posting: &[u8]) -> Option<u64> {
+    const GRAM: u8 = Kind::Gram as u8;
+    match *posting {
+        [high, low, GRAM, a, b, c, END] => Some(u64::from_be_bytes([0, 0, 0, high, low, a, b, c])),
+        _ => None,
+    }
+}
+
+/// The key that has this number.
+pub(crate) fn of_gram_number(number: u64) -> [u8; HEAD_LEN + 4] {
+    let [_, _, _, high, low, a, b, c] = number.to_be_bytes();
+    [high, low, Kind::Gram as u8, a, b, c, END]
+}
+
+/// Attribute and kind, by which postings are sorted first.
+pub(crate) fn head_of(posting: &[u8]) -> [u8; HEAD_LEN] {
+    posting.first_chunk().copied().unwrap_or_default()
+}
+
+/// The first octets of a key as a number, which sorts as the key does. The first of them, half of the attribute's number,
+/// is left out as long as it is zero, to see one octet more of the value.
+pub(crate) fn prefix(posting: &[u8]) -> u128 {
+    let Some((0, rest)) = posting.split_first() else {
+        return u128::MAX;
+    };
+    if let Some(first) = rest.first_chunk() {
+        return u128::from_be_bytes(*first);
+    }
+    let mut first = [0; 16];
+    first
+        .iter_mut()
+        .zip(rest)
+        .for_each(|(to, from)| *to = *from);
+    u128::from_be_bytes(first)
 }
 
 /// Appends the chunk number to the key of a posting.

@@ -3,24 +3,25 @@
 //! A row is a list of segments, one from each run in which the posting occurred, one behind the other:
 //! `first id | octets that follow | distances to the next ids`, all numbers seven bits to the octet.
 
-use crate::error::{Damage, StoreError};
+use super::Failure;
+use crate::error::Damage;
 use crate::ids::EntryId;
 use crate::idset::{encode_sorted, split};
 use crate::index::key;
 
 /// Receives chunks with their keys.
-pub(crate) type ChunkSink<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), StoreError> + 'a;
+pub(crate) type ChunkSink<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), Failure> + 'a;
 
-/// Turns one row (segments one behind the other) into chunks, and gives each with its key to `sink`.
+/// Turns ascending ids of one row into chunks, and gives each with its key to `sink`.
 pub(crate) fn write_chunks(
     posting: &[u8],
-    segments: &[u8],
+    ids: impl Iterator<Item = Result<EntryId, Damage>>,
     scratch: &mut Scratch,
     sink: &mut ChunkSink<'_>,
-) -> Result<(), StoreError> {
+) -> Result<(), Failure> {
     let mut current = None;
     scratch.places.clear();
-    for id in Ids::new(segments) {
+    for id in ids {
         let (chunk, low) = split(id?);
         if current.is_some_and(|current| current != chunk) {
             scratch.write(posting, current, sink)?;
@@ -45,7 +46,7 @@ impl Scratch {
         posting: &[u8],
         chunk: Option<u32>,
         sink: &mut ChunkSink<'_>,
-    ) -> Result<(), StoreError> {
+    ) -> Result<(), Failure> {
         let Some(chunk) = chunk else { return Ok(()) };
         self.key.clear();
         self.key.extend_from_slice(posting);

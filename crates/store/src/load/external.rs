@@ -12,6 +12,8 @@ pub(crate) type RowSink<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), Failure> + '
 pub(crate) trait Buffer: Default {
     /// Memory in use.
     fn bytes(&self) -> usize;
+    /// Does by and by what makes the buffer smaller.
+    fn relieve(&mut self) {}
     /// Gives all rows to `sink`, sorted, and becomes empty.
     fn drain(&mut self, sink: &mut RowSink<'_>) -> Result<(), Failure>;
 }
@@ -36,10 +38,24 @@ impl<B: Buffer> External<B> {
 
     /// Writes the buffer to a run if it is over budget.
     pub(crate) fn relieve(&mut self) -> Result<(), Failure> {
+        self.buffer.relieve();
         if self.buffer.bytes() > self.bytes_max {
             self.spill()
         } else {
             Ok(())
+        }
+    }
+
+    pub(crate) fn run_count(&self) -> usize {
+        self.runs.len()
+    }
+
+    /// Everything, if it has stayed in memory.
+    pub(crate) fn in_memory(self) -> Result<B, Self> {
+        if self.runs.is_empty() {
+            Ok(self.buffer)
+        } else {
+            Err(self)
         }
     }
 

@@ -4,13 +4,17 @@ use std::path::Path;
 
 use rustc_hash::FxHashMap;
 
+use arc_swap::ArcSwap;
+
 use super::Failure;
-use super::chunks::{Scratch, write_chunks};
+use super::batch::{
+    Above, Batch, Prepared, Preparing, Ready, above_normal, own_name, parent_normal,
+};
 use super::external::External;
 use super::fill::Filled;
+use super::index::{Postings, write_postings};
 use super::names::NameBuffer;
 use super::parents::{Fingerprint, Parents};
-use super::postings::PostingBuffer;
 use super::spool::{Block, Spool};
 use crate::apart;
 use crate::bytes::{take, u32_at, u64_at};
@@ -42,7 +46,7 @@ enum Target {
 
 struct Fresh {
     names: External<NameBuffer>,
-    postings: External<PostingBuffer>,
+    postings: Postings,
     children: FxHashMap<EntryId, u64>,
     all_entries: Vec<u8>,
     key: Vec<u8>,
@@ -51,12 +55,27 @@ struct Fresh {
 
 /// An entry whose place is known.
 struct Placed<'a> {
-    name: Fingerprint,
     /// The next one, unless it has one already.
     id: Option<EntryId>,
     parent: EntryId,
     record: &'a mut [u8],
     values: &'a dyn EmitSource,
+}
+
+impl Fresh {
+    fn add_name(
+        &mut self,
+        key: [u8; 16],
+        id: EntryId,
+        parent: EntryId,
+        rdn_normal: &[u8],
+    ) -> Result<(), Failure> {
+        self.names.buffer.push(key, id, rdn_normal);
+        if parent != EntryId::ABOVE {
+            *self.children.entry(parent).or_default() += 1;
+        }
+        self.names.relieve()
+    }
 }
 
 impl<'s> Loader<'s> {
@@ -68,7 +87,7 @@ impl<'s> Loader<'s> {
         let target = if writer.entry_count()? == 0 {
             Target::Fresh(Box::new(Fresh {
                 names: External::new(dir, memory_bytes / 4),
-                postings: External::new(dir, memory_bytes / 4 * 3),
+                postings: Postings::new(dir, memory_bytes / 4 * 3),
                 children: FxHashMap::default(),
                 all_entries: key::all_entries(),
                 key: Vec::new(),
@@ -86,8 +105,120 @@ impl<'s> Loader<'s> {
         })
     }
 
-    /// Takes one entry; `line` names it in errors.
-    pub(crate) fn add(&mut self, entry: &CheckedEntry, line: u64) -> Result<(), Failure> {
+    /// What preparing threads have to know.
+    pub(crate) fn preparing(&self) -> Preparing<'s> {
+        let view = &self.writer.view;
+        Preparing {
+            store: view.store,
+            indexes: std::sync::Arc::clone(&view.indexes),
+            fingerprints: self.parents.fingerprints().clone(),
+            table: ArcSwap::new(std::sync::Arc::clone(&view.attributes)),
+            is_fresh: self.is_fresh(),
+        }
+    }
+
+    /// Entries taken so far.
+    pub(crate) fn loaded(&self) -> u64 {
+        self.loaded
+    }
+
+    /// Takes prepared entries, in their order.
+    pub(crate) fn add_batch(
+        &mut self,
+        batch: Batch,
+        preparing: &Preparing<'_>,
+    ) -> Result<(), Failure> {
+        let Batch {
+            entries,
+            mut text,
+            postings,
+        } = batch;
+        let before = self.last();
+        let mut ids = Vec::with_capacity(entries.len());
+        for entry in entries {
+            ids.push(match entry {
+                Prepared::Whole(entry, line) => self.add(&entry, line)?,
+                Prepared::Ready(ready) => self.add_ready(ready, &mut text)?,
+            });
+        }
+        if !std::sync::Arc::ptr_eq(&preparing.table.load(), &self.writer.view.attributes) {
+            let table = std::sync::Arc::clone(&self.writer.view.attributes);
+            preparing.table.store(table);
+        }
+        if let Target::Fresh(fresh) = &mut self.target {
+            let first = EntryId(before.0 + 1);
+            let expected = (first.0..).map(|id| Some(EntryId(id)));
+            if ids.iter().copied().eq(expected.take(ids.len())) {
+                fresh.postings.external.buffer.add(first, postings);
+            } else {
+                fresh.postings.external.buffer.scatter(&postings, &ids);
+            }
+            fresh.postings.external.relieve()?;
+        }
+        Ok(())
+    }
+
+    /// Takes an entry that lacks its place only. Its id, unless it has to wait for its parent.
+    fn add_ready(&mut self, ready: Ready, text: &mut [u8]) -> Result<Option<EntryId>, Failure> {
+        let line = ready.line;
+        let at_line = |source| Failure::Entry { line, source };
+        let names = |text: &[u8]| {
+            let name = |range| Some(std::str::from_utf8(text.get(range)?).ok()?.to_owned());
+            let both = name(ready.normal.clone()).zip(name(ready.pretty.clone()));
+            both.unwrap_or_default()
+        };
+        if self.parents.has_come(ready.name) {
+            return Err(at_line(StoreError::EntryExists(names(text).1)));
+        }
+        let parent = match ready.above {
+            Above::Nowhere => return Err(at_line(StoreError::OutsideSuffix(names(text).1))),
+            Above::Nothing => Some(EntryId::ABOVE),
+            Above::Entry(name) => self.parents.placed(name),
+        };
+        let record = ready.record.map_err(at_line)?;
+        let Some(parent) = parent else {
+            let (normal, pretty) = names(text);
+            let record = text.get(record).unwrap_or_default();
+            self.put_aside((&normal, &pretty), ready.name, record, line)?;
+            return Ok(None);
+        };
+        let Target::Fresh(fresh) = &mut self.target else {
+            return Err(Damage::Record.into());
+        };
+        let id = EntryId(fresh.last.0 + 1);
+        fresh.last = id;
+        self.loaded += 1;
+        let view = &mut self.writer.view;
+        let (store, txn) = (view.store, &mut view.txn);
+        let record = text.get_mut(record).unwrap_or_default();
+        record::set_parent(record, parent);
+        match ready.large {
+            None => txn.append(store.dbs.entries, &id.key(), record)?,
+            Some(mut large) => {
+                record::set_parent(&mut large.record, parent);
+                txn.append(store.dbs.entries, &id.key(), &large.record)?;
+                let whole = Record::parse(record)?;
+                for (number, hashes) in large.attributes {
+                    let values = whole.values(number).ok_or(Damage::Record)?;
+                    let values = hashes.into_iter().zip(values);
+                    apart::rows(id, number, values, &mut |key, row| {
+                        Ok(txn.append(store.dbs.values, key, row)?)
+                    })?;
+                }
+            }
+        }
+        let rdn_normal = Record::head_of(record)?.rdn_normal();
+        fresh.add_name(view.name_key(parent, rdn_normal), id, parent, rdn_normal)?;
+        self.release(ready.name, id)?;
+        Ok(Some(id))
+    }
+
+    /// Takes one entry; `line` names it in errors. Its id, unless it has to wait for its parent.
+    pub(crate) fn add(
+        &mut self,
+        entry: &CheckedEntry,
+        line: u64,
+    ) -> Result<Option<EntryId>, Failure> {
         let at_line = |source| Failure::Entry { line, source };
         let dn = &entry.entry().dn;
         let name = self.parents.fingerprint(dn.normal());
@@ -97,25 +228,29 @@ impl<'s> Loader<'s> {
         let place = self.place_of(dn).map_err(at_line)?;
         let parent = place.unwrap_or(EntryId::ABOVE);
         let mut record = self.encode(parent, entry).map_err(at_line)?;
-        match place {
-            Some(parent) => self.insert(
-                Placed {
-                    name,
+        let id = match place {
+            Some(parent) => {
+                let placed = Placed {
                     id: None,
                     parent,
                     record: &mut record,
                     values: entry.entry(),
-                },
-                line,
-            )?,
-            None => self.put_aside(dn, name, &record, line)?,
-        }
+                };
+                let id = self.insert_one(placed, line)?;
+                self.release(name, id)?;
+                Some(id)
+            }
+            None => {
+                self.put_aside((dn.normal(), dn.pretty()), name, &record, line)?;
+                None
+            }
+        };
         self.writer.record = record;
-        Ok(())
+        Ok(id)
     }
 
     fn encode(&mut self, parent: EntryId, entry: &CheckedEntry) -> Result<Vec<u8>, StoreError> {
-        let (rdn_normal, rdn) = self.name_of(&entry.entry().dn)?;
+        let (rdn_normal, rdn) = own_name(self.writer.store(), &entry.entry().dn)?;
         let attributes = self.writer.number(entry.entry())?;
         let mut record = std::mem::take(&mut self.writer.record);
         let source = RecordSource {
@@ -129,6 +264,14 @@ impl<'s> Loader<'s> {
         record::encode(&source, |id| table.written(id), &mut record)?;
         self.writer.store().check_size(&record)?;
         Ok(record)
+    }
+
+    /// The id given last, where the store was empty.
+    fn last(&self) -> EntryId {
+        match &self.target {
+            Target::Fresh(fresh) => fresh.last,
+            Target::Existing => EntryId(0),
+        }
     }
 
     /// Whether the store is still being filled as an empty one.
@@ -165,7 +308,6 @@ impl<'s> Loader<'s> {
         };
         let mut record = self.encode(parent, entry)?;
         let placed = Placed {
-            name,
             id,
             parent,
             record: &mut record,
@@ -174,6 +316,9 @@ impl<'s> Loader<'s> {
         let id = self.insert_one(placed, 0)?;
         self.parents.place(name, id);
         self.writer.record = record;
+        if let Target::Fresh(fresh) = &mut self.target {
+            fresh.postings.external.relieve()?;
+        }
         Ok(Filled::Added(id))
     }
 
@@ -182,7 +327,7 @@ impl<'s> Loader<'s> {
         if let Target::Fresh(fresh) = std::mem::replace(&mut self.target, Target::Existing) {
             let fresh = *fresh;
             self.write_names(fresh.names)?;
-            self.write_postings(fresh.postings)?;
+            self.write_postings(fresh.postings, 1)?;
             for (parent, children) in fresh.children {
                 let children = i64::try_from(children).map_err(|_| Damage::Counts)?;
                 self.writer.gained_children(parent, children);
@@ -191,9 +336,10 @@ impl<'s> Loader<'s> {
         Ok(self.writer)
     }
 
-    /// Writes names, indexes and counts and commits. Returns the number of entries.
+    /// Writes names, indexes and counts and commits; so many threads sort. Returns the number of entries.
     pub(crate) fn finish(
         mut self,
+        threads: usize,
         progress: &mut dyn FnMut(super::LoadProgress),
     ) -> Result<u64, Failure> {
         self.check_none_waits()?;
@@ -207,7 +353,7 @@ impl<'s> Loader<'s> {
             progress(super::LoadProgress::Names);
             self.write_names(names)?;
             progress(super::LoadProgress::Indexes);
-            self.write_postings(postings)?;
+            self.write_postings(postings, threads)?;
             self.write_counts(children)?;
         }
         progress(super::LoadProgress::Commit);
@@ -237,30 +383,10 @@ impl<'s> Loader<'s> {
         Ok(place)
     }
 
-    fn name_of<'d>(&self, dn: &'d Dn) -> Result<(&'d str, &'d str), StoreError> {
-        let is_top = self.writer.store().is_top(dn);
-        // Any parent but ABOVE gives the RDN.
-        name_below(
-            dn,
-            if is_top {
-                EntryId::ABOVE
-            } else {
-                EntryId(u64::MAX)
-            },
-        )
-    }
-
-    /// Inserts an entry, then those that waited for it, then those that waited for them.
-    fn insert(&mut self, placed: Placed<'_>, line: u64) -> Result<(), Failure> {
-        let name = placed.name;
-        let id = self.insert_one(placed, line)?;
-        let mut released: Vec<(EntryId, Block)> = Vec::new();
-        released.extend(
-            self.parents
-                .place(name, id)
-                .into_iter()
-                .map(|block| (id, block)),
-        );
+    /// Notes an entry's id, and inserts those that waited for it, then those that waited for them.
+    fn release(&mut self, name: Fingerprint, id: EntryId) -> Result<(), Failure> {
+        let waiting = self.parents.place(name, id).into_iter();
+        let mut released: Vec<(EntryId, Block)> = waiting.map(|block| (id, block)).collect();
         while let Some((parent, block)) = released.pop() {
             let mut block = self.spool.read(block).map_err(Failure::Temporary)?;
             let waiting = Waiting::parse(&block).ok_or(Damage::Record)?;
@@ -276,22 +402,18 @@ impl<'s> Loader<'s> {
                 record: Record::parse(&values)?,
                 table: &table,
             };
-            let id = self.insert_one(
-                Placed {
-                    name,
-                    id: None,
-                    parent,
-                    record,
-                    values: &values,
-                },
-                line,
-            )?;
-            released.extend(
-                self.parents
-                    .place(name, id)
-                    .into_iter()
-                    .map(|block| (id, block)),
-            );
+            let placed = Placed {
+                id: None,
+                parent,
+                record,
+                values: &values,
+            };
+            let id = self.insert_one(placed, line)?;
+            if let Target::Fresh(fresh) = &mut self.target {
+                fresh.postings.relieve_amid_batch()?;
+            }
+            let waiting = self.parents.place(name, id).into_iter();
+            released.extend(waiting.map(|block| (id, block)));
         }
         Ok(())
     }
@@ -334,14 +456,8 @@ impl<'s> Loader<'s> {
             }
         }
         let rdn_normal = whole.rdn_normal();
-        fresh
-            .names
-            .buffer
-            .push(view.name_key(parent, rdn_normal), id, rdn_normal);
-        if parent != EntryId::ABOVE {
-            *fresh.children.entry(parent).or_default() += 1;
-        }
-        let postings = &mut fresh.postings.buffer;
+        fresh.add_name(view.name_key(parent, rdn_normal), id, parent, rdn_normal)?;
+        let postings = &mut fresh.postings.external.buffer;
         postings.push(&fresh.all_entries, id);
         emit(
             &indexes,
@@ -351,22 +467,20 @@ impl<'s> Loader<'s> {
             &mut fresh.key,
             &mut |key| postings.push(key, id),
         );
-        fresh.names.relieve()?;
-        fresh.postings.relieve()?;
         Ok(id)
     }
 
     /// Spools an entry that came before its parent.
     fn put_aside(
         &mut self,
-        dn: &Dn,
+        (normal, pretty): (&str, &str),
         name: Fingerprint,
         record: &[u8],
         line: u64,
     ) -> Result<(), Failure> {
-        let block = Waiting::encode(line, dn, record);
+        let block = Waiting::encode(line, normal, pretty, record);
         let block = self.spool.push(&block).map_err(Failure::Temporary)?;
-        let parent = self.parents.fingerprint(parent_normal(dn));
+        let parent = self.parents.fingerprint(above_normal(normal));
         self.parents.wait(name, parent, block);
         Ok(())
     }
@@ -404,15 +518,11 @@ impl<'s> Loader<'s> {
         names.finish(&mut |key, list| Ok(view.txn.append(db, key, list)?))
     }
 
-    fn write_postings(&mut self, postings: External<PostingBuffer>) -> Result<(), Failure> {
+    fn write_postings(&mut self, postings: Postings, threads: usize) -> Result<(), Failure> {
         let view = &mut self.writer.view;
         let db = view.store.dbs.index;
-        let mut scratch = Scratch::default();
-        postings.finish(&mut |posting, segments| {
-            let written = write_chunks(posting, segments, &mut scratch, &mut |key, chunk| {
-                Ok(view.txn.append(db, key, chunk)?)
-            });
-            Ok(written?)
+        write_postings(postings, threads, &mut |key, chunk| {
+            Ok(view.txn.append(db, key, chunk)?)
         })
     }
 
@@ -449,13 +559,13 @@ struct Waiting<'a> {
 }
 
 impl<'a> Waiting<'a> {
-    fn encode(line: u64, dn: &Dn, record: &[u8]) -> Vec<u8> {
+    fn encode(line: u64, normal: &str, pretty: &str, record: &[u8]) -> Vec<u8> {
         let mut block = line.to_le_bytes().to_vec();
-        for text in [dn.normal(), dn.pretty()] {
+        for text in [normal, pretty] {
             block.extend_from_slice(&u32::try_from(text.len()).unwrap_or(u32::MAX).to_le_bytes());
         }
-        block.extend_from_slice(dn.normal().as_bytes());
-        block.extend_from_slice(dn.pretty().as_bytes());
+        block.extend_from_slice(normal.as_bytes());
+        block.extend_from_slice(pretty.as_bytes());
         block.extend_from_slice(record);
         block
     }
@@ -472,9 +582,4 @@ impl<'a> Waiting<'a> {
             head_len: block.len() - rest.len(),
         })
     }
-}
-
-/// Normal form of the name above: a raw comma occurs only between RDNs.
-fn parent_normal(dn: &Dn) -> &str {
-    dn.normal().split_once(',').map_or("", |(_, above)| above)
 }

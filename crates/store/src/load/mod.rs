@@ -1,20 +1,24 @@
 //! Loading many entries into a store in one transaction.
 //!
 //! ```text
-//! caller's thread:   read, check  --batches-->  sink
-//! loading thread:    number, encode, append record     entries: in order of ids, written once
+//! caller's thread:   parts of the input  --> preparing threads
+//! preparing threads: read, check, encode records, make and sort keys       all at once, a part each
+//! loading thread:    number, append records            entries: in order of the parts, written once
 //!                    parent not there yet?  --> spool, until it comes
 //!                    names, postings  --> buffers  --over budget-->  sorted runs in temporary files
-//! at the end:        merge runs  -->  append to names and index, page after page
+//! at the end:        sort or merge, on all threads  -->  append to names and index, page after page
 //!                    subordinate counts, commit
 //! ```
 //!
 //! Memory is the budget plus, for each entry, some forty octets for finding parents and duplicates. A store that holds
 //! entries already is extended through [`Writer`](crate::Writer) instead, in one transaction all the same.
 
+mod batch;
 mod chunks;
 mod external;
 mod fill;
+mod gather;
+mod index;
 mod loader;
 mod names;
 mod parents;
@@ -23,8 +27,12 @@ mod postings;
 mod runs;
 mod spool;
 
+pub use batch::LoadBatch;
 pub use fill::{FillError, Filled, Filler};
-pub use pipeline::{LoadOptions, LoadProgress, LoadReport, LoadSink, Stopped, bulk_load, load_new};
+pub use pipeline::{
+    LoadOptions, LoadProgress, LoadReport, LoadSink, PartSink, Stopped, bulk_load, bulk_load_parts,
+    create_and_load, load_new,
+};
 
 use crate::error::{OpenError, StoreError};
 use thiserror::Error;
@@ -62,9 +70,25 @@ pub enum LoadError<E> {
     /// A temporary file failed.
     #[error("temporary file: {0}")]
     Temporary(#[from] std::io::Error),
-    /// The loading thread panicked: a defect of this program.
-    #[error("the loading thread ended unexpectedly")]
+    /// A thread of the load panicked: a defect of this program.
+    #[error("a thread of the load ended unexpectedly")]
     Internal,
+}
+
+impl<E> LoadError<E> {
+    fn map_source<F>(self, map: impl FnOnce(E) -> F) -> LoadError<F> {
+        match self {
+            LoadError::Source(error) => LoadError::Source(map(error)),
+            LoadError::Entry { line, source } => LoadError::Entry { line, source },
+            LoadError::MissingParent { dn, line, others } => {
+                LoadError::MissingParent { dn, line, others }
+            }
+            LoadError::Store(error) => LoadError::Store(error),
+            LoadError::Create(error) => LoadError::Create(error),
+            LoadError::Temporary(error) => LoadError::Temporary(error),
+            LoadError::Internal => LoadError::Internal,
+        }
+    }
 }
 
 fn more_waiting(count: u64) -> String {

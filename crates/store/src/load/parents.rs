@@ -12,9 +12,26 @@ use crate::ids::EntryId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Fingerprint([u32; 4]);
 
+/// Makes fingerprints; copies of one make the same.
+#[derive(Clone)]
+pub(crate) struct Fingerprints([RandomState; 2]);
+
+impl Fingerprints {
+    #[allow(clippy::cast_possible_truncation)] // halves
+    pub(crate) fn of(&self, normal: &str) -> Fingerprint {
+        let Fingerprints(keys) = self;
+        let [a, b] = keys.each_ref().map(|keys| {
+            let mut hasher = keys.build_hasher();
+            hasher.write(normal.as_bytes());
+            hasher.finish()
+        });
+        Fingerprint([a as u32, (a >> 32) as u32, b as u32, (b >> 32) as u32])
+    }
+}
+
 /// Names by fingerprint: 24 octets each, and what the table leaves free.
 pub(crate) struct Parents {
-    keys: [RandomState; 2],
+    fingerprints: Fingerprints,
     /// Zero for an entry that is waiting itself.
     known: FxHashMap<Fingerprint, PackedId>,
     waiting: FxHashMap<Fingerprint, Vec<Block>>,
@@ -40,20 +57,18 @@ impl From<PackedId> for EntryId {
 impl Parents {
     pub(crate) fn new() -> Parents {
         Parents {
-            keys: [RandomState::new(), RandomState::new()],
+            fingerprints: Fingerprints([RandomState::new(), RandomState::new()]),
             known: FxHashMap::default(),
             waiting: FxHashMap::default(),
         }
     }
 
-    #[allow(clippy::cast_possible_truncation)] // halves
+    pub(crate) fn fingerprints(&self) -> &Fingerprints {
+        &self.fingerprints
+    }
+
     pub(crate) fn fingerprint(&self, normal: &str) -> Fingerprint {
-        let [a, b] = self.keys.each_ref().map(|keys| {
-            let mut hasher = keys.build_hasher();
-            hasher.write(normal.as_bytes());
-            hasher.finish()
-        });
-        Fingerprint([a as u32, (a >> 32) as u32, b as u32, (b >> 32) as u32])
+        self.fingerprints.of(normal)
     }
 
     /// The id of an entry that has its place; `None` for one that has not come, and for one that waits.

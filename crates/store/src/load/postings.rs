@@ -1,257 +1,279 @@
 //! Postings on their way into the index tree.
 //!
-//! Ids come in ascending order, so a posting is its first id and the distances to the next ones. Most postings of a
-//! directory hold one id (uid, mail, entryUUID); those cost a row and their key, and no list.
+//! ```text
+//! batches, each sorted:  rows, ids from a base on     --|
+//! single entries:        gathered, then sorted likewise --> places of all rows, by attribute and kind -> sorted -> rows
+//! ```
+//!
+//! Nothing is looked up on the way: equal keys of different batches meet when all of them are sorted.
 
-use std::hash::Hasher;
-
-use hashbrown::HashTable;
-use rustc_hash::FxHasher;
+use std::collections::BTreeMap;
 
 use super::Failure;
-use super::chunks::push_number;
+use super::chunks::{Ids, push_number};
 use super::external::{Buffer, RowSink};
+use super::gather::{Gathering, Row, Sorted};
+use crate::error::Damage;
 use crate::ids::EntryId;
 use crate::index::key;
 
-/// Stands for "no list".
-const NONE: u32 = u32::MAX;
-/// What a row costs besides its key: itself, its place in the table, and its place in the sorted order.
-const ROW_COST: usize = size_of::<Row>() + 10 + size_of::<Place>();
-/// What a list costs besides its octets.
-const LIST_COST: usize = 48;
+/// What each row costs when it is sorted together with others.
+pub(crate) const PLACE_LEN: usize = size_of::<Place>();
+/// Memory at which what single entries have gathered is sorted.
+const GATHERED_MAX: usize = 16 << 20;
 
 /// Where a row is, with the first octets of its key: most comparisons of a sort need not look at the key.
 struct Place {
     prefix: u128,
+    batch: u32,
     row: u32,
-    is_gram: bool,
 }
 
-#[derive(Clone, Copy)]
-struct Row {
-    /// The key itself where it is short, as those of grams are; 0 for a longer one.
-    short: u64,
-    key_at: usize,
-    key_len: u32,
-    list: u32,
-    first: u64,
-    last: u64,
-}
+/// The rows of one kind of index of one attribute.
+pub(crate) struct Head(Vec<Place>);
 
-/// Postings by key, in two parts. Keys of values are as many as entries, and looking one up misses the processor's caches;
-/// grams are few, and are looked up far more often, so they are kept where they stay warm.
+/// Postings of entries whose ids are known.
 #[derive(Default)]
 pub(crate) struct PostingBuffer {
-    values: Part,
-    grams: Part,
+    batches: Vec<(EntryId, Sorted)>,
+    bytes: usize,
+    /// Of single entries, with places from `single_base` on.
+    single: Gathering,
+    single_base: EntryId,
 }
 
 impl PostingBuffer {
-    /// Adds an id to the posting of `key`; ids of one key come in ascending order, repeated ones are passed over.
+    /// Adds the postings of a batch, the place 0 of which got the id `base`, and the others the ids behind it.
+    pub(crate) fn add(&mut self, base: EntryId, sorted: Sorted) {
+        if !sorted.rows().is_empty() {
+            self.bytes += sorted.bytes();
+            self.batches.push((base, sorted));
+        }
+    }
+
+    /// Adds the postings of a batch the places of which got just any ids; `None` for none.
+    pub(crate) fn scatter(&mut self, sorted: &Sorted, ids: &[Option<EntryId>]) {
+        for row in sorted.rows() {
+            let mut segment = Vec::new();
+            push_segment(&mut segment, EntryId(0), sorted, row);
+            for place in Ids::new(&segment).flatten() {
+                let id = usize::try_from(place.0).ok().and_then(|at| ids.get(at));
+                if let Some(Some(id)) = id {
+                    self.push(sorted.key(row), *id);
+                }
+            }
+        }
+    }
+
+    /// Adds an id to the posting of `key`.
     pub(crate) fn push(&mut self, key: &[u8], id: EntryId) {
-        if key::is_gram(key) {
-            self.grams.push(key, id);
-        } else {
-            self.values.push(key, id);
+        let room = |base: EntryId| Gathering::has_room(id.0.checked_sub(base.0)?);
+        let place = match room(self.single_base) {
+            Some(place) if !self.single.is_empty() => place,
+            _ => {
+                self.close();
+                self.single_base = id;
+                0
+            }
+        };
+        self.single.push(key, place);
+    }
+
+    fn close(&mut self) {
+        if !self.single.is_empty() {
+            let sorted = self.single.take_sorted();
+            self.add(self.single_base, sorted);
         }
     }
-}
 
-#[derive(Default)]
-struct Part {
-    table: HashTable<u32>,
-    rows: Vec<Row>,
-    keys: Vec<u8>,
-    lists: Vec<Vec<u8>>,
-    list_bytes: usize,
-}
-
-impl Part {
-    fn push(&mut self, key: &[u8], id: EntryId) {
-        let short = short(key);
-        let hash = hash(short, key);
-        let (rows, keys) = (&self.rows, &self.keys);
-        let is = |position: &u32| {
-            rows.get(*position as usize)
-                .is_some_and(|row| row.short == short && (short != 0 || key_of(keys, row) == key))
-        };
-        if let Some(&position) = self.table.find(hash, is) {
-            return self.extend(position, id);
+    /// The rows of all batches by attribute and kind, in the order of the tree. Each head is to be sorted.
+    pub(crate) fn heads(&mut self) -> Vec<Head> {
+        self.close();
+        let mut heads: BTreeMap<[u8; 3], Vec<Place>> = BTreeMap::new();
+        for (batch, (_, sorted)) in (0..).zip(&self.batches) {
+            let mut rest = (0..).zip(sorted.rows()).peekable();
+            while let Some((_, first)) = rest.peek() {
+                let head = key::head_of(sorted.key(first));
+                let same = |(_, row): &(u32, &Row)| key::head_of(sorted.key(row)) == head;
+                let rows = std::iter::from_fn(|| rest.next_if(same));
+                let places = rows.map(|(row, held)| Place {
+                    prefix: key::prefix(sorted.key(held)),
+                    batch,
+                    row,
+                });
+                heads.entry(head).or_default().extend(places);
+            }
         }
-        let position = u32::try_from(rows.len()).unwrap_or(NONE);
-        let row = Row {
-            short,
-            key_at: keys.len(),
-            key_len: u32::try_from(key.len()).unwrap_or(0),
-            list: NONE,
-            first: id.0,
-            last: id.0,
-        };
-        self.table.insert_unique(hash, position, |position| {
-            let row = rows.get(*position as usize);
-            row.map_or(0, |row| self::hash(row.short, key_of(keys, row)))
+        heads.into_values().map(Head).collect()
+    }
+
+    /// Gives the rows of one head to `sink`, sorted.
+    pub(crate) fn drain_head(&self, head: Head, sink: &mut RowSink<'_>) -> Result<(), Failure> {
+        let Head(mut places) = head;
+        // Batches are sorted already, which this sort makes use of.
+        places.sort_by(|a, b| {
+            let by_key = || self.key_at(a).cmp(self.key_at(b));
+            a.prefix.cmp(&b.prefix).then_with(by_key)
         });
-        self.rows.push(row);
-        self.keys.extend_from_slice(key);
-    }
-
-    fn extend(&mut self, position: u32, id: EntryId) {
-        let Some(row) = self.rows.get_mut(position as usize) else {
-            return;
-        };
-        if row.last == id.0 {
-            return;
+        let mut segments = Vec::new();
+        let same = |a: &Place, b: &Place| a.prefix == b.prefix && self.key_at(a) == self.key_at(b);
+        for equal in places.chunk_by(same) {
+            segments.clear();
+            self.join(equal, &mut segments)?;
+            if let Some(first) = equal.first() {
+                sink(self.key_at(first), &segments)?;
+            }
         }
-        if row.list == NONE {
-            row.list = u32::try_from(self.lists.len()).unwrap_or(NONE);
-            self.lists.push(Vec::new());
-            self.list_bytes += LIST_COST;
+        Ok(())
+    }
+
+    /// Appends the segments of rows with the same key, so that ids ascend.
+    fn join(&self, equal: &[Place], segments: &mut Vec<u8>) -> Result<(), Damage> {
+        let mut last = None;
+        let mut ascending = true;
+        for (base, sorted, row) in equal.iter().filter_map(|place| self.row_at(place)) {
+            ascending &= last.is_none_or(|last| last < base.0 + u64::from(row.first));
+            last = Some(base.0 + u64::from(row.last));
+            push_segment(segments, base, sorted, row);
         }
-        if let Some(list) = self.lists.get_mut(row.list as usize) {
-            let before = list.capacity();
-            push_number(list, id.0 - row.last);
-            self.list_bytes += list.capacity() - before;
+        if ascending {
+            return Ok(());
         }
-        row.last = id.0;
+        // Entries that waited for their parents have got ids between those of a batch.
+        let ids: Result<Vec<EntryId>, Damage> = Ids::new(segments).collect();
+        let mut ids = ids?;
+        ids.sort_unstable();
+        ids.dedup();
+        segments.clear();
+        for id in ids {
+            push_number(segments, id.0);
+            push_number(segments, 0);
+        }
+        Ok(())
     }
 
-    fn list_of(&self, row: &Row) -> &[u8] {
-        self.lists.get(row.list as usize).map_or(&[], Vec::as_slice)
-    }
-}
-
-impl Part {
-    fn is_full(&self) -> bool {
-        // Numbers of rows are 32 bits wide.
-        self.rows.len() >= (u32::MAX / 2) as usize
+    fn row_at(&self, place: &Place) -> Option<(EntryId, &Sorted, &Row)> {
+        let (base, sorted) = self.batches.get(place.batch as usize)?;
+        Some((*base, sorted, sorted.rows().get(place.row as usize)?))
     }
 
-    fn bytes(&self) -> usize {
-        self.rows.len() * ROW_COST + self.keys.len() + self.list_bytes
-    }
-
-    fn places(&self, is_gram: bool) -> impl Iterator<Item = Place> {
-        (0..).zip(&self.rows).map(move |(row, held)| Place {
-            prefix: prefix(key_of(&self.keys, held)),
-            row,
-            is_gram,
-        })
-    }
-
-    fn key_at(&self, row: u32) -> &[u8] {
-        let row = self.rows.get(row as usize);
-        row.map_or(&[], |row| key_of(&self.keys, row))
+    fn key_at(&self, place: &Place) -> &[u8] {
+        self.row_at(place)
+            .map_or(&[], |(_, sorted, row)| sorted.key(row))
     }
 }
 
 impl Buffer for PostingBuffer {
     fn bytes(&self) -> usize {
-        if self.values.is_full() || self.grams.is_full() {
-            return usize::MAX;
+        self.bytes + self.single.bytes()
+    }
+
+    fn relieve(&mut self) {
+        if self.single.bytes() > GATHERED_MAX {
+            self.close();
         }
-        self.values.bytes() + self.grams.bytes()
     }
 
     fn drain(&mut self, sink: &mut RowSink<'_>) -> Result<(), Failure> {
-        let this = std::mem::take(self);
-        let part = |place: &Place| match place.is_gram {
-            true => &this.grams,
-            false => &this.values,
-        };
-        let mut order: Vec<Place> =
-            Vec::with_capacity(this.values.rows.len() + this.grams.rows.len());
-        order.extend(this.values.places(false).chain(this.grams.places(true)));
-        order.sort_unstable_by(|a, b| {
-            let by_key = || part(a).key_at(a.row).cmp(part(b).key_at(b.row));
-            a.prefix.cmp(&b.prefix).then_with(by_key)
-        });
-        let mut value = Vec::new();
-        for place in &order {
-            let part = part(place);
-            let Some(row) = part.rows.get(place.row as usize) else {
-                continue;
-            };
-            let list = part.list_of(row);
-            value.clear();
-            push_number(&mut value, row.first);
-            push_number(&mut value, list.len() as u64);
-            value.extend_from_slice(list);
-            sink(key_of(&part.keys, row), &value)?;
-        }
-        Ok(())
+        let mut this = std::mem::take(self);
+        let heads = this.heads();
+        heads
+            .into_iter()
+            .try_for_each(|head| this.drain_head(head, sink))
     }
 }
 
-fn key_of<'a>(keys: &'a [u8], row: &Row) -> &'a [u8] {
-    keys.get(row.key_at..row.key_at + row.key_len as usize)
-        .unwrap_or_default()
-}
-
-fn hash(short: u64, key: &[u8]) -> u64 {
-    let mut hasher = FxHasher::default();
-    if short == 0 {
-        hasher.write(key);
-    } else {
-        hasher.write_u64(short);
-    }
-    hasher.finish()
-}
-
-/// A key of up to seven octets with its length as a number.
-fn short(key: &[u8]) -> u64 {
-    let mut octets = [0; 8];
-    let ([len, rest @ ..], Ok(1..=7)) = (&mut octets, u8::try_from(key.len())) else {
-        return 0;
-    };
-    rest.iter_mut().zip(key).for_each(|(to, from)| *to = *from);
-    *len = u8::try_from(key.len()).unwrap_or(0);
-    u64::from_le_bytes(octets)
-}
-
-/// The first octets of a key as a number. The first of them, half of the attribute's number, is left out as long as it
-/// is zero, to see one octet more of the value.
-fn prefix(key: &[u8]) -> u128 {
-    let Some((0, rest)) = key.split_first().map(|(first, rest)| (*first, rest)) else {
-        return u128::MAX;
-    };
-    let mut first = [0; 16];
-    first
-        .iter_mut()
-        .zip(rest)
-        .for_each(|(to, from)| *to = *from);
-    u128::from_be_bytes(first)
+fn push_segment(out: &mut Vec<u8>, base: EntryId, sorted: &Sorted, row: &Row) {
+    let list = sorted.list(row);
+    push_number(out, base.0 + u64::from(row.first));
+    push_number(out, list.len() as u64);
+    out.extend_from_slice(list);
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::chunks::Ids;
+    use super::super::external::External;
     use super::*;
     use proptest::prelude::*;
-    use std::collections::{BTreeMap, BTreeSet};
+    use std::collections::BTreeSet;
+
+    type Model = BTreeMap<Vec<u8>, BTreeSet<u64>>;
+
+    fn found(external: External<PostingBuffer>) -> Model {
+        let mut found = Model::new();
+        external
+            .finish(&mut |key, value| {
+                let ids: Vec<u64> = Ids::new(value).map(|id| id.unwrap().0).collect();
+                assert!(ids.is_sorted_by(|a, b| a < b), "{ids:?}");
+                assert!(
+                    found
+                        .last_key_value()
+                        .is_none_or(|(last, _)| last.as_slice() < key),
+                    "keys ascend"
+                );
+                found.insert(key.to_vec(), ids.into_iter().collect());
+                Ok(())
+            })
+            .unwrap();
+        found
+    }
+
+    fn key() -> impl Strategy<Value = Vec<u8>> {
+        let value = prop::collection::vec(prop_oneof![1_u8..4, any::<u8>()], 0..20);
+        (0_u8..2, prop_oneof![Just(b's'), Just(b'=')], value)
+            .prop_map(|(high, kind, value)| [&[high, 7, kind][..], &value, &[0]].concat())
+    }
 
     proptest! {
         #[test]
         fn postings_come_out_sorted_and_whole(
-            pairs in prop::collection::btree_set((0_u64..20_000, prop::collection::vec(any::<u8>(), 1..4)), 0..300),
-            spill in 1_usize..4000,
+            pairs in prop::collection::btree_set((0_u64..20_000, key()), 0..300),
+            spill in 1_usize..40_000,
         ) {
-            let dir = std::env::temp_dir();
-            let mut external: super::super::external::External<PostingBuffer> = super::super::external::External::new(&dir, spill);
-            let mut model: BTreeMap<Vec<u8>, BTreeSet<u64>> = BTreeMap::new();
+            let mut external: External<PostingBuffer> = External::new(&std::env::temp_dir(), spill);
+            let mut model = Model::new();
             for (id, key) in pairs {
                 external.buffer.push(&key, EntryId(id));
                 external.buffer.push(&key, EntryId(id));
                 external.relieve().unwrap();
                 model.entry(key).or_default().insert(id);
             }
-            let mut found = Vec::new();
-            external.finish(&mut |key, value| {
-                let ids: Result<BTreeSet<u64>, _> = Ids::new(value).map(|id| id.map(|id| id.0)).collect();
-                found.push((key.to_vec(), ids.unwrap()));
-                Ok(())
-            }).unwrap();
-            prop_assert_eq!(found, model.into_iter().collect::<Vec<_>>());
+            prop_assert_eq!(found(external), model);
+        }
+
+        #[test]
+        fn batches_and_single_entries_meet(
+            batches in prop::collection::vec(prop::collection::vec((0_u32..50, key()), 0..40), 0..8),
+            scattered in 0_usize..8,
+        ) {
+            let mut external: External<PostingBuffer> = External::new(&std::env::temp_dir(), 1 << 20);
+            let mut model = Model::new();
+            for (number, batch) in batches.into_iter().enumerate() {
+                let base = EntryId(1 + number as u64 * 100);
+                let mut gathering = Gathering::default();
+                for (place, key) in &batch {
+                    gathering.push(key, *place);
+                }
+                let sorted = gathering.take_sorted();
+                // Every third place of a scattered batch gets no id; the others leave gaps.
+                let ids: Vec<Option<EntryId>> = (0..50)
+                    .map(|place| (place % 3 > 0).then_some(EntryId(base.0 + 2 * place)))
+                    .collect();
+                for (place, key) in batch {
+                    let id = match number == scattered {
+                        true => ids[place as usize],
+                        false => Some(EntryId(base.0 + u64::from(place))),
+                    };
+                    if let Some(id) = id {
+                        model.entry(key).or_default().insert(id.0);
+                    }
+                }
+                match number == scattered {
+                    true => external.buffer.scatter(&sorted, &ids),
+                    false => external.buffer.add(base, sorted),
+                }
+            }
+            prop_assert_eq!(found(external), model);
         }
     }
 }

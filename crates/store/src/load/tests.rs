@@ -10,6 +10,7 @@ fn small() -> LoadOptions {
     LoadOptions {
         memory_bytes: 2000,
         temporary_dir: Some(std::env::temp_dir()),
+        threads: Some(2),
     }
 }
 
@@ -73,7 +74,11 @@ fn added_one_by_one(entries: &[CheckedEntry]) -> TestStore {
 fn a_load_equals_adding_one_by_one() {
     let entries = directory(300);
     let expected = added_one_by_one(&entries);
-    for options in [small(), LoadOptions::default()] {
+    let one = LoadOptions {
+        threads: Some(1),
+        ..small()
+    };
+    for options in [small(), one, LoadOptions::default()] {
         let store = create();
         assert_eq!(
             load(&store, &options, &entries).unwrap(),
@@ -93,6 +98,83 @@ fn a_load_equals_adding_one_by_one() {
             303
         );
     }
+}
+
+/// In parts of few entries, which end at mistakes where they have one.
+fn load_parts(
+    options: &LoadOptions,
+    parts: &[(Vec<CheckedEntry>, bool)],
+) -> (TestStore, Result<LoadReport, LoadError<Stopped>>) {
+    let store = create();
+    let reader = || {
+        |(number, part, fails): (u64, &[CheckedEntry], bool), batch: &mut LoadBatch<'_>| {
+            // Parts overtake each other.
+            std::thread::sleep(std::time::Duration::from_micros(300 * (2 - number % 3)));
+            for (entry, line) in part.iter().zip(1..) {
+                batch.add(entry.clone(), number * 100 + line);
+            }
+            if fails { Err(Stopped) } else { Ok(()) }
+        }
+    };
+    let loaded = bulk_load_parts(&store, options, &mut |_| {}, reader, |sink| {
+        for ((part, fails), number) in parts.iter().zip(0..) {
+            sink.send((number, part.as_slice(), *fails))?;
+        }
+        Ok(())
+    });
+    (store, loaded)
+}
+
+#[test]
+fn what_is_loaded_does_not_depend_on_threads() {
+    let mut entries = directory(400);
+    // Some wait for their parents, over several parts; some bring new attributes.
+    entries[1..].rotate_left(3);
+    entries.rotate_left(150);
+    let parts: Vec<_> = entries
+        .chunks(7)
+        .map(|part| (part.to_vec(), false))
+        .collect();
+    let mut outcomes = [1, 2, 5].map(|threads| {
+        let options = LoadOptions {
+            threads: Some(threads),
+            ..LoadOptions::default()
+        };
+        let (store, loaded) = load_parts(&options, &parts);
+        assert_eq!(loaded.unwrap(), LoadReport { entries: 404 });
+        assert_clean(&store);
+        std::fs::read(store.path().join("data.mdb")).unwrap()
+    });
+    outcomes[1..].rotate_left(1);
+    assert!(outcomes[0] == outcomes[1] && outcomes[0] == outcomes[2]);
+}
+
+#[test]
+fn the_first_mistake_is_told_whichever_part_is_read_first() {
+    let mut parts: Vec<_> = directory(100)
+        .chunks(10)
+        .map(|part| (part.to_vec(), false))
+        .collect();
+    parts[6].1 = true;
+    let options = LoadOptions {
+        threads: Some(4),
+        ..small()
+    };
+    let (store, loaded) = load_parts(&options, &parts);
+    assert!(matches!(loaded, Err(LoadError::Source(Stopped))));
+    assert_eq!(store.snapshot().unwrap().entry_count().unwrap(), 0);
+    // A name that is there twice, before that.
+    let twice = parts[2].0[1].clone();
+    parts[4].0.push(twice);
+    let (_, loaded) = load_parts(&options, &parts);
+    let exists = matches!(
+        loaded,
+        Err(LoadError::Entry {
+            source: StoreError::EntryExists(_),
+            ..
+        })
+    );
+    assert!(exists);
 }
 
 /// Fills a store until an entry comes that only a writer can take; then goes on with that.

@@ -16,7 +16,7 @@ mod writer;
 pub use values::ValueChange;
 pub(crate) use values::{hashed, same_as};
 pub use writer::Writer;
-pub(crate) use writer::name_below;
+pub(crate) use writer::{Numbered, name_below};
 
 #[cfg(test)]
 mod tests;
