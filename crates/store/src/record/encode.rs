@@ -143,7 +143,7 @@ fn begin(
         small
     };
     let parted = parts.iter().any(|part| part.count & APART != 0);
-    let flags = u8::from(wide) * WIDE | u8::from(parted) * PARTED;
+    let flags = (u8::from(wide) * WIDE) | (u8::from(parted) * PARTED);
     out.clear();
     out.reserve(offset + octets);
     out.extend_from_slice(&[VERSION, flags]);
