@@ -219,6 +219,14 @@ impl Name {
     pub fn pretty(&self) -> &str {
         &self.pretty
     }
+
+    /// The same name, shown as in `pretty`.
+    pub(crate) fn written(self, pretty: &str) -> Name {
+        Name {
+            pretty: pretty.into(),
+            ..self
+        }
+    }
 }
 
 impl PartialEq for Name {

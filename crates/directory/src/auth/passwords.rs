@@ -92,6 +92,14 @@ impl PasswordCheck {
     }
 }
 
+/// What an entry has for those who want to authenticate.
+#[derive(Default)]
+struct ForAuth {
+    values: Vec<Vec<u8>>,
+    /// The entry's name as it is shown; none if there is no such entry, or it is not for this use.
+    name: Option<String>,
+}
+
 impl PasswordProof {
     fn run(self, directory: &Directory) -> BindOutcome {
         let mut right = false;
@@ -220,15 +228,22 @@ impl Directory {
         authorization_id: String,
     ) -> Result<PasswordCheck, StoreError> {
         self.sample_passwords()?;
-        let name = Name::from(&dn);
+        let mut name = Name::from(&dn);
         let decoys = &self.auth.lasting.decoys;
         let stored = match self.configured_password(&dn, &name) {
             Some(password) => vec![password],
             None => {
                 let attribute = &self.known.user_password;
-                let stored = self.values_for_auth_on(snapshots, asker, &dn, attribute)?;
-                stored.iter().for_each(|value| decoys.note(value, false));
-                stored
+                let found = self.values_for_auth_on(snapshots, asker, &dn, attribute)?;
+                found
+                    .values
+                    .iter()
+                    .for_each(|value| decoys.note(value, false));
+                // As slapd does: from now on the name is written as the entry's is, and not as the client wrote it.
+                if let (Method::Simple, Some(pretty)) = (method, found.name) {
+                    name = name.written(&pretty);
+                }
+                found.values
             }
         };
         Ok(PasswordCheck::from(Proof::Password(Box::new(
@@ -265,6 +280,7 @@ impl Directory {
         attribute: &AttributeDescription,
     ) -> Result<Vec<Vec<u8>>, StoreError> {
         self.values_for_auth_on(&mut Snapshots::default(), asker, dn, attribute)
+            .map(|found| found.values)
     }
 
     fn values_for_auth_on<'d>(
@@ -273,9 +289,9 @@ impl Directory {
         asker: &Session,
         dn: &Dn,
         attribute: &AttributeDescription,
-    ) -> Result<Vec<Vec<u8>>, StoreError> {
+    ) -> Result<ForAuth, StoreError> {
         let Place::In(database) = self.place(dn) else {
-            return Ok(Vec::new());
+            return Ok(ForAuth::default());
         };
         let view = snapshots.take(&database.store)?;
         let values = self.values_for_auth_in(&view, database, asker, dn, attribute);
@@ -290,21 +306,24 @@ impl Directory {
         asker: &Session,
         dn: &Dn,
         attribute: &AttributeDescription,
-    ) -> Result<Vec<Vec<u8>>, StoreError> {
+    ) -> Result<ForAuth, StoreError> {
         let Some(id) = view.find(dn)?.entry() else {
-            return Ok(Vec::new());
+            return Ok(ForAuth::default());
         };
         let Some(entry) = view.entry(id)? else {
-            return Ok(Vec::new());
+            return Ok(ForAuth::default());
         };
         let decisions = facts::decide(&database.rules, asker, false);
         let facts = EntryFacts::new(self, view, Target::Stored(entry));
         let rights = facts.rights(&decisions, dn.normal());
         if !rights.attribute(attribute).allows(Rights::AUTH) {
-            return Ok(Vec::new());
+            return Ok(ForAuth::default());
         }
         let values = entry.values(attribute).into_iter().flatten();
-        Ok(values.map(<[u8]>::to_vec).collect())
+        Ok(ForAuth {
+            values: values.map(<[u8]>::to_vec).collect(),
+            name: Some(view.dn(id)?),
+        })
     }
 
     /// Looks once what kinds of passwords the first entries have, before a name is refused for the first time.

@@ -81,10 +81,10 @@ impl PasswordChange {
             },
         };
         let changes = match replaced {
-            // Only the password that was named goes; and if it has changed meanwhile, nothing does.
+            // All passwords go, as with slapd, whichever was named; but if that one has changed meanwhile, none does.
             Some(old) => vec![
                 change(ModifyOperation::Delete, vec![old]),
-                change(ModifyOperation::Add, new),
+                change(ModifyOperation::Replace, new),
             ],
             None => vec![change(ModifyOperation::Replace, new)],
         };
