@@ -6,7 +6,7 @@ use std::sync::Arc;
 use fulgurite_ldap::Scope as LdapScope;
 use fulgurite_ldif::{Writer, WriterOptions};
 use fulgurite_schema::{AttributeSelector, Dn, Filter};
-use fulgurite_store::{DnCache, EntryId, EntryView, Store, View, compile_filter};
+use fulgurite_store::{AllEntries, DnCache, EntryId, EntryView, Store, View, compile_filter};
 
 use crate::export::ExportError;
 
@@ -103,12 +103,8 @@ pub(crate) fn each_entry(
         },
     };
     let (mut names, mut name) = (DnCache::new(), String::new());
-    let mut next = view.next_entry_id(EntryId(1))?;
-    while let Some(id) = next {
-        next = view.next_entry_id(EntryId(id.0 + 1))?;
-        let Some(entry) = view.entry(id)? else {
-            continue;
-        };
+    let mut entries = AllEntries::of(view)?;
+    while let Some(entry) = entries.next()? {
         let chosen = !entry.is_placeholder()
             && is_in_scope(view, &entry, base, options.scope)?
             && (filter.as_ref()).is_none_or(|filter| filter.test(view.schema(), &entry).is_true());

@@ -63,7 +63,7 @@ pub use reindex::{IndexProgress, IndexStatus, IndexWork};
 pub use store::{Store, StoreOptions};
 pub use verify::{Report, verify};
 pub use view::{Found, ParkedView, View};
-pub use walk::EntryWalk;
+pub use walk::{AllEntries, EntryWalk};
 pub use write::{ValueChange, Writer};
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
-//! Entries looked up one after the other in ascending order, as searches do.
+//! Entries of one state in ascending order of ids: looked up one after the other, as searches do, or all there are.
 
 use crate::entry_view::EntryView;
-use crate::error::StoreError;
+use crate::error::{Damage, StoreError};
 use crate::ids::EntryId;
 use crate::view::View;
 use fulgurite::{Cursor, Snapshot};
@@ -69,5 +69,45 @@ impl std::fmt::Debug for EntryWalk<'_> {
         f.debug_struct("EntryWalk")
             .field("last", &self.last)
             .finish_non_exhaustive()
+    }
+}
+
+/// All entries of one view in ascending order of ids, places of entries that have not come among them. One costs a step
+/// of a cursor.
+pub struct AllEntries<'v, 's, T> {
+    view: &'v View<'s, T>,
+    cursor: Cursor<'v>,
+}
+
+impl<'v, 's, T: Snapshot> AllEntries<'v, 's, T> {
+    /// Before the first entry of a view.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the engine fails.
+    pub fn of(view: &'v View<'s, T>) -> Result<AllEntries<'v, 's, T>, StoreError> {
+        let cursor = view.txn.cursor(view.store.dbs.entries)?;
+        Ok(AllEntries { view, cursor })
+    }
+
+    /// The next one; `None` behind the last.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the engine fails, or a key or a record is damaged.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "it can fail, and what failed once is not gone on with; it is no iterator"
+    )]
+    pub fn next(&mut self) -> Result<Option<EntryView<'v>>, StoreError> {
+        let Some((key, record)) = self.cursor.next()? else {
+            return Ok(None);
+        };
+        let id = EntryId::from_key(key).ok_or(Damage::Record)?;
+        Ok(Some(self.view.entry_of(id, record)?))
+    }
+}
+
+impl<T> std::fmt::Debug for AllEntries<'_, '_, T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AllEntries").finish_non_exhaustive()
     }
 }
