@@ -21,6 +21,21 @@ pub fn copy_used<F: Format>(from: &[u8], to: &mut [u8], pgno: Pgno) {
     debug_assert!(done.is_some(), "a page is larger than its header");
 }
 
+/// Makes `to` the same page as `from`, but that its free space is all zeros; that of `from` is not read, which for a page that is
+/// in no cache is a third of the cost. What has no header that makes sense is copied as it is. Both slices have one length.
+pub fn copy_without_gap<F: Format>(from: &[u8], to: &mut [u8]) {
+    let (head, tail) = used_parts::<F>(from).unwrap_or((from.len(), from.len()));
+    if let (Some(to), Some(from)) = (to.get_mut(..head), from.get(..head)) {
+        to.copy_from_slice(from);
+    }
+    if let Some(gap) = to.get_mut(head..tail) {
+        gap.fill(0);
+    }
+    if let (Some(to), Some(from)) = (to.get_mut(tail..), from.get(tail..)) {
+        to.copy_from_slice(from);
+    }
+}
+
 /// Where the first used part ends and the second begins; `None` if the header makes no sense.
 fn used_parts<F: Format>(page: &[u8]) -> Option<(usize, usize)> {
     let lower = F::to_page_offset(u16_at(page, F::LOWER_AT)?);

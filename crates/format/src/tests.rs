@@ -2,7 +2,8 @@
 
 use crate::{
     DatabaseFlags, Format, FreeRecord, Malformed, Meta, NoMeta, NodeFlags, NodeValue,
-    OverflowHeader, Page, PageKind, PageMut, Pgno, TreeRecord, Txnid, V09, overflow_pages,
+    OverflowHeader, Page, PageKind, PageMut, Pgno, TreeRecord, Txnid, V09, copy_without_gap,
+    overflow_pages,
 };
 
 const PAGE: usize = 512;
@@ -416,4 +417,31 @@ fn lock_files_of_any_length_have_a_number_of_slots() {
         u32::MAX
     );
     assert_eq!(slots_in(u64::MAX), u32::MAX);
+}
+
+#[test]
+fn a_copy_without_the_gap_has_all_entries_and_zeros_between() {
+    let mut bytes = leaf_page(&[(b"a", b"one"), (b"bb", b""), (b"ccc", b"three")]);
+    let (lower, upper) = (16 + 2 * 3, view(&bytes).unwrap().upper());
+    // What a deleted record may have left behind.
+    bytes[lower..upper].fill(0xaa);
+    let mut copy = vec![0xbb; PAGE];
+    copy_without_gap::<V09>(&bytes, &mut copy);
+    assert_eq!(copy[..lower], bytes[..lower]);
+    assert_eq!(copy[upper..], bytes[upper..]);
+    let gap = lower.next_multiple_of(8)..upper & !7;
+    assert!(copy[gap].iter().all(|octet| *octet == 0));
+    view(&copy).unwrap().check_nodes().unwrap();
+    // Packed items stand in front of the gap, and a page that makes no sense is all copied.
+    let mut packed = vec![0; PAGE];
+    let kind = PageKind::Packed(5);
+    let mut page = PageMut::<V09>::initialise(&mut packed, Pgno(7), kind);
+    for index in 0..3 {
+        assert!(page.insert_node(index, b"items").unwrap());
+    }
+    copy_without_gap::<V09>(&packed, &mut copy);
+    assert_eq!(copy, packed);
+    let noise: Vec<u8> = (0..PAGE).map(|at| at as u8 | 1).collect();
+    copy_without_gap::<V09>(&noise, &mut copy);
+    assert_eq!(copy, noise);
 }

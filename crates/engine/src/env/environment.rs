@@ -290,14 +290,6 @@ impl Environment {
         self.shared.try_local_writer_mutex()
     }
 
-    pub(crate) fn take_spare_buffers(&self) -> Vec<Box<[u8]>> {
-        std::mem::take(&mut self.shared.spare_buffers())
-    }
-
-    pub(crate) fn keep_spare_buffers(&self, buffers: Vec<Box<[u8]>>) {
-        *self.shared.spare_buffers() = buffers;
-    }
-
     /// What writers have sought in the free list in vain.
     pub(crate) fn runs(&self) -> MutexGuard<'_, RunSearch> {
         let runs = self.shared.runs.lock();

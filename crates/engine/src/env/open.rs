@@ -151,7 +151,6 @@ impl Opening<'_> {
             local_writer: Mutex::new(()),
             window: StoreWindow::default(),
             runs: Mutex::default(),
-            spare_buffers: Mutex::default(),
             registration: Registration::enter(data_identity, lock_identity, shared.clone()),
         }))
     }

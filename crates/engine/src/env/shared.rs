@@ -47,8 +47,6 @@ pub(crate) struct Shared {
     pub(super) window: StoreWindow,
     /// What writers have sought in the free list in vain.
     pub(super) runs: Mutex<RunSearch>,
-    /// Page buffers that the last writer left for the next.
-    pub(super) spare_buffers: Mutex<Vec<Box<[u8]>>>,
     /// Dropped last: the lock file's descriptor must be closed before anybody may open the environment again.
     #[expect(dead_code, reason = "held for its drop")]
     pub(super) registration: Registration,
@@ -118,12 +116,6 @@ impl Shared {
             Err(TryLockError::Poisoned(held)) => Some(held.into_inner()),
             Err(TryLockError::WouldBlock) => None,
         }
-    }
-
-    pub(super) fn spare_buffers(&self) -> MutexGuard<'_, Vec<Box<[u8]>>> {
-        self.spare_buffers
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The meta page of the last commit, for whoever holds the writer mutex.

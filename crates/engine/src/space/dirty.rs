@@ -2,18 +2,16 @@
 
 use std::collections::hash_map::Entry;
 
-use fulgurite_format::Pgno;
+use fulgurite_format::{Pgno, V09, copy_without_gap};
 use rustc_hash::FxHashMap;
 
+use super::spare::{self, SPARE_MAX};
 use crate::Error;
 use crate::env::Storing;
 use crate::memory::{room_for, zeros};
 
 /// At most so many pieces go into one write call: as many as the system takes.
 const PARTS_MAX: usize = 1024;
-
-/// Buffers of pages kept for use again, so that loads do not ask the system for memory page by page.
-const SPARE_MAX: usize = 1024;
 
 /// As much of the buffers of runs: memory that the system gives anew costs more than filling it.
 const SPARE_OCTETS_MAX: usize = 2 << 20;
@@ -36,14 +34,14 @@ pub(crate) struct Dirty {
 }
 
 impl Dirty {
-    /// Has page buffers to use before it asks the system for some.
-    pub(crate) fn give_spare(&mut self, spare: Vec<Box<[u8]>>) {
-        self.spare = spare;
+    /// Has page buffers to use before it asks the system for some: those that are kept for this.
+    pub(crate) fn take_spare(&mut self, page_size: usize) {
+        self.spare = spare::take(page_size);
     }
 
-    /// The page buffers that are not needed, a bounded number of them.
-    pub(crate) fn take_spare(&mut self) -> Vec<Box<[u8]>> {
-        std::mem::take(&mut self.spare)
+    /// Keeps the page buffers that are not needed, a bounded number of them, for another writer.
+    pub(crate) fn keep_spare(&mut self) {
+        spare::keep(std::mem::take(&mut self.spare));
     }
 
     /// Whether no page is private.
@@ -95,9 +93,15 @@ impl Dirty {
         })
     }
 
-    /// Adds a copy of a page.
+    /// Adds a copy of a tree page, with zeros for its free space.
     pub(crate) fn insert_copy(&mut self, pgno: Pgno, page: &[u8]) -> Result<&mut [u8], Error> {
-        let bytes = copy_of(page, &mut self.spare)?;
+        let bytes = match self.spare.pop().filter(|spare| spare.len() == page.len()) {
+            Some(mut bytes) => {
+                copy_without_gap::<V09>(page, &mut bytes);
+                bytes
+            }
+            None => copy_of(page, &mut self.spare)?,
+        };
         self.octets += bytes.len();
         Ok(match self.buffers.entry(pgno) {
             Entry::Occupied(mut entry) => {
@@ -139,7 +143,7 @@ impl Dirty {
         }
     }
 
-    /// Adds a copy of the page `from` as page `to`; nothing if `from` is not in memory.
+    /// Adds a copy of the tree page `from` as page `to`; nothing if `from` is not in memory.
     pub(crate) fn copy(&mut self, from: Pgno, to: Pgno) -> Option<&mut [u8]> {
         let old = self.buffers.get(&from)?;
         let bytes = match self.spare.pop() {

@@ -13,6 +13,7 @@ mod levels;
 mod pool;
 mod save;
 mod shrink;
+mod spare;
 mod taken;
 mod view;
 mod writer_pages;

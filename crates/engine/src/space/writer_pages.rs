@@ -40,7 +40,7 @@ pub(crate) struct WriterPages<'env> {
     pub(super) base_last: Pgno,
     txnid: Txnid,
     pub(super) dirty: Dirty,
-    /// Whether the environment's spare buffers are here.
+    /// Whether spare buffers were taken.
     has_spare: bool,
     /// Pages up to that one which are in private use: taken from the free list, or by a level from what lay loose.
     pub(super) reclaimed: FxHashSet<Pgno>,
@@ -374,7 +374,8 @@ impl<'env> WriterPages<'env> {
     fn take_pages(&mut self, count: u64) -> Result<Pgno, Error> {
         if !self.has_spare {
             self.has_spare = true;
-            self.dirty.give_spare(self.environment.take_spare_buffers());
+            let page_size = self.page_size();
+            self.dirty.take_spare(page_size);
         }
         if count == 1
             && let Some(pgno) = self.loose.pop()
@@ -446,7 +447,7 @@ impl<'env> WriterPages<'env> {
 impl Drop for WriterPages<'_> {
     fn drop(&mut self) {
         if self.has_spare {
-            self.environment.keep_spare_buffers(self.dirty.take_spare());
+            self.dirty.keep_spare();
         }
     }
 }

@@ -66,6 +66,10 @@ pub(crate) fn write_run<P: PagesMut>(
 ) -> Result<(Pgno, NodeValue<'static>), Error> {
     let run = Run::of::<P>(pages, len)?;
     let first = pages.allocate(run.count)?;
+    if run.count == 1 {
+        // Longer runs are zeros; a page has whatever was in its buffer before, and its value does not fill it.
+        pages.page_mut(first)?.fill(0);
+    }
     let header = pages.run_mut(first, P::Format::HEADER_LEN)?;
     write_overflow_header::<P::Format>(header, first, run.pages);
     Ok((first, run.reference(record, first)))
