@@ -82,6 +82,25 @@ impl DiskRoom {
         Ok(())
     }
 
+    /// Whether it is known that there is room behind what is needed.
+    pub(super) fn has_taken(&self) -> bool {
+        let taken = self.taken.load(Ordering::Relaxed);
+        taken != 0 && taken != UNKNOWN
+    }
+
+    /// Gives back what was taken behind the end of the file and is of no use to deletions. Nobody else has the environment open.
+    ///
+    /// The steps in which room is taken are an eighth of the file, and programs that store nothing any more would have that for
+    /// nothing. It is a matter of room alone: where it fails all is as it was.
+    pub(super) fn give_back(&self, file: &DataFile, page_size: usize) {
+        let taken = self.taken.swap(0, Ordering::Relaxed);
+        let Ok(len) = file.len() else { return };
+        if taken != UNKNOWN && taken > len + Self::reserve(page_size) && file.resize(len).is_ok() {
+            // Best effort: whoever opens the file next takes it too.
+            let _ = file.allocate(len, Self::reserve(page_size));
+        }
+    }
+
     /// Notes which is the last page in use. If it was another further behind before, somebody has cut the file off, and
     /// what was taken is gone.
     pub(super) fn notice_last(&self, last: Pgno) {

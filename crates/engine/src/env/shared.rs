@@ -52,6 +52,26 @@ pub(crate) struct Shared {
     pub(super) registration: Registration,
 }
 
+impl Drop for Shared {
+    fn drop(&mut self) {
+        let mapping = self.mapping.current();
+        let Some(lock) = &self.lock else {
+            // Who else may have the file open is the program's business.
+            return;
+        };
+        let is_sound = self.is_of_this_process() && self.check_usable().is_ok();
+        if is_sound
+            && mapping.file().is_writable()
+            && !mapping.map().is_writable()
+            && self.disk_room.has_taken()
+            && lock.is_last()
+        {
+            self.disk_room
+                .give_back(mapping.file(), mapping.page_size());
+        }
+    }
+}
+
 impl Shared {
     /// The newest mapping of the data file.
     #[inline]

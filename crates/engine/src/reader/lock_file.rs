@@ -126,6 +126,12 @@ impl LockFile {
         Ok(())
     }
 
+    /// Whether nobody else has the file open. If so nobody can open it before this process has closed it.
+    pub(crate) fn is_last(&self) -> bool {
+        process_id() == self.pid
+            && try_lock_byte(&self.file, PRESENCE, LockKind::Write).unwrap_or(false)
+    }
+
     /// What tells this file from others.
     pub(crate) fn identity(&self) -> io::Result<FileIdentity> {
         self.file.identity()

@@ -188,3 +188,39 @@ fn a_claim_of_many_pages_takes_no_room() {
     let taken = data.metadata().expect("metadata").blocks() * 512;
     assert!(taken < 80 << 20, "{taken} octets");
 }
+
+/// Room is taken in large steps while a file grows, and what is left of the last step goes back with the last user; who comes
+/// between two others takes nothing away from them.
+#[test]
+fn room_that_is_not_needed_goes_back_with_the_last_user() {
+    use std::os::unix::fs::MetadataExt;
+    const RESERVE: u64 = 32 * 4096;
+    let scratch = Scratch::new("back");
+    let data = scratch.path().join("data.mdb");
+    let room_behind = || {
+        let found = data.metadata().expect("metadata");
+        (found.blocks() * 512).saturating_sub(found.len())
+    };
+    let open = || Environment::options().open(scratch.path()).expect("open");
+    let environment = open();
+    for first in (0..20_000).step_by(1000) {
+        change(&environment, |txn| {
+            (first..first + 1000)
+                .try_for_each(|number| txn.put(Database::MAIN, &key(number), &[number as u8; 700]))
+        })
+        .expect("store");
+    }
+    let second = open();
+    drop(environment);
+    let before = room_behind();
+    drop(second);
+    // File systems that cannot take room in advance have none to give back.
+    assert!(before == 0 || room_behind() < before, "{before} octets");
+    // A block or two are the file system's own.
+    assert!(room_behind() <= RESERVE + (64 << 10), "{}", room_behind());
+    let environment = open();
+    assert_stored(&environment, 0, 20_000);
+    store(&environment, 20_000).expect("store");
+    drop(environment);
+    assert_stored(&open(), 0, 20_001);
+}
