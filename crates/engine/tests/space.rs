@@ -68,6 +68,36 @@ fn the_file_stops_growing_under_steady_churn() {
     }
 }
 
+/// Transactions that free so many pages that the record of them takes a run: it is found again among the free pages, and the file
+/// does not grow by one each time.
+#[test]
+fn the_runs_of_long_records_are_used_again() {
+    let directory = tempfile::tempdir().unwrap();
+    let environment = open(&directory);
+    let things = things(&environment);
+    let mut state = 7_u64;
+    let mut transaction = |puts: u64| {
+        let mut txn = environment.write().unwrap();
+        for _ in 0..puts {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            let key = (state >> 33) % 60_000;
+            txn.put(things, &key.to_ne_bytes(), &[1; 400]).unwrap();
+        }
+        txn.commit().unwrap();
+        last_page(&environment)
+    };
+    for _ in 0..100 {
+        transaction(3000);
+    }
+    let before = transaction(700);
+    let after = (0..150).map(|_| transaction(700)).last().unwrap();
+    assert!(after < before + 20, "{} pages more", after - before);
+    drop(environment);
+    assert_sound(&directory);
+}
+
 #[test]
 fn a_held_reader_pins_its_pages_and_their_end_frees_them() {
     let directory = tempfile::tempdir().unwrap();

@@ -282,6 +282,9 @@ impl<'env> WriterPages<'env> {
         let mut read = 0;
         loop {
             self.settle_pool()?;
+            if count == 1 && self.pool.len() <= self.kept_for_record() && self.take_record()? {
+                continue;
+            }
             if let Some(first) = self.pool.take(count) {
                 return Ok(Some(first));
             }
@@ -312,6 +315,18 @@ impl<'env> WriterPages<'env> {
                 return Ok(None);
             }
         }
+    }
+
+    /// How many pages of the pool are taken one by one only where there are no others: the highest ones, among which the record
+    /// of a large transaction finds a run. Runs that the file grew by for such records are at its end, and would else be used up
+    /// page by page, so that it grew by another one.
+    fn kept_for_record(&self) -> usize {
+        let page_size = self.page_size();
+        let octets = FreeRecord::value_len(self.freed.len());
+        if self.saving || octets <= page_size {
+            return 0;
+        }
+        8 * octets.div_ceil(page_size)
     }
 
     /// Whether readers have ended, or died, so that more may be reused than was known.
