@@ -80,7 +80,8 @@ impl Timestamp {
     /// Generalized Time to the second: `20260131235959Z` (RFC 4517, section 3.3.13).
     #[must_use]
     pub fn generalized(self) -> String {
-        let mut text = self.digits();
+        let mut text = String::with_capacity("20260131235959Z".len());
+        self.push_digits(&mut text);
         text.push('Z');
         text
     }
@@ -88,42 +89,43 @@ impl Timestamp {
     /// Generalized Time to the microsecond: `20260131235959.123456Z`.
     #[must_use]
     pub fn generalized_us(self) -> String {
-        let mut text = self.digits();
-        text.push('.');
-        push_digits(&mut text, self.0 % 1_000_000, 6);
-        text.push('Z');
+        let mut text = String::with_capacity("20260131235959.123456Z".len());
+        self.push_generalized_us(&mut text);
         text
     }
 
-    fn digits(self) -> String {
+    /// Appends Generalized Time to the microsecond.
+    pub(crate) fn push_generalized_us(self, text: &mut String) {
+        self.push_digits(text);
+        text.push('.');
+        push_decimal::<6>(text, self.0 % 1_000_000);
+        text.push('Z');
+    }
+
+    fn push_digits(self, text: &mut String) {
         let seconds = self.0 / 1_000_000;
         let (year, month, day) = civil(seconds / 86_400);
-        let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
-        let mut text = String::with_capacity("20260131235959.123456Z".len());
-        let parts = [month, day, hour, minute, second];
-        push_digits(&mut text, year, 4);
-        for part in parts {
-            push_digits(&mut text, part, 2);
+        match year {
+            0..=9999 => push_decimal::<4>(text, year),
+            _ => text.push_str(&year.to_string()),
         }
-        text
+        push_decimal::<2>(text, month);
+        push_decimal::<2>(text, day);
+        let time = seconds / 3600 % 24 * 10_000 + seconds / 60 % 60 * 100 + seconds % 60;
+        push_decimal::<6>(text, time);
     }
 }
 
-/// Appends a number with so many digits at least. Every write asks for several; formatting by template costs ten times as
-/// much.
-fn push_digits(text: &mut String, number: u64, count: usize) {
-    let mut digits = [b'0'; 20];
-    let (mut rest, mut len) = (number, 0);
+/// Appends a number that has no more than so many digits. Every write asks for several; formatting by template costs ten
+/// times as much.
+fn push_decimal<const DIGITS: usize>(text: &mut String, number: u64) {
+    let mut digits = [b'0'; DIGITS];
+    let mut rest = number;
     for digit in digits.iter_mut().rev() {
-        if rest == 0 && len >= count {
-            break;
-        }
         *digit = b'0' + u8::try_from(rest % 10).unwrap_or(0);
         rest /= 10;
-        len += 1;
     }
-    let written = digits.iter().skip(digits.len() - len);
-    text.extend(written.map(|digit| char::from(*digit)));
+    text.push_str(str::from_utf8(&digits).unwrap_or_default());
 }
 
 impl Timestamp {

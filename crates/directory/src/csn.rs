@@ -91,13 +91,13 @@ impl Csn {
 
     /// The form of text, without the cost of formatting.
     pub(crate) fn text(self) -> String {
-        let mut text = self.time.generalized_us();
-        for (number, digits) in [(self.count, 6), (u32::from(self.server), 3), (0, 6)] {
-            text.push('#');
-            for digit in (0..digits).rev() {
-                text.extend(char::from_digit(number >> (4 * digit) & 15, 16));
-            }
+        let mut text = String::with_capacity("20260131235959.123456Z#000000#001#000000".len());
+        self.time.push_generalized_us(&mut text);
+        let mut tail = *b"#000000#000#000000";
+        for (places, number) in [(1..7, self.count), (8..11, self.server.into())] {
+            put_hex(tail.get_mut(places).unwrap_or_default(), number);
         }
+        text.push_str(str::from_utf8(&tail).unwrap_or_default());
         text
     }
 
@@ -115,6 +115,16 @@ impl Csn {
             count,
             server,
         })
+    }
+}
+
+/// Fills so many places with the lowest hexadecimal digits of a number.
+fn put_hex(places: &mut [u8], number: u32) {
+    let mut rest = number;
+    for place in places.iter_mut().rev() {
+        let digit = char::from_digit(rest & 15, 16).map_or(b'0', |digit| digit as u8);
+        *place = digit;
+        rest >>= 4;
     }
 }
 

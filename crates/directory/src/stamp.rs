@@ -74,7 +74,7 @@ impl Stamp<'_> {
             return;
         }
         let marks = [
-            (&known.entry_csn, self.csn.to_string()),
+            (&known.entry_csn, self.csn.text()),
             (&known.modifiers_name, self.by.to_owned()),
             (&known.modify_timestamp, self.time.generalized()),
         ];

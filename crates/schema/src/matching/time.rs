@@ -6,72 +6,91 @@ use super::InvalidValue;
 
 /// Whether the value is a Generalized Time (RFC 4517, section 3.3.13).
 pub(crate) fn is_generalized_time(value: &[u8]) -> bool {
-    generalized_time(value).is_ok()
+    Utc::read(value).is_ok()
 }
 
 /// A time in UTC as `YYYYmmddHHMMSS` and, when there is one, `.fraction` without trailing zeros.
 pub(super) fn generalized_time(value: &[u8]) -> Result<Cow<'static, [u8]>, InvalidValue> {
-    let mut scan = Scan { rest: value };
-    let year = scan.number(4)?;
-    let month = scan.number(2)?;
-    let day = scan.number(2)?;
-    let hour = scan.number(2)?;
-    let minute = scan.optional_number(2)?;
-    let second = if minute.is_some() {
-        scan.optional_number(2)?
-    } else {
-        None
-    };
-    let fraction = scan.fraction()?;
-    let offset_minutes = scan.zone()?;
-    let valid = (1..=12).contains(&month)
-        && (1..=days_in_month(year, month)).contains(&day)
-        && hour <= 23
-        && minute.unwrap_or(0) <= 59
-        && second.unwrap_or(0) <= 60;
-    if !valid || !scan.rest.is_empty() {
-        return Err(InvalidValue);
-    }
-    let unit_seconds = match (minute, second) {
-        (None, _) => 3600,
-        (Some(_), None) => 60,
-        (Some(_), Some(_)) => 1,
-    };
-    let (carried, fraction) = scale_fraction(fraction, unit_seconds);
-    let leap = second == Some(60);
-    let in_day = hour * 3600
-        + minute.unwrap_or(0) * 60
-        + if leap { 59 } else { second.unwrap_or(0) }
-        + carried;
-    let total = days_from_civil(year, month, day) * 86_400 + in_day - offset_minutes * 60;
-    let (year, month, day) = civil_from_days(total.div_euclid(86_400));
-    if !(0..=9999).contains(&year) {
-        return Err(InvalidValue);
-    }
-    let rest = total.rem_euclid(86_400);
-    let second = rest % 60 + i64::from(leap);
+    let utc = Utc::read(value)?;
+    let (year, month, day) = utc.date;
+    let (rest, second) = (utc.second_of_day, utc.second_of_day % 60 + utc.leap);
     let mut out = format!(
         "{year:04}{month:02}{day:02}{:02}{:02}{second:02}",
         rest / 3600,
         rest / 60 % 60
     );
-    if !fraction.is_empty() {
+    if !utc.fraction.is_empty() {
         out.push('.');
-        out.push_str(&fraction);
+        out.push_str(&utc.fraction);
     }
     Ok(Cow::Owned(out.into_bytes()))
 }
 
+/// A time as it is in UTC.
+struct Utc<'v> {
+    /// Year, month, day.
+    date: (i64, i64, i64),
+    second_of_day: i64,
+    /// One in a leap second.
+    leap: i64,
+    /// Decimals of the second, without trailing zeros.
+    fraction: Cow<'v, str>,
+}
+
+impl<'v> Utc<'v> {
+    fn read(value: &'v [u8]) -> Result<Utc<'v>, InvalidValue> {
+        let mut scan = Scan { rest: value };
+        let year = scan.number(4)?;
+        let month = scan.number(2)?;
+        let day = scan.number(2)?;
+        let hour = scan.number(2)?;
+        let minute = scan.optional_number(2)?;
+        let second = if minute.is_some() {
+            scan.optional_number(2)?
+        } else {
+            None
+        };
+        let fraction = scan.fraction()?;
+        let offset_minutes = scan.zone()?;
+        let valid = (1..=12).contains(&month)
+            && (1..=days_in_month(year, month)).contains(&day)
+            && hour <= 23
+            && minute.unwrap_or(0) <= 59
+            && second.unwrap_or(0) <= 60;
+        if !valid || !scan.rest.is_empty() {
+            return Err(InvalidValue);
+        }
+        let unit_seconds = match (minute, second) {
+            (None, _) => 3600,
+            (Some(_), None) => 60,
+            (Some(_), Some(_)) => 1,
+        };
+        let (carried, fraction) = scale_fraction(fraction, unit_seconds);
+        let leap = second == Some(60);
+        let in_day = hour * 3600
+            + minute.unwrap_or(0) * 60
+            + if leap { 59 } else { second.unwrap_or(0) }
+            + carried;
+        let total = days_from_civil(year, month, day) * 86_400 + in_day - offset_minutes * 60;
+        let (year, month, day) = civil_from_days(total.div_euclid(86_400));
+        if !(0..=9999).contains(&year) {
+            return Err(InvalidValue);
+        }
+        Ok(Utc {
+            date: (year, month, day),
+            second_of_day: total.rem_euclid(86_400),
+            leap: i64::from(leap),
+            fraction,
+        })
+    }
+}
+
 /// Whole seconds in a fraction of a unit, and the rest of it as decimal digits without trailing zeros.
 /// Nine digits of the fraction count when the unit is not a second; seconds keep all of theirs.
-fn scale_fraction(digits: &[u8], unit_seconds: i64) -> (i64, String) {
-    let text = |digits: &[u8]| {
-        String::from_utf8_lossy(digits)
-            .trim_end_matches('0')
-            .to_owned()
-    };
+fn scale_fraction(digits: &[u8], unit_seconds: i64) -> (i64, Cow<'_, str>) {
     if unit_seconds == 1 {
-        return (0, text(digits));
+        let digits = str::from_utf8(digits).unwrap_or_default();
+        return (0, digits.trim_end_matches('0').into());
     }
     let mut nanos: i64 = 0;
     for place in 0..9 {
@@ -80,7 +99,10 @@ fn scale_fraction(digits: &[u8], unit_seconds: i64) -> (i64, String) {
     let scaled = nanos * unit_seconds;
     (
         scaled / 1_000_000_000,
-        text(format!("{:09}", scaled % 1_000_000_000).as_bytes()),
+        format!("{:09}", scaled % 1_000_000_000)
+            .trim_end_matches('0')
+            .to_owned()
+            .into(),
     )
 }
 
