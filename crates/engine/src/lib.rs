@@ -156,5 +156,7 @@ pub use range::{FirstValues, KeyRange, Keys, Records, Values};
 pub use reader::{LongReader, Reader, ReaderPolicy};
 pub use shrink::{CompactReport, CompactStep, Compaction};
 pub use space::{FreePages, HeldPages};
-pub use txn::{NestedTxn, ParkedReader, Put, PutFlags, ReadTxn, Room, Snapshot, Stat, WriteTxn};
+pub use txn::{
+    Edit, NestedTxn, ParkedReader, Put, PutFlags, ReadTxn, Room, Snapshot, Stat, WriteTxn,
+};
 pub use visit::ReachedPages;

@@ -2,6 +2,7 @@
 
 mod commit;
 mod cursor_put;
+mod edit;
 mod group;
 mod named;
 mod near;
@@ -16,6 +17,7 @@ mod snapshot;
 mod trees;
 mod write;
 
+pub use edit::Edit;
 pub use nested::NestedTxn;
 pub use put_flags::{Put, PutFlags, Room};
 pub use read::{ParkedReader, ReadTxn};

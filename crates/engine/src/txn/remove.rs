@@ -306,7 +306,7 @@ impl<'env> WriteTxn<'env> {
     }
 
     /// Removes the entry a path leads to, with all values; tells whether the way is still good.
-    fn remove_key(
+    pub(super) fn remove_key(
         &mut self,
         database: Database,
         tree: Tree,

@@ -19,6 +19,10 @@ pub(crate) fn edit(
     out: &mut Vec<u8>,
 ) -> Result<(), Damage> {
     let chunk = before.map(Chunk::parse).transpose()?;
+    if let (None, [(low, true)]) = (&chunk, changes) {
+        chunk::encode_sorted(&[*low], out);
+        return Ok(());
+    }
     if changes.len() <= FEW {
         let done = match chunk.map(|chunk| chunk.content()) {
             None => edit_array(Vec::new(), changes, out),

@@ -8,7 +8,7 @@ use super::key;
 use crate::error::StoreError;
 use crate::ids::EntryId;
 use crate::idset;
-use fulgurite::{Database, Snapshot, WriteTxn};
+use fulgurite::{Database, Edit, WriteTxn};
 
 /// Beyond so many changes they are written early, to bound memory.
 const CHANGES_MAX: usize = 400_000;
@@ -46,14 +46,15 @@ impl PendingPostings {
         self.changes = 0;
         let mut encoded = Vec::new();
         for (key, changes) in chunks {
-            let before = txn.get(db, &key)?;
-            let existed = before.is_some();
-            idset::edit(before, &changes, &mut encoded)?;
-            if !encoded.is_empty() {
-                txn.put(db, &key, &encoded)?;
-            } else if existed {
-                txn.delete(db, &key)?;
-            }
+            let encoded = &mut encoded;
+            txn.edit(db, &key, |before| {
+                idset::edit(before, &changes, encoded)?;
+                Ok::<_, StoreError>(match encoded.is_empty() {
+                    true => Edit::Remove,
+                    false if before == Some(encoded.as_slice()) => Edit::Keep,
+                    false => Edit::Store(encoded),
+                })
+            })?;
         }
         Ok(())
     }

@@ -1,0 +1,66 @@
+//! A record looked at and changed with one search.
+
+use super::snapshot::Sealed;
+use super::write::WriteTxn;
+use crate::env::Database;
+use crate::tree::Path;
+use crate::{Error, KeyOrder};
+
+/// What is to become of a record that [`WriteTxn::edit`] has shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Edit<'v> {
+    /// It stays as it is, or away.
+    Keep,
+    /// Its key has this value.
+    Store(&'v [u8]),
+    /// There is none.
+    Remove,
+}
+
+impl WriteTxn<'_> {
+    /// Shows the value of a key, or that there is none, and does what is said of it. What is found is changed where it was
+    /// found: the cost is that of [`WriteTxn::put`] alone, or of [`WriteTxn::delete`].
+    /// # Errors
+    /// As [`WriteTxn::put`] and [`WriteTxn::delete`]; [`Error::HasDuplicates`]. An error of `edit` changes nothing.
+    pub fn edit<'v, E: From<Error>>(
+        &mut self,
+        database: Database,
+        key: &[u8],
+        edit: impl FnOnce(Option<&[u8]>) -> Result<Edit<'v>, E>,
+    ) -> Result<(), E> {
+        self.check_alive()?;
+        if database == Database::FREE_LIST {
+            return Err(Error::ReadOnly.into());
+        }
+        let tree = self.tree(database)?;
+        if tree.has_duplicates() {
+            return Err(Error::HasDuplicates.into());
+        }
+        let mut path = Path::new();
+        let exact = !key.is_empty() && self.seek_near(database, &tree, &mut path, key)?;
+        if exact {
+            self.check_plain_record(database, &path)?;
+        }
+        let before = exact.then(|| self.existing(database, &path)).transpose()?;
+        match edit(before)? {
+            Edit::Keep => {}
+            // Keys of that order have lengths to agree on.
+            Edit::Store(value) if tree.order == KeyOrder::Integer => {
+                self.put(database, key, value)?;
+            }
+            Edit::Store(value) => {
+                let tree = self.checked_tree(database, key, value.len())?;
+                self.park_others(database)?;
+                self.store(database, tree, &mut path, exact, key, value)?;
+            }
+            Edit::Remove if !exact => {}
+            Edit::Remove if self.has_cursors() => {
+                self.delete(database, key)?;
+            }
+            Edit::Remove => {
+                self.remove_key(database, tree, &mut path)?;
+            }
+        }
+        Ok(())
+    }
+}
