@@ -104,6 +104,7 @@ pub(super) fn run<H: Handler>(handler: &H, queue: &Queue<H>, workers: &[WorkerHa
         before.updates = updates.len();
         let responses = handler.apply(updates);
         before.took = begun.elapsed();
+        before.waiting = queue.receiver.len();
         debug_assert_eq!(responses.len(), origins.len(), "one response per update");
         let mut mail: Vec<Vec<Response>> = workers.iter().map(|_| Vec::new()).collect();
         for ((worker, connection, id), bytes) in origins.drain(..).zip(responses) {
@@ -129,12 +130,15 @@ pub(super) fn run<H: Handler>(handler: &H, queue: &Queue<H>, workers: &[WorkerHa
 struct Before {
     updates: usize,
     took: Duration,
+    /// Updates that came while it was applied, from clients who had none in it, as a rule.
+    waiting: usize,
 }
 
 impl Before {
     /// The updates to be applied next. Clients that wait for one answer before they ask again come back together after a
     /// commit, a moment after the first of them: whoever goes on with that one alone makes all others wait for two
-    /// commits.
+    /// commits. Nor is it enough to go on with those who came meanwhile: then half of the clients would take turns with the
+    /// other half for good.
     fn gather<H: Handler>(&self, queue: &Receiver<Queued<H>>, first: Queued<H>) -> Vec<Queued<H>> {
         let mut batch = vec![first];
         batch.extend(queue.try_iter().take(BATCH_MAX - 1));
@@ -142,12 +146,50 @@ impl Before {
             return batch;
         }
         let deadline = Instant::now() + self.took / GATHERING_SHARE;
-        while batch.len() < self.updates.min(BATCH_MAX) {
+        let expected = self.updates + self.waiting;
+        while batch.len() < expected.min(BATCH_MAX) {
             match queue.recv_deadline(deadline) {
                 Ok(queued) => batch.push(queued),
                 Err(_) => break,
             }
         }
         batch
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fulgurite_directory::{Directory, Session, WriteRequest};
+
+    fn queued(id: MessageId) -> Queued<Directory> {
+        Queued {
+            worker: 0,
+            connection: 1,
+            id,
+            ticket: Ticket::default(),
+            update: WriteRequest::new(&Session::new(), b""),
+        }
+    }
+
+    #[test]
+    fn those_who_were_answered_and_those_who_came_meanwhile_are_waited_for() {
+        let (handle, queue) = queue::<Directory>();
+        let before = Before {
+            updates: 1,
+            // As long as no test takes, or nothing.
+            took: Duration::from_secs(10_000),
+            waiting: 1,
+        };
+        let batch = std::thread::scope(|scope| {
+            scope.spawn(move || handle.send(queued(2)));
+            before.gather(&queue.receiver, queued(1))
+        });
+        assert_eq!(batch.iter().map(|one| one.id).collect::<Vec<_>>(), [1, 2]);
+        let fast = Before {
+            took: Duration::ZERO,
+            ..before
+        };
+        assert_eq!(fast.gather(&queue.receiver, queued(3)).len(), 1);
     }
 }
