@@ -4,8 +4,8 @@ use std::sync::PoisonError;
 
 use fulgurite_access::{Decisions, Rights};
 use fulgurite_ldap::{LdapResult, ResultCode};
-use fulgurite_schema::{Attribute, CheckOptions, CheckedEntry, Dn, Entry};
-use fulgurite_store::{EntryId, Found, StoreError, View, Writer};
+use fulgurite_schema::{Attribute, AttributeIndex, CheckOptions, CheckedEntry, Dn, Entry};
+use fulgurite_store::{EntryId, Found, StoreError, View, Wanted, Writer};
 
 use crate::answer::{self, Answer, refuse};
 use crate::assertion;
@@ -155,7 +155,8 @@ impl<'d> Context<'_, 'd> {
     }
 
     /// A copy of an entry, to be changed so. Of large attributes it has one value, if single values of them are changed
-    /// and neither rules nor a bound of the entry's size want to see all of them.
+    /// and neither rules nor a bound of the entry's size want to see all of them. Where no attribute is large, those that
+    /// nobody looks at have no value, and stay as they are.
     pub(crate) fn entry_for(
         &self,
         id: EntryId,
@@ -171,8 +172,43 @@ impl<'d> Context<'_, 'd> {
         } else {
             LargeAttributes::of(self.directory, view, (&entry, dn), changes)
         };
-        let copy = entry.to_entry_named(dn, &mut |description| !large.has(description));
+        let may_stay = !entry.has_values_apart() && !self.decisions.by_value();
+        let schema = &self.directory.schema;
+        let looked_at = self.looked_at(dn, changes);
+        let copy = entry.to_entry_named(dn, &mut |description, values| {
+            let attribute = description.attribute;
+            // Whoever has too many values is refused, and named.
+            let is_crowded = || values.len() > 1 && schema.attribute_at(attribute).single_value;
+            if may_stay && !looked_at.contains(&attribute) && !is_crowded() {
+                Wanted::Nothing
+            } else if values.are_apart() && large.has(description) {
+                Wanted::First
+            } else {
+                Wanted::All
+            }
+        });
         Ok((copy.map_err(failed)?, large))
+    }
+
+    /// The attribute types that are changed, or whose values matter to what is checked of the entry. Of all others it only
+    /// matters that they are there.
+    fn looked_at(&self, dn: &Dn, changes: &[&[Change]]) -> Vec<AttributeIndex> {
+        let known = &self.directory.known;
+        let changes = changes.iter().copied().flatten();
+        let rdn = dn.rdn();
+        let names = rdn.iter().flat_map(|rdn| rdn.avas());
+        let kept = [
+            Some(&known.object_class),
+            Some(&known.structural_object_class),
+            Some(&known.reference),
+            known.auth_password.as_ref(),
+        ];
+        let mut looked_at = self.directory.sorted_values.clone();
+        looked_at.extend(changes.map(|change| change.attribute.description.attribute));
+        looked_at.extend(names.map(|ava| ava.attribute));
+        looked_at.extend(kept.into_iter().flatten().map(|known| known.attribute));
+        looked_at.extend(known.aliased_object);
+        looked_at
     }
 
     /// How a changed entry is checked: its values have been looked at one by one already, or come from the store.

@@ -36,6 +36,17 @@ pub struct AttributeView<'v> {
     pub place: usize,
 }
 
+/// How much of an attribute a copy of an entry is to have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// All its values.
+    All,
+    /// The first value in place of all: for attributes that are changed value by value.
+    First,
+    /// No value, which stands for whatever the entry has: see [`Writer::modify`](crate::Writer::modify).
+    Nothing,
+}
+
 /// Which attributes an entry has, in which order: the same for most entries of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape<'v> {
@@ -214,24 +225,34 @@ impl<'v> EntryView<'v> {
         let mut text = String::new();
         self.write_dn(&mut DnCache::new(), &mut text)?;
         let dn = Dn::parse(self.schema, &text).map_err(|_| Damage::Record)?;
-        self.to_entry_named(&dn, &mut |_| true)
+        self.to_entry_named(&dn, &mut |_, _| Wanted::All)
     }
 
-    /// As [`to_entry`](Self::to_entry), under the name by which it was found, however that is spelled. Of attributes that
-    /// are not `wanted` and whose values [lie apart](Values::are_apart) it has only the first value, in place of all.
+    /// Whether the values of some attribute [lie apart](Values::are_apart).
+    #[must_use]
+    pub fn has_values_apart(&self) -> bool {
+        self.record.is_parted()
+    }
+
+    /// As [`to_entry`](Self::to_entry), under the name by which it was found, however that is spelled, with as much of
+    /// each attribute as is `wanted`.
     ///
     /// # Errors
     /// [`StoreError`] when the record is damaged.
     pub fn to_entry_named(
         &self,
         dn: &Dn,
-        wanted: &mut dyn FnMut(&AttributeDescription) -> bool,
+        wanted: &mut dyn FnMut(&AttributeDescription, &Values<'v>) -> Wanted,
     ) -> Result<Entry, StoreError> {
         let mut entry = Entry::new(dn.clone());
+        entry.attributes.reserve(self.record.len() + 1);
         for (id, values) in self.record.attributes() {
             let info = self.attributes.get(id).ok_or(Damage::Attribute)?;
-            let is_whole = !values.are_apart() || wanted(&info.description);
-            let some = if is_whole { usize::MAX } else { 1 };
+            let some = match wanted(&info.description, &values) {
+                Wanted::All => usize::MAX,
+                Wanted::First => 1,
+                Wanted::Nothing => 0,
+            };
             let values = values.iter().take(some).map(<[u8]>::to_vec).collect();
             entry.attributes.push(Attribute {
                 description: info.description.clone(),

@@ -46,7 +46,7 @@ mod write;
 pub use fulgurite::Durability;
 
 pub use attributes::{AttributeInfo, AttributeTable};
-pub use entry_view::{AttributeView, EntryView, Shape, StoredSelector, compile_filter};
+pub use entry_view::{AttributeView, EntryView, Shape, StoredSelector, Wanted, compile_filter};
 pub use error::{Damage, OpenError, StoreError};
 pub use export::Export;
 pub use fulgurite::Snapshot;

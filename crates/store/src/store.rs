@@ -250,25 +250,34 @@ impl Store {
     pub fn snapshot(&self) -> Result<View<'_>, StoreError> {
         let txn = self.env.read()?;
         let state = txn.id();
-        if let Some(tables) = &*self.tables.load()
-            && tables.state == state
-        {
-            return Ok(View {
-                txn,
-                store: self,
-                attributes: Arc::clone(&tables.attributes),
-                indexes: Arc::clone(&tables.indexes),
-                hints: Some(Hints::default()),
-            });
-        }
-        let mut view = View::new(self, txn)?;
+        let mut view = View::new(self, txn, state)?;
         view.hints = Some(Hints::default());
+        Ok(view)
+    }
+
+    /// Has `take` the tables of a state, if they are known.
+    pub(crate) fn with_tables<R>(
+        &self,
+        state: Txnid,
+        take: impl FnOnce(&Arc<AttributeTable>, &Arc<Indexes>) -> R,
+    ) -> Option<R> {
+        let tables = self.tables.load();
+        let tables = tables.as_ref().filter(|tables| tables.state == state)?;
+        Some(take(&tables.attributes, &tables.indexes))
+    }
+
+    /// Takes note of the tables of a state.
+    pub(crate) fn note_tables(
+        &self,
+        state: Txnid,
+        attributes: &Arc<AttributeTable>,
+        indexes: &Arc<Indexes>,
+    ) {
         self.tables.store(Some(Arc::new(Tables {
             state,
-            attributes: Arc::clone(&view.attributes),
-            indexes: Arc::clone(&view.indexes),
+            attributes: Arc::clone(attributes),
+            indexes: Arc::clone(indexes),
         })));
-        Ok(view)
     }
 
     /// The writer; waits until there is no other.
@@ -276,7 +285,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::Engine`], for instance when the store was opened read-only.
     pub fn write(&self) -> Result<Writer<'_>, StoreError> {
-        Writer::new(View::new(self, self.env.write()?)?)
+        self.writer(self.env.write()?)
     }
 
     /// As [`write`](Self::write), but `None` instead of waiting for another one.
@@ -285,8 +294,13 @@ impl Store {
     /// As there.
     pub fn try_write(&self) -> Result<Option<Writer<'_>>, StoreError> {
         let txn = self.env.try_write()?;
-        txn.map(|txn| Writer::new(View::new(self, txn)?))
-            .transpose()
+        txn.map(|txn| self.writer(txn)).transpose()
+    }
+
+    fn writer<'s>(&'s self, txn: WriteTxn<'s>) -> Result<Writer<'s>, StoreError> {
+        // It has the id of the state to come.
+        let state = Txnid(txn.id().0 - 1);
+        Ok(Writer::new(View::new(self, txn, state)?))
     }
 
     /// Whether a commit waits for the disk.

@@ -14,7 +14,7 @@ use crate::names::{self, Counts, DEPTH_MAX, DnCache, List};
 use crate::record::Record;
 use crate::store::Store;
 use crate::write::same_as;
-use fulgurite::{ParkedReader, ReadTxn, Snapshot};
+use fulgurite::{ParkedReader, ReadTxn, Snapshot, Txnid};
 use fulgurite_schema::{
     AttributeDescription, AttributeIndex, Dn, DnError, Schema, normal_is_under,
 };
@@ -97,6 +97,20 @@ impl<'s> View<'s> {
 
     /// What the store keeps in memory of its state, for the snapshot at hand.
     fn update_tables(&mut self) -> Result<(), StoreError> {
+        let known = self
+            .store
+            .with_tables(self.txn.id(), |attributes, indexes| {
+                // Mostly they are the same; counting who has them is what other threads would notice.
+                if !Arc::ptr_eq(&self.attributes, attributes) {
+                    self.attributes = Arc::clone(attributes);
+                }
+                if !Arc::ptr_eq(&self.indexes, indexes) {
+                    self.indexes = Arc::clone(indexes);
+                }
+            });
+        if known.is_some() {
+            return Ok(());
+        }
         if !self.store.knows_all(&self.attributes, &self.txn)? {
             self.attributes = self.store.attributes_of(&self.txn)?;
         }
@@ -146,9 +160,20 @@ impl<T: Snapshot> Blocks for View<'_, T> {
 }
 
 impl<'s, T: Snapshot> View<'s, T> {
-    pub(crate) fn new(store: &'s Store, txn: T) -> Result<View<'s, T>, StoreError> {
-        let attributes = store.attributes_of(&txn)?;
-        let indexes = store.indexes_of(&txn, &attributes)?;
+    /// A view of a state, by the transaction that shows it.
+    pub(crate) fn new(store: &'s Store, txn: T, state: Txnid) -> Result<View<'s, T>, StoreError> {
+        let known = store.with_tables(state, |attributes, indexes| {
+            (Arc::clone(attributes), Arc::clone(indexes))
+        });
+        let (attributes, indexes) = match known {
+            Some(known) => known,
+            None => {
+                let attributes = store.attributes_of(&txn)?;
+                let indexes = store.indexes_of(&txn, &attributes)?;
+                store.note_tables(state, &attributes, &indexes);
+                (attributes, indexes)
+            }
+        };
         Ok(View {
             txn,
             store,
@@ -578,7 +603,7 @@ impl<'s, T: Snapshot> View<'s, T> {
         let Some(bytes) = self.txn.get(self.store.dbs.entries, &id.key())? else {
             return Ok(false);
         };
-        Ok(bytes.len() > octets || Record::head_of(bytes)?.apart().next().is_some())
+        Ok(bytes.len() > octets || Record::head_of(bytes)?.is_parted())
     }
 
     /// A record of this state with those of its values that lie apart.

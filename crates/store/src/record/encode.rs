@@ -4,7 +4,7 @@ use super::{
     APART, ATTRIBUTES_MAX, HEADER_LEN, PARENT_AT, PARTED, ROW_LEN, Record, VERSION, WIDE,
     WIDE_ROW_LEN,
 };
-use crate::error::StoreError;
+use crate::error::{Damage, StoreError};
 use crate::ids::{AttributeId, EntryId};
 use fulgurite_ber::{Tag, Writer, element_len};
 
@@ -44,6 +44,53 @@ pub(crate) fn encode<'t, V: AsRef<[u8]>>(
         }
     }
     Ok(())
+}
+
+/// As [`encode`], in the place of another record: of attributes without values, what lies there of them is copied. None of
+/// them lies apart.
+///
+/// # Errors
+/// As there; [`Damage::Record`] if the other record does not have such an attribute.
+pub(crate) fn encode_over<'t, V: AsRef<[u8]>>(
+    before: &Record<'_>,
+    source: &RecordSource<'_, V>,
+    text: impl Fn(AttributeId) -> &'t str,
+    out: &mut Vec<u8>,
+) -> Result<(), StoreError> {
+    let mut parts = Vec::with_capacity(source.attributes.len());
+    let mut copied = Vec::with_capacity(source.attributes.len());
+    for (id, values) in &source.attributes {
+        let (part, octets) = if values.is_empty() {
+            let (octets, part) = kept(before, *id).ok_or(Damage::Record)?;
+            (part, Some(octets))
+        } else {
+            (Part::of(*id, text(*id).len(), values), None)
+        };
+        parts.push(part);
+        copied.push(octets);
+    }
+    begin(out, source.parent, (source.rdn_normal, source.rdn), &parts)?;
+    for ((part, octets), (id, values)) in parts.iter().zip(copied).zip(&source.attributes) {
+        match octets {
+            Some(octets) => out.extend_from_slice(octets),
+            None => put_attribute(out, part, text(*id), values),
+        }
+    }
+    Ok(())
+}
+
+/// What lies in a record of an attribute whose values do not lie apart.
+fn kept<'r>(record: &Record<'r>, id: AttributeId) -> Option<(&'r [u8], Part)> {
+    let place = record.place(id)?;
+    let (_, values) = record.row(place)?;
+    let (octets, head) = record.octets(place)?;
+    let part = Part {
+        id,
+        count: u32::try_from(values.len()).ok()?,
+        head,
+        len: octets.len(),
+    };
+    (!values.are_apart()).then_some((octets, part))
 }
 
 /// Enters the parent of a record that was encoded before it was known.

@@ -36,7 +36,7 @@ mod encode;
 mod values;
 mod view;
 
-pub(crate) use encode::{RecordSource, encode, set_parent, without_values};
+pub(crate) use encode::{RecordSource, encode, encode_over, set_parent, without_values};
 pub(crate) use values::take_element;
 pub use values::{Values, ValuesIter};
 pub(crate) use view::Record;

@@ -137,13 +137,18 @@ impl<'a> Record<'a> {
     /// Values of one attribute description.
     #[inline]
     pub(crate) fn values(&self, id: AttributeId) -> Option<Values<'a>> {
-        let wanted = id.0.to_le_bytes();
+        Some(self.row(self.place(id)?)?.1)
+    }
+
+    /// Where an attribute stands among all.
+    #[inline]
+    pub(super) fn place(&self, id: AttributeId) -> Option<usize> {
         if self.is_wide() {
-            return Some(self.row(self.search(id)?)?.1);
+            return self.search(id);
         }
+        let wanted = id.0.to_le_bytes();
         let (numbers, _) = self.numbers.as_chunks();
-        let place = numbers.iter().position(|number| *number == wanted)?;
-        Some(self.row(place)?.1)
+        numbers.iter().position(|number| *number == wanted)
     }
 
     /// All attributes in the order in which they were stored.
@@ -151,17 +156,6 @@ impl<'a> Record<'a> {
     pub(crate) fn attributes(&self) -> impl Iterator<Item = (AttributeId, Values<'a>)> + use<'a> {
         let record = *self;
         (0..record.len()).map_while(move |place| record.row(place))
-    }
-
-    /// All attributes, ascending by their numbers.
-    pub(crate) fn rows(&self) -> impl Iterator<Item = (AttributeId, Values<'a>)> + use<'a> {
-        let record = *self;
-        let places = (0..record.len()).filter_map(|place| Some((record.id_at(place)?, place)));
-        let mut places: Vec<(AttributeId, usize)> = places.collect();
-        places.sort_unstable();
-        places
-            .into_iter()
-            .map_while(move |(_, place)| record.row(place))
     }
 
     /// The attributes whose values lie apart.

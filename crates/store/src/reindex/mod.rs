@@ -278,8 +278,8 @@ impl Store {
         }
         state.generation += 1;
         number_attributes(&mut writer, &state).map_err(read)?;
-        state
-            .write(&mut writer.view.txn, self.dbs.meta)
+        writer
+            .write_index_state(&state)
             .and_then(|()| writer.commit())
             .map_err(read)?;
         Ok(true)
@@ -352,8 +352,7 @@ fn clear(
         (work.stage, work.position) = (IndexStage::Fill, 1);
     }
     state.generation += 1;
-    let meta = writer.view.store.dbs.meta;
-    state.write(&mut writer.view.txn, meta)
+    writer.write_index_state(state)
 }
 
 /// Deletes so many keys at most; whether there may be more.
@@ -415,7 +414,7 @@ fn fill(
             .map_err(|_| crate::Damage::Description)?;
     }
     state.generation += 1;
-    state.write(&mut writer.view.txn, meta)
+    writer.write_index_state(state)
 }
 
 /// Enters entries from an id on; the next one to enter, if there is one.

@@ -51,6 +51,7 @@ impl Writer<'_> {
         self.apply(|writer| {
             writer.counts.change(parent, -1, -1);
             writer.remove_name(parent, &rdn_normal, id)?;
+            writer.has_changed_entries = true;
             writer.view.txn.delete(store.dbs.entries, &id.key())?;
             if has_values_apart {
                 apart::clear_entry(&mut writer.view.txn, store.dbs.values, id)?;

@@ -3,8 +3,6 @@
 //! Adding one member to a group of 100,000 makes one key, and removing one makes one; the other values are compared
 //! as bytes but not normalised.
 
-use std::collections::BTreeSet;
-
 use rustc_hash::FxHashSet;
 
 use crate::attributes::AttributeTable;
@@ -14,11 +12,11 @@ use crate::index::{EmitSource, Index, Indexes, emit, key};
 use crate::record::{Record, Values};
 use fulgurite_schema::{AttributeIndex, Schema};
 
-/// Keys of the postings that an entry leaves and enters.
+/// Keys of the postings that an entry leaves and enters, ascending.
 #[derive(Debug, Default)]
 pub(super) struct Difference {
-    pub(super) gone: BTreeSet<Vec<u8>>,
-    pub(super) come: BTreeSet<Vec<u8>>,
+    pub(super) gone: Vec<Vec<u8>>,
+    pub(super) come: Vec<Vec<u8>>,
 }
 
 impl Difference {
@@ -49,7 +47,7 @@ impl Difference {
         let alone = keys(indexes, schema, &alone);
         let come = keys(indexes, schema, &added);
         let mut gone = keys(indexes, schema, &removed);
-        gone.retain(|key| !come.contains(key));
+        gone.retain(|key| !holds(&come, key));
         let keys = Keys {
             indexes,
             schema,
@@ -88,61 +86,74 @@ impl EmitSource for ValueList<'_> {
 /// The values of an attribute before and after.
 type Pair<'a> = (Option<Values<'a>>, Option<Values<'a>>);
 
-/// Attributes whose values are not the same in both, ascending.
+/// Attributes whose values are not the same in both.
 fn changed<'a>(
     old: &Record<'a>,
     new: &Record<'a>,
     settled: &[AttributeId],
 ) -> Vec<(AttributeId, Pair<'a>)> {
-    let (mut before, mut after) = (old.rows().peekable(), new.rows().peekable());
+    let mut settled = settled.to_vec();
+    settled.sort_unstable();
+    let is_open = |(id, _): &(AttributeId, Values<'a>)| settled.binary_search(id).is_err();
     let mut changed = Vec::new();
-    while let Some(id) = lower(before.peek(), after.peek()) {
-        let of = |(other, _): &(AttributeId, Values<'a>)| *other == id;
-        let before = before.next_if(of).map(|(_, values)| values);
-        let after = after.next_if(of).map(|(_, values)| values);
-        let both = before.as_ref().zip(after.as_ref());
-        if !both.is_some_and(|(before, after)| before.same(after)) && !settled.contains(&id) {
-            changed.push((id, (before, after)));
+    for (id, after) in new.attributes().filter(is_open) {
+        let before = old.values(id);
+        if !before.is_some_and(|before| before.same(&after)) {
+            changed.push((id, (before, Some(after))));
+        }
+    }
+    for (id, before) in old.attributes().filter(is_open) {
+        if new.values(id).is_none() {
+            changed.push((id, (Some(before), None)));
         }
     }
     changed
 }
 
-/// The attribute that comes next in either of them.
-fn lower(
-    one: Option<&(AttributeId, Values<'_>)>,
-    other: Option<&(AttributeId, Values<'_>)>,
-) -> Option<AttributeId> {
-    let ids = one.into_iter().chain(other).map(|(id, _)| *id);
-    ids.min()
-}
-
+/// The values that only one of two lists has.
 fn only_in_first<'a>(
     first: Option<Values<'a>>,
     second: Option<Values<'a>>,
 ) -> impl Iterator<Item = &'a [u8]> {
-    let second: FxHashSet<&[u8]> = second.into_iter().flatten().collect();
+    let others = second.filter(|values| values.len() > FEW);
+    let others: FxHashSet<&[u8]> = others.into_iter().flatten().collect();
+    let few = second.filter(|values| values.len() <= FEW);
+    let is_in_second = move |value: &[u8]| match &few {
+        Some(few) => few.iter().any(|other| other == value),
+        None => others.contains(value),
+    };
     first
         .into_iter()
         .flatten()
-        .filter(move |value| !second.contains(value))
+        .filter(move |value| !is_in_second(value))
 }
 
-fn keys(indexes: &Indexes, schema: &Schema, values: &dyn EmitSource) -> BTreeSet<Vec<u8>> {
-    let mut keys = BTreeSet::new();
+/// So many values are looked through one by one.
+const FEW: usize = 8;
+
+/// The keys of some values, ascending, each once.
+fn keys(indexes: &Indexes, schema: &Schema, values: &ValueList<'_>) -> Vec<Vec<u8>> {
+    let mut keys = Vec::new();
+    if values.0.is_empty() {
+        return keys;
+    }
     emit(
         indexes,
         schema,
         values,
         &|_| true,
         &mut Vec::new(),
-        &mut |key| {
-            if !keys.contains(key) {
-                keys.insert(key.to_vec());
-            }
-        },
+        &mut |key| keys.push(key.to_vec()),
     );
+    keys.sort_unstable();
+    keys.dedup();
     keys
+}
+
+/// Whether a key is among some that ascend.
+fn holds(keys: &[Vec<u8>], key: &[u8]) -> bool {
+    keys.binary_search_by(|other| other.as_slice().cmp(key))
+        .is_ok()
 }
 
 /// What decides whether a key that one value made is made by another one too.
@@ -152,12 +163,12 @@ struct Keys<'k> {
     table: &'k AttributeTable,
     new: &'k Record<'k>,
     /// Keys of values whose hash no other value of their attribute has.
-    alone: BTreeSet<Vec<u8>>,
+    alone: Vec<Vec<u8>>,
 }
 
 impl Keys<'_> {
     /// Takes out of `gone` the keys that remaining values of the entry still make.
-    fn retain_unshared(&self, gone: &mut BTreeSet<Vec<u8>>) {
+    fn retain_unshared(&self, gone: &mut Vec<Vec<u8>>) {
         gone.retain(|key| {
             let parts = key::parts(key);
             !parts.is_some_and(|(index, kind, _)| {
@@ -179,6 +190,7 @@ impl Keys<'_> {
             table: self.table,
         };
         let mut scratch = Vec::new();
+        let mut shared = vec![false; gone.len()];
         emit(
             self.indexes,
             self.schema,
@@ -186,9 +198,14 @@ impl Keys<'_> {
             &wanted,
             &mut scratch,
             &mut |key| {
-                gone.remove(key);
+                let found = gone.binary_search_by(|other| other.as_slice().cmp(key));
+                if let Some(shared) = found.ok().and_then(|at| shared.get_mut(at)) {
+                    *shared = true;
+                }
             },
         );
+        let mut shared = shared.into_iter();
+        gone.retain(|_| !shared.next().unwrap_or(false));
     }
 
     /// Whether the entry has values in an index.
@@ -219,7 +236,7 @@ impl Keys<'_> {
         let Some(index) = indexes.find(|index| index.id == *index_id) else {
             return true;
         };
-        let lone = key::is_literal(value) || self.alone.contains(key);
+        let lone = key::is_literal(value) || holds(&self.alone, key);
         if *kind == key::Kind::Presence as u8 {
             return false;
         }

@@ -3,7 +3,7 @@
 use super::Writer;
 use super::difference::{Difference, Shift};
 use crate::error::{Damage, StoreError};
-use crate::ids::EntryId;
+use crate::ids::{AttributeId, EntryId};
 use crate::record::{self, Record, RecordSource};
 use fulgurite_schema::CheckedEntry;
 
@@ -11,14 +11,51 @@ impl Writer<'_> {
     /// Replaces an entry's attributes by those of `new`. Its name stays; the name in `new` is not looked at. Only the
     /// indexes of attributes that differ are touched.
     ///
+    /// An attribute without values stays as it is in the store, and is not looked at: a change of one attribute of many
+    /// costs little more than that one. Those whose values [lie apart](crate::Values::are_apart) cannot stay so.
+    ///
     /// # Errors
-    /// [`StoreError::NoSuchEntry`], [`StoreError::EntryTooLarge`], [`StoreError::EntryTooBig`]; the store is unchanged then.
+    /// [`StoreError::NoSuchEntry`], [`StoreError::EntryTooLarge`], [`StoreError::EntryTooBig`], [`StoreError::Damaged`] for an
+    /// attribute that cannot stay; the store is unchanged then.
     pub fn modify(&mut self, id: EntryId, new: &CheckedEntry) -> Result<(), StoreError> {
         self.refuse_poisoned()?;
-        let record = self.view.record(id)?.ok_or(StoreError::NoSuchEntry(id))?;
-        let (parent, rdn_normal, rdn) = record.place_and_name();
-        let encoded = self.encode(parent, &rdn_normal, &rdn, new)?;
-        self.apply(|writer| writer.replace_record(id, encoded))
+        let attributes = self.number(new.entry())?;
+        let stays = |(id, values): &(AttributeId, &[Vec<u8>])| values.is_empty().then_some(*id);
+        let settled = attributes.iter().filter_map(stays).collect();
+        let mut encoded = std::mem::take(&mut self.record);
+        let old = self.view.record(id)?.ok_or(StoreError::NoSuchEntry(id))?;
+        record::encode_over(
+            &old,
+            &RecordSource {
+                parent: old.parent(),
+                rdn_normal: old.rdn_normal(),
+                rdn: old.rdn(),
+                attributes,
+                apart: &[],
+            },
+            |id| self.view.attributes.written(id),
+            &mut encoded,
+        )?;
+        let store = self.view.store;
+        store.check_size(&encoded)?;
+        let shift = Shift {
+            settled,
+            ..Shift::default()
+        };
+        let difference = Difference::between(
+            &self.view.indexes,
+            &store.schema,
+            &self.view.attributes,
+            (&old, &Record::parse(&encoded)?),
+            &shift,
+        );
+        let may_be_parted = old.is_parted();
+        self.apply(|writer| {
+            writer.enter(id, difference);
+            writer.put_record_over(id, &encoded, may_be_parted)?;
+            writer.record = encoded;
+            writer.relieve()
+        })
     }
 
     pub(super) fn encode(
@@ -61,14 +98,15 @@ impl Writer<'_> {
             (&old, &new),
             &Shift::default(),
         );
-        self.enter(id, &difference);
-        self.put_record(id, &encoded)?;
+        let may_be_parted = old.is_parted();
+        self.enter(id, difference);
+        self.put_record_over(id, &encoded, may_be_parted)?;
         self.record = encoded;
         self.relieve()
     }
 
     /// Collects what a change of an entry means for the indexes.
-    pub(super) fn enter(&mut self, id: EntryId, difference: &Difference) {
+    pub(super) fn enter(&mut self, id: EntryId, difference: Difference) {
         let gone = difference.gone.iter().map(|key| (key, false));
         let come = difference.come.iter().map(|key| (key, true));
         gone.chain(come)

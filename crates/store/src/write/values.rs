@@ -154,20 +154,32 @@ impl Writer<'_> {
             (&old, &new),
             &shift,
         );
-        self.enter(id, &difference);
+        self.enter(id, difference);
+        self.has_changed_entries = true;
         self.view.txn.put(store.dbs.entries, &id.key(), &encoded)?;
         self.record = encoded;
         self.relieve()
     }
 
-    /// Writes a record that holds all values itself in the place of another: those of its large attributes apart.
-    /// Rows stay where the values are the same.
+    /// Writes the record of a new entry, which holds all values itself: those of its large attributes apart.
     pub(super) fn put_record(&mut self, id: EntryId, encoded: &[u8]) -> Result<(), StoreError> {
+        self.put_record_over(id, encoded, false)
+    }
+
+    /// As [`put_record`](Self::put_record), in the place of another one, some of whose values lie apart if it
+    /// `may_be_parted`. Rows stay where the values are the same.
+    pub(super) fn put_record_over(
+        &mut self,
+        id: EntryId,
+        encoded: &[u8],
+        may_be_parted: bool,
+    ) -> Result<(), StoreError> {
         let store = self.view.store;
+        self.has_changed_entries = true;
         let new = Record::parse(encoded)?;
         let large = apart::split(&new, store.inline_values_max)?;
         let (mut stale, mut kept) = (BTreeSet::new(), BTreeSet::new());
-        if let Some(old) = self.view.record(id)? {
+        if may_be_parted && let Some(old) = self.view.record(id)? {
             for number in old.apart() {
                 let is_large = large
                     .as_ref()

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::counts::PendingCounts;
 use crate::error::{Damage, StoreError};
 use crate::ids::{AttributeId, EntryId};
-use crate::index::PendingPostings;
+use crate::index::{IndexState, PendingPostings};
 use crate::names;
 use crate::plan::{Candidates, Scope};
 use crate::view::View;
@@ -23,6 +23,10 @@ pub struct Writer<'s> {
     last_id: Option<EntryId>,
     /// Set while changes are under way: a failure of the engine in their midst must not be committed.
     poisoned: bool,
+    /// Whether the commit will make a new state.
+    pub(super) has_changed_entries: bool,
+    /// Whether that will have other indexes than this one.
+    has_changed_indexes: bool,
     /// Room for a record and a key, kept for the next operation.
     pub(crate) record: Vec<u8>,
     pub(crate) key: Vec<u8>,
@@ -40,16 +44,18 @@ impl<'s> Deref for Writer<'s> {
 pub(crate) type Numbered<'e> = Vec<(AttributeId, &'e [Vec<u8>])>;
 
 impl<'s> Writer<'s> {
-    pub(crate) fn new(view: View<'s, WriteTxn<'s>>) -> Result<Writer<'s>, StoreError> {
-        Ok(Writer {
+    pub(crate) fn new(view: View<'s, WriteTxn<'s>>) -> Writer<'s> {
+        Writer {
             view,
             postings: PendingPostings::default(),
             counts: PendingCounts::default(),
             last_id: None,
             poisoned: false,
+            has_changed_entries: false,
+            has_changed_indexes: false,
             record: Vec::new(),
             key: Vec::new(),
-        })
+        }
     }
 
     /// Makes everything permanent and visible to new snapshots. Durable according to the store's settings.
@@ -58,9 +64,27 @@ impl<'s> Writer<'s> {
     /// [`StoreError::Poisoned`] after an operation that failed half-way, [`StoreError::Engine`]; nothing is changed then.
     pub fn commit(mut self) -> Result<(), StoreError> {
         self.flush()?;
-        self.view.txn.commit()?;
-        self.view.store.publish(&self.view.attributes);
+        let View {
+            txn,
+            store,
+            attributes,
+            indexes,
+            ..
+        } = self.view;
+        let state = txn.id();
+        txn.commit()?;
+        store.publish(&attributes);
+        // Where nothing has changed there is no new state, and its id will be another's.
+        if self.has_changed_entries && !self.has_changed_indexes {
+            store.note_tables(state, &attributes, &indexes);
+        }
         Ok(())
+    }
+
+    /// Records which indexes there are from the next state on.
+    pub(crate) fn write_index_state(&mut self, state: &IndexState) -> Result<(), StoreError> {
+        self.has_changed_indexes = true;
+        state.write(&mut self.view.txn, self.view.store.dbs.meta)
     }
 
     /// As [`View::plan`](crate::View::plan), on the state as this writer sees it.
