@@ -76,6 +76,61 @@ impl<'a> Chunk<'a> {
         Ok(())
     }
 
+    /// Replaces `out` by an array with one place entered or removed: its octets are copied, none of them is decoded. False
+    /// if this is no array, or the outcome has a shorter form.
+    pub(super) fn array_with(
+        &self,
+        low: u16,
+        present: bool,
+        out: &mut Vec<u8>,
+    ) -> Result<bool, Damage> {
+        if self.kind != ARRAY {
+            return Ok(false);
+        }
+        // The places before it, and runs; what is out of order or outside is damage.
+        let (mut before, mut runs, mut is_held, mut is_next_held) = (0, 0, false, false);
+        let mut end = 0;
+        for place in self.numbers() {
+            if place < end || usize::from(place) >= CHUNK_IDS {
+                return Err(Damage::Posting);
+            }
+            runs += usize::from(place != end || end == 0);
+            before += usize::from(place < low);
+            is_held |= place == low;
+            is_next_held |= place == low + 1;
+            end = place + 1;
+        }
+        let is_previous_held = before
+            .checked_sub(1)
+            .and_then(|last| u16_at(self.content, 2 * last))
+            .is_some_and(|previous| previous + 1 == low);
+        let neighbours = usize::from(is_previous_held) + usize::from(is_next_held);
+        let (len, runs) = match (is_held, present) {
+            (false, true) => (self.len() + 1, runs + 1 - neighbours),
+            (true, false) => (self.len() - 1, runs + neighbours - 1),
+            _ => (self.len(), runs),
+        };
+        if len * 2 > (runs * 4).min(BITMAP_LEN) {
+            return Ok(false);
+        }
+        out.clear();
+        if len == 0 {
+            return Ok(true);
+        }
+        header(out, ARRAY, len);
+        let (head, rest) = self
+            .content
+            .split_at_checked(2 * before)
+            .ok_or(Damage::Posting)?;
+        let tail = if is_held { rest.get(2..) } else { Some(rest) };
+        out.extend_from_slice(head);
+        if present {
+            out.extend_from_slice(&low.to_le_bytes());
+        }
+        out.extend_from_slice(tail.unwrap_or_default());
+        Ok(true)
+    }
+
     pub(super) fn content(&self) -> Content<'a> {
         match self.kind {
             ARRAY => {

@@ -19,9 +19,18 @@ pub(crate) fn edit(
     out: &mut Vec<u8>,
 ) -> Result<(), Damage> {
     let chunk = before.map(Chunk::parse).transpose()?;
-    if let (None, [(low, true)]) = (&chunk, changes) {
-        chunk::encode_sorted(&[*low], out);
-        return Ok(());
+    if let [(low, present)] = changes {
+        let done = match &chunk {
+            None if *present => {
+                chunk::encode_sorted(&[*low], out);
+                true
+            }
+            Some(chunk) => chunk.array_with(*low, *present, out)?,
+            None => false,
+        };
+        if done {
+            return Ok(());
+        }
     }
     if changes.len() <= FEW {
         let done = match chunk.map(|chunk| chunk.content()) {

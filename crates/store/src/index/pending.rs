@@ -2,6 +2,8 @@
 //!
 //! A hot chunk (objectClass=person) changes with every entry of a batch; collected here, it is written once.
 
+use std::collections::hash_map::Entry;
+
 use rustc_hash::FxHashMap;
 
 use super::key;
@@ -13,11 +15,40 @@ use fulgurite::{Database, Edit, WriteTxn};
 /// Beyond so many changes they are written early, to bound memory.
 const CHANGES_MAX: usize = 400_000;
 
+/// Postings that an entry of the usual kind is in: room is made for so many at a time.
+const ENTRY_POSTINGS: usize = 100;
+
 /// Changes by chunk key, in the order in which they were made: the last one about an id counts.
 #[derive(Debug, Default)]
 pub(crate) struct PendingPostings {
-    chunks: FxHashMap<Vec<u8>, Vec<(u16, bool)>>,
+    chunks: FxHashMap<Vec<u8>, Changes>,
     changes: usize,
+}
+
+/// The changes of a chunk.
+#[derive(Debug)]
+enum Changes {
+    /// As most have in a small transaction.
+    One([(u16, bool); 1]),
+    Several(Vec<(u16, bool)>),
+}
+
+impl Changes {
+    /// Superior classes are entered once for each class that has them.
+    fn push(&mut self, change: (u16, bool)) {
+        match self {
+            known if known.all().last() == Some(&change) => {}
+            Changes::One([first]) => *self = Changes::Several(vec![*first, change]),
+            Changes::Several(all) => all.push(change),
+        }
+    }
+
+    fn all(&self) -> &[(u16, bool)] {
+        match self {
+            Changes::One(one) => one,
+            Changes::Several(all) => all,
+        }
+    }
 }
 
 impl PendingPostings {
@@ -27,11 +58,18 @@ impl PendingPostings {
         let mut chunk_key = Vec::with_capacity(posting.len() + 4);
         chunk_key.extend_from_slice(posting);
         key::push_chunk(&mut chunk_key, chunk);
-        self.chunks
-            .entry(chunk_key)
-            .or_default()
-            .push((low, present));
+        match self.chunks.entry(chunk_key) {
+            Entry::Occupied(mut known) => known.get_mut().push((low, present)),
+            Entry::Vacant(new) => {
+                new.insert(Changes::One([(low, present)]));
+            }
+        }
         self.changes += 1;
+    }
+
+    /// Makes room for the postings of an entry that comes or goes.
+    pub(crate) fn expect_entry(&mut self) {
+        self.chunks.reserve(ENTRY_POSTINGS);
     }
 
     /// Whether it is time to write them.
@@ -48,7 +86,7 @@ impl PendingPostings {
         for (key, changes) in chunks {
             let encoded = &mut encoded;
             txn.edit(db, &key, |before| {
-                idset::edit(before, &changes, encoded)?;
+                idset::edit(before, changes.all(), encoded)?;
                 Ok::<_, StoreError>(match encoded.is_empty() {
                     true => Edit::Remove,
                     false if before == Some(encoded.as_slice()) => Edit::Keep,

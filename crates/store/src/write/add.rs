@@ -75,6 +75,7 @@ impl Writer<'_> {
             writer.insert_name(parent, rdn_normal.as_bytes(), id)?;
             writer.counts.change(parent, 1, 1);
             let postings = &mut writer.postings;
+            postings.expect_entry();
             postings.change(&crate::index::key::all_entries(), id, true);
             emit(
                 &writer.view.indexes,

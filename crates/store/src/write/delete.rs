@@ -34,6 +34,7 @@ impl Writer<'_> {
         let store = self.view.store;
         let indexes = &self.view.indexes;
         let postings = &mut self.postings;
+        postings.expect_entry();
         postings.change(&key::all_entries(), id, false);
         emit(
             indexes,
