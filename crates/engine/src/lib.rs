@@ -149,7 +149,7 @@ pub use error::Error;
 pub use fulgurite_format::{DatabaseFlags, Malformed, Pgno, Txnid};
 #[cfg(feature = "faults")]
 pub use fulgurite_os::seam;
-pub use fulgurite_os::{DiskObserver, set_bus_guard};
+pub use fulgurite_os::{DiskObserver, set_bus_guard, thread_word};
 pub use multimap::{Multimap, ValueKind};
 pub use order::{CustomOrder, KeyOrder};
 pub use range::{FirstValues, KeyRange, Keys, Records, Values};

@@ -289,8 +289,7 @@ pub(crate) fn handle_of(txn: NonNull<Txn>) -> *mut crate::txn::MDB_txn {
 /// A number of the calling thread, for as long as it lives.
 #[inline]
 pub(crate) fn this_thread() -> u64 {
-    // SAFETY: it has no preconditions and cannot fail.
-    unsafe { libc::pthread_self() }
+    fulgurite::thread_word()
 }
 
 /// Reads from the engine's transaction, of whatever kind.

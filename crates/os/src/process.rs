@@ -26,11 +26,41 @@ pub fn process_id() -> u32 {
 }
 
 /// The word that names the calling thread: no two threads of a process that live at the same time have the same. It
-/// stands in reader slots, and says whose the write transaction is.
+/// stands in reader slots, and says whose the write transaction is. It is what `pthread_self` says, mostly without a call.
 #[must_use]
+#[inline(always)]
 pub fn thread_word() -> u64 {
-    // SAFETY: `pthread_self` has no preconditions and cannot fail.
-    unsafe { libc::pthread_self() }
+    #[cfg(all(
+        target_arch = "x86_64",
+        target_os = "linux",
+        target_env = "gnu",
+        target_pointer_width = "64",
+        not(miri)
+    ))]
+    {
+        let word: u64;
+        // SAFETY: the ABI has the address of a thread's control block at the beginning of that block, which the register
+        // points to; the C library calls a thread by that address. Nothing else is read, and nothing changed.
+        unsafe {
+            std::arch::asm!(
+                "mov {}, qword ptr fs:[0]",
+                out(reg) word,
+                options(pure, nomem, nostack, preserves_flags)
+            );
+        }
+        word
+    }
+    #[cfg(not(all(
+        target_arch = "x86_64",
+        target_os = "linux",
+        target_env = "gnu",
+        target_pointer_width = "64",
+        not(miri)
+    )))]
+    {
+        // SAFETY: `pthread_self` has no preconditions and cannot fail.
+        unsafe { libc::pthread_self() }
+    }
 }
 
 /// Nanoseconds since some moment before the machine's start, the same for all processes: a clock that is read without
@@ -65,4 +95,22 @@ static FORKS: AtomicU32 = AtomicU32::new(0);
 
 extern "C" fn count_fork() {
     FORKS.fetch_add(1, Ordering::Relaxed);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::thread_word;
+
+    #[test]
+    fn a_thread_is_named_as_the_c_library_names_it() {
+        let name = || {
+            // SAFETY: it has no preconditions and cannot fail.
+            assert_eq!(thread_word(), unsafe { libc::pthread_self() });
+            thread_word()
+        };
+        let here = name();
+        let there = std::thread::spawn(name).join().unwrap();
+        assert_ne!(here, there);
+        assert_eq!(here, name());
+    }
 }
