@@ -176,6 +176,12 @@ impl CursorList {
         self.first.set(None);
     }
 
+    /// Whether no cursor is open.
+    #[inline]
+    pub(crate) fn are_none(&self) -> bool {
+        self.first.get().is_none()
+    }
+
     /// Frees the first of a writer's cursors; returns what the engine knows it by.
     pub(crate) fn free_first(&self) -> Option<CursorId> {
         loop {

@@ -32,7 +32,7 @@ pub(crate) unsafe fn commit(txn: NonNull<Txn>) -> Outcome {
 #[inline]
 pub(crate) unsafe fn abort(txn: NonNull<Txn>) {
     // SAFETY: the caller's promise.
-    if unsafe { end_reader(txn, false) } {
+    if unsafe { end_reader(txn, false) } || unsafe { end_lone_writer(txn) } {
         return;
     }
     // SAFETY: as above.
@@ -63,6 +63,30 @@ unsafe fn end_reader(mut txn: NonNull<Txn>, commits: bool) -> bool {
     Slab::retire(txn);
     // SAFETY: the caller's promise; the handle is gone.
     unsafe { ended.open.spare_readers.keep(txn) };
+    true
+}
+
+/// Undoes a writer that nothing is special about: the eldest of a family without others, without cursors; `false` if it is
+/// none.
+#[inline(always)]
+unsafe fn end_lone_writer(mut txn: NonNull<Txn>) -> bool {
+    // SAFETY: the caller's promise.
+    let ended = unsafe { txn.as_mut() };
+    let is_lone = ended.state.get() == State::Active
+        && ended.parent.is_none()
+        && ended.cursors.are_none()
+        && ended.is_of_this_thread();
+    let Kind::Write(writer) = &mut ended.kind else {
+        return false;
+    };
+    if !is_lone {
+        return false;
+    }
+    writer.get_mut().release();
+    ended.open.handles.release(&ended.view);
+    Slab::retire(txn);
+    // SAFETY: the caller's promise; the handle is gone.
+    unsafe { ended.open.spare_writer.keep(txn) };
     true
 }
 

@@ -128,13 +128,20 @@ impl SpareWriter {
     ///
     /// # Safety
     /// It has ended, is the eldest of its family, and nobody uses it.
-    #[inline]
+    #[inline(always)]
     pub(crate) unsafe fn keep(&self, txn: NonNull<Txn>) {
         let own = &self.own;
         if own.is_of(this_thread()) && own.spare.load(Ordering::Relaxed).is_null() {
             own.spare.store(txn.as_ptr(), Ordering::Release);
             return;
         }
+        // SAFETY: the caller's promise.
+        unsafe { self.share(txn) };
+    }
+
+    /// Keeps one for any thread.
+    #[cold]
+    unsafe fn share(&self, txn: NonNull<Txn>) {
         let (free, kept) = (ptr::null_mut(), txn.as_ptr());
         let result = self
             .shared

@@ -235,15 +235,20 @@ fn begin_write(env: NonNull<Env>, open: &'static Open) -> Outcome<*mut MDB_txn> 
             unsafe { open.spare_writer.keep(kept) };
             return Err(error.into());
         }
+        txn.write_again();
         if let Some(handle) = Slab::revive(kept) {
-            txn.write_again();
             return Ok(handle);
         }
-        if let Kind::Write(writer) = &mut txn.kind {
-            writer.get_mut().release();
-        }
-        // SAFETY: as above.
-        unsafe { free_writer(kept) };
+        // The slot has no addresses left; the transaction moves into another one.
+        // SAFETY: it has ended, nobody else has it, and the slot is not looked at again.
+        let moved = insert(env, || unsafe { TXNS.take(kept) });
+        return moved.map(handle_of).inspect_err(|_| {
+            if let Kind::Write(writer) = &mut txn.kind {
+                writer.get_mut().release();
+            }
+            // SAFETY: as above; it was not moved.
+            unsafe { free_writer(kept) };
+        });
     }
     let mut writer = Writer::new(open.environment.write()?);
     let begun = insert(env, || Txn::eldest(env, open, Kind::Write(writer)));

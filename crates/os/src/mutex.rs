@@ -77,6 +77,7 @@ impl<'map> SharedMutex<'map> {
 
     /// Whether what lies there is a mutex as [`SharedMutex::initialise`] and the original make them. The C library
     /// asserts much about a mutex of the kinds that it keeps for other purposes, and ends the process if it does not hold.
+    #[inline]
     fn is_sound(self) -> bool {
         // Where the word stands is the library's business; of libraries not known here the word is not known either.
         let Some(at) = KIND_AT else {
@@ -92,6 +93,7 @@ impl<'map> SharedMutex<'map> {
     /// Waits for the lock.
     /// # Errors
     /// `EINVAL` if no mutex lies there; `ENOTRECOVERABLE` when an owner died and its successor gave up; other system errors.
+    #[inline]
     pub fn lock(self) -> io::Result<LockOutcome> {
         if !self.is_sound() {
             return Err(io::Error::from_raw_os_error(libc::EINVAL));
@@ -142,6 +144,7 @@ impl<'map> SharedMutex<'map> {
     }
 
     /// Gives the lock back; must be called by the thread that took it.
+    #[inline]
     pub fn unlock(self) {
         // SAFETY: a glibc mutex in a live mapping. Unlocking a mutex that is not ours only returns an error.
         unsafe { libc::pthread_mutex_unlock(self.raw.as_ptr()) };

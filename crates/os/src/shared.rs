@@ -96,6 +96,7 @@ impl SharedMap {
     /// # Panics
     /// When the offset is unaligned or the mutex does not lie in the mapping.
     #[must_use]
+    #[inline]
     pub fn mutex(&self, offset: usize) -> SharedMutex<'_> {
         let at = self.checked(offset, size_of::<libc::pthread_mutex_t>(), 8);
         SharedMutex::new(at.cast())

@@ -270,6 +270,7 @@ impl Environment {
     }
 
     /// Which thread of this process has the write transaction.
+    #[inline]
     pub(crate) fn writer(&self) -> &WriterMark {
         &self.shared.writer
     }

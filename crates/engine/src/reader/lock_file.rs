@@ -147,6 +147,7 @@ impl LockFile {
         self.map.is_lost()
     }
 
+    #[inline]
     pub(crate) fn writer_mutex(&self) -> SharedMutex<'_> {
         self.map.mutex(lockfile::WRITER_MUTEX_AT)
     }

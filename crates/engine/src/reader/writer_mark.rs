@@ -16,6 +16,7 @@ impl<W: Word<u64>> WriterMark<W> {
     }
 
     /// Whether the write transaction is that thread's. It alone can rely on the answer.
+    #[inline]
     pub(crate) fn is(&self, thread: u64) -> bool {
         self.0.load(Ordering::Acquire) == thread
     }
@@ -26,6 +27,7 @@ impl<W: Word<u64>> WriterMark<W> {
     }
 
     /// Notes who has the write transaction now; returns who had it, if that one ended without a word.
+    #[inline]
     pub(crate) fn set(&self, thread: u64) -> Option<u64> {
         let before = self.0.load(Ordering::Acquire);
         self.0.store(thread, Ordering::Release);
@@ -33,6 +35,7 @@ impl<W: Word<u64>> WriterMark<W> {
     }
 
     /// Notes that nobody has it any more; before the mutex is given up.
+    #[inline]
     pub(crate) fn clear(&self) {
         self.0.store(0, Ordering::Release);
     }

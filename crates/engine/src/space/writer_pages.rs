@@ -12,7 +12,7 @@ use super::pool::Pool;
 use super::taken::Taken;
 use super::view::PageView;
 use crate::Error;
-use crate::env::{Environment, Window};
+use crate::env::{Environment, Mapping, Window};
 use crate::memory::zeros;
 use crate::reader::{EndMark, may_be_reused};
 use crate::tree::{self, Pages, PagesMut, Path, Step, Tree};
@@ -126,16 +126,30 @@ impl<'env> WriterPages<'env> {
         self.is_forced = false;
     }
 
-    /// Whether there is nothing to forget: no page was taken, changed or given up.
+    /// Whether all is as [`Self::begin_again`] has made it: no page was taken, changed or given up, and nothing looked for.
     #[inline]
     pub(crate) fn are_as_begun(&self) -> bool {
-        self.dirty.is_empty()
+        self.last == self.base_last
+            && self.last == self.snapshot_last
+            && self.checked == Pgno::NONE
+            && self.oldest.is_none()
+            && self.readers_checked_at.is_none()
+            && self.consulted_at.is_none()
+            && !(self.stores || self.saving || self.is_forced)
+            && self.dirty.is_empty()
             && self.reclaimed.is_empty()
             && self.outer.is_empty()
             && self.pool.is_unused()
             && self.loose.is_empty()
             && self.freed.is_empty()
             && self.taken.is_unused()
+    }
+
+    /// Whether the snapshot is looked at through this map, which is only read through: of one that is written through the
+    /// file's length has to be asked for each time.
+    #[inline]
+    pub(crate) fn are_of(&self, mapping: &Mapping) -> bool {
+        std::ptr::eq(self.window.mapping(), mapping) && !mapping.map().is_writable()
     }
 
     /// Forgets all pages, and keeps as much memory as a transaction usually needs.

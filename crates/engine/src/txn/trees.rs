@@ -122,9 +122,10 @@ impl Trees {
     }
 
     /// Whether the trees are those of the snapshot they were loaded from.
+    #[inline]
     pub(super) fn are_unchanged(&self) -> bool {
-        let mut loaded = self.named.iter().flatten().chain(&self.main);
-        loaded.all(|open| !open.changed)
+        let is_unchanged = |open: &Option<OpenTree>| open.is_none_or(|open| !open.changed);
+        is_unchanged(&self.main) && self.named.iter().all(is_unchanged)
     }
 
     /// Gives the trees that are loaded the orders that the program has set meanwhile.

@@ -1,7 +1,6 @@
 //! The write transaction.
 
 use std::cell::RefCell;
-use std::io;
 use std::marker::PhantomData;
 use std::sync::MutexGuard;
 
@@ -37,6 +36,8 @@ pub struct WriteTxn<'env> {
     orders_set: u64,
     /// Whether the trees are those of the snapshot that `base` describes.
     has_trees: bool,
+    /// Whether it has ended without having done anything, so that it can begin again as it is.
+    is_as_begun: bool,
     /// The right to write; `None` between two transactions.
     lock: Option<WriterLock<'env>>,
 }
@@ -53,6 +54,7 @@ pub(super) struct WriterLock<'env> {
 }
 
 impl Drop for WriterLock<'_> {
+    #[inline]
     fn drop(&mut self) {
         self.environment.writer().clear();
         if let Some(lock) = self.lock {
@@ -63,70 +65,127 @@ impl Drop for WriterLock<'_> {
 
 impl<'env> WriterLock<'env> {
     /// Waits for the mutex; if its last holder died, puts the lock file right first.
+    #[inline(never)]
     pub(super) fn take(environment: &'env Environment) -> Result<WriterLock<'env>, Error> {
-        let taken = Self::take_by(
-            environment,
-            || Some(environment.local_writer_mutex()),
-            |lock| lock.writer_mutex().lock().map(Some),
-        )?;
-        // Whoever waits gets it.
+        let mut taken = None;
+        Self::take_into(&mut taken, environment)?;
         taken.ok_or(Error::LockBroken)
+    }
+
+    /// As [`WriterLock::take`], into a place: what is returned is moved, and a processor that has to put words together that
+    /// were stored by themselves waits longer for that than for the mutex.
+    #[inline(always)]
+    fn take_into(
+        place: &mut Option<WriterLock<'env>>,
+        environment: &'env Environment,
+    ) -> Result<(), Error> {
+        let thread = Self::waiting_thread(environment)?;
+        match environment.lock() {
+            Some(lock) => {
+                let outcome = lock.writer_mutex().lock().map_err(broken)?;
+                Self::hold_shared(place, environment, lock, thread, outcome)
+            }
+            None => {
+                let local = environment.local_writer_mutex();
+                Self::hold_local(place, environment, local, thread);
+                Ok(())
+            }
+        }
     }
 
     /// As [`WriterLock::take`], but `None` if somebody has it.
     fn try_take(environment: &'env Environment) -> Result<Option<WriterLock<'env>>, Error> {
-        Self::take_by(
-            environment,
-            || environment.try_local_writer_mutex(),
-            |lock| lock.writer_mutex().try_lock(),
-        )
+        let thread = Self::waiting_thread(environment)?;
+        let mut taken = None;
+        match environment.lock() {
+            Some(lock) => {
+                if let Some(outcome) = lock.writer_mutex().try_lock().map_err(broken)? {
+                    Self::hold_shared(&mut taken, environment, lock, thread, outcome)?;
+                }
+            }
+            None => {
+                if let Some(local) = environment.try_local_writer_mutex() {
+                    Self::hold_local(&mut taken, environment, local, thread);
+                }
+            }
+        }
+        Ok(taken)
     }
 
-    fn take_by(
-        environment: &'env Environment,
-        take_local: impl FnOnce() -> Option<MutexGuard<'env, ()>>,
-        take_shared: impl FnOnce(&'env LockFile) -> io::Result<Option<LockOutcome>>,
-    ) -> Result<Option<WriterLock<'env>>, Error> {
-        if environment.writer().is(thread_word()) {
+    /// The calling thread, which must not wait for itself.
+    #[inline]
+    fn waiting_thread(environment: &Environment) -> Result<u64, Error> {
+        let thread = thread_word();
+        if environment.writer().is(thread) {
             return Err(Error::WriterBusy);
         }
-        let held = |lock, local| WriterLock {
+        Ok(thread)
+    }
+
+    /// Notes that this thread has got the mutex of the lock file.
+    #[inline]
+    fn hold_shared(
+        place: &mut Option<WriterLock<'env>>,
+        environment: &'env Environment,
+        lock: &'env LockFile,
+        thread: u64,
+        outcome: LockOutcome,
+    ) -> Result<(), Error> {
+        let predecessor = environment.writer().set(thread);
+        *place = Some(WriterLock {
             environment,
-            lock,
-            local,
+            lock: Some(lock),
+            local: None,
             thread: PhantomData,
-        };
-        let Some(lock) = environment.lock() else {
-            let Some(local) = take_local() else {
-                return Ok(None);
-            };
-            environment.writer().set(thread_word());
-            return Ok(Some(held(None, Some(local))));
-        };
-        let Some(outcome) = take_shared(lock).map_err(broken)? else {
-            return Ok(None);
-        };
-        let held = held(Some(lock), None);
-        let predecessor = environment.writer().set(thread_word());
+        });
         if outcome == LockOutcome::OwnerDied {
-            if predecessor.is_some() {
-                // A thread of this process ended with its transaction alive: what else it left behind is unknown.
-                environment.mark_failed();
-                return Err(Error::EnvironmentFailed);
-            }
-            // It may have died between writing its meta page and publishing the id, or before either. Where a newer snapshot
-            // was gone back from and still stands, the id that was published is the right one.
-            if !environment.abandons_newer() {
-                let meta = environment.mapping().newest_meta()?;
-                lock.store_last_txnid(meta.txnid);
-            }
-            // From here on all is well: what dead readers left behind is only in the way, and can be cleared by the next.
-            lock.writer_mutex()
-                .mark_consistent()
-                .map_err(|_| Error::LockBroken)?;
-            lock.clear_stale()?;
+            return Self::repair(environment, lock, predecessor).inspect_err(|_| *place = None);
         }
-        Ok(Some(held))
+        Ok(())
+    }
+
+    /// Notes that this thread has got the mutex of this process.
+    #[cold]
+    fn hold_local(
+        place: &mut Option<WriterLock<'env>>,
+        environment: &'env Environment,
+        local: MutexGuard<'env, ()>,
+        thread: u64,
+    ) {
+        environment.writer().set(thread);
+        *place = Some(WriterLock {
+            environment,
+            lock: None,
+            local: Some(local),
+            thread: PhantomData,
+        });
+    }
+
+    /// Puts the lock file right whose mutex was held by `predecessor`, if that was of this process, when it died.
+    #[cold]
+    #[inline(never)]
+    fn repair(
+        environment: &Environment,
+        lock: &LockFile,
+        predecessor: Option<u64>,
+    ) -> Result<(), Error> {
+        if predecessor.is_some() {
+            // A thread of this process ended with its transaction alive: what else it left behind is unknown.
+            environment.mark_failed();
+            return Err(Error::EnvironmentFailed);
+        }
+        // It may have died between writing its meta page and publishing the id, or before either. Where a newer snapshot
+        // was gone back from and still stands, the id that was published is the right one.
+        if !environment.abandons_newer() {
+            let meta = environment.mapping().newest_meta()?;
+            lock.store_last_txnid(meta.txnid);
+        }
+        // From here on all is well: what dead readers left behind is only in the way, and can be cleared by the next.
+        lock.writer_mutex()
+            .mark_consistent()
+            .map_err(|_| Error::LockBroken)?;
+        lock.clear_stale()?;
+        Ok(())
     }
 }
 
@@ -165,6 +224,7 @@ impl<'env> WriteTxn<'env> {
             cursors: CursorTable::default(),
             orders_set: environment.names().orders_set(),
             has_trees: true,
+            is_as_begun: false,
             lock: Some(lock),
         })
     }
@@ -178,12 +238,39 @@ impl<'env> WriteTxn<'env> {
             return Err(Error::WriterBusy);
         }
         let environment = self.environment;
-        let lock = Self::take_lock(environment)?;
+        if environment.is_read_only() || !environment.is_writable() {
+            Self::require_writable(environment)?;
+        }
+        WriterLock::take_into(&mut self.lock, environment)?;
         // The id tells, for nobody but the holder of the mutex commits.
         let is_known = self.has_trees
             && environment
                 .lock()
                 .is_some_and(|lock| lock.last_txnid() == self.base.txnid);
+        if is_known
+            && self.is_as_begun
+            && self.orders_set == environment.names().orders_set()
+            && self.pages.are_of(environment.mapping())
+            && environment.is_writable()
+        {
+            // It has done nothing since, and neither has anybody else.
+            self.failed = false;
+            return Ok(());
+        }
+        let renewed = self.renew_from(is_known);
+        if renewed.is_err() {
+            self.lock = None;
+        }
+        renewed
+    }
+
+    /// Begins again with the right to write at hand, from the snapshot that it left behind, if that is known to be the
+    /// newest.
+    #[inline(never)]
+    fn renew_from(&mut self, is_known: bool) -> Result<(), Error> {
+        let environment = self.environment;
+        environment.check_writable()?;
+        self.is_as_begun = false;
         if is_known {
             Self::follow(environment, &self.base)?;
         } else {
@@ -200,7 +287,6 @@ impl<'env> WriteTxn<'env> {
             self.has_trees = true;
         }
         self.failed = false;
-        self.lock = Some(lock);
         Ok(())
     }
 
@@ -213,6 +299,7 @@ impl<'env> WriteTxn<'env> {
         Ok(lock)
     }
 
+    #[cold]
     fn require_writable(environment: &Environment) -> Result<(), Error> {
         if environment.is_read_only() {
             return Err(Error::ReadOnly);
@@ -287,6 +374,7 @@ impl<'env> WriteTxn<'env> {
         self.environment.check_writable()?;
         self.commit_down_to(0)?;
         self.has_trees = false;
+        self.is_as_begun = false;
         let committed = commit::commit(self)?;
         // Others may write from here on, while this one tidies up.
         self.lock = None;
@@ -312,14 +400,15 @@ impl<'env> WriteTxn<'env> {
             self.failed = true;
             return;
         }
-        let mut has_done_nothing = false;
-        if self.lock.take().is_some() {
+        let was_begun = self.lock.is_some();
+        self.lock = None;
+        if was_begun {
             self.has_trees = self.has_trees && self.trees.get_mut().are_unchanged();
-            has_done_nothing = self.pages.are_as_begun();
+            self.is_as_begun = self.pages.are_as_begun();
         }
         self.failed = true;
         self.cursors.clear();
-        if !has_done_nothing {
+        if !(was_begun && self.is_as_begun) {
             self.pages.forget_all();
         }
     }
