@@ -1,7 +1,7 @@
 //! Looking again at a page whose header was checked before: the common case of every walk, with options in place of
 //! reasons. Whoever gets none asks [`Page`](crate::Page) why.
 
-use crate::{Checked, Format, LeafNode, NodeFlags, PageKind};
+use crate::{Checked, Format, LeafNode, NodeFlags, PageKind, Pgno};
 
 impl Checked {
     /// Key and value of entry `index` of a leaf, if it is sound, and its value is one and lies in the page.
@@ -58,7 +58,7 @@ impl Checked {
         Some(F::to_page_offset(u16::from_le_bytes(*offset)))
     }
 
-    /// The header and the rest of a leaf's node. There is such an entry.
+    /// The header and the rest of a node. There is such an entry.
     #[inline(always)]
     fn node<F: Format>(self, bytes: &[u8], index: u32) -> Option<(u64, &[u8])> {
         let at = self.entry_at::<F>(bytes, index)?;
@@ -91,6 +91,17 @@ impl Checked {
         }
     }
 
+    /// The child of entry `index` of a branch.
+    #[must_use]
+    #[inline(always)]
+    pub fn child<F: Format>(self, bytes: &[u8], index: u32) -> Option<Pgno> {
+        if index >= self.count() || self.kind() != PageKind::Branch {
+            return None;
+        }
+        let (header, _) = self.node::<F>(bytes, index)?;
+        Some(Pgno(F::branch_child(header.to_le_bytes())))
+    }
+
     /// All items of a packed leaf, back to back.
     #[must_use]
     #[inline]
@@ -104,7 +115,7 @@ impl Checked {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Page, PageKind, PageMut, Pgno, V09};
+    use crate::{Page, PageMut, V09};
 
     use super::*;
 

@@ -8,6 +8,7 @@
 
 mod ahead;
 mod block;
+mod entrance;
 mod leap;
 mod moves;
 mod parked;

@@ -481,4 +481,4 @@ impl Place {
 }
 
 /// The flags of a node whose key has a tree of values.
-const TREE_OF_VALUES: u16 = NodeFlags::DUPLICATES | NodeFlags::SUB_TREE;
+pub(super) const TREE_OF_VALUES: u16 = NodeFlags::DUPLICATES | NodeFlags::SUB_TREE;

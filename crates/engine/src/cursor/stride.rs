@@ -14,7 +14,7 @@ use fulgurite_format::{Checked, NodeFlags, Page, PageKind, Pgno, V09};
 use fulgurite_os::{CACHE_LINE, prefetch};
 
 use super::ahead::Ahead;
-use super::place::{AtValue, Deleted, Edge, State};
+use super::place::{AtValue, Deleted, Edge, State, TREE_OF_VALUES};
 use super::{Place, Record};
 use crate::env::Window;
 use crate::tree::{Path, Step};
@@ -68,8 +68,6 @@ pub(super) struct Lane {
 
 /// Lines of a leaf that a walk asks for ahead: all.
 const ALL_LINES: usize = usize::MAX;
-/// Lines of a page of fixed-size values that are asked for ahead when they are handed out unseen: the header and the first.
-const FIRST_LINES: usize = 2;
 
 impl Stride {
     /// The neighbour of an entry; beyond all entries if it is the first or last.
@@ -80,7 +78,7 @@ impl Stride {
 
     /// The entry at which a page is entered.
     #[inline(always)]
-    fn entrance(self, page: Checked) -> u32 {
+    pub(super) fn entrance(self, page: Checked) -> u32 {
         if self.forwards { 0 } else { page.count() - 1 }
     }
 }
@@ -95,6 +93,7 @@ impl Lane {
     };
 
     /// A tree page, which has entries.
+    #[inline(always)]
     pub(super) fn over(window: Window<'_>, pgno: Pgno, kind: PageKind) -> Option<Lane> {
         let octets = window.page(pgno).filter(|_| pgno >= Pgno::FIRST_DATA)?;
         let page = Page::<V09>::parse(octets, pgno, kind).ok()?.checked();
@@ -240,7 +239,7 @@ impl Place {
             && self.has_fixed_values
             && self.values.index + 1 >= self.values.page.count()
         {
-            self.cross_to_values(window, true, FIRST_LINES)?;
+            self.cross_to_next_block(window)?;
         } else if self.values.index + 1 >= self.values.page.count() {
             return None;
         }
@@ -350,8 +349,13 @@ impl Place {
     ) -> Option<Record<'t>> {
         let octets = lane.octets(window)?;
         let node = lane.page.leaf_entry::<V09>(octets, index)?;
+        if node.flags.0 == TREE_OF_VALUES {
+            let value = self.enter_tree(window, stride, lane, node.data)?;
+            self.key_span = lane.span_of(octets, node.key);
+            return Some((node.key, value));
+        }
         if node.flags.0 != 0 {
-            // The values' own tree, or the record of a database, are for others to look at.
+            // The record of a database is for others to look at.
             let value = self.enter_sub_page(stride, lane, octets, node.data, node.flags)?;
             self.key_span = lane.span_of(octets, node.key);
             return Some((node.key, value));
@@ -430,7 +434,7 @@ impl Place {
             };
         }
         let key = self.key_at_hand(window)?;
-        let value = self.cross_to_values(window, stride.forwards, ALL_LINES)?;
+        let value = self.cross_to_values(window, stride.forwards)?;
         Some((key, value))
     }
 
@@ -453,12 +457,7 @@ impl Place {
     }
 
     /// To the first or last value of the neighbouring leaf of the values' tree, if it hangs from the same branch.
-    fn cross_to_values<'t>(
-        &mut self,
-        window: Window<'t>,
-        forwards: bool,
-        lines: usize,
-    ) -> Option<&'t [u8]> {
+    fn cross_to_values<'t>(&mut self, window: Window<'t>, forwards: bool) -> Option<&'t [u8]> {
         if self.lanes != Lanes::Tree {
             return None;
         }
@@ -470,14 +469,39 @@ impl Place {
         let octets = lane.octets(window)?;
         let value = lane.page.leaf_key::<V09>(octets, lane.index)?;
         beside.go(path);
-        beside.expect_next(window, lines);
+        beside.expect_next(window, ALL_LINES);
         self.inner_leaves_passed += 1;
         self.values = lane;
         Some(value)
     }
 
+    /// To the next leaf of the values' tree, if it hangs from the same branch; its values are handed out unseen.
+    #[inline(always)]
+    fn cross_to_next_block(&mut self, window: Window<'_>) -> Option<()> {
+        self.may_pass_leaf(window, true)?;
+        let (tree, path) = self.inner.as_deref_mut()?;
+        let [above, leaf] = path.last_two_mut()?;
+        let octets = window.page(above.pgno)?;
+        let branch = Page::<V09>::parse(octets, above.pgno, PageKind::Branch).ok()?;
+        let (branch, index) = (branch.checked(), above.index + 1);
+        let pgno = branch.child::<V09>(octets, index as u32)?;
+        let lane = Lane::over(window, pgno, tree.leaf)?;
+        if let Some(next) = branch.child::<V09>(octets, index as u32 + 1)
+            && let Some(next) = window.page(next)
+        {
+            prefetch(next);
+            prefetch(&next[CACHE_LINE..]);
+        }
+        above.index = index;
+        *leaf = Step { pgno, index: 0 };
+        self.inner_leaves_passed += 1;
+        self.values = lane;
+        Some(())
+    }
+
     /// Notes the direction; `None` if another leaf would be more than there are, as far as can be told without asking for
     /// the file's length.
+    #[inline(always)]
     fn may_pass_leaf(&mut self, window: Window<'_>, forwards: bool) -> Option<()> {
         self.head(if forwards { Edge::Last } else { Edge::First });
         let passed = self.leaves_passed + self.inner_leaves_passed;
@@ -502,6 +526,7 @@ pub(super) struct Turn {
 }
 
 impl Turn {
+    #[inline(always)]
     pub(super) fn of(window: Window<'_>, path: &Path, forwards: bool) -> Option<Turn> {
         let level = path.len().checked_sub(2)?;
         let step = path.step(level)?;
@@ -520,6 +545,7 @@ impl Turn {
 }
 
 impl Beside {
+    #[inline(always)]
     fn of(window: Window<'_>, path: &Path, kind: PageKind, forwards: bool) -> Option<Beside> {
         let turn = Turn::of(window, path, forwards)?;
         let lane = Lane::over(window, turn.leaf, kind)?;
@@ -527,6 +553,7 @@ impl Beside {
     }
 
     /// Leads the way there; to which entry is for the lane to know.
+    #[inline(always)]
     fn go(&self, path: &mut Path) {
         if let Some(step) = path.step_mut(self.turn.level) {
             step.index = self.turn.index;
@@ -540,12 +567,14 @@ impl Beside {
     }
 
     /// Asks for lines of the leaf that comes next: the processor itself does not look ahead beyond the borders of pages.
+    #[inline(always)]
     fn expect_next(&self, window: Window<'_>, lines: usize) {
         expect(self.turn.next.and_then(|next| window.page(next)), lines);
     }
 }
 
 /// Asks for the first lines of a page.
+#[inline]
 fn expect(octets: Option<&[u8]>, lines: usize) {
     if let Some(octets) = octets {
         octets.chunks(CACHE_LINE).take(lines).for_each(prefetch);

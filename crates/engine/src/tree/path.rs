@@ -158,6 +158,13 @@ impl Path {
         self.room().get(self.len.wrapping_sub(1)).copied()
     }
 
+    /// The steps in the leaf and in the branch above it, that one first.
+    #[inline]
+    pub(crate) fn last_two_mut(&mut self) -> Option<&mut [Step; 2]> {
+        let above = self.len.checked_sub(2)?;
+        self.room_mut().get_mut(above..)?.first_chunk_mut()
+    }
+
     #[inline]
     pub(crate) fn leaf_mut(&mut self) -> Option<&mut Step> {
         let len = self.len;

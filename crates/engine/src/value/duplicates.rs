@@ -514,17 +514,33 @@ fn inner_flags(tree: &Tree) -> u16 {
 
 fn inner_tree(tree: &Tree, mut record: TreeRecord) -> Option<Tree> {
     record.flags = DatabaseFlags(inner_flags(tree));
-    let leaf = if tree.has_fixed_values() {
-        let len = u16::try_from(record.pad).ok().filter(|len| *len > 0)?;
-        PageKind::Packed(len)
-    } else {
-        PageKind::Leaf
-    };
+    let leaf = inner_leaf(tree.has_fixed_values(), &record)?;
     Some(Tree {
         record,
         order: tree.value_order,
         leaf,
         value_order: KeyOrder::Lexical,
+    })
+}
+
+/// The kind of the leaves of an inner tree.
+fn inner_leaf(has_fixed_values: bool, record: &TreeRecord) -> Option<PageKind> {
+    if !has_fixed_values {
+        return Some(PageKind::Leaf);
+    }
+    let len = u16::try_from(record.pad).ok().filter(|len| *len > 0)?;
+    Some(PageKind::Packed(len))
+}
+
+/// The inner tree of another key of the database that this inner tree is of.
+#[inline]
+pub(crate) fn inner_tree_like(other: &Tree, mut record: TreeRecord) -> Option<Tree> {
+    record.flags = other.record.flags;
+    let leaf = inner_leaf(other.leaf != PageKind::Leaf, &record)?;
+    Some(Tree {
+        record,
+        leaf,
+        ..*other
     })
 }
 

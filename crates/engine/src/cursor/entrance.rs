@@ -1,0 +1,73 @@
+//! Strides into the tree that a key's values have: straight down its edge, with options in place of reasons.
+
+use fulgurite_format::{Page, PageKind, Pgno, TREE_RECORD_LEN, TreeRecord, V09};
+
+use super::Place;
+use super::stride::{Lane, Lanes, Stride};
+use crate::env::Window;
+use crate::tree::Step;
+use crate::value;
+
+/// Levels of such a tree, its leaves included, that are gone down here. Deeper ones are rare.
+const LEVELS: usize = 4;
+
+impl Place {
+    /// Goes to the first or last value of a key whose node, in this page of keys, has this record of a tree. Where that is not possible nothing has
+    /// changed, and the place stands on the key it came from.
+    pub(super) fn enter_tree<'t>(
+        &mut self,
+        window: Window<'t>,
+        stride: Stride,
+        keys: Lane,
+        record: &[u8],
+    ) -> Option<&'t [u8]> {
+        if !self.has_values {
+            return None;
+        }
+        // What all trees of values of this database have in common is known from the last one that was entered.
+        let (before, _) = self.inner.as_deref()?;
+        let record = TreeRecord::read(record.first_chunk::<TREE_RECORD_LEN>()?)?;
+        let last = Pgno(window.pages().checked_sub(1)?);
+        record.check(last).ok()?;
+        if record.depth == 0 || window.start_of(record.root) == keys.start {
+            return None;
+        }
+        let tree = value::inner_tree_like(before, record)?;
+        let branches = usize::from(record.depth) - 1;
+        let mut steps = [Step {
+            pgno: record.root,
+            index: 0,
+        }; LEVELS];
+        let mut pgno = record.root;
+        for step in steps.get_mut(..branches)? {
+            let octets = window.page(pgno)?;
+            let branch = Page::<V09>::parse(octets, pgno, PageKind::Branch).ok()?;
+            let index = if stride.forwards {
+                0
+            } else {
+                branch.len().checked_sub(1)?
+            };
+            *step = Step { pgno, index };
+            pgno = branch.child(index).ok()?;
+        }
+        let mut lane = Lane::over(window, pgno, tree.leaf)?;
+        lane.index = stride.entrance(lane.page);
+        let value = lane
+            .page
+            .leaf_key::<V09>(lane.octets(window)?, lane.index)?;
+        *steps.get_mut(branches)? = Step {
+            pgno,
+            index: lane.index as usize,
+        };
+        let (inner, path) = self.inner.as_deref_mut()?;
+        *inner = tree;
+        path.clear();
+        for step in steps.get(..=branches)? {
+            path.push(*step).ok()?;
+        }
+        self.leaves_passed += std::mem::replace(&mut self.inner_leaves_passed, 1);
+        self.values = lane;
+        self.lanes = Lanes::Tree;
+        Some(value)
+    }
+}
