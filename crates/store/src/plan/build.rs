@@ -6,10 +6,11 @@ use rustc_hash::FxHashMap;
 
 use super::term::Term;
 use crate::error::StoreError;
+use crate::find::Found;
 use crate::ids::EntryId;
 use crate::idset::IdSet;
 use crate::index::{self, Extent, GramLookup, Index, Kind, key, key::KeyRange};
-use crate::view::{Found, View};
+use crate::view::View;
 use fulgurite::Snapshot;
 use fulgurite_schema::{
     Assertion, AttributeSelector, Filter, MatchingRule, ObjectClassIndex, SubstringAssertion, Truth,
