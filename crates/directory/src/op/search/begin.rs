@@ -57,13 +57,6 @@ struct Order {
     view: Option<ordered::View>,
 }
 
-/// Where a search begins.
-enum Base<'b> {
-    At(Cow<'b, Dn>, Region),
-    /// More aliases than are followed: nothing is found there.
-    Nothing,
-}
-
 impl Directory {
     pub(super) fn search<'d>(
         &'d self,
@@ -182,8 +175,8 @@ impl Directory {
         let decisions = database.decisions(session);
         let view = snapshots.take(&database.store).map_err(failed)?;
         let (base, region) = match self.permitted_base(&view, database, &decisions, asked) {
-            Ok(Base::At(base, region)) => (base, region),
-            Ok(Base::Nothing) => {
+            Ok(Some(found)) => found,
+            Ok(None) => {
                 snapshots.give(view);
                 return Ok(State::Ready(Vec::new(), 0, output.end(ResultCode::Success)));
             }
@@ -227,24 +220,48 @@ impl Directory {
         Ok(State::Run(Box::new(run)))
     }
 
-    /// The entry that the search begins at, if it may.
+    /// The entry that the search begins at, with its name, if it may; `None` behind more aliases than are followed, where
+    /// nothing is found.
     fn permitted_base<'a>(
         &self,
         view: &View<'_>,
         database: &Database,
         decisions: &Decisions<'_>,
         asked: &'a Asked<'_, '_>,
-    ) -> Answer<Base<'a>> {
-        let base = self.find_base(view, database, decisions, asked)?;
-        if let Base::At(name, region) = &base {
-            let permitted = self.require_base(view, decisions, asked, (name, *region));
-            permitted.map_err(|refused| {
-                let entry = (&**name, region.base);
-                self.referrals(asked)
-                    .refusal(view, decisions, entry, refused)
-            })?;
-        }
-        Ok(base)
+    ) -> Answer<Option<(Cow<'a, Dn>, Region)>> {
+        let failed = |error| answer::store(&error);
+        let referrals = self.referrals(asked);
+        let (name, base) = if asked.base.is_root() {
+            (Cow::Owned(Dn::root()), EntryId::ABOVE)
+        } else {
+            let (name, found) = if asked.request.deref.finding() {
+                let depth_max = database.max_deref_depth;
+                let followed = alias::follow(view, self, decisions, &asked.base, depth_max);
+                match followed.map_err(failed)? {
+                    Followed::Arrived(name, found) => (Cow::Owned(name), found),
+                    Followed::Problem(result) => return Err(result),
+                    Followed::TooMany => return Ok(None),
+                }
+            } else {
+                let found = view.find(&asked.base).map_err(failed)?;
+                (Cow::Borrowed(&*asked.base), found)
+            };
+            let base = match found {
+                Found::Entry(id) if !self.has_referrals(database, view, id)? => id,
+                found => {
+                    if asked.controls.domain_scope {
+                        self.hide_referral(view, decisions, asked, found)?;
+                    }
+                    referrals.resolve(view, decisions, &name, found)?
+                }
+            };
+            (name, base)
+        };
+        let scope = asked.request.scope;
+        let region = Region { base, scope };
+        self.require_base(view, decisions, asked, (&name, region))
+            .map_err(|refused| referrals.refusal(view, decisions, (&name, base), refused))?;
+        Ok(Some((name, region)))
     }
 
     /// The right to search from the base, and what the client asserts about it.
@@ -279,47 +296,6 @@ impl Directory {
         }
         let entry = lookup::whole_entry(view, asker, region.base).map_err(failed)?;
         assertion::require(&self.schema, rights, &entry, &filter)
-    }
-
-    /// The entry that the search begins at.
-    fn find_base<'a>(
-        &self,
-        view: &View<'_>,
-        database: &Database,
-        decisions: &Decisions<'_>,
-        asked: &'a Asked<'_, '_>,
-    ) -> Answer<Base<'a>> {
-        let failed = |error| answer::store(&error);
-        let scope = asked.request.scope;
-        if asked.base.is_root() {
-            let base = EntryId::ABOVE;
-            return Ok(Base::At(Cow::Owned(Dn::root()), Region { base, scope }));
-        }
-        let (name, found) = if asked.request.deref.finding() {
-            let depth_max = database.max_deref_depth;
-            let followed = alias::follow(view, self, decisions, &asked.base, depth_max);
-            match followed.map_err(failed)? {
-                Followed::Arrived(name, found) => (Cow::Owned(name), found),
-                Followed::Problem(result) => return Err(result),
-                Followed::TooMany => return Ok(Base::Nothing),
-            }
-        } else {
-            (
-                Cow::Borrowed(&*asked.base),
-                view.find(&asked.base).map_err(failed)?,
-            )
-        };
-        let base = match found {
-            Found::Entry(id) if !self.has_referrals(database, view, id)? => id,
-            found => {
-                if asked.controls.domain_scope {
-                    self.hide_referral(view, decisions, asked, found)?;
-                }
-                let referrals = self.referrals(asked);
-                referrals.resolve(view, decisions, &name, found)?
-            }
-        };
-        Ok(Base::At(name, Region { base, scope }))
     }
 
     fn referrals(&self, asked: &Asked<'_, '_>) -> Referrals<'_> {
