@@ -65,23 +65,31 @@ impl SubstringAssertion {
         any: &[&[u8]],
         final_: Option<&[u8]>,
     ) -> Result<SubstringAssertion, InvalidValue> {
-        let mut prepared = Prepared {
-            form,
-            pieces: Pieces::default(),
-            spaced: Pieces::default(),
-            spaces_count: false,
-        };
-        for (place, piece) in initial
+        let given = initial
             .map(|piece| (Place::Initial, piece))
             .into_iter()
             .chain(any.iter().map(|piece| (Place::Any, *piece)))
-            .chain(final_.map(|piece| (Place::Final, piece)))
-        {
+            .chain(final_.map(|piece| (Place::Final, piece)));
+        let mut prepared = Prepared {
+            form,
+            pieces: Pieces::default(),
+            spaced: None,
+            spaces_count: false,
+        };
+        for (place, piece) in given.clone() {
             prepared.add(place, piece)?;
+        }
+        if prepared.spaces_count {
+            // Few assertions need them, and only the whole of it tells which.
+            prepared.spaced = Some(Pieces::default());
+            prepared.pieces = Pieces::default();
+            for (place, piece) in given {
+                prepared.add(place, piece)?;
+            }
         }
         Ok(SubstringAssertion {
             pieces: prepared.pieces,
-            spaced: prepared.spaces_count.then_some(prepared.spaced),
+            spaced: prepared.spaced,
         })
     }
 }
@@ -116,7 +124,9 @@ impl Pieces {
 struct Prepared {
     form: Form,
     pieces: Pieces,
-    spaced: Pieces,
+    /// Where they are wanted.
+    spaced: Option<Pieces>,
+    /// Whether a space at an end of a piece counts.
     spaces_count: bool,
 }
 
@@ -151,21 +161,28 @@ impl Prepared {
         let leading = place != Place::Initial && text.starts_with(' ');
         let trailing = place != Place::Final && text.ends_with(' ');
         self.spaces_count |= blank || leading || trailing;
-        let mut spaced = Vec::with_capacity(core.len() + 2);
-        if blank {
-            spaced.push(b' ');
-        } else {
-            if leading || place == Place::Initial {
-                spaced.push(b' ');
-            }
-            spaced.extend_from_slice(core.replace(' ', "  ").as_bytes());
-            if trailing || place == Place::Final {
-                spaced.push(b' ');
-            }
+        if let Some(pieces) = &mut self.spaced {
+            pieces.put(place, spaced(&core, place, (blank, leading, trailing)));
         }
         self.pieces.put(place, core.into_bytes());
-        self.spaced.put(place, spaced);
     }
+}
+
+/// A piece in the marked form of RFC 4518.
+fn spaced(core: &str, place: Place, (blank, leading, trailing): (bool, bool, bool)) -> Vec<u8> {
+    let mut spaced = Vec::with_capacity(core.len() + 2);
+    if blank {
+        spaced.push(b' ');
+    } else {
+        if leading || place == Place::Initial {
+            spaced.push(b' ');
+        }
+        spaced.extend_from_slice(core.replace(' ', "  ").as_bytes());
+        if trailing || place == Place::Final {
+            spaced.push(b' ');
+        }
+    }
+    spaced
 }
 
 /// A compact normal form in the marked form of RFC 4518: inner spaces twice, one at each end of each line.

@@ -135,9 +135,33 @@ fn emit_grams(index: &Index, normal: &[u8], scratch: &mut Vec<u8>, sink: &mut dy
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum GramLookup {
     /// In the posting of this gram.
-    One(Vec<u8>),
+    One(Gram),
     /// In the postings of all grams that begin so: the piece is too short for a gram of its own.
-    Beginning(Vec<u8>),
+    Beginning(Gram),
+}
+
+/// A gram, or the beginning of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Gram {
+    octets: [u8; GRAM_LEN],
+    len: usize,
+}
+
+impl Gram {
+    /// The first octets of a text, as many as a gram has.
+    fn of(text: &[u8]) -> Gram {
+        let mut octets = [0; GRAM_LEN];
+        let places = octets.iter_mut().zip(text);
+        places.for_each(|(to, from)| *to = *from);
+        Gram {
+            octets,
+            len: text.len().min(GRAM_LEN),
+        }
+    }
+
+    pub(crate) fn octets(&self) -> &[u8] {
+        self.octets.get(..self.len).unwrap_or_default()
+    }
 }
 
 /// The grams that every value with this piece has. `initial` and `last` say whether it is an end of the value.
@@ -150,11 +174,11 @@ pub(crate) fn grams_of_piece(piece: &[u8], initial: bool, last: bool) -> Vec<Gra
     padded.extend_from_slice(piece);
     padded.extend(last.then_some(END));
     match padded.len() {
-        0..GRAM_LEN if last => vec![GramLookup::One(padded)],
-        0..GRAM_LEN => vec![GramLookup::Beginning(padded)],
+        0..GRAM_LEN if last => vec![GramLookup::One(Gram::of(&padded))],
+        0..GRAM_LEN => vec![GramLookup::Beginning(Gram::of(&padded))],
         _ => padded
             .windows(GRAM_LEN)
-            .map(|gram| GramLookup::One(gram.to_vec()))
+            .map(|gram| GramLookup::One(Gram::of(gram)))
             .collect(),
     }
 }
@@ -185,8 +209,8 @@ mod tests {
 
     fn holds(grams: &BTreeSet<Vec<u8>>, lookup: &GramLookup) -> bool {
         match lookup {
-            GramLookup::One(gram) => grams.contains(gram),
-            GramLookup::Beginning(head) => grams.iter().any(|gram| gram.starts_with(head)),
+            GramLookup::One(gram) => grams.contains(gram.octets()),
+            GramLookup::Beginning(head) => grams.iter().any(|gram| gram.starts_with(head.octets())),
         }
     }
 

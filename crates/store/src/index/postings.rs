@@ -45,6 +45,7 @@ pub(crate) fn extent(
         chunks += 1;
         len += chunk.len() as u64;
         if len <= ids_max as u64 {
+            few.reserve(chunk.len());
             chunk.for_each(|low| few.push(join(number, low)))?;
         }
         row = cursor.next()?;

@@ -475,10 +475,11 @@ impl<'v, 's, T: Snapshot> Builder<'v, 's, T> {
                 break;
             }
             let planned = match lookup {
-                GramLookup::One(gram) => Some(self.gram(index, gram)?),
-                GramLookup::Beginning(head) => {
-                    self.range(&KeyRange::prefix(index.id, Kind::Gram, head), false)?
-                }
+                GramLookup::One(gram) => Some(self.gram(index, gram.octets())?),
+                GramLookup::Beginning(head) => self.range(
+                    &KeyRange::prefix(index.id, Kind::Gram, head.octets()),
+                    false,
+                )?,
             };
             match planned {
                 Some(Planned {
