@@ -65,6 +65,21 @@ pub struct EntryRights<'d> {
     kind: Kind,
 }
 
+/// What decisions have in common that give the same rights to every attribute of every entry. Two of them are equal, if
+/// either the requesters pass all rules, or the rules are the same and the same clauses fit the requesters.
+#[derive(Clone, Copy, Debug)]
+pub struct Likeness<'r>(Option<&'r Common>);
+
+impl PartialEq for Likeness<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        match (self.0, other.0) {
+            (None, None) => true,
+            (Some(one), Some(other)) => std::ptr::eq(one, other),
+            _ => false,
+        }
+    }
+}
+
 impl std::fmt::Debug for EntryRights<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("EntryRights")
@@ -77,7 +92,9 @@ impl<'r> Decisions<'r> {
     pub(crate) fn new(rules: &'r Rules, requester: &Requester<'_>) -> Decisions<'r> {
         let asker = Asker::new(requester);
         let clauses = || rules.rules.iter().flat_map(|rule| &rule.by);
-        let fits: Box<[Fits]> = clauses().map(|clause| asker.fits(&clause.who)).collect();
+        let mut fits = Vec::with_capacity(rules.rules.iter().map(|rule| rule.by.len()).sum());
+        fits.extend(clauses().map(|clause| asker.fits(&clause.who)));
+        let fits = fits.into_boxed_slice();
         let depends = |(clause, fits): (&Clause, &Fits)| {
             *fits == Fits::Depends && clause.who.iter().any(Who::depends_on_entry)
         };
@@ -114,6 +131,16 @@ impl<'r> Decisions<'r> {
     #[must_use]
     pub fn by_value(&self) -> bool {
         self.rules.by_value && !self.root
+    }
+
+    /// What tells whether another operation has the same rights; `None` where rights may depend on the entry, or change
+    /// from one operation to the next.
+    #[must_use]
+    pub fn likeness(&self) -> Option<Likeness<'r>> {
+        if self.root {
+            return Some(Likeness(None));
+        }
+        self.common.map(|common| Likeness(Some(common)))
     }
 
     /// Whether the requester passes all rules.

@@ -35,7 +35,7 @@ mod selector;
 mod set;
 mod wire;
 
-pub use decide::{Decisions, EntryRights};
+pub use decide::{Decisions, EntryRights, Likeness};
 pub use explain::{Explanation, Outcome, Step};
 pub use facts::{Facts, NoFacts, Reach, Whose};
 pub use parse::RuleError;

@@ -203,9 +203,13 @@ impl<'v> OwnFacts<'v> {
 pub(crate) fn decide<'r>(rules: &'r Rules, session: &Session, is_root: bool) -> Decisions<'r> {
     let connection = session.connection();
     let (mut peer, mut socket) = (String::new(), String::new());
+    let (mut url, mut domain) = ("", "");
+    // What no rule looks at need not be written down for each operation.
     if rules.looks_at_wire() {
         peer = connection.peer.to_string();
         socket = connection.socket.to_string();
+        url = &connection.listener_url;
+        domain = connection.domain.as_deref().unwrap_or_default();
     }
     let strength = &connection.strength;
     let requester = Requester {
@@ -215,8 +219,8 @@ pub(crate) fn decide<'r>(rules: &'r Rules, session: &Session, is_root: bool) -> 
         wire: Wire {
             peer: &peer,
             socket: &socket,
-            url: &connection.listener_url,
-            domain: connection.domain.as_deref().unwrap_or_default(),
+            url,
+            domain,
             strength: Strengths {
                 overall: strength.overall(),
                 transport: strength.transport,

@@ -60,6 +60,12 @@ impl Selection {
         !self.all_user && !self.all_operational && self.types.is_empty() && self.optioned.is_empty()
     }
 
+    /// Whether all user attributes are asked for and nothing else, as most searches do.
+    #[must_use]
+    pub fn is_all_user(&self) -> bool {
+        self.all_user && !self.all_operational && self.types.is_empty() && self.optioned.is_empty()
+    }
+
     /// Whether all operational attributes are asked for at once.
     #[must_use]
     pub fn all_operational(&self) -> bool {

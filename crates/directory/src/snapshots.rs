@@ -1,9 +1,16 @@
 //! What a thread that serves requests keeps from one to the next.
 
+use fulgurite_access::Likeness;
 use fulgurite_store::{Store, StoreError, View};
+
+use crate::op::search::Verdicts;
+use crate::selection::Selection;
 
 /// Views of so many stores: more than most servers have.
 const VIEWS_MAX: usize = 8;
+
+/// Verdicts of so many kinds of searches: clients ask for the same few lists of attributes.
+const VERDICTS_MAX: usize = 4;
 
 /// Places among the readers of stores, at rest between operations: they pin nothing, and what was read to find the
 /// way in a state of a store is known as long as that is the newest. Each thread has its own.
@@ -14,6 +21,16 @@ pub struct Snapshots<'d> {
         reason = "operations take them out and give them back as they are"
     )]
     views: Vec<Box<View<'d>>>,
+    verdicts: Vec<KeptVerdicts<'d>>,
+}
+
+/// Which attributes of a store are shown to whom that asks for what. Numbers of attributes never change in a store.
+#[derive(Debug)]
+struct KeptVerdicts<'d> {
+    store: &'d Store,
+    likeness: Likeness<'d>,
+    selection: Selection,
+    verdicts: Verdicts,
 }
 
 impl<'d> Snapshots<'d> {
@@ -40,5 +57,44 @@ impl<'d> Snapshots<'d> {
             self.views.remove(0);
         }
         self.views.push(view);
+    }
+
+    /// What searches before found out about the attributes of a store, with the same rights and the same selection.
+    pub(crate) fn take_verdicts(
+        &mut self,
+        store: &Store,
+        likeness: Option<Likeness<'d>>,
+        selection: &Selection,
+    ) -> Verdicts {
+        let at = likeness.and_then(|likeness| {
+            self.verdicts.iter().rposition(|kept| {
+                std::ptr::eq(kept.store, store)
+                    && kept.likeness == likeness
+                    && kept.selection == *selection
+            })
+        });
+        at.map_or_else(Verdicts::default, |at| self.verdicts.remove(at).verdicts)
+    }
+
+    /// Keeps what a search has found out.
+    pub(crate) fn give_verdicts(
+        &mut self,
+        store: &'d Store,
+        likeness: Option<Likeness<'d>>,
+        selection: Selection,
+        verdicts: Verdicts,
+    ) {
+        let Some(likeness) = likeness else {
+            return;
+        };
+        if self.verdicts.len() >= VERDICTS_MAX {
+            self.verdicts.remove(0);
+        }
+        self.verdicts.push(KeptVerdicts {
+            store,
+            likeness,
+            selection,
+            verdicts,
+        });
     }
 }

@@ -108,6 +108,10 @@ impl AttributeDescription {
     /// # Errors
     /// [`DescriptionError`] for an unknown type or a malformed text.
     pub fn parse(schema: &Schema, text: &[u8]) -> Result<AttributeDescription, DescriptionError> {
+        // Most have no option, and then a name that is known is all there is to see.
+        if let Some(attribute) = schema.attribute_by_octets(text) {
+            return Ok(AttributeDescription::plain(attribute.index));
+        }
         let malformed = || DescriptionError::Malformed(String::from_utf8_lossy(text).into_owned());
         let text = std::str::from_utf8(text).map_err(|_| malformed())?;
         let (name, options) = match text.split_once(';') {

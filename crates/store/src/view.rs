@@ -441,13 +441,15 @@ impl<'s, T: Snapshot> View<'s, T> {
         cache: &mut DnCache,
         out: &mut String,
     ) -> Result<(), StoreError> {
-        push_rdn(out, record)?;
         let first = record.parent();
+        let known = cache.get(first).filter(|_| first != EntryId::ABOVE);
+        out.reserve(record.rdn().len() + 1 + known.map_or(0, str::len));
+        push_rdn(out, record)?;
         if first == EntryId::ABOVE {
             return Ok(());
         }
         out.push(',');
-        if let Some(name) = cache.get(first) {
+        if let Some(name) = known {
             out.push_str(name);
             return Ok(());
         }

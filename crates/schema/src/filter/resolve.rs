@@ -76,7 +76,8 @@ fn equality(schema: &Schema, assertion: &ldap::Assertion<'_>) -> Option<Filter<A
             implied_by,
         });
     }
-    compared(schema, assertion, |attribute| attribute.equality).map(Filter::Equality)
+    let rule = schema.attribute_at(attribute.attribute).equality?;
+    asserted(schema, attribute, rule, assertion.value).map(Filter::Equality)
 }
 
 /// By sound where values are words, by a rule of its own where there is one, by equality elsewhere.
@@ -124,7 +125,16 @@ fn compared(
 ) -> Option<Assertion<AttributeSelector>> {
     let attribute = schema.describe(assertion.attribute).ok()?;
     let rule = rule(schema.attribute_at(attribute.attribute))?;
-    let normal = rule.normalise_assertion(schema, assertion.value).ok()?;
+    asserted(schema, attribute, rule, assertion.value)
+}
+
+fn asserted(
+    schema: &Schema,
+    attribute: AttributeSelector,
+    rule: &'static MatchingRule,
+    value: &[u8],
+) -> Option<Assertion<AttributeSelector>> {
+    let normal = rule.normalise_assertion(schema, value).ok()?;
     Some(Assertion {
         attribute,
         rule,

@@ -50,6 +50,8 @@ pub(crate) fn is_literal(value: &[u8]) -> bool {
 
 /// Replaces `out` by the key of a posting, without chunk number.
 pub(crate) fn posting(out: &mut Vec<u8>, attribute: AttributeId, kind: Kind, value: &[u8]) {
+    // With the chunk number that follows, and as if nothing had to be escaped: one piece of memory for most keys.
+    out.reserve(HEAD_LEN + value.len().min(LITERAL_LEN) + 1 + CHUNK_LEN);
     head(out, attribute, kind);
     escape(out, literal_part(value));
     out.push(END);
@@ -216,6 +218,9 @@ fn head(out: &mut Vec<u8>, attribute: AttributeId, kind: Kind) {
 }
 
 fn escape(out: &mut Vec<u8>, value: &[u8]) {
+    if value.iter().all(|octet| *octet > ESCAPE) {
+        return out.extend_from_slice(value);
+    }
     for &octet in value {
         if octet <= ESCAPE {
             out.extend_from_slice(&[ESCAPE, octet + 1]);

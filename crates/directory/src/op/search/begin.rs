@@ -214,8 +214,10 @@ impl Directory {
                 scope: leg.scope,
             })
             .collect();
+        let (likeness, selection) = (decisions.likeness(), &output.shown.selection);
+        let verdicts = snapshots.take_verdicts(&database.store, likeness, selection);
         let mut run = Run::new(self, output, sought, order.sorting, order.view, waiting);
-        run.begin(database, decisions, view, region)
+        run.begin(database, decisions, view, region, verdicts)
             .map_err(failed)?;
         Ok(State::Run(Box::new(run)))
     }

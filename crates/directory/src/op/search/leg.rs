@@ -10,7 +10,7 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use fulgurite_access::{Decisions, Rights};
+use fulgurite_access::{Decisions, Likeness, Rights};
 use fulgurite_ldap::{LdapResult, ResultCode, Scope};
 use fulgurite_schema::{AttributeSelector, Filter};
 use fulgurite_store::{DnCache, EntryView, EntryWalk, ParkedView, StoreError, View};
@@ -82,6 +82,14 @@ pub(crate) struct Leg<'d> {
     normal: String,
 }
 
+/// What a leg that is done leaves to others.
+pub(crate) struct Left<'d> {
+    pub(crate) view: Box<View<'d>>,
+    /// Whose the verdicts are.
+    pub(crate) likeness: Option<Likeness<'d>>,
+    pub(crate) verdicts: Verdicts,
+}
+
 /// The snapshot, or the place among the readers that a resting search keeps.
 enum Held<'d> {
     View(Box<View<'d>>),
@@ -103,14 +111,16 @@ enum Judged {
 }
 
 impl<'d> Leg<'d> {
-    /// A leg that begins at an entry of `view`.
+    /// A leg that begins at an entry of a view, held since a time, with what is known already of the attributes that it
+    /// shows.
     pub(crate) fn new(
         directory: &'d Directory,
         (database, number): (&'d Database, u16),
         decisions: Decisions<'d>,
-        view: Box<View<'d>>,
+        (view, since_us): (Box<View<'d>>, u64),
         base: Region,
         mut sought: Sought,
+        verdicts: Verdicts,
     ) -> Result<Leg<'d>, StoreError> {
         let known = &directory.known;
         let holds = |class: &Filter<AttributeSelector>| {
@@ -136,7 +146,7 @@ impl<'d> Leg<'d> {
             number,
             decisions,
             held: Some(Held::View(view)),
-            since_us: directory.clock.elapsed_us(),
+            since_us,
             examined_before: 0,
             base,
             // Testing a candidate against a filter of thousands of items takes as long as writing thousands of entries.
@@ -150,7 +160,7 @@ impl<'d> Leg<'d> {
             planned_here: true,
             regions: Regions::new(base.base, base.scope),
             pass: Pass::default(),
-            verdicts: Verdicts::default(),
+            verdicts,
             names,
             normals: NormalNames::default(),
             name: String::new(),
@@ -171,13 +181,17 @@ impl<'d> Leg<'d> {
         };
     }
 
-    /// The snapshot, with the names found in it, after the end.
-    pub(crate) fn take_view(&mut self) -> Option<Box<View<'d>>> {
+    /// The snapshot, with the names found in it, and what else is of use to others after the end.
+    pub(crate) fn take_left(&mut self) -> Option<Left<'d>> {
         let Some(Held::View(view)) = self.held.take() else {
             return None;
         };
         view.keep_names(std::mem::take(&mut self.names));
-        Some(view)
+        Some(Left {
+            view,
+            likeness: self.decisions.likeness(),
+            verdicts: std::mem::take(&mut self.verdicts),
+        })
     }
 
     /// How many candidates have been looked at.
@@ -203,7 +217,7 @@ impl<'d> Leg<'d> {
         bytes_end: usize,
         left: &mut usize,
     ) -> Result<Option<End>, StoreError> {
-        let view = self.current_view()?;
+        let view = self.current_view(output.now_us)?;
         let end = self.work(&view, output, out, bytes_end, left);
         self.held = Some(Held::View(view));
         end
@@ -216,7 +230,7 @@ impl<'d> Leg<'d> {
         output: &mut Output,
         out: &mut Vec<u8>,
     ) -> Result<Option<End>, StoreError> {
-        let view = self.current_view()?;
+        let view = self.current_view(output.now_us)?;
         let verdict = match view.entry(item.at.id)? {
             Some(entry) if matches!(self.judge(&view, &entry, false)?, Judged::Entry) => {
                 self.write(&view, &entry, item, output, out)?
@@ -231,8 +245,7 @@ impl<'d> Leg<'d> {
     }
 
     /// The snapshot to work on: the one at hand unless it has been parked or has grown old.
-    fn current_view(&mut self) -> Result<Box<View<'d>>, StoreError> {
-        let now = self.directory.clock.elapsed_us();
+    fn current_view(&mut self, now: u64) -> Result<Box<View<'d>>, StoreError> {
         let age_max = u64::from(self.database.limits.limits.snapshot_s_max) * 1_000_000;
         let examined = self.examined();
         let many = match self.database.snapshot_candidates_max {

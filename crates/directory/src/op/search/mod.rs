@@ -44,6 +44,7 @@ pub(crate) use page::CookieKey;
 pub use permits::SortLimits;
 pub(crate) use permits::Sorts;
 pub use run::Quantum;
+pub(crate) use shown::Verdicts;
 
 /// Whether a search needs another step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -219,6 +220,9 @@ impl<'d> SearchTask<'d> {
     }
 
     fn write_end(&self, out: &mut Vec<u8>, end: &End) {
+        if end.cookie.is_none() && end.controls.is_empty() {
+            return encode::result(out, self.id, Operation::Search, &end.result, &[]);
+        }
         let page = end.cookie.as_ref().map(|cookie| {
             PagedResults {
                 size: end.estimate,

@@ -42,6 +42,8 @@ pub(crate) struct Output {
     pub(crate) sorter: Option<Sorter>,
     pub(crate) sort_keys: Vec<Key>,
     pub(crate) sent: u32,
+    /// When the step under way began, by the clock that time limits go by.
+    pub(crate) now_us: u64,
     /// Search references written.
     pub(crate) references: u32,
     /// The entry written last.
@@ -64,6 +66,7 @@ impl Output {
             sorter: None,
             sort_keys: Vec::new(),
             sent: 0,
+            now_us: 0,
             references: 0,
             last: Item {
                 key: Box::default(),

@@ -90,16 +90,16 @@ impl Pass {
                     let Some(region) = regions.get(self.region) else {
                         return Ok(Next::Exhausted);
                     };
-                    let planning = view.begin_plan(region.base, store_scope(region.scope), filter);
-                    self.step = Some(Step::Planning(Box::new(planning)));
+                    let scope = store_scope(region.scope);
+                    let mut planning = view.begin_plan(region.base, scope, filter);
+                    match planning.step(view, left)? {
+                        Some(candidates) => self.begin(candidates),
+                        None => self.step = Some(Step::Planning(Box::new(planning))),
+                    }
                 }
                 Some(Step::Planning(planning)) => {
-                    if let Some(mut candidates) = planning.step(view, left)? {
-                        self.planned = self.planned.saturating_add(candidates.count_max());
-                        if let Some(after) = self.after.take() {
-                            candidates.seek(after);
-                        }
-                        self.step = Some(Step::Candidates(Box::new(candidates)));
+                    if let Some(candidates) = planning.step(view, left)? {
+                        self.begin(candidates);
                     }
                 }
                 Some(Step::Candidates(candidates)) => {
@@ -120,5 +120,14 @@ impl Pass {
             }
         }
         Ok(Next::Pause)
+    }
+
+    /// Begins with the candidates of a region that has been planned.
+    fn begin(&mut self, mut candidates: Candidates) {
+        self.planned = self.planned.saturating_add(candidates.count_max());
+        if let Some(after) = self.after.take() {
+            candidates.seek(after);
+        }
+        self.step = Some(Step::Candidates(Box::new(candidates)));
     }
 }

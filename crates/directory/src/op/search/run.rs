@@ -8,11 +8,12 @@ use fulgurite_ldap::{LdapResult, ResultCode, Scope, oid};
 use fulgurite_schema::Dn;
 use fulgurite_store::{StoreError, View};
 
-use super::leg::{Leg, Sought};
+use super::leg::{Left, Leg, Sought};
 use super::ordered::{self, Ordered};
 use super::output::{End, Output};
 use super::permits::SortPermit;
 use super::regions::Region;
+use super::shown::Verdicts;
 use super::sort::{Item, Unsorted};
 use crate::advice::Advice;
 use crate::answer;
@@ -66,8 +67,8 @@ pub(crate) struct Run<'d> {
     waiting: VecDeque<Start<'d>>,
     /// The legs begun so far, by their numbers; in a sorted search they are kept to write what they found.
     legs: Vec<Option<Leg<'d>>>,
-    /// The snapshot of a leg that is done.
-    spare: Option<Box<View<'d>>>,
+    /// What a leg that is done has left.
+    spare: Option<Left<'d>>,
     ordered: Option<Ordered>,
     view: Option<ordered::View>,
     sorting: Sorting,
@@ -83,12 +84,14 @@ impl<'d> Run<'d> {
     /// A search that begins at an entry that has been looked up, and goes on in other databases.
     pub(crate) fn new(
         directory: &'d Directory,
-        output: Output,
+        mut output: Output,
         sought: Sought,
         sorting: Sorting,
         view: Option<ordered::View>,
         waiting: VecDeque<Start<'d>>,
     ) -> Run<'d> {
+        let started_us = directory.clock.elapsed_us();
+        output.now_us = started_us;
         Run {
             directory,
             output,
@@ -99,20 +102,21 @@ impl<'d> Run<'d> {
             ordered: None,
             view,
             sorting,
-            started_us: directory.clock.elapsed_us(),
+            started_us,
             examined: 0,
             worked: 0,
             missing_indexes: Vec::new(),
         }
     }
 
-    /// Begins the first leg at its base.
+    /// Begins a leg at its base.
     pub(crate) fn begin(
         &mut self,
         database: &'d Database,
         decisions: Decisions<'d>,
         view: Box<View<'d>>,
         region: Region,
+        verdicts: Verdicts,
     ) -> Result<(), StoreError> {
         let number = u16::try_from(self.legs.len()).unwrap_or(u16::MAX);
         let all_shown = |after: &Item| after.at.leg > number;
@@ -123,7 +127,9 @@ impl<'d> Run<'d> {
         }
         let sought = self.sought.clone();
         let place = (database, number);
-        let mut leg = Leg::new(self.directory, place, decisions, view, region, sought)?;
+        let held = (view, self.output.now_us);
+        let directory = self.directory;
+        let mut leg = Leg::new(directory, place, decisions, held, region, sought, verdicts)?;
         if let Some(after) = self.resumes_at()
             && after.at.leg == number
             && self.output.sorter.is_none()
@@ -139,11 +145,14 @@ impl<'d> Run<'d> {
         self.legs.iter_mut().flatten().for_each(Leg::park);
     }
 
-    /// Leaves the snapshot worked on last to others.
+    /// Leaves the snapshot worked on last to others, and what is known of its attributes.
     pub(crate) fn leave(mut self, snapshots: &mut Snapshots<'d>) {
         let last = self.legs.last_mut().and_then(Option::as_mut);
-        if let Some(view) = last.and_then(Leg::take_view).or(self.spare) {
-            snapshots.give(view);
+        if let Some(left) = last.and_then(Leg::take_left).or(self.spare) {
+            let selection = self.output.shown.selection;
+            let (store, likeness) = (left.view.store(), left.likeness);
+            snapshots.give_verdicts(store, likeness, selection, left.verdicts);
+            snapshots.give(left.view);
         }
     }
 
@@ -157,6 +166,7 @@ impl<'d> Run<'d> {
     pub(crate) fn advance(&mut self, out: &mut Vec<u8>, quantum: Quantum) -> Option<End> {
         self.worked = 0;
         let now = self.directory.clock.elapsed_us();
+        self.output.now_us = now;
         let limit = self.output.limits.time_us_max;
         let end = if limit.is_some_and(|limit| now.saturating_sub(self.started_us) >= limit) {
             Ok(Some(self.output.end(ResultCode::TimeLimitExceeded)))
@@ -211,7 +221,7 @@ impl<'d> Run<'d> {
                 let told = self.directory.advice.new_ones(leg.missing_indexes());
                 self.missing_indexes.extend(told);
             }
-            self.spare = leg.take_view();
+            self.spare = leg.take_left();
             *slot = None;
         }
         while let Some(start) = self.waiting.pop_front() {
@@ -234,6 +244,7 @@ impl<'d> Run<'d> {
                 start.decisions,
                 view,
                 Region { base, scope },
+                Verdicts::default(),
             )?;
             return Ok(None);
         }

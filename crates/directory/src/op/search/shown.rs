@@ -16,7 +16,7 @@ use crate::selection::Selection;
 /// What of an entry is returned.
 #[derive(Debug)]
 pub(crate) struct Shown {
-    selection: Selection,
+    pub(crate) selection: Selection,
     types_only: bool,
     /// Which values, if not all.
     values: Option<ValuesFilter>,
@@ -43,6 +43,14 @@ struct Run {
 
 impl Shown {
     pub(crate) fn new(known: &Known, selection: Selection, types_only: bool) -> Shown {
+        if selection.is_all_user() {
+            return Shown {
+                selection,
+                types_only,
+                values: None,
+                computed: Vec::new(),
+            };
+        }
         let everywhere = Computed::OPERATIONAL
             .into_iter()
             .filter_map(|computed| Some((computed, computed.attribute(known)?)))
