@@ -1,9 +1,11 @@
 //! Searches and compares one after the other on the snapshot that a thread keeps, while the directory changes.
 
 use fulgurite_directory::{Progress, Quantum, Session, Snapshots};
-use fulgurite_ldap::{Assertion, CompareRequest, Controls, Request, ResultCode, Scope};
+use fulgurite_ldap::{
+    Assertion, CompareRequest, Controls, ModifyOperation, Request, ResultCode, Scope,
+};
 
-use crate::support::{JANE, PEOPLE, TOP, World, asked, code, decode, found};
+use crate::support::{JANE, JOHN, PEOPLE, TOP, World, asked, code, decode, found};
 
 /// Names found and the result, twice the same: the second time with what the first has left.
 fn search<'d>(
@@ -101,4 +103,85 @@ fn what_is_kept_is_as_new_as_the_request() {
     assert_eq!(compare(&world, kept, &new, "new"), ResultCode::NoSuchObject);
     let names = search(&world, kept, &root, moved, "(objectClass=person)").0;
     assert_eq!(names.len(), 2, "{names:?}");
+}
+
+/// The octets of an answer.
+fn answer<'d>(
+    world: &'d World,
+    kept: &mut Snapshots<'d>,
+    session: &Session,
+    (dn, attributes): (&str, &[&str]),
+) -> Vec<u8> {
+    let pdu = asked(dn, Scope::Subtree, "(objectClass=*)", attributes).pdu();
+    let message = decode(&pdu);
+    let Request::Search(request) = &message.request else {
+        unreachable!("a search was encoded")
+    };
+    let (directory, controls) = (&world.directory, &message.controls);
+    let mut task = directory.begin_search_on(kept, session, message.id, request, controls);
+    let mut out = Vec::new();
+    while task.advance(&mut out, Quantum::default()) == Progress::More {}
+    task.leave(kept);
+    out
+}
+
+#[test]
+fn what_is_shown_depends_on_who_asks_for_what_and_not_on_who_asked_before() {
+    let rules = [
+        "access to attrs=sn by users read by * none",
+        "access to attrs=description by dn.exact=\"uid=jane,ou=people,dc=example,dc=com\" read by * none",
+        "access to * by * read",
+    ];
+    let world = World::with(|options| {
+        options.access = rules.iter().map(|&rule| rule.into()).collect();
+    });
+    let kept = &mut Snapshots::default();
+    let root = world.root();
+    let sessions = [
+        Session::new(),
+        world.user(JANE),
+        world.user(JOHN),
+        world.root(),
+    ];
+    let lists: [&[&str]; 6] = [
+        &[],
+        &["*"],
+        &["sn", "cn"],
+        &["+"],
+        &["1.1"],
+        &["description", "*"],
+    ];
+    let mut lengths = Vec::new();
+    // Attributes that the store did not know, with their options, and some that an entry loses.
+    let changes: [&[(ModifyOperation, &str, &[&str])]; 3] = [
+        &[],
+        &[
+            (ModifyOperation::Add, "description", &["seen by few"]),
+            (ModifyOperation::Add, "cn;lang-de", &["J"]),
+        ],
+        &[(ModifyOperation::Delete, "cn;lang-de", &[])],
+    ];
+    for change in changes {
+        if !change.is_empty() {
+            assert_eq!(
+                code(&world.modify(&root, JANE, change)),
+                ResultCode::Success
+            );
+        }
+        for _ in 0..2 {
+            for session in &sessions {
+                for list in lists {
+                    for dn in [JANE, JOHN, TOP] {
+                        let ours = answer(&world, kept, session, (dn, list));
+                        let fresh = answer(&world, &mut Snapshots::default(), session, (dn, list));
+                        assert_eq!(ours, fresh, "{dn} {list:?} {:?}", session.identity());
+                        lengths.push(ours.len());
+                    }
+                }
+            }
+        }
+    }
+    lengths.sort_unstable();
+    lengths.dedup();
+    assert!(lengths.len() > 15, "answers differ: {lengths:?}");
 }
