@@ -20,6 +20,9 @@
 //!
 //! Controls are looked at in the order in which they stand; the first that is wrong decides.
 
+use std::ops::Deref;
+use std::sync::LazyLock;
+
 use fulgurite_ldap::control::{
     Assert, MatchedValues, PagedResults, ReadEntry, SessionTracking, SortRequest, Subentries,
     VlvRequest,
@@ -29,6 +32,20 @@ use fulgurite_ldap::{Control, Controls, Fault, Limits, Operation, ResultCode, oi
 use crate::answer::{Answer, refuse};
 use crate::directory::Directory;
 use crate::session::Session;
+
+/// The controls that came with a request: none with most of them, which have nothing to carry about.
+#[derive(Debug)]
+pub(crate) struct GivenControls<'c>(Option<Box<RequestControls<'c>>>);
+
+static NO_CONTROLS: LazyLock<RequestControls<'static>> = LazyLock::new(RequestControls::default);
+
+impl<'c> Deref for GivenControls<'c> {
+    type Target = RequestControls<'c>;
+
+    fn deref(&self) -> &RequestControls<'c> {
+        self.0.as_deref().unwrap_or(&NO_CONTROLS)
+    }
+}
 
 /// The controls of one request. Controls that are absent, or ignored as the rules above say, leave the default.
 #[derive(Clone, Debug, Default)]
@@ -412,7 +429,7 @@ impl Directory {
         session: &Session,
         operation: Operation,
         controls: &Controls<'c>,
-    ) -> Answer<(RequestControls<'c>, Option<Session>)> {
+    ) -> Answer<(GivenControls<'c>, Option<Session>)> {
         self.controls_for(session, Asked::Operation(operation), controls)
     }
 
@@ -422,7 +439,7 @@ impl Directory {
         session: &Session,
         oid: &[u8],
         controls: &Controls<'c>,
-    ) -> Answer<(RequestControls<'c>, Option<Session>)> {
+    ) -> Answer<(GivenControls<'c>, Option<Session>)> {
         self.controls_for(session, Asked::Extended(oid), controls)
     }
 
@@ -431,11 +448,14 @@ impl Directory {
         session: &Session,
         asked: Asked<'_>,
         controls: &Controls<'c>,
-    ) -> Answer<(RequestControls<'c>, Option<Session>)> {
+    ) -> Answer<(GivenControls<'c>, Option<Session>)> {
+        if controls.is_empty() {
+            return Ok((GivenControls(None), None));
+        }
         let mut decoded = RequestControls::default();
         let wrong = decoded.decode_all(asked, controls);
         let acting = self.acting(session, &decoded)?;
-        wrong.map(|()| (decoded, acting))
+        wrong.map(|()| (GivenControls(Some(Box::new(decoded))), acting))
     }
 }
 

@@ -27,7 +27,7 @@ use crate::alias::{self, Followed};
 use crate::answer::{self, Answer, refuse};
 use crate::assertion;
 use crate::computed::Asker;
-use crate::controls::RequestControls;
+use crate::controls::GivenControls;
 use crate::database::Database;
 use crate::directory::{Directory, Place};
 use crate::facts::{EntryFacts, OwnFacts, Target};
@@ -44,7 +44,7 @@ use crate::snapshots::Snapshots;
 struct Asked<'r, 'c> {
     id: MessageId,
     request: &'r SearchRequest<'r>,
-    controls: RequestControls<'c>,
+    controls: GivenControls<'c>,
     base: Cow<'r, Dn>,
     limits: SearchLimits,
     filter: Arc<Filter<AttributeSelector>>,
@@ -219,7 +219,7 @@ impl Directory {
         let mut run = Run::new(self, output, sought, order.sorting, order.view, waiting);
         run.begin(database, decisions, view, region, verdicts)
             .map_err(failed)?;
-        Ok(State::Run(Box::new(run)))
+        Ok(State::Run(run))
     }
 
     /// The entry that the search begins at, with its name, if it may; `None` behind more aliases than are followed, where

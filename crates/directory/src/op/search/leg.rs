@@ -121,7 +121,7 @@ impl<'d> Leg<'d> {
         base: Region,
         mut sought: Sought,
         verdicts: Verdicts,
-    ) -> Result<Leg<'d>, StoreError> {
+    ) -> Result<Box<Leg<'d>>, StoreError> {
         let known = &directory.known;
         let holds = |class: &Filter<AttributeSelector>| {
             let plan = view.plan(base.base, store_scope(base.scope), class)?;
@@ -140,7 +140,7 @@ impl<'d> Leg<'d> {
         };
         let tested = Tested::new(&sought.filter, directory, &view, &decisions);
         let names = view.take_names();
-        Ok(Leg {
+        Ok(Box::new(Leg {
             directory,
             database,
             number,
@@ -165,7 +165,7 @@ impl<'d> Leg<'d> {
             normals: NormalNames::default(),
             name: String::new(),
             normal: String::new(),
-        })
+        }))
     }
 
     /// Begins after an entry instead of at the beginning.

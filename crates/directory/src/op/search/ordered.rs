@@ -138,7 +138,7 @@ impl Ordered {
     /// Writes some of what is to be shown; the end once it is reached.
     pub(crate) fn advance(
         &mut self,
-        legs: &mut [Option<Leg<'_>>],
+        legs: &mut [Option<Box<Leg<'_>>>],
         output: &mut Output,
         out: &mut Vec<u8>,
         bytes_end: usize,

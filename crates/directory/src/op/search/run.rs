@@ -66,7 +66,7 @@ pub(crate) struct Run<'d> {
     sought: Sought,
     waiting: VecDeque<Start<'d>>,
     /// The legs begun so far, by their numbers; in a sorted search they are kept to write what they found.
-    legs: Vec<Option<Leg<'d>>>,
+    legs: Vec<Option<Box<Leg<'d>>>>,
     /// What a leg that is done has left.
     spare: Option<Left<'d>>,
     ordered: Option<Ordered>,
@@ -89,10 +89,10 @@ impl<'d> Run<'d> {
         sorting: Sorting,
         view: Option<ordered::View>,
         waiting: VecDeque<Start<'d>>,
-    ) -> Run<'d> {
+    ) -> Box<Run<'d>> {
         let started_us = directory.clock.elapsed_us();
         output.now_us = started_us;
-        Run {
+        Box::new(Run {
             directory,
             output,
             sought,
@@ -106,7 +106,7 @@ impl<'d> Run<'d> {
             examined: 0,
             worked: 0,
             missing_indexes: Vec::new(),
-        }
+        })
     }
 
     /// Begins a leg at its base.
@@ -142,13 +142,13 @@ impl<'d> Run<'d> {
 
     /// Gives up what pins the stores.
     pub(crate) fn park(&mut self) {
-        self.legs.iter_mut().flatten().for_each(Leg::park);
+        self.legs.iter_mut().flatten().for_each(|leg| leg.park());
     }
 
     /// Leaves the snapshot worked on last to others, and what is known of its attributes.
-    pub(crate) fn leave(mut self, snapshots: &mut Snapshots<'d>) {
+    pub(crate) fn leave(mut self: Box<Self>, snapshots: &mut Snapshots<'d>) {
         let last = self.legs.last_mut().and_then(Option::as_mut);
-        if let Some(left) = last.and_then(Leg::take_left).or(self.spare) {
+        if let Some(left) = last.and_then(|leg| leg.take_left()).or(self.spare) {
             let selection = self.output.shown.selection;
             let (store, likeness) = (left.view.store(), left.likeness);
             snapshots.give_verdicts(store, likeness, selection, left.verdicts);
@@ -158,7 +158,7 @@ impl<'d> Run<'d> {
 
     /// Candidates looked at so far.
     pub(crate) fn examined(&self) -> u64 {
-        let running = self.legs.iter().flatten().map(Leg::examined);
+        let running = self.legs.iter().flatten().map(|leg| leg.examined());
         self.examined + running.sum::<u64>()
     }
 
