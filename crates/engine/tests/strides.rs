@@ -9,6 +9,10 @@ use fulgurite_testkit::{Random, Scratch, quick_or_long, seed};
 /// How a key is filled: with how many values.
 const COUNTS: [usize; 6] = [1, 1, 2, 7, 40, 1500];
 
+fn value_of(number: u32) -> [u8; 4] {
+    number.wrapping_mul(0x0100_0193).to_be_bytes()
+}
+
 fn fill_plain(txn: &mut WriteTxn<'_>) -> Database {
     let db = txn.create_database("plain", KeyOrder::Lexical).unwrap();
     for number in 0_u32..3000 {
@@ -29,8 +33,7 @@ fn fill_multimap(
     let map = txn.create_multimap(name, KeyOrder::Lexical, kind).unwrap();
     for number in 0..300_u32 {
         for value in 0..COUNTS[random.below(COUNTS.len())] as u32 {
-            let value = value.wrapping_mul(0x0100_0193).to_be_bytes();
-            txn.put(map.database(), &number.to_be_bytes(), &value)
+            txn.put(map.database(), &number.to_be_bytes(), &value_of(value))
                 .unwrap();
         }
     }
@@ -65,6 +68,7 @@ fn go<'t>(
         (None, Move::NextBlock) => txn.stride_next_block(place),
         (None, Move::KeyOrAfter(key)) => txn.leap(place, key, false),
         (None, Move::Key(key)) => txn.leap(place, key, true),
+        (None, Move::Pair(key, value)) => txn.leap_to_pair(place, key, value),
         _ => None,
     };
     if found.is_some() {
@@ -82,7 +86,7 @@ fn go<'t>(
 }
 
 fn some_move<'k>(random: &mut Random, key: &'k [u8], value: &'k [u8]) -> Move<'k> {
-    match random.below(23) {
+    match random.below(24) {
         0..5 => Move::Next,
         5..8 => Move::Prev,
         8 | 9 => Move::NextKey,
@@ -96,6 +100,7 @@ fn some_move<'k>(random: &mut Random, key: &'k [u8], value: &'k [u8]) -> Move<'k
         19 => Move::KeyOrAfter(key),
         20 => Move::PairOrAfter(key, value),
         21 => Move::Key(key),
+        22 => Move::Pair(key, value),
         _ => Move::PrevBlock,
     }
 }
@@ -124,7 +129,10 @@ fn strides_lead_where_steps_lead() {
             let mut place = Place::new(db);
             for _ in 0..30 {
                 let key = (random.below(310) as u32).to_be_bytes();
-                let value = (random.below(1 << 32) as u32).to_be_bytes();
+                let mut value = (random.below(1 << 32) as u32).to_be_bytes();
+                if random.below(2) == 0 {
+                    value = value_of(random.below(1500) as u32);
+                }
                 let step = some_move(&mut random, &key, &value);
                 for _ in 0..1 << random.below(9) {
                     let (found, strode) = go(&txn, &mut place, step);
@@ -142,7 +150,7 @@ fn strides_lead_where_steps_lead() {
             }
         }
         assert!(
-            strides * 3 > moves,
+            strides * 4 > moves,
             "{strides} of {moves} moves were strides"
         );
     }

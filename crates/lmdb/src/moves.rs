@@ -65,6 +65,7 @@ unsafe extern "C" fn move_otherwise(
         MDB_PREV_NODUP => stride::<false, KEYS>,
         MDB_GET_MULTIPLE | MDB_NEXT_MULTIPLE => stride_block,
         MDB_SET_RANGE | MDB_SET_KEY => leap,
+        MDB_GET_BOTH => leap_to_pair,
         _ => get_by_any_move,
     };
     // SAFETY: the caller's promise.
@@ -178,6 +179,30 @@ unsafe extern "C" fn leap(
         unsafe { point(key, found_key) };
         // SAFETY: as above.
         unsafe { point(data, found_data) };
+        return 0;
+    }
+    // SAFETY: as above.
+    unsafe { get_by_any_move(cursor, key, data, op) }
+}
+
+/// Searches for a value of a key.
+#[inline(never)]
+unsafe extern "C" fn leap_to_pair(
+    cursor: *mut MDB_cursor,
+    key: *mut MDB_val,
+    data: *mut MDB_val,
+    op: MDB_cursor_op,
+) -> c_int {
+    // SAFETY: the caller's promise.
+    if let Ok(wanted) = unsafe { searched(key) }
+        // SAFETY: as above.
+        && let Ok(value) = unsafe { octets(data) }
+        // SAFETY: as above.
+        && let Some((read, place)) = unsafe { reader_of(cursor) }
+        && let Some((_, found)) = read.leap_to_pair(place, wanted, value)
+    {
+        // SAFETY: as above.
+        unsafe { point(data, found) };
         return 0;
     }
     // SAFETY: as above.

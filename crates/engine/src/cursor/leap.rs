@@ -1,17 +1,20 @@
-//! Searches from which a walk begins: the common case, a database of keys with one value each in the order of octets.
+//! Searches from which a walk begins: the common cases, keys with one value each and values in a tree, both in the order of
+//! octets.
 //!
 //! A leap goes down through the window and leaves the place on its lanes, so that the next step is a stride. Where it is not
 //! possible [`Place::go`] searches; as that begins by forgetting where the place stood, a leap that gave up may have done so
 //! already.
 
-use fulgurite_format::{Octets, Page, PageKind, Pgno, V09};
+use fulgurite_format::{Checked, Octets, Page, PageKind, Pgno, TREE_RECORD_LEN, TreeRecord, V09};
 
-use super::place::{AtValue, State};
+use super::ahead::Ahead;
+use super::place::{AtValue, State, TREE_OF_VALUES};
 use super::stride::{Lane, Lanes};
 use super::{Place, Record};
 use crate::KeyOrder;
 use crate::env::Window;
-use crate::tree::{Step, Tree, expect_probes};
+use crate::tree::{Path, Step, Tree, expect_probes};
+use crate::value;
 
 impl Place {
     /// Goes to the first record whose key is not smaller, or `exactly` this key's. `None` where that takes more than one
@@ -29,30 +32,13 @@ impl Place {
         }
         self.lanes = Lanes::Off;
         self.state = State::Unset;
-        self.path.clear();
-        let sought = Octets::of(key);
-        let mut pgno = tree.record.root;
-        for _ in 1..tree.record.depth {
-            let page = Page::<V09>::parse(window.page(pgno)?, pgno, PageKind::Branch).ok()?;
-            let (index, exact) = page.place_of(1, sought)?;
-            let index = index - usize::from(!exact);
-            self.path.push(Step { pgno, index }).ok()?;
-            pgno = page.child(index).ok()?;
-            if pgno < Pgno::FIRST_DATA {
-                return None;
-            }
-        }
-        let octets = window.page(pgno)?;
-        let page = Page::<V09>::parse(octets, pgno, PageKind::Leaf).ok()?;
-        expect_probes(&page);
-        let (index, exact) = page.place_of(0, sought)?;
-        if exactly && !exact {
+        let down = go_down(window, tree, Octets::of(key), &mut self.path)?;
+        if exactly && !down.exact {
             return None;
         }
-        let checked = page.checked();
-        let record = checked.plain_entry::<V09>(octets, index as u32)?;
-        self.path.push(Step { pgno, index }).ok()?;
-        self.stand_on_lane(Lane::of(window, pgno, checked, index as u32));
+        let (octets, index) = (down.octets, down.index);
+        let record = down.page.plain_entry::<V09>(octets, index)?;
+        self.stand_on_lane(Lane::of(window, down.pgno, down.page, index));
         if exactly {
             // Who asks for one key may want no more: the first step looks ahead.
             self.look_ahead_later();
@@ -60,6 +46,51 @@ impl Place {
             self.begin_to_look_ahead(window);
         }
         Some(record)
+    }
+
+    /// Goes to this value of this key, where its values have a tree of their own. `None` where that takes more than a way down
+    /// in each of two trees, and where there is no such record.
+    #[inline]
+    pub(crate) fn leap_to_pair<'t>(
+        &mut self,
+        window: Window<'t>,
+        tree: &Tree,
+        key: &[u8],
+        value: &[u8],
+    ) -> Option<Record<'t>> {
+        let is_ordered = tree.order == KeyOrder::Lexical && tree.value_order == KeyOrder::Lexical;
+        if !is_ordered || !tree.has_duplicates() || tree.has_fixed_values() || value.is_empty() {
+            return None;
+        }
+        // The room for a way in such a tree is made by the first search.
+        self.inner.as_deref()?;
+        self.lanes = Lanes::Off;
+        self.state = State::Unset;
+        let keys = go_down(window, tree, Octets::of(key), &mut self.path)?;
+        let node = keys.page.leaf_entry::<V09>(keys.octets, keys.index)?;
+        if !keys.exact || node.flags.0 != TREE_OF_VALUES {
+            return None;
+        }
+        let record = TreeRecord::read(node.data.first_chunk::<TREE_RECORD_LEN>()?)?;
+        record
+            .check(Pgno(window.pages().checked_sub(1)?))
+            .ok()
+            .filter(|()| record.root != keys.pgno && record.depth > 0)?;
+        let (inner, path) = self.inner.as_deref_mut()?;
+        *inner = value::inner_tree(tree, record)?;
+        let values = go_down(window, inner, Octets::of(value), path)?;
+        let found = values.page.leaf_entry::<V09>(values.octets, values.index)?;
+        if !values.exact || found.flags.0 != 0 || !found.data.is_empty() {
+            return None;
+        }
+        self.stand_on_lane(Lane::of(window, keys.pgno, keys.page, keys.index));
+        self.has_values = true;
+        self.value = AtValue::Tree;
+        self.values = Lane::of(window, values.pgno, values.page, values.index);
+        self.key_span = self.keys.span_of(keys.octets, node.key);
+        self.lanes = Lanes::Tree;
+        self.ahead = Ahead::Nothing;
+        Some((node.key, found.key))
     }
 
     /// Stands on an entry that a search has found, to which the way leads, and whose key has one value.
@@ -75,4 +106,47 @@ impl Place {
         self.keys = lane;
         self.lanes = Lanes::Keys;
     }
+}
+
+/// Where a way down came to.
+struct Down<'t> {
+    pgno: Pgno,
+    octets: &'t [u8],
+    page: Checked,
+    index: u32,
+    exact: bool,
+}
+
+/// Goes down to the first entry whose key is not smaller, which may be behind the leaf's last one.
+#[inline(always)]
+fn go_down<'t>(
+    window: Window<'t>,
+    tree: &Tree,
+    sought: Octets<'_>,
+    path: &mut Path,
+) -> Option<Down<'t>> {
+    path.clear();
+    let mut pgno = tree.record.root;
+    for _ in 1..tree.record.depth {
+        let page = Page::<V09>::parse(window.page(pgno)?, pgno, PageKind::Branch).ok()?;
+        let (index, exact) = page.place_of(1, sought)?;
+        let index = index - usize::from(!exact);
+        path.push(Step { pgno, index }).ok()?;
+        pgno = page.child(index).ok()?;
+        if pgno < Pgno::FIRST_DATA {
+            return None;
+        }
+    }
+    let octets = window.page(pgno)?;
+    let page = Page::<V09>::parse(octets, pgno, PageKind::Leaf).ok()?;
+    expect_probes(&page);
+    let (index, exact) = page.place_of(0, sought)?;
+    path.push(Step { pgno, index }).ok()?;
+    Some(Down {
+        pgno,
+        octets,
+        page: page.checked(),
+        index: index as u32,
+        exact,
+    })
 }

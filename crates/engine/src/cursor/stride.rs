@@ -125,7 +125,7 @@ impl Lane {
 
     /// Where in the map a part of this page is.
     #[inline(always)]
-    fn span_of(self, octets: &[u8], part: &[u8]) -> (usize, u32) {
+    pub(super) fn span_of(self, octets: &[u8], part: &[u8]) -> (usize, u32) {
         let offset = part.as_ptr().addr() - octets.as_ptr().addr();
         (self.start + offset, part.len() as u32)
     }

@@ -288,6 +288,23 @@ impl<'env> ReadTxn<'env> {
         place.leap(self.core.window, &open.tree, key, exactly)
     }
 
+    /// As [`ReadTxn::leap`], to this value of this key, where the key has many.
+    #[must_use]
+    #[inline]
+    pub fn leap_to_pair<'t>(
+        &'t self,
+        place: &mut Place,
+        key: &[u8],
+        value: &[u8],
+    ) -> Option<Record<'t>> {
+        if self.core.mark.is_set() || any_map_is_lost() {
+            return None;
+        }
+        let trees = self.trees.borrow();
+        let open = trees.get(place.database())?;
+        place.leap_to_pair(self.core.window, &open.tree, key, value)
+    }
+
     /// As [`ReadTxn::stride`], for [`crate::Move::Block`], among several values of a key.
     #[must_use]
     pub fn stride_block<'t>(&'t self, place: &mut Place) -> Option<Record<'t>> {

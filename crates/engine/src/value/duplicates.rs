@@ -512,7 +512,7 @@ fn inner_flags(tree: &Tree) -> u16 {
         }
 }
 
-fn inner_tree(tree: &Tree, mut record: TreeRecord) -> Option<Tree> {
+pub(crate) fn inner_tree(tree: &Tree, mut record: TreeRecord) -> Option<Tree> {
     record.flags = DatabaseFlags(inner_flags(tree));
     let leaf = inner_leaf(tree.has_fixed_values(), &record)?;
     Some(Tree {
