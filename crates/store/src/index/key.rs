@@ -191,6 +191,23 @@ impl KeyRange {
     }
 }
 
+/// The attribute of a posting's key.
+pub(crate) fn attribute(posting: &[u8]) -> Option<AttributeId> {
+    AttributeId::from_key(posting.get(..2)?)
+}
+
+/// The kind of a posting's key, as its octet.
+pub(crate) fn kind(posting: &[u8]) -> Option<u8> {
+    posting.get(2).copied()
+}
+
+/// Whether the key of a posting has all of the value: no other value makes it.
+pub(crate) fn has_literal(posting: &[u8]) -> bool {
+    let rest = posting.get(HEAD_LEN..).unwrap_or_default();
+    // A hash stands behind the end of what is shortened.
+    rest.iter().position(|octet| *octet == END) == rest.len().checked_sub(1)
+}
+
 /// Attribute, kind and (possibly shortened) value of a posting's key, for people.
 pub(crate) fn parts(posting: &[u8]) -> Option<(AttributeId, u8, Vec<u8>)> {
     let (head, rest) = posting.split_at_checked(HEAD_LEN)?;
@@ -312,6 +329,8 @@ mod tests {
             let (posting, number) = split_chunk(&bytes).unwrap();
             prop_assert_eq!((posting, number), (&key(&a)[..], chunk));
             prop_assert_eq!(parts(posting), Some((A, b'=', literal_part(&a).to_vec())));
+            prop_assert_eq!((attribute(posting), kind(posting)), (Some(A), Some(b'=')));
+            prop_assert_eq!(has_literal(posting), is_literal(&a));
         }
     }
 }

@@ -158,6 +158,14 @@ impl<'a> Record<'a> {
         (0..record.len()).map_while(move |place| record.row(place))
     }
 
+    /// The numbers of all attributes in the order in which they were stored.
+    #[inline]
+    pub(crate) fn ids(&self) -> impl Iterator<Item = AttributeId> + use<'a> {
+        let (numbers, _) = self.numbers.as_chunks();
+        let id = |number: &[u8; 2]| AttributeId(u16::from_le_bytes(*number));
+        numbers.iter().map(id)
+    }
+
     /// The attributes whose values lie apart.
     pub(crate) fn apart(&self) -> impl Iterator<Item = AttributeId> + use<'a> {
         self.attributes()

@@ -30,18 +30,16 @@ impl Difference {
         let fed = |(attribute, _): &&(AttributeIndex, &[u8])| indexes.is_fed_by(*attribute);
         let mut removed = ValueList(shift.removed.iter().filter(fed).copied().collect());
         let mut added = ValueList(shift.added.iter().filter(fed).copied().collect());
-        for (id, (before, after)) in changed(old, new, &shift.settled) {
-            let attribute = table.get(id).map(|info| info.description.attribute);
-            let Some(attribute) = attribute.filter(|attribute| indexes.is_fed_by(*attribute))
-            else {
-                continue;
-            };
-            removed
-                .0
-                .extend(only_in_first(before, after).map(|value| (attribute, value)));
-            added
-                .0
-                .extend(only_in_first(after, before).map(|value| (attribute, value)));
+        let mut settled = shift.settled.clone();
+        settled.sort_unstable();
+        let type_of = |id| {
+            let attribute = table.get(id)?.description.attribute;
+            let matters = indexes.is_fed_by(attribute) && settled.binary_search(&id).is_err();
+            matters.then_some(attribute)
+        };
+        for (attribute, (before, after)) in changed(old, new, type_of) {
+            only_in_first(before, after, |value| removed.0.push((attribute, value)));
+            only_in_first(after, before, |value| added.0.push((attribute, value)));
         }
         let alone = ValueList(shift.alone.iter().filter(fed).copied().collect());
         let alone = keys(indexes, schema, &alone);
@@ -86,46 +84,51 @@ impl EmitSource for ValueList<'_> {
 /// The values of an attribute before and after.
 type Pair<'a> = (Option<Values<'a>>, Option<Values<'a>>);
 
-/// Attributes whose values are not the same in both.
+/// Attributes whose values are not the same in both, of those that matter: these have a type.
 fn changed<'a>(
     old: &Record<'a>,
     new: &Record<'a>,
-    settled: &[AttributeId],
-) -> Vec<(AttributeId, Pair<'a>)> {
-    let mut settled = settled.to_vec();
-    settled.sort_unstable();
-    let is_open = |(id, _): &(AttributeId, Values<'a>)| settled.binary_search(id).is_err();
+    type_of: impl Fn(AttributeId) -> Option<AttributeIndex>,
+) -> Vec<(AttributeIndex, Pair<'a>)> {
     let mut changed = Vec::new();
-    for (id, after) in new.attributes().filter(is_open) {
-        let before = old.values(id);
-        if !before.is_some_and(|before| before.same(&after)) {
-            changed.push((id, (before, Some(after))));
+    for id in new.ids() {
+        let Some(attribute) = type_of(id) else {
+            continue;
+        };
+        let (before, after) = (old.values(id), new.values(id));
+        let both = before.as_ref().zip(after.as_ref());
+        if !both.is_some_and(|(before, after)| before.same(after)) {
+            changed.push((attribute, (before, after)));
         }
     }
-    for (id, before) in old.attributes().filter(is_open) {
-        if new.values(id).is_none() {
-            changed.push((id, (Some(before), None)));
+    for id in old.ids().filter(|id| new.values(*id).is_none()) {
+        if let Some(attribute) = type_of(id) {
+            changed.push((attribute, (old.values(id), None)));
         }
     }
     changed
 }
 
-/// The values that only one of two lists has.
+/// Visits the values that only the first of two lists has.
 fn only_in_first<'a>(
     first: Option<Values<'a>>,
     second: Option<Values<'a>>,
-) -> impl Iterator<Item = &'a [u8]> {
-    let others = second.filter(|values| values.len() > FEW);
-    let others: FxHashSet<&[u8]> = others.into_iter().flatten().collect();
-    let few = second.filter(|values| values.len() <= FEW);
-    let is_in_second = move |value: &[u8]| match &few {
-        Some(few) => few.iter().any(|other| other == value),
-        None => others.contains(value),
+    mut visit: impl FnMut(&'a [u8]),
+) {
+    let Some(first) = first else { return };
+    let Some(second) = second else {
+        return first.into_iter().for_each(visit);
     };
-    first
-        .into_iter()
-        .flatten()
-        .filter(move |value| !is_in_second(value))
+    if second.len() <= FEW {
+        let is_new = |value: &&[u8]| !second.iter().any(|other| other == *value);
+        return first.into_iter().filter(is_new).for_each(visit);
+    }
+    let others: FxHashSet<&[u8]> = second.into_iter().collect();
+    for value in first {
+        if !others.contains(value) {
+            visit(value);
+        }
+    }
 }
 
 /// So many values are looked through one by one.
@@ -142,7 +145,7 @@ fn keys(indexes: &Indexes, schema: &Schema, values: &ValueList<'_>) -> Vec<Vec<u
         schema,
         values,
         &|_| true,
-        &mut Vec::new(),
+        &mut Vec::with_capacity(key::LITERAL_LEN + 16),
         &mut |key| keys.push(key.to_vec()),
     );
     keys.sort_unstable();
@@ -169,17 +172,17 @@ struct Keys<'k> {
 impl Keys<'_> {
     /// Takes out of `gone` the keys that remaining values of the entry still make.
     fn retain_unshared(&self, gone: &mut Vec<Vec<u8>>) {
+        let is_presence = |key: &[u8]| key::kind(key) == Some(key::Kind::Presence as u8);
         gone.retain(|key| {
-            let parts = key::parts(key);
-            !parts.is_some_and(|(index, kind, _)| {
-                kind == key::Kind::Presence as u8 && self.is_present(index)
-            })
+            let index = key::attribute(key).filter(|_| is_presence(key));
+            !index.is_some_and(|index| self.is_present(index))
         });
         let affected: FxHashSet<AttributeId> = gone
             .iter()
-            .filter_map(|key| Some((key, key::parts(key)?)))
-            .filter(|(key, parts)| self.may_be_shared(key, parts))
-            .map(|(_, parts)| parts.0)
+            .filter(|key| !is_presence(key))
+            .filter_map(|key| Some((key, key::attribute(key)?)))
+            .filter(|(key, index)| self.may_be_shared(key, *index))
+            .map(|(_, index)| index)
             .collect();
         if affected.is_empty() {
             return;
@@ -230,19 +233,16 @@ impl Keys<'_> {
     /// Whether a key may be made by more than one value of the entry. It is not when it stands for one value alone, the
     /// literal normal form of it or its hash, and only one attribute of the entry is in the index: the values of one
     /// attribute differ in normal form.
-    fn may_be_shared(&self, key: &[u8], parts: &(AttributeId, u8, Vec<u8>)) -> bool {
-        let (index_id, kind, value) = parts;
+    fn may_be_shared(&self, key: &[u8], index: AttributeId) -> bool {
         let mut indexes = self.indexes.list().iter();
-        let Some(index) = indexes.find(|index| index.id == *index_id) else {
+        let Some(index) = indexes.find(|other| other.id == index) else {
             return true;
         };
-        let lone = key::is_literal(value) || holds(&self.alone, key);
-        if *kind == key::Kind::Presence as u8 {
-            return false;
-        }
-        if *kind != key::Kind::Equality as u8 || !lone || index.object_class {
+        let is_equality = key::kind(key) == Some(key::Kind::Equality as u8);
+        if !is_equality || index.object_class {
             return true;
         }
-        self.feeding(index).count() > 1
+        let is_lone = key::has_literal(key) || holds(&self.alone, key);
+        !is_lone || self.feeding(index).count() > 1
     }
 }
