@@ -99,6 +99,7 @@ impl Core<'_> {
     }
 
     /// Pins nothing any more.
+    #[inline]
     fn let_go(&mut self) {
         self.mark = EndMark::always();
         if !self.environment.idle_readers_keep_slots() {
@@ -108,6 +109,7 @@ impl Core<'_> {
         }
     }
 
+    #[inline(always)]
     fn give_back(&mut self) {
         self.mark = EndMark::always();
         // In a forked child the slot is the parent's; after a failed meta write it is still ours to give back.
@@ -122,6 +124,7 @@ impl Core<'_> {
 }
 
 impl Drop for Core<'_> {
+    #[inline(never)]
     fn drop(&mut self) {
         self.give_back();
     }
@@ -215,12 +218,14 @@ impl<'env> ReadTxn<'env> {
     /// Lets go of the snapshot in place; the id stays to be asked for. Until [`ReadTxn::renew`] reading is
     /// [`Error::TransactionFailed`]. The slot is kept, but with [`crate::SlotPolicy::PerThread`] it is the thread's, which
     /// may use it for another transaction meanwhile. Doing it twice is as doing it once.
+    #[inline]
     pub fn reset(&mut self) {
         self.is_reset = true;
         self.core.let_go();
     }
 
     /// As [`ReadTxn::reset`], and gives the slot back whatever the policy: what stays is memory, for [`ReadTxn::renew`].
+    #[inline]
     pub fn release(&mut self) {
         self.is_reset = true;
         self.core.give_back();
