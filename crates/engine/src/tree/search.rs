@@ -1,7 +1,7 @@
 //! From a key to its place.
 
 use fulgurite_format::{Format, LeafNode, Malformed, Octets, Page, PageKind, PageMut, Pgno};
-use fulgurite_os::prefetch;
+use fulgurite_os::{prefetch, prefetch_lines};
 
 use super::{Pages, PagesMut, Path, Step, Tree};
 use crate::order::{integer, integer_word, integer_word_of, lexical, reverse};
@@ -215,6 +215,7 @@ pub(crate) fn touch_path<P: PagesMut>(
     if path.is_private() {
         return Ok(());
     }
+    expect_copy(pages.view(), path);
     let mut copied = false;
     for level in 0..path.len() {
         let Some(step) = path.step(level) else { break };
@@ -242,6 +243,18 @@ pub(crate) fn touch_path<P: PagesMut>(
     }
     path.mark_private();
     Ok(())
+}
+
+/// Asks for the nodes of the leaf, which is about to be copied once the branches above it are: these are seldom out of reach.
+fn expect_copy<'p, P: Pages<'p>>(pages: P, path: &Path) {
+    if path.len() > 1
+        && let Some(leaf) = path.leaf()
+        && let Some(bytes) = pages.lend(leaf.pgno)
+        && let Ok(page) = Page::<P::Format>::parse(bytes, leaf.pgno, PageKind::Leaf)
+        && let Some(nodes) = bytes.get(page.checked().nodes_at()..)
+    {
+        prefetch_lines(nodes);
+    }
 }
 
 fn branch_mut<F: Format>(bytes: &mut [u8], pgno: Pgno) -> Result<PageMut<'_, F>, Error> {
