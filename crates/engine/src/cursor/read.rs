@@ -77,6 +77,18 @@ impl<'t> Cursor<'t> {
     #[inline(never)]
     fn next_elsewhere(&mut self) -> Result<Option<Record<'t>>, Error> {
         self.pages.check_readable()?;
+        // The first step in a leaf that a search has led to: mostly the next record lies there, too.
+        if !self.tree.has_duplicates()
+            && let Some(step) = self.place.plain_step()
+            && step.pgno != self.leaf_pgno
+        {
+            let leaf = self.pages.tree_page(step.pgno, PageKind::Leaf)?;
+            if let Some(record) = leaf.plain_record(step.index + 1) {
+                step.index += 1;
+                (self.leaf, self.leaf_pgno) = (leaf, step.pgno);
+                return Ok(Some(record));
+            }
+        }
         let record = self.place.next(self.pages, &self.tree)?;
         if !self.tree.has_duplicates()
             && let Some(step) = self.place.step()
