@@ -175,6 +175,8 @@ impl Dialect for Mdbx {
 
 /// An environment with its unnamed database.
 pub(crate) struct Lmdb<D> {
+    /// Where the library has it. Valid as long as `c`.
+    get_many: Option<GetMany>,
     c: Functions,
     env: *mut c_void,
     dbi: c_uint,
@@ -212,7 +214,10 @@ impl<D: Dialect> Store for Lmdb<D> {
         };
         c.check(c.env_open(env, c_path(&setup.folder)?.as_ptr(), flags, 0o600))?;
         let version = D::version(&c._library)?;
+        // SAFETY: the type is the header's.
+        let get_many = unsafe { c._library.get::<GetMany>(b"fulgurite_get_many\0") };
         let mut store = Lmdb {
+            get_many: get_many.ok().map(|function| *function),
             c,
             env,
             dbi: 0,
@@ -325,6 +330,19 @@ impl<D: Dialect> LmdbReader<'_, D> {
     }
 }
 
+/// `fulgurite_get_many`, which ours has beyond the original.
+type GetMany = unsafe extern "C" fn(
+    *mut c_void,
+    c_uint,
+    usize,
+    *const c_void,
+    *mut c_void,
+    *mut c_int,
+) -> c_int;
+
+/// So many keys are given to it at once.
+const KEYS_AT_ONCE: usize = 1024;
+
 /// What a transaction has lent, for as long as a caller looks at it.
 #[inline]
 fn lent<'a, D: Dialect>(value: D::Octets) -> &'a [u8] {
@@ -350,6 +368,34 @@ impl<D: Dialect> Reader for LmdbReader<'_, D> {
             code => c.check(code)?,
         }
         Ok(true)
+    }
+
+    fn get_many(&mut self, keys: &[[u8; 16]], mut see: impl FnMut(&[u8])) -> anyhow::Result<u64> {
+        let mut found = 0;
+        let Some(get_many) = self.store.get_many else {
+            for key in keys {
+                found += u64::from(self.get(key, &mut see)?);
+            }
+            return Ok(found);
+        };
+        let mut values = vec![D::octets(null(), 0); KEYS_AT_ONCE];
+        let mut wanted = Vec::with_capacity(KEYS_AT_ONCE);
+        for keys in keys.chunks(KEYS_AT_ONCE) {
+            wanted.clear();
+            wanted.extend(keys.iter().map(|key| D::octets(key.as_ptr().cast(), 16)));
+            let (txn, dbi) = (self.txn, self.store.dbi);
+            let (from, to) = (wanted.as_ptr().cast(), values.as_mut_ptr().cast());
+            // SAFETY: as many keys, and room for as many values, as are said; codes may be left out.
+            let code = unsafe { get_many(txn, dbi, wanted.len(), from, to, null_mut()) };
+            self.store.c.check(code)?;
+            for value in values.iter().take(wanted.len()) {
+                if !D::parts(*value).0.is_null() {
+                    see(lent::<D>(*value));
+                    found += 1;
+                }
+            }
+        }
+        Ok(found)
     }
 
     #[inline]
