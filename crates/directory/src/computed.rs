@@ -1,7 +1,7 @@
 //! Attributes that are in no record but follow from the entry's place (RFC 4512, section 4.2; RFC 5020).
 
 use fulgurite_access::Decisions;
-use fulgurite_schema::AttributeIndex;
+use fulgurite_schema::{AttributeIndex, Entry};
 use fulgurite_store::{EntryId, Snapshot, StoreError, View};
 
 use crate::directory::Directory;
@@ -99,6 +99,14 @@ impl Computed {
             Computed::NumSubordinates => view.children(id)?.len().to_string().into_bytes(),
         })
     }
+}
+
+/// Gives an entry that is not stored yet what would be computed of it.
+pub(crate) fn of_new(known: &Known, entry: &mut Entry) {
+    let dn = entry.dn.pretty().as_bytes().to_vec();
+    entry.set(&known.entry_dn, vec![dn]);
+    entry.set(&known.subschema_subentry, vec![b"cn=Subschema".to_vec()]);
+    entry.set(&known.has_subordinates, vec![b"FALSE".to_vec()]);
 }
 
 impl Asker<'_> {

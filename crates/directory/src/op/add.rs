@@ -9,6 +9,7 @@ use fulgurite_store::{EntryId, Found};
 
 use crate::answer::{Answer, refuse};
 use crate::changes;
+use crate::computed;
 use crate::context::Context;
 use crate::directory::{self, Directory};
 use crate::rights::require;
@@ -42,12 +43,14 @@ pub(crate) fn run(context: &mut Context<'_, '_>, mut entry: Entry) -> Answer {
     };
     let mut checked = context.check(entry, &options)?;
     if context.modifiers.assertion.is_some() {
-        // What is asserted is asserted of the entry as it will be, with the server's marks.
+        // What is asserted is asserted of the entry as it will be, with the server's marks and what is computed of it.
         let mut marked = checked.clone();
         context
             .stamp()
             .create(&mut marked, schema, known, &*directory.entropy, &implied);
-        context.require_assertion_of(marked.entry())?;
+        let mut whole = marked.into_entry();
+        computed::of_new(known, &mut whole);
+        context.require_assertion_of(&whole)?;
     }
     let dn = checked.entry().dn.clone();
     let place = place(context, &dn)?;

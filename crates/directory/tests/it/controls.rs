@@ -84,6 +84,31 @@ fn an_assertion_holds_at_the_moment_of_the_change() {
 }
 
 #[test]
+fn an_assertion_is_of_the_entry_as_it_will_be() {
+    let world = World::new();
+    let root = world.root();
+    let name = "ou=new,dc=example,dc=com";
+    // Answers of slapd 2.5.
+    for (filter, expected) in [
+        ("(entryDN=ou=old,dc=example,dc=com)", AssertionFailed),
+        ("(!(entryDN=*))", AssertionFailed),
+        ("(entryDN=OU=New,dc=example,dc=com)", Success),
+        ("(subschemaSubentry=*)", Success),
+        ("(hasSubordinates=*)", Success),
+        ("(createTimestamp=*)", Success),
+    ] {
+        let filter = FilterBuf::parse(filter).expect(filter);
+        let assertion = Control::with_value(oid::ASSERTION, true, filter.encoded());
+        let request = with(&add_pdu(name, &UNIT), &[assertion]);
+        let result = world.write(&root, &request);
+        assert_eq!(code(&result), expected, "{filter:?}");
+        if expected == Success {
+            assert_eq!(code(&world.delete(&root, name)), Success);
+        }
+    }
+}
+
+#[test]
 fn without_effect_nothing_happens_and_nothing_is_read() {
     let world = World::new();
     let names = ReadEntry {
