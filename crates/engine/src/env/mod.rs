@@ -27,6 +27,7 @@ mod options;
 mod registry;
 mod run_search;
 mod shared;
+pub(crate) mod spare;
 mod store_window;
 mod threads;
 

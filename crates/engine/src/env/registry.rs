@@ -8,6 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use fulgurite_os::{FileIdentity, fork_generation};
 
 use super::shared::Shared;
+use super::spare;
 
 static OPEN: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
 
@@ -90,9 +91,15 @@ impl Registration {
 
 impl Drop for Registration {
     fn drop(&mut self) {
-        OPEN.lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .retain(|entry| entry.data != self.data || entry.generation != self.generation);
+        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        open.retain(|entry| entry.data != self.data || entry.generation != self.generation);
+        let is_last = !open
+            .iter()
+            .any(|entry| entry.generation == fork_generation());
+        drop(open);
+        if is_last {
+            spare::forget();
+        }
         CLOSED.notify_all();
     }
 }

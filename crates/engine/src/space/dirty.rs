@@ -5,9 +5,9 @@ use std::collections::hash_map::Entry;
 use fulgurite_format::{Pgno, V09, copy_without_gap};
 use rustc_hash::FxHashMap;
 
-use super::spare::{self, SPARE_MAX};
 use crate::Error;
 use crate::env::Storing;
+use crate::env::spare::{self, SPARE_MAX};
 use crate::memory::{room_for, zeros};
 
 /// At most so many pieces go into one write call: as many as the system takes.

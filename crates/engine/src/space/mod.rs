@@ -13,7 +13,6 @@ mod levels;
 mod pool;
 mod save;
 mod shrink;
-mod spare;
 mod taken;
 mod view;
 mod writer_pages;

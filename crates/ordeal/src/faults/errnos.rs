@@ -117,6 +117,15 @@ pub(super) fn verdicts(site: Site, len: usize, most: usize) -> Vec<Verdict> {
     verdicts
 }
 
+/// Whether this call finds out, at the close, whether room can be given back, or gives it back: as well as may be.
+pub(super) fn gives_room_back(site: Site) -> bool {
+    match site.call {
+        Call::LockTry => site.role == FileRole::Lock,
+        Call::Resize => site.role == FileRole::Data,
+        _ => false,
+    }
+}
+
 /// Whether a failure of this call must be reported by the operation that made it.
 pub(super) fn must_be_told(site: Site) -> bool {
     match site.call {

@@ -128,9 +128,11 @@ impl World<'_> {
             }
             match result {
                 Ok(()) => {
-                    let hidden = fired
-                        .iter()
-                        .find(|fired| !fired.is_harmless() && errnos::must_be_told(fired.site));
+                    let closing = matches!(step, Step::Close);
+                    let hidden = fired.iter().find(|fired| {
+                        let excused = closing && errnos::gives_room_back(fired.site);
+                        !fired.is_harmless() && errnos::must_be_told(fired.site) && !excused
+                    });
                     if let Some(hidden) = hidden
                         && !matches!(step, Step::While(_))
                     {

@@ -1,5 +1,5 @@
 //! Page buffers that no writer needs at the moment, kept for the next one of this process: memory that the system gives anew
-//! costs more than what is done with it.
+//! costs more than what is done with it. They go when the last environment is closed.
 //!
 //! What was in a buffer stays in it; whoever takes one fills it whole.
 
@@ -7,13 +7,13 @@ use std::sync::{Mutex, TryLockError};
 
 /// At most so many pages are kept, by a writer or between two of them: as much as large transactions change, 32 MiB of pages
 /// of the usual size.
-pub(super) const SPARE_MAX: usize = 1 << 13;
+pub(crate) const SPARE_MAX: usize = 1 << 13;
 
 /// All of one size. Neither environment nor thread owns them.
 static KEPT: Mutex<Vec<Box<[u8]>>> = Mutex::new(Vec::new());
 
 /// Takes the buffers that are kept, if they are of this size.
-pub(super) fn take(page_size: usize) -> Vec<Box<[u8]>> {
+pub(crate) fn take(page_size: usize) -> Vec<Box<[u8]>> {
     with_kept(|kept| match kept.last() {
         Some(buffer) if buffer.len() == page_size => std::mem::take(kept),
         _ => Vec::new(),
@@ -22,7 +22,7 @@ pub(super) fn take(page_size: usize) -> Vec<Box<[u8]>> {
 }
 
 /// Keeps buffers, which all have one size.
-pub(super) fn keep(mut buffers: Vec<Box<[u8]>>) {
+pub(crate) fn keep(mut buffers: Vec<Box<[u8]>>) {
     let len = |buffers: &Vec<Box<[u8]>>| buffers.last().map(|buffer| buffer.len());
     with_kept(|kept| {
         if len(kept) == len(&buffers) {
@@ -34,6 +34,11 @@ pub(super) fn keep(mut buffers: Vec<Box<[u8]>>) {
     });
     // Those that are too many are given back here, where nobody waits for the list.
     drop(buffers);
+}
+
+/// Gives all buffers back to the system's allocator: this process has nothing open any more.
+pub(super) fn forget() {
+    drop(with_kept(std::mem::take));
 }
 
 /// Works on the list; not at all if somebody else does, who may have been left behind by a fork.
@@ -61,6 +66,9 @@ mod tests {
         let taken = take(24);
         assert!(taken.len() <= SPARE_MAX + 1);
         assert!(taken.iter().all(|buffer| buffer.len() == 24));
+        assert!(take(24).is_empty());
+        keep(buffers(1, 24));
+        forget();
         assert!(take(24).is_empty());
     }
 }
