@@ -155,3 +155,40 @@ fn strides_lead_where_steps_lead() {
         );
     }
 }
+
+/// Walks notice a circle of pages by how many leaves they have passed; who turns round begins to count anew.
+#[test]
+fn to_and_fro_is_no_circle() {
+    let scratch = Scratch::new("to-and-fro");
+    let environment = Environment::options()
+        .durability(Durability::NoSync)
+        .open(scratch.path())
+        .unwrap();
+    let lexical = KeyOrder::Lexical;
+    for (name, counts, [forth, back]) in [
+        ("one", [1, 1500], [Move::Next, Move::Prev]),
+        ("many", [1500, 1500], [Move::NextKey, Move::PrevKey]),
+    ] {
+        let mut txn = environment.write().unwrap();
+        let map = txn
+            .create_multimap(name, lexical, ValueKind::Any(lexical))
+            .unwrap();
+        for (key, count) in counts.into_iter().enumerate() {
+            for value in 0..count {
+                txn.put(map.database(), &[key as u8], &value_of(value))
+                    .unwrap();
+            }
+        }
+        txn.commit().unwrap();
+        let txn = environment.read().unwrap();
+        let mut place = Place::new(map.database());
+        txn.step(&mut place, Move::First).unwrap();
+        for _ in 0..1000 {
+            for step in [forth, back] {
+                let found = go(&txn, &mut place, step).0;
+                assert!(found.expect(name).is_some(), "{name}: {step:?}");
+            }
+        }
+        while go(&txn, &mut place, Move::Next).0.expect(name).is_some() {}
+    }
+}

@@ -3,6 +3,7 @@
 use fulgurite_format::{Page, PageKind, Pgno, TREE_RECORD_LEN, TreeRecord, V09};
 
 use super::Place;
+use super::place::Edge;
 use super::stride::{Lane, Lanes, Stride};
 use crate::env::Window;
 use crate::tree::Step;
@@ -12,8 +13,8 @@ use crate::value;
 const LEVELS: usize = 4;
 
 impl Place {
-    /// Goes to the first or last value of a key whose node, in this page of keys, has this record of a tree. Where that is not possible nothing has
-    /// changed, and the place stands on the key it came from.
+    /// Goes to the first or last value of a key whose node, in this page of keys, has this record of a tree. Where that is not
+    /// possible nothing has changed, and the place stands on the key it came from.
     pub(super) fn enter_tree<'t>(
         &mut self,
         window: Window<'t>,
@@ -65,6 +66,11 @@ impl Place {
         for step in steps.get(..=branches)? {
             path.push(*step).ok()?;
         }
+        self.head(if stride.forwards {
+            Edge::Last
+        } else {
+            Edge::First
+        });
         self.leaves_passed += std::mem::replace(&mut self.inner_leaves_passed, 1);
         self.values = lane;
         self.lanes = Lanes::Tree;
