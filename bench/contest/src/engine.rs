@@ -9,12 +9,13 @@
 //! ```
 
 use std::collections::HashMap;
-use std::io::Read as _;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Child as Process, Command, Stdio};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, bail};
+use anyhow::{Context as _, anyhow, bail};
 
 use crate::contender::{CONTENDERS, Contender, OURS, REFERENCE, library_folders};
 use crate::folders::{Folders, bytes_in, copy_files};
@@ -300,14 +301,13 @@ pub(crate) fn speak(command: &mut Command, project: &Path) -> anyhow::Result<Out
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()?;
+    // Read while it runs: who says more than a pipe holds would wait for ever, as libmdbx did with what it notes of itself.
+    let answer = text_of(process.stdout.take());
+    let complaint = text_of(process.stderr.take());
     let status = wait(&mut process)?;
-    let (mut answer, mut complaint) = (String::new(), String::new());
-    if let Some(mut stdout) = process.stdout.take() {
-        stdout.read_to_string(&mut answer)?;
-    }
-    if let Some(mut stderr) = process.stderr.take() {
-        stderr.read_to_string(&mut complaint)?;
-    }
+    let unread = |_| anyhow!("what the process said cannot be read");
+    let answer = answer.join().map_err(unread)??;
+    let complaint = complaint.join().map_err(unread)??;
     if !status.success() {
         bail!(
             "{status}: {}",
@@ -316,6 +316,17 @@ pub(crate) fn speak(command: &mut Command, project: &Path) -> anyhow::Result<Out
     }
     let last = answer.lines().next_back().unwrap_or_default();
     serde_json::from_str(last).with_context(|| format!("no outcome: {last}"))
+}
+
+/// Reads to the end, in a thread of its own.
+fn text_of(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<std::io::Result<String>> {
+    std::thread::spawn(move || {
+        let mut octets = Vec::new();
+        if let Some(mut pipe) = pipe {
+            pipe.read_to_end(&mut octets)?;
+        }
+        Ok(String::from_utf8_lossy(&octets).into_owned())
+    })
 }
 
 fn wait(process: &mut Process) -> anyhow::Result<std::process::ExitStatus> {
@@ -350,7 +361,17 @@ fn differing(digests: &[(&str, u64)], round: u64) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::differing;
+    use super::{differing, speak};
+    use std::path::Path;
+    use std::process::Command;
+
+    #[test]
+    fn who_complains_at_length_is_heard() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "head -c 300000 /dev/zero >&2; echo done"]);
+        let error = speak(&mut command, Path::new(".")).expect_err("no outcome");
+        assert_eq!(error.to_string(), "no outcome: done");
+    }
 
     #[test]
     fn the_odd_one_is_named() {
