@@ -87,6 +87,12 @@ impl<'d> Snapshots<'d> {
         let Some(likeness) = likeness else {
             return;
         };
+        // Searches of one kind that ran beside each other all have some.
+        self.verdicts.retain(|kept| {
+            !(std::ptr::eq(kept.store, store)
+                && kept.likeness == likeness
+                && kept.selection == selection)
+        });
         if self.verdicts.len() >= VERDICTS_MAX {
             self.verdicts.remove(0);
         }

@@ -40,12 +40,13 @@ pub fn thread_word() -> u64 {
     {
         let word: u64;
         // SAFETY: the ABI has the address of a thread's control block at the beginning of that block, which the register
-        // points to; the C library calls a thread by that address. Nothing else is read, and nothing changed.
+        // points to; the C library calls a thread by that address. Nothing else is read, and nothing changed; it is the same
+        // for as long as the thread lives, so that reading it twice may be made one.
         unsafe {
             std::arch::asm!(
                 "mov {}, qword ptr fs:[0]",
                 out(reg) word,
-                options(pure, nomem, nostack, preserves_flags)
+                options(pure, readonly, nostack, preserves_flags)
             );
         }
         word
