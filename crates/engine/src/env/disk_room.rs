@@ -91,7 +91,7 @@ impl DiskRoom {
     /// Gives back what was taken behind the end of the file and is of no use to deletions. Nobody else has the environment open.
     ///
     /// The steps in which room is taken are an eighth of the file, and programs that store nothing any more would have that for
-    /// nothing. It is a matter of room alone: where it fails all is as it was.
+    /// nothing. It is a matter of room alone: where it fails, what is lost is the reserve, until somebody takes it again.
     pub(super) fn give_back(&self, file: &DataFile, page_size: usize) {
         let taken = self.taken.swap(0, Ordering::Relaxed);
         let Ok(len) = file.len() else { return };

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::Error;
 use crate::env::Storing;
-use crate::env::spare::{self, SPARE_MAX};
+use crate::env::spare::{self, Spare, pages_max};
 use crate::memory::{room_for, zeros};
 
 /// At most so many pieces go into one write call: as many as the system takes.
@@ -24,22 +24,19 @@ const KEPT_MAX: usize = 1 << 14;
 pub(crate) struct Dirty {
     buffers: FxHashMap<Pgno, Box<[u8]>>,
     octets: usize,
-    /// Page buffers that are not needed at the moment, with whatever was in them.
-    spare: Vec<Box<[u8]>>,
-    /// The same for runs, and how many octets they are.
-    spare_runs: Vec<Box<[u8]>>,
-    spare_octets: usize,
+    /// Buffers that are not needed at the moment, with whatever was in them.
+    spare: Spare,
     /// The numbers, while all are written; kept for its memory.
     numbers: Vec<Pgno>,
 }
 
 impl Dirty {
-    /// Has page buffers to use before it asks the system for some: those that are kept for this.
+    /// Has buffers to use before it asks the system for some: those that are kept for this.
     pub(crate) fn take_spare(&mut self, page_size: usize) {
         self.spare = spare::take(page_size);
     }
 
-    /// Keeps the page buffers that are not needed, a bounded number of them, for another writer.
+    /// Keeps the buffers that are not needed, a bounded number of them, for another writer.
     pub(crate) fn keep_spare(&mut self) {
         spare::keep(std::mem::take(&mut self.spare));
     }
@@ -70,7 +67,7 @@ impl Dirty {
         match self.buffers.entry(pgno) {
             Entry::Occupied(entry) => Ok(entry.into_mut()),
             Entry::Vacant(entry) => {
-                let bytes = copy_of(load()?, &mut self.spare)?;
+                let bytes = copy_of(load()?, &mut self.spare.pages)?;
                 self.octets += bytes.len();
                 Ok(entry.insert(bytes))
             }
@@ -79,7 +76,7 @@ impl Dirty {
 
     /// Adds a buffer for one page, with unspecified contents.
     pub(crate) fn insert_page(&mut self, pgno: Pgno, page_size: usize) -> Result<&mut [u8], Error> {
-        let bytes = match self.spare.pop() {
+        let bytes = match self.spare.pages.pop() {
             Some(spare) => spare,
             None => zeros(page_size)?.into(),
         };
@@ -93,14 +90,19 @@ impl Dirty {
         })
     }
 
-    /// Adds a copy of a tree page, with zeros for its free space.
+    /// Adds a copy of a tree page. Its free space is zeros, or as it was in the page.
     pub(crate) fn insert_copy(&mut self, pgno: Pgno, page: &[u8]) -> Result<&mut [u8], Error> {
-        let bytes = match self.spare.pop().filter(|spare| spare.len() == page.len()) {
+        let bytes = match self
+            .spare
+            .pages
+            .pop()
+            .filter(|spare| spare.len() == page.len())
+        {
             Some(mut bytes) => {
                 copy_without_gap::<V09>(page, &mut bytes);
                 bytes
             }
-            None => copy_of(page, &mut self.spare)?,
+            None => copy_of(page, &mut self.spare.pages)?,
         };
         self.octets += bytes.len();
         Ok(match self.buffers.entry(pgno) {
@@ -119,11 +121,11 @@ impl Dirty {
         len: usize,
         parts: &[&[u8]],
     ) -> Result<(), Error> {
-        let kept = self.spare_runs.iter().position(|run| run.len() == len);
+        let kept = self.spare.runs.iter().position(|run| run.len() == len);
         let mut run = match kept {
             Some(index) => {
-                self.spare_octets -= len;
-                self.spare_runs.swap_remove(index).into_vec()
+                self.spare.run_octets -= len;
+                self.spare.runs.swap_remove(index).into_vec()
             }
             None => room_for(len)?,
         };
@@ -146,7 +148,7 @@ impl Dirty {
     /// Adds a copy of the tree page `from` as page `to`; nothing if `from` is not in memory.
     pub(crate) fn copy(&mut self, from: Pgno, to: Pgno) -> Option<&mut [u8]> {
         let old = self.buffers.get(&from)?;
-        let bytes = match self.spare.pop() {
+        let bytes = match self.spare.pages.pop() {
             Some(mut bytes) if bytes.len() == old.len() => {
                 bytes.copy_from_slice(old);
                 bytes
@@ -163,8 +165,8 @@ impl Dirty {
             return;
         };
         self.octets -= bytes.len();
-        if bytes.len() == page_size && self.spare.len() < SPARE_MAX {
-            self.spare.push(bytes);
+        if bytes.len() == page_size && self.spare.pages.len() < pages_max(page_size) {
+            self.spare.pages.push(bytes);
         }
     }
 
@@ -183,12 +185,12 @@ impl Dirty {
     fn put_aside(&mut self, page_size: usize) {
         for (_, bytes) in self.buffers.drain() {
             if bytes.len() == page_size {
-                if self.spare.len() < SPARE_MAX {
-                    self.spare.push(bytes);
+                if self.spare.pages.len() < pages_max(page_size) {
+                    self.spare.pages.push(bytes);
                 }
-            } else if self.spare_octets + bytes.len() <= SPARE_OCTETS_MAX {
-                self.spare_octets += bytes.len();
-                self.spare_runs.push(bytes);
+            } else if self.spare.run_octets + bytes.len() <= SPARE_OCTETS_MAX {
+                self.spare.run_octets += bytes.len();
+                self.spare.runs.push(bytes);
             }
         }
         self.octets = 0;

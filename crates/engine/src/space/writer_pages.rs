@@ -340,6 +340,7 @@ impl<'env> WriterPages<'env> {
         if self.saving || octets <= page_size {
             return 0;
         }
+        // Eight times its length: of so many pages, mostly neighbours, some run is as long.
         8 * octets.div_ceil(page_size)
     }
 

@@ -299,7 +299,6 @@ impl<'env> WriteTxn<'env> {
         Ok(lock)
     }
 
-    #[cold]
     fn require_writable(environment: &Environment) -> Result<(), Error> {
         if environment.is_read_only() {
             return Err(Error::ReadOnly);
