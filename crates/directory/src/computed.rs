@@ -101,12 +101,12 @@ impl Computed {
     }
 }
 
-/// Gives an entry that is not stored yet what would be computed of it.
+/// Gives an entry that is not stored yet what would be computed of it; but whether it has subordinates is not asked of it,
+/// as slapd does not.
 pub(crate) fn of_new(known: &Known, entry: &mut Entry) {
     let dn = entry.dn.pretty().as_bytes().to_vec();
     entry.set(&known.entry_dn, vec![dn]);
     entry.set(&known.subschema_subentry, vec![b"cn=Subschema".to_vec()]);
-    entry.set(&known.has_subordinates, vec![b"FALSE".to_vec()]);
 }
 
 impl Asker<'_> {

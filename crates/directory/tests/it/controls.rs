@@ -94,7 +94,7 @@ fn an_assertion_is_of_the_entry_as_it_will_be() {
         ("(!(entryDN=*))", AssertionFailed),
         ("(entryDN=OU=New,dc=example,dc=com)", Success),
         ("(subschemaSubentry=*)", Success),
-        ("(hasSubordinates=*)", Success),
+        ("(hasSubordinates=FALSE)", AssertionFailed),
         ("(createTimestamp=*)", Success),
     ] {
         let filter = FilterBuf::parse(filter).expect(filter);
