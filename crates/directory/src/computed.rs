@@ -8,6 +8,9 @@ use crate::directory::Directory;
 use crate::known::Known;
 use crate::lookup;
 
+/// The name of the subschema subentry, of every entry.
+pub(crate) const SUBSCHEMA: &str = "cn=Subschema";
+
 /// Hidden children that are looked at before an entry is said to have none.
 const CHILDREN_MAX: usize = 10_000;
 
@@ -87,7 +90,7 @@ impl Computed {
     ) -> Result<Vec<u8>, StoreError> {
         Ok(match self {
             Computed::EntryDn => view.dn(id)?.into_bytes(),
-            Computed::SubschemaSubentry => b"cn=Subschema".to_vec(),
+            Computed::SubschemaSubentry => SUBSCHEMA.into(),
             Computed::HasSubordinates => {
                 let has_children: &[u8] = if asker.sees_child(view, id)? {
                     b"TRUE"
@@ -101,12 +104,12 @@ impl Computed {
     }
 }
 
-/// Gives an entry that is not stored yet what would be computed of it; but whether it has subordinates is not asked of it,
-/// as slapd does not.
-pub(crate) fn of_new(known: &Known, entry: &mut Entry) {
+/// Gives an entry that is not stored, or not yet, what would be computed of it; but nothing of subordinates, of which
+/// slapd is not asked there either.
+pub(crate) fn of_unstored(known: &Known, entry: &mut Entry) {
     let dn = entry.dn.pretty().as_bytes().to_vec();
     entry.set(&known.entry_dn, vec![dn]);
-    entry.set(&known.subschema_subentry, vec![b"cn=Subschema".to_vec()]);
+    entry.set(&known.subschema_subentry, vec![SUBSCHEMA.into()]);
 }
 
 impl Asker<'_> {

@@ -33,6 +33,12 @@ struct KeptVerdicts<'d> {
     verdicts: Verdicts,
 }
 
+impl KeptVerdicts<'_> {
+    fn are_of(&self, store: &Store, likeness: Likeness<'_>, selection: &Selection) -> bool {
+        std::ptr::eq(self.store, store) && self.likeness == likeness && self.selection == *selection
+    }
+}
+
 impl<'d> Snapshots<'d> {
     /// A view of the newest state of a store.
     pub(crate) fn take(&mut self, store: &'d Store) -> Result<Box<View<'d>>, StoreError> {
@@ -67,11 +73,8 @@ impl<'d> Snapshots<'d> {
         selection: &Selection,
     ) -> Verdicts {
         let at = likeness.and_then(|likeness| {
-            self.verdicts.iter().rposition(|kept| {
-                std::ptr::eq(kept.store, store)
-                    && kept.likeness == likeness
-                    && kept.selection == *selection
-            })
+            let is_it = |kept: &KeptVerdicts<'_>| kept.are_of(store, likeness, selection);
+            self.verdicts.iter().rposition(is_it)
         });
         at.map_or_else(Verdicts::default, |at| self.verdicts.remove(at).verdicts)
     }
@@ -88,11 +91,8 @@ impl<'d> Snapshots<'d> {
             return;
         };
         // Searches of one kind that ran beside each other all have some.
-        self.verdicts.retain(|kept| {
-            !(std::ptr::eq(kept.store, store)
-                && kept.likeness == likeness
-                && kept.selection == selection)
-        });
+        self.verdicts
+            .retain(|kept| !kept.are_of(store, likeness, &selection));
         if self.verdicts.len() >= VERDICTS_MAX {
             self.verdicts.remove(0);
         }

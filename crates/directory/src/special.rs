@@ -4,14 +4,12 @@ use fulgurite_ldap::oid;
 use fulgurite_schema::{AttributeDescription, Dn, Entry, Schema};
 
 use crate::clock::Timestamp;
+use crate::computed::{self, SUBSCHEMA};
 use crate::controls;
 use crate::directory::{Directory, OpenError};
 use crate::known::Known;
 use crate::op::extended;
 use crate::session::Session;
-
-/// Name of the subschema subentry.
-const SUBSCHEMA: &str = "cn=Subschema";
 
 /// Class of the root DSE.
 const ROOT_DSE_CLASS: &str = "OpenLDAProotDSE";
@@ -100,7 +98,7 @@ fn root_dse(schema: &Schema, known: &Known, listed: &Listed<'_>) -> Entry {
     set(schema, &mut entry, "supportedLDAPVersion", ["3"]);
     set(schema, &mut entry, "vendorName", ["Fulgurite"]);
     set(schema, &mut entry, "vendorVersion", [version]);
-    finish(known, &mut entry);
+    computed::of_unstored(known, &mut entry);
     for (name, values) in listed.additions {
         let Ok(description) = schema.describe(name.as_bytes()) else {
             continue;
@@ -206,15 +204,8 @@ fn subschema(schema: &Schema, known: &Known, dn: Dn, started: Timestamp) -> Entr
         "matchingRuleUse",
         schema.published_matching_rule_uses(),
     );
-    finish(known, &mut entry);
+    computed::of_unstored(known, &mut entry);
     entry
-}
-
-/// Adds what every entry has.
-fn finish(known: &Known, entry: &mut Entry) {
-    let dn = entry.dn.pretty().as_bytes().to_vec();
-    entry.set(&known.entry_dn, vec![dn]);
-    entry.set(&known.subschema_subentry, vec![SUBSCHEMA.into()]);
 }
 
 /// Sets an attribute, if the schema defines it.

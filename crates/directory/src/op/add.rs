@@ -49,7 +49,7 @@ pub(crate) fn run(context: &mut Context<'_, '_>, mut entry: Entry) -> Answer {
             .stamp()
             .create(&mut marked, schema, known, &*directory.entropy, &implied);
         let mut whole = marked.into_entry();
-        computed::of_new(known, &mut whole);
+        computed::of_unstored(known, &mut whole);
         context.require_assertion_of(&whole)?;
     }
     let dn = checked.entry().dn.clone();

@@ -113,20 +113,8 @@ impl<H: Handler> Updates<H> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::writer;
+    use super::super::writer::{self, tests::queued};
     use super::*;
-    use crate::ticket::Ticket;
-    use fulgurite_directory::{Directory, Session, WriteRequest};
-
-    fn queued(id: u32) -> Queued<Directory> {
-        Queued {
-            worker: 0,
-            connection: 1,
-            id,
-            ticket: Ticket::default(),
-            update: WriteRequest::new(&Session::new(), b""),
-        }
-    }
 
     #[test]
     fn others_have_their_turns_between_updates() {

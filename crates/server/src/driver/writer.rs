@@ -158,11 +158,12 @@ impl Before {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use fulgurite_directory::{Directory, Session, WriteRequest};
 
-    fn queued(id: MessageId) -> Queued<Directory> {
+    /// An update that nobody applies.
+    pub(in crate::driver) fn queued(id: MessageId) -> Queued<Directory> {
         Queued {
             worker: 0,
             connection: 1,
