@@ -161,7 +161,7 @@ fn durable_writes() -> Vec<Workload> {
     };
     vec![
         Workload {
-            operations: 200,
+            operations: 2_000,
             batch: 1,
             ..durable(
                 "sync-single",
@@ -179,7 +179,7 @@ fn durable_writes() -> Vec<Workload> {
             )
         },
         Workload {
-            operations: 800,
+            operations: 8_000,
             threads: 16,
             batch: 1,
             ..durable(
