@@ -10,12 +10,16 @@
 //! There is no thread for it: of those that wait one leads. It takes all that was submitted, runs it in the order of
 //! submission, each piece in a nested transaction that can be undone by itself, and commits once. What is submitted
 //! meanwhile is next.
+//!
+//! Nobody is woken who has nothing to do: each sleeps at a seat of its own until its piece is settled or it is to lead, and a
+//! leader who waits for others to come is told when the last of them has.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, Thread};
 use std::time::Duration;
 
 use fulgurite_os::thread_word;
@@ -23,23 +27,21 @@ use fulgurite_os::thread_word;
 use super::WriteTxn;
 use crate::{Environment, Error};
 
-/// A leader waits so long for each of the threads that are about to submit again: as many as it was last time. A flush takes
-/// longer.
+/// A leader waits for as many threads as it was last time, while in so long at least one of them comes. A flush takes longer.
 const GATHERING: Duration = Duration::from_micros(300);
 
 /// What was submitted to an environment and is not committed yet.
 #[derive(Debug, Default)]
 pub(crate) struct Group {
     queue: Mutex<Queue>,
-    /// Something was committed, or failed to be.
-    settled: Condvar,
-    /// Something was submitted while a leader waits for more.
-    arrived: Condvar,
+    /// As many have submitted as a leader waits for.
+    complete: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct Queue {
     waiting: Vec<Waiting>,
+    /// Somebody leads, or was told to.
     has_leader: bool,
     is_gathering: bool,
     /// How many pieces were committed together last.
@@ -50,7 +52,44 @@ struct Queue {
 #[derive(Debug)]
 struct Waiting {
     piece: NonNull<dyn Piece>,
-    is_settled: Arc<AtomicBool>,
+    seat: Arc<Seat>,
+}
+
+/// Where a submitter sleeps.
+#[derive(Debug)]
+struct Seat {
+    word: AtomicU8,
+    thread: Thread,
+}
+
+impl Seat {
+    const WAITS: u8 = 0;
+    /// Nobody leads any more: it is this one's turn.
+    const LEADS: u8 = 1;
+    /// Its piece is settled, and nobody will touch it again.
+    const SETTLED: u8 = 2;
+
+    fn new() -> Self {
+        Seat {
+            word: AtomicU8::new(Self::WAITS),
+            thread: thread::current(),
+        }
+    }
+
+    /// Sleeps until there is something to do.
+    fn wait(&self) -> u8 {
+        loop {
+            let word = self.word.load(Ordering::Acquire);
+            if word != Self::WAITS {
+                return word;
+            }
+            thread::park();
+        }
+    }
+
+    fn say(&self, word: u8) {
+        self.word.store(word, Ordering::Release);
+    }
 }
 
 // SAFETY: a piece is made of what may be sent to other threads, see `Environment::submit`; and it stays where it is until
@@ -163,29 +202,29 @@ impl Environment {
                 NonNull::from(piece),
             )
         };
-        let is_settled = Arc::new(AtomicBool::new(false));
+        let seat = Arc::new(Seat::new());
         let group = self.group();
         let mut queue = group.queue();
         queue.waiting.push(Waiting {
             piece,
-            is_settled: Arc::clone(&is_settled),
+            seat: Arc::clone(&seat),
         });
-        if queue.is_gathering {
-            group.arrived.notify_one();
-        }
-        while !is_settled.load(Ordering::Acquire) {
-            if queue.has_leader {
-                let woken = group.settled.wait(queue);
-                queue = woken.unwrap_or_else(PoisonError::into_inner);
-            } else {
-                queue.has_leader = true;
-                queue = self.lead(queue);
+        if queue.has_leader {
+            if queue.is_gathering && queue.waiting.len() >= queue.usual {
+                group.complete.notify_one();
             }
+            drop(queue);
+            if seat.wait() == Seat::SETTLED {
+                return;
+            }
+            queue = group.queue();
         }
+        queue.has_leader = true;
+        self.lead(queue, &seat);
     }
 
-    /// Commits all that is waiting.
-    fn lead<'g>(&'g self, queue: MutexGuard<'g, Queue>) -> MutexGuard<'g, Queue> {
+    /// Commits all that is waiting, this thread's own piece among it, and hands over to one of those who came meanwhile.
+    fn lead<'g>(&'g self, queue: MutexGuard<'g, Queue>, own: &Arc<Seat>) {
         let group = self.group();
         let mut queue = group.gather(queue);
         let pieces = std::mem::take(&mut queue.waiting);
@@ -194,19 +233,28 @@ impl Environment {
         let outcome = catch_unwind(AssertUnwindSafe(|| self.commit_together(&pieces)));
         // After a panic of the engine's own nothing is committed; what is wrong is unknown here.
         let result = outcome.unwrap_or(Err(Error::TransactionFailed));
-        let mut queue = group.queue();
         for waiting in &pieces {
             let told = match &result {
                 Ok(()) => Ok(()),
                 Err(error) => Err(again(error)),
             };
-            // SAFETY: its submitter waits, and this thread leads; nobody else touches it.
+            // SAFETY: its submitter waits until its seat says otherwise, and this thread leads; nobody else touches it.
             unsafe { &mut *waiting.piece.as_ptr() }.settle(told);
-            waiting.is_settled.store(true, Ordering::Release);
         }
-        queue.has_leader = false;
-        group.settled.notify_all();
-        queue
+        let mut queue = group.queue();
+        let next = queue.waiting.first().map(|one| Arc::clone(&one.seat));
+        queue.has_leader = next.is_some();
+        drop(queue);
+        if let Some(next) = next {
+            next.say(Seat::LEADS);
+            next.thread.unpark();
+        }
+        for Waiting { seat, .. } in pieces {
+            if !Arc::ptr_eq(&seat, own) {
+                seat.say(Seat::SETTLED);
+                seat.thread.unpark();
+            }
+        }
     }
 
     /// Runs pieces in one transaction and commits it.
@@ -233,12 +281,13 @@ impl Group {
     fn gather<'g>(&'g self, mut queue: MutexGuard<'g, Queue>) -> MutexGuard<'g, Queue> {
         queue.is_gathering = true;
         while queue.waiting.len() < queue.usual {
+            let came = queue.waiting.len();
             let (woken, waited) = self
-                .arrived
+                .complete
                 .wait_timeout(queue, GATHERING)
                 .unwrap_or_else(PoisonError::into_inner);
             queue = woken;
-            if waited.timed_out() {
+            if waited.timed_out() && queue.waiting.len() == came {
                 break;
             }
         }
