@@ -2,13 +2,14 @@
 
 use super::indexes::{Index, Indexes};
 use super::key::{self, Kind};
+use crate::ids::AttributeId;
 use fulgurite_schema::{AttributeIndex, Entry, Schema};
 
 /// Marks the start of a normal form in its grams. It cannot collide harmfully: answers from grams are tested.
-const START: u8 = 2;
+pub(crate) const START: u8 = 2;
 /// Marks the end. The last octet of a value and this mark make a gram of two octets, so that every octet of a value begins
 /// some gram.
-const END: u8 = 3;
+pub(crate) const END: u8 = 3;
 const GRAM_LEN: usize = 3;
 
 /// Something with attributes: an entry on its way in, or a record.
@@ -28,6 +29,32 @@ impl EmitSource for Entry {
     }
 }
 
+/// Takes the keys of the postings that list an entry; some of them may come more than once.
+pub(crate) trait KeySink {
+    /// The key of a posting.
+    fn key(&mut self, key: &[u8]);
+
+    /// The grams of a value in normal form, for who has shorter forms for them than keys. `scratch` is room for one key.
+    fn grams(&mut self, index: AttributeId, normal: &[u8], scratch: &mut Vec<u8>) {
+        each_gram(normal, |gram| match key::of_gram(index, gram) {
+            Some(key) => self.key(&key),
+            None => {
+                key::posting(scratch, index, Kind::Gram, gram);
+                self.key(scratch);
+            }
+        });
+    }
+}
+
+/// A sink that wants keys only.
+struct Keys<'f>(&'f mut dyn FnMut(&[u8]));
+
+impl KeySink for Keys<'_> {
+    fn key(&mut self, key: &[u8]) {
+        (self.0)(key);
+    }
+}
+
 /// Calls `sink` with the key of every posting that lists the entry, of the indexes that are `wanted`; with some of them
 /// more than once. `scratch` is room for one key.
 pub(crate) fn emit(
@@ -37,6 +64,18 @@ pub(crate) fn emit(
     wanted: &dyn Fn(&Index) -> bool,
     scratch: &mut Vec<u8>,
     sink: &mut dyn FnMut(&[u8]),
+) {
+    emit_to(indexes, schema, entry, wanted, scratch, &mut Keys(sink));
+}
+
+/// As [`emit`], to a sink that may take grams in a form of its own.
+pub(crate) fn emit_to(
+    indexes: &Indexes,
+    schema: &Schema,
+    entry: &dyn EmitSource,
+    wanted: &dyn Fn(&Index) -> bool,
+    scratch: &mut Vec<u8>,
+    sink: &mut dyn KeySink,
 ) {
     entry.each(&mut |attribute, value| {
         for index in indexes.fed_by(attribute).filter(|index| wanted(index)) {
@@ -51,11 +90,11 @@ fn emit_value(
     index: &Index,
     value: &[u8],
     scratch: &mut Vec<u8>,
-    sink: &mut dyn FnMut(&[u8]),
+    sink: &mut dyn KeySink,
 ) {
     if index.presence {
         key::posting(scratch, index.id, Kind::Presence, &[]);
-        sink(scratch);
+        sink.key(scratch);
     }
     // A value without normal form matches no assertion: it needs no key.
     let normal = index
@@ -72,11 +111,11 @@ fn emit_value(
                 .equality
                 .is_some_and(|equality| equality.same_normal_form(rule)) =>
         {
-            emit_grams(index, &normal, scratch, sink);
+            sink.grams(index.id, &normal, scratch);
         }
         _ => {
             if let Ok(normal) = rule.normalise(schema, value) {
-                emit_grams(index, &normal, scratch, sink);
+                sink.grams(index.id, &normal, scratch);
             }
         }
     }
@@ -89,7 +128,7 @@ fn emit_equality(
     value: &[u8],
     normal: &[u8],
     scratch: &mut Vec<u8>,
-    sink: &mut dyn FnMut(&[u8]),
+    sink: &mut dyn KeySink,
 ) {
     if index.object_class {
         let class = std::str::from_utf8(value)
@@ -99,21 +138,15 @@ fn emit_equality(
             return indexes
                 .class_keys(class.index)
                 .iter()
-                .for_each(|key| sink(key));
+                .for_each(|key| sink.key(key));
         }
     }
     key::posting(scratch, index.id, Kind::Equality, normal);
-    sink(scratch);
+    sink.key(scratch);
 }
 
-fn emit_grams(index: &Index, normal: &[u8], scratch: &mut Vec<u8>, sink: &mut dyn FnMut(&[u8])) {
-    let mut gram = |gram: &[u8]| match key::of_gram(index.id, gram) {
-        Some(key) => sink(&key),
-        None => {
-            key::posting(scratch, index.id, Kind::Gram, gram);
-            sink(scratch);
-        }
-    };
+/// Calls `gram` with the grams of a value in normal form, in their order; some may come more than once.
+pub(crate) fn each_gram(normal: &[u8], mut gram: impl FnMut(&[u8])) {
     match normal {
         [] => gram(&[START, END]),
         [single] => {
@@ -186,24 +219,15 @@ pub(crate) fn grams_of_piece(piece: &[u8], initial: bool, last: bool) -> Vec<Gra
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ids::AttributeId;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
     fn grams(value: &[u8]) -> BTreeSet<Vec<u8>> {
-        let index = Index {
-            id: AttributeId(1),
-            attribute: AttributeIndex(0),
-            equality: None,
-            substring: None,
-            presence: false,
-            usable: true,
-            object_class: false,
-        };
         let mut found = BTreeSet::new();
-        emit_grams(&index, value, &mut Vec::new(), &mut |key| {
+        let mut insert = |key: &[u8]| {
             found.insert(key::parts(key).unwrap().2);
-        });
+        };
+        Keys(&mut insert).grams(AttributeId(1), value, &mut Vec::new());
         found
     }
 

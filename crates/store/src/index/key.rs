@@ -75,19 +75,40 @@ pub(crate) fn all_entries() -> Vec<u8> {
     out
 }
 
-/// The key of a gram's posting as a number below 2^40, if it has the length of most.
-pub(crate) fn gram_number(posting: &[u8]) -> Option<u64> {
-    const GRAM: u8 = Kind::Gram as u8;
-    match *posting {
-        [high, low, GRAM, a, b, c, END] => Some(u64::from_be_bytes([0, 0, 0, high, low, a, b, c])),
+/// A gram as a number of 24 bits, which sorts as its key does; `None` for grams that are escaped or shorter than two
+/// octets.
+pub(crate) fn gram_code(gram: &[u8]) -> Option<u32> {
+    match *gram {
+        [a, b, c] if a.min(b).min(c) > ESCAPE => Some(u32::from_be_bytes([0, a, b, c])),
+        [a, b] if a.min(b) > ESCAPE => Some(u32::from_be_bytes([0, a, b, END])),
         _ => None,
     }
 }
 
-/// The key that has this number.
-pub(crate) fn of_gram_number(number: u64) -> [u8; HEAD_LEN + 4] {
-    let [_, _, _, high, low, a, b, c] = number.to_be_bytes();
-    [high, low, Kind::Gram as u8, a, b, c, END]
+/// Attribute and code of a gram's posting, if the gram has a code.
+pub(crate) fn gram_of(posting: &[u8]) -> Option<(AttributeId, u32)> {
+    let (&[high, low, kind], gram) = posting.split_first_chunk()?;
+    let (&end, gram) = gram.split_last()?;
+    if kind != Kind::Gram as u8 || end != END {
+        return None;
+    }
+    Some((AttributeId::from_key(&[high, low])?, gram_code(gram)?))
+}
+
+/// Replaces `out` by the key of a gram's posting.
+pub(crate) fn of_gram_code(out: &mut Vec<u8>, attribute: AttributeId, code: u32) {
+    head(out, attribute, Kind::Gram);
+    let [_, a, b, c] = code.to_be_bytes();
+    out.extend_from_slice(&[a, b, c]);
+    if c != END {
+        out.push(END);
+    }
+}
+
+/// Attribute and kind of grams, as [`head_of`] has them.
+pub(crate) fn gram_head(attribute: AttributeId) -> [u8; HEAD_LEN] {
+    let [high, low] = attribute.key();
+    [high, low, Kind::Gram as u8]
 }
 
 /// Attribute and kind, by which postings are sorted first.
@@ -234,8 +255,13 @@ fn head(out: &mut Vec<u8>, attribute: AttributeId, kind: Kind) {
     out.push(kind as u8);
 }
 
+/// Whether the key of a value has its octets as they are.
+pub(crate) fn is_plain(value: &[u8]) -> bool {
+    value.iter().all(|octet| *octet > ESCAPE)
+}
+
 fn escape(out: &mut Vec<u8>, value: &[u8]) {
-    if value.iter().all(|octet| *octet > ESCAPE) {
+    if is_plain(value) {
         return out.extend_from_slice(value);
     }
     for &octet in value {
@@ -318,8 +344,26 @@ mod tests {
             let mut expected = Vec::new();
             posting(&mut expected, A, Kind::Gram, &gram);
             if let Some(key) = of_gram(A, &gram) {
-                prop_assert_eq!(&key[..], expected);
+                prop_assert_eq!(&key[..], &expected);
             }
+            let code = gram_code(&gram);
+            prop_assert_eq!(gram_of(&expected), code.map(|code| (A, code)));
+            if let Some(code) = code {
+                let mut key = Vec::new();
+                of_gram_code(&mut key, A, code);
+                prop_assert_eq!(key, expected);
+            }
+        }
+
+        #[test]
+        fn codes_of_grams_sort_as_their_keys(
+            a in prop::collection::vec(2_u8..5, 2..4),
+            b in prop::collection::vec(2_u8..5, 2..4),
+        ) {
+            let (mut key_a, mut key_b) = (Vec::new(), Vec::new());
+            posting(&mut key_a, A, Kind::Gram, &a);
+            posting(&mut key_b, A, Kind::Gram, &b);
+            prop_assert_eq!(gram_code(&a).cmp(&gram_code(&b)), key_a.cmp(&key_b));
         }
 
         #[test]

@@ -21,7 +21,9 @@ mod postings;
 mod state;
 
 pub use config::{IndexKind, IndexKinds, IndexSpec};
-pub(crate) use emit::{EmitSource, GramLookup, emit, grams_of_piece};
+pub(crate) use emit::{
+    END, EmitSource, GramLookup, KeySink, START, each_gram, emit, emit_to, grams_of_piece,
+};
 pub(crate) use indexes::{Index, Indexes, ResolvedSpec};
 pub(crate) use key::{KeyRange, Kind, literal_value};
 pub(crate) use pending::PendingPostings;

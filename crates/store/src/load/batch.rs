@@ -11,7 +11,7 @@ use crate::apart;
 use crate::attributes::AttributeTable;
 use crate::error::StoreError;
 use crate::ids::{AttributeId, EntryId};
-use crate::index::{Indexes, emit, key};
+use crate::index::{Indexes, emit_to, key};
 use crate::record::{self, Record, RecordSource};
 use crate::store::Store;
 use crate::write::{Numbered, hashed, name_below};
@@ -141,15 +141,13 @@ impl<'w> LoadBatch<'w> {
             } = self;
             gathering.push(all_entries, place);
             let schema = preparing.store.schema();
-            emit(
+            emit_to(
                 &preparing.indexes,
                 schema,
                 entry,
                 &|_| true,
                 key,
-                &mut |key| {
-                    gathering.push(key, place);
-                },
+                &mut gathering.at(place),
             );
         }
         Ready {

@@ -4,21 +4,22 @@
 //! id the first place is.
 
 use super::chunks::push_number;
-use crate::index::key;
+use super::grams::{GramLists, Grams};
+use crate::ids::AttributeId;
+use crate::index::{KeySink, Kind, each_gram, key};
 
 /// Places are numbers below this.
 const PLACES_MAX: u32 = 1 << PLACE_BITS;
 const PLACE_BITS: u32 = 24;
-/// So many repeated grams are gathered before repetitions are dropped.
-const GRAMS_MAX: usize = 1 << 20;
+/// Octets of memory for a gram: itself, and half as much for sorting, as attributes are sorted one after the other.
+const GRAM_LEN: usize = 12;
 
 /// Keys and places in the order in which they come.
 #[derive(Default)]
 pub(crate) struct Gathering {
     items: Vec<Item>,
     keys: Vec<u8>,
-    /// Keys of grams as numbers, shifted by the place: most keys are such.
-    grams: Vec<u64>,
+    grams: GramLists,
 }
 
 struct Item {
@@ -31,13 +32,8 @@ struct Item {
 impl Gathering {
     /// Adds a key of the entry at a place below [`room`](Self::has_room).
     pub(crate) fn push(&mut self, key: &[u8], place: u32) {
-        if let Some(gram) = key::gram_number(key) {
-            if self.grams.len() == self.grams.capacity() && self.grams.len() >= GRAMS_MAX {
-                self.grams.sort_unstable();
-                self.grams.dedup();
-            }
-            self.grams.push(gram << PLACE_BITS | u64::from(place));
-            return;
+        if let Some((attribute, code)) = key::gram_of(key) {
+            return self.grams.push(attribute, code, place);
         }
         self.items.push(Item {
             prefix: key::prefix(key),
@@ -46,6 +42,19 @@ impl Gathering {
             place,
         });
         self.keys.extend_from_slice(key);
+    }
+
+    /// What takes the keys of the entry at a place.
+    pub(crate) fn at(&mut self, place: u32) -> EntryKeys<'_> {
+        EntryKeys {
+            gathering: self,
+            place,
+        }
+    }
+
+    /// Adds a gram of the entry at a place.
+    pub(crate) fn push_gram(&mut self, attribute: AttributeId, code: u32, place: u32) {
+        self.grams.push(attribute, code, place);
     }
 
     /// Whether a place can be told apart from smaller ones.
@@ -57,11 +66,11 @@ impl Gathering {
 
     /// Memory in use.
     pub(crate) fn bytes(&self) -> usize {
-        self.items.len() * size_of::<Item>() + self.keys.len() + self.grams.len() * 8
+        self.items.len() * size_of::<Item>() + self.keys.len() + self.grams.len() * GRAM_LEN
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.items.is_empty() && self.grams.is_empty()
+        self.items.is_empty() && self.grams.len() == 0
     }
 
     /// Everything gathered, sorted; what is left is empty and keeps its room.
@@ -83,26 +92,39 @@ impl Gathering {
                 sorted.push(key_of(first), equal.iter().map(|item| item.place));
             }
         }
-        self.grams.sort_unstable();
-        let place = |gram: &u64| u32::try_from(*gram & u64::from(PLACES_MAX - 1)).unwrap_or(0);
-        let same = |a: &u64, b: &u64| a >> PLACE_BITS == b >> PLACE_BITS;
-        for equal in self.grams.chunk_by(same) {
-            if let Some(first) = equal.first() {
-                let key = key::of_gram_number(first >> PLACE_BITS);
-                sorted.push(&key, equal.iter().map(place));
-            }
-        }
+        sorted.grams = self.grams.take();
         self.items.clear();
         self.keys.clear();
-        self.grams.clear();
         sorted
     }
 }
 
-/// Keys with the places of the entries that have them; two ascending sequences, that of grams behind the other.
+/// Takes the keys of one entry.
+pub(crate) struct EntryKeys<'g> {
+    gathering: &'g mut Gathering,
+    place: u32,
+}
+
+impl KeySink for EntryKeys<'_> {
+    fn key(&mut self, key: &[u8]) {
+        self.gathering.push(key, self.place);
+    }
+
+    fn grams(&mut self, index: AttributeId, normal: &[u8], scratch: &mut Vec<u8>) {
+        if !self.gathering.grams.push_value(index, normal, self.place) {
+            each_gram(normal, |gram| {
+                key::posting(scratch, index, Kind::Gram, gram);
+                self.key(scratch);
+            });
+        }
+    }
+}
+
+/// Keys with the places of the entries that have them, ascending; and grams, which are sorted with those of other batches.
 #[derive(Default)]
 pub(crate) struct Sorted {
     rows: Vec<Row>,
+    pub(crate) grams: Vec<Grams>,
     /// For each row its key and the distances to the second and all following places.
     bytes: Vec<u8>,
 }
@@ -139,6 +161,10 @@ impl Sorted {
         });
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty() && self.grams.is_empty()
+    }
+
     pub(crate) fn rows(&self) -> &[Row] {
         &self.rows
     }
@@ -156,6 +182,8 @@ impl Sorted {
 
     /// Memory in use, with that of the places in which rows are sorted together with others.
     pub(crate) fn bytes(&self) -> usize {
-        self.bytes.len() + self.rows.len() * (size_of::<Row>() + super::postings::PLACE_LEN)
+        let rows = self.rows.len() * (size_of::<Row>() + super::postings::PLACE_LEN);
+        let grams = self.grams.iter().map(|(_, list)| list.len() * GRAM_LEN);
+        self.bytes.len() + rows + grams.sum::<usize>()
     }
 }

@@ -6,9 +6,10 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use super::Failure;
-use super::chunks::{Ids, Scratch, write_chunks};
+use super::chunks::{ChunkSink, Ids, Scratch, write_chunks};
 use super::external::{External, RowSink};
-use super::postings::{Head, PostingBuffer};
+use super::grams;
+use super::postings::{Head, Listed, PostingBuffer};
 use crate::bytes::take;
 use crate::error::Damage;
 use crate::ids::EntryId;
@@ -111,22 +112,25 @@ fn make_blocks(
 ) -> Option<()> {
     let (mut block, mut scratch) = (Block::default(), Scratch::default());
     let mut gone = false;
-    let done = buffer.drain_head(head, &mut |posting, segments| {
+    let done = buffer.drain_head(head, &mut |posting, listed| {
         if gone {
             return Ok(());
         }
-        write_chunks(
-            posting,
-            Ids::new(segments),
-            &mut scratch,
-            &mut |key, chunk| {
-                block.push(key, chunk);
-                if block.octets.len() >= BLOCK_LEN {
-                    gone = sender.send(Ok(std::mem::take(&mut block))).is_err();
-                }
-                Ok(())
-            },
-        )
+        let sink: &mut ChunkSink<'_> = &mut |key, chunk| {
+            block.push(key, chunk);
+            if block.octets.len() >= BLOCK_LEN {
+                gone = sender.send(Ok(std::mem::take(&mut block))).is_err();
+            }
+            Ok(())
+        };
+        match listed {
+            Listed::Segments(segments) => {
+                write_chunks(posting, Ids::new(segments), &mut scratch, sink)
+            }
+            Listed::Grams(grams) => {
+                write_chunks(posting, grams::ids(grams).map(Ok), &mut scratch, sink)
+            }
+        }
     });
     if gone {
         return None;

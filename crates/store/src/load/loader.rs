@@ -12,6 +12,7 @@ use super::batch::{
 };
 use super::external::External;
 use super::fill::Filled;
+use super::grams;
 use super::index::{Postings, write_postings};
 use super::names::NameBuffer;
 use super::parents::{Fingerprint, Parents};
@@ -21,7 +22,7 @@ use crate::bytes::{take, u32_at, u64_at};
 use crate::entry_view::TypedRecord;
 use crate::error::{Damage, StoreError};
 use crate::ids::EntryId;
-use crate::index::{EmitSource, emit, key};
+use crate::index::{EmitSource, KeySink, emit_to, key};
 use crate::names::{Counts, DEPTH_MAX};
 use crate::record::{self, Record, RecordSource};
 use crate::write::{Writer, hashed, name_below};
@@ -296,7 +297,9 @@ impl<'s> Loader<'s> {
             Target::Existing => return Ok(Filled::OutOfOrder),
         };
         let (id, parent) = match place {
-            Some((id, _)) if id <= last => return Ok(Filled::OutOfOrder),
+            Some((id, _)) if id <= last || id.0 >= grams::IDS_MAX => {
+                return Ok(Filled::OutOfOrder);
+            }
             Some((_, EntryId::ABOVE)) if !self.writer.store().is_top(dn) => {
                 return Err(StoreError::OutsideSuffix(dn.pretty().to_owned()).into());
             }
@@ -458,14 +461,15 @@ impl<'s> Loader<'s> {
         let rdn_normal = whole.rdn_normal();
         fresh.add_name(view.name_key(parent, rdn_normal), id, parent, rdn_normal)?;
         let postings = &mut fresh.postings.external.buffer;
-        postings.push(&fresh.all_entries, id);
-        emit(
+        let mut keys = postings.entry(id);
+        keys.key(&fresh.all_entries);
+        emit_to(
             &indexes,
             &store.schema,
             values,
             &|_| true,
             &mut fresh.key,
-            &mut |key| postings.push(key, id),
+            &mut keys,
         );
         Ok(id)
     }

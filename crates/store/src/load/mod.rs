@@ -18,6 +18,7 @@ mod chunks;
 mod external;
 mod fill;
 mod gather;
+mod grams;
 mod index;
 mod loader;
 mod names;

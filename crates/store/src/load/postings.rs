@@ -1,8 +1,8 @@
 //! Postings on their way into the index tree.
 //!
 //! ```text
-//! batches, each sorted:  rows, ids from a base on     --|
-//! single entries:        gathered, then sorted likewise --> places of all rows, by attribute and kind -> sorted -> rows
+//! batches, each sorted:  rows, ids from a base on     --|-> places of all rows, by attribute and kind -> sorted -> rows
+//! single entries:        gathered, then sorted likewise -|-> grams, by attribute -> sorted by digits -> grams of one code
 //! ```
 //!
 //! Nothing is looked up on the way: equal keys of different batches meet when all of them are sorted.
@@ -12,10 +12,11 @@ use std::collections::BTreeMap;
 use super::Failure;
 use super::chunks::{Ids, push_number};
 use super::external::{Buffer, RowSink};
-use super::gather::{Gathering, Row, Sorted};
+use super::gather::{EntryKeys, Gathering, Row, Sorted};
+use super::grams;
 use crate::error::Damage;
-use crate::ids::EntryId;
-use crate::index::key;
+use crate::ids::{AttributeId, EntryId};
+use crate::index::{KeySink, key};
 
 /// What each row costs when it is sorted together with others.
 pub(crate) const PLACE_LEN: usize = size_of::<Place>();
@@ -29,13 +30,53 @@ struct Place {
     row: u32,
 }
 
-/// The rows of one kind of index of one attribute.
-pub(crate) struct Head(Vec<Place>);
+/// The postings of one kind of index of one attribute.
+#[derive(Default)]
+pub(crate) struct Head {
+    rows: Vec<Place>,
+    attribute: Option<AttributeId>,
+    /// With the first ids of their batches.
+    grams: Vec<(EntryId, Vec<u64>)>,
+}
+
+/// The ids of a posting.
+pub(crate) enum Listed<'a> {
+    /// One segment behind the other, ascending unless runs of a mixed load are merged.
+    Segments(&'a [u8]),
+    /// Grams with ids, ascending.
+    Grams(&'a [u64]),
+}
+
+impl Listed<'_> {
+    /// Appends them as segments.
+    fn push_segments(&self, out: &mut Vec<u8>) {
+        match self {
+            Listed::Segments(segments) => out.extend_from_slice(segments),
+            Listed::Grams(grams) => {
+                let mut ids = grams::ids(grams);
+                let Some(first) = ids.next() else { return };
+                let (mut list, mut last) = (Vec::new(), first);
+                for id in ids {
+                    push_number(&mut list, id.0 - last.0);
+                    last = id;
+                }
+                push_number(out, first.0);
+                push_number(out, list.len() as u64);
+                out.extend_from_slice(&list);
+            }
+        }
+    }
+}
+
+/// Receives postings in the order of their keys.
+pub(crate) type PostingSink<'a> = dyn FnMut(&[u8], Listed<'_>) -> Result<(), Failure> + 'a;
 
 /// Postings of entries whose ids are known.
 #[derive(Default)]
 pub(crate) struct PostingBuffer {
     batches: Vec<(EntryId, Sorted)>,
+    /// Grams of batches, taken out of them.
+    grams: BTreeMap<AttributeId, Vec<(EntryId, Vec<u64>)>>,
     bytes: usize,
     /// Of single entries, with places from `single_base` on.
     single: Gathering,
@@ -44,9 +85,12 @@ pub(crate) struct PostingBuffer {
 
 impl PostingBuffer {
     /// Adds the postings of a batch, the place 0 of which got the id `base`, and the others the ids behind it.
-    pub(crate) fn add(&mut self, base: EntryId, sorted: Sorted) {
-        if !sorted.rows().is_empty() {
+    pub(crate) fn add(&mut self, base: EntryId, mut sorted: Sorted) {
+        if !sorted.is_empty() {
             self.bytes += sorted.bytes();
+            for (attribute, grams) in std::mem::take(&mut sorted.grams) {
+                self.grams.entry(attribute).or_default().push((base, grams));
+            }
             self.batches.push((base, sorted));
         }
     }
@@ -59,24 +103,37 @@ impl PostingBuffer {
             for place in Ids::new(&segment).flatten() {
                 let id = usize::try_from(place.0).ok().and_then(|at| ids.get(at));
                 if let Some(Some(id)) = id {
-                    self.push(sorted.key(row), *id);
+                    self.entry(*id).key(sorted.key(row));
+                }
+            }
+        }
+        for (attribute, list) in &sorted.grams {
+            for (code, place) in list.iter().map(|gram| grams::parts(*gram)) {
+                if let Some(Some(id)) = ids.get(place as usize) {
+                    let place = self.single_place(*id);
+                    self.single.push_gram(*attribute, code, place);
                 }
             }
         }
     }
 
-    /// Adds an id to the posting of `key`.
-    pub(crate) fn push(&mut self, key: &[u8], id: EntryId) {
+    /// What takes the keys of the postings that list an entry.
+    pub(crate) fn entry(&mut self, id: EntryId) -> EntryKeys<'_> {
+        let place = self.single_place(id);
+        self.single.at(place)
+    }
+
+    /// The place of an entry among single ones.
+    fn single_place(&mut self, id: EntryId) -> u32 {
         let room = |base: EntryId| Gathering::has_room(id.0.checked_sub(base.0)?);
-        let place = match room(self.single_base) {
+        match room(self.single_base) {
             Some(place) if !self.single.is_empty() => place,
             _ => {
                 self.close();
                 self.single_base = id;
                 0
             }
-        };
-        self.single.push(key, place);
+        }
     }
 
     fn close(&mut self) {
@@ -86,10 +143,10 @@ impl PostingBuffer {
         }
     }
 
-    /// The rows of all batches by attribute and kind, in the order of the tree. Each head is to be sorted.
+    /// The postings of all batches by attribute and kind, in the order of the tree. Each head is to be sorted.
     pub(crate) fn heads(&mut self) -> Vec<Head> {
         self.close();
-        let mut heads: BTreeMap<[u8; 3], Vec<Place>> = BTreeMap::new();
+        let mut heads: BTreeMap<[u8; 3], Head> = BTreeMap::new();
         for (batch, (_, sorted)) in (0..).zip(&self.batches) {
             let mut rest = (0..).zip(sorted.rows()).peekable();
             while let Some((_, first)) = rest.peek() {
@@ -101,15 +158,33 @@ impl PostingBuffer {
                     batch,
                     row,
                 });
-                heads.entry(head).or_default().extend(places);
+                heads.entry(head).or_default().rows.extend(places);
             }
         }
-        heads.into_values().map(Head).collect()
+        for (attribute, grams) in std::mem::take(&mut self.grams) {
+            let head = heads.entry(key::gram_head(attribute)).or_default();
+            (head.attribute, head.grams) = (Some(attribute), grams);
+        }
+        heads.into_values().collect()
     }
 
-    /// Gives the rows of one head to `sink`, sorted.
-    pub(crate) fn drain_head(&self, head: Head, sink: &mut RowSink<'_>) -> Result<(), Failure> {
-        let Head(mut places) = head;
+    /// Gives the postings of one head to `sink`, sorted.
+    pub(crate) fn drain_head(&self, head: Head, sink: &mut PostingSink<'_>) -> Result<(), Failure> {
+        let Head {
+            rows: mut places,
+            attribute,
+            grams,
+        } = head;
+        let grams = grams::sorted(grams);
+        let mut grams = grams.chunk_by(|a, b| grams::code_of(*a) == grams::code_of(*b));
+        let mut gram_key = Vec::new();
+        let mut next_gram = |key: &mut Vec<u8>| {
+            let grams = grams.next()?;
+            let code = grams::code_of(*grams.first()?);
+            key::of_gram_code(key, attribute?, code);
+            Some(grams)
+        };
+        let mut gram = next_gram(&mut gram_key);
         // Batches are sorted already, which this sort makes use of.
         places.sort_by(|a, b| {
             let by_key = || self.key_at(a).cmp(self.key_at(b));
@@ -120,9 +195,18 @@ impl PostingBuffer {
         for equal in places.chunk_by(same) {
             segments.clear();
             self.join(equal, &mut segments)?;
-            if let Some(first) = equal.first() {
-                sink(self.key_at(first), &segments)?;
+            let Some(first) = equal.first() else { continue };
+            let key = self.key_at(first);
+            // Grams without a code are rows, and have other keys than those with one.
+            while let Some(grams) = gram.filter(|_| gram_key.as_slice() < key) {
+                sink(&gram_key, Listed::Grams(grams))?;
+                gram = next_gram(&mut gram_key);
             }
+            sink(key, Listed::Segments(&segments))?;
+        }
+        while let Some(grams) = gram {
+            sink(&gram_key, Listed::Grams(grams))?;
+            gram = next_gram(&mut gram_key);
         }
         Ok(())
     }
@@ -177,9 +261,14 @@ impl Buffer for PostingBuffer {
     fn drain(&mut self, sink: &mut RowSink<'_>) -> Result<(), Failure> {
         let mut this = std::mem::take(self);
         let heads = this.heads();
-        heads
-            .into_iter()
-            .try_for_each(|head| this.drain_head(head, sink))
+        let mut segments = Vec::new();
+        heads.into_iter().try_for_each(|head| {
+            this.drain_head(head, &mut |key, listed| {
+                segments.clear();
+                listed.push_segments(&mut segments);
+                sink(key, &segments)
+            })
+        })
     }
 }
 
@@ -233,8 +322,8 @@ mod tests {
             let mut external: External<PostingBuffer> = External::new(&std::env::temp_dir(), spill);
             let mut model = Model::new();
             for (id, key) in pairs {
-                external.buffer.push(&key, EntryId(id));
-                external.buffer.push(&key, EntryId(id));
+                external.buffer.entry(EntryId(id)).key(&key);
+                external.buffer.entry(EntryId(id)).key(&key);
                 external.relieve().unwrap();
                 model.entry(key).or_default().insert(id);
             }

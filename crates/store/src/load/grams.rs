@@ -1,0 +1,199 @@
+//! Grams on their way into the index tree: numbers in place of keys, since most postings of a load are theirs.
+//!
+//! A gram is `code << 40 | id`, so that numbers sort by key and id. In a batch the place of an entry stands for its id:
+//! with the batch's first id added to the number, it is one.
+
+use crate::ids::{AttributeId, EntryId};
+use crate::index::{END, START, key};
+
+/// Ids are below this.
+pub(crate) const IDS_MAX: u64 = 1 << CODE_AT;
+const CODE_AT: u32 = 40;
+/// So many grams of an attribute are gathered before repeated ones are dropped.
+const GRAMS_MAX: usize = 1 << 20;
+
+/// The grams of one attribute.
+pub(crate) type Grams = (AttributeId, Vec<u64>);
+
+/// Grams by attribute. Those of one code have ascending places.
+#[derive(Default)]
+pub(crate) struct GramLists {
+    lists: Vec<Grams>,
+}
+
+impl GramLists {
+    /// Adds a gram of the entry at a place.
+    pub(crate) fn push(&mut self, attribute: AttributeId, code: u32, place: u32) {
+        self.list(attribute).push(number(code, place));
+    }
+
+    /// Adds all grams of a value in normal form. False, and nothing is added, if some of them have no code.
+    pub(crate) fn push_value(&mut self, attribute: AttributeId, normal: &[u8], place: u32) -> bool {
+        let Some((first, rest)) = normal.split_first() else {
+            return false;
+        };
+        if !key::is_plain(normal) {
+            return false;
+        }
+        let list = self.list(attribute);
+        let mut code = u32::from_be_bytes([0, 0, START, *first]);
+        // Behind the last gram of three octets comes one of two, as a value's last octet begins a gram too.
+        let behind = rest.iter().chain(&[END, 0]);
+        list.extend(behind.map(|octet| {
+            code = (code << 8 | u32::from(*octet)) & 0xff_ffff;
+            number(code, place)
+        }));
+        true
+    }
+
+    fn list(&mut self, attribute: AttributeId) -> &mut Vec<u64> {
+        let known = self.lists.iter().position(|(known, _)| *known == attribute);
+        let at = known.unwrap_or_else(|| {
+            self.lists.push((attribute, Vec::new()));
+            self.lists.len() - 1
+        });
+        let (_, list) = &mut self.lists[at];
+        if list.len() >= GRAMS_MAX && list.capacity() - list.len() < GRAMS_MAX / 16 {
+            list.sort_unstable();
+            list.dedup();
+        }
+        list
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.lists.iter().map(|(_, list)| list.len()).sum()
+    }
+
+    /// All of them; what is left is empty, with room for as many.
+    pub(crate) fn take(&mut self) -> Vec<Grams> {
+        let room = |(attribute, list): &Grams| (*attribute, Vec::with_capacity(list.len()));
+        let next = self.lists.iter().map(room).collect();
+        std::mem::replace(&mut self.lists, next)
+    }
+}
+
+fn number(code: u32, place: u32) -> u64 {
+    u64::from(code) << CODE_AT | u64::from(place)
+}
+
+/// The code of a gram and the place of its entry in a batch.
+pub(crate) fn parts(gram: u64) -> (u32, u32) {
+    let place = u32::try_from(gram & (IDS_MAX - 1)).unwrap_or(u32::MAX);
+    (code_of(gram), place)
+}
+
+/// The code of a gram.
+pub(crate) fn code_of(gram: u64) -> u32 {
+    u32::try_from(gram >> CODE_AT).unwrap_or(u32::MAX)
+}
+
+/// The ids of grams.
+pub(crate) fn ids(grams: &[u64]) -> impl Iterator<Item = EntryId> {
+    grams.iter().map(|gram| EntryId(gram & (IDS_MAX - 1)))
+}
+
+/// The grams of one attribute, of batches with their first ids: sorted, with ids, each once.
+pub(crate) fn sorted(batches: Vec<(EntryId, Vec<u64>)>) -> Vec<u64> {
+    let count = batches.iter().map(|(_, list)| list.len()).sum();
+    let mut grams = if count < FEW {
+        let of_batch = |(base, list): &(EntryId, Vec<u64>)| {
+            let base = base.0;
+            list.iter().map(move |gram| gram + base).collect::<Vec<_>>()
+        };
+        batches.iter().flat_map(of_batch).collect()
+    } else {
+        by_digits(batches, count)
+    };
+    // Ids ascend from batch to batch unless entries have waited for their parents.
+    if !grams.is_sorted() {
+        grams.sort_unstable();
+    }
+    grams.dedup();
+    grams
+}
+
+/// Below so many, counting digits takes longer than comparing.
+const FEW: usize = 4096;
+/// A code has two digits of so many bits.
+const DIGIT_BITS: u32 = 12;
+
+/// Sorts by code, digit after digit, and leaves those of one code in their order.
+fn by_digits(batches: Vec<(EntryId, Vec<u64>)>, count: usize) -> Vec<u64> {
+    let low = |gram: u64| (gram >> CODE_AT) as usize & ((1 << DIGIT_BITS) - 1);
+    let high = |gram: u64| (gram >> (CODE_AT + DIGIT_BITS)) as usize;
+    let mut lows = vec![0; 1 << DIGIT_BITS];
+    let mut highs = lows.clone();
+    for gram in batches.iter().flat_map(|(_, list)| list) {
+        lows[low(*gram)] += 1;
+        highs[high(*gram)] += 1;
+    }
+    for counts in [&mut lows, &mut highs] {
+        let mut before = 0;
+        for count in counts {
+            before += std::mem::replace(count, before);
+        }
+    }
+    let mut by_low = vec![0; count];
+    for (base, list) in batches {
+        for gram in list {
+            let place = &mut lows[low(gram)];
+            by_low[*place] = gram + base.0;
+            *place += 1;
+        }
+    }
+    let mut by_code = vec![0; count];
+    for gram in by_low {
+        let place = &mut highs[high(gram)];
+        by_code[*place] = gram;
+        *place += 1;
+    }
+    by_code
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    proptest! {
+        #[test]
+        fn grams_come_out_sorted_each_once(
+            batches in prop::collection::vec((0..9_u64, prop::collection::vec((2..4098_u32, 0..40_u32), 0..3000)), 0..4),
+        ) {
+            let mut expected = BTreeSet::new();
+            let mut lists = Vec::new();
+            for (base, grams) in batches {
+                let mut list = Vec::new();
+                for (code, place) in grams {
+                    // High digits as well as low ones.
+                    let code = code.wrapping_mul(0x9e_3779) & 0xff_ffff;
+                    list.push(number(code, place));
+                    expected.insert((code, base * 20 + u64::from(place)));
+                }
+                lists.push((EntryId(base * 20), list));
+            }
+            let found = sorted(lists);
+            let found: Vec<_> = found.iter().map(|gram| (code_of(*gram), gram & (IDS_MAX - 1))).collect();
+            prop_assert_eq!(found, expected.into_iter().collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn values_have_the_grams_of_the_index(value in prop::collection::vec(0_u8..6, 0..6)) {
+            let mut lists = GramLists::default();
+            let attribute = AttributeId(7);
+            let mut expected = Vec::new();
+            crate::index::each_gram(&value, |gram| expected.push(key::gram_code(gram)));
+            let all: Option<Vec<u32>> = expected.into_iter().collect();
+            if lists.push_value(attribute, &value, 3) {
+                let found = lists.take().remove(0).1;
+                let codes: Vec<u32> = found.iter().map(|gram| parts(*gram).0).collect();
+                prop_assert!(found.iter().all(|gram| parts(*gram).1 == 3));
+                prop_assert_eq!(Some(codes), all);
+            } else {
+                prop_assert!(value.is_empty() || all.is_none());
+            }
+        }
+    }
+}
