@@ -116,6 +116,25 @@ impl DataFile {
         self.pages.write_at(Call::Write, offset, bytes)
     }
 
+    /// Writes octets of another file's map at `offset`; see [`File::carry`]. None of them where somebody observes, who is to see
+    /// what is written.
+    /// # Errors
+    /// The system's, a full disk among them.
+    pub fn carry_at(&self, offset: u64, map: &Map, from: usize, len: usize) -> io::Result<usize> {
+        if self.observer.is_some() {
+            return Ok(0);
+        }
+        self.pages.carry(Some(offset), map, from, len)
+    }
+
+    /// The length of the file's beginning that [`File::carry`] may take from a map of it without the file system having to make
+    /// room for that, in octets.
+    /// # Errors
+    /// The system's.
+    pub fn filled_len(&self) -> io::Result<u64> {
+        self.pages.filled_len()
+    }
+
     /// Writes `parts` one after the other from `offset` on, in as few calls as the system allows.
     /// # Errors
     /// The system's, a full disk among them.

@@ -102,8 +102,8 @@ pub fn remove_file(role: FileRole, path: &Path) -> io::Result<()> {
 /// An open file, and what it is to the environment.
 #[derive(Debug)]
 pub struct File {
-    role: FileRole,
-    file: fs::File,
+    pub(crate) role: FileRole,
+    pub(crate) file: fs::File,
 }
 
 impl File {
@@ -212,6 +212,17 @@ impl File {
                 Err(error) => Err(error.into()),
             }
         })
+    }
+
+    /// The length of its beginning that can be read through a map without anything being made for that: on some file systems
+    /// a hole that is touched takes room. As a rule all of it.
+    pub(crate) fn filled_len(&self) -> io::Result<u64> {
+        let status = self.status()?;
+        // What is taken behind the end is counted too: holes of no more than that may be overlooked.
+        if status.blocks().saturating_mul(512) >= status.len() {
+            return Ok(status.len());
+        }
+        self.solid_len().map(|solid| solid.min(status.len()))
     }
 
     /// Writes all of `bytes` at `offset`; `call` is what the seam is asked about.

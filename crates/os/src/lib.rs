@@ -18,6 +18,7 @@
 //! or in the one module of the engine that borrows from [`Map`].
 
 mod bus_guard;
+mod carry;
 mod disk;
 mod file;
 mod holders;

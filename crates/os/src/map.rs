@@ -33,6 +33,8 @@ pub struct Map {
     /// Octets behind `len` that belong to the mapping and that nobody may touch.
     barrier: usize,
     writable: bool,
+    /// Whether the system was told to read nothing ahead.
+    random: bool,
     guard: Option<Guard>,
 }
 
@@ -91,6 +93,7 @@ impl Map {
             len,
             barrier: 0,
             writable,
+            random: false,
             guard: Guard::over(base, len, writable),
         })
     }
@@ -120,6 +123,7 @@ impl Map {
             len,
             barrier,
             writable: true,
+            random: false,
             guard: Guard::over(base, len, true),
         };
         if map.guard.is_none() {
@@ -150,6 +154,12 @@ impl Map {
     #[must_use]
     pub const fn is_writable(&self) -> bool {
         self.writable
+    }
+
+    /// Whether what is read through it in order is read ahead.
+    #[must_use]
+    pub const fn reads_ahead(&self) -> bool {
+        !self.random
     }
 
     /// Reserved length in octets.
@@ -212,6 +222,16 @@ impl Map {
         Some(unsafe { std::slice::from_raw_parts_mut(at.as_ptr(), len) })
     }
 
+    /// Where `len` octets at `offset` begin, for the system to read: nothing is lent, so they may change meanwhile, or be
+    /// missing. `None` outside the reservation.
+    pub(crate) fn for_system(&self, offset: usize, len: usize) -> Option<NonNull<u8>> {
+        if offset.checked_add(len)? > self.len {
+            return None;
+        }
+        // SAFETY: inside the reservation, just checked.
+        Some(unsafe { self.base.add(offset) })
+    }
+
     /// Copies octets that another process may be changing, word by word, as many as fill whole words; the caller must
     /// find out whether they belong together.
     ///
@@ -262,7 +282,8 @@ impl Map {
     }
 
     /// Tells the system that reads will be random, so that it reads no neighbours ahead.
-    pub fn advise_random(&self) {
+    pub fn advise_random(&mut self) {
+        self.random = true;
         if seam::ask(FileRole::Data, Call::Advise).is_err() {
             return;
         }

@@ -5,12 +5,16 @@
 //!   compact   the trees page by page in key order, children before parents, numbered anew without gaps
 //! ```
 //!
+//! A plain copy to a file or a pipe is written by the system from where the map has it, and what goes elsewhere, or is not
+//! there, by way of a buffer.
+//!
 //! Neither waits for a writer: what the snapshot's own meta page says is known from pinning it, and the other meta
 //! page matters only as the older of the two. Memory is bounded: two buffers of a mebioctet, and a few numbers for each
 //! level of a tree. The snapshot is pinned for as long as the copy takes, so a file that is being changed grows.
 
 mod compact;
 mod count;
+mod outlet;
 mod output;
 mod plain;
 mod target;
@@ -21,6 +25,7 @@ use std::path::Path;
 
 use fulgurite_format::Meta;
 use fulgurite_os::{File, FileRole, NoPipeSignal, remove_file};
+use outlet::{AnyWriter, Outlet};
 use target::Target;
 
 use crate::{Environment, Error, ReadTxn};
@@ -52,7 +57,7 @@ impl Environment {
     ) -> Result<(), Error> {
         let mut target = Target::create(path, self, watch)?;
         let copied = self
-            .copy_to(&mut target, compact)
+            .copy_into(&mut target, compact)
             .and_then(|()| target.finish());
         if copied.is_err() {
             // What matters is why copying failed; if the file cannot be removed it stays, incomplete.
@@ -71,7 +76,7 @@ impl Environment {
         let guard = File::duplicate(FileRole::Copy, to)
             .and_then(|to| NoPipeSignal::block().map(|guard| (to, guard)));
         let (mut to, _guard) = guard.map_err(io)?;
-        self.copy_to(&mut to, compact)
+        self.copy_into(&mut to, compact)
     }
 
     /// Copies the newest snapshot to any writer; see [`Environment::copy_to_path`].
@@ -79,6 +84,10 @@ impl Environment {
     /// [`Error::Io`] from the writer; [`Error::Corrupted`] and [`Error::BeyondEnd`] for a damaged page, and what
     /// [`Environment::read`] gives.
     pub fn copy_to(&self, to: &mut impl Write, compact: bool) -> Result<(), Error> {
+        self.copy_into(&mut AnyWriter(to), compact)
+    }
+
+    fn copy_into(&self, to: &mut dyn Outlet, compact: bool) -> Result<(), Error> {
         let (txn, meta) = pin(self)?;
         if compact {
             compact::copy(&txn, &meta, to)

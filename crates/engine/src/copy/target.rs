@@ -14,8 +14,9 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use fulgurite_format::{META_PAGES, Meta, Txnid, V09};
-use fulgurite_os::{Access, DataFile, File, FileRole};
+use fulgurite_os::{Access, DataFile, File, FileRole, Map};
 
+use super::outlet::Outlet;
 use crate::env::directory_of;
 use crate::{Environment, Error};
 
@@ -89,5 +90,17 @@ impl Write for Target<'_> {
 
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
+    }
+}
+
+impl Outlet for Target<'_> {
+    fn carry(&mut self, map: &Map, from: usize, len: usize) -> io::Result<usize> {
+        if self.head.len() < self.head_len {
+            return Ok(0);
+        }
+        (self.watch)(self.at)?;
+        let carried = self.file.carry_at(self.at, map, from, len)?;
+        self.at += carried as u64;
+        Ok(carried)
     }
 }

@@ -224,7 +224,8 @@ impl Opening<'_> {
         } else {
             fixed::reserve(file, len, least, writable, base.meta.map_address)
         };
-        let map = map.map_err(|source| fixed::open_error(source, &base.meta, &self.data_path))?;
+        let mut map =
+            map.map_err(|source| fixed::open_error(source, &base.meta, &self.data_path))?;
         if self.options.no_read_ahead {
             map.advise_random();
         }

@@ -49,6 +49,42 @@ fn copies_larger_than_the_buffers_are_those_of_the_original() {
 }
 
 #[test]
+fn plain_copies_are_the_same_whatever_they_go_to() {
+    let scratch = Scratch::new("copies-anywhere");
+    let dir = scratch.join("from");
+    fs::create_dir(&dir).expect("make a directory");
+    fill(&open(&dir), 6000);
+    let data = dir.join("data.mdb");
+    for cut in [0, 20_000, 3 << 20] {
+        // What the file does not have any more is not in the copy either.
+        let environment = open(&dir);
+        let file = fs::OpenOptions::new().write(true).open(&data);
+        let len = fs::metadata(&data).expect("look").len() - cut;
+        file.and_then(|file| file.set_len(len)).expect("cut off");
+        let through_a_buffer = copy(&environment, false);
+        assert!(through_a_buffer == fs::read(&data).expect("read"));
+        let random = Environment::options().no_read_ahead(true);
+        drop(environment);
+        for (number, options) in [Environment::options(), random].iter().enumerate() {
+            let environment = options.open(&dir).expect("open");
+            let target = scratch.join(&format!("file-{cut}-{number}"));
+            let mut told = Vec::new();
+            let copied = environment.copy_to_file(&target, false, &mut |so_far| {
+                told.push(so_far);
+                Ok(())
+            });
+            copied.expect("copy");
+            assert!(fs::read(&target).expect("read") == through_a_buffer);
+            assert!(told.is_sorted() && told.len() as u64 >= len >> 20);
+            let target = scratch.join(&format!("descriptor-{cut}-{number}"));
+            let file = fs::File::create(&target).expect("make a file");
+            environment.copy_to_fd(file.as_fd(), false).expect("copy");
+            assert!(fs::read(&target).expect("read") == through_a_buffer);
+        }
+    }
+}
+
+#[test]
 fn copies_of_duplicates_of_our_own_are_those_of_the_original() {
     let scratch = Scratch::new("dup-copy");
     let environment = open(scratch.path());
