@@ -1,6 +1,6 @@
 //! Copying a tree page without its free space.
 
-use crate::bytes::{put, u16_at};
+use crate::bytes::{put, u16_at, wipe};
 use crate::{Format, PageFlags, Pgno};
 
 /// Copies the used parts of a branch or leaf page, packed ones too, to where it gets the number `pgno`.
@@ -29,7 +29,7 @@ pub fn copy_without_gap<F: Format>(from: &[u8], to: &mut [u8]) {
         to.copy_from_slice(from);
     }
     if let Some(gap) = to.get_mut(head..tail) {
-        gap.fill(0);
+        wipe(gap);
     }
     if let (Some(to), Some(from)) = (to.get_mut(tail..), from.get(tail..)) {
         to.copy_from_slice(from);

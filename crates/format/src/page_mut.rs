@@ -1,8 +1,9 @@
 //! Tree pages as the writer changes them: private copies, whose nodes were checked when the copy was made.
 
 use std::marker::PhantomData;
+use std::ops::Range;
 
-use crate::bytes::put;
+use crate::bytes::{put, wipe};
 use crate::{Format, Malformed, NodeFlags, Page, PageFlags, PageKind, Pgno};
 
 /// What a new node holds behind its key.
@@ -69,7 +70,7 @@ impl<'a, F: Format> PageMut<'a, F> {
     }
 
     fn initialise_as(bytes: &'a mut [u8], pgno: Pgno, kind: PageKind, flags: u16) -> Self {
-        bytes.fill(0);
+        wipe(bytes);
         let upper = bytes.len();
         let item_len = kind.item_len() as u16;
         let done = put(bytes, 0, &pgno.0.to_le_bytes())
@@ -350,13 +351,23 @@ impl<'a, F: Format> PageMut<'a, F> {
     /// # Errors
     /// As [`Page::leaf`].
     pub fn into_data(self, index: usize) -> Result<&'a mut [u8], Malformed> {
+        let range = self.data_range(index)?;
+        self.bytes.get_mut(range).ok_or(Malformed::Node(index))
+    }
+
+    /// As [`PageMut::into_data`], lent by the page.
+    /// # Errors
+    /// As [`Page::leaf`].
+    pub fn data_mut(&mut self, index: usize) -> Result<&mut [u8], Malformed> {
+        let range = self.data_range(index)?;
+        self.bytes.get_mut(range).ok_or(Malformed::Node(index))
+    }
+
+    fn data_range(&self, index: usize) -> Result<Range<usize>, Malformed> {
         let page = self.view();
         let node = page.leaf(index)?;
         let at = page.offset(index)? + F::data_at(node.key.len());
-        let len = node.data.len();
-        self.bytes
-            .get_mut(at..at + len)
-            .ok_or(Malformed::Node(index))
+        Ok(at..at + node.data.len())
     }
 
     /// Makes room for a node of `len` octets and its offset at `index`, with whatever stands there; `None` if there is not

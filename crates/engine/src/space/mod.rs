@@ -12,6 +12,7 @@ mod held;
 mod levels;
 mod pool;
 mod save;
+mod save_short;
 mod shrink;
 mod taken;
 mod view;

@@ -1,13 +1,15 @@
 //! Writing the free list at commit.
 //!
 //! Saving changes what is saved: new records take pages, old ones give theirs back. So room is reserved first, in
-//! rounds, until a round changes nothing; then the numbers are filled in, which takes no page.
+//! rounds, until a round changes nothing; then the numbers are filled in, which takes no page. Small transactions do without:
+//! see `save_short`.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 use fulgurite_format::{Format, FreeRecord, Malformed, NodeValue, PageKind, PageMut, Pgno, V09};
 
+use super::save_short::save_at_once;
 use super::writer_pages::{WriterPages, listed_twice, record_before, record_id};
 use crate::Error;
 use crate::tree::{self, Pages, PagesMut, Path, Step};
@@ -17,7 +19,7 @@ use crate::value;
 const SLACK: usize = 8;
 
 /// So many page numbers are in the record that is taken first: a small transaction needs no more.
-const NEWEST: usize = 32;
+pub(super) const NEWEST: usize = 32;
 /// So many page numbers are a short list.
 const SMALL: usize = 64;
 /// What is left of more is not cut into small pieces: each has to be found its place.
@@ -28,13 +30,16 @@ const ROUNDS_MAX: usize = 64;
 
 /// Replaces the records whose pages were taken by what is left of them, and lists the pages this transaction freed.
 pub(crate) fn save_free_list(pages: &mut WriterPages<'_>) -> Result<(), Error> {
+    if save_at_once(pages)? {
+        return Ok(());
+    }
     pages.prepare_saving()?;
     delete_taken(pages)?;
     let own = pages.txnid().0;
     let ids = free_ids(pages)?;
     let mut reserved: BTreeMap<u64, usize> = BTreeMap::new();
     for _ in 0..ROUNDS_MAX {
-        settle_loose(pages, ids)?;
+        settle_loose(pages, ids.count > 0)?;
         let mut changed = false;
         if !pages.freed.is_empty() {
             changed |= ensure(pages, &mut reserved, own, pages.freed.len())?;
@@ -137,11 +142,10 @@ impl Portions {
 
 /// Private pages that were given up again can serve the next transaction, if there is a record old enough for them;
 /// else they are listed with the others that this one freed.
-fn settle_loose(pages: &mut WriterPages<'_>, ids: FreeIds) -> Result<(), Error> {
-    let loose = std::mem::take(&mut pages.loose);
-    pages.pool.add(loose.into_iter());
+pub(super) fn settle_loose(pages: &mut WriterPages<'_>, is_any_old: bool) -> Result<(), Error> {
+    pages.pool.add(pages.loose.drain(..));
     pages.settle_pool()?;
-    if ids.count == 0 {
+    if !is_any_old && pages.pool.len() > 0 {
         let rest = pages.pool.drain();
         pages.freed.extend(rest);
     }
@@ -226,19 +230,7 @@ fn fill(
 ) -> Result<(), Error> {
     let own = pages.txnid().0;
     let mut freed = std::mem::take(&mut pages.freed);
-    freed.sort_unstable_by(|a, b| b.cmp(a));
-    let longest = freed
-        .chunk_by(|a, b| a.0 == b.0 + 1)
-        .map(<[Pgno]>::len)
-        .max();
-    pages
-        .environment
-        .runs()
-        .note_freed(pages.txnid(), longest.unwrap_or(0) as u64);
-    let doubled = |list: &[Pgno]| list.windows(2).any(|pair| matches!(pair, [a, b] if a == b));
-    if doubled(&freed) || freed.iter().any(|pgno| pages.pool.contains(*pgno)) {
-        return Err(listed_twice(pages.free.record.root));
-    }
+    order_freed(pages, &mut freed)?;
     let pool = pages.pool.pages().to_vec();
     let portions = Portions::of(pages, ids);
     for key in reserved.keys().rev() {
@@ -256,6 +248,24 @@ fn fill(
             }
         };
         write_record(pages, *key, list)?;
+    }
+    Ok(())
+}
+
+/// Brings what this transaction freed into the order of a record, and notes how many neighbours there are among it.
+pub(super) fn order_freed(pages: &WriterPages<'_>, freed: &mut [Pgno]) -> Result<(), Error> {
+    freed.sort_unstable_by(|a, b| b.cmp(a));
+    let longest = freed
+        .chunk_by(|a, b| a.0 == b.0 + 1)
+        .map(<[Pgno]>::len)
+        .max();
+    pages
+        .environment
+        .runs()
+        .note_freed(pages.txnid(), longest.unwrap_or(0) as u64);
+    let doubled = |list: &[Pgno]| list.windows(2).any(|pair| matches!(pair, [a, b] if a == b));
+    if doubled(freed) || freed.iter().any(|pgno| pages.pool.contains(*pgno)) {
+        return Err(listed_twice(pages.free.record.root));
     }
     Ok(())
 }

@@ -296,7 +296,11 @@ impl<'env> WriterPages<'env> {
         let mut read = 0;
         loop {
             self.settle_pool()?;
-            if count == 1 && self.pool.len() <= self.kept_for_record() && self.take_record()? {
+            if count == 1
+                && !self.saving
+                && self.pool.len() <= self.kept_for_record()
+                && self.take_record()?
+            {
                 continue;
             }
             if let Some(first) = self.pool.take(count) {
@@ -337,7 +341,7 @@ impl<'env> WriterPages<'env> {
     fn kept_for_record(&self) -> usize {
         let page_size = self.page_size();
         let octets = FreeRecord::value_len(self.freed.len());
-        if self.saving || octets <= page_size {
+        if octets <= page_size {
             return 0;
         }
         // Eight times its length: of so many pages, mostly neighbours, some run is as long.
@@ -385,6 +389,16 @@ impl<'env> WriterPages<'env> {
         }
         self.saving = true;
         self.settle_pool()
+    }
+
+    /// Gets at hand what so many pages of the free list's tree are copied to; `false` if there are fewer free pages, and readers
+    /// are to be asked first.
+    pub(super) fn prepare_touching(&mut self, count: usize) -> Result<bool, Error> {
+        let missing = count.saturating_sub(self.pool.len() + self.loose.len());
+        if missing == 0 || self.take_records(missing)? >= missing {
+            return Ok(true);
+        }
+        Ok(self.environment.reader_policy().is_none())
     }
 
     /// Refuses pages from the free list among which is the root of that list itself; other pages in use are noticed
