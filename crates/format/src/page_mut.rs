@@ -155,6 +155,43 @@ impl<'a, F: Format> PageMut<'a, F> {
         Ok(bytes)
     }
 
+    /// A sub-page of `len` octets with all nodes of another one, which was checked, where they are seen from its end; `None` if
+    /// they do not fit.
+    pub(crate) fn resized_sub(pgno: Pgno, page: &Page<'_, F>, len: usize) -> Option<Vec<u8>> {
+        let (from, upper) = (page.entries().0, page.upper());
+        let lower = F::HEADER_LEN + 2 * page.len();
+        let (head, nodes) = (from.get(F::HEADER_LEN..lower)?, from.get(upper..)?);
+        let gap = len.checked_sub(lower + nodes.len())?;
+        let mut bytes = Vec::with_capacity(len);
+        bytes.resize(F::HEADER_LEN, 0);
+        bytes.extend_from_slice(head);
+        bytes.resize(lower + gap, 0);
+        bytes.extend_from_slice(nodes);
+        let flags = page.kind().flag() | PageFlags::SUB_PAGE | PageFlags::DIRTY;
+        put(&mut bytes, 0, &pgno.0.to_le_bytes())?;
+        put(&mut bytes, F::FLAGS_AT, &flags.to_le_bytes())?;
+        let by = len.wrapping_sub(from.len());
+        let mut resized = PageMut::of_resized(&mut bytes, page);
+        for stored in resized.offsets_mut(page.len()) {
+            let offset = F::to_page_offset(u16::from_le_bytes(*stored)).wrapping_add(by);
+            *stored = F::from_page_offset(offset).to_le_bytes();
+        }
+        resized.store_bounds();
+        Some(bytes)
+    }
+
+    /// What [`PageMut::resized_sub`] has made.
+    pub(crate) fn of_resized(bytes: &'a mut [u8], from: &Page<'_, F>) -> PageMut<'a, F> {
+        let upper = (from.upper() + bytes.len()).wrapping_sub(from.entries().0.len());
+        PageMut {
+            bytes,
+            kind: from.kind(),
+            count: from.len(),
+            upper,
+            format: PhantomData,
+        }
+    }
+
     /// Gives a fresh copy its own number and wipes marks that mean something in memory only.
     pub fn renumber(bytes: &mut [u8], pgno: Pgno, kind: PageKind) {
         let done = put(bytes, 0, &pgno.0.to_le_bytes())

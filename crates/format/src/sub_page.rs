@@ -65,6 +65,11 @@ fn rebuilt<F: Format>(
     if let PageKind::Packed(len) = page.kind() {
         return repacked(pgno, page, usize::from(len), without, with);
     }
+    if page.check_nodes().is_ok()
+        && let Some(bytes) = resized(pgno, page, without, with)?
+    {
+        return Ok(bytes);
+    }
     let mut items = Vec::with_capacity(page.len() + 1);
     for index in (0..page.len()).filter(|index| Some(*index) != without) {
         items.push(page.key(index)?);
@@ -76,6 +81,35 @@ fn rebuilt<F: Format>(
         items.insert(index, item);
     }
     new_sub_page::<F>(pgno, page.kind(), &items)
+}
+
+/// As [`rebuilt`], of a page whose nodes were checked: they are moved all at once. `None` if they are not just as long as their
+/// items need.
+fn resized<F: Format>(
+    pgno: Pgno,
+    page: &Page<'_, F>,
+    without: Option<usize>,
+    with: Option<(usize, &[u8])>,
+) -> Result<Option<Vec<u8>>, Malformed> {
+    let used = F::HEADER_LEN + page.used_space();
+    if let Some(index) = without {
+        let len = used - entry_len::<F>(page.kind(), page.key(index)?.len());
+        let Some(mut copy) = PageMut::<F>::resized_sub(pgno, page, used) else {
+            return Ok(None);
+        };
+        let mut smaller = PageMut::of_resized(&mut copy, page);
+        smaller.remove(index)?;
+        return Ok(PageMut::resized_sub(pgno, &smaller.view(), len));
+    }
+    let Some((index, item)) = with else {
+        return Ok(None);
+    };
+    let len = used + entry_len::<F>(page.kind(), item.len());
+    let Some(mut bytes) = PageMut::<F>::resized_sub(pgno, page, len) else {
+        return Ok(None);
+    };
+    insert(&mut PageMut::of_resized(&mut bytes, page), index, item)?;
+    Ok(Some(bytes))
 }
 
 /// As [`rebuilt`], where items stand back to back.

@@ -3,7 +3,7 @@
 use crate::{
     DatabaseFlags, Format, FreeRecord, Malformed, Meta, NoMeta, NodeFlags, NodeValue,
     OverflowHeader, Page, PageKind, PageMut, Pgno, TreeRecord, Txnid, V09, copy_without_gap,
-    overflow_pages,
+    new_sub_page, overflow_pages, sub_page_with, sub_page_without,
 };
 
 const PAGE: usize = 512;
@@ -444,4 +444,51 @@ fn a_copy_without_the_gap_has_all_entries_and_zeros_between() {
     let noise: Vec<u8> = (0..PAGE).map(|at| at as u8 | 1).collect();
     copy_without_gap::<V09>(&noise, &mut copy);
     assert_eq!(copy, noise);
+}
+
+#[test]
+fn sub_pages_with_one_item_more_or_less_are_as_long_as_they_need() {
+    let items: [&[u8]; 4] = [b"a", b"bbb", b"cc", b"ddddd"];
+    let kind = PageKind::Leaf;
+    let found = |bytes: &[u8]| {
+        let page = Page::<V09>::parse_sub(bytes).unwrap();
+        page.check_nodes().unwrap();
+        assert_eq!(page.free_space(), 0);
+        let keys = (0..page.len()).map(|index| page.key(index).unwrap().to_vec());
+        keys.collect::<Vec<_>>()
+    };
+    let whole = new_sub_page::<V09>(Pgno(7), kind, &items).unwrap();
+    // The original leaves room in some, and so did a deletion.
+    let mut slack = whole.clone();
+    PageMut::<V09>::parse_sub(&mut slack)
+        .unwrap()
+        .remove(1)
+        .unwrap();
+    for bytes in [whole, slack] {
+        let all = found(&new_sub_page::<V09>(Pgno(7), kind, &keys_of(&bytes)).unwrap());
+        let page = Page::<V09>::parse_sub(&bytes).unwrap();
+        for index in 0..=all.len() {
+            let more = sub_page_with(Pgno(9), &page, index, b"new item").unwrap();
+            let mut wanted = all.clone();
+            wanted.insert(index, b"new item".to_vec());
+            assert_eq!(found(&more), wanted);
+            assert_eq!(more[..8], 9u64.to_le_bytes());
+        }
+        for index in 0..all.len() {
+            let less = sub_page_without(Pgno(9), &page, index).unwrap();
+            let mut wanted = all.clone();
+            wanted.remove(index);
+            assert_eq!(found(&less), wanted);
+        }
+        assert!(sub_page_with(Pgno(9), &page, all.len() + 1, b"new").is_err());
+        assert!(sub_page_without(Pgno(9), &page, all.len()).is_err());
+    }
+}
+
+/// The items of a sub-page.
+fn keys_of(bytes: &[u8]) -> Vec<&[u8]> {
+    let page = Page::<V09>::parse_sub(bytes).unwrap();
+    (0..page.len())
+        .map(|index| page.key(index).unwrap())
+        .collect()
 }
