@@ -14,6 +14,8 @@ pub(crate) struct PageView<'a> {
     pub(super) window: Window<'a>,
     pub(super) last: Pgno,
     pub(super) dirty: Option<&'a Dirty>,
+    /// Whether all pages in memory are private: none belongs to what surrounds a nested transaction.
+    pub(super) is_flat: bool,
     /// Stops a reader that is asked to end.
     pub(super) mark: EndMark<'a>,
 }
@@ -30,6 +32,7 @@ impl<'a> PageView<'a> {
             window,
             last,
             dirty: None,
+            is_flat: false,
             mark,
         }
     }
@@ -74,6 +77,14 @@ impl<'a> Pages<'a> for PageView<'a> {
     fn lend(self, pgno: Pgno) -> Option<&'a [u8]> {
         let private = self.dirty.and_then(|dirty| dirty.get(pgno));
         private.or_else(|| self.window.page(pgno))
+    }
+
+    #[inline(always)]
+    fn lend_marked(self, pgno: Pgno) -> Option<(&'a [u8], bool)> {
+        if let Some(private) = self.dirty.and_then(|dirty| dirty.get(pgno)) {
+            return Some((private, self.is_flat));
+        }
+        self.window.page(pgno).map(|page| (page, false))
     }
 
     #[inline(always)]

@@ -257,6 +257,7 @@ impl<'env> WriterPages<'env> {
             window: self.window,
             last: self.last,
             dirty: Some(&self.dirty),
+            is_flat: self.outer.is_empty(),
             mark: EndMark::never(),
         };
         let mut path = Path::new();
@@ -509,6 +510,7 @@ impl PagesMut for WriterPages<'_> {
             window: self.window,
             last: self.last,
             dirty: Some(&self.dirty),
+            is_flat: self.outer.is_empty(),
             mark: EndMark::never(),
         }
     }

@@ -92,6 +92,11 @@ pub(crate) trait Pages<'p>: Copy {
     fn lend(self, pgno: Pgno) -> Option<&'p [u8]> {
         self.page(pgno).ok()
     }
+    /// As [`Pages::lend`], and whether the page is known to be private to the transaction that looks.
+    #[inline(always)]
+    fn lend_marked(self, pgno: Pgno) -> Option<(&'p [u8], bool)> {
+        self.lend(pgno).map(|page| (page, false))
+    }
     /// `len` octets from the start of page `first` on, across page borders.
     fn run(self, first: Pgno, len: usize) -> Result<&'p [u8], Error>;
 

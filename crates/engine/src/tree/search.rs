@@ -146,7 +146,8 @@ fn find_or_say_why<'p, P: Pages<'p>>(
 }
 
 /// Finds the place of `key`: the way to the first leaf entry that is not smaller, which may lie one behind the leaf's
-/// last entry. Tells whether the entry has exactly this key. In an empty tree the way is empty.
+/// last entry. Tells whether the entry has exactly this key. In an empty tree the way is empty. A way that is seen to be private
+/// is marked as such.
 pub(crate) fn seek<'p, P: Pages<'p>>(
     pages: P,
     tree: &Tree,
@@ -186,8 +187,11 @@ fn seek_at_once<'p, P: Pages<'p>>(
 ) -> Option<bool> {
     let sought = Octets::of(key);
     let mut pgno = tree.record.root;
+    let mut is_private = true;
     for _ in 1..tree.record.depth {
-        let page = Page::<P::Format>::parse(pages.lend(pgno)?, pgno, PageKind::Branch).ok()?;
+        let (bytes, is_marked) = pages.lend_marked(pgno)?;
+        is_private &= is_marked;
+        let page = Page::<P::Format>::parse(bytes, pgno, PageKind::Branch).ok()?;
         let (index, exact) = page.place_of(1, sought)?;
         let index = index - usize::from(!exact);
         path.push(Step { pgno, index }).ok()?;
@@ -196,10 +200,14 @@ fn seek_at_once<'p, P: Pages<'p>>(
             return None;
         }
     }
-    let page = Page::<P::Format>::parse(pages.lend(pgno)?, pgno, tree.leaf).ok()?;
+    let (bytes, is_marked) = pages.lend_marked(pgno)?;
+    let page = Page::<P::Format>::parse(bytes, pgno, tree.leaf).ok()?;
     expect_probes(&page);
     let (index, exact) = page.place_of(0, sought)?;
     path.push(Step { pgno, index }).ok()?;
+    if is_private && is_marked {
+        path.mark_private();
+    }
     Some(exact)
 }
 
