@@ -88,17 +88,71 @@ fn plain_text<'v>(attribute: &AttributeType, value: &'v [u8]) -> Option<(&'v str
         Kind::DirectoryString | Kind::Ia5String
     );
     let case = attribute.equality?.text_case().filter(|_| is_text)?;
-    let plain = Plain::of(value).filter(|plain| !plain.odd_spaces)?;
-    let escaped = |b: &u8| matches!(b, b',' | b'+' | b'"' | b'\\' | b'<' | b'>' | b';' | b'#');
-    if value.iter().any(escaped) {
+    let seen = value.iter().fold(0, |seen, b| seen | SEEN[*b as usize]);
+    if seen & REFUSED != 0 || value.is_empty() {
+        return None;
+    }
+    if seen & SPACE != 0 && Plain::of(value)?.odd_spaces {
         return None;
     }
     let text = std::str::from_utf8(value).ok()?;
-    Some((text, plain.upper && case == Case::Ignore))
+    Some((text, seen & UPPER != 0 && case == Case::Ignore))
+}
+
+const UPPER: u8 = 1;
+const SPACE: u8 = 2;
+/// Not printable ASCII, or escaped in normal names.
+const REFUSED: u8 = 4;
+
+/// What matters of each octet of a value in a name.
+const SEEN: [u8; 256] = {
+    let mut seen = [REFUSED; 256];
+    let mut octet = 0x20_u8;
+    while octet < 0x7f {
+        seen[octet as usize] = match octet {
+            b'A'..=b'Z' => UPPER,
+            b' ' => SPACE,
+            b',' | b'+' | b'"' | b'\\' | b'<' | b'>' | b';' | b'#' => REFUSED,
+            _ => 0,
+        };
+        octet += 1;
+    }
+    seen
+};
+
+/// The normal form of a name that is written as most are: text values of printable ASCII without anything escaped, one to a
+/// level, and no spaces around them. `None` for all others.
+fn plain_name(schema: &Schema, value: &[u8]) -> Option<String> {
+    let mut normal = String::with_capacity(value.len());
+    for level in value.split(|b| *b == b',') {
+        let equals = level.iter().position(|b| *b == b'=')?;
+        let (kind, rest) = level.split_at_checked(equals)?;
+        let attribute = schema.attribute_by_octets(kind)?;
+        let (text, fold) = plain_text(attribute, rest.get(1..)?)?;
+        if !normal.is_empty() {
+            normal.push(',');
+        }
+        normal.push_str(&attribute.key_name);
+        normal.push('=');
+        let start = normal.len();
+        normal.push_str(text);
+        if fold && let Some(value) = normal.get_mut(start..) {
+            value.make_ascii_lowercase();
+        }
+    }
+    Some(normal)
 }
 
 /// The normal form of a DN-valued attribute's value.
 pub(crate) fn normal_value(schema: &Schema, value: &[u8]) -> Result<String, InvalidValue> {
+    if let Some(normal) = plain_name(schema, value) {
+        return Ok(normal);
+    }
+    scanned_name(schema, value)
+}
+
+/// [`normal_value`] by way of the grammar.
+fn scanned_name(schema: &Schema, value: &[u8]) -> Result<String, InvalidValue> {
     let text = std::str::from_utf8(value).map_err(|_| InvalidValue)?;
     let mut writer = NormalWriter {
         text: String::with_capacity(value.len()),
@@ -248,6 +302,19 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        #[test]
+        fn plain_names_become_what_any_name_does(
+            name in prop::collection::vec(prop::sample::select(vec![
+                "cn", "UID", "dc", "2.5.4.3", "x", "serialNumber", "=", "=", ",", ",", "+", "a", "B b", " ", "#", "\\2c", "\"", ";", "é",
+            ]), 0..12),
+        ) {
+            let schema = Schema::standard();
+            let name = name.concat();
+            if let Some(plain) = plain_name(&schema, name.as_bytes()) {
+                prop_assert_eq!(scanned_name(&schema, name.as_bytes()), Ok(plain));
+            }
+        }
+
         #[test]
         fn plain_values_become_what_any_value_does(
             value in "[ aB=#,+\"\\\\<>;~\u{7f}\u{1}é]{0,6}",
