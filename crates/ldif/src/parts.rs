@@ -11,6 +11,9 @@ use crate::reader::{Reader, ReaderOptions};
 
 /// Parts are about so long unless a record is longer.
 const PART_LEN: usize = 256 << 10;
+/// The first part is so long, and each of the next ones twice as long as the one before: whoever reads them in order has
+/// something to do soon, and what it learns from the first records serves most of the others.
+const FIRST_PART_LEN: usize = 8 << 10;
 /// What a record may be long in the input, as a multiple of what it may be long unfolded: lines may be folded, and comments
 /// count here.
 const FOLDED: usize = 4;
@@ -53,6 +56,8 @@ pub struct Parts<R> {
     input: R,
     options: ReaderOptions,
     part_len: usize,
+    /// What `part_len` grows to.
+    part_len_full: usize,
     part_len_max: usize,
     /// What has been read and belongs to the next part.
     rest: Vec<u8>,
@@ -67,16 +72,17 @@ pub struct Parts<R> {
 impl<R: BufRead> Parts<R> {
     /// Parts whose readers will have these options.
     pub fn new(input: R, options: ReaderOptions) -> Parts<R> {
-        Parts::of_len(input, options, PART_LEN)
+        Parts::of_len(input, options, FIRST_PART_LEN, PART_LEN)
     }
 
-    fn of_len(input: R, options: ReaderOptions, part_len: usize) -> Parts<R> {
+    fn of_len(input: R, options: ReaderOptions, part_len: usize, part_len_full: usize) -> Parts<R> {
         let record_len_max = options.record_bytes_max.saturating_mul(FOLDED);
         Parts {
             input,
             options,
             part_len,
-            part_len_max: record_len_max.max(part_len),
+            part_len_full,
+            part_len_max: record_len_max.max(part_len_full),
             rest: Vec::new(),
             lines: 0,
             begun: false,
@@ -123,6 +129,7 @@ impl<R: BufRead> Parts<R> {
             };
         }
         self.rest = text.split_off(end);
+        self.part_len = (2 * self.part_len).min(self.part_len_full);
         let mut part = self.part(text);
         if too_long {
             let mistake = Mistake::TooLong(self.options.record_bytes_max);
@@ -246,7 +253,7 @@ mod tests {
     }
 
     fn by_parts(text: &[u8], len: usize) -> Vec<String> {
-        let mut parts = Parts::of_len(text, options(), len);
+        let mut parts = Parts::of_len(text, options(), len.div_ceil(4), len);
         let mut all = Vec::new();
         let (mut bytes, mut records) = (0, 0);
         while let Some(mut part) = parts.next_part().unwrap() {

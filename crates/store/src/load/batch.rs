@@ -101,10 +101,15 @@ impl<'w> LoadBatch<'w> {
     /// Takes one entry; `line` names it in errors. Parents may come after their children.
     pub fn add(&mut self, entry: CheckedEntry, line: u64) {
         let place = Gathering::has_room(self.batch.entries.len() as u64);
-        let attributes = match self.preparing.is_fresh {
-            true => numbered(&self.table, entry.entry()),
-            false => None,
-        };
+        let mut attributes = None;
+        if self.preparing.is_fresh {
+            attributes = numbered(&self.table, entry.entry());
+            if attributes.is_none() {
+                // They may have got their numbers meanwhile.
+                self.table = self.preparing.table.load_full();
+                attributes = numbered(&self.table, entry.entry());
+            }
+        }
         let prepared = match (place, attributes) {
             (Some(place), Some(attributes)) => {
                 Prepared::Ready(self.prepare(entry.entry(), attributes, line, place))
