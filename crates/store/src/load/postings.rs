@@ -146,6 +146,8 @@ impl PostingBuffer {
     /// The postings of all batches by attribute and kind, in the order of the tree. Each head is to be sorted.
     pub(crate) fn heads(&mut self) -> Vec<Head> {
         self.close();
+        // So that ids ascend, as far as batches are not mixed.
+        self.batches.sort_by_key(|(base, _)| *base);
         let mut heads: BTreeMap<[u8; 3], Head> = BTreeMap::new();
         for (batch, (_, sorted)) in (0..).zip(&self.batches) {
             let mut rest = (0..).zip(sorted.rows()).peekable();
@@ -161,7 +163,8 @@ impl PostingBuffer {
                 heads.entry(head).or_default().rows.extend(places);
             }
         }
-        for (attribute, grams) in std::mem::take(&mut self.grams) {
+        for (attribute, mut grams) in std::mem::take(&mut self.grams) {
+            grams.sort_by_key(|(base, _)| *base);
             let head = heads.entry(key::gram_head(attribute)).or_default();
             (head.attribute, head.grams) = (Some(attribute), grams);
         }
