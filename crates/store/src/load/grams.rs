@@ -101,13 +101,16 @@ pub(crate) fn sorted(batches: Vec<(EntryId, Vec<u64>)>) -> Vec<u64> {
             let base = base.0;
             list.iter().map(move |gram| gram + base).collect::<Vec<_>>()
         };
-        batches.iter().flat_map(of_batch).collect()
+        let mut grams: Vec<u64> = batches.iter().flat_map(of_batch).collect();
+        grams.sort_unstable();
+        grams
     } else {
         by_digits(batches, count)
     };
-    // Ids ascend from batch to batch unless entries have waited for their parents.
+    // Ids ascend from batch to batch, but for entries that were taken one by one.
     if !grams.is_sorted() {
-        grams.sort_unstable();
+        let of_one_code = grams.chunk_by_mut(|a, b| code_of(*a) == code_of(*b));
+        of_one_code.for_each(<[u64]>::sort);
     }
     grams.dedup();
     grams
