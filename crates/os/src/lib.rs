@@ -19,6 +19,7 @@
 
 mod bus_guard;
 mod carry;
+mod clock;
 mod disk;
 mod file;
 mod holders;
@@ -33,6 +34,7 @@ mod shared;
 mod word;
 
 pub use bus_guard::{any_map_is_lost, set_bus_guard};
+pub use clock::coarse_clock_ns;
 pub use disk::{DataFile, DiskObserver};
 pub use file::{Access, File, FileIdentity, IS_A_DIRECTORY, is_directory, remove_file};
 pub use holders::{OtherMaps, other_maps};
@@ -40,9 +42,7 @@ pub use map::{ADDRESS_TAKEN, Map};
 pub use mutex::{LockOutcome, NOT_RECOVERABLE, SharedMutex};
 pub use pipe_signal::NoPipeSignal;
 pub use prefetch::{CACHE_LINE, prefetch, prefetch_lines};
-pub use process::{
-    address_space_is_limited, coarse_clock_ns, fork_generation, page_size, process_id, thread_word,
-};
+pub use process::{address_space_is_limited, fork_generation, page_size, process_id, thread_word};
 pub use record_lock::{LockKind, is_locked_by_other, lock_byte_wait, try_lock_byte};
 pub use seam::FileRole;
 pub use shared::SharedMap;

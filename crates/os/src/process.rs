@@ -64,20 +64,6 @@ pub fn thread_word() -> u64 {
     }
 }
 
-/// Nanoseconds since some moment before the machine's start, the same for all processes: a clock that is read without
-/// asking the system and that ticks every few milliseconds.
-#[must_use]
-#[inline]
-pub fn coarse_clock_ns() -> u64 {
-    let mut now = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
-    // SAFETY: `now` is valid for writes, and Linux has this clock; if it had not, `now` would stay as it is.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC_COARSE, &raw mut now) };
-    now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
-}
-
 /// Number of forks between the first call and this process; a handle made at another count belongs to a parent.
 ///
 /// Costs one load: the first call registers a handler that counts in each forked child.

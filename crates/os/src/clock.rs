@@ -1,0 +1,83 @@
+//! The clock that readers note the beginning of their snapshots by: read at each begin, so each call on the way counts.
+
+use std::ffi::{CStr, c_int};
+use std::mem;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// Reads a clock.
+type ReadClock = unsafe extern "C" fn(libc::clockid_t, *mut libc::timespec) -> c_int;
+
+/// The function of type [`ReadClock`] that the system has put into each process, which that of the C library calls in its turn, or
+/// the latter. Null before it is first needed.
+static READ_CLOCK: AtomicPtr<()> = AtomicPtr::new(ptr::null_mut());
+
+const SYSTEM_IMAGE: &CStr = c"linux-vdso.so.1";
+#[cfg(target_arch = "x86_64")]
+const READ_CLOCK_NAME: Option<&CStr> = Some(c"__vdso_clock_gettime");
+#[cfg(not(target_arch = "x86_64"))]
+const READ_CLOCK_NAME: Option<&CStr> = None;
+
+/// Nanoseconds since some moment before the machine's start, the same for all processes: a clock that is read without
+/// asking the system and that ticks every few milliseconds.
+#[must_use]
+#[inline]
+pub fn coarse_clock_ns() -> u64 {
+    let mut now = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    let mut read = READ_CLOCK.load(Ordering::Relaxed);
+    if read.is_null() {
+        read = find();
+    }
+    // SAFETY: `find` stores nothing but functions of this type, which stay where they are for as long as the process lives.
+    let read = unsafe { mem::transmute::<*mut (), ReadClock>(read) };
+    // SAFETY: `now` is valid for writes, and Linux has this clock; if it had not, `now` would stay as it is.
+    unsafe { read(libc::CLOCK_MONOTONIC_COARSE, &raw mut now) };
+    now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
+}
+
+#[cold]
+fn find() -> *mut () {
+    let found = of_the_system().unwrap_or(libc::clock_gettime as ReadClock as *mut ());
+    READ_CLOCK.store(found, Ordering::Relaxed);
+    found
+}
+
+/// The system's own function, where it is known by name and the process has been given it.
+fn of_the_system() -> Option<*mut ()> {
+    let name = READ_CLOCK_NAME.filter(|_| !cfg!(miri))?;
+    // SAFETY: the name ends with zero; nothing is loaded, so that no foreign code runs.
+    let image = unsafe { libc::dlopen(SYSTEM_IMAGE.as_ptr(), libc::RTLD_NOLOAD | libc::RTLD_LAZY) };
+    if image.is_null() {
+        return None;
+    }
+    // SAFETY: an image that is open; the name ends with zero.
+    let found = unsafe { libc::dlsym(image, name.as_ptr()) };
+    // The image is never unloaded, so it is not given back.
+    (!found.is_null()).then_some(found.cast())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::coarse_clock_ns;
+
+    #[test]
+    fn it_is_the_clock_that_the_c_library_reads() {
+        let theirs = || {
+            let mut now = libc::timespec {
+                tv_sec: 0,
+                tv_nsec: 0,
+            };
+            // SAFETY: `now` is valid for writes.
+            let read = unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC_COARSE, &raw mut now) };
+            assert_eq!(read, 0);
+            now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
+        };
+        for _ in 0..1000 {
+            let (before, ours, after) = (theirs(), coarse_clock_ns(), theirs());
+            assert!(before <= ours && ours <= after);
+        }
+    }
+}
