@@ -485,3 +485,60 @@ fn a_mark_is_for_one_snapshot() {
         );
     }
 }
+
+/// What a thread keeps of the snapshot it had last is of use for the same snapshot of the same environment alone.
+#[test]
+fn a_reader_that_begins_after_another_sees_the_newest_snapshot() {
+    let (_first, one) = filled(10);
+    let (second, two) = filled(20);
+    let entries = |environment: &Environment| {
+        let txn = environment.read().unwrap();
+        let found = txn.stat(Database::MAIN).unwrap().entries;
+        (txn.id(), found)
+    };
+    for _ in 0..3 {
+        assert_eq!(entries(&one), entries(&one));
+        assert_eq!(entries(&one), (Txnid(1), 10));
+        assert_eq!(entries(&two), (Txnid(1), 20));
+        assert_eq!(entries(&two), (Txnid(1), 20));
+    }
+    // Named databases are of the snapshot too.
+    let mut txn = two.write().unwrap();
+    let named = txn
+        .create_database("named", fulgurite::KeyOrder::Lexical)
+        .unwrap();
+    txn.put(named, b"key", b"value").unwrap();
+    txn.commit().unwrap();
+    let value = |environment: &Environment| {
+        let txn = environment.read().unwrap();
+        let value = txn
+            .get(named, b"key")
+            .map(|value| value.map(<[u8]>::to_vec));
+        value.unwrap()
+    };
+    for new in [&b"other"[..], b"third"] {
+        assert!(value(&two).is_some());
+        let mut txn = two.write().unwrap();
+        txn.put(named, b"key", new).unwrap();
+        txn.commit().unwrap();
+        assert_eq!(value(&two).as_deref(), Some(new));
+        assert_eq!(value(&two).as_deref(), Some(new));
+    }
+    // Ended by another thread, and while one lives.
+    let held = two.read().unwrap();
+    let id = held.id();
+    overwrite(&two, 3, 7).unwrap();
+    assert_eq!(entries(&two).0, Txnid(id.0 + 1));
+    thread::scope(|scope| {
+        scope.spawn(move || drop(held));
+    });
+    assert_eq!(entries(&two).0, Txnid(id.0 + 1));
+    // The same path, and another environment.
+    drop(two);
+    std::fs::remove_file(second.path().join("data.mdb")).unwrap();
+    let two = open(&second);
+    for number in 0..=id.0 {
+        overwrite(&two, number as u32, 1).unwrap();
+    }
+    assert_eq!(entries(&two), (Txnid(id.0 + 1), id.0 + 1));
+}

@@ -87,6 +87,12 @@ impl Environment {
         WriteTxn::try_begin(self)
     }
 
+    /// What tells this handle from all others of this process, closed ones included.
+    #[inline]
+    pub(crate) const fn id(&self) -> u64 {
+        self.id
+    }
+
     /// The path the environment was opened with.
     #[must_use]
     pub fn path(&self) -> &Path {

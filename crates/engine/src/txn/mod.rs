@@ -4,6 +4,7 @@ mod commit;
 mod cursor_put;
 mod edit;
 mod group;
+mod kept;
 mod named;
 mod near;
 mod nested;

@@ -1,14 +1,16 @@
 //! Read transactions: a pinned snapshot.
 
 use std::cell::RefCell;
+use std::mem;
 
 use fulgurite_format::{Meta, Pgno, Txnid, V09};
 use fulgurite_os::any_map_is_lost;
 
 use super::Snapshot;
+use super::kept::{self, Kept, OwnTrees};
 use super::previous;
 use super::snapshot::{self, Sealed};
-use super::trees::{self, Trees};
+use super::trees;
 use crate::cursor::{Place, Record, Stride};
 use crate::env::{Database, Window};
 use crate::reader::{EndMark, Seat, Slot, SlotTable};
@@ -28,7 +30,7 @@ const ATTEMPTS: usize = 1000;
 #[derive(Debug)]
 pub struct ReadTxn<'env> {
     core: Core<'env>,
-    trees: RefCell<Trees>,
+    trees: RefCell<OwnTrees>,
     /// Pins nothing; the trees are those of the snapshot it had, or none.
     is_reset: bool,
     /// How often orders of the program's own had been set when the trees were loaded.
@@ -123,33 +125,46 @@ impl Core<'_> {
     }
 }
 
-impl Drop for Core<'_> {
+impl Drop for ReadTxn<'_> {
     #[inline(never)]
     fn drop(&mut self) {
-        self.give_back();
+        self.core.give_back();
+        kept::keep(Kept {
+            environment: self.core.environment.id(),
+            txnid: self.core.txnid,
+            last: self.core.last,
+            orders_set: self.orders_set,
+            trees: mem::take(self.trees.get_mut()),
+        });
     }
 }
 
 impl<'env> ReadTxn<'env> {
     pub(crate) fn begin(environment: &'env Environment) -> Result<ReadTxn<'env>, Error> {
-        environment.check_usable()?;
+        if !environment.is_usable() {
+            environment.check_usable()?;
+        }
         let slot = environment.take_slot()?;
-        let mut core = Core {
-            environment,
-            slot: None,
-            seat: None,
-            window: environment.mapping().window_of_nothing(),
-            last: Pgno(1),
-            txnid: Txnid(0),
-            mark: EndMark::always(),
-        };
-        core.sit_down(slot);
+        let known = kept::take(environment.id());
         let mut txn = ReadTxn {
-            core,
-            trees: RefCell::default(),
+            core: Core {
+                environment,
+                slot: None,
+                seat: None,
+                window: environment.mapping().window_of_nothing(),
+                last: known.last,
+                txnid: known.txnid,
+                mark: EndMark::always(),
+            },
+            trees: RefCell::new(known.trees),
             is_reset: false,
-            orders_set: 0,
+            orders_set: known.orders_set,
         };
+        txn.core.sit_down(slot);
+        if txn.knows_trees() && txn.core.pins_the_same() && environment.is_usable() {
+            txn.core.window = environment.mapping().window(txn.core.last);
+            return Ok(txn);
+        }
         txn.pin()?;
         // A slot in a lock file that was cut off pins nothing.
         environment.check_usable()?;
@@ -203,7 +218,7 @@ impl<'env> ReadTxn<'env> {
             return Ok(());
         }
         // The old snapshot may be gone from here on: without a main tree nothing can be read.
-        self.trees.get_mut().clear();
+        self.trees.get_mut().get_mut().clear();
         self.core.mark = EndMark::always();
         let pinned = self
             .pin()
@@ -242,14 +257,14 @@ impl<'env> ReadTxn<'env> {
     pub fn set_key_order(&mut self, database: Database, order: Option<CustomOrder>) {
         let names = self.core.environment.names();
         names.set_key_order(database, order);
-        self.trees.get_mut().reorder(database, names);
+        self.trees.get_mut().get_mut().reorder(database, names);
     }
 
     /// Sets the program's own order of the values of a key, or none. See [`crate::KeyOrder::Custom`].
     pub fn set_value_order(&mut self, database: Database, order: Option<CustomOrder>) {
         let names = self.core.environment.names();
         names.set_value_order(database, order);
-        self.trees.get_mut().reorder(database, names);
+        self.trees.get_mut().get_mut().reorder(database, names);
     }
 
     /// Whether the transaction was reset, or an error left it without a snapshot.
@@ -353,6 +368,12 @@ impl<'env> ReadTxn<'env> {
             && self.core.environment.check_usable().is_ok()
     }
 
+    /// The tree of a database that was used before.
+    #[inline]
+    fn known(&self, database: Database) -> Option<Tree> {
+        Some(self.trees.borrow().get(database)?.tree)
+    }
+
     /// Whether the trees are those of the snapshot it has, or had: if that is the newest, nothing else of it is to be read.
     #[inline]
     fn knows_trees(&mut self) -> bool {
@@ -371,7 +392,7 @@ impl<'env> ReadTxn<'env> {
         self.core.txnid = meta.txnid;
         let names = self.core.environment.names();
         self.orders_set = names.orders_set();
-        self.trees.get_mut().reset(&meta, names);
+        self.trees.get_mut().get_mut().reset(&meta, names);
         self.core.begin_reading();
         Ok(())
     }
@@ -429,12 +450,11 @@ impl ReadTxn<'_> {
     #[cold]
     #[inline(never)]
     fn load_tree(&self, database: Database) -> Result<Tree, Error> {
-        trees::load(
-            self.pages(),
-            &self.trees,
-            self.environment().names(),
-            database,
-        )
+        let main = self.known(Database::MAIN);
+        let names = self.environment().names();
+        let tree = trees::find(self.pages(), main, names, database)?;
+        self.trees.borrow_mut().get_mut().set_loaded(database, tree);
+        Ok(tree)
     }
 }
 
@@ -466,7 +486,7 @@ impl Sealed for ReadTxn<'_> {
     #[inline]
     fn tree(&self, database: Database) -> Result<Tree, Error> {
         self.check_readable()?;
-        let known = self.trees.borrow().known(database);
+        let known = self.known(database);
         match known {
             Some(tree) => Ok(tree),
             None => self.load_tree(database),

@@ -1,7 +1,5 @@
 //! The trees of a transaction, by database handle: loaded from the main tree when first used.
 
-use std::cell::RefCell;
-
 use fulgurite_format::{DatabaseFlags, Meta, NodeFlags, Pgno, TREE_RECORD_LEN, TreeRecord};
 
 use crate::Error;
@@ -109,7 +107,11 @@ impl Trees {
     }
 
     /// Notes a database that was loaded.
-    fn set_loaded(&mut self, database: Database, tree: Tree) {
+    pub(super) fn set_loaded(&mut self, database: Database, tree: Tree) {
+        if database == Database::MAIN {
+            // It is there already.
+            return;
+        }
         let open = OpenTree {
             tree,
             changed: false,
@@ -296,14 +298,13 @@ impl Trees {
     }
 }
 
-/// Finds a database that the transaction has not used yet, or says why it cannot be used.
-pub(super) fn load<'p, P: Pages<'p>>(
+/// Finds a database that the transaction has not used yet in its main tree, or says why it cannot be used.
+pub(super) fn find<'p, P: Pages<'p>>(
     pages: P,
-    trees: &RefCell<Trees>,
+    main: Option<Tree>,
     names: &DatabaseNames,
     database: Database,
 ) -> Result<Tree, Error> {
-    let main = trees.borrow().get(Database::MAIN).map(|open| open.tree);
     let main = main.ok_or(Error::TransactionFailed)?;
     if database == Database::MAIN {
         return Ok(main);
@@ -316,9 +317,7 @@ pub(super) fn load<'p, P: Pages<'p>>(
             _ => Error::ForeignDatabase,
         });
     }
-    let tree = names.tree_of(database, named(pages, &main, name)?);
-    trees.borrow_mut().set_loaded(database, tree);
-    Ok(tree)
+    Ok(names.tree_of(database, named(pages, &main, name)?))
 }
 
 /// The record of a named database.

@@ -440,7 +440,10 @@ impl<'env> WriteTxn<'env> {
     #[inline(never)]
     fn load_tree(&self, database: Database) -> Result<Tree, Error> {
         let names = self.environment.names();
-        trees::load(self.pages(), &self.trees, names, database)
+        let main = self.trees.borrow().known(Database::MAIN);
+        let tree = trees::find(self.pages(), main, names, database)?;
+        self.trees.borrow_mut().set_loaded(database, tree);
+        Ok(tree)
     }
 
     /// Marks the transaction as one that can only be aborted.
