@@ -9,6 +9,9 @@
 //! file that has filled its disk to the last octet could not even be made smaller. The room is taken behind the end of the
 //! file, whose length stays what it is; where a file system cannot do that there is no reserve.
 //!
+//! When the last process closes the environment the reserve goes, too, if as many pages are free inside the file; the first
+//! transaction that stores anything takes it again before it takes those.
+//!
 //! Below a writable map it also turns what would be a bus error into an error of the call that needed the room.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,7 +23,7 @@ use crate::Error;
 
 /// Pages that only transactions may use that store nothing: a deletion changes two trees, from leaf to root, and three
 /// transactions can follow each other before pages come back.
-const RESERVE_PAGES: u64 = 32;
+pub(super) const RESERVE_PAGES: u64 = 32;
 /// Room is taken in steps of an eighth of the file, within these bounds in octets.
 const STEP_MIN: u64 = 64 << 10;
 const STEP_MAX: u64 = 64 << 20;
@@ -88,16 +91,42 @@ impl DiskRoom {
         taken != 0 && taken != UNKNOWN
     }
 
-    /// Gives back what was taken behind the end of the file and is of no use to deletions. Nobody else has the environment open.
+    /// Whether room was taken here, or cannot be.
+    #[inline]
+    pub(super) fn is_settled(&self) -> bool {
+        self.taken.load(Ordering::Relaxed) != 0
+    }
+
+    /// Takes the reserve behind the pages in use, which end at `end`. On a full disk there is none: what is stored is refused
+    /// when the file has to grow.
+    pub(super) fn keep(&self, file: &DataFile, end: u64, page_size: usize) {
+        let reserve = Self::reserve(page_size);
+        match file.allocate(end, reserve) {
+            Ok(true) => {
+                self.taken
+                    .fetch_max(end.saturating_add(reserve), Ordering::Relaxed);
+            }
+            Ok(false) => self.taken.store(UNKNOWN, Ordering::Relaxed),
+            Err(_) => {}
+        }
+    }
+
+    /// Gives back what was taken behind the end of the file and is of no use to deletions: all of it where they find enough free
+    /// pages in the file. Nobody else has the environment open.
     ///
     /// The steps in which room is taken are an eighth of the file, and programs that store nothing any more would have that for
     /// nothing. It is a matter of room alone: where it fails, what is lost is the reserve, until somebody takes it again.
-    pub(super) fn give_back(&self, file: &DataFile, page_size: usize) {
+    pub(super) fn give_back(&self, file: &DataFile, page_size: usize, has_free_pages: bool) {
         let taken = self.taken.swap(0, Ordering::Relaxed);
         let Ok(len) = file.len() else { return };
-        if taken != UNKNOWN && taken > len + Self::reserve(page_size) && file.resize(len).is_ok() {
+        let kept = if has_free_pages {
+            0
+        } else {
+            Self::reserve(page_size)
+        };
+        if taken != UNKNOWN && taken > len + kept && file.resize(len).is_ok() && kept > 0 {
             // Best effort: whoever opens the file next takes it too.
-            let _ = file.allocate(len, Self::reserve(page_size));
+            let _ = file.allocate(len, kept);
         }
     }
 

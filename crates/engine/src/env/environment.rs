@@ -234,6 +234,14 @@ impl Environment {
         self.shared.disk_room.notice_last(last);
     }
 
+    /// Before anything is stored: keeps room behind the last page for transactions that only delete.
+    #[inline]
+    pub(crate) fn keep_room(&self, last: Pgno) {
+        if !self.shared.disk_room.is_settled() {
+            self.shared.keep_room(last);
+        }
+    }
+
     /// Finds room for the pages behind `before` up to `last`, letting the map grow if it may; a transaction that `stores` anything leaves a
     /// reserve alone.
     pub(crate) fn make_room(&self, before: Pgno, last: u64, stores: bool) -> Result<(), Error> {

@@ -7,14 +7,15 @@ use fulgurite_format::{META_PAGES, Meta, Txnid};
 use fulgurite_os::{any_map_is_lost, fork_generation};
 
 use super::Mapping;
-use super::disk_room::DiskRoom;
+use super::disk_room::{DiskRoom, RESERVE_PAGES};
 use super::durable::Replacement;
 use super::map_size::MapSize;
 use super::registry::Registration;
 use super::run_search::RunSearch;
 use super::store_window::StoreWindow;
 use crate::Error;
-use crate::reader::{LockFile, SlotTable, WriterMark};
+use crate::reader::{EndMark, LockFile, SlotTable, WriterMark};
+use crate::space::{PageView, free_tree, pages_held};
 
 /// How often a reader tries to catch a meta page that writers keep replacing under it.
 pub(super) const ATTEMPTS: usize = 1000;
@@ -66,8 +67,9 @@ impl Drop for Shared {
             && self.disk_room.has_taken()
             && lock.is_last()
         {
+            let has_free_pages = self.has_free_pages().unwrap_or(false);
             self.disk_room
-                .give_back(mapping.file(), mapping.page_size());
+                .give_back(mapping.file(), mapping.page_size(), has_free_pages);
         }
     }
 }
@@ -77,6 +79,17 @@ impl Shared {
     #[inline]
     pub(super) fn mapping(&self) -> &Mapping {
         self.mapping.current()
+    }
+
+    /// Whether the next writer finds as many free pages in the file as are kept behind it for deletions. Nobody reads or writes.
+    fn has_free_pages(&self) -> Result<bool, Error> {
+        let meta = self.committed_meta()?;
+        let window = self.mapping().window(meta.last);
+        let view = PageView::of_snapshot(window, meta.last, EndMark::never());
+        let free = free_tree(meta.free);
+        // What the last transaction has freed is not for the one after it.
+        let found = pages_held(view, &free, Txnid(0), meta.txnid, RESERVE_PAGES)?;
+        Ok(found >= RESERVE_PAGES)
     }
 
     /// Whether this process, and not a parent of it, opened the environment.

@@ -69,7 +69,7 @@ impl WriterPages<'_> {
 
 /// Pages of the free-list records from transaction `from` on up to, but not with, `to`; no more are counted once there are
 /// `stop_at`. Costs a look at each record.
-pub(super) fn pages_held(
+pub(crate) fn pages_held(
     view: PageView<'_>,
     free: &Tree,
     from: Txnid,

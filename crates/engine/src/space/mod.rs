@@ -19,6 +19,7 @@ mod view;
 mod writer_pages;
 
 pub use free_pages::{FreePages, HeldPages};
+pub(crate) use held::pages_held;
 pub(crate) use save::save_free_list;
 pub(crate) use shrink::refer_to;
 pub(crate) use view::PageView;

@@ -66,7 +66,7 @@ pub(crate) struct WriterPages<'env> {
     /// The last page when the policy for readers was last consulted.
     pub(super) consulted_at: Option<Pgno>,
     /// Whether the transaction stores anything: then it leaves the last room alone, for those that only delete.
-    pub(crate) stores: bool,
+    stores: bool,
     /// While the free list is being saved nothing more is taken from it.
     pub(super) saving: bool,
     /// The last page of the snapshot that the transaction began from: the free list names none behind it.
@@ -449,6 +449,15 @@ impl<'env> WriterPages<'env> {
         self.environment.make_room(self.last, last, self.stores)?;
         self.last = Pgno(last);
         Ok(first)
+    }
+
+    /// The transaction stores something from now on.
+    #[inline]
+    pub(crate) fn will_store(&mut self) {
+        if !self.stores {
+            self.stores = true;
+            self.environment.keep_room(self.last);
+        }
     }
 
     /// Takes a page for the copy of another.

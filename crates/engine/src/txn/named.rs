@@ -101,7 +101,7 @@ impl WriteTxn<'_> {
             return Err(Error::MainUnsuitable);
         }
         let record = TreeRecord::empty(flags);
-        self.pages.stores = true;
+        self.pages.will_store();
         self.park_others(Database::MAIN)?;
         self.guarded(|txn| {
             txn.pages.spill_if_full()?;

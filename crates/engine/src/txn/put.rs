@@ -334,7 +334,7 @@ impl WriteTxn<'_> {
             return Err(Error::ValueLength(len));
         }
         tree.order.check_key(key)?;
-        self.pages.stores = true;
+        self.pages.will_store();
         Ok(tree)
     }
 

@@ -223,4 +223,26 @@ fn room_that_is_not_needed_goes_back_with_the_last_user() {
     store(&environment, 20_000).expect("store");
     drop(environment);
     assert_stored(&open(), 0, 20_001);
+    // Where as many pages are free in the file nothing is left behind it; who stores takes the room again.
+    let environment = open();
+    for _ in 0..4 {
+        change(&environment, |txn| {
+            (0..2000)
+                .try_for_each(|number| txn.put(Database::MAIN, &key(number), &[number as u8; 700]))
+        })
+        .expect("store");
+    }
+    drop(environment);
+    assert!(room_behind() <= 64 << 10, "{}", room_behind());
+    let environment = open();
+    change(&environment, |txn| {
+        txn.delete(Database::MAIN, &key(20_000)).map(drop)
+    })
+    .expect("delete");
+    assert!(room_behind() <= 64 << 10, "{}", room_behind());
+    store(&environment, 20_000).expect("store");
+    assert!(before == 0 || room_behind() >= RESERVE);
+    drop(environment);
+    assert!(room_behind() <= 64 << 10, "{}", room_behind());
+    assert_stored(&open(), 0, 20_001);
 }
