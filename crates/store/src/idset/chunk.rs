@@ -32,6 +32,7 @@ pub(crate) struct Chunk<'a> {
 }
 
 impl<'a> Chunk<'a> {
+    #[inline]
     pub(crate) fn parse(bytes: &'a [u8]) -> Result<Chunk<'a>, Damage> {
         let kind = bytes.first().copied().ok_or(Damage::Posting)?;
         let cardinality = u16_at(bytes, 2).ok_or(Damage::Posting)?;
@@ -53,6 +54,7 @@ impl<'a> Chunk<'a> {
     }
 
     /// Number of ids in the chunk, as its header has it.
+    #[inline]
     pub(crate) fn len(&self) -> usize {
         usize::from(self.cardinality)
     }

@@ -34,10 +34,11 @@ pub(crate) fn extent(
     let mut row = cursor.seek_range(key)?;
     let (mut len, mut chunks, mut first, mut last) = (0_u64, 0_usize, 0, 0);
     let mut few: Vec<EntryId> = Vec::new();
-    while let Some((chunk, number)) = chunk_of(row, key)? {
+    while let Some((number, value)) = row.and_then(|row| chunk_of(row, key)) {
         if chunks == CHUNKS_COUNTED_MAX {
             return Ok(Extent::Large { first });
         }
+        let chunk = Chunk::parse(value)?;
         if chunks == 0 {
             first = number;
         }
@@ -45,7 +46,15 @@ pub(crate) fn extent(
         chunks += 1;
         len += chunk.len() as u64;
         if len <= ids_max as u64 {
-            few.reserve(chunk.len());
+            if few.capacity() - few.len() < chunk.len() {
+                // Most postings are one chunk of one id; in a large store those of others are many of few.
+                let more = if few.is_empty() {
+                    0
+                } else {
+                    few.len().max(ROOM)
+                };
+                few.reserve_exact(chunk.len().max(more));
+            }
             chunk.for_each(|low| few.push(join(number, low)))?;
         }
         row = cursor.next()?;
@@ -56,6 +65,9 @@ pub(crate) fn extent(
         Ok(Extent::Counted { len, first, last })
     }
 }
+
+/// Room made for so many ids where those of one chunk are not all.
+const ROOM: usize = 64;
 
 /// Adds one chunk of a posting to `bits`.
 pub(crate) fn load_chunk(
@@ -113,15 +125,9 @@ pub(crate) fn union_range(
     Ok(Some(set))
 }
 
-fn chunk_of<'t>(
-    row: Option<(&'t [u8], &'t [u8])>,
-    posting: &[u8],
-) -> Result<Option<(Chunk<'t>, u32)>, StoreError> {
-    let Some((key, value)) = row else {
-        return Ok(None);
-    };
-    match key::split_chunk(key) {
-        Some((found, number)) if found == posting => Ok(Some((Chunk::parse(value)?, number))),
-        _ => Ok(None),
-    }
+/// The number and the octets of a chunk, if the record is one of this posting.
+#[inline]
+fn chunk_of<'t>((key, value): (&'t [u8], &'t [u8]), posting: &[u8]) -> Option<(u32, &'t [u8])> {
+    let number = key.strip_prefix(posting)?;
+    Some((u32::from_be_bytes(number.try_into().ok()?), value))
 }

@@ -486,7 +486,7 @@ impl<'v, 's, T: Snapshot> Builder<'v, 's, T> {
                     term: Term::Ids(ids),
                     ..
                 }) => match &mut few {
-                    Some(few) => few.retain(|id| ids.binary_search(id).is_ok()),
+                    Some(few) => meet(few, &ids),
                     None => few = Some(ids),
                 },
                 Some(planned) if planned.count_max == 0 => return Ok(Some(Planned::nothing())),
@@ -610,10 +610,22 @@ fn meet_few(terms: &mut Vec<Planned>) {
     while let [first, second, ..] = terms.as_mut_slice()
         && let (Term::Ids(ids), Term::Ids(others)) = (&mut first.term, &second.term)
     {
-        ids.retain(|id| others.binary_search(id).is_ok());
+        meet(ids, others);
         first.count_max = ids.len() as u64;
         terms.remove(1);
     }
+}
+
+/// Keeps the ids that are among others; both ascend.
+fn meet(ids: &mut Vec<EntryId>, others: &[EntryId]) {
+    if others.len() / 8 > ids.len() {
+        return ids.retain(|id| others.binary_search(id).is_ok());
+    }
+    let mut others = others.iter().peekable();
+    ids.retain(|id| {
+        while others.next_if(|other| *other < id).is_some() {}
+        others.peek() == Some(&id)
+    });
 }
 
 /// Whether planning the filter may read a range of keys rather than single postings.
