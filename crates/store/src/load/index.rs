@@ -44,39 +44,49 @@ impl Postings {
     }
 }
 
-/// Gives all chunks with their keys to `put`, in order; so many threads make them.
-pub(crate) fn write_postings(
+/// Gives all chunks with their keys to `put`, in order; so many threads make them. What is to be done before the first one
+/// is done by `begin`, while the threads have begun already. Both are given `target`.
+pub(crate) fn write_postings<T>(
     postings: Postings,
     threads: usize,
-    put: &mut RowSink<'_>,
+    target: &mut T,
+    begin: &mut dyn FnMut(&mut T) -> Result<(), Failure>,
+    put: &mut PutChunk<'_, T>,
 ) -> Result<(), Failure> {
     let mixed = postings.mixed;
     match postings.external.in_memory() {
-        Ok(buffer) => write_heads(buffer, threads, put),
+        Ok(buffer) => write_heads(buffer, threads, target, begin, put),
         Err(external) => {
+            begin(target)?;
+            let mut put = |key: &[u8], chunk: &[u8]| put(target, key, chunk);
             let mut scratch = Scratch::default();
             external.finish(&mut |posting, segments| match mixed {
-                false => write_chunks(posting, Ids::new(segments), &mut scratch, put),
+                false => write_chunks(posting, Ids::new(segments), &mut scratch, &mut put),
                 true => {
                     let ids: Result<Vec<EntryId>, Damage> = Ids::new(segments).collect();
                     let mut ids = ids?;
                     ids.sort_unstable();
-                    write_chunks(posting, ids.into_iter().map(Ok), &mut scratch, put)
+                    write_chunks(posting, ids.into_iter().map(Ok), &mut scratch, &mut put)
                 }
             })
         }
     }
 }
 
+/// Appends a chunk with its key to a target.
+pub(crate) type PutChunk<'a, T> = dyn FnMut(&mut T, &[u8], &[u8]) -> Result<(), Failure> + 'a;
+
 /// A head that waits for a thread, and where its blocks go.
 type Job = (Head, SyncSender<Result<Block, Failure>>);
 
 /// Postings that have stayed in memory: threads take one head after the other, and what they make of each is appended in
 /// the order of heads.
-fn write_heads(
+fn write_heads<T>(
     mut buffer: PostingBuffer,
     threads: usize,
-    put: &mut RowSink<'_>,
+    target: &mut T,
+    begin: &mut dyn FnMut(&mut T) -> Result<(), Failure>,
+    put: &mut PutChunk<'_, T>,
 ) -> Result<(), Failure> {
     let (mut jobs, mut made): (Vec<Job>, Vec<Receiver<_>>) = (Vec::new(), Vec::new());
     for head in buffer.heads() {
@@ -97,8 +107,11 @@ fn write_heads(
                 }
             });
         }
+        // Failing drops the receivers, at which the threads end.
+        let made = made;
+        begin(target)?;
         for block in made.into_iter().flatten() {
-            block?.each(put)?;
+            block?.each(&mut |key, chunk| put(target, key, chunk))?;
         }
         Ok(())
     })

@@ -329,8 +329,7 @@ impl<'s> Loader<'s> {
     pub(super) fn into_writer(mut self) -> Result<Writer<'s>, Failure> {
         if let Target::Fresh(fresh) = std::mem::replace(&mut self.target, Target::Existing) {
             let fresh = *fresh;
-            self.write_names(fresh.names)?;
-            self.write_postings(fresh.postings, 1)?;
+            self.write_trees(fresh.names, fresh.postings, 1, &mut |_| {})?;
             for (parent, children) in fresh.children {
                 let children = i64::try_from(children).map_err(|_| Damage::Counts)?;
                 self.writer.gained_children(parent, children);
@@ -353,10 +352,7 @@ impl<'s> Loader<'s> {
                 children,
                 ..
             } = *fresh;
-            progress(super::LoadProgress::Names);
-            self.write_names(names)?;
-            progress(super::LoadProgress::Indexes);
-            self.write_postings(postings, threads)?;
+            self.write_trees(names, postings, threads, progress)?;
             self.write_counts(children)?;
         }
         progress(super::LoadProgress::Commit);
@@ -516,18 +512,31 @@ impl<'s> Loader<'s> {
         }
     }
 
-    fn write_names(&mut self, names: External<NameBuffer>) -> Result<(), Failure> {
+    /// Writes the names, while threads begin to make what the index tree is to have, and then that.
+    fn write_trees(
+        &mut self,
+        names: External<NameBuffer>,
+        postings: Postings,
+        threads: usize,
+        progress: &mut dyn FnMut(super::LoadProgress),
+    ) -> Result<(), Failure> {
         let view = &mut self.writer.view;
-        let db = view.store.dbs.names;
-        names.finish(&mut |key, list| Ok(view.txn.append(db, key, list)?))
-    }
-
-    fn write_postings(&mut self, postings: Postings, threads: usize) -> Result<(), Failure> {
-        let view = &mut self.writer.view;
-        let db = view.store.dbs.index;
-        write_postings(postings, threads, &mut |key, chunk| {
-            Ok(view.txn.append(db, key, chunk)?)
-        })
+        let dbs = view.store.dbs;
+        let mut names = Some(names);
+        write_postings(
+            postings,
+            threads,
+            &mut view.txn,
+            &mut |txn| {
+                progress(super::LoadProgress::Names);
+                if let Some(names) = names.take() {
+                    names.finish(&mut |key, list| Ok(txn.append(dbs.names, key, list)?))?;
+                }
+                progress(super::LoadProgress::Indexes);
+                Ok(())
+            },
+            &mut |txn, key, chunk| Ok(txn.append(dbs.index, key, chunk)?),
+        )
     }
 
     fn write_counts(&mut self, children: FxHashMap<EntryId, u64>) -> Result<(), Failure> {
