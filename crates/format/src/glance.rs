@@ -12,10 +12,7 @@ impl Checked {
             return None;
         }
         let (header, rest) = self.node::<F>(bytes, index)?;
-        let key_len = (header >> 48) as usize;
-        if (header >> 32) as u16 != 0 || key_len.wrapping_sub(1) >= crate::KEY_LEN_MAX {
-            return None;
-        }
+        let key_len = plain_key_len(header)?;
         let value_at = F::data_at(key_len) - F::NODE_HEADER_LEN;
         let value_end = value_at + header as u32 as usize;
         // One look at the end of all: keys are not longer than what comes before the values.
@@ -111,6 +108,15 @@ impl Checked {
         };
         bytes.get(F::HEADER_LEN..F::HEADER_LEN + self.len() * usize::from(len))
     }
+}
+
+/// The length of a key by the header of its node, in a leaf; `None` where it is none that a key may have, or where the node has
+/// flags.
+#[inline(always)]
+pub(crate) fn plain_key_len(header: u64) -> Option<usize> {
+    // Turned round, the two are one number, which is in the range of lengths only if there are no flags.
+    let both = ((header >> 32) as u32).rotate_left(16);
+    (both.wrapping_sub(1) < crate::KEY_LEN_MAX as u32).then_some(both as usize)
 }
 
 #[cfg(test)]

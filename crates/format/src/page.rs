@@ -3,6 +3,7 @@
 use std::marker::PhantomData;
 
 use crate::bytes::u16_at;
+use crate::glance::plain_key_len;
 use crate::version::header_pgno;
 use crate::{Format, Malformed, NodeFlags, PageFlags, Pgno};
 
@@ -381,6 +382,23 @@ impl<'a, F: Format> Page<'a, F> {
         Ok(Pgno(F::branch_child(*header)))
     }
 
+    /// As [`Page::child`], without a reason for a failure.
+    #[must_use]
+    #[inline(always)]
+    pub fn child_if_sound(&self, index: usize) -> Option<Pgno> {
+        let (header, _) = self.node_if_sound(index)?;
+        Some(Pgno(F::branch_child(*header)))
+    }
+
+    /// Where entry `index` of a branch or leaf is said to begin in the page, which nobody has checked; `None` if there is no
+    /// such entry.
+    #[must_use]
+    #[inline(always)]
+    pub fn said_offset(&self, index: usize) -> Option<usize> {
+        let stored = self.offsets.get(index)?;
+        Some(F::to_page_offset(u16::from_le_bytes(*stored)))
+    }
+
     /// Entry `index` of a leaf.
     /// # Errors
     /// [`Malformed::Node`], [`Malformed::NodeFlags`], [`Malformed::KeyLength`].
@@ -429,17 +447,14 @@ impl<'a, F: Format> Page<'a, F> {
     #[inline(always)]
     pub fn plain_record(&self, index: usize) -> Option<(&'a [u8], &'a [u8])> {
         let (header, rest) = self.node_if_sound(index)?;
-        let word = u64::from_le_bytes(*header);
-        let (value_len, flags, key_len) = (
-            word as u32 as usize,
-            (word >> 32) as u16,
-            (word >> 48) as usize,
-        );
-        if flags != 0 || key_len == 0 || key_len > crate::KEY_LEN_MAX {
-            return None;
-        }
-        let value = rest.get(F::data_at(key_len) - F::NODE_HEADER_LEN..)?;
-        Some((rest.get(..key_len)?, value.get(..value_len)?))
+        let header = u64::from_le_bytes(*header);
+        let (value_len, key_len) = (header as u32 as usize, plain_key_len(header)?);
+        let value_at = F::data_at(key_len) - F::NODE_HEADER_LEN;
+        // One look at the end of all: keys are not longer than what comes before the values.
+        let (key, value) = rest
+            .get(..value_at + value_len)?
+            .split_at_checked(value_at)?;
+        Some((key.get(..key_len)?, value))
     }
 
     /// The flags of entry `index` of a leaf, with nothing else of it looked at.

@@ -87,8 +87,8 @@ pub struct Octets<'k> {
     key: &'k [u8],
     /// Its first eight octets as a number that orders as they do; zeros stand for those that it lacks.
     head: u64,
-    /// The eight after them; none if it has not as many.
-    second: Option<u64>,
+    /// The same of the eight after them.
+    second: u64,
 }
 
 impl<'k> Octets<'k> {
@@ -96,125 +96,247 @@ impl<'k> Octets<'k> {
     #[must_use]
     #[inline(always)]
     pub fn of(key: &'k [u8]) -> Octets<'k> {
-        let head = match key.first_chunk() {
-            Some(octets) => u64::from_be_bytes(*octets),
+        let words = match key.first_chunk() {
+            Some(octets) => u128::from_be_bytes(*octets),
             None => padded(key),
         };
-        let second = key.get(8..).and_then(|rest| rest.first_chunk());
         Octets {
             key,
-            head,
-            second: second.map(|octets| u64::from_be_bytes(*octets)),
+            head: (words >> 64) as u64,
+            second: words as u64,
+        }
+    }
+
+    /// Whether it is this key; those of sixteen octets are compared without a call.
+    #[must_use]
+    #[inline(always)]
+    pub fn is(&self, key: &[u8]) -> bool {
+        match (
+            <&[u8; LONG]>::try_from(key),
+            <&[u8; LONG]>::try_from(self.key),
+        ) {
+            (Ok(a), Ok(b)) => u128::from_ne_bytes(*a) == u128::from_ne_bytes(*b),
+            _ => key == self.key,
         }
     }
 }
 
-/// A short key as a number.
-fn padded(key: &[u8]) -> u64 {
-    key.iter()
-        .take(8)
-        .zip((0..8).rev())
-        .fold(0, |word, (octet, place)| {
-            word | u64::from(*octet) << (8 * place)
-        })
+/// A key of less than sixteen octets as a number that orders as they do, with zeros for those that it lacks.
+fn padded(key: &[u8]) -> u128 {
+    let mut octets = [0; LONG];
+    for (to, octet) in octets.iter_mut().zip(key) {
+        *to = *octet;
+    }
+    u128::from_be_bytes(octets)
 }
 
-/// The first octets of a key of so many as a number that orders as they do, where its first eight are these, or all it has
-/// and what follows.
-#[inline(always)]
-fn word_of(len: usize, octets: [u8; 8]) -> u64 {
-    /// For each number of octets those bits of a word that they are.
-    const KEPT: [u64; 9] = {
-        let mut kept = [u64::MAX; 9];
-        let mut len = 0;
-        while len < 8 {
-            kept[len] = !(u64::MAX >> (8 * len));
-            len += 1;
-        }
-        kept
-    };
-    u64::from_be_bytes(octets) & KEPT[len.min(8)]
-}
-
-impl<F: Format> Page<'_, F> {
+impl<'a, F: Format> Page<'a, F> {
     /// As [`Page::search`] on a branch or leaf in the order of octets, without a reason for a failure: lighter where pages
     /// are met one after the other.
     #[must_use]
     #[inline(always)]
-    pub fn place_of(&self, from: usize, sought: Octets<'_>) -> Option<(usize, bool)> {
+    pub fn place_of(&self, from: usize, sought: &Octets<'_>) -> Option<(usize, bool)> {
+        let (low, left) = self.narrow(from, sought)?;
+        if left == 0 {
+            return Some((low, false));
+        }
+        let middle = low + left / 2;
+        if let Ok(found) = self.key(middle)
+            && sought.is(found)
+        {
+            return Some((middle, true));
+        }
+        self.place_between(low, low + left, sought)
+    }
+
+    /// The entry of a branch whose child covers the key sought, the last whose separator is not greater: entry 0 has none.
+    #[must_use]
+    #[inline(always)]
+    pub fn branch_for(&self, sought: &Octets<'_>) -> Option<usize> {
+        let (low, left) = self.narrow(1, sought)?;
+        let (index, exact) = if left == 0 {
+            (low, false)
+        } else {
+            self.place_between(low, low + left, sought)?
+        };
+        Some(index - usize::from(!exact))
+    }
+
+    /// Searches from entry `from` on for as long as the first sixteen octets of keys decide. Returns the first entry that is
+    /// not known to be passed, and how many may yet be: if any, the one in their middle has to be compared, and then
+    /// [`Page::place_between`] may go on. `None` on a page without entries.
+    #[must_use]
+    #[inline(always)]
+    pub fn narrow(&self, from: usize, sought: &Octets<'_>) -> Option<(usize, usize)> {
         let (bytes, offsets) = self.entries();
-        let (mut low, mut high) = (from, offsets.len());
-        if high == 0 {
+        if offsets.is_empty() {
             return None;
         }
-        loop {
-            (low, high) = narrow_octets::<F>(bytes, offsets, low, high, sought);
-            if low >= high {
-                return Some((low, high == FOUND && low > 0));
-            }
-            let middle = (low + high) / 2;
-            match self.key(middle).ok()?.cmp(sought.key) {
-                Ordering::Less => low = middle + 1,
-                Ordering::Equal => return Some((middle, true)),
-                Ordering::Greater => high = middle,
+        let keyed = offsets.get(from..)?;
+        let (passed, left) = narrow_octets::<F>(bytes, keyed, sought.head, sought.second);
+        Some((from + passed, left))
+    }
+
+    /// The entries from `from` on, for [`Page::halve`]; `None` on a page without entries.
+    #[must_use]
+    #[inline(always)]
+    pub fn among(&self, from: usize) -> Option<&'a [[u8; 2]]> {
+        let (_, offsets) = self.entries();
+        if offsets.is_empty() {
+            return None;
+        }
+        offsets.get(from..)
+    }
+
+    /// Where the entry in the middle of some is said to begin in the page.
+    #[must_use]
+    #[inline(always)]
+    pub fn said_middle(among: &[[u8; 2]]) -> Option<usize> {
+        let stored = among.get(among.len() / 2)?;
+        Some(F::to_page_offset(u16::from_le_bytes(*stored)))
+    }
+
+    /// One step of [`Page::narrow`]: leaves those entries that the place sought is among, and tells whether there may be
+    /// another step. Both outcomes take the same way: which it is the processor could not foresee.
+    #[must_use]
+    #[inline(always)]
+    pub fn halve(&self, among: &mut &'a [[u8; 2]], sought: &Octets<'_>) -> bool {
+        let (before, [middle, behind @ ..]) = among.split_at(among.len() / 2) else {
+            return false;
+        };
+        let (bytes, _) = self.entries();
+        let Some([header, first, other]) = beginning::<F>(bytes, *middle) else {
+            return false;
+        };
+        let [kept, kept_too] = KEPT[key_len(header).min(LONG)];
+        let (mut found, mut wanted) = (u64::from_be_bytes(*first) & kept, sought.head);
+        if found == wanted {
+            (found, wanted) = (u64::from_be_bytes(*other) & kept_too, sought.second);
+            if found == wanted {
+                return false;
             }
         }
+        let is_behind = found < wanted;
+        *among = if is_behind { behind } else { before };
+        !among.is_empty()
+    }
+
+    /// What [`Page::narrow`] would say where its steps have been taken as far as this.
+    #[must_use]
+    #[inline(always)]
+    pub fn narrowed(&self, among: &[[u8; 2]]) -> (usize, usize) {
+        let (_, offsets) = self.entries();
+        (entries_before(offsets, among), among.len())
+    }
+
+    /// As [`Page::place_of`] between two entries, of which the one in the middle is to be compared as a whole.
+    #[must_use]
+    #[inline(never)]
+    pub fn place_between(
+        &self,
+        mut low: usize,
+        mut high: usize,
+        sought: &Octets<'_>,
+    ) -> Option<(usize, bool)> {
+        let (bytes, offsets) = self.entries();
+        while low < high {
+            let middle = (low + high) / 2;
+            let found = self.key(middle).ok()?;
+            if sought.is(found) {
+                return Some((middle, true));
+            }
+            if found < sought.key {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+            let rest = offsets.get(low..high)?;
+            let (passed, left) = narrow_octets::<F>(bytes, rest, sought.head, sought.second);
+            low += passed;
+            high = low + left;
+        }
+        Some((low, false))
     }
 }
 
-/// In place of the upper bound: the entry at the lower one, which is none before it, is it.
-const FOUND: usize = 0;
+/// Octets of a key that are compared as two words.
+const LONG: usize = 16;
 
-/// Searches between two entries for as long as the first sixteen octets decide: then the one in the middle of what is left
-/// is to be compared, if anything is left.
-// A function of its own: among other code its loop would not get the registers.
+/// Searches among entries for as long as the first sixteen octets of keys decide, where zeros stand for those that a key
+/// lacks. Returns how many entries are known to be passed, and how many may be behind them: if any, the one in their middle is
+/// to be compared.
+// A function of its own, with no more arguments than registers carry: its loops are to have them all. And with branches, so
+// that the processor runs ahead of the memory it waits for.
 #[inline(never)]
 fn narrow_octets<F: Format>(
     bytes: &[u8],
     offsets: &[[u8; 2]],
-    mut low: usize,
-    mut high: usize,
-    sought: Octets<'_>,
+    head: u64,
+    second: u64,
 ) -> (usize, usize) {
-    while low < high {
-        let middle = (low + high) / 2;
-        let Some((len, head)) = beginning::<F>(bytes, offsets, middle) else {
+    let mut rest = offsets;
+    let mut has_short = false;
+    while let (before, [middle, behind @ ..]) = rest.split_at(rest.len() / 2) {
+        let Some([header, first, other]) = beginning::<F>(bytes, *middle) else {
             break;
         };
-        let found = word_of(len, head);
-        if found < sought.head {
-            low = middle + 1;
-        } else if found > sought.head {
-            high = middle;
-        } else {
+        if key_len(header) < LONG {
+            has_short = true;
+            break;
+        }
+        let (mut found, mut wanted) = (u64::from_be_bytes(*first), head);
+        if found == wanted {
             // Keys with a common beginning mostly differ in the eight octets behind it.
-            let Some(wanted) = sought.second.filter(|_| len >= 16) else {
-                break;
-            };
-            let Some(found) = second_word::<F>(bytes, offsets, middle) else {
-                break;
-            };
-            if found < wanted {
-                low = middle + 1;
-            } else if found > wanted {
-                high = middle;
-            } else if len == 16 && sought.key.len() == 16 && middle > 0 {
-                return (middle, FOUND);
-            } else {
+            (found, wanted) = (u64::from_be_bytes(*other), second);
+            if found == wanted {
                 break;
             }
         }
+        rest = if found < wanted { behind } else { before };
     }
-    (low, high)
+    while has_short && let (before, [middle, behind @ ..]) = rest.split_at(rest.len() / 2) {
+        let Some([header, first, other]) = beginning::<F>(bytes, *middle) else {
+            break;
+        };
+        let [kept, kept_too] = KEPT[key_len(header).min(LONG)];
+        let (mut found, mut wanted) = (u64::from_be_bytes(*first) & kept, head);
+        if found == wanted {
+            (found, wanted) = (u64::from_be_bytes(*other) & kept_too, second);
+            if found == wanted {
+                break;
+            }
+        }
+        rest = if found < wanted { behind } else { before };
+    }
+    (entries_before(offsets, rest), rest.len())
 }
 
-/// The second eight octets of an entry's key, which has as many.
+/// How many entries stand before some of them.
 #[inline(always)]
-fn second_word<F: Format>(bytes: &[u8], offsets: &[[u8; 2]], index: usize) -> Option<u64> {
-    let at = F::to_page_offset(u16::from_le_bytes(*offsets.get(index)?));
-    let octets = bytes.get(at + 16..at + 24)?.first_chunk()?;
-    Some(u64::from_be_bytes(*octets))
+fn entries_before(all: &[[u8; 2]], some: &[[u8; 2]]) -> usize {
+    (some.as_ptr().addr() - all.as_ptr().addr()) / size_of::<[u8; 2]>()
 }
+
+/// The header of a node and the two words behind it, which are those of its key as far as that reaches; `None` at the very end
+/// of the page.
+#[inline(always)]
+fn beginning<F: Format>(bytes: &[u8], stored: [u8; 2]) -> Option<&[[u8; 8]; 3]> {
+    let at = F::to_page_offset(u16::from_le_bytes(stored));
+    let node = bytes.get(at..at + 8 + LONG)?;
+    node.as_chunks().0.first_chunk()
+}
+
+/// The bits of two words that keys have, by their length; the last are those of all that are longer.
+const KEPT: [[u64; 2]; LONG + 1] = {
+    let mut kept = [[u64::MAX; 2]; LONG + 1];
+    let mut len = 0;
+    while len < LONG {
+        let bits = !(u128::MAX >> (8 * len));
+        kept[len] = [(bits >> 64) as u64, bits as u64];
+        len += 1;
+    }
+    kept
+};
 
 /// Searches between two entries for as long as words decide: then the one in the middle of what is left is to be compared,
 /// if anything is left.
@@ -230,7 +352,7 @@ fn narrow<F: Format>(
 ) -> (usize, usize) {
     while low < high {
         let middle = (low + high) / 2;
-        let Some((len, head)) = beginning::<F>(bytes, offsets, middle) else {
+        let Some((len, head)) = eight_of::<F>(bytes, offsets, middle) else {
             break;
         };
         match word(len, head) {
@@ -244,7 +366,7 @@ fn narrow<F: Format>(
 
 /// The length of an entry's key and the eight octets from where it begins; `None` at the very end of the page.
 #[inline(always)]
-fn beginning<F: Format>(
+fn eight_of<F: Format>(
     bytes: &[u8],
     offsets: &[[u8; 2]],
     index: usize,
@@ -289,11 +411,70 @@ mod tests {
             for key in &keys {
                 let compared = page.search(from, |other| other.cmp(key)).unwrap();
                 assert_eq!(
-                    page.place_of(from, Octets::of(key)),
+                    page.place_of(from, &Octets::of(key)),
                     Some(compared),
                     "{key:?}"
                 );
+                assert_eq!(step_by_step(&page, from, key), Some(compared), "{key:?}");
             }
+        }
+    }
+
+    /// As [`Page::place_of`], by single steps.
+    fn step_by_step(page: &Page<'_, V09>, from: usize, key: &[u8]) -> Option<(usize, bool)> {
+        let sought = Octets::of(key);
+        let mut among = page.among(from)?;
+        while page.halve(&mut among, &sought) {
+            assert!(Page::<V09>::said_middle(among).is_some());
+        }
+        let (low, left) = page.narrowed(among);
+        assert_eq!(page.narrow(from, &sought), Some((low, left)));
+        page.place_between(low, low + left, &sought)
+    }
+
+    #[test]
+    fn a_branch_leads_to_the_last_separator_that_is_not_greater() {
+        let keys = keys();
+        let mut bytes = vec![0; 4096];
+        let mut page = PageMut::<V09>::initialise(&mut bytes, Pgno(7), PageKind::Branch);
+        for (index, key) in keys.iter().step_by(2).enumerate() {
+            let key = if index == 0 { &[] } else { &key[..] };
+            let child = NodeValue::Child(Pgno(index as u64));
+            assert!(page.insert(index, key, child).unwrap());
+        }
+        let page = Page::<V09>::parse(&bytes, Pgno(7), PageKind::Branch).unwrap();
+        for (number, key) in keys.iter().enumerate() {
+            let index = page.branch_for(&Octets::of(key)).unwrap();
+            assert_eq!(index, number / 2, "{key:?}");
+            assert_eq!(page.child_if_sound(index), page.child(index).ok());
+        }
+        assert_eq!(page.child_if_sound(page.len()), None);
+    }
+
+    #[test]
+    fn a_damaged_page_is_searched_without_harm() {
+        let keys = keys();
+        let mut bytes = vec![0; 4096];
+        let mut page = PageMut::<V09>::initialise(&mut bytes, Pgno(7), PageKind::Leaf);
+        for (index, key) in keys.iter().step_by(2).enumerate() {
+            let value = NodeValue::Data(b"", NodeFlags(0));
+            assert!(page.insert(index, key, value).unwrap());
+        }
+        let len = keys.len().div_ceil(2);
+        for at in 12..bytes.len() {
+            let before = bytes[at];
+            for changed in [0, 0xff, before ^ 0x80, before.wrapping_add(1)] {
+                bytes[at] = changed;
+                let Ok(page) = Page::<V09>::parse(&bytes, Pgno(7), PageKind::Leaf) else {
+                    continue;
+                };
+                for key in [&keys[0], &keys[keys.len() / 2], &keys[keys.len() - 1]] {
+                    let found = page.place_of(0, &Octets::of(key));
+                    assert!(found.is_none_or(|(index, _)| index <= page.len().max(len)));
+                    let _ = step_by_step(&page, 0, key);
+                }
+            }
+            bytes[at] = before;
         }
     }
 
@@ -303,7 +484,7 @@ mod tests {
         let _ = PageMut::<V09>::initialise(&mut bytes, Pgno(7), PageKind::Leaf);
         let page = Page::<V09>::parse(&bytes, Pgno(7), PageKind::Leaf).unwrap();
         for from in [0, 1] {
-            assert_eq!(page.place_of(from, Octets::of(b"key")), None);
+            assert_eq!(page.place_of(from, &Octets::of(b"key")), None);
         }
     }
 }

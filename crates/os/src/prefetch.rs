@@ -21,6 +21,12 @@ pub fn prefetch(bytes: &[u8]) {
     prefetch_at(bytes.as_ptr());
 }
 
+/// As [`prefetch`], for the line so many octets behind the beginning of `bytes`, wherever that is.
+#[inline(always)]
+pub fn prefetch_behind(bytes: &[u8], offset: usize) {
+    prefetch_at(bytes.as_ptr().wrapping_add(offset));
+}
+
 #[inline(always)]
 fn prefetch_at(address: *const u8) {
     #[cfg(target_arch = "x86_64")]

@@ -32,7 +32,7 @@ impl Place {
         }
         self.lanes = Lanes::Off;
         self.state = State::Unset;
-        let down = go_down(window, tree, Octets::of(key), &mut self.path)?;
+        let down = go_down(window, tree, &Octets::of(key), &mut self.path)?;
         if exactly && !down.exact {
             return None;
         }
@@ -66,7 +66,7 @@ impl Place {
         self.inner.as_deref()?;
         self.lanes = Lanes::Off;
         self.state = State::Unset;
-        let keys = go_down(window, tree, Octets::of(key), &mut self.path)?;
+        let keys = go_down(window, tree, &Octets::of(key), &mut self.path)?;
         let node = keys.page.leaf_entry::<V09>(keys.octets, keys.index)?;
         if !keys.exact || node.flags.0 != TREE_OF_VALUES {
             return None;
@@ -78,7 +78,7 @@ impl Place {
             .filter(|()| record.root != keys.pgno && record.depth > 0)?;
         let (inner, path) = self.inner.as_deref_mut()?;
         *inner = value::inner_tree(tree, record)?;
-        let values = go_down(window, inner, Octets::of(value), path)?;
+        let values = go_down(window, inner, &Octets::of(value), path)?;
         let found = values.page.leaf_entry::<V09>(values.octets, values.index)?;
         if !values.exact || found.flags.0 != 0 || !found.data.is_empty() {
             return None;
@@ -122,7 +122,7 @@ struct Down<'t> {
 fn go_down<'t>(
     window: Window<'t>,
     tree: &Tree,
-    sought: Octets<'_>,
+    sought: &Octets<'_>,
     path: &mut Path,
 ) -> Option<Down<'t>> {
     path.clear();
@@ -132,14 +132,14 @@ fn go_down<'t>(
         let (index, exact) = page.place_of(1, sought)?;
         let index = index - usize::from(!exact);
         path.push(Step { pgno, index }).ok()?;
-        pgno = page.child(index).ok()?;
+        pgno = page.child_if_sound(index)?;
         if pgno < Pgno::FIRST_DATA {
             return None;
         }
     }
     let octets = window.page(pgno)?;
     let page = Page::<V09>::parse(octets, pgno, PageKind::Leaf).ok()?;
-    expect_probes(&page);
+    expect_probes(octets, &page);
     let (index, exact) = page.place_of(0, sought)?;
     path.push(Step { pgno, index }).ok()?;
     Some(Down {

@@ -53,7 +53,9 @@ impl<'a> Window<'a> {
         if pgno.0 >= self.pages {
             return None;
         }
-        self.octets(self.start_of(pgno), self.mapping.page_size)
+        let start = self.start_of(pgno);
+        // SAFETY: one of the pages of the window; see `Window::octets`.
+        Some(unsafe { self.mapping.map.bytes_inside(start, self.mapping.page_size) })
     }
 
     /// Where one of its pages begins, in octets from the beginning of the map.

@@ -21,7 +21,7 @@ pub(crate) use delete::{clear, remove};
 pub(crate) use insert::{insert, replace};
 pub(crate) use path::{Path, Step, leaf_of};
 pub(crate) use search::{
-    child_at, expect_probes, find, find_at_once, lower_bound_in, seek, touch_path,
+    child_at, expect_probes, find, find_at_once, leaf_for, lower_bound_in, seek, touch_path,
 };
 pub(crate) use walk::{
     Moved, expect_leaf, first, last, leaf_after, leaf_before, next, next_leaf, previous,

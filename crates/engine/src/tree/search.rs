@@ -1,7 +1,7 @@
 //! From a key to its place.
 
 use fulgurite_format::{Format, LeafNode, Malformed, Octets, Page, PageKind, PageMut, Pgno};
-use fulgurite_os::{prefetch, prefetch_lines};
+use fulgurite_os::{prefetch_behind, prefetch_lines};
 
 use super::{Pages, PagesMut, Path, Step, Tree};
 use crate::order::{integer, integer_word, integer_word_of, lexical, reverse};
@@ -17,10 +17,27 @@ pub(crate) fn find<'p, P: Pages<'p>>(
     if tree.record.root.is_none() {
         return Ok(None);
     }
-    if let Some(found) = find_at_once::<P::Format>(|pgno| pages.lend(pgno), tree, key) {
-        return Ok(found);
+    match find_at_once::<P::Format>(|pgno| pages.lend(pgno), tree, key) {
+        Some(Some(spot)) => spot.node().map(Some),
+        Some(None) => Ok(None),
+        None => find_or_say_why(pages, tree, key),
     }
-    find_or_say_why(pages, tree, key)
+}
+
+/// The entry with the key that was sought, which nobody has looked at otherwise.
+pub(crate) struct Spot<'p, F> {
+    pub(crate) pgno: Pgno,
+    pub(crate) leaf: Page<'p, F>,
+    pub(crate) index: usize,
+}
+
+impl<'p, F: Format> Spot<'p, F> {
+    /// The leaf's number and the entry's node, checked.
+    #[inline]
+    pub(crate) fn node(&self) -> Result<(Pgno, LeafNode<'p>), Error> {
+        let node = self.leaf.leaf(self.index).map_err(Error::at(self.pgno))?;
+        Ok((self.pgno, node))
+    }
 }
 
 /// As [`find`], in the common orders and where nothing is wrong: options are lighter than results. In an empty tree, too,
@@ -30,12 +47,33 @@ pub(crate) fn find_at_once<'p, F: Format>(
     lend: impl Fn(Pgno) -> Option<&'p [u8]>,
     tree: &Tree,
     key: &[u8],
-) -> Option<Option<(Pgno, LeafNode<'p>)>> {
+) -> Option<Option<Spot<'p, F>>> {
     match tree.order {
-        KeyOrder::Lexical => find_by::<F>(lend, tree, Octets::of(key)),
-        KeyOrder::Integer => find_integer::<F>(lend, tree, key),
+        KeyOrder::Lexical => find_by(lend, tree, &Octets::of(key)),
+        KeyOrder::Integer => find_integer(lend, tree, key),
         KeyOrder::Reverse | KeyOrder::Custom(_) => None,
     }
+}
+
+/// The leaf in which a key is to be sought, in the order of octets and where nothing is wrong.
+#[inline(always)]
+pub(crate) fn leaf_for<'p, F: Format>(
+    lend: impl Fn(Pgno) -> Option<&'p [u8]>,
+    tree: &Tree,
+    sought: &Octets<'_>,
+) -> Option<(Pgno, Page<'p, F>)> {
+    let mut pgno = tree.record.root;
+    for _ in 1..tree.record.depth {
+        let page = Page::<F>::parse(lend(pgno)?, pgno, PageKind::Branch).ok()?;
+        pgno = page.child_if_sound(page.branch_for(sought)?)?;
+        if pgno < Pgno::FIRST_DATA {
+            return None;
+        }
+    }
+    let octets = lend(pgno)?;
+    let leaf = Page::<F>::parse(octets, pgno, PageKind::Leaf).ok()?;
+    expect_probes(octets, &leaf);
+    Some((pgno, leaf))
 }
 
 #[inline(never)]
@@ -43,9 +81,9 @@ fn find_integer<'p, F: Format>(
     lend: impl Fn(Pgno) -> Option<&'p [u8]>,
     tree: &Tree,
     key: &[u8],
-) -> Option<Option<(Pgno, LeafNode<'p>)>> {
+) -> Option<Option<Spot<'p, F>>> {
     let word = integer_word(key)?;
-    find_by::<F>(lend, tree, IntegerKey { key, word })
+    find_by(lend, tree, IntegerKey { key, word })
 }
 
 /// What finds its place in a page: a key together with the order of keys.
@@ -54,7 +92,7 @@ trait Seeker<F>: Copy {
     fn place(self, page: &Page<'_, F>, from: usize) -> Option<(usize, bool)>;
 }
 
-impl<F: Format> Seeker<F> for Octets<'_> {
+impl<F: Format> Seeker<F> for &Octets<'_> {
     #[inline(always)]
     fn place(self, page: &Page<'_, F>, from: usize) -> Option<(usize, bool)> {
         page.place_of(from, self)
@@ -82,44 +120,46 @@ fn find_by<'p, F: Format>(
     lend: impl Fn(Pgno) -> Option<&'p [u8]>,
     tree: &Tree,
     seeker: impl Seeker<F>,
-) -> Option<Option<(Pgno, LeafNode<'p>)>> {
+) -> Option<Option<Spot<'p, F>>> {
     let mut pgno = tree.record.root;
     for _ in 1..tree.record.depth {
         let page = Page::<F>::parse(lend(pgno)?, pgno, PageKind::Branch).ok()?;
         let (index, exact) = seeker.place(&page, 1)?;
-        pgno = page.child(index - usize::from(!exact)).ok()?;
+        pgno = page.child_if_sound(index - usize::from(!exact))?;
         if pgno < Pgno::FIRST_DATA {
             return None;
         }
     }
-    let page = Page::<F>::parse(lend(pgno)?, pgno, PageKind::Leaf).ok()?;
-    expect_probes(&page);
-    let (index, exact) = seeker.place(&page, 0)?;
+    let octets = lend(pgno)?;
+    let leaf = Page::<F>::parse(octets, pgno, PageKind::Leaf).ok()?;
+    expect_probes(octets, &leaf);
+    let (index, exact) = seeker.place(&leaf, 0)?;
     if !exact {
-        return (!page.is_empty()).then_some(None);
+        return (!leaf.is_empty()).then_some(None);
     }
-    Some(Some((pgno, page.leaf(index).ok()?)))
+    Some(Some(Spot { pgno, leaf, index }))
 }
 
-/// Asks for all entries that the first three steps of a search may look at, so that it waits for memory once in place of
-/// three times: leaves are seldom in a cache, and each of their entries lies in a cache line of its own.
+/// Asks for all entries that the first three steps of a search in a page may look at, so that it waits for memory once in
+/// place of three times: leaves are seldom in a cache, and each of their entries lies in a cache line of its own.
+///
+/// Where the entries are said to be is not checked: to ask for what is not there does no harm.
 #[inline(always)]
-pub(crate) fn expect_probes<F: Format>(page: &Page<'_, F>) {
+pub(crate) fn expect_probes<F: Format>(octets: &[u8], page: &Page<'_, F>) {
     let end = page.len();
-    let middle = end / 2;
-    let (lower, upper) = (middle / 2, (middle + 1 + end) / 2);
-    let quarters = [
-        middle,
-        lower,
-        upper,
-        lower / 2,
-        (lower + 1 + middle) / 2,
-        (middle + 1 + upper) / 2,
-        (upper + 1 + end) / 2,
+    let (half, quarter, eighth) = (end / 2, end / 4, end / 8);
+    let probes = [
+        half,
+        quarter,
+        half + quarter,
+        eighth,
+        quarter + eighth,
+        half + eighth,
+        half + quarter + eighth,
     ];
-    for probe in quarters {
-        if let Some(entry) = page.from_entry(probe) {
-            prefetch(entry);
+    for probe in probes {
+        if let Some(offset) = page.said_offset(probe) {
+            prefetch_behind(octets, offset);
         }
     }
 }
@@ -192,18 +232,18 @@ fn seek_at_once<'p, P: Pages<'p>>(
         let (bytes, is_marked) = pages.lend_marked(pgno)?;
         is_private &= is_marked;
         let page = Page::<P::Format>::parse(bytes, pgno, PageKind::Branch).ok()?;
-        let (index, exact) = page.place_of(1, sought)?;
+        let (index, exact) = page.place_of(1, &sought)?;
         let index = index - usize::from(!exact);
         path.push(Step { pgno, index }).ok()?;
-        pgno = page.child(index).ok()?;
+        pgno = page.child_if_sound(index)?;
         if pgno < Pgno::FIRST_DATA {
             return None;
         }
     }
     let (bytes, is_marked) = pages.lend_marked(pgno)?;
     let page = Page::<P::Format>::parse(bytes, pgno, tree.leaf).ok()?;
-    expect_probes(&page);
-    let (index, exact) = page.place_of(0, sought)?;
+    expect_probes(bytes, &page);
+    let (index, exact) = page.place_of(0, &sought)?;
     path.push(Step { pgno, index }).ok()?;
     if is_private && is_marked {
         path.mark_private();
@@ -327,7 +367,7 @@ fn lower_bound<F: Format>(
         return Err(Malformed::TooFewEntries(0));
     }
     match order {
-        KeyOrder::Lexical => match page.place_of(from, Octets::of(key)) {
+        KeyOrder::Lexical => match page.place_of(from, &Octets::of(key)) {
             Some(place) => Ok(place),
             None => page.search(from, |other| lexical(other, key)),
         },

@@ -2,8 +2,9 @@
 
 use std::cell::RefCell;
 use std::mem;
+use std::ops::Range;
 
-use fulgurite_format::{Meta, Pgno, Txnid, V09};
+use fulgurite_format::{Meta, Octets, Page, Pgno, Txnid, V09};
 use fulgurite_os::any_map_is_lost;
 
 use super::Snapshot;
@@ -16,7 +17,7 @@ use crate::env::{Database, Window};
 use crate::reader::{EndMark, Seat, Slot, SlotTable};
 use crate::space::PageView;
 use crate::tree::{self, Tree};
-use crate::{CustomOrder, Environment, Error};
+use crate::{CustomOrder, Environment, Error, KeyOrder};
 
 /// How often a reader tries to catch a meta page that writers keep replacing under it.
 const ATTEMPTS: usize = 1000;
@@ -447,6 +448,40 @@ impl ReadTxn<'_> {
         self.core.mark.check()
     }
 
+    /// As [`Snapshot::get`], where the leaf and the entries are known that the key may be among.
+    #[inline(never)]
+    fn get_in_leaf<'t>(
+        &'t self,
+        tree: &Tree,
+        key: &[u8],
+        pgno: Pgno,
+        leaf: Page<'t, V09>,
+        among: Range<usize>,
+    ) -> Result<Option<&'t [u8]>, Error> {
+        match leaf.place_between(among.start, among.end, &Octets::of(key)) {
+            Some((index, true)) => {
+                let node = leaf.leaf(index).map_err(Error::at(pgno))?;
+                snapshot::value_of(self.pages(), tree, pgno, &node).map(Some)
+            }
+            Some((_, false)) => Ok(None),
+            None => self.get_otherwise(tree, key),
+        }
+    }
+
+    /// As [`Snapshot::get`], whatever the order.
+    #[inline(never)]
+    fn get_otherwise<'t>(&'t self, tree: &Tree, key: &[u8]) -> Result<Option<&'t [u8]>, Error> {
+        let window = self.core.window;
+        match tree::find_at_once::<V09>(|pgno| window.page(pgno), tree, key) {
+            Some(Some(spot)) => {
+                let (leaf, node) = spot.node()?;
+                snapshot::value_of(self.pages(), tree, leaf, &node).map(Some)
+            }
+            Some(None) => Ok(None),
+            None => snapshot::get(self.pages(), tree, key),
+        }
+    }
+
     #[cold]
     #[inline(never)]
     fn load_tree(&self, database: Database) -> Result<Tree, Error> {
@@ -516,14 +551,22 @@ impl Snapshot for ReadTxn<'_> {
     fn get<'t>(&'t self, database: Database, key: &[u8]) -> Result<Option<&'t [u8]>, Error> {
         self.with_tree(database, |tree| {
             let window = self.core.window;
-            match tree::find_at_once::<V09>(|pgno| window.page(pgno), tree, key) {
-                Some(Some((_, node))) if node.flags.0 == 0 => Ok(Some(node.data)),
-                Some(None) => Ok(None),
-                Some(Some((leaf, node))) => {
-                    snapshot::value_of(self.pages(), tree, leaf, &node).map(Some)
+            if tree.order == KeyOrder::Lexical {
+                let sought = Octets::of(key);
+                if let Some((pgno, leaf)) =
+                    tree::leaf_for::<V09>(|pgno| window.page(pgno), tree, &sought)
+                    && let Some((low, left)) = leaf.narrow(0, &sought)
+                {
+                    if left == 0 {
+                        return Ok(None);
+                    }
+                    return match leaf.plain_record(low + left / 2) {
+                        Some((found, value)) if sought.is(found) => Ok(Some(value)),
+                        _ => self.get_in_leaf(tree, key, pgno, leaf, low..low + left),
+                    };
                 }
-                None => snapshot::get(self.pages(), tree, key),
             }
+            self.get_otherwise(tree, key)
         })
     }
 }

@@ -1,8 +1,8 @@
 //! Single structures of a data file.
 
 use fulgurite_format::{
-    FreeRecord, META_PAGES, Meta, NodeFlags, NodeValue, OverflowHeader, Page, PageKind, PageMut,
-    Pgno, TREE_RECORD_LEN, TreeRecord, V09, new_sub_page, sub_page_with, sub_page_without,
+    FreeRecord, META_PAGES, Meta, NodeFlags, NodeValue, Octets, OverflowHeader, Page, PageKind,
+    PageMut, Pgno, TREE_RECORD_LEN, TreeRecord, V09, new_sub_page, sub_page_with, sub_page_without,
 };
 
 use super::Bytes;
@@ -64,6 +64,15 @@ fn look(page: &Page<'_, V09>) {
         let found = page.search(0, |key| key.cmp(wanted));
         if let Ok(found) = found {
             let _ = format!("{found:?}");
+        }
+        let sought = Octets::of(wanted);
+        let place = page.place_of(0, &sought);
+        assert!(place.is_none_or(|(index, _)| index <= page.len()));
+        let child = page.branch_for(&sought);
+        let _ = child.map(|index| page.child_if_sound(index));
+        if let Some(mut among) = page.among(0) {
+            while page.halve(&mut among, &sought) {}
+            assert_eq!(page.narrow(0, &sought), Some(page.narrowed(among)));
         }
     }
 }
