@@ -12,6 +12,7 @@
 
 use std::cmp::Ordering;
 
+use super::many_octets::get_group_of_octets;
 use fulgurite_format::{LeafNode, Malformed, Page, PageKind, Pgno, V09};
 use fulgurite_os::{CACHE_LINE, prefetch};
 
@@ -21,13 +22,13 @@ use crate::tree::{self, Pages, Tree};
 use crate::{CustomOrder, Error, KeyOrder, value};
 
 /// Keys that are sought in step: about as many cache lines as a processor core waits for at a time.
-const GROUP: usize = 16;
+pub(super) const GROUP: usize = 16;
 /// Lines of a page that hold its header and, mostly, where its entries begin.
-const HEAD_LINES: usize = 2;
+pub(super) const HEAD_LINES: usize = 2;
 /// Octets of branches that a processor's caches hold easily: where they do, nothing is won by taking branches in step.
-const NEAR_MAX: u64 = if cfg!(test) { 0 } else { 4 << 20 };
+pub(super) const NEAR_MAX: u64 = if cfg!(test) { 0 } else { 4 << 20 };
 /// Lines of a value that whoever asked for it is likely to look at.
-const VALUE_LINES: usize = 3;
+pub(super) const VALUE_LINES: usize = 3;
 
 /// Adds the value of each key to `values`, the first if it has several, in the order of the keys.
 pub(crate) fn get_many<'t, K: AsRef<[u8]>>(
@@ -49,7 +50,15 @@ pub(crate) fn get_many<'t, K: AsRef<[u8]>>(
         let sought = sought.get(..group.len()).unwrap_or_default();
         // Each order has its own copy of the search, with the comparison inlined.
         match tree.order {
-            KeyOrder::Lexical => get_group(pages, tree, sought, values, Lexical),
+            KeyOrder::Lexical => {
+                let before = values.len();
+                if get_group_of_octets(pages, tree, sought, values).is_some() {
+                    continue;
+                }
+                // Something is wrong, or a page is not at hand.
+                values.truncate(before);
+                get_group(pages, tree, sought, values, Lexical)
+            }
             KeyOrder::Reverse => get_group(pages, tree, sought, values, Reverse),
             KeyOrder::Integer => get_group(pages, tree, sought, values, Integer),
             KeyOrder::Custom(order) => get_group(pages, tree, sought, values, order),

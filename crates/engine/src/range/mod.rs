@@ -11,6 +11,7 @@ mod entries;
 mod estimate;
 mod iter;
 mod many;
+mod many_octets;
 mod values;
 
 pub use bounds::KeyRange;
