@@ -3,11 +3,12 @@
 //!
 //! ```text
 //!   leaf of the first stride   | . . . x n n n n n n n n n n n n . . . |     the entries behind it, a dozen at a time
-//!   each leaf after it         | x     |     |     |     |                   at its quarters a part of the next leaf:
-//!                                head   1/3   1/3   1/3                      its header, then its nodes, not its gap
+//!   each leaf after it         | x        |         |        |               at its thirds a part of the next leaf:
+//!                               1/3      1/3       1/3                       its nodes, not its gap
 //! ```
 //!
-//! A processor waits for little more than a dozen lines at a time: who asks for a whole page at once waits for most of it.
+//! Where nodes are is known from the header, which was asked for one leaf earlier: whoever enters a leaf asks for the header of
+//! the one after the next. A processor waits for little more than a dozen lines at a time: who asks for a whole page at once waits for most of it.
 
 use fulgurite_format::{PageKind, Pgno, V09};
 use fulgurite_os::{CACHE_LINE, prefetch_lines};
@@ -54,20 +55,25 @@ impl Place {
         self.look_again_after(1);
     }
 
-    /// A walk forwards comes to the first entry of another leaf; `next` is the one behind that.
-    pub(super) fn look_beyond(&mut self, window: Window<'_>, next: Option<Pgno>) {
-        let Some(octets) = next.and_then(|next| window.page(next)) else {
-            self.ahead = Ahead::Nothing;
-            return;
-        };
-        if self.keys.page.count() <= PARTS {
-            prefetch_lines(octets);
-            self.ahead = Ahead::Nothing;
-            return;
+    /// A walk forwards has turned to the first entry of another leaf.
+    pub(super) fn look_beyond(&mut self, window: Window<'_>, turn: &Turn) {
+        self.ahead = Ahead::Nothing;
+        if let Some(octets) = turn.after_next.and_then(|page| window.page(page)) {
+            prefetch_lines(head_of(octets));
         }
-        prefetch_lines(head_of(octets));
-        self.ahead = next.map_or(Ahead::Nothing, Ahead::Head);
-        self.look_again_after(self.keys.page.count() / (PARTS + 1));
+        let count = self.keys.page.count();
+        if let Some(next) = turn.next {
+            self.look_at_leaf(window, next, count - 1);
+        }
+    }
+
+    /// Asks for the first part of a leaf whose header has been asked for.
+    fn look_at_leaf(&mut self, window: Window<'_>, next: Pgno, left: u32) {
+        if let Some(lane) = Lane::over(window, next, PageKind::Leaf) {
+            let (from, to) = lane.nodes();
+            let part = (to - from).div_ceil(PARTS as usize);
+            self.look_at_nodes(window, from, to, part, left);
+        }
     }
 
     /// Asks for more, and notes at which entry to look again.
@@ -78,13 +84,7 @@ impl Place {
         match self.ahead {
             Ahead::Nothing => {}
             Ahead::Entries(from) => self.look_at_entries(window, from, left),
-            Ahead::Head(next) => {
-                if let Some(lane) = Lane::over(window, next, PageKind::Leaf) {
-                    let (from, to) = lane.nodes();
-                    let part = (to - from).div_ceil(PARTS as usize);
-                    self.look_at_nodes(window, from, to, part, left);
-                }
-            }
+            Ahead::Head(next) => self.look_at_leaf(window, next, left),
             Ahead::Nodes { from, to, part } => self.look_at_nodes(window, from, to, part, left),
         }
     }
@@ -101,12 +101,15 @@ impl Place {
             self.look_again_after(to - 1 - lane.index);
             return;
         }
-        let next = Turn::of(window, &self.path, true).and_then(|turn| {
-            let octets = window.page(turn.leaf)?;
-            prefetch_lines(head_of(octets));
-            Some(turn.leaf)
+        let turn = Turn::of(window, &self.path, true);
+        self.ahead = turn.map_or(Ahead::Nothing, |turn| {
+            for page in [Some(turn.leaf), turn.next].into_iter().flatten() {
+                if let Some(octets) = window.page(page) {
+                    prefetch_lines(head_of(octets));
+                }
+            }
+            Ahead::Head(turn.leaf)
         });
-        self.ahead = next.map_or(Ahead::Nothing, Ahead::Head);
         self.look_again_after((left / (PARTS + 1)).max(1));
     }
 

@@ -324,22 +324,41 @@ impl Place {
     }
 
     /// To the neighbouring key.
+    #[inline(always)]
     fn stride_keys<'t>(&mut self, window: Window<'t>, stride: Stride) -> Option<Record<'t>> {
-        let lane = self.keys;
-        let index = stride.from(lane.index);
-        if index >= lane.page.count() {
+        let index = stride.from(self.keys.index);
+        if index >= self.keys.page.count() {
             return self.cross_to_keys(window, stride);
         }
-        let record = self.enter_entry(window, stride, lane, index)?;
+        let record = self.come_to_entry(window, stride, self.keys, index)?;
         self.keys.index = index;
-        if stride.forwards && index >= lane.near.count() {
+        if stride.forwards && index >= self.keys.near.count() {
             self.look_ahead(window);
         }
         Some(record)
     }
 
+    /// The record at an entry of a leaf, if it is one that strides can go to: at once where keys have one value each.
+    #[inline(always)]
+    fn come_to_entry<'t>(
+        &mut self,
+        window: Window<'t>,
+        stride: Stride,
+        lane: Lane,
+        index: u32,
+    ) -> Option<Record<'t>> {
+        if !self.has_values
+            && let Some(octets) = lane.octets(window)
+            && let Some(record) = lane.page.plain_entry::<V09>(octets, index)
+        {
+            self.lanes = Lanes::Keys;
+            return Some(record);
+        }
+        self.enter_entry(window, stride, lane, index)
+    }
+
     /// The record at an entry of a leaf, if it is one that strides can go to.
-    #[inline]
+    #[inline(never)]
     fn enter_entry<'t>(
         &mut self,
         window: Window<'t>,
@@ -439,17 +458,18 @@ impl Place {
     }
 
     /// To the first or last entry of the neighbouring leaf of keys, if it hangs from the same branch.
+    #[inline(never)]
     fn cross_to_keys<'t>(&mut self, window: Window<'t>, stride: Stride) -> Option<Record<'t>> {
         self.may_pass_leaf(window, stride.forwards)?;
         let beside = Beside::of(window, &self.path, PageKind::Leaf, stride.forwards)?;
         let index = stride.entrance(beside.lane.page);
-        let record = self.enter_entry(window, stride, beside.lane, index)?;
+        let record = self.come_to_entry(window, stride, beside.lane, index)?;
         self.leaves_passed += 1 + std::mem::take(&mut self.inner_leaves_passed);
         beside.go(&mut self.path);
         self.keys = beside.lane;
         self.keys.index = index;
         if stride.forwards {
-            self.look_beyond(window, beside.turn.next);
+            self.look_beyond(window, &beside.turn);
         } else {
             beside.expect_next(window, ALL_LINES);
         }
@@ -521,8 +541,9 @@ pub(super) struct Turn {
     /// The level of the branch, and its entry for this leaf.
     level: usize,
     index: usize,
-    /// The leaf after it in the same direction.
-    next: Option<Pgno>,
+    /// The leaf after it in the same direction, and the one after that.
+    pub(super) next: Option<Pgno>,
+    pub(super) after_next: Option<Pgno>,
 }
 
 impl Turn {
@@ -536,10 +557,11 @@ impl Turn {
         let beside = |index: usize| index.wrapping_add(if forwards { 1 } else { usize::MAX });
         let index = beside(step.index);
         Some(Turn {
-            leaf: branch.child(index).ok()?,
+            leaf: branch.child_if_sound(index)?,
             level,
             index,
-            next: branch.child(beside(index)).ok(),
+            next: branch.child_if_sound(beside(index)),
+            after_next: branch.child_if_sound(beside(beside(index))),
         })
     }
 }
