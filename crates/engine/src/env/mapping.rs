@@ -79,7 +79,19 @@ impl<'a> Window<'a> {
 
 impl Mapping {
     /// A window over the pages up to `last`.
+    #[inline]
     pub(crate) fn window(&self, last: Pgno) -> Window<'_> {
+        // A number in a register: a window stored elsewhere and fetched from there soon after would be waited for.
+        let pages = self.pages_up_to(last);
+        Window {
+            mapping: self,
+            pages,
+            octets: (pages << self.page_shift) as usize,
+        }
+    }
+
+    /// How many of the pages up to `last` the map and the file have.
+    fn pages_up_to(&self, last: Pgno) -> u64 {
         let wanted = last.0.saturating_add(1);
         let before = self.last_seen.load(Ordering::Relaxed);
         if before != last.0 {
@@ -95,12 +107,7 @@ impl Mapping {
             // A file that cannot be asked is asked again, and complained about, when the page is needed.
             pages = self.refresh_len().map_or(pages, pages_in);
         }
-        let pages = wanted.min(pages).min(pages_in(self.map.len() as u64));
-        Window {
-            mapping: self,
-            pages,
-            octets: (pages << self.page_shift) as usize,
-        }
+        wanted.min(pages).min(pages_in(self.map.len() as u64))
     }
 
     /// A window without a page, for a transaction that has no snapshot yet: says nothing about where the file's pages end,

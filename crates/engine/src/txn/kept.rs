@@ -14,73 +14,86 @@ use crate::env::Database;
 /// The trees of a snapshot, or none. Apart from what has them, so that they go from one transaction to the next without being
 /// copied.
 #[derive(Debug, Default)]
-pub(super) struct OwnTrees(Option<Box<Trees>>);
+pub(super) struct OwnTrees(Option<Box<Kept>>);
 
-impl OwnTrees {
-    /// The trees, which may be of no snapshot yet.
-    #[inline]
-    pub(super) fn get_mut(&mut self) -> &mut Trees {
-        self.0.get_or_insert_default()
-    }
-
-    /// What is known of a database.
-    #[inline]
-    pub(super) fn get(&self, database: Database) -> Option<&OpenTree> {
-        self.0.as_ref()?.get(database)
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.as_ref().is_none_or(|trees| trees.is_empty())
-    }
+#[derive(Debug, Default)]
+struct Kept {
+    known: Known,
+    trees: Trees,
 }
 
-/// A snapshot without its pages.
-#[derive(Debug)]
-pub(super) struct Kept {
-    /// The number of the handle through which it was read.
+/// Whose trees they are, once their transaction has ended.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Known {
+    /// The number of the handle through which the snapshot was read; 0 of none.
     pub(super) environment: u64,
     pub(super) txnid: Txnid,
     pub(super) last: Pgno,
     /// How often orders of the program's own had been set when the trees were loaded.
     pub(super) orders_set: u64,
-    pub(super) trees: OwnTrees,
 }
 
 thread_local! {
-    static KEPT: Cell<Option<Kept>> = const { Cell::new(None) };
+    static KEPT: Cell<OwnTrees> = const { Cell::new(OwnTrees(None)) };
 }
 
-/// What this thread has kept of a snapshot, if that was read through the handle of this number; else of none.
-#[inline]
-pub(super) fn take(environment: u64) -> Kept {
-    match KEPT.try_with(Cell::take) {
-        Ok(Some(kept)) if kept.environment == environment => kept,
-        Ok(Some(other)) => other.emptied(),
-        Ok(None) | Err(_) => Kept::of_nothing(OwnTrees(None)),
-    }
-}
-
-/// Keeps this in place of what was kept; not while the thread ends.
-#[inline]
-pub(super) fn keep(kept: Kept) {
-    let _ = KEPT.try_with(|place| place.set(Some(kept)));
-}
-
-impl Kept {
-    const fn of_nothing(trees: OwnTrees) -> Kept {
-        Kept {
+impl Default for Known {
+    #[inline]
+    fn default() -> Known {
+        Known {
             environment: 0,
             txnid: Txnid(0),
             last: Pgno(1),
             orders_set: 0,
-            trees,
+        }
+    }
+}
+
+impl OwnTrees {
+    /// What this thread has kept, if that was read through the handle of this number; else the memory of it.
+    #[inline]
+    pub(super) fn take(environment: u64) -> OwnTrees {
+        let mut taken = KEPT.try_with(Cell::take).unwrap_or_default();
+        if let Some(kept) = &mut taken.0
+            && kept.known.environment != environment
+        {
+            kept.known = Known::default();
+            kept.trees.clear();
+        }
+        taken
+    }
+
+    /// Keeps them in place of what the thread has kept before; not while it ends.
+    #[inline]
+    pub(super) fn keep(mut self, known: Known) {
+        if let Some(kept) = &mut self.0 {
+            kept.known = known;
+            let _ = KEPT.try_with(|place| place.set(self));
         }
     }
 
-    /// The memory that another environment's trees had.
-    #[cold]
-    fn emptied(mut self) -> Kept {
-        self.trees.get_mut().clear();
-        Kept::of_nothing(self.trees)
+    /// Whose they were.
+    #[inline]
+    pub(super) fn known(&self) -> Known {
+        self.0
+            .as_ref()
+            .map_or_else(Known::default, |kept| kept.known)
+    }
+
+    /// The trees, which may be of no snapshot yet.
+    #[inline]
+    pub(super) fn get_mut(&mut self) -> &mut Trees {
+        &mut self.0.get_or_insert_default().trees
+    }
+
+    /// What is known of a database.
+    #[inline]
+    pub(super) fn get(&self, database: Database) -> Option<&OpenTree> {
+        self.0.as_ref()?.trees.get(database)
+    }
+
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.as_ref().is_none_or(|kept| kept.trees.is_empty())
     }
 }

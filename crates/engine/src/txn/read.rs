@@ -8,7 +8,7 @@ use fulgurite_format::{Meta, Octets, Page, Pgno, Txnid, V09};
 use fulgurite_os::any_map_is_lost;
 
 use super::Snapshot;
-use super::kept::{self, Kept, OwnTrees};
+use super::kept::{Known, OwnTrees};
 use super::previous;
 use super::snapshot::{self, Sealed};
 use super::trees;
@@ -73,10 +73,7 @@ impl Core<'_> {
     /// It has this slot from now on.
     fn sit_down(&mut self, slot: Option<Slot>) {
         self.slot = slot;
-        self.seat = match (slot, self.environment.lock()) {
-            (Some(slot), Some(lock)) => lock.seat(slot),
-            _ => None,
-        };
+        self.seat = seat_of(self.environment, slot);
     }
 
     /// Pins the newest snapshot in the slot that it had, and tells whether that is the one it had. Where it is not the slot
@@ -126,27 +123,78 @@ impl Core<'_> {
     }
 }
 
+/// The words of a slot.
+#[inline]
+fn seat_of(environment: &Environment, slot: Option<Slot>) -> Option<Seat<'_>> {
+    environment.lock()?.seat(slot?)
+}
+
+/// Whether these trees are all that is to be read of the snapshot of this number, if it is the newest.
+#[inline]
+fn knows_trees(environment: &Environment, txnid: Txnid, trees: &OwnTrees, orders_set: u64) -> bool {
+    txnid.0 > 0
+        && !trees.is_empty()
+        && orders_set == environment.names().orders_set()
+        && !environment.reads_previous()
+}
+
 impl Drop for ReadTxn<'_> {
     #[inline(never)]
     fn drop(&mut self) {
         self.core.give_back();
-        kept::keep(Kept {
+        mem::take(self.trees.get_mut()).keep(Known {
             environment: self.core.environment.id(),
             txnid: self.core.txnid,
             last: self.core.last,
             orders_set: self.orders_set,
-            trees: mem::take(self.trees.get_mut()),
         });
     }
 }
 
 impl<'env> ReadTxn<'env> {
+    #[inline]
     pub(crate) fn begin(environment: &'env Environment) -> Result<ReadTxn<'env>, Error> {
         if !environment.is_usable() {
             environment.check_usable()?;
         }
+        let trees = OwnTrees::take(environment.id());
+        let known = trees.known();
         let slot = environment.take_slot()?;
-        let known = kept::take(environment.id());
+        let seat = seat_of(environment, slot);
+        // Made when all of it is known: what is moved soon after it was written would be waited for.
+        if let Some(seat) = seat
+            && knows_trees(environment, known.txnid, &trees, known.orders_set)
+        {
+            let stamp = seat.stamp_of_now();
+            if seat.pin() == known.txnid && environment.is_usable() {
+                seat.stamp(stamp, known.txnid);
+                return Ok(ReadTxn {
+                    core: Core {
+                        environment,
+                        slot,
+                        seat: Some(seat),
+                        window: environment.mapping().window(known.last),
+                        last: known.last,
+                        txnid: known.txnid,
+                        mark: seat.end_mark(),
+                    },
+                    trees: RefCell::new(trees),
+                    is_reset: false,
+                    orders_set: known.orders_set,
+                });
+            }
+        }
+        Self::begin_anew(environment, slot, trees)
+    }
+
+    /// Begins by reading the meta page.
+    #[inline(never)]
+    fn begin_anew(
+        environment: &'env Environment,
+        slot: Option<Slot>,
+        trees: OwnTrees,
+    ) -> Result<ReadTxn<'env>, Error> {
+        let known = trees.known();
         let mut txn = ReadTxn {
             core: Core {
                 environment,
@@ -157,15 +205,11 @@ impl<'env> ReadTxn<'env> {
                 txnid: known.txnid,
                 mark: EndMark::always(),
             },
-            trees: RefCell::new(known.trees),
+            trees: RefCell::new(trees),
             is_reset: false,
             orders_set: known.orders_set,
         };
         txn.core.sit_down(slot);
-        if txn.knows_trees() && txn.core.pins_the_same() && environment.is_usable() {
-            txn.core.window = environment.mapping().window(txn.core.last);
-            return Ok(txn);
-        }
         txn.pin()?;
         // A slot in a lock file that was cut off pins nothing.
         environment.check_usable()?;
@@ -378,11 +422,12 @@ impl<'env> ReadTxn<'env> {
     /// Whether the trees are those of the snapshot it has, or had: if that is the newest, nothing else of it is to be read.
     #[inline]
     fn knows_trees(&mut self) -> bool {
-        let environment = self.core.environment;
-        self.core.txnid.0 > 0
-            && !self.trees.get_mut().is_empty()
-            && self.orders_set == environment.names().orders_set()
-            && !environment.reads_previous()
+        knows_trees(
+            self.core.environment,
+            self.core.txnid,
+            self.trees.get_mut(),
+            self.orders_set,
+        )
     }
 
     fn pin(&mut self) -> Result<(), Error> {
