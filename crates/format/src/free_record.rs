@@ -61,10 +61,8 @@ impl<'a> FreeRecord<'a> {
 
     /// The page numbers, descending.
     pub fn iter(&self) -> impl Iterator<Item = Pgno> + 'a {
-        self.numbers
-            .chunks_exact(8)
-            .filter_map(|word| u64_at(word, 0))
-            .map(Pgno)
+        let (words, _) = self.numbers.as_chunks();
+        words.iter().map(|word| Pgno(u64::from_le_bytes(*word)))
     }
 
     /// Octets a record of `count` pages takes.
@@ -76,18 +74,20 @@ impl<'a> FreeRecord<'a> {
     /// Writes `descending` into `value`, which may be longer than needed: the rest becomes zero.
     /// # Panics
     /// When the record does not fit.
-    pub fn write(value: &mut [u8], descending: impl ExactSizeIterator<Item = Pgno>) {
+    pub fn write(value: &mut [u8], descending: &[Pgno]) {
         let count = descending.len();
         assert!(
             Self::value_len(count) <= value.len(),
             "a free-list record needs more room than was reserved"
         );
-        let words = std::iter::once(count as u64)
-            .chain(descending.map(|pgno| pgno.0))
-            .chain(std::iter::repeat(0));
-        for (to, word) in value.chunks_mut(8).zip(words) {
-            let octets = word.to_le_bytes();
-            to.copy_from_slice(octets.get(..to.len()).unwrap_or(&octets));
+        let (numbers, rest) = value.split_at_mut(Self::value_len(count));
+        let (words, _) = numbers.as_chunks_mut();
+        if let Some((first, others)) = words.split_first_mut() {
+            *first = (count as u64).to_le_bytes();
+            for (to, pgno) in others.iter_mut().zip(descending) {
+                *to = pgno.0.to_le_bytes();
+            }
         }
+        rest.fill(0);
     }
 }

@@ -304,7 +304,7 @@ fn write_record(pages: &mut WriterPages<'_>, key: u64, list: &[Pgno]) -> Result<
             .ok_or(Error::BeyondEnd(first))?,
         None => value::leaf_data(pages, leaf)?,
     };
-    FreeRecord::write(value, list.iter().copied());
+    FreeRecord::write(value, list);
     Ok(())
 }
 

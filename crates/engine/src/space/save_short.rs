@@ -55,10 +55,12 @@ pub(super) fn save_at_once(pages: &mut WriterPages<'_>) -> Result<bool, Error> {
                 let (index, _) = place_of(&page.view(), *id)?;
                 page.remove(index)?;
             }
-            if let Some(newest) = taken.newest() {
-                put_record(&mut page, newest, pool.pages())?;
+            if let Some(newest) = taken.newest().filter(|_| pool.len() > 0) {
+                let (index, _) = place_of(&page.view(), newest)?;
+                put_record(&mut page, index, newest, pool.pages())?;
             }
-            put_record(&mut page, own, &freed)?;
+            let behind = page.view().len();
+            put_record(&mut page, behind, own, &freed)?;
             Ok((before, page.view().len()))
         });
     let (before, after) = changed.map_err(Error::at(leaf.pgno))?;
@@ -123,16 +125,20 @@ fn place_of(page: &Page<'_, V09>, id: Txnid) -> Result<(usize, bool), Malformed>
 }
 
 /// Adds a record that lists these pages, if there are any.
-fn put_record(page: &mut PageMut<'_, V09>, id: Txnid, list: &[Pgno]) -> Result<(), Malformed> {
+fn put_record(
+    page: &mut PageMut<'_, V09>,
+    index: usize,
+    id: Txnid,
+    list: &[Pgno],
+) -> Result<(), Malformed> {
     if list.is_empty() {
         return Ok(());
     }
-    let (index, _) = place_of(&page.view(), id)?;
     let len = FreeRecord::value_len(list.len());
     if !page.insert(index, &key_of(id), NodeValue::Reserved(len))? {
         return Err(Malformed::NodeSum);
     }
-    FreeRecord::write(page.data_mut(index)?, list.iter().copied());
+    FreeRecord::write(page.data_mut(index)?, list);
     Ok(())
 }
 

@@ -433,7 +433,11 @@ impl<'env> WriterPages<'env> {
         loop {
             if let Some(first) = self.reclaim(count)? {
                 self.check_reclaimed(first, count)?;
-                self.reclaimed.extend((first.0..first.0 + count).map(Pgno));
+                if count == 1 {
+                    self.reclaimed.insert(first);
+                } else {
+                    self.reclaimed.extend((first.0..first.0 + count).map(Pgno));
+                }
                 return Ok(first);
             }
             if !self.consult_policy()? {
