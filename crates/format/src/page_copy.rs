@@ -36,6 +36,18 @@ pub fn copy_without_gap<F: Format>(from: &[u8], to: &mut [u8]) {
     }
 }
 
+/// The parts of a tree page that are used, with where the second one begins: between them is free space. `None` of other pages,
+/// and of what has no header that makes sense.
+#[must_use]
+pub fn parts_in_use<F: Format>(page: &[u8]) -> Option<(&[u8], usize, &[u8])> {
+    let flags = u16_at(page, F::FLAGS_AT)?;
+    if flags & (PageFlags::BRANCH | PageFlags::LEAF) == 0 {
+        return None;
+    }
+    let (head, tail) = used_parts::<F>(page)?;
+    Some((page.get(..head)?, tail, page.get(tail..)?))
+}
+
 /// Where the first used part ends and the second begins; `None` if the header makes no sense.
 fn used_parts<F: Format>(page: &[u8]) -> Option<(usize, usize)> {
     let lower = F::to_page_offset(u16_at(page, F::LOWER_AT)?);

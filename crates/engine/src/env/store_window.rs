@@ -16,7 +16,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use fulgurite_format::{Pgno, Txnid};
+use fulgurite_format::{Pgno, Txnid, V09, parts_in_use};
 use fulgurite_os::{DataFile, Map};
 
 use super::shared::Shared;
@@ -26,6 +26,8 @@ use crate::Error;
 const CALLS_FIRST: u64 = 1 << 20;
 /// The window reaches twice as far as the pages stored through it, and at least so far, so that it is seldom made anew.
 const LEN_MIN: u64 = 64 << 20;
+/// Free space of so many octets is left out where a page is stored.
+const GAP_MIN: usize = 2 << 10;
 /// After so many transactions a file with holes is looked at again.
 const LOOK_AGAIN: u64 = 256;
 
@@ -139,6 +141,20 @@ impl Storing<'_> {
         // SAFETY: the file had these octets when the transaction began, and is not cut off below the last page in use; if it
         // is all the same, the guard tells. The pages are private to the transaction, and it does not lend them now.
         unsafe { self.file.store_at(map, offset, octets) }.map_err(WRITING)
+    }
+
+    /// As [`Storing::store`], but leaves out the free space of a tree page that is mostly free: what stood there in the file, which
+    /// nobody reads, stays.
+    pub(crate) fn store_page(&self, offset: u64, page: &[u8]) -> Result<bool, Error> {
+        if self.state.map.is_none() || !self.reaches(offset, page.len()) {
+            return Ok(false);
+        }
+        match parts_in_use::<V09>(page) {
+            Some((head, at, tail)) if at - head.len() > GAP_MIN => {
+                Ok(self.store(offset, head)? && self.store(offset + at as u64, tail)?)
+            }
+            _ => self.store(offset, page),
+        }
     }
 
     /// Whether the window reaches so far.

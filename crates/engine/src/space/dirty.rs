@@ -234,7 +234,7 @@ impl Dirty {
                 continue;
             };
             let offset = pgno.0 * page_size as u64;
-            if storing.store(offset, bytes)? {
+            if storing.store_page(offset, bytes)? {
                 continue;
             }
             if offset != end || parts.len() == PARTS_MAX {
