@@ -23,7 +23,12 @@ const LEFT_MAX: usize = NEWEST + NEWEST / 2;
 /// Does all that saving has to do if that is little; else `false`, with nothing done but that a leaf may be private.
 pub(super) fn save_at_once(pages: &mut WriterPages<'_>) -> Result<bool, Error> {
     let mut free = pages.free;
-    if pages.pool.len() + pages.loose.len() > LEFT_MAX || free.record.root.is_none() {
+    let at_hand = pages.pool.len() + pages.loose.len();
+    if at_hand > LEFT_MAX || free.record.root.is_none() {
+        return Ok(false);
+    }
+    if at_hand == 0 && pages.freed.is_empty() && pages.taken.ids().is_empty() {
+        // There may be nothing to write, which takes no page.
         return Ok(false);
     }
     if !pages.prepare_touching(usize::from(free.record.depth))? {
