@@ -1,15 +1,18 @@
 //! One chunk as it lies in the map.
 //!
 //! ```text
-//! kind u8 (1 array, 2 bitmap, 3 runs) | 0 u8 | cardinality u16 | content       little-endian
-//! array   place u16, ascending          bitmap  1024 octets          runs  (first u16, last u16), ascending
+//! array   place u16, ascending                                                             little-endian
+//! bitmap  2 u8 | cardinality u16 | 1024 octets
+//! runs    3 u8 | cardinality u16 | (first u16, last u16), ascending
 //! ```
+//!
+//! Most chunks are arrays of a few places, many of one, so these have no head: their lengths are even, those of the others
+//! odd.
 
 use super::{Bits, CHUNK_IDS};
 use crate::bytes::{u16_at, u64_at};
 use crate::error::Damage;
 
-const HEADER_LEN: usize = 4;
 const BITMAP_LEN: usize = CHUNK_IDS / 8;
 const ARRAY: u8 = 1;
 const BITMAP: u8 = 2;
@@ -34,9 +37,13 @@ pub(crate) struct Chunk<'a> {
 impl<'a> Chunk<'a> {
     #[inline]
     pub(crate) fn parse(bytes: &'a [u8]) -> Result<Chunk<'a>, Damage> {
-        let kind = bytes.first().copied().ok_or(Damage::Posting)?;
-        let cardinality = u16_at(bytes, 2).ok_or(Damage::Posting)?;
-        let content = bytes.get(HEADER_LEN..).ok_or(Damage::Posting)?;
+        let (kind, cardinality, content) = if bytes.len().is_multiple_of(2) {
+            let places = u16::try_from(bytes.len() / 2);
+            (ARRAY, places.map_err(|_| Damage::Posting)?, bytes)
+        } else {
+            let (&[kind, low, high], content) = bytes.split_first_chunk().ok_or(Damage::Posting)?;
+            (kind, u16::from_le_bytes([low, high]), content)
+        };
         let sound = match kind {
             ARRAY => content.len() == usize::from(cardinality) * 2,
             BITMAP => content.len() == BITMAP_LEN,
@@ -276,13 +283,16 @@ pub(super) fn begin_bitmap(out: &mut Vec<u8>) {
 }
 
 pub(super) fn set_cardinality(out: &mut [u8], cardinality: usize) {
-    if let Some(place) = out.get_mut(2..4) {
+    if let Some(place) = out.get_mut(1..3) {
         place.copy_from_slice(&u16::try_from(cardinality).unwrap_or(u16::MAX).to_le_bytes());
     }
 }
 
 fn header(out: &mut Vec<u8>, kind: u8, cardinality: usize) {
-    out.extend_from_slice(&[kind, 0]);
+    if kind == ARRAY {
+        return;
+    }
+    out.push(kind);
     out.extend_from_slice(&u16::try_from(cardinality).unwrap_or(u16::MAX).to_le_bytes());
 }
 

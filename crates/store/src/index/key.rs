@@ -1,9 +1,13 @@
 //! Keys of the index tree.
 //!
 //! ```text
-//! attribute id u16 | kind u8 | value, escaped | 00 | chunk number u32                       big-endian
-//! attribute id u16 | kind u8 | first 64 octets, escaped | 00 | hash u64 | chunk number u32  values of 64 octets up
+//! attribute id u16 | kind u8 | value, escaped | 00 | chunk number                       big-endian
+//! attribute id u16 | kind u8 | first 64 octets, escaped | 00 | hash u64 | chunk number  values of 64 octets up
+//!
+//! chunk number  0xxxxxxx  |  10xxxxxx 10xxxxxx  |  c0 number u32 c0                     the first that has room
 //! ```
+//!
+//! The number of a chunk can be told from either end: a million entries have one octet of it, 33 million two.
 //!
 //! Escaping (00 as 01 01, 01 as 01 02) keeps the order of values and makes no value's key a prefix of
 //! another's. A value of 64 octets or more is represented by its prefix and a hash: still in order, but two
@@ -19,7 +23,14 @@ const END: u8 = 0;
 const ESCAPE: u8 = 1;
 /// The bytes before the value.
 const HEAD_LEN: usize = 3;
-const CHUNK_LEN: usize = 4;
+/// Octets of a chunk number at most.
+const CHUNK_LEN: usize = 6;
+/// The first number that has no room in one octet, and in two.
+const ONE_OCTET_END: u32 = 1 << 7;
+const TWO_OCTETS_END: u32 = 1 << 12;
+/// How the octets at both ends of longer numbers begin.
+const TWO_OCTETS: u8 = 0x80;
+const SIX_OCTETS: u8 = 0xc0;
 
 /// What a posting lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -134,14 +145,43 @@ pub(crate) fn prefix(posting: &[u8]) -> u128 {
 }
 
 /// Appends the chunk number to the key of a posting.
+#[inline]
 pub(crate) fn push_chunk(key: &mut Vec<u8>, chunk: u32) {
-    key.extend_from_slice(&chunk.to_be_bytes());
+    let [a, b, c, d] = chunk.to_be_bytes();
+    match chunk {
+        0..ONE_OCTET_END => key.push(d),
+        ONE_OCTET_END..TWO_OCTETS_END => {
+            let (high, low) = ((c << 2) | (d >> 6), d & 0x3f);
+            key.extend_from_slice(&[TWO_OCTETS | high, TWO_OCTETS | low]);
+        }
+        _ => key.extend_from_slice(&[SIX_OCTETS, a, b, c, d, SIX_OCTETS]),
+    }
 }
 
 /// Splits a key of the tree into posting and chunk number.
+#[inline]
 pub(crate) fn split_chunk(key: &[u8]) -> Option<(&[u8], u32)> {
-    let (posting, chunk) = key.split_at_checked(key.len().checked_sub(CHUNK_LEN)?)?;
-    Some((posting, u32::from_be_bytes(chunk.try_into().ok()?)))
+    let len = match key.last()? {
+        0..TWO_OCTETS => 1,
+        TWO_OCTETS..SIX_OCTETS => 2,
+        _ => CHUNK_LEN,
+    };
+    let (posting, number) = key.split_at_checked(key.len().checked_sub(len)?)?;
+    Some((posting, chunk_number(number)?))
+}
+
+/// What [`push_chunk`] has appended.
+#[inline]
+pub(crate) fn chunk_number(octets: &[u8]) -> Option<u32> {
+    match *octets {
+        [only @ 0..TWO_OCTETS] => Some(u32::from(only)),
+        [
+            first @ TWO_OCTETS..SIX_OCTETS,
+            last @ TWO_OCTETS..SIX_OCTETS,
+        ] => Some(u32::from(first & 0x3f) << 6 | u32::from(last & 0x3f)),
+        [SIX_OCTETS, a, b, c, d, SIX_OCTETS] => Some(u32::from_be_bytes([a, b, c, d])),
+        _ => None,
+    }
 }
 
 /// The value of an equality key with its chunk number, if the key has all of it.
@@ -312,6 +352,10 @@ mod tests {
         ]
     }
 
+    fn number() -> impl Strategy<Value = u32> {
+        prop_oneof![0..200_u32, 4000..4200_u32, any::<u32>()]
+    }
+
     proptest! {
         #[test]
         fn order_of_values_is_order_of_keys(a in value(), b in value()) {
@@ -367,11 +411,22 @@ mod tests {
         }
 
         #[test]
-        fn keys_come_apart(a in value(), chunk: u32) {
+        fn order_of_numbers_is_order_of_keys(a in number(), b in number()) {
+            let key = |chunk| {
+                let mut key = key(b"a");
+                push_chunk(&mut key, chunk);
+                key
+            };
+            prop_assert_eq!(a.cmp(&b), key(a).cmp(&key(b)));
+        }
+
+        #[test]
+        fn keys_come_apart(a in value(), chunk in number()) {
             let mut bytes = key(&a);
             push_chunk(&mut bytes, chunk);
             let (posting, number) = split_chunk(&bytes).unwrap();
             prop_assert_eq!((posting, number), (&key(&a)[..], chunk));
+            prop_assert_eq!(bytes.strip_prefix(&key(&a)[..]).and_then(chunk_number), Some(chunk));
             prop_assert_eq!(parts(posting), Some((A, b'=', literal_part(&a).to_vec())));
             prop_assert_eq!((attribute(posting), kind(posting)), (Some(A), Some(b'=')));
             prop_assert_eq!(has_literal(posting), is_literal(&a));

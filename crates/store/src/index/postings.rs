@@ -77,7 +77,7 @@ pub(crate) fn load_chunk(
     chunk: u32,
     bits: &mut Bits,
 ) -> Result<(), StoreError> {
-    let mut key = Vec::with_capacity(posting.len() + 4);
+    let mut key = Vec::with_capacity(posting.len() + 6);
     key.extend_from_slice(posting);
     key::push_chunk(&mut key, chunk);
     if let Some(bytes) = txn.get(db, &key)? {
@@ -93,7 +93,7 @@ pub(crate) fn next_chunk(
     posting: &[u8],
     from: u32,
 ) -> Result<Option<u32>, StoreError> {
-    let mut key = Vec::with_capacity(posting.len() + 4);
+    let mut key = Vec::with_capacity(posting.len() + 6);
     key.extend_from_slice(posting);
     key::push_chunk(&mut key, from);
     let row = txn.cursor(db)?.seek_range(&key)?;
@@ -128,6 +128,6 @@ pub(crate) fn union_range(
 /// The number and the octets of a chunk, if the record is one of this posting.
 #[inline]
 fn chunk_of<'t>((key, value): (&'t [u8], &'t [u8]), posting: &[u8]) -> Option<(u32, &'t [u8])> {
-    let number = key.strip_prefix(posting)?;
-    Some((u32::from_be_bytes(number.try_into().ok()?), value))
+    let number = key::chunk_number(key.strip_prefix(posting)?)?;
+    Some((number, value))
 }
