@@ -17,29 +17,10 @@ pub struct AttributeInfo {
     pub id: AttributeId,
     /// Canonical text, `cn;lang-de`.
     pub text: Box<str>,
-    /// The text in records, where the schema has come to spell it otherwise since the store was given it.
-    written: Option<Box<str>>,
     /// Type and options.
     pub description: AttributeDescription,
     /// Whether it is returned for `+` rather than for `*`.
     pub operational: bool,
-}
-
-impl AttributeInfo {
-    /// Whether records have the description, and in the spelling that is shown.
-    #[must_use]
-    pub fn is_written_as_shown(&self) -> bool {
-        self.written.is_none() && !self.operational
-    }
-
-    /// The spelling in records: the one that the store's table has, whatever becomes of the schema. Operational
-    /// attributes are not spelled there: without their descriptions records are a sixth smaller.
-    pub(crate) fn written(&self) -> &str {
-        if self.operational {
-            return "";
-        }
-        self.written.as_ref().unwrap_or(&self.text)
-    }
 }
 
 /// All attribute descriptions of a store, by number and by description.
@@ -80,10 +61,6 @@ impl AttributeTable {
             if AttributeId::from_key(key) != Some(table.push(schema, description)?) {
                 return Err(Damage::Description.into());
             }
-            let written = str::from_utf8(text).map_err(|_| Damage::Description)?;
-            if let Some(info) = table.infos.last_mut().filter(|info| *info.text != *written) {
-                info.written = Some(written.into());
-            }
             row = cursor.next()?;
         }
         Ok(table)
@@ -106,11 +83,6 @@ impl AttributeTable {
     #[inline]
     pub fn get(&self, id: AttributeId) -> Option<&AttributeInfo> {
         self.infos.get(usize::from(id.0).checked_sub(1)?)
-    }
-
-    /// How records spell the description of a number that the table knows; nothing where they do not.
-    pub(crate) fn written(&self, id: AttributeId) -> &str {
-        self.get(id).map_or("", AttributeInfo::written)
     }
 
     /// The number of exactly this description.
@@ -174,7 +146,6 @@ impl AttributeTable {
         self.infos.push(AttributeInfo {
             id,
             text,
-            written: None,
             description,
             operational,
         });

@@ -5,10 +5,8 @@ use crate::error::{Damage, StoreError};
 use crate::ids::{AttributeId, EntryId};
 use crate::index::EmitSource;
 use crate::names::DnCache;
-use crate::record::{Record, Values};
+use crate::record::{self, AttributeHead, Record, Values, ids_of};
 use crate::view::View;
-use std::ops::Range;
-
 use fulgurite::Snapshot;
 use fulgurite_schema::{
     Attribute, AttributeDescription, AttributeIndex, AttributeSelector, Dn, Entry, Filter,
@@ -50,22 +48,19 @@ pub enum Wanted {
 /// Which attributes an entry has, in which order: the same for most entries of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape<'v> {
-    numbers: &'v [u8],
+    octets: &'v [u8],
 }
 
 impl<'v> Shape<'v> {
     /// The numbers.
     pub fn iter(self) -> impl Iterator<Item = AttributeId> + use<'v> {
-        let (numbers, _) = self.numbers.as_chunks();
-        numbers
-            .iter()
-            .map(|number| AttributeId(u16::from_le_bytes(*number)))
+        ids_of(self.octets)
     }
 
     /// Octets by which it can be remembered: two shapes are the same if these are.
     #[must_use]
     pub fn octets(self) -> &'v [u8] {
-        self.numbers
+        self.octets
     }
 }
 
@@ -179,18 +174,17 @@ impl<'v> EntryView<'v> {
     #[inline]
     pub fn shape(&self) -> Shape<'v> {
         Shape {
-            numbers: self.record.numbers(),
+            octets: self.record.shape(),
         }
     }
 
-    /// Neighbouring attributes, by their places in [`shape`](Self::shape), as they stand in the list of a search result
-    /// entry: each a PartialAttribute (RFC 4511, section 4.5.2). They are spelled as they were written
-    /// ([`AttributeInfo::is_written_as_shown`]), and they are not looked at. `None` where the record does not have one of
-    /// them so, for instance because its values lie apart.
-    #[must_use]
+    /// Appends attributes as they stand in the list of a search result entry, each a PartialAttribute (RFC 4511, section
+    /// 4.5.2), behind their heads: one for each place in [`shape`](Self::shape), or for the first of them. False, and `out`
+    /// as it was, where one is not to be had so, for instance because its values lie apart.
     #[inline]
-    pub fn encoded(&self, places: Range<usize>) -> Option<&'v [u8]> {
-        self.record.run(places)
+    #[must_use]
+    pub fn append_attributes(&self, heads: &[AttributeHead], out: &mut Vec<u8>) -> bool {
+        record::append(&self.record, heads, out)
     }
 
     /// Whether this is only the place of an entry that is to come: it has a name and no attributes.

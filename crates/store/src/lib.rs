@@ -60,7 +60,7 @@ pub use load::{
 };
 pub use names::DnCache;
 pub use plan::{Candidates, Planning, Scope};
-pub use record::{Values, ValuesIter};
+pub use record::{AttributeHead, Values, ValuesIter};
 pub use reindex::{IndexProgress, IndexStatus, IndexWork};
 pub use store::{Store, StoreOptions};
 pub use verify::{Report, verify};

@@ -17,7 +17,7 @@ use fulgurite::{Database, Durability, Environment, KeyOrder, ReadTxn, Snapshot, 
 use fulgurite_schema::{AttributeDescription, Dn, Schema};
 
 /// Layout of this release. It may change until the first release of the project.
-const LAYOUT: &str = "fulgurite-store 5";
+const LAYOUT: &str = "fulgurite-store 6";
 const KEY_LAYOUT: &[u8] = b"layout";
 const KEY_SUFFIXES: &[u8] = b"suffixes";
 const KEY_SECRET: &[u8] = b"secret";

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::apart;
-use crate::attributes::AttributeInfo;
 use crate::bytes::u32_at;
 use crate::entry_view::EntryView;
 use crate::error::{Damage, StoreError};
@@ -117,8 +116,8 @@ fn walk_entries(view: &View<'_>, report: &mut Report) -> Result<Expected, StoreE
 }
 
 fn is_sound(view: &View<'_>, entry: &EntryView<'_>) -> bool {
-    let written = |id| view.attributes.get(id).map(AttributeInfo::written);
-    entry.record().is_sound(written)
+    let is_known = |id| view.attributes.get(id).is_some();
+    entry.record().is_sound(is_known)
 }
 
 /// Every name leads to an entry of that name; together with the walk, names and entries are one to one.

@@ -143,11 +143,11 @@ impl<'o> EntryWriter<'o> {
         self.writer.primitive(Tag::SET, values);
     }
 
-    /// Writes attributes that are encoded already, each a PartialAttribute, ending the one before.
+    /// Writes attributes by what `fill` appends to the buffer, each a PartialAttribute, ending the one before.
     #[inline]
-    pub fn encoded(&mut self, attributes: &[u8]) {
+    pub fn encoded_by<R>(&mut self, fill: impl FnOnce(&mut Vec<u8>) -> R) -> R {
         self.end_attribute();
-        self.writer.buffer().extend_from_slice(attributes);
+        fill(self.writer.buffer())
     }
 
     fn end_attribute(&mut self) {

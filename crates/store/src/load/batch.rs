@@ -193,7 +193,7 @@ impl<'w> LoadBatch<'w> {
             attributes,
             apart: &[],
         };
-        record::encode(&source, |id| self.table.written(id), &mut self.record)?;
+        record::encode(&source, &mut self.record)?;
         store.check_size(&self.record)?;
         let most = entry.attributes.iter().map(|a| a.values.len()).max();
         if most.is_some_and(|most| most > store.inline_values_max) {

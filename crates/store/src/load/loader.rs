@@ -261,8 +261,7 @@ impl<'s> Loader<'s> {
             attributes,
             apart: &[],
         };
-        let table = &self.writer.view.attributes;
-        record::encode(&source, |id| table.written(id), &mut record)?;
+        record::encode(&source, &mut record)?;
         self.writer.store().check_size(&record)?;
         Ok(record)
     }

@@ -1,12 +1,18 @@
 //! Writing a record.
 
+use super::row::Row;
 use super::{
-    APART, ATTRIBUTES_MAX, HEADER_LEN, PARENT_AT, PARTED, ROW_LEN, Record, VERSION, WIDE,
-    WIDE_ROW_LEN,
+    ALIKE, ATTRIBUTES_MAX, HEADER_LEN, LARGE, LONG, PARENT_AT, PARENT_LEN, PARTED, Record, VERSION,
+    Values, WIDE,
 };
 use crate::error::{Damage, StoreError};
 use crate::ids::{AttributeId, EntryId};
-use fulgurite_ber::{Tag, Writer, element_len};
+use fulgurite_ber::{Writer, element_len};
+
+/// Shorter values are not looked for among those before them.
+const SAME_MIN: usize = 8;
+/// Nor are they among those of attributes with more values.
+const SOUGHT_MAX: usize = 16;
 
 /// What goes into a record.
 pub(crate) struct RecordSource<'a, V = Vec<u8>> {
@@ -19,31 +25,26 @@ pub(crate) struct RecordSource<'a, V = Vec<u8>> {
     pub(crate) apart: &'a [(AttributeId, u32)],
 }
 
-/// Appends the record of `source` to `out`, which is cleared first. `text` spells the description of a number; what has
-/// no text lies there bare.
+/// Appends the record of `source` to `out`, which is cleared first.
 ///
 /// # Errors
 /// [`StoreError::EntryTooLarge`] beyond 4 GiB or 65,535 attribute descriptions.
-pub(crate) fn encode<'t, V: AsRef<[u8]>>(
+pub(crate) fn encode<V: AsRef<[u8]>>(
     source: &RecordSource<'_, V>,
-    text: impl Fn(AttributeId) -> &'t str,
     out: &mut Vec<u8>,
 ) -> Result<(), StoreError> {
-    let part = |(id, values): &(AttributeId, &[V])| {
-        let apart = source.apart.iter().find(|(apart, _)| apart == id);
-        match apart {
-            Some((_, count)) => Part::apart(*id, *count),
-            None => Part::of(*id, text(*id).len(), values),
-        }
-    };
-    let parts: Vec<Part> = source.attributes.iter().map(part).collect();
-    begin(out, source.parent, (source.rdn_normal, source.rdn), &parts)?;
-    for (part, (id, values)) in parts.iter().zip(&source.attributes) {
-        if part.count & APART == 0 {
-            put_attribute(out, part, text(*id), values);
-        }
+    let mut parts = Vec::with_capacity(source.attributes.len());
+    for &(id, values) in &source.attributes {
+        let apart = source.apart.iter().find(|(apart, _)| *apart == id);
+        parts.push((
+            id,
+            match apart {
+                Some((_, count)) => Held::Apart(*count as usize),
+                None => Held::New(values),
+            },
+        ));
     }
-    Ok(())
+    write(source.parent, (source.rdn_normal, source.rdn), &parts, out)
 }
 
 /// As [`encode`], in the place of another record: of attributes without values, what lies there of them is copied. None of
@@ -51,195 +52,258 @@ pub(crate) fn encode<'t, V: AsRef<[u8]>>(
 ///
 /// # Errors
 /// As there; [`Damage::Record`] if the other record does not have such an attribute.
-pub(crate) fn encode_over<'t, V: AsRef<[u8]>>(
+pub(crate) fn encode_over<V: AsRef<[u8]>>(
     before: &Record<'_>,
     source: &RecordSource<'_, V>,
-    text: impl Fn(AttributeId) -> &'t str,
     out: &mut Vec<u8>,
 ) -> Result<(), StoreError> {
     let mut parts = Vec::with_capacity(source.attributes.len());
-    let mut copied = Vec::with_capacity(source.attributes.len());
-    for (id, values) in &source.attributes {
-        let (part, octets) = if values.is_empty() {
-            let (octets, part) = kept(before, *id).ok_or(Damage::Record)?;
-            (part, Some(octets))
-        } else {
-            (Part::of(*id, text(*id).len(), values), None)
-        };
-        parts.push(part);
-        copied.push(octets);
+    for &(id, values) in &source.attributes {
+        let kept = || before.values(id).filter(|values| !values.are_apart());
+        parts.push((
+            id,
+            match values.is_empty() {
+                true => Held::Stored(kept().ok_or(Damage::Record)?),
+                false => Held::New(values),
+            },
+        ));
     }
-    begin(out, source.parent, (source.rdn_normal, source.rdn), &parts)?;
-    for ((part, octets), (id, values)) in parts.iter().zip(copied).zip(&source.attributes) {
-        match octets {
-            Some(octets) => out.extend_from_slice(octets),
-            None => put_attribute(out, part, text(*id), values),
-        }
-    }
-    Ok(())
-}
-
-/// What lies in a record of an attribute whose values do not lie apart.
-fn kept<'r>(record: &Record<'r>, id: AttributeId) -> Option<(&'r [u8], Part)> {
-    let place = record.place(id)?;
-    let (_, values) = record.row(place)?;
-    let (octets, head) = record.octets(place)?;
-    let part = Part {
-        id,
-        count: u32::try_from(values.len()).ok()?,
-        head,
-        len: octets.len(),
-    };
-    (!values.are_apart()).then_some((octets, part))
+    write(source.parent, (source.rdn_normal, source.rdn), &parts, out)
 }
 
 /// Enters the parent of a record that was encoded before it was known.
 pub(crate) fn set_parent(record: &mut [u8], parent: EntryId) {
-    if let Some(place) = record.get_mut(PARENT_AT..PARENT_AT + 8) {
-        place.copy_from_slice(&parent.0.to_le_bytes());
+    if let Some(place) = record.get_mut(PARENT_AT..PARENT_AT + PARENT_LEN) {
+        let octets = parent.0.to_le_bytes();
+        place
+            .iter_mut()
+            .zip(octets)
+            .for_each(|(to, from)| *to = from);
     }
 }
 
 /// The same record without the values of some attributes, which lie apart from now on. `None` if it is damaged.
 pub(crate) fn without_values(whole: &Record<'_>, apart: &[AttributeId]) -> Option<Vec<u8>> {
-    let mut parts = Vec::new();
-    for row in 0..whole.len() {
-        let (id, values) = whole.row(row)?;
-        let count = u32::try_from(values.len()).ok()?;
-        parts.push(if apart.contains(&id) {
-            Part::apart(id, count)
-        } else {
-            let (octets, head) = whole.octets(row)?;
-            Part {
-                id,
-                count,
-                head,
-                len: octets.len(),
-            }
-        });
+    let mut parts: Vec<(AttributeId, Held<'_, Vec<u8>>)> = Vec::with_capacity(whole.len());
+    for (id, values) in whole.attributes() {
+        parts.push((
+            id,
+            match apart.contains(&id) {
+                true => Held::Apart(values.len()),
+                false => Held::Stored(values),
+            },
+        ));
     }
     let mut out = Vec::new();
     let names = (whole.rdn_normal(), whole.rdn());
-    begin(&mut out, whole.parent(), names, &parts).ok()?;
-    for (row, part) in parts.iter().enumerate() {
-        if part.count & APART == 0 {
-            out.extend_from_slice(whole.octets(row)?.0);
-        }
-    }
-    Some(out)
+    write(whole.parent(), names, &parts, &mut out).ok()?;
+    (parts.len() == whole.len()).then_some(out)
 }
 
-/// What a row says of an attribute, its place aside.
-struct Part {
-    id: AttributeId,
-    /// Number of values, with [`APART`].
-    count: u32,
-    /// Octets before the values, none of a bare one, and in all.
-    head: usize,
-    len: usize,
+/// What a record is to have of an attribute.
+enum Held<'a, V> {
+    /// These values.
+    New(&'a [V]),
+    /// What another record has.
+    Stored(Values<'a>),
+    /// So many, elsewhere.
+    Apart(usize),
 }
 
-impl Part {
-    fn apart(id: AttributeId, count: u32) -> Part {
-        Part {
-            id,
-            count: count | APART,
-            head: 0,
-            len: 0,
+impl<'a, V: AsRef<[u8]>> Held<'a, V> {
+    /// Its one value.
+    fn single(&self) -> Option<&'a [u8]> {
+        match self {
+            Held::New([value]) => Some(value.as_ref()),
+            Held::Stored(values) if values.len() == 1 => values.first(),
+            _ => None,
         }
     }
 
-    fn of<V: AsRef<[u8]>>(id: AttributeId, text_len: usize, values: &[V]) -> Part {
-        let lens = values.iter().map(|value| element_len(value.as_ref().len()));
-        let set: usize = lens.sum();
-        let len = match text_len {
-            0 => set,
-            _ => element_len(element_len(text_len) + element_len(set)),
-        };
-        Part {
-            id,
-            // Beyond this the length is refused.
-            count: u32::try_from(values.len()).unwrap_or(0) & !APART,
-            head: len - set,
-            len,
+    /// Where a value is among its values.
+    fn position(&self, value: &[u8]) -> Option<usize> {
+        match self {
+            Held::New(values) => values.iter().position(|one| one.as_ref() == value),
+            Held::Stored(values) => values.iter().position(|one| one == value),
+            Held::Apart(_) => None,
         }
     }
 
-    fn is_small(&self) -> bool {
-        self.count <= u32::from(u8::MAX) && self.head <= usize::from(u8::MAX)
+    /// Its row where values lie there as elements.
+    fn elements(&self) -> Row {
+        let octets = |value: &[u8]| element_len(value.len());
+        match self {
+            Held::New(values) => {
+                let len = values.iter().map(|value| octets(value.as_ref()));
+                Row::Elements(values.len(), len.sum())
+            }
+            Held::Stored(values) if values.are_apart() => Row::Apart(values.len()),
+            Held::Stored(values) => {
+                let len = match values.encoded() {
+                    Some(elements) => elements.len(),
+                    None => values.iter().map(octets).sum(),
+                };
+                Row::Elements(values.len(), len)
+            }
+            Held::Apart(count) => Row::Apart(*count),
+        }
+    }
+
+    fn row(&self) -> Row {
+        match self.single() {
+            Some(value) => Row::One(value.len()),
+            None => self.elements(),
+        }
+    }
+
+    fn put_elements(&self, out: &mut Vec<u8>) {
+        match self {
+            Held::New(values) => {
+                let mut writer = Writer::new(out);
+                let values = values.iter();
+                values.for_each(|value| writer.octet_string(value.as_ref()));
+            }
+            Held::Stored(values) => match values.encoded() {
+                Some(elements) => out.extend_from_slice(elements),
+                None if values.are_apart() => {}
+                None => {
+                    let mut writer = Writer::new(out);
+                    values.iter().for_each(|value| writer.octet_string(value));
+                }
+            },
+            Held::Apart(_) => {}
+        }
     }
 }
 
-/// Writes everything but the attributes.
-fn begin(
+fn write<V: AsRef<[u8]>>(
+    parent: EntryId,
+    names: (&[u8], &[u8]),
+    parts: &[(AttributeId, Held<'_, V>)],
+    out: &mut Vec<u8>,
+) -> Result<(), StoreError> {
+    let is_wide = parts.len() > ATTRIBUTES_MAX;
+    out.clear();
+    begin(out, parent, names, parts, is_wide)?;
+    let written = match is_wide {
+        true => write_wide(parts, out),
+        false => write_rows(parts, out),
+    };
+    let whole = written.filter(|()| u32::try_from(out.len()).is_ok());
+    whole.ok_or(StoreError::EntryTooLarge)
+}
+
+/// Writes what is before the rows.
+fn begin<V: AsRef<[u8]>>(
     out: &mut Vec<u8>,
     parent: EntryId,
     (rdn_normal, rdn): (&[u8], &[u8]),
-    parts: &[Part],
+    parts: &[(AttributeId, Held<'_, V>)],
+    is_wide: bool,
 ) -> Result<(), StoreError> {
-    let count = u16::try_from(parts.len()).map_err(|_| StoreError::EntryTooLarge)?;
-    let octets: usize = parts.iter().map(|part| part.len).sum();
-    let names = rdn_normal.len() + rdn.len();
-    let small = HEADER_LEN + parts.len() * (2 + ROW_LEN) + names;
-    let wide = small + octets > usize::from(u16::MAX)
-        || parts.len() > ATTRIBUTES_MAX
-        || !parts.iter().all(Part::is_small);
-    let mut offset = if wide {
-        HEADER_LEN + parts.len() * (4 + WIDE_ROW_LEN) + names
-    } else {
-        small
-    };
-    let parted = parts.iter().any(|part| part.count & APART != 0);
-    let flags = (u8::from(wide) * WIDE) | (u8::from(parted) * PARTED);
-    out.clear();
-    out.reserve(offset + octets);
+    let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
+    let is_long = rdn.len().max(rdn_normal.len()) > usize::from(u8::MAX);
+    let is_large = parts.iter().any(|(id, _)| id.0 > u16::from(u8::MAX));
+    let is_alike = rdn == rdn_normal;
+    let is_parted = parts.iter().any(|(_, held)| match held {
+        Held::Apart(_) => true,
+        Held::Stored(values) => values.are_apart(),
+        Held::New(_) => false,
+    });
+    let flags = flag(is_wide, WIDE)
+        | flag(is_parted, PARTED)
+        | flag(is_large && !is_wide, LARGE)
+        | flag(is_long, LONG)
+        | flag(is_alike, ALIKE);
     out.extend_from_slice(&[VERSION, flags]);
-    out.extend_from_slice(&count.to_le_bytes());
-    out.extend_from_slice(&length(offset + octets)?.to_le_bytes());
-    out.extend_from_slice(&parent.0.to_le_bytes());
-    out.extend_from_slice(&length(rdn_normal.len())?.to_le_bytes());
-    out.extend_from_slice(&length(rdn.len())?.to_le_bytes());
-    for part in parts {
-        out.extend_from_slice(&part.id.0.to_le_bytes());
-    }
-    if wide {
-        let mut ascending: Vec<(AttributeId, u16)> =
-            parts.iter().map(|part| part.id).zip(0..).collect();
-        ascending.sort_unstable();
-        let places = ascending.iter().flat_map(|(_, place)| place.to_le_bytes());
-        out.extend(places);
-    }
-    for part in parts {
-        let (head, place) = (length(part.head)?, length(offset)?);
-        if wide {
-            out.extend_from_slice(&place.to_le_bytes());
-            out.extend_from_slice(&head.to_le_bytes());
-            out.extend_from_slice(&part.count.to_le_bytes());
-        } else {
-            let ([low, high, ..], [head, ..]) = (place.to_le_bytes(), head.to_le_bytes());
-            let [count, ..] = part.count.to_le_bytes();
-            out.extend_from_slice(&[low, high, head, count]);
+    let [parent @ .., 0, 0] = parent.0.to_le_bytes() else {
+        // There are no ids beyond 2^45.
+        return Err(Damage::Parents.into());
+    };
+    out.extend_from_slice(&parent);
+    debug_assert_eq!(out.len(), HEADER_LEN);
+    let names = [rdn, rdn_normal];
+    let names = names.iter().take(if is_alike { 1 } else { 2 });
+    for name in names.clone() {
+        match u8::try_from(name.len()) {
+            Ok(len) if !is_long => out.push(len),
+            _ => out.extend_from_slice(&length(name.len())?.to_le_bytes()),
         }
-        offset += part.len;
     }
-    out.extend_from_slice(rdn_normal);
-    out.extend_from_slice(rdn);
+    names.for_each(|name| out.extend_from_slice(name));
+    let count = u16::try_from(parts.len()).map_err(|_| StoreError::EntryTooLarge)?;
+    let [low, high] = count.to_le_bytes();
+    out.push(low);
+    if is_wide {
+        out.push(high);
+    }
+    for (id, _) in parts {
+        let [low, high] = id.0.to_le_bytes();
+        out.push(low);
+        if is_wide || is_large {
+            out.push(high);
+        }
+    }
     Ok(())
 }
 
-/// Writes one attribute as it stands in an answer, or its values alone.
-fn put_attribute<V: AsRef<[u8]>>(out: &mut Vec<u8>, part: &Part, text: &str, values: &[V]) {
-    let set = part.len - part.head;
-    let mut writer = Writer::new(out);
-    if part.head != 0 {
-        let list = element_len(text.len()) + element_len(set);
-        writer.header(Tag::SEQUENCE, list);
-        writer.octet_string(text.as_bytes());
-        writer.header(Tag::SET, set);
+/// Writes rows and values; `None` if something is too large.
+fn write_rows<V: AsRef<[u8]>>(
+    parts: &[(AttributeId, Held<'_, V>)],
+    out: &mut Vec<u8>,
+) -> Option<()> {
+    let rows: Vec<Row> = parts.iter().map(|(_, held)| held.row()).collect();
+    let row_of = |place: usize| {
+        let row = *rows.get(place)?;
+        if !matches!(row, Row::One(SAME_MIN..)) {
+            return Some(row);
+        }
+        let value = parts.get(place)?.1.single()?;
+        let mut before = rows.iter().zip(parts).take(place).enumerate();
+        let same = before.find_map(|(at, (there, (_, held)))| match there {
+            Row::One(len) => {
+                let is_same = *len == value.len() && held.single() == Some(value);
+                is_same.then_some(Row::Same(at, 0))
+            }
+            Row::Elements(1..=SOUGHT_MAX, _) => held.position(value).map(|n| Row::Same(at, n)),
+            _ => None,
+        });
+        Some(same.unwrap_or(row))
+    };
+    let mut put = Vec::with_capacity(rows.len());
+    for place in 0..rows.len() {
+        let row = row_of(place)?;
+        row.put(out)?;
+        put.push(row);
     }
-    for value in values {
-        writer.octet_string(value.as_ref());
+    out.reserve(put.iter().map(|row| row.len()).sum());
+    for (row, (_, held)) in put.iter().zip(parts) {
+        match row {
+            Row::One(_) => out.extend_from_slice(held.single()?),
+            Row::Elements(..) => held.put_elements(out),
+            Row::Apart(_) | Row::Same(..) => {}
+        }
     }
+    Some(())
+}
+
+/// The same of a wide record.
+fn write_wide<V: AsRef<[u8]>>(
+    parts: &[(AttributeId, Held<'_, V>)],
+    out: &mut Vec<u8>,
+) -> Option<()> {
+    let mut ascending: Vec<(AttributeId, u16)> = parts.iter().map(|(id, _)| *id).zip(0..).collect();
+    ascending.sort_unstable();
+    out.extend(ascending.iter().flat_map(|(_, place)| place.to_le_bytes()));
+    let mut offset = 0;
+    for (_, held) in parts {
+        let row = held.elements();
+        row.put_wide(offset, out)?;
+        offset += row.len();
+    }
+    out.reserve(offset);
+    parts.iter().for_each(|(_, held)| held.put_elements(out));
+    Some(())
 }
 
 fn length(len: usize) -> Result<u32, StoreError> {

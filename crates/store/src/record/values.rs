@@ -7,10 +7,30 @@ use fulgurite_ber::{Reader, Tag};
 /// The values of one attribute of an entry, lying in the map: one behind the other, or where they are many in blocks.
 #[derive(Clone, Copy, Debug)]
 pub struct Values<'a> {
-    /// Octets of the elements, header and contents.
-    elements: &'a [u8],
+    /// The one value, or octets of the elements, header and contents.
+    octets: &'a [u8],
     len: usize,
-    apart: Option<Apart<'a>>,
+    form: Form<'a>,
+}
+
+/// How values lie there.
+#[derive(Clone, Copy, Debug)]
+enum Form<'a> {
+    /// One, alone.
+    One,
+    Elements,
+    Apart(Apart<'a>),
+}
+
+/// What lies in an entry's record of an attribute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Written<'a> {
+    /// One value.
+    One(&'a [u8]),
+    /// Its values as they stand in the SET of an answer, an OCTET STRING each.
+    Elements(&'a [u8]),
+    /// Nothing: its values lie apart.
+    Apart,
 }
 
 /// Values in blocks.
@@ -21,22 +41,32 @@ struct Apart<'a> {
 }
 
 impl<'a> Values<'a> {
+    /// One value.
+    #[inline]
+    pub(super) fn one(value: &'a [u8]) -> Values<'a> {
+        Values {
+            octets: value,
+            len: 1,
+            form: Form::One,
+        }
+    }
+
     /// So many values, an OCTET STRING each.
     #[inline]
     pub(super) fn together(elements: &'a [u8], len: usize) -> Values<'a> {
         Values {
-            elements,
+            octets: elements,
             len,
-            apart: None,
+            form: Form::Elements,
         }
     }
 
     /// So many values in blocks.
     pub(super) fn apart(home: Option<Home<'a>>, attribute: AttributeId, len: usize) -> Values<'a> {
         Values {
-            elements: &[],
+            octets: &[],
             len,
-            apart: Some(Apart { home, attribute }),
+            form: Form::Apart(Apart { home, attribute }),
         }
     }
 
@@ -55,7 +85,7 @@ impl<'a> Values<'a> {
     /// Whether the values are so many that they lie apart from the record.
     #[must_use]
     pub fn are_apart(&self) -> bool {
-        self.apart.is_some()
+        matches!(self.form, Form::Apart(_))
     }
 
     /// The value at a position; `None` beyond the end, or where the record is damaged. Those before it are passed.
@@ -75,16 +105,28 @@ impl<'a> Values<'a> {
     #[inline]
     pub fn iter(&self) -> ValuesIter<'a> {
         ValuesIter {
-            rest: self.elements,
-            apart: self.apart,
+            rest: self.octets,
+            form: self.form,
             next_block: 0,
+            is_over: false,
         }
     }
 
-    /// The values as they stand in the SET of an answer, an OCTET STRING each; `None` where they lie apart.
+    /// The values as they stand in the SET of an answer, an OCTET STRING each; `None` where they lie apart, or one lies
+    /// there without its header.
     #[must_use]
     pub fn encoded(&self) -> Option<&'a [u8]> {
-        self.apart.is_none().then_some(self.elements)
+        matches!(self.form, Form::Elements).then_some(self.octets)
+    }
+
+    /// What lies in the record.
+    #[inline]
+    pub(super) fn written(&self) -> Written<'a> {
+        match self.form {
+            Form::One => Written::One(self.octets),
+            Form::Elements => Written::Elements(self.octets),
+            Form::Apart(_) => Written::Apart,
+        }
     }
 
     /// Whether there are as many values as there should be, and nothing behind them.
@@ -95,10 +137,12 @@ impl<'a> Values<'a> {
 
     /// Whether two lists hold the same values in the same order.
     pub(crate) fn same(&self, other: &Values<'_>) -> bool {
-        if self.apart.is_none() && other.apart.is_none() {
-            return self.elements == other.elements;
+        match (self.form, other.form) {
+            (Form::One, Form::One) | (Form::Elements, Form::Elements) => {
+                self.octets == other.octets
+            }
+            _ => self.len() == other.len() && self.iter().eq(other.iter()),
         }
-        self.len() == other.len() && self.iter().eq(other.iter())
     }
 }
 
@@ -115,8 +159,9 @@ impl<'a> IntoIterator for Values<'a> {
 #[derive(Clone, Debug)]
 pub struct ValuesIter<'a> {
     rest: &'a [u8],
-    apart: Option<Apart<'a>>,
+    form: Form<'a>,
     next_block: u32,
+    is_over: bool,
 }
 
 impl<'a> Iterator for ValuesIter<'a> {
@@ -124,26 +169,29 @@ impl<'a> Iterator for ValuesIter<'a> {
 
     #[inline]
     fn next(&mut self) -> Option<&'a [u8]> {
-        if self.rest.is_empty() {
-            self.apart?;
-            return self.first_of_next_block();
+        match self.form {
+            Form::One if self.is_over => None,
+            Form::One => {
+                self.is_over = true;
+                Some(std::mem::take(&mut self.rest))
+            }
+            Form::Apart(apart) if self.rest.is_empty() => self.first_of_next_block(apart),
+            Form::Elements | Form::Apart(_) => take_element(&mut self.rest),
         }
-        take_element(&mut self.rest)
     }
 }
 
 impl<'a> ValuesIter<'a> {
     #[cold]
-    fn first_of_next_block(&mut self) -> Option<&'a [u8]> {
-        let Apart { home, attribute } = self.apart?;
-        let home = home?;
+    fn first_of_next_block(&mut self, Apart { home, attribute }: Apart<'a>) -> Option<&'a [u8]> {
+        let home = home.filter(|_| !self.is_over)?;
         let (number, block) = home
             .blocks
             .block_from(home.entry, attribute, self.next_block)?;
         // There is none behind the last number.
         match number.checked_add(1) {
             Some(next) => self.next_block = next,
-            None => self.apart = None,
+            None => self.is_over = true,
         }
         self.rest = block.elements;
         take_element(&mut self.rest)

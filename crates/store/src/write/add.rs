@@ -39,7 +39,7 @@ impl Writer<'_> {
             attributes,
             apart: &[],
         };
-        record::encode(&source, |id| self.view.attributes.written(id), &mut encoded)?;
+        record::encode(&source, &mut encoded)?;
         self.view.store.check_size(&encoded)?;
         let id = id.map_or_else(|| self.next_id(), Ok)?;
         self.insert_record_as(id, parent, rdn_normal, &encoded, entry)?;

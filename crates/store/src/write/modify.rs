@@ -33,7 +33,6 @@ impl Writer<'_> {
                 attributes,
                 apart: &[],
             },
-            |id| self.view.attributes.written(id),
             &mut encoded,
         )?;
         let store = self.view.store;
@@ -75,7 +74,6 @@ impl Writer<'_> {
                 attributes,
                 apart: &[],
             },
-            |id| self.view.attributes.written(id),
             &mut encoded,
         )?;
         self.view.store.check_size(&encoded)?;

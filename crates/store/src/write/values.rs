@@ -64,7 +64,7 @@ impl Writer<'_> {
             attributes,
             apart: &lengths,
         };
-        record::encode(&source, |id| self.view.attributes.written(id), &mut encoded)?;
+        record::encode(&source, &mut encoded)?;
         self.apply(|writer| {
             let changed = changes.iter().zip(&lengths);
             let changed =

@@ -1,12 +1,10 @@
 //! From an entry to a search result entry: which attributes, and the octets of them.
 
-use std::ops::Range;
-
 use fulgurite_access::{Decisions, EntryRights, Rights};
 use fulgurite_ldap::MessageId;
 use fulgurite_ldap::encode::{self, EntryWriter};
 use fulgurite_schema::{AttributeDescription, AttributeIndex, Entry, Schema};
-use fulgurite_store::{AttributeInfo, AttributeView, EntryView, StoreError, View};
+use fulgurite_store::{AttributeHead, AttributeInfo, EntryView, StoreError, Values, View};
 
 use super::values::ValuesFilter;
 use crate::computed::{Asker, Computed};
@@ -30,15 +28,8 @@ pub(crate) struct Verdicts {
     by_number: Vec<Option<bool>>,
     /// The shape of the entry before, and what is shown of it. Most entries have the shape of their neighbour.
     shape: Vec<u8>,
-    runs: Vec<Run>,
-}
-
-/// Neighbouring attributes of an entry, by their places in it, all of which are shown.
-#[derive(Debug)]
-struct Run {
-    places: Range<usize>,
-    /// Whether records have them as they are shown.
-    copied: bool,
+    /// For each place what an attribute there begins with in an answer.
+    heads: Vec<AttributeHead>,
 }
 
 impl Shown {
@@ -126,8 +117,16 @@ impl Shown {
         let each = decisions.by_value().then_some(rights);
         let as_stored = each.is_none() && self.values.is_none() && !self.types_only;
         if as_stored && decisions.uniform() {
-            for run in self.runs(verdicts, entry, view, (decisions, rights)) {
-                write_run(&mut writer, entry, run);
+            let heads = self.heads(verdicts, entry, view, (decisions, rights));
+            if !writer.encoded_by(|out| entry.append_attributes(heads, out)) {
+                for attribute in entry.attributes() {
+                    if heads
+                        .get(attribute.place)
+                        .is_some_and(|head| !head.is_hidden())
+                    {
+                        write_whole(&mut writer, attribute.info, &attribute.values);
+                    }
+                }
             }
         } else {
             for attribute in entry.attributes() {
@@ -135,7 +134,7 @@ impl Shown {
                     continue;
                 }
                 if as_stored {
-                    write_whole(&mut writer, &attribute);
+                    write_whole(&mut writer, attribute.info, &attribute.values);
                     continue;
                 }
                 let named = (&*attribute.info.text, &attribute.info.description);
@@ -159,41 +158,35 @@ impl Shown {
     }
 
     /// The attributes of an entry that are shown. Only for rights that are the same for all entries.
-    fn runs<'r>(
+    fn heads<'r>(
         &self,
         verdicts: &'r mut Verdicts,
         entry: &EntryView<'_>,
         view: &View<'_>,
         (decisions, rights): (&Decisions<'_>, EntryRights<'_>),
-    ) -> &'r [Run] {
+    ) -> &'r [AttributeHead] {
         let shape = entry.shape();
         if verdicts.shape == shape.octets() {
-            return &verdicts.runs;
+            return &verdicts.heads;
         }
-        let mut runs: Vec<Run> = Vec::new();
-        for (place, number) in shape.iter().enumerate() {
+        let mut heads = Vec::with_capacity(verdicts.heads.len());
+        for number in shape.iter() {
             let info = view.attributes().get(number);
             let shown = |info: &&AttributeInfo| {
                 self.shows(verdicts, view.schema(), info, decisions, rights)
             };
-            let Some(info) = info.filter(shown) else {
-                continue;
-            };
-            let copied = info.is_written_as_shown();
-            match runs.last_mut() {
-                Some(last) if last.places.end == place && last.copied == copied => {
-                    last.places.end += 1;
-                }
-                _ => runs.push(Run {
-                    places: place..place + 1,
-                    copied,
-                }),
-            }
+            heads.push(match info.filter(shown) {
+                Some(info) => AttributeHead::new(&info.text),
+                None => AttributeHead::HIDDEN,
+            });
         }
+        // What is behind the last attribute shown need not be looked at.
+        let last = heads.iter().rposition(|head| !head.is_hidden());
+        heads.truncate(last.map_or(0, |last| last + 1));
         verdicts.shape.clear();
         verdicts.shape.extend_from_slice(shape.octets());
-        verdicts.runs = runs;
-        &verdicts.runs
+        verdicts.heads = heads;
+        &verdicts.heads
     }
 
     /// Appends an entry that is in no store.
@@ -249,23 +242,11 @@ impl Shown {
     }
 }
 
-/// Writes neighbouring attributes: a copy, where the record has them as they are shown.
-fn write_run(writer: &mut EntryWriter<'_>, entry: &EntryView<'_>, run: &Run) {
-    let copy = run.copied.then(|| entry.encoded(run.places.clone()));
-    match copy.flatten() {
-        Some(octets) => writer.encoded(octets),
-        None => entry
-            .attributes()
-            .filter(|attribute| run.places.contains(&attribute.place))
-            .for_each(|attribute| write_whole(writer, &attribute)),
-    }
-}
-
 /// Writes one attribute with all its values.
-fn write_whole(writer: &mut EntryWriter<'_>, attribute: &AttributeView<'_>) {
-    let name = attribute.info.text.as_bytes();
-    match attribute.values.encoded() {
+fn write_whole(writer: &mut EntryWriter<'_>, info: &AttributeInfo, values: &Values<'_>) {
+    let name = info.text.as_bytes();
+    match values.encoded() {
         Some(values) => writer.attribute_of(name, values),
-        None => writer.whole_attribute(name, attribute.values.iter()),
+        None => writer.whole_attribute(name, values.iter()),
     }
 }
