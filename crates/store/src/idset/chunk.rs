@@ -223,12 +223,19 @@ pub(crate) fn encode(bits: &Bits, out: &mut Vec<u8>) {
 
 /// As [`encode`], for places in ascending order, which mostly are few: they are not spread over a bitmap first.
 pub(crate) fn encode_sorted(places: &[u16], out: &mut Vec<u8>) {
-    let steps = || places.iter().zip(places.iter().skip(1));
-    let runs = 1 + steps()
-        .filter(|(low, high)| **high != low.wrapping_add(1))
-        .count();
+    if let [low] = places {
+        // Most chunks of a load: an array has no head.
+        out.clear();
+        return out.extend_from_slice(&low.to_le_bytes());
+    }
+    let (mut runs, mut ascend) = (1, true);
+    for pair in places.windows(2) {
+        if let [low, high] = *pair {
+            runs += usize::from(high != low.wrapping_add(1));
+            ascend &= low < high;
+        }
+    }
     let cardinality = places.len();
-    let ascend = steps().all(|(low, high)| low < high);
     if cardinality == 0 || !ascend || cardinality.min(runs * 2) * 2 > BITMAP_LEN {
         let mut bits = Bits::new();
         for low in places {
@@ -239,9 +246,11 @@ pub(crate) fn encode_sorted(places: &[u16], out: &mut Vec<u8>) {
     out.clear();
     if cardinality * 2 <= runs * 4 {
         header(out, ARRAY, cardinality);
-        places
-            .iter()
-            .for_each(|low| out.extend_from_slice(&low.to_le_bytes()));
+        let start = out.len();
+        out.resize(start + cardinality * 2, 0);
+        let room = out.get_mut(start..).unwrap_or_default().as_chunks_mut().0;
+        let octets = places.iter().map(|low| low.to_le_bytes());
+        room.iter_mut().zip(octets).for_each(|(to, low)| *to = low);
         return;
     }
     header(out, RUNS, cardinality);
