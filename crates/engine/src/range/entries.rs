@@ -14,6 +14,7 @@ use std::ops::Range;
 
 use fulgurite_format::{Malformed, Page, Pgno, V09};
 
+use super::ahead::{Ahead, HEAD_LINES};
 use super::bounds::Gap;
 use crate::Error;
 use crate::cursor::Record;
@@ -39,6 +40,9 @@ pub(crate) struct Entries<'t> {
     front: End<'t>,
     /// How far the front can go in its leaf.
     front_stop: usize,
+    /// How far it goes before it asks for more of the next leaf, at most so far.
+    front_look: usize,
+    ahead: Ahead<'t>,
     back: End<'t>,
     /// Both ends are in one leaf.
     joined: bool,
@@ -68,6 +72,8 @@ impl<'t> Entries<'t> {
             tree,
             front: end.clone(),
             front_stop: 0,
+            front_look: 0,
+            ahead: Ahead::NOTHING,
             back: end,
             joined: tree.record.root.is_none(),
             leaves_passed: 0,
@@ -110,7 +116,7 @@ impl<'t> Entries<'t> {
     /// The next record from the front, if it is in sight: in the same leaf, alone under its key, its value with it.
     #[inline(always)]
     pub(crate) fn next_in_sight(&mut self) -> Option<Record<'t>> {
-        if self.front.index >= self.front_stop {
+        if self.front.index >= self.front_look {
             return None;
         }
         let record = self.front.page.plain_record(self.front.index)?;
@@ -128,7 +134,7 @@ impl<'t> Entries<'t> {
         let record = self.back.page.plain_record(index)?;
         self.back.index = index;
         if self.joined {
-            self.front_stop = index;
+            self.stop_front_at(index);
         }
         Some(record)
     }
@@ -140,8 +146,8 @@ impl<'t> Entries<'t> {
         &mut self,
         read: impl FnOnce(Pgno, &Page<'t, V09>, usize) -> Result<T, Error>,
     ) -> Option<Result<T, Error>> {
-        if self.front.index >= self.front_stop {
-            match self.enter_next_leaf() {
+        if self.front.index >= self.front_look {
+            match self.look_or_enter() {
                 Ok(true) => {}
                 Ok(false) => return None,
                 Err(error) => return self.failed(error),
@@ -171,7 +177,7 @@ impl<'t> Entries<'t> {
         let index = self.back.index - 1;
         self.back.index = index;
         if self.joined {
-            self.front_stop = index;
+            self.stop_front_at(index);
         }
         match read(self.back.pgno, &self.back.page, index) {
             Ok(found) => Some(Ok(found)),
@@ -202,6 +208,22 @@ impl<'t> Entries<'t> {
         if self.joined { self.front.index } else { 0 }
     }
 
+    /// Asks for more of the next leaf if the front is in the midst of one, or goes to the next; `false` if there is none.
+    #[inline(never)]
+    fn look_or_enter(&mut self) -> Result<bool, Error> {
+        if self.front.index >= self.front_stop {
+            return self.enter_next_leaf();
+        }
+        self.look_ahead();
+        Ok(true)
+    }
+
+    /// Asks for a part of the next leaf, and notes when to ask for another.
+    fn look_ahead(&mut self) {
+        let left = self.front_stop - self.front.index;
+        self.front_look = self.front.index + self.ahead.ask(left);
+    }
+
     /// Goes to the front's next leaf that has entries to take; `false` if there is none.
     #[inline(never)]
     fn enter_next_leaf(&mut self) -> Result<bool, Error> {
@@ -219,8 +241,12 @@ impl<'t> Entries<'t> {
             self.front.index = 0;
             self.meet();
             if !self.joined {
-                let next = tree::leaf_after(self.pages, &self.front.path);
-                tree::expect_leaf(self.pages, next, self.expected_lines);
+                let [next, after] = tree::leaves_after(self.pages, &self.front.path);
+                tree::expect_leaf(self.pages, after, self.expected_lines.min(HEAD_LINES));
+                if self.expected_lines > HEAD_LINES {
+                    self.ahead = Ahead::of(self.pages, next, self.tree.leaf);
+                    self.look_ahead();
+                }
             }
             if self.front.index < self.front_stop {
                 return Ok(true);
@@ -263,11 +289,17 @@ impl<'t> Entries<'t> {
         self.joined = self.front.is_placed
             && self.back.is_placed
             && self.front.path.is_same_leaf(&self.back.path);
-        self.front_stop = if self.joined {
+        self.stop_front_at(if self.joined {
             self.back.index
         } else {
             self.front.page.len()
-        };
+        });
+    }
+
+    #[inline(always)]
+    fn stop_front_at(&mut self, stop: usize) {
+        self.front_stop = stop;
+        self.front_look = stop;
     }
 
     fn count_leaf(&mut self, pgno: Pgno) -> Result<(), Error> {
@@ -303,7 +335,7 @@ impl<'t> Entries<'t> {
     pub(crate) fn finish(&mut self) {
         self.joined = true;
         self.front.index = 0;
-        self.front_stop = 0;
+        self.stop_front_at(0);
         self.back.index = 0;
     }
 }

@@ -5,6 +5,7 @@
 //!                                                     Records, Keys, FirstValues, Values   what callers iterate over
 //! ```
 
+mod ahead;
 mod bounds;
 mod count;
 mod entries;

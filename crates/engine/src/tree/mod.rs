@@ -24,8 +24,8 @@ pub(crate) use search::{
     child_at, expect_probes, find, find_at_once, leaf_for, lower_bound_in, seek, touch_path,
 };
 pub(crate) use walk::{
-    Moved, expect_leaf, first, last, leaf_after, leaf_before, next, next_leaf, previous,
-    previous_leaf, settle,
+    Moved, expect_leaf, first, last, leaf_after, leaf_before, leaves_after, next, next_leaf,
+    previous, previous_leaf, settle,
 };
 
 use fulgurite_format::{

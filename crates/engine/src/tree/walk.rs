@@ -156,6 +156,19 @@ pub(crate) fn leaf_after<'p, P: Pages<'p>>(pages: P, path: &Path) -> Option<Pgno
     sibling(pages, path, |index| index.checked_add(1))
 }
 
+/// The two leaves after that which a way leads to, those that are below the same branch.
+pub(crate) fn leaves_after<'p, P: Pages<'p>>(pages: P, path: &Path) -> [Option<Pgno>; 2] {
+    let step = path.len().checked_sub(2).and_then(|level| path.step(level));
+    let Some(step) = step else {
+        return [None; 2];
+    };
+    let Ok(branch) = pages.tree_page(step.pgno, PageKind::Branch) else {
+        return [None; 2];
+    };
+    let after = |count| branch.child_if_sound(step.index.checked_add(count)?);
+    [after(1), after(2)]
+}
+
 /// The leaf before that which a way leads to, if both are below one branch.
 pub(crate) fn leaf_before<'p, P: Pages<'p>>(pages: P, path: &Path) -> Option<Pgno> {
     sibling(pages, path, |index| index.checked_sub(1))
