@@ -46,10 +46,6 @@ pub(crate) struct Txn {
 
 /// What the transaction may do.
 #[derive(Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "handles are in slots of one size, and readers are not to look twice"
-)]
 pub(crate) enum Kind {
     Read(ReadTxn<'static>),
     Write(Writer),
