@@ -146,22 +146,28 @@ fn find_by<'p, F: Format>(
 /// Where the entries are said to be is not checked: to ask for what is not there does no harm.
 #[inline(always)]
 pub(crate) fn expect_probes<F: Format>(octets: &[u8], page: &Page<'_, F>) {
-    let end = page.len();
-    let (half, quarter, eighth) = (end / 2, end / 4, end / 8);
-    let probes = [
-        half,
-        quarter,
-        half + quarter,
-        eighth,
-        quarter + eighth,
-        half + eighth,
-        half + quarter + eighth,
-    ];
-    for probe in probes {
+    for probe in first_probes(page.len()) {
         if let Some(offset) = page.said_offset(probe) {
             prefetch_behind(octets, offset);
         }
     }
+}
+
+/// The entries that the first three steps of a search among so many may look at: a step looks at the middle, and goes on
+/// before it or behind it.
+#[inline(always)]
+pub(super) const fn first_probes(end: usize) -> [usize; 7] {
+    let half = end / 2;
+    let (low, high) = (half / 2, (half + 1 + end) / 2);
+    [
+        half,
+        low,
+        high,
+        low / 2,
+        (low + 1 + half) / 2,
+        (half + 1 + high) / 2,
+        (high + 1 + end) / 2,
+    ]
 }
 
 /// As [`find`], in a tree that has a root.

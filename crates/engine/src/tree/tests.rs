@@ -9,6 +9,25 @@ use crate::tree::{Moved, clear, last, previous};
 use crate::value::{place_value, release_value, run_of, value_of};
 use crate::{Error, KeyOrder};
 
+#[test]
+fn what_is_asked_for_is_what_three_steps_may_look_at() {
+    /// The middles of so many steps among the entries from one to another, as a search takes them.
+    fn middles(from: usize, to: usize, steps: u32, found: &mut BTreeSet<usize>) {
+        if steps > 0 && from < to {
+            let middle = (from + to) / 2;
+            found.insert(middle);
+            middles(from, middle, steps - 1, found);
+            middles(middle + 1, to, steps - 1, found);
+        }
+    }
+    for end in 0..300 {
+        let mut looked_at = BTreeSet::new();
+        middles(0, end, 3, &mut looked_at);
+        let asked: BTreeSet<_> = super::search::first_probes(end).into_iter().collect();
+        assert!(asked.is_superset(&looked_at), "{end}: {asked:?}");
+    }
+}
+
 /// Pages in memory. Those that a "commit" has sealed are copied before they change.
 struct VecPages {
     page_size: usize,
