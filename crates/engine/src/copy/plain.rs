@@ -54,6 +54,8 @@ fn carry(txn: &ReadTxn<'_>, from: u64, end: u64, to: &mut dyn Outlet) -> Result<
         }
         at += carried as u64;
     }
+    // A page that was found missing meanwhile has been copied as zeros.
+    txn.check_readable()?;
     Ok(at)
 }
 
