@@ -10,7 +10,8 @@
 //! file, whose length stays what it is; where a file system cannot do that there is no reserve.
 //!
 //! When the last process closes the environment the reserve goes, too, if as many pages are free inside the file; the first
-//! transaction that stores anything takes it again before it takes those.
+//! transaction that stores anything takes it again before it takes those. Where others have filled the disk meanwhile so many
+//! of the free pages are the reserve.
 //!
 //! Below a writable map it also turns what would be a bus error into an error of the call that needed the room.
 
@@ -23,7 +24,7 @@ use crate::Error;
 
 /// Pages that only transactions may use that store nothing: a deletion changes two trees, from leaf to root, and three
 /// transactions can follow each other before pages come back.
-pub(super) const RESERVE_PAGES: u64 = 32;
+pub(crate) const RESERVE_PAGES: u64 = 32;
 /// Room is taken in steps of an eighth of the file, within these bounds in octets.
 const STEP_MIN: u64 = 64 << 10;
 const STEP_MAX: u64 = 64 << 20;
@@ -97,9 +98,8 @@ impl DiskRoom {
         self.taken.load(Ordering::Relaxed) != 0
     }
 
-    /// Takes the reserve behind the pages in use, which end at `end`. On a full disk there is none: what is stored is refused
-    /// when the file has to grow.
-    pub(super) fn keep(&self, file: &DataFile, end: u64, page_size: usize) {
+    /// Takes the reserve behind the pages in use, which end at `end`; `false` on a full disk, where there is none.
+    pub(super) fn keep(&self, file: &DataFile, end: u64, page_size: usize) -> bool {
         let reserve = Self::reserve(page_size);
         match file.allocate(end, reserve) {
             Ok(true) => {
@@ -107,8 +107,9 @@ impl DiskRoom {
                     .fetch_max(end.saturating_add(reserve), Ordering::Relaxed);
             }
             Ok(false) => self.taken.store(UNKNOWN, Ordering::Relaxed),
-            Err(_) => {}
+            Err(_) => return false,
         }
+        true
     }
 
     /// Gives back what was taken behind the end of the file and is of no use to deletions: all of it where they find enough free

@@ -234,12 +234,11 @@ impl Environment {
         self.shared.disk_room.notice_last(last);
     }
 
-    /// Before anything is stored: keeps room behind the last page for transactions that only delete.
+    /// Before anything is stored: keeps room behind the last page for transactions that only delete; `false` if the disk has
+    /// none.
     #[inline]
-    pub(crate) fn keep_room(&self, last: Pgno) {
-        if !self.shared.disk_room.is_settled() {
-            self.shared.keep_room(last);
-        }
+    pub(crate) fn keep_room(&self, last: Pgno) -> bool {
+        self.shared.disk_room.is_settled() || self.shared.keep_room(last)
     }
 
     /// Finds room for the pages behind `before` up to `last`, letting the map grow if it may; a transaction that `stores` anything leaves a

@@ -145,16 +145,18 @@ impl Shared {
         Ok(())
     }
 
-    /// Takes the reserve behind the last page, if it was given back when the environment was closed last.
+    /// Takes the reserve behind the last page, if it was given back when the environment was closed last; `false` if the disk
+    /// has no room for it.
     #[cold]
-    pub(super) fn keep_room(&self, last: Pgno) {
+    pub(super) fn keep_room(&self, last: Pgno) -> bool {
         let mapping = self.mapping();
         // Below a writable map there is room up to the map's end, and without a lock file nobody gives any back.
-        if self.lock.is_some() && !mapping.map().is_writable() {
-            let page_size = mapping.page_size();
-            let end = last.0.saturating_add(1).saturating_mul(page_size as u64);
-            self.disk_room.keep(mapping.file(), end, page_size);
+        if self.lock.is_none() || mapping.map().is_writable() {
+            return true;
         }
+        let page_size = mapping.page_size();
+        let end = last.0.saturating_add(1).saturating_mul(page_size as u64);
+        self.disk_room.keep(mapping.file(), end, page_size)
     }
 
     /// The size that the map grows to, so that `needed` octets fit, and a reserve below its bound.

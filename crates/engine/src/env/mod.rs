@@ -32,6 +32,7 @@ mod store_window;
 mod threads;
 
 pub use databases::Database;
+pub(crate) use disk_room::RESERVE_PAGES;
 pub(crate) use durable::Replacement;
 pub use environment::Environment;
 pub use error::OpenError;

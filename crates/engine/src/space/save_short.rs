@@ -20,7 +20,8 @@ use crate::{Error, KeyOrder};
 /// So many pages that are left are one record, which the next transaction takes first.
 const LEFT_MAX: usize = NEWEST + NEWEST / 2;
 
-/// Does all that saving has to do if that is little; else `false`, with nothing done but that a leaf may be private.
+/// Does all that saving has to do if that is little; else `false`, and saving in rounds goes on from there: the way to the last
+/// leaf may be private then, records taken for that, and what was given up again may be with the free pages.
 pub(super) fn save_at_once(pages: &mut WriterPages<'_>) -> Result<bool, Error> {
     let mut free = pages.free;
     let at_hand = pages.pool.len() + pages.loose.len();

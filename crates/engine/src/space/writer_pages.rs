@@ -12,7 +12,7 @@ use super::pool::Pool;
 use super::taken::Taken;
 use super::view::PageView;
 use crate::Error;
-use crate::env::{Environment, Mapping, Window};
+use crate::env::{Environment, Mapping, RESERVE_PAGES, Window};
 use crate::memory::zeros;
 use crate::reader::{EndMark, may_be_reused};
 use crate::tree::{self, Pages, PagesMut, Path, Step, Tree};
@@ -67,6 +67,8 @@ pub(crate) struct WriterPages<'env> {
     pub(super) consulted_at: Option<Pgno>,
     /// Whether the transaction stores anything: then it leaves the last room alone, for those that only delete.
     stores: bool,
+    /// So many free pages it leaves alone as well, because there is no such room.
+    kept_free: usize,
     /// While the free list is being saved nothing more is taken from it.
     pub(super) saving: bool,
     /// The last page of the snapshot that the transaction began from: the free list names none behind it.
@@ -103,6 +105,7 @@ impl<'env> WriterPages<'env> {
             readers_checked_at: None,
             consulted_at: None,
             stores: false,
+            kept_free: 0,
             saving: false,
             snapshot_last: last,
             is_forced: false,
@@ -122,6 +125,7 @@ impl<'env> WriterPages<'env> {
         self.readers_checked_at = None;
         self.consulted_at = None;
         self.stores = false;
+        self.kept_free = 0;
         self.saving = false;
         self.is_forced = false;
     }
@@ -304,6 +308,12 @@ impl<'env> WriterPages<'env> {
             {
                 continue;
             }
+            if !self.leaves_enough(count)? {
+                if self.have_readers_gone()? {
+                    continue;
+                }
+                return Ok(None);
+            }
             if let Some(first) = self.pool.take(count) {
                 return Ok(Some(first));
             }
@@ -334,6 +344,19 @@ impl<'env> WriterPages<'env> {
                 return Ok(None);
             }
         }
+    }
+
+    /// Whether as many pages stay free as are kept for deletions once so many are taken.
+    #[inline]
+    fn leaves_enough(&mut self, count: u64) -> Result<bool, Error> {
+        if self.kept_free == 0 || self.saving {
+            return Ok(true);
+        }
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        let least = self.kept_free.saturating_add(count);
+        self.take_records(least.saturating_sub(self.pool.len()))?;
+        self.settle_pool()?;
+        Ok(self.pool.len() >= least)
     }
 
     /// How many pages of the pool are taken one by one only where there are no others: the highest ones, among which the record
@@ -460,7 +483,9 @@ impl<'env> WriterPages<'env> {
     pub(crate) fn will_store(&mut self) {
         if !self.stores {
             self.stores = true;
-            self.environment.keep_room(self.last);
+            if !self.environment.keep_room(self.last) {
+                self.kept_free = RESERVE_PAGES as usize;
+            }
         }
     }
 

@@ -100,6 +100,52 @@ pub(crate) fn child() {
     assert_stored(&environment, 0, stored / 2);
     drop(environment);
     assert_sound(dir, "after all");
+    delete_after_others_have_filled_the_disk(dir);
+}
+
+/// Free pages inside the file are the reserve of an environment that has given up its own, and found the disk full when it was
+/// opened again: what is stored leaves them alone, large values too.
+fn delete_after_others_have_filled_the_disk(dir: &Path) {
+    let mut others = std::fs::File::create(dir.join("others")).expect("a file");
+    while std::io::Write::write_all(&mut others, &[1; 512]).is_ok() {}
+    let environment = Environment::options().open(dir).expect("open");
+    let mut stored = 0;
+    // From large ones to small ones, so that nothing that anything fits into is left.
+    let lens = (1..=40).rev().map(|pages| pages * 4096 - 16);
+    for (kind, len) in lens.chain([1800, 700]).enumerate() {
+        for number in 0.. {
+            let name = format!("{:016x}-{kind}-{number}", mixed(number));
+            let put = change(&environment, |txn| {
+                txn.put(Database::MAIN, name.as_bytes(), &vec![kind as u8; len])
+            });
+            match put {
+                Ok(()) => stored += 1,
+                Err(Error::Io { .. }) => break,
+                Err(error) => panic!("storing {len} octets on a full disk: {error}"),
+            }
+            assert!(number < 10_000, "the disk never gets full");
+        }
+    }
+    assert!(stored > 10, "free pages inside the file are used: {stored}");
+    let keys: Vec<Vec<u8>> = {
+        let txn = environment.read().expect("a reader");
+        let all = txn.range(Database::MAIN, ..).expect("all records");
+        all.map(|record| record.expect("a record").0.to_vec())
+            .collect()
+    };
+    // Four leaves at a time: more than what the last two transactions have freed.
+    let quarter = keys.len() / 4;
+    for round in 0..quarter {
+        change(&environment, |txn| {
+            for key in keys.iter().skip(round).step_by(quarter) {
+                txn.delete(Database::MAIN, key)?;
+            }
+            Ok(())
+        })
+        .unwrap_or_else(|error| panic!("deletion {round} of {quarter}: {error}"));
+    }
+    drop(environment);
+    assert_sound(dir, "after others had filled the disk");
 }
 
 /// The reader keeps every page that is freed, so these deletions live on what was kept for them.
@@ -134,9 +180,12 @@ fn delete_until_nothing_is_left(environment: &Environment, stored: usize) -> usi
 }
 
 fn key(number: usize) -> Vec<u8> {
-    // Spread, so that a deletion changes a leaf of its own.
-    let spread = (number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    format!("{spread:016x}").into_bytes()
+    format!("{:016x}", mixed(number)).into_bytes()
+}
+
+/// Spread, so that a deletion changes a leaf of its own.
+fn mixed(number: usize) -> u64 {
+    (number as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 fn change(
