@@ -9,7 +9,7 @@ use crate::index::{END, START, key};
 /// Ids are below this.
 pub(crate) const IDS_MAX: u64 = 1 << CODE_AT;
 const CODE_AT: u32 = 40;
-/// So many grams of an attribute are gathered before repeated ones are dropped.
+/// So many grams of an attribute are gathered before repeated ones are dropped, and then as many again as are left.
 const GRAMS_MAX: usize = 1 << 20;
 
 /// The grams of one attribute.
@@ -18,7 +18,35 @@ pub(crate) type Grams = (AttributeId, Vec<u64>);
 /// Grams by attribute. Those of one code have ascending places.
 #[derive(Default)]
 pub(crate) struct GramLists {
-    lists: Vec<Grams>,
+    lists: Vec<GramList>,
+}
+
+/// The grams of one attribute, being gathered.
+struct GramList {
+    attribute: AttributeId,
+    grams: Vec<u64>,
+    /// With fewer of them than that it is too early to look for repeated ones.
+    sort_from: usize,
+}
+
+impl GramList {
+    fn with_room(attribute: AttributeId, room: usize) -> GramList {
+        GramList {
+            attribute,
+            grams: Vec::with_capacity(room),
+            sort_from: GRAMS_MAX,
+        }
+    }
+
+    /// Drops repeated grams before more memory is taken for others. So seldom that each gram is sorted a few times at most.
+    fn tidy(&mut self) {
+        let (len, room) = (self.grams.len(), self.grams.capacity());
+        if len >= self.sort_from && room - len < GRAMS_MAX / 16 {
+            self.grams.sort_unstable();
+            self.grams.dedup();
+            self.sort_from = (2 * self.grams.len()).max(GRAMS_MAX);
+        }
+    }
 }
 
 impl GramLists {
@@ -47,29 +75,28 @@ impl GramLists {
     }
 
     fn list(&mut self, attribute: AttributeId) -> &mut Vec<u64> {
-        let known = self.lists.iter().position(|(known, _)| *known == attribute);
+        let mut lists = self.lists.iter();
+        let known = lists.position(|known| known.attribute == attribute);
         let at = known.unwrap_or_else(|| {
-            self.lists.push((attribute, Vec::new()));
+            self.lists.push(GramList::with_room(attribute, 0));
             self.lists.len() - 1
         });
-        let (_, list) = &mut self.lists[at];
-        if list.len() >= GRAMS_MAX && list.capacity() - list.len() < GRAMS_MAX / 16 {
-            list.sort_unstable();
-            list.dedup();
-        }
-        list
+        let list = &mut self.lists[at];
+        list.tidy();
+        &mut list.grams
     }
 
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
-        self.lists.iter().map(|(_, list)| list.len()).sum()
+        self.lists.iter().map(|list| list.grams.len()).sum()
     }
 
     /// All of them; what is left is empty, with room for as many.
     pub(crate) fn take(&mut self) -> Vec<Grams> {
-        let room = |(attribute, list): &Grams| (*attribute, Vec::with_capacity(list.len()));
-        let next = self.lists.iter().map(room).collect();
-        std::mem::replace(&mut self.lists, next)
+        let empty = |list: &GramList| GramList::with_room(list.attribute, list.grams.len());
+        let next = self.lists.iter().map(empty).collect();
+        let lists = std::mem::replace(&mut self.lists, next).into_iter();
+        lists.map(|list| (list.attribute, list.grams)).collect()
     }
 }
 
@@ -159,6 +186,25 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
+
+    #[test]
+    fn long_lists_are_sorted_now_and_then() {
+        let (mut lists, attribute) = (GramLists::default(), AttributeId(7));
+        let count = GRAMS_MAX as u32 + 200_000;
+        for _ in 0..3 {
+            let (mut sorts, mut sort_from) = (0, GRAMS_MAX);
+            for number in 0..count {
+                // Hardly one of them has come before.
+                let number = number - u32::from(number % 1000 == 1);
+                lists.push(attribute, number >> 8, number & 0xff);
+                let next = lists.lists[0].sort_from;
+                sorts += u32::from(std::mem::replace(&mut sort_from, next) != next);
+            }
+            assert!(sorts <= 1, "{sorts}");
+            let grams = lists.take().remove(0).1;
+            assert!(grams.capacity() <= 2 * count as usize);
+        }
+    }
 
     proptest! {
         #[test]
