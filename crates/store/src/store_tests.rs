@@ -108,6 +108,55 @@ fn a_schema_that_lacks_stored_attributes_is_refused() {
 }
 
 #[test]
+fn another_layout_is_refused() {
+    let made = create_with(&options());
+    let mut writer = made.write().unwrap();
+    let meta = writer.store().dbs.meta;
+    let old = b"fulgurite-store 5";
+    writer.view.txn.put(meta, super::KEY_LAYOUT, old).unwrap();
+    writer.commit().unwrap();
+    let TestStore { store, dir } = made;
+    drop(store);
+    for read_only in [false, true] {
+        let options = StoreOptions {
+            read_only,
+            ..options()
+        };
+        let refused = Store::open(dir.path(), &options, schema());
+        let error = refused.map(drop).unwrap_err();
+        let found = match &error {
+            OpenError::Layout { found, .. } => found.as_bytes(),
+            _ => b"",
+        };
+        assert_eq!(found, old, "{error}");
+        let advice = "export with the release that wrote it and load anew";
+        assert!(error.to_string().ends_with(advice), "{error}");
+    }
+}
+
+#[test]
+fn an_attribute_that_the_table_has_lost_is_told() {
+    let schema = schema();
+    let made = create_with(&asking(&["uid:eq"]));
+    let mut writer = made.write().unwrap();
+    add(&mut writer, &suffix_entry(&schema));
+    let id = add(&mut writer, &unit(&schema, "ou=a,dc=example,dc=com"));
+    // The last that has got a number.
+    let ou = schema.describe(b"ou").unwrap();
+    let number = writer.attributes().find(&ou).unwrap();
+    assert_eq!(usize::from(number.0), writer.attributes().len());
+    let attributes = writer.store().dbs.attributes;
+    writer.view.txn.delete(attributes, &number.key()).unwrap();
+    writer.commit().unwrap();
+    let TestStore { store, dir } = made;
+    drop(store);
+    let store = Store::open(dir.path(), &StoreOptions::default(), schema).unwrap();
+    let report = crate::verify(&store.snapshot().unwrap()).unwrap();
+    let told = format!("entry {id}: holds an attribute of unknown number");
+    assert_eq!(report.problems, [told]);
+}
+
+#[test]
 fn files_have_the_permissions_asked_for() {
     use std::os::unix::fs::PermissionsExt as _;
     let mode = |file_mode| {

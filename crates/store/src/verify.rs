@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::apart;
 use crate::bytes::u32_at;
-use crate::entry_view::EntryView;
 use crate::error::{Damage, StoreError};
 use crate::ids::EntryId;
 use crate::idset::{Bits, Chunk, join};
@@ -76,7 +75,7 @@ fn walk_entries(view: &View<'_>, report: &mut Report) -> Result<Expected, StoreE
         next = view.next_entry_id(EntryId(id.0 + 1))?;
         report.entries += 1;
         let entry = match view.entry(id) {
-            Ok(Some(entry)) if is_sound(view, &entry) => entry,
+            Ok(Some(entry)) if entry.record().is_sound() => entry,
             Ok(_) | Err(StoreError::Damaged(_)) => {
                 report.problem(|| format!("entry {id}: the record is malformed"));
                 continue;
@@ -113,11 +112,6 @@ fn walk_entries(view: &View<'_>, report: &mut Report) -> Result<Expected, StoreE
         );
     }
     Ok(expected)
-}
-
-fn is_sound(view: &View<'_>, entry: &EntryView<'_>) -> bool {
-    let is_known = |id| view.attributes.get(id).is_some();
-    entry.record().is_sound(is_known)
 }
 
 /// Every name leads to an entry of that name; together with the walk, names and entries are one to one.

@@ -1,11 +1,11 @@
 //! A record's attributes as they stand in an answer.
 
+use super::Record;
 use super::row::Row;
-use super::{Record, Written};
 use fulgurite_ber::{Tag, Writer, element_len};
 
-/// Octets of a head that has its room.
-const HEAD_MAX: usize = 32;
+/// Octets of a head that has its room: that of a description of 32 octets.
+const HEAD_MAX: usize = 40;
 /// Octets before the values of an attribute at most, of those that have a head.
 const BEFORE_MAX: usize = HEAD_MAX + 16;
 /// Shorter values are copied as if they had this length.
@@ -13,6 +13,8 @@ const SHORT: usize = 48;
 /// What is in the place of the length of a head that is not there: because nothing is shown, or because it is too long.
 const HIDDEN: usize = 0;
 const TOO_LONG: usize = 1;
+/// Of records with more octets, those of the values that are shown are counted before room is made for them.
+const FEW: usize = 4096;
 
 /// What an attribute of a search result entry (RFC 4511, section 4.5.2) begins with, up to its first value, ready but for the
 /// lengths.
@@ -137,18 +139,39 @@ impl Room<'_> {
 /// otherwise than is copied.
 #[inline]
 pub(crate) fn append(record: &Record<'_>, heads: &[AttributeHead], out: &mut Vec<u8>) -> bool {
+    if heads.is_empty() || record.is_wide() {
+        return heads.is_empty();
+    }
+    let values = match record.octets().len() {
+        len @ ..=FEW => Some(len),
+        _ => shown_len(record, heads),
+    };
+    let Some(values) = values else { return false };
     let start = out.len();
-    let room = record.octets().len() + heads.len() * BEFORE_MAX + SHORT;
-    out.resize(start + room, 0);
+    out.resize(start + values + heads.len() * BEFORE_MAX + SHORT, 0);
     let octets = out.get_mut(start..).unwrap_or_default();
     let mut room = Room { octets, at: 0 };
-    let written = match record.is_wide() {
-        false => fill(record, heads, &mut room),
-        true => None,
-    };
+    let written = fill(record, heads, &mut room);
     let len = room.at;
     out.truncate(start + written.map_or(0, |()| len));
     written.is_some()
+}
+
+/// Octets of the values that are shown, with the headers of those of several.
+#[cold]
+fn shown_len(record: &Record<'_>, heads: &[AttributeHead]) -> Option<usize> {
+    let mut rows = record.rows();
+    let mut sum = 0_usize;
+    for head in heads {
+        let row = Row::take(&mut rows)?;
+        if !head.is_hidden() {
+            sum = sum.checked_add(match row {
+                Row::Same(place, nth) => record.same(place, nth)?.len(),
+                row => row.len(),
+            })?;
+        }
+    }
+    Some(sum)
 }
 
 #[inline]
@@ -169,9 +192,7 @@ fn fill(record: &Record<'_>, heads: &[AttributeHead], room: &mut Room<'_>) -> Op
                     room.put(values.get(..len)?)?;
                 }
                 Row::Same(place, nth) => {
-                    let Written::One(value) = record.same(place, nth)?.written() else {
-                        return None;
-                    };
+                    let value = record.same(place, nth)?;
                     room.put_head(head, value.len(), true)?;
                     room.put(value)?;
                 }

@@ -49,7 +49,6 @@ mod view;
 pub use answer::AttributeHead;
 pub(crate) use answer::append;
 pub(crate) use encode::{RecordSource, encode, encode_over, set_parent, without_values};
-use values::Written;
 pub(crate) use values::take_element;
 pub use values::{Values, ValuesIter};
 pub(crate) use view::{Record, ids_of};

@@ -22,17 +22,6 @@ enum Form<'a> {
     Apart(Apart<'a>),
 }
 
-/// What lies in an entry's record of an attribute.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Written<'a> {
-    /// One value.
-    One(&'a [u8]),
-    /// Its values as they stand in the SET of an answer, an OCTET STRING each.
-    Elements(&'a [u8]),
-    /// Nothing: its values lie apart.
-    Apart,
-}
-
 /// Values in blocks.
 #[derive(Clone, Copy, Debug)]
 struct Apart<'a> {
@@ -117,16 +106,6 @@ impl<'a> Values<'a> {
     #[must_use]
     pub fn encoded(&self) -> Option<&'a [u8]> {
         matches!(self.form, Form::Elements).then_some(self.octets)
-    }
-
-    /// What lies in the record.
-    #[inline]
-    pub(super) fn written(&self) -> Written<'a> {
-        match self.form {
-            Form::One => Written::One(self.octets),
-            Form::Elements => Written::Elements(self.octets),
-            Form::Apart(_) => Written::Apart,
-        }
     }
 
     /// Whether there are as many values as there should be, and nothing behind them.

@@ -228,18 +228,16 @@ impl<'a> Record<'a> {
         self.flags & PARTED != 0
     }
 
-    /// The whole check, for verification: each attribute is there once, is found, has a number that `is_known`, and as many
-    /// values as it says, each whole.
-    pub(crate) fn is_sound(&self, is_known: impl Fn(AttributeId) -> bool) -> bool {
+    /// The whole check, for verification: each attribute is there once, is found, and has as many values as it says, each
+    /// whole.
+    pub(crate) fn is_sound(&self) -> bool {
         let mut ids: Vec<AttributeId> = self.attributes().map(|(id, _)| id).collect();
         ids.sort_unstable();
         let is_parted = self.apart().next().is_some();
         let begins = || self.wide_rows().first().map(WideRow::of);
         ids.len() == self.len()
             && ids.windows(2).all(|pair| pair.first() != pair.last())
-            && ids
-                .iter()
-                .all(|id| self.values(*id).is_some() && is_known(*id))
+            && ids.iter().all(|id| self.values(*id).is_some())
             && self.is_parted() == is_parted
             && self.attributes().all(|(_, values)| values.is_sound())
             && (!self.is_wide() || begins().is_none_or(|row| row.offset == 0))
@@ -273,18 +271,18 @@ impl<'a> Record<'a> {
             Row::One(len) => Some(Values::one(values.get(..len)?)),
             Row::Elements(count, len) => Some(Values::together(values.get(..len)?, count)),
             Row::Apart(count) => Some(Values::apart(self.home, id, count)),
-            Row::Same(place, nth) => self.same(place, nth),
+            Row::Same(place, nth) => self.same(place, nth).map(Values::one),
         }
     }
 
     /// A value that lies at another place.
-    pub(super) fn same(&self, place: usize, nth: usize) -> Option<Values<'a>> {
+    pub(super) fn same(&self, place: usize, nth: usize) -> Option<&'a [u8]> {
         let there = match self.row_at(place)? {
             (Row::One(len), values) => Values::one(values.get(..len)?),
             (Row::Elements(count, len), values) => Values::together(values.get(..len)?, count),
             _ => return None,
         };
-        there.get(nth).map(Values::one)
+        there.get(nth)
     }
 
     fn wide_rows(&self) -> &'a [[u8; WIDE_ROW_LEN]] {
