@@ -14,6 +14,8 @@ use crate::bytes::{u16_at, u64_at};
 use crate::error::Damage;
 
 const BITMAP_LEN: usize = CHUNK_IDS / 8;
+/// Octets before those of a bitmap, and before runs.
+const HEAD_LEN: usize = 3;
 const ARRAY: u8 = 1;
 const BITMAP: u8 = 2;
 const RUNS: u8 = 3;
@@ -119,7 +121,7 @@ impl<'a> Chunk<'a> {
             (true, false) => (self.len() - 1, runs + neighbours - 1),
             _ => (self.len(), runs),
         };
-        if len * 2 > (runs * 4).min(BITMAP_LEN) {
+        if shortest(len, runs) != ARRAY {
             return Ok(false);
         }
         out.clear();
@@ -199,6 +201,17 @@ impl<'a> Chunk<'a> {
     }
 }
 
+/// The kind of which a chunk takes the fewest octets, with its head.
+fn shortest(cardinality: usize, runs: usize) -> u8 {
+    if cardinality * 2 <= HEAD_LEN + (runs * 4).min(BITMAP_LEN) {
+        ARRAY
+    } else if runs * 4 <= BITMAP_LEN {
+        RUNS
+    } else {
+        BITMAP
+    }
+}
+
 /// Replaces `out` by the shortest form of a chunk; by nothing when it is empty.
 pub(crate) fn encode(bits: &Bits, out: &mut Vec<u8>) {
     out.clear();
@@ -206,18 +219,17 @@ pub(crate) fn encode(bits: &Bits, out: &mut Vec<u8>) {
     if cardinality == 0 {
         return;
     }
-    if cardinality * 2 <= (runs * 4).min(BITMAP_LEN) {
-        header(out, ARRAY, cardinality);
-        bits.iter()
-            .for_each(|low| out.extend_from_slice(&low.to_le_bytes()));
-    } else if runs * 4 <= BITMAP_LEN {
-        header(out, RUNS, cardinality);
-        encode_runs(bits, out);
-    } else {
-        header(out, BITMAP, cardinality);
-        bits.words()
+    let kind = shortest(cardinality, runs);
+    header(out, kind, cardinality);
+    match kind {
+        ARRAY => bits
             .iter()
-            .for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
+            .for_each(|low| out.extend_from_slice(&low.to_le_bytes())),
+        RUNS => encode_runs(bits, out),
+        _ => bits
+            .words()
+            .iter()
+            .for_each(|word| out.extend_from_slice(&word.to_le_bytes())),
     }
 }
 
@@ -236,7 +248,8 @@ pub(crate) fn encode_sorted(places: &[u16], out: &mut Vec<u8>) {
         }
     }
     let cardinality = places.len();
-    if cardinality == 0 || !ascend || cardinality.min(runs * 2) * 2 > BITMAP_LEN {
+    let kind = shortest(cardinality, runs);
+    if cardinality == 0 || !ascend || kind == BITMAP {
         let mut bits = Bits::new();
         for low in places {
             bits.insert(*low);
@@ -244,8 +257,8 @@ pub(crate) fn encode_sorted(places: &[u16], out: &mut Vec<u8>) {
         return encode(&bits, out);
     }
     out.clear();
-    if cardinality * 2 <= runs * 4 {
-        header(out, ARRAY, cardinality);
+    header(out, kind, cardinality);
+    if kind == ARRAY {
         let start = out.len();
         out.resize(start + cardinality * 2, 0);
         let room = out.get_mut(start..).unwrap_or_default().as_chunks_mut().0;
@@ -253,7 +266,6 @@ pub(crate) fn encode_sorted(places: &[u16], out: &mut Vec<u8>) {
         room.iter_mut().zip(octets).for_each(|(to, low)| *to = low);
         return;
     }
-    header(out, RUNS, cardinality);
     let next_to = |a: &u16, b: &u16| *b == a.wrapping_add(1);
     for run in places.chunk_by(next_to) {
         for end in [run.first(), run.last()].into_iter().flatten() {
@@ -271,19 +283,19 @@ pub(super) fn encode_few_runs(runs: &[(u16, u16)], out: &mut Vec<u8>) -> bool {
     if cardinality == 0 {
         return true;
     }
-    if cardinality * 2 <= (runs.len() * 4).min(BITMAP_LEN) {
-        header(out, ARRAY, cardinality);
+    let kind = shortest(cardinality, runs.len());
+    header(out, kind, cardinality);
+    if kind == ARRAY {
         runs.iter()
             .flat_map(|(first, last)| *first..=*last)
             .for_each(|low| out.extend_from_slice(&low.to_le_bytes()));
         return true;
     }
-    header(out, RUNS, cardinality);
     for (first, last) in runs {
         out.extend_from_slice(&first.to_le_bytes());
         out.extend_from_slice(&last.to_le_bytes());
     }
-    runs.len() * 4 <= BITMAP_LEN
+    kind == RUNS
 }
 
 /// The head of a bitmap whose cardinality is [still to be set](set_cardinality).

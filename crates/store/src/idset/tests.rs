@@ -71,9 +71,8 @@ proptest! {
         let mut visited = Vec::new();
         chunk.for_each(|low| visited.push(low)).unwrap();
         prop_assert_eq!(visited, a.iter().copied().collect::<Vec<_>>());
-        let shortest = (a.len() * 2).min(bits(&a).runs() * 4).min(CHUNK_IDS / 8);
-        let head = if shortest == a.len() * 2 { 0 } else { 3 };
-        prop_assert_eq!(bytes.len(), head + shortest);
+        let with_head = 3 + (bits(&a).runs() * 4).min(CHUNK_IDS / 8);
+        prop_assert_eq!(bytes.len(), with_head.min(a.len() * 2));
         let mut sorted = Vec::new();
         encode_sorted(&a.iter().copied().collect::<Vec<_>>(), &mut sorted);
         prop_assert_eq!(sorted, bytes);
@@ -149,6 +148,24 @@ proptest! {
         prop_assert_eq!(owned.len(), ids.len() as u64);
         prop_assert_eq!(owned.next_chunk(0), ids.first().map(|id| split(EntryId(*id)).0));
         prop_assert_eq!(owned.iter().map(|id| id.0).collect::<BTreeSet<_>>(), ids);
+    }
+}
+
+#[test]
+fn heads_count_for_the_shortest_form() {
+    // (places, octets): the runs have a head of three, the array has none.
+    for (places, len) in [(&[5, 6, 7][..], 6), (&[5, 6, 7, 8], 7)] {
+        let (mut by_bits, mut sorted, mut edited) = (Vec::new(), Vec::new(), Vec::new());
+        encode(&bits(&places.iter().copied().collect()), &mut by_bits);
+        encode_sorted(places, &mut sorted);
+        for (at, low) in places.iter().enumerate() {
+            let mut before = Vec::new();
+            encode_sorted(&places[..at], &mut before);
+            let before = Some(&before[..]).filter(|before| !before.is_empty());
+            edit(before, &[(*low, true)], &mut edited).unwrap();
+        }
+        assert_eq!(by_bits.len(), len);
+        assert_eq!((&sorted, &edited), (&by_bits, &by_bits));
     }
 }
 
