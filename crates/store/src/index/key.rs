@@ -158,6 +158,15 @@ pub(crate) fn push_chunk(key: &mut Vec<u8>, chunk: u32) {
     }
 }
 
+/// The key of a posting's chunk.
+#[inline]
+pub(crate) fn of_chunk(posting: &[u8], number: u32) -> Vec<u8> {
+    let mut key = Vec::with_capacity(posting.len() + CHUNK_LEN);
+    key.extend_from_slice(posting);
+    push_chunk(&mut key, number);
+    key
+}
+
 /// Splits a key of the tree into posting and chunk number.
 #[inline]
 pub(crate) fn split_chunk(key: &[u8]) -> Option<(&[u8], u32)> {

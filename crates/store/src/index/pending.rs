@@ -55,10 +55,7 @@ impl PendingPostings {
     /// Enters or removes an id in the posting of `key`.
     pub(crate) fn change(&mut self, posting: &[u8], id: EntryId, present: bool) {
         let (chunk, low) = idset::split(id);
-        let mut chunk_key = Vec::with_capacity(posting.len() + 6);
-        chunk_key.extend_from_slice(posting);
-        key::push_chunk(&mut chunk_key, chunk);
-        match self.chunks.entry(chunk_key) {
+        match self.chunks.entry(key::of_chunk(posting, chunk)) {
             Entry::Occupied(mut known) => known.get_mut().push((low, present)),
             Entry::Vacant(new) => {
                 new.insert(Changes::One([(low, present)]));

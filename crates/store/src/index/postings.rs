@@ -77,9 +77,7 @@ pub(crate) fn load_chunk(
     chunk: u32,
     bits: &mut Bits,
 ) -> Result<(), StoreError> {
-    let mut key = Vec::with_capacity(posting.len() + 6);
-    key.extend_from_slice(posting);
-    key::push_chunk(&mut key, chunk);
+    let key = key::of_chunk(posting, chunk);
     if let Some(bytes) = txn.get(db, &key)? {
         Chunk::parse(bytes)?.or_into(bits)?;
     }
@@ -93,9 +91,7 @@ pub(crate) fn next_chunk(
     posting: &[u8],
     from: u32,
 ) -> Result<Option<u32>, StoreError> {
-    let mut key = Vec::with_capacity(posting.len() + 6);
-    key.extend_from_slice(posting);
-    key::push_chunk(&mut key, from);
+    let key = key::of_chunk(posting, from);
     let row = txn.cursor(db)?.seek_range(&key)?;
     let found = row.and_then(|(key, _)| key::split_chunk(key));
     Ok(found
