@@ -11,8 +11,8 @@ use crate::index::{KeySink, Kind, each_gram, key};
 /// Places are numbers below this.
 const PLACES_MAX: u32 = 1 << PLACE_BITS;
 const PLACE_BITS: u32 = 24;
-/// Octets of memory for a gram: itself, and half as much for sorting, as attributes are sorted one after the other.
-const GRAM_LEN: usize = 12;
+/// Octets of memory for a gram: itself, and as much for sorting, as several attributes are sorted at once.
+const GRAM_LEN: usize = 16;
 
 /// Keys and places, by attribute and kind.
 #[derive(Default)]
