@@ -230,6 +230,10 @@ impl Run<'_> {
                 | StoreError::EntryTooLarge
                 | StoreError::EntryTooBig { .. }),
             ) => wrong(error.to_string()),
+            FillError::Store(StoreError::NoSuchEntry(_)) => ImportError::Orphan {
+                id,
+                name: name.clone(),
+            },
             error => error.into(),
         })?;
         match added {

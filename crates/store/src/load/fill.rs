@@ -69,7 +69,7 @@ impl<'s> Filler<'s> {
     /// Adds an entry under an id that another server gave it, as [`Writer::add_as`] does.
     ///
     /// # Errors
-    /// As [`Filler::add`].
+    /// As [`Filler::add`]; [`StoreError::NoSuchEntry`] for a parent beyond all ids leaves everything as it was, too.
     pub fn add_as(
         &mut self,
         id: EntryId,

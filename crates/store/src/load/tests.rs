@@ -252,6 +252,16 @@ fn given_ids_are_kept_and_parents_may_come_later() {
     let orphan = unit(&schema, "ou=o,ou=nowhere,dc=example,dc=com");
     assert_eq!(fill(7, 77, &orphan), Filled::Added(EntryId(7)));
     let above = unit(&schema, "ou=a,dc=example,dc=com");
+    let beyond = EntryId(1 << 48);
+    let lost = unit(&schema, "ou=l,ou=lost,dc=example,dc=com");
+    let refused = filler.add_as(EntryId(8), beyond, &lost);
+    assert!(
+        matches!(refused, Err(FillError::Store(StoreError::NoSuchEntry(id))) if id == beyond),
+        "{refused:?}"
+    );
+    let mut fill = |id, parent, entry: &CheckedEntry| {
+        filler.add_as(EntryId(id), EntryId(parent), entry).unwrap()
+    };
     assert_eq!(fill(2, 3, &above), Filled::OutOfOrder);
     assert_eq!(fill(9, 3, &above), Filled::Added(EntryId(9)));
     let mut writer = filler.into_writer().unwrap();

@@ -28,7 +28,8 @@ pub(crate) struct RecordSource<'a, V = Vec<u8>> {
 /// Appends the record of `source` to `out`, which is cleared first.
 ///
 /// # Errors
-/// [`StoreError::EntryTooLarge`] beyond 4 GiB or 65,535 attribute descriptions.
+/// [`StoreError::EntryTooLarge`] beyond 4 GiB or 65,535 attribute descriptions; [`StoreError::NoSuchEntry`] for a parent whose
+/// id no entry has.
 pub(crate) fn encode<V: AsRef<[u8]>>(
     source: &RecordSource<'_, V>,
     out: &mut Vec<u8>,
@@ -217,8 +218,8 @@ fn begin<V: AsRef<[u8]>>(
         | flag(is_alike, ALIKE);
     out.extend_from_slice(&[VERSION, flags]);
     let [parent @ .., 0, 0] = parent.0.to_le_bytes() else {
-        // There are no ids beyond 2^45.
-        return Err(Damage::Parents.into());
+        // There are no ids beyond 2^45, but others may speak of them.
+        return Err(StoreError::NoSuchEntry(parent));
     };
     out.extend_from_slice(&parent);
     debug_assert_eq!(out.len(), HEADER_LEN);
