@@ -215,6 +215,7 @@ const WRITING: fn(std::io::Error) -> Error = |source| Error::Io {
 
 #[cfg(test)]
 mod tests {
+    use fulgurite_format::PageFlags;
     use fulgurite_os::{Access, File, FileRole};
 
     use super::*;
@@ -280,6 +281,59 @@ mod tests {
         assert_eq!(file.len().unwrap(), 13 * PAGE);
         assert_eq!(page_of(&file, 12), page);
         assert!(!storing(&window, &file, 11).store(0, &page).unwrap());
+    }
+
+    /// A page of nines with a header of this kind that says how much is free between offsets and nodes, or behind items.
+    fn tree_page(flags: u16, free: usize) -> Vec<u8> {
+        let mut page = vec![9; PAGE as usize];
+        let lower = 200_usize;
+        for (at, word) in [(10, flags), (12, lower as u16), (14, (lower + free) as u16)] {
+            page[at..at + 2].copy_from_slice(&word.to_le_bytes());
+        }
+        page
+    }
+
+    #[test]
+    fn what_is_used_of_a_page_is_stored_and_nothing_beside_it() {
+        const BRANCH: u16 = PageFlags::BRANCH;
+        const LEAF: u16 = PageFlags::LEAF;
+        const OVERFLOW: u16 = PageFlags::OVERFLOW;
+        const PACKED: u16 = PageFlags::PACKED;
+        let directory = tempfile::tempdir().unwrap();
+        let file = file_of(&directory, 16);
+        let window = StoreWindow::default();
+        window.state().called = CALLS_FIRST;
+        let mut stored = storing(&window, &file, 9);
+        for flags in [BRANCH, LEAF, LEAF | PACKED, OVERFLOW] {
+            for free in [0, GAP_MIN - 8, GAP_MIN, GAP_MIN + 8, 3800, 4000] {
+                let page = tree_page(flags, free);
+                stored.write(3 * PAGE, &[&[1; PAGE as usize]]).unwrap();
+                assert!(stored.store_page(3 * PAGE, &page).unwrap());
+                let found = page_of(&file, 3);
+                let gap = match flags {
+                    OVERFLOW => 0..0,
+                    _ if flags & PACKED != 0 => PAGE as usize - free.min(4096)..PAGE as usize,
+                    _ => 200..(200 + free).min(4096),
+                };
+                for (at, octet) in found.iter().enumerate() {
+                    let is_right = *octet == page[at] || gap.contains(&at) && *octet == 1;
+                    assert!(is_right, "{flags:#x}, {free} free: {octet} at {at}");
+                }
+                let left_out = found.iter().zip(&page).filter(|(a, b)| a != b).count();
+                let wide = flags != OVERFLOW && free > GAP_MIN + 8 && 200 + free <= 4096;
+                assert!(
+                    left_out == 0 || wide || gap.len() > GAP_MIN,
+                    "{flags:#x}, {free}"
+                );
+                assert!(
+                    !wide || left_out + 16 > free,
+                    "{flags:#x}, {free}: {left_out}"
+                );
+                assert_eq!(page_of(&file, 2), [1; PAGE as usize]);
+                assert_eq!(page_of(&file, 4), [1; PAGE as usize]);
+            }
+        }
+        assert!(stored.finish());
     }
 
     #[test]
