@@ -170,10 +170,13 @@ impl<R: BufRead> Parts<R> {
     fn part(&mut self, text: Vec<u8>) -> Part {
         let is_first = !self.begun;
         let (mut lines, mut borders, mut line_start) = (0, 0, 0);
+        let mut in_comment = false;
         for at in memchr_iter(b'\n', &text) {
             let line = text.get(line_start..at).unwrap_or_default();
             borders += usize::from(is_empty(line));
-            self.begun |= !matches!(line, [] | b"\r" | [b'#' | b' ', ..]);
+            // A line that begins with a space belongs to the one before it; if there is none it is a mistake in a first record.
+            in_comment = matches!(line, [b'#', ..]) || in_comment && matches!(line, [b' ', ..]);
+            self.begun |= !(in_comment || is_empty(line));
             line_start = at + 1;
             lines += 1;
         }
@@ -283,6 +286,25 @@ mod tests {
             let mut whole = Vec::new();
             told(&mut Reader::with_options(text.as_bytes(), options()), &mut whole);
             prop_assert_eq!(by_parts(text.as_bytes(), len), whole);
+        }
+    }
+
+    #[test]
+    fn only_comments_stand_before_a_version() {
+        for (text, mistakes) in [
+            ("# a\n b\n\nversion: 1\n\ndn: cn=a\nsn: b\n", 0),
+            ("# a\n\n b\n\nversion: 1\n\n", 2),
+            (" folded\n\n\n# comment\nversion: 1\n", 2),
+        ] {
+            let mut whole = Vec::new();
+            let mut reader = Reader::with_options(text.as_bytes(), options());
+            told(&mut reader, &mut whole);
+            let found = whole
+                .iter()
+                .filter(|line| line.starts_with("line "))
+                .count();
+            assert_eq!(found, mistakes, "{whole:?}");
+            assert_eq!(by_parts(text.as_bytes(), 1), whole);
         }
     }
 
