@@ -205,18 +205,9 @@ impl<'a, F: Format> Page<'a, F> {
             return false;
         };
         let (bytes, _) = self.entries();
-        let Some([header, first, other]) = beginning::<F>(bytes, *middle) else {
+        let Some(is_behind) = is_behind::<F>(bytes, *middle, sought.head, sought.second) else {
             return false;
         };
-        let [kept, kept_too] = KEPT[key_len(header).min(LONG)];
-        let (mut found, mut wanted) = (u64::from_be_bytes(*first) & kept, sought.head);
-        if found == wanted {
-            (found, wanted) = (u64::from_be_bytes(*other) & kept_too, sought.second);
-            if found == wanted {
-                return false;
-            }
-        }
-        let is_behind = found < wanted;
         *among = if is_behind { behind } else { before };
         !among.is_empty()
     }
@@ -295,20 +286,26 @@ fn narrow_octets<F: Format>(
         rest = if found < wanted { behind } else { before };
     }
     while has_short && let (before, [middle, behind @ ..]) = rest.split_at(rest.len() / 2) {
-        let Some([header, first, other]) = beginning::<F>(bytes, *middle) else {
+        let Some(is_behind) = is_behind::<F>(bytes, *middle, head, second) else {
             break;
         };
-        let [kept, kept_too] = KEPT[key_len(header).min(LONG)];
-        let (mut found, mut wanted) = (u64::from_be_bytes(*first) & kept, head);
-        if found == wanted {
-            (found, wanted) = (u64::from_be_bytes(*other) & kept_too, second);
-            if found == wanted {
-                break;
-            }
-        }
-        rest = if found < wanted { behind } else { before };
+        rest = if is_behind { behind } else { before };
     }
     (entries_before(offsets, rest), rest.len())
+}
+
+/// Whether the key sought is behind an entry's, whatever the length of that; `None` where their first sixteen octets are
+/// alike, and at the very end of the page.
+#[inline(always)]
+fn is_behind<F: Format>(bytes: &[u8], stored: [u8; 2], head: u64, second: u64) -> Option<bool> {
+    let [header, first, other] = beginning::<F>(bytes, stored)?;
+    let [kept, kept_too] = KEPT[key_len(header).min(LONG)];
+    let found = u64::from_be_bytes(*first) & kept;
+    if found != head {
+        return Some(found < head);
+    }
+    let found = u64::from_be_bytes(*other) & kept_too;
+    (found != second).then_some(found < second)
 }
 
 /// How many entries stand before some of them.

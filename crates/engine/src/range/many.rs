@@ -12,6 +12,7 @@
 
 use std::cmp::Ordering;
 
+use super::ahead::HEAD_LINES;
 use super::many_octets::get_group_of_octets;
 use fulgurite_format::{LeafNode, Malformed, Page, PageKind, Pgno, V09};
 use fulgurite_os::{CACHE_LINE, prefetch};
@@ -23,8 +24,6 @@ use crate::{CustomOrder, Error, KeyOrder, value};
 
 /// Keys that are sought in step: about as many cache lines as a processor core waits for at a time.
 pub(super) const GROUP: usize = 16;
-/// Lines of a page that hold its header and, mostly, where its entries begin.
-pub(super) const HEAD_LINES: usize = 2;
 /// Octets of branches that a processor's caches hold easily: where they do, nothing is won by taking branches in step.
 pub(super) const NEAR_MAX: u64 = if cfg!(test) { 0 } else { 4 << 20 };
 /// Lines of a value that whoever asked for it is likely to look at.

@@ -4,7 +4,8 @@
 use fulgurite_format::{Octets, Page, PageKind, Pgno, V09};
 use fulgurite_os::{CACHE_LINE, prefetch, prefetch_behind};
 
-use super::many::{GROUP, HEAD_LINES, NEAR_MAX, VALUE_LINES};
+use super::ahead::HEAD_LINES;
+use super::many::{GROUP, NEAR_MAX, VALUE_LINES};
 use crate::space::PageView;
 use crate::tree::{Pages, Tree};
 use crate::value;

@@ -14,6 +14,7 @@ mod pool;
 mod save;
 mod save_short;
 mod shrink;
+mod take;
 mod taken;
 mod view;
 mod writer_pages;

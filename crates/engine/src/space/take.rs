@@ -1,0 +1,268 @@
+//! Where a writer's pages come from: the pool, the records of the free list, and the end of the file.
+
+use fulgurite_format::{FreeRecord, Malformed, Pgno, Txnid};
+
+use super::view::PageView;
+use super::writer_pages::{WriterPages, listed_twice, record_at, record_before, record_id};
+use crate::Error;
+use crate::env::RESERVE_PAGES;
+use crate::reader::{EndMark, may_be_reused};
+use crate::tree::Path;
+
+/// A search for a run reads at most so many free page numbers before it takes fresh pages instead: what is read has to
+/// be written back at commit.
+const RUN_SEARCH_MAX: usize = 1 << 14;
+/// After so many fresh pages a writer looks again whether old readers have gone.
+const READERS_CHECK_PAGES: u64 = 256;
+
+impl WriterPages<'_> {
+    /// Moves pages of free-list records that may be reused to the pool, until it has `wanted` more or there are no
+    /// more such records; returns how many.
+    fn take_records(&mut self, wanted: usize) -> Result<usize, Error> {
+        let known = self.pool.len();
+        while self.pool.len() < known + wanted && self.take_record()? {}
+        Ok(self.pool.len() - known)
+    }
+
+    /// Moves the pages of the newest free-list record that may be reused, and was not taken yet, to the pool; `false` if
+    /// there is none.
+    pub(super) fn take_record(&mut self) -> Result<bool, Error> {
+        let oldest = match self.oldest {
+            Some(oldest) => oldest,
+            None => self.look_for_readers()?,
+        };
+        if self.taken.are_all(oldest) {
+            return Ok(false);
+        }
+        let view = PageView {
+            window: self.window,
+            last: self.last,
+            dirty: Some(&self.dirty),
+            is_flat: self.outer.is_empty(),
+            mark: EndMark::never(),
+        };
+        let mut path = Path::new();
+        let mut below = self.taken.next(oldest);
+        let (leaf, id) = loop {
+            if !record_before(view, &self.free, below, &mut path)? {
+                self.taken.note_all(oldest);
+                return Ok(false);
+            }
+            let Some(leaf) = path.leaf() else {
+                return Ok(false);
+            };
+            let id = record_id(view, leaf)?;
+            if id >= below || !may_be_reused(id, oldest) {
+                // Keys that do not descend lead in circles.
+                return Ok(false);
+            }
+            match self.taken.skip(id) {
+                Some(next) => below = next,
+                None => break (leaf, id),
+            }
+        };
+        let record = record_at(view, leaf, self.snapshot_last)?.1;
+        let is_new = self.reclaimed.is_empty() && self.outer.is_empty();
+        if !is_new && record.iter().any(|pgno| self.is_reclaimed(pgno)) {
+            return Err(listed_twice(leaf.pgno));
+        }
+        // What lies behind the end that compaction has given the file is no page any more.
+        let last = self.base_last;
+        self.pool.add(record.iter().filter(|pgno| *pgno <= last));
+        self.taken.push(id);
+        Ok(true)
+    }
+
+    /// Takes pages from the free list, reading as much of it as that needs.
+    fn reclaim(&mut self, count: u64) -> Result<Option<Pgno>, Error> {
+        let mut read = 0;
+        loop {
+            self.settle_pool()?;
+            if count == 1
+                && !self.saving
+                && self.pool.len() <= self.kept_for_record()
+                && self.take_record()?
+            {
+                continue;
+            }
+            if !self.leaves_enough(count)? {
+                if self.have_readers_gone()? {
+                    continue;
+                }
+                return Ok(None);
+            }
+            if let Some(first) = self.pool.take(count) {
+                return Ok(Some(first));
+            }
+            if self.saving {
+                return Ok(None);
+            }
+            if count > 1 {
+                if self.environment.runs().is_hopeless(self.txnid, count) {
+                    return Ok(None);
+                }
+                if read >= RUN_SEARCH_MAX {
+                    self.environment.runs().note_hopeless(self.txnid, count);
+                    return Ok(None);
+                }
+            }
+            // Looking for a run costs what the pool holds: as much again is read before the next look.
+            let wanted = if count == 1 {
+                1
+            } else {
+                self.pool.len().max(64)
+            };
+            let taken = self.take_records(wanted)?;
+            read += taken;
+            if taken == 0 && !self.have_readers_gone()? {
+                if count > 1 && read > 0 {
+                    self.environment.runs().note_hopeless(self.txnid, count);
+                }
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Whether as many pages stay free as are kept for deletions once so many are taken.
+    #[inline]
+    fn leaves_enough(&mut self, count: u64) -> Result<bool, Error> {
+        if self.kept_free == 0 || self.saving {
+            return Ok(true);
+        }
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        let least = self.kept_free.saturating_add(count);
+        self.take_records(least.saturating_sub(self.pool.len()))?;
+        self.settle_pool()?;
+        Ok(self.pool.len() >= least)
+    }
+
+    /// How many pages of the pool are taken one by one only where there are no others: the highest ones, among which the record
+    /// of a large transaction finds a run. Runs that the file grew by for such records are at its end, and would else be used up
+    /// page by page, so that it grew by another one.
+    fn kept_for_record(&self) -> usize {
+        let page_size = self.page_size();
+        let octets = FreeRecord::value_len(self.freed.len());
+        if octets <= page_size {
+            return 0;
+        }
+        // Eight times its length: of so many pages, mostly neighbours, some run is as long.
+        8 * octets.div_ceil(page_size)
+    }
+
+    /// Whether readers have ended, or died, so that more may be reused than was known.
+    fn have_readers_gone(&mut self) -> Result<bool, Error> {
+        let recently = self
+            .readers_checked_at
+            .is_some_and(|last| self.last.0 < last.0 + READERS_CHECK_PAGES);
+        let known = self.oldest;
+        if recently || known.is_some_and(|oldest| oldest.0 + 1 >= self.txnid.0) {
+            return Ok(false);
+        }
+        self.readers_checked_at = Some(self.last);
+        Ok(Some(self.look_for_readers()?) > known)
+    }
+
+    pub(super) fn look_for_readers(&mut self) -> Result<Txnid, Error> {
+        let oldest = self.environment.oldest_reader(self.txnid)?;
+        if self.oldest.is_none_or(|known| known < oldest) {
+            self.taken.begin_at(oldest);
+        }
+        self.oldest = Some(oldest);
+        Ok(oldest)
+    }
+
+    pub(super) fn settle_pool(&mut self) -> Result<(), Error> {
+        if self.pool.settle() {
+            Ok(())
+        } else {
+            Err(listed_twice(self.free.record.root))
+        }
+    }
+
+    /// Gets free pages at hand for saving the free list, which itself takes some but must not read on meanwhile.
+    pub(super) fn prepare_saving(&mut self) -> Result<(), Error> {
+        let enough = 8 + 4 * usize::from(self.free.record.depth);
+        loop {
+            let missing = enough.saturating_sub(self.pool.len() + self.loose.len());
+            if self.take_records(missing)? >= missing || !self.ask_readers()? {
+                break;
+            }
+        }
+        self.saving = true;
+        self.settle_pool()
+    }
+
+    /// Gets at hand what so many pages of the free list's tree are copied to; `false` if there are fewer free pages, and readers
+    /// are to be asked first.
+    pub(super) fn prepare_touching(&mut self, count: usize) -> Result<bool, Error> {
+        let missing = count.saturating_sub(self.pool.len() + self.loose.len());
+        if missing == 0 || self.take_records(missing)? >= missing {
+            return Ok(true);
+        }
+        Ok(self.environment.reader_policy().is_none())
+    }
+
+    /// Refuses pages from the free list among which is the root of that list itself; other pages in use are noticed
+    /// when they are touched.
+    pub(super) fn check_reclaimed(&self, first: Pgno, count: u64) -> Result<(), Error> {
+        let in_use = |pgno: Pgno| first <= pgno && pgno.0 < first.0 + count;
+        if in_use(self.free.record.root) && !self.free.record.root.is_none() {
+            let what = Malformed::FreeRecord("a page in use is listed as free");
+            return Err(Error::Corrupted {
+                page: self.free.record.root,
+                what,
+            });
+        }
+        Ok(())
+    }
+
+    pub(super) fn take_pages(&mut self, count: u64) -> Result<Pgno, Error> {
+        if !self.has_spare {
+            self.has_spare = true;
+            let page_size = self.page_size();
+            self.dirty.take_spare(page_size);
+        }
+        if count == 1
+            && let Some(pgno) = self.loose.pop()
+        {
+            if !self.outer.is_empty() && !self.is_private(pgno) {
+                self.reclaimed.insert(pgno);
+            }
+            return Ok(pgno);
+        }
+        loop {
+            if let Some(first) = self.reclaim(count)? {
+                self.check_reclaimed(first, count)?;
+                if count == 1 {
+                    self.reclaimed.insert(first);
+                } else {
+                    self.reclaimed.extend((first.0..first.0 + count).map(Pgno));
+                }
+                return Ok(first);
+            }
+            if !self.consult_policy()? {
+                break;
+            }
+        }
+        let first = Pgno(self.last.0 + 1);
+        let last = self
+            .last
+            .0
+            .checked_add(count)
+            .ok_or(Error::MapFull(u64::MAX))?;
+        self.environment.make_room(self.last, last, self.stores)?;
+        self.last = Pgno(last);
+        Ok(first)
+    }
+
+    /// The transaction stores something from now on.
+    #[inline]
+    pub(crate) fn will_store(&mut self) {
+        if !self.stores {
+            self.stores = true;
+            if !self.environment.keep_room(self.last) {
+                self.kept_free = RESERVE_PAGES as usize;
+            }
+        }
+    }
+}
