@@ -82,16 +82,16 @@ differential: setup
 
 crash:
 	@scripts/setup.sh rust
-	@cargo run --quiet --release -p fulgurite-ordeal -- power --states $(STATES)
+	@cargo run --quiet --release -p fulgurite-torture -- power --states $(STATES)
 
 faults:
 	@scripts/setup.sh rust
-	@cargo run --quiet --release -p fulgurite-ordeal -- faults --seconds $(SECONDS)
+	@cargo run --quiet --release -p fulgurite-torture -- faults --seconds $(SECONDS)
 
 damage: setup
 	@scripts/build-lmdb.sh
-	@cargo run --quiet --release -p fulgurite-ordeal -- damage --count 10000 --subjects rust,c,real --library target/lmdb/liblmdb.so
-	@cargo run --quiet --release -p fulgurite-ordeal -- damage --count $(MUTATIONS) --subjects rust,c --library target/lmdb/liblmdb.so
+	@cargo run --quiet --release -p fulgurite-torture -- damage --count 10000 --subjects rust,c,real --library target/lmdb/liblmdb.so
+	@cargo run --quiet --release -p fulgurite-torture -- damage --count $(MUTATIONS) --subjects rust,c --library target/lmdb/liblmdb.so
 
 fuzz:
 	@scripts/setup.sh rust

@@ -1,33 +1,33 @@
 #!/usr/bin/env bash
 # Measures Fulgurite beside its peers; tables, figures and plots go to build/bench.
 #
-#   scripts/bench.sh engine [OPTION OF contest engine]...         key/value stores
-#   scripts/bench.sh directory [OPTION OF contest directory]...   LDAP servers
+#   scripts/bench.sh engine [OPTION OF compare engine]...         key/value stores
+#   scripts/bench.sh directory [OPTION OF compare directory]...   LDAP servers
 #   scripts/bench.sh machine                                      what memory, disk and sockets allow; what readers share
 #   scripts/bench.sh all                                          all of it in short, in about a quarter of an hour
 #   scripts/bench.sh full                                         everything there is
 #   scripts/bench.sh summary                                      the table of what was asked and measured, once more
 #
-# `target/release/contest list` names workloads and contenders. Everything in build/bench goes into report.md and report.html.
+# `target/release/compare list` names workloads and contenders. Everything in build/bench goes into report.md and report.html.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 engine() {
     scripts/build-lmdb.sh
-    cargo build --quiet --release --package fulgurite-contest
-    target/release/contest engine "$@"
+    cargo build --quiet --release --package fulgurite-bench-compare
+    target/release/compare engine "$@"
 }
 
 directory() {
-    cargo build --quiet --release --package fulgurite-cli --package fulgurite-bench --package fulgurite-contest
-    target/release/contest directory "$@"
+    cargo build --quiet --release --package fulgurite-cli --package fulgurite-bench --package fulgurite-bench-compare
+    target/release/compare directory "$@"
 }
 
 machine() {
     scripts/build-lmdb.sh
-    cargo build --quiet --release --package fulgurite-contest
-    target/release/contest limits
-    target/release/contest shared
+    cargo build --quiet --release --package fulgurite-bench-compare
+    target/release/compare limits
+    target/release/compare shared
 }
 
 # A part that finds faults, or fails, does not keep the others from being measured; the run fails in the end.
@@ -44,7 +44,7 @@ begin() {
 }
 
 finish() {
-    target/release/contest report
+    target/release/compare report
     [ -z "$failed" ] || exit 1
 }
 
@@ -52,7 +52,7 @@ case "${1:-all}" in
     engine) shift; engine "$@" ;;
     directory) shift; directory "$@" ;;
     machine) machine ;;
-    summary) target/release/contest report --summary ;;
+    summary) target/release/compare report --summary ;;
     all)
         begin
         part engine --rounds 3

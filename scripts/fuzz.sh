@@ -5,7 +5,7 @@
 #
 # It wants a nightly compiler and cargo-fuzz, and installs the latter if it is missing. Without a nightly compiler it runs
 # the tests that invent their input instead, and says so. What is found lies in fuzz/artifacts/TARGET; an input that
-# broke a target belongs, once the fault is mended, into crates/ordeal/inputs/TARGET, where `cargo test` runs it. The
+# broke a target belongs, once the fault is mended, into crates/torture/inputs/TARGET, where `cargo test` runs it. The
 # corpora grow in build/fuzz.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -21,7 +21,7 @@ cargo fuzz --version >/dev/null 2>&1 || cargo install --locked cargo-fuzz
 
 corpora=$PWD/build/fuzz
 mkdir -p "$corpora" fuzz/artifacts
-cargo run --quiet -p fulgurite-ordeal --bin ordeal -- seeds "$corpora"
+cargo run --quiet -p fulgurite-torture --bin torture -- seeds "$corpora"
 targets=("$@")
 [ ${#targets[@]} -gt 0 ] || mapfile -t targets < <(cd fuzz/fuzz_targets && ls -- *.rs | sed 's/\.rs$//')
 (cd fuzz && cargo +nightly fuzz build)
@@ -34,7 +34,7 @@ echo "| --- | --- | --- | --- | --- | --- |" >> "$table"
 for target in "${targets[@]}"; do
     log=$corpora/$target.log
     artifacts=fuzz/artifacts/$target/
-    kept=crates/ordeal/inputs/$target
+    kept=crates/torture/inputs/$target
     mkdir -p "$corpora/$target" "$artifacts"
     before=$(ls "$artifacts" | wc -l)
     # shellcheck disable=SC2046 # a folder that is not there is no argument

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Counts the instructions of our C library's operations and compares them with the bounds in bench/contest/instructions.txt.
+# Counts the instructions of our C library's operations and compares them with the bounds in bench/compare/instructions.txt.
 #
 #   scripts/instructions.sh             fails where an operation got dearer by more than 3 %
 #   scripts/instructions.sh --update    writes the bounds anew
@@ -7,9 +7,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-bounds=bench/contest/instructions.txt
+bounds=bench/compare/instructions.txt
 scripts/build-lmdb.sh
-count() { RUST_BACKTRACE=0 cargo run --quiet --package fulgurite-contest -- count "$@"; }
+count() { RUST_BACKTRACE=0 cargo run --quiet --package fulgurite-bench-compare -- count "$@"; }
 case "${1:-}" in
     "") count --check "$bounds" ;;
     --update) count --update "$bounds" ;;

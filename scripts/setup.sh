@@ -242,10 +242,10 @@ need_contenders() {
     local folder=build/contenders files=build/contenders/root
     need gcc libc6-dev binutils
     unpack "$folder" librocksdb7.8 libleveldb1d libkyotocabinet16v5 libdb5.3 libdb5.3-dev libsqlite3-0 liblmdb0
-    if ! cmp -s bench/contest/adapters/berkeley.c "$folder/berkeley.c"; then
-        gcc -O2 -fPIC -shared -Wall -I "$files/usr/include" -o "$folder/libberkeley-adapter.so" bench/contest/adapters/berkeley.c \
+    if ! cmp -s bench/compare/adapters/berkeley.c "$folder/berkeley.c"; then
+        gcc -O2 -fPIC -shared -Wall -I "$files/usr/include" -o "$folder/libberkeley-adapter.so" bench/compare/adapters/berkeley.c \
             "$(echo "$files"/usr/lib/*-linux-gnu/libdb-5.3.so)"
-        cp bench/contest/adapters/berkeley.c "$folder/"
+        cp bench/compare/adapters/berkeley.c "$folder/"
     fi
     need_mdbx "$folder/mdbx-$mdbx_release"
 }

@@ -3,4 +3,4 @@
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| fulgurite_ordeal::fuzz::meta(bytes));
+fuzz_target!(|bytes: &[u8]| fulgurite_torture::fuzz::meta(bytes));

@@ -3,4 +3,4 @@
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| fulgurite_ordeal::fuzz::open_and_scan(bytes));
+fuzz_target!(|bytes: &[u8]| fulgurite_torture::fuzz::open_and_scan(bytes));

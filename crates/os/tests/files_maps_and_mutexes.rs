@@ -124,7 +124,7 @@ fn orphaned() -> SharedMap {
     map
 }
 
-/// Found by `ordeal damage --seed 11` (18225) and `--subjects c --seed 12` (111): the C library looks at a mutex's kind
+/// Found by `torture damage --seed 11` (18225) and `--subjects c --seed 12` (111): the C library looks at a mutex's kind
 /// and ends the process, or waits for ever, where the rest does not go with it.
 #[test]
 fn what_is_no_mutex_is_an_error_and_not_the_end() {

@@ -10,7 +10,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("engine", &["os", "format"]),
     ("lmdb", &["engine"]),
     ("lmdb-tools", &["engine"]),
-    ("envtools", &["engine"]),
+    ("engine-tools", &["engine"]),
     // the directory's column, from the bytes up
     ("ber", &[]),
     ("ldap", &["ber"]),
@@ -19,7 +19,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("access", &["ldap", "schema"]),
     ("auth", &[]),
     ("store", &["engine", "schema", "ber"]), // the one arrow from column to column
-    ("backmdb", &["engine"]),                // and the one for reading what others left behind
+    ("openldap-mdb", &["engine"]),           // and the one for reading what others left behind
     ("directory", &["ldap", "schema", "access", "auth", "store"]),
     ("client", &["ldap"]),
     // A directory of cn=config is LDIF.
@@ -37,16 +37,23 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "dirtools",
-        &["directory", "ldap", "store", "backmdb", "schema", "ldif"],
+        "directory-tools",
+        &[
+            "directory",
+            "ldap",
+            "store",
+            "openldap-mdb",
+            "schema",
+            "ldif",
+        ],
     ),
     (
         "cli",
         // The tools of slapd put directories, filters and stores together themselves.
         &[
             "server",
-            "dirtools",
-            "envtools",
+            "directory-tools",
+            "engine-tools",
             "config",
             "directory",
             "access",
@@ -61,7 +68,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 
 /// Members that may name anything, and that nothing but tests may name.
 const FREE: &[&str] = &[
-    "testkit", "ordeal", "xtask", "contest", "load", "fuzz", "tests",
+    "testkit", "torture", "xtask", "compare", "load", "fuzz", "tests",
 ];
 
 /// Every arrow in `cargo metadata`'s answer that the table does not have.

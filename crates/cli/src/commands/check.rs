@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Write as _};
 use std::process::ExitCode;
 
-use fulgurite_envtools::{CheckOptions, CheckSettings, Verdict, check, repair};
+use fulgurite_engine_tools::{CheckOptions, CheckSettings, Verdict, check, repair};
 
 use super::{one_line, unless_pipe_closed};
 use crate::arguments::check::Check;

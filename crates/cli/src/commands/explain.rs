@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use fulgurite_dirtools::{ExplainOptions, explain};
+use fulgurite_directory_tools::{ExplainOptions, explain};
 use fulgurite_ldap::FilterBuf;
 use fulgurite_schema::Dn;
 use fulgurite_store::{Scope, Store, StoreOptions};

@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter};
 use std::sync::Arc;
 
-use fulgurite_dirtools::export;
+use fulgurite_directory_tools::export;
 use fulgurite_server::schema;
 use fulgurite_store::{Store, StoreOptions};
 

@@ -2,7 +2,7 @@
 
 use std::io::{self, BufWriter, Write as _};
 
-use fulgurite_dirtools::{GenerateOptions, generate};
+use fulgurite_directory_tools::{GenerateOptions, generate};
 
 use super::unless_pipe_closed;
 use crate::arguments::Generate;

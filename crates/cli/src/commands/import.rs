@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use fulgurite_dirtools::{
+use fulgurite_directory_tools::{
     ImportEvent, ImportOptions, ImportSummary, import, missing_definitions, suffixes_of,
 };
 use fulgurite_store::{Store, StoreOptions};

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use fulgurite_dirtools::{LoadSettings, TerminalBar, load};
+use fulgurite_directory_tools::{LoadSettings, TerminalBar, load};
 use fulgurite_server::{schema, store_options};
 use fulgurite_store::{IndexProgress, Store, StoreOptions};
 

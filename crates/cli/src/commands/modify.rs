@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
 use fulgurite_directory::{DatabaseOptions, Directory, DirectoryOptions, RootAccount};
-use fulgurite_dirtools::{ModifyEvent, ModifyOptions, modify};
+use fulgurite_directory_tools::{ModifyEvent, ModifyOptions, modify};
 use fulgurite_schema::Dn;
 use fulgurite_server::schema;
 use fulgurite_store::{Store, StoreOptions};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use anyhow::{Context as _, bail};
-use fulgurite_dirtools::{CatOptions, schema_check};
+use fulgurite_directory_tools::{CatOptions, schema_check};
 use fulgurite_ldap::FilterBuf;
 use fulgurite_schema::{Dn, Filter};
 use fulgurite_store::{Store, StoreOptions};

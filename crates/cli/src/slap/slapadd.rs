@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use fulgurite_config::{ConfigAddition, Settings};
 use fulgurite_directory::{SystemClock, SystemEntropy};
-use fulgurite_dirtools::{AddEvent, AddOptions, Refusal, add};
+use fulgurite_directory_tools::{AddEvent, AddOptions, Refusal, add};
 use fulgurite_schema::ViolationKind;
 use fulgurite_server::check_settings;
 

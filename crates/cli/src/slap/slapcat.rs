@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 
-use fulgurite_dirtools::{CatOptions, CatScope, cat};
+use fulgurite_directory_tools::{CatOptions, CatScope, cat};
 use fulgurite_ldap::{FilterBuf, LdapUrl};
 use fulgurite_ldif::{Writer, WriterOptions};
 use fulgurite_schema::Filter;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use fulgurite_directory::{DatabaseOptions, Directory, DirectoryOptions, RootAccount};
-use fulgurite_dirtools::{ChangeKind, ModifyEvent, ModifyOptions, modify};
+use fulgurite_directory_tools::{ChangeKind, ModifyEvent, ModifyOptions, modify};
 use fulgurite_ldap::ResultCode;
 
 use super::Failure;

@@ -2,7 +2,7 @@
 
 use std::io::Write as _;
 
-use fulgurite_dirtools::schema_check;
+use fulgurite_directory_tools::schema_check;
 
 use super::Failure;
 use super::context::{Access, Context};

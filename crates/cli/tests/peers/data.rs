@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use fulgurite_dirtools::{GenerateOptions, generate};
+use fulgurite_directory_tools::{GenerateOptions, generate};
 use fulgurite_ldif::{Action, Reader};
 use fulgurite_testkit::{Random, Scratch};
 

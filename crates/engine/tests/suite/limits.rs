@@ -120,7 +120,7 @@ fn what_is_not_there_is_not_created_for_reading() {
     ));
 }
 
-/// Found by `ordeal damage --seed 11` (218, 2657, 11320): the refused value's leaf had been made private, and the tree
+/// Found by `torture damage --seed 11` (218, 2657, 11320): the refused value's leaf had been made private, and the tree
 /// that was committed led to the page it had been copied from, which was on the free list.
 #[test]
 fn a_value_of_another_size_is_refused_and_changes_nothing() {

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use fulgurite_envtools::{
+use fulgurite_engine_tools::{
     BackupEntry, BackupKind, BackupOutcome, backup, list_backups, verify_backups,
 };
 

@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal;
 
-use fulgurite_envtools::Progress;
+use fulgurite_engine_tools::Progress;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// A bar: octets, rate, remaining time. Without a terminal on standard error it stays silent.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use fulgurite_envtools::{CompactOptions, Progress, compact};
+use fulgurite_engine_tools::{CompactOptions, Progress, compact};
 
 use super::bar::{OctetsBar, octets};
 use crate::arguments::env::Compact;

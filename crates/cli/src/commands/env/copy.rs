@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use fulgurite_envtools::copy;
+use fulgurite_engine_tools::copy;
 
 use super::bar::{OctetsBar, octets, rate};
 use crate::arguments::env::Copy;

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use fulgurite_envtools::restore;
+use fulgurite_engine_tools::restore;
 
 use super::bar::{OctetsBar, octets, rate};
 use crate::arguments::env::Restore;

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use fulgurite_envtools::stat;
+use fulgurite_engine_tools::stat;
 
 use crate::arguments::env::Stat;
 use crate::commands::unless_pipe_closed;

@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal as _};
 
-use fulgurite_envtools::{TopOptions, top};
+use fulgurite_engine_tools::{TopOptions, top};
 
 use crate::arguments::env::Top;
 use crate::commands::unless_pipe_closed;

@@ -1,0 +1,370 @@
+//! Instructions of each operation, counted by callgrind: figures that do not depend on what else the machine does.
+//!
+//! The process that plays a part is run as it is, under valgrind, which counts inside `bench_measured` alone. Of a shared
+//! library everything counts that is not this program's own: so the figure is the same however this program was compiled.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context as _, bail, ensure};
+
+use crate::contender::{Contender, REFERENCE};
+use crate::engine::{child_arguments, speak};
+use crate::folders::{Folders, copy_files};
+use crate::workload::{Place, Workload};
+
+/// What is counted when nothing else is said: what each operation of the library costs, in a store that is quickly made.
+const COUNTED: &[&str] = &[
+    "scan",
+    "scan-back",
+    "get",
+    "get-missing",
+    "range-100",
+    "begin",
+    "renew",
+    "put-sequential",
+    "put-scattered",
+    "append",
+    "overwrite",
+    "put-single",
+    "delete",
+    "dup-put",
+    "dup-scan",
+    "large-fill",
+    "large-get",
+    "churn",
+];
+
+/// Divides the sizes of what is counted.
+pub(crate) const SCALE: u64 = 100;
+
+/// How much dearer than its bound an operation may be: compilers and C libraries differ a little.
+const SLACK: f64 = 1.03;
+
+/// Whose instructions are counted, of what.
+pub(crate) struct Counting {
+    pub(crate) project: PathBuf,
+    pub(crate) workloads: Vec<Workload>,
+    pub(crate) scale: u64,
+    /// Where files are in memory.
+    pub(crate) memory: PathBuf,
+    pub(crate) ours: Option<PathBuf>,
+}
+
+/// One operation's count.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Count {
+    pub(crate) workload: String,
+    pub(crate) instructions: f64,
+}
+
+/// Whether a workload is one of those that are counted when none is named.
+pub(crate) fn is_counted(workload: &Workload) -> bool {
+    COUNTED.contains(&workload.name.as_str())
+}
+
+/// Whether there is a program that counts.
+pub(crate) fn can_count() -> bool {
+    let found = Command::new("valgrind").arg("--version").output();
+    found.is_ok_and(|output| output.status.success())
+}
+
+impl Counting {
+    /// Counts with a contender whose library is there.
+    /// # Errors
+    /// What is missing; what valgrind or the contender complains of.
+    pub(crate) fn count(&self, contender: &Contender) -> anyhow::Result<Vec<Count>> {
+        let mut folders = Folders::new(&self.memory, &self.memory)?;
+        self.workloads
+            .iter()
+            .filter(|workload| workload.has(contender))
+            .map(|workload| {
+                let instructions = self
+                    .instructions(contender, workload, &mut folders)
+                    .with_context(|| format!("{} of {}", workload.name, contender.title))?;
+                Ok(Count {
+                    workload: workload.name.clone(),
+                    instructions,
+                })
+            })
+            .collect()
+    }
+
+    fn library(&self, contender: &Contender) -> anyhow::Result<PathBuf> {
+        match &self.ours {
+            Some(library) if contender.name == "fulgurite-c" => Ok(library.clone()),
+            _ => contender.library(&self.project).map_err(anyhow::Error::msg),
+        }
+    }
+
+    /// Counts the stores of readers to what they share, in the first of the workloads' stores.
+    /// # Errors
+    /// What is missing; what valgrind or the contender complains of.
+    pub(crate) fn shared(&self, contender: &Contender) -> anyhow::Result<crate::shared::Shared> {
+        let workload = self.workloads.first().context("no workload")?;
+        let mut folders = Folders::new(&self.memory, &self.memory)?;
+        let (folder, copy) = (folders.fresh(Place::Memory)?, folders.fresh(Place::Memory)?);
+        let program = std::env::current_exe()?;
+        let library = self.library(contender)?;
+        self.prepare(&program, workload, &mut folders, &folder)?;
+        let mut command = Command::new(&program);
+        command
+            .args(child_arguments(
+                contender.name,
+                &library,
+                workload,
+                self.scale,
+            ))
+            .args(["--seed", "1", "--trace", "--folder"])
+            .arg(&folder)
+            .arg("--copy")
+            .arg(&copy);
+        crate::shared::count(contender.title, &command, &self.project)
+    }
+
+    fn instructions(
+        &self,
+        contender: &Contender,
+        workload: &Workload,
+        folders: &mut Folders,
+    ) -> anyhow::Result<f64> {
+        let library = self.library(contender)?;
+        let program = std::env::current_exe()?;
+        let folder = folders.fresh(Place::Memory)?;
+        let copy = folders.fresh(Place::Memory)?;
+        let mut arguments = child_arguments(contender.name, &library, workload, self.scale);
+        arguments.extend([
+            "--seed".into(),
+            "1".into(),
+            "--folder".into(),
+            folder.clone().into(),
+        ]);
+        arguments.extend(["--copy".into(), copy.clone().into()]);
+        if workload.content().is_some() {
+            self.prepare(&program, workload, folders, &folder)?;
+        }
+        let counted = copy.join("callgrind.out");
+        let mut command = Command::new("valgrind");
+        command
+            .args(["--tool=callgrind", "--toggle-collect=*bench_measured*"])
+            .arg(format!("--callgrind-out-file={}", counted.display()))
+            .arg(&program)
+            .args(&arguments);
+        let outcome = speak(&mut command, &self.project)?;
+        let file = std::fs::read_to_string(&counted).context("valgrind has left no counts")?;
+        let own = if library.as_os_str().is_empty() {
+            None
+        } else {
+            Some(program.as_path())
+        };
+        let total = instructions_outside(&file, own);
+        ensure!(total > 0, "nothing was counted");
+        std::fs::remove_dir_all(&folder)?;
+        std::fs::remove_dir_all(&copy)?;
+        Ok(total as f64 / outcome.operations.max(1) as f64)
+    }
+
+    /// What the workload begins with, as the original makes it.
+    fn prepare(
+        &self,
+        program: &Path,
+        workload: &Workload,
+        folders: &mut Folders,
+        folder: &Path,
+    ) -> anyhow::Result<()> {
+        let content = workload.content().context("nothing to prepare")?;
+        let key = (REFERENCE, content, Place::Memory);
+        let template = match folders.template(&key) {
+            Some(template) => template,
+            None => {
+                let template = folders.fresh(Place::Memory)?;
+                let original = Contender::named(REFERENCE).context("no original")?;
+                let mut command = Command::new(program);
+                command
+                    .args(child_arguments(
+                        original.name,
+                        &self.library(original)?,
+                        workload,
+                        self.scale,
+                    ))
+                    .args(["--seed", "0", "--prepare", "--folder"])
+                    .arg(&template)
+                    .arg("--copy")
+                    .arg(&template);
+                speak(&mut command, &self.project)?;
+                folders.keep(key, template.clone());
+                template
+            }
+        };
+        copy_files(&template, folder, Place::Memory)
+    }
+}
+
+/// The sum of callgrind's costs, those of one program's own code left out.
+fn instructions_outside(file: &str, program: Option<&Path>) -> u64 {
+    let program = program.map(|path| path.to_string_lossy().into_owned());
+    let mut names = std::collections::HashMap::new();
+    let mut counts = true;
+    let mut is_call = false;
+    let mut total = 0;
+    for line in file.lines() {
+        if let Some(object) = line.strip_prefix("ob=") {
+            // Named once as "(2) /path", then as "(2)".
+            let (id, name) = object.split_once(' ').unwrap_or((object, ""));
+            if !name.is_empty() {
+                names.insert(id.to_owned(), name.to_owned());
+            }
+            counts = program.is_none() || names.get(id) != program.as_ref();
+        } else if line.starts_with("cob=") {
+            let (id, name) = line.split_at(4).1.split_once(' ').unwrap_or_default();
+            if !name.is_empty() {
+                names.insert(id.to_owned(), name.to_owned());
+            }
+        } else if line.starts_with("calls=") {
+            // The next line has what the called function took, which is counted where it is.
+            is_call = true;
+        } else if line.starts_with(|first: char| first.is_ascii_digit() || "+-*".contains(first)) {
+            let cost = line
+                .split(' ')
+                .nth(1)
+                .and_then(|cost| cost.parse::<u64>().ok());
+            if counts && !is_call {
+                total += cost.unwrap_or(0);
+            }
+            is_call = false;
+        }
+    }
+    total
+}
+
+/// A table of counts, as it is kept: a name and a number to a line, comments behind #.
+/// # Errors
+/// A line that is not of this form.
+pub(crate) fn read_bounds(text: &str) -> anyhow::Result<Vec<Count>> {
+    let lines = text
+        .lines()
+        .map(|line| line.split('#').next().unwrap_or(""));
+    lines
+        .filter(|line| !line.trim().is_empty())
+        .map(
+            |line| match line.split_whitespace().collect::<Vec<_>>()[..] {
+                [workload, number] => Ok(Count {
+                    workload: workload.to_owned(),
+                    instructions: number.parse().context("a bound is a number")?,
+                }),
+                _ => bail!("a bound is a name and a number, not \"{line}\""),
+            },
+        )
+        .collect()
+}
+
+/// The same the other way.
+pub(crate) fn write_bounds(counts: &[Count]) -> String {
+    let mut out = String::from(
+        "# Instructions of each operation of our C library, in stores of 10,000 records: bounds that may be exceeded by 3 %.\n\
+         # `scripts/instructions.sh --update` writes this file; a number that rises needs a reason in the commit.\n",
+    );
+    for count in counts {
+        let _ = writeln!(out, "{:16} {:.0}", count.workload, count.instructions);
+    }
+    out
+}
+
+/// What became dearer, and what is not bounded or not counted; then what became cheaper by more than the slack.
+pub(crate) fn judge(counts: &[Count], bounds: &[Count]) -> (Vec<String>, Vec<String>) {
+    let (mut faults, mut news) = (Vec::new(), Vec::new());
+    for bound in bounds {
+        let Some(count) = counts.iter().find(|count| count.workload == bound.workload) else {
+            faults.push(format!(
+                "{} has a bound and was not counted",
+                bound.workload
+            ));
+            continue;
+        };
+        let change = format!(
+            "{}: {:.0} instructions, {:.0} before",
+            bound.workload, count.instructions, bound.instructions
+        );
+        if count.instructions > bound.instructions * SLACK {
+            faults.push(format!(
+                "{change}: dearer by {:.1} %",
+                percent(count, bound)
+            ));
+        } else if count.instructions * SLACK < bound.instructions {
+            news.push(format!(
+                "{change}: cheaper by {:.1} %",
+                -percent(count, bound)
+            ));
+        }
+    }
+    let unbounded = counts
+        .iter()
+        .filter(|count| bounds.iter().all(|bound| bound.workload != count.workload));
+    faults.extend(unbounded.map(|count| format!("{} has no bound", count.workload)));
+    (faults, news)
+}
+
+fn percent(count: &Count, bound: &Count) -> f64 {
+    (count.instructions / bound.instructions - 1.0) * 100.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn count(workload: &str, instructions: f64) -> Count {
+        Count {
+            workload: workload.to_owned(),
+            instructions,
+        }
+    }
+
+    #[test]
+    fn costs_of_the_program_itself_are_left_out() {
+        let file = "positions: line\nevents: Ir\n\nob=(1) /bin/compare\nfn=(1) main\n10 5\n+2 7\ncob=(2) /lib/liblmdb.so\n\
+                    cfn=(2) mdb_get\ncalls=3 0\n12 900\n\nob=(2)\nfn=(2)\n3 800\n* 50\n\nob=(1)\nfn=(3) other\n-4 1000\n";
+        assert_eq!(
+            instructions_outside(file, Some(Path::new("/bin/compare"))),
+            850
+        );
+        assert_eq!(instructions_outside(file, None), 850 + 12 + 1000);
+    }
+
+    #[test]
+    fn bounds_are_read_as_they_are_written() {
+        let counts = [count("get", 1272.0), count("scan", 113.0)];
+        assert_eq!(read_bounds(&write_bounds(&counts)).unwrap(), counts);
+        assert!(read_bounds("get").is_err());
+        assert!(read_bounds("get much").is_err());
+    }
+
+    #[test]
+    fn what_got_dearer_is_a_fault() {
+        let bounds = [
+            count("get", 1000.0),
+            count("scan", 100.0),
+            count("put", 50.0),
+        ];
+        let counts = [
+            count("get", 1029.0),
+            count("scan", 104.0),
+            count("put", 40.0),
+        ];
+        let (faults, news) = judge(&counts, &bounds);
+        assert_eq!(
+            faults,
+            ["scan: 104 instructions, 100 before: dearer by 4.0 %"]
+        );
+        assert_eq!(news, ["put: 40 instructions, 50 before: cheaper by 20.0 %"]);
+    }
+
+    #[test]
+    fn nothing_is_passed_by_not_being_counted() {
+        let (faults, _) = judge(&[count("new", 1.0)], &[count("get", 1.0)]);
+        assert_eq!(
+            faults,
+            ["get has a bound and was not counted", "new has no bound"]
+        );
+    }
+}

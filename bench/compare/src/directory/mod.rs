@@ -1,0 +1,457 @@
+//! The directory's half: the same people in ours and in slapd, the same questions, turn and turn about.
+//!
+//! ```text
+//!   each round:   load, export, start           one server after the other
+//!                 every question                 both servers run, each on the first core; the load generator asks one of them
+//!                 memory, stop
+//! ```
+//!
+//! The figure is the server's CPU time for each operation. Beside it stands an echo server, which answers without a directory.
+
+mod client;
+mod ds389;
+mod people;
+mod server;
+mod table;
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, ensure};
+
+use crate::folders::{Folders, bytes_in, copy_files};
+use crate::measure::Outcome;
+use crate::promise;
+use crate::results::{Half, Missing, Played, Present, Results, Row};
+use crate::workload::{Figure, Place, Tier};
+use client::{answer, start};
+pub(crate) use ds389::root as ds389_root;
+use server::{Installed, Make, Spent};
+use table::{CHANGES, EVERYTHING, MEMORY, OTHER_ROWS, QUESTIONS, Question, WHOLE};
+
+/// What is to be run.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) project: PathBuf,
+    pub(crate) people: u64,
+    pub(crate) wide: bool,
+    /// How often everything is done; those who are neither ours nor the reference take part in the first round.
+    pub(crate) rounds: u64,
+    /// Rows of the long run, too.
+    pub(crate) full: bool,
+    /// Names of rows; none for all.
+    pub(crate) only: Vec<String>,
+    /// Names of servers; none for all.
+    pub(crate) with: Vec<String>,
+    pub(crate) memory: PathBuf,
+    pub(crate) disk: PathBuf,
+}
+
+struct Run<'p> {
+    plan: &'p Plan,
+    ldif: PathBuf,
+    servers: Vec<Installed>,
+    /// Of them, those that did not start.
+    left_out: Vec<usize>,
+    /// Where those write that have to be durable.
+    durable: PathBuf,
+    results: Results,
+}
+
+/// Runs the plan.
+/// # Errors
+/// Folders and programs that are not there; what servers do wrong is in the results.
+pub(crate) fn run(plan: &Plan) -> anyhow::Result<Results> {
+    for name in &plan.only {
+        ensure!(
+            plan.knows(name),
+            "there is no row {name}; `compare list` names all"
+        );
+    }
+    let mut folders = Folders::new(&plan.memory, &plan.disk)?;
+    let ldif = folders.fresh(Place::Memory)?.join("people.ldif");
+    people::write(
+        plan.people,
+        plan.wide,
+        &mut BufWriter::new(File::create(&ldif)?),
+    )?;
+    let mut servers = Vec::new();
+    let mut results = Results {
+        title: format!(
+            "Directories of {} people{}",
+            plan.people,
+            if plan.wide { ", wide ones" } else { "" }
+        ),
+        stem: plan.stem(),
+        half: if plan.wide {
+            Half::Wide
+        } else {
+            Half::Directory
+        },
+        scale: 1,
+        people: plan.people,
+        reference: Make::Slapd.name().to_owned(),
+        ours: vec![Make::Fulgurite.name().to_owned()],
+        asked: promise::of_directory(),
+        size_at_most: promise::DIRECTORY_SIZE_AT_MOST,
+        ..Results::default()
+    };
+    for (make, port, title) in [
+        (Make::Fulgurite, 3893, "Fulgurite"),
+        (Make::Slapd, 3894, "slapd, back-mdb"),
+        (Make::Ds389, 3896, "389-ds, mdb"),
+        (Make::Echo, 3895, "echo, no directory"),
+    ] {
+        if !plan.with.is_empty() && !plan.with.iter().any(|name| name == make.name()) {
+            continue;
+        }
+        let mut server = Installed::new(make, &plan.project, folders.fresh(Place::Memory)?, port);
+        if let Some(why) = server.missing() {
+            results.missing.push(Missing {
+                title: title.to_owned(),
+                why,
+            });
+            continue;
+        }
+        results.contenders.push(Present {
+            name: make.name().to_owned(),
+            title: title.to_owned(),
+            version: crate::machine::server_version(make.name(), &plan.project),
+            code_bytes: None,
+        });
+        server.echoed = people::entries(plan.people);
+        servers.push(server);
+    }
+    let durable = folders.fresh(Place::Disk)?;
+    let mut run = Run {
+        plan,
+        ldif,
+        servers,
+        left_out: Vec::new(),
+        durable,
+        results,
+    };
+    run.add_rows();
+    for round in 0..plan.rounds {
+        run.round(round)?;
+    }
+    Ok(run.results)
+}
+
+impl Plan {
+    /// Of files: what kind of people, and how many.
+    fn stem(&self) -> String {
+        let kind = if self.wide { "wide" } else { "directory" };
+        match self.people {
+            count if count % 1_000_000 == 0 => format!("{kind}-{}m", count / 1_000_000),
+            count if count % 1000 == 0 => format!("{kind}-{}k", count / 1000),
+            count => format!("{kind}-{count}"),
+        }
+    }
+
+    fn knows(&self, name: &str) -> bool {
+        OTHER_ROWS.contains(&name) || QUESTIONS.iter().any(|question| question.name == name)
+    }
+}
+
+impl Run<'_> {
+    fn wants(&self, name: &str) -> bool {
+        let question = QUESTIONS.iter().find(|question| question.name == name);
+        let is_long = question.is_some_and(|question| question.tier == Tier::Full);
+        match self.plan.only.as_slice() {
+            [] => self.plan.full || !is_long,
+            only => only.iter().any(|only| only == name),
+        }
+    }
+
+    fn add_rows(&mut self) {
+        let ldif_mib = std::fs::metadata(&self.ldif).map_or(0, |file| file.len() >> 20);
+        self.add_row(
+            "load",
+            &format!("load of {ldif_mib} MiB of LDIF, CPU time"),
+            WHOLE,
+            Figure::Cpu,
+        );
+        self.add_row("load-wall", "the same load", WHOLE, Figure::Wall);
+        self.add_row("export", "export as LDIF", WHOLE, Figure::Cpu);
+        self.add_row("start", "start until the first answer", WHOLE, Figure::Wall);
+        for question in QUESTIONS {
+            self.add_row(
+                question.name,
+                question.title,
+                question.part,
+                question.figure,
+            );
+        }
+        self.add_row(
+            "modifies-beside",
+            "the two clients that modify meanwhile",
+            CHANGES,
+            Figure::Wall,
+        );
+        let (anonymous, resident) = (
+            "anonymous memory after all questions",
+            "resident memory, that of mapped files included",
+        );
+        self.add_row("memory", anonymous, MEMORY, Figure::Bytes);
+        self.add_row("resident", resident, MEMORY, Figure::Bytes);
+        if let Some(row) = self.row("load") {
+            row.writes = true;
+        }
+    }
+
+    fn add_row(&mut self, name: &str, title: &str, part: &str, figure: Figure) {
+        let always = matches!(name, "load" | "load-wall");
+        if always || self.wants(name) {
+            self.results.rows.push(Row {
+                name: name.to_owned(),
+                title: title.to_owned(),
+                part: part.to_owned(),
+                records: self.plan.people,
+                threads: 1,
+                figure,
+                writes: false,
+                faults: Vec::new(),
+                played: Vec::new(),
+            });
+        }
+    }
+
+    fn row(&mut self, name: &str) -> Option<&mut Row> {
+        self.results.rows.iter_mut().find(|row| row.name == name)
+    }
+
+    fn note(&mut self, name: &str, make: Make, round: u64, outcome: anyhow::Result<Outcome>) {
+        let Some(row) = self.row(name) else {
+            return;
+        };
+        match outcome {
+            Ok(outcome) => {
+                if let Some(played) = row
+                    .played
+                    .iter_mut()
+                    .find(|one| one.contender == make.name())
+                {
+                    played.rounds.push((round, outcome));
+                } else {
+                    row.played.push(Played {
+                        contender: make.name().to_owned(),
+                        rounds: vec![(round, outcome)],
+                    });
+                }
+            }
+            Err(error) => {
+                row.faults
+                    .push(format!("{}, round {}: {error:#}", make.name(), round + 1))
+            }
+        }
+    }
+
+    /// Positions of the servers, another one first each time.
+    fn turns(&self, round: u64) -> Vec<usize> {
+        let count = self.servers.len();
+        (0..count)
+            .map(|at| (at + round as usize) % count.max(1))
+            .filter(|&at| round == 0 || self.servers[at].make != Make::Ds389)
+            .filter(|at| !self.left_out.contains(at))
+            .collect()
+    }
+
+    /// A server that cannot be loaded or started is missing; without ours and the reference there is nothing to compare.
+    fn leave_out(&mut self, at: usize, error: anyhow::Error) -> anyhow::Result<()> {
+        let make = self.servers[at].make;
+        if make != Make::Ds389 {
+            return Err(error);
+        }
+        self.servers[at].stop()?;
+        self.left_out.push(at);
+        self.results.missing.push(Missing {
+            title: make.name().to_owned(),
+            why: format!("{error:#}"),
+        });
+        Ok(())
+    }
+
+    fn round(&mut self, round: u64) -> anyhow::Result<()> {
+        for at in self.turns(round) {
+            if let Err(error) = self.whole_database(at, round) {
+                self.leave_out(at, error)?;
+            }
+        }
+        for question in QUESTIONS.iter().filter(|question| !question.durable) {
+            if !self.wants(question.name) {
+                continue;
+            }
+            for at in self.turns(round) {
+                self.ask(at, question, round);
+            }
+            let row = self.row(question.name);
+            row.into_iter()
+                .for_each(|row| crate::report::progress(row, "slapd", &["fulgurite".to_owned()]));
+        }
+        for at in self.turns(round) {
+            self.end(at, round)?;
+        }
+        for question in QUESTIONS.iter().filter(|question| question.durable) {
+            if self.wants(question.name) {
+                for at in self.turns(round) {
+                    self.ask_durable(at, question, round)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Load, export and start; the echo server is only started.
+    fn whole_database(&mut self, at: usize, round: u64) -> anyhow::Result<()> {
+        let make = self.servers[at].make;
+        if make != Make::Echo {
+            let server = &self.servers[at];
+            server.configure(false)?;
+            let spent = server
+                .load(&self.ldif)
+                .with_context(|| format!("{} cannot load", make.name()))?;
+            let bytes = bytes_in(&server.data());
+            for name in ["load", "load-wall"] {
+                let outcome = Outcome {
+                    file_bytes: bytes,
+                    ..outcome_of(&spent)
+                };
+                self.note(name, make, round, Ok(outcome));
+            }
+            if self.wants("export") {
+                let outcome = self.servers[at].export().and_then(|(spent, entries)| {
+                    let expected = people::entries(self.plan.people);
+                    ensure!(
+                        entries == expected,
+                        "{entries} entries exported, {expected} loaded"
+                    );
+                    Ok(outcome_of(&spent))
+                });
+                self.note("export", make, round, outcome);
+            }
+        }
+        let wall = self.servers[at].start()?;
+        if make != Make::Echo {
+            let outcome = outcome_of(&Spent { wall, cpu: wall });
+            self.note("start", make, round, Ok(outcome));
+        }
+        Ok(())
+    }
+
+    fn ask(&mut self, at: usize, question: &Question, round: u64) {
+        let make = self.servers[at].make;
+        // Scans and searches of whole databases say nothing of a server that has none.
+        let is_all = question
+            .filter
+            .is_none_or(|(filter, _)| filter == EVERYTHING);
+        if make == Make::Echo && (!is_all || question.beside_modifies) {
+            return;
+        }
+        let outcome = self.outcome(at, question, round);
+        let (outcome, beside) = match outcome {
+            Ok((outcome, beside)) => (Ok(outcome), beside),
+            Err(error) => (Err(error), None),
+        };
+        self.note(question.name, make, round, outcome);
+        if let Some(beside) = beside {
+            self.note("modifies-beside", make, round, Ok(beside));
+        }
+    }
+
+    fn outcome(
+        &self,
+        at: usize,
+        question: &Question,
+        round: u64,
+    ) -> anyhow::Result<(Outcome, Option<Outcome>)> {
+        let server = &self.servers[at];
+        let mut generator = self.generator(server, question, round);
+        if !question.beside_modifies {
+            return Ok((answer(start(&mut generator)?, server.make)?, None));
+        }
+        let modify = Question {
+            kind: "modify",
+            connections: 2,
+            as_root: true,
+            ..*question
+        };
+        // Both end by the clock.
+        let time = ["--seconds", "3"];
+        let mut modifies = self.generator(server, &modify, round);
+        let modifies = start(modifies.args(time))?;
+        let searches = start(generator.args(time))?;
+        let outcome = answer(searches, server.make);
+        let beside = answer(modifies, server.make)?;
+        Ok((outcome?, Some(beside)))
+    }
+
+    /// Memory after all of it; then the server is stopped.
+    fn end(&mut self, at: usize, round: u64) -> anyhow::Result<()> {
+        let make = self.servers[at].make;
+        if let (Some((anonymous, resident)), true) = (self.servers[at].memory(), make != Make::Echo)
+        {
+            for (name, kibibytes) in [("memory", anonymous), ("resident", resident)] {
+                let outcome = Outcome {
+                    file_bytes: kibibytes << 10,
+                    ..outcome_of(&Spent::default())
+                };
+                self.note(name, make, round, Ok(outcome));
+            }
+        }
+        self.servers[at].stop()
+    }
+
+    /// A question to a server whose files are on a disk, and whose commits are waited for.
+    fn ask_durable(&mut self, at: usize, question: &Question, round: u64) -> anyhow::Result<()> {
+        let make = self.servers[at].make;
+        if make == Make::Echo {
+            return Ok(());
+        }
+        let folder = self.durable.join(make.name());
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder)?;
+        let port = self.servers[at].port + 10;
+        let mut server = Installed::new(make, &self.plan.project, folder, port);
+        server.configure(true)?;
+        copy_files(&self.servers[at].data(), &server.data(), Place::Disk)?;
+        server.start()?;
+        std::mem::swap(&mut self.servers[at], &mut server);
+        self.ask(at, question, round);
+        std::mem::swap(&mut self.servers[at], &mut server);
+        server.stop()
+    }
+}
+
+fn outcome_of(spent: &Spent) -> Outcome {
+    Outcome {
+        operations: 1,
+        wall_ns: u64::try_from(spent.wall.as_nanos()).unwrap_or(u64::MAX),
+        cpu_ns: u64::try_from(spent.cpu.as_nanos()).unwrap_or(u64::MAX),
+        digest: 0,
+        latencies: None,
+        beside: 0,
+        file_bytes: 0,
+        errors: 0,
+        wrong: 0,
+        version: String::new(),
+    }
+}
+
+/// Names of rows, and what they are.
+pub(crate) fn rows() -> impl Iterator<Item = (&'static str, String)> {
+    let whole = OTHER_ROWS.iter().map(|name| (*name, WHOLE.to_owned()));
+    whole.chain(QUESTIONS.iter().map(|question| {
+        let full = match question.tier {
+            Tier::Short => "",
+            Tier::Full => ", full runs only",
+        };
+        (question.name, format!("{}{full}", question.title))
+    }))
+}
+
+/// Whether the load generator has been built.
+pub(crate) fn is_there(project: &Path) -> bool {
+    project.join("target/release/fulgurite-bench").exists()
+}

@@ -1,0 +1,105 @@
+//! Where stores live while they are measured: templates that are made once, copies for those who change them.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use tempfile::TempDir;
+
+use crate::workload::{Content, Place};
+
+/// Whose store, of what, where.
+pub(crate) type Template = (&'static str, Content, Place);
+
+/// The folders of a run, gone when it ends.
+pub(crate) struct Folders {
+    memory: TempDir,
+    disk: TempDir,
+    templates: HashMap<Template, PathBuf>,
+    next: u64,
+}
+
+impl Folders {
+    pub(crate) fn new(memory: &Path, disk: &Path) -> anyhow::Result<Self> {
+        let make = |parent: &Path| {
+            fs::create_dir_all(parent)?;
+            tempfile::Builder::new()
+                .prefix("compare-")
+                .tempdir_in(parent)
+                .with_context(|| format!("cannot make a folder in {}", parent.display()))
+        };
+        Ok(Folders {
+            memory: make(memory)?,
+            disk: make(disk)?,
+            templates: HashMap::new(),
+            next: 0,
+        })
+    }
+
+    /// A new and empty folder.
+    pub(crate) fn fresh(&mut self, place: Place) -> anyhow::Result<PathBuf> {
+        let root = match place {
+            Place::Memory => &self.memory,
+            Place::Disk => &self.disk,
+        };
+        self.next += 1;
+        let folder = root.path().join(self.next.to_string());
+        fs::create_dir(&folder)?;
+        Ok(folder)
+    }
+
+    /// A template, if it has been made.
+    pub(crate) fn template(&self, template: &Template) -> Option<PathBuf> {
+        self.templates.get(template).cloned()
+    }
+
+    pub(crate) fn keep(&mut self, template: Template, folder: PathBuf) {
+        self.templates.insert(template, folder);
+    }
+
+    /// Removes templates that no later workload begins with.
+    pub(crate) fn forget(&mut self, needed: impl Fn(Content, Place) -> bool) {
+        self.templates.retain(|(_, content, place), folder| {
+            let keep = needed(*content, *place);
+            if !keep {
+                let _ = fs::remove_dir_all(folder);
+            }
+            keep
+        });
+    }
+}
+
+/// Copies the files of a folder; on a disk they are there when this returns, so that nobody's flush has to write them.
+pub(crate) fn copy_files(from: &Path, to: &Path, place: Place) -> anyhow::Result<()> {
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            fs::create_dir(&target)?;
+            copy_files(&entry.path(), &target, place)?;
+            continue;
+        }
+        fs::copy(entry.path(), &target)?;
+        if place == Place::Disk {
+            File::open(&target)?.sync_all()?;
+        }
+    }
+    Ok(())
+}
+
+/// Octets that the files of a folder take, holes left out.
+pub(crate) fn bytes_in(folder: &Path) -> u64 {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return 0;
+    };
+    entries
+        .flatten()
+        .map(|entry| match entry.metadata() {
+            Ok(metadata) if metadata.is_dir() => bytes_in(&entry.path()),
+            Ok(metadata) => metadata.blocks() * 512,
+            Err(_) => 0,
+        })
+        .sum()
+}

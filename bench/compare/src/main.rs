@@ -1,0 +1,425 @@
+//! Measures Fulgurite beside its peers, and counts what its operations cost.
+//!
+//! ```text
+//!   workload (rows of data)  x  contender (adapters)  ->  action (generic work, in a child process)  ->  measure
+//!        |                                                                                                |
+//!        '-- asked --------------------->  report: Markdown, JSON, HTML with plots  <---- results --------'
+//! ```
+//!
+//! What it is not: a load generator for directories, which is `bench/load`.
+
+#![deny(unsafe_code)]
+
+mod action;
+#[allow(unsafe_code, reason = "libraries of C are called")]
+mod contender;
+mod count;
+mod directory;
+mod engine;
+mod folders;
+mod limits;
+mod machine;
+mod measure;
+mod promise;
+mod report;
+mod results;
+mod shared;
+mod store;
+mod workload;
+
+use std::path::PathBuf;
+
+use anyhow::{Context as _, ensure};
+use clap::{Args, Parser, Subcommand};
+
+use action::Child;
+use contender::Contender;
+use engine::Plan;
+use results::{Piece, Results};
+use store::Setup;
+use workload::{Tier, Workload, table};
+
+/// Measures Fulgurite beside its peers.
+#[derive(Debug, Parser)]
+#[command(version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Measures key/value stores.
+    Engine(EngineArguments),
+    /// Measures LDAP servers.
+    Directory(DirectoryArguments),
+    /// Counts instructions of operations.
+    Count(CountArguments),
+    /// Names of workloads and contenders.
+    List,
+    /// Measures what the machine allows: memory, kernel, disk, sockets.
+    Limits {
+        /// A folder in memory.
+        #[arg(long, default_value = "/dev/shm")]
+        memory: PathBuf,
+        /// A folder on a disk.
+        #[arg(long, default_value = "build/bench")]
+        disk: PathBuf,
+        /// Where the report goes.
+        #[arg(long, default_value = "build/bench")]
+        out: PathBuf,
+    },
+    /// Counts stores of readers to memory that they share.
+    Shared {
+        /// Another build of our C library.
+        #[arg(long)]
+        ours: Option<PathBuf>,
+        /// Fails if ours have any.
+        #[arg(long)]
+        check: bool,
+        /// Where the report goes.
+        #[arg(long, default_value = "build/bench")]
+        out: PathBuf,
+    },
+    /// Makes one report of everything that was measured: report.md and report.html.
+    Report {
+        /// The folder that has the runs' JSON, and gets the report.
+        #[arg(default_value = "build/bench")]
+        folder: PathBuf,
+        /// Prints the table of what was asked and measured, and writes nothing.
+        #[arg(long)]
+        summary: bool,
+    },
+    /// Plays one part; what the others start.
+    #[command(hide = true)]
+    Play(PlayArguments),
+}
+
+#[derive(Debug, Args)]
+struct EngineArguments {
+    /// These workloads only; a name that ends with - stands for all that begin so.
+    #[arg(long)]
+    only: Vec<String>,
+    /// These contenders only.
+    #[arg(long)]
+    with: Vec<String>,
+    /// How often each of ours and the original is run; the others take part in every third round.
+    #[arg(long, default_value_t = 5)]
+    rounds: u64,
+    /// Divides all sizes.
+    #[arg(long, default_value_t = 1)]
+    scale: u64,
+    /// All workloads, not only those of the short run.
+    #[arg(long)]
+    full: bool,
+    /// A folder in memory.
+    #[arg(long, default_value = "/dev/shm")]
+    memory: PathBuf,
+    /// A folder on a disk.
+    #[arg(long, default_value = "build/bench")]
+    disk: PathBuf,
+    /// Another build of our C library.
+    #[arg(long)]
+    ours: Option<PathBuf>,
+    /// Where the report goes.
+    #[arg(long, default_value = "build/bench")]
+    out: PathBuf,
+}
+
+#[derive(Debug, Args)]
+struct DirectoryArguments {
+    /// How many people there are.
+    #[arg(long, default_value_t = 100_000)]
+    people: u64,
+    /// Entries with twenty attributes more.
+    #[arg(long)]
+    wide: bool,
+    /// These rows only.
+    #[arg(long)]
+    only: Vec<String>,
+    /// How often everything is done.
+    #[arg(long, default_value_t = 3)]
+    rounds: u64,
+    /// All rows, not only those of the short run.
+    #[arg(long)]
+    full: bool,
+    /// These servers only.
+    #[arg(long)]
+    with: Vec<String>,
+    /// A folder in memory.
+    #[arg(long, default_value = "/dev/shm")]
+    memory: PathBuf,
+    /// A folder on a disk.
+    #[arg(long, default_value = "build/bench")]
+    disk: PathBuf,
+    /// Where the report goes.
+    #[arg(long, default_value = "build/bench")]
+    out: PathBuf,
+}
+
+#[derive(Debug, Args)]
+struct CountArguments {
+    /// These workloads only.
+    #[arg(long)]
+    only: Vec<String>,
+    /// Divides all sizes.
+    #[arg(long, default_value_t = count::SCALE)]
+    scale: u64,
+    /// A folder in memory.
+    #[arg(long, default_value = "/dev/shm")]
+    memory: PathBuf,
+    /// Another build of our C library.
+    #[arg(long)]
+    ours: Option<PathBuf>,
+    /// Compares our C library's counts with the bounds in this file, in place of showing a table.
+    #[arg(long)]
+    check: Option<PathBuf>,
+    /// Writes them there.
+    #[arg(long, conflicts_with = "check")]
+    update: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+struct PlayArguments {
+    #[arg(long)]
+    contender: String,
+    /// Not for what is compiled in.
+    #[arg(long)]
+    library: Option<PathBuf>,
+    #[arg(long)]
+    workload: String,
+    #[arg(long)]
+    scale: u64,
+    #[arg(long)]
+    seed: u64,
+    #[arg(long)]
+    folder: PathBuf,
+    #[arg(long)]
+    copy: PathBuf,
+    #[arg(long)]
+    prepare: bool,
+    #[arg(long)]
+    trace: bool,
+}
+
+fn main() -> anyhow::Result<()> {
+    match Arguments::parse().command {
+        Task::Engine(arguments) => measure_engine(arguments),
+        Task::Directory(arguments) => measure_directory(arguments),
+        Task::Count(arguments) => count_instructions(arguments),
+        Task::List => {
+            report::list(&table());
+            Ok(())
+        }
+        Task::Limits { memory, disk, out } => measure_limits(&memory, &disk, &out),
+        Task::Shared { ours, check, out } => count_shared(ours, check, &out),
+        Task::Report { folder, summary } => report::whole(&folder, summary),
+        Task::Play(arguments) => play(arguments),
+    }
+}
+
+fn measure_engine(arguments: EngineArguments) -> anyhow::Result<()> {
+    let selected = |workload: &Workload| {
+        let tier = if arguments.full {
+            Tier::Full
+        } else {
+            Tier::Short
+        };
+        if arguments.only.is_empty() {
+            return workload.tier <= tier;
+        }
+        arguments.only.iter().any(|name| {
+            *name == workload.name || name.ends_with('-') && workload.name.starts_with(name)
+        })
+    };
+    let workloads: Vec<Workload> = table()
+        .into_iter()
+        .filter(selected)
+        .map(|workload| workload.scaled(arguments.scale))
+        .collect();
+    ensure!(
+        !workloads.is_empty(),
+        "there is no such workload; `compare list` names all"
+    );
+    for name in &arguments.with {
+        ensure!(
+            Contender::named(name).is_some(),
+            "there is no contender {name}; `compare list` names all"
+        );
+    }
+    let project = std::env::current_dir()?;
+    let circumstances = machine::circumstances(&project, &arguments.memory, &project);
+    let plan = Plan {
+        project,
+        workloads,
+        contenders: arguments.with,
+        rounds: arguments.rounds.max(1),
+        scale: arguments.scale,
+        memory: arguments.memory,
+        disk: arguments.disk,
+        ours: arguments.ours,
+    };
+    finish(engine::run(&plan)?, circumstances, &arguments.out)
+}
+
+fn measure_directory(arguments: DirectoryArguments) -> anyhow::Result<()> {
+    let project = std::env::current_dir()?;
+    ensure!(
+        directory::is_there(&project),
+        "the load generator is missing; `scripts/bench.sh directory` builds it"
+    );
+    let circumstances = machine::circumstances(&project, &arguments.memory, &project);
+    let plan = directory::Plan {
+        project,
+        people: arguments.people,
+        wide: arguments.wide,
+        rounds: arguments.rounds.max(1),
+        full: arguments.full,
+        with: arguments.with,
+        only: arguments.only,
+        memory: arguments.memory,
+        disk: arguments.disk,
+    };
+    finish(directory::run(&plan)?, circumstances, &arguments.out)
+}
+
+/// Writes the report; faults in it are a failure.
+fn finish(
+    mut results: Results,
+    circumstances: Vec<(String, String)>,
+    out: &std::path::Path,
+) -> anyhow::Result<()> {
+    results.circumstances.splice(0..0, circumstances);
+    let faults: usize = results.rows.iter().map(|row| row.faults.len()).sum();
+    report::write_piece(&Piece::Run(results), out)?;
+    ensure!(
+        faults == 0,
+        "{faults} faults, listed in the report: a figure of wrong answers is none"
+    );
+    Ok(())
+}
+
+fn measure_limits(
+    memory: &std::path::Path,
+    disk: &std::path::Path,
+    out: &std::path::Path,
+) -> anyhow::Result<()> {
+    let project = std::env::current_dir()?;
+    let circumstances = machine::circumstances(&project, memory, &project);
+    let lines = limits::measure(memory, disk)?;
+    let limits = limits::Limits {
+        circumstances,
+        lines,
+    };
+    report::write_piece(&Piece::Limits(limits), out)
+}
+
+fn count_shared(ours: Option<PathBuf>, check: bool, out: &std::path::Path) -> anyhow::Result<()> {
+    if !count::can_count() {
+        println!("shared stores are not counted: there is no valgrind");
+        return Ok(());
+    }
+    let project = std::env::current_dir()?;
+    let workload = table()
+        .into_iter()
+        .find(|workload| workload.name == "get")
+        .context("no such workload")?
+        .scaled(count::SCALE);
+    let counting = count::Counting {
+        project,
+        workloads: vec![workload],
+        scale: count::SCALE,
+        memory: PathBuf::from("/dev/shm"),
+        ours,
+    };
+    let names = if check {
+        contender::OURS.to_vec()
+    } else {
+        [contender::OURS.as_slice(), &[contender::REFERENCE]].concat()
+    };
+    let mut lines = Vec::new();
+    for name in names {
+        let contender = Contender::named(name).context("no such contender")?;
+        lines.push(counting.shared(contender)?);
+    }
+    let of_ours: u64 = lines
+        .iter()
+        .take(contender::OURS.len())
+        .map(|line| line.shared_stores)
+        .sum();
+    if !check {
+        return report::write_piece(&Piece::Shared(lines), out);
+    }
+    ensure!(
+        of_ours == 0,
+        "readers store {of_ours} times to what other readers touch: {lines:?}"
+    );
+    println!("shared stores: none");
+    Ok(())
+}
+
+fn count_instructions(arguments: CountArguments) -> anyhow::Result<()> {
+    let selected = |workload: &Workload| match arguments.only.as_slice() {
+        [] => count::is_counted(workload),
+        only => only.contains(&workload.name),
+    };
+    let counting = count::Counting {
+        project: std::env::current_dir()?,
+        workloads: table()
+            .into_iter()
+            .filter(selected)
+            .map(|workload| workload.scaled(arguments.scale))
+            .collect(),
+        scale: arguments.scale,
+        memory: arguments.memory,
+        ours: arguments.ours,
+    };
+    if !count::can_count() {
+        println!("instructions are not counted: there is no valgrind");
+        println!(
+            "counts: 0 passed, 0 failed, {} skipped",
+            counting.workloads.len()
+        );
+        return Ok(());
+    }
+    match (arguments.check, arguments.update) {
+        (Some(bounds), _) => report::check_counts(&counting, &bounds),
+        (_, Some(bounds)) => {
+            let ours = Contender::named("fulgurite-c").context("no such contender")?;
+            Ok(std::fs::write(
+                bounds,
+                count::write_bounds(&counting.count(ours)?),
+            )?)
+        }
+        _ => report::show_counts(&counting),
+    }
+}
+
+fn play(arguments: PlayArguments) -> anyhow::Result<()> {
+    let contender = Contender::named(&arguments.contender).context("no such contender")?;
+    let workload = table()
+        .into_iter()
+        .find(|workload| workload.name == arguments.workload)
+        .context("no such workload")?
+        .scaled(arguments.scale);
+    let durability = if arguments.prepare {
+        store::Durability::Asynchronous
+    } else {
+        workload.durability
+    };
+    let outcome = contender.play(&Child {
+        workload: &workload,
+        setup: Setup {
+            folder: arguments.folder,
+            library: arguments.library.unwrap_or_default(),
+            durability,
+            duplicates: workload.has_duplicates(),
+        },
+        seed: arguments.seed,
+        prepare: arguments.prepare,
+        trace: arguments.trace,
+        copy: arguments.copy,
+    })?;
+    println!("{}", serde_json::to_string(&outcome)?);
+    Ok(())
+}

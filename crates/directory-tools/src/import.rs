@@ -1,0 +1,330 @@
+//! A database of OpenLDAP's mdb backend into a store: without LDIF, without loss, and with every entry's id.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use fulgurite_openldap_mdb::{
+    Attribute, Dump, Entry as Foreign, OpenError, ReadError, Source, Wrong,
+};
+use fulgurite_schema::{AttributeDescription, CheckOptions, CheckedEntry, Dn, Entry, Schema};
+use fulgurite_store::{EntryId, FillError, Filled, Filler, LoadOptions, Store, StoreError, Writer};
+use sha1::{Digest as _, Sha1};
+use thiserror::Error;
+
+/// How to import.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ImportOptions {
+    /// Entries that the schema does not allow are taken as they are.
+    pub lenient: bool,
+    /// Entries that cannot be read or taken are left out, with everything below them, and told.
+    pub continue_on_error: bool,
+}
+
+/// What has been done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ImportSummary {
+    /// Entries that the database says it has.
+    pub found: u64,
+    /// Entries taken.
+    pub taken: u64,
+    /// Entries left out.
+    pub left_out: u64,
+}
+
+/// Why an import failed, or why an entry was left out.
+#[derive(Debug, Error)]
+pub enum ImportError {
+    /// The database cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// An entry cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The database cannot be read.
+    #[error(transparent)]
+    Source(#[from] Wrong),
+    /// The schema does not know a part of an entry, or does not allow it.
+    #[error("entry {id} ({name}): {reason}")]
+    Entry {
+        /// Its id.
+        id: u64,
+        /// Its name.
+        name: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// The entry above was left out.
+    #[error("entry {id} ({name}): the entry above it was left out")]
+    Orphan {
+        /// Its id.
+        id: u64,
+        /// Its name.
+        name: String,
+    },
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A temporary file failed.
+    #[error("temporary file: {0}")]
+    Temporary(std::io::Error),
+    /// The store is not empty: ids would meet.
+    #[error("the store has entries already; an import goes into an empty one")]
+    NotEmpty,
+}
+
+impl From<FillError> for ImportError {
+    fn from(error: FillError) -> ImportError {
+        match error {
+            FillError::Store(error) => ImportError::Store(error),
+            FillError::Temporary(error) => ImportError::Temporary(error),
+        }
+    }
+}
+
+/// What an import has to tell.
+#[derive(Debug)]
+pub enum ImportEvent {
+    /// So many of so many entries are through.
+    Progress(u64, u64),
+    /// An entry is left out.
+    LeftOut(ImportError),
+}
+
+/// The names of the topmost entries of a database: its suffixes.
+///
+/// # Errors
+/// [`ImportError`].
+pub fn suffixes_of(from: &Path) -> Result<Vec<String>, ImportError> {
+    Ok(Source::open(from)?.dump()?.suffixes()?)
+}
+
+/// The attribute types of a database that a schema does not define, as statements of a schema file that define them as
+/// octet strings which any entry may have. Compared by octets, they can be searched for as well as without a schema.
+///
+/// # Errors
+/// [`ImportError`].
+pub fn missing_definitions(from: &Path, schema: &Schema) -> Result<Vec<String>, ImportError> {
+    let source = Source::open(from)?;
+    let dump = source.dump()?;
+    let mut missing: Vec<&str> = Vec::new();
+    for description in dump.descriptions() {
+        let name = description.split(';').next().unwrap_or_default();
+        let is_known = schema.attribute(name).is_some()
+            || missing.iter().any(|other| other.eq_ignore_ascii_case(name));
+        if !is_known {
+            missing.push(name);
+        }
+    }
+    let statements = missing.into_iter().map(|name| {
+        // A type may have been used by its number.
+        let (oid, named) = if name.starts_with(|first: char| first.is_ascii_digit()) {
+            (name.to_owned(), String::new())
+        } else {
+            (oid_of(name), format!(" NAME '{name}'"))
+        };
+        format!(
+            "attributetype ( {oid}{named} EQUALITY octetStringMatch SYNTAX 1.3.6.1.4.1.1466.115.121.1.40 )"
+        )
+    });
+    Ok(statements.collect())
+}
+
+/// An object identifier that nobody else has and that is always the same for a name: of the arc of UUIDs (X.667), made of
+/// a digest of the name.
+fn oid_of(name: &str) -> String {
+    let digest = Sha1::digest(name.to_ascii_lowercase());
+    let number = digest
+        .iter()
+        .take(16)
+        .fold(0_u128, |number, octet| number << 8 | u128::from(*octet));
+    format!("2.25.{number}")
+}
+
+/// Copies all entries of a database, as they are at one moment, into an empty store, in one transaction.
+///
+/// # Errors
+/// [`ImportError`]; the store stays empty then.
+pub fn import(
+    from: &Path,
+    store: &Store,
+    options: &ImportOptions,
+    tell: &mut dyn FnMut(ImportEvent),
+) -> Result<ImportSummary, ImportError> {
+    let source = Source::open(from)?;
+    let mut dump = source.dump()?;
+    let filler = store.fill(&LoadOptions::default())?;
+    let mut filler = filler.ok_or(ImportError::NotEmpty)?;
+    let mut run = Run {
+        schema: Arc::clone(store.schema()),
+        descriptions: HashMap::new(),
+        options,
+        summary: ImportSummary {
+            found: dump.len()?,
+            ..ImportSummary::default()
+        },
+        parents: HashMap::new(),
+    };
+    while run.next(&mut dump, &mut filler, tell)? {}
+    let mut writer = filler.into_writer()?;
+    run.check_parents(&mut writer, tell)?;
+    let summary = run.summary;
+    writer.commit()?;
+    Ok(summary)
+}
+
+/// The state of an import.
+struct Run<'o> {
+    schema: Arc<Schema>,
+    descriptions: HashMap<String, AttributeDescription>,
+    options: &'o ImportOptions,
+    summary: ImportSummary,
+    /// Parents of the entries taken: each with one child, for a message, until it is seen to be there.
+    parents: HashMap<u64, (u64, String)>,
+}
+
+/// Entries between two words of progress.
+const PROGRESS_EVERY: u64 = 1_000;
+
+impl Run<'_> {
+    /// Takes one entry; whether there may be more.
+    fn next(
+        &mut self,
+        dump: &mut Dump<'_>,
+        filler: &mut Filler<'_>,
+        tell: &mut dyn FnMut(ImportEvent),
+    ) -> Result<bool, ImportError> {
+        let taken = match dump.next_entry() {
+            Ok(None) => return Ok(false),
+            Ok(Some(foreign)) => self.take(filler, foreign),
+            Err(error) => Err(error.into()),
+        };
+        match taken {
+            Ok(()) => self.summary.taken += 1,
+            Err(error @ (ImportError::Store(_) | ImportError::Temporary(_))) => return Err(error),
+            Err(error) if self.options.continue_on_error => {
+                self.summary.left_out += 1;
+                tell(ImportEvent::LeftOut(error));
+            }
+            Err(error) => return Err(error),
+        }
+        if self.summary.taken.is_multiple_of(PROGRESS_EVERY) {
+            tell(ImportEvent::Progress(
+                self.summary.taken,
+                self.summary.found,
+            ));
+        }
+        Ok(true)
+    }
+
+    fn take(&mut self, filler: &mut Filler<'_>, foreign: Foreign) -> Result<(), ImportError> {
+        let (id, parent, name) = (foreign.id, foreign.parent, foreign.name.clone());
+        let wrong = |reason: String| ImportError::Entry {
+            id,
+            name: name.clone(),
+            reason,
+        };
+        let checked = self.checked(foreign).map_err(&wrong)?;
+        let added = filler.add_as(EntryId(id), EntryId(parent), &checked);
+        let added = added.map_err(|error| match error {
+            FillError::Store(
+                error @ (StoreError::OutsideSuffix(_)
+                | StoreError::EntryTooLarge
+                | StoreError::EntryTooBig { .. }),
+            ) => wrong(error.to_string()),
+            FillError::Store(StoreError::NoSuchEntry(_)) => ImportError::Orphan {
+                id,
+                name: name.clone(),
+            },
+            error => error.into(),
+        })?;
+        match added {
+            Filled::Added(_) => {}
+            Filled::Exists => {
+                return Err(wrong("there is an entry of this name already".to_owned()));
+            }
+            Filled::OutOfOrder => {
+                return Err(wrong("its id is not above the one before".to_owned()));
+            }
+        }
+        if parent != 0 {
+            self.parents.entry(parent).or_insert((id, name));
+        }
+        Ok(())
+    }
+
+    fn checked(&mut self, foreign: Foreign) -> Result<CheckedEntry, String> {
+        let dn = Dn::parse(&self.schema, &foreign.name).map_err(|error| error.to_string())?;
+        let mut entry = Entry::new(dn);
+        for Attribute {
+            description,
+            values,
+        } in foreign.attributes
+        {
+            let described = match self.descriptions.get(&description) {
+                Some(described) => described.clone(),
+                None => {
+                    let described = self.schema.describe(description.as_bytes());
+                    let described = described.map_err(|error| error.to_string())?;
+                    self.descriptions.insert(description, described.clone());
+                    described
+                }
+            };
+            for value in values {
+                entry.push(&described, value);
+            }
+        }
+        if self.options.lenient {
+            return Ok(CheckedEntry::on_trust(entry, &self.schema));
+        }
+        let checked = self.schema.check(entry, &CheckOptions::default());
+        checked.map_err(|violation| violation.text)
+    }
+
+    /// Every entry's parent is there; where one was left out, what is below it is left out too.
+    fn check_parents(
+        &mut self,
+        writer: &mut Writer<'_>,
+        tell: &mut dyn FnMut(ImportEvent),
+    ) -> Result<(), ImportError> {
+        let mut missing: Vec<u64> = Vec::new();
+        for (parent, child) in std::mem::take(&mut self.parents) {
+            if writer.entry(EntryId(parent))?.is_some() {
+                continue;
+            }
+            let (id, name) = child;
+            if !self.options.continue_on_error {
+                return Err(ImportError::Orphan { id, name });
+            }
+            missing.push(parent);
+        }
+        for parent in missing {
+            self.leave_out_below(writer, EntryId(parent), tell)?;
+        }
+        Ok(())
+    }
+
+    fn leave_out_below(
+        &mut self,
+        writer: &mut Writer<'_>,
+        top: EntryId,
+        tell: &mut dyn FnMut(ImportEvent),
+    ) -> Result<(), ImportError> {
+        let (mut all, mut next) = (Vec::new(), vec![top]);
+        while let Some(id) = next.pop() {
+            let children = writer.children(id)?;
+            all.extend_from_slice(&children);
+            next.extend(children);
+        }
+        // Children before their parents.
+        for id in all.into_iter().rev() {
+            let rdn = writer.entry(id)?.map(|entry| entry.rdn().to_vec());
+            let name = String::from_utf8_lossy(&rdn.unwrap_or_default()).into_owned();
+            writer.forget(id)?;
+            self.summary.taken -= 1;
+            self.summary.left_out += 1;
+            tell(ImportEvent::LeftOut(ImportError::Orphan { id: id.0, name }));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,44 @@
+//! Offline tools of the directory: LDIF in, LDIF out, LDIF from nothing, entries checked and changed.
+//!
+//! ```text
+//!   files --> ldif::Parts, each: Reader --> schema --> Completer --> bulk load load
+//!   input --> ldif::Reader --> schema --> Importer --> store: writer           add
+//!   input --> ldif::Reader --> directory: updates of its root                  modify
+//!   store: export --> ldif::Writer --> output                                  export
+//!   store: by ids --> filter, scope --> ldif::Writer --> output                cat
+//!   store: by ids --> filter, scope --> schema                                 schema_check
+//!   openldap-mdb: a foreign database --> schema --> store: writer                   import
+//!   filter --> store: plan, counts                                             explain
+//!   seed --> invented people --> ldif::Writer --> output                       generate
+//! ```
+//!
+//! They work on stores and streams; options, terminals and exit codes are the command line's. A load may extend a
+//! store that a server has open: it takes the store's writer like any other update, and commits once.
+//! [`generate`](fn@generate) writes the same directory on every machine for the same seed.
+
+#![forbid(unsafe_code)]
+
+mod add;
+mod cat;
+mod explain;
+mod export;
+mod generate;
+mod import;
+mod load;
+mod modify;
+mod progress;
+mod schema_check;
+
+pub use add::{AddError, AddEvent, AddOptions, AddSummary, Refusal, add};
+pub use cat::{CatOptions, CatScope, cat};
+pub use explain::{ExplainError, ExplainOptions, ExplainedTerm, Explanation, explain};
+pub use export::{ExportError, export};
+pub use generate::{GenerateError, GenerateOptions, generate};
+pub use import::{
+    ImportError, ImportEvent, ImportOptions, ImportSummary, import, missing_definitions,
+    suffixes_of,
+};
+pub use load::{LoadFailure, LoadSettings, LoadSummary, load};
+pub use modify::{ChangeKind, ModifyEvent, ModifyOptions, modify};
+pub use progress::{Phase, Progress, TerminalBar};
+pub use schema_check::{Checked, schema_check};

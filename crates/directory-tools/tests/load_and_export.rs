@@ -1,0 +1,317 @@
+//! Loading and exporting, on real files.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use fulgurite_directory::{Clock, Entropy, Timestamp};
+use fulgurite_directory_tools::{LoadFailure, LoadSettings, LoadSummary, Phase, export, load};
+use fulgurite_schema::Schema;
+use fulgurite_store::{Found, Store, StoreOptions};
+use tempfile::TempDir;
+
+const TOP: &str = "dn: dc=example,dc=com\nobjectClass: domain\ndc: example\n";
+const PEOPLE: &str =
+    "dn: ou=people,dc=example,dc=com\nobjectClass: organizationalUnit\nou: people\n";
+const JANE: &str = "dn: uid=jane,ou=people,dc=example,dc=com
+objectClass: inetOrgPerson
+uid: jane
+cn: Jane
+cn;lang-de:: SsOkbmU=
+sn: Doe
+entryUUID: 11111111-2222-4333-8444-555555555555
+createTimestamp: 19990101000000Z
+";
+
+struct Place {
+    dir: TempDir,
+}
+
+impl Place {
+    fn new() -> Place {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        Place { dir }
+    }
+
+    fn data(&self) -> PathBuf {
+        self.dir.path().join("data")
+    }
+
+    fn file(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.dir.path().join(name);
+        std::fs::write(&path, text).expect("a file");
+        path
+    }
+
+    fn load(&self, texts: &[&str]) -> Result<LoadSummary, LoadFailure> {
+        let files = (texts.iter().enumerate())
+            .map(|(n, text)| self.file(&format!("{n}.ldif"), text))
+            .collect();
+        load_files(&self.data(), files)
+    }
+
+    fn store(&self) -> Store {
+        Store::open(&self.data(), &StoreOptions::default(), Schema::standard()).expect("a store")
+    }
+
+    fn export(&self) -> String {
+        let mut out = Vec::new();
+        export(&self.store(), &mut out).expect("an export");
+        String::from_utf8(out).expect("LDIF is text")
+    }
+}
+
+fn load_files(data: &Path, files: Vec<PathBuf>) -> Result<LoadSummary, LoadFailure> {
+    let options = StoreOptions {
+        suffixes: vec!["dc=example,dc=com".to_owned()],
+        ..StoreOptions::default()
+    };
+    let mut settings = LoadSettings::new(data.to_owned(), options, Schema::standard());
+    settings.files = files;
+    settings.creator = "cn=loader,dc=example,dc=com".to_owned();
+    load(&settings, &mut |_| {})
+}
+
+/// A clock that stands still, and randomness that is none.
+struct Fixed(std::sync::atomic::AtomicU64);
+
+impl Clock for Fixed {
+    fn now(&self) -> Timestamp {
+        Timestamp(1_700_000_000_000_000)
+    }
+
+    fn elapsed_us(&self) -> u64 {
+        0
+    }
+}
+
+impl Entropy for Fixed {
+    fn random(&self) -> [u8; 16] {
+        let count = self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        [count.to_be_bytes(), (!count).to_be_bytes()]
+            .concat()
+            .try_into()
+            .expect("sixteen octets")
+    }
+}
+
+/// People enough for several parts, and a line that is wrong in some of them.
+fn many(people: usize, wrong: &[usize]) -> String {
+    let mut text = format!("{TOP}\n{PEOPLE}\n");
+    for number in 0..people {
+        let class = match wrong.contains(&number) {
+            true => "nosuchclass",
+            false => "inetOrgPerson",
+        };
+        // Children come before their parent now and then.
+        let (own, above) = match number % 50 {
+            7 => (format!("uid=p{number}"), format!("uid=p{},", number + 1)),
+            _ => (format!("uid=p{number}"), String::new()),
+        };
+        text += &format!(
+            "dn: {own},{above}ou=people,dc=example,dc=com\nobjectClass: {class}\nuid: p{number}\n\
+             cn: Person {number}\nsn: Of {}\ndescription: {}\n\n",
+            number % 7,
+            "x".repeat(200)
+        );
+    }
+    text
+}
+
+#[test]
+fn the_store_is_the_same_however_many_threads_load_it() {
+    let mut outcomes = BTreeSet::new();
+    for threads in [1, 2, 3] {
+        let place = Place::new();
+        let options = StoreOptions {
+            suffixes: vec!["dc=example,dc=com".to_owned()],
+            ..StoreOptions::default()
+        };
+        let mut settings = LoadSettings::new(place.data(), options, Schema::standard());
+        settings.files = vec![place.file("many.ldif", &many(3000, &[]))];
+        settings.load.threads = Some(threads);
+        settings.clock = Arc::new(Fixed(0.into()));
+        settings.entropy = Arc::new(Fixed(0.into()));
+        let summary = load(&settings, &mut |_| {}).expect("loaded");
+        assert_eq!(summary.entries, 3002);
+        let text = place.export();
+        let (mut csns, mut uuids) = (BTreeSet::new(), BTreeSet::new());
+        csns.extend(text.lines().filter(|line| line.starts_with("entryCSN:")));
+        uuids.extend(text.lines().filter(|line| line.starts_with("entryUUID:")));
+        assert_eq!((csns.len(), uuids.len()), (3002, 3002));
+        let octets = std::fs::read(place.data().join("data.mdb")).expect("the store's file");
+        outcomes.insert((text, octets));
+    }
+    assert_eq!(outcomes.len(), 1);
+}
+
+#[test]
+fn the_first_wrong_record_is_reported_whichever_part_it_is_in() {
+    let place = Place::new();
+    let text = many(6000, &[2500, 2501, 5900]);
+    let failed = place.load(&[&text]).expect_err("a class that there is not");
+    let line = 1 + text
+        .lines()
+        .position(|line| line.starts_with("dn: uid=p2500,"))
+        .expect("the entry");
+    let told = failed.to_string();
+    assert!(told.contains(&format!("line {line}: uid=p2500,")), "{told}");
+    assert!(!place.data().exists());
+}
+
+fn lines(text: &str) -> BTreeSet<&str> {
+    text.lines().collect()
+}
+
+#[test]
+fn children_may_come_before_parents_and_files_add_up() {
+    let place = Place::new();
+    let summary = place
+        .load(&[JANE, &format!("{PEOPLE}\n{TOP}")])
+        .expect("loaded");
+    assert_eq!(summary.entries, 3);
+    assert_eq!(
+        summary.bytes as usize,
+        JANE.len() + PEOPLE.len() + 1 + TOP.len()
+    );
+    let text = place.export();
+    let order: Vec<&str> = text
+        .lines()
+        .filter(|line| line.starts_with("dn:"))
+        .collect();
+    assert_eq!(
+        order,
+        [
+            "dn: dc=example,dc=com",
+            "dn: ou=people,dc=example,dc=com",
+            "dn: uid=jane,ou=people,dc=example,dc=com"
+        ]
+    );
+    let jane = lines(text.split("\n\n").nth(2).expect("a third record"));
+    assert!(lines(JANE).is_subset(&jane), "{jane:?}");
+    for made in [
+        "structuralObjectClass: inetOrgPerson",
+        "creatorsName: cn=loader,dc=example,dc=com",
+        "modifiersName: cn=loader,dc=example,dc=com",
+    ] {
+        assert!(jane.contains(made), "{made}");
+    }
+    assert!(jane.iter().any(|line| line.starts_with("entryCSN: 20")));
+    assert!(text.find("objectClass: domain") < text.find("dc: example\n"));
+}
+
+#[test]
+fn an_export_loads_into_the_same_export() {
+    let first = Place::new();
+    first.load(&[TOP, PEOPLE, JANE]).expect("loaded");
+    let text = first.export();
+    let second = Place::new();
+    second.load(&[&text]).expect("loaded again");
+    assert_eq!(second.export(), text);
+}
+
+#[test]
+fn a_store_is_extended_in_one_transaction() {
+    let place = Place::new();
+    place.load(&[TOP]).expect("loaded");
+    place.load(&[JANE, PEOPLE]).expect("extended");
+    let before = place.export();
+    let third = JANE.replace("jane", "john").replace("1111-", "1112-");
+    let failed = place.load(&[&third, PEOPLE]).expect_err("people exist");
+    assert!(failed.to_string().contains("exist"), "{failed}");
+    assert_eq!(place.export(), before);
+}
+
+#[test]
+fn a_wrong_record_is_reported_with_its_place_and_leaves_nothing() {
+    for (text, line, reason) in [
+        (
+            "dn: dc=example,dc=com\nobjectClass: domain\ndc: example\nnope: x\n",
+            4,
+            "nope: attribute type undefined",
+        ),
+        (
+            "# one\n\ndn: dc=example,dc=com\nobjectClass: nothing\n",
+            3,
+            "objectClass",
+        ),
+        ("dn: no name\nobjectClass: domain\n", 1, "invalid DN"),
+        (
+            "dn: dc=example,dc=com\nchangetype: delete\n",
+            1,
+            "change record",
+        ),
+        ("dn: dc=example,dc=com\nobjectClass domain\n", 2, "colon"),
+        ("dn: dc=elsewhere\nobjectClass: domain\n", 1, "outside"),
+        (
+            "dn: dc=example,dc=com\nobjectClass: person\ncn: x\n",
+            1,
+            "requires attribute 'sn'",
+        ),
+        (JANE, 1, "the parent entry does not exist"),
+    ] {
+        let place = Place::new();
+        let good = place.file("good.ldif", "");
+        let bad = place.file("bad.ldif", text);
+        let failed = load_files(&place.data(), vec![good, bad]).expect_err(text);
+        let message = failed.to_string();
+        assert!(message.contains(reason), "{message}");
+        assert!(message.contains("bad.ldif"), "{message}");
+        assert!(message.contains(&format!("line {line}:")), "{message}");
+        assert!(!place.data().exists(), "nothing is left: {message}");
+    }
+    let place = Place::new();
+    let twice = place.load(&[TOP, PEOPLE, TOP]).expect_err("twice");
+    assert!(
+        twice
+            .to_string()
+            .contains("2.ldif, line 1: dc=example,dc=com"),
+        "{twice}"
+    );
+    assert!(!place.data().exists());
+    let missing = load_files(&place.data(), vec!["nowhere.ldif".into()]).expect_err("no file");
+    assert!(
+        missing.to_string().starts_with("nowhere.ldif: "),
+        "{missing}"
+    );
+}
+
+#[test]
+fn many_entries_are_found_again_and_progress_is_told() {
+    let place = Place::new();
+    let mut text = format!("{TOP}\n");
+    for n in 0..2000 {
+        text += &format!("dn: uid=u{n},dc=example,dc=com\nobjectClass: account\nuid: u{n}\n\n");
+    }
+    let file = place.file("many.ldif", &text);
+    let options = StoreOptions {
+        suffixes: vec!["dc=example,dc=com".to_owned()],
+        ..StoreOptions::default()
+    };
+    let mut settings = LoadSettings::new(place.data(), options, Schema::standard());
+    settings.files = vec![file];
+    let mut steps = Vec::new();
+    let summary = load(&settings, &mut |step| steps.push(step)).expect("loaded");
+    assert_eq!(summary.entries, 2001);
+    assert!(
+        steps
+            .windows(2)
+            .all(|pair| pair[0].entries <= pair[1].entries)
+    );
+    assert!(
+        steps
+            .iter()
+            .all(|step| step.bytes_total == Some(text.len() as u64))
+    );
+    let last = steps.last().expect("steps");
+    assert_eq!(
+        (last.phase, last.entries, last.bytes),
+        (Phase::Commit, 2001, text.len() as u64)
+    );
+    let store = place.store();
+    let view = store.snapshot().expect("a view");
+    for n in [0, 999, 1999] {
+        let dn = format!("uid=u{n},dc=example,dc=com");
+        assert!(matches!(view.find_normal(&dn), Ok(Found::Entry(_))), "{dn}");
+    }
+}

@@ -1,0 +1,219 @@
+//! Every system call of a history fails, one by one and in pairs.
+//!
+//! ```text
+//!   history ---> run without faults: which calls does it make?
+//!      |
+//!      '-------> run with call n failing, for each n and each error it can have, then with a second one ---> judge
+//!
+//!   the judge:   a clean error for whoever asked; nothing committed is lost, nothing undone is there; the environment goes
+//!                on or says plainly that it does not; another process can write; the file is sound, also on a disk that
+//!                forgot whatever a failed flush should have kept; no descriptor, mapping or memory is left
+//! ```
+//!
+//! A step that fails is taken again, so every history comes to its end whatever happens in the middle.
+
+mod changes;
+mod errnos;
+mod histories;
+mod injector;
+mod leaks;
+mod model;
+mod neighbour;
+mod report;
+mod script;
+mod shadow;
+mod sweep;
+mod world;
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail, ensure};
+use fulgurite::seam::Counting;
+use fulgurite_testkit::Random;
+
+use injector::Fault;
+use script::History;
+use sweep::{Effort, Sweep};
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+/// What to try, and for how long.
+#[derive(Debug, Clone, clap::Args)]
+pub struct Options {
+    /// What all choices follow from; a fresh one each time if not given
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// How long pairs and random histories are tried after all single faults
+    #[arg(long, default_value_t = 60)]
+    pub seconds: u64,
+    /// One error per call, every seventh call of long histories, no pairs
+    #[arg(long)]
+    pub quick: bool,
+    /// Only histories whose name has this in it
+    #[arg(long)]
+    pub only: Option<String>,
+    /// Does one run again, as it was printed: HISTORY:CALL=ERROR,CALL=ERROR
+    #[arg(long)]
+    pub replay: Option<String>,
+    /// Be the process beside
+    #[arg(long, hide = true)]
+    pub neighbour: bool,
+    /// Be a process that dies with a read transaction
+    #[arg(long, hide = true)]
+    pub die_reading: Option<PathBuf>,
+    /// Be a process that dies with the write transaction
+    #[arg(long, hide = true)]
+    pub die_writing: Option<PathBuf>,
+}
+
+/// Runs the torture and prints what was tried.
+/// # Errors
+/// What the store did not survive, with all that is needed to repeat it; a kind of call that no history made.
+pub fn run(options: &Options) -> anyhow::Result<()> {
+    if options.neighbour {
+        return neighbour::serve();
+    }
+    if let Some(directory) = &options.die_reading {
+        return neighbour::die(directory, false);
+    }
+    if let Some(directory) = &options.die_writing {
+        return neighbour::die(directory, true);
+    }
+    // Memory, where there is some to be had as files: what is judged here is not how fast a disk is.
+    let parent = Path::new("/dev/shm");
+    let home = match tempfile::tempdir_in(parent) {
+        Ok(home) => home,
+        Err(_) => tempfile::tempdir()?,
+    };
+    match &options.replay {
+        Some(replay) => replay_one(home.path(), replay),
+        None => sweep_all(home.path(), options),
+    }
+}
+
+fn sweep_all(home: &Path, options: &Options) -> anyhow::Result<()> {
+    let seed = options.seed.unwrap_or_else(fresh_seed);
+    let effort = Effort {
+        verdicts: if options.quick { 1 } else { usize::MAX },
+        stride: if options.quick { 7 } else { 1 },
+        found_max: 20,
+    };
+    let wanted = |history: &History| match &options.only {
+        Some(part) => history.name.contains(part.as_str()),
+        None => true,
+    };
+    let began = Instant::now();
+    let mut sweep = Sweep::new(home.to_owned(), effort)?;
+    let mut random = Random::new(seed);
+    let mut short = Vec::new();
+    for history in histories::short().into_iter().filter(wanted) {
+        let made = count(&mut sweep, &history)?;
+        sweep.singles(&history, &made, 0);
+        short.push((history, made));
+    }
+    for history in histories::long().into_iter().filter(wanted) {
+        let made = count(&mut sweep, &history)?;
+        let shift = random.below(effort.stride);
+        sweep.singles(&history, &made, shift);
+    }
+    println!(
+        "single faults: {} runs in {:.0?}",
+        sweep.tally.runs,
+        began.elapsed()
+    );
+    if !options.quick {
+        let half = Duration::from_secs(options.seconds) / 2;
+        let share = half / short.len().max(1) as u32;
+        for (history, made) in &short {
+            sweep.pairs(history, made, Instant::now() + share);
+        }
+        try_random(&mut sweep, &mut random, options, Instant::now() + half)?;
+    }
+    report::print(&sweep.tally, seed, began.elapsed());
+    ensure!(
+        sweep.tally.faults_found.is_empty(),
+        "{} faults found",
+        sweep.tally.faults_found.len()
+    );
+    if options.only.is_none() {
+        report::all_calls_reached(&sweep.tally)?;
+    }
+    Ok(())
+}
+
+fn count(sweep: &mut Sweep, history: &History) -> anyhow::Result<Vec<injector::Made>> {
+    sweep
+        .count(history)
+        .with_context(|| format!("history {}, without any fault", history.name))
+}
+
+/// Random histories, and random pairs in them and in the others.
+fn try_random(
+    sweep: &mut Sweep,
+    random: &mut Random,
+    options: &Options,
+    until: Instant,
+) -> anyhow::Result<()> {
+    let known = histories::long();
+    while Instant::now() < until && !sweep.is_full() {
+        let history = if random.chance(30) {
+            random.pick(&known).clone()
+        } else {
+            histories::random(random.bits() >> 32)
+        };
+        if options
+            .only
+            .as_ref()
+            .is_some_and(|part| !history.name.contains(part.as_str()))
+        {
+            continue;
+        }
+        let made = count(sweep, &history)?;
+        for _ in 0..40 {
+            sweep.at_random(&history, &made, random);
+        }
+    }
+    Ok(())
+}
+
+fn replay_one(home: &Path, replay: &str) -> anyhow::Result<()> {
+    let (name, faults) = replay.split_once(':').context("HISTORY:CALL=ERROR,...")?;
+    let history = match name.strip_prefix("random-") {
+        Some(seed) => histories::random(seed.parse()?),
+        None => histories::short()
+            .into_iter()
+            .chain(histories::long())
+            .find(|history| history.name == name)
+            .with_context(|| format!("there is no history {name}"))?,
+    };
+    let mut parsed = Vec::new();
+    for fault in faults.split(',').filter(|fault| !fault.is_empty()) {
+        let (number, verdict) = fault.split_once('=').context("CALL=ERROR")?;
+        parsed.push(Fault {
+            number: number.parse()?,
+            verdict: errnos::verdict(verdict).with_context(|| format!("what is {verdict}?"))?,
+        });
+    }
+    let effort = Effort {
+        verdicts: 1,
+        stride: 1,
+        found_max: 1,
+    };
+    let mut sweep = Sweep::new(home.to_owned(), effort)?;
+    println!("{:#?}", history.steps);
+    // Twice: each other run has another kind of disk.
+    for _ in 0..2 {
+        match sweep.try_faults(&history, &parsed) {
+            Some(plan) => report::print_calls(&plan.made(), &parsed),
+            None => bail!("not survived"),
+        }
+    }
+    Ok(())
+}
+
+fn fresh_seed() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    now.map_or(1, |since| u64::from(since.subsec_nanos()))
+}

@@ -1,0 +1,18 @@
+//! What a store has to survive, done to it on purpose and counted: power loss, failing system calls, damaged files.
+//!
+//! ```text
+//!   power    a recorded history; every state a disk could hold after a cut; each must open as a promised snapshot
+//!   faults   every system call of a history fails, one by one and in pairs; nothing committed may be lost
+//!   damage   mutated files, walked and written to in child processes, by our library and by the real one
+//!   fuzz     what takes bytes from outside, given any bytes: libFuzzer's targets, and their seeds
+//! ```
+//!
+//! Each has a short run in this crate's tests and a long one in the `torture` program. Every run prints its seed, and what it
+//! tried; a failure says how to repeat it. Nothing but tests depends on this crate.
+
+#![forbid(unsafe_code)]
+
+pub mod damage;
+pub mod faults;
+pub mod fuzz;
+pub mod power;

@@ -1,0 +1,226 @@
+//! Every state a disk could hold after a power loss: each must open as a snapshot that was promised.
+//!
+//! ```text
+//!   history     random transactions on a real environment             mode + seed say all of it
+//!      |  recording    what it asked of the disk, in order            Recorder, a DiskObserver of the engine
+//!      v
+//!   disk        what is durable, what is on its way                   every sync moves the one into the other
+//!      |  cut          the power goes after so many events
+//!      v
+//!   states      by sector, page or write; any order; torn; file length older or newer than what was written
+//!      |  judge        at a glance: which snapshot, is it all there?   all states
+//!      v  inspector    opened, read, checked, written to               one of each kind, and some by chance
+//! ```
+//!
+//! A state has a name, `MODE:SEED:CUT:CHOICE`, by which it can be made again.
+//!
+//! # What a disk may do here
+//!
+//! What a completed sync covers stays. Of everything later each sector of 512 octets holds any content it had since, and
+//! every sector decides for itself, so writes arrive in any order, in part, or not at all; so does the file's length. A
+//! sector may also hold the first octets of a newer content and the last of an older one. With a writable map, pages reach
+//! the disk whenever the system likes. Beyond that go two modes that no promise covers and that only count what becomes of
+//! such states: [`Mode::Liar`], a disk that reports syncs it does not do, and [`Mode::TornMeta`], one that mixes the octets
+//! within the sector of a meta page in any way.
+
+mod alter;
+mod content;
+mod cut;
+mod disk;
+mod history;
+mod inspector;
+mod judge;
+mod mode;
+mod recording;
+mod sectors;
+mod survey;
+mod tally;
+
+pub use mode::Mode;
+pub use survey::{Alteration, Effort, StateId, replay, survey};
+pub use tally::Tally;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use anyhow::Context as _;
+use sectors::mix;
+
+/// What to try, and for how long.
+#[derive(Debug, Clone, clap::Args)]
+pub struct Options {
+    /// What all choices follow from; a fresh one each time if not given
+    #[arg(long)]
+    pub seed: Option<u64>,
+    /// Modes to try, separated by commas; all if not given
+    #[arg(long, value_delimiter = ',')]
+    pub mode: Vec<Mode>,
+    /// Ends once so many disk states were tried
+    #[arg(long, default_value_t = 1_000_000)]
+    pub states: u64,
+    /// Ends after so many seconds in any case
+    #[arg(long, default_value_t = 3600)]
+    pub seconds: u64,
+    /// Threads that try histories at the same time
+    #[arg(long, default_value_t = 2)]
+    pub threads: usize,
+    /// Random states of a cut that has too many to try them all
+    #[arg(long, default_value_t = 400)]
+    pub samples: u64,
+    /// Of 1000 states, so many are opened though they differ from one that was opened in nothing that matters
+    #[arg(long, default_value_t = 20)]
+    pub opened: usize,
+    /// Makes one state again, as a failure named it, and says what becomes of it
+    #[arg(long, value_name = "MODE:SEED:CUT:CHOICE")]
+    pub replay: Option<StateId>,
+    /// With --replay: keeps the state's data file there
+    #[arg(long, value_name = "FILE", requires = "replay")]
+    pub keep: Option<PathBuf>,
+}
+
+/// Runs the torture and prints what was tried.
+/// # Errors
+/// The first thing that the store did not survive, with all that is needed to repeat it.
+pub fn run(options: &Options) -> anyhow::Result<()> {
+    if let Some(id) = options.replay {
+        println!("{}", replay(id, options.keep.as_deref())?);
+        return Ok(());
+    }
+    let seed = options.seed.unwrap_or_else(fresh_seed);
+    println!("power: seed {seed}");
+    let run = Run::new(options, seed);
+    let first_failure = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..options.threads.max(1))
+            .map(|_| scope.spawn(|| run.work()))
+            .collect();
+        let joined = threads.into_iter().map(|thread| match thread.join() {
+            Ok(result) => result,
+            Err(_) => Err(anyhow::anyhow!("the simulator itself failed")),
+        });
+        joined.collect::<Vec<_>>().into_iter().find_map(Result::err)
+    });
+    run.print();
+    match first_failure {
+        Some(failure) => Err(failure.context(format!("power, seed {seed}"))),
+        None => Ok(()),
+    }
+}
+
+/// A run of many histories by several threads.
+struct Run<'o> {
+    options: &'o Options,
+    modes: Vec<Mode>,
+    seed: u64,
+    begun: Instant,
+    states: AtomicU64,
+    failed: AtomicBool,
+    progress: Mutex<BTreeMap<Mode, Progress>>,
+}
+
+/// How far a mode is.
+#[derive(Debug, Default)]
+struct Progress {
+    /// Histories that were begun.
+    begun: u64,
+    /// Histories that are being tried.
+    active: u32,
+    tally: Tally,
+}
+
+impl Run<'_> {
+    fn new(options: &Options, seed: u64) -> Run<'_> {
+        let modes = if options.mode.is_empty() {
+            Mode::ALL.to_vec()
+        } else {
+            options.mode.clone()
+        };
+        Run {
+            options,
+            modes,
+            seed,
+            begun: Instant::now(),
+            states: AtomicU64::new(0),
+            failed: AtomicBool::new(false),
+            progress: Mutex::default(),
+        }
+    }
+
+    fn work(&self) -> anyhow::Result<()> {
+        let effort = Effort {
+            samples: self.options.samples,
+            opened_permille: self.options.opened,
+            written_percent: 10,
+        };
+        while !self.is_over() {
+            let (mode, number) = self.begin();
+            let seed = mix(self.seed ^ mix(mode as u64 ^ mix(number))) >> 16;
+            let tally = survey(mode, seed, effort, Alteration::None)
+                .with_context(|| format!("history {mode}:{seed}"))
+                .inspect_err(|_| self.failed.store(true, Ordering::Relaxed))?;
+            self.states.fetch_add(tally.states, Ordering::Relaxed);
+            let mut progress = self.progress();
+            let progress = progress.entry(mode).or_default();
+            progress.tally.add(&tally);
+            progress.active -= 1;
+        }
+        Ok(())
+    }
+
+    /// The next history: of the mode that has had the least time so far.
+    fn begin(&self) -> (Mode, u64) {
+        let mut progress = self.progress();
+        let least = |mode: &&Mode| {
+            let known = progress.get(*mode);
+            known.map_or((0, Duration::ZERO), |known| {
+                (known.active, known.tally.time)
+            })
+        };
+        let mode = self.modes.iter().min_by_key(least).copied();
+        let mode = mode.unwrap_or(Mode::Full);
+        let progress = progress.entry(mode).or_default();
+        progress.begun += 1;
+        progress.active += 1;
+        (mode, progress.begun)
+    }
+
+    fn progress(&self) -> MutexGuard<'_, BTreeMap<Mode, Progress>> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_over(&self) -> bool {
+        self.failed.load(Ordering::Relaxed)
+            || self.states.load(Ordering::Relaxed) >= self.options.states
+            || self.begun.elapsed() >= Duration::from_secs(self.options.seconds)
+    }
+
+    fn print(&self) {
+        let progress = self.progress();
+        println!("{}", Tally::heading());
+        let mut total = Tally::default();
+        for mode in &self.modes {
+            let known = progress.get(mode).map(|progress| progress.tally.clone());
+            let tally = known.unwrap_or_default();
+            println!("{mode:<17}{tally}");
+            total.add(&tally);
+        }
+        total.ends.clear();
+        println!("{:<17}{total}", "all");
+        let seconds = self.begun.elapsed().as_secs_f64();
+        println!(
+            "{} states, {} distinct, {} opened, in {seconds:.1} s with {} threads: {:.0} states a second",
+            total.states,
+            total.distinct,
+            total.opened,
+            self.options.threads,
+            total.states as f64 / seconds.max(1e-9)
+        );
+    }
+}
+
+fn fresh_seed() -> u64 {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    now.map_or(1, |now| mix(now.as_nanos() as u64) >> 16)
+}

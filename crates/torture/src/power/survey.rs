@@ -1,0 +1,443 @@
+//! All cuts of one history, and the states of each.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::time::Instant;
+
+use anyhow::bail;
+use fulgurite_testkit::Random;
+use rustc_hash::FxHashSet;
+
+use super::cut::{Cut, DiskState, Tear};
+use super::disk::Disk;
+use super::history::{self, History};
+use super::inspector::{Inspector, Outcome, memory_directory};
+use super::judge::{Bench, Glance, Judge};
+use super::mode::{Mode, Promise};
+use super::recording::Event;
+use super::sectors::{Sectors, mix};
+use super::tally::{Tally, word};
+
+/// The place of one disk state: enough to make it again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StateId {
+    /// The mode of the history.
+    pub mode: Mode,
+    /// Its seed.
+    pub seed: u64,
+    /// How many events had begun when the power went.
+    pub cut: usize,
+    /// The number of the state among the cut's.
+    pub choice: u64,
+}
+
+impl fmt::Display for StateId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let StateId {
+            mode,
+            seed,
+            cut,
+            choice,
+        } = self;
+        write!(f, "{mode}:{seed}:{cut}:{choice}")
+    }
+}
+
+impl std::str::FromStr for StateId {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<StateId, String> {
+        let parts: Vec<&str> = text.split(':').collect();
+        let [mode, seed, cut, choice] = parts[..] else {
+            return Err("a state is MODE:SEED:CUT:CHOICE".to_owned());
+        };
+        let number = |text: &str| text.parse().map_err(|_| format!("{text} is no number"));
+        Ok(StateId {
+            mode: mode.parse()?,
+            seed: number(seed)?,
+            cut: number(cut)? as usize,
+            choice: number(choice)?,
+        })
+    }
+}
+
+/// When a state is made again, so many events before the cut are told.
+const EVENTS_TOLD: usize = 24;
+
+/// How much of a history is tried.
+#[derive(Debug, Clone, Copy)]
+pub struct Effort {
+    /// Random states of a cut that has too many to try them all.
+    pub samples: u64,
+    /// Of 1000 states, so many are opened even if they differ in nothing that opening looks at from one that was.
+    pub opened_permille: usize,
+    /// Of 100 opened states, so many are written to as well.
+    pub written_percent: usize,
+}
+
+/// A change of a recording that makes it one of a faulty engine or disk; for tests of the judge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Alteration {
+    /// Nothing is changed.
+    None,
+    /// No sync does anything, nor is any write durable by itself.
+    DropSyncs,
+    /// Meta pages are not written durably.
+    DropMetaSync,
+    /// Each sync comes after the meta page that it should come before.
+    MetaFirst,
+    /// Pages are written over pages that the snapshot before still needs.
+    WriteAstray,
+    /// Flushes of the map do nothing.
+    DropMapFlushes,
+}
+
+/// Tries the states of one history; the counts, or what is not as it was promised and how to see it again.
+/// # Errors
+/// The first state that breaks a promise; the system's errors.
+pub fn survey(
+    mode: Mode,
+    seed: u64,
+    effort: Effort,
+    alteration: Alteration,
+) -> anyhow::Result<Tally> {
+    let begun = Instant::now();
+    let directory = memory_directory()?;
+    let mut history = history::record(mode, seed, directory.path())?;
+    drop(directory);
+    super::alter::alter(&mut history.events, mode, alteration);
+    let mut survey = Survey::new(mode, seed, effort)?;
+    survey.run(&history)?;
+    survey.tally.histories = 1;
+    survey.tally.time = begun.elapsed();
+    Ok(survey.tally)
+}
+
+/// Makes one state again and says what becomes of it; its file is copied to `keep` if given.
+/// # Errors
+/// The system's; there may be no such state.
+pub fn replay(id: StateId, keep: Option<&std::path::Path>) -> anyhow::Result<String> {
+    let directory = memory_directory()?;
+    let history = history::record(id.mode, id.seed, directory.path())?;
+    drop(directory);
+    let effort = Effort {
+        samples: 0,
+        opened_permille: 0,
+        written_percent: 0,
+    };
+    let mut survey = Survey::new(id.mode, id.seed, effort)?;
+    survey.only = Some((id, keep.map(std::path::Path::to_owned)));
+    survey.run(&history)?;
+    let Some(report) = survey.report else {
+        bail!("the history of {id} has no such state");
+    };
+    Ok(report)
+}
+
+struct Survey {
+    mode: Mode,
+    seed: u64,
+    effort: Effort,
+    sectors: Sectors,
+    disk: Disk,
+    judge: Judge,
+    inspector: Inspector,
+    tally: Tally,
+    /// The snapshot that must be found at least.
+    promised: Option<usize>,
+    /// The newest snapshot that has begun to be committed.
+    newest: usize,
+    images: FxHashSet<u64>,
+    /// What opening, reading and checking depends on, of the states that were opened.
+    seen: BTreeSet<u64>,
+    /// Meta pages that opening was refused for.
+    refused: FxHashSet<[u64; 3]>,
+    /// One state alone is wanted.
+    only: Option<(StateId, Option<std::path::PathBuf>)>,
+    report: Option<String>,
+}
+
+impl Survey {
+    fn new(mode: Mode, seed: u64, effort: Effort) -> anyhow::Result<Survey> {
+        Ok(Survey {
+            mode,
+            seed,
+            effort,
+            sectors: Sectors::new(),
+            disk: Disk::default(),
+            judge: Judge::default(),
+            inspector: Inspector::new()?,
+            tally: Tally::default(),
+            promised: None,
+            newest: 0,
+            images: FxHashSet::default(),
+            seen: BTreeSet::new(),
+            refused: FxHashSet::default(),
+            only: None,
+            report: None,
+        })
+    }
+
+    fn run(&mut self, history: &History) -> anyhow::Result<()> {
+        self.learn_all(history);
+        let mut unfinished: Option<&Event> = None;
+        for (index, event) in history.events.iter().enumerate() {
+            if let Some(before) = unfinished.take() {
+                self.disk.finish(before);
+            }
+            match event {
+                Event::Promised(snapshot) => self.promised = self.promised.max(Some(*snapshot)),
+                Event::OpenedOn(snapshot) => self.promised = self.promised.min(Some(*snapshot)),
+                Event::Committed(snapshot) => self.newest = *snapshot,
+                _ => {}
+            }
+            self.disk.begin(index + 1, event, &mut self.sectors);
+            unfinished = Some(event);
+            self.cut(index + 1, history)?;
+        }
+        Ok(())
+    }
+
+    /// The judge knows all snapshots from the beginning on: their meta pages are on their way before they are told.
+    fn learn_all(&mut self, history: &History) {
+        let mut disk = Disk::default();
+        for (index, event) in history.events.iter().enumerate() {
+            disk.begin(index + 1, event, &mut self.sectors);
+            if let Event::Committed(snapshot) = event {
+                let snapshot = &history.snapshots[*snapshot];
+                self.judge.learn(snapshot, &disk, &self.sectors);
+            }
+        }
+    }
+
+    fn cut(&mut self, index: usize, history: &History) -> anyhow::Result<()> {
+        let cut = Cut::new(index, &self.disk);
+        self.tally.cuts += 1;
+        let is_torn = self.mode == Mode::TornMeta;
+        let samples = match (cut.is_settled(), cut.has_more()) {
+            (true, _) => 0,
+            // How a meta page is torn that is written for the first time is among what the other modes try.
+            _ if is_torn && self.promised.is_none() => 0,
+            (false, true) => self.effort.samples,
+            // Everything is tried but torn sectors.
+            (false, false) => self.effort.samples / 8,
+        };
+        let exhaustive = if is_torn { 0 } else { cut.exhaustive() };
+        self.tally.cuts_exhausted += u64::from(!cut.has_more());
+        // The bench borrows the judge while the rest of the survey counts.
+        let mut judge = std::mem::take(&mut self.judge);
+        let mut bench = judge.bench(&cut, &self.disk);
+        let mut state = DiskState::default();
+        let choices = match &self.only {
+            Some((id, _)) if id.cut == index => id.choice..id.choice + 1,
+            Some(_) => 0..0,
+            None => 0..exhaustive + samples,
+        };
+        for choice in choices {
+            self.choice(&cut, choice, &mut bench, &mut state, history)?;
+        }
+        self.judge = judge;
+        Ok(())
+    }
+
+    fn choice(
+        &mut self,
+        cut: &Cut,
+        choice: u64,
+        bench: &mut Bench<'_>,
+        state: &mut DiskState,
+        history: &History,
+    ) -> anyhow::Result<()> {
+        let mut random = Random::new(mix(self.seed ^ mix(cut.index as u64) ^ mix(choice)));
+        let mut tear = None;
+        if self.mode == Mode::TornMeta {
+            let kinds = [Tear::Forwards, Tear::Backwards, Tear::Words, Tear::Octets];
+            let kind = kinds[choice as usize % kinds.len()];
+            if !cut.choose_torn_meta(kind, &mut random, &self.sectors, state) {
+                return Ok(());
+            }
+            tear = Some(kind);
+        } else {
+            cut.choose(choice, &mut random, &self.sectors, state);
+        }
+        let hash = cut.hash(state, &self.disk);
+        self.tally.states += 1;
+        self.tally.distinct += u64::from(self.images.insert(hash));
+        let glance = bench.glance(cut, &self.disk, state, &self.sectors);
+        let found = Found {
+            glance,
+            tear,
+            metas: bench.meta_sectors(state),
+            id: StateId {
+                mode: self.mode,
+                seed: self.seed,
+                cut: cut.index,
+                choice,
+            },
+        };
+        self.count(&found);
+        let keeps = self.keeps_promise(&found, cut);
+        let must_open = keeps != Some(true) && self.mode.promise() != Promise::Counted;
+        if must_open || self.only.is_some() || self.is_chosen(&found, &mut random) {
+            self.open(cut, state, &found, keeps, history, &mut random)?;
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, found: &Found) {
+        match found.glance {
+            Glance::Nothing => self.tally.nothing += 1,
+            Glance::Unknown => self.tally.unknown += 1,
+            Glance::Snapshot {
+                whole: false,
+                other_broken,
+                ..
+            } => {
+                self.tally.broken += 1;
+                self.tally.way_back += u64::from(!other_broken);
+            }
+            Glance::Snapshot { snapshot, .. } if snapshot >= self.newest => self.tally.newest += 1,
+            Glance::Snapshot { .. } => self.tally.older += 1,
+        }
+    }
+
+    /// Whether a state is as it was promised; `None` if a glance does not tell.
+    fn keeps_promise(&self, found: &Found, cut: &Cut) -> Option<bool> {
+        let promise = self.mode.promise();
+        let Some(promised) = self.promised else {
+            // Neither the environment nor the copy is there yet: the file is whole, or it is none.
+            return match found.glance {
+                Glance::Nothing => Some(true),
+                Glance::Snapshot { whole, .. } => Some(whole),
+                Glance::Unknown => {
+                    let known = found
+                        .metas
+                        .is_some_and(|metas| self.refused.contains(&metas));
+                    known.then_some(true)
+                }
+            };
+        };
+        if promise == Promise::Counted && !cut.is_settled() {
+            return Some(true);
+        }
+        match found.glance {
+            Glance::Nothing => Some(false),
+            Glance::Unknown => None,
+            Glance::Snapshot {
+                snapshot,
+                whole,
+                other_broken,
+            } => Some(whole && snapshot >= promised && !(promise == Promise::Both && other_broken)),
+        }
+    }
+
+    /// Whether a state is opened that a glance finds nothing wrong with: one of each kind is, and some by chance.
+    fn is_chosen(&mut self, found: &Found, random: &mut Random) -> bool {
+        let by_chance = random.below(1000) < self.effort.opened_permille;
+        let kind = match found.glance {
+            Glance::Nothing => 0,
+            // Only opening tells anything of these.
+            Glance::Unknown => return found.tear.is_some() || by_chance,
+            Glance::Snapshot { whole: false, .. } => return by_chance,
+            Glance::Snapshot { snapshot, .. } => mix(snapshot as u64 + 2),
+        };
+        by_chance | self.seen.insert(kind)
+    }
+
+    fn open(
+        &mut self,
+        cut: &Cut,
+        state: &DiskState,
+        found: &Found,
+        keeps: Option<bool>,
+        history: &History,
+        random: &mut Random,
+    ) -> anyhow::Result<()> {
+        let writes = random.below(100) < self.effort.written_percent;
+        let place = (cut, &self.disk, &self.sectors);
+        if let Some((_, Some(keep))) = &self.only {
+            self.inspector
+                .lay_out(cut, &self.disk, &self.sectors, state)?;
+            self.inspector.keep(keep)?;
+        }
+        let outcome = self
+            .inspector
+            .inspect(place, state, &history.snapshots, writes)?;
+        self.tally.opened += 1;
+        self.tally.written += u64::from(writes);
+        self.count_end(found, &outcome);
+        let promised = self.promised;
+        if self.only.is_some() {
+            let events = history.events[..cut.index].iter().enumerate();
+            let told: Vec<String> = events
+                .skip(cut.index.saturating_sub(EVENTS_TOLD))
+                .map(|(index, event)| format!("  {:>5}  {event}\n", index + 1))
+                .collect();
+            self.report = Some(format!(
+                "{}{}: {:?} promised, {:?} at a glance, {outcome:?} when opened",
+                told.concat(),
+                found.id,
+                promised,
+                found.glance
+            ));
+            return Ok(());
+        }
+        let fits = match (&outcome, found.glance) {
+            (Outcome::Fresh, Glance::Nothing) => true,
+            (
+                Outcome::Snapshot(opened),
+                Glance::Snapshot {
+                    snapshot, whole, ..
+                },
+            ) => {
+                !whole || history.snapshots[*opened].content == history.snapshots[snapshot].content
+            }
+            (_, Glance::Snapshot { whole, .. }) => !whole,
+            (_, Glance::Unknown) => true,
+            _ => false,
+        };
+        let forwards = found.tear == Some(Tear::Forwards);
+        let good = match (&outcome, keeps) {
+            (_, Some(keeps)) if !forwards => keeps,
+            (Outcome::Snapshot(opened), _) => Some(*opened) >= promised,
+            (Outcome::Refused(_) | Outcome::Fresh, _) => promised.is_none(),
+            _ => false,
+        };
+        let survived = outcome != Outcome::Panicked;
+        let counted = self.mode.promise() == Promise::Counted && !cut.is_settled();
+        if fits && survived && (good || counted && !forwards) {
+            if let (Outcome::Refused(_), Glance::Unknown) = (&outcome, found.glance) {
+                self.refused.extend(found.metas);
+            }
+            return Ok(());
+        }
+        bail!(
+            "a promise is broken: snapshot {promised:?} was promised, {outcome:?} found ({:?} at a glance)\n\
+             see it again with: torture power --replay {}",
+            found.glance,
+            found.id
+        );
+    }
+
+    /// How opening ended, where that was not clear.
+    fn count_end(&mut self, found: &Found, outcome: &Outcome) {
+        let is_whole = matches!(found.glance, Glance::Snapshot { whole: true, .. });
+        if is_whole || found.glance == Glance::Nothing {
+            return;
+        }
+        let word = word(outcome, self.promised);
+        self.tally.end(match found.tear {
+            None => word.to_owned(),
+            Some(tear) => format!("{}:{word}", tear.name()),
+        });
+    }
+}
+
+/// A state, and what a glance said of it.
+struct Found {
+    glance: Glance,
+    tear: Option<Tear>,
+    /// See [`Bench::meta_sectors`].
+    metas: Option<[u64; 3]>,
+    id: StateId,
+}
