@@ -8,7 +8,7 @@ use std::error::Error;
 use std::hint::black_box;
 use std::time::Instant;
 
-use fulgurite::{Database, Durability, Environment, KeyOrder, Move, Place, ReadTxn, Snapshot};
+use fulgurite::{Database, Durability, Environment, KeyOrder, Move, CursorPosition, ReadTxn, Snapshot};
 
 type Answer<T> = Result<T, Box<dyn Error>>;
 
@@ -139,8 +139,8 @@ fn cursor(txn: &ReadTxn<'_>, db: Database) -> Answer<usize> {
 
 fn placed(txn: &ReadTxn<'_>, db: Database) -> Answer<usize> {
     let mut sum = 0;
-    let mut place = Place::new(db);
-    while let Some((key, value)) = txn.at_place(&mut place)?.go(Move::Next)? {
+    let mut place = CursorPosition::new(db);
+    while let Some((key, value)) = txn.at_position(&mut place)?.go(Move::Next)? {
         sum += key.len() + value.len();
     }
     Ok(sum)

@@ -143,7 +143,7 @@ mod value;
 mod visit;
 
 pub use codes::code_text;
-pub use cursor::{Among, Cursor, CursorId, Move, Place, PlacedCursor, Record, Stride, WriteCursor};
+pub use cursor::{StepUnit, Cursor, CursorId, Move, CursorPosition, PositionedCursor, Record, FastStep, WriteCursor};
 pub use env::{Database, Durability, Environment, Info, OpenError, OpenOptions, SlotPolicy};
 pub use error::Error;
 pub use fulgurite_format::{DatabaseFlags, Malformed, Pgno, Txnid};

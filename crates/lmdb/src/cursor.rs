@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::ffi::c_int;
 use std::ptr::{self, NonNull};
 
-use fulgurite::{CursorId, Database, Place, ReadTxn, Snapshot};
+use fulgurite::{CursorId, Database, CursorPosition, ReadTxn, Snapshot};
 
 use crate::codes::{Code, Outcome};
 use crate::edge::{behind, code_of, store, value_of};
@@ -61,7 +61,7 @@ impl Handle for MDB_cursor {
 )]
 pub(crate) enum At {
     /// In a snapshot, which does not change.
-    Read(Place),
+    Read(CursorPosition),
     /// In the engine's table, which keeps the cursors in step with changes.
     Write(CursorId),
 }
@@ -148,7 +148,7 @@ impl CursorList {
         cursor.database = database;
         match &mut cursor.at {
             At::Read(place) if place.database() == database => place.reset(),
-            at => *at = At::Read(Place::new(database)),
+            at => *at = At::Read(CursorPosition::new(database)),
         }
         Some(spare)
     }
@@ -158,7 +158,7 @@ impl CursorList {
     pub(crate) fn park_places(&self, read: &ReadTxn<'_>) {
         self.each(|cursor| {
             if let At::Read(place) = &mut cursor.at
-                && read.park_place(place).is_err()
+                && read.save_position(place).is_err()
             {
                 place.reset();
             }
@@ -256,7 +256,7 @@ pub unsafe extern "C" fn mdb_cursor_open(
         let opened = match &mut owner.kind {
             Kind::Read(_) => match owner.cursors.reopen(txn, dbi, database) {
                 Some(spare) => spare,
-                None => make(txn, owner, dbi, database, At::Read(Place::new(database)))?,
+                None => make(txn, owner, dbi, database, At::Read(CursorPosition::new(database)))?,
             },
             Kind::Write(writer) => {
                 let mut writer = *writer;
@@ -361,7 +361,7 @@ pub unsafe extern "C" fn mdb_cursor_renew(txn: *mut MDB_txn, cursor: *mut MDB_cu
         if place.database() == database {
             place.reset();
         } else {
-            *place = Place::new(database);
+            *place = CursorPosition::new(database);
         }
         if renewed.txn == Some(next_txn) {
             return Ok(());

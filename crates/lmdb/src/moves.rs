@@ -4,7 +4,7 @@ use std::ffi::c_int;
 use std::ptr;
 
 use fulgurite::{
-    Among, DatabaseFlags, Error, Move, Place, ReadTxn, Record, Snapshot, Stride, WriteCursor,
+    StepUnit, DatabaseFlags, Error, Move, CursorPosition, ReadTxn, Record, Snapshot, FastStep, WriteCursor,
 };
 
 use crate::codes::{Code, Outcome};
@@ -61,11 +61,11 @@ unsafe extern "C" fn move_otherwise(
         MDB_PREV => walk_otherwise::<false, RECORDS>,
         MDB_NEXT_DUP => walk_otherwise::<true, VALUES>,
         MDB_PREV_DUP => walk_otherwise::<false, VALUES>,
-        MDB_NEXT_NODUP => stride::<true, KEYS>,
-        MDB_PREV_NODUP => stride::<false, KEYS>,
-        MDB_GET_MULTIPLE | MDB_NEXT_MULTIPLE => stride_block,
-        MDB_SET_RANGE | MDB_SET_KEY => leap,
-        MDB_GET_BOTH => leap_to_pair,
+        MDB_NEXT_NODUP => fast_step::<true, KEYS>,
+        MDB_PREV_NODUP => fast_step::<false, KEYS>,
+        MDB_GET_MULTIPLE | MDB_NEXT_MULTIPLE => fast_block,
+        MDB_SET_RANGE | MDB_SET_KEY => fast_seek,
+        MDB_GET_BOTH => fast_seek_pair,
         _ => get_by_any_move,
     };
     // SAFETY: the caller's promise.
@@ -76,13 +76,13 @@ const RECORDS: u8 = 0;
 const VALUES: u8 = 1;
 const KEYS: u8 = 2;
 
-const fn stride_of<const FORWARDS: bool, const AMONG: u8>() -> Stride {
-    Stride {
+const fn step_of<const FORWARDS: bool, const AMONG: u8>() -> FastStep {
+    FastStep {
         forwards: FORWARDS,
-        among: match AMONG {
-            VALUES => Among::Values,
-            KEYS => Among::Keys,
-            _ => Among::Records,
+        unit: match AMONG {
+            VALUES => StepUnit::Values,
+            KEYS => StepUnit::Keys,
+            _ => StepUnit::Records,
         },
     }
 }
@@ -96,16 +96,16 @@ unsafe fn walk<const FORWARDS: bool, const AMONG: u8>(
     data: *mut MDB_val,
     op: MDB_cursor_op,
 ) -> c_int {
-    let step = stride_of::<FORWARDS, AMONG>();
+    let step = step_of::<FORWARDS, AMONG>();
     // SAFETY: the caller's promise.
     let reader = unsafe { reader_of(cursor) };
     let Some((read, place)) = reader else {
         // SAFETY: as above.
-        return unsafe { stride::<FORWARDS, AMONG>(cursor, key, data, op) };
+        return unsafe { fast_step::<FORWARDS, AMONG>(cursor, key, data, op) };
     };
-    let Some((found_key, found_data)) = read.stride_within(place, step) else {
+    let Some((found_key, found_data)) = read.fast_step_within(place, step) else {
         // SAFETY: as above.
-        return unsafe { stride::<FORWARDS, AMONG>(cursor, key, data, op) };
+        return unsafe { fast_step::<FORWARDS, AMONG>(cursor, key, data, op) };
     };
     // SAFETY: as above.
     unsafe { point(key, found_key) };
@@ -127,16 +127,16 @@ unsafe extern "C" fn walk_otherwise<const FORWARDS: bool, const AMONG: u8>(
 
 /// Steps to a neighbour in a page that is not far.
 #[inline(never)]
-unsafe extern "C" fn stride<const FORWARDS: bool, const AMONG: u8>(
+unsafe extern "C" fn fast_step<const FORWARDS: bool, const AMONG: u8>(
     cursor: *mut MDB_cursor,
     key: *mut MDB_val,
     data: *mut MDB_val,
     op: MDB_cursor_op,
 ) -> c_int {
-    let step = stride_of::<FORWARDS, AMONG>();
+    let step = step_of::<FORWARDS, AMONG>();
     // SAFETY: the caller's promise.
     if let Some((read, place)) = unsafe { reader_of(cursor) } {
-        if let Some((found_key, found_data)) = read.stride(place, step) {
+        if let Some((found_key, found_data)) = read.fast_step(place, step) {
             // SAFETY: as above.
             unsafe { point(key, found_key) };
             // SAFETY: as above.
@@ -163,7 +163,7 @@ unsafe extern "C" fn stride<const FORWARDS: bool, const AMONG: u8>(
 
 /// Searches for a key from which a walk is likely to begin.
 #[inline(never)]
-unsafe extern "C" fn leap(
+unsafe extern "C" fn fast_seek(
     cursor: *mut MDB_cursor,
     key: *mut MDB_val,
     data: *mut MDB_val,
@@ -173,7 +173,7 @@ unsafe extern "C" fn leap(
     if let Ok(wanted) = unsafe { searched(key) }
         // SAFETY: as above.
         && let Some((read, place)) = unsafe { reader_of(cursor) }
-        && let Some((found_key, found_data)) = read.leap(place, wanted, op == MDB_SET_KEY)
+        && let Some((found_key, found_data)) = read.fast_seek(place, wanted, op == MDB_SET_KEY)
     {
         // SAFETY: as above.
         unsafe { point(key, found_key) };
@@ -187,7 +187,7 @@ unsafe extern "C" fn leap(
 
 /// Searches for a value of a key.
 #[inline(never)]
-unsafe extern "C" fn leap_to_pair(
+unsafe extern "C" fn fast_seek_pair(
     cursor: *mut MDB_cursor,
     key: *mut MDB_val,
     data: *mut MDB_val,
@@ -199,7 +199,7 @@ unsafe extern "C" fn leap_to_pair(
         && let Ok(value) = unsafe { octets(data) }
         // SAFETY: as above.
         && let Some((read, place)) = unsafe { reader_of(cursor) }
-        && let Some((_, found)) = read.leap_to_pair(place, wanted, value)
+        && let Some((_, found)) = read.fast_seek_pair(place, wanted, value)
     {
         // SAFETY: as above.
         unsafe { point(data, found) };
@@ -225,7 +225,7 @@ unsafe fn next_of_writer<'a>(cursor: *mut MDB_cursor) -> Option<Record<'a>> {
 
 /// Hands out a page of fixed-size values that is not far.
 #[inline(never)]
-unsafe extern "C" fn stride_block(
+unsafe extern "C" fn fast_block(
     cursor: *mut MDB_cursor,
     key: *mut MDB_val,
     data: *mut MDB_val,
@@ -237,9 +237,9 @@ unsafe extern "C" fn stride_block(
         && !data.is_null()
     {
         let found = if goes_on {
-            read.stride_next_block(place)
+            read.fast_next_block(place)
         } else {
-            read.stride_block(place)
+            read.fast_block(place)
         };
         if let Some((found_key, found_data)) = found {
             if goes_on {
@@ -263,7 +263,7 @@ unsafe extern "C" fn stride_block(
 /// # Safety
 /// The caller's promise.
 #[inline(always)]
-unsafe fn reader_of<'a>(cursor: *mut MDB_cursor) -> Option<(&'a ReadTxn<'static>, &'a mut Place)> {
+unsafe fn reader_of<'a>(cursor: *mut MDB_cursor) -> Option<(&'a ReadTxn<'static>, &'a mut CursorPosition)> {
     let mut found = CURSORS.find_hot(cursor)?;
     // SAFETY: it has a handle; the caller's promise.
     let cursor = unsafe { found.as_mut() };
@@ -353,7 +353,7 @@ pub unsafe extern "C" fn mdb_cursor_count(cursor: *mut MDB_cursor, count: *mut u
         txn.check_free()?;
         let _lent = lend(txn.open, &txn.state, ptr::null(), ptr::null());
         let counted = match (&mut cursor.at, &mut txn.kind) {
-            (At::Read(place), Kind::Read(read)) => read.at_place(place)?.count()?,
+            (At::Read(place), Kind::Read(read)) => read.at_position(place)?.count()?,
             (At::Write(id), Kind::Write(writer)) => writer.get_mut().at(*id)?.count()?,
             _ => return Err(Code::INVALID_ARGUMENT),
         };
@@ -375,7 +375,7 @@ trait Mover {
 /// A cursor of a read transaction.
 struct Reading<'t, 'p> {
     read: &'t ReadTxn<'static>,
-    place: &'p mut Place,
+    place: &'p mut CursorPosition,
 }
 
 impl Mover for Reading<'_, '_> {
@@ -393,7 +393,7 @@ impl Mover for Reading<'_, '_> {
     }
 
     fn is_plain(&mut self) -> bool {
-        let counted = self.read.at_place(self.place).map(|mut at| at.count());
+        let counted = self.read.at_position(self.place).map(|mut at| at.count());
         matches!(counted, Ok(Err(Error::NoDuplicates)))
     }
 }

@@ -3,12 +3,12 @@
 use fulgurite_format::{Page, V09};
 
 use super::Record;
-use super::place::{AtValue, Deleted, Edge, Place, State};
+use super::position::{AtValue, Deleted, Edge, CursorPosition, State};
 use crate::Error;
 use crate::space::PageView;
 use crate::tree::{self, Pages, Tree};
 
-impl Place {
+impl CursorPosition {
     pub(super) fn block<'t>(
         &mut self,
         pages: PageView<'t>,

@@ -1,30 +1,32 @@
 //! Cursors: places in the order of a database.
 //!
 //! ```text
-//!   Move  ->  Place (where, and how to get elsewhere)  <-  Cursor, PlacedCursor   over a snapshot
+//!   Move  ->  CursorPosition (where, and how to get elsewhere)  <-  Cursor, PositionedCursor   over a snapshot
 //!                                                      <-  WriteCursor            in a write transaction, from its
 //!                                                          CursorTable, which keeps all cursors in step
 //! ```
 
-mod ahead;
+mod prefetch;
 mod block;
-mod entrance;
-mod leap;
+mod descend_edge;
+mod fast;
+mod fast_seek;
 mod moves;
-mod parked;
-mod place;
+mod saved;
+mod sibling;
+mod position;
 mod read;
 mod steps;
-mod stride;
+mod fast_step;
 mod table;
 mod write;
 
 pub use moves::Move;
-pub use place::Place;
-pub use read::{Cursor, PlacedCursor};
-pub use stride::{Among, Stride};
+pub use position::CursorPosition;
+pub use read::{Cursor, PositionedCursor};
+pub use fast_step::{StepUnit, FastStep};
 pub use table::CursorId;
-pub(crate) use table::{CursorTable, Gone, SavedCursors};
+pub(crate) use table::{CursorTable, DeletedRecord, CursorSavepoint};
 pub use write::WriteCursor;
 
 /// A key with its value, lent for `'t`.

@@ -2,7 +2,7 @@
 
 use fulgurite_format::{Page, PageKind, Pgno, V09};
 
-use super::{Move, Place, Record};
+use super::{Move, CursorPosition, Record};
 use crate::Error;
 use crate::space::PageView;
 use crate::tree::{Pages, Tree};
@@ -13,7 +13,7 @@ use crate::tree::{Pages, Tree};
 pub struct Cursor<'t> {
     pages: PageView<'t>,
     tree: Tree,
-    place: Place,
+    place: CursorPosition,
     /// The leaf that the last step was made in, of a tree without duplicates. A checked page may be kept: it does not
     /// change while the transaction is lent.
     leaf: Page<'t, V09>,
@@ -21,7 +21,7 @@ pub struct Cursor<'t> {
 }
 
 impl<'t> Cursor<'t> {
-    pub(crate) const fn new(pages: PageView<'t>, tree: Tree, place: Place) -> Cursor<'t> {
+    pub(crate) const fn new(pages: PageView<'t>, tree: Tree, place: CursorPosition) -> Cursor<'t> {
         Cursor {
             pages,
             tree,
@@ -139,17 +139,17 @@ impl<'t> Cursor<'t> {
     }
 }
 
-/// A [`Place`] lent to a transaction for a move.
+/// A [`CursorPosition`] lent to a transaction for a move.
 #[derive(Debug)]
-pub struct PlacedCursor<'t, 'p> {
+pub struct PositionedCursor<'t, 'p> {
     pages: PageView<'t>,
     tree: Tree,
-    place: &'p mut Place,
+    place: &'p mut CursorPosition,
 }
 
-impl<'t, 'p> PlacedCursor<'t, 'p> {
-    pub(crate) const fn new(pages: PageView<'t>, tree: Tree, place: &'p mut Place) -> Self {
-        PlacedCursor { pages, tree, place }
+impl<'t, 'p> PositionedCursor<'t, 'p> {
+    pub(crate) const fn new(pages: PageView<'t>, tree: Tree, place: &'p mut CursorPosition) -> Self {
+        PositionedCursor { pages, tree, place }
     }
 
     /// Makes any move.

@@ -3,13 +3,13 @@
 use fulgurite_format::{Malformed, Page, PageKind, V09};
 
 use super::Record;
-use super::place::{AtValue, Deleted, Edge, Place, State};
+use super::position::{AtValue, Deleted, Edge, CursorPosition, State};
 use crate::Error;
 use crate::space::PageView;
 use crate::tree::{self, Moved, Pages, Path, Step, Tree};
 use crate::value;
 
-impl Place {
+impl CursorPosition {
     #[inline]
     pub(crate) fn next<'t>(
         &mut self,
@@ -51,8 +51,8 @@ impl Place {
     /// Goes one record on within the leaf that was looked at last, where keys have one value each; `None`, with nothing
     /// changed, where there is more to it.
     #[inline]
-    pub(super) fn step_at_hand<'t>(&mut self, pages: PageView<'t>) -> Option<Record<'t>> {
-        if self.state != State::On || self.at_end || self.is_parked || self.has_values {
+    pub(super) fn step_in_cached_leaf<'t>(&mut self, pages: PageView<'t>) -> Option<Record<'t>> {
+        if self.state != State::On || self.at_end || self.is_saved || self.has_values {
             return None;
         }
         // The successor of what was deleted here is the next record.
@@ -96,7 +96,7 @@ impl Place {
         pages: PageView<'t>,
         tree: &Tree,
     ) -> Result<Option<Record<'t>>, Error> {
-        if self.is_parked {
+        if self.is_saved {
             self.resume(pages, tree)?;
             return self.next_with_values(pages, tree);
         }
@@ -358,16 +358,16 @@ impl Place {
         };
         let moved = step(pages, values, path)?;
         if moved == Moved::Across {
-            self.head(heading);
+            self.set_heading(heading);
             self.inner_leaves_passed += 1;
-            self.notice_circle(pages)?;
+            self.check_cycle(pages)?;
         }
         Ok(moved != Moved::AtEnd)
     }
 
     /// Who turns round may pass again what was passed.
     #[inline]
-    pub(super) fn head(&mut self, heading: Edge) {
+    pub(super) fn set_heading(&mut self, heading: Edge) {
         if self.heading != heading {
             self.heading = heading;
             self.leaves_passed = 0;
@@ -377,17 +377,17 @@ impl Place {
 
     /// Notes that the key at hand is left, and perhaps its leaf.
     fn leave_key(&mut self, pages: PageView<'_>, moved: Moved, heading: Edge) -> Result<(), Error> {
-        self.head(heading);
+        self.set_heading(heading);
         self.leaves_passed += std::mem::take(&mut self.inner_leaves_passed);
         if moved == Moved::Across {
             self.leaves_passed += 1;
         }
-        self.notice_circle(pages)
+        self.check_cycle(pages)
     }
 
     /// A walk in one direction meets each page once.
     #[inline]
-    fn notice_circle(&self, pages: PageView<'_>) -> Result<(), Error> {
+    fn check_cycle(&self, pages: PageView<'_>) -> Result<(), Error> {
         if !pages.are_fewer_than(self.leaves_passed + self.inner_leaves_passed) {
             return Ok(());
         }

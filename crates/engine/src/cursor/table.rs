@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::place::{Deleted, State};
-use super::{Place, Record};
+use super::position::{Deleted, State};
+use super::{CursorPosition, Record};
 use crate::Error;
 use crate::env::Database;
 use crate::space::PageView;
@@ -23,7 +23,7 @@ pub struct CursorId {
 struct Slot {
     serial: u64,
     /// Absent while the cursor is in use.
-    place: Option<Box<Place>>,
+    place: Option<Box<CursorPosition>>,
 }
 
 /// Each transaction has so many serials, as a power of two.
@@ -38,7 +38,7 @@ pub(crate) struct CursorTable {
 
 /// What the cursors of a transaction were when a nested one began.
 #[derive(Debug)]
-pub(crate) struct SavedCursors(Vec<Option<Slot>>);
+pub(crate) struct CursorSavepoint(Vec<Option<Slot>>);
 
 impl CursorTable {
     pub(crate) fn open(&mut self, database: Database) -> CursorId {
@@ -50,7 +50,7 @@ impl CursorTable {
         self.serial += 1;
         let slot = Slot {
             serial: self.serial,
-            place: Some(Box::new(Place::new(database))),
+            place: Some(Box::new(CursorPosition::new(database))),
         };
         let slots = self.slots.get_mut();
         let free = slots.iter().position(Option::is_none);
@@ -87,7 +87,7 @@ impl CursorTable {
     }
 
     /// Takes a place out for use.
-    pub(crate) fn take(&self, id: CursorId) -> Result<Box<Place>, Error> {
+    pub(crate) fn take(&self, id: CursorId) -> Result<Box<CursorPosition>, Error> {
         let mut slots = self.slots.borrow_mut();
         let slot = slots.get_mut(id.index).and_then(Option::as_mut);
         slot.filter(|slot| slot.serial == id.serial)
@@ -103,11 +103,11 @@ impl CursorTable {
         if slot.serial != id.serial {
             return None;
         }
-        slot.place.as_mut()?.step_at_hand(pages)
+        slot.place.as_mut()?.step_in_cached_leaf(pages)
     }
 
     /// Puts a place back.
-    pub(crate) fn put_back(&self, id: CursorId, place: Box<Place>) {
+    pub(crate) fn put_back(&self, id: CursorId, place: Box<CursorPosition>) {
         let mut slots = self.slots.borrow_mut();
         if let Some(slot) = slots.get_mut(id.index).and_then(Option::as_mut) {
             slot.place = Some(place);
@@ -124,7 +124,7 @@ impl CursorTable {
     }
 
     /// Parks the cursors of a database that are not in use: its tree is about to change.
-    pub(crate) fn park(
+    pub(crate) fn save_positions(
         &self,
         pages: PageView<'_>,
         tree: &Tree,
@@ -134,21 +134,21 @@ impl CursorTable {
             if let Some(place) = &mut place.place
                 && place.database == database
             {
-                place.park(pages, tree)?;
+                place.save_position(pages, tree)?;
             }
         }
         Ok(())
     }
 
     /// Moves parked cursors that stood on a deleted record to where the cursor that deleted it is now.
-    pub(crate) fn follow(&self, gone: &Gone<'_>, now: &Place) {
+    pub(crate) fn follow(&self, gone: &DeletedRecord<'_>, now: &CursorPosition) {
         for slot in self.slots.borrow_mut().iter_mut().flatten() {
             let Some(place) = &mut slot.place else {
                 continue;
             };
             let stood_there = place.database == now.database
                 && place.state == State::On
-                && place.is_parked
+                && place.is_saved
                 && place.key == gone.key
                 && match gone.value {
                     None => true,
@@ -194,12 +194,12 @@ impl CursorTable {
     }
 
     /// Notes where the cursors stand, which are all parked.
-    pub(crate) fn save(&self) -> SavedCursors {
-        SavedCursors(self.slots.borrow().clone())
+    pub(crate) fn save(&self) -> CursorSavepoint {
+        CursorSavepoint(self.slots.borrow().clone())
     }
 
     /// Puts the cursors back to where they stood, and closes those opened since. Those closed since stay closed.
-    pub(crate) fn restore(&mut self, saved: SavedCursors) {
+    pub(crate) fn restore(&mut self, saved: CursorSavepoint) {
         let slots = self.slots.get_mut();
         slots.truncate(saved.0.len());
         for (slot, saved) in slots.iter_mut().zip(saved.0) {
@@ -215,12 +215,12 @@ impl CursorTable {
 
 /// A record that was deleted; without a value, its key with all values.
 #[derive(Debug)]
-pub(crate) struct Gone<'a> {
+pub(crate) struct DeletedRecord<'a> {
     pub(crate) key: &'a [u8],
     pub(crate) value: Option<&'a [u8]>,
 }
 
-impl Place {
+impl CursorPosition {
     /// Whether what stood here was deleted with its key.
     pub(crate) fn is_key_deleted(&self) -> bool {
         self.deleted == Deleted::Key

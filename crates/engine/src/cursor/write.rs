@@ -1,6 +1,6 @@
 //! Cursors of a write transaction, which can change what they stand on.
 
-use super::{CursorId, Move, Place, Record};
+use super::{CursorId, Move, CursorPosition, Record};
 use crate::txn::{Put, PutFlags, Room, Sealed};
 use crate::{Error, WriteTxn};
 
@@ -94,10 +94,10 @@ impl<'t, 'env> WriteCursor<'t, 'env> {
     /// # Errors
     /// [`Error::NoDuplicates`], [`Error::CursorUnset`].
     pub fn count(&mut self) -> Result<Option<u64>, Error> {
-        self.txn.with_place(self.id, |txn, place| {
+        self.txn.with_position(self.id, |txn, place| {
             let pages = txn.pages();
             let tree = txn.tree(place.database())?;
-            place.unpark(pages, &tree)?;
+            place.restore_position(pages, &tree)?;
             place.count(pages, &tree)
         })
     }
@@ -105,15 +105,15 @@ impl<'t, 'env> WriteCursor<'t, 'env> {
     /// Whether the last move went to the end: of the database, or of the values of the key.
     #[must_use]
     pub fn is_at_end(&self) -> bool {
-        self.txn.inspect_place(self.id, Place::is_at_end)
+        self.txn.inspect_position(self.id, CursorPosition::is_at_end)
     }
 
     /// Whether the cursor stands on a key with one value.
     #[must_use]
     pub fn is_single(&self) -> bool {
-        let single = self.txn.with_place(self.id, |txn, place| {
+        let single = self.txn.with_position(self.id, |txn, place| {
             let tree = crate::txn::Sealed::tree(txn, place.database())?;
-            place.unpark(crate::txn::Sealed::pages(txn), &tree)?;
+            place.restore_position(crate::txn::Sealed::pages(txn), &tree)?;
             Ok(place.is_single())
         });
         single.unwrap_or(false)
@@ -132,7 +132,7 @@ impl<'t, 'env> WriteCursor<'t, 'env> {
         self.txn.put_at(self.id, key, value, flags)
     }
 
-    /// Stores a record, in place of any its key had or beside it, and goes to it.
+    /// Stores a record, in place of any its key had or sibling it, and goes to it.
     /// # Errors
     /// As [`WriteTxn::put`].
     pub fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), Error> {

@@ -4,7 +4,7 @@ use super::put::Done;
 use super::put_flags::{Put, PutFlags, Room};
 use super::snapshot::Sealed;
 use super::write::WriteTxn;
-use crate::cursor::{CursorId, Gone, Place};
+use crate::cursor::{CursorId, DeletedRecord, CursorPosition};
 use crate::tree::{self, Path, Tree};
 use crate::{Error, value};
 
@@ -27,9 +27,9 @@ impl WriteTxn<'_> {
             self.put_through(&mut place, key, value, flags)
         };
         if matches!(done, Ok(Done::Stored(_))) {
-            place.settle_on_successor();
+            place.clear_deleted();
         }
-        let way = matches!(done, Ok(Done::Exists)).then(|| place.way());
+        let way = matches!(done, Ok(Done::Exists)).then(|| place.path().clone());
         let database = place.database();
         self.cursors.put_back(id, place);
         done?;
@@ -55,8 +55,8 @@ impl WriteTxn<'_> {
         let mut path = Path::new();
         let found = self.reserve_place(&mut place, &mut path, key, len, flags);
         if matches!(found, Ok((_, Some(_)))) {
-            place.settle_on_successor();
-            place.park_on(key, None);
+            place.clear_deleted();
+            place.save_position_at(key, None);
         }
         self.cursors.put_back(id, place);
         match found? {
@@ -70,7 +70,7 @@ impl WriteTxn<'_> {
 
     fn reserve_place(
         &mut self,
-        place: &mut Place,
+        place: &mut CursorPosition,
         path: &mut Path,
         key: &[u8],
         len: usize,
@@ -83,19 +83,19 @@ impl WriteTxn<'_> {
         }
         if flags.has(PutFlags::CURRENT) {
             self.check_current(place, &tree, key)?;
-            *path = place.way();
+            *path = place.path().clone();
             return Ok((tree, Some(true)));
         }
         let found = self.find_place(database, &tree, path, key, flags);
         if matches!(found, Ok(None) | Err(Error::WrongKind(_))) {
-            place.arrive(self.pages(), &tree, path.clone())?;
+            place.stand_on_path(self.pages(), &tree, path.clone())?;
         }
         Ok((tree, found?))
     }
 
     fn put_through(
         &mut self,
-        place: &mut Place,
+        place: &mut CursorPosition,
         key: &[u8],
         value: &[u8],
         flags: PutFlags,
@@ -103,27 +103,27 @@ impl WriteTxn<'_> {
         let database = place.database();
         if self.put_behind_last(database, key, value)? {
             match self.trees.get_mut().last_way(database) {
-                Some(way) => place.stand_on(&way.path),
-                None => place.park_on(key, None),
+                Some(way) => place.stand_on_single_value(&way.path),
+                None => place.save_position_at(key, None),
             }
             return Ok(Done::Stored(true));
         }
         let mut path = Path::new();
         let done = self.put_in(database, &mut path, key, value, flags);
         if let Err(Error::WrongKind(_)) = done {
-            place.arrive(self.pages(), &self.tree(database)?, path)?;
+            place.stand_on_path(self.pages(), &self.tree(database)?, path)?;
             return done;
         }
         let done = done?;
         let tree = self.tree(database)?;
         match done {
             Done::Stored(true) if !tree.has_duplicates() => {
-                place.arrive(self.pages(), &tree, path)?;
+                place.stand_on_path(self.pages(), &tree, path)?;
             }
-            Done::Stored(_) => place.park_on(key, Some(value)),
+            Done::Stored(_) => place.save_position_at(key, Some(value)),
             Done::Exists => {
                 let was_deleted = place.is_key_deleted();
-                place.arrive(self.pages(), &tree, path)?;
+                place.stand_on_path(self.pages(), &tree, path)?;
                 let pair = tree.has_duplicates()
                     && !flags.has(PutFlags::NO_OVERWRITE)
                     && !flags.has(PutFlags::APPEND);
@@ -145,7 +145,7 @@ impl WriteTxn<'_> {
     /// Replaces the record under the cursor.
     fn put_current(
         &mut self,
-        place: &mut Place,
+        place: &mut CursorPosition,
         key: &[u8],
         value: &[u8],
         flags: PutFlags,
@@ -157,13 +157,13 @@ impl WriteTxn<'_> {
         }
         self.check_current(place, &tree, key)?;
         if !tree.has_duplicates() {
-            self.park_others(database)?;
-            let mut path = place.way();
+            self.save_other_positions(database)?;
+            let mut path = place.path().clone();
             let good = self.store(database, tree, &mut path, true, key, value)?;
             if good {
-                place.arrive(self.pages(), &self.tree(database)?, path)?;
+                place.stand_on_path(self.pages(), &self.tree(database)?, path)?;
             } else {
-                place.park_on(key, None);
+                place.save_position_at(key, None);
             }
             return Ok(Done::Stored(good));
         }
@@ -174,7 +174,7 @@ impl WriteTxn<'_> {
             return Err(Error::CursorUnset);
         };
         let (own, old) = (own.to_vec(), old.to_vec());
-        let mut path = place.way();
+        let mut path = place.path().clone();
         let leaf = tree::leaf_of(&path, &tree)?;
         let same = tree.value_order.compare(value, &old).is_eq();
         if !same && value::seek_value(self.pages(), &tree, leaf, value)?.1 {
@@ -182,10 +182,10 @@ impl WriteTxn<'_> {
             return Ok(Done::Exists);
         }
         let at = place.value_at().ok_or(Error::CursorUnset)?;
-        self.park_others(database)?;
+        self.save_other_positions(database)?;
         self.replace_value(database, tree, &mut path, &own, at, value)?;
-        place.park_on(&own, Some(value));
-        let gone = Gone {
+        place.save_position_at(&own, Some(value));
+        let gone = DeletedRecord {
             key: &own,
             value: Some(&old),
         };
@@ -194,14 +194,14 @@ impl WriteTxn<'_> {
     }
 
     /// Makes sure that a cursor stands on a record that this key may replace.
-    fn check_current(&mut self, place: &mut Place, tree: &Tree, key: &[u8]) -> Result<(), Error> {
-        place.unpark(self.pages(), tree)?;
+    fn check_current(&mut self, place: &mut CursorPosition, tree: &Tree, key: &[u8]) -> Result<(), Error> {
+        place.restore_position(self.pages(), tree)?;
         let Some((own, _)) = place.current(self.pages(), tree)? else {
             return Err(Error::CursorUnset);
         };
         if tree.order.compare(key, own).is_ne() {
             return Err(Error::CursorKey);
         }
-        self.check_plain_record(place.database(), &place.way())
+        self.check_plain_record(place.database(), place.path())
     }
 }

@@ -50,7 +50,7 @@ impl WriteTxn<'_> {
             }
             Edit::Store(value) => {
                 let tree = self.checked_tree(database, key, value.len())?;
-                self.park_others(database)?;
+                self.save_other_positions(database)?;
                 self.store(database, tree, &mut path, exact, key, value)?;
             }
             Edit::Remove if !exact => {}

@@ -8,7 +8,7 @@ use super::commit;
 use super::snapshot::Sealed;
 use super::trees::{self, OpenTree};
 use super::write::WriteTxn;
-use crate::cursor::{Gone, Place};
+use crate::cursor::{DeletedRecord, CursorPosition};
 use crate::env::Database;
 use crate::tree::{self, Pages, Path, Tree};
 use crate::{Error, KeyOrder};
@@ -102,7 +102,7 @@ impl WriteTxn<'_> {
         }
         let record = TreeRecord::empty(flags);
         self.pages.will_store();
-        self.park_others(Database::MAIN)?;
+        self.save_other_positions(Database::MAIN)?;
         self.guarded(|txn| {
             txn.pages.spill_if_full()?;
             commit::store_record(txn, database, &record)
@@ -151,7 +151,7 @@ impl WriteTxn<'_> {
             return Err(Error::WrongKind("(main)".to_owned()));
         }
         self.clear_database(database)?;
-        self.park_others(Database::MAIN)?;
+        self.save_other_positions(Database::MAIN)?;
         let name = self.environment().names().name(database).to_vec();
         let mut path = Path::new();
         self.guarded(|txn| {
@@ -174,10 +174,10 @@ impl WriteTxn<'_> {
         }
         let main = self.main()?;
         tree::seek(self.pages(), &main, name, &mut path)?;
-        let mut place = Place::new(Database::MAIN);
-        place.arrive(self.pages(), &main, path)?;
+        let mut place = CursorPosition::new(Database::MAIN);
+        place.stand_on_path(self.pages(), &main, path)?;
         place.mark_deleted(true);
-        let gone = Gone {
+        let gone = DeletedRecord {
             key: name,
             value: None,
         };

@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 use super::trees::Trees;
 use super::write::WriteTxn;
 use crate::Error;
-use crate::cursor::SavedCursors;
+use crate::cursor::CursorSavepoint;
 
 /// A part of a write transaction that can be undone by itself, and can have such parts in turn, to any depth.
 ///
@@ -115,7 +115,7 @@ impl<'env> DerefMut for NestedTxn<'_, 'env> {
 #[derive(Debug)]
 pub(super) struct Level {
     trees: Trees,
-    cursors: SavedCursors,
+    cursors: CursorSavepoint,
 }
 
 impl<'env> WriteTxn<'env> {
@@ -192,7 +192,7 @@ impl<'env> WriteTxn<'env> {
     /// Notes what a nested transaction may change beside pages.
     fn save_level(&mut self) -> Result<Level, Error> {
         for database in self.cursors.databases() {
-            match self.park_others(database) {
+            match self.save_other_positions(database) {
                 // Cursors of a database that was dropped stand nowhere.
                 Err(Error::NoDatabase(_)) => {}
                 parked => parked?,

@@ -155,7 +155,7 @@ impl WriteTxn<'_> {
         if exact && tree.has_duplicates() {
             return self.put_beside(database, tree, path, (key, value), flags);
         }
-        self.park_others(database)?;
+        self.save_other_positions(database)?;
         self.store(database, tree, path, exact, key, value)
             .map(Done::Stored)
     }
@@ -186,7 +186,7 @@ impl WriteTxn<'_> {
         }
         if exact && matches!(tree.value_order, KeyOrder::Custom(_)) {
             // Equal in the program's order is not the same.
-            self.park_others(database)?;
+            self.save_other_positions(database)?;
             self.replace_value(database, tree, path, key, at, value)?;
             return Ok(Done::Stored(false));
         }
@@ -195,7 +195,7 @@ impl WriteTxn<'_> {
             self.touch(database, tree, path)?;
             return Err(error);
         }
-        self.park_others(database)?;
+        self.save_other_positions(database)?;
         self.guarded(|txn| {
             let mut tree = tree;
             txn.pages.spill_if_full()?;
@@ -254,7 +254,7 @@ impl WriteTxn<'_> {
     }
 
     fn touch(&mut self, database: Database, mut tree: Tree, path: &mut Path) -> Result<(), Error> {
-        self.park_others(database)?;
+        self.save_other_positions(database)?;
         self.guarded(|txn| {
             txn.pages.spill_if_full()?;
             tree::touch_path(&mut txn.pages, &mut tree, path)?;
@@ -412,7 +412,7 @@ impl WriteTxn<'_> {
         if tree.has_duplicates() {
             return Err(Error::HasDuplicates);
         }
-        self.park_others(database)?;
+        self.save_other_positions(database)?;
         self.failed = true;
         self.pages.spill_if_full()?;
         let room = value::place_value(&mut self.pages, &mut tree, path, exact, key, len)?;

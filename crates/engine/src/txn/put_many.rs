@@ -67,8 +67,8 @@ impl WriteTxn<'_> {
         if let Ok(more) = stored
             && more > 0
         {
-            place.park_on(key, items.get((more - 1) * item_len..more * item_len));
-            place.settle_on_successor();
+            place.save_position_at(key, items.get((more - 1) * item_len..more * item_len));
+            place.clear_deleted();
         }
         self.cursors.put_back(id, place);
         stored

@@ -12,7 +12,7 @@ use super::kept::{Known, OwnTrees};
 use super::previous;
 use super::snapshot::{self, Sealed};
 use super::trees;
-use crate::cursor::{Place, Record, Stride};
+use crate::cursor::{CursorPosition, Record, FastStep};
 use crate::env::{Database, Window};
 use crate::reader::{EndMark, Seat, Slot, SlotTable};
 use crate::space::PageView;
@@ -319,24 +319,24 @@ impl<'env> ReadTxn<'env> {
     }
 
     /// Moves a cursor to a neighbour within the page at hand, with next to no ado; `None`, and the cursor has not moved,
-    /// where that cannot be done: then [`ReadTxn::stride`] may do it.
+    /// where that cannot be done: then [`ReadTxn::fast_step`] may do it.
     #[must_use]
     #[inline(always)]
-    pub fn stride_within<'t>(&'t self, place: &mut Place, stride: Stride) -> Option<Record<'t>> {
+    pub fn fast_step_within<'t>(&'t self, place: &mut CursorPosition, stride: FastStep) -> Option<Record<'t>> {
         if self.core.mark.is_set() {
             return None;
         }
-        place.stride_within(self.core.window, stride)
+        place.fast_step_within(self.core.window, stride)
     }
 
     /// Moves a cursor to a neighbour in the page at hand or the one beside it, with little ado; `None`, and the cursor has
     /// not moved, where that cannot be done: then [`Snapshot::step`] does it, or says why not.
     #[must_use]
-    pub fn stride<'t>(&'t self, place: &mut Place, stride: Stride) -> Option<Record<'t>> {
+    pub fn fast_step<'t>(&'t self, place: &mut CursorPosition, stride: FastStep) -> Option<Record<'t>> {
         if self.core.mark.is_set() {
             return None;
         }
-        place.stride(self.core.window, stride)
+        place.fast_step(self.core.window, stride)
     }
 
     /// Moves a cursor to the first record whose key is not smaller, or `exactly` this key's, with little ado; `None` where that
@@ -344,21 +344,21 @@ impl<'env> ReadTxn<'env> {
     /// it, the place is not where it was.
     #[must_use]
     #[inline]
-    pub fn leap<'t>(&'t self, place: &mut Place, key: &[u8], exactly: bool) -> Option<Record<'t>> {
+    pub fn fast_seek<'t>(&'t self, place: &mut CursorPosition, key: &[u8], exactly: bool) -> Option<Record<'t>> {
         if self.core.mark.is_set() || any_map_is_lost() {
             return None;
         }
         let trees = self.trees.borrow();
         let open = trees.get(place.database())?;
-        place.leap(self.core.window, &open.tree, key, exactly)
+        place.fast_seek(self.core.window, &open.tree, key, exactly)
     }
 
-    /// As [`ReadTxn::leap`], to this value of this key, where the key has many.
+    /// As [`ReadTxn::fast_seek`], to this value of this key, where the key has many.
     #[must_use]
     #[inline]
-    pub fn leap_to_pair<'t>(
+    pub fn fast_seek_pair<'t>(
         &'t self,
-        place: &mut Place,
+        place: &mut CursorPosition,
         key: &[u8],
         value: &[u8],
     ) -> Option<Record<'t>> {
@@ -367,31 +367,31 @@ impl<'env> ReadTxn<'env> {
         }
         let trees = self.trees.borrow();
         let open = trees.get(place.database())?;
-        place.leap_to_pair(self.core.window, &open.tree, key, value)
+        place.fast_seek_pair(self.core.window, &open.tree, key, value)
     }
 
-    /// As [`ReadTxn::stride`], for [`crate::Move::Block`], among several values of a key.
+    /// As [`ReadTxn::fast_step`], for [`crate::Move::Block`], among several values of a key.
     #[must_use]
-    pub fn stride_block<'t>(&'t self, place: &mut Place) -> Option<Record<'t>> {
+    pub fn fast_block<'t>(&'t self, place: &mut CursorPosition) -> Option<Record<'t>> {
         if self.core.mark.is_set() {
             return None;
         }
-        place.stride_block(self.core.window)
+        place.fast_block(self.core.window)
     }
 
-    /// As [`ReadTxn::stride`], for [`crate::Move::NextBlock`].
+    /// As [`ReadTxn::fast_step`], for [`crate::Move::NextBlock`].
     #[must_use]
-    pub fn stride_next_block<'t>(&'t self, place: &mut Place) -> Option<Record<'t>> {
+    pub fn fast_next_block<'t>(&'t self, place: &mut CursorPosition) -> Option<Record<'t>> {
         if self.core.mark.is_set() {
             return None;
         }
-        place.stride_next_block(self.core.window)
+        place.fast_next_block(self.core.window)
     }
 
     /// Whether a cursor is known to stand on its key's last value that way, so that a step among the key's values leads
     /// nowhere. Where it is not known [`Snapshot::step`] finds out.
     #[must_use]
-    pub fn is_at_last_value(&self, place: &Place, forwards: bool) -> bool {
+    pub fn is_at_last_value(&self, place: &CursorPosition, forwards: bool) -> bool {
         !self.core.mark.is_set() && place.is_at_last_value(self.core.window, forwards)
     }
 

@@ -5,7 +5,7 @@ use fulgurite_format::NodeFlags;
 use super::snapshot::Sealed;
 use super::write::WriteTxn;
 use crate::Error;
-use crate::cursor::{CursorId, Gone, Move, Place, Record, WriteCursor};
+use crate::cursor::{CursorId, DeletedRecord, Move, CursorPosition, Record, WriteCursor};
 use crate::env::Database;
 use crate::tree::{self, Pages, Path, Tree};
 use crate::value::{self, Removed};
@@ -93,11 +93,11 @@ impl<'env> WriteTxn<'env> {
         id: CursorId,
         step: Move<'_>,
     ) -> Result<Option<Record<'_>>, Error> {
-        self.with_place(id, |txn, place| {
+        self.with_position(id, |txn, place| {
             let pages = txn.pages();
             txn.with_tree(place.database(), |tree| {
-                place.unpark(pages, tree)?;
-                place.go_or_settle(pages, tree, step)
+                place.restore_position(pages, tree)?;
+                place.go_or_clear_deleted(pages, tree, step)
             })
         })
     }
@@ -115,23 +115,23 @@ impl<'env> WriteTxn<'env> {
     /// As [`WriteCursor::go`].
     pub fn step_cursor(&self, id: CursorId, step: Move<'_>) -> Result<Option<Record<'_>>, Error> {
         self.check_alive()?;
-        self.with_place(id, |txn, place| {
+        self.with_position(id, |txn, place| {
             let pages = txn.pages();
             txn.with_tree(place.database(), |tree| {
-                place.unpark(pages, tree)?;
-                let moved = place.go_or_settle(pages, tree, step);
+                place.restore_position(pages, tree)?;
+                let moved = place.go_or_clear_deleted(pages, tree, step);
                 // Until the tree changes, steps within the leaf look at its nodes alone.
-                place.look(pages, tree);
+                place.cache_leaf_header(pages, tree);
                 moved
             })
         })
     }
 
     /// Works on a cursor's place.
-    pub(crate) fn with_place<'t, T: 't>(
+    pub(crate) fn with_position<'t, T: 't>(
         &'t self,
         id: CursorId,
-        work: impl FnOnce(&'t WriteTxn<'env>, &mut Place) -> Result<T, Error>,
+        work: impl FnOnce(&'t WriteTxn<'env>, &mut CursorPosition) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let mut place = self.cursors.take(id)?;
         let result = work(self, &mut place);
@@ -140,14 +140,14 @@ impl<'env> WriteTxn<'env> {
     }
 
     /// Asks a cursor's place something; a closed cursor has no properties.
-    pub(crate) fn inspect_place(&self, id: CursorId, ask: impl FnOnce(&Place) -> bool) -> bool {
-        self.with_place(id, |_, place| Ok(ask(place)))
+    pub(crate) fn inspect_position(&self, id: CursorId, ask: impl FnOnce(&CursorPosition) -> bool) -> bool {
+        self.with_position(id, |_, place| Ok(ask(place)))
             .unwrap_or(false)
     }
 
     /// Whether a cursor's database holds fixed-size duplicates.
     pub(crate) fn has_fixed_values(&self, id: CursorId) -> Result<bool, Error> {
-        self.with_place(id, |txn, place| {
+        self.with_position(id, |txn, place| {
             Ok(txn.tree(place.database())?.has_fixed_values())
         })
     }
@@ -161,11 +161,11 @@ impl<'env> WriteTxn<'env> {
         result
     }
 
-    fn delete_through(&mut self, place: &mut Place, all_values: bool) -> Result<bool, Error> {
+    fn delete_through(&mut self, place: &mut CursorPosition, all_values: bool) -> Result<bool, Error> {
         let database = place.database();
         let tree = self.tree(database)?;
         let is_alone = !self.has_cursors();
-        place.unpark(self.pages(), &tree)?;
+        place.restore_position(self.pages(), &tree)?;
         let current = place.go(self.pages(), &tree, Move::Current)?;
         if is_alone && !tree.has_duplicates() && current.is_some() {
             return self.delete_alone(place, tree);
@@ -177,12 +177,12 @@ impl<'env> WriteTxn<'env> {
             }
             // Behind the last value of a key there is still the key.
             None if all_values && place.has_key() => {
-                let key = value::key_at(self.pages(), &tree, &place.way())?;
+                let key = value::key_at(self.pages(), &tree, place.path())?;
                 (key.to_vec(), None)
             }
             None => return Ok(false),
         };
-        self.check_plain_record(database, &place.way())?;
+        self.check_plain_record(database, place.path())?;
         // An order of the program's own is not asked for what stands in the database, so this is known before.
         let follower = match &value {
             Some(_) if tree.value_order.is_custom() => {
@@ -190,8 +190,8 @@ impl<'env> WriteTxn<'env> {
             }
             _ => None,
         };
-        self.park_others(database)?;
-        let mut path = place.way();
+        self.save_other_positions(database)?;
+        let mut path = place.path().clone();
         let (whole_key, good) = match &value {
             None => (true, self.remove_key(database, tree, &mut path)?),
             Some(_) => {
@@ -208,7 +208,7 @@ impl<'env> WriteTxn<'env> {
         }
         let lost = value.as_deref().filter(|_| !whole_key);
         self.stand_on_successor(place, path, lost, follower)?;
-        let gone = Gone {
+        let gone = DeletedRecord {
             key: &key,
             value: value.as_deref().filter(|_| !whole_key),
         };
@@ -218,15 +218,15 @@ impl<'env> WriteTxn<'env> {
 
     /// Removes the record that a place stands on, in a tree of keys with one value each, where no other cursor has to be kept
     /// in step.
-    fn delete_alone(&mut self, place: &mut Place, tree: Tree) -> Result<bool, Error> {
+    fn delete_alone(&mut self, place: &mut CursorPosition, tree: Tree) -> Result<bool, Error> {
         let database = place.database();
         self.check_plain_record(database, place.path())?;
-        place.note_key(self.pages())?;
+        place.save_key(self.pages())?;
         let good = self.remove_key(database, tree, place.path_mut())?;
         let tree = self.tree(database)?;
         let pages = tree::PagesMut::view(&self.pages);
         if !good {
-            place.seek_noted(pages, &tree)?;
+            place.seek_saved_key(pages, &tree)?;
         }
         place.stand_on_successor(pages, &tree)?;
         Ok(true)
@@ -234,7 +234,7 @@ impl<'env> WriteTxn<'env> {
 
     /// Moves the other cursors that stood on a deleted record to where `place` stands now. In an empty tree nothing
     /// stands anywhere.
-    pub(super) fn others_follow(&mut self, gone: &Gone<'_>, place: &Place) -> Result<(), Error> {
+    pub(super) fn others_follow(&mut self, gone: &DeletedRecord<'_>, place: &CursorPosition) -> Result<(), Error> {
         if !self.has_cursors() {
             return Ok(());
         }
@@ -245,7 +245,7 @@ impl<'env> WriteTxn<'env> {
         }
         // They find their own way to it.
         let mut there = place.clone();
-        there.park(self.pages(), &tree)?;
+        there.save_position(self.pages(), &tree)?;
         self.cursors.follow(gone, &there);
         Ok(())
     }
@@ -254,13 +254,13 @@ impl<'env> WriteTxn<'env> {
     /// key lost, which `follower` names if it was asked for.
     fn stand_on_successor(
         &self,
-        place: &mut Place,
+        place: &mut CursorPosition,
         path: Path,
         lost: Option<&[u8]>,
         follower: Option<Option<Vec<u8>>>,
     ) -> Result<(), Error> {
         let tree = self.tree(place.database())?;
-        place.arrive_after_deletion(self.pages(), &tree, path)?;
+        place.stand_on_path_after_deletion(self.pages(), &tree, path)?;
         match (lost, follower) {
             (None, _) => {}
             (Some(value), None) => {
@@ -268,7 +268,7 @@ impl<'env> WriteTxn<'env> {
             }
             (Some(_), Some(None)) => place.go_behind_values(self.pages(), &tree)?,
             (Some(_), Some(Some(value))) => {
-                place.enter_known_value(self.pages(), &tree, &value)?;
+                place.enter_stored_value(self.pages(), &tree, &value)?;
             }
         }
         place.mark_deleted(lost.is_none());
@@ -282,8 +282,8 @@ impl<'env> WriteTxn<'env> {
         path: Path,
         value: Option<&[u8]>,
     ) -> Result<bool, Error> {
-        let mut place = Place::new(database);
-        place.arrive(self.pages(), &tree, path)?;
+        let mut place = CursorPosition::new(database);
+        place.stand_on_path(self.pages(), &tree, path)?;
         if let Some(value) = value {
             place.enter_value(self.pages(), &tree, value)?;
         }

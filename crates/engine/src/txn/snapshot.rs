@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use fulgurite_format::{DatabaseFlags, Format, LeafNode, Pgno, TreeRecord, V09};
 
 use super::trees;
-use crate::cursor::{Cursor, Move, Place, PlacedCursor, Record};
+use crate::cursor::{Cursor, Move, CursorPosition, PositionedCursor, Record};
 use crate::env::Database;
 use crate::range::{self, Behind, Gap, KeyRange, Records, Values};
 use crate::space::PageView;
@@ -163,12 +163,12 @@ pub trait Snapshot: Sealed {
         self.with_tree(database, |tree| get(pages, tree, key))
     }
 
-    /// Moves a cursor whose place outlives the transaction; as [`PlacedCursor::go`] of [`Snapshot::at_place`], with less
+    /// Moves a cursor whose place outlives the transaction; as [`PositionedCursor::go`] of [`Snapshot::at_position`], with less
     /// ado.
     /// # Errors
     /// As [`crate::Cursor::go`].
     #[inline]
-    fn step<'t>(&'t self, place: &mut Place, step: Move<'_>) -> Result<Option<Record<'t>>, Error> {
+    fn step<'t>(&'t self, place: &mut CursorPosition, step: Move<'_>) -> Result<Option<Record<'t>>, Error> {
         let pages = self.pages();
         self.with_tree(place.database(), |tree| {
             place.resume(pages, tree)?;
@@ -264,7 +264,7 @@ pub trait Snapshot: Sealed {
     /// # Errors
     /// As [`Snapshot::get`].
     fn cursor(&self, database: Database) -> Result<Cursor<'_>, Error> {
-        let place = Place::new(database);
+        let place = CursorPosition::new(database);
         Ok(Cursor::new(self.pages(), self.tree(database)?, place))
     }
 
@@ -272,20 +272,20 @@ pub trait Snapshot: Sealed {
     /// ends.
     /// # Errors
     /// As [`Snapshot::get`].
-    fn park_place(&self, place: &mut Place) -> Result<(), Error> {
+    fn save_position(&self, place: &mut CursorPosition) -> Result<(), Error> {
         let tree = self.tree(place.database())?;
-        place.park(self.pages(), &tree)
+        place.save_position(self.pages(), &tree)
     }
 
     /// A cursor at a place that outlives the transaction. A place that was used in another snapshot and not parked there
-    /// ([`Snapshot::park_place`]) must be [`Place::reset`] first: it may stand anywhere.
+    /// ([`Snapshot::save_position`]) must be [`CursorPosition::reset`] first: it may stand anywhere.
     /// # Errors
     /// As [`Snapshot::get`].
     #[inline]
-    fn at_place<'t, 'p>(&'t self, place: &'p mut Place) -> Result<PlacedCursor<'t, 'p>, Error> {
+    fn at_position<'t, 'p>(&'t self, place: &'p mut CursorPosition) -> Result<PositionedCursor<'t, 'p>, Error> {
         let tree = self.tree(place.database())?;
         place.resume(self.pages(), &tree)?;
-        Ok(PlacedCursor::new(self.pages(), tree, place))
+        Ok(PositionedCursor::new(self.pages(), tree, place))
     }
 
     /// Statistics of a database.

@@ -467,12 +467,12 @@ impl<'env> WriteTxn<'env> {
     }
 
     /// Lets the cursors of a database, but for one in use, note where they stand before its tree changes.
-    pub(super) fn park_others(&mut self, database: Database) -> Result<(), Error> {
+    pub(super) fn save_other_positions(&mut self, database: Database) -> Result<(), Error> {
         if self.cursors.is_idle() {
             return Ok(());
         }
         let tree = self.tree(database)?;
-        self.cursors.park(self.pages(), &tree, database)
+        self.cursors.save_positions(self.pages(), &tree, database)
     }
 
     #[inline]

@@ -2,9 +2,10 @@
 
 use fulgurite_format::{Page, PageKind, Pgno, TREE_RECORD_LEN, TreeRecord, V09};
 
-use super::Place;
-use super::place::Edge;
-use super::stride::{Lane, Lanes, Stride};
+use super::CursorPosition;
+use super::position::Edge;
+use super::fast::{FastMode, PageCursor};
+use super::fast_step::FastStep;
 use crate::env::Window;
 use crate::tree::Step;
 use crate::value;
@@ -12,14 +13,14 @@ use crate::value;
 /// Levels of such a tree, its leaves included, that are gone down here. Deeper ones are rare.
 const LEVELS: usize = 4;
 
-impl Place {
+impl CursorPosition {
     /// Goes to the first or last value of a key whose node, in this page of keys, has this record of a tree. Where that is not
     /// possible nothing has changed, and the place stands on the key it came from.
     pub(super) fn enter_tree<'t>(
         &mut self,
         window: Window<'t>,
-        stride: Stride,
-        keys: Lane,
+        step: FastStep,
+        keys: PageCursor,
         record: &[u8],
     ) -> Option<&'t [u8]> {
         if !self.has_values {
@@ -40,25 +41,25 @@ impl Place {
             index: 0,
         }; LEVELS];
         let mut pgno = record.root;
-        for step in steps.get_mut(..branches)? {
+        for branch_step in steps.get_mut(..branches)? {
             let octets = window.page(pgno)?;
             let branch = Page::<V09>::parse(octets, pgno, PageKind::Branch).ok()?;
-            let index = if stride.forwards {
+            let index = if step.forwards {
                 0
             } else {
                 branch.len().checked_sub(1)?
             };
-            *step = Step { pgno, index };
+            *branch_step = Step { pgno, index };
             pgno = branch.child(index).ok()?;
         }
-        let mut lane = Lane::over(window, pgno, tree.leaf)?;
-        lane.index = stride.entrance(lane.page);
-        let value = lane
+        let mut page_cursor = PageCursor::over(window, pgno, tree.leaf)?;
+        page_cursor.index = step.first_index(page_cursor.page);
+        let value = page_cursor
             .page
-            .leaf_key::<V09>(lane.octets(window)?, lane.index)?;
+            .leaf_key::<V09>(page_cursor.bytes(window)?, page_cursor.index)?;
         *steps.get_mut(branches)? = Step {
             pgno,
-            index: lane.index as usize,
+            index: page_cursor.index as usize,
         };
         let (inner, path) = self.inner.as_deref_mut()?;
         *inner = tree;
@@ -66,14 +67,14 @@ impl Place {
         for step in steps.get(..=branches)? {
             path.push(*step).ok()?;
         }
-        self.head(if stride.forwards {
+        self.set_heading(if step.forwards {
             Edge::Last
         } else {
             Edge::First
         });
         self.leaves_passed += std::mem::replace(&mut self.inner_leaves_passed, 1);
-        self.values = lane;
-        self.lanes = Lanes::Tree;
+        self.fast.values = page_cursor;
+        self.fast.mode = FastMode::Tree;
         Some(value)
     }
 }

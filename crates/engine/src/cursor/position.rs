@@ -10,8 +10,7 @@
 
 use fulgurite_format::{Checked, LeafNode, NodeFlags, Page, PageKind, Pgno, V09};
 
-use super::ahead::Ahead;
-use super::stride::{Lane, Lanes};
+use super::fast::{FastMode, FastState};
 use super::{Move, Record};
 use crate::Error;
 use crate::env::Database;
@@ -21,7 +20,7 @@ use crate::value::{self, ValueAt, Values};
 
 /// The place of a cursor without the transaction: what a cursor keeps between transactions or calls.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct CursorPosition {
     pub(super) database: Database,
     pub(super) state: State,
     pub(super) path: Path,
@@ -31,14 +30,7 @@ pub struct Place {
     /// Whether keys may have several values, and whether those have one size; for strides, which do without the tree.
     pub(super) has_values: bool,
     pub(super) has_fixed_values: bool,
-    /// What strides are taken on; on any but [`Lanes::Off`] the ways, and `value`, are those of before.
-    pub(super) lanes: Lanes,
-    pub(super) keys: Lane,
-    pub(super) values: Lane,
-    /// What a walk over the keys has asked for.
-    pub(super) ahead: Ahead,
-    /// Where in the map the key is that has the values.
-    pub(super) key_span: (usize, u32),
+    pub(super) fast: FastState,
     /// The way in the tree of the key's values; kept for use again.
     pub(super) inner: Option<Box<(Tree, Path)>>,
     /// Behind the key's last value: there is a key, but no record.
@@ -49,16 +41,16 @@ pub struct Place {
     pub(super) at_end_of_values: bool,
     /// What stood here was deleted, and this is its successor: the next step forwards stays.
     pub(super) deleted: Deleted,
-    /// Leaves passed, those of values too, since the last search or turn: more than there are pages means a circle.
+    /// Leaves passed, those of values too, since the last search or link: more than there are pages means a circle.
     pub(super) leaves_passed: u64,
     /// Of them, leaves of the values of the key at hand, which may be gone through again.
     pub(super) inner_leaves_passed: u64,
     /// Which way they were passed.
     pub(super) heading: Edge,
-    /// Noted instead of the way, if `is_parked`.
+    /// Noted instead of the way, if `is_saved`.
     pub(super) key: Vec<u8>,
     pub(super) value_bytes: Vec<u8>,
-    pub(super) is_parked: bool,
+    pub(super) is_saved: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,22 +91,18 @@ pub(super) enum Edge {
     Last,
 }
 
-impl Place {
+impl CursorPosition {
     /// A place in a database, nowhere yet.
     #[must_use]
-    pub fn new(database: Database) -> Place {
-        Place {
+    pub fn new(database: Database) -> CursorPosition {
+        CursorPosition {
             database,
             state: State::Unset,
             path: Path::new(),
             leaf: (Pgno::NONE, Checked::EMPTY),
             has_values: false,
             has_fixed_values: false,
-            lanes: Lanes::Off,
-            keys: Lane::NONE,
-            values: Lane::NONE,
-            ahead: Ahead::Nothing,
-            key_span: (0, 0),
+            fast: FastState::OFF,
             value: AtValue::One,
             inner: None,
             behind_values: false,
@@ -126,7 +114,7 @@ impl Place {
             heading: Edge::Last,
             key: Vec::new(),
             value_bytes: Vec::new(),
-            is_parked: false,
+            is_saved: false,
         }
     }
 
@@ -138,15 +126,15 @@ impl Place {
 
     /// Forgets where it stands.
     pub fn reset(&mut self) {
-        self.lanes = Lanes::Off;
+        self.fast.mode = FastMode::Off;
         self.state = State::Unset;
-        self.is_parked = false;
+        self.is_saved = false;
         self.forget_flags();
         self.forget_leaf();
     }
 
     /// What stood here before is not to be remembered: the next step goes on.
-    pub(crate) fn settle_on_successor(&mut self) {
+    pub(crate) fn clear_deleted(&mut self) {
         self.deleted = Deleted::No;
     }
 
@@ -184,7 +172,7 @@ impl Place {
             Move::PrevDup => self.previous_value(pages, tree),
             Move::FirstDup => self.value_edge(pages, tree, Edge::First),
             Move::LastDup => self.value_edge(pages, tree, Edge::Last),
-            Move::Current => self.standing(pages, tree),
+            Move::Current => self.current_or_unset(pages, tree),
             Move::Key(key) => {
                 let exact = self.search(pages, tree, key)?;
                 if exact {
@@ -266,7 +254,7 @@ impl Place {
         Ok(Some((node.key, value)))
     }
 
-    pub(super) fn standing<'t>(
+    pub(super) fn current_or_unset<'t>(
         &mut self,
         pages: PageView<'t>,
         tree: &Tree,
@@ -454,7 +442,7 @@ impl Place {
         Ok(exact)
     }
 
-    /// As [`Place::enter_value`] where the values have a tree; in the room that the way in such a tree has already.
+    /// As [`CursorPosition::enter_value`] where the values have a tree; in the room that the way in such a tree has already.
     fn enter_value_of_tree<'t>(
         &mut self,
         pages: PageView<'t>,

@@ -2,25 +2,24 @@
 //! octets.
 //!
 //! A leap goes down through the window and leaves the place on its lanes, so that the next step is a stride. Where it is not
-//! possible [`Place::go`] searches; as that begins by forgetting where the place stood, a leap that gave up may have done so
+//! possible [`CursorPosition::go`] searches; as that begins by forgetting where the place stood, a leap that gave up may have done so
 //! already.
 
 use fulgurite_format::{Checked, Octets, Page, PageKind, Pgno, TREE_RECORD_LEN, TreeRecord, V09};
 
-use super::ahead::Ahead;
-use super::place::{AtValue, State, TREE_OF_VALUES};
-use super::stride::{Lane, Lanes};
-use super::{Place, Record};
+use super::position::{AtValue, State, TREE_OF_VALUES};
+use super::fast::{FastMode, PageCursor, PrefetchState};
+use super::{CursorPosition, Record};
 use crate::KeyOrder;
 use crate::env::Window;
 use crate::tree::{Path, Step, Tree, expect_probes};
 use crate::value;
 
-impl Place {
+impl CursorPosition {
     /// Goes to the first record whose key is not smaller, or `exactly` this key's. `None` where that takes more than one
     /// way down, and where there is no such record.
     #[inline]
-    pub(crate) fn leap<'t>(
+    pub(crate) fn fast_seek<'t>(
         &mut self,
         window: Window<'t>,
         tree: &Tree,
@@ -30,7 +29,7 @@ impl Place {
         if tree.order != KeyOrder::Lexical || tree.has_duplicates() {
             return None;
         }
-        self.lanes = Lanes::Off;
+        self.fast.mode = FastMode::Off;
         self.state = State::Unset;
         let down = go_down(window, tree, &Octets::of(key), &mut self.path)?;
         if exactly && !down.exact {
@@ -38,12 +37,12 @@ impl Place {
         }
         let (octets, index) = (down.octets, down.index);
         let record = down.page.plain_entry::<V09>(octets, index)?;
-        self.stand_on_lane(Lane::of(window, down.pgno, down.page, index));
+        self.stand_on_page_cursor(PageCursor::of(window, down.pgno, down.page, index));
         if exactly {
             // Who asks for one key may want no more: the first step looks ahead.
-            self.look_ahead_later();
+            self.begin_prefetch_at_next_step();
         } else {
-            self.begin_to_look_ahead(window);
+            self.begin_prefetch(window);
         }
         Some(record)
     }
@@ -51,7 +50,7 @@ impl Place {
     /// Goes to this value of this key, where its values have a tree of their own. `None` where that takes more than a way down
     /// in each of two trees, and where there is no such record.
     #[inline]
-    pub(crate) fn leap_to_pair<'t>(
+    pub(crate) fn fast_seek_pair<'t>(
         &mut self,
         window: Window<'t>,
         tree: &Tree,
@@ -64,7 +63,7 @@ impl Place {
         }
         // The room for a way in such a tree is made by the first search.
         self.inner.as_deref()?;
-        self.lanes = Lanes::Off;
+        self.fast.mode = FastMode::Off;
         self.state = State::Unset;
         let keys = go_down(window, tree, &Octets::of(key), &mut self.path)?;
         let node = keys.page.leaf_entry::<V09>(keys.octets, keys.index)?;
@@ -83,28 +82,28 @@ impl Place {
         if !values.exact || found.flags.0 != 0 || !found.data.is_empty() {
             return None;
         }
-        self.stand_on_lane(Lane::of(window, keys.pgno, keys.page, keys.index));
+        self.stand_on_page_cursor(PageCursor::of(window, keys.pgno, keys.page, keys.index));
         self.has_values = true;
         self.value = AtValue::Tree;
-        self.values = Lane::of(window, values.pgno, values.page, values.index);
-        self.key_span = self.keys.span_of(keys.octets, node.key);
-        self.lanes = Lanes::Tree;
-        self.ahead = Ahead::Nothing;
+        self.fast.values = PageCursor::of(window, values.pgno, values.page, values.index);
+        self.fast.key_span = self.fast.keys.span_of(keys.octets, node.key);
+        self.fast.mode = FastMode::Tree;
+        self.fast.prefetch = PrefetchState::Nothing;
         Some((node.key, found.key))
     }
 
     /// Stands on an entry that a search has found, to which the way leads, and whose key has one value.
-    fn stand_on_lane(&mut self, lane: Lane) {
+    fn stand_on_page_cursor(&mut self, page_cursor: PageCursor) {
         self.forget_flags();
         self.has_values = false;
         self.has_fixed_values = false;
-        self.is_parked = false;
+        self.is_saved = false;
         self.inner_leaves_passed = 0;
         self.state = State::On;
         self.value = AtValue::One;
-        self.values = Lane::NONE;
-        self.keys = lane;
-        self.lanes = Lanes::Keys;
+        self.fast.values = PageCursor::NONE;
+        self.fast.keys = page_cursor;
+        self.fast.mode = FastMode::Keys;
     }
 }
 

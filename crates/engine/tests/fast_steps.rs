@@ -1,8 +1,8 @@
 //! Strides and leaps lead where steps lead: the same moves with and without them, over every kind of database.
 
 use fulgurite::{
-    Among, Database, Durability, Environment, Error, KeyOrder, Move, Place, ReadTxn, Record,
-    Snapshot, Stride, ValueKind, WriteTxn,
+    StepUnit, Database, Durability, Environment, Error, KeyOrder, Move, CursorPosition, ReadTxn, Record,
+    Snapshot, FastStep, ValueKind, WriteTxn,
 };
 use fulgurite_testkit::{Random, Scratch, quick_or_long, seed};
 
@@ -40,44 +40,44 @@ fn fill_multimap(
     map.database()
 }
 
-const fn stride_of(step: Move<'_>) -> Option<Stride> {
-    let (forwards, among) = match step {
-        Move::Next => (true, Among::Records),
-        Move::Prev => (false, Among::Records),
-        Move::NextKey => (true, Among::Keys),
-        Move::PrevKey => (false, Among::Keys),
-        Move::NextDup => (true, Among::Values),
-        Move::PrevDup => (false, Among::Values),
+const fn fast_step_of(step: Move<'_>) -> Option<FastStep> {
+    let (forwards, unit) = match step {
+        Move::Next => (true, StepUnit::Records),
+        Move::Prev => (false, StepUnit::Records),
+        Move::NextKey => (true, StepUnit::Keys),
+        Move::PrevKey => (false, StepUnit::Keys),
+        Move::NextDup => (true, StepUnit::Values),
+        Move::PrevDup => (false, StepUnit::Values),
         _ => return None,
     };
-    Some(Stride { forwards, among })
+    Some(FastStep { forwards, unit })
 }
 
-/// What a move comes to, and whether a stride did it.
+/// What a move comes to, and whether a fast_step did it.
 fn go<'t>(
     txn: &'t ReadTxn<'_>,
-    place: &mut Place,
+    place: &mut CursorPosition,
     step: Move<'_>,
 ) -> (Result<Option<Record<'t>>, Error>, bool) {
-    let stride = stride_of(step);
-    let found = match (stride, step) {
-        (Some(stride), _) => txn
-            .stride_within(place, stride)
-            .or_else(|| txn.stride(place, stride)),
-        (None, Move::Block) => txn.stride_block(place),
-        (None, Move::NextBlock) => txn.stride_next_block(place),
-        (None, Move::KeyOrAfter(key)) => txn.leap(place, key, false),
-        (None, Move::Key(key)) => txn.leap(place, key, true),
-        (None, Move::Pair(key, value)) => txn.leap_to_pair(place, key, value),
+    let fast_step = fast_step_of(step);
+    let found = match (fast_step, step) {
+        (Some(fast_step), _) => txn
+            .fast_step_within(place, fast_step)
+            .or_else(|| txn.fast_step(place, fast_step)),
+        (None, Move::Block) => txn.fast_block(place),
+        (None, Move::NextBlock) => txn.fast_next_block(place),
+        (None, Move::KeyOrAfter(key)) => txn.fast_seek(place, key, false),
+        (None, Move::Key(key)) => txn.fast_seek(place, key, true),
+        (None, Move::Pair(key, value)) => txn.fast_seek_pair(place, key, value),
         _ => None,
     };
     if found.is_some() {
         return (Ok(found), true);
     }
-    if let Some(Stride {
+    if let Some(FastStep {
         forwards,
-        among: Among::Values,
-    }) = stride
+        unit: StepUnit::Values,
+    }) = fast_step
         && txn.is_at_last_value(place, forwards)
     {
         return (Ok(None), true);
@@ -106,9 +106,9 @@ fn some_move<'k>(random: &mut Random, key: &'k [u8], value: &'k [u8]) -> Move<'k
 }
 
 #[test]
-fn strides_lead_where_steps_lead() {
-    let mut random = Random::new(seed("strides", 20_261_121));
-    let scratch = Scratch::new("strides");
+fn fast_steps_lead_where_steps_lead() {
+    let mut random = Random::new(seed("fast_steps", 20_261_121));
+    let scratch = Scratch::new("fast_steps");
     let environment = Environment::options()
         .durability(Durability::NoSync)
         .open(scratch.path())
@@ -123,10 +123,10 @@ fn strides_lead_where_steps_lead() {
     txn.commit().unwrap();
     let txn = environment.read().unwrap();
     for db in databases {
-        let (mut strides, mut moves) = (0, 0);
+        let (mut fast_steps, mut moves) = (0, 0);
         for _ in 0..quick_or_long(20, 2000) {
             let mut cursor = txn.cursor(db).unwrap();
-            let mut place = Place::new(db);
+            let mut place = CursorPosition::new(db);
             for _ in 0..30 {
                 let key = (random.below(310) as u32).to_be_bytes();
                 let mut value = (random.below(1 << 32) as u32).to_be_bytes();
@@ -135,10 +135,10 @@ fn strides_lead_where_steps_lead() {
                 }
                 let step = some_move(&mut random, &key, &value);
                 for _ in 0..1 << random.below(9) {
-                    let (found, strode) = go(&txn, &mut place, step);
+                    let (found, was_fast) = go(&txn, &mut place, step);
                     let expected = cursor.go(step);
                     moves += 1;
-                    strides += usize::from(strode);
+                    fast_steps += usize::from(was_fast);
                     match (found, expected) {
                         (Ok(found), Ok(expected)) => assert_eq!(found, expected, "{step:?}"),
                         (Err(found), Err(expected)) => {
@@ -150,8 +150,8 @@ fn strides_lead_where_steps_lead() {
             }
         }
         assert!(
-            strides * 4 > moves,
-            "{strides} of {moves} moves were strides"
+            fast_steps * 4 > moves,
+            "{fast_steps} of {moves} moves were fast_steps"
         );
     }
 }
@@ -181,7 +181,7 @@ fn to_and_fro_is_no_circle() {
         }
         txn.commit().unwrap();
         let txn = environment.read().unwrap();
-        let mut place = Place::new(map.database());
+        let mut place = CursorPosition::new(map.database());
         txn.step(&mut place, Move::First).unwrap();
         for _ in 0..1000 {
             for step in [forth, back] {

@@ -1,13 +1,13 @@
 //! Arriving and parking: a place notes its record before the tree changes or the snapshot goes, and finds its way again.
 
-use super::place::{AtValue, Deleted, Edge, Place, State};
+use super::position::{AtValue, Deleted, Edge, CursorPosition, State};
 use super::{Move, Record};
 use crate::Error;
 use crate::space::PageView;
 use crate::tree::{self, Pages, Path, Tree};
 use crate::value::ValueAt;
 
-impl Place {
+impl CursorPosition {
     /// Stands on a key, but on none of its values if they are several: where a search for another key ends.
     pub(super) fn unset_values(&mut self) {
         if self.state == State::On && self.value != AtValue::One {
@@ -15,24 +15,24 @@ impl Place {
         }
     }
 
-    /// As [`Place::arrive`], after the record it stood on was deleted: who was at the end stays there.
-    pub(crate) fn arrive_after_deletion(
+    /// As [`CursorPosition::stand_on_path`], after the record it stood on was deleted: who was at the end stays there.
+    pub(crate) fn stand_on_path_after_deletion(
         &mut self,
         pages: PageView<'_>,
         tree: &Tree,
         path: Path,
     ) -> Result<(), Error> {
         let at_end = self.at_end;
-        self.arrive(pages, tree, path)?;
+        self.stand_on_path(pages, tree, path)?;
         self.at_end = at_end;
         Ok(())
     }
 
     /// Notes key and value, because the tree is about to change.
-    pub(crate) fn park(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<(), Error> {
-        self.settle_lanes();
+    pub(crate) fn save_position(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<(), Error> {
+        self.leave_fast();
         self.forget_leaf();
-        if self.is_parked || self.state != State::On {
+        if self.is_saved || self.state != State::On {
             return Ok(());
         }
         let Some(leaf) = self.path.leaf() else {
@@ -47,12 +47,12 @@ impl Place {
         {
             self.value_bytes.extend_from_slice(value);
         }
-        self.is_parked = true;
+        self.is_saved = true;
         Ok(())
     }
 
     /// Notes a record that was just stored as the one it stands on.
-    pub(crate) fn park_on(&mut self, key: &[u8], value: Option<&[u8]>) {
+    pub(crate) fn save_position_at(&mut self, key: &[u8], value: Option<&[u8]>) {
         self.forget_flags();
         self.forget_leaf();
         self.state = State::On;
@@ -62,23 +62,23 @@ impl Place {
         self.value_bytes.clear();
         self.value_bytes
             .extend_from_slice(value.unwrap_or_default());
-        self.is_parked = true;
+        self.is_saved = true;
     }
 
     /// Stands on the record that a way leads to, of a key that has one value.
-    pub(crate) fn stand_on(&mut self, path: &Path) {
+    pub(crate) fn stand_on_single_value(&mut self, path: &Path) {
         self.forget_flags();
         self.forget_leaf();
         self.state = State::On;
         self.value = AtValue::One;
-        self.is_parked = false;
+        self.is_saved = false;
         self.path.clone_from(path);
     }
 
     /// Finds the way again.
     #[inline]
-    pub(crate) fn unpark(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<(), Error> {
-        if self.is_parked {
+    pub(crate) fn restore_position(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<(), Error> {
+        if self.is_saved {
             self.find_way(pages, tree)?;
         }
         Ok(())
@@ -86,7 +86,7 @@ impl Place {
 
     /// Moves a place that knows its way. Even a refused move ends the wait on a deleted record's successor.
     #[inline]
-    pub(crate) fn go_or_settle<'t>(
+    pub(crate) fn go_or_clear_deleted<'t>(
         &mut self,
         pages: PageView<'t>,
         tree: &Tree,
@@ -94,7 +94,7 @@ impl Place {
     ) -> Result<Option<Record<'t>>, Error> {
         let moved = self.go(pages, tree, step);
         if moved.is_err() {
-            self.settle_on_successor();
+            self.clear_deleted();
         }
         moved
     }
@@ -103,10 +103,10 @@ impl Place {
     /// successor.
     #[inline]
     pub(crate) fn resume(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<(), Error> {
-        self.settle_lanes();
+        self.leave_fast();
         self.has_values = tree.has_duplicates();
         self.has_fixed_values = tree.has_fixed_values();
-        if self.is_parked && !self.find_way(pages, tree)? {
+        if self.is_saved && !self.find_way(pages, tree)? {
             self.deleted = if self.path.is_empty() || self.value_bytes.is_empty() {
                 Deleted::Key
             } else {
@@ -118,7 +118,7 @@ impl Place {
 
     /// Goes to the record that was noted, or its successor; tells which.
     fn find_way(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<bool, Error> {
-        self.is_parked = false;
+        self.is_saved = false;
         self.forget_leaf();
         self.leaves_passed = 0;
         let exact = tree::seek(pages, tree, &self.key, &mut self.path)?;
@@ -137,13 +137,13 @@ impl Place {
             return Ok(true);
         }
         let value = std::mem::take(&mut self.value_bytes);
-        let exact = self.enter_known_value(pages, tree, &value)?;
+        let exact = self.enter_stored_value(pages, tree, &value)?;
         self.value_bytes = value;
         Ok(exact)
     }
 
     /// Notes what the header of the leaf says, so that steps within the leaf need not look at it until the tree changes.
-    pub(crate) fn look(&mut self, pages: PageView<'_>, tree: &Tree) {
+    pub(crate) fn cache_leaf_header(&mut self, pages: PageView<'_>, tree: &Tree) {
         self.has_values = tree.has_duplicates();
         if self.state == State::On
             && let Some(leaf) = self.path.leaf()
@@ -167,7 +167,7 @@ impl Place {
 
     /// Goes to a value that the key has, or behind the last; tells which. An order of the program's own is not asked: it
     /// may compare nothing but what the program is passing at the moment.
-    pub(crate) fn enter_known_value(
+    pub(crate) fn enter_stored_value(
         &mut self,
         pages: PageView<'_>,
         tree: &Tree,
@@ -223,7 +223,7 @@ impl Place {
     }
 
     /// Notes the key it stands on, without being parked.
-    pub(crate) fn note_key(&mut self, pages: PageView<'_>) -> Result<(), Error> {
+    pub(crate) fn save_key(&mut self, pages: PageView<'_>) -> Result<(), Error> {
         if let Some(leaf) = self.path.leaf() {
             let node = pages.leaf_node(leaf)?;
             self.key.clear();
@@ -233,7 +233,7 @@ impl Place {
     }
 
     /// Makes the way lead to where the noted key is, or would be.
-    pub(crate) fn seek_noted(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<(), Error> {
+    pub(crate) fn seek_saved_key(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<(), Error> {
         tree::seek(pages, tree, &self.key, &mut self.path).map(|_| ())
     }
 
@@ -249,17 +249,12 @@ impl Place {
         self.settle(pages, tree, false)?;
         self.at_end = at_end;
         self.mark_deleted(true);
-        self.look(pages, tree);
+        self.cache_leaf_header(pages, tree);
         Ok(())
     }
 
-    /// The way to the key.
-    pub(crate) fn way(&self) -> Path {
-        self.path.clone()
-    }
-
     /// Stands on the first value of the key a way leads to, or of the next key if it leads behind a leaf's last.
-    pub(crate) fn arrive(
+    pub(crate) fn stand_on_path(
         &mut self,
         pages: PageView<'_>,
         tree: &Tree,
@@ -267,7 +262,7 @@ impl Place {
     ) -> Result<(), Error> {
         self.forget_flags();
         self.forget_leaf();
-        self.is_parked = false;
+        self.is_saved = false;
         self.path = path;
         self.settle(pages, tree, false)
     }

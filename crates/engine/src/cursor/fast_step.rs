@@ -1,0 +1,456 @@
+//! Steps to a neighbour in the page at hand: the common case of every walk, which needs no search, no tree and no error.
+//!
+//! ```text
+//!   page_cursor of keys      | k1 | k2 | k3 | k4 |          the entries of a leaf
+//!                            '--> | v1 | v2 | v3 |   page_cursor of values: those of k2's sub-page, or of a leaf of its tree
+//! ```
+//!
+//! A page_cursor notes where a page lies in the map, what its header was found to say, and which entry the place stands on;
+//! strides look at nothing else but the nodes they pass. While a place is on lanes, its ways are those of before: whoever
+//! wants to know more than the next neighbour calls [`CursorPosition::leave_fast`] first. Where a stride is not possible nothing has
+//! changed, and [`CursorPosition::go`] knows what there is to say.
+
+use fulgurite_format::{Checked, NodeFlags, Page, PageKind, V09};
+use fulgurite_os::{CACHE_LINE, prefetch};
+
+use super::fast::{FastMode, PageCursor, PrefetchState};
+use super::position::{AtValue, Deleted, Edge, State, TREE_OF_VALUES};
+use super::sibling::SiblingLeaf;
+use super::{CursorPosition, Record};
+use crate::env::Window;
+use crate::tree::Step;
+
+/// A step to a neighbour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FastStep {
+    /// To the next one; else to the one before.
+    pub forwards: bool,
+    /// StepUnit what.
+    pub unit: StepUnit,
+}
+
+/// What the steps of a walk go to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StepUnit {
+    /// All records.
+    Records,
+    /// The values of one key.
+    Values,
+    /// The keys: to the first value of each going forwards, to the last going backwards.
+    Keys,
+}
+
+/// Lines of a leaf that a walk asks for ahead: all.
+const ALL_LINES: usize = usize::MAX;
+
+impl FastStep {
+    /// The neighbour of an entry; beyond all entries if it is the first or last.
+    #[inline(always)]
+    const fn from(self, index: u32) -> u32 {
+        index.wrapping_add(if self.forwards { 1 } else { u32::MAX })
+    }
+
+    /// The entry at which a page is entered.
+    #[inline(always)]
+    pub(super) fn first_index(self, page: Checked) -> u32 {
+        if self.forwards { 0 } else { page.count() - 1 }
+    }
+}
+
+impl CursorPosition {
+    /// Takes a stride within the page at hand, if that is all there is to it: to a record with one value, or to a value of
+    /// the key at hand. `None`, with nothing changed, where it is not.
+    #[inline(always)]
+    pub(crate) fn fast_step_within<'t>(
+        &mut self,
+        window: Window<'t>,
+        step: FastStep,
+    ) -> Option<Record<'t>> {
+        match (self.fast.mode, step.unit) {
+            (FastMode::SubPage | FastMode::Tree, StepUnit::Records | StepUnit::Values) => {
+                let page_cursor = self.fast.values;
+                let index = step.from(page_cursor.index);
+                let value = page_cursor.page.leaf_key::<V09>(page_cursor.bytes(window)?, index)?;
+                let key = self.current_key(window)?;
+                self.fast.values.index = index;
+                Some((key, value))
+            }
+            (FastMode::Keys, StepUnit::Records)
+            | (FastMode::Keys | FastMode::SubPage | FastMode::Tree, StepUnit::Keys) => {
+                let page_cursor = self.fast.keys;
+                let index = step.from(page_cursor.index);
+                let record = page_cursor.near.plain_entry::<V09>(page_cursor.bytes(window)?, index)?;
+                self.fast.keys.index = index;
+                self.fast.mode = FastMode::Keys;
+                Some(record)
+            }
+            (FastMode::Keys, StepUnit::Values) | (FastMode::Off, _) => None,
+        }
+    }
+
+    /// Takes a stride wherever strides lead: also to a sub-page, or to the neighbouring leaf.
+    pub(crate) fn fast_step<'t>(&mut self, window: Window<'t>, step: FastStep) -> Option<Record<'t>> {
+        if self.fast.mode == FastMode::Off {
+            self.enter_fast(window)?;
+        }
+        match (self.fast.mode, step.unit) {
+            (FastMode::SubPage | FastMode::Tree, StepUnit::Records | StepUnit::Values) => {
+                self.step_value_fast(window, step)
+            }
+            (FastMode::Keys, StepUnit::Records)
+            | (FastMode::Keys | FastMode::SubPage | FastMode::Tree, StepUnit::Keys) => {
+                self.step_key(window, step)
+            }
+            (FastMode::Keys, StepUnit::Values) | (FastMode::Off, _) => None,
+        }
+    }
+
+    /// Whether the place is known to stand on its key's last value that way: no step among the values leads further.
+    pub(crate) fn is_at_last_value(&self, window: Window<'_>, forwards: bool) -> bool {
+        let step = FastStep {
+            forwards,
+            unit: StepUnit::Values,
+        };
+        let is_at_edge = step.from(self.fast.values.index) >= self.fast.values.page.count();
+        match self.fast.mode {
+            FastMode::Keys => self.has_values,
+            FastMode::SubPage => is_at_edge,
+            FastMode::Tree => is_at_edge && self.is_in_last_leaf(window, forwards).unwrap_or(false),
+            FastMode::Off => false,
+        }
+    }
+
+    /// Whether the branches above the leaf of values have nothing that way; `None` if that cannot be seen at once.
+    fn is_in_last_leaf(&self, window: Window<'_>, forwards: bool) -> Option<bool> {
+        let (_, path) = self.inner.as_deref()?;
+        for level in 0..path.len().checked_sub(1)? {
+            let step = path.step(level)?;
+            let octets = window.page(step.pgno)?;
+            let branch = Page::<V09>::parse(octets, step.pgno, PageKind::Branch).ok()?;
+            let edge = if forwards {
+                branch.len().checked_sub(1)?
+            } else {
+                0
+            };
+            if step.index != edge {
+                return Some(false);
+            }
+        }
+        Some(true)
+    }
+
+    /// Hands out the fixed-size values of the page at hand, all of them whatever the one it stands on, which becomes the
+    /// last.
+    pub(crate) fn fast_block<'t>(&mut self, window: Window<'t>) -> Option<Record<'t>> {
+        if self.fast.mode == FastMode::Off {
+            self.enter_fast(window)?;
+        }
+        let is_among_many = matches!(self.fast.mode, FastMode::SubPage | FastMode::Tree);
+        let page_cursor = self.fast.values;
+        if !is_among_many || page_cursor.index >= page_cursor.page.count() {
+            return None;
+        }
+        let items = page_cursor.page.packed_items::<V09>(page_cursor.bytes(window)?)?;
+        let key = self.current_key(window)?;
+        self.fast.values.index = page_cursor.page.count() - 1;
+        Some((key, items))
+    }
+
+    /// As [`CursorPosition::stride_block`], of the page that the next value is in.
+    pub(crate) fn fast_next_block<'t>(&mut self, window: Window<'t>) -> Option<Record<'t>> {
+        if self.fast.mode == FastMode::Off {
+            self.enter_fast(window)?;
+        }
+        if self.fast.mode == FastMode::Tree
+            && self.has_fixed_values
+            && self.fast.values.index + 1 >= self.fast.values.page.count()
+        {
+            self.cross_to_next_block(window)?;
+        } else if self.fast.values.index + 1 >= self.fast.values.page.count() {
+            return None;
+        }
+        self.fast_block(window)
+    }
+
+    /// Notes what strides have come to in the ways, and leaves the lanes.
+    #[inline]
+    pub(crate) fn leave_fast(&mut self) {
+        if self.fast.mode != FastMode::Off {
+            self.store_fast_position();
+        }
+    }
+
+    fn store_fast_position(&mut self) {
+        if let Some(step) = self.path.leaf_mut() {
+            step.index = self.fast.keys.index as usize;
+        }
+        let index = self.fast.values.index as usize;
+        match std::mem::replace(&mut self.fast.mode, FastMode::Off) {
+            FastMode::Off => {}
+            FastMode::Keys => self.value = AtValue::One,
+            FastMode::SubPage => self.value = AtValue::Page(index),
+            FastMode::Tree => {
+                self.value = AtValue::Tree;
+                if let Some((_, path)) = self.inner.as_deref_mut()
+                    && let Some(step) = path.leaf_mut()
+                {
+                    step.index = index;
+                }
+            }
+        }
+    }
+
+    /// Looks at the pages that the ways lead to, so that strides are possible from here on.
+    fn enter_fast(&mut self, window: Window<'_>) -> Option<()> {
+        // Who went to the end does not see what has been stored behind it since: that takes more than a look at a page.
+        if self.state != State::On
+            || self.deleted != Deleted::No
+            || self.is_saved
+            || self.behind_values
+            || self.at_end
+        {
+            return None;
+        }
+        let leaf = self.path.leaf()?;
+        let mut keys = PageCursor::over(window, leaf.pgno, PageKind::Leaf)?;
+        keys.index = u32::try_from(leaf.index).ok()?;
+        let (lanes, mut values) = match self.value {
+            AtValue::One => (FastMode::Keys, PageCursor::NONE),
+            AtValue::Page(index) => {
+                let octets = keys.bytes(window)?;
+                let node = keys.page.leaf_entry::<V09>(octets, keys.index)?;
+                let mut values = self.page_cursor_of_sub_page(keys, octets, node.data, node.flags)?;
+                values.index = u32::try_from(index).ok()?;
+                self.fast.key_span = keys.span_of(octets, node.key);
+                (FastMode::SubPage, values)
+            }
+            AtValue::Tree => {
+                let octets = keys.bytes(window)?;
+                let key = keys.page.leaf_key::<V09>(octets, keys.index)?;
+                let (tree, path) = self.inner.as_deref()?;
+                let leaf = path.leaf()?;
+                let mut values = PageCursor::over(window, leaf.pgno, tree.leaf)?;
+                values.index = u32::try_from(leaf.index).ok()?;
+                self.fast.key_span = keys.span_of(octets, key);
+                (FastMode::Tree, values)
+            }
+            AtValue::Unset => return None,
+        };
+        values.index = values.index.min(values.page.count());
+        let begins = keys.start != self.fast.keys.start && lanes == FastMode::Keys;
+        self.fast.keys = keys;
+        self.fast.values = values;
+        self.fast.mode = lanes;
+        self.fast.prefetch = PrefetchState::Nothing;
+        if begins {
+            // Here rather than at the leaf's first entry: so this leaf was not asked for.
+            self.begin_prefetch(window);
+        }
+        Some(())
+    }
+
+    /// To the neighbouring key.
+    #[inline(always)]
+    fn step_key<'t>(&mut self, window: Window<'t>, step: FastStep) -> Option<Record<'t>> {
+        let index = step.from(self.fast.keys.index);
+        if index >= self.fast.keys.page.count() {
+            return self.cross_to_keys(window, step);
+        }
+        let record = self.enter_plain_entry(window, step, self.fast.keys, index)?;
+        self.fast.keys.index = index;
+        if step.forwards && index >= self.fast.keys.near.count() {
+            self.prefetch_more(window);
+        }
+        Some(record)
+    }
+
+    /// The record at an entry of a leaf, if it is one that strides can go to: at once where keys have one value each.
+    #[inline(always)]
+    fn enter_plain_entry<'t>(
+        &mut self,
+        window: Window<'t>,
+        step: FastStep,
+        page_cursor: PageCursor,
+        index: u32,
+    ) -> Option<Record<'t>> {
+        if !self.has_values
+            && let Some(octets) = page_cursor.bytes(window)
+            && let Some(record) = page_cursor.page.plain_entry::<V09>(octets, index)
+        {
+            self.fast.mode = FastMode::Keys;
+            return Some(record);
+        }
+        self.enter_entry(window, step, page_cursor, index)
+    }
+
+    /// The record at an entry of a leaf, if it is one that strides can go to.
+    #[inline(never)]
+    fn enter_entry<'t>(
+        &mut self,
+        window: Window<'t>,
+        step: FastStep,
+        page_cursor: PageCursor,
+        index: u32,
+    ) -> Option<Record<'t>> {
+        let octets = page_cursor.bytes(window)?;
+        let node = page_cursor.page.leaf_entry::<V09>(octets, index)?;
+        if node.flags.0 == TREE_OF_VALUES {
+            let value = self.enter_tree(window, step, page_cursor, node.data)?;
+            self.fast.key_span = page_cursor.span_of(octets, node.key);
+            return Some((node.key, value));
+        }
+        if node.flags.0 != 0 {
+            // The record of a database is for others to look at.
+            let value = self.enter_sub_page(step, page_cursor, octets, node.data, node.flags)?;
+            self.fast.key_span = page_cursor.span_of(octets, node.key);
+            return Some((node.key, value));
+        }
+        self.fast.mode = FastMode::Keys;
+        Some((node.key, node.data))
+    }
+
+    #[inline]
+    fn enter_sub_page<'t>(
+        &mut self,
+        step: FastStep,
+        page_cursor: PageCursor,
+        octets: &[u8],
+        data: &'t [u8],
+        flags: NodeFlags,
+    ) -> Option<&'t [u8]> {
+        let mut values = self.page_cursor_of_sub_page(page_cursor, octets, data, flags)?;
+        values.index = step.first_index(values.page);
+        let value = values.page.leaf_key::<V09>(data, values.index)?;
+        self.fast.values = values;
+        self.fast.mode = FastMode::SubPage;
+        Some(value)
+    }
+
+    /// The values in a sub-page, which is the data of a node.
+    #[inline]
+    fn page_cursor_of_sub_page(
+        &self,
+        page_cursor: PageCursor,
+        octets: &[u8],
+        data: &[u8],
+        flags: NodeFlags,
+    ) -> Option<PageCursor> {
+        if flags.0 != NodeFlags::DUPLICATES || !self.has_values {
+            return None;
+        }
+        let page = Page::<V09>::parse_sub(data).ok()?.checked();
+        if page.is_empty() || (page.kind() != PageKind::Leaf) != self.has_fixed_values {
+            return None;
+        }
+        let (start, len) = page_cursor.span_of(octets, data);
+        Some(PageCursor {
+            start,
+            len,
+            index: 0,
+            page,
+            near: page,
+        })
+    }
+
+    /// To the neighbouring value, or over the edge of the values at hand.
+    fn step_value_fast<'t>(&mut self, window: Window<'t>, step: FastStep) -> Option<Record<'t>> {
+        let page_cursor = self.fast.values;
+        let index = step.from(page_cursor.index);
+        if index >= page_cursor.page.count() {
+            return self.cross_value_edge(window, step);
+        }
+        let value = page_cursor.page.leaf_key::<V09>(page_cursor.bytes(window)?, index)?;
+        let key = self.current_key(window)?;
+        self.fast.values.index = index;
+        Some((key, value))
+    }
+
+    #[inline(always)]
+    fn current_key<'t>(&self, window: Window<'t>) -> Option<&'t [u8]> {
+        let (start, len) = self.fast.key_span;
+        window.octets(start, len as usize)
+    }
+
+    fn cross_value_edge<'t>(&mut self, window: Window<'t>, step: FastStep) -> Option<Record<'t>> {
+        if self.fast.mode == FastMode::SubPage {
+            return match step.unit {
+                StepUnit::Values => None,
+                StepUnit::Records | StepUnit::Keys => self.step_key(window, step),
+            };
+        }
+        let key = self.current_key(window)?;
+        let value = self.cross_to_values(window, step.forwards)?;
+        Some((key, value))
+    }
+
+    /// To the first or last entry of the neighbouring leaf of keys, if it hangs from the same branch.
+    #[inline(never)]
+    fn cross_to_keys<'t>(&mut self, window: Window<'t>, step: FastStep) -> Option<Record<'t>> {
+        self.check_leaf_count(window, step.forwards)?;
+        let sibling = SiblingLeaf::of(window, &self.path, PageKind::Leaf, step.forwards)?;
+        let index = step.first_index(sibling.page_cursor.page);
+        let record = self.enter_plain_entry(window, step, sibling.page_cursor, index)?;
+        self.leaves_passed += 1 + std::mem::take(&mut self.inner_leaves_passed);
+        sibling.go(&mut self.path);
+        self.fast.keys = sibling.page_cursor;
+        self.fast.keys.index = index;
+        if step.forwards {
+            self.prefetch_after_crossing(window, &sibling.link);
+        } else {
+            sibling.expect_next(window, ALL_LINES);
+        }
+        Some(record)
+    }
+
+    /// To the first or last value of the neighbouring leaf of the values' tree, if it hangs from the same branch.
+    fn cross_to_values<'t>(&mut self, window: Window<'t>, forwards: bool) -> Option<&'t [u8]> {
+        if self.fast.mode != FastMode::Tree {
+            return None;
+        }
+        self.check_leaf_count(window, forwards)?;
+        let (tree, path) = self.inner.as_deref_mut()?;
+        let sibling = SiblingLeaf::of(window, path, tree.leaf, forwards)?;
+        let mut page_cursor = sibling.page_cursor;
+        page_cursor.index = if forwards { 0 } else { page_cursor.page.count() - 1 };
+        let octets = page_cursor.bytes(window)?;
+        let value = page_cursor.page.leaf_key::<V09>(octets, page_cursor.index)?;
+        sibling.go(path);
+        sibling.expect_next(window, ALL_LINES);
+        self.inner_leaves_passed += 1;
+        self.fast.values = page_cursor;
+        Some(value)
+    }
+
+    /// To the next leaf of the values' tree, if it hangs from the same branch; its values are handed out unseen.
+    #[inline(always)]
+    fn cross_to_next_block(&mut self, window: Window<'_>) -> Option<()> {
+        self.check_leaf_count(window, true)?;
+        let (tree, path) = self.inner.as_deref_mut()?;
+        let [above, leaf] = path.last_two_mut()?;
+        let octets = window.page(above.pgno)?;
+        let branch = Page::<V09>::parse(octets, above.pgno, PageKind::Branch).ok()?;
+        let (branch, index) = (branch.checked(), above.index + 1);
+        let pgno = branch.child::<V09>(octets, index as u32)?;
+        let page_cursor = PageCursor::over(window, pgno, tree.leaf)?;
+        if let Some(next) = branch.child::<V09>(octets, index as u32 + 1)
+            && let Some(next) = window.page(next)
+        {
+            prefetch(next);
+            prefetch(&next[CACHE_LINE..]);
+        }
+        above.index = index;
+        *leaf = Step { pgno, index: 0 };
+        self.inner_leaves_passed += 1;
+        self.fast.values = page_cursor;
+        Some(())
+    }
+
+    /// Notes the direction; `None` if another leaf would be more than there are, as far as can be told without asking for
+    /// the file's length.
+    #[inline(always)]
+    fn check_leaf_count(&mut self, window: Window<'_>, forwards: bool) -> Option<()> {
+        self.set_heading(if forwards { Edge::Last } else { Edge::First });
+        let passed = self.leaves_passed + self.inner_leaves_passed;
+        (passed < window.pages()).then_some(())
+    }
+}

@@ -1,0 +1,82 @@
+//! The neighbour of a leaf below the same branch.
+
+use fulgurite_format::{Page, PageKind, Pgno, V09};
+use fulgurite_os::{CACHE_LINE, prefetch};
+
+use super::fast::PageCursor;
+use crate::env::Window;
+use crate::tree::{Path, Step};
+
+/// The leaf sibling that which a way leads to, below the same branch.
+pub(super) struct SiblingLeaf {
+    pub(super) page_cursor: PageCursor,
+    pub(super) link: SiblingLink,
+}
+
+/// Where a branch has that leaf.
+pub(super) struct SiblingLink {
+    pub(super) leaf: Pgno,
+    /// The level of the branch, and its entry for this leaf.
+    level: usize,
+    index: usize,
+    /// The leaf after it in the same direction, and the one after that.
+    pub(super) next: Option<Pgno>,
+    pub(super) after_next: Option<Pgno>,
+}
+
+impl SiblingLink {
+    #[inline(always)]
+    pub(super) fn of(window: Window<'_>, path: &Path, forwards: bool) -> Option<SiblingLink> {
+        let level = path.len().checked_sub(2)?;
+        let step = path.step(level)?;
+        let octets = window.page(step.pgno)?;
+        let branch = Page::<V09>::parse(octets, step.pgno, PageKind::Branch).ok()?;
+        // There is no entry before the first.
+        let sibling = |index: usize| index.wrapping_add(if forwards { 1 } else { usize::MAX });
+        let index = sibling(step.index);
+        Some(SiblingLink {
+            leaf: branch.child_if_sound(index)?,
+            level,
+            index,
+            next: branch.child_if_sound(sibling(index)),
+            after_next: branch.child_if_sound(sibling(sibling(index))),
+        })
+    }
+}
+
+impl SiblingLeaf {
+    #[inline(always)]
+    pub(super) fn of(window: Window<'_>, path: &Path, kind: PageKind, forwards: bool) -> Option<SiblingLeaf> {
+        let link = SiblingLink::of(window, path, forwards)?;
+        let page_cursor = PageCursor::over(window, link.leaf, kind)?;
+        Some(SiblingLeaf { page_cursor, link })
+    }
+
+    /// Leads the way there; to which entry is for the page_cursor to know.
+    #[inline(always)]
+    pub(super) fn go(&self, path: &mut Path) {
+        if let Some(step) = path.step_mut(self.link.level) {
+            step.index = self.link.index;
+        }
+        if let Some(step) = path.leaf_mut() {
+            *step = Step {
+                pgno: self.link.leaf,
+                index: 0,
+            };
+        }
+    }
+
+    /// Asks for lines of the leaf that comes next: the processor itself does not look ahead beyond the borders of pages.
+    #[inline(always)]
+    pub(super) fn expect_next(&self, window: Window<'_>, lines: usize) {
+        expect(self.link.next.and_then(|next| window.page(next)), lines);
+    }
+}
+
+/// Asks for the first lines of a page.
+#[inline]
+fn expect(octets: Option<&[u8]>, lines: usize) {
+    if let Some(octets) = octets {
+        octets.chunks(CACHE_LINE).take(lines).for_each(prefetch);
+    }
+}
