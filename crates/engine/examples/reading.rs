@@ -8,7 +8,9 @@ use std::error::Error;
 use std::hint::black_box;
 use std::time::Instant;
 
-use fulgurite::{Database, Durability, Environment, KeyOrder, Move, CursorPosition, ReadTxn, Snapshot};
+use fulgurite::{
+    CursorPosition, Database, Durability, Environment, KeyOrder, Move, ReadTxn, Snapshot,
+};
 
 type Answer<T> = Result<T, Box<dyn Error>>;
 

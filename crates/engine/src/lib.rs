@@ -143,7 +143,10 @@ mod value;
 mod visit;
 
 pub use codes::code_text;
-pub use cursor::{StepUnit, Cursor, CursorId, Move, CursorPosition, PositionedCursor, Record, FastStep, WriteCursor};
+pub use cursor::{
+    Cursor, CursorId, CursorPosition, FastStep, Move, PositionedCursor, Record, StepUnit,
+    WriteCursor,
+};
 pub use env::{Database, Durability, Environment, Info, OpenError, OpenOptions, SlotPolicy};
 pub use error::Error;
 pub use fulgurite_format::{DatabaseFlags, Malformed, Pgno, Txnid};

@@ -1,8 +1,8 @@
 //! Strides and leaps lead where steps lead: the same moves with and without them, over every kind of database.
 
 use fulgurite::{
-    StepUnit, Database, Durability, Environment, Error, KeyOrder, Move, CursorPosition, ReadTxn, Record,
-    Snapshot, FastStep, ValueKind, WriteTxn,
+    CursorPosition, Database, Durability, Environment, Error, FastStep, KeyOrder, Move, ReadTxn,
+    Record, Snapshot, StepUnit, ValueKind, WriteTxn,
 };
 use fulgurite_testkit::{Random, Scratch, quick_or_long, seed};
 

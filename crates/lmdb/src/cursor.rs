@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::ffi::c_int;
 use std::ptr::{self, NonNull};
 
-use fulgurite::{CursorId, Database, CursorPosition, ReadTxn, Snapshot};
+use fulgurite::{CursorId, CursorPosition, Database, ReadTxn, Snapshot};
 
 use crate::codes::{Code, Outcome};
 use crate::edge::{behind, code_of, store, value_of};
@@ -256,7 +256,13 @@ pub unsafe extern "C" fn mdb_cursor_open(
         let opened = match &mut owner.kind {
             Kind::Read(_) => match owner.cursors.reopen(txn, dbi, database) {
                 Some(spare) => spare,
-                None => make(txn, owner, dbi, database, At::Read(CursorPosition::new(database)))?,
+                None => make(
+                    txn,
+                    owner,
+                    dbi,
+                    database,
+                    At::Read(CursorPosition::new(database)),
+                )?,
             },
             Kind::Write(writer) => {
                 let mut writer = *writer;

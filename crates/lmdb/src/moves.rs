@@ -4,7 +4,8 @@ use std::ffi::c_int;
 use std::ptr;
 
 use fulgurite::{
-    StepUnit, DatabaseFlags, Error, Move, CursorPosition, ReadTxn, Record, Snapshot, FastStep, WriteCursor,
+    CursorPosition, DatabaseFlags, Error, FastStep, Move, ReadTxn, Record, Snapshot, StepUnit,
+    WriteCursor,
 };
 
 use crate::codes::{Code, Outcome};
@@ -76,7 +77,7 @@ const RECORDS: u8 = 0;
 const VALUES: u8 = 1;
 const KEYS: u8 = 2;
 
-const fn step_of<const FORWARDS: bool, const AMONG: u8>() -> FastStep {
+const fn fast_step_of<const FORWARDS: bool, const AMONG: u8>() -> FastStep {
     FastStep {
         forwards: FORWARDS,
         unit: match AMONG {
@@ -96,7 +97,7 @@ unsafe fn walk<const FORWARDS: bool, const AMONG: u8>(
     data: *mut MDB_val,
     op: MDB_cursor_op,
 ) -> c_int {
-    let step = step_of::<FORWARDS, AMONG>();
+    let step = fast_step_of::<FORWARDS, AMONG>();
     // SAFETY: the caller's promise.
     let reader = unsafe { reader_of(cursor) };
     let Some((read, place)) = reader else {
@@ -133,7 +134,7 @@ unsafe extern "C" fn fast_step<const FORWARDS: bool, const AMONG: u8>(
     data: *mut MDB_val,
     op: MDB_cursor_op,
 ) -> c_int {
-    let step = step_of::<FORWARDS, AMONG>();
+    let step = fast_step_of::<FORWARDS, AMONG>();
     // SAFETY: the caller's promise.
     if let Some((read, place)) = unsafe { reader_of(cursor) } {
         if let Some((found_key, found_data)) = read.fast_step(place, step) {
@@ -263,7 +264,9 @@ unsafe extern "C" fn fast_block(
 /// # Safety
 /// The caller's promise.
 #[inline(always)]
-unsafe fn reader_of<'a>(cursor: *mut MDB_cursor) -> Option<(&'a ReadTxn<'static>, &'a mut CursorPosition)> {
+unsafe fn reader_of<'a>(
+    cursor: *mut MDB_cursor,
+) -> Option<(&'a ReadTxn<'static>, &'a mut CursorPosition)> {
     let mut found = CURSORS.find_hot(cursor)?;
     // SAFETY: it has a handle; the caller's promise.
     let cursor = unsafe { found.as_mut() };

@@ -3,9 +3,9 @@
 use fulgurite_format::{Page, PageKind, Pgno, TREE_RECORD_LEN, TreeRecord, V09};
 
 use super::CursorPosition;
-use super::position::Edge;
 use super::fast::{FastMode, PageCursor};
 use super::fast_step::FastStep;
+use super::position::Edge;
 use crate::env::Window;
 use crate::tree::Step;
 use crate::value;

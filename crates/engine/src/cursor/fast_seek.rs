@@ -7,8 +7,8 @@
 
 use fulgurite_format::{Checked, Octets, Page, PageKind, Pgno, TREE_RECORD_LEN, TreeRecord, V09};
 
-use super::position::{AtValue, State, TREE_OF_VALUES};
 use super::fast::{FastMode, PageCursor, PrefetchState};
+use super::position::{AtValue, State, TREE_OF_VALUES};
 use super::{CursorPosition, Record};
 use crate::KeyOrder;
 use crate::env::Window;

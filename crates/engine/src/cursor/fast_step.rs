@@ -70,7 +70,9 @@ impl CursorPosition {
             (FastMode::SubPage | FastMode::Tree, StepUnit::Records | StepUnit::Values) => {
                 let page_cursor = self.fast.values;
                 let index = step.from(page_cursor.index);
-                let value = page_cursor.page.leaf_key::<V09>(page_cursor.bytes(window)?, index)?;
+                let value = page_cursor
+                    .page
+                    .leaf_key::<V09>(page_cursor.bytes(window)?, index)?;
                 let key = self.current_key(window)?;
                 self.fast.values.index = index;
                 Some((key, value))
@@ -79,7 +81,9 @@ impl CursorPosition {
             | (FastMode::Keys | FastMode::SubPage | FastMode::Tree, StepUnit::Keys) => {
                 let page_cursor = self.fast.keys;
                 let index = step.from(page_cursor.index);
-                let record = page_cursor.near.plain_entry::<V09>(page_cursor.bytes(window)?, index)?;
+                let record = page_cursor
+                    .near
+                    .plain_entry::<V09>(page_cursor.bytes(window)?, index)?;
                 self.fast.keys.index = index;
                 self.fast.mode = FastMode::Keys;
                 Some(record)
@@ -89,7 +93,11 @@ impl CursorPosition {
     }
 
     /// Takes a stride wherever strides lead: also to a sub-page, or to the neighbouring leaf.
-    pub(crate) fn fast_step<'t>(&mut self, window: Window<'t>, step: FastStep) -> Option<Record<'t>> {
+    pub(crate) fn fast_step<'t>(
+        &mut self,
+        window: Window<'t>,
+        step: FastStep,
+    ) -> Option<Record<'t>> {
         if self.fast.mode == FastMode::Off {
             self.enter_fast(window)?;
         }
@@ -150,7 +158,9 @@ impl CursorPosition {
         if !is_among_many || page_cursor.index >= page_cursor.page.count() {
             return None;
         }
-        let items = page_cursor.page.packed_items::<V09>(page_cursor.bytes(window)?)?;
+        let items = page_cursor
+            .page
+            .packed_items::<V09>(page_cursor.bytes(window)?)?;
         let key = self.current_key(window)?;
         self.fast.values.index = page_cursor.page.count() - 1;
         Some((key, items))
@@ -219,7 +229,8 @@ impl CursorPosition {
             AtValue::Page(index) => {
                 let octets = keys.bytes(window)?;
                 let node = keys.page.leaf_entry::<V09>(octets, keys.index)?;
-                let mut values = self.page_cursor_of_sub_page(keys, octets, node.data, node.flags)?;
+                let mut values =
+                    self.page_cursor_of_sub_page(keys, octets, node.data, node.flags)?;
                 values.index = u32::try_from(index).ok()?;
                 self.fast.key_span = keys.span_of(octets, node.key);
                 (FastMode::SubPage, values)
@@ -359,7 +370,9 @@ impl CursorPosition {
         if index >= page_cursor.page.count() {
             return self.cross_value_edge(window, step);
         }
-        let value = page_cursor.page.leaf_key::<V09>(page_cursor.bytes(window)?, index)?;
+        let value = page_cursor
+            .page
+            .leaf_key::<V09>(page_cursor.bytes(window)?, index)?;
         let key = self.current_key(window)?;
         self.fast.values.index = index;
         Some((key, value))
@@ -411,9 +424,15 @@ impl CursorPosition {
         let (tree, path) = self.inner.as_deref_mut()?;
         let sibling = SiblingLeaf::of(window, path, tree.leaf, forwards)?;
         let mut page_cursor = sibling.page_cursor;
-        page_cursor.index = if forwards { 0 } else { page_cursor.page.count() - 1 };
+        page_cursor.index = if forwards {
+            0
+        } else {
+            page_cursor.page.count() - 1
+        };
         let octets = page_cursor.bytes(window)?;
-        let value = page_cursor.page.leaf_key::<V09>(octets, page_cursor.index)?;
+        let value = page_cursor
+            .page
+            .leaf_key::<V09>(octets, page_cursor.index)?;
         sibling.go(path);
         sibling.expect_next(window, ALL_LINES);
         self.inner_leaves_passed += 1;

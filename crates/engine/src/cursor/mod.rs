@@ -6,27 +6,27 @@
 //!                                                          CursorTable, which keeps all cursors in step
 //! ```
 
-mod prefetch;
 mod block;
 mod descend_edge;
 mod fast;
 mod fast_seek;
+mod fast_step;
 mod moves;
+mod position;
+mod prefetch;
+mod read;
 mod saved;
 mod sibling;
-mod position;
-mod read;
 mod steps;
-mod fast_step;
 mod table;
 mod write;
 
+pub use fast_step::{FastStep, StepUnit};
 pub use moves::Move;
 pub use position::CursorPosition;
 pub use read::{Cursor, PositionedCursor};
-pub use fast_step::{StepUnit, FastStep};
 pub use table::CursorId;
-pub(crate) use table::{CursorTable, DeletedRecord, CursorSavepoint};
+pub(crate) use table::{CursorSavepoint, CursorTable, DeletedRecord};
 pub use write::WriteCursor;
 
 /// A key with its value, lent for `'t`.

@@ -66,12 +66,16 @@ impl CursorPosition {
     #[inline(never)]
     pub(super) fn prefetch_more(&mut self, window: Window<'_>) {
         self.fast.keys.near = self.fast.keys.page;
-        let left = self.fast.keys.page.count() - 1 - self.fast.keys.index.min(self.fast.keys.page.count() - 1);
+        let left = self.fast.keys.page.count()
+            - 1
+            - self.fast.keys.index.min(self.fast.keys.page.count() - 1);
         match self.fast.prefetch {
             PrefetchState::Nothing => {}
             PrefetchState::Entries(from) => self.prefetch_entries(window, from, left),
             PrefetchState::Head(next) => self.prefetch_leaf(window, next, left),
-            PrefetchState::Nodes { from, to, part } => self.prefetch_nodes(window, from, to, part, left),
+            PrefetchState::Nodes { from, to, part } => {
+                self.prefetch_nodes(window, from, to, part, left)
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 use fulgurite_format::{Page, PageKind, Pgno, V09};
 
-use super::{Move, CursorPosition, Record};
+use super::{CursorPosition, Move, Record};
 use crate::Error;
 use crate::space::PageView;
 use crate::tree::{Pages, Tree};
@@ -148,7 +148,11 @@ pub struct PositionedCursor<'t, 'p> {
 }
 
 impl<'t, 'p> PositionedCursor<'t, 'p> {
-    pub(crate) const fn new(pages: PageView<'t>, tree: Tree, place: &'p mut CursorPosition) -> Self {
+    pub(crate) const fn new(
+        pages: PageView<'t>,
+        tree: Tree,
+        place: &'p mut CursorPosition,
+    ) -> Self {
         PositionedCursor { pages, tree, place }
     }
 

@@ -1,6 +1,6 @@
 //! Arriving and parking: a place notes its record before the tree changes or the snapshot goes, and finds its way again.
 
-use super::position::{AtValue, Deleted, Edge, CursorPosition, State};
+use super::position::{AtValue, CursorPosition, Deleted, Edge, State};
 use super::{Move, Record};
 use crate::Error;
 use crate::space::PageView;
@@ -77,7 +77,11 @@ impl CursorPosition {
 
     /// Finds the way again.
     #[inline]
-    pub(crate) fn restore_position(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<(), Error> {
+    pub(crate) fn restore_position(
+        &mut self,
+        pages: PageView<'_>,
+        tree: &Tree,
+    ) -> Result<(), Error> {
         if self.is_saved {
             self.find_way(pages, tree)?;
         }

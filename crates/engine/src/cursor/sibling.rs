@@ -46,7 +46,12 @@ impl SiblingLink {
 
 impl SiblingLeaf {
     #[inline(always)]
-    pub(super) fn of(window: Window<'_>, path: &Path, kind: PageKind, forwards: bool) -> Option<SiblingLeaf> {
+    pub(super) fn of(
+        window: Window<'_>,
+        path: &Path,
+        kind: PageKind,
+        forwards: bool,
+    ) -> Option<SiblingLeaf> {
         let link = SiblingLink::of(window, path, forwards)?;
         let page_cursor = PageCursor::over(window, link.leaf, kind)?;
         Some(SiblingLeaf { page_cursor, link })

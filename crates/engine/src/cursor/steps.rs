@@ -3,7 +3,7 @@
 use fulgurite_format::{Malformed, Page, PageKind, V09};
 
 use super::Record;
-use super::position::{AtValue, Deleted, Edge, CursorPosition, State};
+use super::position::{AtValue, CursorPosition, Deleted, Edge, State};
 use crate::Error;
 use crate::space::PageView;
 use crate::tree::{self, Moved, Pages, Path, Step, Tree};

@@ -1,6 +1,6 @@
 //! Cursors of a write transaction, which can change what they stand on.
 
-use super::{CursorId, Move, CursorPosition, Record};
+use super::{CursorId, CursorPosition, Move, Record};
 use crate::txn::{Put, PutFlags, Room, Sealed};
 use crate::{Error, WriteTxn};
 
@@ -105,7 +105,8 @@ impl<'t, 'env> WriteCursor<'t, 'env> {
     /// Whether the last move went to the end: of the database, or of the values of the key.
     #[must_use]
     pub fn is_at_end(&self) -> bool {
-        self.txn.inspect_position(self.id, CursorPosition::is_at_end)
+        self.txn
+            .inspect_position(self.id, CursorPosition::is_at_end)
     }
 
     /// Whether the cursor stands on a key with one value.

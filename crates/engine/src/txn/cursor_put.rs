@@ -4,7 +4,7 @@ use super::put::Done;
 use super::put_flags::{Put, PutFlags, Room};
 use super::snapshot::Sealed;
 use super::write::WriteTxn;
-use crate::cursor::{CursorId, DeletedRecord, CursorPosition};
+use crate::cursor::{CursorId, CursorPosition, DeletedRecord};
 use crate::tree::{self, Path, Tree};
 use crate::{Error, value};
 
@@ -194,7 +194,12 @@ impl WriteTxn<'_> {
     }
 
     /// Makes sure that a cursor stands on a record that this key may replace.
-    fn check_current(&mut self, place: &mut CursorPosition, tree: &Tree, key: &[u8]) -> Result<(), Error> {
+    fn check_current(
+        &mut self,
+        place: &mut CursorPosition,
+        tree: &Tree,
+        key: &[u8],
+    ) -> Result<(), Error> {
         place.restore_position(self.pages(), tree)?;
         let Some((own, _)) = place.current(self.pages(), tree)? else {
             return Err(Error::CursorUnset);

@@ -8,7 +8,7 @@ use super::commit;
 use super::snapshot::Sealed;
 use super::trees::{self, OpenTree};
 use super::write::WriteTxn;
-use crate::cursor::{DeletedRecord, CursorPosition};
+use crate::cursor::{CursorPosition, DeletedRecord};
 use crate::env::Database;
 use crate::tree::{self, Pages, Path, Tree};
 use crate::{Error, KeyOrder};

@@ -12,7 +12,7 @@ use super::kept::{Known, OwnTrees};
 use super::previous;
 use super::snapshot::{self, Sealed};
 use super::trees;
-use crate::cursor::{CursorPosition, Record, FastStep};
+use crate::cursor::{CursorPosition, FastStep, Record};
 use crate::env::{Database, Window};
 use crate::reader::{EndMark, Seat, Slot, SlotTable};
 use crate::space::PageView;
@@ -322,7 +322,11 @@ impl<'env> ReadTxn<'env> {
     /// where that cannot be done: then [`ReadTxn::fast_step`] may do it.
     #[must_use]
     #[inline(always)]
-    pub fn fast_step_within<'t>(&'t self, place: &mut CursorPosition, stride: FastStep) -> Option<Record<'t>> {
+    pub fn fast_step_within<'t>(
+        &'t self,
+        place: &mut CursorPosition,
+        stride: FastStep,
+    ) -> Option<Record<'t>> {
         if self.core.mark.is_set() {
             return None;
         }
@@ -332,7 +336,11 @@ impl<'env> ReadTxn<'env> {
     /// Moves a cursor to a neighbour in the page at hand or the one beside it, with little ado; `None`, and the cursor has
     /// not moved, where that cannot be done: then [`Snapshot::step`] does it, or says why not.
     #[must_use]
-    pub fn fast_step<'t>(&'t self, place: &mut CursorPosition, stride: FastStep) -> Option<Record<'t>> {
+    pub fn fast_step<'t>(
+        &'t self,
+        place: &mut CursorPosition,
+        stride: FastStep,
+    ) -> Option<Record<'t>> {
         if self.core.mark.is_set() {
             return None;
         }
@@ -344,7 +352,12 @@ impl<'env> ReadTxn<'env> {
     /// it, the place is not where it was.
     #[must_use]
     #[inline]
-    pub fn fast_seek<'t>(&'t self, place: &mut CursorPosition, key: &[u8], exactly: bool) -> Option<Record<'t>> {
+    pub fn fast_seek<'t>(
+        &'t self,
+        place: &mut CursorPosition,
+        key: &[u8],
+        exactly: bool,
+    ) -> Option<Record<'t>> {
         if self.core.mark.is_set() || any_map_is_lost() {
             return None;
         }

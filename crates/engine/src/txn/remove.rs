@@ -5,7 +5,7 @@ use fulgurite_format::NodeFlags;
 use super::snapshot::Sealed;
 use super::write::WriteTxn;
 use crate::Error;
-use crate::cursor::{CursorId, DeletedRecord, Move, CursorPosition, Record, WriteCursor};
+use crate::cursor::{CursorId, CursorPosition, DeletedRecord, Move, Record, WriteCursor};
 use crate::env::Database;
 use crate::tree::{self, Pages, Path, Tree};
 use crate::value::{self, Removed};
@@ -140,7 +140,11 @@ impl<'env> WriteTxn<'env> {
     }
 
     /// Asks a cursor's place something; a closed cursor has no properties.
-    pub(crate) fn inspect_position(&self, id: CursorId, ask: impl FnOnce(&CursorPosition) -> bool) -> bool {
+    pub(crate) fn inspect_position(
+        &self,
+        id: CursorId,
+        ask: impl FnOnce(&CursorPosition) -> bool,
+    ) -> bool {
         self.with_position(id, |_, place| Ok(ask(place)))
             .unwrap_or(false)
     }
@@ -161,7 +165,11 @@ impl<'env> WriteTxn<'env> {
         result
     }
 
-    fn delete_through(&mut self, place: &mut CursorPosition, all_values: bool) -> Result<bool, Error> {
+    fn delete_through(
+        &mut self,
+        place: &mut CursorPosition,
+        all_values: bool,
+    ) -> Result<bool, Error> {
         let database = place.database();
         let tree = self.tree(database)?;
         let is_alone = !self.has_cursors();
@@ -234,7 +242,11 @@ impl<'env> WriteTxn<'env> {
 
     /// Moves the other cursors that stood on a deleted record to where `place` stands now. In an empty tree nothing
     /// stands anywhere.
-    pub(super) fn others_follow(&mut self, gone: &DeletedRecord<'_>, place: &CursorPosition) -> Result<(), Error> {
+    pub(super) fn others_follow(
+        &mut self,
+        gone: &DeletedRecord<'_>,
+        place: &CursorPosition,
+    ) -> Result<(), Error> {
         if !self.has_cursors() {
             return Ok(());
         }

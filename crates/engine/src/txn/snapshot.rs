@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use fulgurite_format::{DatabaseFlags, Format, LeafNode, Pgno, TreeRecord, V09};
 
 use super::trees;
-use crate::cursor::{Cursor, Move, CursorPosition, PositionedCursor, Record};
+use crate::cursor::{Cursor, CursorPosition, Move, PositionedCursor, Record};
 use crate::env::Database;
 use crate::range::{self, Behind, Gap, KeyRange, Records, Values};
 use crate::space::PageView;
@@ -168,7 +168,11 @@ pub trait Snapshot: Sealed {
     /// # Errors
     /// As [`crate::Cursor::go`].
     #[inline]
-    fn step<'t>(&'t self, place: &mut CursorPosition, step: Move<'_>) -> Result<Option<Record<'t>>, Error> {
+    fn step<'t>(
+        &'t self,
+        place: &mut CursorPosition,
+        step: Move<'_>,
+    ) -> Result<Option<Record<'t>>, Error> {
         let pages = self.pages();
         self.with_tree(place.database(), |tree| {
             place.resume(pages, tree)?;
@@ -282,7 +286,10 @@ pub trait Snapshot: Sealed {
     /// # Errors
     /// As [`Snapshot::get`].
     #[inline]
-    fn at_position<'t, 'p>(&'t self, place: &'p mut CursorPosition) -> Result<PositionedCursor<'t, 'p>, Error> {
+    fn at_position<'t, 'p>(
+        &'t self,
+        place: &'p mut CursorPosition,
+    ) -> Result<PositionedCursor<'t, 'p>, Error> {
         let tree = self.tree(place.database())?;
         place.resume(self.pages(), &tree)?;
         Ok(PositionedCursor::new(self.pages(), tree, place))
