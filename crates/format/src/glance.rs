@@ -1,19 +1,19 @@
 //! Looking again at a page whose header was checked before: the common case of every walk, with options in place of
 //! reasons. Whoever gets none asks [`Page`](crate::Page) why.
 
-use crate::{Checked, Format, LeafNode, NodeFlags, PageKind, Pgno};
+use crate::{Checked, LeafNode, NodeFlags, PageKind, Pgno, layout};
 
 impl Checked {
     /// Key and value of entry `index` of a leaf, if it is sound, and its value is one and lies in the page.
     #[must_use]
     #[inline(always)]
-    pub fn plain_entry<F: Format>(self, bytes: &[u8], index: u32) -> Option<(&[u8], &[u8])> {
+    pub fn plain_entry(self, bytes: &[u8], index: u32) -> Option<(&[u8], &[u8])> {
         if index >= self.count() || self.kind() != PageKind::Leaf {
             return None;
         }
-        let (header, rest) = self.node::<F>(bytes, index)?;
+        let (header, rest) = self.node(bytes, index)?;
         let key_len = plain_key_len(header)?;
-        let value_at = F::data_at(key_len) - F::NODE_HEADER_LEN;
+        let value_at = layout::data_at(key_len) - layout::NODE_HEADER_LEN;
         let value_end = value_at + header as u32 as usize;
         // One look at the end of all: keys are not longer than what comes before the values.
         let node = rest.get(..value_end)?;
@@ -24,17 +24,17 @@ impl Checked {
     /// Entry `index` of a leaf, if it is sound and its data lie in the page.
     #[must_use]
     #[inline(always)]
-    pub fn leaf_entry<F: Format>(self, bytes: &[u8], index: u32) -> Option<LeafNode<'_>> {
+    pub fn leaf_entry(self, bytes: &[u8], index: u32) -> Option<LeafNode<'_>> {
         if index >= self.count() || self.kind() != PageKind::Leaf {
             return None;
         }
-        let (header, rest) = self.node::<F>(bytes, index)?;
+        let (header, rest) = self.node(bytes, index)?;
         let (value_len, flags) = (header as u32 as usize, (header >> 32) as u16);
         let key_len = (header >> 48) as usize;
         if !NodeFlags(flags).is_inline() || key_len.wrapping_sub(1) >= crate::KEY_LEN_MAX {
             return None;
         }
-        let data_at = F::data_at(key_len) - F::NODE_HEADER_LEN;
+        let data_at = layout::data_at(key_len) - layout::NODE_HEADER_LEN;
         // One look at the end of all: a key is never longer than what comes before the data.
         let node = rest.get(..data_at + value_len)?;
         let (key, data) = node.split_at_checked(data_at)?;
@@ -49,16 +49,16 @@ impl Checked {
     /// Where entry `index` of a branch or leaf is said to begin in the page. There is such an entry.
     #[must_use]
     #[inline(always)]
-    pub fn entry_at<F: Format>(self, bytes: &[u8], index: u32) -> Option<usize> {
-        let entry = F::HEADER_LEN + 2 * index as usize;
+    pub fn entry_at(self, bytes: &[u8], index: u32) -> Option<usize> {
+        let entry = layout::HEADER_LEN + 2 * index as usize;
         let offset = bytes.get(entry..entry + 2)?.first_chunk()?;
-        Some(F::to_page_offset(u16::from_le_bytes(*offset)))
+        Some(layout::to_page_offset(u16::from_le_bytes(*offset)))
     }
 
     /// The header and the rest of a node. There is such an entry.
     #[inline(always)]
-    fn node<F: Format>(self, bytes: &[u8], index: u32) -> Option<(u64, &[u8])> {
-        let at = self.entry_at::<F>(bytes, index)?;
+    fn node(self, bytes: &[u8], index: u32) -> Option<(u64, &[u8])> {
+        let at = self.entry_at(bytes, index)?;
         if at < self.upper() as usize || !at.is_multiple_of(2) {
             return None;
         }
@@ -69,18 +69,18 @@ impl Checked {
     /// The key of entry `index` of a leaf, packed or not.
     #[must_use]
     #[inline(always)]
-    pub fn leaf_key<F: Format>(self, bytes: &[u8], index: u32) -> Option<&[u8]> {
+    pub fn leaf_key(self, bytes: &[u8], index: u32) -> Option<&[u8]> {
         if index >= self.count() {
             return None;
         }
         match self.kind() {
             PageKind::Packed(len) => {
                 let len = usize::from(len);
-                let at = F::HEADER_LEN + index as usize * len;
+                let at = layout::HEADER_LEN + index as usize * len;
                 bytes.get(at..at + len)
             }
             PageKind::Leaf => {
-                let (header, rest) = self.node::<F>(bytes, index)?;
+                let (header, rest) = self.node(bytes, index)?;
                 let len = (header >> 48) as usize;
                 rest.get(..len).filter(|key| !key.is_empty())
             }
@@ -91,22 +91,22 @@ impl Checked {
     /// The child of entry `index` of a branch.
     #[must_use]
     #[inline(always)]
-    pub fn child<F: Format>(self, bytes: &[u8], index: u32) -> Option<Pgno> {
+    pub fn child(self, bytes: &[u8], index: u32) -> Option<Pgno> {
         if index >= self.count() || self.kind() != PageKind::Branch {
             return None;
         }
-        let (header, _) = self.node::<F>(bytes, index)?;
-        Some(Pgno(F::branch_child(header.to_le_bytes())))
+        let (header, _) = self.node(bytes, index)?;
+        Some(Pgno(layout::branch_child(header.to_le_bytes())))
     }
 
     /// All items of a packed leaf, back to back.
     #[must_use]
     #[inline]
-    pub fn packed_items<F: Format>(self, bytes: &[u8]) -> Option<&[u8]> {
+    pub fn packed_items(self, bytes: &[u8]) -> Option<&[u8]> {
         let PageKind::Packed(len) = self.kind() else {
             return None;
         };
-        bytes.get(F::HEADER_LEN..F::HEADER_LEN + self.len() * usize::from(len))
+        bytes.get(layout::HEADER_LEN..layout::HEADER_LEN + self.len() * usize::from(len))
     }
 }
 
@@ -121,7 +121,7 @@ pub(crate) fn plain_key_len(header: u64) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Page, PageMut, V09};
+    use crate::{Page, PageMut};
 
     use super::*;
 
@@ -129,14 +129,14 @@ mod tests {
     fn there_is_nothing_before_the_first_item() {
         let mut bytes = vec![0; 4096];
         let kind = PageKind::Packed(8);
-        let mut page = PageMut::<V09>::initialise(&mut bytes, Pgno(7), kind);
+        let mut page = PageMut::initialise(&mut bytes, Pgno(7), kind);
         let nothing = crate::NodeValue::Data(b"", NodeFlags(0));
         assert!(page.insert(0, b"8 octets", nothing).unwrap());
-        let page = Page::<V09>::parse(&bytes, Pgno(7), kind).unwrap();
+        let page = Page::parse(&bytes, Pgno(7), kind).unwrap();
         let checked = page.checked();
-        assert_eq!(checked.leaf_key::<V09>(&bytes, 0), Some(&b"8 octets"[..]));
+        assert_eq!(checked.leaf_key(&bytes, 0), Some(&b"8 octets"[..]));
         for index in [1, u32::MAX] {
-            assert_eq!(checked.leaf_key::<V09>(&bytes, index), None);
+            assert_eq!(checked.leaf_key(&bytes, index), None);
             assert!(page.key(index as usize).is_err());
         }
     }
@@ -145,30 +145,30 @@ mod tests {
     fn a_glance_sees_what_a_full_look_sees_or_nothing() {
         let mut bytes = vec![0; 4096];
         let pgno = Pgno(7);
-        let mut page = PageMut::<V09>::initialise(&mut bytes, pgno, PageKind::Leaf);
+        let mut page = PageMut::initialise(&mut bytes, pgno, PageKind::Leaf);
         for (index, key) in [b"a".as_slice(), b"bb", b"ccc"].iter().enumerate() {
             let value = crate::NodeValue::Data(b"value", NodeFlags(0));
             assert!(page.insert(index, key, value).unwrap());
         }
-        let page = Page::<V09>::parse(&bytes, pgno, PageKind::Leaf).unwrap();
+        let page = Page::parse(&bytes, pgno, PageKind::Leaf).unwrap();
         let checked = page.checked();
         for index in 0..3 {
             let (full, glance) = (
                 page.leaf(index as usize).unwrap(),
-                checked.leaf_entry::<V09>(&bytes, index).unwrap(),
+                checked.leaf_entry(&bytes, index).unwrap(),
             );
             assert_eq!((full.key, full.data), (glance.key, glance.data));
-            assert_eq!(checked.leaf_key::<V09>(&bytes, index), Some(full.key));
+            assert_eq!(checked.leaf_key(&bytes, index), Some(full.key));
         }
-        assert!(checked.leaf_entry::<V09>(&bytes, 3).is_none());
-        assert!(Checked::EMPTY.leaf_entry::<V09>(&bytes, 0).is_none());
+        assert!(checked.leaf_entry(&bytes, 3).is_none());
+        assert!(Checked::EMPTY.leaf_entry(&bytes, 0).is_none());
         // Each octet of the page changed: never a panic, never octets from elsewhere.
         for at in 16..bytes.len() {
             let mut broken = bytes.clone();
             broken[at] ^= 0xff;
             for index in 0..3 {
-                let full = Page::<V09>::checked_before(&broken, checked);
-                let glance = checked.leaf_entry::<V09>(&broken, index);
+                let full = Page::checked_before(&broken, checked);
+                let glance = checked.leaf_entry(&broken, index);
                 if let Some(glance) = glance {
                     let full = full.leaf(index as usize).unwrap();
                     assert_eq!((full.key, full.data), (glance.key, glance.data));

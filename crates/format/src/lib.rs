@@ -1,4 +1,4 @@
-//! Layout of data and lock files as checked views over bytes: LMDB 0.9's format, with room for its successors.
+//! Layout of data and lock files as checked views over bytes: LMDB 0.9's format, as [`layout`] describes it.
 //!
 //! ```text
 //!   page 0, 1     meta pages      Meta, TreeRecord
@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Every view checks what it hands out: bytes that lie give a [`Malformed`] value, never a panic, whatever they are.
-//! What differs between versions of the format stands in the trait [`Format`] and nowhere else.
+//! Numbers in which a second version of the format would differ are in [`layout`] only.
 //!
 //! What this crate is not: it does no I/O, holds no state and knows no transactions.
 
@@ -19,6 +19,7 @@ mod bytes;
 mod flags;
 mod free_record;
 mod glance;
+pub mod layout;
 pub mod lockfile;
 mod malformed;
 mod meta;
@@ -32,10 +33,10 @@ mod sub_page;
 #[cfg(test)]
 mod tests;
 mod tree_record;
-mod version;
 
 pub use flags::{DatabaseFlags, NodeFlags, PageFlags};
 pub use free_record::FreeRecord;
+pub use layout::{KEY_LEN_MAX, PAGE_SIZE_MAX, PAGE_SIZE_MIN};
 pub use malformed::Malformed;
 pub use meta::{META_PAGES, Meta, NoMeta};
 pub use numbers::{Pgno, Txnid};
@@ -46,4 +47,3 @@ pub use page_mut::{NodeValue, PageMut};
 pub use search::Octets;
 pub use sub_page::{new_sub_page, sub_page_len, sub_page_with, sub_page_without};
 pub use tree_record::{DEPTH_MAX, TREE_RECORD_LEN, TreeRecord};
-pub use version::{Format, KEY_LEN_MAX, PAGE_SIZE_MAX, PAGE_SIZE_MIN, V09};

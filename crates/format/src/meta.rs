@@ -2,8 +2,8 @@
 
 use crate::bytes::{put, put_words, u16_at, u32_at, u64_at};
 use crate::{
-    Format, Malformed, PAGE_SIZE_MAX, PAGE_SIZE_MIN, PageFlags, Pgno, TREE_RECORD_LEN, TreeRecord,
-    Txnid,
+    Malformed, PAGE_SIZE_MAX, PAGE_SIZE_MIN, PageFlags, Pgno, TREE_RECORD_LEN, TreeRecord, Txnid,
+    layout,
 };
 
 /// Pages 0 and 1 are meta pages; transaction t is committed in page t mod 2.
@@ -60,16 +60,16 @@ impl Meta {
     /// # Errors
     /// As [`NoMeta`] tells.
     #[inline]
-    pub fn read<F: Format>(page: &[u8]) -> Result<Meta, NoMeta> {
+    pub fn read(page: &[u8]) -> Result<Meta, NoMeta> {
         let missing = NoMeta::Foreign;
         // Once the length is known, reading fields at fixed places needs no checks: readers begin by this.
         let page: &[u8; Self::LEN] = page.first_chunk().ok_or(missing)?;
-        let flags = u16_at(page, F::FLAGS_AT).ok_or(missing)?;
+        let flags = u16_at(page, layout::FLAGS_AT).ok_or(missing)?;
         if flags & PageFlags::META == 0 || u32_at(page, MAGIC_AT) != Some(MAGIC) {
             return Err(missing);
         }
         let version = u32_at(page, VERSION_AT).ok_or(missing)?;
-        if version != F::DATA_VERSION {
+        if version != layout::DATA_VERSION {
             return Err(NoMeta::Version(version));
         }
         let tree = |at: usize| {
@@ -122,12 +122,12 @@ impl Meta {
 
     /// The whole meta page number `pgno` of a new file, `page_size` octets.
     #[must_use]
-    pub fn to_page<F: Format>(&self, pgno: Pgno) -> Vec<u8> {
+    pub fn to_page(&self, pgno: Pgno) -> Vec<u8> {
         let mut page = vec![0; self.page_size()];
         let done = put(&mut page, 0, &pgno.0.to_le_bytes())
-            .and_then(|()| put(&mut page, F::FLAGS_AT, &PageFlags::META.to_le_bytes()))
+            .and_then(|()| put(&mut page, layout::FLAGS_AT, &PageFlags::META.to_le_bytes()))
             .and_then(|()| put(&mut page, MAGIC_AT, &MAGIC.to_le_bytes()))
-            .and_then(|()| put(&mut page, VERSION_AT, &F::DATA_VERSION.to_le_bytes()))
+            .and_then(|()| put(&mut page, VERSION_AT, &layout::DATA_VERSION.to_le_bytes()))
             .and_then(|()| put(&mut page, ADDRESS_AT, &self.map_address.to_le_bytes()))
             .and_then(|()| put(&mut page, Self::COMMIT_AT, &self.to_commit_bytes()));
         debug_assert!(done.is_some(), "a meta page is larger than its contents");

@@ -1,11 +1,9 @@
 //! Tree pages as they are read: a checked header, then nodes checked one by one as they are met.
 
-use std::marker::PhantomData;
-
 use crate::bytes::u16_at;
 use crate::glance::plain_key_len;
-use crate::version::header_pgno;
-use crate::{Format, Malformed, NodeFlags, PageFlags, Pgno};
+use crate::layout::header_pgno;
+use crate::{Malformed, NodeFlags, PageFlags, Pgno, layout};
 
 /// What a tree page is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +56,7 @@ impl PageKind {
 
 /// A branch or leaf page whose header has been checked.
 #[derive(Debug, Clone, Copy)]
-pub struct Page<'a, F> {
+pub struct Page<'a> {
     bytes: &'a [u8],
     /// Where each entry's node begins, as stored; empty on packed pages.
     offsets: &'a [[u8; 2]],
@@ -66,7 +64,6 @@ pub struct Page<'a, F> {
     items: usize,
     upper: usize,
     kind: PageKind,
-    format: PhantomData<F>,
 }
 
 /// What the header of a page was found to say; lets the page be looked at again without checking it again.
@@ -161,27 +158,29 @@ impl LeafNode<'_> {
     }
 }
 
-impl<'a, F: Format> Page<'a, F> {
+impl<'a> Page<'a> {
     /// Checks the header of page `pgno`, which must be of `kind`.
     ///
     /// The memory-only dirty mark is ignored: the original may leave it behind on pages of the file.
     /// # Errors
     /// [`Malformed::Number`], [`Malformed::Kind`], [`Malformed::Bounds`] or [`Malformed::Truncated`].
     #[inline(always)]
-    pub fn parse(bytes: &'a [u8], pgno: Pgno, kind: PageKind) -> Result<Page<'a, F>, Malformed> {
-        let header = bytes.get(..F::HEADER_LEN).ok_or(Malformed::Truncated)?;
+    pub fn parse(bytes: &'a [u8], pgno: Pgno, kind: PageKind) -> Result<Page<'a>, Malformed> {
+        let header = bytes
+            .get(..layout::HEADER_LEN)
+            .ok_or(Malformed::Truncated)?;
         let number = header_pgno(header).ok_or(Malformed::Truncated)?;
         if number != pgno.0 {
             return Err(Malformed::Number(Pgno(number)));
         }
-        let flags = u16_at(header, F::FLAGS_AT).ok_or(Malformed::Truncated)?;
+        let flags = u16_at(header, layout::FLAGS_AT).ok_or(Malformed::Truncated)?;
         if flags & PageFlags::KIND != kind.flag() {
             return Err(Malformed::Kind {
                 found: flags,
                 wanted: kind.wanted(),
             });
         }
-        if kind.item_len() != 0 && u16_at(header, F::PAD_AT) != Some(kind.item_len() as u16) {
+        if kind.item_len() != 0 && u16_at(header, layout::PAD_AT) != Some(kind.item_len() as u16) {
             return Err(Malformed::ItemLength);
         }
         Self::with_bounds(bytes, kind)
@@ -190,13 +189,13 @@ impl<'a, F: Format> Page<'a, F> {
     /// Checks the header of a sub-page: the duplicates of one key, inside its node.
     /// # Errors
     /// As [`Page::parse`]; the page number means nothing here.
-    pub fn parse_sub(bytes: &'a [u8]) -> Result<Page<'a, F>, Malformed> {
+    pub fn parse_sub(bytes: &'a [u8]) -> Result<Page<'a>, Malformed> {
         const PACKED: u16 = PageFlags::LEAF | PageFlags::SUB_PAGE | PageFlags::PACKED;
         const NODES: u16 = PageFlags::LEAF | PageFlags::SUB_PAGE;
-        let flags = u16_at(bytes, F::FLAGS_AT).ok_or(Malformed::Truncated)?;
+        let flags = u16_at(bytes, layout::FLAGS_AT).ok_or(Malformed::Truncated)?;
         let kind = match flags & PageFlags::KIND {
             NODES => PageKind::Leaf,
-            PACKED => match u16_at(bytes, F::PAD_AT).ok_or(Malformed::Truncated)? {
+            PACKED => match u16_at(bytes, layout::PAD_AT).ok_or(Malformed::Truncated)? {
                 0 => return Err(Malformed::ItemLength),
                 len => PageKind::Packed(len),
             },
@@ -211,31 +210,30 @@ impl<'a, F: Format> Page<'a, F> {
     }
 
     #[inline(always)]
-    fn with_bounds(bytes: &'a [u8], kind: PageKind) -> Result<Page<'a, F>, Malformed> {
-        let lower = u16_at(bytes, F::LOWER_AT).ok_or(Malformed::Truncated)?;
-        let upper = u16_at(bytes, F::UPPER_AT).ok_or(Malformed::Truncated)?;
-        let (end, start) = (F::to_page_offset(lower), F::to_page_offset(upper));
+    fn with_bounds(bytes: &'a [u8], kind: PageKind) -> Result<Page<'a>, Malformed> {
+        let lower = u16_at(bytes, layout::LOWER_AT).ok_or(Malformed::Truncated)?;
+        let upper = u16_at(bytes, layout::UPPER_AT).ok_or(Malformed::Truncated)?;
+        let (end, start) = (layout::to_page_offset(lower), layout::to_page_offset(upper));
         if kind.item_len() != 0 {
             // Here the bounds only count: items stand back to back behind the header.
-            let items = end.wrapping_sub(F::HEADER_LEN) / 2;
-            let fits = end >= F::HEADER_LEN
+            let items = end.wrapping_sub(layout::HEADER_LEN) / 2;
+            let fits = end >= layout::HEADER_LEN
                 && end.is_multiple_of(2)
                 && end <= start
-                && F::HEADER_LEN + items * kind.item_len() <= bytes.len();
+                && layout::HEADER_LEN + items * kind.item_len() <= bytes.len();
             return if fits {
                 Ok(Self::again(bytes, items, start, kind))
             } else {
                 Err(Malformed::Bounds { lower, upper })
             };
         }
-        match bytes.get(F::HEADER_LEN..end).map(<[u8]>::as_chunks) {
+        match bytes.get(layout::HEADER_LEN..end).map(<[u8]>::as_chunks) {
             Some((offsets, [])) if end <= start && start <= bytes.len() => Ok(Page {
                 bytes,
                 offsets,
                 items: 0,
                 upper: start,
                 kind,
-                format: PhantomData,
             }),
             _ => Err(Malformed::Bounds { lower, upper }),
         }
@@ -243,14 +241,13 @@ impl<'a, F: Format> Page<'a, F> {
 
     /// A page without entries.
     #[must_use]
-    pub const fn empty(kind: PageKind) -> Page<'a, F> {
+    pub const fn empty(kind: PageKind) -> Page<'a> {
         Page {
             bytes: &[],
             offsets: &[],
             items: 0,
             upper: 0,
             kind,
-            format: PhantomData,
         }
     }
 
@@ -268,7 +265,7 @@ impl<'a, F: Format> Page<'a, F> {
     /// A page whose header was checked before and has not changed since.
     #[must_use]
     #[inline(always)]
-    pub fn checked_before(bytes: &'a [u8], checked: Checked) -> Page<'a, F> {
+    pub fn checked_before(bytes: &'a [u8], checked: Checked) -> Page<'a> {
         let (count, upper) = (checked.count as usize, checked.upper as usize);
         Self::again(bytes, count, upper, checked.kind)
     }
@@ -300,9 +297,11 @@ impl<'a, F: Format> Page<'a, F> {
     #[must_use]
     pub const fn free_space(&self) -> usize {
         match self.kind {
-            PageKind::Packed(len) => self.bytes.len() - F::HEADER_LEN - self.items * len as usize,
+            PageKind::Packed(len) => {
+                self.bytes.len() - layout::HEADER_LEN - self.items * len as usize
+            }
             PageKind::Branch | PageKind::Leaf => {
-                self.upper - F::HEADER_LEN - 2 * self.offsets.len()
+                self.upper - layout::HEADER_LEN - 2 * self.offsets.len()
             }
         }
     }
@@ -313,7 +312,7 @@ impl<'a, F: Format> Page<'a, F> {
     pub fn packed_items(&self) -> Result<&'a [u8], Malformed> {
         let len = self.kind.item_len();
         self.bytes
-            .get(F::HEADER_LEN..F::HEADER_LEN + self.items * len)
+            .get(layout::HEADER_LEN..layout::HEADER_LEN + self.items * len)
             .filter(|_| len != 0)
             .ok_or(Malformed::Kind {
                 found: self.kind.flag(),
@@ -324,7 +323,7 @@ impl<'a, F: Format> Page<'a, F> {
     /// Octets that entries take, offsets included.
     #[must_use]
     pub const fn used_space(&self) -> usize {
-        self.bytes.len() - F::HEADER_LEN - self.free_space()
+        self.bytes.len() - layout::HEADER_LEN - self.free_space()
     }
 
     /// The key of entry `index`. That of entry 0 of a branch means nothing and is usually empty.
@@ -340,7 +339,7 @@ impl<'a, F: Format> Page<'a, F> {
     #[inline(always)]
     pub fn from_entry(&self, index: usize) -> Option<&'a [u8]> {
         let at = match self.kind {
-            PageKind::Packed(len) => F::HEADER_LEN + index * usize::from(len),
+            PageKind::Packed(len) => layout::HEADER_LEN + index * usize::from(len),
             PageKind::Branch | PageKind::Leaf => self.offset_if_sound(index)?,
         };
         self.bytes.get(at..)
@@ -369,7 +368,7 @@ impl<'a, F: Format> Page<'a, F> {
         if index >= self.items {
             return None;
         }
-        let at = F::HEADER_LEN + index * len;
+        let at = layout::HEADER_LEN + index * len;
         self.bytes.get(at..at + len)
     }
 
@@ -379,7 +378,7 @@ impl<'a, F: Format> Page<'a, F> {
     #[inline(always)]
     pub fn child(&self, index: usize) -> Result<Pgno, Malformed> {
         let (header, _) = self.node(index)?;
-        Ok(Pgno(F::branch_child(*header)))
+        Ok(Pgno(layout::branch_child(*header)))
     }
 
     /// As [`Page::child`], without a reason for a failure.
@@ -387,7 +386,7 @@ impl<'a, F: Format> Page<'a, F> {
     #[inline(always)]
     pub fn child_if_sound(&self, index: usize) -> Option<Pgno> {
         let (header, _) = self.node_if_sound(index)?;
-        Some(Pgno(F::branch_child(*header)))
+        Some(Pgno(layout::branch_child(*header)))
     }
 
     /// Where entry `index` of a branch or leaf is said to begin in the page, which nobody has checked; `None` if there is no
@@ -396,7 +395,7 @@ impl<'a, F: Format> Page<'a, F> {
     #[inline(always)]
     pub fn said_offset(&self, index: usize) -> Option<usize> {
         let stored = self.offsets.get(index)?;
-        Some(F::to_page_offset(u16::from_le_bytes(*stored)))
+        Some(layout::to_page_offset(u16::from_le_bytes(*stored)))
     }
 
     /// Entry `index` of a leaf.
@@ -425,11 +424,11 @@ impl<'a, F: Format> Page<'a, F> {
             });
         }
         let data_len = match flags {
-            NodeFlags::OVERFLOW => F::OVERFLOW_REF_LEN,
+            NodeFlags::OVERFLOW => layout::OVERFLOW_REF_LEN,
             flags if NodeFlags(flags).is_inline() => value_len,
             _ => return Err(Malformed::NodeFlags { index, flags }),
         };
-        let data_at = F::data_at(key_len) - F::NODE_HEADER_LEN;
+        let data_at = layout::data_at(key_len) - layout::NODE_HEADER_LEN;
         match (rest.get(..key_len), rest.get(data_at..data_at + data_len)) {
             (Some(key), Some(data)) => Ok(LeafNode {
                 key,
@@ -449,7 +448,7 @@ impl<'a, F: Format> Page<'a, F> {
         let (header, rest) = self.node_if_sound(index)?;
         let header = u64::from_le_bytes(*header);
         let (value_len, key_len) = (header as u32 as usize, plain_key_len(header)?);
-        let value_at = F::data_at(key_len) - F::NODE_HEADER_LEN;
+        let value_at = layout::data_at(key_len) - layout::NODE_HEADER_LEN;
         // One look at the end of all: keys are not longer than what comes before the values.
         let (key, value) = rest
             .get(..value_at + value_len)?
@@ -471,11 +470,11 @@ impl<'a, F: Format> Page<'a, F> {
     /// As [`Page::leaf`] and [`Page::key`].
     pub fn node_len(&self, index: usize) -> Result<usize, Malformed> {
         match self.kind {
-            PageKind::Branch => Ok(F::branch_node_len(self.key(index)?.len())),
+            PageKind::Branch => Ok(layout::branch_node_len(self.key(index)?.len())),
             PageKind::Packed(len) => Ok(usize::from(len)),
             PageKind::Leaf => {
                 let node = self.leaf(index)?;
-                Ok(F::leaf_node_len(node.key.len(), node.data.len()))
+                Ok(layout::leaf_node_len(node.key.len(), node.data.len()))
             }
         }
     }
@@ -510,7 +509,7 @@ impl<'a, F: Format> Page<'a, F> {
         let mut sum = 0;
         let mut sound = true;
         for stored in self.offsets {
-            let at = F::to_page_offset(u16::from_le_bytes(*stored));
+            let at = layout::to_page_offset(u16::from_le_bytes(*stored));
             let Some(header) = self.bytes.get(at..).and_then(|node| node.first_chunk()) else {
                 return false;
             };
@@ -521,15 +520,15 @@ impl<'a, F: Format> Page<'a, F> {
                 (word >> 48) as usize,
             );
             let len = if is_branch {
-                F::branch_node_len(key_len)
+                layout::branch_node_len(key_len)
             } else {
                 let is_run = flags == NodeFlags::OVERFLOW;
                 sound &= (is_run || NodeFlags(flags).is_inline())
                     && key_len.wrapping_sub(1) < crate::KEY_LEN_MAX;
-                F::leaf_node_len(
+                layout::leaf_node_len(
                     key_len,
                     if is_run {
-                        F::OVERFLOW_REF_LEN
+                        layout::OVERFLOW_REF_LEN
                     } else {
                         value_len
                     },
@@ -545,14 +544,14 @@ impl<'a, F: Format> Page<'a, F> {
     fn find_unsound_node(&self) -> Result<(), Malformed> {
         let mut sum = 0;
         for (index, stored) in self.offsets.iter().enumerate() {
-            let at = F::to_page_offset(u16::from_le_bytes(*stored));
+            let at = layout::to_page_offset(u16::from_le_bytes(*stored));
             let header = self.bytes.get(at..).and_then(|bytes| bytes.first_chunk());
             let Some(header) = header else {
                 return Err(Malformed::Node(index));
             };
             let len = match self.kind {
-                PageKind::Branch => F::branch_node_len(key_len(header)),
-                PageKind::Leaf | PageKind::Packed(_) => leaf_node_len::<F>(header, index)?,
+                PageKind::Branch => layout::branch_node_len(key_len(header)),
+                PageKind::Leaf | PageKind::Packed(_) => leaf_node_len(header, index)?,
             };
             if at < self.upper || !at.is_multiple_of(2) || len > self.bytes.len() - at {
                 return Err(Malformed::Node(index));
@@ -581,7 +580,10 @@ impl<'a, F: Format> Page<'a, F> {
     #[inline]
     pub(crate) fn again(bytes: &'a [u8], count: usize, upper: usize, kind: PageKind) -> Self {
         let (offsets, items) = if kind.item_len() == 0 {
-            (bytes.get(F::HEADER_LEN..F::HEADER_LEN + 2 * count), 0)
+            (
+                bytes.get(layout::HEADER_LEN..layout::HEADER_LEN + 2 * count),
+                0,
+            )
         } else {
             (None, count)
         };
@@ -591,7 +593,6 @@ impl<'a, F: Format> Page<'a, F> {
             items,
             upper,
             kind,
-            format: PhantomData,
         }
     }
 
@@ -603,7 +604,7 @@ impl<'a, F: Format> Page<'a, F> {
 
     #[inline(always)]
     fn offset_if_sound(&self, index: usize) -> Option<usize> {
-        let at = F::to_page_offset(u16::from_le_bytes(*self.offsets.get(index)?));
+        let at = layout::to_page_offset(u16::from_le_bytes(*self.offsets.get(index)?));
         (at >= self.upper && at.is_multiple_of(2)).then_some(at)
     }
 
@@ -621,16 +622,16 @@ impl<'a, F: Format> Page<'a, F> {
 
 /// Octets of a leaf node by its header, which is checked.
 #[inline]
-fn leaf_node_len<F: Format>(header: &[u8; 8], index: usize) -> Result<usize, Malformed> {
+fn leaf_node_len(header: &[u8; 8], index: usize) -> Result<usize, Malformed> {
     let [d0, d1, d2, d3, f0, f1, _, _] = *header;
     let flags = u16::from_le_bytes([f0, f1]);
     let data_len = match flags {
-        NodeFlags::OVERFLOW => F::OVERFLOW_REF_LEN,
+        NodeFlags::OVERFLOW => layout::OVERFLOW_REF_LEN,
         flags if NodeFlags(flags).is_inline() => u32::from_le_bytes([d0, d1, d2, d3]) as usize,
         _ => return Err(Malformed::NodeFlags { index, flags }),
     };
     match key_len(header) {
-        len @ 1..=crate::KEY_LEN_MAX => Ok(F::leaf_node_len(len, data_len)),
+        len @ 1..=crate::KEY_LEN_MAX => Ok(layout::leaf_node_len(len, data_len)),
         len => Err(Malformed::KeyLength { index, len }),
     }
 }

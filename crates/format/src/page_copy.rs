@@ -1,30 +1,30 @@
 //! Copying a tree page without its free space.
 
 use crate::bytes::{put, u16_at, wipe};
-use crate::{Format, PageFlags, Pgno};
+use crate::{PageFlags, Pgno, layout};
 
 /// Copies the used parts of a branch or leaf page, packed ones too, to where it gets the number `pgno`.
 ///
 /// The gap between offsets and nodes, or behind packed items, is left as it is in `to`, except for the up to seven
 /// octets at its ends that share a word with something used: the original copies words. Marks that mean something in
 /// memory only are wiped. Both slices are one page long.
-pub fn copy_used<F: Format>(from: &[u8], to: &mut [u8], pgno: Pgno) {
-    let (head, tail) = used_parts::<F>(from).unwrap_or((from.len(), from.len()));
+pub fn copy_used(from: &[u8], to: &mut [u8], pgno: Pgno) {
+    let (head, tail) = used_parts(from).unwrap_or((from.len(), from.len()));
     for part in [0..head, tail..from.len()] {
         if let (Some(to), Some(from)) = (to.get_mut(part.clone()), from.get(part)) {
             to.copy_from_slice(from);
         }
     }
-    let flags = u16_at(from, F::FLAGS_AT).unwrap_or_default() & !PageFlags::DIRTY;
-    let done =
-        put(to, 0, &pgno.0.to_le_bytes()).and_then(|()| put(to, F::FLAGS_AT, &flags.to_le_bytes()));
+    let flags = u16_at(from, layout::FLAGS_AT).unwrap_or_default() & !PageFlags::DIRTY;
+    let done = put(to, 0, &pgno.0.to_le_bytes())
+        .and_then(|()| put(to, layout::FLAGS_AT, &flags.to_le_bytes()));
     debug_assert!(done.is_some(), "a page is larger than its header");
 }
 
 /// Makes `to` the same page as `from`, but that its free space is all zeros; that of `from` is not read, which for a page that is
 /// in no cache is a third of the cost. What has no header that makes sense is copied as it is. Both slices have one length.
-pub fn copy_without_gap<F: Format>(from: &[u8], to: &mut [u8]) {
-    let (head, tail) = used_parts::<F>(from).unwrap_or((from.len(), from.len()));
+pub fn copy_without_gap(from: &[u8], to: &mut [u8]) {
+    let (head, tail) = used_parts(from).unwrap_or((from.len(), from.len()));
     if let (Some(to), Some(from)) = (to.get_mut(..head), from.get(..head)) {
         to.copy_from_slice(from);
     }
@@ -39,20 +39,20 @@ pub fn copy_without_gap<F: Format>(from: &[u8], to: &mut [u8]) {
 /// The parts of a tree page that are used, with where the second one begins: between them is free space. `None` of other pages,
 /// and of what has no header that makes sense.
 #[must_use]
-pub fn parts_in_use<F: Format>(page: &[u8]) -> Option<(&[u8], usize, &[u8])> {
-    let flags = u16_at(page, F::FLAGS_AT)?;
+pub fn parts_in_use(page: &[u8]) -> Option<(&[u8], usize, &[u8])> {
+    let flags = u16_at(page, layout::FLAGS_AT)?;
     if flags & (PageFlags::BRANCH | PageFlags::LEAF) == 0 {
         return None;
     }
-    let (head, tail) = used_parts::<F>(page)?;
+    let (head, tail) = used_parts(page)?;
     Some((page.get(..head)?, tail, page.get(tail..)?))
 }
 
 /// Where the first used part ends and the second begins; `None` if the header makes no sense.
-fn used_parts<F: Format>(page: &[u8]) -> Option<(usize, usize)> {
-    let lower = F::to_page_offset(u16_at(page, F::LOWER_AT)?);
-    let upper = F::to_page_offset(u16_at(page, F::UPPER_AT)?);
-    let (head, tail) = if u16_at(page, F::FLAGS_AT)? & PageFlags::PACKED == 0 {
+fn used_parts(page: &[u8]) -> Option<(usize, usize)> {
+    let lower = layout::to_page_offset(u16_at(page, layout::LOWER_AT)?);
+    let upper = layout::to_page_offset(u16_at(page, layout::UPPER_AT)?);
+    let (head, tail) = if u16_at(page, layout::FLAGS_AT)? & PageFlags::PACKED == 0 {
         (lower.next_multiple_of(8), upper & !7)
     } else {
         // Here the bounds only say how much is free, at the end of the page.

@@ -1,10 +1,9 @@
 //! Tree pages as the writer changes them: private copies, whose nodes were checked when the copy was made.
 
-use std::marker::PhantomData;
 use std::ops::Range;
 
 use crate::bytes::{put, wipe};
-use crate::{Format, Malformed, NodeFlags, Page, PageFlags, PageKind, Pgno};
+use crate::{Malformed, NodeFlags, Page, PageFlags, PageKind, Pgno, layout};
 
 /// What a new node holds behind its key.
 #[derive(Debug, Clone, Copy)]
@@ -26,45 +25,44 @@ pub enum NodeValue<'a> {
 
 impl NodeValue<'_> {
     /// Octets in the page.
-    fn data_len<F: Format>(&self) -> usize {
+    fn data_len(&self) -> usize {
         match self {
             NodeValue::Child(_) => 0,
             NodeValue::Data(data, _) => data.len(),
             NodeValue::Reserved(len) => *len,
-            NodeValue::Overflow { .. } => F::OVERFLOW_REF_LEN,
+            NodeValue::Overflow { .. } => layout::OVERFLOW_REF_LEN,
         }
     }
 
     /// Octets a node with this value and a key of `key_len` octets takes in a page, without its offset.
     #[must_use]
-    pub fn node_len<F: Format>(&self, key_len: usize) -> usize {
+    pub fn node_len(&self, key_len: usize) -> usize {
         match self {
-            NodeValue::Child(_) => F::branch_node_len(key_len),
-            _ => F::leaf_node_len(key_len, self.data_len::<F>()),
+            NodeValue::Child(_) => layout::branch_node_len(key_len),
+            _ => layout::leaf_node_len(key_len, self.data_len()),
         }
     }
 }
 
 /// A branch or leaf page that may be changed.
 #[derive(Debug)]
-pub struct PageMut<'a, F> {
+pub struct PageMut<'a> {
     bytes: &'a mut [u8],
     kind: PageKind,
     count: usize,
     upper: usize,
-    format: PhantomData<F>,
 }
 
-impl<'a, F: Format> PageMut<'a, F> {
+impl<'a> PageMut<'a> {
     /// Makes an empty page.
     #[must_use]
-    pub fn initialise(bytes: &'a mut [u8], pgno: Pgno, kind: PageKind) -> PageMut<'a, F> {
+    pub fn initialise(bytes: &'a mut [u8], pgno: Pgno, kind: PageKind) -> PageMut<'a> {
         Self::initialise_as(bytes, pgno, kind, kind.flag())
     }
 
     /// Makes an empty sub-page, for the node of a key on page `pgno`. The dirty mark is part of its format.
     #[must_use]
-    pub fn initialise_sub(bytes: &'a mut [u8], pgno: Pgno, kind: PageKind) -> PageMut<'a, F> {
+    pub fn initialise_sub(bytes: &'a mut [u8], pgno: Pgno, kind: PageKind) -> PageMut<'a> {
         let flags = kind.flag() | PageFlags::SUB_PAGE | PageFlags::DIRTY;
         Self::initialise_as(bytes, pgno, kind, flags)
     }
@@ -74,15 +72,14 @@ impl<'a, F: Format> PageMut<'a, F> {
         let upper = bytes.len();
         let item_len = kind.item_len() as u16;
         let done = put(bytes, 0, &pgno.0.to_le_bytes())
-            .and_then(|()| put(bytes, F::PAD_AT, &item_len.to_le_bytes()))
-            .and_then(|()| put(bytes, F::FLAGS_AT, &flags.to_le_bytes()));
+            .and_then(|()| put(bytes, layout::PAD_AT, &item_len.to_le_bytes()))
+            .and_then(|()| put(bytes, layout::FLAGS_AT, &flags.to_le_bytes()));
         debug_assert!(done.is_some(), "a page is larger than its header");
         let mut page = PageMut {
             bytes,
             kind,
             count: 0,
             upper,
-            format: PhantomData,
         };
         page.store_bounds();
         page
@@ -95,23 +92,22 @@ impl<'a, F: Format> PageMut<'a, F> {
         bytes: &'a mut [u8],
         pgno: Pgno,
         kind: PageKind,
-    ) -> Result<PageMut<'a, F>, Malformed> {
-        let page = Page::<F>::parse(bytes, pgno, kind)?;
+    ) -> Result<PageMut<'a>, Malformed> {
+        let page = Page::parse(bytes, pgno, kind)?;
         let (count, upper) = (page.len(), page.upper());
         Ok(PageMut {
             bytes,
             kind,
             count,
             upper,
-            format: PhantomData,
         })
     }
 
     /// Checks the header of a sub-page that is about to be changed.
     /// # Errors
     /// As [`Page::parse_sub`].
-    pub fn parse_sub(bytes: &'a mut [u8]) -> Result<PageMut<'a, F>, Malformed> {
-        let page = Page::<F>::parse_sub(bytes)?;
+    pub fn parse_sub(bytes: &'a mut [u8]) -> Result<PageMut<'a>, Malformed> {
+        let page = Page::parse_sub(bytes)?;
         page.check_nodes()?;
         let (count, upper, kind) = (page.len(), page.upper(), page.kind());
         Ok(PageMut {
@@ -119,7 +115,6 @@ impl<'a, F: Format> PageMut<'a, F> {
             kind,
             count,
             upper,
-            format: PhantomData,
         })
     }
 
@@ -131,9 +126,9 @@ impl<'a, F: Format> PageMut<'a, F> {
     ) -> Result<Vec<u8>, Malformed> {
         let items: usize = parts.iter().map(|part| part.len()).sum();
         // Items may have any size; node sizes are even.
-        let len = (F::HEADER_LEN + items).next_multiple_of(2);
+        let len = (layout::HEADER_LEN + items).next_multiple_of(2);
         let mut bytes = Vec::with_capacity(len);
-        bytes.resize(F::HEADER_LEN, 0);
+        bytes.resize(layout::HEADER_LEN, 0);
         for part in parts {
             bytes.extend_from_slice(part);
         }
@@ -141,15 +136,14 @@ impl<'a, F: Format> PageMut<'a, F> {
         let flags = kind.flag() | PageFlags::SUB_PAGE | PageFlags::DIRTY;
         let item_len = kind.item_len();
         put(&mut bytes, 0, &pgno.0.to_le_bytes())
-            .and_then(|()| put(&mut bytes, F::PAD_AT, &(item_len as u16).to_le_bytes()))
-            .and_then(|()| put(&mut bytes, F::FLAGS_AT, &flags.to_le_bytes()))
+            .and_then(|()| put(&mut bytes, layout::PAD_AT, &(item_len as u16).to_le_bytes()))
+            .and_then(|()| put(&mut bytes, layout::FLAGS_AT, &flags.to_le_bytes()))
             .ok_or(Malformed::Truncated)?;
-        let mut page = PageMut::<F> {
+        let mut page = PageMut {
             bytes: &mut bytes,
             kind,
             count: items / item_len.max(1),
             upper: 0,
-            format: PhantomData,
         };
         page.store_bounds();
         Ok(bytes)
@@ -157,52 +151,57 @@ impl<'a, F: Format> PageMut<'a, F> {
 
     /// A sub-page of `len` octets with all nodes of another one, which was checked, where they are seen from its end; `None` if
     /// they do not fit.
-    pub(crate) fn resized_sub(pgno: Pgno, page: &Page<'_, F>, len: usize) -> Option<Vec<u8>> {
+    pub(crate) fn resized_sub(pgno: Pgno, page: &Page<'_>, len: usize) -> Option<Vec<u8>> {
         let (from, upper) = (page.entries().0, page.upper());
-        let lower = F::HEADER_LEN + 2 * page.len();
-        let (head, nodes) = (from.get(F::HEADER_LEN..lower)?, from.get(upper..)?);
+        let lower = layout::HEADER_LEN + 2 * page.len();
+        let (head, nodes) = (from.get(layout::HEADER_LEN..lower)?, from.get(upper..)?);
         let gap = len.checked_sub(lower + nodes.len())?;
         let mut bytes = Vec::with_capacity(len);
-        bytes.resize(F::HEADER_LEN, 0);
+        bytes.resize(layout::HEADER_LEN, 0);
         bytes.extend_from_slice(head);
         bytes.resize(lower + gap, 0);
         bytes.extend_from_slice(nodes);
         let flags = page.kind().flag() | PageFlags::SUB_PAGE | PageFlags::DIRTY;
         put(&mut bytes, 0, &pgno.0.to_le_bytes())?;
-        put(&mut bytes, F::FLAGS_AT, &flags.to_le_bytes())?;
+        put(&mut bytes, layout::FLAGS_AT, &flags.to_le_bytes())?;
         let by = len.wrapping_sub(from.len());
         let mut resized = PageMut::of_resized(&mut bytes, page);
         for stored in resized.offsets_mut(page.len()) {
-            let offset = F::to_page_offset(u16::from_le_bytes(*stored)).wrapping_add(by);
-            *stored = F::from_page_offset(offset).to_le_bytes();
+            let offset = layout::to_page_offset(u16::from_le_bytes(*stored)).wrapping_add(by);
+            *stored = layout::from_page_offset(offset).to_le_bytes();
         }
         resized.store_bounds();
         Some(bytes)
     }
 
     /// What [`PageMut::resized_sub`] has made.
-    pub(crate) fn of_resized(bytes: &'a mut [u8], from: &Page<'_, F>) -> PageMut<'a, F> {
+    pub(crate) fn of_resized(bytes: &'a mut [u8], from: &Page<'_>) -> PageMut<'a> {
         let upper = (from.upper() + bytes.len()).wrapping_sub(from.entries().0.len());
         PageMut {
             bytes,
             kind: from.kind(),
             count: from.len(),
             upper,
-            format: PhantomData,
         }
     }
 
     /// Gives a fresh copy its own number and wipes marks that mean something in memory only.
     pub fn renumber(bytes: &mut [u8], pgno: Pgno, kind: PageKind) {
         let done = put(bytes, 0, &pgno.0.to_le_bytes())
-            .and_then(|()| put(bytes, F::PAD_AT, &(kind.item_len() as u16).to_le_bytes()))
-            .and_then(|()| put(bytes, F::FLAGS_AT, &kind.flag().to_le_bytes()));
+            .and_then(|()| {
+                put(
+                    bytes,
+                    layout::PAD_AT,
+                    &(kind.item_len() as u16).to_le_bytes(),
+                )
+            })
+            .and_then(|()| put(bytes, layout::FLAGS_AT, &kind.flag().to_le_bytes()));
         debug_assert!(done.is_some(), "a page is larger than its header");
     }
 
     /// The page as it is now.
     #[must_use]
-    pub fn view(&self) -> Page<'_, F> {
+    pub fn view(&self) -> Page<'_> {
         Page::again(self.bytes, self.count, self.upper, self.kind)
     }
 
@@ -218,7 +217,7 @@ impl<'a, F: Format> PageMut<'a, F> {
         if let PageKind::Packed(_) = self.kind {
             return self.insert_node(index, key);
         }
-        let len = value.node_len::<F>(key.len());
+        let len = value.node_len(key.len());
         let Some(node) = self.open(index, len)? else {
             return Ok(false);
         };
@@ -237,7 +236,7 @@ impl<'a, F: Format> PageMut<'a, F> {
             header[4..6].copy_from_slice(&flags.to_le_bytes());
         }
         header[6..].copy_from_slice(&(key.len() as u16).to_le_bytes());
-        let data_at = F::data_at(key.len());
+        let data_at = layout::data_at(key.len());
         if let NodeValue::Reserved(_) = value {
             node.fill(0);
         } else if let Some(padding) = node.last_mut() {
@@ -245,7 +244,7 @@ impl<'a, F: Format> PageMut<'a, F> {
             *padding = 0;
         }
         let done = put(node, 0, &header)
-            .and_then(|()| put(node, F::NODE_HEADER_LEN, key))
+            .and_then(|()| put(node, layout::NODE_HEADER_LEN, key))
             .and_then(|()| match value {
                 NodeValue::Child(_) | NodeValue::Reserved(_) => Some(()),
                 NodeValue::Data(data, _) => put(node, data_at, data),
@@ -258,13 +257,13 @@ impl<'a, F: Format> PageMut<'a, F> {
     /// [`PageMut::insert`], in fewer steps.
     #[inline]
     pub fn push_record(&mut self, key: &[u8], value: &[u8]) -> bool {
-        let len = F::leaf_node_len(key.len(), value.len());
-        let lower = F::HEADER_LEN + 2 * self.count;
+        let len = layout::leaf_node_len(key.len(), value.len());
+        let lower = layout::HEADER_LEN + 2 * self.count;
         if self.kind != PageKind::Leaf || lower + 2 + len > self.upper {
             return false;
         }
         let at = self.upper - len;
-        let data_at = F::data_at(key.len()) - F::NODE_HEADER_LEN;
+        let data_at = layout::data_at(key.len()) - layout::NODE_HEADER_LEN;
         let node = self.bytes.get_mut(at..at + len);
         let Some((header, rest)) = node.and_then(|node| node.split_first_chunk_mut()) else {
             return false;
@@ -283,7 +282,7 @@ impl<'a, F: Format> PageMut<'a, F> {
         *header = (value.len() as u64 | (key.len() as u64) << 48).to_le_bytes();
         to_key.copy_from_slice(key);
         to_value.copy_from_slice(value);
-        let stored = F::from_page_offset(at).to_le_bytes();
+        let stored = layout::from_page_offset(at).to_le_bytes();
         if put(self.bytes, lower, &stored).is_none() {
             return false;
         }
@@ -314,11 +313,11 @@ impl<'a, F: Format> PageMut<'a, F> {
         if item.len() != len {
             return Err(Malformed::ItemLength);
         }
-        let end = F::HEADER_LEN + self.count * len;
+        let end = layout::HEADER_LEN + self.count * len;
         if end + len > self.bytes.len() {
             return Ok(false);
         }
-        let at = F::HEADER_LEN + index * len;
+        let at = layout::HEADER_LEN + index * len;
         self.bytes.copy_within(at..end, at + len);
         put(self.bytes, at, item).ok_or(Malformed::Node(index))?;
         self.count += 1;
@@ -331,8 +330,8 @@ impl<'a, F: Format> PageMut<'a, F> {
             return Err(Malformed::Node(index));
         }
         let (at, end) = (
-            F::HEADER_LEN + index * len,
-            F::HEADER_LEN + self.count * len,
+            layout::HEADER_LEN + index * len,
+            layout::HEADER_LEN + self.count * len,
         );
         self.bytes.copy_within(at + len..end, at);
         if let Some(gap) = self.bytes.get_mut(end - len..end) {
@@ -364,9 +363,9 @@ impl<'a, F: Format> PageMut<'a, F> {
             *last = [0; 2];
             for stored in others {
                 // Without a branch, so that several are done at a time.
-                let offset = F::to_page_offset(u16::from_le_bytes(*stored));
+                let offset = layout::to_page_offset(u16::from_le_bytes(*stored));
                 let by = if offset < at { len } else { 0 };
-                *stored = F::from_page_offset(offset.wrapping_add(by)).to_le_bytes();
+                *stored = layout::from_page_offset(offset.wrapping_add(by)).to_le_bytes();
             }
         }
         self.count -= 1;
@@ -403,7 +402,7 @@ impl<'a, F: Format> PageMut<'a, F> {
     fn data_range(&self, index: usize) -> Result<Range<usize>, Malformed> {
         let page = self.view();
         let node = page.leaf(index)?;
-        let at = page.offset(index)? + F::data_at(node.key.len());
+        let at = page.offset(index)? + layout::data_at(node.key.len());
         Ok(at..at + node.data.len())
     }
 
@@ -413,7 +412,7 @@ impl<'a, F: Format> PageMut<'a, F> {
         if index > self.count {
             return Err(Malformed::Node(index));
         }
-        let lower = F::HEADER_LEN + 2 * self.count;
+        let lower = layout::HEADER_LEN + 2 * self.count;
         if lower + 2 + len > self.upper {
             return Ok(None);
         }
@@ -422,7 +421,7 @@ impl<'a, F: Format> PageMut<'a, F> {
         let offsets = self.offsets_mut(count + 1);
         offsets.copy_within(index..count, index + 1);
         if let Some(stored) = offsets.get_mut(index) {
-            *stored = F::from_page_offset(at).to_le_bytes();
+            *stored = layout::from_page_offset(at).to_le_bytes();
         }
         self.count += 1;
         self.upper = at;
@@ -433,7 +432,7 @@ impl<'a, F: Format> PageMut<'a, F> {
 
     fn offsets_mut(&mut self, count: usize) -> &mut [[u8; 2]] {
         self.bytes
-            .get_mut(F::HEADER_LEN..F::HEADER_LEN + 2 * count)
+            .get_mut(layout::HEADER_LEN..layout::HEADER_LEN + 2 * count)
             .unwrap_or_default()
             .as_chunks_mut()
             .0
@@ -445,10 +444,10 @@ impl<'a, F: Format> PageMut<'a, F> {
             let (count, len) = (self.count, usize::from(len));
             self.upper = self.bytes.len() + 2 * count - count * len;
         }
-        let lower = F::from_page_offset(F::HEADER_LEN + 2 * self.count);
-        let upper = F::from_page_offset(self.upper);
-        let done = put(self.bytes, F::LOWER_AT, &lower.to_le_bytes())
-            .and_then(|()| put(self.bytes, F::UPPER_AT, &upper.to_le_bytes()));
+        let lower = layout::from_page_offset(layout::HEADER_LEN + 2 * self.count);
+        let upper = layout::from_page_offset(self.upper);
+        let done = put(self.bytes, layout::LOWER_AT, &lower.to_le_bytes())
+            .and_then(|()| put(self.bytes, layout::UPPER_AT, &upper.to_le_bytes()));
         debug_assert!(done.is_some(), "a page is larger than its header");
     }
 }

@@ -3,9 +3,9 @@
 use std::cmp::Ordering;
 
 use crate::page::key_len;
-use crate::{Format, Malformed, Page, PageKind};
+use crate::{Malformed, Page, PageKind, layout};
 
-impl<F: Format> Page<'_, F> {
+impl Page<'_> {
     /// The first entry from `from` on whose key is not smaller than the one sought, and whether it is equal; one behind
     /// the last entry if all are smaller. `compare` orders an entry's key against the one sought.
     /// # Errors
@@ -67,7 +67,7 @@ impl<F: Format> Page<'_, F> {
         let (bytes, offsets) = self.entries();
         let (mut low, mut high) = (from, offsets.len());
         loop {
-            (low, high) = narrow::<F>(bytes, offsets, low, high, sought, &word);
+            (low, high) = narrow(bytes, offsets, low, high, sought, &word);
             if low >= high {
                 return Some((low, false));
             }
@@ -130,7 +130,7 @@ fn padded(key: &[u8]) -> u128 {
     u128::from_be_bytes(octets)
 }
 
-impl<'a, F: Format> Page<'a, F> {
+impl<'a> Page<'a> {
     /// As [`Page::search`] on a branch or leaf in the order of octets, without a reason for a failure: lighter where pages
     /// are met one after the other.
     #[must_use]
@@ -173,7 +173,7 @@ impl<'a, F: Format> Page<'a, F> {
             return None;
         }
         let keyed = offsets.get(from..)?;
-        let (passed, left) = narrow_octets::<F>(bytes, keyed, sought.head, sought.second);
+        let (passed, left) = narrow_octets(bytes, keyed, sought.head, sought.second);
         Some((from + passed, left))
     }
 
@@ -193,7 +193,7 @@ impl<'a, F: Format> Page<'a, F> {
     #[inline(always)]
     pub fn said_middle(among: &[[u8; 2]]) -> Option<usize> {
         let stored = among.get(among.len() / 2)?;
-        Some(F::to_page_offset(u16::from_le_bytes(*stored)))
+        Some(layout::to_page_offset(u16::from_le_bytes(*stored)))
     }
 
     /// One step of [`Page::narrow`]: leaves those entries that the place sought is among, and tells whether there may be
@@ -205,7 +205,7 @@ impl<'a, F: Format> Page<'a, F> {
             return false;
         };
         let (bytes, _) = self.entries();
-        let Some(is_behind) = is_behind::<F>(bytes, *middle, sought.head, sought.second) else {
+        let Some(is_behind) = is_behind(bytes, *middle, sought.head, sought.second) else {
             return false;
         };
         *among = if is_behind { behind } else { before };
@@ -242,7 +242,7 @@ impl<'a, F: Format> Page<'a, F> {
                 high = middle;
             }
             let rest = offsets.get(low..high)?;
-            let (passed, left) = narrow_octets::<F>(bytes, rest, sought.head, sought.second);
+            let (passed, left) = narrow_octets(bytes, rest, sought.head, sought.second);
             low += passed;
             high = low + left;
         }
@@ -259,16 +259,11 @@ const LONG: usize = 16;
 // A function of its own, with no more arguments than registers carry: its loops are to have them all. And with branches, so
 // that the processor runs ahead of the memory it waits for.
 #[inline(never)]
-fn narrow_octets<F: Format>(
-    bytes: &[u8],
-    offsets: &[[u8; 2]],
-    head: u64,
-    second: u64,
-) -> (usize, usize) {
+fn narrow_octets(bytes: &[u8], offsets: &[[u8; 2]], head: u64, second: u64) -> (usize, usize) {
     let mut rest = offsets;
     let mut has_short = false;
     while let (before, [middle, behind @ ..]) = rest.split_at(rest.len() / 2) {
-        let Some([header, first, other]) = beginning::<F>(bytes, *middle) else {
+        let Some([header, first, other]) = beginning(bytes, *middle) else {
             break;
         };
         if key_len(header) < LONG {
@@ -286,7 +281,7 @@ fn narrow_octets<F: Format>(
         rest = if found < wanted { behind } else { before };
     }
     while has_short && let (before, [middle, behind @ ..]) = rest.split_at(rest.len() / 2) {
-        let Some(is_behind) = is_behind::<F>(bytes, *middle, head, second) else {
+        let Some(is_behind) = is_behind(bytes, *middle, head, second) else {
             break;
         };
         rest = if is_behind { behind } else { before };
@@ -297,8 +292,8 @@ fn narrow_octets<F: Format>(
 /// Whether the key sought is behind an entry's, whatever the length of that; `None` where their first sixteen octets are
 /// alike, and at the very end of the page.
 #[inline(always)]
-fn is_behind<F: Format>(bytes: &[u8], stored: [u8; 2], head: u64, second: u64) -> Option<bool> {
-    let [header, first, other] = beginning::<F>(bytes, stored)?;
+fn is_behind(bytes: &[u8], stored: [u8; 2], head: u64, second: u64) -> Option<bool> {
+    let [header, first, other] = beginning(bytes, stored)?;
     let [kept, kept_too] = KEPT[key_len(header).min(LONG)];
     let found = u64::from_be_bytes(*first) & kept;
     if found != head {
@@ -317,8 +312,8 @@ fn entries_before(all: &[[u8; 2]], some: &[[u8; 2]]) -> usize {
 /// The header of a node and the two words behind it, which are those of its key as far as that reaches; `None` at the very end
 /// of the page.
 #[inline(always)]
-fn beginning<F: Format>(bytes: &[u8], stored: [u8; 2]) -> Option<&[[u8; 8]; 3]> {
-    let at = F::to_page_offset(u16::from_le_bytes(stored));
+fn beginning(bytes: &[u8], stored: [u8; 2]) -> Option<&[[u8; 8]; 3]> {
+    let at = layout::to_page_offset(u16::from_le_bytes(stored));
     let node = bytes.get(at..at + 8 + LONG)?;
     node.as_chunks().0.first_chunk()
 }
@@ -339,7 +334,7 @@ const KEPT: [[u64; 2]; LONG + 1] = {
 /// if anything is left.
 // A function of its own: among other code its loop would not get the registers.
 #[inline(never)]
-fn narrow<F: Format>(
+fn narrow(
     bytes: &[u8],
     offsets: &[[u8; 2]],
     mut low: usize,
@@ -349,7 +344,7 @@ fn narrow<F: Format>(
 ) -> (usize, usize) {
     while low < high {
         let middle = (low + high) / 2;
-        let Some((len, head)) = eight_of::<F>(bytes, offsets, middle) else {
+        let Some((len, head)) = eight_of(bytes, offsets, middle) else {
             break;
         };
         match word(len, head) {
@@ -363,12 +358,8 @@ fn narrow<F: Format>(
 
 /// The length of an entry's key and the eight octets from where it begins; `None` at the very end of the page.
 #[inline(always)]
-fn eight_of<F: Format>(
-    bytes: &[u8],
-    offsets: &[[u8; 2]],
-    index: usize,
-) -> Option<(usize, [u8; 8])> {
-    let at = F::to_page_offset(u16::from_le_bytes(*offsets.get(index)?));
+fn eight_of(bytes: &[u8], offsets: &[[u8; 2]], index: usize) -> Option<(usize, [u8; 8])> {
+    let at = layout::to_page_offset(u16::from_le_bytes(*offsets.get(index)?));
     let node: &[u8; 16] = bytes.get(at..at + 16)?.first_chunk()?;
     let (header, head) = node.split_first_chunk()?;
     Some((key_len(header), *head.first_chunk()?))
@@ -377,7 +368,7 @@ fn eight_of<F: Format>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{NodeFlags, NodeValue, PageMut, Pgno, V09};
+    use crate::{NodeFlags, NodeValue, PageMut, Pgno};
 
     /// Keys of all lengths up to 20, with long common beginnings, and octets at both ends of their range.
     fn keys() -> Vec<Vec<u8>> {
@@ -399,12 +390,12 @@ mod tests {
         let keys = keys();
         for (stored, from) in [(2, 0), (2, 1), (3, 0), (1, 0)] {
             let mut bytes = vec![0; 4096];
-            let mut page = PageMut::<V09>::initialise(&mut bytes, Pgno(7), PageKind::Leaf);
+            let mut page = PageMut::initialise(&mut bytes, Pgno(7), PageKind::Leaf);
             for (index, key) in keys.iter().step_by(stored).enumerate() {
                 let value = NodeValue::Data(b"", NodeFlags(0));
                 assert!(page.insert(index, key, value).unwrap());
             }
-            let page = Page::<V09>::parse(&bytes, Pgno(7), PageKind::Leaf).unwrap();
+            let page = Page::parse(&bytes, Pgno(7), PageKind::Leaf).unwrap();
             for key in &keys {
                 let compared = page.search(from, |other| other.cmp(key)).unwrap();
                 assert_eq!(
@@ -418,11 +409,11 @@ mod tests {
     }
 
     /// As [`Page::place_of`], by single steps.
-    fn step_by_step(page: &Page<'_, V09>, from: usize, key: &[u8]) -> Option<(usize, bool)> {
+    fn step_by_step(page: &Page<'_>, from: usize, key: &[u8]) -> Option<(usize, bool)> {
         let sought = Octets::of(key);
         let mut among = page.among(from)?;
         while page.halve(&mut among, &sought) {
-            assert!(Page::<V09>::said_middle(among).is_some());
+            assert!(Page::said_middle(among).is_some());
         }
         let (low, left) = page.narrowed(among);
         assert_eq!(page.narrow(from, &sought), Some((low, left)));
@@ -433,13 +424,13 @@ mod tests {
     fn a_branch_leads_to_the_last_separator_that_is_not_greater() {
         let keys = keys();
         let mut bytes = vec![0; 4096];
-        let mut page = PageMut::<V09>::initialise(&mut bytes, Pgno(7), PageKind::Branch);
+        let mut page = PageMut::initialise(&mut bytes, Pgno(7), PageKind::Branch);
         for (index, key) in keys.iter().step_by(2).enumerate() {
             let key = if index == 0 { &[] } else { &key[..] };
             let child = NodeValue::Child(Pgno(index as u64));
             assert!(page.insert(index, key, child).unwrap());
         }
-        let page = Page::<V09>::parse(&bytes, Pgno(7), PageKind::Branch).unwrap();
+        let page = Page::parse(&bytes, Pgno(7), PageKind::Branch).unwrap();
         for (number, key) in keys.iter().enumerate() {
             let index = page.branch_for(&Octets::of(key)).unwrap();
             assert_eq!(index, number / 2, "{key:?}");
@@ -452,7 +443,7 @@ mod tests {
     fn a_damaged_page_is_searched_without_harm() {
         let keys = keys();
         let mut bytes = vec![0; 4096];
-        let mut page = PageMut::<V09>::initialise(&mut bytes, Pgno(7), PageKind::Leaf);
+        let mut page = PageMut::initialise(&mut bytes, Pgno(7), PageKind::Leaf);
         for (index, key) in keys.iter().step_by(2).enumerate() {
             let value = NodeValue::Data(b"", NodeFlags(0));
             assert!(page.insert(index, key, value).unwrap());
@@ -462,7 +453,7 @@ mod tests {
             let before = bytes[at];
             for changed in [0, 0xff, before ^ 0x80, before.wrapping_add(1)] {
                 bytes[at] = changed;
-                let Ok(page) = Page::<V09>::parse(&bytes, Pgno(7), PageKind::Leaf) else {
+                let Ok(page) = Page::parse(&bytes, Pgno(7), PageKind::Leaf) else {
                     continue;
                 };
                 for key in [&keys[0], &keys[keys.len() / 2], &keys[keys.len() - 1]] {
@@ -478,8 +469,8 @@ mod tests {
     #[test]
     fn a_page_without_entries_is_no_place() {
         let mut bytes = vec![0; 4096];
-        let _ = PageMut::<V09>::initialise(&mut bytes, Pgno(7), PageKind::Leaf);
-        let page = Page::<V09>::parse(&bytes, Pgno(7), PageKind::Leaf).unwrap();
+        let _ = PageMut::initialise(&mut bytes, Pgno(7), PageKind::Leaf);
+        let page = Page::parse(&bytes, Pgno(7), PageKind::Leaf).unwrap();
         for from in [0, 1] {
             assert_eq!(page.place_of(from, &Octets::of(b"key")), None);
         }

@@ -1,32 +1,28 @@
 //! Sub-pages: the duplicates of one key as a little page inside the key's node, always just as long as they need.
 
-use crate::{Format, Malformed, NodeFlags, NodeValue, Page, PageKind, PageMut, Pgno};
+use crate::{Malformed, NodeFlags, NodeValue, Page, PageKind, PageMut, Pgno, layout};
 
 /// Octets of a sub-page of this kind that holds so many items of so many octets together.
 #[must_use]
-pub fn sub_page_len<F: Format>(kind: PageKind, items: impl Iterator<Item = usize>) -> usize {
-    let used: usize = items.map(|len| entry_len::<F>(kind, len)).sum();
+pub fn sub_page_len(kind: PageKind, items: impl Iterator<Item = usize>) -> usize {
+    let used: usize = items.map(|len| entry_len(kind, len)).sum();
     // Packed items may have any size; node sizes are even.
-    (F::HEADER_LEN + used).next_multiple_of(2)
+    (layout::HEADER_LEN + used).next_multiple_of(2)
 }
 
 /// A sub-page of these items, which are in order.
 /// # Errors
 /// [`Malformed::ItemLength`] if an item does not have the size of a packed page's items.
-pub fn new_sub_page<F: Format>(
-    pgno: Pgno,
-    kind: PageKind,
-    items: &[&[u8]],
-) -> Result<Vec<u8>, Malformed> {
+pub fn new_sub_page(pgno: Pgno, kind: PageKind, items: &[&[u8]]) -> Result<Vec<u8>, Malformed> {
     if let PageKind::Packed(item_len) = kind {
         if items.iter().any(|item| item.len() != usize::from(item_len)) {
             return Err(Malformed::ItemLength);
         }
-        return PageMut::<F>::packed_sub(pgno, kind, items);
+        return PageMut::packed_sub(pgno, kind, items);
     }
-    let len = sub_page_len::<F>(kind, items.iter().map(|item| item.len()));
+    let len = sub_page_len(kind, items.iter().map(|item| item.len()));
     let mut bytes = vec![0; len];
-    let mut page = PageMut::<F>::initialise_sub(&mut bytes, pgno, kind);
+    let mut page = PageMut::initialise_sub(&mut bytes, pgno, kind);
     for (index, item) in items.iter().enumerate() {
         insert(&mut page, index, item)?;
     }
@@ -36,9 +32,9 @@ pub fn new_sub_page<F: Format>(
 /// A copy of a sub-page with one more item at `index`.
 /// # Errors
 /// As [`Page::parse_sub`], and [`Malformed::ItemLength`].
-pub fn sub_page_with<F: Format>(
+pub fn sub_page_with(
     pgno: Pgno,
-    page: &Page<'_, F>,
+    page: &Page<'_>,
     index: usize,
     item: &[u8],
 ) -> Result<Vec<u8>, Malformed> {
@@ -48,17 +44,13 @@ pub fn sub_page_with<F: Format>(
 /// A copy of a sub-page without item `index`.
 /// # Errors
 /// As [`Page::parse_sub`].
-pub fn sub_page_without<F: Format>(
-    pgno: Pgno,
-    page: &Page<'_, F>,
-    index: usize,
-) -> Result<Vec<u8>, Malformed> {
+pub fn sub_page_without(pgno: Pgno, page: &Page<'_>, index: usize) -> Result<Vec<u8>, Malformed> {
     rebuilt(pgno, page, Some(index), None)
 }
 
-fn rebuilt<F: Format>(
+fn rebuilt(
     pgno: Pgno,
-    page: &Page<'_, F>,
+    page: &Page<'_>,
     without: Option<usize>,
     with: Option<(usize, &[u8])>,
 ) -> Result<Vec<u8>, Malformed> {
@@ -80,21 +72,21 @@ fn rebuilt<F: Format>(
         }
         items.insert(index, item);
     }
-    new_sub_page::<F>(pgno, page.kind(), &items)
+    new_sub_page(pgno, page.kind(), &items)
 }
 
 /// As [`rebuilt`], of a page whose nodes were checked: they are moved all at once. `None` if they are not just as long as their
 /// items need.
-fn resized<F: Format>(
+fn resized(
     pgno: Pgno,
-    page: &Page<'_, F>,
+    page: &Page<'_>,
     without: Option<usize>,
     with: Option<(usize, &[u8])>,
 ) -> Result<Option<Vec<u8>>, Malformed> {
-    let used = F::HEADER_LEN + page.used_space();
+    let used = layout::HEADER_LEN + page.used_space();
     if let Some(index) = without {
-        let len = used - entry_len::<F>(page.kind(), page.key(index)?.len());
-        let Some(mut copy) = PageMut::<F>::resized_sub(pgno, page, used) else {
+        let len = used - entry_len(page.kind(), page.key(index)?.len());
+        let Some(mut copy) = PageMut::resized_sub(pgno, page, used) else {
             return Ok(None);
         };
         let mut smaller = PageMut::of_resized(&mut copy, page);
@@ -104,8 +96,8 @@ fn resized<F: Format>(
     let Some((index, item)) = with else {
         return Ok(None);
     };
-    let len = used + entry_len::<F>(page.kind(), item.len());
-    let Some(mut bytes) = PageMut::<F>::resized_sub(pgno, page, len) else {
+    let len = used + entry_len(page.kind(), item.len());
+    let Some(mut bytes) = PageMut::resized_sub(pgno, page, len) else {
         return Ok(None);
     };
     insert(&mut PageMut::of_resized(&mut bytes, page), index, item)?;
@@ -113,9 +105,9 @@ fn resized<F: Format>(
 }
 
 /// As [`rebuilt`], where items stand back to back.
-fn repacked<F: Format>(
+fn repacked(
     pgno: Pgno,
-    page: &Page<'_, F>,
+    page: &Page<'_>,
     len: usize,
     without: Option<usize>,
     with: Option<(usize, &[u8])>,
@@ -131,14 +123,10 @@ fn repacked<F: Format>(
         return Err(Malformed::Node(at / len.max(1)));
     };
     let item = with.map_or(&[][..], |(_, item)| item);
-    PageMut::<F>::packed_sub(pgno, page.kind(), &[before, item, behind])
+    PageMut::packed_sub(pgno, page.kind(), &[before, item, behind])
 }
 
-fn insert<F: Format>(
-    page: &mut PageMut<'_, F>,
-    index: usize,
-    item: &[u8],
-) -> Result<(), Malformed> {
+fn insert(page: &mut PageMut<'_>, index: usize, item: &[u8]) -> Result<(), Malformed> {
     if page.insert(index, item, NodeValue::Data(&[], NodeFlags(0)))? {
         Ok(())
     } else {
@@ -147,9 +135,9 @@ fn insert<F: Format>(
 }
 
 /// Octets an item takes in a page that holds duplicates.
-fn entry_len<F: Format>(kind: PageKind, len: usize) -> usize {
+fn entry_len(kind: PageKind, len: usize) -> usize {
     match kind {
         PageKind::Packed(_) => len,
-        PageKind::Branch | PageKind::Leaf => 2 + F::leaf_node_len(len, 0),
+        PageKind::Branch | PageKind::Leaf => 2 + layout::leaf_node_len(len, 0),
     }
 }

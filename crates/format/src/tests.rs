@@ -1,16 +1,16 @@
 //! Views over bytes that are right, cut short, and plain noise.
 
 use crate::{
-    DatabaseFlags, Format, FreeRecord, Malformed, Meta, NoMeta, NodeFlags, NodeValue,
-    OverflowHeader, Page, PageKind, PageMut, Pgno, TreeRecord, Txnid, V09, copy_without_gap,
-    new_sub_page, overflow_pages, sub_page_with, sub_page_without,
+    DatabaseFlags, FreeRecord, Malformed, Meta, NoMeta, NodeFlags, NodeValue, OverflowHeader, Page,
+    PageKind, PageMut, Pgno, TreeRecord, Txnid, copy_without_gap, layout, new_sub_page,
+    overflow_pages, sub_page_with, sub_page_without,
 };
 
 const PAGE: usize = 512;
 
 fn leaf_page(entries: &[(&[u8], &[u8])]) -> Vec<u8> {
     let mut bytes = vec![0xee; PAGE];
-    let mut page = PageMut::<V09>::initialise(&mut bytes, Pgno(7), PageKind::Leaf);
+    let mut page = PageMut::initialise(&mut bytes, Pgno(7), PageKind::Leaf);
     for (index, (key, value)) in entries.iter().enumerate() {
         assert!(
             page.insert(index, key, NodeValue::Data(value, NodeFlags(0)))
@@ -20,7 +20,7 @@ fn leaf_page(entries: &[(&[u8], &[u8])]) -> Vec<u8> {
     bytes
 }
 
-fn view(bytes: &[u8]) -> Result<Page<'_, V09>, Malformed> {
+fn view(bytes: &[u8]) -> Result<Page<'_>, Malformed> {
     Page::parse(bytes, Pgno(7), PageKind::Leaf)
 }
 
@@ -37,11 +37,11 @@ fn sizes_are_those_of_the_format() {
         (32768, 16374),
     ];
     for (page_size, node_max) in table {
-        assert_eq!(V09::node_max(page_size), node_max);
+        assert_eq!(layout::node_max(page_size), node_max);
     }
-    assert_eq!(V09::key_max(4096), 511);
-    assert_eq!(overflow_pages::<V09>(4080, 4096), 1);
-    assert_eq!(overflow_pages::<V09>(4081, 4096), 2);
+    assert_eq!(layout::key_max(4096), 511);
+    assert_eq!(overflow_pages(4080, 4096), 1);
+    assert_eq!(overflow_pages(4081, 4096), 2);
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn a_page_is_laid_out_octet_by_octet_as_the_format_says() {
 fn removing_closes_the_gap() {
     let mut bytes = leaf_page(&[(b"a", b"one"), (b"b", b"second"), (b"c", b"three")]);
     let before = view(&bytes).unwrap().free_space();
-    let mut page = PageMut::<V09>::parse(&mut bytes, Pgno(7), PageKind::Leaf).unwrap();
+    let mut page = PageMut::parse(&mut bytes, Pgno(7), PageKind::Leaf).unwrap();
     page.remove(1).unwrap();
     assert_eq!(page.remove(2), Err(Malformed::Node(2)));
     let page = view(&bytes).unwrap();
@@ -89,7 +89,7 @@ fn removing_closes_the_gap() {
 fn a_full_page_refuses_and_stays_as_it_is() {
     let mut bytes = leaf_page(&[(b"a", &[1; 200]), (b"b", &[2; 200])]);
     let before = bytes.clone();
-    let mut page = PageMut::<V09>::parse(&mut bytes, Pgno(7), PageKind::Leaf).unwrap();
+    let mut page = PageMut::parse(&mut bytes, Pgno(7), PageKind::Leaf).unwrap();
     assert!(
         !page
             .insert(1, b"c", NodeValue::Data(&[3; 100], NodeFlags(0)))
@@ -205,18 +205,18 @@ fn tree_records_and_meta_pages_round_trip() {
         last: Pgno(9),
         txnid: Txnid(12),
     };
-    let page = meta.to_page::<V09>(Pgno(1));
+    let page = meta.to_page(Pgno(1));
     assert_eq!(page.len(), 4096);
-    assert_eq!(Meta::read::<V09>(&page), Ok(meta));
+    assert_eq!(Meta::read(&page), Ok(meta));
     assert_eq!(page[16..20], [0xde, 0xc0, 0xef, 0xbe]);
     assert_eq!(page[Meta::COMMIT_AT..Meta::LEN], meta.to_commit_bytes());
     meta.check().unwrap();
     for len in 0..Meta::LEN {
-        assert_eq!(Meta::read::<V09>(&page[..len]), Err(NoMeta::Foreign));
+        assert_eq!(Meta::read(&page[..len]), Err(NoMeta::Foreign));
     }
     let mut other = page.clone();
     other[20] = 2;
-    assert_eq!(Meta::read::<V09>(&other), Err(NoMeta::Version(2)));
+    assert_eq!(Meta::read(&other), Err(NoMeta::Version(2)));
 }
 
 #[test]
@@ -337,8 +337,8 @@ fn free_records_are_checked() {
 #[test]
 fn overflow_runs_are_checked() {
     let mut bytes = vec![0; PAGE];
-    crate::write_overflow_header::<V09>(&mut bytes, Pgno(4), 3);
-    let parse = |len, last| OverflowHeader::parse::<V09>(&bytes, Pgno(4), PAGE, len, Pgno(last));
+    crate::write_overflow_header(&mut bytes, Pgno(4), 3);
+    let parse = |len, last| OverflowHeader::parse(&bytes, Pgno(4), PAGE, len, Pgno(last));
     assert_eq!(parse(1520, 6), Ok(OverflowHeader { pages: 3 }));
     assert_eq!(
         parse(1521, 6),
@@ -350,7 +350,7 @@ fn overflow_runs_are_checked() {
         Err(Malformed::Overflow { pages: 3 }),
         "reaches behind the last page"
     );
-    assert!(OverflowHeader::parse::<V09>(&bytes, Pgno(5), PAGE, 1, Pgno(9)).is_err());
+    assert!(OverflowHeader::parse(&bytes, Pgno(5), PAGE, 1, Pgno(9)).is_err());
 }
 
 /// Whatever the bytes, every function answers and none panics.
@@ -379,7 +379,7 @@ fn noise_never_panics() {
         for kind in [PageKind::Leaf, PageKind::Branch] {
             bytes[10] = kind.flag() as u8;
             bytes[11] = 0;
-            if let Ok(page) = Page::<V09>::parse(&bytes, Pgno(7), kind) {
+            if let Ok(page) = Page::parse(&bytes, Pgno(7), kind) {
                 let _ = page.check_nodes();
                 for index in 0..page.len() + 1 {
                     let _ = (
@@ -390,7 +390,7 @@ fn noise_never_panics() {
                     );
                 }
             }
-            if let Ok(mut page) = PageMut::<V09>::parse(&mut bytes, Pgno(7), kind) {
+            if let Ok(mut page) = PageMut::parse(&mut bytes, Pgno(7), kind) {
                 let index = random() as usize % 5;
                 let _ = page.remove(index);
                 let _ = page.insert(index, b"new", NodeValue::Reserved(10));
@@ -398,10 +398,9 @@ fn noise_never_panics() {
                 let _ = page.into_data(index);
             }
         }
-        let _ = Meta::read::<V09>(&bytes).map(|meta| meta.check());
+        let _ = Meta::read(&bytes).map(|meta| meta.check());
         let _ = FreeRecord::parse(&bytes, Pgno(9));
-        let _ =
-            OverflowHeader::parse::<V09>(&bytes, Pgno(7), PAGE, random() as usize % 9999, Pgno(9));
+        let _ = OverflowHeader::parse(&bytes, Pgno(7), PAGE, random() as usize % 9999, Pgno(9));
     }
 }
 
@@ -426,7 +425,7 @@ fn a_copy_without_the_gap_has_all_entries_and_zeros_between() {
     // What a deleted record may have left behind.
     bytes[lower..upper].fill(0xaa);
     let mut copy = vec![0xbb; PAGE];
-    copy_without_gap::<V09>(&bytes, &mut copy);
+    copy_without_gap(&bytes, &mut copy);
     assert_eq!(copy[..lower], bytes[..lower]);
     assert_eq!(copy[upper..], bytes[upper..]);
     let gap = lower.next_multiple_of(8)..upper & !7;
@@ -435,14 +434,14 @@ fn a_copy_without_the_gap_has_all_entries_and_zeros_between() {
     // Packed items stand in front of the gap, and a page that makes no sense is all copied.
     let mut packed = vec![0; PAGE];
     let kind = PageKind::Packed(5);
-    let mut page = PageMut::<V09>::initialise(&mut packed, Pgno(7), kind);
+    let mut page = PageMut::initialise(&mut packed, Pgno(7), kind);
     for index in 0..3 {
         assert!(page.insert_node(index, b"items").unwrap());
     }
-    copy_without_gap::<V09>(&packed, &mut copy);
+    copy_without_gap(&packed, &mut copy);
     assert_eq!(copy, packed);
     let noise: Vec<u8> = (0..PAGE).map(|at| at as u8 | 1).collect();
-    copy_without_gap::<V09>(&noise, &mut copy);
+    copy_without_gap(&noise, &mut copy);
     assert_eq!(copy, noise);
 }
 
@@ -451,22 +450,19 @@ fn sub_pages_with_one_item_more_or_less_are_as_long_as_they_need() {
     let items: [&[u8]; 4] = [b"a", b"bbb", b"cc", b"ddddd"];
     let kind = PageKind::Leaf;
     let found = |bytes: &[u8]| {
-        let page = Page::<V09>::parse_sub(bytes).unwrap();
+        let page = Page::parse_sub(bytes).unwrap();
         page.check_nodes().unwrap();
         assert_eq!(page.free_space(), 0);
         let keys = (0..page.len()).map(|index| page.key(index).unwrap().to_vec());
         keys.collect::<Vec<_>>()
     };
-    let whole = new_sub_page::<V09>(Pgno(7), kind, &items).unwrap();
+    let whole = new_sub_page(Pgno(7), kind, &items).unwrap();
     // The original leaves room in some, and so did a deletion.
     let mut slack = whole.clone();
-    PageMut::<V09>::parse_sub(&mut slack)
-        .unwrap()
-        .remove(1)
-        .unwrap();
+    PageMut::parse_sub(&mut slack).unwrap().remove(1).unwrap();
     for bytes in [whole, slack] {
-        let all = found(&new_sub_page::<V09>(Pgno(7), kind, &keys_of(&bytes)).unwrap());
-        let page = Page::<V09>::parse_sub(&bytes).unwrap();
+        let all = found(&new_sub_page(Pgno(7), kind, &keys_of(&bytes)).unwrap());
+        let page = Page::parse_sub(&bytes).unwrap();
         for index in 0..=all.len() {
             let more = sub_page_with(Pgno(9), &page, index, b"new item").unwrap();
             let mut wanted = all.clone();
@@ -487,7 +483,7 @@ fn sub_pages_with_one_item_more_or_less_are_as_long_as_they_need() {
 
 /// The items of a sub-page.
 fn keys_of(bytes: &[u8]) -> Vec<&[u8]> {
-    let page = Page::<V09>::parse_sub(bytes).unwrap();
+    let page = Page::parse_sub(bytes).unwrap();
     (0..page.len())
         .map(|index| page.key(index).unwrap())
         .collect()

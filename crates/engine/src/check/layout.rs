@@ -4,10 +4,10 @@
 //! contradict their place. And they are a second reading of the same bytes, so that what the engine writes is not judged
 //! by the code that wrote it.
 
-use fulgurite_format::{Format, NodeFlags, PAGE_SIZE_MAX, PageFlags, V09};
+use fulgurite_format::{NodeFlags, PAGE_SIZE_MAX, PageFlags, layout};
 
 /// Bytes of a page header, on pages and sub-pages alike.
-pub(crate) const HEADER: usize = V09::HEADER_LEN;
+pub(crate) const HEADER: usize = layout::HEADER_LEN;
 
 /// The number at `at`, or `None` beyond the end.
 #[inline]
@@ -55,11 +55,11 @@ impl Header {
     pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
         Some(Self {
             pgno: u64_at(bytes, 0)?,
-            pad: u16_at(bytes, V09::PAD_AT)?,
-            flags: u16_at(bytes, V09::FLAGS_AT)?,
-            lower: u16_at(bytes, V09::LOWER_AT)?,
-            upper: u16_at(bytes, V09::UPPER_AT)?,
-            run_pages: u32_at(bytes, V09::RUN_AT)?,
+            pad: u16_at(bytes, layout::PAD_AT)?,
+            flags: u16_at(bytes, layout::FLAGS_AT)?,
+            lower: u16_at(bytes, layout::LOWER_AT)?,
+            upper: u16_at(bytes, layout::UPPER_AT)?,
+            run_pages: u32_at(bytes, layout::RUN_AT)?,
         })
     }
 
@@ -161,8 +161,8 @@ impl<'a> Entries<'a> {
         let head: [u8; 8] = *self.bytes.get(at..)?.first_chunk()?;
         let word = u64::from_le_bytes(head);
         let key_bytes = (word >> 48) as usize;
-        let data_at = at + V09::NODE_HEADER_LEN + key_bytes;
-        let key = self.bytes.get(at + V09::NODE_HEADER_LEN..data_at)?;
+        let data_at = at + layout::NODE_HEADER_LEN + key_bytes;
+        let key = self.bytes.get(at + layout::NODE_HEADER_LEN..data_at)?;
         let (mut item, mut in_page) = (
             Item {
                 key,
@@ -186,7 +186,7 @@ impl<'a> Entries<'a> {
             };
             item.data = self.bytes.get(data_at..data_at.checked_add(in_page)?)?;
         }
-        item.node_bytes = (V09::NODE_HEADER_LEN + key_bytes + in_page).next_multiple_of(2);
+        item.node_bytes = (layout::NODE_HEADER_LEN + key_bytes + in_page).next_multiple_of(2);
         Some(item)
     }
 

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use fulgurite_format::{DEPTH_MAX, DatabaseFlags, Format, KEY_LEN_MAX, PageFlags, TreeRecord, V09};
+use fulgurite_format::{DEPTH_MAX, DatabaseFlags, KEY_LEN_MAX, PageFlags, TreeRecord, layout};
 
 use super::layout::{Entries, Header, Nodes};
 use super::pages::ReadFault;
@@ -309,7 +309,7 @@ impl Walk<'_> {
                 value::check(check, self, pgno, index, &item);
             }
         }
-        let node_max = V09::node_max(check.pages.page_bytes()).next_multiple_of(2);
+        let node_max = layout::node_max(check.pages.page_bytes()).next_multiple_of(2);
         if nodes.largest_bytes > node_max {
             for (index, item) in entries.iter().enumerate() {
                 let bytes = item.node_bytes;

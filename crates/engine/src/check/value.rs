@@ -1,7 +1,7 @@
 //! What a leaf node holds beside its key: a value, an overflow run, a sub-page, or the record of another tree.
 
 use fulgurite_format::{
-    DatabaseFlags, KEY_LEN_MAX, NodeFlags, PageFlags, Pgno, TREE_RECORD_LEN, TreeRecord, V09,
+    DatabaseFlags, KEY_LEN_MAX, NodeFlags, PageFlags, Pgno, TREE_RECORD_LEN, TreeRecord,
     overflow_pages,
 };
 
@@ -109,7 +109,7 @@ fn run_pages(check: &Check<'_>, first: u64, value: u64) -> Result<u64, String> {
         ));
     }
     let run = u64::from(header.run_pages);
-    let needed = overflow_pages::<V09>(value as usize, check.pages.page_bytes());
+    let needed = overflow_pages(value as usize, check.pages.page_bytes());
     if run < needed || !check.space.seen.in_range(first + run - 1) || !check.pages.holds(first, run)
     {
         return Err(format!(

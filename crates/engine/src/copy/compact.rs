@@ -4,7 +4,7 @@ use std::io::Write;
 
 use fulgurite_format::{
     DatabaseFlags, LeafNode, META_PAGES, Malformed, Meta, NodeFlags, PageKind, PageMut, Pgno,
-    TREE_RECORD_LEN, TreeRecord, Txnid, V09, copy_used, write_overflow_header,
+    TREE_RECORD_LEN, TreeRecord, Txnid, copy_used, write_overflow_header,
 };
 
 use super::count;
@@ -38,9 +38,7 @@ pub(super) fn copy(txn: &ReadTxn<'_>, meta: &Meta, to: &mut dyn Write) -> Result
         } else {
             fresh
         };
-        output
-            .page()?
-            .copy_from_slice(&page.to_page::<V09>(Pgno(pgno)));
+        output.page()?.copy_from_slice(&page.to_page(Pgno(pgno)));
     }
     let mut trees = Trees::new(pages, Some(output));
     let found = trees.tree(&meta.main, Holder::Meta, Pgno(meta.txnid.0 % META_PAGES))?;
@@ -132,8 +130,7 @@ impl<'p, 'w> Trees<'p, 'w> {
         let Some(copy) = self.write(pgno, new)? else {
             return Ok(new);
         };
-        let mut copy =
-            PageMut::<V09>::parse(copy, new, PageKind::Branch).map_err(Error::at(pgno))?;
+        let mut copy = PageMut::parse(copy, new, PageKind::Branch).map_err(Error::at(pgno))?;
         for (index, child) in children.into_iter().enumerate() {
             copy.set_child(index, child).map_err(Error::at(pgno))?;
         }
@@ -160,7 +157,7 @@ impl<'p, 'w> Trees<'p, 'w> {
             return Ok(new);
         };
         for (index, to) in moved {
-            let data = PageMut::<V09>::parse(copy, new, PageKind::Leaf)
+            let data = PageMut::parse(copy, new, PageKind::Leaf)
                 .and_then(|copy| copy.into_data(index))
                 .map_err(Error::at(pgno))?;
             // A page number is all an overflow value has in the leaf, and the last word of a tree record.
@@ -177,7 +174,7 @@ impl<'p, 'w> Trees<'p, 'w> {
             return Ok(None);
         };
         let copy = output.page()?;
-        copy_used::<V09>(self.pages.page(pgno)?, copy, new);
+        copy_used(self.pages.page(pgno)?, copy, new);
         Ok(Some(copy))
     }
 
@@ -220,7 +217,7 @@ impl<'p, 'w> Trees<'p, 'w> {
                 .ok_or(Error::BeyondEnd(first))?;
             let copy = output.page()?;
             copy.copy_from_slice(head);
-            write_overflow_header::<V09>(copy, new, count as u32);
+            write_overflow_header(copy, new, count as u32);
             if !rest.is_empty() {
                 output.pages(rest)?;
             }

@@ -1,6 +1,6 @@
 //! The plain copy: the file's pages as they are.
 
-use fulgurite_format::{META_PAGES, Meta, Txnid, V09};
+use fulgurite_format::{META_PAGES, Meta, Txnid};
 
 use super::outlet::Outlet;
 use crate::memory::zeros;
@@ -94,7 +94,7 @@ fn meta_page(environment: &Environment, meta: &Meta, pgno: u64) -> Result<Vec<u8
     let mut again = vec![0; meta.page_size()];
     read(environment, pgno * meta.page_size() as u64, &mut again)?;
     let is_changing = page != again;
-    let younger = Meta::read::<V09>(&page).is_ok_and(|found| found.txnid > meta.txnid);
+    let younger = Meta::read(&page).is_ok_and(|found| found.txnid > meta.txnid);
     if of_snapshot || younger || is_changing {
         let before = u64::from(!of_snapshot);
         let says = Meta {

@@ -13,7 +13,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use fulgurite_format::{META_PAGES, Meta, Txnid, V09};
+use fulgurite_format::{META_PAGES, Meta, Txnid};
 use fulgurite_os::{Access, DataFile, File, FileRole, Map};
 
 use super::outlet::Outlet;
@@ -64,7 +64,7 @@ impl<'p> Target<'p> {
         self.file.sync()?;
         let page_size = self.head_len / META_PAGES as usize;
         let mut pages: Vec<(usize, &[u8])> = self.head.chunks(page_size).enumerate().collect();
-        let txnid = |page: &[u8]| Meta::read::<V09>(page).map_or(Txnid(0), |meta| meta.txnid);
+        let txnid = |page: &[u8]| Meta::read(page).map_or(Txnid(0), |meta| meta.txnid);
         pages.sort_by_key(|(_, page)| std::cmp::Reverse(txnid(page)));
         for (pgno, page) in pages {
             self.file.write_at((pgno * page_size) as u64, page)?;

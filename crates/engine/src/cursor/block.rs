@@ -1,6 +1,6 @@
 //! Blocks: the fixed-size values of a key, a page of them at a time.
 
-use fulgurite_format::{Page, V09};
+use fulgurite_format::Page;
 
 use super::Record;
 use super::position::{AtValue, CursorPosition, Deleted, Edge, State};
@@ -34,7 +34,7 @@ impl CursorPosition {
             AtValue::One | AtValue::Unset => return Ok(Some((key, value))),
             AtValue::Page(_) => {
                 let node = pages.leaf_node(leaf)?;
-                let values = Page::<V09>::parse_sub(node.data).map_err(Error::at(leaf.pgno))?;
+                let values = Page::parse_sub(node.data).map_err(Error::at(leaf.pgno))?;
                 self.value = AtValue::Page(values.len().saturating_sub(1));
                 values.packed_items().map_err(Error::at(leaf.pgno))?
             }

@@ -1,6 +1,6 @@
 //! Strides into the tree that a key's values have: straight down its edge, with options in place of reasons.
 
-use fulgurite_format::{Page, PageKind, Pgno, TREE_RECORD_LEN, TreeRecord, V09};
+use fulgurite_format::{Page, PageKind, Pgno, TREE_RECORD_LEN, TreeRecord};
 
 use super::CursorPosition;
 use super::fast::{FastMode, PageCursor};
@@ -43,7 +43,7 @@ impl CursorPosition {
         let mut pgno = record.root;
         for branch_step in steps.get_mut(..branches)? {
             let octets = window.page(pgno)?;
-            let branch = Page::<V09>::parse(octets, pgno, PageKind::Branch).ok()?;
+            let branch = Page::parse(octets, pgno, PageKind::Branch).ok()?;
             let index = if step.forwards {
                 0
             } else {
@@ -56,7 +56,7 @@ impl CursorPosition {
         page_cursor.index = step.first_index(page_cursor.page);
         let value = page_cursor
             .page
-            .leaf_key::<V09>(page_cursor.bytes(window)?, page_cursor.index)?;
+            .leaf_key(page_cursor.bytes(window)?, page_cursor.index)?;
         *steps.get_mut(branches)? = Step {
             pgno,
             index: page_cursor.index as usize,

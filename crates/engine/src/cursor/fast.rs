@@ -1,6 +1,6 @@
 //! State of the fast path: the pages that a position steps in, and what it has prefetched of them.
 
-use fulgurite_format::{Checked, Page, PageKind, Pgno, V09};
+use fulgurite_format::{Checked, Page, PageKind, Pgno};
 use fulgurite_os::{CACHE_LINE, prefetch_lines};
 
 use crate::env::Window;
@@ -83,7 +83,7 @@ impl PageCursor {
     #[inline(always)]
     pub(super) fn over(window: Window<'_>, pgno: Pgno, kind: PageKind) -> Option<PageCursor> {
         let octets = window.page(pgno).filter(|_| pgno >= Pgno::FIRST_DATA)?;
-        let page = Page::<V09>::parse(octets, pgno, kind).ok()?.checked();
+        let page = Page::parse(octets, pgno, kind).ok()?.checked();
         (!page.is_empty()).then_some(PageCursor {
             start: window.start_of(pgno),
             len: octets.len() as u32,
@@ -131,7 +131,7 @@ impl PageCursor {
         let all = octets.len() - self.page.nodes_at();
         let len = (all / self.page.count().max(1) as usize).min(ENTRY_MAX);
         for index in from..to {
-            if let Some(at) = self.page.entry_at::<V09>(octets, index)
+            if let Some(at) = self.page.entry_at(octets, index)
                 && let Some(entry) = octets.get(at..octets.len().min(at + len))
             {
                 prefetch_lines(entry);

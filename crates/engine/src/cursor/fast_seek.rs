@@ -5,7 +5,7 @@
 //! possible [`CursorPosition::go`] searches; as that begins by forgetting where the place stood, a leap that gave up may have done so
 //! already.
 
-use fulgurite_format::{Checked, Octets, Page, PageKind, Pgno, TREE_RECORD_LEN, TreeRecord, V09};
+use fulgurite_format::{Checked, Octets, Page, PageKind, Pgno, TREE_RECORD_LEN, TreeRecord};
 
 use super::fast::{FastMode, PageCursor, PrefetchState};
 use super::position::{AtValue, State, TREE_OF_VALUES};
@@ -36,7 +36,7 @@ impl CursorPosition {
             return None;
         }
         let (octets, index) = (down.octets, down.index);
-        let record = down.page.plain_entry::<V09>(octets, index)?;
+        let record = down.page.plain_entry(octets, index)?;
         self.stand_on_page_cursor(PageCursor::of(window, down.pgno, down.page, index));
         if exactly {
             // Who asks for one key may want no more: the first step looks ahead.
@@ -66,7 +66,7 @@ impl CursorPosition {
         self.fast.mode = FastMode::Off;
         self.state = State::Unset;
         let keys = go_down(window, tree, &Octets::of(key), &mut self.path)?;
-        let node = keys.page.leaf_entry::<V09>(keys.octets, keys.index)?;
+        let node = keys.page.leaf_entry(keys.octets, keys.index)?;
         if !keys.exact || node.flags.0 != TREE_OF_VALUES {
             return None;
         }
@@ -78,7 +78,7 @@ impl CursorPosition {
         let (inner, path) = self.inner.as_deref_mut()?;
         *inner = value::inner_tree(tree, record)?;
         let values = go_down(window, inner, &Octets::of(value), path)?;
-        let found = values.page.leaf_entry::<V09>(values.octets, values.index)?;
+        let found = values.page.leaf_entry(values.octets, values.index)?;
         if !values.exact || found.flags.0 != 0 || !found.data.is_empty() {
             return None;
         }
@@ -127,7 +127,7 @@ fn go_down<'t>(
     path.clear();
     let mut pgno = tree.record.root;
     for _ in 1..tree.record.depth {
-        let page = Page::<V09>::parse(window.page(pgno)?, pgno, PageKind::Branch).ok()?;
+        let page = Page::parse(window.page(pgno)?, pgno, PageKind::Branch).ok()?;
         let (index, exact) = page.place_of(1, sought)?;
         let index = index - usize::from(!exact);
         path.push(Step { pgno, index }).ok()?;
@@ -137,7 +137,7 @@ fn go_down<'t>(
         }
     }
     let octets = window.page(pgno)?;
-    let page = Page::<V09>::parse(octets, pgno, PageKind::Leaf).ok()?;
+    let page = Page::parse(octets, pgno, PageKind::Leaf).ok()?;
     expect_probes(octets, &page);
     let (index, exact) = page.place_of(0, sought)?;
     path.push(Step { pgno, index }).ok()?;

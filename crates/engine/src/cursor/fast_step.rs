@@ -10,7 +10,7 @@
 //! wants to know more than the next neighbour calls [`CursorPosition::leave_fast`] first. Where a stride is not possible nothing has
 //! changed, and [`CursorPosition::go`] knows what there is to say.
 
-use fulgurite_format::{Checked, NodeFlags, Page, PageKind, V09};
+use fulgurite_format::{Checked, NodeFlags, Page, PageKind};
 use fulgurite_os::{CACHE_LINE, prefetch};
 
 use super::fast::{FastMode, PageCursor, PrefetchState};
@@ -72,7 +72,7 @@ impl CursorPosition {
                 let index = step.from(page_cursor.index);
                 let value = page_cursor
                     .page
-                    .leaf_key::<V09>(page_cursor.bytes(window)?, index)?;
+                    .leaf_key(page_cursor.bytes(window)?, index)?;
                 let key = self.current_key(window)?;
                 self.fast.values.index = index;
                 Some((key, value))
@@ -83,7 +83,7 @@ impl CursorPosition {
                 let index = step.from(page_cursor.index);
                 let record = page_cursor
                     .near
-                    .plain_entry::<V09>(page_cursor.bytes(window)?, index)?;
+                    .plain_entry(page_cursor.bytes(window)?, index)?;
                 self.fast.keys.index = index;
                 self.fast.mode = FastMode::Keys;
                 Some(record)
@@ -134,7 +134,7 @@ impl CursorPosition {
         for level in 0..path.len().checked_sub(1)? {
             let step = path.step(level)?;
             let octets = window.page(step.pgno)?;
-            let branch = Page::<V09>::parse(octets, step.pgno, PageKind::Branch).ok()?;
+            let branch = Page::parse(octets, step.pgno, PageKind::Branch).ok()?;
             let edge = if forwards {
                 branch.len().checked_sub(1)?
             } else {
@@ -158,9 +158,7 @@ impl CursorPosition {
         if !is_among_many || page_cursor.index >= page_cursor.page.count() {
             return None;
         }
-        let items = page_cursor
-            .page
-            .packed_items::<V09>(page_cursor.bytes(window)?)?;
+        let items = page_cursor.page.packed_items(page_cursor.bytes(window)?)?;
         let key = self.current_key(window)?;
         self.fast.values.index = page_cursor.page.count() - 1;
         Some((key, items))
@@ -228,7 +226,7 @@ impl CursorPosition {
             AtValue::One => (FastMode::Keys, PageCursor::NONE),
             AtValue::Page(index) => {
                 let octets = keys.bytes(window)?;
-                let node = keys.page.leaf_entry::<V09>(octets, keys.index)?;
+                let node = keys.page.leaf_entry(octets, keys.index)?;
                 let mut values =
                     self.page_cursor_of_sub_page(keys, octets, node.data, node.flags)?;
                 values.index = u32::try_from(index).ok()?;
@@ -237,7 +235,7 @@ impl CursorPosition {
             }
             AtValue::Tree => {
                 let octets = keys.bytes(window)?;
-                let key = keys.page.leaf_key::<V09>(octets, keys.index)?;
+                let key = keys.page.leaf_key(octets, keys.index)?;
                 let (tree, path) = self.inner.as_deref()?;
                 let leaf = path.leaf()?;
                 let mut values = PageCursor::over(window, leaf.pgno, tree.leaf)?;
@@ -286,7 +284,7 @@ impl CursorPosition {
     ) -> Option<Record<'t>> {
         if !self.has_values
             && let Some(octets) = page_cursor.bytes(window)
-            && let Some(record) = page_cursor.page.plain_entry::<V09>(octets, index)
+            && let Some(record) = page_cursor.page.plain_entry(octets, index)
         {
             self.fast.mode = FastMode::Keys;
             return Some(record);
@@ -304,7 +302,7 @@ impl CursorPosition {
         index: u32,
     ) -> Option<Record<'t>> {
         let octets = page_cursor.bytes(window)?;
-        let node = page_cursor.page.leaf_entry::<V09>(octets, index)?;
+        let node = page_cursor.page.leaf_entry(octets, index)?;
         if node.flags.0 == TREE_OF_VALUES {
             let value = self.enter_tree(window, step, page_cursor, node.data)?;
             self.fast.key_span = page_cursor.span_of(octets, node.key);
@@ -331,7 +329,7 @@ impl CursorPosition {
     ) -> Option<&'t [u8]> {
         let mut values = self.page_cursor_of_sub_page(page_cursor, octets, data, flags)?;
         values.index = step.first_index(values.page);
-        let value = values.page.leaf_key::<V09>(data, values.index)?;
+        let value = values.page.leaf_key(data, values.index)?;
         self.fast.values = values;
         self.fast.mode = FastMode::SubPage;
         Some(value)
@@ -349,7 +347,7 @@ impl CursorPosition {
         if flags.0 != NodeFlags::DUPLICATES || !self.has_values {
             return None;
         }
-        let page = Page::<V09>::parse_sub(data).ok()?.checked();
+        let page = Page::parse_sub(data).ok()?.checked();
         if page.is_empty() || (page.kind() != PageKind::Leaf) != self.has_fixed_values {
             return None;
         }
@@ -372,7 +370,7 @@ impl CursorPosition {
         }
         let value = page_cursor
             .page
-            .leaf_key::<V09>(page_cursor.bytes(window)?, index)?;
+            .leaf_key(page_cursor.bytes(window)?, index)?;
         let key = self.current_key(window)?;
         self.fast.values.index = index;
         Some((key, value))
@@ -430,9 +428,7 @@ impl CursorPosition {
             page_cursor.page.count() - 1
         };
         let octets = page_cursor.bytes(window)?;
-        let value = page_cursor
-            .page
-            .leaf_key::<V09>(octets, page_cursor.index)?;
+        let value = page_cursor.page.leaf_key(octets, page_cursor.index)?;
         sibling.go(path);
         sibling.expect_next(window, ALL_LINES);
         self.inner_leaves_passed += 1;
@@ -447,11 +443,11 @@ impl CursorPosition {
         let (tree, path) = self.inner.as_deref_mut()?;
         let [above, leaf] = path.last_two_mut()?;
         let octets = window.page(above.pgno)?;
-        let branch = Page::<V09>::parse(octets, above.pgno, PageKind::Branch).ok()?;
+        let branch = Page::parse(octets, above.pgno, PageKind::Branch).ok()?;
         let (branch, index) = (branch.checked(), above.index + 1);
-        let pgno = branch.child::<V09>(octets, index as u32)?;
+        let pgno = branch.child(octets, index as u32)?;
         let page_cursor = PageCursor::over(window, pgno, tree.leaf)?;
-        if let Some(next) = branch.child::<V09>(octets, index as u32 + 1)
+        if let Some(next) = branch.child(octets, index as u32 + 1)
             && let Some(next) = window.page(next)
         {
             prefetch(next);

@@ -8,7 +8,7 @@
 //! A place knows the way through the tree to its record. Before anybody else changes the tree the place is *parked*: it
 //! notes key and value instead, and finds its way again when it is next used.
 
-use fulgurite_format::{Checked, LeafNode, NodeFlags, Page, PageKind, Pgno, V09};
+use fulgurite_format::{Checked, LeafNode, NodeFlags, Page, PageKind, Pgno};
 
 use super::fast::{FastMode, FastState};
 use super::{Move, Record};
@@ -229,7 +229,7 @@ impl CursorPosition {
         &self,
         pages: PageView<'t>,
         tree: &Tree,
-        page: &Page<'t, V09>,
+        page: &Page<'t>,
         leaf: Step,
     ) -> Result<Option<Record<'t>>, Error> {
         let node = page.leaf(leaf.index).map_err(Error::at(leaf.pgno))?;
@@ -242,7 +242,7 @@ impl CursorPosition {
         }
         let value = match self.value {
             AtValue::One => node.data,
-            AtValue::Page(index) => Page::<V09>::parse_sub(node.data)
+            AtValue::Page(index) => Page::parse_sub(node.data)
                 .and_then(|values| values.key(index))
                 .map_err(Error::at(leaf.pgno))?,
             AtValue::Tree => match &self.inner {

@@ -1,6 +1,6 @@
 //! Cursors for reading.
 
-use fulgurite_format::{Page, PageKind, Pgno, V09};
+use fulgurite_format::{Page, PageKind, Pgno};
 
 use super::{CursorPosition, Move, Record};
 use crate::Error;
@@ -16,7 +16,7 @@ pub struct Cursor<'t> {
     place: CursorPosition,
     /// The leaf that the last step was made in, of a tree without duplicates. A checked page may be kept: it does not
     /// change while the transaction is lent.
-    leaf: Page<'t, V09>,
+    leaf: Page<'t>,
     leaf_pgno: Pgno,
 }
 

@@ -1,6 +1,6 @@
 //! The neighbour of a leaf below the same branch.
 
-use fulgurite_format::{Page, PageKind, Pgno, V09};
+use fulgurite_format::{Page, PageKind, Pgno};
 use fulgurite_os::{CACHE_LINE, prefetch};
 
 use super::fast::PageCursor;
@@ -30,7 +30,7 @@ impl SiblingLink {
         let level = path.len().checked_sub(2)?;
         let step = path.step(level)?;
         let octets = window.page(step.pgno)?;
-        let branch = Page::<V09>::parse(octets, step.pgno, PageKind::Branch).ok()?;
+        let branch = Page::parse(octets, step.pgno, PageKind::Branch).ok()?;
         // There is no entry before the first.
         let sibling = |index: usize| index.wrapping_add(if forwards { 1 } else { usize::MAX });
         let index = sibling(step.index);

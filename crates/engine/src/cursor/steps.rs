@@ -1,6 +1,6 @@
 //! From a record to its neighbours, and between the values of a key.
 
-use fulgurite_format::{Malformed, Page, PageKind, V09};
+use fulgurite_format::{Malformed, Page, PageKind};
 
 use super::Record;
 use super::position::{AtValue, CursorPosition, Deleted, Edge, State};
@@ -39,7 +39,7 @@ impl CursorPosition {
             return self.step_out(pages, tree);
         }
         leaf.index = next;
-        let page = Page::<V09>::checked_before(pages.page(pgno)?, checked);
+        let page = Page::checked_before(pages.page(pgno)?, checked);
         if let Some(record) = page.plain_record(next) {
             return Ok(Some(record));
         }
@@ -67,7 +67,7 @@ impl CursorPosition {
         if pgno != leaf.pgno || next >= checked.len() {
             return None;
         }
-        let page = Page::<V09>::checked_before(pages.lend(pgno)?, checked);
+        let page = Page::checked_before(pages.lend(pgno)?, checked);
         let record = page.plain_record(next)?;
         leaf.index = next;
         self.deleted = Deleted::No;
@@ -309,7 +309,7 @@ impl CursorPosition {
                     return Ok(false);
                 };
                 let node = pages.leaf_node(leaf)?;
-                let values = Page::<V09>::parse_sub(node.data).map_err(Error::at(leaf.pgno))?;
+                let values = Page::parse_sub(node.data).map_err(Error::at(leaf.pgno))?;
                 let to = match towards {
                     Edge::Last => index.checked_add(1).filter(|_| !behind),
                     Edge::First if behind => values.len().checked_sub(1),

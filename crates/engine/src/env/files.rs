@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use fulgurite_format::{
-    DatabaseFlags, META_PAGES, Malformed, Meta, NoMeta, PAGE_SIZE_MAX, Pgno, TreeRecord, Txnid, V09,
+    DatabaseFlags, META_PAGES, Malformed, Meta, NoMeta, PAGE_SIZE_MAX, Pgno, TreeRecord, Txnid,
 };
 use fulgurite_os::{Access, DataFile, File, FileRole, page_size};
 
@@ -134,7 +134,7 @@ fn parse(octets: &[u8], read: usize, path: &Path) -> Result<Meta, OpenError> {
     if read != Meta::LEN {
         return Err(OpenError::NotADataFile(path.to_owned()));
     }
-    Meta::read::<V09>(octets).map_err(|refusal| match refusal {
+    Meta::read(octets).map_err(|refusal| match refusal {
         NoMeta::Foreign => OpenError::NotADataFile(path.to_owned()),
         NoMeta::Version(found) => OpenError::DataVersion {
             path: path.to_owned(),
@@ -187,8 +187,8 @@ pub(super) fn create(file: &DataFile, path: &Path, meta: &Meta) -> io::Result<()
 }
 
 fn create_durably(file: &DataFile, path: &Path, meta: &Meta) -> io::Result<()> {
-    let mut both = meta.to_page::<V09>(Pgno(0));
-    both.extend(meta.to_page::<V09>(Pgno(1)));
+    let mut both = meta.to_page(Pgno(0));
+    both.extend(meta.to_page(Pgno(1)));
     file.write_at(0, &both)?;
     file.sync()?;
     // The file's name has to survive a power loss too.

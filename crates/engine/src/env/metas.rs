@@ -1,6 +1,6 @@
 //! Reading meta pages that a committing process may be writing.
 
-use fulgurite_format::{META_PAGES, Meta, Pgno, Txnid, V09};
+use fulgurite_format::{META_PAGES, Meta, Pgno, Txnid};
 
 use super::Mapping;
 use crate::Error;
@@ -59,7 +59,7 @@ impl Mapping {
     pub(crate) fn read_meta(&self, pgno: u64) -> Result<Meta, Error> {
         let mut octets = [0; Meta::LEN];
         self.copy_meta(pgno, &mut octets)?;
-        Meta::read::<V09>(&octets).map_err(|_| Error::Corrupted {
+        Meta::read(&octets).map_err(|_| Error::Corrupted {
             page: Pgno(pgno),
             what: fulgurite_format::Malformed::Kind {
                 found: 0,

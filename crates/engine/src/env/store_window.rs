@@ -16,7 +16,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use fulgurite_format::{Pgno, Txnid, V09, parts_in_use};
+use fulgurite_format::{Pgno, Txnid, parts_in_use};
 use fulgurite_os::{DataFile, Map};
 
 use super::shared::Shared;
@@ -149,7 +149,7 @@ impl Storing<'_> {
         if self.state.map.is_none() || !self.reaches(offset, page.len()) {
             return Ok(false);
         }
-        match parts_in_use::<V09>(page) {
+        match parts_in_use(page) {
             Some((head, at, tail)) if at - head.len() > GAP_MIN => {
                 Ok(self.store(offset, head)? && self.store(offset + at as u64, tail)?)
             }

@@ -1,6 +1,6 @@
 //! How many records a range has, exactly.
 
-use fulgurite_format::{Page, PageKind, Pgno, V09};
+use fulgurite_format::{Page, PageKind, Pgno};
 
 use super::bounds::Gap;
 use super::entries::Entries;
@@ -50,7 +50,7 @@ pub(super) fn records_in(
     pages: PageView<'_>,
     tree: &Tree,
     leaf: Pgno,
-    page: &Page<'_, V09>,
+    page: &Page<'_>,
     range: std::ops::Range<usize>,
 ) -> Result<u64, Error> {
     debug_assert!(page.kind() == PageKind::Leaf);

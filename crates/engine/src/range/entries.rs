@@ -12,7 +12,7 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use fulgurite_format::{Malformed, Page, Pgno, V09};
+use fulgurite_format::{Malformed, Page, Pgno};
 
 use super::ahead::{Ahead, HEAD_LINES};
 use super::bounds::Gap;
@@ -27,7 +27,7 @@ struct End<'t> {
     /// The way to the leaf. What it says of the entry in the leaf is out of date: see `index`.
     path: Path,
     pgno: Pgno,
-    page: Page<'t, V09>,
+    page: Page<'t>,
     index: usize,
     is_placed: bool,
 }
@@ -144,7 +144,7 @@ impl<'t> Entries<'t> {
     #[inline]
     pub(crate) fn next<T>(
         &mut self,
-        read: impl FnOnce(Pgno, &Page<'t, V09>, usize) -> Result<T, Error>,
+        read: impl FnOnce(Pgno, &Page<'t>, usize) -> Result<T, Error>,
     ) -> Option<Result<T, Error>> {
         if self.front.index >= self.front_look {
             match self.look_or_enter() {
@@ -165,7 +165,7 @@ impl<'t> Entries<'t> {
     #[inline]
     pub(crate) fn next_back<T>(
         &mut self,
-        read: impl FnOnce(Pgno, &Page<'t, V09>, usize) -> Result<T, Error>,
+        read: impl FnOnce(Pgno, &Page<'t>, usize) -> Result<T, Error>,
     ) -> Option<Result<T, Error>> {
         if self.back.index <= self.floor() {
             match self.enter_previous_leaf() {
@@ -188,7 +188,7 @@ impl<'t> Entries<'t> {
     /// Takes all entries, leaf by leaf.
     pub(crate) fn each_leaf(
         mut self,
-        mut visit: impl FnMut(Pgno, &Page<'t, V09>, Range<usize>) -> Result<(), Error>,
+        mut visit: impl FnMut(Pgno, &Page<'t>, Range<usize>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         if !self.tree.has_duplicates() {
             // Whoever takes entries by the leaf looks at no single ones.

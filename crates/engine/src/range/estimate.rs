@@ -11,7 +11,7 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use fulgurite_format::{Page, Pgno, V09};
+use fulgurite_format::{Page, Pgno};
 
 use super::bounds::Gap;
 use super::count::records_in;
@@ -116,7 +116,7 @@ impl<'t> Between<'t, '_> {
         path.step(level).map_or(0, |step| step.index)
     }
 
-    fn page(&self, path: &Path, level: usize) -> Result<(Pgno, Page<'t, V09>), Error> {
+    fn page(&self, path: &Path, level: usize) -> Result<(Pgno, Page<'t>), Error> {
         let Some(Step { pgno, .. }) = path.step(level) else {
             return Err(Error::BeyondEnd(self.tree.record.root));
         };

@@ -2,7 +2,7 @@
 
 use std::iter::FusedIterator;
 
-use fulgurite_format::{Page, Pgno, V09};
+use fulgurite_format::{Page, Pgno};
 
 use super::Values;
 use super::bounds::Gap;
@@ -171,7 +171,7 @@ impl<'t> Taking<'t> {
         pages: PageView<'t>,
         tree: &Tree,
         leaf: Pgno,
-        page: &Page<'t, V09>,
+        page: &Page<'t>,
         index: usize,
     ) -> Result<Taking<'t>, Error> {
         let node = page.leaf(index).map_err(Error::at(leaf))?;
@@ -199,7 +199,7 @@ impl<'t> Taking<'t> {
 fn only_record<'t>(
     pages: PageView<'t>,
     leaf: Pgno,
-    page: &Page<'t, V09>,
+    page: &Page<'t>,
     index: usize,
 ) -> Result<Record<'t>, Error> {
     let node = page.leaf(index).map_err(Error::at(leaf))?;
@@ -212,7 +212,7 @@ fn first_record<'t>(
     pages: PageView<'t>,
     tree: &Tree,
     leaf: Pgno,
-    page: &Page<'t, V09>,
+    page: &Page<'t>,
     index: usize,
 ) -> Result<Record<'t>, Error> {
     if !tree.has_duplicates() {

@@ -14,7 +14,7 @@ use std::cmp::Ordering;
 
 use super::ahead::HEAD_LINES;
 use super::many_octets::get_group_of_octets;
-use fulgurite_format::{LeafNode, Malformed, Page, PageKind, Pgno, V09};
+use fulgurite_format::{LeafNode, Malformed, Page, PageKind, Pgno};
 use fulgurite_os::{CACHE_LINE, prefetch};
 
 use crate::order::{integer, lexical, reverse};
@@ -110,7 +110,7 @@ impl Compare for CustomOrder {
 #[derive(Debug, Clone, Copy)]
 struct Search<'t> {
     pgno: Pgno,
-    page: Page<'t, V09>,
+    page: Page<'t>,
     low: usize,
     high: usize,
     /// The page from the entry on that is to be compared next, which was asked for.
@@ -147,7 +147,7 @@ impl<'t> Search<'t> {
     #[inline(always)]
     fn probe(&mut self, goes_behind: impl Fn(&[u8]) -> bool) -> Result<bool, Error> {
         let middle = self.middle();
-        let Some(found) = Page::<V09>::entry_key(self.entry) else {
+        let Some(found) = Page::entry_key(self.entry) else {
             return Err(Error::at(self.pgno)(Malformed::Node(middle)));
         };
         let behind = goes_behind(found);

@@ -1,7 +1,7 @@
 //! Many keys at once in the order of octets: as in [`super::many`], with keys compared as words and without a reason for a
 //! failure, which that finds out.
 
-use fulgurite_format::{Octets, Page, PageKind, Pgno, V09};
+use fulgurite_format::{Octets, Page, PageKind, Pgno};
 use fulgurite_os::{CACHE_LINE, prefetch, prefetch_behind};
 
 use super::ahead::HEAD_LINES;
@@ -17,7 +17,7 @@ struct Search<'t, 'k> {
     pgno: Pgno,
     /// The page that it is in.
     octets: &'t [u8],
-    page: Page<'t, V09>,
+    page: Page<'t>,
     /// The entries of it that the place sought is among.
     among: &'t [[u8; 2]],
 }
@@ -140,7 +140,7 @@ impl<'t> Search<'t, '_> {
 
     #[inline(always)]
     fn expect_probe(&self) {
-        if let Some(at) = Page::<V09>::said_middle(self.among) {
+        if let Some(at) = Page::said_middle(self.among) {
             prefetch_behind(self.octets, at);
         }
     }

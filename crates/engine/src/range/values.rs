@@ -2,7 +2,7 @@
 
 use std::iter::FusedIterator;
 
-use fulgurite_format::{LeafNode, Page, Pgno, V09};
+use fulgurite_format::{LeafNode, Page, Pgno};
 
 use super::entries::Entries;
 use crate::space::PageView;
@@ -21,7 +21,7 @@ enum Left<'t> {
     None,
     One(&'t [u8]),
     /// Of a sub-page in this leaf, from one index up to another.
-    Page(Page<'t, V09>, Pgno, usize, usize),
+    Page(Page<'t>, Pgno, usize, usize),
     Tree(Box<Entries<'t>>),
 }
 

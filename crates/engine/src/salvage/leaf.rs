@@ -1,6 +1,6 @@
 //! The records of a leaf: values, runs, duplicates, named databases, and the pages of the free list.
 
-use fulgurite_format::{NodeFlags, PageFlags, TREE_RECORD_LEN, TreeRecord, V09, overflow_pages};
+use fulgurite_format::{NodeFlags, PageFlags, TREE_RECORD_LEN, TreeRecord, overflow_pages};
 
 use super::accept::Tree;
 use super::report::SalvageError;
@@ -101,7 +101,7 @@ impl Salvage<'_, '_> {
             .ok_or_else(|| format!("its value is on page {first}, which holds something else"))?;
         let run = u64::from(header.run_pages);
         let end = first + run;
-        if run < overflow_pages::<V09>(value_bytes, page_bytes)
+        if run < overflow_pages(value_bytes, page_bytes)
             || end > self.last + 1
             || !self.pages.holds(first, run)
         {

@@ -3,8 +3,7 @@
 use std::io;
 
 use fulgurite_format::{
-    DatabaseFlags, Format, META_PAGES, Meta, PAGE_SIZE_MAX, PAGE_SIZE_MIN, PageFlags, TreeRecord,
-    V09,
+    DatabaseFlags, META_PAGES, Meta, PAGE_SIZE_MAX, PAGE_SIZE_MIN, PageFlags, TreeRecord, layout,
 };
 
 use super::report::Basis;
@@ -149,7 +148,7 @@ const TXNID_AT: usize = 144;
 
 fn leads_to_a_tree(source: &dyn Source, page_bytes: usize, record: &TreeRecord) -> bool {
     let root = record.root.0;
-    let mut bytes = [0; V09::HEADER_LEN];
+    let mut bytes = [0; layout::HEADER_LEN];
     let header = root
         .checked_mul(page_bytes as u64)
         .and_then(|at| source.lend(at, &mut bytes).ok())

@@ -2,7 +2,7 @@
 
 use std::collections::hash_map::Entry;
 
-use fulgurite_format::{Pgno, V09, copy_without_gap};
+use fulgurite_format::{Pgno, copy_without_gap};
 use rustc_hash::FxHashMap;
 
 use crate::Error;
@@ -99,7 +99,7 @@ impl Dirty {
             .filter(|spare| spare.len() == page.len())
         {
             Some(mut bytes) => {
-                copy_without_gap::<V09>(page, &mut bytes);
+                copy_without_gap(page, &mut bytes);
                 bytes
             }
             None => copy_of(page, &mut self.spare.pages)?,

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use fulgurite_format::{Format, FreeRecord, Malformed, NodeValue, PageKind, PageMut, Pgno, V09};
+use fulgurite_format::{FreeRecord, Malformed, NodeValue, PageKind, PageMut, Pgno, layout};
 
 use super::save_short::save_at_once;
 use super::writer_pages::{WriterPages, listed_twice, record_before, record_id};
@@ -95,7 +95,7 @@ fn free_ids(pages: &WriterPages<'_>) -> Result<FreeIds, Error> {
 
 /// Page numbers that a record holds which takes one overflow page.
 fn one_page(pages: &WriterPages<'_>) -> usize {
-    (pages.view().page_size() - V09::HEADER_LEN) / 8 - 1
+    (pages.view().page_size() - layout::HEADER_LEN) / 8 - 1
 }
 
 /// How the pages that are left are shared out among records: whoever takes pages takes a record, and writes back what is
@@ -299,8 +299,8 @@ fn write_record(pages: &mut WriterPages<'_>, key: u64, list: &[Pgno]) -> Result<
     }
     let value = match run {
         Some((first, _)) => pages
-            .run_mut(first, V09::HEADER_LEN + len)?
-            .get_mut(V09::HEADER_LEN..)
+            .run_mut(first, layout::HEADER_LEN + len)?
+            .get_mut(layout::HEADER_LEN..)
             .ok_or(Error::BeyondEnd(first))?,
         None => value::leaf_data(pages, leaf)?,
     };
@@ -326,7 +326,7 @@ fn trim_record(
     };
     pages.check_nodes(leaf.pgno, PageKind::Leaf)?;
     let bytes = pages.page_mut(leaf.pgno)?;
-    let trimmed = PageMut::<V09>::parse(bytes, leaf.pgno, PageKind::Leaf).and_then(|mut page| {
+    let trimmed = PageMut::parse(bytes, leaf.pgno, PageKind::Leaf).and_then(|mut page| {
         page.remove(leaf.index)?;
         page.insert(leaf.index, key, value)
     });

@@ -9,8 +9,8 @@
 //!               ... | 907 | 908: these | 910: what this transaction freed
 //! ```
 
-use fulgurite_format::{Format, FreeRecord, Malformed, NodeFlags, NodeValue, Page, PageKind};
-use fulgurite_format::{PageMut, Pgno, Txnid, V09};
+use fulgurite_format::{FreeRecord, Malformed, NodeFlags, NodeValue, Page, PageKind, layout};
+use fulgurite_format::{PageMut, Pgno, Txnid};
 
 use super::save::{NEWEST, order_freed, settle_loose};
 use super::writer_pages::WriterPages;
@@ -54,8 +54,8 @@ pub(super) fn save_at_once(pages: &mut WriterPages<'_>) -> Result<bool, Error> {
     let pool = std::mem::take(&mut pages.pool);
     let taken = std::mem::take(&mut pages.taken);
     let own = pages.txnid();
-    let changed = PageMut::<V09>::parse(pages.page_mut(leaf.pgno)?, leaf.pgno, PageKind::Leaf)
-        .and_then(|mut page| {
+    let changed = PageMut::parse(pages.page_mut(leaf.pgno)?, leaf.pgno, PageKind::Leaf).and_then(
+        |mut page| {
             let before = page.view().len();
             for id in taken.ids() {
                 let (index, _) = place_of(&page.view(), *id)?;
@@ -68,7 +68,8 @@ pub(super) fn save_at_once(pages: &mut WriterPages<'_>) -> Result<bool, Error> {
             let behind = page.view().len();
             put_record(&mut page, behind, own, &freed)?;
             Ok((before, page.view().len()))
-        });
+        },
+    );
     let (before, after) = changed.map_err(Error::at(leaf.pgno))?;
     debug_assert_eq!(after, entries);
     let others = pages.free.record.entries.saturating_sub(before as u64);
@@ -101,7 +102,7 @@ fn entries_after(
         room += entry_len(node.data.len());
         entries -= 1;
     }
-    let (page_size, node_max) = (pages.page_size(), V09::node_max(pages.page_size()));
+    let (page_size, node_max) = (pages.page_size(), layout::node_max(pages.page_size()));
     for count in [pages.freed.len(), pages.pool.len()] {
         if count == 0 {
             continue;
@@ -113,17 +114,17 @@ fn entries_after(
         room -= len;
         entries += 1;
     }
-    let used = page_size - V09::HEADER_LEN - room;
+    let used = page_size - layout::HEADER_LEN - room;
     Ok((entries > 0 && (is_root || used >= page_size / 4)).then_some(entries))
 }
 
 /// What a record takes of a leaf, with its offset.
 fn entry_len(value_len: usize) -> usize {
-    2 + V09::leaf_node_len(size_of::<Txnid>(), value_len)
+    2 + layout::leaf_node_len(size_of::<Txnid>(), value_len)
 }
 
 /// Where a record is on the leaf, or would be.
-fn place_of(page: &Page<'_, V09>, id: Txnid) -> Result<(usize, bool), Malformed> {
+fn place_of(page: &Page<'_>, id: Txnid) -> Result<(usize, bool), Malformed> {
     if page.is_empty() {
         return Ok((0, false));
     }
@@ -132,7 +133,7 @@ fn place_of(page: &Page<'_, V09>, id: Txnid) -> Result<(usize, bool), Malformed>
 
 /// Adds a record that lists these pages, if there are any.
 fn put_record(
-    page: &mut PageMut<'_, V09>,
+    page: &mut PageMut<'_>,
     index: usize,
     id: Txnid,
     list: &[Pgno],

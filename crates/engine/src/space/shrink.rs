@@ -1,6 +1,6 @@
 //! What compaction asks of the writer's pages: low free pages to move things to, and a free list without its tail.
 
-use fulgurite_format::{FreeRecord, Malformed, Pgno, Txnid, V09, write_overflow_header};
+use fulgurite_format::{FreeRecord, Malformed, Pgno, Txnid, write_overflow_header};
 
 use super::save::{rewrite_record, run_at};
 use super::writer_pages::{WriterPages, record_at};
@@ -89,7 +89,7 @@ impl WriterPages<'_> {
             .ok_or(Error::BeyondEnd(first))?;
         let mut copy: Box<[u8]> = self.view().run(first, len)?.into();
         let pages = u32::try_from(count).map_err(|_| Error::BeyondEnd(first))?;
-        write_overflow_header::<V09>(&mut copy, own, pages);
+        write_overflow_header(&mut copy, own, pages);
         self.put_run(own, copy)?;
         self.release(first, count)?;
         Ok(Some(own))

@@ -1,6 +1,6 @@
 //! The pages that an operation sees, whoever's they are.
 
-use fulgurite_format::{Pgno, V09};
+use fulgurite_format::Pgno;
 
 use super::dirty::Dirty;
 use crate::Error;
@@ -63,8 +63,6 @@ impl PageView<'_> {
 }
 
 impl<'a> Pages<'a> for PageView<'a> {
-    type Format = V09;
-
     fn page_size(self) -> usize {
         self.window.mapping().page_size()
     }

@@ -1,7 +1,7 @@
 //! The pages of a write transaction: those of the snapshot it began from, and its private ones.
 
 use fulgurite_format::{
-    DatabaseFlags, Format as _, FreeRecord, Malformed, Page, PageKind, PageMut, Pgno, Txnid, V09,
+    DatabaseFlags, FreeRecord, Malformed, Page, PageKind, PageMut, Pgno, Txnid, layout,
     write_overflow_header,
 };
 use rustc_hash::FxHashSet;
@@ -266,7 +266,7 @@ impl<'env> WriterPages<'env> {
             .dirty
             .copy(pgno, own)
             .ok_or_else(Error::beyond_end(pgno))?;
-        PageMut::<V09>::renumber(copy, own, kind);
+        PageMut::renumber(copy, own, kind);
         self.freed.push(pgno);
         Ok(own)
     }
@@ -281,7 +281,6 @@ impl Drop for WriterPages<'_> {
 }
 
 impl PagesMut for WriterPages<'_> {
-    type Format = V09;
     type View<'a>
         = PageView<'a>
     where
@@ -307,7 +306,7 @@ impl PagesMut for WriterPages<'_> {
         }
         let mapping = self.environment.mapping();
         let old = mapping.run(pgno, mapping.page_size())?;
-        Page::<V09>::parse(old, pgno, kind).map_err(Error::at(pgno))?;
+        Page::parse(old, pgno, kind).map_err(Error::at(pgno))?;
         let own = self.take_page_for(pgno)?;
         self.forget_check(own);
         let copy = if self.environment.has_writable_map() {
@@ -318,7 +317,7 @@ impl PagesMut for WriterPages<'_> {
         } else {
             self.dirty.insert_copy(own, old)?
         };
-        PageMut::<V09>::renumber(copy, own, kind);
+        PageMut::renumber(copy, own, kind);
         self.freed.push(pgno);
         Ok(own)
     }
@@ -391,8 +390,8 @@ impl PagesMut for WriterPages<'_> {
             .ok()
             .and_then(|count| count.checked_mul(page_size))
             .ok_or(Error::MapFull(u64::MAX))?;
-        let mut header = [0; V09::HEADER_LEN];
-        write_overflow_header::<V09>(&mut header, first, count as u32);
+        let mut header = [0; layout::HEADER_LEN];
+        write_overflow_header(&mut header, first, count as u32);
         if self.environment.has_writable_map() {
             self.environment.before_change()?;
             let run = self.environment.mapping().run_mut(first, len)?;

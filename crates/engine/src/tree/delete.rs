@@ -1,6 +1,6 @@
 //! Taking entries out of pages, and joining pages that have become too empty.
 
-use fulgurite_format::{Malformed, NodeValue, Page, PageKind, PageMut, Pgno};
+use fulgurite_format::{Malformed, NodeValue, Page, PageKind, PageMut, Pgno, layout};
 
 use super::insert::insert_at;
 use super::items::{Item, balanced_cut, entries_min, fill, items_of, separator as separator_of};
@@ -34,7 +34,7 @@ fn remove_at<P: PagesMut>(
     };
     let kind = tree.kind_at(level);
     pages.check_nodes(step.pgno, kind)?;
-    PageMut::<P::Format>::parse(pages.page_mut(step.pgno)?, step.pgno, kind)
+    PageMut::parse(pages.page_mut(step.pgno)?, step.pgno, kind)
         .and_then(|mut page| page.remove(step.index))
         .map_err(Error::at(step.pgno))
 }
@@ -101,15 +101,13 @@ fn join<P: PagesMut>(
         });
     }
     let branch = pages.view().page(parent.pgno)?.to_vec();
-    let separator = Page::<P::Format>::parse(&branch, parent.pgno, PageKind::Branch)
+    let separator = Page::parse(&branch, parent.pgno, PageKind::Branch)
         .and_then(|page| page.key(right_index))
         .map_err(Error::at(parent.pgno))?;
     let left_copy = pages.view().page(left_pgno)?.to_vec();
     let right_copy = pages.view().page(right_pgno)?.to_vec();
-    let left =
-        Page::<P::Format>::parse(&left_copy, left_pgno, kind).map_err(Error::at(left_pgno))?;
-    let right =
-        Page::<P::Format>::parse(&right_copy, right_pgno, kind).map_err(Error::at(right_pgno))?;
+    let left = Page::parse(&left_copy, left_pgno, kind).map_err(Error::at(left_pgno))?;
+    let right = Page::parse(&right_copy, right_pgno, kind).map_err(Error::at(right_pgno))?;
 
     let mut items = items_of(&left).map_err(Error::at(left_pgno))?;
     let mut tail = items_of(&right).map_err(Error::at(right_pgno))?;
@@ -125,9 +123,7 @@ fn join<P: PagesMut>(
     }
     items.append(&mut tail);
 
-    if total_len::<P>(&items, kind) + <P::Format as fulgurite_format::Format>::HEADER_LEN
-        <= left_copy.len()
-    {
+    if total_len(&items, kind) + layout::HEADER_LEN <= left_copy.len() {
         fill(pages, left_pgno, kind, &items)?;
         release_page(pages, tree, right_pgno, kind)?;
         if let Some(step) = path.step_mut(above) {
@@ -137,7 +133,7 @@ fn join<P: PagesMut>(
         rebalance(pages, tree, path, above)?;
         return Ok(());
     }
-    let cut = balanced_cut::<P::Format>(&items, kind, left_copy.len())
+    let cut = balanced_cut(&items, kind, left_copy.len())
         .ok_or_else(|| Error::at(right_pgno)(Malformed::NodeSum))?;
     let (head, tail) = items.split_at(cut);
     let separator = separator_of(tree, kind, head, tail);
@@ -158,8 +154,8 @@ fn join<P: PagesMut>(
     Ok(())
 }
 
-fn total_len<P: PagesMut>(items: &[Item<'_>], kind: PageKind) -> usize {
-    items.iter().map(|item| item.len::<P::Format>(kind)).sum()
+fn total_len(items: &[Item<'_>], kind: PageKind) -> usize {
+    items.iter().map(|item| item.len(kind)).sum()
 }
 
 /// Makes a child private and repoints its parent, which is private already.
@@ -175,7 +171,7 @@ fn touch_child<P: PagesMut>(
     };
     let touched = pages.touch(child, kind)?;
     if touched != child {
-        PageMut::<P::Format>::parse(pages.page_mut(parent)?, parent, PageKind::Branch)
+        PageMut::parse(pages.page_mut(parent)?, parent, PageKind::Branch)
             .and_then(|mut page| page.set_child(index, touched))
             .map_err(Error::at(parent))?;
     }

@@ -19,7 +19,7 @@ pub(crate) fn insert<P: PagesMut>(
 ) -> Result<Option<Step>, Error> {
     if path.is_empty() {
         let root = pages.allocate(1)?;
-        let _ = PageMut::<P::Format>::initialise(pages.page_mut(root)?, root, tree.leaf);
+        let _ = PageMut::initialise(pages.page_mut(root)?, root, tree.leaf);
         tree.record.root = root;
         tree.record.depth = 1;
         count(&mut tree.record.leaf_pages);
@@ -51,7 +51,7 @@ pub(crate) fn replace<P: PagesMut>(
         return insert(pages, tree, path, key, value);
     };
     pages.check_nodes(leaf.pgno, tree.leaf)?;
-    PageMut::<P::Format>::parse(pages.page_mut(leaf.pgno)?, leaf.pgno, tree.leaf)
+    PageMut::parse(pages.page_mut(leaf.pgno)?, leaf.pgno, tree.leaf)
         .and_then(|mut page| page.remove(leaf.index))
         .map_err(Error::at(leaf.pgno))?;
     insert_at(pages, tree, path, path.len() - 1, key, value)
@@ -70,7 +70,7 @@ pub(super) fn insert_at<P: PagesMut>(
         return Ok(None);
     };
     let kind = tree.kind_at(level);
-    let fitted = PageMut::<P::Format>::parse(pages.page_mut(step.pgno)?, step.pgno, kind)
+    let fitted = PageMut::parse(pages.page_mut(step.pgno)?, step.pgno, kind)
         .and_then(|mut page| page.insert(step.index, key, value))
         .map_err(Error::at(step.pgno))?;
     if fitted {
@@ -167,8 +167,8 @@ fn share<P: PagesMut>(
     value: NodeValue<'_>,
 ) -> Result<(Pgno, Vec<u8>), Error> {
     let copy = pages.view().page(left.pgno)?.to_vec();
-    let page = fulgurite_format::Page::<P::Format>::parse(&copy, left.pgno, kind)
-        .map_err(Error::at(left.pgno))?;
+    let page =
+        fulgurite_format::Page::parse(&copy, left.pgno, kind).map_err(Error::at(left.pgno))?;
     let mut items = items_of(&page).map_err(Error::at(left.pgno))?;
     items.insert(left.index, Item::New { key, value });
     let least = entries_min(kind);
@@ -176,7 +176,7 @@ fn share<P: PagesMut>(
     let cut = if grows_at_end && items.len() > 2 * least {
         Some(items.len() - least)
     } else {
-        balanced_cut::<P::Format>(&items, kind, copy.len())
+        balanced_cut(&items, kind, copy.len())
     };
     let cut = cut.ok_or_else(|| Error::at(left.pgno)(Malformed::NodeSum))?;
     let (head, tail) = items.split_at(cut);
@@ -194,7 +194,7 @@ fn grow_root<P: PagesMut>(
     old: Pgno,
 ) -> Result<(), Error> {
     let root = pages.allocate(1)?;
-    PageMut::<P::Format>::initialise(pages.page_mut(root)?, root, PageKind::Branch)
+    PageMut::initialise(pages.page_mut(root)?, root, PageKind::Branch)
         .insert(0, b"", NodeValue::Child(old))
         .map_err(Error::at(root))?;
     path.push_root(Step {

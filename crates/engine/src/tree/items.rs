@@ -6,7 +6,7 @@
 //! ```
 //! A branch's first entry stores no key: on the left it never had one, on the right its key becomes the separator.
 
-use fulgurite_format::{Format, Malformed, NodeValue, Page, PageKind, PageMut, Pgno};
+use fulgurite_format::{Malformed, NodeValue, Page, PageKind, PageMut, Pgno, layout};
 
 use super::{PagesMut, Tree};
 use crate::Error;
@@ -28,25 +28,25 @@ impl<'a> Item<'a> {
     }
 
     /// Octets in a page of this kind, offset included.
-    pub(super) fn len<F: Format>(&self, kind: PageKind) -> usize {
+    pub(super) fn len(&self, kind: PageKind) -> usize {
         if let PageKind::Packed(len) = kind {
             return usize::from(len);
         }
         2 + match self {
             Item::Old { node, .. } => node.len(),
-            Item::New { key, value } => value.node_len::<F>(key.len()),
+            Item::New { key, value } => value.node_len(key.len()),
         }
     }
 
-    fn place<F: Format>(
+    fn place(
         &self,
-        page: &mut PageMut<'_, F>,
+        page: &mut PageMut<'_>,
         index: usize,
         kind: PageKind,
     ) -> Result<bool, Malformed> {
         match (self, kind) {
             (Item::Old { node, .. }, PageKind::Branch) if index == 0 => {
-                page.insert(0, b"", NodeValue::Child(child_of::<F>(node)))
+                page.insert(0, b"", NodeValue::Child(child_of(node)))
             }
             (Item::New { value, .. }, PageKind::Branch) if index == 0 => {
                 page.insert(0, b"", *value)
@@ -58,15 +58,15 @@ impl<'a> Item<'a> {
 }
 
 /// The child number in a branch node.
-fn child_of<F: Format>(node: &[u8]) -> Pgno {
+fn child_of(node: &[u8]) -> Pgno {
     Pgno(
         node.first_chunk()
-            .map_or(u64::MAX, |header| F::branch_child(*header)),
+            .map_or(u64::MAX, |header| layout::branch_child(*header)),
     )
 }
 
 /// The entries of a page, in order.
-pub(super) fn items_of<'a, F: Format>(page: &Page<'a, F>) -> Result<Vec<Item<'a>>, Malformed> {
+pub(super) fn items_of<'a>(page: &Page<'a>) -> Result<Vec<Item<'a>>, Malformed> {
     (0..page.len())
         .map(|index| {
             Ok(Item::Old {
@@ -86,13 +86,9 @@ pub(super) const fn entries_min(kind: PageKind) -> usize {
 }
 
 /// Where to cut so that both sides fit a page and differ least in size; `None` if no cut fits.
-pub(super) fn balanced_cut<F: Format>(
-    items: &[Item<'_>],
-    kind: PageKind,
-    page_size: usize,
-) -> Option<usize> {
-    let room = page_size - F::HEADER_LEN;
-    let total: usize = items.iter().map(|item| item.len::<F>(kind)).sum();
+pub(super) fn balanced_cut(items: &[Item<'_>], kind: PageKind, page_size: usize) -> Option<usize> {
+    let room = page_size - layout::HEADER_LEN;
+    let total: usize = items.iter().map(|item| item.len(kind)).sum();
     let least = entries_min(kind);
     let mut left = 0;
     let mut best = None;
@@ -106,7 +102,7 @@ pub(super) fn balanced_cut<F: Format>(
                 best = Some((difference, index));
             }
         }
-        left += item.len::<F>(kind);
+        left += item.len(kind);
     }
     best.map(|(_, index)| index)
 }
@@ -135,7 +131,7 @@ pub(super) fn fill<P: PagesMut>(
     kind: PageKind,
     items: &[Item<'_>],
 ) -> Result<(), Error> {
-    let mut page = PageMut::<P::Format>::initialise(pages.page_mut(pgno)?, pgno, kind);
+    let mut page = PageMut::initialise(pages.page_mut(pgno)?, pgno, kind);
     for (index, item) in items.iter().enumerate() {
         if !item
             .place(&mut page, index, kind)

@@ -29,7 +29,7 @@ pub(crate) use walk::{
 };
 
 use fulgurite_format::{
-    DatabaseFlags, Format, LeafNode, Page, PageKind, Pgno, TreeRecord, write_overflow_header,
+    DatabaseFlags, LeafNode, Page, PageKind, Pgno, TreeRecord, layout, write_overflow_header,
 };
 
 use crate::Error;
@@ -80,7 +80,6 @@ impl Tree {
 
 /// Pages of one snapshot, to read.
 pub(crate) trait Pages<'p>: Copy {
-    type Format: Format;
     /// Size of a page in octets.
     fn page_size(self) -> usize;
     /// The last page that belongs to the snapshot.
@@ -109,7 +108,7 @@ pub(crate) trait Pages<'p>: Copy {
 
     /// A checked tree page.
     #[inline(always)]
-    fn tree_page(self, pgno: Pgno, kind: PageKind) -> Result<Page<'p, Self::Format>, Error> {
+    fn tree_page(self, pgno: Pgno, kind: PageKind) -> Result<Page<'p>, Error> {
         let octets = self.page(pgno)?;
         match Page::parse(octets, pgno, kind) {
             Ok(page) => Ok(page),
@@ -129,18 +128,13 @@ pub(crate) trait Pages<'p>: Copy {
 /// Why a page is none of a tree.
 #[cold]
 #[inline(never)]
-fn what_is_wrong<F: Format>(
-    octets: &[u8],
-    pgno: Pgno,
-    kind: PageKind,
-) -> Result<Page<'_, F>, Error> {
+fn what_is_wrong(octets: &[u8], pgno: Pgno, kind: PageKind) -> Result<Page<'_>, Error> {
     Page::parse(octets, pgno, kind).map_err(Error::at(pgno))
 }
 
 /// Pages of one write transaction.
 pub(crate) trait PagesMut {
-    type Format: Format;
-    type View<'a>: Pages<'a, Format = Self::Format>
+    type View<'a>: Pages<'a>
     where
         Self: 'a;
 
@@ -163,10 +157,10 @@ pub(crate) trait PagesMut {
     /// Takes `count` consecutive pages for a value, an overflow run, and stores it there.
     fn store_run(&mut self, count: u64, value: &[u8]) -> Result<Pgno, Error> {
         let first = self.allocate(count)?;
-        let header = Self::Format::HEADER_LEN;
+        let header = layout::HEADER_LEN;
         let run = self.run_mut(first, header + value.len())?;
         // So many pages were to be had.
-        write_overflow_header::<Self::Format>(run, first, count as u32);
+        write_overflow_header(run, first, count as u32);
         if let Some(room) = run.get_mut(header..) {
             room.copy_from_slice(value);
         }

@@ -1,6 +1,6 @@
 //! From a key to its place.
 
-use fulgurite_format::{Format, LeafNode, Malformed, Octets, Page, PageKind, PageMut, Pgno};
+use fulgurite_format::{LeafNode, Malformed, Octets, Page, PageKind, PageMut, Pgno};
 use fulgurite_os::{prefetch_behind, prefetch_lines};
 
 use super::{Pages, PagesMut, Path, Step, Tree};
@@ -17,7 +17,7 @@ pub(crate) fn find<'p, P: Pages<'p>>(
     if tree.record.root.is_none() {
         return Ok(None);
     }
-    match find_at_once::<P::Format>(|pgno| pages.lend(pgno), tree, key) {
+    match find_at_once(|pgno| pages.lend(pgno), tree, key) {
         Some(Some(spot)) => spot.node().map(Some),
         Some(None) => Ok(None),
         None => find_or_say_why(pages, tree, key),
@@ -25,13 +25,13 @@ pub(crate) fn find<'p, P: Pages<'p>>(
 }
 
 /// The entry with the key that was sought, which nobody has looked at otherwise.
-pub(crate) struct Spot<'p, F> {
+pub(crate) struct Spot<'p> {
     pub(crate) pgno: Pgno,
-    pub(crate) leaf: Page<'p, F>,
+    pub(crate) leaf: Page<'p>,
     pub(crate) index: usize,
 }
 
-impl<'p, F: Format> Spot<'p, F> {
+impl<'p> Spot<'p> {
     /// The leaf's number and the entry's node, checked.
     #[inline]
     pub(crate) fn node(&self) -> Result<(Pgno, LeafNode<'p>), Error> {
@@ -43,11 +43,11 @@ impl<'p, F: Format> Spot<'p, F> {
 /// As [`find`], in the common orders and where nothing is wrong: options are lighter than results. In an empty tree, too,
 /// it finds nothing out.
 #[inline(always)]
-pub(crate) fn find_at_once<'p, F: Format>(
+pub(crate) fn find_at_once<'p>(
     lend: impl Fn(Pgno) -> Option<&'p [u8]>,
     tree: &Tree,
     key: &[u8],
-) -> Option<Option<Spot<'p, F>>> {
+) -> Option<Option<Spot<'p>>> {
     match tree.order {
         KeyOrder::Lexical => find_by(lend, tree, &Octets::of(key)),
         KeyOrder::Integer => find_integer(lend, tree, key),
@@ -57,44 +57,44 @@ pub(crate) fn find_at_once<'p, F: Format>(
 
 /// The leaf in which a key is to be sought, in the order of octets and where nothing is wrong.
 #[inline(always)]
-pub(crate) fn leaf_for<'p, F: Format>(
+pub(crate) fn leaf_for<'p>(
     lend: impl Fn(Pgno) -> Option<&'p [u8]>,
     tree: &Tree,
     sought: &Octets<'_>,
-) -> Option<(Pgno, Page<'p, F>)> {
+) -> Option<(Pgno, Page<'p>)> {
     let mut pgno = tree.record.root;
     for _ in 1..tree.record.depth {
-        let page = Page::<F>::parse(lend(pgno)?, pgno, PageKind::Branch).ok()?;
+        let page = Page::parse(lend(pgno)?, pgno, PageKind::Branch).ok()?;
         pgno = page.child_if_sound(page.branch_for(sought)?)?;
         if pgno < Pgno::FIRST_DATA {
             return None;
         }
     }
     let octets = lend(pgno)?;
-    let leaf = Page::<F>::parse(octets, pgno, PageKind::Leaf).ok()?;
+    let leaf = Page::parse(octets, pgno, PageKind::Leaf).ok()?;
     expect_probes(octets, &leaf);
     Some((pgno, leaf))
 }
 
 #[inline(never)]
-fn find_integer<'p, F: Format>(
+fn find_integer<'p>(
     lend: impl Fn(Pgno) -> Option<&'p [u8]>,
     tree: &Tree,
     key: &[u8],
-) -> Option<Option<Spot<'p, F>>> {
+) -> Option<Option<Spot<'p>>> {
     let word = integer_word(key)?;
     find_by(lend, tree, IntegerKey { key, word })
 }
 
 /// What finds its place in a page: a key together with the order of keys.
-trait Seeker<F>: Copy {
+trait Seeker: Copy {
     /// As [`Page::place_of`].
-    fn place(self, page: &Page<'_, F>, from: usize) -> Option<(usize, bool)>;
+    fn place(self, page: &Page<'_>, from: usize) -> Option<(usize, bool)>;
 }
 
-impl<F: Format> Seeker<F> for &Octets<'_> {
+impl Seeker for &Octets<'_> {
     #[inline(always)]
-    fn place(self, page: &Page<'_, F>, from: usize) -> Option<(usize, bool)> {
+    fn place(self, page: &Page<'_>, from: usize) -> Option<(usize, bool)> {
         page.place_of(from, self)
     }
 }
@@ -105,9 +105,9 @@ struct IntegerKey<'k> {
     word: u64,
 }
 
-impl<F: Format> Seeker<F> for IntegerKey<'_> {
+impl Seeker for IntegerKey<'_> {
     #[inline(always)]
-    fn place(self, page: &Page<'_, F>, from: usize) -> Option<(usize, bool)> {
+    fn place(self, page: &Page<'_>, from: usize) -> Option<(usize, bool)> {
         let IntegerKey { key, word } = self;
         let of_same_size =
             |len: usize, octets: [u8; 8]| (len == key.len()).then(|| integer_word_of(len, octets));
@@ -116,14 +116,14 @@ impl<F: Format> Seeker<F> for IntegerKey<'_> {
 }
 
 #[inline(always)]
-fn find_by<'p, F: Format>(
+fn find_by<'p>(
     lend: impl Fn(Pgno) -> Option<&'p [u8]>,
     tree: &Tree,
-    seeker: impl Seeker<F>,
-) -> Option<Option<Spot<'p, F>>> {
+    seeker: impl Seeker,
+) -> Option<Option<Spot<'p>>> {
     let mut pgno = tree.record.root;
     for _ in 1..tree.record.depth {
-        let page = Page::<F>::parse(lend(pgno)?, pgno, PageKind::Branch).ok()?;
+        let page = Page::parse(lend(pgno)?, pgno, PageKind::Branch).ok()?;
         let (index, exact) = seeker.place(&page, 1)?;
         pgno = page.child_if_sound(index - usize::from(!exact))?;
         if pgno < Pgno::FIRST_DATA {
@@ -131,7 +131,7 @@ fn find_by<'p, F: Format>(
         }
     }
     let octets = lend(pgno)?;
-    let leaf = Page::<F>::parse(octets, pgno, PageKind::Leaf).ok()?;
+    let leaf = Page::parse(octets, pgno, PageKind::Leaf).ok()?;
     expect_probes(octets, &leaf);
     let (index, exact) = seeker.place(&leaf, 0)?;
     if !exact {
@@ -145,7 +145,7 @@ fn find_by<'p, F: Format>(
 ///
 /// Where the entries are said to be is not checked: to ask for what is not there does no harm.
 #[inline(always)]
-pub(crate) fn expect_probes<F: Format>(octets: &[u8], page: &Page<'_, F>) {
+pub(crate) fn expect_probes(octets: &[u8], page: &Page<'_>) {
     for probe in first_probes(page.len()) {
         if let Some(offset) = page.said_offset(probe) {
             prefetch_behind(octets, offset);
@@ -237,7 +237,7 @@ fn seek_at_once<'p, P: Pages<'p>>(
     for _ in 1..tree.record.depth {
         let (bytes, is_marked) = pages.lend_marked(pgno)?;
         is_private &= is_marked;
-        let page = Page::<P::Format>::parse(bytes, pgno, PageKind::Branch).ok()?;
+        let page = Page::parse(bytes, pgno, PageKind::Branch).ok()?;
         let (index, exact) = page.place_of(1, &sought)?;
         let index = index - usize::from(!exact);
         path.push(Step { pgno, index }).ok()?;
@@ -247,7 +247,7 @@ fn seek_at_once<'p, P: Pages<'p>>(
         }
     }
     let (bytes, is_marked) = pages.lend_marked(pgno)?;
-    let page = Page::<P::Format>::parse(bytes, pgno, tree.leaf).ok()?;
+    let page = Page::parse(bytes, pgno, tree.leaf).ok()?;
     expect_probes(bytes, &page);
     let (index, exact) = page.place_of(0, &sought)?;
     path.push(Step { pgno, index }).ok()?;
@@ -287,7 +287,7 @@ pub(crate) fn touch_path<P: PagesMut>(
         copied = true;
         match level.checked_sub(1).and_then(|above| path.step(above)) {
             None => tree.record.root = touched,
-            Some(parent) => branch_mut::<P::Format>(pages.page_mut(parent.pgno)?, parent.pgno)?
+            Some(parent) => branch_mut(pages.page_mut(parent.pgno)?, parent.pgno)?
                 .set_child(parent.index, touched)
                 .map_err(Error::at(parent.pgno))?,
         }
@@ -304,14 +304,14 @@ fn expect_copy<'p, P: Pages<'p>>(pages: P, path: &Path) {
     if path.len() > 1
         && let Some(leaf) = path.leaf()
         && let Some(bytes) = pages.lend(leaf.pgno)
-        && let Ok(page) = Page::<P::Format>::parse(bytes, leaf.pgno, PageKind::Leaf)
+        && let Ok(page) = Page::parse(bytes, leaf.pgno, PageKind::Leaf)
         && let Some(nodes) = bytes.get(page.checked().nodes_at()..)
     {
         prefetch_lines(nodes);
     }
 }
 
-fn branch_mut<F: Format>(bytes: &mut [u8], pgno: Pgno) -> Result<PageMut<'_, F>, Error> {
+fn branch_mut(bytes: &mut [u8], pgno: Pgno) -> Result<PageMut<'_>, Error> {
     PageMut::parse(bytes, pgno, PageKind::Branch).map_err(Error::at(pgno))
 }
 
@@ -319,7 +319,7 @@ fn branch_mut<F: Format>(bytes: &mut [u8], pgno: Pgno) -> Result<PageMut<'_, F>,
 #[inline]
 pub(crate) fn child_at<'p, P: Pages<'p>>(
     pages: P,
-    page: &Page<'p, P::Format>,
+    page: &Page<'p>,
     pgno: Pgno,
     index: usize,
 ) -> Result<Pgno, Error> {
@@ -332,27 +332,19 @@ pub(crate) fn child_at<'p, P: Pages<'p>>(
 
 /// The entry of a branch whose child covers `key`: the last whose separator is not greater. Entry 0 has no separator.
 #[inline(always)]
-fn child_index<F: Format>(
-    page: &Page<'_, F>,
-    order: KeyOrder,
-    key: &[u8],
-) -> Result<usize, Malformed> {
+fn child_index(page: &Page<'_>, order: KeyOrder, key: &[u8]) -> Result<usize, Malformed> {
     let (index, exact) = lower_bound(page, order, key, 1)?;
     Ok(if exact { index } else { index - 1 })
 }
 
 #[inline(always)]
-fn leaf_index<F: Format>(
-    page: &Page<'_, F>,
-    order: KeyOrder,
-    key: &[u8],
-) -> Result<(usize, bool), Malformed> {
+fn leaf_index(page: &Page<'_>, order: KeyOrder, key: &[u8]) -> Result<(usize, bool), Malformed> {
     lower_bound(page, order, key, 0)
 }
 
 /// The first entry of a page that is not smaller than `key`, and whether it is equal.
-pub(crate) fn lower_bound_in<F: Format>(
-    page: &Page<'_, F>,
+pub(crate) fn lower_bound_in(
+    page: &Page<'_>,
     order: KeyOrder,
     key: &[u8],
 ) -> Result<(usize, bool), Malformed> {
@@ -363,8 +355,8 @@ pub(crate) fn lower_bound_in<F: Format>(
 ///
 /// Each order has its own copy of the search, with the comparison inlined.
 #[inline(always)]
-fn lower_bound<F: Format>(
-    page: &Page<'_, F>,
+fn lower_bound(
+    page: &Page<'_>,
     order: KeyOrder,
     key: &[u8],
     from: usize,

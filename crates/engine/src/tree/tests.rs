@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fulgurite_format::{Format, PageKind, PageMut, Pgno, TreeRecord, V09};
+use fulgurite_format::{PageKind, PageMut, Pgno, TreeRecord, layout};
 
 use super::{Pages, PagesMut, Path, Tree, find, first, next, remove, seek, touch_path};
 use crate::tree::{Moved, clear, last, previous};
@@ -66,8 +66,6 @@ impl VecPages {
 }
 
 impl<'a> Pages<'a> for VecView<'a> {
-    type Format = V09;
-
     fn page_size(self) -> usize {
         self.0.page_size
     }
@@ -90,7 +88,6 @@ impl<'a> Pages<'a> for VecView<'a> {
 }
 
 impl PagesMut for VecPages {
-    type Format = V09;
     type View<'a> = VecView<'a>;
 
     fn view(&self) -> VecView<'_> {
@@ -107,7 +104,7 @@ impl PagesMut for VecPages {
             .check_nodes()
             .map_err(Error::at(pgno))?;
         let own = self.allocate(1)?;
-        PageMut::<V09>::renumber(&mut copy, own, kind);
+        PageMut::renumber(&mut copy, own, kind);
         self.page_mut(own)?.copy_from_slice(&copy);
         self.replaced.push(pgno);
         Ok(own)
@@ -288,7 +285,7 @@ fn run(order: KeyOrder, page_size: usize, seed: u64) {
     let mut pages = VecPages::new(page_size);
     let mut tree = Tree::plain(TreeRecord::empty(order.flags()), order);
     let mut model = BTreeMap::new();
-    let key_max = V09::key_max(page_size);
+    let key_max = layout::key_max(page_size);
     // Under miri each step costs a thousand times as much.
     let (rounds, steps) = if cfg!(miri) { (4, 40) } else { (40, 150) };
     for round in 0..rounds {

@@ -1,8 +1,6 @@
 //! Making, emptying and removing databases.
 
-use fulgurite_format::{
-    DatabaseFlags, Format, Malformed, NodeFlags, TREE_RECORD_LEN, TreeRecord, V09,
-};
+use fulgurite_format::{DatabaseFlags, Malformed, NodeFlags, TREE_RECORD_LEN, TreeRecord, layout};
 
 use super::commit;
 use super::snapshot::Sealed;
@@ -40,7 +38,7 @@ impl WriteTxn<'_> {
     /// duplicates without [`DatabaseFlags::DUP_SORT`].
     pub fn create_named(&mut self, name: &[u8], flags: DatabaseFlags) -> Result<Database, Error> {
         self.check_alive()?;
-        let max = V09::key_max(self.page_size());
+        let max = layout::key_max(self.page_size());
         if name.is_empty() || name.len() > max {
             return Err(Error::NameLength {
                 len: name.len(),

@@ -1,6 +1,6 @@
 //! Places near the record that was stored last: what comes in order is stored without a way from the root.
 
-use fulgurite_format::{Format, PageKind, PageMut, V09};
+use fulgurite_format::{PageKind, PageMut, layout};
 
 use super::snapshot::Sealed;
 use super::write::WriteTxn;
@@ -61,8 +61,8 @@ impl WriteTxn<'_> {
     ) -> Result<bool, Error> {
         self.check_alive()?;
         let page_size = self.page_size();
-        let fits = V09::leaf_node_len(key.len(), value.len()) <= V09::node_max(page_size)
-            && (1..=V09::key_max(page_size)).contains(&key.len());
+        let fits = layout::leaf_node_len(key.len(), value.len()) <= layout::node_max(page_size)
+            && (1..=layout::key_max(page_size)).contains(&key.len());
         if !fits || self.has_cursors() || self.pages.is_full() {
             return Ok(false);
         }
@@ -76,7 +76,7 @@ impl WriteTxn<'_> {
         let Some(bytes) = self.pages.private_page(leaf.pgno) else {
             return Ok(false);
         };
-        let Ok(mut page) = PageMut::<V09>::parse(bytes, leaf.pgno, PageKind::Leaf) else {
+        let Ok(mut page) = PageMut::parse(bytes, leaf.pgno, PageKind::Leaf) else {
             return Ok(false);
         };
         let count = page.view().len();

@@ -1,6 +1,6 @@
 //! Storing records.
 
-use fulgurite_format::{Format, NodeFlags, V09};
+use fulgurite_format::{NodeFlags, layout};
 
 use super::put_flags::{Put, PutFlags, Room};
 use super::snapshot::Sealed;
@@ -323,7 +323,7 @@ impl WriteTxn<'_> {
             return Err(Error::ReadOnly);
         }
         let tree = self.tree(database)?;
-        let max = V09::key_max(self.page_size());
+        let max = layout::key_max(self.page_size());
         if key.is_empty() || key.len() > max {
             return Err(Error::KeyLength {
                 len: key.len(),
@@ -340,7 +340,7 @@ impl WriteTxn<'_> {
 
     /// Checks a value that is a key of an inner tree.
     pub(super) fn check_value(&self, tree: &Tree, value: &[u8]) -> Result<(), Error> {
-        let max = V09::key_max(self.page_size());
+        let max = layout::key_max(self.page_size());
         if value.is_empty() || value.len() > max {
             return Err(Error::DuplicateLength {
                 len: value.len(),

@@ -149,13 +149,9 @@ impl ManyValues {
             return Ok(());
         }
         let leaf = tree::leaf_of(&self.path, &self.inner)?;
-        let fitted = PageMut::<fulgurite_format::V09>::parse(
-            pages.page_mut(leaf.pgno)?,
-            leaf.pgno,
-            self.inner.leaf,
-        )
-        .and_then(|mut page| page.insert(leaf.index, item, value::NOTHING))
-        .map_err(Error::at(leaf.pgno))?;
+        let fitted = PageMut::parse(pages.page_mut(leaf.pgno)?, leaf.pgno, self.inner.leaf)
+            .and_then(|mut page| page.insert(leaf.index, item, value::NOTHING))
+            .map_err(Error::at(leaf.pgno))?;
         if fitted {
             self.inner.record.entries = self.inner.record.entries.saturating_add(1);
             return Ok(());

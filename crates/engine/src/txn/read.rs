@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::mem;
 use std::ops::Range;
 
-use fulgurite_format::{Meta, Octets, Page, Pgno, Txnid, V09};
+use fulgurite_format::{Meta, Octets, Page, Pgno, Txnid};
 use fulgurite_os::any_map_is_lost;
 
 use super::Snapshot;
@@ -513,7 +513,7 @@ impl ReadTxn<'_> {
         tree: &Tree,
         key: &[u8],
         pgno: Pgno,
-        leaf: Page<'t, V09>,
+        leaf: Page<'t>,
         among: Range<usize>,
     ) -> Result<Option<&'t [u8]>, Error> {
         match leaf.place_between(among.start, among.end, &Octets::of(key)) {
@@ -530,7 +530,7 @@ impl ReadTxn<'_> {
     #[inline(never)]
     fn get_otherwise<'t>(&'t self, tree: &Tree, key: &[u8]) -> Result<Option<&'t [u8]>, Error> {
         let window = self.core.window;
-        match tree::find_at_once::<V09>(|pgno| window.page(pgno), tree, key) {
+        match tree::find_at_once(|pgno| window.page(pgno), tree, key) {
             Some(Some(spot)) => {
                 let (leaf, node) = spot.node()?;
                 snapshot::value_of(self.pages(), tree, leaf, &node).map(Some)
@@ -611,8 +611,7 @@ impl Snapshot for ReadTxn<'_> {
             let window = self.core.window;
             if tree.order == KeyOrder::Lexical {
                 let sought = Octets::of(key);
-                if let Some((pgno, leaf)) =
-                    tree::leaf_for::<V09>(|pgno| window.page(pgno), tree, &sought)
+                if let Some((pgno, leaf)) = tree::leaf_for(|pgno| window.page(pgno), tree, &sought)
                     && let Some((low, left)) = leaf.narrow(0, &sought)
                 {
                     if left == 0 {

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use fulgurite_format::{DatabaseFlags, Format, LeafNode, Pgno, TreeRecord, V09};
+use fulgurite_format::{DatabaseFlags, LeafNode, Pgno, TreeRecord, layout};
 
 use super::trees;
 use crate::cursor::{Cursor, CursorPosition, Move, PositionedCursor, Record};
@@ -117,7 +117,7 @@ pub trait Snapshot: Sealed {
             return self.tree(database).map(|_| database);
         }
         if name.is_empty() {
-            let max = V09::key_max(self.pages().page_size());
+            let max = layout::key_max(self.pages().page_size());
             return Err(Error::NameLength { len: 0, max });
         }
         // A handle lasts as long as the environment: what is no database gets none.

@@ -8,8 +8,8 @@
 //! There is no way back from the right to the left: the last value takes the whole entry with it.
 
 use fulgurite_format::{
-    DatabaseFlags, Format, LeafNode, Malformed, NodeFlags, NodeValue, Page, PageKind, PageMut,
-    Pgno, TREE_RECORD_LEN, TreeRecord, new_sub_page, sub_page_with, sub_page_without,
+    DatabaseFlags, LeafNode, Malformed, NodeFlags, NodeValue, Page, PageKind, PageMut, Pgno,
+    TREE_RECORD_LEN, TreeRecord, layout, new_sub_page, sub_page_with, sub_page_without,
 };
 
 use super::leaf_data;
@@ -22,9 +22,9 @@ const SUB_TREE: u16 = NodeFlags::DUPLICATES | NodeFlags::SUB_TREE;
 
 /// The values of one key of a database with duplicates.
 #[derive(Debug)]
-pub(crate) enum Values<'p, F> {
+pub(crate) enum Values<'p> {
     One(&'p [u8]),
-    Page(Page<'p, F>),
+    Page(Page<'p>),
     Tree(Tree),
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn values_of<'p, P: Pages<'p>>(
     tree: &Tree,
     leaf: Pgno,
     node: &LeafNode<'p>,
-) -> Result<Values<'p, P::Format>, Error> {
+) -> Result<Values<'p>, Error> {
     match node.flags.0 {
         ONE => Ok(Values::One(node.data)),
         SUB_PAGE => {
@@ -148,7 +148,7 @@ pub(crate) fn seek_value<'p, P: Pages<'p>>(
     let node = pages.leaf_node(leaf)?;
     let values = values_of(pages, tree, leaf.pgno, &node)?;
     if value.is_empty() && !matches!(values, Values::One(_)) {
-        let max = P::Format::key_max(pages.page_size());
+        let max = layout::key_max(pages.page_size());
         return Err(Error::DuplicateLength { len: 0, max });
     }
     match values {
@@ -243,7 +243,7 @@ pub(crate) fn add_value<P: PagesMut>(
                 if tree.value_order.compare(value, old).is_lt() {
                     items.swap(0, 1);
                 }
-                new_sub_page::<P::Format>(leaf.pgno, kind, &items)
+                new_sub_page(leaf.pgno, kind, &items)
             }
             (Values::Page(page), ValueAt::Page(index)) => {
                 if let PageKind::Packed(len) = page.kind() {
@@ -422,9 +422,9 @@ fn store_sub_page<P: PagesMut>(
 ) -> Result<bool, Error> {
     let leaf = tree::leaf_of(path, tree)?;
     let page_size = pages.view().page_size();
-    let node_len = P::Format::leaf_node_len(key.len(), sub_page.len());
+    let node_len = layout::leaf_node_len(key.len(), sub_page.len());
     let record;
-    let value = if node_len <= P::Format::node_max(page_size) {
+    let value = if node_len <= layout::node_max(page_size) {
         NodeValue::Data(&sub_page, NodeFlags(SUB_PAGE))
     } else {
         record = start_inner(pages, tree, leaf.pgno, &sub_page)?.to_bytes();
@@ -440,9 +440,9 @@ fn start_inner<P: PagesMut>(
     leaf: Pgno,
     sub_page: &[u8],
 ) -> Result<TreeRecord, Error> {
-    let old = Page::<P::Format>::parse_sub(sub_page).map_err(Error::at(leaf))?;
+    let old = Page::parse_sub(sub_page).map_err(Error::at(leaf))?;
     let root = pages.allocate(1)?;
-    let mut page = PageMut::<P::Format>::initialise(pages.page_mut(root)?, root, old.kind());
+    let mut page = PageMut::initialise(pages.page_mut(root)?, root, old.kind());
     for index in 0..old.len() {
         let placed = old
             .key(index)
@@ -473,7 +473,7 @@ pub(crate) fn first_of_key<P: PagesMut>(
     value: &[u8],
 ) -> Result<Option<Step>, Error> {
     let page_size = pages.view().page_size();
-    if P::Format::leaf_node_len(key.len(), value.len()) <= P::Format::node_max(page_size) {
+    if layout::leaf_node_len(key.len(), value.len()) <= layout::node_max(page_size) {
         return tree::insert(
             pages,
             tree,
@@ -486,8 +486,7 @@ pub(crate) fn first_of_key<P: PagesMut>(
         Ok(len) if tree.has_fixed_values() => PageKind::Packed(len),
         _ => PageKind::Leaf,
     };
-    let sub_page =
-        new_sub_page::<P::Format>(Pgno(0), kind, &[value]).map_err(Error::at(tree.record.root))?;
+    let sub_page = new_sub_page(Pgno(0), kind, &[value]).map_err(Error::at(tree.record.root))?;
     let record = start_inner(pages, tree, tree.record.root, &sub_page)?.to_bytes();
     tree::insert(
         pages,

@@ -1,7 +1,7 @@
 //! Values too large for a leaf.
 
 use fulgurite_format::{
-    Format, LeafNode, Malformed, NodeFlags, NodeValue, OverflowHeader, Pgno, TreeRecord,
+    LeafNode, Malformed, NodeFlags, NodeValue, OverflowHeader, Pgno, TreeRecord, layout,
     overflow_pages, write_overflow_header,
 };
 
@@ -19,7 +19,7 @@ pub(crate) fn value_of<'p, P: Pages<'p>>(
         0 | NodeFlags::SUB_TREE => Ok(node.data),
         NodeFlags::OVERFLOW => {
             let (first, _) = run_of(pages, leaf, node)?;
-            let header = P::Format::HEADER_LEN;
+            let header = layout::HEADER_LEN;
             let run = pages.run(first, header + node.value_len)?;
             run.get(header..)
                 .ok_or_else(|| Error::at(first)(Malformed::Truncated))
@@ -47,14 +47,9 @@ pub(crate) fn run_of<'p, P: Pages<'p>>(
         });
     }
     let page = pages.page(first)?;
-    let header = OverflowHeader::parse::<P::Format>(
-        page,
-        first,
-        pages.page_size(),
-        node.value_len,
-        pages.last(),
-    )
-    .map_err(Error::at(first))?;
+    let header =
+        OverflowHeader::parse(page, first, pages.page_size(), node.value_len, pages.last())
+            .map_err(Error::at(first))?;
     Ok((first, header.pages))
 }
 
@@ -70,8 +65,8 @@ pub(crate) fn write_run<P: PagesMut>(
         // Longer runs are zeros; a page has whatever was in its buffer before, and its value does not fill it.
         pages.page_mut(first)?.fill(0);
     }
-    let header = pages.run_mut(first, P::Format::HEADER_LEN)?;
-    write_overflow_header::<P::Format>(header, first, run.pages);
+    let header = pages.run_mut(first, layout::HEADER_LEN)?;
+    write_overflow_header(header, first, run.pages);
     Ok((first, run.reference(record, first)))
 }
 
@@ -95,7 +90,7 @@ struct Run {
 
 impl Run {
     fn of<P: PagesMut>(pages: &P, len: usize) -> Result<Run, Error> {
-        let count = overflow_pages::<P::Format>(len, pages.view().page_size());
+        let count = overflow_pages(len, pages.view().page_size());
         Ok(Run {
             count,
             pages: u32::try_from(count).map_err(|_| Error::ValueLength(len))?,

@@ -1,6 +1,6 @@
 //! Giving a key room for its value, in the leaf or in an overflow run.
 
-use fulgurite_format::{Format, Malformed, NodeFlags, NodeValue, PageKind, PageMut, Pgno};
+use fulgurite_format::{Malformed, NodeFlags, NodeValue, PageKind, PageMut, Pgno, layout};
 
 use super::{release_value, run_of, store_run, write_run};
 use crate::Error;
@@ -102,14 +102,14 @@ fn make_home<P: PagesMut>(
         release_value(pages, &mut tree.record, old.run)?;
     }
     let page_size = pages.view().page_size();
-    if P::Format::leaf_node_len(key_len, len) <= P::Format::node_max(page_size) {
+    if layout::leaf_node_len(key_len, len) <= layout::node_max(page_size) {
         return Ok(Home::Leaf);
     }
     Ok(Home::Run)
 }
 
 fn run_data<P: PagesMut>(pages: &mut P, first: Pgno, len: usize) -> Result<&mut [u8], Error> {
-    let header = P::Format::HEADER_LEN;
+    let header = layout::HEADER_LEN;
     pages
         .run_mut(first, header + len)?
         .get_mut(header..)
@@ -189,7 +189,7 @@ fn put_node<P: PagesMut>(
 
 pub(crate) fn leaf_data<P: PagesMut>(pages: &mut P, place: Step) -> Result<&mut [u8], Error> {
     let bytes = pages.page_mut(place.pgno)?;
-    PageMut::<P::Format>::parse(bytes, place.pgno, PageKind::Leaf)
+    PageMut::parse(bytes, place.pgno, PageKind::Leaf)
         .and_then(|page| page.into_data(place.index))
         .map_err(Error::at(place.pgno))
 }

@@ -15,7 +15,7 @@ mod page_set;
 
 use fulgurite_format::{
     DatabaseFlags, META_PAGES, Malformed, Meta, NodeFlags, PageKind, Pgno, TREE_RECORD_LEN,
-    TreeRecord, Txnid, V09,
+    TreeRecord, Txnid,
 };
 
 use crate::env::Database;
@@ -103,7 +103,7 @@ impl ReadTxn<'_> {
                 txnid: Txnid(meta.txnid.0.saturating_sub(before)),
                 ..meta
             };
-            *page = says.to_page::<V09>(Pgno(pgno));
+            *page = says.to_page(Pgno(pgno));
         }
         Ok(pages)
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use fulgurite::{
     Database, DatabaseFlags, Durability, Environment, Error, Malformed, Move, Pgno, Snapshot,
 };
-use fulgurite_format::{Meta, Page, PageKind, PageMut, TreeRecord, V09};
+use fulgurite_format::{Meta, Page, PageKind, PageMut, TreeRecord};
 use fulgurite_testkit::{Random, Scratch};
 
 use crate::common::open;
@@ -44,7 +44,7 @@ fn change_records(dir: &Path, change: impl Fn(&mut TreeRecord, &TreeRecord)) {
         let mut found = Vec::new();
         for (number, page) in bytes.chunks_exact(PAGE).enumerate() {
             let pgno = Pgno(number as u64);
-            let Ok(leaf) = Page::<V09>::parse(page, pgno, PageKind::Leaf) else {
+            let Ok(leaf) = Page::parse(page, pgno, PageKind::Leaf) else {
                 continue;
             };
             for index in 0..leaf.len() {
@@ -63,7 +63,7 @@ fn change_records(dir: &Path, change: impl Fn(&mut TreeRecord, &TreeRecord)) {
     for (pgno, index, mut record) in all {
         change(&mut record, &largest);
         let page = &mut bytes[pgno.0 as usize * PAGE..][..PAGE];
-        let page = PageMut::<V09>::parse(page, pgno, PageKind::Leaf).expect("a leaf");
+        let page = PageMut::parse(page, pgno, PageKind::Leaf).expect("a leaf");
         let data = page.into_data(index).expect("a record");
         data.copy_from_slice(&record.to_bytes());
     }
@@ -164,7 +164,7 @@ fn change_metas(dir: &Path, change: impl Fn(&mut Meta)) {
     let data = dir.join("data.mdb");
     let mut bytes = fs::read(&data).expect("the file");
     for page in bytes.chunks_exact_mut(PAGE).take(2) {
-        let mut meta = Meta::read::<V09>(page).expect("a meta page");
+        let mut meta = Meta::read(page).expect("a meta page");
         change(&mut meta);
         let octets = meta.to_commit_bytes();
         page[Meta::COMMIT_AT..][..octets.len()].copy_from_slice(&octets);

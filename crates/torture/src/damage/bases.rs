@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use fulgurite::{Database, DatabaseFlags, Durability, Environment, Error, KeyOrder, WriteTxn};
-use fulgurite_format::{Meta, Pgno, TreeRecord, Txnid, V09};
+use fulgurite_format::{Meta, Pgno, TreeRecord, Txnid};
 use fulgurite_testkit::{Random, Scratch, base, sound_fixtures};
 
 use super::fields::{self, Field};
@@ -111,8 +111,8 @@ fn empty(page_size: usize) -> Vec<u8> {
         last: Pgno(1),
         txnid: Txnid(0),
     };
-    let mut bytes = meta.to_page::<V09>(Pgno(0));
-    bytes.extend(meta.to_page::<V09>(Pgno(1)));
+    let mut bytes = meta.to_page(Pgno(0));
+    bytes.extend(meta.to_page(Pgno(1)));
     bytes
 }
 

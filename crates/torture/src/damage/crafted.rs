@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn crafted_branches_are_branches() {
-        use fulgurite_format::{Page, PageKind, Pgno, V09};
+        use fulgurite_format::{Page, PageKind, Pgno};
         let bases = super::super::bases::all();
         let base = &bases[0];
         for seed in 0..200 {
@@ -192,7 +192,7 @@ mod tests {
             let Edit::Set { octets, .. } = edit else {
                 panic!("it is written whole");
             };
-            let page = Page::<V09>::parse(&octets, Pgno(5), PageKind::Branch).unwrap();
+            let page = Page::parse(&octets, Pgno(5), PageKind::Branch).unwrap();
             page.check_nodes().unwrap();
             assert_eq!(page.child(0).unwrap(), Pgno(7));
         }

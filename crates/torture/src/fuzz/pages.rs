@@ -2,7 +2,7 @@
 
 use fulgurite_format::{
     FreeRecord, META_PAGES, Meta, NodeFlags, NodeValue, Octets, OverflowHeader, Page, PageKind,
-    PageMut, Pgno, TREE_RECORD_LEN, TreeRecord, V09, new_sub_page, sub_page_with, sub_page_without,
+    PageMut, Pgno, TREE_RECORD_LEN, TreeRecord, new_sub_page, sub_page_with, sub_page_without,
 };
 
 use super::Bytes;
@@ -21,17 +21,17 @@ pub fn page_views(bytes: &[u8]) {
     let changes = input.take(24);
     let mut page = input.0.to_vec();
     page.resize(page_size, 0);
-    if let Ok(view) = Page::<V09>::parse_sub(&page) {
+    if let Ok(view) = Page::parse_sub(&page) {
         look(&view);
         rebuild(&view);
     }
-    if let Ok(view) = Page::<V09>::parse(&page, PGNO, kind) {
+    if let Ok(view) = Page::parse(&page, PGNO, kind) {
         look(&view);
         change(&mut page, kind, changes);
     }
 }
 
-fn look(page: &Page<'_, V09>) {
+fn look(page: &Page<'_>) {
     let _ = (page.free_space(), page.used_space());
     let all_sound = page.check_nodes().is_ok();
     for index in 0..page.len() + 2 {
@@ -40,13 +40,13 @@ fn look(page: &Page<'_, V09>) {
             key.as_ref().expect("a node that was checked");
         }
         if let Some(entry) = page.from_entry(index) {
-            let _ = Page::<V09>::entry_key(entry);
+            let _ = Page::entry_key(entry);
         }
         let leaf = page.leaf(index);
         if let Ok(leaf) = &leaf {
             assert_eq!(key, Ok(leaf.key));
             let _ = leaf.overflow();
-            if let Ok(sub) = Page::<V09>::parse_sub(leaf.data) {
+            if let Ok(sub) = Page::parse_sub(leaf.data) {
                 let _ = sub.check_nodes();
             }
         }
@@ -78,19 +78,19 @@ fn look(page: &Page<'_, V09>) {
 }
 
 /// A sub-page grows and shrinks into another; a sound one into a sound one.
-fn rebuild(page: &Page<'_, V09>) {
+fn rebuild(page: &Page<'_>) {
     let is_sound = page.check_nodes().is_ok();
     let Ok(item) = page.key(0) else { return };
     let item = item.to_vec();
-    let _ = new_sub_page::<V09>(PGNO, page.kind(), &[&item, &item]);
+    let _ = new_sub_page(PGNO, page.kind(), &[&item, &item]);
     for octets in [
-        sub_page_with::<V09>(PGNO, page, page.len() / 2, &item),
-        sub_page_without::<V09>(PGNO, page, page.len() / 2),
+        sub_page_with(PGNO, page, page.len() / 2, &item),
+        sub_page_without(PGNO, page, page.len() / 2),
     ]
     .into_iter()
     .flatten()
     {
-        let again = Page::<V09>::parse_sub(&octets).expect("a sub-page of our own");
+        let again = Page::parse_sub(&octets).expect("a sub-page of our own");
         if is_sound {
             again.check_nodes().expect("nodes of our own");
         }
@@ -99,7 +99,7 @@ fn rebuild(page: &Page<'_, V09>) {
 }
 
 fn change(octets: &mut [u8], kind: PageKind, changes: &[u8]) {
-    let Ok(mut page) = PageMut::<V09>::parse(octets, PGNO, kind) else {
+    let Ok(mut page) = PageMut::parse(octets, PGNO, kind) else {
         return;
     };
     for step in changes.chunks_exact(3) {
@@ -135,11 +135,11 @@ fn change(octets: &mut [u8], kind: PageKind, changes: &[u8]) {
 
 /// Any bytes as a meta page, and as the record of a tree.
 pub fn meta(bytes: &[u8]) {
-    if let Ok(meta) = Meta::read::<V09>(bytes) {
+    if let Ok(meta) = Meta::read(bytes) {
         let _ = (meta.check(), meta.page_size_is_valid());
         if meta.page_size_is_valid() {
             let pgno = Pgno(meta.txnid.0 % META_PAGES);
-            let again = Meta::read::<V09>(&meta.to_page::<V09>(pgno)).expect("a page of our own");
+            let again = Meta::read(&meta.to_page(pgno)).expect("a page of our own");
             assert_eq!(again, meta);
         }
     }
@@ -171,7 +171,7 @@ pub fn free_record(bytes: &[u8]) {
         assert!(input.0.starts_with(&again));
     }
     let len = usize::from(input.octet()) * 1000;
-    if let Ok(run) = OverflowHeader::parse::<V09>(input.0, PGNO, 4096, len, last) {
+    if let Ok(run) = OverflowHeader::parse(input.0, PGNO, 4096, len, last) {
         assert!(run.pages > 0 && PGNO.0 + run.pages - 1 <= last.0);
         assert!(run.pages * 4096 >= len as u64);
     }

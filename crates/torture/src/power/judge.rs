@@ -4,7 +4,7 @@
 //! snapshot reaches: those up to its last page that its free list does not name. So it is enough to open, read and check
 //! one state for each such combination, and to compare numbers for all the others.
 
-use fulgurite_format::{Meta, V09};
+use fulgurite_format::Meta;
 use rustc_hash::FxHashMap;
 
 use super::cut::{Cut, DiskState};
@@ -245,7 +245,7 @@ impl Bench<'_> {
 
 impl Judge {
     fn describe(&self, octets: &Octets) -> Option<(usize, u64)> {
-        let meta = Meta::read::<V09>(octets).ok()?;
+        let meta = Meta::read(octets).ok()?;
         let snapshot = self.by_fields.get(&fields(octets))?;
         Some((*snapshot, meta.txnid.0))
     }
