@@ -53,7 +53,7 @@ extern "C" {
 #endif
 "#;
 
-/// What the preprocessor needs of the version; the numbers themselves are generated.
+/// Defines the version for the preprocessor. Its numbers are generated.
 const VERSION: &str = r#"
 /* Three numbers of a version as one that can be compared. */
 #define MDB_VERINT(a, b, c) (((a) << 24) | ((b) << 16) | (c))
@@ -103,7 +103,7 @@ pub(crate) fn header(sections: &[(&str, Vec<Item>)]) -> String {
     text + END
 }
 
-/// Writes definitions; constants of a type of their own become an enumeration.
+/// Writes definitions. Constants with a type of their group become an enumeration.
 fn write_section(text: &mut String, items: &[Item]) {
     for item in items {
         match &item.kind {

@@ -1,4 +1,4 @@
-//! `cargo xtask header`: writes `lmdb.h` from the Rust definitions of the C interface, so that the two cannot differ.
+//! `cargo xtask header`: writes `lmdb.h` from the Rust definitions of the C interface.
 
 mod c;
 mod source;
@@ -49,7 +49,7 @@ pub(crate) fn run(root: &Path, check: bool) -> ExitCode {
     }
 }
 
-/// What is wrong with the header, if anything is.
+/// Returns the fault of a header that is missing or out of date.
 pub(crate) fn fault(root: &Path) -> Option<String> {
     let text = match generate(root) {
         Ok(text) => text,

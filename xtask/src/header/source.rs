@@ -1,4 +1,4 @@
-//! What of a Rust source the header tells: constants, types and functions with their comments.
+//! The constants, types and functions of a Rust source that the header repeats.
 
 use syn::{
     Attribute, Expr, FnArg, ItemConst, ItemFn, ItemStruct, ItemType, Lit, Pat, PathArguments,

@@ -1,4 +1,4 @@
-//! Which crate may name which: the plan of ARCHITECTURE.md as a table.
+//! The crates that each crate may use: the plan of ARCHITECTURE.md as a table.
 
 use serde_json::Value;
 
@@ -111,7 +111,7 @@ pub(crate) fn faults(metadata: &Value) -> Vec<String> {
     faults
 }
 
-/// What matters of a workspace member: where it lives, what it needs to be built.
+/// A workspace member: its folder and the crates that it needs to be built.
 struct Member {
     name: String,
     folder: String,

@@ -1,31 +1,26 @@
 //! `cargo xtask tidy`: the rules of the house that the compiler does not check.
 
 mod arrows;
+mod commits;
+mod names;
+mod prose;
+mod ratchet;
+mod rooms;
 mod sources;
 
-use std::path::Path;
-use std::process::{Command, ExitCode};
+pub(crate) use prose::{faults as prose_faults, sentence_count};
 
-/// Runs every check over the workspace and prints each fault on a line of its own.
-pub(crate) fn run() -> ExitCode {
-    let root = crate::workspace_root();
-    let mut faults = match metadata(&root) {
-        Ok(metadata) => arrows::faults(&metadata),
+use crate::checkout::{metadata, tracked_texts};
+use ratchet::Ratchet;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Runs every check over the workspace and prints each fault on its own line.
+pub(crate) fn run(root: &Path) -> ExitCode {
+    let faults = match check(root) {
+        Ok(faults) => faults,
         Err(reason) => vec![reason],
     };
-    faults.extend(crate::header::fault(&root));
-    match tracked_files(&root) {
-        Ok(files) => {
-            for file in &files {
-                match std::fs::read(root.join(file)) {
-                    Ok(bytes) => faults.extend(sources::faults(file, &bytes)),
-                    Err(error) => faults.push(format!("{file}: {error}")),
-                }
-            }
-            println!("tidy: {} files, {} faults", files.len(), faults.len());
-        }
-        Err(reason) => faults.push(reason),
-    }
     for fault in &faults {
         eprintln!("tidy: {fault}");
     }
@@ -36,51 +31,54 @@ pub(crate) fn run() -> ExitCode {
     }
 }
 
-fn metadata(root: &Path) -> Result<serde_json::Value, String> {
-    let arguments = [
-        "metadata",
-        "--format-version",
-        "1",
-        "--no-deps",
-        "--offline",
-    ];
-    let text = output(
-        Command::new(env!("CARGO"))
-            .args(arguments)
-            .current_dir(root),
-    )?;
-    serde_json::from_slice(&text).map_err(|error| format!("cargo metadata is not JSON: {error}"))
-}
-
-/// Files under version control, or about to be: what git neither ignores nor has forgotten.
-fn tracked_files(root: &Path) -> Result<Vec<String>, String> {
-    let arguments = [
-        "ls-files",
-        "-z",
-        "--cached",
-        "--others",
-        "--exclude-standard",
-    ];
-    let bytes = output(Command::new("git").args(arguments).current_dir(root))?;
-    let names = String::from_utf8(bytes).map_err(|_| "a file's name is not UTF-8".to_owned())?;
-    let exists = |name: &&str| !name.is_empty() && root.join(name).is_file();
-    Ok(names
-        .split('\0')
-        .filter(exists)
-        .map(str::to_owned)
-        .collect())
-}
-
-fn output(command: &mut Command) -> Result<Vec<u8>, String> {
-    let program = command.get_program().to_string_lossy().into_owned();
-    let output = command
-        .output()
-        .map_err(|error| format!("cannot run {program}: {error}"))?;
-    match output.status.success() {
-        true => Ok(output.stdout),
-        false => Err(format!(
-            "{program} failed: {}",
-            String::from_utf8_lossy(&output.stderr).trim()
-        )),
+/// Prints the breaches of the language rules in files whose path starts with `prefix`.
+pub(crate) fn run_prose(root: &Path, prefix: &str) -> ExitCode {
+    let texts = match tracked_texts(root) {
+        Ok(texts) => texts,
+        Err(reason) => {
+            eprintln!("tidy: {reason}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let texts = texts.iter().filter(|(name, _)| name.starts_with(prefix));
+    let faults: Vec<String> = texts
+        .flat_map(|(name, text)| prose::faults(name, text))
+        .collect();
+    for fault in &faults {
+        println!("{fault}");
     }
+    eprintln!("tidy: {} breaches of the language rules", faults.len());
+    ExitCode::SUCCESS
+}
+
+fn check(root: &Path) -> Result<Vec<String>, String> {
+    let mut faults = arrows::faults(&metadata(root)?);
+    faults.extend(crate::header::fault(root));
+    faults.extend(commits::faults(root));
+    let texts = tracked_texts(root)?;
+    let mut ratchet = match std::fs::read_to_string(root.join(ratchet::FILE)) {
+        Ok(text) => Ratchet::read(&text)?,
+        Err(_) => Ratchet::default(),
+    };
+    let mut rust = Vec::new();
+    for (name, text) in &texts {
+        faults.extend(sources::faults(name, text.as_bytes()));
+        faults.extend(ratchet.judge_prose(name, prose::faults(name, text)));
+        if name.ends_with(".rs") {
+            match syn::parse_file(text) {
+                Ok(file) => faults.extend(names::faults(name, &file)),
+                Err(error) => faults.push(format!("{name}: {error}")),
+            }
+            rust.push((name.clone(), text.clone()));
+        }
+    }
+    for file in ratchet.prose.keys() {
+        faults.push(format!(
+            "{}: there is no file {file}: remove its row",
+            ratchet::FILE
+        ));
+    }
+    faults.extend(rooms::faults(&rust, &ratchet.pairs));
+    println!("tidy: {} files, {} faults", texts.len(), faults.len());
+    Ok(faults)
 }

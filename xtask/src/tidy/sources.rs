@@ -1,4 +1,4 @@
-//! What a source file may hold: its length, its promise about unsafe code, its words.
+//! Checks of one source file: its length, its unsafe code, its words.
 
 /// Lines of a Rust file at most; a longer one has two reasons to exist.
 const LINES_MAX: usize = 800;
@@ -12,7 +12,7 @@ const UNSAFE_CRATES: [&str; 4] = [
     "bench/compare/",
 ];
 
-/// Texts that belong to somebody's machine or to unfinished work. Written in two halves, or this file would hold them.
+/// Texts of one machine or of unfinished work. Two halves each, so that this file passes.
 const FORBIDDEN: [(&str, &str); 8] = [
     (concat!("/wo", "rk/"), "a path of one machine"),
     (concat!("/ro", "ot/"), "a path of one machine"),
@@ -103,7 +103,7 @@ fn checked_text<'b>(name: &str, bytes: &'b [u8]) -> Option<&'b str> {
     }
 }
 
-/// Whether this file is where a crate's attributes stand.
+/// Returns true if the file holds the attributes of a crate.
 fn is_crate_root(name: &str) -> bool {
     name.ends_with("/src/lib.rs") || name.ends_with("/src/main.rs")
 }
