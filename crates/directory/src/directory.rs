@@ -8,20 +8,21 @@ use fulgurite_schema::{AttributeIndex, Dn, DnError, Schema, normal_is_under};
 use fulgurite_store::Store;
 use thiserror::Error;
 
-use crate::advice::Advice;
 use crate::auth::{Auth, AuthOptions};
-use crate::clock::{Clock, Entropy, SystemClock, SystemEntropy};
-use crate::csn::{Csn, CsnGenerator};
-use crate::database::{Database, DatabaseOptions, Subordinate};
-use crate::facts;
-use crate::known::Known;
-use crate::limits::{CompiledLimits, Limits};
-use crate::op::search::{CookieKey, SortLimits, Sorts};
-use crate::referral;
-use crate::restrictions::{Allow, Disallow, Restrictions};
-use crate::session::Session;
-use crate::special::{Listed, Special};
-use crate::tree::{Tree, TreeOptions};
+use crate::core::clock::{Clock, Entropy, SystemClock, SystemEntropy};
+use crate::core::csn::{Csn, CsnGenerator};
+use crate::core::database::{Database, DatabaseOptions, Subordinate};
+use crate::core::index_advice::Advice;
+use crate::core::limits::{CompiledLimits, Limits};
+use crate::core::restrictions::{Allow, Disallow, Restrictions};
+use crate::core::session::Session;
+use crate::core::well_known_types::Known;
+use crate::features::sssvlv::{SortLimits, Sorts};
+use crate::generated::root_dse::{Listed, Special};
+use crate::generated::tree::{Tree, TreeOptions};
+use crate::request::referral;
+use crate::rights::facts;
+use crate::search::page::CookieKey;
 
 /// What a directory is made of.
 pub struct DirectoryOptions {

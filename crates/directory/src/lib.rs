@@ -16,44 +16,15 @@
 
 #![forbid(unsafe_code)]
 
-mod advice;
-mod alias;
-mod answer;
-mod assertion;
 mod auth;
-mod changes;
-mod clock;
-mod computed;
-mod connection;
-mod context;
-mod controls;
-mod csn;
-mod database;
-mod derived_keys;
+mod core;
 mod directory;
-mod explain;
-mod facts;
-mod import;
-mod known;
-mod large;
-mod limits;
-mod lookup;
-mod modifiers;
-mod names;
+mod features;
+mod generated;
 mod op;
-mod permission;
-mod read_entry;
-mod referral;
-mod restrictions;
+mod request;
 mod rights;
-mod seen;
-mod selection;
-mod session;
-mod snapshots;
-mod special;
-mod stamp;
-mod transaction;
-mod tree;
+mod search;
 mod write;
 
 pub use auth::{AuthOptions, PasswordCheck, UnknownIdentity};
@@ -62,25 +33,29 @@ pub use fulgurite_access::{
     Explanation, Level, Outcome, Rights, RuleError, RuleText, Step, WithoutRules,
 };
 
-pub use clock::{Clock, Entropy, SystemClock, SystemEntropy, Timestamp};
-pub use connection::{ChannelBindings, Connection, EndPoint, PeerCredentials, Strength, TlsFacts};
-pub use csn::{Csn, CsnGenerator};
-pub use database::{Database, DatabaseOptions, Subordinate};
+pub use crate::core::clock::{Clock, Entropy, SystemClock, SystemEntropy, Timestamp};
+pub use crate::core::connection::{
+    ChannelBindings, Connection, EndPoint, PeerCredentials, Strength, TlsFacts,
+};
+pub use crate::core::csn::{Csn, CsnGenerator};
+pub use crate::core::database::{Database, DatabaseOptions, Subordinate};
+pub use crate::core::limits::{Limit, Limits, LimitsRule, SizeLimits, TimeLimits};
+pub use crate::core::restrictions::{Allow, Disallow, Operations, Require, Restrictions, Security};
+pub use crate::core::session::{Identity, Method, Name, Session};
 pub use directory::{Directory, DirectoryOptions, OpenError, RootAccount};
-pub use explain::{ExplainError, Explained, Subject};
+pub use features::sssvlv::SortLimits;
 pub use fulgurite_auth::{
     AuthzId, AuthzPolicy, AuthzRegexp, AuthzRegexpError, Scheme, ScramHash, SecurityProperties,
 };
-pub use import::{Completer, Importer, Marks};
-pub use limits::{Limit, Limits, LimitsRule, SizeLimits, TimeLimits};
+pub use generated::tree::{Growing, TreeEntry, TreeOptions, TreeSource};
+pub use op::batch::{WriteReply, WriteRequest};
 pub use op::bind::{BindOutcome, BindStep};
 pub use op::extended::{ExtendedReply, ExtendedStep};
 pub use op::password_modify::PasswordChange;
-pub use op::search::{Progress, Quantum, SearchTask, SortLimits};
-pub use restrictions::{Allow, Disallow, Operations, Require, Restrictions, Security};
-pub use selection::Selection;
-pub use session::{Identity, Method, Name, Session};
-pub use snapshots::Snapshots;
-pub use transaction::Kept;
-pub use tree::{Growing, TreeEntry, TreeOptions, TreeSource};
-pub use write::{WriteReply, WriteRequest};
+pub use op::transaction::Kept;
+pub use rights::explain::{ExplainError, Explained, Subject};
+pub use rights::selection::Selection;
+pub use rights::snapshots::Snapshots;
+pub use search::run::Quantum;
+pub use search::task::{Progress, SearchTask};
+pub use write::import::{Completer, Importer, Marks};

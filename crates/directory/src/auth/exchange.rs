@@ -13,13 +13,13 @@ use fulgurite_ldap::{LdapResult, ResultCode};
 use fulgurite_schema::Dn;
 
 use super::passwords::{Claim, PasswordCheck, Proof};
-use crate::answer::{self, Answer, refuse};
-use crate::connection::Connection;
+use crate::core::connection::Connection;
+use crate::core::result::{self, Answer, refuse};
+use crate::core::session::{Identity, Method, Name, Session};
 use crate::directory::Directory;
 use crate::op::bind::BindOutcome;
-use crate::permission::Deed;
-use crate::session::{Identity, Method, Name, Session};
-use crate::snapshots::Snapshots;
+use crate::request::restrictions::Deed;
+use crate::rights::snapshots::Snapshots;
 
 /// Passwords in clear of one entry that a proof is checked against: each costs a derivation.
 const CLEAR_MAX: usize = 4;
@@ -208,7 +208,7 @@ impl Directory {
                 method,
                 message.authorization_id,
             )
-            .map_err(|error| answer::store(&error))?;
+            .map_err(|error| result::store(&error))?;
         Ok(SaslStep::Check(check))
     }
 
@@ -258,7 +258,7 @@ impl Directory {
 
     /// Stored keys, or a password in clear, whichever there is.
     fn scram_secret(&self, asker: &Session, dn: &Dn, hash: ScramHash) -> Answer<Secret> {
-        let failed = |error| answer::store(&error);
+        let failed = |error| result::store(&error);
         if let Some(description) = &self.known.auth_password {
             let values = self
                 .values_for_auth(asker, dn, description)

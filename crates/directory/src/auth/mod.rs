@@ -7,22 +7,22 @@
 //!   authorization identity (dn:, u:) -- the same ------> DN --> may_act_for --> identity of the session
 //! ```
 
+mod authz_rules;
 mod exchange;
+mod identity_map;
 mod options;
 mod passwords;
-mod people;
-mod rules;
 
 pub(crate) use exchange::{Exchange, SaslStep};
+pub use identity_map::UnknownIdentity;
 pub use options::AuthOptions;
 pub(crate) use passwords::Decoys;
 pub use passwords::PasswordCheck;
-pub use people::UnknownIdentity;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use crate::clock::Entropy;
+use crate::core::clock::Entropy;
 
 /// What a directory knows for authenticating people.
 pub(crate) struct Auth {

@@ -10,12 +10,12 @@ use fulgurite_store::{Scope, StoreError, View};
 
 use super::AuthOptions;
 use super::exchange::ScramProof;
-use crate::database::Database;
+use crate::core::database::Database;
+use crate::core::session::{Identity, Method, Name, Session};
 use crate::directory::{Directory, Place};
-use crate::facts::{self, EntryFacts, Target};
 use crate::op::bind::BindOutcome;
-use crate::session::{Identity, Method, Name, Session};
-use crate::snapshots::Snapshots;
+use crate::rights::facts::{self, EntryFacts, Target};
+use crate::rights::snapshots::Snapshots;
 
 /// Kinds of stored passwords that are remembered; further ones are rare enough.
 const DECOYS_MAX: usize = 16;

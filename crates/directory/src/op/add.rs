@@ -7,12 +7,12 @@ use fulgurite_ldap::{AddRequest, LdapResult, ResultCode};
 use fulgurite_schema::{Attribute, CheckOptions, Dn, Entry, Schema};
 use fulgurite_store::{EntryId, Found};
 
-use crate::answer::{Answer, refuse};
-use crate::changes;
-use crate::computed;
-use crate::context::Context;
+use crate::core::result::{Answer, refuse};
 use crate::directory::{self, Directory};
-use crate::rights::require;
+use crate::rights::computed;
+use crate::write::changes;
+use crate::write::context::Context;
+use crate::write::permission::require;
 
 /// Finds the store and everything that can be wrong with the request by itself.
 pub(crate) fn prepare(directory: &Directory, dn: Dn, request: &AddRequest<'_>) -> Answer<Entry> {

@@ -9,12 +9,12 @@ use fulgurite_ldap::{
     Authentication, BindRequest, Controls, LdapResult, MessageId, Operation, ResultCode, encode,
 };
 
-use crate::answer::{self, Answer, refuse};
 use crate::auth::{Exchange, PasswordCheck, SaslStep};
-use crate::controls::RequestControls;
+use crate::core::result::{self, Answer, refuse};
+use crate::core::session::{Identity, Method, Session};
 use crate::directory::Directory;
-use crate::session::{Identity, Method, Session};
-use crate::snapshots::Snapshots;
+use crate::request::controls::RequestControls;
+use crate::rights::snapshots::Snapshots;
 
 /// The protocol version that clients are expected to speak.
 const VERSION: u8 = 3;
@@ -147,7 +147,7 @@ impl Directory {
         }
         RequestControls::decode(Operation::Bind, controls)?;
         self.permit_version(request.version)?;
-        let dn = answer::dn(&self.schema, request.name)?;
+        let dn = result::dn(&self.schema, request.name)?;
         match request.authentication {
             Authentication::Simple(password) => {
                 if self.permit_simple_bind(session, &dn, password)? {
@@ -157,7 +157,7 @@ impl Directory {
                 let as_itself = String::new();
                 self.password_check(snapshots, session, dn, password, Method::Simple, as_itself)
                     .map(BindStep::Check)
-                    .map_err(|error| answer::store(&error))
+                    .map_err(|error| result::store(&error))
             }
             Authentication::Sasl {
                 mechanism,

@@ -8,17 +8,17 @@ use fulgurite_schema::{
 };
 use fulgurite_store::{EntryView, Found, View};
 
-use crate::answer::{self, Answer, refuse};
-use crate::assertion;
-use crate::computed::{Asker, Computed};
-use crate::database::Database;
+use crate::core::database::Database;
+use crate::core::result::{self, Answer, refuse};
+use crate::core::session::Session;
 use crate::directory::{Directory, Place};
-use crate::facts::{EntryFacts, OwnFacts, Target};
-use crate::lookup;
-use crate::modifiers::Modifiers;
-use crate::referral::Referrals;
-use crate::session::Session;
-use crate::snapshots::Snapshots;
+use crate::request::modifiers::Modifiers;
+use crate::request::referral::Referrals;
+use crate::rights::assertion;
+use crate::rights::computed::{Asker, Computed};
+use crate::rights::disclosure;
+use crate::rights::facts::{EntryFacts, OwnFacts, Target};
+use crate::rights::snapshots::Snapshots;
 
 /// An assertion that makes sense.
 struct Prepared {
@@ -75,7 +75,7 @@ impl Directory {
         let (controls, acting) = self.controls_of(session, Operation::Compare, controls)?;
         let session = acting.as_ref().unwrap_or(session);
         let asserted = Modifiers::resolve(&self.schema, &controls)?.assertion;
-        let dn = answer::dn(&self.schema, request.dn)?;
+        let dn = result::dn(&self.schema, request.dn)?;
         let assertion = self.prepare_assertion(request)?;
         let owned = |decisions: Decisions<'_>, entry: &Entry| {
             let facts = OwnFacts {
@@ -121,7 +121,7 @@ impl Directory {
                 let asserted = asserted.as_ref();
                 let target = (&dn, referrals, asserted);
                 let view = snapshots.take(&database.store);
-                let view = view.map_err(|error| answer::store(&error))?;
+                let view = view.map_err(|error| result::store(&error))?;
                 let result = self.compare_stored(&view, database, &decisions, target, &assertion);
                 snapshots.give(view);
                 result
@@ -131,7 +131,7 @@ impl Directory {
     }
 
     fn prepare_assertion(&self, request: &CompareRequest<'_>) -> Answer<Prepared> {
-        let description = answer::asked(&self.schema, request.assertion.attribute)?;
+        let description = result::asked(&self.schema, request.assertion.attribute)?;
         let definition = self.schema.attribute_at(description.attribute);
         let rule = definition.equality.ok_or_else(|| {
             refuse(
@@ -176,7 +176,7 @@ impl Directory {
         (dn, referrals, asserted): (&Dn, Referrals<'_>, Option<&Filter<AttributeSelector>>),
         assertion: &Prepared,
     ) -> Answer<LdapResult> {
-        let failed = |error| answer::store(&error);
+        let failed = |error| result::store(&error);
         let located = match view.find(dn).map_err(failed)? {
             Found::Entry(id) if !self.has_referrals(database, view, id)? => Ok(id),
             found => referrals.resolve(view, decisions, dn, found),
@@ -203,7 +203,7 @@ impl Directory {
             decisions,
         };
         if let Some(filter) = asserted {
-            let entry = lookup::whole_entry(view, asker, id).map_err(failed)?;
+            let entry = disclosure::whole_entry(view, asker, id).map_err(failed)?;
             let rights = facts.rights(decisions, dn.normal());
             assertion::require(&self.schema, rights, &entry, filter).map_err(refusal)?;
         }
@@ -246,7 +246,7 @@ impl Directory {
             let is_found = held.values.are_apart() && self.is_value(description, assertion);
             let matching = if is_found {
                 let held = view.holds_value(entry.id(), description, &assertion.value);
-                held.map_err(|error| answer::store(&error))?
+                held.map_err(|error| result::store(&error))?
             } else {
                 values.any(|value| assertion.matches(&self.schema, value).is_true())
             };

@@ -5,10 +5,10 @@ use fulgurite_ldap::ResultCode;
 use fulgurite_schema::Dn;
 use fulgurite_store::EntryId;
 
-use crate::answer::{self, Answer, refuse};
-use crate::context::Context;
+use crate::core::result::{self, Answer, refuse};
 use crate::directory::{Directory, Place};
-use crate::write::Haste;
+use crate::op::batch::Haste;
+use crate::write::context::Context;
 
 /// Entries that one tree delete may take along: other updates wait for it, and its transaction is held in memory.
 const TREE_ENTRIES_MAX: usize = 100_000;
@@ -60,7 +60,7 @@ fn tree(context: &mut Context<'_, '_>, top: EntryId) -> Answer {
     let doomed = subtree(context, top)?;
     for &id in doomed.iter().skip(1) {
         let dn = context.writer.resolved_dn(id);
-        let dn = dn.map_err(|error| answer::store(&error))?;
+        let dn = dn.map_err(|error| result::store(&error))?;
         context.require_removal(&dn)?;
     }
     context.begin_change(Some(top))?;
@@ -79,7 +79,7 @@ fn subtree(context: &Context<'_, '_>, top: EntryId) -> Answer<Vec<EntryId>> {
     while let Some(&id) = found.get(looked_at) {
         looked_at += 1;
         let children = context.writer.children(id);
-        found.extend(children.map_err(|error| answer::store(&error))?);
+        found.extend(children.map_err(|error| result::store(&error))?);
         if found.len() > TREE_ENTRIES_MAX {
             return Err(refuse(
                 ResultCode::AdminLimitExceeded,

@@ -4,12 +4,12 @@ use fulgurite_ldap::{
     CancelRequest, Controls, ExtendedRequest, Fault, LdapResult, MessageId, ResultCode, encode, oid,
 };
 
-use crate::answer::{Answer, refuse};
+use crate::core::result::{Answer, refuse};
+use crate::core::session::Session;
 use crate::directory::Directory;
+use crate::op::batch::WriteRequest;
 use crate::op::password_modify::{self, PasswordChange};
-use crate::session::Session;
-use crate::transaction;
-use crate::write::WriteRequest;
+use crate::op::transaction;
 
 /// The extended operations that the root DSE lists.
 pub(crate) const SUPPORTED: [&str; 5] = [

@@ -1,6 +1,7 @@
 //! The operations of RFC 4511, one module each.
 
 pub(crate) mod add;
+pub(crate) mod batch;
 pub(crate) mod bind;
 pub(crate) mod compare;
 pub(crate) mod delete;
@@ -8,5 +9,5 @@ pub(crate) mod extended;
 pub(crate) mod modify;
 pub(crate) mod modify_dn;
 pub(crate) mod password_modify;
-pub(crate) mod search;
 mod start_tls;
+pub(crate) mod transaction;

@@ -6,13 +6,13 @@ use fulgurite_access::{EntryRights, Rights};
 use fulgurite_ldap::{ModifyOperation, ModifyRequest, ResultCode};
 use fulgurite_schema::{Attribute, AttributeDescription, Dn, Entry};
 
-use crate::answer::{Answer, refuse};
-use crate::changes::{self, Change};
-use crate::context::Context;
-use crate::derived_keys;
+use crate::core::result::{Answer, refuse};
 use crate::directory::{Directory, Place};
-use crate::large::LargeAttributes;
-use crate::rights::require;
+use crate::write::changes::{self, Change};
+use crate::write::context::Context;
+use crate::write::derived_keys;
+use crate::write::multi_value::LargeAttributes;
+use crate::write::permission::require;
 
 /// Resolves the request: attributes, values.
 pub(crate) fn prepare(

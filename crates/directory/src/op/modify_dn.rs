@@ -7,11 +7,11 @@ use fulgurite_ldap::{LdapResult, ModifyDnRequest, ResultCode};
 use fulgurite_schema::{Attribute, AttributeDescription, Dn, Entry, Schema};
 use fulgurite_store::EntryId;
 
-use crate::answer::{self, Answer, refuse};
-use crate::context::Context;
-use crate::derived_keys;
+use crate::core::result::{self, Answer, refuse};
 use crate::directory::{Directory, Place};
-use crate::rights::require;
+use crate::write::context::Context;
+use crate::write::derived_keys;
+use crate::write::permission::require;
 
 /// What is to become of the name.
 #[derive(Clone, Debug)]
@@ -31,15 +31,15 @@ struct Gone {
 /// Resolves the request.
 pub(crate) fn prepare(directory: &Directory, request: &ModifyDnRequest<'_>) -> Answer<Renaming> {
     let schema = &directory.schema;
-    let dn = answer::dn(schema, request.dn)?;
+    let dn = result::dn(schema, request.dn)?;
     let invalid = |text| refuse(ResultCode::InvalidDnSyntax, text);
-    let new_rdn = answer::dn(schema, request.new_rdn)
+    let new_rdn = result::dn(schema, request.new_rdn)
         .ok()
         .filter(|rdn| rdn.depth() == 1)
         .ok_or_else(|| invalid("invalid new RDN"))?;
     let new_superior = request
         .new_superior
-        .map(|text| answer::dn(schema, text).map_err(|_| invalid("invalid newSuperior")))
+        .map(|text| result::dn(schema, text).map_err(|_| invalid("invalid newSuperior")))
         .transpose()?;
     let unwilling = |text| Err(refuse(ResultCode::UnwillingToPerform, text));
     if !can_name(schema, &new_rdn) {

@@ -12,17 +12,17 @@ use fulgurite_ldap::{
 };
 use fulgurite_schema::{Attribute, AttributeDescription, Dn};
 
-use crate::answer::{self, Answer, refuse};
-use crate::changes::Change;
-use crate::clock::Entropy;
-use crate::database::Database;
+use crate::core::clock::Entropy;
+use crate::core::database::Database;
+use crate::core::result::{self, Answer, refuse};
+use crate::core::session::Session;
 use crate::directory::Directory;
-use crate::facts::EntryFacts;
-use crate::lookup;
-use crate::permission::Deed;
-use crate::referral::Referrals;
-use crate::session::Session;
-use crate::write::{PasswordUpdate, WriteRequest};
+use crate::op::batch::{PasswordUpdate, WriteRequest};
+use crate::request::referral::Referrals;
+use crate::request::restrictions::Deed;
+use crate::rights::disclosure;
+use crate::rights::facts::EntryFacts;
+use crate::write::changes::Change;
 
 /// Characters of a password that the server makes up: about 95 bits.
 const GENERATED_CHARACTERS: usize = 16;
@@ -195,7 +195,7 @@ fn subject(directory: &Directory, session: &Session, identity: Option<&[u8]>) ->
     let named = identity.filter(|identity| !identity.is_empty());
     let text = named.unwrap_or_else(|| session.name().as_bytes());
     let text = text.strip_prefix(b"dn:").unwrap_or(text);
-    answer::dn(&directory.schema, text).map_err(invalid)
+    result::dn(&directory.schema, text).map_err(invalid)
 }
 
 /// The passwords the entry has. Who may not change them does not find out by the way whether one is right.
@@ -205,7 +205,7 @@ fn stored_passwords(
     database: &Database,
     dn: &Dn,
 ) -> Answer<Vec<Vec<u8>>> {
-    let failed = |error| answer::store(&error);
+    let failed = |error| result::store(&error);
     let view = database.store.snapshot().map_err(failed)?;
     let decisions = database.decisions(session);
     let referrals = Referrals {
@@ -219,7 +219,7 @@ fn stored_passwords(
         ResultCode::NoSuchObject => result.matched(""),
         _ => result,
     };
-    let id = lookup::locate(&view, dn, &decisions, referrals).map_err(unnamed)?;
+    let id = disclosure::locate(&view, dn, &decisions, referrals).map_err(unnamed)?;
     let password = &directory.known.user_password;
     let facts = EntryFacts::of(directory, &view, id).map_err(failed)?;
     let rights = facts.rights(&decisions, dn.normal()).attribute(password);

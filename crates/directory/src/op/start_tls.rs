@@ -3,10 +3,10 @@
 
 use fulgurite_ldap::{Controls, ExtendedRequest, LdapResult, ResultCode};
 
-use crate::answer::{Answer, refuse};
-use crate::controls::RequestControls;
+use crate::core::result::{Answer, refuse};
+use crate::core::session::Session;
 use crate::directory::Directory;
-use crate::session::Session;
+use crate::request::controls::RequestControls;
 
 impl Directory {
     /// Whether TLS may begin. It ends the authentication where the settings say so (`disallow tls_2_anon`).

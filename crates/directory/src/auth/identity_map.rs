@@ -1,0 +1,372 @@
+//! From the names people use to names of entries, and whom they may act for.
+
+use std::sync::Arc;
+
+use fulgurite_access::Rights;
+use fulgurite_auth::{AuthzId, AuthzPolicy, sasl_dn};
+use fulgurite_ldap::{self as ldap, LdapResult, LdapUrl, ResultCode};
+use fulgurite_schema::{Dn, Entry, EntrySubject, Filter};
+use fulgurite_store::Scope as StoreScope;
+use thiserror::Error;
+
+use super::authz_rules::{self, Rule};
+use super::passwords::Claim;
+use crate::core::result::{Answer, refuse};
+use crate::core::session::{Identity, Method, Name, Session};
+use crate::directory::{Directory, Place};
+use crate::request::controls::RequestControls;
+use crate::rights::facts::{EntryFacts, Target};
+use crate::rights::visible_entry::SeenOwned;
+
+/// An identity that leads to no name.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum UnknownIdentity {
+    /// It has none of the forms of an authorization identity.
+    #[error("{0:?} is neither dn:<name> nor u:<user>")]
+    Form(String),
+    /// What should be a name is none.
+    #[error("{0:?} is not a valid DN")]
+    Dn(String),
+    /// A rule gave a URL that cannot be searched.
+    #[error("authz-regexp gives {url:?}, which cannot be searched: {reason}")]
+    Url {
+        /// What the rule gave.
+        url: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A rule gave a URL that does not lead to exactly one entry.
+    #[error("authz-regexp gives {url:?}, which leads to {} entry", if *.several { "more than one" } else { "no" })]
+    NotOne {
+        /// What the rule gave.
+        url: String,
+        /// Whether there are several.
+        several: bool,
+    },
+}
+
+impl Directory {
+    /// The name of somebody whom SASL calls `user`: `uid=<user>,cn=<realm>,cn=<mechanism>,cn=auth`, taken through
+    /// `authz-regexp`. Without a realm the one of the settings is used. Entries are searched for with what `asker` may
+    /// use for authentication: at a bind nobody, for a proxied authorization who asks for it.
+    ///
+    /// # Errors
+    /// [`UnknownIdentity`] where a rule fits and leads nowhere.
+    pub fn sasl_identity(
+        &self,
+        asker: &Session,
+        user: &str,
+        realm: Option<&str>,
+        mechanism: Option<&str>,
+    ) -> Result<Dn, UnknownIdentity> {
+        let realm = realm.or(self.auth.options.sasl_realm.as_deref());
+        self.mapped(asker, &sasl_dn(user, realm, mechanism))
+    }
+
+    /// A name taken through `authz-regexp`: the first rule that fits it decides; without one it stays what it is. A rule
+    /// that gives a URL is searched for `asker`: of the base's entry and of what the filter names, `auth` is needed, as in
+    /// slapd.
+    ///
+    /// # Errors
+    /// [`UnknownIdentity`].
+    pub fn mapped(&self, asker: &Session, name: &str) -> Result<Dn, UnknownIdentity> {
+        let parse = |text: &str| {
+            Dn::parse(&self.schema, text).map_err(|_| UnknownIdentity::Dn(text.to_owned()))
+        };
+        let dn = parse(name)?;
+        let rules = &self.auth.options.authz_regexp;
+        match rules.iter().find_map(|rule| rule.apply(dn.pretty())) {
+            None => Ok(dn),
+            Some(url) if is_url(&url) => self.only_entry(asker, &url),
+            Some(replaced) => parse(replaced.strip_prefix("dn:").unwrap_or(&replaced)),
+        }
+    }
+
+    /// The name that an authorization identity stands for.
+    ///
+    /// # Errors
+    /// [`UnknownIdentity`].
+    pub fn authorization_identity(
+        &self,
+        asker: &Session,
+        id: &AuthzId,
+        mechanism: Option<&str>,
+    ) -> Result<Dn, UnknownIdentity> {
+        match id {
+            AuthzId::Anonymous => Ok(Dn::root()),
+            AuthzId::Dn(name) => self.mapped(asker, name),
+            AuthzId::User {
+                name,
+                mechanism: own,
+                realm,
+            } => self.sasl_identity(asker, name, realm.as_deref(), own.as_deref().or(mechanism)),
+        }
+    }
+
+    /// Whether `authentication` may act for `authorization` (`authz-policy`, `authzTo`, `authzFrom`). Everybody may act
+    /// for themselves and for nobody, and the root of a database for whoever is in it. `asker` is a session that has not
+    /// authenticated; what it may use for authentication is what counts.
+    #[must_use]
+    pub fn may_act_for(&self, asker: &Session, authentication: &Dn, authorization: &Dn) -> bool {
+        if authorization.is_root() || authentication == authorization {
+            return true;
+        }
+        if authentication.is_root() {
+            return false;
+        }
+        let name = Name::from(authentication);
+        if let Place::In(database) = self.place(authorization)
+            && database.root.as_ref().is_some_and(|root| root.name == name)
+        {
+            return true;
+        }
+        let to = || self.any_rule(asker, "authzTo", authentication, authorization);
+        let from = || self.any_rule(asker, "authzFrom", authorization, authentication);
+        match self.auth.options.authz_policy {
+            AuthzPolicy::None => false,
+            AuthzPolicy::To => to(),
+            AuthzPolicy::From => from(),
+            AuthzPolicy::Any => to() || from(),
+            AuthzPolicy::All => to() && from(),
+        }
+    }
+
+    /// The session acting for whom the proxied authorization control names (RFC 4370).
+    ///
+    /// # Errors
+    /// authorizationDenied (123), with slapd's texts.
+    pub fn authorize(&self, session: &Session, authzid: &[u8]) -> Result<Session, LdapResult> {
+        let denied = |text: &str| refuse(ResultCode::AuthorizationDenied, text);
+        let Some(requester) = session.real_identity().name() else {
+            if self.allow.proxy_authz_anon {
+                return Ok(session.acting_for(Identity::Anonymous));
+            }
+            return Err(denied("anonymous proxied authorization not allowed"));
+        };
+        let failed = || denied("authzId mapping failed");
+        let text = std::str::from_utf8(authzid).map_err(|_| failed())?;
+        let id = AuthzId::parse(text).ok_or_else(failed)?;
+        if matches!(
+            &id,
+            AuthzId::User {
+                mechanism: Some(_),
+                ..
+            }
+        ) {
+            return Err(failed());
+        }
+        let target = self
+            .authorization_identity(session, &id, None)
+            .map_err(|_| failed())?;
+        let requester = Dn::parse(&self.schema, requester.pretty()).map_err(|_| failed())?;
+        let asker = Session::on(Arc::clone(session.connection()));
+        if !self.may_act_for(&asker, &requester, &target) {
+            return Err(denied("not authorized to assume identity"));
+        }
+        Ok(session.acting_for(identity_of(&target)))
+    }
+
+    /// The session that the controls of a request ask for, if not the client's own.
+    pub(crate) fn acting(
+        &self,
+        session: &Session,
+        controls: &RequestControls<'_>,
+    ) -> Answer<Option<Session>> {
+        let Some(authzid) = controls.proxied else {
+            return Ok(None);
+        };
+        if !controls.proxied_critical && self.disallow.proxy_authz_non_critical {
+            return Err(refuse(
+                ResultCode::ProtocolError,
+                "proxied authorization control must be marked critical",
+            ));
+        }
+        self.authorize(session, authzid).map(Some)
+    }
+
+    /// The identity that a SASL bind ends with, if its client asked for another than its own.
+    pub(super) fn authorized_at_bind(&self, claim: &Claim) -> Answer<Identity> {
+        let denied = |text: &str| {
+            let text = format!("SASL(-14): authorization failure: {text}");
+            refuse(ResultCode::InsufficientAccessRights, text)
+        };
+        let Some(id) = AuthzId::parse(&claim.authorization_id) else {
+            return Err(denied("unable to canonify authorization ID"));
+        };
+        let mechanism = match claim.method {
+            Method::Sasl(name) => Some(name),
+            Method::None | Method::Simple => None,
+        };
+        let target = self
+            .authorization_identity(&claim.asker, &id, mechanism)
+            .map_err(|_| denied("not authorized"))?;
+        if self.may_act_for(&claim.asker, &claim.dn, &target) {
+            Ok(identity_of(&target))
+        } else {
+            Err(denied("not authorized"))
+        }
+    }
+
+    /// Whether one of the rules that `keeper`'s entry has in `attribute` speaks of `about`.
+    fn any_rule(&self, asker: &Session, attribute: &str, keeper: &Dn, about: &Dn) -> bool {
+        let Some(attribute) = self.schema.attribute(attribute) else {
+            return false;
+        };
+        let description = fulgurite_schema::AttributeDescription::plain(attribute.index);
+        let values = self
+            .values_for_auth(asker, keeper, &description)
+            .unwrap_or_default();
+        let texts = values
+            .iter()
+            .filter_map(|value| std::str::from_utf8(value).ok());
+        let mut rules = texts.filter_map(|text| authz_rules::parse(&self.schema, text));
+        rules.any(|rule| self.speaks_of(asker, &rule, about))
+    }
+
+    fn speaks_of(&self, asker: &Session, rule: &Rule, about: &Dn) -> bool {
+        match rule {
+            Rule::Everybody => true,
+            Rule::Dn { style, dn } => style.fits(dn, about),
+            Rule::Regex(regex) => regex.is_match(about.normal()) || regex.is_match(about.pretty()),
+            Rule::User(id) => [None, Some("simple")].into_iter().any(|mechanism| {
+                self.authorization_identity(asker, id, mechanism)
+                    .is_ok_and(|dn| dn == *about)
+            }),
+            Rule::Group { dn, class, member } => self.entry(dn).is_some_and(|group| {
+                let values = group.values(member.attribute).iter();
+                let mut values = values.filter_map(|value| std::str::from_utf8(value).ok());
+                self.fits(&group, &format!("(objectClass={class})"))
+                    && values
+                        .any(|value| Dn::parse(&self.schema, value).is_ok_and(|dn| dn == *about))
+            }),
+            Rule::Url(url) => self.url_covers(url, about),
+        }
+    }
+
+    /// Whether an entry is within a URL's scope and fits its filter.
+    fn url_covers(&self, url: &LdapUrl, about: &Dn) -> bool {
+        let Ok(base) = Dn::parse(&self.schema, &url.dn) else {
+            return false;
+        };
+        let within = match url.scope.unwrap_or(ldap::Scope::Base) {
+            ldap::Scope::Base => *about == base,
+            ldap::Scope::One => about.parent().is_some_and(|parent| parent == base),
+            ldap::Scope::Subtree => about.is_within(&base),
+            ldap::Scope::Children => about.is_under(&base),
+        };
+        let filter = url.filter.as_deref().unwrap_or("(objectClass=*)");
+        within
+            && (url.filter.is_some() || url.scope.is_none_or(|scope| scope == ldap::Scope::Base))
+            && self
+                .entry(about)
+                .is_some_and(|entry| self.fits(&entry, filter))
+    }
+
+    fn fits(&self, entry: &Entry, filter: &str) -> bool {
+        let Ok(parsed) = ldap::FilterBuf::parse(filter) else {
+            return false;
+        };
+        let filter = Filter::resolve(&self.schema, &parsed.filter());
+        let schema = &self.schema;
+        filter
+            .test(schema, &EntrySubject { schema, entry })
+            .is_true()
+    }
+
+    fn entry(&self, dn: &Dn) -> Option<Entry> {
+        let Place::In(database) = self.place(dn) else {
+            return None;
+        };
+        let view = database.store.snapshot().ok()?;
+        let id = view.find(dn).ok()?.entry()?;
+        view.entry(id).ok()??.to_entry().ok()
+    }
+
+    /// The one entry that a URL leads to.
+    fn only_entry(&self, asker: &Session, text: &str) -> Result<Dn, UnknownIdentity> {
+        let wrong = |reason: &dyn std::fmt::Display| UnknownIdentity::Url {
+            url: text.to_owned(),
+            reason: reason.to_string(),
+        };
+        let url = LdapUrl::parse(text).map_err(|error| wrong(&error))?;
+        if url.host.is_some() {
+            return Err(wrong(&"it names another server"));
+        }
+        let base = Dn::parse(&self.schema, &url.dn).map_err(|error| wrong(&error))?;
+        let filter = url.filter.as_deref().unwrap_or("(objectClass=*)");
+        let parsed = ldap::FilterBuf::parse(filter).map_err(|error| wrong(&error))?;
+        let filter = Filter::resolve(&self.schema, &parsed.filter());
+        let scope = url.scope.unwrap_or(ldap::Scope::Base);
+        let found = self
+            .first_two(asker, &base, scope, &filter)
+            .map_err(|error| wrong(&error))?;
+        match found.as_slice() {
+            [dn] => Ok(dn.clone()),
+            found => Err(UnknownIdentity::NotOne {
+                url: text.to_owned(),
+                several: !found.is_empty(),
+            }),
+        }
+    }
+
+    fn first_two(
+        &self,
+        asker: &Session,
+        base: &Dn,
+        scope: ldap::Scope,
+        filter: &Filter<fulgurite_schema::AttributeSelector>,
+    ) -> Result<Vec<Dn>, fulgurite_store::StoreError> {
+        let mut found = Vec::new();
+        let Place::In(database) = self.place(base) else {
+            return Ok(found);
+        };
+        let view = database.store.snapshot()?;
+        let Some(id) = view.find(base)?.entry() else {
+            return Ok(found);
+        };
+        let decisions = database.decisions(asker);
+        let facts = EntryFacts::of(self, &view, id)?;
+        let rights = facts.rights(&decisions, base.normal());
+        if !rights.entry().allows(Rights::AUTH) {
+            return Ok(found);
+        }
+        let scope = match scope {
+            ldap::Scope::Base => StoreScope::Base,
+            ldap::Scope::One => StoreScope::OneLevel,
+            ldap::Scope::Subtree => StoreScope::Subtree,
+            ldap::Scope::Children => StoreScope::Subordinates,
+        };
+        let schema = &self.schema;
+        let mut candidates = view.plan(id, scope, filter)?;
+        while found.len() < 2
+            && let Some(candidate) = candidates.next_entry(&view)?
+        {
+            let entry = &candidate.to_entry()?;
+            let facts = EntryFacts::new(self, &view, Target::Stored(candidate));
+            let seen = SeenOwned {
+                schema,
+                entry,
+                rights: facts.rights(&decisions, entry.dn.normal()),
+                needed: Rights::AUTH,
+            };
+            if filter.test(schema, &seen).is_true() {
+                found.push(entry.dn.clone());
+            }
+        }
+        Ok(found)
+    }
+}
+
+fn identity_of(dn: &Dn) -> Identity {
+    if dn.is_root() {
+        Identity::Anonymous
+    } else {
+        Identity::User(Name::from(dn))
+    }
+}
+
+fn is_url(text: &str) -> bool {
+    text.get(..8)
+        .is_some_and(|start| start.eq_ignore_ascii_case("ldap:///"))
+        || text.contains("://")
+}

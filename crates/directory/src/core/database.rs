@@ -1,0 +1,256 @@
+//! One database: a store, and what has been decided about it: who is its root, its rules, limits and restrictions.
+//!
+//! ```text
+//!   dc=example,dc=com            the superior database
+//!    |-- ou=people               ... its entries
+//!    `-- ou=eu                   a database of its own; `subordinate` makes searches of the superior one go on here
+//! ```
+//!
+//! Suffixes may nest: a name belongs to the database with the most specific suffix.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use fulgurite_access::{Decisions, RuleText, Rules, WithoutRules};
+use fulgurite_schema::{AttributeSelector, Dn, Filter, Schema};
+use fulgurite_store::{EntryId, Scope, Store, StoreError, View};
+
+use crate::core::limits::{CompiledLimits, Limits};
+use crate::core::restrictions::Restrictions;
+use crate::core::session::{Identity, Name, Session};
+use crate::core::well_known_types::Known;
+use crate::directory::{OpenError, RootAccount};
+use crate::rights::facts;
+use crate::search::page::CookieKey;
+
+/// What a database is made of.
+#[derive(Debug)]
+pub struct DatabaseOptions {
+    /// The store; its suffixes are those of the database. Opened with the directory's schema.
+    pub store: Arc<Store>,
+    /// Whether it is glued below the database that has the next higher suffix.
+    pub subordinate: Subordinate,
+    /// Left out of the choice of a database for a name, and of the root DSE.
+    pub hidden: bool,
+    /// Who passes every rule and limit of this database.
+    pub root: Option<RootAccount>,
+    /// Access rules of its own, in the language of [`Rules::parse`]; the directory's follow them.
+    pub access: Vec<RuleText>,
+    /// Limits of searches; the directory's where there are none.
+    pub limits: Option<Limits>,
+    /// What may not be done here, besides what may not be done anywhere.
+    pub restrictions: Restrictions,
+    /// Whether entries say who made and changed them, and when.
+    pub last_mod: bool,
+    /// Whether adding an entry takes the right to add each of its values.
+    pub add_content_acl: bool,
+    /// Aliases followed one after the other, at most.
+    pub max_deref_depth: u32,
+    /// Candidates that a search looks at in one snapshot before it moves on to a newer one, should there be one: what
+    /// it holds cannot be used again by updates. Zero for no bound.
+    pub snapshot_candidates_max: u64,
+}
+
+/// Whether a database is glued below another one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Subordinate {
+    /// It stands by itself.
+    #[default]
+    No,
+    /// Searches of the superior database go on in it; the root DSE does not list it.
+    Glued,
+    /// The same, and the root DSE lists it.
+    Advertised,
+}
+
+/// A database in use.
+#[derive(Debug)]
+pub struct Database {
+    pub(crate) store: Arc<Store>,
+    pub(crate) subordinate: Subordinate,
+    pub(crate) hidden: bool,
+    pub(crate) root: Option<Root>,
+    pub(crate) rules: Rules,
+    pub(crate) limits: CompiledLimits,
+    pub(crate) restrictions: Restrictions,
+    pub(crate) last_mod: bool,
+    pub(crate) add_content_acl: bool,
+    pub(crate) max_deref_depth: u32,
+    pub(crate) snapshot_candidates_max: u64,
+    /// Authenticates cookies of paged searches.
+    pub(crate) cookie_key: CookieKey,
+    kinds: KindsSeen,
+}
+
+/// Which kinds of entries that searches treat unlike others there are in a state of the store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Kinds {
+    pub(crate) referrals: bool,
+    pub(crate) subentries: bool,
+}
+
+/// The kinds of the state that was looked at last: its number, then a bit each, so that one word holds all. Most
+/// databases have neither kind, and most searches see the state that the one before saw.
+#[derive(Debug)]
+struct KindsSeen(AtomicU64);
+
+impl KindsSeen {
+    fn of(&self, state: u64) -> Option<Kinds> {
+        let word = self.0.load(Ordering::Relaxed);
+        (word >> 2 == state).then_some(Kinds {
+            referrals: word & 1 != 0,
+            subentries: word & 2 != 0,
+        })
+    }
+
+    fn keep(&self, state: u64, kinds: Kinds) {
+        let bits = u64::from(kinds.referrals) | u64::from(kinds.subentries) << 1;
+        self.0.store(state << 2 | bits, Ordering::Relaxed);
+    }
+}
+
+/// A root account with its name resolved.
+#[derive(Clone, Debug)]
+pub(crate) struct Root {
+    pub(crate) name: Name,
+    pub(crate) password: Option<Vec<u8>>,
+}
+
+impl DatabaseOptions {
+    /// A database with everything at its default.
+    #[must_use]
+    pub fn new(store: impl Into<Arc<Store>>) -> DatabaseOptions {
+        DatabaseOptions {
+            store: store.into(),
+            subordinate: Subordinate::No,
+            hidden: false,
+            root: None,
+            access: Vec::new(),
+            limits: None,
+            restrictions: Restrictions::default(),
+            last_mod: true,
+            add_content_acl: false,
+            max_deref_depth: 15,
+            snapshot_candidates_max: 10_000,
+        }
+    }
+}
+
+impl From<Store> for DatabaseOptions {
+    fn from(store: Store) -> DatabaseOptions {
+        DatabaseOptions::new(store)
+    }
+}
+
+impl Database {
+    pub(crate) fn open(
+        options: DatabaseOptions,
+        schema: &Arc<Schema>,
+        access: &[RuleText],
+        without_rules: WithoutRules,
+        limits: &Limits,
+        cookie_key: impl Fn(&Store) -> CookieKey,
+    ) -> Result<Database, OpenError> {
+        let texts = options.access.iter().chain(access);
+        let root = options.root;
+        let root = root.map(|account| Root::resolve(schema, account));
+        Ok(Database {
+            rules: Rules::parse(schema, texts, without_rules)?,
+            root: root.transpose()?,
+            limits: CompiledLimits::new(schema, options.limits.unwrap_or_else(|| limits.clone()))?,
+            cookie_key: cookie_key(&options.store),
+            store: options.store,
+            subordinate: options.subordinate,
+            hidden: options.hidden,
+            restrictions: options.restrictions,
+            last_mod: options.last_mod,
+            add_content_acl: options.add_content_acl,
+            max_deref_depth: options.max_deref_depth,
+            snapshot_candidates_max: options.snapshot_candidates_max,
+            // No state has this number.
+            kinds: KindsSeen(AtomicU64::new(u64::MAX)),
+        })
+    }
+
+    /// Which kinds of entries there are in that state of the store, `top` being one of its entries.
+    pub(crate) fn kinds(
+        &self,
+        view: &View<'_>,
+        known: &Known,
+        top: EntryId,
+    ) -> Result<Kinds, StoreError> {
+        let state = view.state();
+        if let Some(kinds) = self.kinds.of(state) {
+            return Ok(kinds);
+        }
+        // Below an entry there may be none of a kind, but as long as the index has any the plan counts some.
+        let any = |class: &Filter<AttributeSelector>| {
+            let plan = view.plan(top, Scope::Subtree, class)?;
+            Ok::<_, StoreError>(plan.count_max() > 0)
+        };
+        let kinds = Kinds {
+            referrals: any(&known.referral_filter)?,
+            subentries: any(&known.subentry_filter)?,
+        };
+        self.kinds.keep(state, kinds);
+        Ok(kinds)
+    }
+
+    /// The store.
+    #[must_use]
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// The store, to be kept.
+    #[must_use]
+    pub fn shared_store(&self) -> Arc<Store> {
+        Arc::clone(&self.store)
+    }
+
+    /// The names at the top of its trees.
+    #[must_use]
+    pub fn suffixes(&self) -> &[Dn] {
+        self.store.suffixes()
+    }
+
+    /// The suffix that the name is or lies below.
+    pub(crate) fn suffix_of(&self, dn: &Dn) -> Option<&Dn> {
+        let suffixes = self.suffixes().iter();
+        suffixes
+            .filter(|suffix| dn.is_within(suffix))
+            .max_by_key(|suffix| suffix.depth())
+    }
+
+    /// Whether the session's identity passes every rule and limit of this database.
+    #[must_use]
+    pub fn is_root(&self, session: &Session) -> bool {
+        Root::is(self.root.as_ref(), session)
+    }
+
+    /// What the session may do here.
+    pub(crate) fn decisions(&self, session: &Session) -> Decisions<'_> {
+        facts::decide(&self.rules, session, self.is_root(session))
+    }
+}
+
+impl Root {
+    pub(crate) fn resolve(schema: &Schema, account: RootAccount) -> Result<Root, OpenError> {
+        let dn = Dn::parse(schema, &account.dn).map_err(|source| OpenError::RootDn {
+            dn: account.dn,
+            source,
+        })?;
+        Ok(Root {
+            name: Name::from(&dn),
+            password: account.password,
+        })
+    }
+
+    /// Whether the session speaks for this root.
+    pub(crate) fn is(root: Option<&Root>, session: &Session) -> bool {
+        match (root, session.identity()) {
+            (Some(root), Identity::User(name)) => root.name == *name,
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Optional features of a database.
+
+pub(crate) mod sssvlv;

@@ -1,0 +1,189 @@
+//! Transactions of clients (RFC 5805): updates that wait on their connection until all are done, or none.
+//!
+//! ```text
+//!   start --> modify, add, ... (each checked as far as that goes without entries, answered success, kept)
+//!         --> end, commit: one transaction of the store, in which nothing else takes part
+//!         --> end, abort; a bind; more than a transaction may hold: forgotten
+//! ```
+//!
+//! A connection has one transaction at a time; as in slapd, its identifier is the empty string. Others see nothing of
+//! it before it is committed, and neither does the client itself: its searches show what is stored. Nothing is locked
+//! while it is open: an update that can no longer be done fails at the end, and everything with it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use fulgurite_ldap::{EndTransaction, LdapResult, Message, MessageId, ResultCode, oid};
+
+use crate::core::result::{Answer, refuse};
+use crate::core::session::Session;
+use crate::directory::Directory;
+use crate::op::batch::WriteRequest;
+use crate::op::extended::{ExtendedReply, ExtendedStep};
+use crate::request::controls::RequestControls;
+
+/// Updates that one transaction holds at most.
+const UPDATES_MAX: usize = 10_000;
+
+/// Octets of their requests at most.
+const BYTES_MAX: usize = 16 << 20;
+
+/// The name of the one transaction of a connection.
+const IDENTIFIER: &[u8] = b"";
+
+/// A transaction that has begun; clones are the same one.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Transaction(Arc<Mutex<Queue>>);
+
+#[derive(Debug, Default)]
+struct Queue {
+    updates: Vec<Box<[u8]>>,
+    bytes: usize,
+}
+
+impl PartialEq for Transaction {
+    fn eq(&self, other: &Transaction) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Transaction {}
+
+impl Transaction {
+    /// Keeps an update; false if there is no room for it.
+    fn keep(&self, pdu: &[u8]) -> bool {
+        let mut queue = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if queue.updates.len() >= UPDATES_MAX || queue.bytes + pdu.len() > BYTES_MAX {
+            return false;
+        }
+        queue.bytes += pdu.len();
+        queue.updates.push(pdu.into());
+        true
+    }
+
+    fn take(&self) -> Vec<Box<[u8]>> {
+        let mut queue = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *queue).updates
+    }
+}
+
+/// What becomes of an update that names a transaction.
+#[derive(Debug)]
+pub enum Kept {
+    /// It names none: it is to be done now.
+    No,
+    /// It waits for the end of its transaction, or is refused.
+    Answered(LdapResult),
+    /// It is refused and its transaction forgotten, of which the client is to be told by a notice.
+    Aborted(LdapResult),
+}
+
+/// There is no such transaction on this connection.
+pub(crate) fn unknown() -> LdapResult {
+    refuse(
+        ResultCode::TransactionIdInvalid,
+        "invalid transaction identifier",
+    )
+}
+
+/// Starts a transaction.
+pub(crate) fn start(session: &mut Session, value: Option<&[u8]>) -> Answer<ExtendedStep> {
+    if value.is_some() {
+        let text = "no request data expected";
+        return Err(refuse(ResultCode::ProtocolError, text));
+    }
+    if !session.is_authenticated() {
+        let text = "modifications require authentication";
+        return Err(refuse(ResultCode::StrongerAuthRequired, text));
+    }
+    if session.transaction().is_some() {
+        return Err(refuse(ResultCode::Busy, "Too many transactions"));
+    }
+    session.set_transaction(Some(Transaction::default()));
+    Ok(ExtendedStep::Done(ExtendedReply {
+        result: LdapResult::success(),
+        value: Some(IDENTIFIER.to_vec()),
+    }))
+}
+
+/// Ends a transaction: hands its updates to the writer, or forgets them.
+pub(crate) fn end(
+    session: &mut Session,
+    id: MessageId,
+    value: Option<&[u8]>,
+) -> Answer<ExtendedStep> {
+    let wrong = |text| refuse(ResultCode::ProtocolError, text);
+    let value = value.ok_or_else(|| wrong("request data expected"))?;
+    let request =
+        EndTransaction::decode(value).map_err(|_| wrong("request data decoding error"))?;
+    if request.identifier != IDENTIFIER {
+        return Err(unknown());
+    }
+    let transaction = session.set_transaction(None).ok_or_else(unknown)?;
+    let updates = transaction.take();
+    if !request.commit {
+        return Ok(ExtendedStep::Done(ExtendedReply {
+            result: refuse(ResultCode::Success, "transaction aborted"),
+            value: None,
+        }));
+    }
+    if updates.is_empty() {
+        let text = "no updates to commit";
+        return Err(refuse(ResultCode::OperationsError, text));
+    }
+    let request = WriteRequest::transaction(session, id, updates);
+    Ok(ExtendedStep::Update(request))
+}
+
+impl Directory {
+    /// Keeps an add, delete, modify or modify DN, decoded from `pdu`, for the end of the transaction it names.
+    #[must_use]
+    pub fn keep_for_transaction(
+        &self,
+        session: &mut Session,
+        message: &Message<'_>,
+        pdu: &[u8],
+    ) -> Kept {
+        if message.controls.find(oid::TRANSACTION).is_none() {
+            return Kept::No;
+        }
+        let operation = message.request.operation();
+        let controls = match RequestControls::decode(operation, &message.controls) {
+            Ok(controls) => controls,
+            Err(result) => return Kept::Answered(result),
+        };
+        let Some(identifier) = controls.transaction else {
+            return Kept::No;
+        };
+        let transaction = session.transaction().filter(|_| identifier == IDENTIFIER);
+        let Some(transaction) = transaction.cloned() else {
+            return Kept::Answered(unknown());
+        };
+        let refused = require_no_reading(&controls)
+            .and_then(|()| self.check_update(session, message))
+            .err();
+        if let Some(result) = refused {
+            return Kept::Answered(result);
+        }
+        if transaction.keep(pdu) {
+            return Kept::Answered(LdapResult::success());
+        }
+        session.set_transaction(None);
+        let text = "the transaction has grown too large and is aborted";
+        Kept::Aborted(refuse(ResultCode::AdminLimitExceeded, text))
+    }
+}
+
+/// What an entry looks like in the midst of a transaction is nobody's business.
+fn require_no_reading(controls: &RequestControls<'_>) -> Answer {
+    let unwilling = |what| {
+        let text = format!("{what} control: cannot perform in transaction");
+        Err(refuse(ResultCode::UnwillingToPerform, text))
+    };
+    if controls.pre_read.is_some() {
+        return unwilling("preread");
+    }
+    if controls.post_read.is_some() {
+        return unwilling("postread");
+    }
+    Ok(())
+}

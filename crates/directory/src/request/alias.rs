@@ -1,0 +1,119 @@
+//! Aliases (RFC 4512, section 2.6): entries that are another name of an entry of the same database.
+//!
+//! ```text
+//!   cn=x,cn=alias,dc=org          cn=alias,dc=org --aliasedObjectName--> ou=people,dc=org
+//!   `-----------------> cn=x,ou=people,dc=org          and again, should that meet an alias
+//! ```
+//!
+//! An alias that somebody may not know of does not exist for him, and one whose target he may not know of leads nowhere.
+
+use fulgurite_access::{Decisions, Rights};
+use fulgurite_ldap::{LdapResult, ResultCode};
+use fulgurite_schema::Dn;
+use fulgurite_store::{EntryId, EntryView, Found, StoreError, View};
+
+use crate::core::result::refuse;
+use crate::core::well_known_types::Known;
+use crate::directory::Directory;
+use crate::request::referral::is_alias;
+use crate::rights::disclosure;
+use crate::rights::facts::{EntryFacts, Target};
+
+/// What following aliases along a name came to.
+pub(crate) enum Followed {
+    /// No alias stands in the way any more: the name that was arrived at, and whether it exists.
+    Arrived(Dn, Found),
+    /// An alias points nowhere, or in a circle.
+    Problem(LdapResult),
+    /// More aliases than are followed.
+    TooMany,
+}
+
+/// Follows aliases along a name, `depth_max` of them at most.
+///
+/// # Errors
+/// [`StoreError`] when the store fails.
+pub(crate) fn follow(
+    view: &View<'_>,
+    directory: &Directory,
+    decisions: &Decisions<'_>,
+    name: &Dn,
+    depth_max: u32,
+) -> Result<Followed, StoreError> {
+    let known = &directory.known;
+    let mut name = name.clone();
+    let mut seen: Vec<EntryId> = Vec::new();
+    loop {
+        let found = view.find(&name)?;
+        let (id, depth) = match found {
+            Found::Entry(id) => (id, name.depth()),
+            Found::Missing {
+                deepest: Some((id, depth)),
+            } => (id, depth),
+            Found::Missing { deepest: None } => return Ok(Followed::Arrived(name, found)),
+        };
+        let entry = view.entry(id)?.ok_or(StoreError::NoSuchEntry(id))?;
+        if !is_alias(&entry, known) {
+            return Ok(Followed::Arrived(name, found));
+        }
+        let alias = view.resolved_dn(id)?;
+        let facts = EntryFacts::new(directory, view, Target::Stored(entry));
+        let rights = facts.rights(decisions, alias.normal());
+        if !rights.entry().allows(Rights::DISCLOSE) {
+            let above = depth.saturating_sub(1);
+            let hidden = Found::Missing {
+                deepest: entry.parent().map(|parent| (parent, above)),
+            };
+            return Ok(Followed::Arrived(name, hidden));
+        }
+        if seen.contains(&id) {
+            return Ok(problem(&alias, "circular alias"));
+        }
+        if seen.len() >= depth_max as usize {
+            return Ok(Followed::TooMany);
+        }
+        seen.push(id);
+        let target = aliased(view, &entry, known);
+        // What an alias points to is the name of an entry, not one that leads through other aliases.
+        let target_id = match &target {
+            Some(target) => view.find(target)?.entry(),
+            None => None,
+        };
+        // Nor does an alias lead to what its user may not know of.
+        let exists = match target_id {
+            Some(id) => disclosure::shown_name(directory, view, decisions, id)?.is_some(),
+            None => false,
+        };
+        let below = name.depth().saturating_sub(alias.depth());
+        let grafted = target
+            .filter(|_| exists)
+            .and_then(|target| graft(view, &name, below, &target));
+        match grafted {
+            Some(grafted) => name = grafted,
+            None => return Ok(problem(&alias, "aliasedObject not found")),
+        }
+    }
+}
+
+fn problem(alias: &Dn, text: &str) -> Followed {
+    Followed::Problem(refuse(ResultCode::AliasProblem, text).matched(alias.pretty()))
+}
+
+fn aliased(view: &View<'_>, entry: &EntryView<'_>, known: &Known) -> Option<Dn> {
+    let values = entry.plain_values(known.aliased_object?)?;
+    let target = values.iter().next()?;
+    Dn::parse_octets(view.schema(), target).ok()
+}
+
+/// The first `below` RDNs of `name`, on top of `target`.
+fn graft(view: &View<'_>, name: &Dn, below: usize, target: &Dn) -> Option<Dn> {
+    if below == 0 {
+        return Some(target.clone());
+    }
+    let rdns: Vec<&str> = name.rdns().take(below).map(|rdn| rdn.pretty()).collect();
+    Dn::parse(
+        view.schema(),
+        &format!("{},{}", rdns.join(","), target.pretty()),
+    )
+    .ok()
+}

@@ -1,0 +1,519 @@
+//! Which controls a request carries (RFC 4511, section 4.1.11): decoded and checked once, for all operations.
+//!
+//! ```text
+//!   Controls (octets)  ---- TABLE: which OID, on which operations, how decoded ---->  RequestControls (typed)
+//!                      \--- or the result that refuses the request
+//! ```
+//!
+//! A control has one row in [`TABLE`] and one field in [`RequestControls`]; what the root DSE says follows from the
+//! rows. The codec of its value is in `fulgurite_ldap::control`, its meaning in the operations that honour it.
+//!
+//! Rules, all of them slapd's:
+//!
+//! | situation | answer |
+//! | --- | --- |
+//! | critical, no row | 12 "critical extension is not recognized" |
+//! | critical, does not fit the operation | 12 "critical extension is unavailable" |
+//! | not critical, no row or does not fit | ignored, even when given twice |
+//! | given twice | 2 "... control specified multiple times" |
+//! | a value that is missing, superfluous or malformed | 2 |
+//!
+//! Controls are looked at in the order in which they stand; the first that is wrong decides.
+
+use std::ops::Deref;
+use std::sync::LazyLock;
+
+use fulgurite_ldap::control::{
+    Assert, MatchedValues, PagedResults, ReadEntry, SessionTracking, SortRequest, Subentries,
+    VlvRequest,
+};
+use fulgurite_ldap::{Control, Controls, Fault, Limits, Operation, ResultCode, oid};
+
+use crate::core::result::{Answer, refuse};
+use crate::core::session::Session;
+use crate::directory::Directory;
+
+/// The controls that came with a request: none with most of them, which have nothing to carry about.
+#[derive(Debug)]
+pub(crate) struct GivenControls<'c>(Option<Box<RequestControls<'c>>>);
+
+static NO_CONTROLS: LazyLock<RequestControls<'static>> = LazyLock::new(RequestControls::default);
+
+impl<'c> Deref for GivenControls<'c> {
+    type Target = RequestControls<'c>;
+
+    fn deref(&self) -> &RequestControls<'c> {
+        self.0.as_deref().unwrap_or(&NO_CONTROLS)
+    }
+}
+
+/// The controls of one request. Controls that are absent, or ignored as the rules above say, leave the default.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RequestControls<'c> {
+    /// Referral objects are meant themselves (RFC 3296).
+    pub(crate) manage_dsa_it: bool,
+    /// One page of the entries (RFC 2696).
+    pub(crate) paged: Option<PagedResults<'c>>,
+    /// The order of the entries (RFC 2891), and whether there must be no other.
+    pub(crate) sort: Option<SortRequest<'c>>,
+    pub(crate) sort_critical: bool,
+    /// The part of the ordered entries that is wanted.
+    pub(crate) vlv: Option<VlvRequest<'c>>,
+    /// The values wanted (RFC 3876).
+    pub(crate) matched_values: Option<MatchedValues<'c>>,
+    /// Subentries alone, or none at all (RFC 3672).
+    pub(crate) subentries: Option<Subentries>,
+    /// What has to be true of the entry (RFC 4528).
+    pub(crate) assertion: Option<Assert<'c>>,
+    /// The entry as it was before the update (RFC 4527).
+    pub(crate) pre_read: Option<Reading<'c>>,
+    /// The entry as it is after the update (RFC 4527).
+    pub(crate) post_read: Option<Reading<'c>>,
+    /// Adding what is there and deleting what is not are no mistakes.
+    pub(crate) permissive_modify: bool,
+    /// Whoever may manage an attribute sets it although the server keeps it.
+    pub(crate) relax: bool,
+    /// Everything below the entry goes with it.
+    pub(crate) tree_delete: bool,
+    /// Everything is checked, nothing is done.
+    pub(crate) no_op: bool,
+    /// Copies will not do (RFC 6171); there are none.
+    pub(crate) dont_use_copy: bool,
+    /// Nobody wants to be sent elsewhere.
+    pub(crate) domain_scope: bool,
+    /// On whose behalf the client asks: for the log, which reads it by itself.
+    pub(crate) session_tracking: Option<SessionTracking<'c>>,
+    /// Whom the operation is done for instead of the client (RFC 4370).
+    pub(crate) proxied: Option<&'c [u8]>,
+    pub(crate) proxied_critical: bool,
+    /// The transaction the update belongs to (RFC 5805).
+    pub(crate) transaction: Option<&'c [u8]>,
+}
+
+/// What of an entry is to be returned with the result of an update.
+#[derive(Clone, Debug)]
+pub(crate) struct Reading<'c> {
+    /// Whether names the schema does not know are a mistake.
+    pub(crate) critical: bool,
+    pub(crate) attributes: Vec<&'c [u8]>,
+}
+
+/// What a request asks for, as far as it decides which controls fit.
+#[derive(Clone, Copy, Debug)]
+enum Asked<'r> {
+    Operation(Operation),
+    /// An extended operation, by its OID.
+    Extended(&'r [u8]),
+}
+
+/// One control that the server honours.
+struct Row {
+    oid: &'static str,
+    /// How diagnostics call it.
+    name: &'static str,
+    /// The operations it may stand on.
+    operations: &'static [Operation],
+    /// The extended operations it may stand on, by OID.
+    extended: &'static [&'static str],
+    /// Whether the root DSE names it; slapd keeps some of its own to those who know them.
+    listed: bool,
+    decode: Decode,
+}
+
+/// Puts a control into its field, after a look at criticality and value.
+type Decode = for<'c> fn(&mut RequestControls<'c>, &Row, &Control<'c>) -> Answer;
+
+const SEARCH: &[Operation] = &[Operation::Search];
+/// Whatever names an entry.
+const ON_ENTRIES: &[Operation] = &[
+    Operation::Search,
+    Operation::Compare,
+    Operation::Add,
+    Operation::Delete,
+    Operation::Modify,
+    Operation::ModifyDn,
+];
+
+/// Whatever changes an entry.
+const UPDATES: &[Operation] = &[
+    Operation::Add,
+    Operation::Delete,
+    Operation::Modify,
+    Operation::ModifyDn,
+];
+const MODIFY: &[Operation] = &[Operation::Modify];
+const DELETE: &[Operation] = &[Operation::Delete];
+const READS: &[Operation] = &[Operation::Search, Operation::Compare];
+/// Updates with an entry before them.
+const FROM_ENTRIES: &[Operation] = &[Operation::Delete, Operation::Modify, Operation::ModifyDn];
+/// Updates with an entry behind them.
+const TO_ENTRIES: &[Operation] = &[Operation::Add, Operation::Modify, Operation::ModifyDn];
+const TRACKED: &[Operation] = &[
+    Operation::Bind,
+    Operation::Search,
+    Operation::Compare,
+    Operation::Add,
+    Operation::Delete,
+    Operation::Modify,
+    Operation::ModifyDn,
+];
+
+/// Every control that is honoured.
+const TABLE: &[Row] = &[
+    Row {
+        oid: oid::MANAGE_DSA_IT,
+        name: "manageDSAit control",
+        operations: ON_ENTRIES,
+        extended: &[],
+        listed: true,
+        decode: |to, row, control| row.flag(control, &mut to.manage_dsa_it),
+    },
+    Row {
+        oid: oid::PAGED_RESULTS,
+        name: "paged results control",
+        operations: SEARCH,
+        extended: &[],
+        listed: true,
+        decode: |to, row, control| {
+            let value = row.value(control)?;
+            let decoded = PagedResults::decode(value);
+            row.decoded(decoded, &mut to.paged)
+        },
+    },
+    Row {
+        oid: oid::SORT_REQUEST,
+        name: "sorted results control",
+        operations: SEARCH,
+        extended: &[],
+        listed: true,
+        decode: |to, row, control| {
+            let value = row.value(control)?;
+            to.sort_critical = control.critical;
+            row.decoded(SortRequest::decode(value), &mut to.sort)
+        },
+    },
+    Row {
+        oid: oid::VLV_REQUEST,
+        name: "vlv control",
+        operations: SEARCH,
+        extended: &[],
+        listed: true,
+        decode: |to, row, control| {
+            let value = row.value(control)?;
+            row.decoded(VlvRequest::decode(value), &mut to.vlv)
+        },
+    },
+    Row {
+        oid: oid::MATCHED_VALUES,
+        name: "valuesReturnFilter control",
+        operations: SEARCH,
+        extended: &[],
+        listed: true,
+        decode: |to, row, control| {
+            let value = row.value(control)?;
+            let decoded = MatchedValues::decode(value, &Limits::default());
+            if decoded.is_err() && !control.critical {
+                return Ok(());
+            }
+            row.decoded(decoded, &mut to.matched_values)
+        },
+    },
+    Row {
+        oid: oid::SUBENTRIES,
+        name: "subentries control",
+        operations: SEARCH,
+        extended: &[],
+        listed: true,
+        decode: |to, row, control| {
+            let value = control.value.unwrap_or_default();
+            row.decoded(Subentries::decode(value), &mut to.subentries)
+        },
+    },
+    Row {
+        oid: oid::ASSERTION,
+        name: "assert control",
+        operations: ON_ENTRIES,
+        extended: &[],
+        listed: true,
+        decode: |to, row, control| {
+            let value = row.value(control)?;
+            row.decoded(Assert::decode(value), &mut to.assertion)
+        },
+    },
+    Row {
+        oid: oid::PRE_READ,
+        name: "preread control:",
+        operations: FROM_ENTRIES,
+        extended: &[],
+        listed: true,
+        decode: |to, row, control| row.reading(control, &mut to.pre_read),
+    },
+    Row {
+        oid: oid::POST_READ,
+        name: "postread control:",
+        operations: TO_ENTRIES,
+        extended: &[],
+        listed: true,
+        decode: |to, row, control| row.reading(control, &mut to.post_read),
+    },
+    Row {
+        oid: oid::PERMISSIVE_MODIFY,
+        name: "permissiveModify control",
+        operations: MODIFY,
+        extended: &[],
+        listed: false,
+        decode: |to, row, control| row.flag(control, &mut to.permissive_modify),
+    },
+    Row {
+        oid: oid::RELAX,
+        name: "relax control",
+        operations: UPDATES,
+        extended: &[],
+        listed: false,
+        decode: |to, row, control| row.flag(control, &mut to.relax),
+    },
+    // slapd knows this one and does not do it: clients learn from the list that here it works.
+    Row {
+        oid: oid::TREE_DELETE,
+        name: "treeDelete control",
+        operations: DELETE,
+        extended: &[],
+        listed: true,
+        decode: |to, row, control| row.flag(control, &mut to.tree_delete),
+    },
+    Row {
+        oid: oid::NO_OP,
+        name: "noop control",
+        operations: ON_ENTRIES,
+        extended: &[],
+        listed: false,
+        decode: |to, row, control| {
+            if control.value.is_some() {
+                return Err(row.wrong("value not empty"));
+            }
+            row.flag(control, &mut to.no_op)
+        },
+    },
+    Row {
+        oid: oid::DONT_USE_COPY,
+        name: "dontUseCopy control",
+        operations: READS,
+        extended: &[],
+        listed: true,
+        decode: |to, row, control| row.flag(control, &mut to.dont_use_copy),
+    },
+    Row {
+        oid: oid::DOMAIN_SCOPE,
+        name: "domainScope control",
+        operations: SEARCH,
+        extended: &[],
+        listed: false,
+        decode: |to, row, control| row.flag(control, &mut to.domain_scope),
+    },
+    Row {
+        oid: oid::SESSION_TRACKING,
+        name: "sessionTracking control",
+        operations: TRACKED,
+        extended: &[oid::WHO_AM_I, oid::PASSWORD_MODIFY],
+        listed: false,
+        decode: |to, row, control| {
+            if control.critical {
+                let text = "sessionTracking criticality is TRUE";
+                return Err(refuse(ResultCode::ProtocolError, text));
+            }
+            let value = row.value(control)?;
+            row.decoded(SessionTracking::decode(value), &mut to.session_tracking)
+        },
+    },
+    Row {
+        oid: oid::PROXIED_AUTHORIZATION,
+        name: "proxied authorization control",
+        operations: ON_ENTRIES,
+        extended: &[oid::WHO_AM_I, oid::PASSWORD_MODIFY],
+        listed: true,
+        decode: |to, _, control| {
+            let missing = "proxied authorization control value absent";
+            let identity = control
+                .value
+                .ok_or_else(|| refuse(ResultCode::ProtocolError, missing))?;
+            to.proxied = Some(identity);
+            to.proxied_critical = control.critical;
+            Ok(())
+        },
+    },
+    Row {
+        oid: oid::TRANSACTION,
+        name: "txnSpec control",
+        operations: UPDATES,
+        extended: &[],
+        listed: true,
+        decode: |to, row, control| {
+            if !control.critical {
+                return Err(row.wrong("must be marked critical"));
+            }
+            let missing = "no transaction identifier provided";
+            let identifier = control
+                .value
+                .ok_or_else(|| refuse(ResultCode::ProtocolError, missing))?;
+            to.transaction = Some(identifier);
+            Ok(())
+        },
+    },
+];
+
+/// OIDs that the root DSE lists as supported.
+pub(crate) fn supported() -> impl Iterator<Item = &'static str> {
+    TABLE.iter().filter(|row| row.listed).map(|row| row.oid)
+}
+
+impl<'c> RequestControls<'c> {
+    /// The controls of any operation but an extended one.
+    pub(crate) fn decode(operation: Operation, controls: &Controls<'c>) -> Answer<Self> {
+        Self::of(Asked::Operation(operation), controls)
+    }
+
+    /// The controls of the extended operation `oid`.
+    pub(crate) fn decode_extended(oid: &[u8], controls: &Controls<'c>) -> Answer<Self> {
+        Self::of(Asked::Extended(oid), controls)
+    }
+
+    fn of(asked: Asked<'_>, controls: &Controls<'c>) -> Answer<Self> {
+        let mut decoded = RequestControls::default();
+        decoded.decode_all(asked, controls)?;
+        Ok(decoded)
+    }
+
+    /// Decodes one control after the other, until the first that is wrong.
+    fn decode_all(&mut self, asked: Asked<'_>, controls: &Controls<'c>) -> Answer {
+        let mut seen = [false; TABLE.len()];
+        for control in controls.iter() {
+            let row = TABLE
+                .iter()
+                .zip(&mut seen)
+                .find(|(row, _)| control.is(row.oid));
+            match row {
+                Some((row, seen)) if row.fits(asked) => {
+                    if std::mem::replace(seen, true) {
+                        return Err(row.wrong("specified multiple times"));
+                    }
+                    (row.decode)(self, row, &control)?;
+                }
+                Some(_) if control.critical => {
+                    return Err(unavailable("critical extension is unavailable"));
+                }
+                None if control.critical => {
+                    return Err(unavailable("critical extension is not recognized"));
+                }
+                _ => {}
+            }
+        }
+        self.require_compatible()
+    }
+
+    /// Refuses controls that each make sense but not together.
+    fn require_compatible(&self) -> Answer {
+        if self.vlv.is_some() && self.paged.is_some() {
+            let text = "VLV incompatible with PagedResults";
+            return Err(refuse(ResultCode::UnwillingToPerform, text));
+        }
+        Ok(())
+    }
+}
+
+impl Directory {
+    /// The controls of an operation, and the session it is done for if that is not the client's own.
+    ///
+    /// Who may not act for somebody else is told so before anything is said about the controls behind that one.
+    pub(crate) fn controls_of<'c>(
+        &self,
+        session: &Session,
+        operation: Operation,
+        controls: &Controls<'c>,
+    ) -> Answer<(GivenControls<'c>, Option<Session>)> {
+        self.controls_for(session, Asked::Operation(operation), controls)
+    }
+
+    /// The same of the extended operation `oid`.
+    pub(crate) fn controls_of_extended<'c>(
+        &self,
+        session: &Session,
+        oid: &[u8],
+        controls: &Controls<'c>,
+    ) -> Answer<(GivenControls<'c>, Option<Session>)> {
+        self.controls_for(session, Asked::Extended(oid), controls)
+    }
+
+    fn controls_for<'c>(
+        &self,
+        session: &Session,
+        asked: Asked<'_>,
+        controls: &Controls<'c>,
+    ) -> Answer<(GivenControls<'c>, Option<Session>)> {
+        if controls.is_empty() {
+            return Ok((GivenControls(None), None));
+        }
+        let mut decoded = RequestControls::default();
+        let wrong = decoded.decode_all(asked, controls);
+        let acting = self.acting(session, &decoded)?;
+        wrong.map(|()| (GivenControls(Some(Box::new(decoded))), acting))
+    }
+}
+
+impl Row {
+    fn fits(&self, asked: Asked<'_>) -> bool {
+        match asked {
+            Asked::Operation(operation) => self.operations.contains(&operation),
+            Asked::Extended(oid) => self.extended.iter().any(|fit| fit.as_bytes() == oid),
+        }
+    }
+
+    /// protocolError about this control.
+    fn wrong(&self, what: &str) -> fulgurite_ldap::LdapResult {
+        refuse(ResultCode::ProtocolError, format!("{} {what}", self.name))
+    }
+
+    /// A control that says everything by being there.
+    fn flag(&self, control: &Control<'_>, field: &mut bool) -> Answer {
+        if control.value.is_some() {
+            return Err(self.wrong("value not absent"));
+        }
+        *field = true;
+        Ok(())
+    }
+
+    /// The value of a control that must have one, with something in it.
+    fn value<'c>(&self, control: &Control<'c>) -> Answer<&'c [u8]> {
+        match control.value {
+            None => Err(self.wrong("value is absent")),
+            Some([]) => Err(self.wrong("value is empty")),
+            Some(value) => Ok(value),
+        }
+    }
+
+    /// A selection of attributes to be returned with the result.
+    fn reading<'c>(&self, control: &Control<'c>, field: &mut Option<Reading<'c>>) -> Answer {
+        let value = self.value(control)?;
+        let mut decoded = None;
+        self.decoded(ReadEntry::decode(value), &mut decoded)?;
+        *field = decoded.map(|decoded| Reading {
+            critical: control.critical,
+            attributes: decoded.attributes,
+        });
+        Ok(())
+    }
+
+    /// Keeps what a codec has made of the value.
+    fn decoded<T>(&self, decoded: Result<T, Fault>, field: &mut Option<T>) -> Answer {
+        match decoded {
+            Ok(value) => {
+                *field = Some(value);
+                Ok(())
+            }
+            Err(fault) => Err(self.wrong(&format!("could not be decoded: {fault}"))),
+        }
+    }
+}
+
+fn unavailable(text: &str) -> fulgurite_ldap::LdapResult {
+    refuse(ResultCode::UnavailableCriticalExtension, text)
+}

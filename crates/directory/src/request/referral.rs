@@ -1,0 +1,307 @@
+//! Referral objects (RFC 3296): entries that say where what lies at and below their name really is.
+//!
+//! A client that means the object itself says so with the ManageDsaIT control; every other one is sent elsewhere.
+
+use fulgurite_access::{Decisions, Rights};
+use fulgurite_ldap::{LdapResult, LdapUrl, ResultCode, Scope};
+use fulgurite_schema::{Dn, Entry};
+use fulgurite_store::{EntryId, EntryView, Found, Snapshot, StoreError, View};
+
+use crate::core::database::Database;
+use crate::core::result::{self, Answer};
+use crate::core::well_known_types::Known;
+use crate::directory::Directory;
+use crate::rights::disclosure;
+use crate::rights::facts::{EntryFacts, Target};
+
+/// Whether the entry is of the class `referral`.
+pub(crate) fn is_referral(entry: &EntryView<'_>, known: &Known) -> bool {
+    has_class(entry, known, &known.referral_class)
+}
+
+/// Whether an entry that is not stored yet is of a class with one of these names.
+pub(crate) fn is_of_class(entry: &Entry, known: &Known, names: &[Box<str>]) -> bool {
+    let mut classes = entry.values(known.object_class.attribute).iter();
+    classes.any(|class| {
+        let mut names = names.iter().map(|name| name.as_bytes());
+        names.any(|name| class.eq_ignore_ascii_case(name))
+    })
+}
+
+/// Whether the entry is of the class `alias`.
+pub(crate) fn is_alias(entry: &EntryView<'_>, known: &Known) -> bool {
+    has_class(entry, known, &known.alias_class)
+}
+
+/// Whether the entry is of the class `subentry`.
+pub(crate) fn is_subentry(entry: &EntryView<'_>, known: &Known) -> bool {
+    has_class(entry, known, &known.subentry_class)
+}
+
+fn has_class(entry: &EntryView<'_>, known: &Known, names: &[Box<str>]) -> bool {
+    let classes = entry.plain_values(known.object_class.attribute);
+    classes
+        .into_iter()
+        .flat_map(|values| values.iter())
+        .any(|class| {
+            names
+                .iter()
+                .any(|name| class.eq_ignore_ascii_case(name.as_bytes()))
+        })
+}
+
+/// How a request treats referral objects.
+#[derive(Clone, Copy)]
+pub(crate) struct Referrals<'d> {
+    pub(crate) directory: &'d Directory,
+    /// The scope of a search.
+    pub(crate) scope: Option<Scope>,
+    /// Whether a referral object named is meant itself. What is said to lie below one is elsewhere all the same.
+    pub(crate) managed: bool,
+    /// Whether nobody is sent elsewhere.
+    pub(crate) ignored: bool,
+}
+
+impl Directory {
+    /// Whether that state of a database has any referral objects, which have to be told from other entries; `id` is one
+    /// of its entries.
+    pub(crate) fn has_referrals(
+        &self,
+        database: &Database,
+        view: &View<'_>,
+        id: EntryId,
+    ) -> Answer<bool> {
+        let kinds = database.kinds(view, &self.known, id);
+        Ok(kinds.map_err(|error| result::store(&error))?.referrals)
+    }
+}
+
+impl Referrals<'_> {
+    /// The entry found for the name `target`; or a referral, should it be a referral object or lie below one; or
+    /// noSuchObject.
+    pub(crate) fn resolve<T: Snapshot>(
+        self,
+        view: &View<'_, T>,
+        decisions: &Decisions<'_>,
+        target: &Dn,
+        found: Found,
+    ) -> Answer<EntryId> {
+        match found {
+            Found::Entry(id) => match self.instead_of(view, decisions, target, id)? {
+                None => Ok(id),
+                Some(result) => Err(result),
+            },
+            Found::Missing { deepest } => {
+                let above = deepest.map(|(id, _)| id);
+                Err(self.missing(view, decisions, target, above))
+            }
+        }
+    }
+
+    /// What is answered instead of doing something to the entry named `target`, if that is a referral object.
+    pub(crate) fn instead_of<T: Snapshot>(
+        self,
+        view: &View<'_, T>,
+        decisions: &Decisions<'_>,
+        target: &Dn,
+        id: EntryId,
+    ) -> Answer<Option<LdapResult>> {
+        if self.managed || self.ignored {
+            return Ok(None);
+        }
+        let failed = |error| result::store(&error);
+        let entry = view.entry(id).map_err(failed)?;
+        let Some(entry) = entry.filter(|entry| is_referral(entry, &self.directory.known)) else {
+            return Ok(None);
+        };
+        let facts = EntryFacts::new(self.directory, view, Target::Stored(entry));
+        let rights = facts.rights(decisions, target.normal()).entry();
+        // A search that begins at the object takes the right to search from it, as from any other.
+        let needed = match self.scope {
+            Some(_) => Rights::SEARCH,
+            None => Rights::DISCLOSE,
+        };
+        Ok(Some(if rights.allows(needed) {
+            self.referral(view, &entry, target, target)
+                .map_err(failed)?
+        } else if rights.allows(Rights::DISCLOSE) {
+            LdapResult::new(ResultCode::InsufficientAccessRights)
+        } else {
+            self.hidden(view, decisions, target, id)
+        }))
+    }
+
+    /// What is said of a name that nothing is found by, nor anything between it and `above`: that it is elsewhere, if
+    /// the nearest ancestor that the asker may know of says so, or noSuchObject.
+    pub(crate) fn missing<T: Snapshot>(
+        self,
+        view: &View<'_, T>,
+        decisions: &Decisions<'_>,
+        target: &Dn,
+        above: Option<EntryId>,
+    ) -> LdapResult {
+        self.try_missing(view, decisions, target, above)
+            .unwrap_or_else(|error| result::store(&error))
+    }
+
+    fn try_missing<T: Snapshot>(
+        self,
+        view: &View<'_, T>,
+        decisions: &Decisions<'_>,
+        target: &Dn,
+        above: Option<EntryId>,
+    ) -> Result<LdapResult, StoreError> {
+        let result = LdapResult::new(ResultCode::NoSuchObject);
+        let Some((id, name)) = disclosure::nearest(self.directory, view, decisions, above)? else {
+            return Ok(result);
+        };
+        let entry = view.entry(id)?.filter(|_| !self.ignored);
+        match entry.filter(|entry| is_referral(entry, &self.directory.known)) {
+            Some(entry) => self.referral(view, &entry, &name, target),
+            // Where the rules hide every name, hidden entries are answered as slapd does it, and missing ones alike.
+            None if !self.may_know_neighbours(view, decisions, target) => Ok(result),
+            None => Ok(result.matched(name.pretty())),
+        }
+    }
+
+    /// Whether the asker might know of an entry beside the one named, going by nothing but a name. Not asked about the
+    /// name itself: a rule that hides just that one would show.
+    fn may_know_neighbours<T: Snapshot>(
+        self,
+        view: &View<'_, T>,
+        decisions: &Decisions<'_>,
+        target: &Dn,
+    ) -> bool {
+        let facts = EntryFacts::new(self.directory, view, Target::Missing);
+        let parent = target.parent().unwrap_or_else(Dn::root);
+        let neighbour = format!("cn=nobody has this name,{}", parent.normal());
+        let rights = facts.rights(decisions, &neighbour);
+        rights.entry().allows(Rights::DISCLOSE)
+    }
+
+    /// What is said of an entry to those who may not know of it: the same as if it were missing.
+    pub(crate) fn hidden<T: Snapshot>(
+        self,
+        view: &View<'_, T>,
+        decisions: &Decisions<'_>,
+        target: &Dn,
+        id: EntryId,
+    ) -> LdapResult {
+        match view.parent(id) {
+            Ok(above) => self.missing(view, decisions, target, above),
+            Err(error) => result::store(&error),
+        }
+    }
+
+    /// Why something may not be done to the entry named `target`, for those who may know of it; to others there is none.
+    pub(crate) fn refusal<T: Snapshot>(
+        self,
+        view: &View<'_, T>,
+        decisions: &Decisions<'_>,
+        (target, id): (&Dn, EntryId),
+        refused: LdapResult,
+    ) -> LdapResult {
+        let tells = [
+            ResultCode::InsufficientAccessRights,
+            ResultCode::AssertionFailed,
+            ResultCode::NoSuchAttribute,
+        ];
+        if !tells.contains(&refused.code) {
+            return refused;
+        }
+        match disclosure::shown_name(self.directory, view, decisions, id) {
+            Ok(Some(_)) => refused,
+            Ok(None) => self.hidden(view, decisions, target, id),
+            Err(error) => result::store(&error),
+        }
+    }
+
+    /// The referral of an object for a name at or below its own. One that leads nowhere is none.
+    fn referral<T: Snapshot>(
+        self,
+        view: &View<'_, T>,
+        entry: &EntryView<'_>,
+        object: &Dn,
+        target: &Dn,
+    ) -> Result<LdapResult, StoreError> {
+        let known = &self.directory.known;
+        let urls = urls(entry, known, (object, Some(target)), self.scope);
+        let code = if urls.is_empty() {
+            ResultCode::NoSuchObject
+        } else {
+            ResultCode::Referral
+        };
+        let mut result = LdapResult::new(code).matched(view.dn(entry.id())?);
+        result.referrals = urls;
+        Ok(result)
+    }
+}
+
+/// The URLs of a search reference for a referral object met during a search.
+pub(crate) fn reference(
+    entry: &EntryView<'_>,
+    known: &Known,
+    object: &Dn,
+    searched: Scope,
+) -> Vec<String> {
+    let scope = match searched {
+        Scope::One | Scope::Base => Scope::Base,
+        Scope::Subtree | Scope::Children => Scope::Subtree,
+    };
+    urls(entry, known, (object, None), Some(scope))
+}
+
+/// A configured URL, pointed at a name outside all databases (RFC 4511, section 4.1.10).
+pub(crate) fn default_url(url: &str, dn: &Dn, scope: Option<Scope>) -> String {
+    let Ok(mut url) = url.parse::<LdapUrl>() else {
+        return url.to_owned();
+    };
+    if url.dn.is_empty() {
+        dn.pretty().clone_into(&mut url.dn);
+    }
+    url.scope = url.scope.or(scope);
+    url.to_string()
+}
+
+/// The object's URLs, pointed at `target` below it, or at the object itself.
+fn urls(
+    entry: &EntryView<'_>,
+    known: &Known,
+    (object, target): (&Dn, Option<&Dn>),
+    scope: Option<Scope>,
+) -> Vec<String> {
+    let values = entry.plain_values(known.reference.attribute);
+    values
+        .into_iter()
+        .flat_map(|values| values.iter())
+        .filter_map(|value| std::str::from_utf8(value).ok())
+        .map(|value| rewritten(value, object, target, scope))
+        // A value of spaces alone leads nowhere.
+        .filter(|url| !url.is_empty())
+        .collect()
+}
+
+/// One URL, its label dropped; URLs of other schemes stay as they are.
+fn rewritten(value: &str, object: &Dn, target: Option<&Dn>, scope: Option<Scope>) -> String {
+    let text = value.split_ascii_whitespace().next().unwrap_or_default();
+    // An update of the object itself gets what stands there.
+    if scope.is_none() && target.is_some_and(|target| target == object) {
+        return text.to_owned();
+    }
+    let Ok(mut url) = text.parse::<LdapUrl>() else {
+        return text.to_owned();
+    };
+    if url.dn.is_empty() {
+        url.dn = target.unwrap_or(object).pretty().to_owned();
+    } else if let Some(target) = target {
+        let below = target.depth().saturating_sub(object.depth());
+        let rdns: Vec<&str> = target.rdns().take(below).map(|rdn| rdn.pretty()).collect();
+        if !rdns.is_empty() {
+            url.dn = format!("{},{}", rdns.join(","), url.dn);
+        }
+    }
+    if url.scope.is_none() {
+        url.scope = scope;
+    }
+    url.to_string()
+}

@@ -1,0 +1,332 @@
+//! Whether an operation may be tried at all: restrictions of the directory and of the database it goes to.
+//!
+//! ```text
+//!   strength of the connection (13) -> updates need a name (8) -> require (8, 53, 1) -> restrict, read-only (53)
+//! ```
+//! The order and the texts are slapd's. Access rules come later: they speak of entries, this of operations.
+
+use fulgurite_ldap::{LdapResult, Operation, ResultCode, oid};
+
+use fulgurite_schema::Dn;
+
+use crate::core::connection::Strength;
+use crate::core::database::Database;
+use crate::core::restrictions::{Operations, Require, Restrictions};
+use crate::core::result::{Answer, refuse};
+use crate::core::session::{Method, Session};
+use crate::directory::{Directory, Place};
+
+/// What is about to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Deed<'a> {
+    /// A bind without a name, or one that gives a name and no password and is let through as anonymous.
+    AnonymousBind,
+    /// A simple bind with name and password.
+    SimpleBind,
+    /// A SASL bind: the layers it brings are not there yet.
+    SaslBind,
+    /// An extended operation.
+    Extended(&'a [u8]),
+    /// A password modify operation, which is an update too.
+    PasswordModify,
+    /// Everything else.
+    Other(Operation),
+}
+
+impl Deed<'_> {
+    fn is_bind(self) -> bool {
+        matches!(
+            self,
+            Deed::AnonymousBind | Deed::SimpleBind | Deed::SaslBind
+        )
+    }
+
+    fn is_update(self) -> bool {
+        match self {
+            Deed::PasswordModify => true,
+            Deed::Other(operation) => matches!(
+                operation,
+                Operation::Add | Operation::Delete | Operation::Modify | Operation::ModifyDn
+            ),
+            _ => false,
+        }
+    }
+
+    fn is_start_tls(self) -> bool {
+        self == Deed::Extended(oid::START_TLS.as_bytes())
+    }
+}
+
+impl Directory {
+    /// Refuses what the directory, or the database it goes to, does not allow. `own` is what the database restricts.
+    pub(crate) fn permit(
+        &self,
+        session: &Session,
+        own: Option<&Restrictions>,
+        deed: Deed<'_>,
+    ) -> Answer {
+        let places = || [Some(&self.restrictions), own].into_iter().flatten();
+        let free = places().all(Restrictions::is_nothing);
+        if !free && !deed.is_start_tls() {
+            protected(places(), session.connection().strength, deed)?;
+        }
+        if deed.is_update() && !session.is_authenticated() && !self.allow.update_anon {
+            return Err(refuse(
+                ResultCode::StrongerAuthRequired,
+                "modifications require authentication",
+            ));
+        }
+        if free {
+            return Ok(());
+        }
+        if !deed.is_bind() && !deed.is_start_tls() {
+            places().try_for_each(|place| required(place.require, session))?;
+        }
+        unrestricted(places(), deed)
+    }
+
+    /// The protocol version of a bind, if it is one that is spoken here (RFC 4511, section 4.2).
+    pub(crate) fn permit_version(&self, version: u8) -> Answer<u8> {
+        match version {
+            3 => Ok(3),
+            2 if self.allow.bind_v2 => Ok(2),
+            2 => Err(refuse(
+                ResultCode::ProtocolError,
+                "historical protocol version requested, use LDAPv3 instead",
+            )),
+            _ => Err(refuse(
+                ResultCode::ProtocolError,
+                "requested protocol version not supported",
+            )),
+        }
+    }
+
+    /// Refuses a simple bind that is not allowed; otherwise whether it is an anonymous one (RFC 4513, section 5.1).
+    pub(crate) fn permit_simple_bind(
+        &self,
+        session: &Session,
+        dn: &Dn,
+        password: &[u8],
+    ) -> Answer<bool> {
+        match (dn.is_root(), password.is_empty()) {
+            (true, true) => {}
+            (true, false) if self.allow.bind_anon_cred => {}
+            (false, true) if self.allow.bind_anon_dn => {}
+            (true, false) => return Err(LdapResult::new(ResultCode::InvalidCredentials)),
+            (false, true) => {
+                return Err(refuse(
+                    ResultCode::UnwillingToPerform,
+                    "unauthenticated bind (DN with no password) disallowed",
+                ));
+            }
+            (false, false) => {
+                if self.disallow.bind_simple {
+                    return Err(refuse(
+                        ResultCode::UnwillingToPerform,
+                        "unwilling to perform simple authentication",
+                    ));
+                }
+                let own = Self::restrictions_of(&self.place(dn));
+                self.permit(session, own, Deed::SimpleBind)?;
+                return Ok(false);
+            }
+        }
+        if self.disallow.bind_anon {
+            return Err(refuse(
+                ResultCode::InappropriateAuthentication,
+                "anonymous bind disallowed",
+            ));
+        }
+        self.permit(session, None, Deed::AnonymousBind)?;
+        Ok(true)
+    }
+
+    /// What the database of a place restricts.
+    pub(crate) fn restrictions_of<'d>(place: &Place<'d>) -> Option<&'d Restrictions> {
+        match place {
+            Place::In(database) => Some(&database.restrictions),
+            Place::Tree(tree) => Some(&tree.restrictions),
+            Place::RootDse | Place::Subschema | Place::Nowhere => None,
+        }
+    }
+
+    /// Refuses a search or compare that may not be done there. Names that belong to nobody are not looked at: they
+    /// are answered all the same.
+    pub(crate) fn permit_reading(
+        &self,
+        session: &Session,
+        place: &Place<'_>,
+        operation: Operation,
+    ) -> Answer {
+        if matches!(place, Place::Nowhere) {
+            return Ok(());
+        }
+        self.permit(
+            session,
+            Self::restrictions_of(place),
+            Deed::Other(operation),
+        )
+    }
+
+    /// Refuses an update that may not be done there.
+    pub(crate) fn permit_update(
+        &self,
+        session: &Session,
+        database: &Database,
+        operation: Operation,
+    ) -> Answer {
+        self.permit(
+            session,
+            Some(&database.restrictions),
+            Deed::Other(operation),
+        )
+    }
+
+    /// Refuses an extended operation that works on no entry: the database is that of the name it is done for.
+    pub(crate) fn permit_extended(&self, session: &Session, oid: &[u8]) -> Answer {
+        let database = session
+            .identity()
+            .name()
+            .and_then(|name| self.database_of_normal(name.normal()));
+        let own = database.map(|database| &database.restrictions);
+        self.permit(session, own, Deed::Extended(oid))
+    }
+}
+
+/// Checks the strength of each layer, the outer ones first.
+fn protected<'r>(
+    places: impl Iterator<Item = &'r Restrictions> + Clone,
+    has: Strength,
+    deed: Deed<'_>,
+) -> Answer {
+    let need = |pick: fn(&crate::core::restrictions::Security) -> u32| {
+        places
+            .clone()
+            .map(|place| pick(&place.security))
+            .max()
+            .unwrap_or(0)
+    };
+    layer(has.transport, need(|s| s.transport), "transport ", "")?;
+    layer(has.tls, need(|s| s.tls), "TLS ", "")?;
+    // A bind may be there to set up what would be missing here.
+    if deed == Deed::AnonymousBind || deed == Deed::SaslBind {
+        return Ok(());
+    }
+    layer(has.sasl, need(|s| s.sasl), "SASL ", "")?;
+    let mut overall = need(|s| s.ssf);
+    if deed == Deed::SimpleBind {
+        overall = overall.max(need(|s| s.simple_bind));
+    }
+    layer(has.overall(), overall, "", "")?;
+    if deed.is_update() {
+        let update = " for update";
+        layer(
+            has.transport,
+            need(|s| s.update_transport),
+            "transport ",
+            update,
+        )?;
+        layer(has.tls, need(|s| s.update_tls), "TLS ", update)?;
+        layer(has.sasl, need(|s| s.update_sasl), "SASL ", update)?;
+        layer(has.overall(), need(|s| s.update_ssf), "", update)?;
+    }
+    Ok(())
+}
+
+fn layer(has: u32, need: u32, layer: &str, update: &str) -> Answer {
+    if has >= need {
+        return Ok(());
+    }
+    let stronger = if has > 0 { "stronger " } else { "" };
+    Err(refuse(
+        ResultCode::ConfidentialityRequired,
+        format!("{stronger}{layer}confidentiality required{update}"),
+    ))
+}
+
+fn required(require: Require, session: &Session) -> Answer {
+    let refused = |code, text: &str| Err::<(), LdapResult>(refuse(code, text));
+    if require.strong && !session.is_authenticated() {
+        return refused(
+            ResultCode::StrongerAuthRequired,
+            "strong(er) authentication required",
+        );
+    }
+    if require.sasl && !matches!(session.method(), Method::Sasl(_)) {
+        return refused(
+            ResultCode::StrongerAuthRequired,
+            "SASL authentication required",
+        );
+    }
+    if require.authentication && !session.is_authenticated() {
+        return refused(ResultCode::UnwillingToPerform, "authentication required");
+    }
+    if require.bind && session.version().is_none() {
+        return refused(ResultCode::OperationsError, "BIND required");
+    }
+    if require.ldap_v3 && session.version().is_some_and(|version| version < 3) {
+        return refused(
+            ResultCode::OperationsError,
+            "operation restricted to LDAPv3 clients",
+        );
+    }
+    Ok(())
+}
+
+fn unrestricted<'r>(
+    places: impl Iterator<Item = &'r Restrictions> + Clone,
+    deed: Deed<'_>,
+) -> Answer {
+    let refused = |text| Err(refuse(ResultCode::UnwillingToPerform, text));
+    let any = |pick: fn(&Operations) -> bool| places.clone().any(|place| pick(&place.operations));
+    let restricted = match deed {
+        Deed::AnonymousBind | Deed::SimpleBind | Deed::SaslBind => any(|set| set.bind),
+        Deed::Extended(_) | Deed::PasswordModify => any(|set| set.extended),
+        Deed::Other(operation) => match operation {
+            Operation::Add => any(|set| set.add),
+            Operation::Compare => any(|set| set.compare),
+            Operation::Delete => any(|set| set.delete),
+            Operation::Modify => any(|set| set.modify),
+            Operation::ModifyDn => any(|set| set.modify_dn),
+            Operation::Search => any(|set| set.search),
+            _ => false,
+        },
+    };
+    if restricted {
+        let reads_only = places
+            .clone()
+            .all(|place| place.operations.is_reads_or_none())
+            && any(|set| set.search)
+            && any(|set| set.compare);
+        return refused(if reads_only {
+            "read operations restricted"
+        } else {
+            "operation restricted"
+        });
+    }
+    let oid = match deed {
+        Deed::Extended(oid) => Some(oid),
+        Deed::PasswordModify => Some(oid::PASSWORD_MODIFY.as_bytes()),
+        _ => None,
+    };
+    let mut oids = places.clone().flat_map(|place| &place.extended);
+    if oid.is_some_and(|oid| oids.any(|restricted| restricted.as_bytes() == oid)) {
+        return refused("extended operation restricted");
+    }
+    if deed.is_update() && places.clone().any(|place| place.read_only) {
+        return refused("operation restricted");
+    }
+    Ok(())
+}
+
+impl Operations {
+    /// Whether nothing but reading is in the set.
+    fn is_reads_or_none(&self) -> bool {
+        let others = Operations {
+            search: false,
+            compare: false,
+            ..*self
+        };
+        others == Operations::default()
+    }
+}

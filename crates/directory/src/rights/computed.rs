@@ -1,0 +1,130 @@
+//! Attributes that are in no record but follow from the entry's place (RFC 4512, section 4.2; RFC 5020).
+
+use fulgurite_access::Decisions;
+use fulgurite_schema::{AttributeIndex, Entry};
+use fulgurite_store::{EntryId, Snapshot, StoreError, View};
+
+use crate::core::well_known_types::Known;
+use crate::directory::Directory;
+use crate::rights::disclosure;
+
+/// The name of the subschema subentry, of every entry.
+pub(crate) const SUBSCHEMA: &str = "cn=Subschema";
+
+/// Hidden children that are looked at before an entry is said to have none.
+const CHILDREN_MAX: usize = 10_000;
+
+/// Who asks: what follows from an entry's place follows from those of its neighbours that the asker may know of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asker<'a> {
+    pub(crate) directory: &'a Directory,
+    pub(crate) decisions: &'a Decisions<'a>,
+}
+
+/// An attribute computed on reading.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Computed {
+    EntryDn,
+    SubschemaSubentry,
+    HasSubordinates,
+    NumSubordinates,
+}
+
+impl Computed {
+    /// Those that `+` asks for. Counting children is for those who ask by name: other servers do not have it.
+    pub(crate) const OPERATIONAL: [Computed; 3] = [
+        Computed::EntryDn,
+        Computed::SubschemaSubentry,
+        Computed::HasSubordinates,
+    ];
+
+    /// The computed attribute behind a type.
+    pub(crate) fn of(known: &Known, attribute: AttributeIndex) -> Option<Computed> {
+        let all = [
+            (Some(&known.entry_dn), Computed::EntryDn),
+            (Some(&known.subschema_subentry), Computed::SubschemaSubentry),
+            (Some(&known.has_subordinates), Computed::HasSubordinates),
+            (known.num_subordinates.as_ref(), Computed::NumSubordinates),
+        ];
+        all.into_iter()
+            .find(|(description, _)| description.is_some_and(|d| d.attribute == attribute))
+            .map(|(_, computed)| computed)
+    }
+
+    /// Its type; `None` where the schema does not have it.
+    pub(crate) fn attribute(self, known: &Known) -> Option<AttributeIndex> {
+        let description = match self {
+            Computed::EntryDn => &known.entry_dn,
+            Computed::SubschemaSubentry => &known.subschema_subentry,
+            Computed::HasSubordinates => &known.has_subordinates,
+            Computed::NumSubordinates => known.num_subordinates.as_ref()?,
+        };
+        Some(description.attribute)
+    }
+
+    /// Whether who asks may be told at all: a count of children betrays hidden ones, so only who may do with every entry
+    /// what they may with any other is told it.
+    pub(crate) fn may_be_told(self, decisions: &Decisions<'_>) -> bool {
+        self != Computed::NumSubordinates || decisions.uniform()
+    }
+
+    /// Its one value for an entry. Costs a descent, or a climb for the name, or a look at the children.
+    pub(crate) fn value(
+        self,
+        asker: Asker<'_>,
+        view: &View<'_>,
+        id: EntryId,
+    ) -> Result<Vec<u8>, StoreError> {
+        match self {
+            Computed::NumSubordinates => Ok(view.child_count(id)?.to_string().into_bytes()),
+            other => other.value_within(asker, view, id),
+        }
+    }
+
+    /// The same in any state of a store, for which counting children takes a look at each.
+    pub(crate) fn value_within<T: Snapshot>(
+        self,
+        asker: Asker<'_>,
+        view: &View<'_, T>,
+        id: EntryId,
+    ) -> Result<Vec<u8>, StoreError> {
+        Ok(match self {
+            Computed::EntryDn => view.dn(id)?.into_bytes(),
+            Computed::SubschemaSubentry => SUBSCHEMA.into(),
+            Computed::HasSubordinates => {
+                let has_children: &[u8] = if asker.sees_child(view, id)? {
+                    b"TRUE"
+                } else {
+                    b"FALSE"
+                };
+                has_children.to_vec()
+            }
+            Computed::NumSubordinates => view.children(id)?.len().to_string().into_bytes(),
+        })
+    }
+}
+
+/// Gives an entry that is not stored, or not yet, what would be computed of it; but nothing of subordinates, of which
+/// slapd is not asked there either.
+pub(crate) fn of_unstored(known: &Known, entry: &mut Entry) {
+    let dn = entry.dn.pretty().as_bytes().to_vec();
+    entry.set(&known.entry_dn, vec![dn]);
+    entry.set(&known.subschema_subentry, vec![SUBSCHEMA.into()]);
+}
+
+impl Asker<'_> {
+    /// Whether the entry has a child that the asker may know of.
+    fn sees_child<T: Snapshot>(self, view: &View<'_, T>, id: EntryId) -> Result<bool, StoreError> {
+        if self.decisions.uniform() {
+            return view.has_children(id);
+        }
+        let (mut looked_at, mut seen) = (0, Ok(false));
+        view.for_each_child(id, &mut |child| {
+            looked_at += 1;
+            let name = disclosure::shown_name(self.directory, view, self.decisions, child);
+            seen = name.map(|name| name.is_some());
+            matches!(seen, Ok(false)) && looked_at < CHILDREN_MAX
+        })?;
+        seen
+    }
+}

@@ -1,0 +1,252 @@
+//! From an entry to a search result entry: which attributes, and the octets of them.
+
+use fulgurite_access::{Decisions, EntryRights, Rights};
+use fulgurite_ldap::MessageId;
+use fulgurite_ldap::encode::{self, EntryWriter};
+use fulgurite_schema::{AttributeDescription, AttributeIndex, Entry, Schema};
+use fulgurite_store::{AttributeHead, AttributeInfo, EntryView, StoreError, Values, View};
+
+use super::value_filter::ValuesFilter;
+use crate::core::well_known_types::Known;
+use crate::rights::computed::{Asker, Computed};
+use crate::rights::selection::Selection;
+
+/// What of an entry is returned.
+#[derive(Debug)]
+pub(crate) struct Shown {
+    pub(crate) selection: Selection,
+    types_only: bool,
+    /// Which values, if not all.
+    values: Option<ValuesFilter>,
+    computed: Vec<(Computed, AttributeIndex)>,
+}
+
+/// Which attributes of one store are returned, by their numbers there. A verdict holds for every entry of the store, as
+/// far as it does not depend on rights that differ from entry to entry; another store has other numbers and other rules.
+#[derive(Debug, Default)]
+pub(crate) struct Verdicts {
+    by_number: Vec<Option<bool>>,
+    /// The shape of the entry before, and what is shown of it. Most entries have the shape of their neighbour.
+    shape: Vec<u8>,
+    /// For each place what an attribute there begins with in an answer.
+    heads: Vec<AttributeHead>,
+}
+
+impl Shown {
+    pub(crate) fn new(known: &Known, selection: Selection, types_only: bool) -> Shown {
+        if selection.is_all_user() {
+            return Shown {
+                selection,
+                types_only,
+                values: None,
+                computed: Vec::new(),
+            };
+        }
+        let everywhere = Computed::OPERATIONAL
+            .into_iter()
+            .filter_map(|computed| Some((computed, computed.attribute(known)?)))
+            .filter(|(_, attribute)| selection.all_operational() || selection.names(*attribute));
+        let counted = Computed::NumSubordinates
+            .attribute(known)
+            .filter(|attribute| selection.names(*attribute))
+            .map(|attribute| (Computed::NumSubordinates, attribute));
+        let computed = everywhere.chain(counted).collect();
+        Shown {
+            selection,
+            types_only,
+            values: None,
+            computed,
+        }
+    }
+
+    /// Returns matching values only, and attributes that have some.
+    pub(crate) fn only(mut self, values: Option<ValuesFilter>) -> Shown {
+        self.values = values;
+        self
+    }
+
+    /// With rights, each value is asked about: an attribute none of whose values may be read is not there.
+    fn write_values<'v>(
+        &self,
+        writer: &mut EntryWriter<'_>,
+        schema: &Schema,
+        (name, description): (&str, &AttributeDescription),
+        asked_by_value: Option<EntryRights<'_>>,
+        values: impl Iterator<Item = &'v [u8]> + Clone,
+    ) {
+        let each = asked_by_value;
+        if each.is_none() && self.values.is_none() && !self.types_only {
+            return writer.whole_attribute(name.as_bytes(), values);
+        }
+        let mut values = values.filter(|value| {
+            each.is_none_or(|rights| rights.value(description, value).allows(Rights::READ))
+        });
+        writer.attribute(name.as_bytes());
+        if self.types_only {
+            if each.is_some() && values.next().is_none() {
+                writer.drop_attribute_without_values();
+            }
+            return;
+        }
+        let Some(filter) = &self.values else {
+            values.for_each(|value| writer.value(value));
+            if each.is_some() {
+                writer.drop_attribute_without_values();
+            }
+            return;
+        };
+        values
+            .filter(|value| filter.admits(schema, description, value))
+            .for_each(|value| writer.value(value));
+        writer.drop_attribute_without_values();
+    }
+
+    /// Appends a stored entry.
+    pub(crate) fn write_stored(
+        &self,
+        out: &mut Vec<u8>,
+        id: MessageId,
+        (entry, name): (&EntryView<'_>, &str),
+        view: &View<'_>,
+        verdicts: &mut Verdicts,
+        (asker, rights): (Asker<'_>, EntryRights<'_>),
+    ) -> Result<(), StoreError> {
+        let schema = view.schema();
+        let decisions = asker.decisions;
+        let mut writer = encode::search_entry(out, id, name.as_bytes());
+        let each = decisions.by_value().then_some(rights);
+        let as_stored = each.is_none() && self.values.is_none() && !self.types_only;
+        if as_stored && decisions.uniform() {
+            let heads = self.heads(verdicts, entry, view, (decisions, rights));
+            if !writer.encoded_by(|out| entry.append_attributes(heads, out)) {
+                for attribute in entry.attributes() {
+                    if heads
+                        .get(attribute.place)
+                        .is_some_and(|head| !head.is_hidden())
+                    {
+                        write_whole(&mut writer, attribute.info, &attribute.values);
+                    }
+                }
+            }
+        } else {
+            for attribute in entry.attributes() {
+                if !self.shows(verdicts, schema, attribute.info, decisions, rights) {
+                    continue;
+                }
+                if as_stored {
+                    write_whole(&mut writer, attribute.info, &attribute.values);
+                    continue;
+                }
+                let named = (&*attribute.info.text, &attribute.info.description);
+                self.write_values(&mut writer, schema, named, each, attribute.values.iter());
+            }
+        }
+        for &(computed, attribute) in &self.computed {
+            let description = AttributeDescription::plain(attribute);
+            if !computed.may_be_told(decisions) {
+                continue;
+            }
+            if each.is_some() || rights.attribute(&description).allows(Rights::READ) {
+                let name = schema.attribute_at(attribute).name();
+                let value = computed.value(asker, view, entry.id())?;
+                let value = std::iter::once(value.as_slice());
+                self.write_values(&mut writer, schema, (name, &description), each, value);
+            }
+        }
+        writer.finish(&[]);
+        Ok(())
+    }
+
+    /// The attributes of an entry that are shown. Only for rights that are the same for all entries.
+    fn heads<'r>(
+        &self,
+        verdicts: &'r mut Verdicts,
+        entry: &EntryView<'_>,
+        view: &View<'_>,
+        (decisions, rights): (&Decisions<'_>, EntryRights<'_>),
+    ) -> &'r [AttributeHead] {
+        let shape = entry.shape();
+        if verdicts.shape == shape.octets() {
+            return &verdicts.heads;
+        }
+        let mut heads = Vec::with_capacity(verdicts.heads.len());
+        for number in shape.iter() {
+            let info = view.attributes().get(number);
+            let shown = |info: &&AttributeInfo| {
+                self.shows(verdicts, view.schema(), info, decisions, rights)
+            };
+            heads.push(match info.filter(shown) {
+                Some(info) => AttributeHead::new(&info.text),
+                None => AttributeHead::HIDDEN,
+            });
+        }
+        // What is behind the last attribute shown need not be looked at.
+        let last = heads.iter().rposition(|head| !head.is_hidden());
+        heads.truncate(last.map_or(0, |last| last + 1));
+        verdicts.shape.clear();
+        verdicts.shape.extend_from_slice(shape.octets());
+        verdicts.heads = heads;
+        &verdicts.heads
+    }
+
+    /// Appends an entry that is in no store.
+    pub(crate) fn write_owned(
+        &self,
+        out: &mut Vec<u8>,
+        id: MessageId,
+        entry: &Entry,
+        schema: &Schema,
+        rights: EntryRights<'_>,
+    ) {
+        let name = entry.dn.pretty().as_bytes();
+        let mut writer = encode::search_entry(out, id, name);
+        let selected = entry
+            .attributes
+            .iter()
+            .filter(|held| self.selection.selects(schema, &held.description));
+        for attribute in selected {
+            let description = &attribute.description;
+            let values = attribute.values.iter().map(Vec::as_slice);
+            let name = description.text(schema);
+            let named = (&*name, description);
+            self.write_values(&mut writer, schema, named, Some(rights), values);
+        }
+        writer.finish(&[]);
+    }
+
+    fn shows(
+        &self,
+        verdicts: &mut Verdicts,
+        schema: &Schema,
+        info: &AttributeInfo,
+        decisions: &Decisions<'_>,
+        rights: EntryRights<'_>,
+    ) -> bool {
+        // Where values are asked about one by one, the attribute as a whole says nothing.
+        let each = decisions.by_value();
+        let readable = || each || rights.attribute(&info.description).allows(Rights::READ);
+        let at = usize::from(info.id.0);
+        let remembered = &mut verdicts.by_number;
+        if remembered.len() <= at {
+            // Room for all attributes of a usual store at once.
+            remembered.resize((at + 1).max(64), None);
+        }
+        let Some(slot) = remembered.get_mut(at) else {
+            return false;
+        };
+        let selection = &self.selection;
+        let remembered = *slot.get_or_insert_with(|| {
+            selection.selects(schema, &info.description) && (!decisions.uniform() || readable())
+        });
+        remembered && (decisions.uniform() || readable())
+    }
+}
+
+/// Writes one attribute with all its values.
+fn write_whole(writer: &mut EntryWriter<'_>, info: &AttributeInfo, values: &Values<'_>) {
+    let name = info.text.as_bytes();
+    match values.encoded() {
+        Some(values) => writer.attribute_of(name, values),
+        None => writer.whole_attribute(name, values.iter()),
+    }
+}

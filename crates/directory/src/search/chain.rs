@@ -1,0 +1,301 @@
+//! LDAP_MATCHING_RULE_IN_CHAIN: membership through groups of groups, worked out before a search is planned.
+//!
+//! ```text
+//!   (member:1.2.840.113556.1.4.1941:=uid=jane,...)     up:    jane <- staff <- everybody       all that lead to jane
+//!   (memberOf:1.2.840.113556.1.4.1941:=cn=everybody,...)  down:  everybody -> staff -> jane    all that it leads to
+//! ```
+//!
+//! Upwards each step is a look-up of one name in the index of the attribute. Downwards is for `memberOf` where no entry
+//! keeps it: the values of `member` and `uniqueMember` are followed instead. Every entry is visited once, so circles end;
+//! a walk that finds more than [`FOUND_MAX`] entries is given up. Whoever may not search the attribute of an entry does
+//! not get through it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use fulgurite_access::{Decisions, Rights};
+use fulgurite_schema::{
+    Assertion, AttributeDescription, AttributeIndex, AttributeSelector, Filter, FilterSubject,
+    Schema,
+};
+use fulgurite_store::{EntryId, EntryView, EntryWalk, StoreError, View};
+
+use super::candidates::{Next, Pass};
+use super::regions::Regions;
+use crate::directory::Directory;
+use crate::rights::facts::{EntryFacts, Target};
+use crate::search::normal_names::NormalNames;
+
+/// Entries that one walk may find.
+const FOUND_MAX: usize = 1_000_000;
+
+/// Numbers of entries, ascending.
+type Numbers = Arc<[u64]>;
+
+/// Where walks take place.
+pub(crate) struct Ground<'a, 'd> {
+    pub(crate) directory: &'a Directory,
+    pub(crate) view: &'a View<'d>,
+    pub(crate) decisions: &'a Decisions<'d>,
+}
+
+/// What a step of the walks came to.
+pub(crate) enum Stepped {
+    /// The work allowed is used up.
+    Pause,
+    /// All walks are done; their results in the order of the items.
+    Done(Vec<Numbers>),
+    /// There is no end to it.
+    TooMany,
+}
+
+/// The walks of all in-chain items of a filter, one after the other.
+#[derive(Debug)]
+pub(crate) struct Chains {
+    items: std::vec::IntoIter<(Assertion<AttributeSelector>, AttributeIndex)>,
+    walk: Option<Walk>,
+    done: Vec<Numbers>,
+    names: NormalNames,
+}
+
+#[derive(Debug)]
+enum Walk {
+    Up(Up),
+    Down(Down),
+}
+
+/// From a name to the entries that have it as a value, and on.
+#[derive(Debug)]
+struct Up {
+    assertion: Assertion<AttributeSelector>,
+    /// Names still to be looked for.
+    names: Vec<Box<[u8]>>,
+    /// The one being looked for.
+    now: Option<(Arc<Filter<AttributeSelector>>, Pass)>,
+    regions: Regions,
+    found: BTreeSet<u64>,
+}
+
+/// From an entry to those that its values name, and on.
+#[derive(Debug)]
+struct Down {
+    attributes: Vec<AttributeDescription>,
+    entries: Vec<EntryId>,
+    /// The entry under way, and how many of its values have been followed.
+    now: Option<(EntryId, usize)>,
+    found: BTreeSet<u64>,
+}
+
+impl Chains {
+    /// The walks that a filter needs; `None` when it needs none.
+    pub(crate) fn of(filter: &Filter<AttributeSelector>) -> Option<Chains> {
+        let mut items = Vec::new();
+        collect(filter, &mut items);
+        (!items.is_empty()).then(|| Chains {
+            items: items.into_iter(),
+            walk: None,
+            done: Vec::new(),
+            names: NormalNames::default(),
+        })
+    }
+
+    /// Walks on for a while; `left` counts down.
+    pub(crate) fn step(
+        &mut self,
+        ground: &Ground<'_, '_>,
+        left: &mut usize,
+    ) -> Result<Stepped, StoreError> {
+        // Climbs made on a state of the store that may be gone.
+        self.names.clear();
+        while *left > 0 {
+            let Some(walk) = &mut self.walk else {
+                match self.items.next() {
+                    Some((assertion, kind)) => {
+                        self.walk = Some(Walk::begin(ground.view, assertion, kind)?);
+                        continue;
+                    }
+                    None => return Ok(Stepped::Done(std::mem::take(&mut self.done))),
+                }
+            };
+            let (ended, found) = match walk {
+                Walk::Up(up) => (up.step(ground, &mut self.names, left)?, &up.found),
+                Walk::Down(down) => (down.step(ground, &mut self.names, left)?, &down.found),
+            };
+            if found.len() > FOUND_MAX {
+                return Ok(Stepped::TooMany);
+            }
+            if ended {
+                self.done.push(found.iter().copied().collect());
+                self.walk = None;
+            }
+        }
+        Ok(Stepped::Pause)
+    }
+}
+
+fn collect(
+    filter: &Filter<AttributeSelector>,
+    items: &mut Vec<(Assertion<AttributeSelector>, AttributeIndex)>,
+) {
+    match filter {
+        Filter::And(list) | Filter::Or(list) => list.iter().for_each(|part| collect(part, items)),
+        Filter::Not(part) => collect(part, items),
+        Filter::InChain {
+            assertion,
+            attribute_type,
+        } => items.push((assertion.clone(), *attribute_type)),
+        _ => {}
+    }
+}
+
+impl Walk {
+    fn begin(
+        view: &View<'_>,
+        assertion: Assertion<AttributeSelector>,
+        kind: AttributeIndex,
+    ) -> Result<Walk, StoreError> {
+        let schema = view.schema();
+        let name = schema.attribute_at(kind).name();
+        let derived = name.eq_ignore_ascii_case("memberOf");
+        let plain = AttributeDescription::plain(kind);
+        if !derived || !view.attributes().covered(schema, &plain).is_empty() {
+            return Ok(Walk::Up(Up {
+                names: vec![assertion.normal.clone()],
+                assertion,
+                now: None,
+                regions: Regions::whole(view)?,
+                found: BTreeSet::new(),
+            }));
+        }
+        let start = std::str::from_utf8(&assertion.normal)
+            .ok()
+            .map(|name| view.find_normal(name))
+            .transpose()?
+            .and_then(|found| found.entry());
+        let attributes = ["member", "uniqueMember"].into_iter();
+        let attributes = attributes.filter_map(|name| schema.attribute(name));
+        Ok(Walk::Down(Down {
+            attributes: attributes
+                .map(|kind| AttributeDescription::plain(kind.index))
+                .collect(),
+            entries: start.into_iter().collect(),
+            now: None,
+            found: BTreeSet::new(),
+        }))
+    }
+}
+
+impl Up {
+    /// True at the end of the walk.
+    fn step(
+        &mut self,
+        ground: &Ground<'_, '_>,
+        names: &mut NormalNames,
+        left: &mut usize,
+    ) -> Result<bool, StoreError> {
+        let Some((filter, pass)) = &mut self.now else {
+            let Some(normal) = self.names.pop() else {
+                return Ok(true);
+            };
+            let direct = Assertion {
+                normal,
+                ..self.assertion.clone()
+            };
+            self.now = Some((Arc::new(Filter::Equality(direct)), Pass::default()));
+            return Ok(false);
+        };
+        let walk = &mut EntryWalk::new();
+        match pass.next(ground.view, walk, &self.regions, filter, 1, left)? {
+            Next::Pause => {}
+            Next::Exhausted => self.now = None,
+            Next::Entry(entry) if self.found.contains(&entry.id().0) => {}
+            Next::Entry(entry) => {
+                let schema = ground.view.schema();
+                let matches = filter
+                    .test::<dyn FilterSubject<_>>(schema, &entry)
+                    .is_true();
+                let attribute = &self.assertion.attribute;
+                let mut name = String::new();
+                if matches && ground.may_search(&entry, attribute, names, &mut name)? {
+                    self.found.insert(entry.id().0);
+                    self.names.push(name.into_bytes().into());
+                }
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl Down {
+    /// True at the end of the walk.
+    fn step(
+        &mut self,
+        ground: &Ground<'_, '_>,
+        names: &mut NormalNames,
+        left: &mut usize,
+    ) -> Result<bool, StoreError> {
+        let Some((id, followed)) = self.now.take() else {
+            self.now = self.entries.pop().map(|id| (id, 0));
+            return Ok(self.now.is_none());
+        };
+        let Some(entry) = ground.view.entry(id)? else {
+            return Ok(false);
+        };
+        let schema = ground.view.schema();
+        let mut at = 0;
+        for attribute in &self.attributes {
+            if !ground.may_search(&entry, attribute, names, &mut String::new())? {
+                continue;
+            }
+            let values = entry.values(attribute);
+            for value in values.iter().flat_map(|values| values.iter()) {
+                at += 1;
+                if at <= followed {
+                    continue;
+                }
+                if *left == 0 {
+                    self.now = Some((id, at - 1));
+                    return Ok(false);
+                }
+                *left -= 1;
+                if let Some(named) = named(ground.view, schema, attribute, value)?
+                    && self.found.insert(named.0)
+                {
+                    self.entries.push(named);
+                }
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// The entry that a value names.
+fn named(
+    view: &View<'_>,
+    schema: &Schema,
+    attribute: &AttributeDescription,
+    value: &[u8],
+) -> Result<Option<EntryId>, StoreError> {
+    let rule = schema.attribute_at(attribute.attribute).equality;
+    let normal = rule.and_then(|rule| rule.normalise(schema, value).ok());
+    match normal.as_deref().map(std::str::from_utf8) {
+        Some(Ok(name)) => Ok(view.find_normal(name)?.entry()),
+        _ => Ok(None),
+    }
+}
+
+impl Ground<'_, '_> {
+    /// Whether the asker may search the attribute of an entry, whose name in normal form is left in `name`.
+    fn may_search(
+        &self,
+        entry: &EntryView<'_>,
+        attribute: &AttributeDescription,
+        names: &mut NormalNames,
+        name: &mut String,
+    ) -> Result<bool, StoreError> {
+        names.write(self.view, entry, name)?;
+        let facts = EntryFacts::new(self.directory, self.view, Target::Stored(*entry));
+        let rights = facts.rights(self.decisions, name);
+        Ok(rights.attribute(attribute).allows(Rights::SEARCH))
+    }
+}

@@ -1,0 +1,231 @@
+//! Paged results (RFC 2696): where a page ended, written into the cookie itself.
+//!
+//! ```text
+//!   version u8 | returned u32 | leg u16 | region u32 | entry id u64 | began u64 | search [8] | sort key ... | mac [16]
+//! ```
+//!
+//! *Returned* is the number of entries on all pages, *leg*, *region* and *entry id* say where the last one was found
+//! (with a sort key, where it stood in the order), *began* is the time of the snapshot of the first page in
+//! microseconds, as it stands in the CSNs of changes made then, *search* a hash of what was asked and by whom. The
+//! whole is authenticated with a key that is made once and kept with the database (HMAC-SHA-256, cut to 16 octets): a
+//! client can keep a cookie but not make one.
+//!
+//! Nothing is kept between pages, so any number of paged searches may be under way on a connection, and a cookie
+//! outlives its connection and the server. The snapshot that the page before was read from is gone by then, but
+//! entries' ids never change, so going on after the last one is sound in any later snapshot of the same database. (An id
+//! is given anew only if it was the greatest: what is added after everything behind a page was deleted may be passed
+//! over.) It tells nothing, since ids count hidden entries too: all but the authenticator is enciphered with a key stream
+//! that follows from it. It grants nothing either: rights are looked at anew on every page. What changes between two
+//! pages is seen or not by where it stands: an entry before the end of the
+//! page is not shown again, one behind it is shown as it is when its page is made. In sorted searches the place is the
+//! sort key, so entries that are added or removed shift nothing.
+
+use fulgurite_ldap::control::PagedResults;
+use fulgurite_ldap::{LdapResult, ResultCode};
+use fulgurite_store::EntryId;
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::{Digest, Sha256};
+
+use super::sort::{Item, Position};
+use crate::core::result::{Answer, refuse};
+
+/// What authenticates cookies.
+pub(crate) type CookieKey = [u8; 32];
+
+/// What a search is known by: cookies continue their own search only.
+pub(crate) type SearchHash = [u8; 8];
+
+/// The page a search is to return.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Page {
+    /// Entries on the page at most.
+    pub(crate) size: u32,
+    /// Where the page before ended; `None` on the first.
+    pub(crate) after: Option<Item>,
+    /// Entries on all pages before.
+    pub(crate) returned: u32,
+    began_us: u64,
+    search: SearchHash,
+}
+
+const VERSION: u8 = 3;
+const MAC_LEN: usize = 16;
+/// Sort keys up to this length travel in the cookie; beyond, the number of entries returned has to do.
+const KEY_MAX: usize = 1024;
+
+impl Page {
+    /// Reads the control of a request. `now_us` is when the search began, should it begin here.
+    pub(crate) fn of(
+        control: &PagedResults<'_>,
+        search: SearchHash,
+        now_us: u64,
+        key: &CookieKey,
+    ) -> Answer<Page> {
+        let mut page = Page {
+            size: control.size,
+            after: None,
+            returned: 0,
+            began_us: now_us,
+            search,
+        };
+        if control.cookie.is_empty() {
+            return Ok(page);
+        }
+        let (cookie, mac) = control
+            .cookie
+            .len()
+            .checked_sub(MAC_LEN)
+            .and_then(|len| control.cookie.split_at_checked(len))
+            .ok_or_else(invalid)?;
+        let mut plain = cookie.to_vec();
+        encipher(&mut plain, mac, key);
+        seal(&plain, key)
+            .verify_truncated_left(mac)
+            .map_err(|_| invalid())?;
+        let asked = page.read(&plain).ok_or_else(invalid)?;
+        if asked != search {
+            return Err(refuse(
+                ResultCode::UnwillingToPerform,
+                "paged results cookie is invalid or old",
+            ));
+        }
+        Ok(page)
+    }
+
+    fn read(&mut self, cookie: &[u8]) -> Option<SearchHash> {
+        let (version, rest) = cookie.split_first()?;
+        let (returned, rest) = rest.split_first_chunk()?;
+        let (leg, rest) = rest.split_first_chunk()?;
+        let (region, rest) = rest.split_first_chunk()?;
+        let (id, rest) = rest.split_first_chunk()?;
+        let (began, rest) = rest.split_first_chunk()?;
+        let (search, key) = rest.split_first_chunk()?;
+        self.returned = u32::from_be_bytes(*returned);
+        self.began_us = u64::from_be_bytes(*began);
+        self.after = Some(Item {
+            key: key.into(),
+            at: Position {
+                leg: u16::from_be_bytes(*leg),
+                region: u32::from_be_bytes(*region),
+                id: EntryId(u64::from_be_bytes(*id)),
+            },
+        });
+        (*version == VERSION).then_some(*search)
+    }
+
+    /// The cookie that continues after this page.
+    pub(crate) fn cookie(&self, last: &Item, on_page: u32, key: &CookieKey) -> Vec<u8> {
+        let mut cookie = vec![VERSION];
+        cookie.extend_from_slice(&self.returned.saturating_add(on_page).to_be_bytes());
+        cookie.extend_from_slice(&last.at.leg.to_be_bytes());
+        cookie.extend_from_slice(&last.at.region.to_be_bytes());
+        cookie.extend_from_slice(&last.at.id.0.to_be_bytes());
+        cookie.extend_from_slice(&self.began_us.to_be_bytes());
+        cookie.extend_from_slice(&self.search);
+        if last.key.len() <= KEY_MAX {
+            cookie.extend_from_slice(&last.key);
+        }
+        let mac = seal(&cookie, key).finalize().into_bytes();
+        let mac = mac.get(..MAC_LEN).unwrap_or_default();
+        encipher(&mut cookie, mac, key);
+        cookie.extend_from_slice(mac);
+        cookie
+    }
+}
+
+/// Hashes what has to stay the same from page to page.
+pub(crate) fn search_hash<'p>(parts: impl IntoIterator<Item = &'p [u8]>) -> SearchHash {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update((part.len() as u64).to_be_bytes());
+        hash.update(part);
+    }
+    let mut out = SearchHash::default();
+    let digest = hash.finalize();
+    out.iter_mut()
+        .zip(digest)
+        .for_each(|(out, octet)| *out = octet);
+    out
+}
+
+fn seal(cookie: &[u8], key: &CookieKey) -> Hmac<Sha256> {
+    keyed(b'a', cookie, key)
+}
+
+/// Adds the key stream that belongs to an authenticator, or takes it away.
+fn encipher(cookie: &mut [u8], mac: &[u8], key: &CookieKey) {
+    for (number, block) in cookie.chunks_mut(32).enumerate() {
+        let mut stream = keyed(b'e', mac, key);
+        stream.update(&(number as u64).to_be_bytes());
+        let stream = stream.finalize().into_bytes();
+        block
+            .iter_mut()
+            .zip(stream)
+            .for_each(|(octet, key)| *octet ^= key);
+    }
+}
+
+fn keyed(purpose: u8, text: &[u8], key: &CookieKey) -> Hmac<Sha256> {
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes keys of any length");
+    mac.update(&[purpose]);
+    mac.update(text);
+    mac
+}
+
+fn invalid() -> LdapResult {
+    refuse(ResultCode::ProtocolError, "paged results cookie is invalid")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: CookieKey = [7; 32];
+
+    fn read(cookie: &[u8], search: &str, key: &CookieKey) -> Answer<Page> {
+        let control = PagedResults { size: 5, cookie };
+        Page::of(&control, search_hash([search.as_bytes()]), 42, key)
+    }
+
+    #[test]
+    fn cookies_continue_their_own_search_only() {
+        let first = read(b"", "a", &KEY).expect("a first page");
+        assert_eq!((first.size, &first.after, first.returned), (5, &None, 0));
+        let last = Item {
+            key: b"sort".as_slice().into(),
+            at: Position {
+                leg: 1,
+                region: 70_000,
+                id: EntryId(77),
+            },
+        };
+        let cookie = first.cookie(&last, 10, &KEY);
+        let page = read(&cookie, "a", &KEY).expect("a second page");
+        assert_eq!((page.after, page.returned), (Some(last), 10));
+        assert_eq!(page.began_us, 42);
+        let code = |cookie: &[u8], search, key| read(cookie, search, key).map_err(|r| r.code);
+        assert_eq!(
+            code(&cookie, "b", &KEY).err(),
+            Some(ResultCode::UnwillingToPerform)
+        );
+        let invalid = Some(ResultCode::ProtocolError);
+        assert_eq!(code(&cookie, "a", &[8; 32]).err(), invalid);
+        assert_eq!(code(&cookie[1..], "a", &KEY).err(), invalid);
+        assert_eq!(code(b"x", "a", &KEY).err(), invalid);
+        let id = 77_u64.to_be_bytes();
+        assert!(!cookie.windows(id.len()).any(|part| part == id));
+        for at in 0..cookie.len() {
+            let mut spoilt = cookie.clone();
+            spoilt[at] ^= 1;
+            assert_eq!(code(&spoilt, "a", &KEY).err(), invalid, "octet {at}");
+        }
+    }
+
+    #[test]
+    fn parts_of_a_search_do_not_run_together() {
+        assert_ne!(
+            search_hash([&b"ab"[..], b"c"]),
+            search_hash([&b"a"[..], b"bc"])
+        );
+    }
+}

@@ -1,0 +1,410 @@
+//! Server-side sorting (RFC 2891): keys of entries, and putting many of them in order a little at a time.
+//!
+//! ```text
+//!   entry -> sort key: one component for each key of the request, octets that compare as the entries do
+//!         -> a run; full runs are sorted and put aside -> merged while entries are written
+//! ```
+//!
+//! A component is `01 value 00 00` or `ff` where the entry has no value (RFC 2891, section 2.2: missing is largest),
+//! with every octet inverted for reverse order. A value that the rule cannot read counts as missing. Of several values the smallest counts. Entries that are equal under
+//! all keys keep the order in which the search found them.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use fulgurite_ldap::control::SortKey;
+use fulgurite_ldap::{LdapResult, ResultCode};
+use fulgurite_schema::{AttributeDescription, Entry, MatchingRule, Schema};
+use fulgurite_store::{EntryId, EntryView, StoreError, View};
+
+use crate::core::result::refuse;
+use crate::rights::computed::{Asker, Computed};
+
+/// One key of a request, resolved.
+#[derive(Clone, Debug)]
+pub(crate) struct Key {
+    description: AttributeDescription,
+    rule: &'static MatchingRule,
+    reverse: bool,
+}
+
+/// Why a request cannot be sorted as asked; what the sort response control says.
+#[derive(Clone, Debug)]
+pub(crate) struct Unsorted {
+    pub(crate) result: LdapResult,
+    /// The attribute to blame.
+    pub(crate) attribute: Option<Vec<u8>>,
+}
+
+/// Where an entry was found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Position {
+    /// The leg of the search.
+    pub(crate) leg: u16,
+    /// The region of the leg.
+    pub(crate) region: u32,
+    pub(crate) id: EntryId,
+}
+
+/// An entry to be put in order.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Item {
+    pub(crate) key: Box<[u8]>,
+    pub(crate) at: Position,
+}
+
+/// What an item takes besides its key: the item itself, and the allocator's share.
+const ITEM_BYTES: usize = size_of::<Item>() + 16;
+/// Items of one run: sorting them takes about a millisecond.
+const RUN_LEN: usize = 4096;
+
+impl Key {
+    /// Resolves the keys of a request.
+    pub(crate) fn resolve_all(
+        schema: &Schema,
+        keys: &[SortKey<'_>],
+        keys_max: usize,
+    ) -> Result<Vec<Key>, Unsorted> {
+        if keys.len() > keys_max {
+            let result = refuse(ResultCode::UnwillingToPerform, "Too many sort keys");
+            return Err(Unsorted {
+                result,
+                attribute: None,
+            });
+        }
+        keys.iter().map(|key| Key::resolve(schema, key)).collect()
+    }
+
+    fn resolve(schema: &Schema, key: &SortKey<'_>) -> Result<Key, Unsorted> {
+        let unsorted = |code, text: &str| Unsorted {
+            result: refuse(code, format!("serverSort control: {text}")),
+            attribute: Some(key.attribute.to_vec()),
+        };
+        let description = schema.describe(key.attribute).map_err(|_| {
+            unsorted(
+                ResultCode::NoSuchAttribute,
+                "Unrecognized attribute type in sort key",
+            )
+        })?;
+        let kind = schema.attribute_at(description.attribute);
+        let no_rule = || unsorted(ResultCode::InappropriateMatching, "No ordering rule");
+        let rule = match key.rule {
+            None => kind.ordering,
+            Some(name) => std::str::from_utf8(name)
+                .ok()
+                .and_then(MatchingRule::find)
+                .filter(|rule| rule.orders()),
+        };
+        Ok(Key {
+            description,
+            rule: rule.ok_or_else(no_rule)?,
+            reverse: key.reverse,
+        })
+    }
+
+    /// The component for a value that a client asserts; nothing at all is less than any value.
+    pub(crate) fn component_of(&self, schema: &Schema, value: &[u8]) -> Option<Vec<u8>> {
+        let mut out = Vec::new();
+        if value.is_empty() {
+            self.push(&mut out, Some(&[]));
+            return Some(out);
+        }
+        let normal = self.rule.normalise_assertion(schema, value).ok()?;
+        self.push(&mut out, Some(&normal));
+        Some(out)
+    }
+
+    fn push(&self, out: &mut Vec<u8>, normal: Option<&[u8]>) {
+        let start = out.len();
+        match normal {
+            None => out.push(0xff),
+            Some(normal) => {
+                out.push(1);
+                for &octet in normal {
+                    out.push(octet);
+                    if octet == 0 {
+                        out.push(0xff);
+                    }
+                }
+                out.extend_from_slice(&[0, 0]);
+            }
+        }
+        if self.reverse {
+            let component = out.get_mut(start..).unwrap_or_default();
+            component.iter_mut().for_each(|octet| *octet = !*octet);
+        }
+    }
+}
+
+/// The sort key of an entry. `readable` says which values may take part: sorting must not betray the others.
+pub(crate) fn key_of(
+    keys: &[Key],
+    asker: Asker<'_>,
+    view: &View<'_>,
+    entry: &EntryView<'_>,
+    readable: impl Fn(&AttributeDescription, &[u8]) -> bool,
+) -> Result<Box<[u8]>, StoreError> {
+    let schema = view.schema();
+    let mut out = Vec::new();
+    for key in keys {
+        let computed = match Computed::of(&asker.directory.known, key.description.attribute) {
+            Some(computed) => Some(computed.value(asker, view, entry.id())?),
+            None => None,
+        };
+        let stored = entry.values(&key.description);
+        let values = stored.iter().flat_map(|values| values.iter());
+        let smallest = values
+            .chain(computed.as_deref())
+            .filter(|value| readable(&key.description, value))
+            .filter_map(|value| key.rule.normalise(schema, value).ok())
+            .min();
+        key.push(&mut out, smallest.as_deref());
+    }
+    Ok(out.into())
+}
+
+/// The sort key of an entry that is in no store.
+pub(crate) fn key_of_owned(
+    keys: &[Key],
+    schema: &Schema,
+    entry: &Entry,
+    readable: impl Fn(&AttributeDescription, &[u8]) -> bool,
+) -> Box<[u8]> {
+    let mut out = Vec::new();
+    for key in keys {
+        let attributes = entry.attributes.iter();
+        let covered = attributes.filter(|held| key.description.covers(schema, &held.description));
+        let values = covered.flat_map(|held| {
+            let shown = |value: &&Vec<u8>| readable(&held.description, value);
+            held.values.iter().filter(shown)
+        });
+        let normal = values.filter_map(|value| key.rule.normalise(schema, value).ok());
+        key.push(&mut out, normal.min().as_deref());
+    }
+    out.into()
+}
+
+/// Entries on their way into order.
+#[derive(Debug)]
+pub(crate) struct Sorter {
+    run: Vec<Item>,
+    runs: Vec<Vec<Item>>,
+    bytes_left: usize,
+    len: usize,
+}
+
+impl Sorter {
+    /// `bytes_max` bounds the memory of all items together.
+    pub(crate) fn new(bytes_max: usize) -> Sorter {
+        Sorter {
+            run: Vec::new(),
+            runs: Vec::new(),
+            bytes_left: bytes_max,
+            len: 0,
+        }
+    }
+
+    /// Takes an entry; false when there is no room for it.
+    pub(crate) fn push(&mut self, item: Item) -> bool {
+        let bytes = item.key.len() + ITEM_BYTES;
+        let Some(left) = self.bytes_left.checked_sub(bytes) else {
+            return false;
+        };
+        self.bytes_left = left;
+        self.len += 1;
+        self.run.push(item);
+        if self.run.len() >= RUN_LEN {
+            self.close_run();
+        }
+        true
+    }
+
+    /// Everything is there: begins to merge.
+    pub(crate) fn merge(mut self) -> Merge {
+        self.close_run();
+        let mut heap = BinaryHeap::with_capacity(self.runs.len());
+        let mut runs: Vec<std::vec::IntoIter<Item>> =
+            self.runs.into_iter().map(Vec::into_iter).collect();
+        for (number, run) in runs.iter_mut().enumerate() {
+            heap.extend(run.next().map(|item| Reverse((item, number))));
+        }
+        Merge {
+            runs,
+            heap,
+            len: self.len,
+        }
+    }
+
+    fn close_run(&mut self) {
+        let mut run = std::mem::take(&mut self.run);
+        run.sort_unstable();
+        if !run.is_empty() {
+            self.runs.push(run);
+        }
+    }
+}
+
+/// Sorted entries, one after the other.
+#[derive(Debug)]
+pub(crate) struct Merge {
+    runs: Vec<std::vec::IntoIter<Item>>,
+    heap: BinaryHeap<Reverse<(Item, usize)>>,
+    len: usize,
+}
+
+impl Merge {
+    /// How many there were in all.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// How many of those still to come are less than a key. Looks into every run, not at every entry.
+    pub(crate) fn count_below(&self, key: &[u8]) -> usize {
+        let waiting = self.runs.iter().map(|run| {
+            run.as_slice()
+                .partition_point(|item| item.key.as_ref() < key)
+        });
+        let heads = self.heap.iter();
+        waiting.sum::<usize>()
+            + heads
+                .filter(|Reverse((item, _))| item.key.as_ref() < key)
+                .count()
+    }
+
+    /// How many of those still to come are an item or stand before it.
+    pub(crate) fn count_through(&self, last: &Item) -> usize {
+        let waiting = self
+            .runs
+            .iter()
+            .map(|run| run.as_slice().partition_point(|item| item <= last));
+        let heads = self.heap.iter();
+        waiting.sum::<usize>() + heads.filter(|Reverse((item, _))| item <= last).count()
+    }
+}
+
+impl Iterator for Merge {
+    type Item = Item;
+
+    fn next(&mut self) -> Option<Item> {
+        let Reverse((item, number)) = self.heap.pop()?;
+        if let Some(next) = self.runs.get_mut(number).and_then(Iterator::next) {
+            self.heap.push(Reverse((next, number)));
+        }
+        Some(item)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn item(key: &[u8], id: u64) -> Item {
+        Item {
+            key: key.into(),
+            at: Position {
+                id: EntryId(id),
+                ..Position::default()
+            },
+        }
+    }
+
+    fn key(name: &str, reverse: bool) -> Key {
+        let schema = Schema::standard();
+        let asked = SortKey {
+            attribute: name.as_bytes(),
+            rule: Some(b"caseIgnoreOrderingMatch"),
+            reverse,
+        };
+        Key::resolve(&schema, &asked).expect(name)
+    }
+
+    proptest! {
+        #[test]
+        fn components_compare_as_values_do(
+            a in prop::option::of(prop::collection::vec(0_u8..3, 0..4)),
+            b in prop::option::of(prop::collection::vec(0_u8..3, 0..4)),
+            next in any::<bool>(),
+        ) {
+            let component = |key: &Key, value: &Option<Vec<u8>>, next: u8| {
+                let mut out = Vec::new();
+                key.push(&mut out, value.as_deref());
+                out.push(next);
+                out
+            };
+            // Missing is largest; `None` is smallest in Rust.
+            let expected = match (&a, &b) {
+                (Some(a), Some(b)) => a.cmp(b),
+                (a, b) => b.is_some().cmp(&a.is_some()),
+            };
+            let (first, second) = (u8::from(next), u8::from(!next));
+            for (key, expected) in [(key("sn", false), expected), (key("sn", true), expected.reverse())] {
+                let order = component(&key, &a, first).cmp(&component(&key, &b, second));
+                prop_assert_eq!(order, expected.then(first.cmp(&second)));
+            }
+        }
+
+        #[test]
+        fn merging_runs_sorts(keys in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..3), 0..300)) {
+            let mut sorter = Sorter::new(usize::MAX);
+            let items: Vec<Item> = keys.iter().zip(1..).map(|(key, id)| item(key, id)).collect();
+            for (number, one) in items.iter().enumerate() {
+                prop_assert!(sorter.push(one.clone()));
+                if number % 7 == 6 {
+                    sorter.close_run();
+                }
+            }
+            let mut sorted = items.clone();
+            sorted.sort();
+            let mut merge = sorter.merge();
+            prop_assert_eq!(merge.len(), items.len());
+            let middle = items.len() / 3;
+            let first: Vec<Item> = merge.by_ref().take(middle).collect();
+            for probe in &items {
+                let below = sorted.iter().skip(middle).filter(|item| item.key < probe.key).count();
+                prop_assert_eq!(merge.count_below(&probe.key), below);
+                let through = sorted.iter().skip(middle).filter(|item| *item <= probe).count();
+                prop_assert_eq!(merge.count_through(probe), through);
+            }
+            prop_assert_eq!(first.into_iter().chain(merge).collect::<Vec<_>>(), sorted);
+        }
+    }
+
+    #[test]
+    fn there_is_room_for_so_much_and_no_more() {
+        let mut sorter = Sorter::new(2 * (ITEM_BYTES + 3));
+        assert!(sorter.push(item(b"abc", 1)) && sorter.push(item(b"abd", 2)));
+        assert!(!sorter.push(item(b"", 3)));
+        assert_eq!(sorter.merge().len(), 2);
+    }
+
+    #[test]
+    fn keys_that_make_no_sense_are_refused() {
+        let schema = Schema::standard();
+        let code = |attribute: &str, rule: Option<&str>| {
+            let asked = SortKey {
+                attribute: attribute.as_bytes(),
+                rule: rule.map(str::as_bytes),
+                reverse: false,
+            };
+            let resolved = Key::resolve_all(&schema, &[asked], 1);
+            resolved.map(drop).map_err(|unsorted| unsorted.result.code)
+        };
+        assert_eq!(code("createTimestamp", None), Ok(()));
+        assert_eq!(code("sn", Some("2.5.13.3")), Ok(()));
+        assert_eq!(code("sn", Some("caseExactOrderingMatch")), Ok(()));
+        assert_eq!(code("sn", Some("caseIgnoreMatch")), Ok(()));
+        let none = Err(ResultCode::InappropriateMatching);
+        assert_eq!(code("jpegPhoto", None), none);
+        assert_eq!(code("sn", Some("caseIgnoreSubstringsMatch")), none);
+        assert_eq!(code("sn", Some("nope")), none);
+        assert_eq!(code("nope", None), Err(ResultCode::NoSuchAttribute));
+        let twice = [SortKey {
+            attribute: b"sn",
+            rule: None,
+            reverse: false,
+        }; 2];
+        let many = Key::resolve_all(&schema, &twice, 1).expect_err("one key is allowed");
+        assert_eq!(many.result.code, ResultCode::UnwillingToPerform);
+    }
+}

@@ -1,0 +1,211 @@
+//! Sorted entries on their way out: all of them, a page, or the part a virtual list view shows
+//! (draft-ietf-ldapext-ldapv3-vlv-09).
+//!
+//! ```text
+//!   offset form:  target = length * offset / count as the client reckons it; the offset itself where it does not
+//!   value form:   target = the first entry whose first key is not less than the value; one past the end if none is
+//!   shown:        target - before ..= target + after
+//! ```
+
+use fulgurite_ldap::control::{VlvRequest, VlvResponse, VlvTarget};
+use fulgurite_ldap::{ResultCode, oid};
+use fulgurite_schema::Schema;
+use fulgurite_store::StoreError;
+
+use super::database_search::Leg;
+use super::output::{End, Output};
+use super::page::SearchHash;
+use super::sort::{Item, Key, Merge};
+
+/// What the VLV draft calls virtualListViewError.
+pub(crate) const VLV_ERROR: ResultCode = ResultCode::Unassigned(76);
+/// Results of the response control: no sort control, and a target outside the list.
+pub(crate) const SORT_CONTROL_MISSING: u32 = 60;
+const OFFSET_RANGE_ERROR: u32 = 61;
+
+/// A view to be shown.
+#[derive(Clone, Debug)]
+pub(crate) struct View {
+    before: u32,
+    after: u32,
+    target: Target,
+    /// What later views of the same search are known by.
+    context: SearchHash,
+}
+
+#[derive(Clone, Debug)]
+enum Target {
+    Offset { offset: u32, count: u32 },
+    AtLeast(Vec<u8>),
+}
+
+impl View {
+    /// Resolves a request; `None` when the value asserted is none of the first key's attribute.
+    pub(crate) fn resolve(
+        schema: &Schema,
+        request: &VlvRequest<'_>,
+        keys: &[Key],
+        context: SearchHash,
+    ) -> Option<View> {
+        let target = match request.target {
+            VlvTarget::Offset { offset, count } => Target::Offset { offset, count },
+            VlvTarget::AtLeast(value) => {
+                Target::AtLeast(keys.first()?.component_of(schema, value)?)
+            }
+        };
+        Some(View {
+            before: request.before,
+            after: request.after,
+            target,
+            context,
+        })
+    }
+
+    /// Position of the target, counted from 1; `None` outside the list.
+    fn position(&self, merge: &Merge) -> Option<u64> {
+        let len = merge.len() as u64;
+        match &self.target {
+            Target::AtLeast(key) => Some(merge.count_below(key) as u64 + 1),
+            Target::Offset { .. } if len == 0 => Some(0),
+            // An unknown length and no offset mean the end, as in slapd.
+            Target::Offset {
+                offset: 0,
+                count: 0,
+            } => Some(len),
+            Target::Offset { offset, count: 0 } => {
+                let offset = u64::from(*offset);
+                (offset <= len).then_some(offset)
+            }
+            Target::Offset { offset, count } if offset > count => None,
+            Target::Offset { offset, .. } if *offset <= 1 => Some(1),
+            Target::Offset { offset, count } => {
+                Some((len * u64::from(*offset) / u64::from(*count)).max(1))
+            }
+        }
+    }
+}
+
+/// Entries in order, being written.
+pub(crate) struct Ordered {
+    merge: Merge,
+    /// Entries to pass over, and how many to show after them.
+    skip: u64,
+    take: u64,
+    response: Option<(View, u32)>,
+}
+
+impl Ordered {
+    /// Everything has been collected.
+    ///
+    /// # Errors
+    /// The end of a search whose view lies outside the list.
+    pub(crate) fn new(
+        merge: Merge,
+        view: Option<View>,
+        after: Option<&(Item, u32)>,
+    ) -> Result<Ordered, Box<End>> {
+        let len = merge.len() as u64;
+        let Some(view) = view else {
+            // A cookie without the sort key, which was too long for it, goes by the number of entries shown.
+            let skip = match after {
+                None => 0,
+                Some((item, returned)) if item.key.is_empty() => u64::from(*returned),
+                Some((item, _)) => merge.count_through(item) as u64,
+            };
+            return Ok(Ordered {
+                merge,
+                skip,
+                take: u64::MAX,
+                response: None,
+            });
+        };
+        let Some(position) = view.position(&merge) else {
+            let mut end = End::plain(fulgurite_ldap::LdapResult::new(VLV_ERROR));
+            end.controls
+                .push(response(0, len, OFFSET_RANGE_ERROR, &view.context));
+            return Err(Box::new(end));
+        };
+        let first = position.saturating_sub(u64::from(view.before)).max(1);
+        let last = position.saturating_add(u64::from(view.after)).min(len);
+        Ok(Ordered {
+            merge,
+            skip: first - 1,
+            take: (last + 1).saturating_sub(first),
+            response: Some((view, u32::try_from(position).unwrap_or(u32::MAX))),
+        })
+    }
+
+    /// Writes some of what is to be shown; the end once it is reached.
+    pub(crate) fn advance(
+        &mut self,
+        legs: &mut [Option<Box<Leg<'_>>>],
+        output: &mut Output,
+        out: &mut Vec<u8>,
+        bytes_end: usize,
+        left: &mut usize,
+    ) -> Result<Option<End>, StoreError> {
+        while *left > 0 && out.len() < bytes_end {
+            *left -= 1;
+            let Some(item) = self.next_item() else {
+                let mut end = output.end(ResultCode::Success);
+                self.complete(&mut end);
+                return Ok(Some(end));
+            };
+            if self.skip > 0 {
+                self.skip -= 1;
+                continue;
+            }
+            self.take -= 1;
+            let leg = legs.get_mut(usize::from(item.at.leg));
+            let Some(leg) = leg.and_then(Option::as_mut) else {
+                continue;
+            };
+            if let Some(mut end) = leg.write_found(item, output, out)? {
+                self.complete(&mut end);
+                return Ok(Some(end));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The next item that is to be shown.
+    pub(crate) fn next_shown(&mut self) -> Option<Item> {
+        while self.skip > 0 {
+            self.skip -= 1;
+            self.next_item()?;
+        }
+        let item = self.next_item()?;
+        self.take -= 1;
+        Some(item)
+    }
+
+    fn next_item(&mut self) -> Option<Item> {
+        (self.take > 0).then(|| self.merge.next()).flatten()
+    }
+
+    /// Tells how long the list is, and where the view stands in it.
+    pub(crate) fn complete(&self, end: &mut End) {
+        let len = self.merge.len() as u64;
+        end.estimate = u32::try_from(len).unwrap_or(u32::MAX);
+        if let Some((view, position)) = &self.response {
+            end.controls
+                .push(response(*position, len, 0, &view.context));
+        }
+    }
+}
+
+/// The VLV response control.
+pub(crate) fn response(
+    position: u32,
+    len: u64,
+    code: u32,
+    context: &[u8],
+) -> (&'static str, Vec<u8>) {
+    let response = VlvResponse {
+        position,
+        count: u32::try_from(len).unwrap_or(i32::MAX.cast_unsigned()),
+        code,
+        context: (!context.is_empty()).then_some(context),
+    };
+    (oid::VLV_RESPONSE, response.encode())
+}

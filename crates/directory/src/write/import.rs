@@ -1,0 +1,294 @@
+//! Entries from outside that bring their history along: what a bulk load does to each of them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use fulgurite_schema::{CheckOptions, CheckedEntry, Dn, Entry, Schema, SchemaViolation};
+
+use crate::core::clock::{Clock, Entropy, SystemEntropy, Timestamp};
+use crate::core::csn::{Csn, CsnGenerator};
+use crate::core::well_known_types::Known;
+use crate::directory::OpenError;
+use crate::rights::computed::Computed;
+use crate::write::stamp::Stamp;
+
+/// Makes whole entries out of what a file says: operational attributes it has are kept, missing ones are added, and
+/// the schema is checked.
+pub struct Importer {
+    completer: Arc<Completer>,
+    csn: CsnGenerator,
+    clock: Arc<dyn Clock>,
+    entropy: Arc<dyn Entropy>,
+}
+
+/// The part of an [`Importer`] that has no state: threads share it, and get their marks from the importer.
+pub struct Completer {
+    schema: Arc<Schema>,
+    known: Known,
+    by: String,
+}
+
+/// What new entries are marked with: a time, change sequence numbers, and randomness for their UUIDs.
+#[derive(Debug)]
+pub struct Marks {
+    time: Timestamp,
+    first: Csn,
+    used: u32,
+    random: Drawn,
+}
+
+/// Randomness drawn before.
+#[derive(Debug)]
+struct Drawn {
+    octets: Vec<[u8; 16]>,
+    next: AtomicUsize,
+}
+
+impl Entropy for Drawn {
+    fn random(&self) -> [u8; 16] {
+        let next = self.next.fetch_add(1, Ordering::Relaxed);
+        let drawn = self.octets.get(next).copied();
+        drawn.unwrap_or_else(|| SystemEntropy.random())
+    }
+}
+
+impl Importer {
+    /// Imports in the name of `by`, the DN that new entries name as their creator.
+    ///
+    /// # Errors
+    /// [`OpenError::SchemaLacks`] for a schema without the operational attributes.
+    pub fn new(
+        schema: Arc<Schema>,
+        by: &str,
+        server_id: u16,
+        clock: Arc<dyn Clock>,
+        entropy: Arc<dyn Entropy>,
+    ) -> Result<Importer, OpenError> {
+        // As the server would write it, whatever spaces the configuration has.
+        let name = Dn::parse(&schema, by);
+        let completer = Completer {
+            known: Known::of(&schema)?,
+            by: name.map_or_else(|_| by.to_owned(), |name| name.pretty().to_owned()),
+            schema,
+        };
+        Ok(Importer {
+            completer: Arc::new(completer),
+            csn: CsnGenerator::new(server_id),
+            clock,
+            entropy,
+        })
+    }
+
+    /// What completes entries on any thread, with marks from here.
+    #[must_use]
+    pub fn completer(&self) -> Arc<Completer> {
+        Arc::clone(&self.completer)
+    }
+
+    /// Marks for so many entries, newer than all given out before.
+    pub fn marks(&mut self, entries: usize) -> Marks {
+        let time = self.clock.now();
+        Marks {
+            time,
+            first: self
+                .csn
+                .reserve(time, u32::try_from(entries).unwrap_or(u32::MAX)),
+            used: 0,
+            random: Drawn {
+                octets: self.entropy.draw(entries),
+                next: AtomicUsize::new(0),
+            },
+        }
+    }
+
+    /// Completes one entry.
+    ///
+    /// # Errors
+    /// The first [`SchemaViolation`]; nothing is remembered of the entry then.
+    pub fn complete(&mut self, entry: Entry) -> Result<CheckedEntry, SchemaViolation> {
+        let checked = self.completer.checked(entry)?;
+        Ok(self.stamped(checked))
+    }
+
+    /// Completes one entry without asking whether the schema allows it.
+    pub fn complete_on_trust(&mut self, mut entry: Entry) -> CheckedEntry {
+        self.completer.prepare(&mut entry);
+        let checked = CheckedEntry::on_trust(entry, &self.completer.schema);
+        self.stamped(checked)
+    }
+
+    fn stamped(&mut self, checked: CheckedEntry) -> CheckedEntry {
+        let now = self.clock.now();
+        let csn = self.csn.next(now);
+        self.completer.stamped(checked, now, csn, &*self.entropy)
+    }
+}
+
+impl Completer {
+    /// Completes one entry.
+    ///
+    /// # Errors
+    /// The first [`SchemaViolation`].
+    pub fn complete(
+        &self,
+        entry: Entry,
+        marks: &mut Marks,
+    ) -> Result<CheckedEntry, SchemaViolation> {
+        let checked = self.checked(entry)?;
+        let csn = marks.first.behind(marks.used);
+        marks.used += 1;
+        Ok(self.stamped(checked, marks.time, csn, &marks.random))
+    }
+
+    fn checked(&self, mut entry: Entry) -> Result<CheckedEntry, SchemaViolation> {
+        self.prepare(&mut entry);
+        self.schema.check(entry, &CheckOptions::default())
+    }
+
+    fn prepare(&self, entry: &mut Entry) {
+        // Other servers' exports hold what we compute on reading.
+        entry
+            .attributes
+            .retain(|held| Computed::of(&self.known, held.description.attribute).is_none());
+        for held in &mut entry.attributes {
+            held.make_pretty(&self.schema);
+        }
+        entry.add_missing_rdn_values(&self.schema);
+    }
+
+    fn stamped(
+        &self,
+        mut checked: CheckedEntry,
+        time: Timestamp,
+        csn: Csn,
+        entropy: &dyn Entropy,
+    ) -> CheckedEntry {
+        let stamp = Stamp {
+            time,
+            csn,
+            by: &self.by,
+            kept: true,
+        };
+        stamp.create(&mut checked, &self.schema, &self.known, entropy, &[]);
+        checked
+    }
+}
+
+impl std::fmt::Debug for Completer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Completer")
+            .field("by", &self.by)
+            .finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for Importer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Importer")
+            .field("completer", &self.completer)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::core::clock::SystemClock;
+    use fulgurite_schema::{AttributeDescription, ViolationKind};
+
+    fn importer(schema: &Arc<Schema>) -> Importer {
+        importer_by(schema, "cn=loader")
+    }
+
+    fn importer_by(schema: &Arc<Schema>, by: &str) -> Importer {
+        let (clock, entropy) = (SystemClock::default(), SystemEntropy);
+        Importer::new(
+            Arc::clone(schema),
+            by,
+            0,
+            Arc::new(clock),
+            Arc::new(entropy),
+        )
+        .expect("a complete schema")
+    }
+
+    fn entry(schema: &Schema, attributes: &[(&str, &str)]) -> Entry {
+        let mut entry = Entry::new(Dn::parse(schema, "cn=x,dc=example").expect("a name"));
+        for (name, value) in attributes {
+            let description = schema.describe(name.as_bytes()).expect(name);
+            entry.push(&description, value.as_bytes().to_vec());
+        }
+        entry
+    }
+
+    fn value(schema: &Schema, entry: &CheckedEntry, name: &str) -> String {
+        let index = schema.attribute(name).expect(name).index;
+        let values = entry.entry().values(index);
+        assert_eq!(values.len(), 1, "{name}");
+        String::from_utf8_lossy(&values[0]).into_owned()
+    }
+
+    #[test]
+    fn present_marks_stay_and_missing_ones_are_made() {
+        let schema = Schema::standard();
+        let uuid = "11111111-2222-4333-8444-555555555555";
+        let given = entry(
+            &schema,
+            &[
+                ("objectClass", "person"),
+                ("sn", "x"),
+                ("entryUUID", uuid),
+                ("createTimestamp", "19990101000000Z"),
+                ("hasSubordinates", "TRUE"),
+            ],
+        );
+        let complete = importer(&schema).complete(given).expect("a sound entry");
+        for (name, expected) in [
+            ("cn", "x"),
+            ("entryUUID", uuid),
+            ("createTimestamp", "19990101000000Z"),
+            ("creatorsName", "cn=loader"),
+            ("modifiersName", "cn=loader"),
+            ("structuralObjectClass", "person"),
+        ] {
+            assert_eq!(value(&schema, &complete, name), expected);
+        }
+        assert_eq!(value(&schema, &complete, "entryCSN").len(), 40);
+        assert_eq!(value(&schema, &complete, "modifyTimestamp").len(), 15);
+        let computed = schema.attribute("hasSubordinates").expect("defined").index;
+        let computed = AttributeDescription::plain(computed);
+        assert_eq!(complete.entry().attribute(&computed), None);
+    }
+
+    #[test]
+    fn a_load_by_nobody_names_nobody() {
+        let schema = Schema::standard();
+        let given = entry(&schema, &[("objectClass", "person"), ("sn", "x")]);
+        let complete = importer_by(&schema, "")
+            .complete(given)
+            .expect("a sound entry");
+        let mut spaced = importer_by(&schema, "CN=Loader, DC=Example");
+        let given = entry(&schema, &[("objectClass", "person"), ("sn", "x")]);
+        let checked = spaced.complete(given).expect("a sound entry");
+        let by = value(&schema, &checked, "creatorsName");
+        assert_eq!(by, "cn=Loader,dc=Example");
+        for name in ["creatorsName", "modifiersName"] {
+            let index = schema.attribute(name).expect(name).index;
+            assert_eq!(complete.entry().values(index).len(), 0, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_schema_is_checked() {
+        let schema = Schema::standard();
+        let mut importer = importer(&schema);
+        let lacking = entry(&schema, &[("objectClass", "person")]);
+        let violation = importer.complete(lacking).expect_err("sn is required");
+        assert_eq!(violation.kind, ViolationKind::ObjectClass);
+        let twice = [("objectClass", "person"), ("sn", "x"), ("sn", "X")];
+        let violation = importer
+            .complete(entry(&schema, &twice))
+            .expect_err("twice");
+        assert_eq!(violation.kind, ViolationKind::ValueExists);
+    }
+}

@@ -1,0 +1,218 @@
+//! Changes of attributes with many values, value by value.
+//!
+//! The other values are neither read nor checked: they have been when they came. What a modify asks of such an
+//! attribute is decided by looking its own values up.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use fulgurite_ldap::{ModifyOperation, ResultCode};
+use fulgurite_schema::{Attribute, AttributeDescription, Dn, Entry, Schema};
+use fulgurite_store::{EntryId, EntryView, Snapshot, ValueChange, View};
+
+use crate::core::result::{self, Answer, refuse};
+use crate::directory::Directory;
+use crate::write::changes::{self, Change};
+
+/// The attributes of an entry that are changed value by value.
+pub(crate) struct LargeAttributes<'v> {
+    attributes: Vec<Large<'v>>,
+}
+
+/// Looks a value up.
+type Holder<'v> = Box<dyn Fn(&[u8]) -> Answer<bool> + 'v>;
+
+/// One of them, as the changes so far have made it.
+struct Large<'v> {
+    description: AttributeDescription,
+    /// Whether the stored attribute holds a value.
+    holds: Holder<'v>,
+    /// Number of values.
+    len: usize,
+    /// Stored values that are gone: normal form, and as the change named them.
+    removed: Vec<(Vec<u8>, Vec<u8>)>,
+    /// New values.
+    added: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+impl<'v> LargeAttributes<'v> {
+    /// No attribute is changed so: as if every one were small.
+    pub(crate) fn none() -> LargeAttributes<'v> {
+        let attributes = Vec::new();
+        LargeAttributes { attributes }
+    }
+
+    /// Those of the entry's large attributes of which the changes name single values, or nothing at all.
+    pub(crate) fn of<T: Snapshot>(
+        directory: &Directory,
+        view: &'v View<'_, T>,
+        (entry, dn): (&EntryView<'v>, &Dn),
+        changes: &[&[Change]],
+    ) -> LargeAttributes<'v> {
+        let id = entry.id();
+        let large = entry
+            .attributes()
+            .filter(|held| held.values.are_apart())
+            .filter(|held| may_stay(directory, dn, &held.info.description, changes));
+        let attributes = large.map(|held| {
+            let description = held.info.description.clone();
+            Large {
+                holds: holder(view, id, description.clone()),
+                description,
+                len: held.values.len(),
+                removed: Vec::new(),
+                added: Vec::new(),
+            }
+        });
+        LargeAttributes {
+            attributes: attributes.collect(),
+        }
+    }
+
+    /// Whether an attribute is one of them.
+    pub(crate) fn has(&self, description: &AttributeDescription) -> bool {
+        let mut attributes = self.attributes.iter();
+        attributes.any(|large| large.description == *description)
+    }
+
+    /// Applies a change of one of these attributes; `None` when it is of another one.
+    pub(crate) fn apply(
+        &mut self,
+        schema: &Schema,
+        change: &Change,
+        permissive: bool,
+    ) -> Option<Answer> {
+        let Attribute {
+            description,
+            values,
+        } = &change.attribute;
+        let mut attributes = self.attributes.iter_mut();
+        let large = attributes.find(|large| large.description == *description)?;
+        Some(match change.operation {
+            ModifyOperation::Add => large.add(schema, values, permissive),
+            _ => large.delete(schema, values, permissive),
+        })
+    }
+
+    /// Takes attributes that have lost their last value from the entry, and says what is to be done in the store.
+    pub(crate) fn finish(self, entry: &mut Entry) -> Vec<ValueChange> {
+        let finished = self.attributes.into_iter().map(|large| {
+            if large.len == 0 {
+                entry.set(&large.description, Vec::new());
+            }
+            let values = |values: Vec<(Vec<u8>, Vec<u8>)>| {
+                values.into_iter().map(|(_, value)| value).collect()
+            };
+            ValueChange {
+                description: large.description,
+                removed: values(large.removed),
+                added: values(large.added),
+            }
+        });
+        finished.collect()
+    }
+}
+
+fn holder<'v, T: Snapshot>(
+    view: &'v View<'_, T>,
+    id: EntryId,
+    description: AttributeDescription,
+) -> Holder<'v> {
+    Box::new(move |value| {
+        let held = view.holds_value(id, &description, value);
+        held.map_err(|error| result::store(&error))
+    })
+}
+
+/// Whether single values are all that is asked of an attribute, and all that matters: not those of which the entry is
+/// named or classed, nor such as are kept in an order.
+fn may_stay(
+    directory: &Directory,
+    dn: &Dn,
+    description: &AttributeDescription,
+    changes: &[&[Change]],
+) -> bool {
+    let (schema, known) = (&directory.schema, &directory.known);
+    let attribute = description.attribute;
+    let names = || {
+        let avas = dn.rdn().into_iter().flat_map(|rdn| rdn.avas());
+        avas.into_iter().any(|ava| ava.attribute == attribute)
+    };
+    let single = |change: &Change| match change.operation {
+        ModifyOperation::Add => true,
+        ModifyOperation::Delete => !change.attribute.values.is_empty(),
+        _ => false,
+    };
+    let mut own = changes
+        .iter()
+        .flat_map(|changes| changes.iter())
+        .filter(|change| change.attribute.description == *description);
+    let keys = known.auth_password.as_ref();
+    schema.attribute_at(attribute).equality.is_some()
+        && attribute != known.object_class.attribute
+        && keys.is_none_or(|keys| keys.attribute != attribute)
+        && !directory.sorted_values.contains(&attribute)
+        && own.all(single)
+        && !names()
+}
+
+impl Large<'_> {
+    /// Whether the attribute holds a value now.
+    fn holds(&self, normal: &[u8], value: &[u8]) -> Answer<bool> {
+        let is = |(held, _): &(Vec<u8>, Vec<u8>)| held == normal;
+        if self.added.iter().any(is) {
+            return Ok(true);
+        }
+        Ok(!self.removed.iter().any(is) && (self.holds)(value)?)
+    }
+
+    fn add(&mut self, schema: &Schema, values: &[Vec<u8>], permissive: bool) -> Answer {
+        for (number, value) in values.iter().enumerate() {
+            let normal = schema.normal_value(self.description.attribute, value);
+            let normal = normal.map_or_else(|| value.clone(), Cow::into_owned);
+            if !self.holds(&normal, value)? {
+                self.added.push((normal, value.clone()));
+                self.len += 1;
+            } else if !permissive {
+                let name = self.description.text(schema);
+                let text = format!("modify/add: {name}: value #{number} already exists");
+                return Err(refuse(ResultCode::AttributeOrValueExists, text));
+            }
+        }
+        Ok(())
+    }
+
+    fn delete(&mut self, schema: &Schema, values: &[Vec<u8>], permissive: bool) -> Answer {
+        let name = self.description.text(schema).into_owned();
+        let missing = |text: String| Err(refuse(ResultCode::NoSuchAttribute, text));
+        if self.len == 0 {
+            return if permissive {
+                Ok(())
+            } else {
+                missing(changes::no_such_attribute(&name))
+            };
+        }
+        let mut doomed: HashSet<Vec<u8>> = HashSet::new();
+        for value in values {
+            let normal = schema.normal_value(self.description.attribute, value);
+            let Some(normal) = normal.map(Cow::into_owned) else {
+                continue;
+            };
+            if !doomed.insert(normal.clone()) {
+                continue;
+            }
+            if !self.holds(&normal, value)? {
+                if permissive {
+                    continue;
+                }
+                return missing(changes::no_such_value(&name));
+            }
+            match self.added.iter().position(|(held, _)| *held == normal) {
+                Some(position) => drop(self.added.remove(position)),
+                None => self.removed.push((normal, value.clone())),
+            }
+            self.len = self.len.saturating_sub(1);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,93 @@
+//! Operational attributes that writes leave behind: who, when, in which order.
+
+use fulgurite_schema::{AttributeDescription, CheckedEntry, Entry, Schema};
+
+use crate::core::clock::{Entropy, Timestamp};
+use crate::core::csn::Csn;
+use crate::core::well_known_types::Known;
+
+/// The marks of one write.
+#[derive(Clone, Debug)]
+pub(crate) struct Stamp<'s> {
+    pub(crate) time: Timestamp,
+    pub(crate) csn: Csn,
+    /// Name of whoever writes, as shown to people.
+    pub(crate) by: &'s str,
+    /// Whether who and when are kept at all.
+    pub(crate) kept: bool,
+}
+
+impl Stamp<'_> {
+    /// Marks a new entry. Attributes that its name alone `implied` come behind its structural class, where slapd has
+    /// them. What the entry already has stays: a loaded or replicated entry keeps its history.
+    pub(crate) fn create(
+        &self,
+        entry: &mut CheckedEntry,
+        schema: &Schema,
+        known: &Known,
+        entropy: &dyn Entropy,
+        implied: &[AttributeDescription],
+    ) {
+        let class = schema.object_class_at(entry.structural_class()).name();
+        let class = vec![class.as_bytes().to_vec()];
+        let held = entry.entry().attribute(&known.structural_object_class);
+        // What is right stays where it stands: a loaded entry keeps the order of its attributes.
+        if held.is_none_or(|held| held.values != class) {
+            entry.set_operational(schema, &known.structural_object_class, class);
+            implied
+                .iter()
+                .for_each(|description| entry.move_to_end(description));
+        }
+        if !self.kept {
+            return;
+        }
+        let time = self.time.generalized();
+        let mut fill = |description, value: &dyn Fn() -> String| {
+            if entry.entry().attribute(description).is_none() {
+                let values = vec![value().into_bytes()];
+                entry.set_operational(schema, description, values);
+            }
+        };
+        // A load without a root name was nobody's: no name is better than the empty one, which is the root DSE's.
+        let is_somebody = !self.by.is_empty();
+        // In slapd's order.
+        fill(&known.entry_uuid, &|| uuid_v4(entropy));
+        if is_somebody {
+            fill(&known.creators_name, &|| self.by.to_owned());
+        }
+        fill(&known.create_timestamp, &|| time.clone());
+        fill(&known.entry_csn, &|| self.csn.text());
+        if is_somebody {
+            fill(&known.modifiers_name, &|| self.by.to_owned());
+        }
+        fill(&known.modify_timestamp, &|| time.clone());
+    }
+
+    /// Marks a changed entry, but for the attributes that the client has set itself.
+    pub(crate) fn modify(
+        &self,
+        entry: &mut Entry,
+        known: &Known,
+        except: &[&AttributeDescription],
+    ) {
+        if !self.kept {
+            return;
+        }
+        let marks = [
+            (&known.entry_csn, self.csn.text()),
+            (&known.modifiers_name, self.by.to_owned()),
+            (&known.modify_timestamp, self.time.generalized()),
+        ];
+        for (description, value) in marks {
+            if !except.contains(&description) {
+                entry.set(description, vec![value.into_bytes()]);
+            }
+        }
+    }
+}
+
+fn uuid_v4(entropy: &dyn Entropy) -> String {
+    let uuid = uuid::Builder::from_random_bytes(entropy.random()).into_uuid();
+    let mut text = [0; uuid::fmt::Hyphenated::LENGTH];
+    uuid.hyphenated().encode_lower(&mut text).to_owned()
+}
