@@ -121,11 +121,13 @@
 //! What this crate is not: it knows nothing of what keys and values mean, has no cache and no background
 //! threads. Its settings are LMDB's, and the defaults the safe ones.
 
+mod buffer_pool;
 pub mod check;
 mod codes;
 mod copy;
 mod cursor;
 mod env;
+mod environment;
 mod error;
 mod memory;
 mod multimap;
@@ -145,9 +147,9 @@ mod visit;
 pub use codes::code_text;
 pub use cursor::{
     Cursor, CursorId, CursorPosition, FastStep, Move, PositionedCursor, Record, StepUnit,
-    WriteCursor,
 };
-pub use env::{Database, Durability, Environment, Info, OpenError, OpenOptions, SlotPolicy};
+pub use env::{Database, Durability, OpenError, OpenOptions, SlotPolicy};
+pub use environment::{Environment, Info};
 pub use error::Error;
 pub use fulgurite_format::{DatabaseFlags, Malformed, Pgno, Txnid};
 #[cfg(feature = "faults")]
@@ -158,8 +160,8 @@ pub use order::{CustomOrder, KeyOrder};
 pub use range::{FirstValues, KeyRange, Keys, Records, Values};
 pub use reader::{LongReader, Reader, ReaderPolicy};
 pub use shrink::{CompactReport, CompactStep, Compaction};
-pub use space::{FreePages, HeldPages};
 pub use txn::{
-    Edit, NestedTxn, ParkedReader, Put, PutFlags, ReadTxn, Room, Snapshot, Stat, WriteTxn,
+    Edit, FreePages, HeldPages, NestedTxn, ParkedReader, Put, PutFlags, ReadTxn, Room, Snapshot,
+    Stat, WriteCursor, WriteTxn,
 };
 pub use visit::ReachedPages;

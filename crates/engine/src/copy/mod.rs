@@ -41,7 +41,7 @@ impl Environment {
     /// [`Error::Io`] from the system, above all if the file exists already; [`Error::Corrupted`] and
     /// [`Error::BeyondEnd`] for a damaged page, and what [`Environment::read`] gives. A file that was begun is removed.
     pub fn copy_to_path(&self, path: impl AsRef<Path>, compact: bool) -> Result<(), Error> {
-        let path = self.data_file_at(path.as_ref());
+        let path = self.handle().data_file_at(path.as_ref());
         self.copy_to_file(&path, compact, &mut |_| Ok(()))
     }
 

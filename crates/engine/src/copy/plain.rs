@@ -3,9 +3,10 @@
 use fulgurite_format::{META_PAGES, Meta, Txnid};
 
 use super::outlet::Outlet;
+use crate::env::Handle;
 use crate::memory::zeros;
 use crate::txn::Sealed;
-use crate::{Environment, Error, ReadTxn};
+use crate::{Error, ReadTxn};
 
 /// Octets read and written at a time.
 const CHUNK: usize = 1 << 20;
@@ -85,7 +86,7 @@ fn read_and_write(
 }
 
 /// A meta page for the copy: the file's own, unless a writer has been at it since the snapshot was pinned.
-fn meta_page(environment: &Environment, meta: &Meta, pgno: u64) -> Result<Vec<u8>, Error> {
+fn meta_page(environment: &Handle, meta: &Meta, pgno: u64) -> Result<Vec<u8>, Error> {
     let mut page = vec![0; meta.page_size()];
     read(environment, pgno * meta.page_size() as u64, &mut page)?;
     let of_snapshot = pgno == meta.txnid.0 % META_PAGES;
@@ -109,7 +110,7 @@ fn meta_page(environment: &Environment, meta: &Meta, pgno: u64) -> Result<Vec<u8
     Ok(page)
 }
 
-fn read(environment: &Environment, at: u64, buffer: &mut [u8]) -> Result<usize, Error> {
+fn read(environment: &Handle, at: u64, buffer: &mut [u8]) -> Result<usize, Error> {
     environment
         .mapping()
         .file()

@@ -42,7 +42,7 @@ impl<'p> Target<'p> {
     ) -> Result<Target<'p>, Error> {
         let pages = File::open(FileRole::Copy, path, Access::MakeNew)
             .map_err(Error::io("making the file of the copy"))?;
-        let mapping = environment.mapping();
+        let mapping = environment.handle().mapping();
         let head_len = META_PAGES as usize * mapping.page_size();
         Ok(Target {
             path,

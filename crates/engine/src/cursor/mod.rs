@@ -19,7 +19,6 @@ mod saved;
 mod sibling;
 mod steps;
 mod table;
-mod write;
 
 pub use fast_step::{FastStep, StepUnit};
 pub use moves::Move;
@@ -27,7 +26,6 @@ pub use position::CursorPosition;
 pub use read::{Cursor, PositionedCursor};
 pub use table::CursorId;
 pub(crate) use table::{CursorSavepoint, CursorTable, DeletedRecord};
-pub use write::WriteCursor;
 
 /// A key with its value, lent for `'t`.
 pub type Record<'t> = (&'t [u8], &'t [u8]);

@@ -17,7 +17,7 @@ use std::io;
 use std::sync::atomic::Ordering;
 use std::sync::{MutexGuard, PoisonError};
 
-use fulgurite_format::Meta;
+use fulgurite_format::{META_PAGES, Meta, Txnid};
 
 use super::shared::Shared;
 use crate::Error;
@@ -38,16 +38,6 @@ pub(crate) struct Replacement<'m> {
 }
 
 impl Shared {
-    /// Refuses to write where a flush has failed.
-    #[inline]
-    pub(super) fn check_writable(&self) -> Result<(), Error> {
-        self.check_usable()?;
-        if self.flush_failed.load(Ordering::SeqCst) {
-            return Err(Error::FlushFailed);
-        }
-        Ok(())
-    }
-
     /// Writes back what the system holds of the data file.
     pub(super) fn flush(&self, wait: bool) -> Result<(), Error> {
         let _one_at_a_time = self.flushing();
@@ -132,6 +122,38 @@ impl Shared {
         if stands.is_ok_and(|found| found.to_commit_bytes() == new.to_commit_bytes()) {
             lock.store_last_txnid(new.txnid);
         }
+    }
+
+    /// Makes the snapshot that was gone back from unreachable, for good, before anything of it is overwritten; only for
+    /// the writer. Its meta page becomes an older one with the trees of the snapshot that was gone back to.
+    ///
+    /// The id goes first, and alone: while it is that of the newest snapshot, the page must say nothing but what that
+    /// transaction said, even if the power fails in the middle of writing. A commit has it the other way round.
+    #[cold]
+    pub(super) fn abandon_newer(&self) -> Result<(), Error> {
+        let base = self.committed_meta()?;
+        let older = Meta {
+            txnid: Txnid(base.txnid.0.saturating_sub(1)),
+            ..base
+        };
+        let page = (base.txnid.0 + 1) % META_PAGES;
+        let newer = self.mapping().read_meta(page)?;
+        let demoted = Meta {
+            txnid: older.txnid,
+            ..newer
+        };
+        for new in [&demoted, &older] {
+            self.replace_meta(Replacement {
+                page,
+                new,
+                // If either fails nothing has been abandoned: whoever goes back again must find the same snapshot.
+                old: &newer,
+                durable: true,
+                waits: true,
+            })?;
+        }
+        self.abandoned.store(false, Ordering::SeqCst);
+        Ok(())
     }
 
     fn flushing(&self) -> MutexGuard<'_, ()> {

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use fulgurite_format::Meta;
 
-use super::{Environment, files};
+use super::{Handle, files};
 
-impl Environment {
+impl Handle {
     /// The data file of an environment at `path` that is opened as this one was.
     pub(crate) fn data_file_at(&self, path: &Path) -> PathBuf {
         files::paths(path, self.options.no_subdir).0

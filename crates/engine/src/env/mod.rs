@@ -13,33 +13,32 @@
 mod databases;
 mod disk_room;
 mod durable;
-mod environment;
 mod error;
 mod files;
 mod fixed;
 mod fresh;
-mod info;
+mod handle;
 mod map_size;
 mod mapping;
 mod metas;
 mod open;
 mod options;
 mod registry;
+mod resize;
 mod run_search;
 mod shared;
-pub(crate) mod spare;
 mod store_window;
 mod threads;
 
 pub use databases::Database;
 pub(crate) use disk_room::RESERVE_PAGES;
 pub(crate) use durable::Replacement;
-pub use environment::Environment;
 pub use error::OpenError;
-pub use info::Info;
 pub use options::{Durability, OpenOptions, SlotPolicy};
 
 pub(crate) use databases::DatabaseNames;
 pub(crate) use files::directory_of;
+pub(crate) use handle::Handle;
 pub(crate) use mapping::{Mapping, Window};
+pub(crate) use open::open;
 pub(crate) use store_window::Storing;

@@ -13,18 +13,24 @@ use fulgurite_os::{
 use super::disk_room::DiskRoom;
 use super::files::{self, Metas};
 use super::map_size::MapSize;
-use super::registry::{self, Known, Registration};
-use super::shared::Shared;
+use super::registry::{self, Known, Registered, Registration};
+use super::shared::{CountFree, Shared};
 use super::store_window::StoreWindow;
-use super::{Environment, Mapping, OpenError, OpenOptions, fixed};
+use super::{Handle, Mapping, OpenError, OpenOptions, fixed};
 use crate::reader::{LockFile, WriterMark};
 
-pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Environment, OpenError> {
+/// Opens an environment. `count_free` is stored for the time when the environment is closed.
+pub(crate) fn open(
+    path: &Path,
+    options: &OpenOptions,
+    count_free: CountFree,
+) -> Result<Handle, OpenError> {
     let (data_path, lock_path) = files::paths(path, options.no_subdir);
     let opening = Opening {
         data_path,
         lock_path,
         options,
+        count_free,
     };
     let _one_at_a_time = registry::opening();
     let shared = match opening.find_open()? {
@@ -34,7 +40,7 @@ pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Environment, Op
         }
         None => opening.open_files()?,
     };
-    Ok(Environment::new(shared, path, options))
+    Ok(Handle::new(shared, path, options))
 }
 
 /// Where to open what, and how.
@@ -42,6 +48,7 @@ struct Opening<'a> {
     data_path: PathBuf,
     lock_path: PathBuf,
     options: &'a OpenOptions,
+    count_free: CountFree,
 }
 
 /// The snapshot an environment is opened on.
@@ -56,7 +63,7 @@ struct Base {
 impl Opening<'_> {
     /// What this process has open already. Files are looked up by path: opening and closing the lock file of a live
     /// environment would drop its locks.
-    fn find_open(&self) -> Result<Option<Arc<Shared>>, OpenError> {
+    fn find_open(&self) -> Result<Option<Arc<Registered>>, OpenError> {
         match is_directory(FileRole::Data, &self.data_path) {
             // Found out before a lock file is made beside it.
             Ok(true) => {
@@ -104,7 +111,7 @@ impl Opening<'_> {
     }
 
     /// Opens what this process does not have open.
-    fn open_files(&self) -> Result<Arc<Shared>, OpenError> {
+    fn open_files(&self) -> Result<Arc<Registered>, OpenError> {
         let engine_error = OpenError::engine(&self.data_path);
         let lock = files::open_lock(&self.lock_path, self.options)?;
         self.check_alone(lock.as_ref())?;
@@ -136,7 +143,7 @@ impl Opening<'_> {
             lock.settle(base.meta.txnid)
                 .map_err(OpenError::file(&self.lock_path))?;
         }
-        Ok(Arc::new_cyclic(|shared| Shared {
+        let shared = Shared {
             mapping,
             lock,
             size,
@@ -151,7 +158,11 @@ impl Opening<'_> {
             local_writer: Mutex::new(()),
             window: StoreWindow::default(),
             runs: Mutex::default(),
-            registration: Registration::enter(data_identity, lock_identity, shared.clone()),
+            count_free: self.count_free,
+        };
+        Ok(Arc::new_cyclic(|registered| Registered {
+            shared,
+            registration: Registration::enter(data_identity, lock_identity, registered.clone()),
         }))
     }
 

@@ -1,13 +1,11 @@
 //! How an environment is to be opened.
 
 use std::fmt;
-use std::path::Path;
 use std::sync::Arc;
 
 use fulgurite_format::lockfile;
 use fulgurite_os::DiskObserver;
 
-use super::{Environment, OpenError};
 use crate::ReaderPolicy;
 
 /// What survives a power loss. A crash of the process alone never loses a commit.
@@ -18,7 +16,7 @@ pub enum Durability {
     Full,
     /// All but possibly the last commit; the file stays sound. One flush each.
     NoMetaSync,
-    /// What the system happened to have written; [`Environment::sync`] makes everything so far durable. If the disk
+    /// What the system happened to have written; [`crate::Environment::sync`] makes everything so far durable. If the disk
     /// reorders writes, the file may be damaged.
     NoSync,
 }
@@ -115,7 +113,7 @@ impl OpenOptions {
     /// in the file by the next commit; a smaller one holds for this process only.
     ///
     /// If another process lets the file grow beyond it, transactions begin with [`crate::Error::MapResized`] until
-    /// [`Environment::set_map_size`] is called. The last of this and [`OpenOptions::map_bytes_max`] counts.
+    /// [`crate::Environment::set_map_size`] is called. The last of this and [`OpenOptions::map_bytes_max`] counts.
     #[must_use]
     pub fn map_size(mut self, octets: u64) -> Self {
         self.map = MapRule::Exact(octets);
@@ -202,7 +200,7 @@ impl OpenOptions {
     }
 
     /// Maps the file where it was mapped first: a file created with this option stores its address, and opening one
-    /// with it maps it exactly there or fails with [`OpenError::AddressInUse`]. For values that hold pointers into the
+    /// with it maps it exactly there or fails with [`crate::OpenError::AddressInUse`]. For values that hold pointers into the
     /// map; a file that stores no address is mapped anywhere.
     #[must_use]
     pub fn fixed_map(mut self, yes: bool) -> Self {
@@ -212,7 +210,7 @@ impl OpenOptions {
 
     /// Opens on the snapshot before the last commit: the way back from a commit that went wrong.
     ///
-    /// A writable environment must be open nowhere else ([`OpenError::Busy`]); it goes back for all, and its first
+    /// A writable environment must be open nowhere else ([`crate::OpenError::Busy`]); it goes back for all, and its first
     /// change makes the abandoned snapshot disappear for ever. With [`OpenOptions::read_only`] it may be open elsewhere,
     /// and each transaction of this handle shows the snapshot before the one that is then the newest. Beginning one waits for
     /// a write transaction that is under way in another thread or process: the meta page it needs is the one that the next
@@ -243,17 +241,5 @@ impl OpenOptions {
     pub fn observer(mut self, observer: Arc<dyn DiskObserver>) -> Self {
         self.observer = Some(observer);
         self
-    }
-
-    /// Opens the environment at `path`, creating its files if need be; the directory must exist.
-    ///
-    /// If this process has the environment open already, under whatever path, the new handle shares its files. Options
-    /// about these stay as they were given first: locking, mode, read-ahead, observer, whether map sizes are set, and
-    /// whether the map is writable, unless nobody could write so far. The larger map size or bound counts for all.
-    /// Whether it may write, durability, slots, and the databases that are open are each handle's own.
-    /// # Errors
-    /// [`OpenError`] says what to do about each.
-    pub fn open(&self, path: impl AsRef<Path>) -> Result<Environment, OpenError> {
-        super::open::open(path.as_ref(), self)
     }
 }

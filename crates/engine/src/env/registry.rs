@@ -3,12 +3,13 @@
 //! Record locks belong to the process: opening a lock file again would take the "nobody else" lock and reset the table
 //! of live readers, and closing it would drop the locks of the first. So a second opening shares what the first made.
 
+use std::ops::Deref;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 
 use fulgurite_os::{FileIdentity, fork_generation};
 
 use super::shared::Shared;
-use super::spare;
+use crate::buffer_pool;
 
 static OPEN: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
 
@@ -24,7 +25,7 @@ struct Entry {
     lock: Option<FileIdentity>,
     /// Entries made before a fork are the parent's.
     generation: u32,
-    shared: Weak<Shared>,
+    shared: Weak<Registered>,
 }
 
 /// What this process has to do with a file.
@@ -32,7 +33,7 @@ pub(super) enum Known {
     /// Nothing.
     Unknown,
     /// It is the data file of an open environment.
-    Data(Arc<Shared>),
+    Data(Arc<Registered>),
     /// It is the lock file of one.
     Lock,
 }
@@ -62,6 +63,24 @@ pub(super) fn look_up(identity: FileIdentity) -> Known {
     }
 }
 
+/// The shared state of an open environment, with its entry in the registry.
+#[derive(Debug)]
+pub(super) struct Registered {
+    pub(super) shared: Shared,
+    /// Dropped last: the lock file's descriptor must be closed before another handle opens the environment.
+    #[expect(dead_code, reason = "held for its drop")]
+    pub(super) registration: Registration,
+}
+
+impl Deref for Registered {
+    type Target = Shared;
+
+    #[inline(always)]
+    fn deref(&self) -> &Shared {
+        &self.shared
+    }
+}
+
 /// The entry of an environment in the registry, taken out when dropped.
 #[derive(Debug)]
 pub(super) struct Registration {
@@ -74,7 +93,7 @@ impl Registration {
     pub(super) fn enter(
         data: FileIdentity,
         lock: Option<FileIdentity>,
-        shared: Weak<Shared>,
+        shared: Weak<Registered>,
     ) -> Registration {
         let generation = fork_generation();
         OPEN.lock()
@@ -98,7 +117,7 @@ impl Drop for Registration {
             .any(|entry| entry.generation == fork_generation());
         drop(open);
         if is_last {
-            spare::forget();
+            buffer_pool::clear();
         }
         CLOSED.notify_all();
     }

@@ -3,19 +3,16 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
-use fulgurite_format::{META_PAGES, Meta, Txnid};
+use fulgurite_format::{Meta, Txnid};
 use fulgurite_os::{any_map_is_lost, fork_generation};
 
-use super::Mapping;
 use super::disk_room::{DiskRoom, RESERVE_PAGES};
-use super::durable::Replacement;
 use super::map_size::MapSize;
-use super::registry::Registration;
 use super::run_search::RunSearch;
 use super::store_window::StoreWindow;
+use super::{Mapping, Window};
 use crate::Error;
-use crate::reader::{EndMark, LockFile, SlotTable, WriterMark};
-use crate::space::{PageView, free_tree, pages_held};
+use crate::reader::{LockFile, SlotTable, WriterMark};
 
 /// How often a reader tries to catch a meta page that writers keep replacing under it.
 pub(super) const ATTEMPTS: usize = 1000;
@@ -48,10 +45,12 @@ pub(crate) struct Shared {
     pub(super) window: StoreWindow,
     /// What writers have sought in the free list in vain.
     pub(super) runs: Mutex<RunSearch>,
-    /// Dropped last: the lock file's descriptor must be closed before anybody may open the environment again.
-    #[expect(dead_code, reason = "held for its drop")]
-    pub(super) registration: Registration,
+    /// Counts the free pages when the environment is closed.
+    pub(super) count_free: CountFree,
 }
+
+/// Counts the pages of a snapshot's free list that its next writer may use, up to a bound.
+pub(crate) type CountFree = for<'a> fn(Window<'a>, &Meta, u64) -> Result<u64, Error>;
 
 impl Drop for Shared {
     fn drop(&mut self) {
@@ -85,10 +84,7 @@ impl Shared {
     fn has_free_pages(&self) -> Result<bool, Error> {
         let meta = self.committed_meta()?;
         let window = self.mapping().window(meta.last);
-        let view = PageView::of_snapshot(window, meta.last, EndMark::never());
-        let free = free_tree(meta.free);
-        // What the last transaction has freed is not for the one after it.
-        let found = pages_held(view, &free, Txnid(0), meta.txnid, RESERVE_PAGES)?;
+        let found = (self.count_free)(window, &meta, RESERVE_PAGES)?;
         Ok(found >= RESERVE_PAGES)
     }
 
@@ -182,38 +178,6 @@ impl Shared {
         Err(Error::LockBroken)
     }
 
-    /// Makes the snapshot that was gone back from unreachable, for good, before anything of it is overwritten; only for
-    /// the writer. Its meta page becomes an older one with the trees of the snapshot that was gone back to.
-    ///
-    /// The id goes first, and alone: while it is that of the newest snapshot, the page must say nothing but what that
-    /// transaction said, even if the power fails in the middle of writing. A commit has it the other way round.
-    #[cold]
-    pub(super) fn abandon_newer(&self) -> Result<(), Error> {
-        let base = self.committed_meta()?;
-        let older = Meta {
-            txnid: Txnid(base.txnid.0.saturating_sub(1)),
-            ..base
-        };
-        let page = (base.txnid.0 + 1) % META_PAGES;
-        let newer = self.mapping().read_meta(page)?;
-        let demoted = Meta {
-            txnid: older.txnid,
-            ..newer
-        };
-        for new in [&demoted, &older] {
-            self.replace_meta(Replacement {
-                page,
-                new,
-                // If either fails nothing has been abandoned: whoever goes back again must find the same snapshot.
-                old: &newer,
-                durable: true,
-                waits: true,
-            })?;
-        }
-        self.abandoned.store(false, Ordering::SeqCst);
-        Ok(())
-    }
-
     /// The oldest snapshot that transaction `writer` must leave alone: that of the oldest reader, or the last
     /// committed one. Clears dead readers away if one of them holds an older snapshot.
     pub(super) fn oldest_reader(&self, writer: Txnid) -> Result<Txnid, Error> {
@@ -226,5 +190,15 @@ impl Shared {
             return Ok(lock.oldest_reader(committed));
         }
         Ok(oldest)
+    }
+
+    /// Refuses to write where a flush has failed.
+    #[inline]
+    pub(super) fn check_writable(&self) -> Result<(), Error> {
+        self.check_usable()?;
+        if self.flush_failed.load(Ordering::SeqCst) {
+            return Err(Error::FlushFailed);
+        }
+        Ok(())
     }
 }

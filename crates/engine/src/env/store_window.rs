@@ -19,7 +19,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use fulgurite_format::{Pgno, Txnid, parts_in_use};
 use fulgurite_os::{DataFile, Map};
 
-use super::shared::Shared;
+use super::Mapping;
 use crate::Error;
 
 /// So many octets are written by calls before a window is made: programs that change little have no use for one.
@@ -63,14 +63,17 @@ impl StoreWindow {
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-impl Shared {
-    /// For storing pages of this transaction; `in_use` is the last page of the snapshot that it began from. With `calls`
-    /// all is written by calls.
-    pub(super) fn storing(&self, txnid: Txnid, in_use: Pgno, calls: bool) -> Storing<'_> {
-        let mapping = self.mapping();
-        let mut state = self.window.state();
+    /// Prepares to store pages of transaction `txnid`; `in_use` is the last page of the snapshot that it
+    /// began from. With `calls` the writer uses system calls only.
+    pub(super) fn storing<'w>(
+        &'w self,
+        mapping: &'w Mapping,
+        txnid: Txnid,
+        in_use: Pgno,
+        calls: bool,
+    ) -> Storing<'w> {
+        let mut state = self.state();
         let page_size = mapping.page_size() as u64;
         let limit = if calls {
             0
@@ -84,9 +87,9 @@ impl Shared {
         }
     }
 
-    /// Forgets what is known of the file, which is about to be cut off or to get holes.
-    pub(super) fn close_window(&self) {
-        let mut state = self.window.state();
+    /// Drops the window before the file is cut off or gets holes.
+    pub(super) fn close(&self) {
+        let mut state = self.state();
         state.map = None;
         state.looked = None;
         state.solid = 0;

@@ -22,7 +22,7 @@ impl Compaction {
     /// Commits a lower last page, if free pages are at the end.
     pub(super) fn lower(&mut self, environment: &Environment) -> Result<CompactStep, Error> {
         let mut txn = environment.write()?;
-        let page_size = environment.mapping().page_size() as u64;
+        let page_size = environment.handle().mapping().page_size() as u64;
         let spare = match self.until_octets {
             u64::MAX => u64::MAX,
             until => (txn.pages.last.0 + 1).saturating_sub(until / page_size),
@@ -51,7 +51,7 @@ impl Compaction {
     /// Gives what is behind the last page back to the file system.
     pub(super) fn cut_off(&mut self, environment: &Environment) -> Result<CompactStep, Error> {
         let mut txn = environment.write()?;
-        let mapping = environment.mapping();
+        let mapping = environment.handle().mapping();
         let end = (txn.pages.last.0 + 1) * mapping.page_size() as u64;
         let len = mapping.refresh_len()?;
         if len <= end {
@@ -66,9 +66,9 @@ impl Compaction {
             return Ok(CompactStep::Waiting(oldest));
         }
         // With anything less, a power loss could bring a snapshot back that reaches behind the new end.
-        environment.before_change()?;
-        environment.close_window();
-        environment.flush(true)?;
+        environment.handle().before_change()?;
+        environment.handle().close_window();
+        environment.handle().flush(true)?;
         self.report.kept_length = None;
         match writable(environment)? {
             OtherMaps::ReadOnly => {
@@ -113,11 +113,11 @@ impl Compaction {
         let mut txn = environment.write()?;
         let free = free_for_all(&mut txn, from, skip)?;
         // As above.
-        environment.before_change()?;
-        environment.close_window();
-        environment.flush(true)?;
-        let page_size = environment.mapping().page_size() as u64;
-        let len = environment.mapping().refresh_len()?;
+        environment.handle().before_change()?;
+        environment.handle().close_window();
+        environment.handle().flush(true)?;
+        let page_size = environment.handle().mapping().page_size() as u64;
+        let len = environment.handle().mapping().refresh_len()?;
         for run in free.pages.chunk_by(|high, low| high.0 == low.0 + 1) {
             let (Some(high), Some(low)) = (run.first(), run.last()) else {
                 continue;
@@ -125,7 +125,7 @@ impl Compaction {
             let start = low.0 * page_size;
             let end = ((high.0 + 1) * page_size).min(len);
             if start < end {
-                let file = environment.mapping().file();
+                let file = environment.handle().mapping().file();
                 file.punch(start, end - start)
                     .map_err(Error::io("making holes of free pages"))?;
                 self.report.octets_punched += end - start;
@@ -149,14 +149,14 @@ const CUTTING: fn(std::io::Error) -> Error = |source| Error::Io {
 ///
 /// The writer mutex is held: who has such a map does not store through it meanwhile.
 fn writable(environment: &Environment) -> Result<OtherMaps, Error> {
-    let mapping = environment.mapping();
-    if environment.has_writable_map() {
+    let mapping = environment.handle().mapping();
+    if environment.handle().has_writable_map() {
         return Ok(OtherMaps::Writable {
             pid: std::process::id(),
             octets: mapping.map().len() as u64,
         });
     }
-    let Some(lock) = environment.lock() else {
+    let Some(lock) = environment.handle().lock() else {
         // Without locking the caller keeps everybody else away.
         return Ok(OtherMaps::ReadOnly);
     };
@@ -169,7 +169,14 @@ fn writable(environment: &Environment) -> Result<OtherMaps, Error> {
 /// with a writable map gives it the map's length first, and then maps it, and before both has its lock on the lock file. So
 /// whoever has the lock and no map yet is waited for. Returns the process.
 fn undo_if_opened(environment: &Environment, len: u64) -> Result<Option<u32>, Error> {
-    let grow = |len| environment.mapping().file().grow_to(len).map_err(CUTTING);
+    let grow = |len| {
+        environment
+            .handle()
+            .mapping()
+            .file()
+            .grow_to(len)
+            .map_err(CUTTING)
+    };
     for attempt in 1.. {
         match writable(environment)? {
             OtherMaps::ReadOnly => break,
@@ -178,7 +185,7 @@ fn undo_if_opened(environment: &Environment, len: u64) -> Result<Option<u32>, Er
                 return Ok(Some(pid));
             }
             OtherMaps::Unknown(pid) if attempt == OPENING_ATTEMPTS => {
-                grow(len.max(environment.map_size()))?;
+                grow(len.max(environment.handle().map_size()))?;
                 return Ok(Some(pid));
             }
             OtherMaps::Unknown(_) => std::thread::sleep(OPENING_PAUSE),

@@ -169,7 +169,7 @@ impl Environment {
     /// [`Error::ReadOnly`]; what [`Environment::read`], [`Environment::write`] and [`crate::WriteTxn::commit`] give;
     /// [`Error::Corrupted`] for a damaged page. The environment is as after any failed transaction.
     pub fn compact_step(&self, compaction: &mut Compaction) -> Result<CompactStep, Error> {
-        if self.is_read_only() {
+        if self.handle().is_read_only() {
             return Err(Error::ReadOnly);
         }
         let step = match compaction.stage.clone() {
@@ -181,7 +181,7 @@ impl Environment {
             Stage::Punch(id, at) => compaction.punch(self, id, at),
             Stage::Done => Ok(CompactStep::Done),
         };
-        compaction.report.octets_after = self.mapping().refresh_len()?;
+        compaction.report.octets_after = self.handle().mapping().refresh_len()?;
         step
     }
 }

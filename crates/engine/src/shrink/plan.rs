@@ -35,12 +35,12 @@ impl Compaction {
     /// Decides where the mark is.
     pub(super) fn plan(&mut self, environment: &Environment) -> Result<CompactStep, Error> {
         let txn = environment.read()?;
-        let page_size = environment.mapping().page_size() as u64;
+        let page_size = environment.handle().mapping().page_size() as u64;
         let last = txn.last_page().0;
         let live = (last + 1).saturating_sub(free_pages(&txn)?);
         drop(txn);
         if self.report.octets_before == 0 {
-            self.report.octets_before = environment.mapping().refresh_len()?;
+            self.report.octets_before = environment.handle().mapping().refresh_len()?;
         }
         self.report.pages_live = live;
         let is_first = self.round_last == 0;

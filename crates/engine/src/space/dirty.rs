@@ -6,8 +6,8 @@ use fulgurite_format::{Pgno, copy_without_gap};
 use rustc_hash::FxHashMap;
 
 use crate::Error;
+use crate::buffer_pool::{self, Spare, pages_max};
 use crate::env::Storing;
-use crate::env::spare::{self, Spare, pages_max};
 use crate::memory::{room_for, zeros};
 
 /// At most so many pieces go into one write call: as many as the system takes.
@@ -33,12 +33,12 @@ pub(crate) struct Dirty {
 impl Dirty {
     /// Has buffers to use before it asks the system for some: those that are kept for this.
     pub(crate) fn take_spare(&mut self, page_size: usize) {
-        self.spare = spare::take(page_size);
+        self.spare = buffer_pool::take(page_size);
     }
 
     /// Keeps the buffers that are not needed, a bounded number of them, for another writer.
     pub(crate) fn keep_spare(&mut self) {
-        spare::keep(std::mem::take(&mut self.spare));
+        buffer_pool::keep(std::mem::take(&mut self.spare));
     }
 
     /// Whether no page is private.

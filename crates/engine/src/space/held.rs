@@ -1,11 +1,12 @@
 //! Pages that are free but that readers hold back; and what a writer does before it lets the file grow on their account.
 
-use fulgurite_format::{FreeRecord, Malformed, Pgno, Txnid};
+use fulgurite_format::{FreeRecord, Malformed, Meta, Pgno, Txnid};
 
 use super::view::PageView;
-use super::writer_pages::WriterPages;
+use super::writer_pages::{WriterPages, free_tree};
 use crate::Error;
-use crate::reader::{LockFile, ReaderPolicy, Verdict};
+use crate::env::Window;
+use crate::reader::{EndMark, LockFile, ReaderPolicy, Verdict};
 use crate::tree::{self, Pages as _, PagesMut as _, Path, Tree};
 
 /// After so many fresh pages a writer consults the policy for readers again.
@@ -87,8 +88,16 @@ pub(crate) fn pages_held(
     Ok(sum)
 }
 
+/// Counts the pages that the writer after snapshot `meta` may use from the free list, up to `stop_at`. The pages
+/// that the snapshot's own transaction freed are not among them.
+pub(crate) fn count_free(window: Window<'_>, meta: &Meta, stop_at: u64) -> Result<u64, Error> {
+    let view = PageView::of_snapshot(window, meta.last, EndMark::never());
+    let free = free_tree(meta.free);
+    pages_held(view, &free, Txnid(0), meta.txnid, stop_at)
+}
+
 /// Shows the free-list records from transaction `from` on, with the numbers of their pages, as long as `visit` wants.
-pub(super) fn each_record(
+pub(crate) fn each_record(
     view: PageView<'_>,
     free: &Tree,
     from: Txnid,

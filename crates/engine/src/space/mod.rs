@@ -7,7 +7,6 @@
 //! ```
 
 mod dirty;
-mod free_pages;
 mod held;
 mod levels;
 mod pool;
@@ -19,8 +18,7 @@ mod taken;
 mod view;
 mod writer_pages;
 
-pub use free_pages::{FreePages, HeldPages};
-pub(crate) use held::pages_held;
+pub(crate) use held::{count_free, each_record};
 pub(crate) use save::save_free_list;
 pub(crate) use shrink::refer_to;
 pub(crate) use view::PageView;

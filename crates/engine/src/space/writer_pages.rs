@@ -12,7 +12,7 @@ use super::pool::Pool;
 use super::taken::Taken;
 use super::view::PageView;
 use crate::Error;
-use crate::env::{Environment, Mapping, Window};
+use crate::env::{Handle, Mapping, Window};
 use crate::memory::zeros;
 use crate::reader::EndMark;
 use crate::tree::{self, Pages, PagesMut, Path, Step, Tree};
@@ -24,7 +24,7 @@ const KEPT_MAX: usize = 1 << 14;
 /// A write transaction's pages.
 #[derive(Debug)]
 pub(crate) struct WriterPages<'env> {
-    pub(super) environment: &'env Environment,
+    pub(super) environment: &'env Handle,
     /// The map, with the pages of the snapshot that the transaction began from.
     pub(super) window: Window<'env>,
     /// A private page whose nodes were checked, and that only sound changes were made to since.
@@ -73,12 +73,7 @@ pub(crate) struct WriterPages<'env> {
 }
 
 impl<'env> WriterPages<'env> {
-    pub(crate) fn new(
-        environment: &'env Environment,
-        last: Pgno,
-        txnid: Txnid,
-        free: Tree,
-    ) -> Self {
+    pub(crate) fn new(environment: &'env Handle, last: Pgno, txnid: Txnid, free: Tree) -> Self {
         WriterPages {
             environment,
             window: environment.mapping().window(last),

@@ -3,7 +3,7 @@
 mod commit;
 mod cursor_put;
 mod edit;
-mod group;
+mod free_pages;
 mod kept;
 mod named;
 mod near;
@@ -17,13 +17,15 @@ mod remove;
 mod snapshot;
 mod trees;
 mod write;
+mod write_cursor;
 
 pub use edit::Edit;
+pub use free_pages::{FreePages, HeldPages};
 pub use nested::NestedTxn;
 pub use put_flags::{Put, PutFlags, Room};
 pub use read::{ParkedReader, ReadTxn};
 pub use snapshot::{Snapshot, Stat};
 pub use write::WriteTxn;
+pub use write_cursor::WriteCursor;
 
-pub(crate) use group::Group;
 pub(crate) use snapshot::Sealed;

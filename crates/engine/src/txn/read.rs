@@ -13,11 +13,12 @@ use super::previous;
 use super::snapshot::{self, Sealed};
 use super::trees;
 use crate::cursor::{CursorPosition, FastStep, Record};
+use crate::env::Handle;
 use crate::env::{Database, Window};
 use crate::reader::{EndMark, Seat, Slot, SlotTable};
 use crate::space::PageView;
 use crate::tree::{self, Tree};
-use crate::{CustomOrder, Environment, Error, KeyOrder};
+use crate::{CustomOrder, Error, KeyOrder};
 
 /// How often a reader tries to catch a meta page that writers keep replacing under it.
 const ATTEMPTS: usize = 1000;
@@ -46,7 +47,7 @@ pub struct ParkedReader<'env> {
 
 #[derive(Debug)]
 struct Core<'env> {
-    environment: &'env Environment,
+    environment: &'env Handle,
     slot: Option<Slot>,
     /// The one it had last, with its words: where threads keep their slots, it is likely to be free for it again.
     seat: Option<Seat<'env>>,
@@ -125,13 +126,13 @@ impl Core<'_> {
 
 /// The words of a slot.
 #[inline]
-fn seat_of(environment: &Environment, slot: Option<Slot>) -> Option<Seat<'_>> {
+fn seat_of(environment: &Handle, slot: Option<Slot>) -> Option<Seat<'_>> {
     environment.lock()?.seat(slot?)
 }
 
 /// Whether these trees are all that is to be read of the snapshot of this number, if it is the newest.
 #[inline]
-fn knows_trees(environment: &Environment, txnid: Txnid, trees: &OwnTrees, orders_set: u64) -> bool {
+fn knows_trees(environment: &Handle, txnid: Txnid, trees: &OwnTrees, orders_set: u64) -> bool {
     txnid.0 > 0
         && !trees.is_empty()
         && orders_set == environment.names().orders_set()
@@ -153,7 +154,7 @@ impl Drop for ReadTxn<'_> {
 
 impl<'env> ReadTxn<'env> {
     #[inline]
-    pub(crate) fn begin(environment: &'env Environment) -> Result<ReadTxn<'env>, Error> {
+    pub(crate) fn begin(environment: &'env Handle) -> Result<ReadTxn<'env>, Error> {
         if !environment.is_usable() {
             environment.check_usable()?;
         }
@@ -190,7 +191,7 @@ impl<'env> ReadTxn<'env> {
     /// Begins by reading the meta page.
     #[inline(never)]
     fn begin_anew(
-        environment: &'env Environment,
+        environment: &'env Handle,
         slot: Option<Slot>,
         trees: OwnTrees,
     ) -> Result<ReadTxn<'env>, Error> {
@@ -567,7 +568,7 @@ impl<'env> ParkedReader<'env> {
     reason = "only this crate can name, and so call, these"
 )]
 impl Sealed for ReadTxn<'_> {
-    fn environment(&self) -> &Environment {
+    fn environment(&self) -> &Handle {
         self.core.environment
     }
 

@@ -4,8 +4,9 @@ use fulgurite_format::NodeFlags;
 
 use super::snapshot::Sealed;
 use super::write::WriteTxn;
+use super::write_cursor::WriteCursor;
 use crate::Error;
-use crate::cursor::{CursorId, CursorPosition, DeletedRecord, Move, Record, WriteCursor};
+use crate::cursor::{CursorId, CursorPosition, DeletedRecord, Move, Record};
 use crate::env::Database;
 use crate::tree::{self, Pages, Path, Tree};
 use crate::value::{self, Removed};

@@ -7,10 +7,11 @@ use fulgurite_format::{DatabaseFlags, LeafNode, Pgno, TreeRecord, layout};
 use super::trees;
 use crate::cursor::{Cursor, CursorPosition, Move, PositionedCursor, Record};
 use crate::env::Database;
+use crate::env::Handle;
 use crate::range::{self, Behind, Gap, KeyRange, Records, Values};
 use crate::space::PageView;
 use crate::tree::{self, Pages, Tree};
-use crate::{Environment, Error, Multimap, value};
+use crate::{Error, Multimap, value};
 
 /// Statistics of a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +51,7 @@ impl Stat {
 )]
 pub trait Sealed {
     #[doc(hidden)]
-    fn environment(&self) -> &Environment;
+    fn environment(&self) -> &Handle;
     #[doc(hidden)]
     fn pages(&self) -> PageView<'_>;
     #[doc(hidden)]

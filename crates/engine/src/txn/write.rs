@@ -11,12 +11,13 @@ use super::nested::Level;
 use super::snapshot::Sealed;
 use super::trees::{self, Trees};
 use super::{Snapshot, commit};
+use crate::Error;
 use crate::cursor::CursorTable;
 use crate::env::Database;
+use crate::env::Handle;
 use crate::reader::{LockFile, SlotTable, broken};
 use crate::space::{PageView, WriterPages, free_tree};
 use crate::tree::{self, Tree};
-use crate::{Environment, Error};
 
 /// The write transaction of an environment: there is one at a time, over all threads and processes.
 ///
@@ -24,7 +25,7 @@ use crate::{Environment, Error};
 /// that began it. Reading from it, with the methods of [`Snapshot`], shows its own changes.
 #[derive(Debug)]
 pub struct WriteTxn<'env> {
-    pub(super) environment: &'env Environment,
+    pub(super) environment: &'env Handle,
     pub(super) base: Meta,
     pub(crate) pages: WriterPages<'env>,
     pub(super) trees: RefCell<Trees>,
@@ -45,7 +46,7 @@ pub struct WriteTxn<'env> {
 /// The right to write, held: the writer mutex of the lock file, or without locking that of this process.
 #[derive(Debug)]
 pub(super) struct WriterLock<'env> {
-    environment: &'env Environment,
+    environment: &'env Handle,
     lock: Option<&'env LockFile>,
     #[expect(dead_code, reason = "held for its drop")]
     local: Option<MutexGuard<'env, ()>>,
@@ -66,7 +67,7 @@ impl Drop for WriterLock<'_> {
 impl<'env> WriterLock<'env> {
     /// Waits for the mutex; if its last holder died, puts the lock file right first.
     #[inline(never)]
-    pub(super) fn take(environment: &'env Environment) -> Result<WriterLock<'env>, Error> {
+    pub(super) fn take(environment: &'env Handle) -> Result<WriterLock<'env>, Error> {
         let mut taken = None;
         Self::take_into(&mut taken, environment)?;
         taken.ok_or(Error::LockBroken)
@@ -77,7 +78,7 @@ impl<'env> WriterLock<'env> {
     #[inline(always)]
     fn take_into(
         place: &mut Option<WriterLock<'env>>,
-        environment: &'env Environment,
+        environment: &'env Handle,
     ) -> Result<(), Error> {
         let thread = Self::waiting_thread(environment)?;
         match environment.lock() {
@@ -94,7 +95,7 @@ impl<'env> WriterLock<'env> {
     }
 
     /// As [`WriterLock::take`], but `None` if somebody has it.
-    fn try_take(environment: &'env Environment) -> Result<Option<WriterLock<'env>>, Error> {
+    fn try_take(environment: &'env Handle) -> Result<Option<WriterLock<'env>>, Error> {
         let thread = Self::waiting_thread(environment)?;
         let mut taken = None;
         match environment.lock() {
@@ -114,7 +115,7 @@ impl<'env> WriterLock<'env> {
 
     /// The calling thread, which must not wait for itself.
     #[inline]
-    fn waiting_thread(environment: &Environment) -> Result<u64, Error> {
+    fn waiting_thread(environment: &Handle) -> Result<u64, Error> {
         let thread = thread_word();
         if environment.writer().is(thread) {
             return Err(Error::WriterBusy);
@@ -126,7 +127,7 @@ impl<'env> WriterLock<'env> {
     #[inline]
     fn hold_shared(
         place: &mut Option<WriterLock<'env>>,
-        environment: &'env Environment,
+        environment: &'env Handle,
         lock: &'env LockFile,
         thread: u64,
         outcome: LockOutcome,
@@ -148,7 +149,7 @@ impl<'env> WriterLock<'env> {
     #[cold]
     fn hold_local(
         place: &mut Option<WriterLock<'env>>,
-        environment: &'env Environment,
+        environment: &'env Handle,
         local: MutexGuard<'env, ()>,
         thread: u64,
     ) {
@@ -165,7 +166,7 @@ impl<'env> WriterLock<'env> {
     #[cold]
     #[inline(never)]
     fn repair(
-        environment: &Environment,
+        environment: &Handle,
         lock: &LockFile,
         predecessor: Option<u64>,
     ) -> Result<(), Error> {
@@ -190,13 +191,13 @@ impl<'env> WriterLock<'env> {
 }
 
 impl<'env> WriteTxn<'env> {
-    pub(crate) fn begin(environment: &'env Environment) -> Result<WriteTxn<'env>, Error> {
+    pub(crate) fn begin(environment: &'env Handle) -> Result<WriteTxn<'env>, Error> {
         let lock = Self::take_lock(environment)?;
         Self::begin_with(environment, lock)
     }
 
     /// As [`WriteTxn::begin`], but `None` if there is another one.
-    pub(crate) fn try_begin(environment: &'env Environment) -> Result<Option<Self>, Error> {
+    pub(crate) fn try_begin(environment: &'env Handle) -> Result<Option<Self>, Error> {
         Self::require_writable(environment)?;
         let Some(lock) = WriterLock::try_take(environment)? else {
             return Ok(None);
@@ -206,7 +207,7 @@ impl<'env> WriteTxn<'env> {
     }
 
     fn begin_with(
-        environment: &'env Environment,
+        environment: &'env Handle,
         lock: WriterLock<'env>,
     ) -> Result<WriteTxn<'env>, Error> {
         let base = Self::find_base(environment)?;
@@ -290,7 +291,7 @@ impl<'env> WriteTxn<'env> {
         Ok(())
     }
 
-    fn take_lock(environment: &'env Environment) -> Result<WriterLock<'env>, Error> {
+    fn take_lock(environment: &'env Handle) -> Result<WriterLock<'env>, Error> {
         Self::require_writable(environment)?;
         let lock = WriterLock::take(environment)?;
         if !environment.is_writable() {
@@ -299,7 +300,7 @@ impl<'env> WriteTxn<'env> {
         Ok(lock)
     }
 
-    fn require_writable(environment: &Environment) -> Result<(), Error> {
+    fn require_writable(environment: &Handle) -> Result<(), Error> {
         if environment.is_read_only() {
             return Err(Error::ReadOnly);
         }
@@ -310,7 +311,7 @@ impl<'env> WriteTxn<'env> {
     }
 
     /// The snapshot to begin from.
-    fn find_base(environment: &Environment) -> Result<Meta, Error> {
+    fn find_base(environment: &Handle) -> Result<Meta, Error> {
         let base = environment.committed_meta()?;
         environment.notice_newer(&base)?;
         Self::follow(environment, &base)?;
@@ -318,7 +319,7 @@ impl<'env> WriteTxn<'env> {
     }
 
     /// Follows what others have done to the size of the file and of the map.
-    fn follow(environment: &Environment, base: &Meta) -> Result<(), Error> {
+    fn follow(environment: &Handle, base: &Meta) -> Result<(), Error> {
         environment.adopt_map_size(base)?;
         environment.notice_last(base.last);
         if environment.has_writable_map() {
@@ -492,7 +493,7 @@ impl<'env> WriteTxn<'env> {
     reason = "only this crate can name, and so call, these"
 )]
 impl Sealed for WriteTxn<'_> {
-    fn environment(&self) -> &Environment {
+    fn environment(&self) -> &Handle {
         self.environment
     }
 

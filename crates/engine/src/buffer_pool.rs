@@ -64,7 +64,7 @@ pub(crate) fn keep(mut spare: Spare) {
 }
 
 /// Gives all buffers back to the system's allocator: this process has nothing open any more.
-pub(super) fn forget() {
+pub(crate) fn clear() {
     drop(with_kept(std::mem::take));
 }
 
@@ -98,7 +98,7 @@ mod tests {
         assert!(taken.iter().all(|buffer| buffer.len() == 24));
         assert!(take(24).pages.is_empty());
         keep(buffers(1, 24));
-        forget();
+        clear();
         assert!(take(24).pages.is_empty());
     }
 }

@@ -29,7 +29,7 @@ impl Environment {
     /// The reader slots in use, in the order of the lock file; `None` without locking.
     #[must_use]
     pub fn readers(&self) -> Option<Vec<Reader>> {
-        self.lock().map(LockFile::readers)
+        self.handle.lock().map(LockFile::readers)
     }
 
     /// As [`Environment::readers`], with the pages that each reader holds back. Costs what [`ReadTxn::free_pages`] does; takes
@@ -51,39 +51,35 @@ impl Environment {
     /// # Errors
     /// The system's.
     pub fn dead_readers(&self) -> Result<Vec<u32>, Error> {
-        self.lock().map_or(Ok(Vec::new()), LockFile::dead_processes)
+        self.handle
+            .lock()
+            .map_or(Ok(Vec::new()), LockFile::dead_processes)
     }
 
     /// The thread that has the write transaction, of whatever process, by the system's number for it; `None` if nobody
     /// has, or without locking. It may have ended, or died, by the time one looks.
     #[must_use]
     pub fn current_writer(&self) -> Option<u32> {
-        self.lock().and_then(LockFile::writer_thread)
+        self.handle.lock().and_then(LockFile::writer_thread)
     }
 
     /// Statistics of the main database, as last committed.
     /// # Errors
     /// [`Error::Corrupted`] for a damaged meta page.
     pub fn stat(&self) -> Result<Stat, Error> {
-        let meta = self.shared.published_meta()?;
-        Ok(Stat::of(&meta.main, self.mapping().page_size()))
+        let meta = self.handle.published_meta()?;
+        Ok(Stat::of(&meta.main, self.handle.mapping().page_size()))
     }
 
     /// Facts about the environment.
     /// # Errors
     /// [`Error::Corrupted`] for a damaged meta page.
     pub fn info(&self) -> Result<Info, Error> {
-        let meta = self.shared.published_meta()?;
-        let lock = self.lock();
-        let size = &self.shared.size;
-        let (map_size, map_bytes_max) = if size.is_exact() {
-            (size.octets(), size.octets())
-        } else {
-            let reserved = self.mapping().map().len() as u64;
-            (size.octets().max(meta.map_size), reserved)
-        };
+        let meta = self.handle.published_meta()?;
+        let lock = self.handle.lock();
+        let (map_size, map_bytes_max) = self.handle.map_sizes(&meta);
         Ok(Info {
-            page_size: self.mapping().page_size(),
+            page_size: self.handle.mapping().page_size(),
             map_size,
             map_bytes_max,
             map_address: meta.map_address,
@@ -99,7 +95,7 @@ impl Environment {
     /// # Errors
     /// The system's.
     pub fn clear_stale_readers(&self) -> Result<usize, Error> {
-        self.check_usable()?;
-        self.lock().map_or(Ok(0), LockFile::clear_stale)
+        self.handle.check_usable()?;
+        self.handle.lock().map_or(Ok(0), LockFile::clear_stale)
     }
 }

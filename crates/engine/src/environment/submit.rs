@@ -1,108 +1,15 @@
-//! Group commit: changes of several threads in one transaction, with one pair of flushes for all of them.
-//!
-//! ```text
-//!   thread 1  submit --- leads: runs 1, commits ----------------> returns
-//!   thread 2      submit --- waits ------------ leads: runs 2, 3, 4, commits ---> returns
-//!   thread 3        submit --- waits ---------------------------------------> returns
-//!   thread 4          submit --- waits -------------------------------------> returns
-//! ```
-//!
-//! There is no thread for it: of those that wait one leads. It takes all that was submitted, runs it in the order of
-//! submission, each piece in a nested transaction that can be undone by itself, and commits once. What is submitted
-//! meanwhile is next.
-//!
-//! Nobody is woken who has nothing to do: each sleeps at a seat of its own until its piece is settled or it is to lead, and a
-//! leader who waits for others to come is told when the last of them has.
+//! `Environment::submit`: leading a group of submitters, and settling their pieces.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, Thread};
-use std::time::Duration;
+use std::sync::{Arc, MutexGuard};
 
 use fulgurite_os::thread_word;
 
-use super::WriteTxn;
-use crate::{Environment, Error};
-
-/// A leader waits for as many threads as it was last time, while in so long at least one of them comes. A flush takes longer.
-const GATHERING: Duration = Duration::from_micros(300);
-
-/// What was submitted to an environment and is not committed yet.
-#[derive(Debug, Default)]
-pub(crate) struct Group {
-    queue: Mutex<Queue>,
-    /// As many have submitted as a leader waits for.
-    complete: Condvar,
-}
-
-#[derive(Debug, Default)]
-struct Queue {
-    waiting: Vec<Waiting>,
-    /// Somebody leads, or was told to.
-    has_leader: bool,
-    is_gathering: bool,
-    /// How many pieces were committed together last.
-    usual: usize,
-}
-
-/// A piece that somebody waits for.
-#[derive(Debug)]
-struct Waiting {
-    piece: NonNull<dyn Piece>,
-    seat: Arc<Seat>,
-}
-
-/// Where a submitter sleeps.
-#[derive(Debug)]
-struct Seat {
-    word: AtomicU8,
-    thread: Thread,
-}
-
-impl Seat {
-    const WAITS: u8 = 0;
-    /// Nobody leads any more: it is this one's turn.
-    const LEADS: u8 = 1;
-    /// Its piece is settled, and nobody will touch it again.
-    const SETTLED: u8 = 2;
-
-    fn new() -> Self {
-        Seat {
-            word: AtomicU8::new(Self::WAITS),
-            thread: thread::current(),
-        }
-    }
-
-    /// Sleeps until there is something to do.
-    fn wait(&self) -> u8 {
-        loop {
-            let word = self.word.load(Ordering::Acquire);
-            if word != Self::WAITS {
-                return word;
-            }
-            thread::park();
-        }
-    }
-
-    fn say(&self, word: u8) {
-        self.word.store(word, Ordering::Release);
-    }
-}
-
-// SAFETY: a piece is made of what may be sent to other threads, see `Environment::submit`; and it stays where it is until
-// it is settled, because its submitter waits.
-unsafe impl Send for Waiting {}
-
-/// One thread's changes, whatever they return.
-trait Piece {
-    /// Makes the changes; whether they are to stay.
-    fn run(&mut self, txn: &mut WriteTxn<'_>) -> bool;
-    /// Says whether they are committed.
-    fn settle(&mut self, committed: Result<(), Error>);
-}
+use super::Environment;
+use super::group::{Piece, Queue, Seat, Waiting};
+use crate::{Error, WriteTxn};
 
 struct Submitted<F, T, E> {
     work: Option<F>,
@@ -169,7 +76,7 @@ impl Environment {
         T: Send,
         E: From<Error> + Send,
     {
-        if self.writer().is(thread_word()) {
+        if self.handle.writer().is(thread_word()) {
             return Err(Error::WriterBusy.into());
         }
         let mut submitted = Submitted {
@@ -190,7 +97,7 @@ impl Environment {
     /// How many submissions wait for the commit that is under way: they will be in the next one.
     #[must_use]
     pub fn submissions_waiting(&self) -> usize {
-        self.group().queue().waiting.len()
+        self.group.queue().waiting.len()
     }
 
     /// Waits until a piece is settled, by this thread or another.
@@ -203,7 +110,7 @@ impl Environment {
             )
         };
         let seat = Arc::new(Seat::new());
-        let group = self.group();
+        let group = &self.group;
         let mut queue = group.queue();
         queue.waiting.push(Waiting {
             piece,
@@ -225,7 +132,7 @@ impl Environment {
 
     /// Commits all that is waiting, this thread's own piece among it, and hands over to one of those who came meanwhile.
     fn lead<'g>(&'g self, queue: MutexGuard<'g, Queue>, own: &Arc<Seat>) {
-        let group = self.group();
+        let group = &self.group;
         let mut queue = group.gather(queue);
         let pieces = std::mem::take(&mut queue.waiting);
         queue.usual = pieces.len();
@@ -269,30 +176,6 @@ impl Environment {
             }
         }
         txn.commit()
-    }
-}
-
-impl Group {
-    fn queue(&self) -> MutexGuard<'_, Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits for those who were in it last time, but not for those who do not come.
-    fn gather<'g>(&'g self, mut queue: MutexGuard<'g, Queue>) -> MutexGuard<'g, Queue> {
-        queue.is_gathering = true;
-        while queue.waiting.len() < queue.usual {
-            let came = queue.waiting.len();
-            let (woken, waited) = self
-                .complete
-                .wait_timeout(queue, GATHERING)
-                .unwrap_or_else(PoisonError::into_inner);
-            queue = woken;
-            if waited.timed_out() && queue.waiting.len() == came {
-                break;
-            }
-        }
-        queue.is_gathering = false;
-        queue
     }
 }
 

@@ -1,4 +1,4 @@
-//! An open environment.
+//! A handle on an open environment, as transactions see it.
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
@@ -8,24 +8,20 @@ use std::sync::{Arc, MutexGuard};
 use fulgurite_format::{META_PAGES, Meta, Pgno, Txnid};
 
 use super::durable::Replacement;
+use super::registry::Registered;
 use super::run_search::RunSearch;
-use super::shared::Shared;
 use super::{DatabaseNames, Durability, Mapping, OpenOptions, SlotPolicy, Storing, threads};
 use crate::reader::{Governor, LockFile, Seat, Slot, WriterMark};
-use crate::txn::Group;
-use crate::{Error, ReadTxn, ReaderPolicy, WriteTxn};
+use crate::{Error, ReaderPolicy};
 
 const NO_META_SYNC: u8 = Durability::NoMetaSync as u8;
 const NO_SYNC: u8 = Durability::NoSync as u8;
 
-/// A handle on an open environment: begin transactions with [`Environment::read`] and [`Environment::write`].
-///
-/// Share it by reference between threads. Opening the same environment again in the same process gives another handle on
-/// the same files: what concerns them stays as it was opened first, see [`OpenOptions::open`]. A forked child must
-/// open its own.
+/// What transactions need of an open environment: its files, shared with other handles of the process, and
+/// the choices of this handle. The public `Environment` owns one.
 #[derive(Debug)]
-pub struct Environment {
-    pub(super) shared: Arc<Shared>,
+pub(crate) struct Handle {
+    pub(super) shared: Arc<Registered>,
     /// Tells the handles of this process apart.
     id: u64,
     path: PathBuf,
@@ -34,25 +30,17 @@ pub struct Environment {
     durability: AtomicU8,
     map_async: AtomicBool,
     governor: Governor,
-    group: Group,
 }
 
-impl Environment {
-    /// Options for opening an environment.
-    #[must_use]
-    pub fn options() -> OpenOptions {
-        OpenOptions::default()
-    }
-
-    pub(super) fn new(shared: Arc<Shared>, path: &Path, options: &OpenOptions) -> Environment {
+impl Handle {
+    pub(super) fn new(shared: Arc<Registered>, path: &Path, options: &OpenOptions) -> Handle {
         static HANDLES: AtomicU64 = AtomicU64::new(1);
         let governor = Governor::default();
         governor.set(options.reader_policy.clone());
         let id = HANDLES.fetch_add(1, Ordering::Relaxed);
-        Environment {
+        Handle {
             shared,
             governor,
-            group: Group::default(),
             id,
             path: path.to_owned(),
             names: DatabaseNames::new(id, options.databases_max),
@@ -62,31 +50,6 @@ impl Environment {
         }
     }
 
-    /// Begins a read transaction on the newest snapshot. Never waits for a writer, and takes no lock once the process
-    /// has had as many readers at a time before.
-    /// # Errors
-    /// [`Error::ReadersFull`], [`Error::Forked`], [`Error::Corrupted`] for a damaged meta page.
-    pub fn read(&self) -> Result<ReadTxn<'_>, Error> {
-        ReadTxn::begin(self)
-    }
-
-    /// Begins the write transaction; waits until no other thread or process has one.
-    ///
-    /// # Errors
-    /// [`Error::WriterBusy`] when this thread has one already; [`Error::ReadOnly`], [`Error::Forked`],
-    /// [`Error::FlushFailed`], [`Error::EnvironmentFailed`], [`Error::Corrupted`].
-    pub fn write(&self) -> Result<WriteTxn<'_>, Error> {
-        WriteTxn::begin(self)
-    }
-
-    /// As [`Environment::write`], but `None` instead of waiting for another thread or process.
-    ///
-    /// # Errors
-    /// As [`Environment::write`].
-    pub fn try_write(&self) -> Result<Option<WriteTxn<'_>>, Error> {
-        WriteTxn::try_begin(self)
-    }
-
     /// What tells this handle from all others of this process, closed ones included.
     #[inline]
     pub(crate) const fn id(&self) -> u64 {
@@ -94,20 +57,17 @@ impl Environment {
     }
 
     /// The path the environment was opened with.
-    #[must_use]
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// The descriptor of the data file.
-    #[must_use]
-    pub fn fd(&self) -> BorrowedFd<'_> {
+    pub(crate) fn fd(&self) -> BorrowedFd<'_> {
         self.mapping().file().pages().as_fd()
     }
 
     /// What survives a power loss, of the next commit of this handle.
-    #[must_use]
-    pub fn durability(&self) -> Durability {
+    pub(crate) fn durability(&self) -> Durability {
         match self.durability.load(Ordering::Relaxed) {
             NO_SYNC => Durability::NoSync,
             NO_META_SYNC => Durability::NoMetaSync,
@@ -116,18 +76,18 @@ impl Environment {
     }
 
     /// Changes what survives a power loss, from the next commit of this handle on.
-    pub fn set_durability(&self, durability: Durability) {
+    pub(crate) fn set_durability(&self, durability: Durability) {
         self.durability.store(durability as u8, Ordering::Relaxed);
     }
 
     /// Changes whether flushes of a writable map are waited for, see [`OpenOptions::map_async`].
-    pub fn set_map_async(&self, yes: bool) {
+    pub(crate) fn set_map_async(&self, yes: bool) {
         self.map_async.store(yes, Ordering::Relaxed);
     }
 
     /// Changes what writers of this handle do about readers that keep old snapshots, from their next look at the readers
     /// on. See [`OpenOptions::reader_policy`].
-    pub fn set_reader_policy(&self, policy: Option<ReaderPolicy>) {
+    pub(crate) fn set_reader_policy(&self, policy: Option<ReaderPolicy>) {
         self.governor.set(policy);
     }
 
@@ -136,7 +96,7 @@ impl Environment {
     /// grows by itself grows to that size at once, and goes on growing.
     /// # Errors
     /// [`Error::MapSizeBusy`] while this process has a write transaction; the system's if it refuses address space.
-    pub fn set_map_size(&self, octets: u64) -> Result<(), Error> {
+    pub(crate) fn set_map_size(&self, octets: u64) -> Result<(), Error> {
         self.check_usable()?;
         self.shared.set_size(octets)
     }
@@ -146,7 +106,7 @@ impl Environment {
     /// # Errors
     /// [`Error::ReadOnly`] and the system's. After one of the system's it is unknown what is on the disk, and no later
     /// flush can tell: [`Error::FlushFailed`] is the answer to all writing from then on.
-    pub fn sync(&self, force: bool) -> Result<(), Error> {
+    pub(crate) fn sync(&self, force: bool) -> Result<(), Error> {
         if self.options.read_only {
             return Err(Error::ReadOnly);
         }
@@ -169,11 +129,6 @@ impl Environment {
 
     pub(crate) const fn governor(&self) -> &Governor {
         &self.governor
-    }
-
-    /// What threads have submitted to be committed together.
-    pub(crate) const fn group(&self) -> &Group {
-        &self.group
     }
 
     pub(crate) fn reader_policy(&self) -> Option<Arc<ReaderPolicy>> {
@@ -253,13 +208,13 @@ impl Environment {
         self.shared.check_usable()
     }
 
-    /// Whether [`Environment::check_usable`] has nothing to say, for all that can be seen at once.
+    /// Whether [`Handle::check_usable`] has nothing to say, for all that can be seen at once.
     #[inline]
     pub(crate) fn is_usable(&self) -> bool {
         self.shared.is_usable()
     }
 
-    /// As [`Environment::is_usable`], of [`Environment::check_writable`].
+    /// As [`Handle::is_usable`], of [`Handle::check_writable`].
     #[inline]
     pub(crate) fn is_writable(&self) -> bool {
         self.shared.is_writable()
@@ -290,8 +245,7 @@ impl Environment {
 
     /// Whether this process has a write transaction whose thread has ended. Others that begin one are told
     /// [`Error::EnvironmentFailed`], unless that one is dropped before.
-    #[must_use]
-    pub fn writer_is_gone(&self) -> bool {
+    pub(crate) fn writer_is_gone(&self) -> bool {
         let lock = self.lock().filter(|_| self.writer().is_set());
         lock.is_some_and(|lock| lock.writer_mutex().is_owner_dead())
     }
@@ -313,12 +267,14 @@ impl Environment {
     /// For storing pages of a write transaction, see [`Storing`].
     pub(crate) fn storing(&self, txnid: Txnid, in_use: Pgno) -> Storing<'_> {
         let calls = self.durability() != Durability::NoSync;
-        self.shared.storing(txnid, in_use, calls)
+        self.shared
+            .window
+            .storing(self.mapping(), txnid, in_use, calls)
     }
 
     /// Before the file is cut off or gets holes.
     pub(crate) fn close_window(&self) {
-        self.shared.close_window();
+        self.shared.window.close();
     }
 
     pub(crate) fn mark_failed(&self) {
@@ -371,7 +327,7 @@ impl Environment {
         .map(Some)
     }
 
-    /// As [`Environment::take_slot`], for a reader that has had a slot.
+    /// As [`Handle::take_slot`], for a reader that has had a slot.
     #[inline]
     pub(crate) fn take_slot_again(&self, last: Option<Slot>) -> Result<Option<Slot>, Error> {
         if self.options.slots == SlotPolicy::PerThread
@@ -395,13 +351,28 @@ impl Environment {
         self.options.slots != SlotPolicy::PerThread
     }
 
+    /// The meta page of the last commit, for a caller that does not hold the writer mutex.
+    pub(crate) fn published_meta(&self) -> Result<Meta, Error> {
+        self.shared.published_meta()
+    }
+
+    /// Returns the size of the map that other processes see, and the size that it can grow to, in bytes.
+    pub(crate) fn map_sizes(&self, meta: &Meta) -> (u64, u64) {
+        let size = &self.shared.size;
+        if size.is_exact() {
+            return (size.octets(), size.octets());
+        }
+        let reserved = self.mapping().map().len() as u64;
+        (size.octets().max(meta.map_size), reserved)
+    }
+
     /// Writes back what the system holds of the data file.
     pub(crate) fn flush(&self, wait: bool) -> Result<(), Error> {
         self.shared.flush(wait)
     }
 }
 
-impl Drop for Environment {
+impl Drop for Handle {
     fn drop(&mut self) {
         if let Some(lock) = self.lock()
             && self.is_of_this_process()

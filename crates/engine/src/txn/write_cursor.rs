@@ -1,8 +1,8 @@
 //! Cursors of a write transaction, which can change what they stand on.
 
-use super::{CursorId, CursorPosition, Move, Record};
-use crate::txn::{Put, PutFlags, Room, Sealed};
-use crate::{Error, WriteTxn};
+use super::{Put, PutFlags, Room, Sealed, WriteTxn};
+use crate::Error;
+use crate::cursor::{CursorId, CursorPosition, Move, Record};
 
 /// A cursor of a write transaction, lent for moves and changes. What a move returns lives until the next one.
 ///
@@ -113,8 +113,8 @@ impl<'t, 'env> WriteCursor<'t, 'env> {
     #[must_use]
     pub fn is_single(&self) -> bool {
         let single = self.txn.with_position(self.id, |txn, place| {
-            let tree = crate::txn::Sealed::tree(txn, place.database())?;
-            place.restore_position(crate::txn::Sealed::pages(txn), &tree)?;
+            let tree = Sealed::tree(txn, place.database())?;
+            place.restore_position(Sealed::pages(txn), &tree)?;
             Ok(place.is_single())
         });
         single.unwrap_or(false)

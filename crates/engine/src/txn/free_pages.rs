@@ -3,9 +3,9 @@
 
 use fulgurite_format::Txnid;
 
-use super::held::each_record;
+use super::Sealed as _;
+use crate::space::each_record;
 use crate::tree::Pages as _;
-use crate::txn::Sealed;
 use crate::{Database, Error, ReadTxn, Reader};
 
 /// The free list of a snapshot, without the numbers of its pages; see [`ReadTxn::free_pages`].

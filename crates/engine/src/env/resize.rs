@@ -1,0 +1,182 @@
+//! Changing the size of the map: following other processes, growing, and replacing the mapping.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use fulgurite_format::{Meta, Pgno};
+use fulgurite_os::{DataFile, Map};
+
+use super::Mapping;
+use super::disk_room::DiskRoom;
+use super::map_size::{GROWTH_MAX, GROWTH_MIN, SIZE_MAX};
+use super::options::MapRule;
+use super::shared::Shared;
+use crate::Error;
+
+impl Shared {
+    /// Follows another process that has changed the map size, or refuses to; at the begin of each transaction.
+    #[inline]
+    pub(super) fn adopt_size(&self, meta: &Meta) -> Result<(), Error> {
+        let page_size = self.mapping.page_size() as u64;
+        let size = self.size.octets();
+        // The meta page was checked: this cannot overflow.
+        let needed = (meta.last.0 + 1) * page_size;
+        if self.size.is_exact() {
+            if needed > size {
+                return Err(Error::MapResized(size));
+            }
+        } else if meta.map_size > size {
+            let announced = meta.map_size.min(SIZE_MAX);
+            self.size.octets.fetch_max(announced, Ordering::Relaxed);
+        }
+        if needed > self.mapping().map().len() as u64 {
+            self.reserve(needed)?;
+        }
+        Ok(())
+    }
+
+    /// Finds room for the pages behind `before` up to `last`, letting the map grow if it may. What is kept for deletions only a transaction
+    /// gets that `stores` nothing.
+    pub(super) fn make_room(&self, before: Pgno, last: u64, stores: bool) -> Result<(), Error> {
+        let size = self.size.octets();
+        let needed = (last + 1)
+            .checked_mul(self.mapping.page_size() as u64)
+            .filter(|needed| *needed <= SIZE_MAX)
+            .ok_or(Error::MapFull(size))?;
+        let reserve = stores.then(|| DiskRoom::reserve(self.mapping.page_size()));
+        // LMDB leaves the last page of its map alone.
+        let spare = u64::from(self.size.is_exact()) * self.mapping.page_size() as u64;
+        let size = if needed + spare <= size {
+            size
+        } else {
+            self.grow(size, needed, reserve.unwrap_or(0))?
+        };
+        if needed > self.mapping().map().len() as u64 {
+            self.reserve(needed).map_err(|_| Error::MapFull(size))?;
+        }
+        // Another process may have announced a larger map without making the file that long.
+        if self.mapping().map().is_writable() {
+            let len = size.min(self.mapping().map().len() as u64);
+            self.mapping().extend_to(len)?;
+        }
+        // Behind the pages in use, and not from the file's end: what a damaged file says of its last page may be anything.
+        let from = needed - (last - before.0) * self.mapping.page_size() as u64;
+        let file = self.mapping().file();
+        let is_mapped = self.mapping().map().is_writable();
+        self.disk_room
+            .take(file, from, needed, reserve, is_mapped)?;
+        self.size.octets.fetch_max(size, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Takes the reserve behind the last page, if it was given back when the environment was closed last; `false` if the disk
+    /// has no room for it.
+    #[cold]
+    pub(super) fn keep_room(&self, last: Pgno) -> bool {
+        let mapping = self.mapping();
+        // Below a writable map there is room up to the map's end, and without a lock file nobody gives any back.
+        if self.lock.is_none() || mapping.map().is_writable() {
+            return true;
+        }
+        let page_size = mapping.page_size();
+        let end = last.0.saturating_add(1).saturating_mul(page_size as u64);
+        self.disk_room.keep(mapping.file(), end, page_size)
+    }
+
+    /// The size that the map grows to, so that `needed` octets fit, and a reserve below its bound.
+    fn grow(&self, size: u64, needed: u64, reserve: u64) -> Result<u64, Error> {
+        let bound = self.size.octets_max.load(Ordering::Relaxed);
+        if self.size.is_exact() || needed.saturating_add(reserve) > bound {
+            return Err(Error::MapFull(if self.size.is_exact() {
+                size
+            } else {
+                bound
+            }));
+        }
+        let step = (size / 8).clamp(GROWTH_MIN, GROWTH_MAX);
+        let page = fulgurite_os::page_size() as u64;
+        Ok(needed.max(size + step).next_multiple_of(page).min(bound))
+    }
+
+    /// Sets the size, see [`crate::Environment::set_map_size`].
+    pub(super) fn set_size(&self, octets: u64) -> Result<(), Error> {
+        if self.writer.is_set() {
+            return Err(Error::MapSizeBusy);
+        }
+        let meta = self.published_meta()?;
+        let used = (meta.last.0 + 1) * self.mapping.page_size() as u64;
+        let wanted = if octets == 0 { meta.map_size } else { octets };
+        let least = if self.size.is_exact() {
+            used
+        } else {
+            self.size.octets()
+        };
+        self.size.octets_max.fetch_max(wanted, Ordering::Relaxed);
+        self.resize_to(wanted.clamp(least, SIZE_MAX))
+    }
+
+    /// What another handle asks for: larger sizes count, of the regime the first one chose.
+    pub(super) fn join_size(&self, rule: MapRule) -> Result<(), Error> {
+        match rule {
+            MapRule::Exact(octets) if self.size.is_exact() => {
+                self.resize_to(octets.min(SIZE_MAX).max(self.size.octets()))
+            }
+            MapRule::Grows(octets_max) => {
+                self.size
+                    .octets_max
+                    .fetch_max(octets_max, Ordering::Relaxed);
+                Ok(())
+            }
+            MapRule::Exact(_) => Ok(()),
+        }
+    }
+
+    fn resize_to(&self, octets: u64) -> Result<(), Error> {
+        if octets > self.mapping().map().len() as u64 {
+            self.reserve(octets)?;
+        }
+        if self.mapping().map().is_writable() {
+            self.mapping().extend_to(octets)?;
+        }
+        self.size.octets.store(octets, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Lets a handle write that shares files opened for reading only.
+    pub(super) fn become_writable(&self, file: DataFile, writable_map: bool) -> Result<(), Error> {
+        let replacing = self.size.replacing();
+        let old = self.mapping();
+        let len = old.map().len();
+        if self.is_fixed {
+            return Err(Error::GrownBeyondBound(len as u64));
+        }
+        let map = Map::reserve(file.pages(), len, len, writable_map).map_err(no_space())?;
+        old.replace(Mapping::new(Arc::new(file), map, old.page_size())?)?;
+        drop(replacing);
+        self.resize_to(self.size.octets())
+    }
+
+    /// Makes a mapping of at least `octets` the one that is used from now on. Each is at least twice as large as the one
+    /// before, so there are few of them.
+    #[cold]
+    fn reserve(&self, octets: u64) -> Result<(), Error> {
+        let _one_at_a_time = self.size.replacing();
+        let old = self.mapping();
+        let len = old.map().len();
+        let least = usize::try_from(octets).unwrap_or(usize::MAX);
+        if least <= len {
+            return Ok(());
+        }
+        if self.is_fixed {
+            return Err(Error::GrownBeyondBound(len as u64));
+        }
+        let wish = len.saturating_mul(2).max(self.size.reservation());
+        let map = Map::reserve(old.file().pages(), wish, least, old.map().is_writable())
+            .map_err(no_space())?;
+        old.replace(Mapping::new(old.shared_file(), map, old.page_size())?)
+    }
+}
+
+fn no_space() -> impl FnOnce(std::io::Error) -> Error {
+    Error::io("reserving address space for the map")
+}

@@ -1,0 +1,124 @@
+//! Group commit: changes of several threads in one transaction, with one pair of flushes for all of them.
+//!
+//! ```text
+//!   thread 1  submit --- leads: runs 1, commits ----------------> returns
+//!   thread 2      submit --- waits ------------ leads: runs 2, 3, 4, commits ---> returns
+//!   thread 3        submit --- waits ---------------------------------------> returns
+//!   thread 4          submit --- waits -------------------------------------> returns
+//! ```
+//!
+//! There is no thread for it: of those that wait one leads. It takes all that was submitted, runs it in the order of
+//! submission, each piece in a nested transaction that can be undone by itself, and commits once. What is submitted
+//! meanwhile is next.
+//!
+//! Nobody is woken who has nothing to do: each sleeps at a seat of its own until its piece is settled or it is to lead, and a
+//! leader who waits for others to come is told when the last of them has.
+
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, Thread};
+use std::time::Duration;
+
+use crate::{Error, WriteTxn};
+
+/// A leader waits for as many threads as it was last time, while in so long at least one of them comes. A flush takes longer.
+const GATHERING: Duration = Duration::from_micros(300);
+
+/// What was submitted to an environment and is not committed yet.
+#[derive(Debug, Default)]
+pub(crate) struct Group {
+    queue: Mutex<Queue>,
+    /// As many have submitted as a leader waits for.
+    pub(super) complete: Condvar,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    pub(super) waiting: Vec<Waiting>,
+    /// Somebody leads, or was told to.
+    pub(super) has_leader: bool,
+    pub(super) is_gathering: bool,
+    /// How many pieces were committed together last.
+    pub(super) usual: usize,
+}
+
+/// A piece that somebody waits for.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    pub(super) piece: NonNull<dyn Piece>,
+    pub(super) seat: Arc<Seat>,
+}
+
+/// Where a submitter sleeps.
+#[derive(Debug)]
+pub(super) struct Seat {
+    pub(super) word: AtomicU8,
+    pub(super) thread: Thread,
+}
+
+impl Seat {
+    pub(super) const WAITS: u8 = 0;
+    /// Nobody leads any more: it is this one's turn.
+    pub(super) const LEADS: u8 = 1;
+    /// Its piece is settled, and nobody will touch it again.
+    pub(super) const SETTLED: u8 = 2;
+
+    pub(super) fn new() -> Self {
+        Seat {
+            word: AtomicU8::new(Self::WAITS),
+            thread: thread::current(),
+        }
+    }
+
+    /// Sleeps until there is something to do.
+    pub(super) fn wait(&self) -> u8 {
+        loop {
+            let word = self.word.load(Ordering::Acquire);
+            if word != Self::WAITS {
+                return word;
+            }
+            thread::park();
+        }
+    }
+
+    pub(super) fn say(&self, word: u8) {
+        self.word.store(word, Ordering::Release);
+    }
+}
+
+// SAFETY: a piece is made of what may be sent to other threads, see `Environment::submit`; and it stays where it is until
+// it is settled, because its submitter waits.
+unsafe impl Send for Waiting {}
+
+/// One thread's changes, whatever they return.
+pub(super) trait Piece {
+    /// Makes the changes; whether they are to stay.
+    fn run(&mut self, txn: &mut WriteTxn<'_>) -> bool;
+    /// Says whether they are committed.
+    fn settle(&mut self, committed: Result<(), Error>);
+}
+
+impl Group {
+    pub(super) fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for those who were in it last time, but not for those who do not come.
+    pub(super) fn gather<'g>(&'g self, mut queue: MutexGuard<'g, Queue>) -> MutexGuard<'g, Queue> {
+        queue.is_gathering = true;
+        while queue.waiting.len() < queue.usual {
+            let came = queue.waiting.len();
+            let (woken, waited) = self
+                .complete
+                .wait_timeout(queue, GATHERING)
+                .unwrap_or_else(PoisonError::into_inner);
+            queue = woken;
+            if waited.timed_out() && queue.waiting.len() == came {
+                break;
+            }
+        }
+        queue.is_gathering = false;
+        queue
+    }
+}
