@@ -1,7 +1,6 @@
 //! Names of people before they are names of entries: SASL names, `authz-regexp`, authorization identities.
 
 use std::fmt::Write as _;
-use std::str::FromStr;
 
 use regex::{Regex, RegexBuilder};
 
@@ -102,37 +101,6 @@ fn pieces(replacement: &str) -> impl Iterator<Item = Piece<'_>> {
 
 fn last_line(text: &str) -> String {
     text.lines().last().unwrap_or(text).trim().to_owned()
-}
-
-/// Who may act for whom: `authz-policy`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum AuthzPolicy {
-    /// Nobody for anybody.
-    #[default]
-    None,
-    /// `authzFrom` of the one who is acted for.
-    From,
-    /// `authzTo` of the one who acts.
-    To,
-    /// Either.
-    Any,
-    /// Both.
-    All,
-}
-
-impl FromStr for AuthzPolicy {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text.to_ascii_lowercase().as_str() {
-            "none" => Ok(Self::None),
-            "from" => Ok(Self::From),
-            "to" => Ok(Self::To),
-            "any" | "both" => Ok(Self::Any),
-            "all" => Ok(Self::All),
-            _ => Err(format!("\"{text}\" is none of none, from, to, any and all")),
-        }
-    }
 }
 
 /// An authorization identity (RFC 4513, section 5.2.1.8).

@@ -32,7 +32,8 @@ mod scheme;
 mod scram;
 mod verify;
 
-pub use identity::{AuthzId, AuthzPolicy, AuthzRegexp, AuthzRegexpError, sasl_dn};
+pub use fulgurite_policy::AuthzPolicy;
+pub use identity::{AuthzId, AuthzRegexp, AuthzRegexpError, sasl_dn};
 pub use mechanism::{Mechanism, PlainMessage};
 pub use properties::{SecurityProperties, Unmet};
 pub use scheme::{Cost, HashError, Scheme, SchemeError, cost, hash, hash_with};

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::Origin;
 use crate::container::{self, Variables};
-use crate::error::{ConfigError, Origin};
+use crate::error::ConfigError;
 use crate::hint::nearest;
 use crate::layer::{Layer, keys};
 use crate::{Note, Sourced};

@@ -1,44 +1,8 @@
 //! What can be wrong with a setting, said in one sentence with its place.
 
-use std::fmt;
 use std::path::PathBuf;
 
-/// Where a setting was written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
-    /// A line of a configuration file.
-    File {
-        /// The file as it was named.
-        path: PathBuf,
-        /// The line, counted from one.
-        line: usize,
-        /// The character of that line, counted from one, where the reader knows it.
-        column: Option<usize>,
-    },
-    /// An environment variable.
-    Variable(String),
-    /// A flag of the command line, with its dashes.
-    Flag(&'static str),
-    /// Nowhere: it is so unless somebody says otherwise.
-    Default,
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Origin::File { path, line, column } => {
-                write!(out, "{}, line {line}", path.display())?;
-                match column {
-                    Some(column) => write!(out, ", column {column}"),
-                    None => Ok(()),
-                }
-            }
-            Origin::Variable(name) => write!(out, "environment variable {name}"),
-            Origin::Flag(flag) => out.write_str(flag),
-            Origin::Default => out.write_str("default"),
-        }
-    }
-}
+use fulgurite_policy::Origin;
 
 /// A setting that cannot be used.
 #[derive(Debug, thiserror::Error)]

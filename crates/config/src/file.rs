@@ -6,12 +6,14 @@ use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::error::{ConfigError, Origin};
+use crate::Origin;
+use crate::error::ConfigError;
 use crate::hint::nearest;
 use crate::layer::{database_keys, keys};
-use crate::model::{DatabaseKind, DatabaseLayer};
+use crate::model::DatabaseLayer;
 use crate::setting::Value;
-use crate::{IndexKinds, IndexSetting, Layer, Sourced};
+use crate::{IndexSetting, Layer, Sourced, parse_kinds};
+use fulgurite_policy::DatabaseKind;
 
 impl Layer {
     /// Reads a configuration file: slapd.conf if it looks like one, TOML otherwise; a directory is a `cn=config` one.
@@ -236,7 +238,7 @@ impl Source<'_> {
                 other => other.as_str().unwrap_or_default().to_owned(),
             };
             let origin = self.origin(value.span());
-            let kinds = IndexKinds::parse(&words).map_err(|message| {
+            let kinds = parse_kinds(&words).map_err(|message| {
                 let key = format!("index.{}", attribute.get_ref());
                 wrong(&key, origin.clone(), message)
             })?;

@@ -1,99 +1,32 @@
 //! Which indexes an attribute has, as flags, files and slapd.conf readers write it.
 
-use std::fmt;
+use fulgurite_policy::{IndexKinds, Sourced};
 
-use crate::Sourced;
 use crate::setting::{Setting, Value};
 
-/// Kinds of index kept for one attribute.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct IndexKinds {
-    /// Answers `(a=v)`, and, where the attribute's rule has an ordering, `(a>=v)` and `(a<=v)`.
-    pub equality: bool,
-    /// Answers `(a=*)`.
-    pub presence: bool,
-    /// Answers `(a=*part*)`.
-    pub substring: bool,
-    /// Answers `(a~=v)`; as approximate match is answered as equality, an equality index is kept for it.
-    pub approximate: bool,
-    /// Values with language tags are not among those of the attribute.
-    pub no_lang: bool,
-    /// Values of subtypes are not among those of the attribute.
-    pub no_subtypes: bool,
-}
-
-impl IndexKinds {
-    /// Reads `eq`, `pres`, `sub`, `approx` (or their long names), separated by commas or spaces; `none` for none.
-    ///
-    /// `nolang` and `nosubtypes` may stand among them, as in slapd.conf.
-    ///
-    /// # Errors
-    /// A clause that names the word which is no kind of index.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let mut kinds = Self::default();
-        let mut words = 0;
-        for word in text.split([',', ' ', '\t']).filter(|word| !word.is_empty()) {
-            words += 1;
-            if !kinds.add(word) && !word.eq_ignore_ascii_case("none") {
-                return Err(format!(
-                    "\"{word}\" is no kind of index; there are eq, pres, sub, approx and none"
-                ));
-            }
+/// Reads `eq`, `pres`, `sub`, `approx` (or their long names), separated by commas or spaces; `none` for none.
+///
+/// `nolang` and `nosubtypes` may be among them, as in slapd.conf.
+///
+/// # Errors
+/// A clause that names the word which is no kind of index.
+pub fn parse_kinds(text: &str) -> Result<IndexKinds, String> {
+    let mut kinds = IndexKinds::default();
+    let mut words = 0;
+    for word in text.split([',', ' ', '\t']).filter(|word| !word.is_empty()) {
+        words += 1;
+        if !kinds.add(word) && !word.eq_ignore_ascii_case("none") {
+            return Err(format!(
+                "\"{word}\" is no kind of index; there are eq, pres, sub, approx and none"
+            ));
         }
-        if words == 0 {
-            return Err(
-                "no kind of index is named; there are eq, pres, sub, approx and none".to_owned(),
-            );
-        }
-        Ok(kinds)
     }
-
-    /// Adds the kind of a word, in any case of letters. False if there is none of that name.
-    pub(crate) fn add(&mut self, word: &str) -> bool {
-        match word.to_ascii_lowercase().as_str() {
-            "eq" | "equality" => self.equality = true,
-            "approx" => self.approximate = true,
-            "pres" | "presence" => self.presence = true,
-            "sub" | "substr" | "substring" | "subinitial" | "subany" | "subfinal" => {
-                self.substring = true;
-            }
-            "nolang" => self.no_lang = true,
-            "nosubtypes" => self.no_subtypes = true,
-            _ => return false,
-        }
-        true
+    if words == 0 {
+        return Err(
+            "no kind of index is named; there are eq, pres, sub, approx and none".to_owned(),
+        );
     }
-
-    /// Whether no index is kept at all.
-    pub fn is_none(self) -> bool {
-        !(self.equality || self.presence || self.substring || self.approximate)
-    }
-}
-
-impl fmt::Display for IndexKinds {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let words = [
-            (self.equality, "eq"),
-            (self.presence, "pres"),
-            (self.substring, "sub"),
-            (self.approximate, "approx"),
-            (self.no_lang, "nolang"),
-            (self.no_subtypes, "nosubtypes"),
-        ];
-        let kept: Vec<&str> = words
-            .iter()
-            .filter(|(kept, _)| *kept)
-            .map(|(_, word)| *word)
-            .collect();
-        out.write_str(
-            if self.is_none() {
-                "none".to_owned()
-            } else {
-                kept.join(",")
-            }
-            .as_str(),
-        )
-    }
+    Ok(kinds)
 }
 
 /// The indexes of one attribute.
@@ -120,14 +53,14 @@ impl IndexSetting {
         }
         Ok(Self {
             attribute: attribute.to_owned(),
-            kinds: IndexKinds::parse(kinds)?,
+            kinds: parse_kinds(kinds)?,
         })
     }
 }
 
 impl Setting for IndexKinds {
     fn read(value: Value) -> Result<Self, String> {
-        Self::parse(&crate::setting::words(value)?.join(","))
+        parse_kinds(&crate::setting::words(value)?.join(","))
     }
 
     fn show(&self) -> String {
@@ -189,7 +122,7 @@ pub(crate) fn defaults() -> Vec<IndexSetting> {
         .filter_map(|(attribute, kinds)| {
             Some(IndexSetting {
                 attribute: (*attribute).to_owned(),
-                kinds: IndexKinds::parse(kinds).ok()?,
+                kinds: parse_kinds(kinds).ok()?,
             })
         })
         .collect()
@@ -229,9 +162,9 @@ mod tests {
 
     #[test]
     fn some_kinds_keep_no_index() {
-        assert!(!IndexKinds::parse("approx").unwrap().is_none());
-        assert!(IndexKinds::parse("none").unwrap().is_none());
-        assert!(IndexKinds::parse("nolang").unwrap().is_none());
+        assert!(!parse_kinds("approx").unwrap().is_none());
+        assert!(parse_kinds("none").unwrap().is_none());
+        assert!(parse_kinds("nolang").unwrap().is_none());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! slapd's log levels: names, numbers, and what they come to here.
 
-use crate::model::LogLevel;
 use crate::quantity::parse_c_int;
+use fulgurite_policy::LogLevel;
 
 /// The level that logs each operation.
 pub const STATS: u32 = 0x100;

@@ -33,27 +33,28 @@ mod seed;
 mod setting;
 mod settings;
 mod show;
-mod sourced;
 mod words;
 
 pub use cn_config::{ConfigAddError, ConfigAddition, ConfigEntry, WriteError};
-pub use error::{ConfigError, Origin};
-pub use index::{IndexKinds, IndexSetting};
+pub use error::ConfigError;
+/// The values of settings.
+pub use fulgurite_policy::{
+    Allow, AuthzPolicy, BuiltinSchema, CrlCheck, DatabaseKind, Disallow, Durability, FeatureSet,
+    IndexKinds, Limit, LimitsRule, LogLevel, Origin, Require, Restrict, Security, SizeLimits,
+    SortLimits, Sourced, Subordinate, TimeLimits, TlsVersion, VerifyClient,
+};
+pub use index::{IndexSetting, parse_kinds};
 pub use layer::{Layer, Secret};
 pub use levels::{
     Mistake as LevelMistake, STATS as LEVEL_STATS, level_names, log_level, parse_level,
 };
 pub use listen::{LDAPI_PATH, ListenScheme, ListenUrl};
 pub use model::{
-    Allow, AuthzPolicy, AuthzRegexp, BuiltinSchema, Content, ContentLayer, CrlCheck, Database,
-    DatabaseKind, DatabaseLayer, Disallow, Durability, FileMode, Global, GlobalLayer, Limit,
-    LimitsRule, LogLevel, Overlay, Policy, PolicyLayer, Require, Restrict, SchemaPart, Security,
-    ServerId, SizeLimits, Storage, StorageLayer, Subordinate, Threads, TimeLimits, TlsVersion,
-    VerifyClient,
+    AuthzRegexp, Content, ContentLayer, Database, DatabaseLayer, FileMode, Global, GlobalLayer,
+    Overlay, Policy, PolicyLayer, SchemaPart, ServerId, Storage, StorageLayer, Threads,
 };
 pub use quantity::{parse_bytes, parse_limit};
 pub use seed::{NamedValues, SeedEntry};
 pub use setting::Value;
 pub use settings::{Note, Settings};
 pub use show::Shown;
-pub use sourced::Sourced;

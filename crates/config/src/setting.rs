@@ -238,6 +238,32 @@ impl Setting for Option<u64> {
     }
 }
 
+/// Gives each of these types the words that `policy` declares.
+macro_rules! word_settings {
+    ($($name:ident),*) => { $(
+        impl Setting for fulgurite_policy::$name {
+            fn read(value: Value) -> Result<Self, String> {
+                Self::parse(&text(value)?)
+            }
+
+            fn show(&self) -> String {
+                self.as_str().to_owned()
+            }
+        }
+    )* };
+}
+
+word_settings!(
+    AuthzPolicy,
+    BuiltinSchema,
+    CrlCheck,
+    Durability,
+    LogLevel,
+    Subordinate,
+    TlsVersion,
+    VerifyClient
+);
+
 /// Words in a list.
 impl Setting for Vec<String> {
     fn read(value: Value) -> Result<Self, String> {

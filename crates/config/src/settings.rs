@@ -2,12 +2,14 @@
 
 use std::path::Path;
 
-use crate::error::{ConfigError, Origin};
+use crate::Origin;
+use crate::error::ConfigError;
 use crate::layer::Layer;
 use crate::listen::ListenUrl;
-use crate::model::{Database, DatabaseKind, DatabaseLayer, Global, Policy};
+use crate::model::{Database, DatabaseLayer, Global, Policy};
 use crate::needless;
 use crate::{SeedEntry, Sourced};
+use fulgurite_policy::DatabaseKind;
 
 /// Something a person should know and nobody has to mend: a directive without effect, a default that was replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -200,7 +202,7 @@ fn databases(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{IndexSetting, Limit};
+    use crate::{FeatureSet as _, IndexSetting, Limit};
 
     fn settings(pairs: &[(&str, &str)]) -> Result<Settings, ConfigError> {
         let mut layer = Layer::default();

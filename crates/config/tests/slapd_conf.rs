@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use fulgurite_config::{
-    DatabaseKind, Durability, Layer, Limit, SchemaPart, Settings, VerifyClient,
+    DatabaseKind, Durability, FeatureSet as _, Layer, Limit, SchemaPart, Settings, VerifyClient,
 };
 
 fn settings(text: &str) -> Settings {
@@ -140,7 +140,7 @@ fn a_whole_configuration() {
     assert_eq!(policy.restrict.words(), ["add", "extended=1.3.6.1.1.8"]);
     assert!(!*policy.last_mod);
     let limits = &policy.limits[0];
-    assert_eq!(limits.who, "dn.exact=cn=a b,dc=example,dc=com");
+    assert_eq!(limits.selector, "dn.exact=cn=a b,dc=example,dc=com");
     assert_eq!(
         (limits.size.soft, limits.size.no_estimate),
         (Some(Limit::At(5)), true)

@@ -38,14 +38,17 @@ pub use crate::core::connection::{
     ChannelBindings, Connection, EndPoint, PeerCredentials, Strength, TlsFacts,
 };
 pub use crate::core::csn::{Csn, CsnGenerator};
-pub use crate::core::database::{Database, DatabaseOptions, Subordinate};
-pub use crate::core::limits::{Limit, Limits, LimitsRule, SizeLimits, TimeLimits};
-pub use crate::core::restrictions::{Allow, Disallow, Operations, Require, Restrictions, Security};
+pub use crate::core::database::{Database, DatabaseOptions};
+pub use crate::core::limits::Limits;
 pub use crate::core::session::{Identity, Method, Name, Session};
 pub use directory::{Directory, DirectoryOptions, OpenError, RootAccount};
-pub use features::sssvlv::SortLimits;
 pub use fulgurite_auth::{
     AuthzId, AuthzPolicy, AuthzRegexp, AuthzRegexpError, Scheme, ScramHash, SecurityProperties,
+};
+/// The administrator's decisions that options are made of.
+pub use fulgurite_policy::{
+    Allow, Disallow, Limit, LimitsRule, Operations, Require, Restrict, Restrictions, Security,
+    SizeLimits, SortLimits, Sourced, Subordinate, TimeLimits,
 };
 pub use generated::tree::{Growing, TreeEntry, TreeOptions, TreeSource};
 pub use op::batch::{WriteReply, WriteRequest};

@@ -111,7 +111,7 @@ fn check_policy(schema: &Arc<Schema>, policy: &Policy) -> Result<(), ConfigError
         })?;
     }
     for rule in &policy.limits {
-        Selector::parse(schema, &rule.who)
+        Selector::parse(schema, &rule.selector)
             .map_err(|reason| ConfigError::at(&rule.origin, format!("limits: {reason}")))?;
     }
     for name in policy.extra_attributes.iter() {

@@ -4,17 +4,13 @@ use std::time::Duration;
 
 use fulgurite_auth::{AuthzRegexp, Scheme, ScramHash};
 use fulgurite_config::{
-    AuthzPolicy, ConfigError, CrlCheck, Database, Durability, Global, IndexSetting, Limit, Policy,
-    Settings, Sourced, Subordinate, VerifyClient,
+    ConfigError, Database, Durability, Global, IndexSetting, Policy, Settings, Sourced,
 };
-use fulgurite_directory as directory;
 use fulgurite_directory::{
-    AuthOptions, Level, Limits, LimitsRule, Restrictions, RootAccount, RuleText, SizeLimits,
-    SortLimits, TimeLimits, WithoutRules,
+    AuthOptions, Level, Limits, Restrictions, RootAccount, RuleText, SortLimits, WithoutRules,
 };
 use fulgurite_store::{IndexKinds, IndexSpec};
 
-use crate::tls;
 use crate::{ServerSettings, SessionLimits, TlsOptions};
 
 /// Access rules with the places they were written in.
@@ -47,14 +43,6 @@ pub(crate) const fn durability(durability: Durability) -> fulgurite_store::Durab
     }
 }
 
-pub(crate) const fn subordinate(subordinate: Subordinate) -> directory::Subordinate {
-    match subordinate {
-        Subordinate::No => directory::Subordinate::No,
-        Subordinate::Yes => directory::Subordinate::Glued,
-        Subordinate::Advertise => directory::Subordinate::Advertised,
-    }
-}
-
 /// The root of a database. A password that nobody could ever give is refused: whoever wrote it expects to log in.
 pub(crate) fn root(database: &Database) -> Result<Option<RootAccount>, ConfigError> {
     let Some(dn) = &database.content.root_dn.value else {
@@ -80,16 +68,10 @@ pub(crate) fn root(database: &Database) -> Result<Option<RootAccount>, ConfigErr
 }
 
 pub(crate) fn limits(policy: &Policy) -> Limits {
-    let rules = policy.limits.iter().map(|rule| LimitsRule {
-        who: rule.value.who.clone(),
-        origin: rule.origin.to_string().into(),
-        size: size(rule.value.size),
-        time: time(rule.value.time),
-    });
     Limits {
-        size: size(*policy.size),
-        time: time(*policy.time),
-        rules: rules.collect(),
+        size: *policy.size,
+        time: *policy.time,
+        rules: policy.limits.clone(),
         ..Limits::default()
     }
 }
@@ -113,13 +95,7 @@ pub(crate) fn auth(global: &Global) -> Result<AuthOptions, ConfigError> {
         sasl_properties: properties
             .map_err(|message: String| ConfigError::at(&global.sasl_security.origin, message))?,
         authz_regexp: rules.collect::<Result<_, _>>()?,
-        authz_policy: match *global.authz_policy {
-            AuthzPolicy::None => fulgurite_auth::AuthzPolicy::None,
-            AuthzPolicy::From => fulgurite_auth::AuthzPolicy::From,
-            AuthzPolicy::To => fulgurite_auth::AuthzPolicy::To,
-            AuthzPolicy::Any => fulgurite_auth::AuthzPolicy::Any,
-            AuthzPolicy::All => fulgurite_auth::AuthzPolicy::All,
-        },
+        authz_policy: *global.authz_policy,
     })
 }
 
@@ -172,87 +148,12 @@ pub(crate) fn sort_limits(settings: &Settings) -> SortLimits {
     limits
 }
 
-fn size(said: fulgurite_config::SizeLimits) -> SizeLimits {
-    SizeLimits {
-        soft: said.soft.map(limit),
-        hard: said.hard.map(limit),
-        unchecked: said.unchecked.map(limit),
-        page: said.page.map(limit),
-        paged_total: said.paged_total.map(limit),
-    }
-}
-
-fn time(said: fulgurite_config::TimeLimits) -> TimeLimits {
-    TimeLimits {
-        soft: said.soft.map(limit),
-        hard: said.hard.map(limit),
-    }
-}
-
-fn limit(said: Limit) -> directory::Limit {
-    match said {
-        Limit::Unlimited => directory::Limit::Unlimited,
-        Limit::At(number) => directory::Limit::At(number),
-        Limit::SameAsSoft => directory::Limit::SameAsSoft,
-        Limit::SameAsHard => directory::Limit::SameAsHard,
-        Limit::Disabled => directory::Limit::Disabled,
-    }
-}
-
 pub(crate) fn restrictions(policy: &Policy) -> Restrictions {
-    let (restrict, require, security) = (&*policy.restrict, &*policy.require, &*policy.security);
     Restrictions {
         read_only: *policy.read_only,
-        operations: directory::Operations {
-            add: restrict.add,
-            bind: restrict.bind,
-            compare: restrict.compare,
-            delete: restrict.delete,
-            extended: restrict.extended,
-            modify: restrict.modify,
-            modify_dn: restrict.rename,
-            search: restrict.search,
-        },
-        extended: restrict.extended_oids.clone(),
-        require: directory::Require {
-            bind: require.bind,
-            ldap_v3: require.ldap_v3,
-            authentication: require.authc,
-            sasl: require.sasl,
-            strong: require.strong,
-        },
-        security: directory::Security {
-            ssf: security.ssf,
-            transport: security.transport,
-            tls: security.tls,
-            sasl: security.sasl,
-            update_ssf: security.update_ssf,
-            update_transport: security.update_transport,
-            update_tls: security.update_tls,
-            update_sasl: security.update_sasl,
-            simple_bind: security.simple_bind,
-        },
-    }
-}
-
-pub(crate) const fn allow(allow: fulgurite_config::Allow) -> directory::Allow {
-    directory::Allow {
-        bind_v2: allow.bind_v2,
-        bind_anon_cred: allow.bind_anon_cred,
-        bind_anon_dn: allow.bind_anon_dn,
-        update_anon: allow.update_anon,
-        proxy_authz_anon: allow.proxy_authz_anon,
-    }
-}
-
-pub(crate) const fn disallow(disallow: fulgurite_config::Disallow) -> directory::Disallow {
-    directory::Disallow {
-        bind_anon: disallow.bind_anon,
-        bind_simple: disallow.bind_simple,
-        tls_2_anon: disallow.tls_2_anon,
-        tls_authc: disallow.tls_authc,
-        proxy_authz_non_critical: disallow.proxy_authz_non_critical,
-        dont_use_copy_non_critical: disallow.dontusecopy_non_critical,
+        restrict: policy.restrict.value.clone(),
+        require: *policy.require,
+        security: *policy.security,
     }
 }
 
@@ -262,23 +163,11 @@ fn tls_options(global: &fulgurite_config::Global) -> TlsOptions {
         key_file: global.tls_key.value.clone(),
         ca_file: global.tls_ca.value.clone(),
         ca_path: global.tls_ca_directory.value.clone(),
-        verify_client: match *global.tls_verify_client {
-            VerifyClient::Never => tls::VerifyClient::Never,
-            VerifyClient::Allow => tls::VerifyClient::Allow,
-            VerifyClient::Try => tls::VerifyClient::Try,
-            VerifyClient::Demand => tls::VerifyClient::Demand,
-        },
-        version_min: match *global.tls_protocol_min {
-            fulgurite_config::TlsVersion::Tls12 => tls::TlsVersion::Tls12,
-            fulgurite_config::TlsVersion::Tls13 => tls::TlsVersion::Tls13,
-        },
+        verify_client: *global.tls_verify_client,
+        version_min: *global.tls_protocol_min,
         cipher_suite: global.tls_ciphers.value.clone(),
         crl_file: global.tls_crl.value.clone(),
-        crl_check: match *global.tls_crl_check {
-            CrlCheck::None => tls::CrlCheck::None,
-            CrlCheck::Peer => tls::CrlCheck::Peer,
-            CrlCheck::All => tls::CrlCheck::All,
-        },
+        crl_check: *global.tls_crl_check,
         dh_param_file: global.tls_dh_parameters.value.clone(),
     }
 }

@@ -225,8 +225,8 @@ fn directory_options(
         root_dse: global.root_dse_attributes()?,
         limits: convert::limits(&settings.frontend),
         restrictions: convert::restrictions(&settings.frontend),
-        allow: convert::allow(*global.allow),
-        disallow: convert::disallow(*global.disallow),
+        allow: *global.allow,
+        disallow: *global.disallow,
         referral: texts(&global.referrals),
         sorted_values: global.sort_values.value.clone(),
         default_search_base: global.default_search_base.value.clone(),
@@ -290,7 +290,7 @@ fn same_schema(a: &Schema, b: &Schema) -> bool {
 fn database_options(database: &Database, store: Arc<Store>) -> Result<DatabaseOptions, OpenError> {
     let policy = &database.policy;
     Ok(DatabaseOptions {
-        subordinate: convert::subordinate(*database.content.subordinate),
+        subordinate: *database.content.subordinate,
         hidden: *database.content.hidden,
         root: convert::root(database)?,
         access: convert::rules(&policy.access),

@@ -12,18 +12,22 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("lmdb-tools", &["engine"]),
     ("engine-tools", &["engine"]),
     // the directory's column, from the bytes up
+    ("policy", &[]), // plain data
     ("ber", &[]),
     ("ldap", &["ber"]),
     ("ldif", &[]),
     ("schema", &["ldap"]),
     ("access", &["ldap", "schema"]),
-    ("auth", &[]),
+    ("auth", &["policy"]),
     ("store", &["engine", "schema", "ber"]), // the one arrow from column to column
     ("openldap-mdb", &["engine"]),           // and the one for reading what others left behind
-    ("directory", &["ldap", "schema", "access", "auth", "store"]),
+    (
+        "directory",
+        &["ldap", "schema", "access", "auth", "store", "policy"],
+    ),
     ("client", &["ldap"]),
     // A directory of cn=config is LDIF.
-    ("config", &["ldif"]),
+    ("config", &["ldif", "policy"]),
     (
         "server",
         &[
@@ -32,6 +36,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "config",
             "directory",
             "ldap",
+            "policy",
             "schema",
             "store",
         ],

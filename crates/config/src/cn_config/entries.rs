@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use super::values;
-use crate::model::{Database, DatabaseKind, SchemaPart};
+use crate::model::{Database, SchemaPart};
 use crate::{Origin, Settings, Sourced};
+use fulgurite_policy::DatabaseKind;
 
 /// One entry of the configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]

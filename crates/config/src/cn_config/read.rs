@@ -7,9 +7,9 @@ use fulgurite_ldif::{Action, Reader as LdifReader};
 
 use super::values::{number_of, without_number};
 use crate::conf::{DIRECTIVES, Directive, Reader, Section, Statement};
-use crate::model::DatabaseKind;
 use crate::words::split_words;
 use crate::{ConfigError, Layer, Origin, Sourced};
+use fulgurite_policy::DatabaseKind;
 
 /// Entries of one folder, at most.
 const ENTRIES_MAX: usize = 10_000;

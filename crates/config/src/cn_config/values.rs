@@ -2,12 +2,13 @@
 
 use super::entries::{ConfigEntry, numbered};
 use crate::levels::level_names;
-use crate::model::{
-    Content, Database, DatabaseKind, Durability, Limit, Policy, SizeLimits, Subordinate, TimeLimits,
-};
+use crate::model::{Content, Database, Policy};
 use crate::setting::Setting;
 use crate::words::quoted;
 use crate::{Settings, Sourced};
+use fulgurite_policy::{
+    DatabaseKind, Durability, FeatureSet as _, Limit, SizeLimits, Subordinate, TimeLimits,
+};
 
 /// `cn=config` itself.
 pub(crate) fn global(settings: &Settings) -> ConfigEntry {
@@ -145,8 +146,8 @@ fn content(entry: &mut ConfigEntry, content: &Content, secrets: bool) {
         "olcSubordinate",
         match *content.subordinate {
             Subordinate::No => None,
-            Subordinate::Yes => Some("TRUE".to_owned()),
-            Subordinate::Advertise => Some("advertise".to_owned()),
+            Subordinate::Glued => Some("TRUE".to_owned()),
+            Subordinate::Advertised => Some("advertise".to_owned()),
         },
     );
     if *content.hidden {
@@ -223,7 +224,7 @@ fn truth(truth: bool) -> String {
 
 /// A number where one says it all, words otherwise.
 fn size_limit(size: &SizeLimits) -> String {
-    match size.soft.filter(|soft| *size == SizeLimits::both(*soft)) {
+    match size.soft.filter(|soft| *size == SizeLimits::up_to(*soft)) {
         Some(Limit::At(number)) => number.to_string(),
         Some(Limit::Unlimited) => "unlimited".to_owned(),
         _ => size.show(),
@@ -231,7 +232,7 @@ fn size_limit(size: &SizeLimits) -> String {
 }
 
 fn time_limit(time: &TimeLimits) -> String {
-    match time.soft.filter(|soft| *time == TimeLimits::both(*soft)) {
+    match time.soft.filter(|soft| *time == TimeLimits::up_to(*soft)) {
         Some(Limit::At(number)) => number.to_string(),
         Some(Limit::Unlimited) => "unlimited".to_owned(),
         _ => time.show(),

@@ -1,13 +1,14 @@
 //! Directives about databases and how they keep their data.
 
-use super::{Directive, Kind, Reader, Section, Statement, overlays};
+use super::{Directive, Kind, Reader, Section, Statement};
 use crate::Sourced;
 use crate::layer::Secret;
-use crate::model::{
-    DatabaseKind, Limit, LimitsRule, PolicyLayer, SecurityMistake, SizeLimits, StorageLayer,
-    Subordinate, TimeLimits, add_limit,
-};
+use crate::model::{PolicyLayer, StorageLayer, add_limit};
 use crate::quantity::parse_c_int;
+use fulgurite_policy::{
+    DatabaseKind, FactorError, FeatureSet as _, Limit, OverlaySupport, SizeLimits, Subordinate,
+    TimeLimits, find_overlay,
+};
 
 /// A truth value among the rules of a database.
 macro_rules! rule {
@@ -218,9 +219,9 @@ fn is_within(name: &str, suffix: &str) -> bool {
 fn subordinate(reader: &mut Reader, statement: &Statement) -> Result<(), String> {
     let word = statement.first().to_ascii_lowercase();
     let value = match word.as_str() {
-        "" | "true" => Subordinate::Yes,
+        "" | "true" => Subordinate::Glued,
         "false" => Subordinate::No,
-        "advertise" => Subordinate::Advertise,
+        "advertise" => Subordinate::Advertised,
         _ => {
             let suffixes = &reader.database().content.suffixes;
             let suffix = suffixes.first().map_or("", |suffix| suffix.as_str());
@@ -261,7 +262,7 @@ fn sizelimit(reader: &mut Reader, statement: &Statement) -> Result<(), String> {
             &mut said,
             &mut TimeLimits::default(),
         )? {
-            Some(limit) => said = SizeLimits::both(limit),
+            Some(limit) => said = SizeLimits::up_to(limit),
             None => continue,
         }
     }
@@ -281,7 +282,7 @@ fn timelimit(reader: &mut Reader, statement: &Statement) -> Result<(), String> {
             &mut SizeLimits::default(),
             &mut said,
         )? {
-            Some(limit) => said = TimeLimits::both(limit),
+            Some(limit) => said = TimeLimits::up_to(limit),
             None => continue,
         }
     }
@@ -331,7 +332,7 @@ fn limits(reader: &mut Reader, statement: &Statement) -> Result<(), String> {
     if words.is_empty() {
         return Err(format!("missing arg(s) in {LINE}"));
     }
-    let rule = LimitsRule::from_words(statement.first(), &words)
+    let rule = crate::model::limits_rule(statement.first(), &words)
         .map_err(|word| format!("unknown limit values \"{word}\" in {LINE}"))?;
     let rule = Sourced::new(rule, statement.origin.clone());
     reader.policy().limits.push(rule);
@@ -342,11 +343,7 @@ fn restrict(reader: &mut Reader, statement: &Statement) -> Result<(), String> {
     let origin = statement.origin.clone();
     let place = &mut reader.policy().restrict;
     let set = place.get_or_insert_with(|| Sourced::new(Default::default(), origin));
-    match statement
-        .arguments
-        .iter()
-        .find(|word| !set.value.add_word(word))
-    {
+    match statement.arguments.iter().find(|word| !set.value.add(word)) {
         Some(unknown) => Err(format!(
             "<{}> unknown operation {unknown}",
             statement.keyword
@@ -378,8 +375,8 @@ fn security(reader: &mut Reader, statement: &Statement) -> Result<(), String> {
     let set = place.get_or_insert_with(|| Sourced::new(Default::default(), origin));
     for word in &statement.arguments {
         set.value.add(word).map_err(|mistake| match mistake {
-            SecurityMistake::Factor => format!("<{typed}> unknown factor {word}"),
-            SecurityMistake::Number => format!("<{typed}> unable to parse factor \"{word}\""),
+            FactorError::UnknownFactor => format!("<{typed}> unknown factor {word}"),
+            FactorError::InvalidNumber => format!("<{typed}> unable to parse factor \"{word}\""),
         })?;
     }
     Ok(())
@@ -457,18 +454,18 @@ fn multi_provider(reader: &mut Reader, statement: &Statement) -> Result<(), Stri
 fn overlay(reader: &mut Reader, statement: &Statement) -> Result<(), String> {
     let name = statement.first().to_ascii_lowercase();
     let origin = statement.origin.clone();
-    match overlays::fate(&name) {
+    match find_overlay(&name).map(|overlay| overlay.support) {
         None => return Err(format!("overlay \"{name}\" not found")),
-        Some(overlays::Fate::Refused(without)) => {
+        Some(OverlaySupport::Refused(without)) => {
             return Err(format!("overlay \"{name}\" is not built in: {without}"));
         }
-        Some(overlays::Fate::LeftOut(without)) => {
+        Some(OverlaySupport::LeftOut(without)) => {
             reader.warn(
                 origin.clone(),
                 format!("overlay \"{name}\" is left out: {without}"),
             );
         }
-        Some(overlays::Fate::BuiltIn) => {}
+        Some(OverlaySupport::BuiltIn) => {}
     }
     reader.push_overlay(&name, origin);
     Ok(())

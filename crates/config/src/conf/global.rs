@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use super::{Directive, Kind, Reader, Scope, Section, Statement};
 use crate::levels;
-use crate::model::{BuiltinSchema, DatabaseKind, GlobalLayer, SchemaPart, ServerId, Threads};
+use crate::model::{GlobalLayer, SchemaPart, ServerId, Threads};
 use crate::{Origin, Sourced};
+use fulgurite_policy::{BuiltinSchema, DatabaseKind, FeatureSet as _};
 
 /// A truth value that goes into a field of the global settings.
 macro_rules! truth {
@@ -553,7 +554,7 @@ fn moduleload(reader: &mut Reader, statement: &Statement) -> Result<(), String> 
     reader.layer.modules.push(loaded);
     if MODULES.contains(&module) {
         reader.note(origin, format!("{name} is built in"));
-    } else if super::overlays::fate(module).is_some() {
+    } else if fulgurite_policy::find_overlay(module).is_some() {
         reader.note(
             origin,
             format!("{name}: overlays are built in or not to be had"),

@@ -2,9 +2,10 @@
 
 use super::{Directive, Kind, Reader, Scope, Statement};
 use crate::Sourced;
-use crate::index::{IndexKinds, IndexSetting};
-use crate::model::{Durability, FileMode, parse_mode};
+use crate::index::IndexSetting;
+use crate::model::{FileMode, parse_mode};
 use crate::quantity::parse_c_int;
+use fulgurite_policy::{Durability, IndexKinds};
 
 const NO_CANDIDATE_ARRAYS: &str = "there are no candidate arrays of a fixed size";
 const ALWAYS_DURABLE: &str =

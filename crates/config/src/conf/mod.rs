@@ -14,7 +14,6 @@ mod directive;
 mod global;
 mod lines;
 mod mdb;
-mod overlays;
 mod reader;
 mod table;
 mod tls;

@@ -5,10 +5,11 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use super::lines::{Line, logical_lines};
-use super::{Scope, find, overlays};
-use crate::model::{DatabaseKind, DatabaseLayer, Overlay, PolicyLayer, SchemaPart};
+use super::{Scope, find};
+use crate::model::{DatabaseLayer, Overlay, PolicyLayer, SchemaPart};
 use crate::words::split_words;
 use crate::{ConfigError, Layer, Note, Origin, Sourced};
+use fulgurite_policy::{DatabaseKind, overlay_of};
 
 /// Files within files, at most.
 const INCLUDE_DEPTH_MAX: usize = 64;
@@ -181,11 +182,11 @@ impl Reader {
 
     /// A directive of an overlay that the database has, or that the server has built in.
     fn takes_for_overlay(&mut self, statement: &Statement) -> bool {
-        let Some(name) = overlays::owner(&statement.keyword) else {
+        let Some(owner) = overlay_of(&statement.keyword) else {
             return false;
         };
         let overlays = &mut self.database().overlays;
-        let Some(overlay) = overlays.iter_mut().rev().find(|one| one.name == name) else {
+        let Some(overlay) = overlays.iter_mut().rev().find(|one| one.name == owner.name) else {
             return false;
         };
         let text = format!("{} {}", statement.keyword, statement.text);

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use super::{Directive, Kind, Reader, Statement};
 use crate::Sourced;
-use crate::model::{AuthzPolicy, AuthzRegexp, CrlCheck, TlsVersion, VerifyClient};
+use crate::model::AuthzRegexp;
+use fulgurite_policy::{AuthzPolicy, CrlCheck, TlsVersion, VerifyClient};
 
 /// A file or directory that goes into a field of the global settings.
 macro_rules! path {

@@ -2,36 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Policy, PolicyLayer, Storage, StorageLayer, settings, word_enum};
+use fulgurite_policy::{DatabaseKind, Subordinate};
+
+use super::{Policy, PolicyLayer, Storage, StorageLayer, settings};
 use crate::index::{self, IndexSetting};
 use crate::layer::Secret;
 use crate::{ConfigError, Origin, Sourced};
-
-word_enum! {
-    /// What stands behind a database.
-    DatabaseKind {
-        /// Entries in a store of ours.
-        #[default]
-        Mdb = "mdb",
-        /// The server's own figures, `cn=Monitor`.
-        Monitor = "monitor",
-        /// The configuration as entries, `cn=config`.
-        Config = "config",
-    }
-}
-
-word_enum! {
-    /// Whether a database lies below another one and is served as one with it.
-    Subordinate {
-        /// It stands for itself.
-        #[default]
-        No = "no" | "false" | "off",
-        /// It is glued to the database above it and is no naming context of its own.
-        Yes = "yes" | "true" | "on",
-        /// As `Yes`, and still named as a naming context.
-        Advertise = "advertise",
-    }
-}
 
 settings! {
     /// What a database holds and who owns it.

@@ -5,77 +5,14 @@ use std::path::PathBuf;
 
 use crate::{ConfigError, NamedValues};
 
-use super::{Allow, Disallow, LogLevel, settings, word_enum};
+use fulgurite_policy::{
+    Allow, AuthzPolicy, BuiltinSchema, CrlCheck, Disallow, LogLevel, TlsVersion, VerifyClient,
+};
+
+use super::settings;
 use crate::listen::ListenUrl;
 use crate::setting::{Setting, Value, number_text, text};
 use crate::words::{quoted, split_words};
-
-word_enum! {
-    /// Which definitions are there before any schema file.
-    BuiltinSchema {
-        /// core, cosine, inetorgperson, and nis or rfc2307bis.
-        #[default]
-        Standard = "standard",
-        /// Only what the server itself works with; the rest comes from files.
-        System = "system",
-    }
-}
-
-word_enum! {
-    /// Which of the two identities says that one may act as the other (`authzTo`, `authzFrom`).
-    AuthzPolicy {
-        /// Nobody acts as another.
-        #[default]
-        None = "none",
-        /// The one acted for.
-        From = "from",
-        /// The one who acts.
-        To = "to",
-        /// Either.
-        Any = "any" | "both",
-        /// Both together.
-        All = "all",
-    }
-}
-
-word_enum! {
-    /// The oldest version of TLS that is spoken; older ones than these are not safe any more.
-    TlsVersion {
-        /// RFC 5246.
-        #[default]
-        Tls12 = "1.2" | "3.3" | "3.2" | "3.1" | "3.0" | "2.0" | "3" | "1.0" | "1.1" | "0.0",
-        /// RFC 8446.
-        Tls13 = "1.3" | "3.4",
-    }
-}
-
-word_enum! {
-    /// What is asked of a client's certificate.
-    VerifyClient {
-        /// Nothing; none is asked for.
-        #[default]
-        Never = "never" | "0" | "false" | "no" | "off",
-        /// It is asked for; none or a wrong one is fine.
-        Allow = "allow" | "1",
-        /// It is asked for; none is fine, a wrong one is not.
-        Try = "try" | "2",
-        /// A right one is wanted.
-        Demand = "demand" | "hard" | "true" | "3" | "yes" | "on",
-    }
-}
-
-word_enum! {
-    /// Which certificates are looked for in lists of revoked ones.
-    CrlCheck {
-        /// None.
-        #[default]
-        None = "none",
-        /// The client's.
-        Peer = "peer",
-        /// The whole chain.
-        All = "all",
-    }
-}
 
 /// How many threads answer requests; none for one per core.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

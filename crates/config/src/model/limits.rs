@@ -1,118 +1,25 @@
 //! Bounds of searches and the rules of a database: what may also be said once for all databases.
 
-use super::{Require, Restrict, Security, settings};
+use fulgurite_policy::{Limit, LimitsRule, Require, Restrict, Security, SizeLimits, TimeLimits};
+
+use super::settings;
 use crate::setting::{Setting, Value, number_text};
 use crate::words::split_words;
 
-/// One bound of a search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
-    /// No bound.
-    Unlimited,
-    /// So many entries or seconds.
-    At(u32),
-    /// The same as the soft bound.
-    SameAsSoft,
-    /// The same as the hard bound.
-    SameAsHard,
-    /// What it bounds is refused altogether.
-    Disabled,
+fn size_words(size: &SizeLimits) -> Vec<String> {
+    let all = [
+        ("soft", size.soft),
+        ("hard", size.hard),
+        ("unchecked", size.unchecked),
+        ("pr", size.page),
+        ("prtotal", size.paged_total),
+    ];
+    let no_estimate = size.no_estimate.then(|| "size.pr=noEstimate".to_owned());
+    shown("size", &all).into_iter().chain(no_estimate).collect()
 }
 
-/// How many entries a search may give or look at; `None` where nothing is said.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SizeLimits {
-    /// Entries when the client asks for no bound.
-    pub soft: Option<Limit>,
-    /// The most a client may ask for.
-    pub hard: Option<Limit>,
-    /// Candidates that indexes may leave to look at; [`Limit::Disabled`] forbids searching.
-    pub unchecked: Option<Limit>,
-    /// Entries of one page.
-    pub page: Option<Limit>,
-    /// Whether pages come without an estimate of the total.
-    pub no_estimate: bool,
-    /// Entries of all pages of a search; [`Limit::Disabled`] forbids paging.
-    pub paged_total: Option<Limit>,
-}
-
-/// How many seconds a search may take; `None` where nothing is said.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TimeLimits {
-    /// Seconds when the client asks for no bound.
-    pub soft: Option<Limit>,
-    /// The most a client may ask for.
-    pub hard: Option<Limit>,
-}
-
-/// Bounds for some identities: `limits SELECTOR LIMIT...`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LimitsRule {
-    /// Whom it is for, as written: `*`, `users`, `anonymous`, `dn.subtree=...`, `group/class/attribute=...`.
-    pub who: String,
-    /// Bounds of entries.
-    pub size: SizeLimits,
-    /// Bounds of time.
-    pub time: TimeLimits,
-}
-
-impl SizeLimits {
-    /// What this says, and `lower` where it is silent.
-    #[must_use]
-    pub fn over(self, lower: Self) -> Self {
-        Self {
-            soft: self.soft.or(lower.soft),
-            hard: self.hard.or(lower.hard),
-            unchecked: self.unchecked.or(lower.unchecked),
-            page: self.page.or(lower.page),
-            no_estimate: self.no_estimate || lower.no_estimate,
-            paged_total: self.paged_total.or(lower.paged_total),
-        }
-    }
-
-    /// One number: the soft bound, and the hard one with it.
-    pub fn both(limit: Limit) -> Self {
-        Self {
-            soft: Some(limit),
-            hard: Some(Limit::SameAsSoft),
-            ..Self::default()
-        }
-    }
-
-    fn words(&self) -> Vec<String> {
-        let all = [
-            ("soft", self.soft),
-            ("hard", self.hard),
-            ("unchecked", self.unchecked),
-            ("pr", self.page),
-            ("prtotal", self.paged_total),
-        ];
-        let no_estimate = self.no_estimate.then(|| "size.pr=noEstimate".to_owned());
-        shown("size", &all).into_iter().chain(no_estimate).collect()
-    }
-}
-
-impl TimeLimits {
-    /// What this says, and `lower` where it is silent.
-    #[must_use]
-    pub fn over(self, lower: Self) -> Self {
-        Self {
-            soft: self.soft.or(lower.soft),
-            hard: self.hard.or(lower.hard),
-        }
-    }
-
-    /// One number: the soft bound, and the hard one with it.
-    pub fn both(limit: Limit) -> Self {
-        Self {
-            soft: Some(limit),
-            hard: Some(Limit::SameAsSoft),
-        }
-    }
-
-    fn words(&self) -> Vec<String> {
-        shown("time", &[("soft", self.soft), ("hard", self.hard)])
-    }
+fn time_words(time: &TimeLimits) -> Vec<String> {
+    shown("time", &[("soft", time.soft), ("hard", time.hard)])
 }
 
 fn shown(what: &str, limits: &[(&str, Option<Limit>)]) -> Vec<String> {
@@ -140,7 +47,7 @@ pub(crate) fn add_limit(word: &str, size: &mut SizeLimits, time: &mut TimeLimits
     let name = name.to_ascii_lowercase();
     let value = value.to_ascii_lowercase();
     match name.as_str() {
-        "time" => plain(&value).map(|limit| *time = TimeLimits::both(limit)),
+        "time" => plain(&value).map(|limit| *time = TimeLimits::up_to(limit)),
         "time.soft" => plain(&value).map(|limit| time.soft = Some(limit)),
         "time.hard" => hard(&value).map(|limit| time.hard = Some(limit)),
         "size" => plain(&value).map(|limit| {
@@ -217,11 +124,11 @@ impl Setting for SizeLimits {
     fn read(value: Value) -> Result<Self, String> {
         let mut size = Self::default();
         let one = read_limits(value, "size", &mut size, &mut TimeLimits::default())?;
-        Ok(one.map_or(size, Self::both))
+        Ok(one.map_or(size, Self::up_to))
     }
 
     fn show(&self) -> String {
-        self.words().join(" ")
+        size_words(self).join(" ")
     }
 }
 
@@ -229,37 +136,35 @@ impl Setting for TimeLimits {
     fn read(value: Value) -> Result<Self, String> {
         let mut time = Self::default();
         let one = read_limits(value, "time", &mut SizeLimits::default(), &mut time)?;
-        Ok(one.map_or(time, Self::both))
+        Ok(one.map_or(time, Self::up_to))
     }
 
     fn show(&self) -> String {
-        self.words().join(" ")
+        time_words(self).join(" ")
     }
 }
 
-impl LimitsRule {
-    /// Takes the words after `limits`.
-    ///
-    /// # Errors
-    /// The word that is no limit.
-    pub(crate) fn from_words(who: &str, words: &[&str]) -> Result<Self, String> {
-        let mut rule = LimitsRule {
-            who: who.to_owned(),
-            size: SizeLimits::default(),
-            time: TimeLimits::default(),
-        };
-        for word in words {
-            // Words that begin with neither "size" nor "time" are passed over, as slapd does.
-            let ours = ["size", "time"].iter().any(|name| {
-                word.get(..4)
-                    .is_some_and(|head| head.eq_ignore_ascii_case(name))
-            });
-            if ours && !add_limit(word, &mut rule.size, &mut rule.time) {
-                return Err((*word).to_owned());
-            }
+/// Takes the words after `limits`.
+///
+/// # Errors
+/// The word that is no limit.
+pub(crate) fn limits_rule(selector: &str, words: &[&str]) -> Result<LimitsRule, String> {
+    let mut rule = LimitsRule {
+        selector: selector.to_owned(),
+        size: SizeLimits::default(),
+        time: TimeLimits::default(),
+    };
+    for word in words {
+        // Words that begin with neither "size" nor "time" are passed over, as slapd does.
+        let ours = ["size", "time"].iter().any(|name| {
+            word.get(..4)
+                .is_some_and(|head| head.eq_ignore_ascii_case(name))
+        });
+        if ours && !add_limit(word, &mut rule.size, &mut rule.time) {
+            return Err((*word).to_owned());
         }
-        Ok(rule)
     }
+    Ok(rule)
 }
 
 impl Setting for LimitsRule {
@@ -268,13 +173,9 @@ impl Setting for LimitsRule {
         let words = split_words(&text)?;
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         match words.as_slice() {
-            [who, limits @ ..] if !limits.is_empty() => {
-                Self::from_words(who, limits).map_err(|word| {
-                    format!(
-                        "\"{word}\" is no limit; write them like \"users size.soft=100 time=60\""
-                    )
-                })
-            }
+            [who, limits @ ..] if !limits.is_empty() => limits_rule(who, limits).map_err(|word| {
+                format!("\"{word}\" is no limit; write them like \"users size.soft=100 time=60\"")
+            }),
             _ => Err(
                 "whom it is for and at least one limit are wanted, as in \"users size=1000\""
                     .to_owned(),
@@ -283,9 +184,9 @@ impl Setting for LimitsRule {
     }
 
     fn show(&self) -> String {
-        let mut words = vec![crate::words::quoted(&self.who)];
-        words.extend(self.size.words());
-        words.extend(self.time.words());
+        let mut words = vec![crate::words::quoted(&self.selector)];
+        words.extend(size_words(&self.size));
+        words.extend(time_words(&self.time));
         words.join(" ")
     }
 }
@@ -294,9 +195,9 @@ settings! {
     /// The rules of a database, or of all of them.
     Policy / PolicyLayer {
         /// Entries that one search may return.
-        "limits.size" size: SizeLimits = SizeLimits::both(Limit::At(500));
+        "limits.size" size: SizeLimits = SizeLimits::up_to(Limit::At(500));
         /// Seconds that one search may take.
-        "limits.time" time: TimeLimits = TimeLimits::both(Limit::At(3600));
+        "limits.time" time: TimeLimits = TimeLimits::up_to(Limit::At(3600));
         /// Operations that are refused.
         "restrict" restrict: Restrict = Restrict::default();
         /// Conditions for operations.

@@ -8,23 +8,13 @@ mod features;
 mod global;
 mod limits;
 mod storage;
-mod words;
 
-pub(crate) use words::{listed, word_enum};
-
-pub use database::{
-    Content, ContentLayer, Database, DatabaseKind, DatabaseLayer, Overlay, Subordinate,
-};
-pub(crate) use features::SecurityMistake;
-pub use features::{Allow, Disallow, Require, Restrict, Security};
-pub use global::{
-    AuthzPolicy, AuthzRegexp, BuiltinSchema, CrlCheck, Global, GlobalLayer, SchemaPart, ServerId,
-    Threads, TlsVersion, VerifyClient,
-};
-pub(crate) use limits::add_limit;
-pub use limits::{Limit, LimitsRule, Policy, PolicyLayer, SizeLimits, TimeLimits};
+pub use database::{Content, ContentLayer, Database, DatabaseLayer, Overlay};
+pub use global::{AuthzRegexp, Global, GlobalLayer, SchemaPart, ServerId, Threads};
+pub use limits::{Policy, PolicyLayer};
+pub(crate) use limits::{add_limit, limits_rule};
 pub(crate) use storage::parse_mode;
-pub use storage::{Durability, FileMode, LogLevel, Storage, StorageLayer};
+pub use storage::{FileMode, Storage, StorageLayer};
 
 /// Declares a group of settings: `"key" field: Type = default;` and, for what may be said several times,
 /// `"key" list: Item;`.

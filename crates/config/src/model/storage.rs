@@ -2,39 +2,11 @@
 
 use std::path::PathBuf;
 
-use super::{settings, word_enum};
-use crate::index::{IndexKinds, IndexSetting};
+use fulgurite_policy::{Durability, IndexKinds};
+
+use super::settings;
+use crate::index::IndexSetting;
 use crate::setting::{Setting, Value, number_text};
-
-word_enum! {
-    /// How sure a commit is when it is acknowledged.
-    Durability {
-        /// Data and meta page are on disk: a power loss loses nothing.
-        #[default]
-        Full = "full",
-        /// The meta page may still be in memory: a power loss may lose the last transaction, never the rest.
-        NoMetaSync = "no-meta-sync",
-        /// Nothing is forced to disk: a power loss may destroy the file. A crash of the process loses nothing.
-        NoSync = "no-sync",
-    }
-}
-
-word_enum! {
-    /// How much is logged.
-    LogLevel {
-        /// What needs a person.
-        Error = "error",
-        /// What may need one soon.
-        Warn = "warn",
-        /// Start, stop and what an administrator did.
-        #[default]
-        Info = "info",
-        /// For finding a fault.
-        Debug = "debug",
-        /// Everything.
-        Trace = "trace",
-    }
-}
 
 /// Permissions of files that a database makes, as `open(2)` takes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,11 +12,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use fulgurite_access::{Decisions, RuleText, Rules, WithoutRules};
+use fulgurite_policy::{Restrictions, Subordinate};
 use fulgurite_schema::{AttributeSelector, Dn, Filter, Schema};
 use fulgurite_store::{EntryId, Scope, Store, StoreError, View};
 
 use crate::core::limits::{CompiledLimits, Limits};
-use crate::core::restrictions::Restrictions;
 use crate::core::session::{Identity, Name, Session};
 use crate::core::well_known_types::Known;
 use crate::directory::{OpenError, RootAccount};
@@ -49,18 +49,6 @@ pub struct DatabaseOptions {
     /// Candidates that a search looks at in one snapshot before it moves on to a newer one, should there be one: what
     /// it holds cannot be used again by updates. Zero for no bound.
     pub snapshot_candidates_max: u64,
-}
-
-/// Whether a database is glued below another one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Subordinate {
-    /// It stands by itself.
-    #[default]
-    No,
-    /// Searches of the superior database go on in it; the root DSE does not list it.
-    Glued,
-    /// The same, and the root DSE lists it.
-    Advertised,
 }
 
 /// A database in use.

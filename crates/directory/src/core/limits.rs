@@ -5,66 +5,13 @@
 //!                          <-- what the client asks for, as far as the hard bound lets it
 //! ```
 
-use std::sync::Arc;
-
 use fulgurite_access::{Facts, Selector};
 use fulgurite_ldap::{LdapResult, ResultCode};
+use fulgurite_policy::{Limit, LimitsRule, SizeLimits, Sourced, TimeLimits};
 use fulgurite_schema::Schema;
 
 use crate::core::result::refuse;
 use crate::directory::OpenError;
-
-/// One bound.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
-    /// None.
-    Unlimited,
-    /// So many entries or seconds.
-    At(u32),
-    /// Of a hard bound: the soft one.
-    SameAsSoft,
-    /// Of all pages together: the hard bound.
-    SameAsHard,
-    /// What it bounds is refused altogether.
-    Disabled,
-}
-
-/// Bounds of entries; `None` where nothing is said.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SizeLimits {
-    /// Entries when the client asks for no bound.
-    pub soft: Option<Limit>,
-    /// The most a client may ask for; lower than the soft bound it has no effect.
-    pub hard: Option<Limit>,
-    /// Candidates that indexes may leave to look at.
-    pub unchecked: Option<Limit>,
-    /// Entries on one page.
-    pub page: Option<Limit>,
-    /// Entries on all pages of a search.
-    pub paged_total: Option<Limit>,
-}
-
-/// Bounds of time, in seconds; `None` where nothing is said.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TimeLimits {
-    /// Seconds when the client asks for no bound.
-    pub soft: Option<Limit>,
-    /// The most a client may ask for.
-    pub hard: Option<Limit>,
-}
-
-/// Bounds for some identities.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct LimitsRule {
-    /// Whom they are for: the first word after slapd.conf's `limits`.
-    pub who: String,
-    /// Where it was written.
-    pub origin: Arc<str>,
-    /// Bounds of entries.
-    pub size: SizeLimits,
-    /// Bounds of time.
-    pub time: TimeLimits,
-}
 
 /// Limits of searches.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,7 +21,7 @@ pub struct Limits {
     /// Bounds of time.
     pub time: TimeLimits,
     /// Bounds for some identities: the first that selects the requester counts.
-    pub rules: Vec<LimitsRule>,
+    pub rules: Vec<Sourced<LimitsRule>>,
     /// Seconds a search may keep one snapshot of the store before it moves on to the newest.
     pub snapshot_s_max: u32,
 }
@@ -87,46 +34,6 @@ impl Default for Limits {
             time: TimeLimits::up_to(Limit::At(3600)),
             rules: Vec::new(),
             snapshot_s_max: 30,
-        }
-    }
-}
-
-impl SizeLimits {
-    /// One bound, soft and hard.
-    #[must_use]
-    pub fn up_to(limit: Limit) -> SizeLimits {
-        SizeLimits {
-            soft: Some(limit),
-            ..SizeLimits::default()
-        }
-    }
-
-    /// What this says, and `lower` where it is silent.
-    fn over(self, lower: SizeLimits) -> SizeLimits {
-        SizeLimits {
-            soft: self.soft.or(lower.soft),
-            hard: self.hard.or(lower.hard),
-            unchecked: self.unchecked.or(lower.unchecked),
-            page: self.page.or(lower.page),
-            paged_total: self.paged_total.or(lower.paged_total),
-        }
-    }
-}
-
-impl TimeLimits {
-    /// One bound, soft and hard.
-    #[must_use]
-    pub fn up_to(limit: Limit) -> TimeLimits {
-        TimeLimits {
-            soft: Some(limit),
-            hard: None,
-        }
-    }
-
-    fn over(self, lower: TimeLimits) -> TimeLimits {
-        TimeLimits {
-            soft: self.soft.or(lower.soft),
-            hard: self.hard.or(lower.hard),
         }
     }
 }
@@ -175,10 +82,10 @@ impl SearchLimits {
 
 impl CompiledLimits {
     pub(crate) fn new(schema: &Schema, limits: Limits) -> Result<CompiledLimits, OpenError> {
-        let compile = |rule: &LimitsRule| {
-            Selector::parse(schema, &rule.who).map_err(|reason| OpenError::Limits {
+        let compile = |rule: &Sourced<LimitsRule>| {
+            Selector::parse(schema, &rule.selector).map_err(|reason| OpenError::Limits {
                 origin: rule.origin.to_string(),
-                who: rule.who.clone(),
+                who: rule.selector.clone(),
                 reason,
             })
         };
@@ -318,13 +225,12 @@ mod tests {
 
     fn limits(size: SizeLimits, time: TimeLimits) -> CompiledLimits {
         let rule = LimitsRule {
-            who: "users".to_owned(),
+            selector: "users".to_owned(),
             size,
             time,
-            ..LimitsRule::default()
         };
         let limits = Limits {
-            rules: vec![rule],
+            rules: vec![Sourced::by_default(rule)],
             ..Limits::default()
         };
         CompiledLimits::new(&Schema::standard(), limits).expect("selectors")
@@ -439,13 +345,17 @@ mod tests {
             entries(unchecked, 0, None),
             Err(ResultCode::AdminLimitExceeded)
         );
+        let origin = fulgurite_policy::Origin::File {
+            path: "slapd.conf".into(),
+            line: 3,
+            column: None,
+        };
         let wrong = LimitsRule {
-            who: "dn.nope=x".to_owned(),
-            origin: "slapd.conf, line 3".into(),
+            selector: "dn.nope=x".to_owned(),
             ..LimitsRule::default()
         };
         let wrong = Limits {
-            rules: vec![wrong],
+            rules: vec![Sourced::new(wrong, origin)],
             ..Limits::default()
         };
         let error = CompiledLimits::new(&Schema::standard(), wrong).expect_err("no such style");

@@ -6,7 +6,6 @@ pub(crate) mod csn;
 pub(crate) mod database;
 pub(crate) mod index_advice;
 pub(crate) mod limits;
-pub(crate) mod restrictions;
 pub(crate) mod result;
 pub(crate) mod session;
 pub(crate) mod well_known_types;

@@ -3,30 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Limits of sorted searches (slapd's `sssvlv-max`, `-maxkeys`, `-maxperconn`). Zero means none.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SortLimits {
-    /// Sorted searches at the same time, of all connections.
-    pub sorts_max: usize,
-    /// Sort keys of one search.
-    pub keys_max: usize,
-    /// Sorted searches at the same time of one connection.
-    pub per_connection_max: usize,
-    /// Octets of memory for the list of one search; beyond, it ends with adminLimitExceeded.
-    pub bytes_max: usize,
-}
-
-impl Default for SortLimits {
-    /// 64 sorted searches at a time, five of a connection, with five keys and 64 MiB each: some 600,000 entries.
-    fn default() -> SortLimits {
-        SortLimits {
-            sorts_max: 64,
-            keys_max: 5,
-            per_connection_max: 5,
-            bytes_max: 64 << 20,
-        }
-    }
-}
+use fulgurite_policy::SortLimits;
 
 /// The sorted searches under way.
 #[derive(Clone, Debug, Default)]

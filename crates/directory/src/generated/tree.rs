@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use fulgurite_access::{Decisions, RuleText, Rules, WithoutRules};
 use fulgurite_ldap::{LdapResult, ResultCode};
+use fulgurite_policy::Restrictions;
 use fulgurite_schema::{AttributeDescription, Dn, Entry, Schema};
 
 use crate::core::database::Root;
 use crate::core::limits::{CompiledLimits, Limits};
-use crate::core::restrictions::Restrictions;
 use crate::core::result::refuse;
 use crate::core::session::Session;
 use crate::directory::{OpenError, RootAccount};

@@ -7,11 +7,11 @@
 
 use fulgurite_ldap::{LdapResult, Operation, ResultCode, oid};
 
+use fulgurite_policy::{Operations, Require, Restrictions, Security};
 use fulgurite_schema::Dn;
 
 use crate::core::connection::Strength;
 use crate::core::database::Database;
-use crate::core::restrictions::{Operations, Require, Restrictions};
 use crate::core::result::{Answer, refuse};
 use crate::core::session::{Method, Session};
 use crate::directory::{Directory, Place};
@@ -199,7 +199,7 @@ fn protected<'r>(
     has: Strength,
     deed: Deed<'_>,
 ) -> Answer {
-    let need = |pick: fn(&crate::core::restrictions::Security) -> u32| {
+    let need = |pick: fn(&Security) -> u32| {
         places
             .clone()
             .map(|place| pick(&place.security))
@@ -278,7 +278,9 @@ fn unrestricted<'r>(
     deed: Deed<'_>,
 ) -> Answer {
     let refused = |text| Err(refuse(ResultCode::UnwillingToPerform, text));
-    let any = |pick: fn(&Operations) -> bool| places.clone().any(|place| pick(&place.operations));
+    let any = |pick: fn(&Operations) -> bool| {
+        places.clone().any(|place| pick(&place.restrict.operations))
+    };
     let restricted = match deed {
         Deed::AnonymousBind | Deed::SimpleBind | Deed::SaslBind => any(|set| set.bind),
         Deed::Extended(_) | Deed::PasswordModify => any(|set| set.extended),
@@ -295,7 +297,7 @@ fn unrestricted<'r>(
     if restricted {
         let reads_only = places
             .clone()
-            .all(|place| place.operations.is_reads_or_none())
+            .all(|place| place.restrict.operations.is_reads_or_none())
             && any(|set| set.search)
             && any(|set| set.compare);
         return refused(if reads_only {
@@ -309,7 +311,9 @@ fn unrestricted<'r>(
         Deed::PasswordModify => Some(oid::PASSWORD_MODIFY.as_bytes()),
         _ => None,
     };
-    let mut oids = places.clone().flat_map(|place| &place.extended);
+    let mut oids = places
+        .clone()
+        .flat_map(|place| &place.restrict.extended_oids);
     if oid.is_some_and(|oid| oids.any(|restricted| restricted.as_bytes() == oid)) {
         return refused("extended operation restricted");
     }
@@ -317,16 +321,4 @@ fn unrestricted<'r>(
         return refused("operation restricted");
     }
     Ok(())
-}
-
-impl Operations {
-    /// Whether nothing but reading is in the set.
-    fn is_reads_or_none(&self) -> bool {
-        let others = Operations {
-            search: false,
-            compare: false,
-            ..*self
-        };
-        others == Operations::default()
-    }
 }

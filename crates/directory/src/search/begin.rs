@@ -8,6 +8,7 @@ use fulgurite_access::{Decisions, EntryRights, Rights};
 use fulgurite_ldap::{
     Controls, LdapResult, MessageId, Operation, ResultCode, Scope, SearchRequest,
 };
+use fulgurite_policy::SortLimits;
 use fulgurite_schema::{AttributeSelector, Dn, Entry, Filter};
 use fulgurite_store::{EntryId, Found, View};
 
@@ -25,7 +26,6 @@ use crate::core::limits::{SearchLimits, Wanted};
 use crate::core::result::{self, Answer, refuse};
 use crate::core::session::{Name, Session};
 use crate::directory::{Directory, Place};
-use crate::features::sssvlv::SortLimits;
 use crate::request::alias::{self, Followed};
 use crate::request::controls::GivenControls;
 use crate::request::referral::{self, Referrals};

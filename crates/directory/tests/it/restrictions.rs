@@ -131,11 +131,15 @@ fn restricted(words: &[&str]) -> Restrictions {
         let (directive, word) = line.split_once(' ').unwrap_or((line, ""));
         let (word, bits) = word.split_once('=').unwrap_or((word, ""));
         let number = || bits.parse().expect(line);
-        let (set, require, security) = (&mut all.operations, &mut all.require, &mut all.security);
+        let (set, require, security) = (
+            &mut all.restrict.operations,
+            &mut all.require,
+            &mut all.security,
+        );
         match (directive, word) {
             ("readonly", _) => all.read_only = true,
             ("restrict", "extended") if bits.is_empty() => set.extended = true,
-            ("restrict", "extended") => all.extended.push(bits.to_owned()),
+            ("restrict", "extended") => all.restrict.extended_oids.push(bits.to_owned()),
             ("restrict", "add") => set.add = true,
             ("restrict", "bind") => set.bind = true,
             ("restrict", "rename") => set.modify_dn = true,

@@ -12,7 +12,6 @@ mod error;
 mod files;
 mod layer;
 mod load;
-mod options;
 mod suites;
 mod verifier;
 
@@ -23,9 +22,9 @@ use arc_swap::ArcSwap;
 
 pub use error::TlsError;
 use files::Stamps;
+pub use fulgurite_policy::{CrlCheck, TlsOptions, TlsVersion, VerifyClient};
 pub(crate) use layer::{Layer, Received};
 pub(crate) use load::Loaded;
-pub use options::{CrlCheck, TlsOptions, TlsVersion, VerifyClient};
 
 /// How often the files are looked at for changes.
 pub(crate) const WATCH_INTERVAL: Duration = Duration::from_secs(2);

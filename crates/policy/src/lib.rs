@@ -1,0 +1,30 @@
+//! Decisions of an administrator as plain data.
+//!
+//! ```text
+//!   config  --reads words into-->  Limits, Restrictions, Allow, TlsOptions ...  <--applies--  directory, server, auth
+//! ```
+//!
+//! Each type is declared once, with the words that slapd.conf(5) uses for its values. The crate reads no files and
+//! decides nothing. `config` fills these types; `directory`, `server` and `auth` obey them.
+
+#![forbid(unsafe_code)]
+
+mod choice;
+mod features;
+mod index;
+mod limits;
+mod origin;
+mod overlay;
+mod restrictions;
+mod tls;
+
+pub use choice::{
+    AuthzPolicy, BuiltinSchema, Choice, DatabaseKind, Durability, LogLevel, Subordinate, word_list,
+};
+pub use features::{Allow, Disallow, FeatureSet, Require};
+pub use index::{IndexKind, IndexKinds};
+pub use limits::{Limit, LimitsRule, SizeLimits, SortLimits, TimeLimits};
+pub use origin::{Origin, Sourced};
+pub use overlay::{OVERLAYS, Overlay, OverlayDirective, OverlaySupport, find_overlay, overlay_of};
+pub use restrictions::{FactorError, Operations, Restrict, Restrictions, Security};
+pub use tls::{CrlCheck, TlsOptions, TlsVersion, VerifyClient};

@@ -1,0 +1,307 @@
+//! The overlays of slapd, one row each: support, and directives that a configuration may keep.
+
+/// How the server treats an overlay that a configuration names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OverlaySupport {
+    /// The server has the feature.
+    BuiltIn,
+    /// The data mean the same without the overlay; the text names the missing feature.
+    LeftOut(&'static str),
+    /// Answers or rules would differ without the overlay, so the configuration is refused; the text says how.
+    Refused(&'static str),
+}
+
+/// A directive of an overlay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OverlayDirective {
+    /// The word in slapd.conf.
+    pub keyword: &'static str,
+    /// The attribute in `cn=config`.
+    pub olc: &'static str,
+}
+
+/// One overlay of slapd.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overlay {
+    /// Its name in slapd.
+    pub name: &'static str,
+    /// Its object class in `cn=config`.
+    pub olc_class: &'static str,
+    /// How the server treats it.
+    pub support: OverlaySupport,
+    /// Its directives that a configuration may keep.
+    pub directives: &'static [OverlayDirective],
+}
+
+use OverlaySupport::{BuiltIn, LeftOut, Refused};
+
+const fn row(
+    name: &'static str,
+    olc_class: &'static str,
+    support: OverlaySupport,
+    directives: &'static [OverlayDirective],
+) -> Overlay {
+    Overlay {
+        name,
+        olc_class,
+        support,
+        directives,
+    }
+}
+
+const fn word(keyword: &'static str, olc: &'static str) -> OverlayDirective {
+    OverlayDirective { keyword, olc }
+}
+
+/// Every overlay of slapd.
+pub const OVERLAYS: &[Overlay] = &[
+    row("glue", "olcOverlayConfig", BuiltIn, &[]),
+    row(
+        "sssvlv",
+        "olcSssVlvConfig",
+        BuiltIn,
+        &[
+            word("sssvlv-max", "olcSssVlvMax"),
+            word("sssvlv-maxkeys", "olcSssVlvMaxKeys"),
+            word("sssvlv-maxperconn", "olcSssVlvMaxPerConn"),
+        ],
+    ),
+    row(
+        "lastbind",
+        "olcLastBindConfig",
+        BuiltIn,
+        &[
+            word("lastbind-precision", "olcLastBindPrecision"),
+            word("lastbind_forward_updates", "olcLastBindForwardUpdates"),
+        ],
+    ),
+    row("seqmod", "olcOverlayConfig", BuiltIn, &[]),
+    row(
+        "syncprov",
+        "olcSyncProvConfig",
+        LeftOut("other servers cannot copy this one"),
+        &[
+            word("syncprov-checkpoint", "olcSpCheckpoint"),
+            word("syncprov-sessionlog", "olcSpSessionlog"),
+            word("syncprov-sessionlog-source", "olcSpSessionlogSource"),
+            word("syncprov-nopresent", "olcSpNoPresent"),
+            word("syncprov-reloadhint", "olcSpReloadHint"),
+        ],
+    ),
+    row(
+        "accesslog",
+        "olcAccessLogConfig",
+        LeftOut("no log of accesses is written"),
+        &[
+            word("logdb", "olcAccessLogDB"),
+            word("logops", "olcAccessLogOps"),
+            word("logbase", "olcAccessLogBase"),
+            word("logold", "olcAccessLogOld"),
+            word("logoldattr", "olcAccessLogOldAttr"),
+            word("logpurge", "olcAccessLogPurge"),
+            word("logsuccess", "olcAccessLogSuccess"),
+        ],
+    ),
+    row(
+        "auditlog",
+        "olcAuditlogConfig",
+        LeftOut("no log of changes is written"),
+        &[word("auditlog", "olcAuditlogFile")],
+    ),
+    row(
+        "deref",
+        "olcOverlayConfig",
+        LeftOut("searches do not follow DN attributes"),
+        &[],
+    ),
+    row(
+        "valsort",
+        "olcValSortConfig",
+        LeftOut("values come in the order in which they were stored"),
+        &[word("valsort-attr", "olcValSortAttr")],
+    ),
+    row(
+        "memberof",
+        "olcMemberOfConfig",
+        Refused("groups would not show in the entries of their members"),
+        &[],
+    ),
+    row(
+        "nestgroup",
+        "olcNestGroupConfig",
+        Refused("members of groups within groups would not count"),
+        &[],
+    ),
+    row(
+        "dynlist",
+        "olcDynListConfig",
+        Refused("dynamic groups would be empty"),
+        &[],
+    ),
+    row(
+        "dyngroup",
+        "olcDynGroupConfig",
+        Refused("dynamic groups would be empty"),
+        &[],
+    ),
+    row(
+        "autogroup",
+        "olcAutoGroupConfig",
+        Refused("dynamic groups would be empty"),
+        &[],
+    ),
+    row(
+        "ppolicy",
+        "olcPPolicyConfig",
+        Refused("no password policy would hold"),
+        &[],
+    ),
+    row(
+        "refint",
+        "olcRefintConfig",
+        Refused("references to deleted entries would stay"),
+        &[],
+    ),
+    row(
+        "unique",
+        "olcUniqueConfig",
+        Refused("values would not be kept unique"),
+        &[],
+    ),
+    row(
+        "constraint",
+        "olcConstraintConfig",
+        Refused("values would not be checked"),
+        &[],
+    ),
+    row(
+        "collect",
+        "olcCollectConfig",
+        Refused("collective attributes would be missing"),
+        &[],
+    ),
+    row(
+        "dds",
+        "olcDDSConfig",
+        Refused("dynamic entries would not expire"),
+        &[],
+    ),
+    row(
+        "otp",
+        "olcOverlayConfig",
+        Refused("one-time passwords would not be checked"),
+        &[],
+    ),
+    row(
+        "remoteauth",
+        "olcRemoteAuthCfg",
+        Refused("passwords would not be checked elsewhere"),
+        &[],
+    ),
+    row(
+        "smbk5pwd",
+        "olcSmbK5PwdConfig",
+        Refused("Samba and Kerberos passwords would not follow"),
+        &[],
+    ),
+    row(
+        "chain",
+        "olcChainConfig",
+        Refused("referrals would not be followed"),
+        &[],
+    ),
+    row(
+        "pbind",
+        "olcPBindConfig",
+        Refused("binds would not be passed on"),
+        &[],
+    ),
+    row(
+        "pcache",
+        "olcPcacheConfig",
+        Refused("nothing is cached from elsewhere"),
+        &[],
+    ),
+    row(
+        "proxycache",
+        "olcPcacheConfig",
+        Refused("nothing is cached from elsewhere"),
+        &[],
+    ),
+    row(
+        "translucent",
+        "olcTranslucentConfig",
+        Refused("nothing is fetched from elsewhere"),
+        &[],
+    ),
+    row(
+        "rwm",
+        "olcRwmConfig",
+        Refused("names would not be rewritten"),
+        &[],
+    ),
+    row(
+        "retcode",
+        "olcRetcodeConfig",
+        Refused("the errors asked for would not come"),
+        &[],
+    ),
+    row(
+        "homedir",
+        "olcHomedirConfig",
+        Refused("home directories would not be made"),
+        &[],
+    ),
+];
+
+/// Returns the overlay of a name, in any case of letters.
+#[must_use]
+pub fn find_overlay(name: &str) -> Option<&'static Overlay> {
+    let mut overlays = OVERLAYS.iter();
+    overlays.find(|overlay| overlay.name.eq_ignore_ascii_case(name))
+}
+
+/// Returns the overlay that has a directive of slapd.conf.
+#[must_use]
+pub fn overlay_of(keyword: &str) -> Option<&'static Overlay> {
+    OVERLAYS.iter().find(|overlay| {
+        let mut directives = overlay.directives.iter();
+        directives.any(|directive| directive.keyword.eq_ignore_ascii_case(keyword))
+    })
+}
+
+impl Overlay {
+    /// Returns the directive of a keyword or an attribute, in any case of letters.
+    #[must_use]
+    pub fn directive(&self, name: &str) -> Option<&'static OverlayDirective> {
+        self.directives.iter().find(|known| {
+            known.keyword.eq_ignore_ascii_case(name) || known.olc.eq_ignore_ascii_case(name)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_overlay_and_no_directive_is_named_twice() {
+        let mut names: Vec<&str> = OVERLAYS.iter().map(|overlay| overlay.name).collect();
+        let directives = OVERLAYS.iter().flat_map(|overlay| overlay.directives);
+        names.extend(directives.map(|directive| directive.olc));
+        names.sort_unstable();
+        let count = names.len();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+
+    #[test]
+    fn a_directive_names_its_overlay() {
+        let owner = |word| overlay_of(word).map(|overlay| overlay.name);
+        assert_eq!(owner("SSSVLV-MAX"), Some("sssvlv"));
+        assert_eq!(owner("sizelimit"), None);
+        let sssvlv = find_overlay("sssvlv").unwrap();
+        let by_attribute = sssvlv.directive("OLCSSSVLVMAX").unwrap();
+        assert_eq!(by_attribute.keyword, "sssvlv-max");
+    }
+}
