@@ -117,7 +117,7 @@ pub enum Error {
         /// Its name.
         name: String,
         /// The order it has.
-        found: crate::KeyOrder,
+        found: crate::order::KeyOrder,
     },
     /// The multimap exists with another kind of values than asked for.
     #[error("multimap '{name}' exists with {found:?} values")]
@@ -125,7 +125,7 @@ pub enum Error {
         /// Its name.
         name: String,
         /// The kind it has.
-        found: crate::ValueKind,
+        found: crate::order::ValueKind,
     },
     /// All places for open databases are taken.
     #[error("{0} databases are open; raise the limit when opening the environment")]
@@ -169,7 +169,7 @@ pub enum Error {
         "the file would have to grow because thread {:x} of process {} keeps a snapshot{} that is {} transactions old and holds {} free pages; end that reader, or allow growth",
         .0.reader.thread, .0.reader.pid, since(.0.reader.age), .0.reader.lag, .0.held_pages
     )]
-    HeldByReader(Box<crate::LongReader>),
+    HeldByReader(Box<crate::reader_info::LongReader>),
     /// A writer has asked this reader to end, because it would have to let the file grow on its account; see
     /// [`crate::ReaderPolicy`]. What was lent so far stays as it is until the transaction ends or begins anew.
     #[error("a writer has ended this read transaction, which held back free pages; begin it anew")]

@@ -130,10 +130,10 @@ mod env;
 mod environment;
 mod error;
 mod memory;
-mod multimap;
 mod order;
 mod range;
 mod reader;
+mod reader_info;
 #[cfg(doc)]
 pub mod ruled_out;
 pub mod salvage;
@@ -148,17 +148,17 @@ pub use codes::code_text;
 pub use cursor::{
     Cursor, CursorId, CursorPosition, FastStep, Move, PositionedCursor, Record, StepUnit,
 };
-pub use env::{Database, Durability, OpenError, OpenOptions, SlotPolicy};
+pub use env::{Database, Durability, Multimap, OpenError, OpenOptions, SlotPolicy};
 pub use environment::{Environment, Info};
 pub use error::Error;
 pub use fulgurite_format::{DatabaseFlags, Malformed, Pgno, Txnid};
 #[cfg(feature = "faults")]
 pub use fulgurite_os::seam;
 pub use fulgurite_os::{DiskObserver, set_bus_guard, thread_word};
-pub use multimap::{Multimap, ValueKind};
-pub use order::{CustomOrder, KeyOrder};
+pub use order::{CustomOrder, KeyOrder, ValueKind};
 pub use range::{FirstValues, KeyRange, Keys, Records, Values};
-pub use reader::{LongReader, Reader, ReaderPolicy};
+pub use reader::ReaderPolicy;
+pub use reader_info::{LongReader, Reader};
 pub use shrink::{CompactReport, CompactStep, Compaction};
 pub use txn::{
     Edit, FreePages, HeldPages, NestedTxn, ParkedReader, Put, PutFlags, ReadTxn, Room, Snapshot,

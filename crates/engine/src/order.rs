@@ -4,8 +4,6 @@ use std::cmp::Ordering;
 
 use fulgurite_format::DatabaseFlags;
 
-use crate::Error;
-
 /// How a database orders its keys; fixed when it is created and recorded in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum KeyOrder {
@@ -101,16 +99,39 @@ impl KeyOrder {
             KeyOrder::Integer | KeyOrder::Custom(_) => key,
         }
     }
+}
 
-    /// Refuses keys that have no place in this order.
-    pub(crate) fn check_key(self, key: &[u8]) -> Result<(), Error> {
-        match (self, key.len()) {
-            (KeyOrder::Integer, len) if len != 4 && len != 8 => Err(Error::IntegerKey {
-                len,
-                wanted: "4 or 8 octets",
-            }),
-            _ => Ok(()),
+/// What the values of a multimap are like. Each is kept once for a key, in their order; it has 1 to 511 octets, for the
+/// original sorts values as it does keys ("sorted duplicates").
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ValueKind {
+    /// Values of any length, in this order.
+    Any(KeyOrder),
+    /// Values of one length, in this order; they stand packed in the file, without anything between them. With
+    /// [`KeyOrder::Integer`] they are unsigned integers of 4 or 8 octets in the machine's byte order.
+    ///
+    /// The length is that of the first value of a key; another one for the same key is [`Error::FixedSize`].
+    Fixed(KeyOrder),
+}
+
+impl ValueKind {
+    pub(crate) fn order(self) -> KeyOrder {
+        match self {
+            ValueKind::Any(order) | ValueKind::Fixed(order) => order,
         }
+    }
+
+    pub(crate) fn flags(self) -> u16 {
+        let order = match self.order() {
+            KeyOrder::Lexical | KeyOrder::Custom(_) => 0,
+            KeyOrder::Reverse => DatabaseFlags::REVERSE_DUP,
+            KeyOrder::Integer => DatabaseFlags::INTEGER_DUP,
+        };
+        let fixed = match self {
+            ValueKind::Any(_) => 0,
+            ValueKind::Fixed(_) => DatabaseFlags::DUP_FIXED,
+        };
+        DatabaseFlags::DUP_SORT | order | fixed
     }
 }
 

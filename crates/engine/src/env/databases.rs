@@ -29,6 +29,63 @@ impl Database {
     pub const FREE_LIST: Database = Database { number: u64::MAX };
 }
 
+/// A database whose keys have several values, each once and in order: a set of pairs of key and value.
+///
+/// A handle, as [`Database`] is, with names for changes that say what they do to such a set. All methods of
+/// transactions take its [`Multimap::database`] as well: [`crate::Snapshot::range`] goes over pairs, [`crate::Snapshot::get`] finds a
+/// key's first value, [`crate::WriteTxn::put`] is [`Multimap::insert`], and [`crate::WriteTxn::delete`] is [`Multimap::remove_all`].
+///
+/// ```
+/// use fulgurite::{Environment, KeyOrder, Snapshot, ValueKind};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let directory = tempfile::tempdir()?;
+/// # let path = directory.path();
+/// let environment = Environment::options().open(path)?;
+/// let mut txn = environment.write()?;
+/// let ports = ValueKind::Fixed(KeyOrder::Integer);
+/// let open = txn.create_multimap("open ports", KeyOrder::Lexical, ports)?;
+///
+/// for port in [443u32, 22, 80] {
+///     assert!(open.insert(&mut txn, b"web", &port.to_ne_bytes())?);
+/// }
+/// assert!(!open.insert(&mut txn, b"web", &80u32.to_ne_bytes())?, "it was there");
+/// open.insert(&mut txn, b"mail", &25u32.to_ne_bytes())?;
+/// assert!(open.remove(&mut txn, b"web", &22u32.to_ne_bytes())?);
+/// txn.commit()?;
+///
+/// let txn = environment.read()?;
+/// let open = txn.open_multimap(Some("open ports"))?;
+/// assert_eq!(open.count(&txn, b"web")?, 2);
+/// assert!(open.contains(&txn, b"mail", &25u32.to_ne_bytes())?);
+/// let greatest = open.values(&txn, b"web")?.next_back().expect("two ports")?;
+/// assert_eq!(greatest, 443u32.to_ne_bytes());
+/// for pair in txn.range(open.database(), "m"..)? {
+///     let (host, port) = pair?;
+///     println!("{}: {}", host.escape_ascii(), u32::from_ne_bytes(port.try_into()?));
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Multimap {
+    pub(crate) database: Database,
+}
+
+impl From<Multimap> for Database {
+    fn from(multimap: Multimap) -> Database {
+        multimap.database
+    }
+}
+
+impl Multimap {
+    /// The database, for the methods of transactions.
+    #[must_use]
+    pub const fn database(self) -> Database {
+        self.database
+    }
+}
+
 /// What a process knows of a database beside what the file says.
 #[derive(Debug)]
 struct Entry {

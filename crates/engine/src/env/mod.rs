@@ -30,7 +30,7 @@ mod shared;
 mod store_window;
 mod threads;
 
-pub use databases::Database;
+pub use databases::{Database, Multimap};
 pub(crate) use disk_room::RESERVE_PAGES;
 pub(crate) use durable::Replacement;
 pub use error::OpenError;

@@ -13,8 +13,9 @@ use std::time::{Duration, Instant};
 use fulgurite_format::Txnid;
 
 use super::stamp::ask_to_end;
-use super::{LockFile, LongReader, Reader, ReaderPolicy, SlotTable};
+use super::{LockFile, ReaderPolicy, SlotTable};
 use crate::Error;
+use crate::reader_info::{LongReader, Reader};
 
 /// How often a writer looks whether a reader that it has asked to end has done so.
 const LOOK_INTERVAL: Duration = Duration::from_millis(1);

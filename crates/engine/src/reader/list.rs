@@ -1,28 +1,11 @@
 //! The readers of all processes, as their slots show them.
 
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 
 use fulgurite_format::{Txnid, lockfile};
 
 use super::{LockFile, SlotTable};
-
-/// A reader slot in use, of any process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reader {
-    /// The process.
-    pub pid: u32,
-    /// The thread that took the slot, as its process names it.
-    pub thread: u64,
-    /// The snapshot it reads; `None` between transactions.
-    pub snapshot: Option<Txnid>,
-    /// For how long it has had that snapshot, to some 8 ms. Readers that use the original library do not say.
-    pub age: Option<Duration>,
-    /// How many transactions were committed since its snapshot; 0 between transactions.
-    pub lag: u64,
-    /// A writer has asked it to end, and it still has its snapshot.
-    pub is_asked_to_end: bool,
-}
+use crate::reader_info::Reader;
 
 impl LockFile {
     /// The slots in use, in their order.

@@ -17,10 +17,9 @@ mod tests;
 mod writer_mark;
 
 pub(crate) use govern::{Governor, Verdict};
-pub use list::Reader;
 pub(crate) use lock_file::{LockFile, LockOpenError, broken};
 use ownership::{Holder, Ownership};
-pub use policy::{LongReader, ReaderPolicy};
+pub use policy::ReaderPolicy;
 pub(crate) use seat::Seat;
 pub(crate) use stamp::EndMark;
 pub(crate) use table::{Slot, SlotTable, may_be_reused};

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::Reader;
+use crate::reader_info::{LongReader, Reader};
 
 /// What a writer does when it would have to let the file grow because a reader keeps an old snapshot, and with it the
 /// pages that were freed since. Without a policy the file grows.
@@ -39,15 +39,6 @@ pub struct ReaderPolicy {
 
 /// A hook that is told of a long reader.
 pub(super) type Warn = dyn Fn(&LongReader) + Send + Sync;
-
-/// A reader that keeps an old snapshot for long, and what that costs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LongReader {
-    /// Who it is.
-    pub reader: Reader,
-    /// Free pages that cannot be used again as long as it keeps its snapshot.
-    pub held_pages: u64,
-}
 
 impl fmt::Debug for ReaderPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

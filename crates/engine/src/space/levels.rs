@@ -16,25 +16,19 @@
 use fulgurite_format::Pgno;
 use rustc_hash::FxHashSet;
 
-use super::writer_pages::{WriterPages, listed_twice};
+use super::free_records::listed_twice;
+use super::outer::OuterLevel;
+use super::writer_pages::WriterPages;
 use crate::Error;
 
 /// Lists of page numbers are kept for the next level up to that capacity.
 const KEPT_MAX: usize = 1 << 10;
 
-/// What the surroundings of a level had for their own when it began.
-#[derive(Debug)]
-pub(super) struct Outer {
-    pub(super) base_last: Pgno,
-    pub(super) reclaimed: FxHashSet<Pgno>,
-    freed: Vec<Pgno>,
-}
-
 impl WriterPages<'_> {
     /// Begins a level: from now on all pages in use count as belonging to a snapshot.
     pub(crate) fn begin_level(&mut self) {
         let (reclaimed, freed) = self.spare_level.take().unwrap_or_default();
-        self.outer.push(Outer {
+        self.outer.push(OuterLevel {
             base_last: std::mem::replace(&mut self.base_last, self.last),
             reclaimed: std::mem::replace(&mut self.reclaimed, reclaimed),
             freed: std::mem::replace(&mut self.freed, freed),

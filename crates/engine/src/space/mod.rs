@@ -7,11 +7,12 @@
 //! ```
 
 mod dirty;
+mod free_records;
 mod held;
 mod levels;
+mod outer;
 mod pool;
 mod save;
-mod save_short;
 mod shrink;
 mod take;
 mod taken;

@@ -1,25 +1,33 @@
 //! Writing the free list at commit.
 //!
-//! Saving changes what is saved: new records take pages, old ones give theirs back. So room is reserved first, in
-//! rounds, until a round changes nothing; then the numbers are filled in, which takes no page. Small transactions do without:
-//! see `save_short`.
+//! Saving changes what it saves: new records take pages, old records give theirs back. There are two ways:
+//!
+//! ```text
+//!   one round   the change fits the last leaf. Once that leaf is private, saving takes no page,
+//!               so the records are known at once:
+//!                 last leaf   ... | 907 | 908            908 was taken, and two of its pages are left
+//!                             ... | 907 | 908: these | 910: the pages that this transaction freed
+//!   rounds      reserve room for records until a round changes nothing; then fill in the numbers,
+//!               which takes no page
+//! ```
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use fulgurite_format::{FreeRecord, Malformed, NodeValue, PageKind, PageMut, Pgno, layout};
+use fulgurite_format::{
+    FreeRecord, Malformed, NodeFlags, NodeValue, Page, PageKind, PageMut, Pgno, Txnid, layout,
+};
 
-use super::save_short::save_at_once;
-use super::writer_pages::{WriterPages, listed_twice, record_before, record_id};
-use crate::Error;
+use super::free_records::{listed_twice, record_before, record_id, run_at, write_record};
+use super::writer_pages::WriterPages;
 use crate::tree::{self, Pages, PagesMut, Path, Step};
-use crate::value;
+use crate::{Error, KeyOrder, value};
 
 /// Room reserved beyond what a small record needs, in page numbers: saving may free a few more pages.
 const SLACK: usize = 8;
 
 /// So many page numbers are in the record that is taken first: a small transaction needs no more.
-pub(super) const NEWEST: usize = 32;
+const NEWEST: usize = 32;
 /// So many page numbers are a short list.
 const SMALL: usize = 64;
 /// What is left of more is not cut into small pieces: each has to be found its place.
@@ -30,7 +38,7 @@ const ROUNDS_MAX: usize = 64;
 
 /// Replaces the records whose pages were taken by what is left of them, and lists the pages this transaction freed.
 pub(crate) fn save_free_list(pages: &mut WriterPages<'_>) -> Result<(), Error> {
-    if save_at_once(pages)? {
+    if save_in_one_round(pages)? {
         return Ok(());
     }
     pages.prepare_saving()?;
@@ -142,7 +150,7 @@ impl Portions {
 
 /// Private pages that were given up again can serve the next transaction, if there is a record old enough for them;
 /// else they are listed with the others that this one freed.
-pub(super) fn settle_loose(pages: &mut WriterPages<'_>, is_any_old: bool) -> Result<(), Error> {
+fn settle_loose(pages: &mut WriterPages<'_>, is_any_old: bool) -> Result<(), Error> {
     pages.pool.add(pages.loose.drain(..));
     pages.settle_pool()?;
     if !is_any_old && pages.pool.len() > 0 {
@@ -169,17 +177,6 @@ fn delete_taken(pages: &mut WriterPages<'_>) -> Result<(), Error> {
     }
     pages.free = free;
     Ok(())
-}
-
-pub(super) fn run_at(pages: &WriterPages<'_>, path: &Path) -> Result<Option<(Pgno, u64)>, Error> {
-    let Some(leaf) = path.leaf() else {
-        return Ok(None);
-    };
-    let view = pages.view();
-    let node = view.leaf_node(leaf)?;
-    node.overflow()
-        .map(|_| value::run_of(view, leaf.pgno, &node))
-        .transpose()
 }
 
 /// Makes sure that the record `key` has room for `count` numbers; tells whether anything had to be changed.
@@ -253,7 +250,7 @@ fn fill(
 }
 
 /// Brings what this transaction freed into the order of a record, and notes how many neighbours there are among it.
-pub(super) fn order_freed(pages: &WriterPages<'_>, freed: &mut [Pgno]) -> Result<(), Error> {
+fn order_freed(pages: &WriterPages<'_>, freed: &mut [Pgno]) -> Result<(), Error> {
     freed.sort_unstable_by(|a, b| b.cmp(a));
     let longest = freed
         .chunk_by(|a, b| a.0 == b.0 + 1)
@@ -270,72 +267,138 @@ pub(super) fn order_freed(pages: &WriterPages<'_>, freed: &mut [Pgno]) -> Result
     Ok(())
 }
 
-/// Gives a record other numbers, no more than it had. The free list is not read from meanwhile.
-pub(super) fn rewrite_record(
-    pages: &mut WriterPages<'_>,
-    key: u64,
-    list: &[Pgno],
-) -> Result<(), Error> {
+/// So many pages that are left are one record, which the next transaction takes first.
+const LEFT_MAX: usize = NEWEST + NEWEST / 2;
+
+/// Does all that saving has to do if that is little; else `false`, and saving in rounds goes on from there: the way to the last
+/// leaf may be private then, records taken for that, and what was given up again may be with the free pages.
+fn save_in_one_round(pages: &mut WriterPages<'_>) -> Result<bool, Error> {
     let mut free = pages.free;
+    let at_hand = pages.pool.len() + pages.loose.len();
+    if at_hand > LEFT_MAX || free.record.root.is_none() {
+        return Ok(false);
+    }
+    if at_hand == 0 && pages.freed.is_empty() && pages.taken.ids().is_empty() {
+        // There may be nothing to write, which takes no page.
+        return Ok(false);
+    }
+    if !pages.prepare_touching(usize::from(free.record.depth))? {
+        return Ok(false);
+    }
     let mut path = Path::new();
-    let octets = key.to_ne_bytes();
-    let exact = tree::seek(pages.view(), &free, &octets, &mut path)?;
-    let len = FreeRecord::value_len(list.len());
-    value::place_value(pages, &mut free, &mut path, exact, &octets, len)?;
+    if tree::seek(pages.view(), &free, &key_of(pages.txnid()), &mut path)? {
+        return Ok(false);
+    }
+    pages.saving = true;
+    tree::touch_path(pages, &mut free, &mut path)?;
     pages.free = free;
-    write_record(pages, key, list)
+    settle_loose(pages, !pages.taken.ids().is_empty())?;
+    let leaf = tree::leaf_of(&path, &free)?;
+    pages.check_nodes(leaf.pgno, PageKind::Leaf)?;
+    let Some(entries) = entries_after(pages, leaf, path.len() == 1)? else {
+        pages.saving = false;
+        return Ok(false);
+    };
+    let mut freed = std::mem::take(&mut pages.freed);
+    order_freed(pages, &mut freed)?;
+    let pool = std::mem::take(&mut pages.pool);
+    let taken = std::mem::take(&mut pages.taken);
+    let own = pages.txnid();
+    let changed = PageMut::parse(pages.page_mut(leaf.pgno)?, leaf.pgno, PageKind::Leaf).and_then(
+        |mut page| {
+            let before = page.view().len();
+            for id in taken.ids() {
+                let (index, _) = place_of(&page.view(), *id)?;
+                page.remove(index)?;
+            }
+            if let Some(newest) = taken.newest().filter(|_| pool.len() > 0) {
+                let (index, _) = place_of(&page.view(), newest)?;
+                put_record(&mut page, index, newest, pool.pages())?;
+            }
+            let behind = page.view().len();
+            put_record(&mut page, behind, own, &freed)?;
+            Ok((before, page.view().len()))
+        },
+    );
+    let (before, after) = changed.map_err(Error::at(leaf.pgno))?;
+    debug_assert_eq!(after, entries);
+    let others = pages.free.record.entries.saturating_sub(before as u64);
+    pages.free.record.entries = others.saturating_add(after as u64);
+    (pages.freed, pages.pool, pages.taken) = (freed, pool, taken);
+    Ok(true)
 }
 
-fn write_record(pages: &mut WriterPages<'_>, key: u64, list: &[Pgno]) -> Result<(), Error> {
-    let free = pages.free;
-    let mut path = Path::new();
-    let octets = key.to_ne_bytes();
-    tree::seek(pages.view(), &free, &octets, &mut path)?;
-    let run = run_at(pages, &path)?;
-    let leaf = path.leaf().ok_or(Error::BeyondEnd(free.record.root))?;
-    let len = FreeRecord::value_len(list.len());
-    if pages.view().leaf_node(leaf)?.value_len != len {
-        trim_record(pages, leaf, &octets, run, len)?;
+/// How many entries the leaf has once it has its new records in place of those that were taken; `None` if these are not all
+/// on it, or the new ones are too long, or the leaf has then to be joined with another.
+fn entries_after(
+    pages: &WriterPages<'_>,
+    leaf: Step,
+    is_root: bool,
+) -> Result<Option<usize>, Error> {
+    let page = pages.view().tree_page(leaf.pgno, PageKind::Leaf)?;
+    if leaf.index != page.len() || pages.pool.len() > LEFT_MAX {
+        return Ok(None);
     }
-    let value = match run {
-        Some((first, _)) => pages
-            .run_mut(first, layout::HEADER_LEN + len)?
-            .get_mut(layout::HEADER_LEN..)
-            .ok_or(Error::BeyondEnd(first))?,
-        None => value::leaf_data(pages, leaf)?,
-    };
-    FreeRecord::write(value, list);
+    let (mut room, mut entries) = (page.free_space(), page.len());
+    for id in pages.taken.ids() {
+        let (index, exact) = place_of(&page, *id).map_err(Error::at(leaf.pgno))?;
+        if !exact {
+            return Ok(None);
+        }
+        let node = page.leaf(index).map_err(Error::at(leaf.pgno))?;
+        if node.flags != NodeFlags(0) {
+            return Ok(None);
+        }
+        room += entry_len(node.data.len());
+        entries -= 1;
+    }
+    let (page_size, node_max) = (pages.page_size(), layout::node_max(pages.page_size()));
+    for count in [pages.freed.len(), pages.pool.len()] {
+        if count == 0 {
+            continue;
+        }
+        let len = entry_len(FreeRecord::value_len(count));
+        if len > room || len > node_max {
+            return Ok(None);
+        }
+        room -= len;
+        entries += 1;
+    }
+    let used = page_size - layout::HEADER_LEN - room;
+    Ok((entries > 0 && (is_root || used >= page_size / 4)).then_some(entries))
+}
+
+/// What a record takes of a leaf, with its offset.
+fn entry_len(value_len: usize) -> usize {
+    2 + layout::leaf_node_len(size_of::<Txnid>(), value_len)
+}
+
+/// Where a record is on the leaf, or would be.
+fn place_of(page: &Page<'_>, id: Txnid) -> Result<(usize, bool), Malformed> {
+    if page.is_empty() {
+        return Ok((0, false));
+    }
+    tree::lower_bound_in(page, KeyOrder::Integer, &key_of(id))
+}
+
+/// Adds a record that lists these pages, if there are any.
+fn put_record(
+    page: &mut PageMut<'_>,
+    index: usize,
+    id: Txnid,
+    list: &[Pgno],
+) -> Result<(), Malformed> {
+    if list.is_empty() {
+        return Ok(());
+    }
+    let len = FreeRecord::value_len(list.len());
+    if !page.insert(index, &key_of(id), NodeValue::Reserved(len))? {
+        return Err(Malformed::NodeSum);
+    }
+    FreeRecord::write(page.data_mut(index)?, list);
     Ok(())
 }
 
-/// Takes back the room that was reserved too much: some builds of the original refuse records longer than their count.
-/// Shrinking a node needs no page, and an overflow run may be longer than its value.
-fn trim_record(
-    pages: &mut WriterPages<'_>,
-    leaf: Step,
-    key: &[u8],
-    run: Option<(Pgno, u64)>,
-    len: usize,
-) -> Result<(), Error> {
-    let value = match run {
-        Some((first, _)) => NodeValue::Overflow {
-            first,
-            len: u32::try_from(len).map_err(|_| Error::ValueLength(len))?,
-        },
-        None => NodeValue::Reserved(len),
-    };
-    pages.check_nodes(leaf.pgno, PageKind::Leaf)?;
-    let bytes = pages.page_mut(leaf.pgno)?;
-    let trimmed = PageMut::parse(bytes, leaf.pgno, PageKind::Leaf).and_then(|mut page| {
-        page.remove(leaf.index)?;
-        page.insert(leaf.index, key, value)
-    });
-    match trimmed {
-        Ok(true) => Ok(()),
-        Ok(false) => Err(Error::BeyondEnd(leaf.pgno)),
-        Err(what) => Err(Error::Corrupted {
-            page: leaf.pgno,
-            what,
-        }),
-    }
+fn key_of(id: Txnid) -> [u8; 8] {
+    id.0.to_ne_bytes()
 }

@@ -2,8 +2,8 @@
 
 use fulgurite_format::{FreeRecord, Malformed, Pgno, Txnid, write_overflow_header};
 
-use super::save::{rewrite_record, run_at};
-use super::writer_pages::{WriterPages, record_at};
+use super::free_records::{record_at, rewrite_record, run_at};
+use super::writer_pages::WriterPages;
 use crate::Error;
 use crate::reader::may_be_reused;
 use crate::tree::{self, Pages, PagesMut, Path, Step};

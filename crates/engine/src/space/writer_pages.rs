@@ -1,13 +1,12 @@
 //! The pages of a write transaction: those of the snapshot it began from, and its private ones.
 
 use fulgurite_format::{
-    DatabaseFlags, FreeRecord, Malformed, Page, PageKind, PageMut, Pgno, Txnid, layout,
-    write_overflow_header,
+    DatabaseFlags, Malformed, Page, PageKind, PageMut, Pgno, Txnid, layout, write_overflow_header,
 };
 use rustc_hash::FxHashSet;
 
 use super::dirty::Dirty;
-use super::levels::Outer;
+use super::outer::OuterLevel;
 use super::pool::Pool;
 use super::taken::Taken;
 use super::view::PageView;
@@ -15,8 +14,7 @@ use crate::Error;
 use crate::env::{Handle, Mapping, Window};
 use crate::memory::zeros;
 use crate::reader::EndMark;
-use crate::tree::{self, Pages, PagesMut, Path, Step, Tree};
-use crate::value;
+use crate::tree::{Pages, PagesMut, Tree};
 
 /// Lists of page numbers are kept for the next transaction up to that capacity.
 const KEPT_MAX: usize = 1 << 14;
@@ -40,7 +38,7 @@ pub(crate) struct WriterPages<'env> {
     /// Pages up to that one which are in private use: taken from the free list, or by a level from what lay loose.
     pub(super) reclaimed: FxHashSet<Pgno>,
     /// What surrounds the innermost level, if there are levels.
-    pub(super) outer: Vec<Outer>,
+    pub(super) outer: Vec<OuterLevel>,
     /// Empty lists for the next level.
     pub(super) spare_level: Option<(FxHashSet<Pgno>, Vec<Pgno>)>,
     /// Private pages given up again.
@@ -438,49 +436,6 @@ impl PagesMut for WriterPages<'_> {
         }
         Ok(())
     }
-}
-
-pub(super) fn listed_twice(page: Pgno) -> Error {
-    Error::Corrupted {
-        page,
-        what: Malformed::FreeRecord("a page is listed twice"),
-    }
-}
-
-/// A record of the free list, which names no page behind `last`.
-pub(super) fn record_at(
-    view: PageView<'_>,
-    leaf: Step,
-    last: Pgno,
-) -> Result<(Txnid, FreeRecord<'_>), Error> {
-    let node = view.leaf_node(leaf)?;
-    let value = value::value_of(view, leaf.pgno, &node)?;
-    let record = FreeRecord::parse(value, last).map_err(Error::at(leaf.pgno))?;
-    Ok((record_id(view, leaf)?, record))
-}
-
-/// The id of a record of the free list; its pages are not looked at, which may be many.
-pub(super) fn record_id(view: PageView<'_>, leaf: Step) -> Result<Txnid, Error> {
-    let node = view.leaf_node(leaf)?;
-    let key = <[u8; 8]>::try_from(node.key).map_err(|_| Error::Corrupted {
-        page: leaf.pgno,
-        what: Malformed::KeyLength {
-            index: leaf.index,
-            len: node.key.len(),
-        },
-    })?;
-    Ok(Txnid(u64::from_ne_bytes(key)))
-}
-
-/// Goes to the newest record of the free list that is older than this one; `false` if there is none.
-pub(super) fn record_before(
-    view: PageView<'_>,
-    free: &Tree,
-    id: Txnid,
-    path: &mut Path,
-) -> Result<bool, Error> {
-    tree::seek(view, free, &id.0.to_ne_bytes(), path)?;
-    Ok(tree::previous(view, free, path)? != tree::Moved::AtEnd)
 }
 
 /// The free-list tree of a snapshot.

@@ -220,9 +220,16 @@ fn release_page<P: PagesMut>(
     pages.release(pgno, 1)
 }
 
-/// Gives up every page of a tree, with overflow runs and the trees of duplicates, and leaves it empty. Touches each
-/// page once.
-pub(crate) fn clear<P: PagesMut>(pages: &mut P, tree: &mut Tree) -> Result<(), Error> {
+/// Gives up every page of a tree and leaves it empty. Touches each page once.
+///
+/// `collect` finds the values that the entries of a leaf store outside it; `release` gives one of them up. The
+/// value module supplies both: this module knows pages only.
+pub(crate) fn clear<P: PagesMut, V>(
+    pages: &mut P,
+    tree: &mut Tree,
+    collect: impl Fn(&P, &Tree, Pgno, &mut Vec<V>) -> Result<(), Error>,
+    release: impl Fn(&mut P, V) -> Result<(), Error>,
+) -> Result<(), Error> {
     let mut path = Path::new();
     let mut released: u64 = 0;
     let mut more = super::first(pages.view(), tree, &mut path)?;
@@ -230,7 +237,7 @@ pub(crate) fn clear<P: PagesMut>(pages: &mut P, tree: &mut Tree) -> Result<(), E
     while more {
         let Some(leaf) = path.leaf() else { break };
         if tree.leaf == PageKind::Leaf {
-            crate::value::outside_of(pages.view(), tree, leaf.pgno, &mut outside)?;
+            collect(pages, tree, leaf.pgno, &mut outside)?;
         }
         released += 1;
         // Pages of the file are counted where they are given up; private ones are gone from memory once they are.
@@ -251,7 +258,7 @@ pub(crate) fn clear<P: PagesMut>(pages: &mut P, tree: &mut Tree) -> Result<(), E
             pages.release(pgno, 1)?;
         }
         for value in outside.drain(..) {
-            crate::value::release_outside(pages, value)?;
+            release(pages, value)?;
         }
     }
     tree.record = fulgurite_format::TreeRecord {

@@ -9,8 +9,10 @@
 //! transaction's private pages implements them, and so does a plain vector in tests.
 
 mod delete;
+mod descriptor;
 mod insert;
 mod items;
+mod pages;
 mod path;
 mod search;
 #[cfg(test)]
@@ -18,7 +20,9 @@ mod tests;
 mod walk;
 
 pub(crate) use delete::{clear, remove};
+pub(crate) use descriptor::Tree;
 pub(crate) use insert::{insert, replace};
+pub(crate) use pages::{Pages, PagesMut};
 pub(crate) use path::{Path, Step, leaf_of};
 pub(crate) use search::{
     child_at, expect_probes, find, find_at_once, leaf_for, lower_bound_in, seek, touch_path,
@@ -27,145 +31,3 @@ pub(crate) use walk::{
     Moved, expect_leaf, first, last, leaf_after, leaf_before, leaves_after, next, next_leaf,
     previous, previous_leaf, settle,
 };
-
-use fulgurite_format::{
-    DatabaseFlags, LeafNode, Page, PageKind, Pgno, TreeRecord, layout, write_overflow_header,
-};
-
-use crate::Error;
-
-/// A tree as an operation needs it: where it is and how its keys are ordered.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Tree {
-    pub(crate) record: TreeRecord,
-    pub(crate) order: crate::KeyOrder,
-    /// What its leaves are.
-    pub(crate) leaf: PageKind,
-    /// How the values of one key are ordered, where a key may have several.
-    pub(crate) value_order: crate::KeyOrder,
-}
-
-impl Tree {
-    /// A tree of keys with one value each.
-    pub(crate) const fn plain(record: TreeRecord, order: crate::KeyOrder) -> Tree {
-        Tree {
-            record,
-            order,
-            leaf: PageKind::Leaf,
-            value_order: crate::KeyOrder::Lexical,
-        }
-    }
-
-    /// Whether a key may have several values.
-    #[inline]
-    pub(crate) const fn has_duplicates(&self) -> bool {
-        self.record.flags.has(DatabaseFlags::DUP_SORT)
-    }
-
-    /// Whether the values of a key have one size and stand packed.
-    pub(crate) const fn has_fixed_values(&self) -> bool {
-        let flags = DatabaseFlags::DUP_SORT | DatabaseFlags::DUP_FIXED;
-        self.record.flags.has(flags)
-    }
-
-    /// The kind of page at this depth, the root being at 0.
-    pub(crate) fn kind_at(&self, level: usize) -> PageKind {
-        if level + 1 < usize::from(self.record.depth) {
-            PageKind::Branch
-        } else {
-            self.leaf
-        }
-    }
-}
-
-/// Pages of one snapshot, to read.
-pub(crate) trait Pages<'p>: Copy {
-    /// Size of a page in octets.
-    fn page_size(self) -> usize;
-    /// The last page that belongs to the snapshot.
-    fn last(self) -> Pgno;
-    /// The octets of one page.
-    fn page(self, pgno: Pgno) -> Result<&'p [u8], Error>;
-    /// The octets of one page, if they are at hand and the snapshot has it; else [`Pages::page`] says more.
-    #[inline(always)]
-    fn lend(self, pgno: Pgno) -> Option<&'p [u8]> {
-        self.page(pgno).ok()
-    }
-    /// As [`Pages::lend`], and whether the page is known to be private to the transaction that looks.
-    #[inline(always)]
-    fn lend_marked(self, pgno: Pgno) -> Option<(&'p [u8], bool)> {
-        self.lend(pgno).map(|page| (page, false))
-    }
-    /// `len` octets from the start of page `first` on, across page borders.
-    fn run(self, first: Pgno, len: usize) -> Result<&'p [u8], Error>;
-
-    /// Whether there are fewer pages than so many. No walk through a sound tree meets more, so this tells walks that lead
-    /// in circles, or through one part again and again. What the snapshot says of itself is not enough: it may claim
-    /// more pages than the file has.
-    fn are_fewer_than(self, count: u64) -> bool {
-        count > self.last().0
-    }
-
-    /// A checked tree page.
-    #[inline(always)]
-    fn tree_page(self, pgno: Pgno, kind: PageKind) -> Result<Page<'p>, Error> {
-        let octets = self.page(pgno)?;
-        match Page::parse(octets, pgno, kind) {
-            Ok(page) => Ok(page),
-            Err(_) => what_is_wrong(octets, pgno, kind),
-        }
-    }
-
-    /// The checked node of a leaf entry, of a tree whose leaves have nodes.
-    #[inline]
-    fn leaf_node(self, place: Step) -> Result<LeafNode<'p>, Error> {
-        self.tree_page(place.pgno, PageKind::Leaf)?
-            .leaf(place.index)
-            .map_err(Error::at(place.pgno))
-    }
-}
-
-/// Why a page is none of a tree.
-#[cold]
-#[inline(never)]
-fn what_is_wrong(octets: &[u8], pgno: Pgno, kind: PageKind) -> Result<Page<'_>, Error> {
-    Page::parse(octets, pgno, kind).map_err(Error::at(pgno))
-}
-
-/// Pages of one write transaction.
-pub(crate) trait PagesMut {
-    type View<'a>: Pages<'a>
-    where
-        Self: 'a;
-
-    /// The pages as they are now.
-    fn view(&self) -> Self::View<'_>;
-    /// Makes sure that a tree page is private to the transaction; returns the number it has from now on.
-    fn touch(&mut self, pgno: Pgno, kind: PageKind) -> Result<Pgno, Error>;
-    /// Checks all nodes of a private page before one is taken out: that moves the others, which must not be other than
-    /// they seem. A page needs to be checked once.
-    fn check_nodes(&mut self, pgno: Pgno, kind: PageKind) -> Result<(), Error> {
-        let page = self.view().tree_page(pgno, kind)?;
-        page.check_nodes().map_err(Error::at(pgno))
-    }
-    /// The octets of a private page.
-    fn page_mut(&mut self, pgno: Pgno) -> Result<&mut [u8], Error>;
-    /// `len` octets from the start of a private run on.
-    fn run_mut(&mut self, first: Pgno, len: usize) -> Result<&mut [u8], Error>;
-    /// Takes `count` consecutive pages; their contents are undefined.
-    fn allocate(&mut self, count: u64) -> Result<Pgno, Error>;
-    /// Takes `count` consecutive pages for a value, an overflow run, and stores it there.
-    fn store_run(&mut self, count: u64, value: &[u8]) -> Result<Pgno, Error> {
-        let first = self.allocate(count)?;
-        let header = layout::HEADER_LEN;
-        let run = self.run_mut(first, header + value.len())?;
-        // So many pages were to be had.
-        write_overflow_header(run, first, count as u32);
-        if let Some(room) = run.get_mut(header..) {
-            room.copy_from_slice(value);
-        }
-        Ok(first)
-    }
-    /// Gives `count` consecutive pages up.
-    fn release(&mut self, first: Pgno, count: u64) -> Result<(), Error>;
-}

@@ -324,7 +324,8 @@ fn run(order: KeyOrder, page_size: usize, seed: u64) {
             value.as_slice()
         );
     }
-    clear(&mut pages, &mut tree).unwrap();
+    let nothing_outside = |_: &VecPages, _: &Tree, _, _: &mut Vec<()>| Ok(());
+    clear(&mut pages, &mut tree, nothing_outside, |_, ()| Ok(())).unwrap();
     check_shape(&pages, &tree);
     assert_eq!(tree.record, TreeRecord::empty(order.flags()));
 }

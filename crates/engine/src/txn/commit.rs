@@ -9,8 +9,53 @@ use crate::space::save_free_list;
 use crate::tree::{self, Path};
 use crate::{Error, value};
 
+impl WriteTxn<'_> {
+    /// Makes all changes visible at once, and durable as the environment was asked to. A transaction that changed
+    /// nothing writes nothing. Nested transactions begun by [`WriteTxn::begin_nested`] are committed first.
+    /// # Errors
+    /// The system's, a full disk among them: nothing is committed then. If a flush failed [`Error::FlushFailed`] is the
+    /// answer to all writing from then on, and if it is unknown what was committed [`Error::EnvironmentFailed`] to all
+    /// use.
+    pub fn commit(mut self) -> Result<(), Error> {
+        self.commit_in_place()
+    }
+
+    /// As [`WriteTxn::commit`], and keeps the memory for another transaction: see [`WriteTxn::renew`]. Whatever the
+    /// result, this one has ended, and all that is asked of it is [`Error::TransactionFailed`]; but a nested one cannot end
+    /// what surrounds it: with nested transactions open the innermost counts as failed, and that is all.
+    /// # Errors
+    /// As [`WriteTxn::commit`].
+    pub fn commit_and_release(&mut self) -> Result<(), Error> {
+        if !self.levels.is_empty() {
+            self.failed = true;
+            return Err(Error::TransactionFailed);
+        }
+        let result = self.commit_in_place();
+        self.release();
+        result
+    }
+
+    fn commit_in_place(&mut self) -> Result<(), Error> {
+        self.check_alive()?;
+        self.environment.check_writable()?;
+        self.commit_down_to(0)?;
+        self.has_trees = false;
+        self.is_as_begun = false;
+        let committed = commit(self)?;
+        // Others may write from here on, while this one tidies up.
+        self.lock = None;
+        self.failed = true;
+        if let Some(meta) = committed {
+            self.trees.get_mut().settle(&meta);
+            self.base = meta;
+        }
+        self.has_trees = true;
+        Ok(())
+    }
+}
+
 /// Commits; returns the new meta page, or `None` if nothing was changed.
-pub(super) fn commit(txn: &mut WriteTxn<'_>) -> Result<Option<Meta>, Error> {
+fn commit(txn: &mut WriteTxn<'_>) -> Result<Option<Meta>, Error> {
     let changed = txn.trees.get_mut().changed();
     for database in changed {
         let record = match txn.trees.borrow().get(database) {

@@ -5,6 +5,8 @@ mod cursor_put;
 mod edit;
 mod free_pages;
 mod kept;
+mod level;
+mod multimap;
 mod named;
 mod near;
 mod nested;

@@ -9,7 +9,7 @@ use super::write::WriteTxn;
 use crate::cursor::{CursorPosition, DeletedRecord};
 use crate::env::Database;
 use crate::tree::{self, Pages, Path, Tree};
-use crate::{Error, KeyOrder};
+use crate::{Error, KeyOrder, value};
 
 impl WriteTxn<'_> {
     /// Opens a named database, creating it if there is none.
@@ -132,7 +132,7 @@ impl WriteTxn<'_> {
             } else {
                 tree
             };
-            tree::clear(&mut txn.pages, &mut tree)?;
+            value::clear(&mut txn.pages, &mut tree)?;
             txn.set_tree(database, tree);
             Ok(())
         })?;
@@ -199,7 +199,7 @@ impl WriteTxn<'_> {
         let main = self.main()?;
         for record in self.named_records(&main)? {
             let mut tree = Tree::plain(record, KeyOrder::Lexical);
-            tree::clear(&mut self.pages, &mut tree)?;
+            value::clear(&mut self.pages, &mut tree)?;
         }
         Ok(())
     }

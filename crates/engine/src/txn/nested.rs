@@ -2,10 +2,9 @@
 
 use std::ops::{Deref, DerefMut};
 
-use super::trees::Trees;
+use super::level::Level;
 use super::write::WriteTxn;
 use crate::Error;
-use crate::cursor::CursorSavepoint;
 
 /// A part of a write transaction that can be undone by itself, and can have such parts in turn, to any depth.
 ///
@@ -109,13 +108,6 @@ impl<'env> DerefMut for NestedTxn<'_, 'env> {
     fn deref_mut(&mut self) -> &mut WriteTxn<'env> {
         self.txn
     }
-}
-
-/// What a write transaction knew, beside its pages, when a nested one began.
-#[derive(Debug)]
-pub(super) struct Level {
-    trees: Trees,
-    cursors: CursorSavepoint,
 }
 
 impl<'env> WriteTxn<'env> {

@@ -333,7 +333,7 @@ impl WriteTxn<'_> {
         if u32::try_from(len).is_err() {
             return Err(Error::ValueLength(len));
         }
-        tree.order.check_key(key)?;
+        check_key(tree.order, key)?;
         self.pages.will_store();
         Ok(tree)
     }
@@ -449,4 +449,15 @@ fn check_same_size(tree: &Tree, present: &[u8], key: &[u8]) -> Result<(), Error>
             "8 octets"
         },
     })
+}
+
+/// Fails if a key has no place in this order.
+fn check_key(order: KeyOrder, key: &[u8]) -> Result<(), Error> {
+    match (order, key.len()) {
+        (KeyOrder::Integer, len) if len != 4 && len != 8 => Err(Error::IntegerKey {
+            len,
+            wanted: "4 or 8 bytes",
+        }),
+        _ => Ok(()),
+    }
 }

@@ -6,12 +6,11 @@ use fulgurite_format::{DatabaseFlags, LeafNode, Pgno, TreeRecord, layout};
 
 use super::trees;
 use crate::cursor::{Cursor, CursorPosition, Move, PositionedCursor, Record};
-use crate::env::Database;
-use crate::env::Handle;
+use crate::env::{Database, Handle, Multimap};
 use crate::range::{self, Behind, Gap, KeyRange, Records, Values};
 use crate::space::PageView;
 use crate::tree::{self, Pages, Tree};
-use crate::{Error, Multimap, value};
+use crate::{Error, value};
 
 /// Statistics of a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,7 +129,15 @@ pub trait Snapshot: Sealed {
     /// # Errors
     /// [`Error::NoDuplicates`] if its keys have one value each; as [`Snapshot::open_database`].
     fn open_multimap(&self, name: Option<&str>) -> Result<Multimap, Error> {
-        Multimap::of(self, self.open_database(name)?)
+        self.multimap_of(self.open_database(name)?)
+    }
+
+    #[doc(hidden)]
+    fn multimap_of(&self, database: Database) -> Result<Multimap, Error> {
+        if self.tree(database)?.has_duplicates() {
+            return Ok(Multimap { database });
+        }
+        Err(Error::NoDuplicates)
     }
 
     /// The flags of a database, as the file records them.

@@ -7,10 +7,10 @@ use std::sync::MutexGuard;
 use fulgurite_format::{Meta, Txnid};
 use fulgurite_os::{LockOutcome, thread_word};
 
-use super::nested::Level;
+use super::Snapshot;
+use super::level::Level;
 use super::snapshot::Sealed;
 use super::trees::{self, Trees};
-use super::{Snapshot, commit};
 use crate::Error;
 use crate::cursor::CursorTable;
 use crate::env::Database;
@@ -36,11 +36,11 @@ pub struct WriteTxn<'env> {
     /// How often orders of the program's own had been set when the trees were loaded.
     orders_set: u64,
     /// Whether the trees are those of the snapshot that `base` describes.
-    has_trees: bool,
+    pub(super) has_trees: bool,
     /// Whether it has ended without having done anything, so that it can begin again as it is.
-    is_as_begun: bool,
+    pub(super) is_as_begun: bool,
     /// The right to write; `None` between two transactions.
-    lock: Option<WriterLock<'env>>,
+    pub(super) lock: Option<WriterLock<'env>>,
 }
 
 /// The right to write, held: the writer mutex of the lock file, or without locking that of this process.
@@ -342,49 +342,6 @@ impl<'env> WriteTxn<'env> {
     #[must_use]
     pub fn id(&self) -> Txnid {
         self.pages.txnid()
-    }
-
-    /// Makes all changes visible at once, and durable as the environment was asked to. A transaction that changed
-    /// nothing writes nothing. Nested transactions begun by [`WriteTxn::begin_nested`] are committed first.
-    /// # Errors
-    /// The system's, a full disk among them: nothing is committed then. If a flush failed [`Error::FlushFailed`] is the
-    /// answer to all writing from then on, and if it is unknown what was committed [`Error::EnvironmentFailed`] to all
-    /// use.
-    pub fn commit(mut self) -> Result<(), Error> {
-        self.commit_in_place()
-    }
-
-    /// As [`WriteTxn::commit`], and keeps the memory for another transaction: see [`WriteTxn::renew`]. Whatever the
-    /// result, this one has ended, and all that is asked of it is [`Error::TransactionFailed`]; but a nested one cannot end
-    /// what surrounds it: with nested transactions open the innermost counts as failed, and that is all.
-    /// # Errors
-    /// As [`WriteTxn::commit`].
-    pub fn commit_and_release(&mut self) -> Result<(), Error> {
-        if !self.levels.is_empty() {
-            self.failed = true;
-            return Err(Error::TransactionFailed);
-        }
-        let result = self.commit_in_place();
-        self.release();
-        result
-    }
-
-    fn commit_in_place(&mut self) -> Result<(), Error> {
-        self.check_alive()?;
-        self.environment.check_writable()?;
-        self.commit_down_to(0)?;
-        self.has_trees = false;
-        self.is_as_begun = false;
-        let committed = commit::commit(self)?;
-        // Others may write from here on, while this one tidies up.
-        self.lock = None;
-        self.failed = true;
-        if let Some(meta) = committed {
-            self.trees.get_mut().settle(&meta);
-            self.base = meta;
-        }
-        self.has_trees = true;
-        Ok(())
     }
 
     /// Undoes everything, as dropping does.

@@ -12,7 +12,8 @@ use fulgurite_format::{
     TREE_RECORD_LEN, TreeRecord, layout, new_sub_page, sub_page_with, sub_page_without,
 };
 
-use super::leaf_data;
+use super::overflow::run_of;
+use super::put::leaf_data;
 use crate::tree::{self, Pages, PagesMut, Path, Step, Tree};
 use crate::{Error, KeyOrder};
 
@@ -358,7 +359,7 @@ pub(crate) fn remove_values<P: PagesMut>(
     };
     if let Some(mut inner) = inner {
         let before = inner.record;
-        tree::clear(pages, &mut inner)?;
+        clear(pages, &mut inner)?;
         count_pages(tree, &before, &inner.record);
     }
     // Removing the entry counts one.
@@ -367,13 +368,13 @@ pub(crate) fn remove_values<P: PagesMut>(
 }
 
 /// What entries of a leaf hold outside it.
-pub(crate) enum Outside {
+enum Outside {
     Run(Pgno, u64),
     Tree(Tree),
 }
 
 /// Collects what the entries of a leaf hold outside it, but for named databases.
-pub(crate) fn outside_of<'p, P: Pages<'p>>(
+fn outside_of<'p, P: Pages<'p>>(
     pages: P,
     tree: &Tree,
     leaf: Pgno,
@@ -384,7 +385,7 @@ pub(crate) fn outside_of<'p, P: Pages<'p>>(
         let node = page.leaf(index).map_err(Error::at(leaf))?;
         match node.flags.0 {
             NodeFlags::OVERFLOW => {
-                let (first, count) = super::run_of(pages, leaf, &node)?;
+                let (first, count) = run_of(pages, leaf, &node)?;
                 found.push(Outside::Run(first, count));
             }
             // Inner trees hold nothing else: what says so would lead in circles.
@@ -402,10 +403,20 @@ pub(crate) fn outside_of<'p, P: Pages<'p>>(
     Ok(())
 }
 
-pub(crate) fn release_outside<P: PagesMut>(pages: &mut P, value: Outside) -> Result<(), Error> {
+/// Gives up every page of a tree, with overflow runs and the trees of duplicates, and leaves it empty.
+pub(crate) fn clear<P: PagesMut>(pages: &mut P, tree: &mut Tree) -> Result<(), Error> {
+    tree::clear(
+        pages,
+        tree,
+        |pages, tree, leaf, found| outside_of(pages.view(), tree, leaf, found),
+        release_outside,
+    )
+}
+
+fn release_outside<P: PagesMut>(pages: &mut P, value: Outside) -> Result<(), Error> {
     match value {
         Outside::Run(first, count) => pages.release(first, count),
-        Outside::Tree(mut inner) => tree::clear(pages, &mut inner),
+        Outside::Tree(mut inner) => clear(pages, &mut inner),
     }
 }
 

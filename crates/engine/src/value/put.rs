@@ -2,7 +2,7 @@
 
 use fulgurite_format::{Malformed, NodeFlags, NodeValue, PageKind, PageMut, Pgno, layout};
 
-use super::{release_value, run_of, store_run, write_run};
+use super::overflow::{release_value, run_of, store_run, write_run};
 use crate::Error;
 use crate::tree::{self, Pages, PagesMut, Path, Step, Tree};
 

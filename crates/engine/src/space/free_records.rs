@@ -1,0 +1,137 @@
+//! Records of the free list: reading them, and writing one of them anew.
+
+use fulgurite_format::{FreeRecord, Malformed, NodeValue, PageKind, PageMut, Pgno, Txnid, layout};
+
+use super::view::PageView;
+use super::writer_pages::WriterPages;
+use crate::Error;
+use crate::tree::{self, Pages, PagesMut, Path, Step, Tree};
+use crate::value;
+
+/// A record of the free list, which names no page behind `last`.
+pub(super) fn record_at(
+    view: PageView<'_>,
+    leaf: Step,
+    last: Pgno,
+) -> Result<(Txnid, FreeRecord<'_>), Error> {
+    let node = view.leaf_node(leaf)?;
+    let value = value::value_of(view, leaf.pgno, &node)?;
+    let record = FreeRecord::parse(value, last).map_err(Error::at(leaf.pgno))?;
+    Ok((record_id(view, leaf)?, record))
+}
+
+/// The id of a record of the free list; its pages are not looked at, which may be many.
+pub(super) fn record_id(view: PageView<'_>, leaf: Step) -> Result<Txnid, Error> {
+    let node = view.leaf_node(leaf)?;
+    let key = <[u8; 8]>::try_from(node.key).map_err(|_| Error::Corrupted {
+        page: leaf.pgno,
+        what: Malformed::KeyLength {
+            index: leaf.index,
+            len: node.key.len(),
+        },
+    })?;
+    Ok(Txnid(u64::from_ne_bytes(key)))
+}
+
+/// Goes to the newest record of the free list that is older than this one; `false` if there is none.
+pub(super) fn record_before(
+    view: PageView<'_>,
+    free: &Tree,
+    id: Txnid,
+    path: &mut Path,
+) -> Result<bool, Error> {
+    tree::seek(view, free, &id.0.to_ne_bytes(), path)?;
+    Ok(tree::previous(view, free, path)? != tree::Moved::AtEnd)
+}
+
+pub(super) fn run_at(pages: &WriterPages<'_>, path: &Path) -> Result<Option<(Pgno, u64)>, Error> {
+    let Some(leaf) = path.leaf() else {
+        return Ok(None);
+    };
+    let view = pages.view();
+    let node = view.leaf_node(leaf)?;
+    node.overflow()
+        .map(|_| value::run_of(view, leaf.pgno, &node))
+        .transpose()
+}
+
+/// Gives a record other numbers, no more than it had. The free list is not read from meanwhile.
+pub(super) fn rewrite_record(
+    pages: &mut WriterPages<'_>,
+    key: u64,
+    list: &[Pgno],
+) -> Result<(), Error> {
+    let mut free = pages.free;
+    let mut path = Path::new();
+    let octets = key.to_ne_bytes();
+    let exact = tree::seek(pages.view(), &free, &octets, &mut path)?;
+    let len = FreeRecord::value_len(list.len());
+    value::place_value(pages, &mut free, &mut path, exact, &octets, len)?;
+    pages.free = free;
+    write_record(pages, key, list)
+}
+
+pub(super) fn write_record(
+    pages: &mut WriterPages<'_>,
+    key: u64,
+    list: &[Pgno],
+) -> Result<(), Error> {
+    let free = pages.free;
+    let mut path = Path::new();
+    let octets = key.to_ne_bytes();
+    tree::seek(pages.view(), &free, &octets, &mut path)?;
+    let run = run_at(pages, &path)?;
+    let leaf = path.leaf().ok_or(Error::BeyondEnd(free.record.root))?;
+    let len = FreeRecord::value_len(list.len());
+    if pages.view().leaf_node(leaf)?.value_len != len {
+        trim_record(pages, leaf, &octets, run, len)?;
+    }
+    let value = match run {
+        Some((first, _)) => pages
+            .run_mut(first, layout::HEADER_LEN + len)?
+            .get_mut(layout::HEADER_LEN..)
+            .ok_or(Error::BeyondEnd(first))?,
+        None => value::leaf_data(pages, leaf)?,
+    };
+    FreeRecord::write(value, list);
+    Ok(())
+}
+
+/// Takes back the room that was reserved too much: some builds of the original refuse records longer than their count.
+/// Shrinking a node needs no page, and an overflow run may be longer than its value.
+fn trim_record(
+    pages: &mut WriterPages<'_>,
+    leaf: Step,
+    key: &[u8],
+    run: Option<(Pgno, u64)>,
+    len: usize,
+) -> Result<(), Error> {
+    let value = match run {
+        Some((first, _)) => NodeValue::Overflow {
+            first,
+            len: u32::try_from(len).map_err(|_| Error::ValueLength(len))?,
+        },
+        None => NodeValue::Reserved(len),
+    };
+    pages.check_nodes(leaf.pgno, PageKind::Leaf)?;
+    let bytes = pages.page_mut(leaf.pgno)?;
+    let trimmed = PageMut::parse(bytes, leaf.pgno, PageKind::Leaf).and_then(|mut page| {
+        page.remove(leaf.index)?;
+        page.insert(leaf.index, key, value)
+    });
+    match trimmed {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(Error::BeyondEnd(leaf.pgno)),
+        Err(what) => Err(Error::Corrupted {
+            page: leaf.pgno,
+            what,
+        }),
+    }
+}
+
+pub(super) fn listed_twice(page: Pgno) -> Error {
+    Error::Corrupted {
+        page,
+        what: Malformed::FreeRecord("a page is listed twice"),
+    }
+}

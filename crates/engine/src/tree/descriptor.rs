@@ -1,0 +1,49 @@
+//! A tree as an operation needs it: its record, the order of its keys, the kind of its leaves.
+
+use fulgurite_format::{DatabaseFlags, PageKind, TreeRecord};
+
+use crate::order::KeyOrder;
+
+/// A tree as an operation needs it: where it is and how its keys are ordered.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Tree {
+    pub(crate) record: TreeRecord,
+    pub(crate) order: KeyOrder,
+    /// What its leaves are.
+    pub(crate) leaf: PageKind,
+    /// How the values of one key are ordered, where a key may have several.
+    pub(crate) value_order: KeyOrder,
+}
+
+impl Tree {
+    /// A tree of keys with one value each.
+    pub(crate) const fn plain(record: TreeRecord, order: KeyOrder) -> Tree {
+        Tree {
+            record,
+            order,
+            leaf: PageKind::Leaf,
+            value_order: KeyOrder::Lexical,
+        }
+    }
+
+    /// Whether a key may have several values.
+    #[inline]
+    pub(crate) const fn has_duplicates(&self) -> bool {
+        self.record.flags.has(DatabaseFlags::DUP_SORT)
+    }
+
+    /// Whether the values of a key have one size and stand packed.
+    pub(crate) const fn has_fixed_values(&self) -> bool {
+        let flags = DatabaseFlags::DUP_SORT | DatabaseFlags::DUP_FIXED;
+        self.record.flags.has(flags)
+    }
+
+    /// The kind of page at this depth, the root being at 0.
+    pub(crate) fn kind_at(&self, level: usize) -> PageKind {
+        if level + 1 < usize::from(self.record.depth) {
+            PageKind::Branch
+        } else {
+            self.leaf
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The pages that trees are made of: two traits, to read them and to change them.
+
+use fulgurite_format::{LeafNode, Page, PageKind, Pgno, layout, write_overflow_header};
+
+use super::path::Step;
+use crate::Error;
+
+/// Pages of one snapshot, to read.
+pub(crate) trait Pages<'p>: Copy {
+    /// Size of a page in octets.
+    fn page_size(self) -> usize;
+    /// The last page that belongs to the snapshot.
+    fn last(self) -> Pgno;
+    /// The octets of one page.
+    fn page(self, pgno: Pgno) -> Result<&'p [u8], Error>;
+    /// The octets of one page, if they are at hand and the snapshot has it; else [`Pages::page`] says more.
+    #[inline(always)]
+    fn lend(self, pgno: Pgno) -> Option<&'p [u8]> {
+        self.page(pgno).ok()
+    }
+    /// As [`Pages::lend`], and whether the page is known to be private to the transaction that looks.
+    #[inline(always)]
+    fn lend_marked(self, pgno: Pgno) -> Option<(&'p [u8], bool)> {
+        self.lend(pgno).map(|page| (page, false))
+    }
+    /// `len` octets from the start of page `first` on, across page borders.
+    fn run(self, first: Pgno, len: usize) -> Result<&'p [u8], Error>;
+
+    /// Whether there are fewer pages than so many. No walk through a sound tree meets more, so this tells walks that lead
+    /// in circles, or through one part again and again. What the snapshot says of itself is not enough: it may claim
+    /// more pages than the file has.
+    fn are_fewer_than(self, count: u64) -> bool {
+        count > self.last().0
+    }
+
+    /// A checked tree page.
+    #[inline(always)]
+    fn tree_page(self, pgno: Pgno, kind: PageKind) -> Result<Page<'p>, Error> {
+        let octets = self.page(pgno)?;
+        match Page::parse(octets, pgno, kind) {
+            Ok(page) => Ok(page),
+            Err(_) => what_is_wrong(octets, pgno, kind),
+        }
+    }
+
+    /// The checked node of a leaf entry, of a tree whose leaves have nodes.
+    #[inline]
+    fn leaf_node(self, place: Step) -> Result<LeafNode<'p>, Error> {
+        self.tree_page(place.pgno, PageKind::Leaf)?
+            .leaf(place.index)
+            .map_err(Error::at(place.pgno))
+    }
+}
+
+/// Why a page is none of a tree.
+#[cold]
+#[inline(never)]
+fn what_is_wrong(octets: &[u8], pgno: Pgno, kind: PageKind) -> Result<Page<'_>, Error> {
+    Page::parse(octets, pgno, kind).map_err(Error::at(pgno))
+}
+
+/// Pages of one write transaction.
+pub(crate) trait PagesMut {
+    type View<'a>: Pages<'a>
+    where
+        Self: 'a;
+
+    /// The pages as they are now.
+    fn view(&self) -> Self::View<'_>;
+    /// Makes sure that a tree page is private to the transaction; returns the number it has from now on.
+    fn touch(&mut self, pgno: Pgno, kind: PageKind) -> Result<Pgno, Error>;
+    /// Checks all nodes of a private page before one is taken out: that moves the others, which must not be other than
+    /// they seem. A page needs to be checked once.
+    fn check_nodes(&mut self, pgno: Pgno, kind: PageKind) -> Result<(), Error> {
+        let page = self.view().tree_page(pgno, kind)?;
+        page.check_nodes().map_err(Error::at(pgno))
+    }
+    /// The octets of a private page.
+    fn page_mut(&mut self, pgno: Pgno) -> Result<&mut [u8], Error>;
+    /// `len` octets from the start of a private run on.
+    fn run_mut(&mut self, first: Pgno, len: usize) -> Result<&mut [u8], Error>;
+    /// Takes `count` consecutive pages; their contents are undefined.
+    fn allocate(&mut self, count: u64) -> Result<Pgno, Error>;
+    /// Takes `count` consecutive pages for a value, an overflow run, and stores it there.
+    fn store_run(&mut self, count: u64, value: &[u8]) -> Result<Pgno, Error> {
+        let first = self.allocate(count)?;
+        let header = layout::HEADER_LEN;
+        let run = self.run_mut(first, header + value.len())?;
+        // So many pages were to be had.
+        write_overflow_header(run, first, count as u32);
+        if let Some(room) = run.get_mut(header..) {
+            room.copy_from_slice(value);
+        }
+        Ok(first)
+    }
+    /// Gives `count` consecutive pages up.
+    fn release(&mut self, first: Pgno, count: u64) -> Result<(), Error>;
+}
