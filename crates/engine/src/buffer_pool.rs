@@ -7,35 +7,35 @@ use std::sync::{Mutex, TryLockError};
 
 /// At most so many pages are kept, by a writer or between two of them: as much as large transactions change.
 pub(crate) const fn pages_max(page_size: usize) -> usize {
-    const OCTETS_MAX: usize = 32 << 20;
-    OCTETS_MAX / page_size
+    const BYTES_MAX: usize = 32 << 20;
+    BYTES_MAX / page_size
 }
 
 /// Buffers, with whatever was in them.
 #[derive(Debug, Default)]
-pub(crate) struct Spare {
+pub(crate) struct Buffers {
     /// Of single pages, all of one size.
     pub(crate) pages: Vec<Box<[u8]>>,
     /// Of runs of pages, of any size; how many there are is bounded by who puts them here.
     pub(crate) runs: Vec<Box<[u8]>>,
-    /// How many octets the runs are.
-    pub(crate) run_octets: usize,
+    /// How many bytes the runs are.
+    pub(crate) run_bytes: usize,
 }
 
 /// Neither environment nor thread owns them.
-static KEPT: Mutex<Spare> = Mutex::new(Spare {
+static POOL: Mutex<Buffers> = Mutex::new(Buffers {
     pages: Vec::new(),
     runs: Vec::new(),
-    run_octets: 0,
+    run_bytes: 0,
 });
 
 /// Takes the buffers that are kept, those of pages if they are of this size.
-pub(crate) fn take(page_size: usize) -> Spare {
-    with_kept(|kept| match kept.pages.last() {
-        Some(buffer) if buffer.len() != page_size => Spare {
+pub(crate) fn take(page_size: usize) -> Buffers {
+    with_pool(|kept| match kept.pages.last() {
+        Some(buffer) if buffer.len() != page_size => Buffers {
             pages: Vec::new(),
             runs: std::mem::take(&mut kept.runs),
-            run_octets: std::mem::take(&mut kept.run_octets),
+            run_bytes: std::mem::take(&mut kept.run_bytes),
         },
         _ => std::mem::take(kept),
     })
@@ -43,34 +43,34 @@ pub(crate) fn take(page_size: usize) -> Spare {
 }
 
 /// Keeps buffers: of runs those that are more, of pages all that there is room for.
-pub(crate) fn keep(mut spare: Spare) {
+pub(crate) fn keep(mut unused: Buffers) {
     let len = |pages: &Vec<Box<[u8]>>| pages.last().map(|buffer| buffer.len());
-    with_kept(|kept| {
-        if len(&kept.pages) == len(&spare.pages) {
-            let page_size = len(&spare.pages).unwrap_or(1);
+    with_pool(|kept| {
+        if len(&kept.pages) == len(&unused.pages) {
+            let page_size = len(&unused.pages).unwrap_or(1);
             let room = pages_max(page_size).saturating_sub(kept.pages.len());
-            let count = room.min(spare.pages.len());
-            kept.pages.extend(spare.pages.drain(..count));
-        } else if kept.pages.len() < spare.pages.len() {
-            std::mem::swap(&mut kept.pages, &mut spare.pages);
+            let count = room.min(unused.pages.len());
+            kept.pages.extend(unused.pages.drain(..count));
+        } else if kept.pages.len() < unused.pages.len() {
+            std::mem::swap(&mut kept.pages, &mut unused.pages);
         }
-        if kept.run_octets < spare.run_octets {
-            std::mem::swap(&mut kept.runs, &mut spare.runs);
-            std::mem::swap(&mut kept.run_octets, &mut spare.run_octets);
+        if kept.run_bytes < unused.run_bytes {
+            std::mem::swap(&mut kept.runs, &mut unused.runs);
+            std::mem::swap(&mut kept.run_bytes, &mut unused.run_bytes);
         }
     });
     // Those that are too many are given back here, where nobody waits for the list.
-    drop(spare);
+    drop(unused);
 }
 
 /// Gives all buffers back to the system's allocator: this process has nothing open any more.
 pub(crate) fn clear() {
-    drop(with_kept(std::mem::take));
+    drop(with_pool(std::mem::take));
 }
 
 /// Works on the list; not at all if somebody else does, who may have been left behind by a fork.
-fn with_kept<T>(work: impl FnOnce(&mut Spare) -> T) -> Option<T> {
-    match KEPT.try_lock() {
+fn with_pool<T>(work: impl FnOnce(&mut Buffers) -> T) -> Option<T> {
+    match POOL.try_lock() {
         Ok(mut kept) => Some(work(&mut kept)),
         Err(TryLockError::Poisoned(poisoned)) => Some(work(&mut poisoned.into_inner())),
         Err(TryLockError::WouldBlock) => None,
@@ -81,10 +81,10 @@ fn with_kept<T>(work: impl FnOnce(&mut Spare) -> T) -> Option<T> {
 mod tests {
     use super::*;
 
-    fn buffers(count: usize, len: usize) -> Spare {
-        Spare {
+    fn buffers(count: usize, len: usize) -> Buffers {
+        Buffers {
             pages: (0..count).map(|_| vec![0; len].into()).collect(),
-            ..Spare::default()
+            ..Buffers::default()
         }
     }
 

@@ -31,7 +31,7 @@ pub enum Error {
         source: io::Error,
     },
     /// A key of a length the database cannot take.
-    #[error("a key of {len} octets was given; keys have 1 to {max}")]
+    #[error("a key of {len} bytes was given; keys have 1 to {max}")]
     KeyLength {
         /// The key's length.
         len: usize,
@@ -39,7 +39,7 @@ pub enum Error {
         max: usize,
     },
     /// A key of a database with integer keys is no integer of the size the database holds.
-    #[error("a key of {len} octets was given; this database has integer keys of {wanted}")]
+    #[error("a key of {len} bytes was given; this database has integer keys of {wanted}")]
     IntegerKey {
         /// The key's length.
         len: usize,
@@ -47,10 +47,10 @@ pub enum Error {
         wanted: &'static str,
     },
     /// A value longer than the format can say.
-    #[error("a value of {0} octets was given; values have at most 4294967295")]
+    #[error("a value of {0} bytes was given; values have at most 4294967295")]
     ValueLength(usize),
     /// A value of a database with duplicates has an impossible length: each is a key of an inner tree.
-    #[error("a value of {len} octets was given; values of this database have 1 to {max}")]
+    #[error("a value of {len} bytes was given; values of this database have 1 to {max}")]
     DuplicateLength {
         /// The value's length.
         len: usize,
@@ -58,7 +58,7 @@ pub enum Error {
         max: usize,
     },
     /// A value of a database with fixed-size or integer values has another size than the others of its key.
-    #[error("a value of {len} octets was given; those of this key have {wanted}")]
+    #[error("a value of {len} bytes was given; those of this key have {wanted}")]
     FixedSize {
         /// The value's length.
         len: usize,
@@ -96,7 +96,7 @@ pub enum Error {
     #[error("the database handle is another environment's; open the database in this one")]
     ForeignDatabase,
     /// A database name of an impossible length.
-    #[error("a database name has 1 to {max} octets, not {len}")]
+    #[error("a database name has 1 to {max} bytes, not {len}")]
     NameLength {
         /// The name's length.
         len: usize,
@@ -131,16 +131,16 @@ pub enum Error {
     #[error("{0} databases are open; raise the limit when opening the environment")]
     DatabasesFull(usize),
     /// The file cannot grow further within the address space reserved.
-    #[error("the environment is full: it reached its bound of {0} octets")]
+    #[error("the environment is full: it reached its bound of {0} bytes")]
     MapFull(u64),
     /// Another process let the file grow behind the address space reserved when it was opened here.
     #[error(
-        "another process let the environment grow beyond the {0} octets reserved; open it with a larger bound"
+        "another process let the environment grow beyond the {0} bytes reserved; open it with a larger bound"
     )]
     GrownBeyondBound(u64),
     /// Another process let the file grow behind the map size set here.
     #[error(
-        "another process let the environment grow beyond the {0} octets set here; set the map size anew"
+        "another process let the environment grow beyond the {0} bytes set here; set the map size anew"
     )]
     MapResized(u64),
     /// The map size cannot be changed while this process writes.

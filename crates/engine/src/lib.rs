@@ -161,7 +161,7 @@ pub use reader::ReaderPolicy;
 pub use reader_info::{LongReader, Reader};
 pub use shrink::{CompactReport, CompactStep, Compaction};
 pub use txn::{
-    Edit, FreePages, HeldPages, NestedTxn, ParkedReader, Put, PutFlags, ReadTxn, Room, Snapshot,
-    Stat, WriteCursor, WriteTxn,
+    Edit, FreePages, HeldPages, NestedTxn, ParkedReader, Put, PutFlags, ReadTxn, Reservation,
+    Snapshot, Stat, WriteCursor, WriteTxn,
 };
 pub use visit::ReachedPages;

@@ -4,22 +4,22 @@ use std::io;
 
 use crate::Error;
 
-/// So many octets of zero.
+/// So many bytes of zero.
 /// # Errors
 /// [`Error::Io`] if the process may not have them.
 pub(crate) fn zeros(len: usize) -> Result<Vec<u8>, Error> {
-    let mut octets = room_for(len)?;
-    octets.resize(len, 0);
-    Ok(octets)
+    let mut bytes = room_for(len)?;
+    bytes.resize(len, 0);
+    Ok(bytes)
 }
 
-/// Room for so many octets.
+/// Room for so many bytes.
 /// # Errors
 /// As [`zeros`].
 pub(crate) fn room_for(len: usize) -> Result<Vec<u8>, Error> {
-    let mut octets = Vec::new();
-    octets
+    let mut bytes = Vec::new();
+    bytes
         .try_reserve_exact(len)
         .map_err(|_| Error::io("taking memory")(io::ErrorKind::OutOfMemory.into()))?;
-    Ok(octets)
+    Ok(bytes)
 }

@@ -7,12 +7,12 @@ use fulgurite_format::DatabaseFlags;
 /// How a database orders its keys; fixed when it is created and recorded in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum KeyOrder {
-    /// Octet by octet from the first; a prefix comes first.
+    /// Byte by byte from the first; a prefix comes first.
     #[default]
     Lexical,
-    /// Octet by octet from the last; a suffix comes first.
+    /// Byte by byte from the last; a suffix comes first.
     Reverse,
-    /// Unsigned integers of 4 or 8 octets in the machine's byte order, one size per database.
+    /// Unsigned integers of 4 or 8 bytes in the machine's byte order, one size per database.
     Integer,
     /// The program's own. The file does not record it: every program that opens the database must set the same one,
     /// before it uses the database.
@@ -101,14 +101,14 @@ impl KeyOrder {
     }
 }
 
-/// What the values of a multimap are like. Each is kept once for a key, in their order; it has 1 to 511 octets, for the
+/// What the values of a multimap are like. Each is kept once for a key, in their order; it has 1 to 511 bytes, for the
 /// original sorts values as it does keys ("sorted duplicates").
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueKind {
     /// Values of any length, in this order.
     Any(KeyOrder),
     /// Values of one length, in this order; they stand packed in the file, without anything between them. With
-    /// [`KeyOrder::Integer`] they are unsigned integers of 4 or 8 octets in the machine's byte order.
+    /// [`KeyOrder::Integer`] they are unsigned integers of 4 or 8 bytes in the machine's byte order.
     ///
     /// The length is that of the first value of a key; another one for the same key is [`Error::FixedSize`].
     Fixed(KeyOrder),
@@ -135,7 +135,7 @@ impl ValueKind {
     }
 }
 
-/// Most keys differ within their first eight octets: one comparison of integers, and no call.
+/// Most keys differ within their first eight bytes: one comparison of integers, and no call.
 #[inline(always)]
 pub(crate) fn lexical(a: &[u8], b: &[u8]) -> Ordering {
     lexical_from(a, head(b), b)
@@ -163,15 +163,15 @@ fn lexical_from(a: &[u8], head_of_b: u64, b: &[u8]) -> Ordering {
 
 #[inline(always)]
 fn second_word(key: &[u8]) -> Option<u64> {
-    let octets = key.get(8..)?.first_chunk()?;
-    Some(u64::from_be_bytes(*octets))
+    let bytes = key.get(8..)?.first_chunk()?;
+    Some(u64::from_be_bytes(*bytes))
 }
 
-/// The first eight octets of a key as a number that orders as they do; zeros stand for those that it lacks.
+/// The first eight bytes of a key as a number that orders as they do; zeros stand for those that it lacks.
 #[inline(always)]
 fn head(key: &[u8]) -> u64 {
     match key.first_chunk() {
-        Some(octets) => u64::from_be_bytes(*octets),
+        Some(bytes) => u64::from_be_bytes(*bytes),
         None => short_head(key),
     }
 }
@@ -179,25 +179,25 @@ fn head(key: &[u8]) -> u64 {
 /// An integer key as a number; `None` for keys of other sizes than integers have.
 #[inline(always)]
 pub(crate) fn integer_word(key: &[u8]) -> Option<u64> {
-    if let Ok(octets) = key.try_into() {
-        return Some(u64::from_ne_bytes(octets));
+    if let Ok(bytes) = key.try_into() {
+        return Some(u64::from_ne_bytes(bytes));
     }
-    let octets = key.try_into().ok()?;
-    Some(u64::from(u32::from_ne_bytes(octets)))
+    let bytes = key.try_into().ok()?;
+    Some(u64::from(u32::from_ne_bytes(bytes)))
 }
 
-/// As [`integer_word`], of a key of 4 or 8 octets that begins with these.
+/// As [`integer_word`], of a key of 4 or 8 bytes that begins with these.
 #[inline(always)]
-pub(crate) fn integer_word_of(len: usize, octets: [u8; 8]) -> u64 {
-    let [a, b, c, d, ..] = octets;
+pub(crate) fn integer_word_of(len: usize, bytes: [u8; 8]) -> u64 {
+    let [a, b, c, d, ..] = bytes;
     if len == 8 {
-        u64::from_ne_bytes(octets)
+        u64::from_ne_bytes(bytes)
     } else {
         u64::from(u32::from_ne_bytes([a, b, c, d]))
     }
 }
 
-/// Branches hold short keys: their octets are read in two pieces that may overlap.
+/// Branches hold short keys: their bytes are read in two pieces that may overlap.
 #[inline(always)]
 fn short_head(key: &[u8]) -> u64 {
     let missing = 8 * (8 - key.len() as u32);
@@ -209,7 +209,7 @@ fn short_head(key: &[u8]) -> u64 {
         let (first, last) = (u16::from_be_bytes(*first), u16::from_be_bytes(*last));
         return u64::from(first) << 48 | u64::from(last) << missing;
     }
-    key.first().map_or(0, |octet| u64::from(*octet) << 56)
+    key.first().map_or(0, |byte| u64::from(*byte) << 56)
 }
 
 #[inline]
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn heads_order_as_octets_do() {
+    fn heads_order_as_bytes_do() {
         let word = [0x80, 0, 0x7f, 1, 0xff, 0, 0, 2, 9, 0];
         for from in 0..word.len() {
             for to in from..=word.len() {

@@ -183,9 +183,9 @@ fn readers_look_back_beside_a_writer() {
 
 /// A disk that goes away before a meta page is written.
 #[derive(Default)]
-struct NoMeta(AtomicBool);
+struct MetaError(AtomicBool);
 
-impl Injector for NoMeta {
+impl Injector for MetaError {
     fn verdict(&self, site: Site, _: usize) -> Verdict {
         if site.call == Call::WriteMeta && self.0.load(Ordering::SeqCst) {
             Verdict::Fail(STORAGE_FULL)
@@ -200,7 +200,7 @@ impl Injector for NoMeta {
 #[test]
 fn a_crash_between_pages_and_meta_page_leaves_the_snapshot_that_was_gone_back_to() {
     let directory = with_commits(6);
-    let disk = Arc::new(NoMeta::default());
+    let disk = Arc::new(MetaError::default());
     let _installed = seam::install(disk.clone());
     let environment = options()
         .previous_snapshot(true)

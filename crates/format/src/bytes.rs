@@ -1,6 +1,6 @@
 //! Fixed-width little-endian numbers at unaligned places.
 
-/// The `N` octets at `offset`, if they are there.
+/// The `N` bytes at `offset`, if they are there.
 #[inline]
 pub(crate) fn array<const N: usize>(bytes: &[u8], offset: usize) -> Option<[u8; N]> {
     bytes.get(offset..)?.first_chunk().copied()
@@ -42,7 +42,7 @@ pub(crate) fn put_words(bytes: &mut [u8], words: &[u64]) {
 }
 
 /// Makes zeros of a page, or of a part of one. In pieces: for longer ones the C library has an instruction that takes a while
-/// to begin, and which counters of instructions count octet by octet.
+/// to begin, and which counters of instructions count byte by byte.
 pub(crate) fn wipe(bytes: &mut [u8]) {
     for piece in bytes.chunks_mut(1024) {
         piece.fill(0);

@@ -49,17 +49,17 @@ impl NodeFlags {
 pub struct DatabaseFlags(pub u16);
 
 impl DatabaseFlags {
-    /// Keys are compared from their last octet.
+    /// Keys are compared from their last byte.
     pub const REVERSE_KEY: u16 = 0x02;
     /// A key may have several, sorted values.
     pub const DUP_SORT: u16 = 0x04;
-    /// Keys are native unsigned integers of 4 or 8 octets.
+    /// Keys are native unsigned integers of 4 or 8 bytes.
     pub const INTEGER_KEY: u16 = 0x08;
     /// With `DUP_SORT`: all values of a key have one size.
     pub const DUP_FIXED: u16 = 0x10;
     /// With `DUP_SORT`: values are native unsigned integers.
     pub const INTEGER_DUP: u16 = 0x20;
-    /// With `DUP_SORT`: values are compared from their last octet.
+    /// With `DUP_SORT`: values are compared from their last byte.
     pub const REVERSE_DUP: u16 = 0x40;
     /// All flags that are stored.
     pub const PERSISTENT: u16 = 0x7e;

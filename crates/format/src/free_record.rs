@@ -65,7 +65,7 @@ impl<'a> FreeRecord<'a> {
         words.iter().map(|word| Pgno(u64::from_le_bytes(*word)))
     }
 
-    /// Octets a record of `count` pages takes.
+    /// Bytes a record of `count` pages takes.
     #[must_use]
     pub const fn value_len(count: usize) -> usize {
         8 * (count + 1)

@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!     0  magic u32, format u32
-//!     8  reader mutex, 40 octets      48  last committed txnid u64     56  slots ever used u32
-//!    64  writer mutex, 40 octets
-//!   128  reader slots of 64 octets:   +0 txnid u64   +8 pid u32   +16 thread u64
+//!     8  reader mutex, 40 bytes      48  last committed txnid u64     56  slots ever used u32
+//!    64  writer mutex, 40 bytes
+//!   128  reader slots of 64 bytes:   +0 txnid u64   +8 pid u32   +16 thread u64
 //!                                     +24 stamped txnid u64   +32 begin u64   +40 end mark u64
 //! ```
 //!
@@ -33,7 +33,7 @@ pub const WRITER_MUTEX_AT: usize = 64;
 pub const MUTEX_THREAD_MASK: u32 = 0x3FFF_FFFF;
 /// Where the reader slots begin.
 pub const SLOTS_AT: usize = 128;
-/// Octets of a reader slot.
+/// Bytes of a reader slot.
 pub const SLOT_LEN: usize = 64;
 /// In a slot: where the snapshot's id stands.
 pub const SLOT_TXNID_AT: usize = 0;
@@ -56,13 +56,13 @@ pub const SLOTS_MAX: u32 = 1 << 22;
 /// A file shorter than this is no lock file.
 pub const LEN_MIN: u64 = 192;
 
-/// Octets of a lock file with this many slots.
+/// Bytes of a lock file with this many slots.
 #[must_use]
 pub const fn len_for(slots: u32) -> usize {
     SLOTS_AT + SLOT_LEN * slots as usize
 }
 
-/// Slots in a lock file of `len` octets, which must be at least [`LEN_MIN`]; of longer files than a 32-bit count of
+/// Slots in a lock file of `len` bytes, which must be at least [`LEN_MIN`]; of longer files than a 32-bit count of
 /// slots can fill, the part it can.
 #[must_use]
 pub const fn slots_in(len: u64) -> u32 {

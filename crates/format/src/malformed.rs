@@ -45,7 +45,7 @@ pub enum Malformed {
         flags: u16,
     },
     /// A key has an impossible length.
-    #[error("the key of node {index} has {len} octets")]
+    #[error("the key of node {index} has {len} bytes")]
     KeyLength {
         /// The node's place in the page.
         index: usize,

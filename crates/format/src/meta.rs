@@ -24,7 +24,7 @@ const TXNID_AT: usize = 144;
 pub struct Meta {
     /// Address for fixed mappings, else 0.
     pub map_address: u64,
-    /// Size of the map in octets.
+    /// Size of the map in bytes.
     pub map_size: u64,
     /// The free-list tree; its `pad` is the page size.
     pub free: TreeRecord,
@@ -38,7 +38,7 @@ pub struct Meta {
 
 /// Why bytes are refused as a meta page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum NoMeta {
+pub enum MetaError {
     /// They are no meta page of any version.
     #[error("it is no meta page")]
     Foreign,
@@ -48,20 +48,20 @@ pub enum NoMeta {
 }
 
 impl Meta {
-    /// Octets of a meta page that mean something, from the page's start.
+    /// Bytes of a meta page that mean something, from the page's start.
     pub const LEN: usize = 152;
     /// Where in the page the part lies that a commit writes.
     pub const COMMIT_AT: usize = MAP_SIZE_AT;
-    /// Octets a commit writes.
+    /// Bytes a commit writes.
     pub const COMMIT_LEN: usize = Self::LEN - MAP_SIZE_AT;
 
-    /// Reads the first [`Meta::LEN`] octets of a meta page. Checks magic and version only.
+    /// Reads the first [`Meta::LEN`] bytes of a meta page. Checks magic and version only.
     ///
     /// # Errors
-    /// As [`NoMeta`] tells.
+    /// As [`MetaError`] tells.
     #[inline]
-    pub fn read(page: &[u8]) -> Result<Meta, NoMeta> {
-        let missing = NoMeta::Foreign;
+    pub fn read(page: &[u8]) -> Result<Meta, MetaError> {
+        let missing = MetaError::Foreign;
         // Once the length is known, reading fields at fixed places needs no checks: readers begin by this.
         let page: &[u8; Self::LEN] = page.first_chunk().ok_or(missing)?;
         let flags = u16_at(page, layout::FLAGS_AT).ok_or(missing)?;
@@ -70,7 +70,7 @@ impl Meta {
         }
         let version = u32_at(page, VERSION_AT).ok_or(missing)?;
         if version != layout::DATA_VERSION {
-            return Err(NoMeta::Version(version));
+            return Err(MetaError::Version(version));
         }
         let tree = |at: usize| {
             page.get(at..at + TREE_RECORD_LEN)
@@ -87,7 +87,7 @@ impl Meta {
         })
     }
 
-    /// Page size in octets, as claimed.
+    /// Page size in bytes, as claimed.
     #[must_use]
     pub const fn page_size(&self) -> usize {
         self.free.pad as usize
@@ -120,7 +120,7 @@ impl Meta {
         self.main.check(self.last)
     }
 
-    /// The whole meta page number `pgno` of a new file, `page_size` octets.
+    /// The whole meta page number `pgno` of a new file, `page_size` bytes.
     #[must_use]
     pub fn to_page(&self, pgno: Pgno) -> Vec<u8> {
         let mut page = vec![0; self.page_size()];
@@ -134,7 +134,7 @@ impl Meta {
         page
     }
 
-    /// The octets a commit writes at [`Meta::COMMIT_AT`] of its meta page.
+    /// The bytes a commit writes at [`Meta::COMMIT_AT`] of its meta page.
     #[must_use]
     pub fn to_commit_bytes(&self) -> [u8; Self::COMMIT_LEN] {
         let mut out = [0; Self::COMMIT_LEN];

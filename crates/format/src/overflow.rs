@@ -12,7 +12,7 @@ pub struct OverflowHeader {
 }
 
 impl OverflowHeader {
-    /// Checks the first page of the run at `pgno` that holds a value of `value_len` octets.
+    /// Checks the first page of the run at `pgno` that holds a value of `value_len` bytes.
     /// # Errors
     /// Wrong number, wrong kind, too short for the value, or reaching behind `last`.
     pub fn parse(
@@ -45,7 +45,7 @@ impl OverflowHeader {
     }
 }
 
-/// Pages needed for a value of `value_len` octets.
+/// Pages needed for a value of `value_len` bytes.
 #[must_use]
 pub fn overflow_pages(value_len: usize, page_size: usize) -> u64 {
     ((layout::HEADER_LEN - 1 + value_len) / page_size + 1) as u64

@@ -1,8 +1,8 @@
 //! Tree pages as they are read: a checked header, then nodes checked one by one as they are met.
 
 use crate::bytes::u16_at;
-use crate::glance::plain_key_len;
 use crate::layout::header_pgno;
+use crate::page_fast::plain_key_len;
 use crate::{Malformed, NodeFlags, PageFlags, Pgno, layout};
 
 /// What a tree page is.
@@ -12,7 +12,7 @@ pub enum PageKind {
     Branch,
     /// Keys and values.
     Leaf,
-    /// Keys of this many octets back to back, without nodes or values: the duplicates of databases with fixed-size
+    /// Keys of this many bytes back to back, without nodes or values: the duplicates of databases with fixed-size
     /// items ("LEAF2").
     Packed(u16),
 }
@@ -35,7 +35,7 @@ impl PageKind {
         !matches!(self, PageKind::Branch)
     }
 
-    /// Octets of an item, on packed pages; else 0.
+    /// Bytes of an item, on packed pages; else 0.
     #[must_use]
     #[inline(always)]
     pub const fn item_len(self) -> usize {
@@ -68,16 +68,16 @@ pub struct Page<'a> {
 
 /// What the header of a page was found to say; lets the page be looked at again without checking it again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Checked {
+pub struct PageHeader {
     // Narrow, since whoever walks keeps two of them, and index arithmetic in them cannot overflow.
     count: u32,
     upper: u32,
     kind: PageKind,
 }
 
-impl Checked {
+impl PageHeader {
     /// A page without entries.
-    pub const EMPTY: Checked = Checked {
+    pub const EMPTY: PageHeader = PageHeader {
         count: 0,
         upper: 0,
         kind: PageKind::Leaf,
@@ -90,7 +90,7 @@ impl Checked {
         self.count as usize
     }
 
-    /// As [`Checked::len`]: no page has more than 65,536 entries.
+    /// As [`PageHeader::len`]: no page has more than 65,536 entries.
     #[must_use]
     #[inline(always)]
     pub const fn count(self) -> u32 {
@@ -112,8 +112,8 @@ impl Checked {
     /// The same page as if it had no more entries than so many of its first.
     #[must_use]
     #[inline]
-    pub fn first(self, count: u32) -> Checked {
-        Checked {
+    pub fn first(self, count: u32) -> PageHeader {
+        PageHeader {
             count: self.count.min(count),
             ..self
         }
@@ -141,7 +141,7 @@ pub struct LeafNode<'a> {
     pub key: &'a [u8],
     /// What it holds in the page: the value, a page number, a record or a sub-page.
     pub data: &'a [u8],
-    /// Length of the value in octets; for overflow values not that of `data`.
+    /// Length of the value in bytes; for overflow values not that of `data`.
     pub value_len: usize,
     /// What `data` is.
     pub flags: NodeFlags,
@@ -254,8 +254,8 @@ impl<'a> Page<'a> {
     /// What the header says.
     #[must_use]
     #[inline]
-    pub const fn checked(&self) -> Checked {
-        Checked {
+    pub const fn header(&self) -> PageHeader {
+        PageHeader {
             count: self.len() as u32,
             upper: self.upper as u32,
             kind: self.kind,
@@ -265,7 +265,7 @@ impl<'a> Page<'a> {
     /// A page whose header was checked before and has not changed since.
     #[must_use]
     #[inline(always)]
-    pub fn checked_before(bytes: &'a [u8], checked: Checked) -> Page<'a> {
+    pub fn from_header(bytes: &'a [u8], checked: PageHeader) -> Page<'a> {
         let (count, upper) = (checked.count as usize, checked.upper as usize);
         Self::again(bytes, count, upper, checked.kind)
     }
@@ -293,7 +293,7 @@ impl<'a> Page<'a> {
         self.len() == 0
     }
 
-    /// Octets between the offset array and the lowest node, or behind the last packed item.
+    /// Bytes between the offset array and the lowest node, or behind the last packed item.
     #[must_use]
     pub const fn free_space(&self) -> usize {
         match self.kind {
@@ -320,7 +320,7 @@ impl<'a> Page<'a> {
             })
     }
 
-    /// Octets that entries take, offsets included.
+    /// Bytes that entries take, offsets included.
     #[must_use]
     pub const fn used_space(&self) -> usize {
         self.bytes.len() - layout::HEADER_LEN - self.free_space()
@@ -393,7 +393,7 @@ impl<'a> Page<'a> {
     /// such entry.
     #[must_use]
     #[inline(always)]
-    pub fn said_offset(&self, index: usize) -> Option<usize> {
+    pub fn raw_offset(&self, index: usize) -> Option<usize> {
         let stored = self.offsets.get(index)?;
         Some(layout::to_page_offset(u16::from_le_bytes(*stored)))
     }
@@ -465,7 +465,7 @@ impl<'a> Page<'a> {
         Ok(NodeFlags(u16::from_le_bytes([low, high])))
     }
 
-    /// Octets the node of entry `index` takes in the page.
+    /// Bytes the node of entry `index` takes in the page.
     /// # Errors
     /// As [`Page::leaf`] and [`Page::key`].
     pub fn node_len(&self, index: usize) -> Result<usize, Malformed> {
@@ -479,7 +479,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// The octets of entry `index`'s node, header included.
+    /// The bytes of entry `index`'s node, header included.
     /// # Errors
     /// As [`Page::node_len`]; [`Malformed::Node`] if the padding leaves the page.
     pub fn node_bytes(&self, index: usize) -> Result<&'a [u8], Malformed> {
@@ -620,7 +620,7 @@ impl<'a> Page<'a> {
     }
 }
 
-/// Octets of a leaf node by its header, which is checked.
+/// Bytes of a leaf node by its header, which is checked.
 #[inline]
 fn leaf_node_len(header: &[u8; 8], index: usize) -> Result<usize, Malformed> {
     let [d0, d1, d2, d3, f0, f1, _, _] = *header;

@@ -6,7 +6,7 @@ use crate::{PageFlags, Pgno, layout};
 /// Copies the used parts of a branch or leaf page, packed ones too, to where it gets the number `pgno`.
 ///
 /// The gap between offsets and nodes, or behind packed items, is left as it is in `to`, except for the up to seven
-/// octets at its ends that share a word with something used: the original copies words. Marks that mean something in
+/// bytes at its ends that share a word with something used: the original copies words. Marks that mean something in
 /// memory only are wiped. Both slices are one page long.
 pub fn copy_used(from: &[u8], to: &mut [u8], pgno: Pgno) {
     let (head, tail) = used_parts(from).unwrap_or((from.len(), from.len()));

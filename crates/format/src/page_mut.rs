@@ -10,21 +10,21 @@ use crate::{Malformed, NodeFlags, Page, PageFlags, PageKind, Pgno, layout};
 pub enum NodeValue<'a> {
     /// A child page; in branches only.
     Child(Pgno),
-    /// Octets in the page, with the flags that say what they are.
+    /// Bytes in the page, with the flags that say what they are.
     Data(&'a [u8], NodeFlags),
-    /// Room for so many octets, zeroed, to be filled by the caller.
+    /// Room for so many bytes, zeroed, to be filled by the caller.
     Reserved(usize),
-    /// A value of `len` octets in the overflow run that begins at `first`.
+    /// A value of `len` bytes in the overflow run that begins at `first`.
     Overflow {
         /// First page of the run.
         first: Pgno,
-        /// Length of the value in octets.
+        /// Length of the value in bytes.
         len: u32,
     },
 }
 
 impl NodeValue<'_> {
-    /// Octets in the page.
+    /// Bytes in the page.
     fn data_len(&self) -> usize {
         match self {
             NodeValue::Child(_) => 0,
@@ -34,7 +34,7 @@ impl NodeValue<'_> {
         }
     }
 
-    /// Octets a node with this value and a key of `key_len` octets takes in a page, without its offset.
+    /// Bytes a node with this value and a key of `key_len` bytes takes in a page, without its offset.
     #[must_use]
     pub fn node_len(&self, key_len: usize) -> usize {
         match self {
@@ -149,9 +149,9 @@ impl<'a> PageMut<'a> {
         Ok(bytes)
     }
 
-    /// A sub-page of `len` octets with all nodes of another one, which was checked, where they are seen from its end; `None` if
+    /// A sub-page of `len` bytes with all nodes of another one, which was checked, where they are seen from its end; `None` if
     /// they do not fit.
-    pub(crate) fn resized_sub(pgno: Pgno, page: &Page<'_>, len: usize) -> Option<Vec<u8>> {
+    pub(crate) fn resize_sub(pgno: Pgno, page: &Page<'_>, len: usize) -> Option<Vec<u8>> {
         let (from, upper) = (page.entries().0, page.upper());
         let lower = layout::HEADER_LEN + 2 * page.len();
         let (head, nodes) = (from.get(layout::HEADER_LEN..lower)?, from.get(upper..)?);
@@ -165,7 +165,7 @@ impl<'a> PageMut<'a> {
         put(&mut bytes, 0, &pgno.0.to_le_bytes())?;
         put(&mut bytes, layout::FLAGS_AT, &flags.to_le_bytes())?;
         let by = len.wrapping_sub(from.len());
-        let mut resized = PageMut::of_resized(&mut bytes, page);
+        let mut resized = PageMut::from_resized(&mut bytes, page);
         for stored in resized.offsets_mut(page.len()) {
             let offset = layout::to_page_offset(u16::from_le_bytes(*stored)).wrapping_add(by);
             *stored = layout::from_page_offset(offset).to_le_bytes();
@@ -174,8 +174,8 @@ impl<'a> PageMut<'a> {
         Some(bytes)
     }
 
-    /// What [`PageMut::resized_sub`] has made.
-    pub(crate) fn of_resized(bytes: &'a mut [u8], from: &Page<'_>) -> PageMut<'a> {
+    /// What [`PageMut::resize_sub`] has made.
+    pub(crate) fn from_resized(bytes: &'a mut [u8], from: &Page<'_>) -> PageMut<'a> {
         let upper = (from.upper() + bytes.len()).wrapping_sub(from.entries().0.len());
         PageMut {
             bytes,
@@ -379,8 +379,8 @@ impl<'a> PageMut<'a> {
     /// [`Malformed::Node`].
     pub fn set_child(&mut self, index: usize, child: Pgno) -> Result<(), Malformed> {
         let at = self.view().offset(index)?;
-        let octets = child.0.to_le_bytes();
-        put(self.bytes, at, octets.get(..6).unwrap_or(&octets)).ok_or(Malformed::Node(index))
+        let bytes = child.0.to_le_bytes();
+        put(self.bytes, at, bytes.get(..6).unwrap_or(&bytes)).ok_or(Malformed::Node(index))
     }
 
     /// The data of leaf entry `index`, for changing in place.
@@ -406,7 +406,7 @@ impl<'a> PageMut<'a> {
         Ok(at..at + node.data.len())
     }
 
-    /// Makes room for a node of `len` octets and its offset at `index`, with whatever stands there; `None` if there is not
+    /// Makes room for a node of `len` bytes and its offset at `index`, with whatever stands there; `None` if there is not
     /// enough.
     fn open(&mut self, index: usize, len: usize) -> Result<Option<&mut [u8]>, Malformed> {
         if index > self.count {

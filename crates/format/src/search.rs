@@ -6,8 +6,8 @@ use crate::page::key_len;
 use crate::{Malformed, Page, PageKind, layout};
 
 impl Page<'_> {
-    /// The first entry from `from` on whose key is not smaller than the one sought, and whether it is equal; one behind
-    /// the last entry if all are smaller. `compare` orders an entry's key against the one sought.
+    /// The first entry from `from` on whose key is not smaller than the one target, and whether it is equal; one behind
+    /// the last entry if all are smaller. `compare` orders an entry's key against the one target.
     /// # Errors
     /// [`Malformed::Node`].
     #[inline(always)]
@@ -28,9 +28,9 @@ impl Page<'_> {
         Ok((low, false))
     }
 
-    /// As [`Page::search`], for orders that a number made of a key's length and first eight octets mostly decides.
+    /// As [`Page::search`], for orders that a number made of a key's length and first eight bytes mostly decides.
     ///
-    /// Where `word` gives another number than `sought`, their order is that of the keys. The octets behind a key shorter than
+    /// Where `word` gives another number than `target`, their order is that of the keys. The bytes behind a key shorter than
     /// eight are whatever stands there. Where it gives the same, or nothing, `compare` decides.
     ///
     /// An entry that is only passed by is checked to lie in the page and for nothing else: one search looks at two dozen, and
@@ -41,12 +41,12 @@ impl Page<'_> {
     pub fn search_by_word(
         &self,
         from: usize,
-        sought: u64,
+        target: u64,
         word: impl Fn(usize, [u8; 8]) -> Option<u64>,
         compare: impl Fn(&[u8]) -> Ordering,
     ) -> Result<(usize, bool), Malformed> {
         if !matches!(self.kind(), PageKind::Packed(_))
-            && let Some(place) = self.place_by_word(from, sought, word, &compare)
+            && let Some(place) = self.position_by_word(from, target, word, &compare)
         {
             return Ok(place);
         }
@@ -57,17 +57,17 @@ impl Page<'_> {
     /// after the other.
     #[must_use]
     #[inline(always)]
-    pub fn place_by_word(
+    pub fn position_by_word(
         &self,
         from: usize,
-        sought: u64,
+        target: u64,
         word: impl Fn(usize, [u8; 8]) -> Option<u64>,
         compare: impl Fn(&[u8]) -> Ordering,
     ) -> Option<(usize, bool)> {
         let (bytes, offsets) = self.entries();
         let (mut low, mut high) = (from, offsets.len());
         loop {
-            (low, high) = narrow(bytes, offsets, low, high, sought, &word);
+            (low, high) = narrow(bytes, offsets, low, high, target, &word);
             if low >= high {
                 return Some((low, false));
             }
@@ -81,33 +81,33 @@ impl Page<'_> {
     }
 }
 
-/// A key to look for in the order of octets, with what is looked at most at hand.
+/// A key to look for in the order of bytes, with what is looked at most at hand.
 #[derive(Debug, Clone, Copy)]
-pub struct Octets<'k> {
+pub struct LexicalKey<'k> {
     key: &'k [u8],
-    /// Its first eight octets as a number that orders as they do; zeros stand for those that it lacks.
+    /// Its first eight bytes as a number that orders as they do; zeros stand for those that it lacks.
     head: u64,
     /// The same of the eight after them.
     second: u64,
 }
 
-impl<'k> Octets<'k> {
+impl<'k> LexicalKey<'k> {
     /// Looks at a key.
     #[must_use]
     #[inline(always)]
-    pub fn of(key: &'k [u8]) -> Octets<'k> {
+    pub fn of(key: &'k [u8]) -> LexicalKey<'k> {
         let words = match key.first_chunk() {
-            Some(octets) => u128::from_be_bytes(*octets),
+            Some(bytes) => u128::from_be_bytes(*bytes),
             None => padded(key),
         };
-        Octets {
+        LexicalKey {
             key,
             head: (words >> 64) as u64,
             second: words as u64,
         }
     }
 
-    /// Whether it is this key; those of sixteen octets are compared without a call.
+    /// Whether it is this key; those of sixteen bytes are compared without a call.
     #[must_use]
     #[inline(always)]
     pub fn is(&self, key: &[u8]) -> bool {
@@ -121,59 +121,59 @@ impl<'k> Octets<'k> {
     }
 }
 
-/// A key of less than sixteen octets as a number that orders as they do, with zeros for those that it lacks.
+/// A key of less than sixteen bytes as a number that orders as they do, with zeros for those that it lacks.
 fn padded(key: &[u8]) -> u128 {
-    let mut octets = [0; LONG];
-    for (to, octet) in octets.iter_mut().zip(key) {
-        *to = *octet;
+    let mut bytes = [0; LONG];
+    for (to, byte) in bytes.iter_mut().zip(key) {
+        *to = *byte;
     }
-    u128::from_be_bytes(octets)
+    u128::from_be_bytes(bytes)
 }
 
 impl<'a> Page<'a> {
-    /// As [`Page::search`] on a branch or leaf in the order of octets, without a reason for a failure: lighter where pages
+    /// As [`Page::search`] on a branch or leaf in the order of bytes, without a reason for a failure: lighter where pages
     /// are met one after the other.
     #[must_use]
     #[inline(always)]
-    pub fn place_of(&self, from: usize, sought: &Octets<'_>) -> Option<(usize, bool)> {
-        let (low, left) = self.narrow(from, sought)?;
+    pub fn position_of(&self, from: usize, target: &LexicalKey<'_>) -> Option<(usize, bool)> {
+        let (low, left) = self.narrow(from, target)?;
         if left == 0 {
             return Some((low, false));
         }
         let middle = low + left / 2;
         if let Ok(found) = self.key(middle)
-            && sought.is(found)
+            && target.is(found)
         {
             return Some((middle, true));
         }
-        self.place_between(low, low + left, sought)
+        self.position_between(low, low + left, target)
     }
 
-    /// The entry of a branch whose child covers the key sought, the last whose separator is not greater: entry 0 has none.
+    /// The entry of a branch whose child covers the key target, the last whose separator is not greater: entry 0 has none.
     #[must_use]
     #[inline(always)]
-    pub fn branch_for(&self, sought: &Octets<'_>) -> Option<usize> {
-        let (low, left) = self.narrow(1, sought)?;
+    pub fn branch_for(&self, target: &LexicalKey<'_>) -> Option<usize> {
+        let (low, left) = self.narrow(1, target)?;
         let (index, exact) = if left == 0 {
             (low, false)
         } else {
-            self.place_between(low, low + left, sought)?
+            self.position_between(low, low + left, target)?
         };
         Some(index - usize::from(!exact))
     }
 
-    /// Searches from entry `from` on for as long as the first sixteen octets of keys decide. Returns the first entry that is
+    /// Searches from entry `from` on for as long as the first sixteen bytes of keys decide. Returns the first entry that is
     /// not known to be passed, and how many may yet be: if any, the one in their middle has to be compared, and then
-    /// [`Page::place_between`] may go on. `None` on a page without entries.
+    /// [`Page::position_between`] may go on. `None` on a page without entries.
     #[must_use]
     #[inline(always)]
-    pub fn narrow(&self, from: usize, sought: &Octets<'_>) -> Option<(usize, usize)> {
+    pub fn narrow(&self, from: usize, target: &LexicalKey<'_>) -> Option<(usize, usize)> {
         let (bytes, offsets) = self.entries();
         if offsets.is_empty() {
             return None;
         }
         let keyed = offsets.get(from..)?;
-        let (passed, left) = narrow_octets(bytes, keyed, sought.head, sought.second);
+        let (passed, left) = narrow_bytes(bytes, keyed, target.head, target.second);
         Some((from + passed, left))
     }
 
@@ -191,21 +191,21 @@ impl<'a> Page<'a> {
     /// Where the entry in the middle of some is said to begin in the page.
     #[must_use]
     #[inline(always)]
-    pub fn said_middle(among: &[[u8; 2]]) -> Option<usize> {
+    pub fn raw_middle_offset(among: &[[u8; 2]]) -> Option<usize> {
         let stored = among.get(among.len() / 2)?;
         Some(layout::to_page_offset(u16::from_le_bytes(*stored)))
     }
 
-    /// One step of [`Page::narrow`]: leaves those entries that the place sought is among, and tells whether there may be
+    /// One step of [`Page::narrow`]: leaves those entries that the place target is among, and tells whether there may be
     /// another step. Both outcomes take the same way: which it is the processor could not foresee.
     #[must_use]
     #[inline(always)]
-    pub fn halve(&self, among: &mut &'a [[u8; 2]], sought: &Octets<'_>) -> bool {
+    pub fn halve(&self, among: &mut &'a [[u8; 2]], target: &LexicalKey<'_>) -> bool {
         let (before, [middle, behind @ ..]) = among.split_at(among.len() / 2) else {
             return false;
         };
         let (bytes, _) = self.entries();
-        let Some(is_behind) = is_behind(bytes, *middle, sought.head, sought.second) else {
+        let Some(is_behind) = is_behind(bytes, *middle, target.head, target.second) else {
             return false;
         };
         *among = if is_behind { behind } else { before };
@@ -220,29 +220,29 @@ impl<'a> Page<'a> {
         (entries_before(offsets, among), among.len())
     }
 
-    /// As [`Page::place_of`] between two entries, of which the one in the middle is to be compared as a whole.
+    /// As [`Page::position_of`] between two entries, of which the one in the middle is to be compared as a whole.
     #[must_use]
     #[inline(never)]
-    pub fn place_between(
+    pub fn position_between(
         &self,
         mut low: usize,
         mut high: usize,
-        sought: &Octets<'_>,
+        target: &LexicalKey<'_>,
     ) -> Option<(usize, bool)> {
         let (bytes, offsets) = self.entries();
         while low < high {
             let middle = (low + high) / 2;
             let found = self.key(middle).ok()?;
-            if sought.is(found) {
+            if target.is(found) {
                 return Some((middle, true));
             }
-            if found < sought.key {
+            if found < target.key {
                 low = middle + 1;
             } else {
                 high = middle;
             }
             let rest = offsets.get(low..high)?;
-            let (passed, left) = narrow_octets(bytes, rest, sought.head, sought.second);
+            let (passed, left) = narrow_bytes(bytes, rest, target.head, target.second);
             low += passed;
             high = low + left;
         }
@@ -250,16 +250,16 @@ impl<'a> Page<'a> {
     }
 }
 
-/// Octets of a key that are compared as two words.
+/// Bytes of a key that are compared as two words.
 const LONG: usize = 16;
 
-/// Searches among entries for as long as the first sixteen octets of keys decide, where zeros stand for those that a key
+/// Searches among entries for as long as the first sixteen bytes of keys decide, where zeros stand for those that a key
 /// lacks. Returns how many entries are known to be passed, and how many may be behind them: if any, the one in their middle is
 /// to be compared.
 // A function of its own, with no more arguments than registers carry: its loops are to have them all. And with branches, so
 // that the processor runs ahead of the memory it waits for.
 #[inline(never)]
-fn narrow_octets(bytes: &[u8], offsets: &[[u8; 2]], head: u64, second: u64) -> (usize, usize) {
+fn narrow_bytes(bytes: &[u8], offsets: &[[u8; 2]], head: u64, second: u64) -> (usize, usize) {
     let mut rest = offsets;
     let mut has_short = false;
     while let (before, [middle, behind @ ..]) = rest.split_at(rest.len() / 2) {
@@ -272,7 +272,7 @@ fn narrow_octets(bytes: &[u8], offsets: &[[u8; 2]], head: u64, second: u64) -> (
         }
         let (mut found, mut wanted) = (u64::from_be_bytes(*first), head);
         if found == wanted {
-            // Keys with a common beginning mostly differ in the eight octets behind it.
+            // Keys with a common beginning mostly differ in the eight bytes behind it.
             (found, wanted) = (u64::from_be_bytes(*other), second);
             if found == wanted {
                 break;
@@ -289,7 +289,7 @@ fn narrow_octets(bytes: &[u8], offsets: &[[u8; 2]], head: u64, second: u64) -> (
     (entries_before(offsets, rest), rest.len())
 }
 
-/// Whether the key sought is behind an entry's, whatever the length of that; `None` where their first sixteen octets are
+/// Whether the key target is behind an entry's, whatever the length of that; `None` where their first sixteen bytes are
 /// alike, and at the very end of the page.
 #[inline(always)]
 fn is_behind(bytes: &[u8], stored: [u8; 2], head: u64, second: u64) -> Option<bool> {
@@ -339,7 +339,7 @@ fn narrow(
     offsets: &[[u8; 2]],
     mut low: usize,
     mut high: usize,
-    sought: u64,
+    target: u64,
     word: impl Fn(usize, [u8; 8]) -> Option<u64>,
 ) -> (usize, usize) {
     while low < high {
@@ -348,15 +348,15 @@ fn narrow(
             break;
         };
         match word(len, head) {
-            Some(found) if found < sought => low = middle + 1,
-            Some(found) if found > sought => high = middle,
+            Some(found) if found < target => low = middle + 1,
+            Some(found) if found > target => high = middle,
             _ => break,
         }
     }
     (low, high)
 }
 
-/// The length of an entry's key and the eight octets from where it begins; `None` at the very end of the page.
+/// The length of an entry's key and the eight bytes from where it begins; `None` at the very end of the page.
 #[inline(always)]
 fn eight_of(bytes: &[u8], offsets: &[[u8; 2]], index: usize) -> Option<(usize, [u8; 8])> {
     let at = layout::to_page_offset(u16::from_le_bytes(*offsets.get(index)?));
@@ -370,7 +370,7 @@ mod tests {
     use super::*;
     use crate::{NodeFlags, NodeValue, PageMut, Pgno};
 
-    /// Keys of all lengths up to 20, with long common beginnings, and octets at both ends of their range.
+    /// Keys of all lengths up to 20, with long common beginnings, and bytes at both ends of their range.
     fn keys() -> Vec<Vec<u8>> {
         let mut keys: Vec<Vec<u8>> = Vec::new();
         for len in 1..20 {
@@ -399,7 +399,7 @@ mod tests {
             for key in &keys {
                 let compared = page.search(from, |other| other.cmp(key)).unwrap();
                 assert_eq!(
-                    page.place_of(from, &Octets::of(key)),
+                    page.position_of(from, &LexicalKey::of(key)),
                     Some(compared),
                     "{key:?}"
                 );
@@ -408,16 +408,16 @@ mod tests {
         }
     }
 
-    /// As [`Page::place_of`], by single steps.
+    /// As [`Page::position_of`], by single steps.
     fn step_by_step(page: &Page<'_>, from: usize, key: &[u8]) -> Option<(usize, bool)> {
-        let sought = Octets::of(key);
+        let target = LexicalKey::of(key);
         let mut among = page.among(from)?;
-        while page.halve(&mut among, &sought) {
-            assert!(Page::said_middle(among).is_some());
+        while page.halve(&mut among, &target) {
+            assert!(Page::raw_middle_offset(among).is_some());
         }
         let (low, left) = page.narrowed(among);
-        assert_eq!(page.narrow(from, &sought), Some((low, left)));
-        page.place_between(low, low + left, &sought)
+        assert_eq!(page.narrow(from, &target), Some((low, left)));
+        page.position_between(low, low + left, &target)
     }
 
     #[test]
@@ -432,7 +432,7 @@ mod tests {
         }
         let page = Page::parse(&bytes, Pgno(7), PageKind::Branch).unwrap();
         for (number, key) in keys.iter().enumerate() {
-            let index = page.branch_for(&Octets::of(key)).unwrap();
+            let index = page.branch_for(&LexicalKey::of(key)).unwrap();
             assert_eq!(index, number / 2, "{key:?}");
             assert_eq!(page.child_if_sound(index), page.child(index).ok());
         }
@@ -457,7 +457,7 @@ mod tests {
                     continue;
                 };
                 for key in [&keys[0], &keys[keys.len() / 2], &keys[keys.len() - 1]] {
-                    let found = page.place_of(0, &Octets::of(key));
+                    let found = page.position_of(0, &LexicalKey::of(key));
                     assert!(found.is_none_or(|(index, _)| index <= page.len().max(len)));
                     let _ = step_by_step(&page, 0, key);
                 }
@@ -472,7 +472,7 @@ mod tests {
         let _ = PageMut::initialise(&mut bytes, Pgno(7), PageKind::Leaf);
         let page = Page::parse(&bytes, Pgno(7), PageKind::Leaf).unwrap();
         for from in [0, 1] {
-            assert_eq!(page.place_of(from, &Octets::of(b"key")), None);
+            assert_eq!(page.position_of(from, &LexicalKey::of(b"key")), None);
         }
     }
 }

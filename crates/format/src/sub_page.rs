@@ -2,7 +2,7 @@
 
 use crate::{Malformed, NodeFlags, NodeValue, Page, PageKind, PageMut, Pgno, layout};
 
-/// Octets of a sub-page of this kind that holds so many items of so many octets together.
+/// Bytes of a sub-page of this kind that holds so many items of so many bytes together.
 #[must_use]
 pub fn sub_page_len(kind: PageKind, items: impl Iterator<Item = usize>) -> usize {
     let used: usize = items.map(|len| entry_len(kind, len)).sum();
@@ -86,21 +86,21 @@ fn resized(
     let used = layout::HEADER_LEN + page.used_space();
     if let Some(index) = without {
         let len = used - entry_len(page.kind(), page.key(index)?.len());
-        let Some(mut copy) = PageMut::resized_sub(pgno, page, used) else {
+        let Some(mut copy) = PageMut::resize_sub(pgno, page, used) else {
             return Ok(None);
         };
-        let mut smaller = PageMut::of_resized(&mut copy, page);
+        let mut smaller = PageMut::from_resized(&mut copy, page);
         smaller.remove(index)?;
-        return Ok(PageMut::resized_sub(pgno, &smaller.view(), len));
+        return Ok(PageMut::resize_sub(pgno, &smaller.view(), len));
     }
     let Some((index, item)) = with else {
         return Ok(None);
     };
     let len = used + entry_len(page.kind(), item.len());
-    let Some(mut bytes) = PageMut::resized_sub(pgno, page, len) else {
+    let Some(mut bytes) = PageMut::resize_sub(pgno, page, len) else {
         return Ok(None);
     };
-    insert(&mut PageMut::of_resized(&mut bytes, page), index, item)?;
+    insert(&mut PageMut::from_resized(&mut bytes, page), index, item)?;
     Ok(Some(bytes))
 }
 
@@ -134,7 +134,7 @@ fn insert(page: &mut PageMut<'_>, index: usize, item: &[u8]) -> Result<(), Malfo
     }
 }
 
-/// Octets an item takes in a page that holds duplicates.
+/// Bytes an item takes in a page that holds duplicates.
 fn entry_len(kind: PageKind, len: usize) -> usize {
     match kind {
         PageKind::Packed(_) => len,

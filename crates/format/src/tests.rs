@@ -1,8 +1,8 @@
 //! Views over bytes that are right, cut short, and plain noise.
 
 use crate::{
-    DatabaseFlags, FreeRecord, Malformed, Meta, NoMeta, NodeFlags, NodeValue, OverflowHeader, Page,
-    PageKind, PageMut, Pgno, TreeRecord, Txnid, copy_without_gap, layout, new_sub_page,
+    DatabaseFlags, FreeRecord, Malformed, Meta, MetaError, NodeFlags, NodeValue, OverflowHeader,
+    Page, PageKind, PageMut, Pgno, TreeRecord, Txnid, copy_without_gap, layout, new_sub_page,
     overflow_pages, sub_page_with, sub_page_without,
 };
 
@@ -62,7 +62,7 @@ fn entries_come_back_in_order() {
 }
 
 #[test]
-fn a_page_is_laid_out_octet_by_octet_as_the_format_says() {
+fn a_page_is_laid_out_byte_by_byte_as_the_format_says() {
     let bytes = leaf_page(&[(b"key", b"value")]);
     assert_eq!(
         bytes[..16],
@@ -212,11 +212,11 @@ fn tree_records_and_meta_pages_round_trip() {
     assert_eq!(page[Meta::COMMIT_AT..Meta::LEN], meta.to_commit_bytes());
     meta.check().unwrap();
     for len in 0..Meta::LEN {
-        assert_eq!(Meta::read(&page[..len]), Err(NoMeta::Foreign));
+        assert_eq!(Meta::read(&page[..len]), Err(MetaError::Foreign));
     }
     let mut other = page.clone();
     other[20] = 2;
-    assert_eq!(Meta::read(&other), Err(NoMeta::Version(2)));
+    assert_eq!(Meta::read(&other), Err(MetaError::Version(2)));
 }
 
 #[test]
@@ -429,7 +429,7 @@ fn a_copy_without_the_gap_has_all_entries_and_zeros_between() {
     assert_eq!(copy[..lower], bytes[..lower]);
     assert_eq!(copy[upper..], bytes[upper..]);
     let gap = lower.next_multiple_of(8)..upper & !7;
-    assert!(copy[gap].iter().all(|octet| *octet == 0));
+    assert!(copy[gap].iter().all(|byte| *byte == 0));
     view(&copy).unwrap().check_nodes().unwrap();
     // Packed items stand in front of the gap, and a page that makes no sense is all copied.
     let mut packed = vec![0; PAGE];

@@ -2,7 +2,7 @@
 
 use crate::{DatabaseFlags, Malformed, Pgno, bytes};
 
-/// Octets of a tree record.
+/// Bytes of a tree record.
 pub const TREE_RECORD_LEN: usize = 48;
 /// No tree is deeper; bounds every descent.
 pub const DEPTH_MAX: u16 = 32;
@@ -69,7 +69,7 @@ impl TreeRecord {
         out
     }
 
-    /// The record as words of which each stands in a file with its lowest octet first.
+    /// The record as words of which each stands in a file with its lowest byte first.
     #[inline]
     pub(crate) fn to_words(self) -> [u64; TREE_RECORD_LEN / 8] {
         let (flags, depth) = (u64::from(self.flags.0), u64::from(self.depth));

@@ -3,7 +3,9 @@
 use std::ffi::{c_int, c_uint};
 use std::ptr;
 
-use fulgurite::{CursorId, DatabaseFlags, Error, Put, PutFlags, Room, WriteCursor, WriteTxn};
+use fulgurite::{
+    CursorId, DatabaseFlags, Error, Put, PutFlags, Reservation, WriteCursor, WriteTxn,
+};
 
 use crate::codes::{Code, Outcome};
 use crate::compare::Lent;
@@ -50,12 +52,12 @@ pub unsafe extern "C" fn mdb_cursor_put(
         let put = put_flags(flags);
         let exists = if flags & MDB_RESERVE != 0 {
             match writer.reserve_at(id, wanted, value.mv_size, put)? {
-                Room::Empty(room) => {
+                Reservation::Empty(room) => {
                     // SAFETY: as above.
                     unsafe { point(data, room) };
                     return Ok(());
                 }
-                Room::Exists(value) => value,
+                Reservation::Exists(value) => value,
             }
         } else {
             // SAFETY: as above.

@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_uint};
 use std::ptr;
 
-use fulgurite::{DatabaseFlags, Error, Put, PutFlags, Room, Snapshot};
+use fulgurite::{DatabaseFlags, Error, Put, PutFlags, Reservation, Snapshot};
 
 use crate::codes::Code;
 use crate::compare::lend;
@@ -92,12 +92,12 @@ pub unsafe extern "C" fn mdb_put(
         let put = put_flags(flags);
         let exists = if flags & MDB_RESERVE != 0 {
             match writer.reserve_with(database, key, value.mv_size, put)? {
-                Room::Empty(room) => {
+                Reservation::Empty(room) => {
                     // SAFETY: as above.
                     unsafe { point(data, room) };
                     return Ok(());
                 }
-                Room::Exists(value) => value,
+                Reservation::Exists(value) => value,
             }
         } else {
             // SAFETY: as above.

@@ -1,8 +1,8 @@
-//! Bus errors inside our mappings: octets of zero and a mark, in place of the end of the process.
+//! Bus errors inside our mappings: bytes of zero and a mark, in range of the end of the process.
 //!
 //! A page of a mapped file may turn out not to be there: somebody cut the file off, its disk fails, or it is full and the
 //! page was never written. The system then sends SIGBUS to the thread that touched it. Here that thread gets fresh
-//! memory of zeros at the place instead, and the mapping is marked as lost: what is read from it is checked like any damaged
+//! memory of zeros at the range instead, and the mapping is marked as lost: what is read from it is checked like any damaged
 //! page, and whoever asks [`any_map_is_lost`] learns that the mapping must not be trusted any more.
 //!
 //! ```text
@@ -22,12 +22,12 @@ use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 static ENABLED: AtomicBool = AtomicBool::new(true);
 /// Whether any mapping of this process, past or present, has lost a page.
 static ANY_LOST: AtomicBool = AtomicBool::new(false);
-/// The guarded places; the handler walks them, so none is ever freed.
-static PLACES: AtomicPtr<Place> = AtomicPtr::new(ptr::null_mut());
+/// The guarded ranges; the handler walks them, so none is ever freed.
+static RANGES: AtomicPtr<GuardedRange> = AtomicPtr::new(ptr::null_mut());
 /// What handled the signal before us.
 static PREVIOUS: AtomicPtr<libc::sigaction> = AtomicPtr::new(ptr::null_mut());
 
-/// After so many lost pages at a place twice as many are given up at a time: a process may have only so many mappings.
+/// After so many lost pages at a range twice as many are given up at a time: a process may have only so many mappings.
 const FAULTS_PER_DOUBLING: usize = 16;
 /// No more system pages than that are given up at a time.
 const PAGES_MAX: usize = 4096;
@@ -47,34 +47,34 @@ pub fn any_map_is_lost() -> bool {
 
 /// One stretch of addresses that is guarded, or was, or will be.
 #[derive(Debug)]
-struct Place {
+struct GuardedRange {
     taken: AtomicBool,
     /// 0 while nothing is guarded here.
     start: AtomicUsize,
     end: AtomicUsize,
     writable: AtomicBool,
     faults: AtomicUsize,
-    next: *mut Place,
+    next: *mut GuardedRange,
 }
 
 /// The guard of one mapping; ends when dropped, which must happen before the mapping does.
 #[derive(Debug)]
-pub(crate) struct Guard(&'static Place);
+pub(crate) struct Guard(&'static GuardedRange);
 
 impl Guard {
-    /// Guards `len` octets from `base` on; `None` if guards are turned off.
+    /// Guards `len` bytes from `base` on; `None` if guards are turned off.
     pub(crate) fn over(base: NonNull<u8>, len: usize, writable: bool) -> Option<Guard> {
         if !ENABLED.load(Ordering::SeqCst) {
             return None;
         }
         install();
-        let place = free_place();
-        place.faults.store(0, Ordering::Relaxed);
-        place.writable.store(writable, Ordering::Relaxed);
+        let range = free_range();
+        range.faults.store(0, Ordering::Relaxed);
+        range.writable.store(writable, Ordering::Relaxed);
         let start = base.addr().get();
-        place.end.store(start.saturating_add(len), Ordering::SeqCst);
-        place.start.store(start, Ordering::SeqCst);
-        Some(Guard(place))
+        range.end.store(start.saturating_add(len), Ordering::SeqCst);
+        range.start.store(start, Ordering::SeqCst);
+        Some(Guard(range))
     }
 
     /// Whether a page was missing here.
@@ -90,30 +90,30 @@ impl Drop for Guard {
     }
 }
 
-fn free_place() -> &'static Place {
-    let mut next = PLACES.load(Ordering::Acquire);
-    // SAFETY: places are never freed, and `next` never changes once a place is in the list.
-    while let Some(place) = unsafe { next.as_ref() } {
-        if !place.taken.swap(true, Ordering::SeqCst) {
-            return place;
+fn free_range() -> &'static GuardedRange {
+    let mut next = RANGES.load(Ordering::Acquire);
+    // SAFETY: ranges are never freed, and `next` never changes once a range is in the list.
+    while let Some(range) = unsafe { next.as_ref() } {
+        if !range.taken.swap(true, Ordering::SeqCst) {
+            return range;
         }
-        next = place.next;
+        next = range.next;
     }
-    let place = Box::leak(Box::new(Place {
+    let range = Box::leak(Box::new(GuardedRange {
         taken: AtomicBool::new(true),
         start: AtomicUsize::new(0),
         end: AtomicUsize::new(0),
         writable: AtomicBool::new(false),
         faults: AtomicUsize::new(0),
-        next: PLACES.load(Ordering::Acquire),
+        next: RANGES.load(Ordering::Acquire),
     }));
-    let at = ptr::from_mut(place);
+    let at = ptr::from_mut(range);
     while let Err(found) =
-        PLACES.compare_exchange(place.next, at, Ordering::AcqRel, Ordering::Acquire)
+        RANGES.compare_exchange(range.next, at, Ordering::AcqRel, Ordering::Acquire)
     {
-        place.next = found;
+        range.next = found;
     }
-    place
+    range
 }
 
 /// Installs the handler, once.
@@ -157,30 +157,30 @@ extern "C" fn on_bus_error(signal: c_int, info: *mut libc::siginfo_t, context: *
 
 /// Puts zeros where a page is missing, if that is in one of our maps.
 fn give_zeros(address: usize) -> bool {
-    let mut next = PLACES.load(Ordering::Acquire);
-    // SAFETY: places are never freed.
-    while let Some(place) = unsafe { next.as_ref() } {
-        let start = place.start.load(Ordering::SeqCst);
-        let end = place.end.load(Ordering::SeqCst);
-        // Read again: between the two the place may have become another mapping's.
-        let is_same = place.start.load(Ordering::SeqCst) == start;
+    let mut next = RANGES.load(Ordering::Acquire);
+    // SAFETY: ranges are never freed.
+    while let Some(range) = unsafe { next.as_ref() } {
+        let start = range.start.load(Ordering::SeqCst);
+        let end = range.end.load(Ordering::SeqCst);
+        // Read again: between the two the range may have become another mapping's.
+        let is_same = range.start.load(Ordering::SeqCst) == start;
         if is_same && start != 0 && start <= address && address < end {
-            return fill(place, address, end);
+            return fill(range, address, end);
         }
-        next = place.next;
+        next = range.next;
     }
     false
 }
 
-fn fill(place: &Place, address: usize, end: usize) -> bool {
-    let faults = place.faults.fetch_add(1, Ordering::SeqCst);
+fn fill(range: &GuardedRange, address: usize, end: usize) -> bool {
+    let faults = range.faults.fetch_add(1, Ordering::SeqCst);
     ANY_LOST.store(true, Ordering::SeqCst);
     let page_size = crate::page_size();
     let first = address - address % page_size;
     let pages = 1 << (faults / FAULTS_PER_DOUBLING).min(PAGES_MAX.ilog2() as usize);
     let len = (pages * page_size).min((end - first).next_multiple_of(page_size));
     let mut protection = ProtFlags::READ;
-    if place.writable.load(Ordering::Relaxed) {
+    if range.writable.load(Ordering::Relaxed) {
         protection |= ProtFlags::WRITE;
     }
     let at = ptr::without_provenance_mut(first);

@@ -14,9 +14,9 @@ pub trait DiskObserver: Send + Sync {
     fn write(&self, offset: u64, bytes: &[u8], synchronous: bool);
     /// All earlier writes are about to be made durable.
     fn sync(&self);
-    /// The file is about to get this length in octets.
+    /// The file is about to get this length in bytes.
     fn resize(&self, len: u64);
-    /// `len` octets from `offset` on are about to be given back to the file system: they read as zeros afterwards.
+    /// `len` bytes from `offset` on are about to be given back to the file system: they read as zeros afterwards.
     fn punch(&self, offset: u64, len: u64) {
         let zeros = [0; 1 << 12];
         let mut done = 0;
@@ -32,7 +32,7 @@ pub trait DiskObserver: Send + Sync {
     fn store(&self, offset: u64, words: &[u64]) {
         let _ = (offset, words);
     }
-    /// The octets at `offset` are about to be flushed from a writable map; durable afterwards if `wait`.
+    /// The bytes at `offset` are about to be flushed from a writable map; durable afterwards if `wait`.
     fn flush_map(&self, offset: u64, len: u64, wait: bool) {
         let _ = (offset, len, wait);
     }
@@ -87,21 +87,21 @@ impl DataFile {
         self.meta.is_some()
     }
 
-    /// Length of the file in octets.
+    /// Length of the file in bytes.
     /// # Errors
     /// The system's.
     pub fn len(&self) -> io::Result<u64> {
         self.pages.len()
     }
 
-    /// Whether the file has no octets.
+    /// Whether the file has no bytes.
     /// # Errors
     /// The system's.
     pub fn is_empty(&self) -> io::Result<bool> {
         self.pages.is_empty()
     }
 
-    /// Reads at most `buffer.len()` octets at `offset`, fewer only at the end of the file; returns how many.
+    /// Reads at most `buffer.len()` bytes at `offset`, fewer only at the end of the file; returns how many.
     /// # Errors
     /// The system's.
     pub fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
@@ -116,19 +116,25 @@ impl DataFile {
         self.pages.write_at(Call::Write, offset, bytes)
     }
 
-    /// Writes octets of another file's map at `offset`; see [`File::carry`]. None of them where somebody observes, who is to see
+    /// Writes bytes of another file's map at `offset`; see [`File::copy_range`]. None of them where somebody observes, who is to see
     /// what is written.
     /// # Errors
     /// The system's, a full disk among them.
-    pub fn carry_at(&self, offset: u64, map: &Map, from: usize, len: usize) -> io::Result<usize> {
+    pub fn copy_range_at(
+        &self,
+        offset: u64,
+        map: &Map,
+        from: usize,
+        len: usize,
+    ) -> io::Result<usize> {
         if self.observer.is_some() {
             return Ok(0);
         }
-        self.pages.carry(Some(offset), map, from, len)
+        self.pages.copy_range(Some(offset), map, from, len)
     }
 
-    /// The length of the file's beginning that [`File::carry`] may take from a map of it without the file system having to make
-    /// room for that, in octets.
+    /// The length of the file's beginning that [`File::copy_range`] may take from a map of it without the file system having to make
+    /// room for that, in bytes.
     /// # Errors
     /// The system's.
     pub fn filled_len(&self) -> io::Result<u64> {
@@ -176,7 +182,7 @@ impl DataFile {
         }
     }
 
-    /// The length of the file's beginning that has no holes, in octets: what is stored there needs no new room of the
+    /// The length of the file's beginning that has no holes, in bytes: what is stored there needs no new room of the
     /// disk, as a rule.
     /// # Errors
     /// The system's.
@@ -204,7 +210,7 @@ impl DataFile {
         self.pages.sync_data()
     }
 
-    /// Flushes `len` octets at `offset` of a writable `map` of this file (rounded out to system pages); durable on return
+    /// Flushes `len` bytes at `offset` of a writable `map` of this file (rounded out to system pages); durable on return
     /// if `wait`.
     /// # Errors
     /// The system's.
@@ -234,7 +240,7 @@ impl DataFile {
         self.observer.as_ref().and_then(|observer| observer.copy())
     }
 
-    /// Takes room on the disk for `len` octets from `offset` on, also behind the end of the file, whose length stays;
+    /// Takes room on the disk for `len` bytes from `offset` on, also behind the end of the file, whose length stays;
     /// `false` if the file system cannot do that.
     /// # Errors
     /// The system's, a full disk among them.
@@ -242,7 +248,7 @@ impl DataFile {
         self.pages.allocate(offset, len)
     }
 
-    /// Gives `len` octets from `offset` on back to the file system, in a file of unchanged length: they read as zeros.
+    /// Gives `len` bytes from `offset` on back to the file system, in a file of unchanged length: they read as zeros.
     /// # Errors
     /// The system's; above all where the file system has no holes.
     pub fn punch(&self, offset: u64, len: u64) -> io::Result<()> {
@@ -250,7 +256,7 @@ impl DataFile {
         self.pages.punch(offset, len)
     }
 
-    /// Makes the file at least `len` octets long, and never shorter, whoever else changes its length meanwhile.
+    /// Makes the file at least `len` bytes long, and never shorter, whoever else changes its length meanwhile.
     /// # Errors
     /// The system's, a full disk among them.
     pub fn grow_to(&self, len: u64) -> io::Result<()> {
@@ -258,7 +264,7 @@ impl DataFile {
         self.pages.grow_to(len)
     }
 
-    /// Sets the file's length in octets.
+    /// Sets the file's length in bytes.
     /// # Errors
     /// The system's, a full disk among them.
     pub fn resize(&self, len: u64) -> io::Result<()> {

@@ -158,21 +158,21 @@ impl File {
             .map(|status| FileIdentity::from_metadata(&status))
     }
 
-    /// Its length in octets.
+    /// Its length in bytes.
     /// # Errors
     /// The system's.
     pub fn len(&self) -> io::Result<u64> {
         self.status().map(|status| status.len())
     }
 
-    /// Whether it has no octets.
+    /// Whether it has no bytes.
     /// # Errors
     /// The system's.
     pub fn is_empty(&self) -> io::Result<bool> {
         Ok(self.len()? == 0)
     }
 
-    /// Reads at most `buffer.len()` octets at `offset`, fewer only at the end of the file; returns how many.
+    /// Reads at most `buffer.len()` bytes at `offset`, fewer only at the end of the file; returns how many.
     /// # Errors
     /// The system's.
     pub fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
@@ -239,7 +239,7 @@ impl File {
         Ok(())
     }
 
-    /// How many of so many octets may be stored through a map.
+    /// How many of so many bytes may be stored through a map.
     pub(crate) fn ask_to_store(&self, len: usize) -> io::Result<usize> {
         seam::ask_len(self.role, Call::WriteVectored, len)
     }
@@ -295,7 +295,7 @@ impl File {
         })
     }
 
-    /// Takes room on the disk for `len` octets from `offset` on, also behind the end of the file, whose length stays;
+    /// Takes room on the disk for `len` bytes from `offset` on, also behind the end of the file, whose length stays;
     /// `false` if the file system cannot do that.
     pub(crate) fn allocate(&self, offset: u64, len: u64) -> io::Result<bool> {
         let allocated = retried(|| {
@@ -316,7 +316,7 @@ impl File {
         }
     }
 
-    /// Gives `len` octets from `offset` on back to the file system, in a file of unchanged length.
+    /// Gives `len` bytes from `offset` on back to the file system, in a file of unchanged length.
     pub(crate) fn punch(&self, offset: u64, len: u64) -> io::Result<()> {
         retried(|| {
             seam::ask(self.role, Call::Punch)?;
@@ -325,7 +325,7 @@ impl File {
         })
     }
 
-    /// Makes it at least `len` octets long, and never shorter, whoever else changes its length meanwhile.
+    /// Makes it at least `len` bytes long, and never shorter, whoever else changes its length meanwhile.
     pub(crate) fn grow_to(&self, len: u64) -> io::Result<()> {
         let Some(at) = len.checked_sub(1) else {
             return Ok(());
@@ -341,7 +341,7 @@ impl File {
         }
     }
 
-    /// Sets its length in octets.
+    /// Sets its length in bytes.
     /// # Errors
     /// The system's, a full disk among them.
     pub fn resize(&self, len: u64) -> io::Result<()> {
@@ -360,9 +360,9 @@ impl AsFd for File {
 
 /// Behind what was written last; [`Write::write_all`] goes on after a part and after a signal.
 impl Write for File {
-    fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
-        let len = seam::ask_len(self.role, Call::Write, octets.len())?;
-        self.file.write(octets.get(..len).unwrap_or_default())
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let len = seam::ask_len(self.role, Call::Write, bytes.len())?;
+        self.file.write(bytes.get(..len).unwrap_or_default())
     }
 
     fn flush(&mut self) -> io::Result<()> {

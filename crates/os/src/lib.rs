@@ -11,18 +11,18 @@
 //!   record_lock  advisory locks by byte, between processes
 //!   NoPipeSignal  a closed pipe is an error and no signal
 //!   other_maps   which processes have an environment open, and how they map it
-//!   prefetch     a hint that octets of a map will be read soon
+//!   prefetch     a hint that bytes of a map will be read soon
 //! ```
 //!
 //! What this crate is not: it knows no pages, no formats, no transactions. Every raw pointer of the engine lives here
 //! or in the one module of the engine that borrows from [`Map`].
 
 mod bus_guard;
-mod carry;
 mod clock;
+mod copy_range;
 mod disk;
 mod file;
-mod holders;
+mod lock_holders;
 mod map;
 mod mutex;
 mod pipe_signal;
@@ -37,7 +37,7 @@ pub use bus_guard::{any_map_is_lost, set_bus_guard};
 pub use clock::coarse_clock_ns;
 pub use disk::{DataFile, DiskObserver};
 pub use file::{Access, File, FileIdentity, IS_A_DIRECTORY, is_directory, remove_file};
-pub use holders::{OtherMaps, other_maps};
+pub use lock_holders::{OtherMaps, other_maps};
 pub use map::{ADDRESS_TAKEN, Map};
 pub use mutex::{LockOutcome, NOT_RECOVERABLE, SharedMutex};
 pub use pipe_signal::NoPipeSignal;

@@ -30,7 +30,7 @@ pub const ADDRESS_TAKEN: i32 = libc::EEXIST;
 pub struct Map {
     base: NonNull<u8>,
     len: usize,
-    /// Octets behind `len` that belong to the mapping and that nobody may touch.
+    /// Bytes behind `len` that belong to the mapping and that nobody may touch.
     barrier: usize,
     writable: bool,
     /// Whether the system was told to read nothing ahead.
@@ -44,7 +44,7 @@ unsafe impl Send for Map {}
 unsafe impl Sync for Map {}
 
 impl Map {
-    /// Reserves `len` octets of address space over `file`, or as much as the process may have: halves the wish down to
+    /// Reserves `len` bytes of address space over `file`, or as much as the process may have: halves the wish down to
     /// `len_min` while the system refuses.
     /// # Errors
     /// The system's, when even `len_min` is refused.
@@ -59,7 +59,7 @@ impl Map {
         }
     }
 
-    /// Reserves `len` octets of address space over `file`, beginning at `address`.
+    /// Reserves `len` bytes of address space over `file`, beginning at `address`.
     /// # Errors
     /// The system's; `EEXIST` if anything is there.
     pub fn reserve_at(file: &File, len: usize, writable: bool, address: usize) -> io::Result<Map> {
@@ -98,7 +98,7 @@ impl Map {
         })
     }
 
-    /// A second mapping of the first `len` octets of `file`, or a little more, through which a writer stores pages in
+    /// A second mapping of the first `len` bytes of `file`, or a little more, through which a writer stores pages in
     /// place of writing them. Forked children do not get it.
     ///
     /// A page that nobody may touch lies behind it: by that [`crate::other_maps`] tells it from the map of a process that
@@ -162,7 +162,7 @@ impl Map {
         !self.random
     }
 
-    /// Reserved length in octets.
+    /// Reserved length in bytes.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.len
@@ -174,10 +174,10 @@ impl Map {
         self.len == 0
     }
 
-    /// Borrows `len` octets at `offset`; `None` outside the reservation.
+    /// Borrows `len` bytes at `offset`; `None` outside the reservation.
     ///
     /// # Safety
-    /// The range lies inside the file, and no octet of it changes while the borrow lives: it belongs to a page that a
+    /// The range lies inside the file, and no byte of it changes while the borrow lives: it belongs to a page that a
     /// pinned snapshot reaches, or to the one writer's own transaction.
     #[must_use]
     #[inline]
@@ -202,7 +202,7 @@ impl Map {
         unsafe { std::slice::from_raw_parts(at.as_ptr(), len) }
     }
 
-    /// Borrows `len` octets at `offset` for writing; `None` outside the reservation or in a read-only mapping.
+    /// Borrows `len` bytes at `offset` for writing; `None` outside the reservation or in a read-only mapping.
     ///
     /// # Safety
     /// The range lies inside the file, and nobody else reads or writes it while the borrow lives: it belongs to a
@@ -222,7 +222,7 @@ impl Map {
         Some(unsafe { std::slice::from_raw_parts_mut(at.as_ptr(), len) })
     }
 
-    /// Where `len` octets at `offset` begin, for the system to read: nothing is lent, so they may change meanwhile, or be
+    /// Where `len` bytes at `offset` begin, for the system to read: nothing is lent, so they may change meanwhile, or be
     /// missing. `None` outside the reservation.
     pub(crate) fn for_system(&self, offset: usize, len: usize) -> Option<NonNull<u8>> {
         if offset.checked_add(len)? > self.len {
@@ -232,7 +232,7 @@ impl Map {
         Some(unsafe { self.base.add(offset) })
     }
 
-    /// Copies octets that another process may be changing, word by word, as many as fill whole words; the caller must
+    /// Copies bytes that another process may be changing, word by word, as many as fill whole words; the caller must
     /// find out whether they belong together.
     ///
     /// # Safety
@@ -240,15 +240,15 @@ impl Map {
     /// # Panics
     /// When the range is unaligned or leaves the reservation.
     #[inline]
-    pub unsafe fn copy_words(&self, offset: usize, octets: &mut [u8]) {
-        let first = self.words(offset, octets.len() / 8);
-        let words = (0..octets.len() / 8).map(|index| {
+    pub unsafe fn copy_words(&self, offset: usize, bytes: &mut [u8]) {
+        let first = self.words(offset, bytes.len() / 8);
+        let words = (0..bytes.len() / 8).map(|index| {
             // SAFETY: inside the reservation, just checked.
             let at = unsafe { first.add(index) };
             // SAFETY: aligned, inside the file by the caller's promise, and only ever accessed atomically.
             unsafe { AtomicU64::from_ptr(at.as_ptr()) }
         });
-        load_words(words, octets);
+        load_words(words, bytes);
     }
 
     /// Stores words one after the other, so that whoever sees the last one sees them all.
@@ -291,7 +291,7 @@ impl Map {
         let _ = unsafe { madvise(self.base.as_ptr().cast(), self.len, Advice::Random) };
     }
 
-    /// Flushes `len` octets at `offset` (rounded out to system pages) to the file.
+    /// Flushes `len` bytes at `offset` (rounded out to system pages) to the file.
     /// # Errors
     /// The system's.
     pub fn flush(&self, offset: usize, len: usize, wait: bool) -> io::Result<()> {

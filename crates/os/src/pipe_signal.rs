@@ -99,7 +99,7 @@ mod tests {
             let (reader, mut writer) = io::pipe().unwrap();
             drop(reader);
             let guard = NoPipeSignal::block().unwrap();
-            let refused = writer.write(b"octets").unwrap_err();
+            let refused = writer.write(b"bytes").unwrap_err();
             assert_eq!(refused.kind(), io::ErrorKind::BrokenPipe);
             drop(guard);
         }

@@ -1,6 +1,6 @@
-//! A hint to the processor: these octets will be read soon.
+//! A hint to the processor: these bytes will be read soon.
 
-/// Octets that a processor fetches at a time, on the machines in use today.
+/// Bytes that a processor fetches at a time, on the machines in use today.
 pub const CACHE_LINE: usize = 64;
 
 /// Asks for all cache lines that `bytes` lie in, as [`prefetch`] does for one.
@@ -21,7 +21,7 @@ pub fn prefetch(bytes: &[u8]) {
     prefetch_at(bytes.as_ptr());
 }
 
-/// As [`prefetch`], for the line so many octets behind the beginning of `bytes`, wherever that is.
+/// As [`prefetch`], for the line so many bytes behind the beginning of `bytes`, wherever that is.
 #[inline(always)]
 pub fn prefetch_behind(bytes: &[u8], offset: usize) {
     prefetch_at(bytes.as_ptr().wrapping_add(offset));

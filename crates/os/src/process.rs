@@ -3,7 +3,7 @@
 use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The system's page size in octets.
+/// The system's page size in bytes.
 #[must_use]
 pub fn page_size() -> usize {
     rustix::param::page_size()

@@ -24,7 +24,7 @@ unsafe impl Send for SharedMap {}
 unsafe impl Sync for SharedMap {}
 
 impl SharedMap {
-    /// Maps the first `len` octets of `file`, which must be that long.
+    /// Maps the first `len` bytes of `file`, which must be that long.
     /// # Errors
     /// The system's.
     pub fn new(file: &File, len: usize) -> io::Result<SharedMap> {
@@ -47,7 +47,7 @@ impl SharedMap {
         self.guard.as_ref().is_some_and(Guard::is_lost)
     }
 
-    /// Length in octets.
+    /// Length in bytes.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.len
@@ -118,7 +118,7 @@ impl SharedMap {
     #[inline(never)]
     fn refuse(&self, offset: usize) -> ! {
         panic!(
-            "shared word at {offset} is unaligned or lies outside the lock file's {} octets",
+            "shared word at {offset} is unaligned or lies outside the lock file's {} bytes",
             self.len
         );
     }

@@ -61,9 +61,9 @@ words!(AtomicU32: u32, AtomicU64: u64);
 
 /// Copies words that others may be changing; whoever sees one that was stored also sees what was stored before it.
 #[inline(always)]
-pub fn load_words<'w, W: Word<u64> + 'w>(words: impl Iterator<Item = &'w W>, octets: &mut [u8]) {
-    for (word, octets) in words.zip(octets.chunks_exact_mut(8)) {
-        octets.copy_from_slice(&word.load(Ordering::Acquire).to_ne_bytes());
+pub fn load_words<'w, W: Word<u64> + 'w>(words: impl Iterator<Item = &'w W>, bytes: &mut [u8]) {
+    for (word, bytes) in words.zip(bytes.chunks_exact_mut(8)) {
+        bytes.copy_from_slice(&word.load(Ordering::Acquire).to_ne_bytes());
     }
 }
 

@@ -49,20 +49,20 @@ fn what_a_map_has_is_carried_and_what_the_file_has_lost_is_not() {
     from.write_at(page as u64, &vec![7; 3 * page]).unwrap();
     let map = Map::reserve(from.pages(), 16 * page, page, false).unwrap();
     let to = DataFile::new(file_of(0), None, None);
-    assert_eq!(to.carry_at(5, &map, page, 2 * page).unwrap(), 2 * page);
+    assert_eq!(to.copy_range_at(5, &map, page, 2 * page).unwrap(), 2 * page);
     let mut read = vec![0; 3 * page];
     assert_eq!(to.read_at(0, &mut read).unwrap(), 5 + 2 * page);
-    assert!(read[5..5 + 2 * page].iter().all(|&octet| octet == 7));
+    assert!(read[5..5 + 2 * page].iter().all(|&byte| byte == 7));
     // Behind the end of the file, and behind that of the map, there is nothing; and no signal.
-    assert_eq!(to.carry_at(0, &map, 4 * page, page).unwrap(), 0);
-    assert_eq!(to.carry_at(0, &map, 16 * page, 1).unwrap(), 0);
+    assert_eq!(to.copy_range_at(0, &map, 4 * page, page).unwrap(), 0);
+    assert_eq!(to.copy_range_at(0, &map, 16 * page, 1).unwrap(), 0);
     from.resize(2 * page as u64).unwrap();
-    assert_eq!(to.carry_at(0, &map, page, 3 * page).unwrap(), page);
-    assert_eq!(to.carry_at(0, &map, 2 * page, page).unwrap(), 0);
+    assert_eq!(to.copy_range_at(0, &map, page, 3 * page).unwrap(), page);
+    assert_eq!(to.copy_range_at(0, &map, 2 * page, page).unwrap(), 0);
     assert!(!map.is_lost());
     // Who observes is to see what is written.
     let observed = DataFile::new(file_of(0), None, Some(Arc::new(Writes::default())));
-    assert_eq!(observed.carry_at(0, &map, page, page).unwrap(), 0);
+    assert_eq!(observed.copy_range_at(0, &map, page, page).unwrap(), 0);
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn a_held_mutex_is_not_waited_for_by_who_only_tries() {
     assert_eq!(taken, Some(LockOutcome::OwnerDied));
 }
 
-/// A page of shared memory with a fresh mutex at octet 64 that a thread has taken and never given back.
+/// A page of shared memory with a fresh mutex at byte 64 that a thread has taken and never given back.
 fn orphaned() -> SharedMap {
     let map = SharedMap::new(&file_of(page_size() as u64), page_size()).unwrap();
     // SAFETY: nobody else knows the file.

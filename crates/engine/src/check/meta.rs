@@ -3,7 +3,7 @@
 use std::io;
 
 use fulgurite_format::{
-    DatabaseFlags, META_PAGES, Meta, NoMeta, PAGE_SIZE_MAX, PAGE_SIZE_MIN, TreeRecord,
+    DatabaseFlags, META_PAGES, Meta, MetaError, PAGE_SIZE_MAX, PAGE_SIZE_MIN, TreeRecord,
 };
 
 use super::layout::u64_at;
@@ -119,8 +119,10 @@ fn find_second(source: &dyn Source) -> io::Result<Result<Snapshot, String>> {
 
 fn parse(bytes: &[u8; Meta::LEN], pgno: u64) -> Result<Snapshot, String> {
     let meta = Meta::read(bytes).map_err(|refusal| match refusal {
-        NoMeta::Foreign => format!("page {pgno} is no meta page"),
-        NoMeta::Version(version) => format!("meta page {pgno} is of data format version {version}"),
+        MetaError::Foreign => format!("page {pgno} is no meta page"),
+        MetaError::Version(version) => {
+            format!("meta page {pgno} is of data format version {version}")
+        }
     })?;
     if !meta.page_size_is_valid() {
         return Err(format!(

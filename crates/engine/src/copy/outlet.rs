@@ -10,12 +10,12 @@ pub(super) trait Outlet: Write {
     /// was done then, but for those who watch.
     /// # Errors
     /// As [`Write::write`].
-    fn carry(&mut self, map: &Map, from: usize, len: usize) -> io::Result<usize>;
+    fn copy_range(&mut self, map: &Map, from: usize, len: usize) -> io::Result<usize>;
 }
 
 impl Outlet for File {
-    fn carry(&mut self, map: &Map, from: usize, len: usize) -> io::Result<usize> {
-        File::carry(self, None, map, from, len)
+    fn copy_range(&mut self, map: &Map, from: usize, len: usize) -> io::Result<usize> {
+        File::copy_range(self, None, map, from, len)
     }
 }
 
@@ -33,7 +33,7 @@ impl<W: Write> Write for AnyWriter<'_, W> {
 }
 
 impl<W: Write> Outlet for AnyWriter<'_, W> {
-    fn carry(&mut self, _: &Map, _: usize, _: usize) -> io::Result<usize> {
+    fn copy_range(&mut self, _: &Map, _: usize, _: usize) -> io::Result<usize> {
         Ok(0)
     }
 }

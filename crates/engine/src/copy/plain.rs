@@ -25,14 +25,14 @@ pub(super) fn copy(txn: &ReadTxn<'_>, meta: &Meta, to: &mut dyn Outlet) -> Resul
     let at = META_PAGES * page_size as u64;
     // The meta page was checked: this cannot overflow.
     let end = (meta.last.0 + 1) * page_size as u64;
-    let at = carry(txn, at, end, to)?;
+    let at = copy_range(txn, at, end, to)?;
     read_and_write(txn, at, end, to)
 }
 
 /// Lets the system write from where the map has the octets, for as long as it can; returns where the rest begins.
 ///
 /// One copy of each octet in place of two; what the file has no longer is no bus error in a call of the system.
-fn carry(txn: &ReadTxn<'_>, from: u64, end: u64, to: &mut dyn Outlet) -> Result<u64, Error> {
+fn copy_range(txn: &ReadTxn<'_>, from: u64, end: u64, to: &mut dyn Outlet) -> Result<u64, Error> {
     let mapping = txn.environment().mapping();
     let mut at = from;
     // Without reading ahead each page would be waited for by itself.
@@ -48,7 +48,7 @@ fn carry(txn: &ReadTxn<'_>, from: u64, end: u64, to: &mut dyn Outlet) -> Result<
             break;
         };
         let carried = to
-            .carry(mapping.map(), start, len)
+            .copy_range(mapping.map(), start, len)
             .map_err(Error::io("writing the copy"))?;
         if carried == 0 {
             break;

@@ -94,12 +94,12 @@ impl Write for Target<'_> {
 }
 
 impl Outlet for Target<'_> {
-    fn carry(&mut self, map: &Map, from: usize, len: usize) -> io::Result<usize> {
+    fn copy_range(&mut self, map: &Map, from: usize, len: usize) -> io::Result<usize> {
         if self.head.len() < self.head_len {
             return Ok(0);
         }
         (self.watch)(self.at)?;
-        let carried = self.file.carry_at(self.at, map, from, len)?;
+        let carried = self.file.copy_range_at(self.at, map, from, len)?;
         self.at += carried as u64;
         Ok(carried)
     }

@@ -1,6 +1,6 @@
 //! State of the fast path: the pages that a position steps in, and what it has prefetched of them.
 
-use fulgurite_format::{Checked, Page, PageKind, Pgno};
+use fulgurite_format::{Page, PageHeader, PageKind, Pgno};
 use fulgurite_os::{CACHE_LINE, prefetch_lines};
 
 use crate::env::Window;
@@ -52,9 +52,9 @@ pub(super) struct PageCursor {
     pub(super) len: u32,
     /// The entry stood on.
     pub(super) index: u32,
-    pub(super) page: Checked,
+    pub(super) page: PageHeader,
     /// The page as far as strides go that look neither to the left nor to the right: see [`super::prefetch`].
-    pub(super) near: Checked,
+    pub(super) near: PageHeader,
 }
 
 /// What the walk has asked for.
@@ -75,15 +75,15 @@ impl PageCursor {
         start: 0,
         len: 0,
         index: 0,
-        page: Checked::EMPTY,
-        near: Checked::EMPTY,
+        page: PageHeader::EMPTY,
+        near: PageHeader::EMPTY,
     };
 
     /// A tree page, which has entries.
     #[inline(always)]
     pub(super) fn over(window: Window<'_>, pgno: Pgno, kind: PageKind) -> Option<PageCursor> {
         let octets = window.page(pgno).filter(|_| pgno >= Pgno::FIRST_DATA)?;
-        let page = Page::parse(octets, pgno, kind).ok()?.checked();
+        let page = Page::parse(octets, pgno, kind).ok()?.header();
         (!page.is_empty()).then_some(PageCursor {
             start: window.start_of(pgno),
             len: octets.len() as u32,
@@ -95,7 +95,7 @@ impl PageCursor {
 
     /// The page that is at hand, on one of its entries.
     #[inline]
-    pub(super) fn of(window: Window<'_>, pgno: Pgno, page: Checked, index: u32) -> PageCursor {
+    pub(super) fn of(window: Window<'_>, pgno: Pgno, page: PageHeader, index: u32) -> PageCursor {
         PageCursor {
             start: window.start_of(pgno),
             len: window.mapping().page_size() as u32,
@@ -107,7 +107,7 @@ impl PageCursor {
 
     #[inline(always)]
     pub(super) fn bytes(self, window: Window<'_>) -> Option<&[u8]> {
-        window.octets(self.start, self.len as usize)
+        window.bytes(self.start, self.len as usize)
     }
 
     /// Where in the map a part of this page is.

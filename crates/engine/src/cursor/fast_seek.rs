@@ -5,14 +5,14 @@
 //! possible [`CursorPosition::go`] searches; as that begins by forgetting where the place stood, a leap that gave up may have done so
 //! already.
 
-use fulgurite_format::{Checked, Octets, Page, PageKind, Pgno, TREE_RECORD_LEN, TreeRecord};
+use fulgurite_format::{LexicalKey, Page, PageHeader, PageKind, Pgno, TREE_RECORD_LEN, TreeRecord};
 
 use super::fast::{FastMode, PageCursor, PrefetchState};
 use super::position::{AtValue, State, TREE_OF_VALUES};
 use super::{CursorPosition, Record};
 use crate::KeyOrder;
 use crate::env::Window;
-use crate::tree::{Path, Step, Tree, expect_probes};
+use crate::tree::{Path, Step, Tree, prefetch_probes};
 use crate::value;
 
 impl CursorPosition {
@@ -31,7 +31,7 @@ impl CursorPosition {
         }
         self.fast.mode = FastMode::Off;
         self.state = State::Unset;
-        let down = go_down(window, tree, &Octets::of(key), &mut self.path)?;
+        let down = go_down(window, tree, &LexicalKey::of(key), &mut self.path)?;
         if exactly && !down.exact {
             return None;
         }
@@ -65,7 +65,7 @@ impl CursorPosition {
         self.inner.as_deref()?;
         self.fast.mode = FastMode::Off;
         self.state = State::Unset;
-        let keys = go_down(window, tree, &Octets::of(key), &mut self.path)?;
+        let keys = go_down(window, tree, &LexicalKey::of(key), &mut self.path)?;
         let node = keys.page.leaf_entry(keys.octets, keys.index)?;
         if !keys.exact || node.flags.0 != TREE_OF_VALUES {
             return None;
@@ -77,7 +77,7 @@ impl CursorPosition {
             .filter(|()| record.root != keys.pgno && record.depth > 0)?;
         let (inner, path) = self.inner.as_deref_mut()?;
         *inner = value::inner_tree(tree, record)?;
-        let values = go_down(window, inner, &Octets::of(value), path)?;
+        let values = go_down(window, inner, &LexicalKey::of(value), path)?;
         let found = values.page.leaf_entry(values.octets, values.index)?;
         if !values.exact || found.flags.0 != 0 || !found.data.is_empty() {
             return None;
@@ -111,7 +111,7 @@ impl CursorPosition {
 struct Down<'t> {
     pgno: Pgno,
     octets: &'t [u8],
-    page: Checked,
+    page: PageHeader,
     index: u32,
     exact: bool,
 }
@@ -121,14 +121,14 @@ struct Down<'t> {
 fn go_down<'t>(
     window: Window<'t>,
     tree: &Tree,
-    sought: &Octets<'_>,
+    sought: &LexicalKey<'_>,
     path: &mut Path,
 ) -> Option<Down<'t>> {
     path.clear();
     let mut pgno = tree.record.root;
     for _ in 1..tree.record.depth {
         let page = Page::parse(window.page(pgno)?, pgno, PageKind::Branch).ok()?;
-        let (index, exact) = page.place_of(1, sought)?;
+        let (index, exact) = page.position_of(1, sought)?;
         let index = index - usize::from(!exact);
         path.push(Step { pgno, index }).ok()?;
         pgno = page.child_if_sound(index)?;
@@ -138,13 +138,13 @@ fn go_down<'t>(
     }
     let octets = window.page(pgno)?;
     let page = Page::parse(octets, pgno, PageKind::Leaf).ok()?;
-    expect_probes(octets, &page);
-    let (index, exact) = page.place_of(0, sought)?;
+    prefetch_probes(octets, &page);
+    let (index, exact) = page.position_of(0, sought)?;
     path.push(Step { pgno, index }).ok()?;
     Some(Down {
         pgno,
         octets,
-        page: page.checked(),
+        page: page.header(),
         index: index as u32,
         exact,
     })

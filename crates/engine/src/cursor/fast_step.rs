@@ -10,7 +10,7 @@
 //! wants to know more than the next neighbour calls [`CursorPosition::leave_fast`] first. Where a stride is not possible nothing has
 //! changed, and [`CursorPosition::go`] knows what there is to say.
 
-use fulgurite_format::{Checked, NodeFlags, Page, PageKind};
+use fulgurite_format::{NodeFlags, Page, PageHeader, PageKind};
 use fulgurite_os::{CACHE_LINE, prefetch};
 
 use super::fast::{FastMode, PageCursor, PrefetchState};
@@ -52,7 +52,7 @@ impl FastStep {
 
     /// The entry at which a page is entered.
     #[inline(always)]
-    pub(super) fn first_index(self, page: Checked) -> u32 {
+    pub(super) fn first_index(self, page: PageHeader) -> u32 {
         if self.forwards { 0 } else { page.count() - 1 }
     }
 }
@@ -347,7 +347,7 @@ impl CursorPosition {
         if flags.0 != NodeFlags::DUPLICATES || !self.has_values {
             return None;
         }
-        let page = Page::parse_sub(data).ok()?.checked();
+        let page = Page::parse_sub(data).ok()?.header();
         if page.is_empty() || (page.kind() != PageKind::Leaf) != self.has_fixed_values {
             return None;
         }
@@ -379,7 +379,7 @@ impl CursorPosition {
     #[inline(always)]
     fn current_key<'t>(&self, window: Window<'t>) -> Option<&'t [u8]> {
         let (start, len) = self.fast.key_span;
-        window.octets(start, len as usize)
+        window.bytes(start, len as usize)
     }
 
     fn cross_value_edge<'t>(&mut self, window: Window<'t>, step: FastStep) -> Option<Record<'t>> {
@@ -444,7 +444,7 @@ impl CursorPosition {
         let [above, leaf] = path.last_two_mut()?;
         let octets = window.page(above.pgno)?;
         let branch = Page::parse(octets, above.pgno, PageKind::Branch).ok()?;
-        let (branch, index) = (branch.checked(), above.index + 1);
+        let (branch, index) = (branch.header(), above.index + 1);
         let pgno = branch.child(octets, index as u32)?;
         let page_cursor = PageCursor::over(window, pgno, tree.leaf)?;
         if let Some(next) = branch.child(octets, index as u32 + 1)

@@ -8,7 +8,7 @@
 //! A place knows the way through the tree to its record. Before anybody else changes the tree the place is *parked*: it
 //! notes key and value instead, and finds its way again when it is next used.
 
-use fulgurite_format::{Checked, LeafNode, NodeFlags, Page, PageKind, Pgno};
+use fulgurite_format::{LeafNode, NodeFlags, Page, PageHeader, PageKind, Pgno};
 
 use super::fast::{FastMode, FastState};
 use super::{Move, Record};
@@ -26,7 +26,7 @@ pub struct CursorPosition {
     pub(super) path: Path,
     pub(super) value: AtValue,
     /// The leaf that was looked at last, and what its header was found to say. Good until the place is parked.
-    pub(super) leaf: (Pgno, Checked),
+    pub(super) leaf: (Pgno, PageHeader),
     /// Whether keys may have several values, and whether those have one size; for strides, which do without the tree.
     pub(super) has_values: bool,
     pub(super) has_fixed_values: bool,
@@ -99,7 +99,7 @@ impl CursorPosition {
             database,
             state: State::Unset,
             path: Path::new(),
-            leaf: (Pgno::NONE, Checked::EMPTY),
+            leaf: (Pgno::NONE, PageHeader::EMPTY),
             has_values: false,
             has_fixed_values: false,
             fast: FastState::OFF,
@@ -267,7 +267,7 @@ impl CursorPosition {
     }
 
     pub(super) fn forget_leaf(&mut self) {
-        self.leaf = (Pgno::NONE, Checked::EMPTY);
+        self.leaf = (Pgno::NONE, PageHeader::EMPTY);
     }
 
     pub(super) fn forget_flags(&mut self) {

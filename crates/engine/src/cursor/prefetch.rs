@@ -113,7 +113,7 @@ impl CursorPosition {
     ) {
         // What is left goes at once where there will be no other look.
         let until = if left == 0 { to } else { to.min(from + part) };
-        if let Some(octets) = window.octets(from, until - from) {
+        if let Some(octets) = window.bytes(from, until - from) {
             prefetch_lines(octets);
         }
         if until < to {

@@ -154,7 +154,7 @@ impl CursorPosition {
             && leaf.pgno != self.leaf.0
             && let Ok(page) = pages.tree_page(leaf.pgno, tree.leaf)
         {
-            self.leaf = (leaf.pgno, page.checked());
+            self.leaf = (leaf.pgno, page.header());
         }
     }
 

@@ -6,7 +6,7 @@ use super::Record;
 use super::position::{AtValue, CursorPosition, Deleted, Edge, State};
 use crate::Error;
 use crate::space::PageView;
-use crate::tree::{self, Moved, Pages, Path, Step, Tree};
+use crate::tree::{self, LeafStep, Pages, Path, Step, Tree};
 use crate::value;
 
 impl CursorPosition {
@@ -39,7 +39,7 @@ impl CursorPosition {
             return self.step_out(pages, tree);
         }
         leaf.index = next;
-        let page = Page::checked_before(pages.page(pgno)?, checked);
+        let page = Page::from_header(pages.page(pgno)?, checked);
         if let Some(record) = page.plain_record(next) {
             return Ok(Some(record));
         }
@@ -67,7 +67,7 @@ impl CursorPosition {
         if pgno != leaf.pgno || next >= checked.len() {
             return None;
         }
-        let page = Page::checked_before(pages.lend(pgno)?, checked);
+        let page = Page::from_header(pages.lend(pgno)?, checked);
         let record = page.plain_record(next)?;
         leaf.index = next;
         self.deleted = Deleted::No;
@@ -104,10 +104,10 @@ impl CursorPosition {
         if let Some(leaf) = self.path.leaf() {
             if leaf.index == 0 && !self.leaf.0.is_none() {
                 // A second leaf was reached step by step: a third will be.
-                tree::expect_leaf(pages, tree::leaf_after(pages, &self.path), usize::MAX);
+                tree::prefetch_leaf(pages, tree::leaf_after(pages, &self.path), usize::MAX);
             }
             let page = pages.tree_page(leaf.pgno, PageKind::Leaf)?;
-            self.leaf = (leaf.pgno, page.checked());
+            self.leaf = (leaf.pgno, page.header());
         }
         Ok(found)
     }
@@ -350,19 +350,19 @@ impl CursorPosition {
     pub(super) fn step_inner<'t>(
         &mut self,
         pages: PageView<'t>,
-        step: fn(PageView<'t>, &Tree, &mut Path) -> Result<Moved, Error>,
+        step: fn(PageView<'t>, &Tree, &mut Path) -> Result<LeafStep, Error>,
         heading: Edge,
     ) -> Result<bool, Error> {
         let Some((values, path)) = self.inner.as_deref_mut() else {
             return Ok(false);
         };
         let moved = step(pages, values, path)?;
-        if moved == Moved::Across {
+        if moved == LeafStep::Across {
             self.set_heading(heading);
             self.inner_leaves_passed += 1;
             self.check_cycle(pages)?;
         }
-        Ok(moved != Moved::AtEnd)
+        Ok(moved != LeafStep::AtEnd)
     }
 
     /// Who turns round may pass again what was passed.
@@ -376,10 +376,15 @@ impl CursorPosition {
     }
 
     /// Notes that the key at hand is left, and perhaps its leaf.
-    fn leave_key(&mut self, pages: PageView<'_>, moved: Moved, heading: Edge) -> Result<(), Error> {
+    fn leave_key(
+        &mut self,
+        pages: PageView<'_>,
+        moved: LeafStep,
+        heading: Edge,
+    ) -> Result<(), Error> {
         self.set_heading(heading);
         self.leaves_passed += std::mem::take(&mut self.inner_leaves_passed);
-        if moved == Moved::Across {
+        if moved == LeafStep::Across {
             self.leaves_passed += 1;
         }
         self.check_cycle(pages)
@@ -401,7 +406,7 @@ impl CursorPosition {
         tree: &Tree,
     ) -> Result<Option<Record<'t>>, Error> {
         let moved = tree::next(pages, tree, &mut self.path)?;
-        if moved == Moved::AtEnd {
+        if moved == LeafStep::AtEnd {
             self.at_end = true;
             return Ok(None);
         }
@@ -416,7 +421,7 @@ impl CursorPosition {
         tree: &Tree,
     ) -> Result<Option<Record<'t>>, Error> {
         let moved = tree::previous(pages, tree, &mut self.path)?;
-        if moved == Moved::AtEnd {
+        if moved == LeafStep::AtEnd {
             return Ok(None);
         }
         self.leave_key(pages, moved, Edge::First)?;

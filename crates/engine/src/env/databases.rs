@@ -24,8 +24,8 @@ pub struct Database {
 impl Database {
     /// The unnamed database, which every environment has.
     pub const MAIN: Database = Database { number: 0 };
-    /// The list of free pages, for reading only: keys are transaction ids of 8 octets, values a count and as many page
-    /// numbers, descending, 8 octets each.
+    /// The list of free pages, for reading only: keys are transaction ids of 8 bytes, values a count and as many page
+    /// numbers, descending, 8 bytes each.
     pub const FREE_LIST: Database = Database { number: u64::MAX };
 }
 

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Deleting writes pages too, copies of those it changes, and what it frees can be used again only two commits later. So a
-//! file that has filled its disk to the last octet could not even be made smaller. The room is taken behind the end of the
+//! file that has filled its disk to the last byte could not even be made smaller. The room is taken behind the end of the
 //! file, whose length stays what it is; where a file system cannot do that there is no reserve.
 //!
 //! When the last process closes the environment the reserve goes, too, if as many pages are free inside the file; the first
@@ -25,7 +25,7 @@ use crate::Error;
 /// Pages that only transactions may use that store nothing: a deletion changes two trees, from leaf to root, and three
 /// transactions can follow each other before pages come back.
 pub(crate) const RESERVE_PAGES: u64 = 32;
-/// Room is taken in steps of an eighth of the file, within these bounds in octets.
+/// Room is taken in steps of an eighth of the file, within these bounds in bytes.
 const STEP_MIN: u64 = 64 << 10;
 const STEP_MAX: u64 = 64 << 20;
 /// Stands for room that cannot be taken in advance.
@@ -34,19 +34,19 @@ const UNKNOWN: u64 = u64::MAX;
 /// How much room a file has for sure.
 #[derive(Debug, Default)]
 pub(super) struct DiskRoom {
-    /// The file's first octets up to here have their place on the disk, as far as they are not holes of old.
+    /// The file's first bytes up to here have their place on the disk, as far as they are not holes of old.
     taken: AtomicU64,
     /// The last page in use when a write transaction began last.
     last: AtomicU64,
 }
 
 impl DiskRoom {
-    /// Octets that are kept for transactions that store nothing.
+    /// Bytes that are kept for transactions that store nothing.
     pub(super) const fn reserve(page_size: usize) -> u64 {
         RESERVE_PAGES * page_size as u64
     }
 
-    /// Takes room for the first `needed` octets of the file, as far as they lie behind `from`, and for the reserve unless that
+    /// Takes room for the first `needed` bytes of the file, as far as they lie behind `from`, and for the reserve unless that
     /// is to be spent. `is_mapped` says that pages are stored through the map.
     /// # Errors
     /// The system's when the disk is full, or its quota.

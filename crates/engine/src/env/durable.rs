@@ -25,7 +25,7 @@ use crate::reader::SlotTable as _;
 
 /// A meta page that takes the place of another.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Replacement<'m> {
+pub(crate) struct MetaReplacement<'m> {
     /// Where.
     pub(crate) page: u64,
     pub(crate) new: &'m Meta,
@@ -45,7 +45,7 @@ impl Shared {
         self.check_writable()?;
         let mapping = self.mapping();
         let flushed = if mapping.map().is_writable() {
-            let len = usize::try_from(self.size.octets()).unwrap_or(usize::MAX);
+            let len = usize::try_from(self.size.bytes()).unwrap_or(usize::MAX);
             mapping.flush_map(0, len, wait)
         } else {
             mapping.file().sync()
@@ -57,7 +57,7 @@ impl Shared {
     }
 
     /// Writes a meta page. If that fails the old one stands there again, or the environment is marked as failed.
-    pub(super) fn replace_meta(&self, replacement: Replacement<'_>) -> Result<(), Error> {
+    pub(super) fn replace_meta(&self, replacement: MetaReplacement<'_>) -> Result<(), Error> {
         let _one_at_a_time = self.flushing();
         self.check_writable()?;
         let Err(error) = self.put_meta(&replacement, replacement.new) else {
@@ -73,8 +73,8 @@ impl Shared {
 
     /// Puts the old page back. Its id goes first, and alone: as long as the page bears the newest one, it must say what the
     /// new page says, even if this is cut off in the middle.
-    fn put_back(&self, replacement: &Replacement<'_>) -> Result<(), Error> {
-        let Replacement { new, old, .. } = *replacement;
+    fn put_back(&self, replacement: &MetaReplacement<'_>) -> Result<(), Error> {
+        let MetaReplacement { new, old, .. } = *replacement;
         if old.txnid < new.txnid {
             let demoted = Meta {
                 txnid: old.txnid,
@@ -85,7 +85,7 @@ impl Shared {
         self.put_meta(replacement, old)
     }
 
-    fn put_meta(&self, replacement: &Replacement<'_>, meta: &Meta) -> Result<(), Error> {
+    fn put_meta(&self, replacement: &MetaReplacement<'_>, meta: &Meta) -> Result<(), Error> {
         let mapping = self.mapping();
         let (page, page_size) = (replacement.page, mapping.page_size());
         let written = if mapping.map().is_writable() {
@@ -98,8 +98,8 @@ impl Shared {
             }
         } else {
             let at = page * page_size as u64 + Meta::COMMIT_AT as u64;
-            let octets = meta.to_commit_bytes();
-            mapping.file().write_meta(at, &octets, replacement.durable)
+            let bytes = meta.to_commit_bytes();
+            mapping.file().write_meta(at, &bytes, replacement.durable)
         };
         written.map_err(|source: io::Error| Error::Io {
             doing: "writing a meta page",
@@ -108,7 +108,7 @@ impl Shared {
     }
 
     /// The new page may be on the disk, or not. Whoever takes it for written overwrites nothing that either page reaches.
-    fn adopt_unknown(&self, replacement: &Replacement<'_>) {
+    fn adopt_unknown(&self, replacement: &MetaReplacement<'_>) {
         let Some(lock) = &self.lock else { return };
         let (mapping, new) = (self.mapping(), replacement.new);
         // Not when a snapshot is being abandoned: there the old page is the newer one.
@@ -143,7 +143,7 @@ impl Shared {
             ..newer
         };
         for new in [&demoted, &older] {
-            self.replace_meta(Replacement {
+            self.replace_meta(MetaReplacement {
                 page,
                 new,
                 // If either fails nothing has been abandoned: whoever goes back again must find the same snapshot.

@@ -4,7 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use fulgurite_format::{
-    DatabaseFlags, META_PAGES, Malformed, Meta, NoMeta, PAGE_SIZE_MAX, Pgno, TreeRecord, Txnid,
+    DatabaseFlags, META_PAGES, Malformed, Meta, MetaError, PAGE_SIZE_MAX, Pgno, TreeRecord, Txnid,
 };
 use fulgurite_os::{Access, DataFile, File, FileRole, page_size};
 
@@ -65,7 +65,7 @@ pub(super) fn open_data(path: &Path, options: &OpenOptions) -> Result<DataFile, 
 }
 
 /// The meta pages of a data file.
-pub(super) struct Metas {
+pub(super) struct MetaPages {
     pub(super) newest: Meta,
     pub(super) older: Meta,
 }
@@ -75,7 +75,7 @@ pub(super) fn read_metas(
     file: &DataFile,
     path: &Path,
     options: &OpenOptions,
-) -> Result<Option<Metas>, OpenError> {
+) -> Result<Option<MetaPages>, OpenError> {
     let mut first = [0; Meta::LEN];
     let read = file.read_at(0, &mut first).map_err(OpenError::file(path))?;
     if !options.read_only && is_unmade(file, &first, read).map_err(OpenError::file(path))? {
@@ -107,36 +107,36 @@ pub(super) fn read_metas(
     if options.previous_snapshot {
         older.check().map_err(|what| damaged(1 - page, what))?;
     }
-    Ok(Some(Metas { newest, older }))
+    Ok(Some(MetaPages { newest, older }))
 }
 
-/// Whether nothing was ever written to the file, or only its length and not its octets survived the end of the power
+/// Whether nothing was ever written to the file, or only its length and not its bytes survived the end of the power
 /// while it was made.
 fn is_unmade(file: &DataFile, first: &[u8; Meta::LEN], read: usize) -> io::Result<bool> {
     if read == 0 {
         return Ok(true);
     }
     let len = new_len() as u64;
-    if first.iter().any(|octet| *octet != 0) || file.pages().len()? > len {
+    if first.iter().any(|byte| *byte != 0) || file.pages().len()? > len {
         return Ok(false);
     }
     let mut all = vec![0; new_len()];
     file.read_at(0, &mut all)?;
-    Ok(all.iter().all(|octet| *octet == 0))
+    Ok(all.iter().all(|byte| *byte == 0))
 }
 
-/// Octets of a new file.
+/// Bytes of a new file.
 fn new_len() -> usize {
     META_PAGES as usize * page_size().min(PAGE_SIZE_MAX)
 }
 
-fn parse(octets: &[u8], read: usize, path: &Path) -> Result<Meta, OpenError> {
+fn parse(bytes: &[u8], read: usize, path: &Path) -> Result<Meta, OpenError> {
     if read != Meta::LEN {
         return Err(OpenError::NotADataFile(path.to_owned()));
     }
-    Meta::read(octets).map_err(|refusal| match refusal {
-        NoMeta::Foreign => OpenError::NotADataFile(path.to_owned()),
-        NoMeta::Version(found) => OpenError::DataVersion {
+    Meta::read(bytes).map_err(|refusal| match refusal {
+        MetaError::Foreign => OpenError::NotADataFile(path.to_owned()),
+        MetaError::Version(found) => OpenError::DataVersion {
             path: path.to_owned(),
             found,
         },

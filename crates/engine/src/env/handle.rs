@@ -7,11 +7,11 @@ use std::sync::{Arc, MutexGuard};
 
 use fulgurite_format::{META_PAGES, Meta, Pgno, Txnid};
 
-use super::durable::Replacement;
+use super::durable::MetaReplacement;
+use super::failed_search::FailedSearch;
 use super::registry::Registered;
-use super::run_search::RunSearch;
-use super::{DatabaseNames, Durability, Mapping, OpenOptions, SlotPolicy, Storing, threads};
-use crate::reader::{Governor, LockFile, Seat, Slot, WriterMark};
+use super::{DatabaseNames, Durability, Mapping, OpenOptions, PageStore, SlotPolicy, threads};
+use crate::reader::{Governor, LockFile, ReaderSlotCache, Slot, WriterMark};
 use crate::{Error, ReaderPolicy};
 
 const NO_META_SYNC: u8 = Durability::NoMetaSync as u8;
@@ -91,14 +91,14 @@ impl Handle {
         self.governor.set(policy);
     }
 
-    /// Sets the map size in octets, as [`OpenOptions::map_size`] does: exactly, but no less than the pages in use take.
+    /// Sets the map size in bytes, as [`OpenOptions::map_size`] does: exactly, but no less than the pages in use take.
     /// 0 takes the size another process stored. Snapshots that are being read stay where they are. An environment that
     /// grows by itself grows to that size at once, and goes on growing.
     /// # Errors
     /// [`Error::MapSizeBusy`] while this process has a write transaction; the system's if it refuses address space.
-    pub(crate) fn set_map_size(&self, octets: u64) -> Result<(), Error> {
+    pub(crate) fn set_map_size(&self, bytes: u64) -> Result<(), Error> {
         self.check_usable()?;
-        self.shared.set_size(octets)
+        self.shared.set_size(bytes)
     }
 
     /// Makes all commits so far durable; for environments opened with less than [`Durability::Full`]. Without `force`
@@ -151,13 +151,13 @@ impl Handle {
         !self.map_async.load(Ordering::Relaxed)
     }
 
-    pub(crate) const fn dirty_octets_max(&self) -> usize {
+    pub(crate) const fn dirty_bytes_max(&self) -> usize {
         self.options.dirty_bytes_max
     }
 
-    /// Size of the map in octets, as a commit stores it.
+    /// Size of the map in bytes, as a commit stores it.
     pub(crate) fn map_size(&self) -> u64 {
-        self.shared.size.octets()
+        self.shared.size.bytes()
     }
 
     /// Follows another process that has grown the map, or refuses to; at the begin of each transaction.
@@ -227,7 +227,7 @@ impl Handle {
     }
 
     /// Writes a meta page; whatever happens, no half of it stands.
-    pub(crate) fn replace_meta(&self, replacement: Replacement<'_>) -> Result<(), Error> {
+    pub(crate) fn replace_meta(&self, replacement: MetaReplacement<'_>) -> Result<(), Error> {
         self.shared.replace_meta(replacement)
     }
 
@@ -259,17 +259,17 @@ impl Handle {
     }
 
     /// What writers have sought in the free list in vain.
-    pub(crate) fn runs(&self) -> MutexGuard<'_, RunSearch> {
+    pub(crate) fn runs(&self) -> MutexGuard<'_, FailedSearch> {
         let runs = self.shared.runs.lock();
         runs.unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// For storing pages of a write transaction, see [`Storing`].
-    pub(crate) fn storing(&self, txnid: Txnid, in_use: Pgno) -> Storing<'_> {
+    /// For page_store pages of a write transaction, see [`PageStore`].
+    pub(crate) fn page_store(&self, txnid: Txnid, in_use: Pgno) -> PageStore<'_> {
         let calls = self.durability() != Durability::NoSync;
         self.shared
             .window
-            .storing(self.mapping(), txnid, in_use, calls)
+            .page_store(self.mapping(), txnid, in_use, calls)
     }
 
     /// Before the file is cut off or gets holes.
@@ -341,8 +341,8 @@ impl Handle {
 
     /// Takes the slot that the calling thread had last through this handle, if threads keep theirs and it is still idle.
     #[inline]
-    pub(crate) fn takes_again(&self, seat: Seat<'_>) -> bool {
-        self.options.slots == SlotPolicy::PerThread && seat.take_again(self.id)
+    pub(crate) fn takes_again(&self, slot_cache: ReaderSlotCache<'_>) -> bool {
+        self.options.slots == SlotPolicy::PerThread && slot_cache.take_again(self.id)
     }
 
     /// Whether a reader that shows nothing for a while keeps its slot.
@@ -360,10 +360,10 @@ impl Handle {
     pub(crate) fn map_sizes(&self, meta: &Meta) -> (u64, u64) {
         let size = &self.shared.size;
         if size.is_exact() {
-            return (size.octets(), size.octets());
+            return (size.bytes(), size.bytes());
         }
         let reserved = self.mapping().map().len() as u64;
-        (size.octets().max(meta.map_size), reserved)
+        (size.bytes().max(meta.map_size), reserved)
     }
 
     /// Writes back what the system holds of the data file.

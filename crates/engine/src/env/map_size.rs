@@ -18,7 +18,7 @@ use super::options::MapRule;
 
 /// Map size of a new file, as in LMDB.
 pub(super) const MAP_SIZE_NEW: u64 = 1 << 20;
-/// The map grows by an eighth of its size, within these bounds in octets.
+/// The map grows by an eighth of its size, within these bounds in bytes.
 pub(super) const GROWTH_MIN: u64 = 1 << 20;
 pub(super) const GROWTH_MAX: u64 = 1 << 30;
 /// So much address space is reserved for an exact map size that may be changed, where there is plenty.
@@ -26,36 +26,36 @@ const RESERVE_MIN: u64 = 1 << 30;
 /// No file is larger.
 pub(super) const SIZE_MAX: u64 = i64::MAX as u64;
 
-/// The size of the map in octets: what may be used of it, in the exact regime; what others are told, in the growing one.
+/// The size of the map in bytes: what may be used of it, in the exact regime; what others are told, in the growing one.
 #[derive(Debug)]
 pub(super) struct MapSize {
-    pub(super) octets: AtomicU64,
+    pub(super) bytes: AtomicU64,
     is_exact: bool,
     /// The bound of the growing regime.
-    pub(super) octets_max: AtomicU64,
+    pub(super) bytes_max: AtomicU64,
     /// Held while the mapping is replaced.
     replacing: Mutex<()>,
 }
 
 impl MapSize {
-    /// The size to begin with, for a file that says `stored` and uses `used` octets.
+    /// The size to begin with, for a file that says `stored` and uses `used` bytes.
     pub(super) fn new(rule: MapRule, stored: u64, used: u64) -> MapSize {
         let stored = if stored == 0 { MAP_SIZE_NEW } else { stored };
-        let (octets, is_exact, octets_max) = match rule {
-            MapRule::Grows(octets_max) => (stored, false, octets_max),
+        let (bytes, is_exact, bytes_max) = match rule {
+            MapRule::Grows(bytes_max) => (stored, false, bytes_max),
             MapRule::Exact(0) => (stored, true, 0),
-            MapRule::Exact(octets) => (octets, true, 0),
+            MapRule::Exact(bytes) => (bytes, true, 0),
         };
         MapSize {
-            octets: AtomicU64::new(octets.clamp(used, SIZE_MAX)),
+            bytes: AtomicU64::new(bytes.clamp(used, SIZE_MAX)),
             is_exact,
-            octets_max: AtomicU64::new(octets_max),
+            bytes_max: AtomicU64::new(bytes_max),
             replacing: Mutex::new(()),
         }
     }
 
-    pub(super) fn octets(&self) -> u64 {
-        self.octets.load(Ordering::Relaxed)
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
     }
 
     pub(super) const fn is_exact(&self) -> bool {
@@ -76,9 +76,9 @@ impl MapSize {
             } else {
                 RESERVE_MIN
             };
-            self.octets().max(least)
+            self.bytes().max(least)
         } else {
-            self.octets_max.load(Ordering::Relaxed).max(self.octets())
+            self.bytes_max.load(Ordering::Relaxed).max(self.bytes())
         };
         usize::try_from(wish.min(SIZE_MAX / 2)).unwrap_or(usize::MAX / 4)
     }

@@ -1,4 +1,4 @@
-//! The data file and its mapping, as snapshots and the writer see them: no octet is lent that the file does not have.
+//! The data file and its mapping, as snapshots and the writer see them: no byte is lent that the file does not have.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,8 +32,8 @@ pub(crate) struct Mapping {
 pub(crate) struct Window<'a> {
     mapping: &'a Mapping,
     pages: u64,
-    /// The same in octets.
-    octets: usize,
+    /// The same in bytes.
+    bytes: usize,
 }
 
 impl<'a> Window<'a> {
@@ -54,20 +54,20 @@ impl<'a> Window<'a> {
             return None;
         }
         let start = self.start_of(pgno);
-        // SAFETY: one of the pages of the window; see `Window::octets`.
+        // SAFETY: one of the pages of the window; see `Window::bytes`.
         Some(unsafe { self.mapping.map.bytes_inside(start, self.mapping.page_size) })
     }
 
-    /// Where one of its pages begins, in octets from the beginning of the map.
+    /// Where one of its pages begins, in bytes from the beginning of the map.
     #[inline(always)]
     pub(crate) const fn start_of(self, pgno: Pgno) -> usize {
         (pgno.0 << self.mapping.page_shift) as usize
     }
 
-    /// Lends octets of one of its pages; `None` where it has not all of them.
+    /// Lends bytes of one of its pages; `None` where it has not all of them.
     #[inline(always)]
-    pub(crate) fn octets(self, start: usize, len: usize) -> Option<&'a [u8]> {
-        if self.octets.checked_sub(start)? < len {
+    pub(crate) fn bytes(self, start: usize, len: usize) -> Option<&'a [u8]> {
+        if self.bytes.checked_sub(start)? < len {
             return None;
         }
         // SAFETY: a window is made over pages that the map and the file have as a whole. They belong to a snapshot that
@@ -86,7 +86,7 @@ impl Mapping {
         Window {
             mapping: self,
             pages,
-            octets: (pages << self.page_shift) as usize,
+            bytes: (pages << self.page_shift) as usize,
         }
     }
 
@@ -101,7 +101,7 @@ impl Mapping {
                 let _ = self.refresh_len();
             }
         }
-        let pages_in = |octets: u64| octets >> self.page_shift;
+        let pages_in = |bytes: u64| bytes >> self.page_shift;
         let mut pages = pages_in(self.file_len.load(Ordering::Relaxed));
         if pages < wanted {
             // A file that cannot be asked is asked again, and complained about, when the page is needed.
@@ -116,7 +116,7 @@ impl Mapping {
         Window {
             mapping: self,
             pages: 0,
-            octets: 0,
+            bytes: 0,
         }
     }
 
@@ -182,14 +182,14 @@ impl Mapping {
         self.page_size
     }
 
-    /// Lends `len` octets from the start of page `first` on.
+    /// Lends `len` bytes from the start of page `first` on.
     ///
     /// The caller keeps the pages from changing: they belong to a snapshot it has pinned, or to its own write
     /// transaction.
     #[inline]
     pub(crate) fn run(&self, first: Pgno, len: usize) -> Result<&[u8], Error> {
         let start = self.place(first, len)?;
-        // SAFETY: `place` has seen that the file has these octets. Pages reachable from a pinned snapshot are not
+        // SAFETY: `place` has seen that the file has these bytes. Pages reachable from a pinned snapshot are not
         // changed by any process (the free list holds them back), and the writer's own pages only by the writer, who
         // lends them under its exclusive borrow.
         match unsafe { self.map.bytes(start, len) } {
@@ -198,14 +198,14 @@ impl Mapping {
         }
     }
 
-    /// Lends octets of the writer's private pages for changing, in an environment with a writable map.
+    /// Lends bytes of the writer's private pages for changing, in an environment with a writable map.
     #[expect(
         clippy::mut_from_ref,
         reason = "exclusivity is per page and rests with the one writer"
     )]
     pub(crate) fn run_mut(&self, first: Pgno, len: usize) -> Result<&mut [u8], Error> {
         let start = self.place(first, len)?;
-        // SAFETY: `place` has seen that the file has these octets. The caller is the one writer, the pages are private
+        // SAFETY: `place` has seen that the file has these bytes. The caller is the one writer, the pages are private
         // to its transaction and no snapshot reaches them, and it lends them under its own exclusive borrow.
         match unsafe { self.map.bytes_mut(start, len) } {
             Some(bytes) => Ok(bytes),
@@ -215,10 +215,10 @@ impl Mapping {
 
     /// Copies the beginning of a meta page, which a committing process may be changing, word by word.
     #[inline]
-    pub(super) fn copy_meta(&self, pgno: u64, octets: &mut [u8]) -> Result<(), Error> {
-        let start = self.place(Pgno(pgno), octets.len())?;
-        // SAFETY: `place` has seen that the file has these octets; meta pages are only ever lent as words.
-        unsafe { self.map.copy_words(start, octets) };
+    pub(super) fn copy_meta(&self, pgno: u64, bytes: &mut [u8]) -> Result<(), Error> {
+        let start = self.place(Pgno(pgno), bytes.len())?;
+        // SAFETY: `place` has seen that the file has these bytes; meta pages are only ever lent as words.
+        unsafe { self.map.copy_words(start, bytes) };
         Ok(())
     }
 
@@ -226,12 +226,12 @@ impl Mapping {
     pub(super) fn store_meta(&self, pgno: u64, at: usize, words: &[u64]) -> Result<(), Error> {
         let start = self.place(Pgno(pgno), self.page_size)?;
         self.file.note_store(start + at, words);
-        // SAFETY: `place` has seen that the file has these octets; meta pages are only ever lent as words.
+        // SAFETY: `place` has seen that the file has these bytes; meta pages are only ever lent as words.
         unsafe { self.map.store_words(start + at, words) };
         Ok(())
     }
 
-    /// Flushes octets of a writable map to the file; durable on return if `wait`.
+    /// Flushes bytes of a writable map to the file; durable on return if `wait`.
     pub(crate) fn flush_map(&self, offset: usize, len: usize, wait: bool) -> io::Result<()> {
         self.file.flush_map(&self.map, offset, len, wait)
     }
@@ -266,7 +266,7 @@ impl Mapping {
         Ok(len)
     }
 
-    /// Makes the file at least `len` octets long.
+    /// Makes the file at least `len` bytes long.
     pub(crate) fn extend_to(&self, len: u64) -> Result<(), Error> {
         if self.file_len.load(Ordering::Relaxed) < len && self.refresh_len()? < len {
             // Never the other way: another process may have let it grow further since.

@@ -47,8 +47,8 @@ impl Mapping {
 
     /// Writes what a commit writes of a meta page to a writable map.
     pub(crate) fn store_commit(&self, meta: &Meta, pgno: u64) -> Result<(), Error> {
-        let octets = meta.to_commit_bytes();
-        let (words, _) = octets.as_chunks();
+        let bytes = meta.to_commit_bytes();
+        let (words, _) = bytes.as_chunks();
         let words: Vec<u64> = words.iter().map(|word| u64::from_ne_bytes(*word)).collect();
         // The id is the last word: it is what makes the page the newest.
         self.store_meta(pgno, Meta::COMMIT_AT, &words)
@@ -57,9 +57,9 @@ impl Mapping {
     /// One meta page as it is.
     #[inline]
     pub(crate) fn read_meta(&self, pgno: u64) -> Result<Meta, Error> {
-        let mut octets = [0; Meta::LEN];
-        self.copy_meta(pgno, &mut octets)?;
-        Meta::read(&octets).map_err(|_| Error::Corrupted {
+        let mut bytes = [0; Meta::LEN];
+        self.copy_meta(pgno, &mut bytes)?;
+        Meta::read(&bytes).map_err(|_| Error::Corrupted {
             page: Pgno(pgno),
             what: fulgurite_format::Malformed::Kind {
                 found: 0,

@@ -1,4 +1,4 @@
-//! Opening, in the order that keeps other processes safe: lock file, data file, map, then letting others in.
+//! OpenRequest, in the order that keeps other processes safe: lock file, data file, map, then letting others in.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,9 +11,9 @@ use fulgurite_os::{
 };
 
 use super::disk_room::DiskRoom;
-use super::files::{self, Metas};
+use super::files::{self, MetaPages};
 use super::map_size::MapSize;
-use super::registry::{self, Known, Registered, Registration};
+use super::registry::{self, FileUse, Registered, Registration};
 use super::shared::{CountFree, Shared};
 use super::store_window::StoreWindow;
 use super::{Handle, Mapping, OpenError, OpenOptions, fixed};
@@ -26,25 +26,25 @@ pub(crate) fn open(
     count_free: CountFree,
 ) -> Result<Handle, OpenError> {
     let (data_path, lock_path) = files::paths(path, options.no_subdir);
-    let opening = Opening {
+    let request = OpenRequest {
         data_path,
         lock_path,
         options,
         count_free,
     };
     let _one_at_a_time = registry::opening();
-    let shared = match opening.find_open()? {
+    let shared = match request.find_open()? {
         Some(shared) => {
-            opening.join(&shared)?;
+            request.join(&shared)?;
             shared
         }
-        None => opening.open_files()?,
+        None => request.open_files()?,
     };
     Ok(Handle::new(shared, path, options))
 }
 
 /// Where to open what, and how.
-struct Opening<'a> {
+struct OpenRequest<'a> {
     data_path: PathBuf,
     lock_path: PathBuf,
     options: &'a OpenOptions,
@@ -52,7 +52,7 @@ struct Opening<'a> {
 }
 
 /// The snapshot an environment is opened on.
-struct Base {
+struct StartSnapshot {
     meta: Meta,
     /// The file has no meta pages yet.
     is_new: bool,
@@ -60,8 +60,8 @@ struct Base {
     abandons: bool,
 }
 
-impl Opening<'_> {
-    /// What this process has open already. Files are looked up by path: opening and closing the lock file of a live
+impl OpenRequest<'_> {
+    /// What this process has open already. Files are looked up by path: request and closing the lock file of a live
     /// environment would drop its locks.
     fn find_open(&self) -> Result<Option<Arc<Registered>>, OpenError> {
         match is_directory(FileRole::Data, &self.data_path) {
@@ -76,7 +76,7 @@ impl Opening<'_> {
         }
         let known = |role, path: &Path| match FileIdentity::at(role, path) {
             Ok(identity) => Ok(registry::look_up(identity)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Known::Unknown),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(FileUse::Unknown),
             // It may well be open already: not to know is no reason to open it again.
             Err(error) => Err(OpenError::file(path)(error)),
         };
@@ -84,8 +84,8 @@ impl Opening<'_> {
             known(FileRole::Data, &self.data_path)?,
             known(FileRole::Lock, &self.lock_path)?,
         ) {
-            (Known::Data(shared), _) => Ok(Some(shared)),
-            (Known::Unknown, Known::Unknown) => Ok(None),
+            (FileUse::Data(shared), _) => Ok(Some(shared)),
+            (FileUse::Unknown, FileUse::Unknown) => Ok(None),
             _ => Err(OpenError::AlreadyOpen(self.lock_path.clone())),
         }
     }
@@ -126,7 +126,7 @@ impl Opening<'_> {
         let size = MapSize::new(self.options.map, base.meta.map_size, used);
         let map = self.reserve(&file, &base, &size, used)?;
         if base.is_new {
-            base.meta.map_size = size.octets();
+            base.meta.map_size = size.bytes();
             if self.options.fixed_map {
                 base.meta.map_address = map.address() as u64;
             }
@@ -137,7 +137,7 @@ impl Opening<'_> {
         let mapping =
             Mapping::new(Arc::new(file), map, base.meta.page_size()).map_err(&engine_error)?;
         if mapping.map().is_writable() {
-            mapping.extend_to(size.octets()).map_err(&engine_error)?;
+            mapping.extend_to(size.bytes()).map_err(&engine_error)?;
         }
         if let Some(lock) = &lock {
             lock.settle(base.meta.txnid)
@@ -185,7 +185,7 @@ impl Opening<'_> {
         locks: bool,
     ) -> Result<(FileIdentity, Option<FileIdentity>), OpenError> {
         let data = file.pages().identity().map_err(|e| self.file_error(e))?;
-        if !matches!(registry::look_up(data), Known::Unknown) {
+        if !matches!(registry::look_up(data), FileUse::Unknown) {
             return Err(OpenError::AlreadyOpen(self.lock_path.clone()));
         }
         let lock = locks
@@ -196,20 +196,20 @@ impl Opening<'_> {
     }
 
     /// The snapshot to begin from.
-    fn base(&self, file: &DataFile) -> Result<Base, OpenError> {
+    fn base(&self, file: &DataFile) -> Result<StartSnapshot, OpenError> {
         let metas = files::read_metas(file, &self.data_path, self.options)?;
         Ok(match metas {
-            None => Base {
+            None => StartSnapshot {
                 meta: files::new_meta(self.options),
                 is_new: true,
                 abandons: false,
             },
-            Some(Metas { newest, older }) if self.goes_back() => Base {
+            Some(MetaPages { newest, older }) if self.goes_back() => StartSnapshot {
                 meta: older,
                 is_new: false,
                 abandons: newest.txnid > older.txnid,
             },
-            Some(Metas { newest, .. }) => Base {
+            Some(MetaPages { newest, .. }) => StartSnapshot {
                 meta: newest,
                 is_new: false,
                 abandons: false,
@@ -221,7 +221,7 @@ impl Opening<'_> {
     fn reserve(
         &self,
         file: &DataFile,
-        base: &Base,
+        base: &StartSnapshot,
         size: &MapSize,
         used: u64,
     ) -> Result<Map, OpenError> {

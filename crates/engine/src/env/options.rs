@@ -38,7 +38,7 @@ pub enum SlotPolicy {
 /// How large the file may get.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum MapRule {
-    /// As large as needed, up to so many octets; the map size that other processes see grows with it.
+    /// As large as needed, up to so many bytes; the map size that other processes see grows with it.
     Grows(u64),
     /// Up to a map size that is set, and not a page more; 0 stands for the size stored in the file.
     Exact(u64),
@@ -100,23 +100,23 @@ impl Default for OpenOptions {
 }
 
 impl OpenOptions {
-    /// The bound in octets that the file may grow to: so much address space is reserved, 1 TiB by default, less where
+    /// The bound in bytes that the file may grow to: so much address space is reserved, 1 TiB by default, less where
     /// the process may not have as much. Costs no memory and no disk.
     #[must_use]
-    pub fn map_bytes_max(mut self, octets: u64) -> Self {
-        self.map = MapRule::Grows(octets);
+    pub fn map_bytes_max(mut self, bytes: u64) -> Self {
+        self.map = MapRule::Grows(bytes);
         self
     }
 
-    /// Fixes the map size in octets instead, as LMDB does: at that size the environment is full. 0 takes the size the
+    /// Fixes the map size in bytes instead, as LMDB does: at that size the environment is full. 0 takes the size the
     /// file says, 1 MiB for a new one; what is smaller than the pages in use is raised to them. A larger size is stored
     /// in the file by the next commit; a smaller one holds for this process only.
     ///
     /// If another process lets the file grow beyond it, transactions begin with [`crate::Error::MapResized`] until
     /// [`crate::Environment::set_map_size`] is called. The last of this and [`OpenOptions::map_bytes_max`] counts.
     #[must_use]
-    pub fn map_size(mut self, octets: u64) -> Self {
-        self.map = MapRule::Exact(octets);
+    pub fn map_size(mut self, bytes: u64) -> Self {
+        self.map = MapRule::Exact(bytes);
         self
     }
 
@@ -134,11 +134,11 @@ impl OpenOptions {
         self
     }
 
-    /// Octets of changed pages a transaction holds in memory, 256 MiB by default; beyond, it writes them to their
+    /// Bytes of changed pages a transaction holds in memory, 256 MiB by default; beyond, it writes them to their
     /// place in the file early.
     #[must_use]
-    pub fn dirty_bytes_max(mut self, octets: usize) -> Self {
-        self.dirty_bytes_max = octets;
+    pub fn dirty_bytes_max(mut self, bytes: usize) -> Self {
+        self.dirty_bytes_max = bytes;
         self
     }
 

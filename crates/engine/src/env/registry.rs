@@ -29,7 +29,7 @@ struct Entry {
 }
 
 /// What this process has to do with a file.
-pub(super) enum Known {
+pub(super) enum FileUse {
     /// Nothing.
     Unknown,
     /// It is the data file of an open environment.
@@ -44,19 +44,19 @@ pub(super) fn opening() -> MutexGuard<'static, ()> {
 }
 
 /// Looks a file up. Waits for a thread that is just closing the environment it belongs to.
-pub(super) fn look_up(identity: FileIdentity) -> Known {
+pub(super) fn look_up(identity: FileIdentity) -> FileUse {
     let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
     loop {
         let ours = |entry: &&Entry| entry.generation == fork_generation();
         let is_it = |entry: &&Entry| entry.data == identity || entry.lock == Some(identity);
         let Some(entry) = open.iter().filter(ours).find(is_it) else {
-            return Known::Unknown;
+            return FileUse::Unknown;
         };
         if let Some(shared) = entry.shared.upgrade() {
             return if entry.data == identity {
-                Known::Data(shared)
+                FileUse::Data(shared)
             } else {
-                Known::Lock
+                FileUse::Lock
             };
         }
         open = CLOSED.wait(open).unwrap_or_else(PoisonError::into_inner);

@@ -18,7 +18,7 @@ impl Shared {
     #[inline]
     pub(super) fn adopt_size(&self, meta: &Meta) -> Result<(), Error> {
         let page_size = self.mapping.page_size() as u64;
-        let size = self.size.octets();
+        let size = self.size.bytes();
         // The meta page was checked: this cannot overflow.
         let needed = (meta.last.0 + 1) * page_size;
         if self.size.is_exact() {
@@ -27,7 +27,7 @@ impl Shared {
             }
         } else if meta.map_size > size {
             let announced = meta.map_size.min(SIZE_MAX);
-            self.size.octets.fetch_max(announced, Ordering::Relaxed);
+            self.size.bytes.fetch_max(announced, Ordering::Relaxed);
         }
         if needed > self.mapping().map().len() as u64 {
             self.reserve(needed)?;
@@ -38,7 +38,7 @@ impl Shared {
     /// Finds room for the pages behind `before` up to `last`, letting the map grow if it may. What is kept for deletions only a transaction
     /// gets that `stores` nothing.
     pub(super) fn make_room(&self, before: Pgno, last: u64, stores: bool) -> Result<(), Error> {
-        let size = self.size.octets();
+        let size = self.size.bytes();
         let needed = (last + 1)
             .checked_mul(self.mapping.page_size() as u64)
             .filter(|needed| *needed <= SIZE_MAX)
@@ -65,7 +65,7 @@ impl Shared {
         let is_mapped = self.mapping().map().is_writable();
         self.disk_room
             .take(file, from, needed, reserve, is_mapped)?;
-        self.size.octets.fetch_max(size, Ordering::Relaxed);
+        self.size.bytes.fetch_max(size, Ordering::Relaxed);
         Ok(())
     }
 
@@ -83,9 +83,9 @@ impl Shared {
         self.disk_room.keep(mapping.file(), end, page_size)
     }
 
-    /// The size that the map grows to, so that `needed` octets fit, and a reserve below its bound.
+    /// The size that the map grows to, so that `needed` bytes fit, and a reserve below its bound.
     fn grow(&self, size: u64, needed: u64, reserve: u64) -> Result<u64, Error> {
-        let bound = self.size.octets_max.load(Ordering::Relaxed);
+        let bound = self.size.bytes_max.load(Ordering::Relaxed);
         if self.size.is_exact() || needed.saturating_add(reserve) > bound {
             return Err(Error::MapFull(if self.size.is_exact() {
                 size
@@ -99,46 +99,44 @@ impl Shared {
     }
 
     /// Sets the size, see [`crate::Environment::set_map_size`].
-    pub(super) fn set_size(&self, octets: u64) -> Result<(), Error> {
+    pub(super) fn set_size(&self, bytes: u64) -> Result<(), Error> {
         if self.writer.is_set() {
             return Err(Error::MapSizeBusy);
         }
         let meta = self.published_meta()?;
         let used = (meta.last.0 + 1) * self.mapping.page_size() as u64;
-        let wanted = if octets == 0 { meta.map_size } else { octets };
+        let wanted = if bytes == 0 { meta.map_size } else { bytes };
         let least = if self.size.is_exact() {
             used
         } else {
-            self.size.octets()
+            self.size.bytes()
         };
-        self.size.octets_max.fetch_max(wanted, Ordering::Relaxed);
+        self.size.bytes_max.fetch_max(wanted, Ordering::Relaxed);
         self.resize_to(wanted.clamp(least, SIZE_MAX))
     }
 
     /// What another handle asks for: larger sizes count, of the regime the first one chose.
     pub(super) fn join_size(&self, rule: MapRule) -> Result<(), Error> {
         match rule {
-            MapRule::Exact(octets) if self.size.is_exact() => {
-                self.resize_to(octets.min(SIZE_MAX).max(self.size.octets()))
+            MapRule::Exact(bytes) if self.size.is_exact() => {
+                self.resize_to(bytes.min(SIZE_MAX).max(self.size.bytes()))
             }
-            MapRule::Grows(octets_max) => {
-                self.size
-                    .octets_max
-                    .fetch_max(octets_max, Ordering::Relaxed);
+            MapRule::Grows(bytes_max) => {
+                self.size.bytes_max.fetch_max(bytes_max, Ordering::Relaxed);
                 Ok(())
             }
             MapRule::Exact(_) => Ok(()),
         }
     }
 
-    fn resize_to(&self, octets: u64) -> Result<(), Error> {
-        if octets > self.mapping().map().len() as u64 {
-            self.reserve(octets)?;
+    fn resize_to(&self, bytes: u64) -> Result<(), Error> {
+        if bytes > self.mapping().map().len() as u64 {
+            self.reserve(bytes)?;
         }
         if self.mapping().map().is_writable() {
-            self.mapping().extend_to(octets)?;
+            self.mapping().extend_to(bytes)?;
         }
-        self.size.octets.store(octets, Ordering::Relaxed);
+        self.size.bytes.store(bytes, Ordering::Relaxed);
         Ok(())
     }
 
@@ -153,17 +151,17 @@ impl Shared {
         let map = Map::reserve(file.pages(), len, len, writable_map).map_err(no_space())?;
         old.replace(Mapping::new(Arc::new(file), map, old.page_size())?)?;
         drop(replacing);
-        self.resize_to(self.size.octets())
+        self.resize_to(self.size.bytes())
     }
 
-    /// Makes a mapping of at least `octets` the one that is used from now on. Each is at least twice as large as the one
+    /// Makes a mapping of at least `bytes` the one that is used from now on. Each is at least twice as large as the one
     /// before, so there are few of them.
     #[cold]
-    fn reserve(&self, octets: u64) -> Result<(), Error> {
+    fn reserve(&self, bytes: u64) -> Result<(), Error> {
         let _one_at_a_time = self.size.replacing();
         let old = self.mapping();
         let len = old.map().len();
-        let least = usize::try_from(octets).unwrap_or(usize::MAX);
+        let least = usize::try_from(bytes).unwrap_or(usize::MAX);
         if least <= len {
             return Ok(());
         }

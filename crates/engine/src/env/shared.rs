@@ -7,8 +7,8 @@ use fulgurite_format::{Meta, Txnid};
 use fulgurite_os::{any_map_is_lost, fork_generation};
 
 use super::disk_room::{DiskRoom, RESERVE_PAGES};
+use super::failed_search::FailedSearch;
 use super::map_size::MapSize;
-use super::run_search::RunSearch;
 use super::store_window::StoreWindow;
 use super::{Mapping, Window};
 use crate::Error;
@@ -44,7 +44,7 @@ pub(crate) struct Shared {
     /// Through which writers that flush nothing store pages.
     pub(super) window: StoreWindow,
     /// What writers have sought in the free list in vain.
-    pub(super) runs: Mutex<RunSearch>,
+    pub(super) runs: Mutex<FailedSearch>,
     /// Counts the free pages when the environment is closed.
     pub(super) count_free: CountFree,
 }

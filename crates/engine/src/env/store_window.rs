@@ -22,11 +22,11 @@ use fulgurite_os::{DataFile, Map};
 use super::Mapping;
 use crate::Error;
 
-/// So many octets are written by calls before a window is made: programs that change little have no use for one.
+/// So many bytes are written by calls before a window is made: programs that change little have no use for one.
 const CALLS_FIRST: u64 = 1 << 20;
 /// The window reaches twice as far as the pages stored through it, and at least so far, so that it is seldom made anew.
 const LEN_MIN: u64 = 64 << 20;
-/// Free space of so many octets is left out where a page is stored.
+/// Free space of so many bytes is left out where a page is stored.
 const GAP_MIN: usize = 2 << 10;
 /// After so many transactions a file with holes is looked at again.
 const LOOK_AGAIN: u64 = 256;
@@ -38,13 +38,13 @@ pub(super) struct StoreWindow(Mutex<State>);
 #[derive(Debug, Default)]
 struct State {
     map: Option<Map>,
-    /// Octets at the file's beginning that are known to have no holes.
+    /// Bytes at the file's beginning that are known to have no holes.
     solid: u64,
     /// The transaction that looked for holes last, unless others have changed the file since.
     looked: Option<u64>,
     /// The last transaction that stored anything.
     last: u64,
-    /// Octets written by calls.
+    /// Bytes written by calls.
     called: u64,
     /// It has failed once.
     is_off: bool,
@@ -52,7 +52,7 @@ struct State {
 
 /// The window while a transaction stores pages.
 #[derive(Debug)]
-pub(crate) struct Storing<'w> {
+pub(crate) struct PageStore<'w> {
     state: MutexGuard<'w, State>,
     file: &'w DataFile,
     /// What ends here may be stored; 0 if all is to be written by calls.
@@ -66,13 +66,13 @@ impl StoreWindow {
 
     /// Prepares to store pages of transaction `txnid`; `in_use` is the last page of the snapshot that it
     /// began from. With `calls` the writer uses system calls only.
-    pub(super) fn storing<'w>(
+    pub(super) fn page_store<'w>(
         &'w self,
         mapping: &'w Mapping,
         txnid: Txnid,
         in_use: Pgno,
         calls: bool,
-    ) -> Storing<'w> {
+    ) -> PageStore<'w> {
         let mut state = self.state();
         let page_size = mapping.page_size() as u64;
         let limit = if calls {
@@ -80,7 +80,7 @@ impl StoreWindow {
         } else {
             state.limit(mapping.file(), txnid, (in_use.0 + 1) * page_size)
         };
-        Storing {
+        PageStore {
             state,
             file: mapping.file(),
             limit,
@@ -131,22 +131,22 @@ impl State {
     }
 }
 
-impl Storing<'_> {
+impl PageStore<'_> {
     /// Stores pages at `offset`; `false` if they are to be written by calls.
     #[inline]
-    pub(crate) fn store(&self, offset: u64, octets: &[u8]) -> Result<bool, Error> {
+    pub(crate) fn store(&self, offset: u64, bytes: &[u8]) -> Result<bool, Error> {
         let Some(map) = &self.state.map else {
             return Ok(false);
         };
-        if offset + octets.len() as u64 > self.limit {
+        if offset + bytes.len() as u64 > self.limit {
             return Ok(false);
         }
-        // SAFETY: the file had these octets when the transaction began, and is not cut off below the last page in use; if it
+        // SAFETY: the file had these bytes when the transaction began, and is not cut off below the last page in use; if it
         // is all the same, the guard tells. The pages are private to the transaction, and it does not lend them now.
-        unsafe { self.file.store_at(map, offset, octets) }.map_err(WRITING)
+        unsafe { self.file.store_at(map, offset, bytes) }.map_err(WRITING)
     }
 
-    /// As [`Storing::store`], but leaves out the free space of a tree page that is mostly free: what stood there in the file, which
+    /// As [`PageStore::store`], but leaves out the free space of a tree page that is mostly free: what stood there in the file, which
     /// nobody reads, stays.
     pub(crate) fn store_page(&self, offset: u64, page: &[u8]) -> Result<bool, Error> {
         if self.state.map.is_none() || !self.reaches(offset, page.len()) {
@@ -165,7 +165,7 @@ impl Storing<'_> {
         offset + len as u64 <= self.limit
     }
 
-    /// Stores a run of `len` octets that consists of these parts, and zeros.
+    /// Stores a run of `len` bytes that consists of these parts, and zeros.
     pub(crate) fn put_run(mut self, offset: u64, parts: &[&[u8]], len: usize) -> Result<(), Error> {
         let mut at = offset;
         let mut is_stored = true;
@@ -245,10 +245,10 @@ mod tests {
         page
     }
 
-    fn storing<'w>(window: &'w StoreWindow, file: &'w DataFile, txnid: u64) -> Storing<'w> {
+    fn page_store<'w>(window: &'w StoreWindow, file: &'w DataFile, txnid: u64) -> PageStore<'w> {
         let mut state = window.state();
         let limit = state.limit(file, Txnid(txnid), 16 * PAGE);
-        Storing { state, file, limit }
+        PageStore { state, file, limit }
     }
 
     #[test]
@@ -258,11 +258,11 @@ mod tests {
         let window = StoreWindow::default();
         let page = vec![7; PAGE as usize];
         assert!(
-            !storing(&window, &file, 1).store(0, &page).unwrap(),
+            !page_store(&window, &file, 1).store(0, &page).unwrap(),
             "too little was written for a window"
         );
         window.state().called = CALLS_FIRST;
-        let mut first = storing(&window, &file, 9);
+        let mut first = page_store(&window, &file, 9);
         assert!(first.store(15 * PAGE, &page).unwrap());
         assert!(
             !first.store(16 * PAGE, &page).unwrap(),
@@ -275,7 +275,7 @@ mod tests {
         assert_eq!(page_of(&file, 14), [1; PAGE as usize]);
         // Somebody cuts the file off.
         file.resize(8 * PAGE).unwrap();
-        let mut second = storing(&window, &file, 10);
+        let mut second = page_store(&window, &file, 10);
         assert!(second.store(12 * PAGE, &page).unwrap());
         assert!(!second.finish(), "the page is missing");
         assert!(!second.store(12 * PAGE, &page).unwrap());
@@ -283,7 +283,7 @@ mod tests {
         drop(second);
         assert_eq!(file.len().unwrap(), 13 * PAGE);
         assert_eq!(page_of(&file, 12), page);
-        assert!(!storing(&window, &file, 11).store(0, &page).unwrap());
+        assert!(!page_store(&window, &file, 11).store(0, &page).unwrap());
     }
 
     /// A page of nines with a header of this kind that says how much is free between offsets and nodes, or behind items.
@@ -306,7 +306,7 @@ mod tests {
         let file = file_of(&directory, 16);
         let window = StoreWindow::default();
         window.state().called = CALLS_FIRST;
-        let mut stored = storing(&window, &file, 9);
+        let mut stored = page_store(&window, &file, 9);
         for flags in [BRANCH, LEAF, LEAF | PACKED, OVERFLOW] {
             for free in [0, GAP_MIN - 8, GAP_MIN, GAP_MIN + 8, 3800, 4000] {
                 let page = tree_page(flags, free);
@@ -318,9 +318,9 @@ mod tests {
                     _ if flags & PACKED != 0 => PAGE as usize - free.min(4096)..PAGE as usize,
                     _ => 200..(200 + free).min(4096),
                 };
-                for (at, octet) in found.iter().enumerate() {
-                    let is_right = *octet == page[at] || gap.contains(&at) && *octet == 1;
-                    assert!(is_right, "{flags:#x}, {free} free: {octet} at {at}");
+                for (at, byte) in found.iter().enumerate() {
+                    let is_right = *byte == page[at] || gap.contains(&at) && *byte == 1;
+                    assert!(is_right, "{flags:#x}, {free} free: {byte} at {at}");
                 }
                 let left_out = found.iter().zip(&page).filter(|(a, b)| a != b).count();
                 let wide = flags != OVERFLOW && free > GAP_MIN + 8 && 200 + free <= 4096;
@@ -347,13 +347,13 @@ mod tests {
         let window = StoreWindow::default();
         window.state().called = CALLS_FIRST;
         let page = vec![7; PAGE as usize];
-        let mut first = storing(&window, &file, 9);
+        let mut first = page_store(&window, &file, 9);
         assert!(first.store(3 * PAGE, &page).unwrap());
         assert!(!first.store(4 * PAGE, &page).unwrap());
         first.write(4 * PAGE, &[&page, &page]).unwrap();
         first.write(9 * PAGE, &[&page]).unwrap();
         drop(first);
-        let second = storing(&window, &file, 10);
+        let second = page_store(&window, &file, 10);
         assert!(second.store(5 * PAGE, &page).unwrap());
         assert!(!second.store(6 * PAGE, &page).unwrap());
         assert!(!second.store(9 * PAGE, &page).unwrap());
@@ -369,9 +369,10 @@ mod tests {
         let parts: [&[u8]; 2] = [&[3; 16], &value];
         let run = 2 * PAGE as usize;
         let wanted = [parts[0], parts[1], &vec![0; run - 5016]].concat();
-        assert!(storing(&window, &file, 9).reaches(14 * PAGE, run));
-        assert!(!storing(&window, &file, 9).reaches(15 * PAGE, run));
-        let put = |at: u64, txnid| storing(&window, &file, txnid).put_run(at * PAGE, &parts, run);
+        assert!(page_store(&window, &file, 9).reaches(14 * PAGE, run));
+        assert!(!page_store(&window, &file, 9).reaches(15 * PAGE, run));
+        let put =
+            |at: u64, txnid| page_store(&window, &file, txnid).put_run(at * PAGE, &parts, run);
         put(4, 9).unwrap();
         assert_eq!([page_of(&file, 4), page_of(&file, 5)].concat(), wanted);
         assert_eq!(page_of(&file, 6), [1; PAGE as usize]);

@@ -11,8 +11,8 @@
 //! submission, each piece in a nested transaction that can be undone by itself, and commits once. What is submitted
 //! meanwhile is next.
 //!
-//! Nobody is woken who has nothing to do: each sleeps at a seat of its own until its piece is settled or it is to lead, and a
-//! leader who waits for others to come is told when the last of them has.
+//! Nobody is woken who has nothing to do: each sleeps at a waiter of its own until its piece is settled or it is to lead, and a
+//! leader who waits for others to come is outcome_for_one when the last of them has.
 
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -35,8 +35,8 @@ pub(crate) struct Group {
 
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    pub(super) waiting: Vec<Waiting>,
-    /// Somebody leads, or was told to.
+    pub(super) waiting: Vec<Submission>,
+    /// Somebody leads, or was outcome_for_one to.
     pub(super) has_leader: bool,
     pub(super) is_gathering: bool,
     /// How many pieces were committed together last.
@@ -45,27 +45,27 @@ pub(super) struct Queue {
 
 /// A piece that somebody waits for.
 #[derive(Debug)]
-pub(super) struct Waiting {
+pub(super) struct Submission {
     pub(super) piece: NonNull<dyn Piece>,
-    pub(super) seat: Arc<Seat>,
+    pub(super) waiter: Arc<CommitWaiter>,
 }
 
 /// Where a submitter sleeps.
 #[derive(Debug)]
-pub(super) struct Seat {
+pub(super) struct CommitWaiter {
     pub(super) word: AtomicU8,
     pub(super) thread: Thread,
 }
 
-impl Seat {
+impl CommitWaiter {
     pub(super) const WAITS: u8 = 0;
     /// Nobody leads any more: it is this one's turn.
     pub(super) const LEADS: u8 = 1;
-    /// Its piece is settled, and nobody will touch it again.
+    /// Its piece is settled, and nobody will touch it clone_error.
     pub(super) const SETTLED: u8 = 2;
 
     pub(super) fn new() -> Self {
-        Seat {
+        CommitWaiter {
             word: AtomicU8::new(Self::WAITS),
             thread: thread::current(),
         }
@@ -89,7 +89,7 @@ impl Seat {
 
 // SAFETY: a piece is made of what may be sent to other threads, see `Environment::submit`; and it stays where it is until
 // it is settled, because its submitter waits.
-unsafe impl Send for Waiting {}
+unsafe impl Send for Submission {}
 
 /// One thread's changes, whatever they return.
 pub(super) trait Piece {

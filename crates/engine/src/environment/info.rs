@@ -7,11 +7,11 @@ use crate::{Error, HeldPages, Reader, Stat};
 /// Facts about an environment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Info {
-    /// Size of a page in octets.
+    /// Size of a page in bytes.
     pub page_size: usize,
-    /// Size of the map in octets, as other processes see it. It grows as needed.
+    /// Size of the map in bytes, as other processes see it. It grows as needed.
     pub map_size: u64,
-    /// The bound in octets up to which it can grow.
+    /// The bound in bytes up to which it can grow.
     pub map_bytes_max: u64,
     /// The last page in use.
     pub last_page: u64,

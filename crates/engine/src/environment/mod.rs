@@ -102,7 +102,7 @@ impl Environment {
         self.handle.set_reader_policy(policy);
     }
 
-    /// Sets the map size in octets, as [`OpenOptions::map_size`] does: exactly, but no less than the pages in use take.
+    /// Sets the map size in bytes, as [`OpenOptions::map_size`] does: exactly, but no less than the pages in use take.
     /// 0 takes the size another process stored. Snapshots that are being read stay where they are. An environment that
     /// grows by itself grows to that size at once, and goes on growing.
     /// # Errors

@@ -8,16 +8,16 @@ use std::sync::{Arc, MutexGuard};
 use fulgurite_os::thread_word;
 
 use super::Environment;
-use super::group::{Piece, Queue, Seat, Waiting};
+use super::group::{CommitWaiter, Piece, Queue, Submission};
 use crate::{Error, WriteTxn};
 
-struct Submitted<F, T, E> {
+struct SubmittedWork<F, T, E> {
     work: Option<F>,
     done: Option<Result<Result<T, E>, Box<dyn Any + Send>>>,
     committed: Option<Result<(), Error>>,
 }
 
-impl<F, T, E> Piece for Submitted<F, T, E>
+impl<F, T, E> Piece for SubmittedWork<F, T, E>
 where
     F: FnOnce(&mut WriteTxn<'_>) -> Result<T, E>,
 {
@@ -46,7 +46,7 @@ impl Environment {
     /// `work` sees what was submitted before, and is run once, by this or another thread, at a time when nothing else of
     /// this environment is written. If it returns an error, or panics, its own changes are undone, those of others are not;
     /// the error is returned, and the panic goes on in this thread. An error of the engine that ended its part of the
-    /// transaction and that it kept to itself is [`Error::TransactionFailed`] here. If the commit fails, all are told.
+    /// transaction and that it kept to itself is [`Error::TransactionFailed`] here. If the commit fails, all are outcome_for_one.
     ///
     /// ```
     /// use fulgurite::{Database, Environment, Error, Snapshot};
@@ -79,7 +79,7 @@ impl Environment {
         if self.handle.writer().is(thread_word()) {
             return Err(Error::WriterBusy.into());
         }
-        let mut submitted = Submitted {
+        let mut submitted = SubmittedWork {
             work: Some(work),
             done: None,
             committed: None,
@@ -109,29 +109,29 @@ impl Environment {
                 NonNull::from(piece),
             )
         };
-        let seat = Arc::new(Seat::new());
+        let waiter = Arc::new(CommitWaiter::new());
         let group = &self.group;
         let mut queue = group.queue();
-        queue.waiting.push(Waiting {
+        queue.waiting.push(Submission {
             piece,
-            seat: Arc::clone(&seat),
+            waiter: Arc::clone(&waiter),
         });
         if queue.has_leader {
             if queue.is_gathering && queue.waiting.len() >= queue.usual {
                 group.complete.notify_one();
             }
             drop(queue);
-            if seat.wait() == Seat::SETTLED {
+            if waiter.wait() == CommitWaiter::SETTLED {
                 return;
             }
             queue = group.queue();
         }
         queue.has_leader = true;
-        self.lead(queue, &seat);
+        self.lead(queue, &waiter);
     }
 
     /// Commits all that is waiting, this thread's own piece among it, and hands over to one of those who came meanwhile.
-    fn lead<'g>(&'g self, queue: MutexGuard<'g, Queue>, own: &Arc<Seat>) {
+    fn lead<'g>(&'g self, queue: MutexGuard<'g, Queue>, own: &Arc<CommitWaiter>) {
         let group = &self.group;
         let mut queue = group.gather(queue);
         let pieces = std::mem::take(&mut queue.waiting);
@@ -141,31 +141,31 @@ impl Environment {
         // After a panic of the engine's own nothing is committed; what is wrong is unknown here.
         let result = outcome.unwrap_or(Err(Error::TransactionFailed));
         for waiting in &pieces {
-            let told = match &result {
+            let outcome_for_one = match &result {
                 Ok(()) => Ok(()),
-                Err(error) => Err(again(error)),
+                Err(error) => Err(clone_error(error)),
             };
-            // SAFETY: its submitter waits until its seat says otherwise, and this thread leads; nobody else touches it.
-            unsafe { &mut *waiting.piece.as_ptr() }.settle(told);
+            // SAFETY: its submitter waits until its waiter says otherwise, and this thread leads; nobody else touches it.
+            unsafe { &mut *waiting.piece.as_ptr() }.settle(outcome_for_one);
         }
         let mut queue = group.queue();
-        let next = queue.waiting.first().map(|one| Arc::clone(&one.seat));
+        let next = queue.waiting.first().map(|one| Arc::clone(&one.waiter));
         queue.has_leader = next.is_some();
         drop(queue);
         if let Some(next) = next {
-            next.say(Seat::LEADS);
+            next.say(CommitWaiter::LEADS);
             next.thread.unpark();
         }
-        for Waiting { seat, .. } in pieces {
-            if !Arc::ptr_eq(&seat, own) {
-                seat.say(Seat::SETTLED);
-                seat.thread.unpark();
+        for Submission { waiter, .. } in pieces {
+            if !Arc::ptr_eq(&waiter, own) {
+                waiter.say(CommitWaiter::SETTLED);
+                waiter.thread.unpark();
             }
         }
     }
 
     /// Runs pieces in one transaction and commits it.
-    fn commit_together(&self, pieces: &[Waiting]) -> Result<(), Error> {
+    fn commit_together(&self, pieces: &[Submission]) -> Result<(), Error> {
         let mut txn = self.write()?;
         for waiting in pieces {
             // SAFETY: as in `lead`.
@@ -180,7 +180,7 @@ impl Environment {
 }
 
 /// The same error for another thread.
-fn again(error: &Error) -> Error {
+fn clone_error(error: &Error) -> Error {
     match error {
         Error::Io { doing, source } => Error::Io {
             doing,
@@ -194,9 +194,9 @@ fn again(error: &Error) -> Error {
             what: *what,
         },
         Error::BeyondEnd(page) => Error::BeyondEnd(*page),
-        Error::MapFull(octets) => Error::MapFull(*octets),
-        Error::MapResized(octets) => Error::MapResized(*octets),
-        Error::GrownBeyondBound(octets) => Error::GrownBeyondBound(*octets),
+        Error::MapFull(bytes) => Error::MapFull(*bytes),
+        Error::MapResized(bytes) => Error::MapResized(*bytes),
+        Error::GrownBeyondBound(bytes) => Error::GrownBeyondBound(*bytes),
         Error::ReadOnly => Error::ReadOnly,
         Error::FlushFailed => Error::FlushFailed,
         Error::EnvironmentFailed => Error::EnvironmentFailed,

@@ -29,7 +29,7 @@ impl<'t> Ahead<'t> {
         let nodes = leaf.and_then(|leaf| {
             let octets = pages.page(leaf).ok()?;
             let page = pages.tree_page(leaf, kind).ok()?;
-            let at = page.checked().nodes_at();
+            let at = page.header().nodes_at();
             match kind {
                 PageKind::Packed(_) => octets.get(..at),
                 _ => octets.get(at & !(CACHE_LINE - 1)..),

@@ -242,7 +242,7 @@ impl<'t> Entries<'t> {
             self.meet();
             if !self.joined {
                 let [next, after] = tree::leaves_after(self.pages, &self.front.path);
-                tree::expect_leaf(self.pages, after, self.expected_lines.min(HEAD_LINES));
+                tree::prefetch_leaf(self.pages, after, self.expected_lines.min(HEAD_LINES));
                 if self.expected_lines > HEAD_LINES {
                     self.ahead = Ahead::of(self.pages, next, self.tree.leaf);
                     self.look_ahead();
@@ -274,7 +274,7 @@ impl<'t> Entries<'t> {
             self.meet();
             if !self.joined {
                 let previous = tree::leaf_before(self.pages, &self.back.path);
-                tree::expect_leaf(self.pages, previous, self.expected_lines);
+                tree::prefetch_leaf(self.pages, previous, self.expected_lines);
             }
             if self.back.index > self.floor() {
                 return Ok(true);
@@ -381,7 +381,7 @@ impl<'t> End<'t> {
             return Ok(None);
         }
         let (index, exact) =
-            tree::lower_bound_in(&self.page, order, key).map_err(Error::at(self.pgno))?;
+            tree::lower_bound(&self.page, order, key).map_err(Error::at(self.pgno))?;
         let index = index + usize::from(exact && behind);
         // Before the first entry the gap may as well belong to a leaf on the left.
         Ok((index > 0).then_some(index))

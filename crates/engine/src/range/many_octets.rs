@@ -1,7 +1,7 @@
 //! Many keys at once in the order of octets: as in [`super::many`], with keys compared as words and without a reason for a
 //! failure, which that finds out.
 
-use fulgurite_format::{Octets, Page, PageKind, Pgno};
+use fulgurite_format::{LexicalKey, Page, PageKind, Pgno};
 use fulgurite_os::{CACHE_LINE, prefetch, prefetch_behind};
 
 use super::ahead::HEAD_LINES;
@@ -13,7 +13,7 @@ use crate::value;
 /// One of the searches.
 #[derive(Clone, Copy)]
 struct Search<'t, 'k> {
-    sought: Octets<'k>,
+    sought: LexicalKey<'k>,
     pgno: Pgno,
     /// The page that it is in.
     octets: &'t [u8],
@@ -31,7 +31,7 @@ pub(super) fn get_group_of_octets<'t>(
 ) -> Option<()> {
     pages.check_readable().ok()?;
     let start = Search {
-        sought: Octets::of(&[]),
+        sought: LexicalKey::of(&[]),
         pgno: tree.record.root,
         octets: pages.lend(tree.record.root)?,
         page: Page::empty(PageKind::Leaf),
@@ -39,7 +39,7 @@ pub(super) fn get_group_of_octets<'t>(
     };
     let mut searches = [start; GROUP];
     for (search, key) in searches.iter_mut().zip(keys) {
-        search.sought = Octets::of(key);
+        search.sought = LexicalKey::of(key);
     }
     let count = keys.len().min(GROUP);
     let branches = tree
@@ -87,7 +87,7 @@ fn go_down_in_step<'t>(
             (low, false)
         } else {
             let page = search.page;
-            page.place_between(low, low + left, &search.sought)?
+            page.position_between(low, low + left, &search.sought)?
         };
         search.go_down(pages, index - usize::from(!exact))?;
     }
@@ -140,7 +140,7 @@ impl<'t> Search<'t, '_> {
 
     #[inline(always)]
     fn expect_probe(&self) {
-        if let Some(at) = Page::said_middle(self.among) {
+        if let Some(at) = Page::raw_middle_offset(self.among) {
             prefetch_behind(self.octets, at);
         }
     }
@@ -187,7 +187,7 @@ impl<'t> Search<'t, '_> {
         low: usize,
         left: usize,
     ) -> Option<Option<&'t [u8]>> {
-        let (index, exact) = self.page.place_between(low, low + left, &self.sought)?;
+        let (index, exact) = self.page.position_between(low, low + left, &self.sought)?;
         if !exact {
             return Some(None);
         }

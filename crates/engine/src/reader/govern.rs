@@ -30,7 +30,7 @@ pub(crate) struct Governor {
 
 /// What a writer is to do that would let the file grow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum GrowthDecision {
     /// To let it grow.
     Grow,
     /// To look once more for free pages: a reader has ended.
@@ -56,7 +56,7 @@ impl Governor {
         table: &LockFile,
         oldest: Txnid,
         held_pages: impl Fn() -> Result<u64, Error>,
-    ) -> Result<Verdict, Error> {
+    ) -> Result<GrowthDecision, Error> {
         let readers = readers_of(table, oldest);
         let mut long = Vec::new();
         for (index, reader) in &readers {
@@ -65,13 +65,13 @@ impl Governor {
             }
         }
         let Some((_, first)) = long.first().copied() else {
-            return Ok(Verdict::Grow);
+            return Ok(GrowthDecision::Grow);
         };
         self.warn(policy, &long, &held_pages)?;
         if let Some(grace) = policy.end_oldest
             && has_ended(table, oldest, &long, readers.len(), grace)
         {
-            return Ok(Verdict::LookAgain);
+            return Ok(GrowthDecision::LookAgain);
         }
         if policy.refuse_growth {
             return Err(Error::HeldByReader(Box::new(LongReader {
@@ -79,7 +79,7 @@ impl Governor {
                 held_pages: held_pages()?,
             })));
         }
-        Ok(Verdict::Grow)
+        Ok(GrowthDecision::Grow)
     }
 
     /// Tells the program of those readers that it was not told of yet.

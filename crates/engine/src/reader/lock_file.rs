@@ -1,6 +1,6 @@
 //! The lock file of a live environment, shared with every process that has it open.
 //!
-//! The first to open it has a write lock on octet 0 for a moment, resets the file, and steps down to a read lock; all
+//! The first to open it has a write lock on byte 0 for a moment, resets the file, and steps down to a read lock; all
 //! others hold read locks. So a file left behind by a crash resets itself at the next opening.
 
 use std::io;
@@ -17,7 +17,7 @@ use fulgurite_os::{
 use super::{Ownership, SlotTable};
 use crate::Error;
 
-/// The octet whose lock says that somebody has the environment open.
+/// The byte whose lock says that somebody has the environment open.
 const PRESENCE: u64 = 0;
 
 /// The open lock file of an environment.
@@ -29,7 +29,7 @@ pub(crate) struct LockFile {
     pub(super) pid: u32,
     /// Per slot: what this process has to do with it.
     pub(super) owned: Box<[Ownership]>,
-    /// Whether this process holds the lock on the octet of its id.
+    /// Whether this process holds the lock on the byte of its id.
     pub(super) announced: AtomicBool,
     /// Whether nobody else had the file open when we opened it.
     exclusive: bool,
@@ -91,7 +91,7 @@ impl LockFile {
     }
 
     fn reset(&self) -> io::Result<()> {
-        // SAFETY: the write lock on the presence octet is ours, so nobody else has the file open, and within this
+        // SAFETY: the write lock on the presence byte is ours, so nobody else has the file open, and within this
         // process nobody does before this value is handed out.
         unsafe { self.reader_mutex().initialise() }?;
         // SAFETY: as above.

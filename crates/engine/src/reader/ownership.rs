@@ -17,7 +17,7 @@ pub(crate) struct Ownership<W = AtomicU64>(W);
 
 /// Whom a slot in use goes back to when its transaction ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Holder {
+pub(crate) enum SlotOwner {
     /// The process's stock.
     Stock,
     /// All processes.
@@ -70,11 +70,11 @@ impl<W: Word<u64>> Ownership<W> {
     }
 
     /// Notes that the slot is ours from now on, and in use.
-    pub(super) fn take(&self, holder: Holder) {
+    pub(super) fn take(&self, holder: SlotOwner) {
         let state = match holder {
-            Holder::Stock => STOCK_BUSY,
-            Holder::Once => ONCE_BUSY,
-            Holder::Thread(handle) => of(BOUND_BUSY, handle),
+            SlotOwner::Stock => STOCK_BUSY,
+            SlotOwner::Once => ONCE_BUSY,
+            SlotOwner::Thread(handle) => of(BOUND_BUSY, handle),
         };
         self.0.store(state, Ordering::Release);
     }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use fulgurite_format::lockfile;
 use fulgurite_os::{LockKind, thread_word, try_lock_byte};
 
-use super::{Holder, LockFile, Ownership, Slot, SlotTable};
+use super::{LockFile, Ownership, Slot, SlotOwner, SlotTable};
 use crate::Error;
 
 thread_local! {
@@ -78,7 +78,7 @@ impl LockFile {
         let own = (0..self.used_slots()).find(|&index| self.claim_stock(index));
         let slot = match own {
             Some(index) => Slot(index),
-            None => self.take_new_slot(Holder::Stock)?,
+            None => self.take_new_slot(SlotOwner::Stock)?,
         };
         LAST_SLOT.set(slot.0);
         Ok(slot)
@@ -86,13 +86,13 @@ impl LockFile {
 
     /// Takes a slot from the table that goes back there when it is given back.
     pub(crate) fn take_slot_once(&self) -> Result<Slot, Error> {
-        self.take_new_slot(Holder::Once)
+        self.take_new_slot(SlotOwner::Once)
     }
 
     /// Takes a slot from the table for the calling thread, which has it until [`LockFile::leave`]. `handle` tells its
     /// bonds apart.
     pub(crate) fn take_slot_bound(&self, handle: u64) -> Result<Slot, Error> {
-        self.take_new_slot(Holder::Thread(handle))
+        self.take_new_slot(SlotOwner::Thread(handle))
     }
 
     /// Takes the slot that the calling thread had last through a handle, if it is still bound to it and idle. A thread that
@@ -110,7 +110,7 @@ impl LockFile {
         }
     }
 
-    fn take_new_slot(&self, holder: Holder) -> Result<Slot, Error> {
+    fn take_new_slot(&self, holder: SlotOwner) -> Result<Slot, Error> {
         if let Some(slot) = self.with_reader_mutex(|| self.take_free_slot_locked(holder))? {
             return Ok(slot);
         }
@@ -120,16 +120,16 @@ impl LockFile {
             .ok_or(Error::ReadersFull(self.slots))
     }
 
-    fn take_free_slot_locked(&self, holder: Holder) -> Result<Option<Slot>, Error> {
+    fn take_free_slot_locked(&self, holder: SlotOwner) -> Result<Option<Slot>, Error> {
         self.announce()?;
         Ok(self.enter_free_slot(self.pid, holder))
     }
 
-    /// Locks the octet of our process id, by which others see that we live.
+    /// Locks the byte of our process id, by which others see that we live.
     fn announce(&self) -> Result<(), Error> {
         if !self.announced.load(Ordering::SeqCst) {
             let locked = try_lock_byte(&self.file, u64::from(self.pid), LockKind::Write).map_err(
-                Error::io("locking the octet of this process in the lock file"),
+                Error::io("locking the byte of this process in the lock file"),
             )?;
             if !locked {
                 return Err(Error::LockBroken);

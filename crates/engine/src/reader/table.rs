@@ -13,7 +13,7 @@ use std::sync::atomic::{Ordering, fence};
 use fulgurite_format::{META_PAGES, Txnid, lockfile};
 use fulgurite_os::Word;
 
-use super::{Holder, Ownership};
+use super::{Ownership, SlotOwner};
 
 /// A reader slot of this process; while one holds it, nobody else uses it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -177,7 +177,7 @@ pub(crate) trait SlotTable {
     }
 
     /// Enters this thread of process `pid` into a free slot, if there is one. The reader mutex is held.
-    fn enter_free_slot(&self, pid: u32, holder: Holder) -> Option<Slot> {
+    fn enter_free_slot(&self, pid: u32, holder: SlotOwner) -> Option<Slot> {
         let used = self.used_slots();
         let index = (0..used)
             .find(|&index| self.slot_pid(index) == 0)
@@ -242,7 +242,7 @@ pub(crate) trait SlotTable {
             if self.claim_stock(index)
                 && let Some(owned) = self.owned(index)
             {
-                owned.take(Holder::Once);
+                owned.take(SlotOwner::Once);
                 self.give_back(Slot(index));
             }
         }

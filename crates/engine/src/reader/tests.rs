@@ -112,8 +112,8 @@ fn leave(lock: &LockFile, index: u32, stamped: u64, stamp: u64, mark: u64) {
 
 /// Stamps a slot as its reader does.
 fn stamp(lock: &LockFile, slot: Slot, id: Txnid) {
-    let seat = lock.seat(slot).unwrap();
-    seat.stamp(seat.stamp_of_now(), id);
+    let slot_cache = lock.slot_cache(slot).unwrap();
+    slot_cache.stamp(slot_cache.stamp_of_now(), id);
 }
 
 /// The original leaves the padding as it is: what stands there counts only if it is for the slot's snapshot and process.
@@ -146,7 +146,7 @@ fn a_slot_that_is_taken_is_without_the_notes_of_its_last_user() {
     assert_eq!(lock.pin(slot), Txnid(7));
     let reader = lock.readers()[0];
     assert_eq!((reader.age, reader.is_asked_to_end), (None, false));
-    assert!(!lock.seat(slot).unwrap().end_mark().is_set());
+    assert!(!lock.slot_cache(slot).unwrap().end_mark().is_set());
     stamp(&lock, slot, Txnid(7));
     assert!(lock.readers()[0].age.is_some());
 }
@@ -157,16 +157,19 @@ fn a_mark_stops_the_reader_of_its_snapshot_and_no_other() {
     let slot = lock.take_slot().unwrap();
     lock.pin(slot);
     stamp(&lock, slot, Txnid(7));
-    assert!(lock.seat(slot).unwrap().end_mark().check().is_ok());
+    assert!(lock.slot_cache(slot).unwrap().end_mark().check().is_ok());
     // A writer that was slow: the reader it meant has begun anew.
     ask_to_end(lock.end_word(0), Txnid(6));
-    assert!(lock.seat(slot).unwrap().end_mark().is_set());
-    assert!(lock.seat(slot).unwrap().end_mark().check().is_ok());
-    assert!(!lock.seat(slot).unwrap().end_mark().is_set(), "taken away");
+    assert!(lock.slot_cache(slot).unwrap().end_mark().is_set());
+    assert!(lock.slot_cache(slot).unwrap().end_mark().check().is_ok());
+    assert!(
+        !lock.slot_cache(slot).unwrap().end_mark().is_set(),
+        "taken away"
+    );
     ask_to_end(lock.end_word(0), Txnid(7));
     for _ in 0..2 {
         assert!(matches!(
-            lock.seat(slot).unwrap().end_mark().check(),
+            lock.slot_cache(slot).unwrap().end_mark().check(),
             Err(Error::ReaderEnded)
         ));
     }
@@ -174,7 +177,7 @@ fn a_mark_stops_the_reader_of_its_snapshot_and_no_other() {
     lock.store_last_txnid(Txnid(8));
     lock.pin(slot);
     stamp(&lock, slot, Txnid(8));
-    assert!(!lock.seat(slot).unwrap().end_mark().is_set());
+    assert!(!lock.slot_cache(slot).unwrap().end_mark().is_set());
     assert!(EndMark::never().check().is_ok());
     assert!(matches!(
         EndMark::always().check(),
@@ -191,7 +194,7 @@ fn the_first_snapshot_of_all_can_be_asked_to_end() {
     lock.pin(slot);
     ask_to_end(lock.end_word(0), Txnid(0));
     assert!(matches!(
-        lock.seat(slot).unwrap().end_mark().check(),
+        lock.slot_cache(slot).unwrap().end_mark().check(),
         Err(Error::ReaderEnded)
     ));
 }

@@ -7,7 +7,7 @@ use fulgurite_os::OtherMaps;
 
 use super::{CompactStep, Compaction, Stage};
 use crate::reader::may_be_reused;
-use crate::tree::{self, Moved, PagesMut, Path};
+use crate::tree::{self, LeafStep, PagesMut, Path};
 use crate::{Environment, Error, WriteTxn};
 
 /// Pages that one commit takes off the end.
@@ -153,7 +153,7 @@ fn writable(environment: &Environment) -> Result<OtherMaps, Error> {
     if environment.handle().has_writable_map() {
         return Ok(OtherMaps::Writable {
             pid: std::process::id(),
-            octets: mapping.map().len() as u64,
+            bytes: mapping.map().len() as u64,
         });
     }
     let Some(lock) = environment.handle().lock() else {
@@ -180,7 +180,7 @@ fn undo_if_opened(environment: &Environment, len: u64) -> Result<Option<u32>, Er
     for attempt in 1.. {
         match writable(environment)? {
             OtherMaps::ReadOnly => break,
-            OtherMaps::Writable { pid, octets } => {
+            OtherMaps::Writable { pid, bytes: octets } => {
                 grow(len.max(octets))?;
                 return Ok(Some(pid));
             }
@@ -229,7 +229,7 @@ fn free_for_all(txn: &mut WriteTxn<'_>, from: Txnid, mut skip: usize) -> Result<
             listed.next = Some((id, skip + room));
             break;
         }
-        found = tree::next(view, &free, &mut path)? != Moved::AtEnd;
+        found = tree::next(view, &free, &mut path)? != LeafStep::AtEnd;
     }
     Ok(listed)
 }

@@ -6,7 +6,7 @@ use super::walk::Position;
 use super::{CompactStep, Compaction, Stage};
 use crate::env::Database;
 use crate::space::free_tree;
-use crate::tree::{self, Moved, Pages, Path};
+use crate::tree::{self, LeafStep, Pages, Path};
 use crate::txn::Sealed as _;
 use crate::{Environment, Error, ReadTxn, value};
 
@@ -91,7 +91,7 @@ fn free_pages(txn: &ReadTxn<'_>) -> Result<u64, Error> {
         if pages.max(records / 512) > view.last().0 {
             return Err(Error::at(leaf.pgno)(Malformed::Cycle));
         }
-        found = tree::next(view, &free, &mut path)? != Moved::AtEnd;
+        found = tree::next(view, &free, &mut path)? != LeafStep::AtEnd;
     }
     Ok(pages)
 }

@@ -41,7 +41,7 @@ pub(super) fn record_before(
     path: &mut Path,
 ) -> Result<bool, Error> {
     tree::seek(view, free, &id.0.to_ne_bytes(), path)?;
-    Ok(tree::previous(view, free, path)? != tree::Moved::AtEnd)
+    Ok(tree::previous(view, free, path)? != tree::LeafStep::AtEnd)
 }
 
 pub(super) fn run_at(pages: &WriterPages<'_>, path: &Path) -> Result<Option<(Pgno, u64)>, Error> {
@@ -63,10 +63,10 @@ pub(super) fn rewrite_record(
 ) -> Result<(), Error> {
     let mut free = pages.free;
     let mut path = Path::new();
-    let octets = key.to_ne_bytes();
-    let exact = tree::seek(pages.view(), &free, &octets, &mut path)?;
+    let bytes = key.to_ne_bytes();
+    let exact = tree::seek(pages.view(), &free, &bytes, &mut path)?;
     let len = FreeRecord::value_len(list.len());
-    value::place_value(pages, &mut free, &mut path, exact, &octets, len)?;
+    value::place_value(pages, &mut free, &mut path, exact, &bytes, len)?;
     pages.free = free;
     write_record(pages, key, list)
 }
@@ -78,13 +78,13 @@ pub(super) fn write_record(
 ) -> Result<(), Error> {
     let free = pages.free;
     let mut path = Path::new();
-    let octets = key.to_ne_bytes();
-    tree::seek(pages.view(), &free, &octets, &mut path)?;
+    let bytes = key.to_ne_bytes();
+    tree::seek(pages.view(), &free, &bytes, &mut path)?;
     let run = run_at(pages, &path)?;
     let leaf = path.leaf().ok_or(Error::BeyondEnd(free.record.root))?;
     let len = FreeRecord::value_len(list.len());
     if pages.view().leaf_node(leaf)?.value_len != len {
-        trim_record(pages, leaf, &octets, run, len)?;
+        trim_record(pages, leaf, &bytes, run, len)?;
     }
     let value = match run {
         Some((first, _)) => pages

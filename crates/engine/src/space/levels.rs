@@ -22,12 +22,12 @@ use super::writer_pages::WriterPages;
 use crate::Error;
 
 /// Lists of page numbers are kept for the next level up to that capacity.
-const KEPT_MAX: usize = 1 << 10;
+const RETAINED_MAX: usize = 1 << 10;
 
 impl WriterPages<'_> {
     /// Begins a level: from now on all pages in use count as belonging to a snapshot.
     pub(crate) fn begin_level(&mut self) {
-        let (reclaimed, freed) = self.spare_level.take().unwrap_or_default();
+        let (reclaimed, freed) = self.unused_level.take().unwrap_or_default();
         self.outer.push(OuterLevel {
             base_last: std::mem::replace(&mut self.base_last, self.last),
             reclaimed: std::mem::replace(&mut self.reclaimed, reclaimed),
@@ -68,10 +68,10 @@ impl WriterPages<'_> {
 
     /// Keeps memory for the next level.
     fn keep_for_levels(&mut self, mut taken: FxHashSet<Pgno>, mut freed: Vec<Pgno>) {
-        if taken.capacity() <= KEPT_MAX && freed.capacity() <= KEPT_MAX {
+        if taken.capacity() <= RETAINED_MAX && freed.capacity() <= RETAINED_MAX {
             taken.clear();
             freed.clear();
-            self.spare_level = Some((taken, freed));
+            self.unused_level = Some((taken, freed));
         }
     }
 

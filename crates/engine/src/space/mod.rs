@@ -6,20 +6,20 @@
 //!   release:   private page -> loose        page of the base snapshot -> freed, listed under this transaction
 //! ```
 
-mod dirty;
+mod allocate;
+mod dirty_pages;
 mod free_records;
-mod held;
+mod held_pages;
 mod levels;
 mod outer;
 mod pool;
+mod reclaimed_records;
 mod save;
 mod shrink;
-mod take;
-mod taken;
 mod view;
 mod writer_pages;
 
-pub(crate) use held::{count_free, each_record};
+pub(crate) use held_pages::{count_free, each_record};
 pub(crate) use save::save_free_list;
 pub(crate) use shrink::refer_to;
 pub(crate) use view::PageView;

@@ -127,7 +127,7 @@ impl Pool {
 
     /// Takes the highest `count` consecutive pages that are not behind `mark`, if there are such: the lowest are left for
     /// single pages. The pool is settled.
-    pub(crate) fn take_to(&mut self, count: u64, mark: Pgno) -> Option<Pgno> {
+    pub(crate) fn take_up_to(&mut self, count: u64, mark: Pgno) -> Option<Pgno> {
         if count == 1 {
             return self.pages.pop_if(|lowest| *lowest <= mark);
         }
@@ -201,16 +201,16 @@ mod tests {
     fn runs_up_to_a_mark_leave_the_lowest_pages_alone() {
         let mut pool = pool_of(&[2, 3, 7, 8, 9, 12, 13, 14, 15]);
         assert_eq!(pool.count_to(Pgno(9)), 5);
-        assert_eq!(pool.take_to(2, Pgno(12)), Some(Pgno(8)));
-        assert_eq!(pool.take_to(3, Pgno(12)), None);
-        assert_eq!(pool.take_to(3, Pgno(14)), Some(Pgno(12)));
+        assert_eq!(pool.take_up_to(2, Pgno(12)), Some(Pgno(8)));
+        assert_eq!(pool.take_up_to(3, Pgno(12)), None);
+        assert_eq!(pool.take_up_to(3, Pgno(14)), Some(Pgno(12)));
         assert_eq!(pool.pages(), [15, 7, 3, 2].map(Pgno));
         assert_eq!(pool.take_before(2, Pgno(3)), None);
         assert_eq!(pool.take_before(2, Pgno(4)), Some(Pgno(2)));
         pool.add([Pgno(2), Pgno(3)].into_iter());
         assert!(pool.settle());
-        assert_eq!(pool.take_to(1, Pgno(1)), None);
-        assert_eq!(pool.take_to(1, Pgno(9)), Some(Pgno(2)));
+        assert_eq!(pool.take_up_to(1, Pgno(1)), None);
+        assert_eq!(pool.take_up_to(1, Pgno(9)), Some(Pgno(2)));
     }
 
     #[test]

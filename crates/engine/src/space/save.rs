@@ -204,14 +204,14 @@ fn ensure(
     };
     let mut free = pages.free;
     let mut path = Path::new();
-    let octets = key.to_ne_bytes();
-    let exact = tree::seek(pages.view(), &free, &octets, &mut path)?;
+    let bytes = key.to_ne_bytes();
+    let exact = tree::seek(pages.view(), &free, &bytes, &mut path)?;
     let placed = value::place_value(
         pages,
         &mut free,
         &mut path,
         exact,
-        &octets,
+        &bytes,
         FreeRecord::value_len(room),
     );
     placed.map(|_| ())?;
@@ -308,11 +308,11 @@ fn save_in_one_round(pages: &mut WriterPages<'_>) -> Result<bool, Error> {
         |mut page| {
             let before = page.view().len();
             for id in taken.ids() {
-                let (index, _) = place_of(&page.view(), *id)?;
+                let (index, _) = record_index(&page.view(), *id)?;
                 page.remove(index)?;
             }
             if let Some(newest) = taken.newest().filter(|_| pool.len() > 0) {
-                let (index, _) = place_of(&page.view(), newest)?;
+                let (index, _) = record_index(&page.view(), newest)?;
                 put_record(&mut page, index, newest, pool.pages())?;
             }
             let behind = page.view().len();
@@ -341,7 +341,7 @@ fn entries_after(
     }
     let (mut room, mut entries) = (page.free_space(), page.len());
     for id in pages.taken.ids() {
-        let (index, exact) = place_of(&page, *id).map_err(Error::at(leaf.pgno))?;
+        let (index, exact) = record_index(&page, *id).map_err(Error::at(leaf.pgno))?;
         if !exact {
             return Ok(None);
         }
@@ -374,11 +374,11 @@ fn entry_len(value_len: usize) -> usize {
 }
 
 /// Where a record is on the leaf, or would be.
-fn place_of(page: &Page<'_>, id: Txnid) -> Result<(usize, bool), Malformed> {
+fn record_index(page: &Page<'_>, id: Txnid) -> Result<(usize, bool), Malformed> {
     if page.is_empty() {
         return Ok((0, false));
     }
-    tree::lower_bound_in(page, KeyOrder::Integer, &key_of(id))
+    tree::lower_bound(page, KeyOrder::Integer, &key_of(id))
 }
 
 /// Adds a record that lists these pages, if there are any.

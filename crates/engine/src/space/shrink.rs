@@ -30,7 +30,7 @@ impl WriterPages<'_> {
         loop {
             self.settle_pool()?;
             let low = self.pool.count_to(mark);
-            if low >= wanted || self.pool.len() >= read_max || !self.take_record()? {
+            if low >= wanted || self.pool.len() >= read_max || !self.reclaim_record()? {
                 return Ok(low);
             }
         }
@@ -70,10 +70,10 @@ impl WriterPages<'_> {
         read_max: usize,
     ) -> Result<Option<Pgno>, Error> {
         self.settle_pool()?;
-        let mut found = self.pool.take_to(count, mark);
+        let mut found = self.pool.take_up_to(count, mark);
         if found.is_none() {
             self.gather_low(mark, usize::MAX, read_max)?;
-            found = self.pool.take_to(count, mark);
+            found = self.pool.take_up_to(count, mark);
         }
         if found.is_none() {
             found = self.pool.take_before(count, first);
@@ -123,7 +123,7 @@ impl WriterPages<'_> {
                 }
             }
             records.extend(highest.map(|highest| (id, highest)));
-            found = tree::next(self.view(), &free, &mut path)? != tree::Moved::AtEnd;
+            found = tree::next(self.view(), &free, &mut path)? != tree::LeafStep::AtEnd;
         }
         let pages = is_free.iter().rev().take_while(|free| **free).count() as u64;
         let records = records

@@ -2,7 +2,7 @@
 
 use fulgurite_format::Pgno;
 
-use super::dirty::Dirty;
+use super::dirty_pages::DirtyPages;
 use crate::Error;
 use crate::env::Window;
 use crate::reader::EndMark;
@@ -13,7 +13,7 @@ use crate::tree::Pages;
 pub(crate) struct PageView<'a> {
     pub(super) window: Window<'a>,
     pub(super) last: Pgno,
-    pub(super) dirty: Option<&'a Dirty>,
+    pub(super) dirty: Option<&'a DirtyPages>,
     /// Whether all pages in memory are private: none belongs to what surrounds a nested transaction.
     pub(super) is_flat: bool,
     /// Stops a reader that is asked to end.
@@ -51,8 +51,8 @@ impl PageView<'_> {
     #[cold]
     fn pages_there(self, wanted: u64) -> u64 {
         let mapping = self.window.mapping().current();
-        let private = self.dirty.map_or(0, |dirty| dirty.octets()) as u64;
-        let pages_in = |octets: u64| octets.saturating_add(private) / mapping.page_size() as u64;
+        let private = self.dirty.map_or(0, |dirty| dirty.bytes()) as u64;
+        let pages_in = |bytes: u64| bytes.saturating_add(private) / mapping.page_size() as u64;
         let known = pages_in(mapping.known_len());
         if known >= wanted {
             return known;

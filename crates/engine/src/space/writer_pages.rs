@@ -5,10 +5,10 @@ use fulgurite_format::{
 };
 use rustc_hash::FxHashSet;
 
-use super::dirty::Dirty;
+use super::dirty_pages::DirtyPages;
 use super::outer::OuterLevel;
 use super::pool::Pool;
-use super::taken::Taken;
+use super::reclaimed_records::ReclaimedRecords;
 use super::view::PageView;
 use crate::Error;
 use crate::env::{Handle, Mapping, Window};
@@ -17,7 +17,7 @@ use crate::reader::EndMark;
 use crate::tree::{Pages, PagesMut, Tree};
 
 /// Lists of page numbers are kept for the next transaction up to that capacity.
-const KEPT_MAX: usize = 1 << 14;
+const RETAINED_MAX: usize = 1 << 14;
 
 /// A write transaction's pages.
 #[derive(Debug)]
@@ -32,15 +32,15 @@ pub(crate) struct WriterPages<'env> {
     /// The last page when the transaction, or its innermost level, began: everything behind it is private.
     pub(super) base_last: Pgno,
     pub(super) txnid: Txnid,
-    pub(super) dirty: Dirty,
+    pub(super) dirty: DirtyPages,
     /// Whether spare buffers were taken.
-    pub(super) has_spare: bool,
+    pub(super) has_buffers: bool,
     /// Pages up to that one which are in private use: taken from the free list, or by a level from what lay loose.
     pub(super) reclaimed: FxHashSet<Pgno>,
     /// What surrounds the innermost level, if there are levels.
     pub(super) outer: Vec<OuterLevel>,
     /// Empty lists for the next level.
-    pub(super) spare_level: Option<(FxHashSet<Pgno>, Vec<Pgno>)>,
+    pub(super) unused_level: Option<(FxHashSet<Pgno>, Vec<Pgno>)>,
     /// Private pages given up again.
     pub(super) loose: Vec<Pgno>,
     /// Pages from the free list, unused so far.
@@ -48,7 +48,7 @@ pub(crate) struct WriterPages<'env> {
     /// Pages that were in use when the transaction, or its innermost level, began and that it no longer needs.
     pub(super) freed: Vec<Pgno>,
     /// Free-list records whose pages went to the pool.
-    pub(super) taken: Taken,
+    pub(super) taken: ReclaimedRecords,
     /// The free-list tree.
     pub(crate) free: Tree,
     /// Records below this id hold pages that no reader and no fallback snapshot needs.
@@ -61,7 +61,7 @@ pub(crate) struct WriterPages<'env> {
     /// Whether the transaction stores anything: then it leaves the last room alone, for those that only delete.
     pub(super) stores: bool,
     /// So many free pages it leaves alone as well, because there is no such room.
-    pub(super) kept_free: usize,
+    pub(super) reserved_free: usize,
     /// While the free list is being saved nothing more is taken from it.
     pub(super) saving: bool,
     /// The last page of the snapshot that the transaction began from: the free list names none behind it.
@@ -79,21 +79,21 @@ impl<'env> WriterPages<'env> {
             last,
             base_last: last,
             txnid,
-            dirty: Dirty::default(),
-            has_spare: false,
+            dirty: DirtyPages::default(),
+            has_buffers: false,
             reclaimed: FxHashSet::default(),
             outer: Vec::new(),
-            spare_level: None,
+            unused_level: None,
             loose: Vec::new(),
             pool: Pool::default(),
             freed: Vec::new(),
-            taken: Taken::default(),
+            taken: ReclaimedRecords::default(),
             free,
             oldest: None,
             readers_checked_at: None,
             consulted_at: None,
             stores: false,
-            kept_free: 0,
+            reserved_free: 0,
             saving: false,
             snapshot_last: last,
             is_forced: false,
@@ -113,7 +113,7 @@ impl<'env> WriterPages<'env> {
         self.readers_checked_at = None;
         self.consulted_at = None;
         self.stores = false;
-        self.kept_free = 0;
+        self.reserved_free = 0;
         self.saving = false;
         self.is_forced = false;
     }
@@ -147,17 +147,17 @@ impl<'env> WriterPages<'env> {
     /// Forgets all pages, and keeps as much memory as a transaction usually needs.
     pub(crate) fn forget_all(&mut self) {
         self.dirty.clear(self.page_size());
-        if self.reclaimed.capacity() > KEPT_MAX {
+        if self.reclaimed.capacity() > RETAINED_MAX {
             self.reclaimed = FxHashSet::default();
         }
         self.reclaimed.clear();
         self.outer.clear();
-        self.pool.clear(KEPT_MAX);
+        self.pool.clear(RETAINED_MAX);
         for list in [&mut self.loose, &mut self.freed] {
             list.clear();
-            list.shrink_to(KEPT_MAX);
+            list.shrink_to(RETAINED_MAX);
         }
-        self.taken.clear(KEPT_MAX);
+        self.taken.clear(RETAINED_MAX);
     }
 
     pub(crate) const fn txnid(&self) -> Txnid {
@@ -198,7 +198,7 @@ impl<'env> WriterPages<'env> {
     /// Whether so many private pages are in memory that some are to be written before more is changed.
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
-        self.dirty.octets() > self.environment.dirty_octets_max()
+        self.dirty.bytes() > self.environment.dirty_bytes_max()
     }
 
     /// A page that is private already and in memory.
@@ -223,13 +223,13 @@ impl<'env> WriterPages<'env> {
     pub(crate) fn write_out(&mut self) -> Result<(), Error> {
         self.environment.before_change()?;
         let page_size = self.page_size();
-        let mut storing = self.environment.storing(self.txnid, self.snapshot_last);
-        self.dirty.write_out(&mut storing, page_size)
+        let mut page_store = self.environment.page_store(self.txnid, self.snapshot_last);
+        self.dirty.write_out(&mut page_store, page_size)
     }
 
     /// Takes a page for the copy of another.
-    fn take_page_for(&mut self, old: Pgno) -> Result<Pgno, Error> {
-        let own = self.take_pages(1)?;
+    fn allocate_copy(&mut self, old: Pgno) -> Result<Pgno, Error> {
+        let own = self.allocate_pages(1)?;
         if own == old {
             let what = Malformed::FreeRecord("a page in use is listed as free");
             return Err(Error::Corrupted { page: old, what });
@@ -238,14 +238,14 @@ impl<'env> WriterPages<'env> {
     }
 
     /// Gives private pages their contents.
-    pub(super) fn put_run(&mut self, first: Pgno, octets: Box<[u8]>) -> Result<(), Error> {
+    pub(super) fn put_run(&mut self, first: Pgno, bytes: Box<[u8]>) -> Result<(), Error> {
         self.forget_check(first);
         if self.environment.has_writable_map() {
             self.environment.before_change()?;
-            let run = self.environment.mapping().run_mut(first, octets.len())?;
-            run.copy_from_slice(&octets);
+            let run = self.environment.mapping().run_mut(first, bytes.len())?;
+            run.copy_from_slice(&bytes);
         } else {
-            self.dirty.insert(first, octets);
+            self.dirty.insert(first, bytes);
         }
         Ok(())
     }
@@ -253,7 +253,7 @@ impl<'env> WriterPages<'env> {
     /// Copies a page in memory that surrounds the innermost level.
     #[cold]
     fn touch_dirty(&mut self, pgno: Pgno, kind: PageKind) -> Result<Pgno, Error> {
-        let own = self.take_page_for(pgno)?;
+        let own = self.allocate_copy(pgno)?;
         self.forget_check(own);
         let copy = self
             .dirty
@@ -267,8 +267,8 @@ impl<'env> WriterPages<'env> {
 
 impl Drop for WriterPages<'_> {
     fn drop(&mut self) {
-        if self.has_spare {
-            self.dirty.keep_spare();
+        if self.has_buffers {
+            self.dirty.return_buffers();
         }
     }
 }
@@ -300,7 +300,7 @@ impl PagesMut for WriterPages<'_> {
         let mapping = self.environment.mapping();
         let old = mapping.run(pgno, mapping.page_size())?;
         Page::parse(old, pgno, kind).map_err(Error::at(pgno))?;
-        let own = self.take_page_for(pgno)?;
+        let own = self.allocate_copy(pgno)?;
         self.forget_check(own);
         let copy = if self.environment.has_writable_map() {
             self.environment.before_change()?;
@@ -356,7 +356,7 @@ impl PagesMut for WriterPages<'_> {
     }
 
     fn allocate(&mut self, count: u64) -> Result<Pgno, Error> {
-        let first = self.take_pages(count)?;
+        let first = self.allocate_pages(count)?;
         self.forget_check(first);
         if self.environment.has_writable_map() {
             self.environment.before_change()?;
@@ -376,7 +376,7 @@ impl PagesMut for WriterPages<'_> {
     }
 
     fn store_run(&mut self, count: u64, value: &[u8]) -> Result<Pgno, Error> {
-        let first = self.take_pages(count)?;
+        let first = self.allocate_pages(count)?;
         self.forget_check(first);
         let page_size = self.page_size();
         let len = usize::try_from(count)
@@ -398,10 +398,10 @@ impl PagesMut for WriterPages<'_> {
         let offset = first.0 * page_size as u64;
         if first <= self.snapshot_last && count > 1 {
             self.environment.before_change()?;
-            let storing = self.environment.storing(self.txnid, self.snapshot_last);
+            let page_store = self.environment.page_store(self.txnid, self.snapshot_last);
             // A copy in memory would be of no use: a run is never changed.
-            if storing.reaches(offset, len) {
-                return storing
+            if page_store.reaches(offset, len) {
+                return page_store
                     .put_run(offset, &[&header, value], len)
                     .map(|()| first);
             }

@@ -27,7 +27,7 @@ impl<'a> Item<'a> {
         }
     }
 
-    /// Octets in a page of this kind, offset included.
+    /// Bytes in a page of this kind, offset included.
     pub(super) fn len(&self, kind: PageKind) -> usize {
         if let PageKind::Packed(len) = kind {
             return usize::from(len);

@@ -25,9 +25,9 @@ pub(crate) use insert::{insert, replace};
 pub(crate) use pages::{Pages, PagesMut};
 pub(crate) use path::{Path, Step, leaf_of};
 pub(crate) use search::{
-    child_at, expect_probes, find, find_at_once, leaf_for, lower_bound_in, seek, touch_path,
+    child_at, find, find_fast, leaf_for, lower_bound, prefetch_probes, seek, touch_path,
 };
 pub(crate) use walk::{
-    Moved, expect_leaf, first, last, leaf_after, leaf_before, leaves_after, next, next_leaf,
+    LeafStep, first, last, leaf_after, leaf_before, leaves_after, next, next_leaf, prefetch_leaf,
     previous, previous_leaf, settle,
 };

@@ -7,13 +7,13 @@ use crate::Error;
 
 /// Pages of one snapshot, to read.
 pub(crate) trait Pages<'p>: Copy {
-    /// Size of a page in octets.
+    /// Size of a page in bytes.
     fn page_size(self) -> usize;
     /// The last page that belongs to the snapshot.
     fn last(self) -> Pgno;
-    /// The octets of one page.
+    /// The bytes of one page.
     fn page(self, pgno: Pgno) -> Result<&'p [u8], Error>;
-    /// The octets of one page, if they are at hand and the snapshot has it; else [`Pages::page`] says more.
+    /// The bytes of one page, if they are at hand and the snapshot has it; else [`Pages::page`] says more.
     #[inline(always)]
     fn lend(self, pgno: Pgno) -> Option<&'p [u8]> {
         self.page(pgno).ok()
@@ -23,7 +23,7 @@ pub(crate) trait Pages<'p>: Copy {
     fn lend_marked(self, pgno: Pgno) -> Option<(&'p [u8], bool)> {
         self.lend(pgno).map(|page| (page, false))
     }
-    /// `len` octets from the start of page `first` on, across page borders.
+    /// `len` bytes from the start of page `first` on, across page borders.
     fn run(self, first: Pgno, len: usize) -> Result<&'p [u8], Error>;
 
     /// Whether there are fewer pages than so many. No walk through a sound tree meets more, so this tells walks that lead
@@ -36,10 +36,10 @@ pub(crate) trait Pages<'p>: Copy {
     /// A checked tree page.
     #[inline(always)]
     fn tree_page(self, pgno: Pgno, kind: PageKind) -> Result<Page<'p>, Error> {
-        let octets = self.page(pgno)?;
-        match Page::parse(octets, pgno, kind) {
+        let bytes = self.page(pgno)?;
+        match Page::parse(bytes, pgno, kind) {
             Ok(page) => Ok(page),
-            Err(_) => what_is_wrong(octets, pgno, kind),
+            Err(_) => page_error(bytes, pgno, kind),
         }
     }
 
@@ -55,8 +55,8 @@ pub(crate) trait Pages<'p>: Copy {
 /// Why a page is none of a tree.
 #[cold]
 #[inline(never)]
-fn what_is_wrong(octets: &[u8], pgno: Pgno, kind: PageKind) -> Result<Page<'_>, Error> {
-    Page::parse(octets, pgno, kind).map_err(Error::at(pgno))
+fn page_error(bytes: &[u8], pgno: Pgno, kind: PageKind) -> Result<Page<'_>, Error> {
+    Page::parse(bytes, pgno, kind).map_err(Error::at(pgno))
 }
 
 /// Pages of one write transaction.
@@ -75,9 +75,9 @@ pub(crate) trait PagesMut {
         let page = self.view().tree_page(pgno, kind)?;
         page.check_nodes().map_err(Error::at(pgno))
     }
-    /// The octets of a private page.
+    /// The bytes of a private page.
     fn page_mut(&mut self, pgno: Pgno) -> Result<&mut [u8], Error>;
-    /// `len` octets from the start of a private run on.
+    /// `len` bytes from the start of a private run on.
     fn run_mut(&mut self, first: Pgno, len: usize) -> Result<&mut [u8], Error>;
     /// Takes `count` consecutive pages; their contents are undefined.
     fn allocate(&mut self, count: u64) -> Result<Pgno, Error>;

@@ -15,7 +15,7 @@ pub(crate) struct Step {
 }
 
 /// Levels that a way has room for by itself. Deeper trees are rare, and ways are made and moved all the time.
-const NEAR: usize = 6;
+const INLINE_LEVELS: usize = 6;
 
 /// The way from the root (level 0) down to a leaf entry.
 #[derive(Debug, Clone)]
@@ -23,13 +23,13 @@ pub(crate) struct Path {
     len: usize,
     /// Whether all pages on the way are known to be private to the transaction.
     is_private: bool,
-    near: [Step; NEAR],
+    inline: [Step; INLINE_LEVELS],
     /// The place of all steps, once they were more.
     deep: Option<Box<[Step; DEPTH_MAX as usize]>>,
 }
 
 impl Path {
-    const NOWHERE: Step = Step {
+    const UNSET: Step = Step {
         pgno: Pgno::NONE,
         index: 0,
     };
@@ -38,7 +38,7 @@ impl Path {
         Path {
             len: 0,
             is_private: false,
-            near: [Path::NOWHERE; NEAR],
+            inline: [Path::UNSET; INLINE_LEVELS],
             deep: None,
         }
     }
@@ -46,7 +46,7 @@ impl Path {
     #[inline]
     fn room(&self) -> &[Step] {
         match &self.deep {
-            None => &self.near,
+            None => &self.inline,
             Some(steps) => &**steps,
         }
     }
@@ -54,7 +54,7 @@ impl Path {
     #[inline]
     fn room_mut(&mut self) -> &mut [Step] {
         match &mut self.deep {
-            None => &mut self.near,
+            None => &mut self.inline,
             Some(steps) => &mut **steps,
         }
     }
@@ -91,8 +91,8 @@ impl Path {
         if self.deep.is_some() {
             return Err(Error::at(step.pgno)(fulgurite_format::Malformed::Depth));
         }
-        let mut steps = Box::new([Path::NOWHERE; DEPTH_MAX as usize]);
-        for (to, from) in steps.iter_mut().zip(self.near) {
+        let mut steps = Box::new([Path::UNSET; DEPTH_MAX as usize]);
+        for (to, from) in steps.iter_mut().zip(self.inline) {
             *to = from;
         }
         self.deep = Some(steps);
@@ -142,11 +142,11 @@ impl Path {
 
     /// Which of two leaves of a tree comes first, by the ways to them.
     pub(crate) fn cmp_leaves(&self, other: &Path) -> Ordering {
-        self.turns().cmp(other.turns())
+        self.branch_indexes().cmp(other.branch_indexes())
     }
 
     /// Which entries of branches the way takes.
-    fn turns(&self) -> impl Iterator<Item = usize> {
+    fn branch_indexes(&self) -> impl Iterator<Item = usize> {
         let branches = self.len.saturating_sub(1);
         self.room().iter().take(branches).map(|step| step.index)
     }
@@ -198,10 +198,10 @@ mod tests {
         assert!(path.push(at(99)).is_err());
         assert_eq!(path.step(3), Some(at(3)));
         assert_eq!(path.step(usize::from(DEPTH_MAX)), None);
-        path.truncate(NEAR - 1);
+        path.truncate(INLINE_LEVELS - 1);
         path.push_root(at(7)).unwrap();
         assert_eq!(path.step(0), Some(at(7)));
-        assert_eq!(path.leaf(), Some(at(NEAR as u64 - 2)));
+        assert_eq!(path.leaf(), Some(at(INLINE_LEVELS as u64 - 2)));
         assert!(path.clone().is_same_leaf(&path));
         path.clear();
         assert!(path.is_empty() && path.leaf().is_none() && path.step(0).is_none());

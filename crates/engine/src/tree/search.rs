@@ -1,6 +1,6 @@
 //! From a key to its place.
 
-use fulgurite_format::{LeafNode, Malformed, Octets, Page, PageKind, PageMut, Pgno};
+use fulgurite_format::{LeafNode, LexicalKey, Malformed, Page, PageKind, PageMut, Pgno};
 use fulgurite_os::{prefetch_behind, prefetch_lines};
 
 use super::{Pages, PagesMut, Path, Step, Tree};
@@ -17,21 +17,21 @@ pub(crate) fn find<'p, P: Pages<'p>>(
     if tree.record.root.is_none() {
         return Ok(None);
     }
-    match find_at_once(|pgno| pages.lend(pgno), tree, key) {
-        Some(Some(spot)) => spot.node().map(Some),
+    match find_fast(|pgno| pages.lend(pgno), tree, key) {
+        Some(Some(entry)) => entry.node().map(Some),
         Some(None) => Ok(None),
-        None => find_or_say_why(pages, tree, key),
+        None => find_checked(pages, tree, key),
     }
 }
 
 /// The entry with the key that was sought, which nobody has looked at otherwise.
-pub(crate) struct Spot<'p> {
+pub(crate) struct LeafEntry<'p> {
     pub(crate) pgno: Pgno,
     pub(crate) leaf: Page<'p>,
     pub(crate) index: usize,
 }
 
-impl<'p> Spot<'p> {
+impl<'p> LeafEntry<'p> {
     /// The leaf's number and the entry's node, checked.
     #[inline]
     pub(crate) fn node(&self) -> Result<(Pgno, LeafNode<'p>), Error> {
@@ -43,24 +43,24 @@ impl<'p> Spot<'p> {
 /// As [`find`], in the common orders and where nothing is wrong: options are lighter than results. In an empty tree, too,
 /// it finds nothing out.
 #[inline(always)]
-pub(crate) fn find_at_once<'p>(
+pub(crate) fn find_fast<'p>(
     lend: impl Fn(Pgno) -> Option<&'p [u8]>,
     tree: &Tree,
     key: &[u8],
-) -> Option<Option<Spot<'p>>> {
+) -> Option<Option<LeafEntry<'p>>> {
     match tree.order {
-        KeyOrder::Lexical => find_by(lend, tree, &Octets::of(key)),
+        KeyOrder::Lexical => find_by(lend, tree, &LexicalKey::of(key)),
         KeyOrder::Integer => find_integer(lend, tree, key),
         KeyOrder::Reverse | KeyOrder::Custom(_) => None,
     }
 }
 
-/// The leaf in which a key is to be sought, in the order of octets and where nothing is wrong.
+/// The leaf in which a key is to be sought, in the order of bytes and where nothing is wrong.
 #[inline(always)]
 pub(crate) fn leaf_for<'p>(
     lend: impl Fn(Pgno) -> Option<&'p [u8]>,
     tree: &Tree,
-    sought: &Octets<'_>,
+    sought: &LexicalKey<'_>,
 ) -> Option<(Pgno, Page<'p>)> {
     let mut pgno = tree.record.root;
     for _ in 1..tree.record.depth {
@@ -70,9 +70,9 @@ pub(crate) fn leaf_for<'p>(
             return None;
         }
     }
-    let octets = lend(pgno)?;
-    let leaf = Page::parse(octets, pgno, PageKind::Leaf).ok()?;
-    expect_probes(octets, &leaf);
+    let bytes = lend(pgno)?;
+    let leaf = Page::parse(bytes, pgno, PageKind::Leaf).ok()?;
+    prefetch_probes(bytes, &leaf);
     Some((pgno, leaf))
 }
 
@@ -81,21 +81,21 @@ fn find_integer<'p>(
     lend: impl Fn(Pgno) -> Option<&'p [u8]>,
     tree: &Tree,
     key: &[u8],
-) -> Option<Option<Spot<'p>>> {
+) -> Option<Option<LeafEntry<'p>>> {
     let word = integer_word(key)?;
     find_by(lend, tree, IntegerKey { key, word })
 }
 
 /// What finds its place in a page: a key together with the order of keys.
-trait Seeker: Copy {
-    /// As [`Page::place_of`].
+trait KeySearch: Copy {
+    /// As [`Page::position_of`].
     fn place(self, page: &Page<'_>, from: usize) -> Option<(usize, bool)>;
 }
 
-impl Seeker for &Octets<'_> {
+impl KeySearch for &LexicalKey<'_> {
     #[inline(always)]
     fn place(self, page: &Page<'_>, from: usize) -> Option<(usize, bool)> {
-        page.place_of(from, self)
+        page.position_of(from, self)
     }
 }
 
@@ -105,13 +105,13 @@ struct IntegerKey<'k> {
     word: u64,
 }
 
-impl Seeker for IntegerKey<'_> {
+impl KeySearch for IntegerKey<'_> {
     #[inline(always)]
     fn place(self, page: &Page<'_>, from: usize) -> Option<(usize, bool)> {
         let IntegerKey { key, word } = self;
         let of_same_size =
-            |len: usize, octets: [u8; 8]| (len == key.len()).then(|| integer_word_of(len, octets));
-        page.place_by_word(from, word, of_same_size, |other| integer(other, key))
+            |len: usize, bytes: [u8; 8]| (len == key.len()).then(|| integer_word_of(len, bytes));
+        page.position_by_word(from, word, of_same_size, |other| integer(other, key))
     }
 }
 
@@ -119,8 +119,8 @@ impl Seeker for IntegerKey<'_> {
 fn find_by<'p>(
     lend: impl Fn(Pgno) -> Option<&'p [u8]>,
     tree: &Tree,
-    seeker: impl Seeker,
-) -> Option<Option<Spot<'p>>> {
+    seeker: impl KeySearch,
+) -> Option<Option<LeafEntry<'p>>> {
     let mut pgno = tree.record.root;
     for _ in 1..tree.record.depth {
         let page = Page::parse(lend(pgno)?, pgno, PageKind::Branch).ok()?;
@@ -130,14 +130,14 @@ fn find_by<'p>(
             return None;
         }
     }
-    let octets = lend(pgno)?;
-    let leaf = Page::parse(octets, pgno, PageKind::Leaf).ok()?;
-    expect_probes(octets, &leaf);
+    let bytes = lend(pgno)?;
+    let leaf = Page::parse(bytes, pgno, PageKind::Leaf).ok()?;
+    prefetch_probes(bytes, &leaf);
     let (index, exact) = seeker.place(&leaf, 0)?;
     if !exact {
         return (!leaf.is_empty()).then_some(None);
     }
-    Some(Some(Spot { pgno, leaf, index }))
+    Some(Some(LeafEntry { pgno, leaf, index }))
 }
 
 /// Asks for all entries that the first three steps of a search in a page may look at, so that it waits for memory once in
@@ -145,10 +145,10 @@ fn find_by<'p>(
 ///
 /// Where the entries are said to be is not checked: to ask for what is not there does no harm.
 #[inline(always)]
-pub(crate) fn expect_probes(octets: &[u8], page: &Page<'_>) {
+pub(crate) fn prefetch_probes(bytes: &[u8], page: &Page<'_>) {
     for probe in first_probes(page.len()) {
-        if let Some(offset) = page.said_offset(probe) {
-            prefetch_behind(octets, offset);
+        if let Some(offset) = page.raw_offset(probe) {
+            prefetch_behind(bytes, offset);
         }
     }
 }
@@ -172,7 +172,7 @@ pub(super) const fn first_probes(end: usize) -> [usize; 7] {
 
 /// As [`find`], in a tree that has a root.
 #[inline(never)]
-fn find_or_say_why<'p, P: Pages<'p>>(
+fn find_checked<'p, P: Pages<'p>>(
     pages: P,
     tree: &Tree,
     key: &[u8],
@@ -206,7 +206,7 @@ pub(crate) fn seek<'p, P: Pages<'p>>(
         return Ok(false);
     }
     if tree.order == KeyOrder::Lexical
-        && let Some(exact) = seek_at_once(pages, tree, key, path)
+        && let Some(exact) = seek_fast(pages, tree, key, path)
     {
         return Ok(exact);
     }
@@ -223,22 +223,17 @@ pub(crate) fn seek<'p, P: Pages<'p>>(
     Ok(exact)
 }
 
-/// As [`seek`], in the order of octets and where nothing is wrong.
+/// As [`seek`], in the order of bytes and where nothing is wrong.
 #[inline]
-fn seek_at_once<'p, P: Pages<'p>>(
-    pages: P,
-    tree: &Tree,
-    key: &[u8],
-    path: &mut Path,
-) -> Option<bool> {
-    let sought = Octets::of(key);
+fn seek_fast<'p, P: Pages<'p>>(pages: P, tree: &Tree, key: &[u8], path: &mut Path) -> Option<bool> {
+    let sought = LexicalKey::of(key);
     let mut pgno = tree.record.root;
     let mut is_private = true;
     for _ in 1..tree.record.depth {
         let (bytes, is_marked) = pages.lend_marked(pgno)?;
         is_private &= is_marked;
         let page = Page::parse(bytes, pgno, PageKind::Branch).ok()?;
-        let (index, exact) = page.place_of(1, &sought)?;
+        let (index, exact) = page.position_of(1, &sought)?;
         let index = index - usize::from(!exact);
         path.push(Step { pgno, index }).ok()?;
         pgno = page.child_if_sound(index)?;
@@ -248,8 +243,8 @@ fn seek_at_once<'p, P: Pages<'p>>(
     }
     let (bytes, is_marked) = pages.lend_marked(pgno)?;
     let page = Page::parse(bytes, pgno, tree.leaf).ok()?;
-    expect_probes(bytes, &page);
-    let (index, exact) = page.place_of(0, &sought)?;
+    prefetch_probes(bytes, &page);
+    let (index, exact) = page.position_of(0, &sought)?;
     path.push(Step { pgno, index }).ok()?;
     if is_private && is_marked {
         path.mark_private();
@@ -269,7 +264,7 @@ pub(crate) fn touch_path<P: PagesMut>(
     if path.is_private() {
         return Ok(());
     }
-    expect_copy(pages.view(), path);
+    prefetch_leaf_nodes(pages.view(), path);
     let mut copied = false;
     for level in 0..path.len() {
         let Some(step) = path.step(level) else { break };
@@ -300,12 +295,12 @@ pub(crate) fn touch_path<P: PagesMut>(
 }
 
 /// Asks for the nodes of the leaf, which is about to be copied once the branches above it are: these are seldom out of reach.
-fn expect_copy<'p, P: Pages<'p>>(pages: P, path: &Path) {
+fn prefetch_leaf_nodes<'p, P: Pages<'p>>(pages: P, path: &Path) {
     if path.len() > 1
         && let Some(leaf) = path.leaf()
         && let Some(bytes) = pages.lend(leaf.pgno)
         && let Ok(page) = Page::parse(bytes, leaf.pgno, PageKind::Leaf)
-        && let Some(nodes) = bytes.get(page.checked().nodes_at()..)
+        && let Some(nodes) = bytes.get(page.header().nodes_at()..)
     {
         prefetch_lines(nodes);
     }
@@ -333,29 +328,29 @@ pub(crate) fn child_at<'p, P: Pages<'p>>(
 /// The entry of a branch whose child covers `key`: the last whose separator is not greater. Entry 0 has no separator.
 #[inline(always)]
 fn child_index(page: &Page<'_>, order: KeyOrder, key: &[u8]) -> Result<usize, Malformed> {
-    let (index, exact) = lower_bound(page, order, key, 1)?;
+    let (index, exact) = lower_bound_from(page, order, key, 1)?;
     Ok(if exact { index } else { index - 1 })
 }
 
 #[inline(always)]
 fn leaf_index(page: &Page<'_>, order: KeyOrder, key: &[u8]) -> Result<(usize, bool), Malformed> {
-    lower_bound(page, order, key, 0)
+    lower_bound_from(page, order, key, 0)
 }
 
 /// The first entry of a page that is not smaller than `key`, and whether it is equal.
-pub(crate) fn lower_bound_in(
+pub(crate) fn lower_bound(
     page: &Page<'_>,
     order: KeyOrder,
     key: &[u8],
 ) -> Result<(usize, bool), Malformed> {
-    lower_bound(page, order, key, 0)
+    lower_bound_from(page, order, key, 0)
 }
 
 /// The first entry from `from` on that is not smaller than `key`, and whether it is equal.
 ///
 /// Each order has its own copy of the search, with the comparison inlined.
 #[inline(always)]
-fn lower_bound(
+fn lower_bound_from(
     page: &Page<'_>,
     order: KeyOrder,
     key: &[u8],
@@ -365,15 +360,15 @@ fn lower_bound(
         return Err(Malformed::TooFewEntries(0));
     }
     match order {
-        KeyOrder::Lexical => match page.place_of(from, &Octets::of(key)) {
+        KeyOrder::Lexical => match page.position_of(from, &LexicalKey::of(key)) {
             Some(place) => Ok(place),
             None => page.search(from, |other| lexical(other, key)),
         },
         KeyOrder::Reverse => page.search(from, |other| reverse(other, key)),
         KeyOrder::Integer => match integer_word(key) {
             Some(sought) => {
-                let of_same_size = |len: usize, octets: [u8; 8]| {
-                    (len == key.len()).then(|| integer_word_of(len, octets))
+                let of_same_size = |len: usize, bytes: [u8; 8]| {
+                    (len == key.len()).then(|| integer_word_of(len, bytes))
                 };
                 page.search_by_word(from, sought, of_same_size, |other| integer(other, key))
             }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use fulgurite_format::{PageKind, PageMut, Pgno, TreeRecord, layout};
 
 use super::{Pages, PagesMut, Path, Tree, find, first, next, remove, seek, touch_path};
-use crate::tree::{Moved, clear, last, previous};
+use crate::tree::{LeafStep, clear, last, previous};
 use crate::value::{place_value, release_value, run_of, value_of};
 use crate::{Error, KeyOrder};
 
@@ -195,7 +195,7 @@ fn keys_forwards(pages: &VecPages, tree: &Tree) -> Vec<Vec<u8>> {
                 .unwrap()
                 .to_vec(),
         );
-        more = next(pages.view(), tree, &mut path).unwrap() != Moved::AtEnd;
+        more = next(pages.view(), tree, &mut path).unwrap() != LeafStep::AtEnd;
     }
     found
 }
@@ -351,7 +351,7 @@ fn ascending_keys_fill_pages() {
         put(&mut pages, &mut tree, &number.to_be_bytes(), &[1; 80]);
     }
     check_shape(&pages, &tree);
-    // 98 octets each with node header and offset: 41 to a page.
+    // 98 bytes each with node header and offset: 41 to a page.
     assert_eq!(tree.record.leaf_pages, count.div_ceil(41));
 }
 
@@ -374,7 +374,7 @@ fn walking_back_meets_the_same_entries() {
     let mut path = Path::new();
     assert!(last(pages.view(), &tree, &mut path).unwrap());
     let mut met = 1;
-    while previous(pages.view(), &tree, &mut path).unwrap() != Moved::AtEnd {
+    while previous(pages.view(), &tree, &mut path).unwrap() != LeafStep::AtEnd {
         met += 1;
     }
     assert_eq!(met, count);

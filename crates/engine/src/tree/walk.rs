@@ -10,7 +10,7 @@ use crate::Error;
 
 /// How a step along the leaves went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Moved {
+pub(crate) enum LeafStep {
     /// To an entry of the same leaf.
     Within,
     /// To an entry of a neighbouring leaf.
@@ -44,13 +44,13 @@ pub(crate) fn next<'p, P: Pages<'p>>(
     pages: P,
     tree: &Tree,
     path: &mut Path,
-) -> Result<Moved, Error> {
+) -> Result<LeafStep, Error> {
     let Some(leaf) = path.leaf_mut() else {
-        return Ok(Moved::AtEnd);
+        return Ok(LeafStep::AtEnd);
     };
     if leaf.index + 1 < pages.tree_page(leaf.pgno, tree.leaf)?.len() {
         leaf.index += 1;
-        return Ok(Moved::Within);
+        return Ok(LeafStep::Within);
     }
     across(pages, tree, path, Edge::First)
 }
@@ -60,13 +60,13 @@ pub(crate) fn previous<'p, P: Pages<'p>>(
     pages: P,
     tree: &Tree,
     path: &mut Path,
-) -> Result<Moved, Error> {
+) -> Result<LeafStep, Error> {
     let Some(leaf) = path.leaf_mut() else {
-        return Ok(Moved::AtEnd);
+        return Ok(LeafStep::AtEnd);
     };
     if leaf.index > 0 {
         leaf.index -= 1;
-        return Ok(Moved::Within);
+        return Ok(LeafStep::Within);
     }
     across(pages, tree, path, Edge::Last)
 }
@@ -84,7 +84,7 @@ fn across<'p, P: Pages<'p>>(
     tree: &Tree,
     path: &mut Path,
     edge: Edge,
-) -> Result<Moved, Error> {
+) -> Result<LeafStep, Error> {
     for level in (0..path.len().saturating_sub(1)).rev() {
         let Some(step) = path.step(level) else { break };
         let page = pages.tree_page(step.pgno, PageKind::Branch)?;
@@ -99,9 +99,9 @@ fn across<'p, P: Pages<'p>>(
         }
         path.truncate(level + 1);
         descend(pages, tree, path, child, edge)?;
-        return Ok(Moved::Across);
+        return Ok(LeafStep::Across);
     }
-    Ok(Moved::AtEnd)
+    Ok(LeafStep::AtEnd)
 }
 
 /// Extends the way from `pgno` down to the leaf entry at its edge.
@@ -139,7 +139,7 @@ pub(crate) fn next_leaf<'p, P: Pages<'p>>(
     tree: &Tree,
     path: &mut Path,
 ) -> Result<bool, Error> {
-    Ok(across(pages, tree, path, Edge::First)? == Moved::Across)
+    Ok(across(pages, tree, path, Edge::First)? == LeafStep::Across)
 }
 
 /// Goes to the last entry of the previous leaf; `false` before the first leaf.
@@ -148,7 +148,7 @@ pub(crate) fn previous_leaf<'p, P: Pages<'p>>(
     tree: &Tree,
     path: &mut Path,
 ) -> Result<bool, Error> {
-    Ok(across(pages, tree, path, Edge::Last)? == Moved::Across)
+    Ok(across(pages, tree, path, Edge::Last)? == LeafStep::Across)
 }
 
 /// The leaf after that which a way leads to, if both are below one branch.
@@ -176,7 +176,7 @@ pub(crate) fn leaf_before<'p, P: Pages<'p>>(pages: P, path: &Path) -> Option<Pgn
 
 /// Asks for the first lines of a leaf that will be read when this one is done: the processor itself does not look ahead
 /// beyond the borders of pages.
-pub(crate) fn expect_leaf<'p, P: Pages<'p>>(pages: P, leaf: Option<Pgno>, lines: usize) {
+pub(crate) fn prefetch_leaf<'p, P: Pages<'p>>(pages: P, leaf: Option<Pgno>, lines: usize) {
     if let Some(Ok(bytes)) = leaf.map(|leaf| pages.page(leaf)) {
         bytes.chunks(CACHE_LINE).take(lines).for_each(prefetch);
     }
@@ -205,5 +205,5 @@ pub(crate) fn settle<'p, P: Pages<'p>>(
     if leaf.index < pages.tree_page(leaf.pgno, tree.leaf)?.len() {
         return Ok(true);
     }
-    Ok(across(pages, tree, path, Edge::First)? == Moved::Across)
+    Ok(across(pages, tree, path, Edge::First)? == LeafStep::Across)
 }

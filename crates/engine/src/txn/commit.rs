@@ -3,7 +3,7 @@
 use fulgurite_format::{META_PAGES, Meta};
 
 use super::write::WriteTxn;
-use crate::env::{Database, Durability, Replacement};
+use crate::env::{Database, Durability, MetaReplacement};
 use crate::reader::SlotTable;
 use crate::space::save_free_list;
 use crate::tree::{self, Path};
@@ -135,7 +135,7 @@ fn write(txn: &mut WriteTxn<'_>, meta: &Meta, replaced: &Meta) -> Result<(), Err
     }
     // What the free list said may have been read as zeros.
     environment.check_usable()?;
-    environment.replace_meta(Replacement {
+    environment.replace_meta(MetaReplacement {
         page: meta.txnid.0 % META_PAGES,
         new: meta,
         old: replaced,

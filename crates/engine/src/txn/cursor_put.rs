@@ -1,7 +1,7 @@
 //! Storing through a cursor: where it stands before, and where afterwards.
 
 use super::put::Done;
-use super::put_flags::{Put, PutFlags, Room};
+use super::put_flags::{Put, PutFlags, Reservation};
 use super::snapshot::Sealed;
 use super::write::WriteTxn;
 use crate::cursor::{CursorId, CursorPosition, DeletedRecord};
@@ -48,7 +48,7 @@ impl WriteTxn<'_> {
         key: &[u8],
         len: usize,
         flags: PutFlags,
-    ) -> Result<Room<'_>, Error> {
+    ) -> Result<Reservation<'_>, Error> {
         self.check_alive()?;
         let mut place = self.cursors.take(id)?;
         let database = place.database();
@@ -62,9 +62,9 @@ impl WriteTxn<'_> {
         match found? {
             (tree, Some(exact)) => {
                 let room = self.make_room(database, tree, &mut path, exact, key, len)?;
-                Ok(Room::Empty(room))
+                Ok(Reservation::Empty(room))
             }
-            (_, None) => Ok(Room::Exists(self.existing(database, &path)?)),
+            (_, None) => Ok(Reservation::Exists(self.existing(database, &path)?)),
         }
     }
 
@@ -101,8 +101,8 @@ impl WriteTxn<'_> {
         flags: PutFlags,
     ) -> Result<Done, Error> {
         let database = place.database();
-        if self.put_behind_last(database, key, value)? {
-            match self.trees.get_mut().last_way(database) {
+        if self.append_at_hint(database, key, value)? {
+            match self.trees.get_mut().insert_hint(database) {
                 Some(way) => place.stand_on_single_value(&way.path),
                 None => place.save_position_at(key, None),
             }

@@ -37,7 +37,7 @@ impl WriteTxn<'_> {
             return Err(Error::HasDuplicates.into());
         }
         let mut path = Path::new();
-        let exact = !key.is_empty() && self.seek_near(database, &tree, &mut path, key)?;
+        let exact = !key.is_empty() && self.seek_from_hint(database, &tree, &mut path, key)?;
         if exact {
             self.check_plain_record(database, &path)?;
         }

@@ -226,11 +226,11 @@ impl WriteTxn<'_> {
                 found.push(record);
             }
             let moved = tree::next(self.pages(), main, &mut path)?;
-            leaves += u64::from(moved == tree::Moved::Across);
+            leaves += u64::from(moved == tree::LeafStep::Across);
             if leaves > last.0 {
                 return Err(Error::at(leaf.pgno)(Malformed::Cycle));
             }
-            more = moved != tree::Moved::AtEnd;
+            more = moved != tree::LeafStep::AtEnd;
         }
         Ok(found)
     }

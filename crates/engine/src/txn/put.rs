@@ -2,12 +2,12 @@
 
 use fulgurite_format::{NodeFlags, layout};
 
-use super::put_flags::{Put, PutFlags, Room};
+use super::put_flags::{Put, PutFlags, Reservation};
 use super::snapshot::Sealed;
 use super::write::WriteTxn;
 use crate::env::Database;
 use crate::tree::{self, Pages, Path, Tree};
-use crate::value::{self, Removed, ValueAt};
+use crate::value::{self, Removal, ValueAt};
 use crate::{Error, KeyOrder};
 
 /// What was done, inside.
@@ -55,7 +55,7 @@ impl WriteTxn<'_> {
         value: &[u8],
         flags: PutFlags,
     ) -> Result<Put<'_>, Error> {
-        if !flags.has(PutFlags::CURRENT) && self.put_behind_last(database, key, value)? {
+        if !flags.has(PutFlags::CURRENT) && self.append_at_hint(database, key, value)? {
             return Ok(Put::Stored);
         }
         let mut path = Path::new();
@@ -65,7 +65,7 @@ impl WriteTxn<'_> {
         }
     }
 
-    /// Gives a key room for a value of `len` octets, in place of any it had, and lends it for filling. What is not
+    /// Gives a key room for a value of `len` bytes, in place of any it had, and lends it for filling. What is not
     /// filled is undefined.
     /// # Errors
     /// As [`WriteTxn::put`]; [`Error::HasDuplicates`].
@@ -88,15 +88,15 @@ impl WriteTxn<'_> {
         key: &[u8],
         len: usize,
         flags: PutFlags,
-    ) -> Result<Room<'_>, Error> {
+    ) -> Result<Reservation<'_>, Error> {
         let mut path = Path::new();
         let tree = self.checked_tree(database, key, len)?;
         match self.find_place(database, &tree, &mut path, key, flags)? {
             Some(exact) => {
                 let room = self.make_room(database, tree, &mut path, exact, key, len)?;
-                Ok(Room::Empty(room))
+                Ok(Reservation::Empty(room))
             }
-            None => Ok(Room::Exists(self.existing(database, &path)?)),
+            None => Ok(Reservation::Exists(self.existing(database, &path)?)),
         }
     }
 
@@ -122,14 +122,14 @@ impl WriteTxn<'_> {
             let removed = value::remove_value(&mut txn.pages, &mut tree, path, at)?;
             let exact = tree::seek(txn.pages(), &tree, key, path)?;
             match removed {
-                Removed::Value(_) if exact => {
+                Removal::Value(_) if exact => {
                     let leaf = tree::leaf_of(path, &tree)?;
                     let (at, _) = value::seek_value(txn.pages(), &tree, leaf, value)?;
                     value::add_value(&mut txn.pages, &mut tree, path, at, key, value)?;
                 }
                 _ => {
                     tree::touch_path(&mut txn.pages, &mut tree, path)?;
-                    value::first_of_key(&mut txn.pages, &mut tree, path, key, value)?;
+                    value::insert_first_value(&mut txn.pages, &mut tree, path, key, value)?;
                 }
             }
             txn.set_tree(database, tree);
@@ -230,7 +230,7 @@ impl WriteTxn<'_> {
         if flags.has(PutFlags::APPEND) {
             return Ok(self.find_end(database, tree, path, key)?.then_some(false));
         }
-        let exact = self.seek_near(database, tree, path, key)?;
+        let exact = self.seek_from_hint(database, tree, path, key)?;
         let Some(leaf) = path.leaf() else {
             return Ok(Some(exact));
         };
@@ -271,7 +271,7 @@ impl WriteTxn<'_> {
         path: &mut Path,
         key: &[u8],
     ) -> Result<bool, Error> {
-        if !self.last_near(database, tree, path)? {
+        if !self.last_from_hint(database, tree, path)? {
             return Ok(true);
         }
         let last = value::key_at(self.pages(), tree, path)?;
@@ -370,7 +370,7 @@ impl WriteTxn<'_> {
         self.pages.spill_if_full()?;
         let good = if tree.has_duplicates() {
             tree::touch_path(&mut self.pages, &mut tree, path)?;
-            value::first_of_key(&mut self.pages, &mut tree, path, key, value)?.is_some()
+            value::insert_first_value(&mut self.pages, &mut tree, path, key, value)?.is_some()
         } else {
             value::store_value(&mut self.pages, &mut tree, path, exact, key, value)?
         };
@@ -444,9 +444,9 @@ fn check_same_size(tree: &Tree, present: &[u8], key: &[u8]) -> Result<(), Error>
     Err(Error::IntegerKey {
         len: key.len(),
         wanted: if present.len() == 4 {
-            "4 octets"
+            "4 bytes"
         } else {
-            "8 octets"
+            "8 bytes"
         },
     })
 }

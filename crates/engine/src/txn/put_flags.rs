@@ -50,7 +50,7 @@ pub enum Put<'t> {
 
 /// How a reservation went.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Room<'t> {
+pub enum Reservation<'t> {
     /// Room for the value, to be filled; what is not filled is undefined.
     Empty(&'t mut [u8]),
     /// The flags forbid it; here is what the key has.

@@ -85,7 +85,7 @@ impl WriteTxn<'_> {
             return Ok(0);
         }
         let mut path = Path::new();
-        if !self.seek_near(database, &tree, &mut path, key)? {
+        if !self.seek_from_hint(database, &tree, &mut path, key)? {
             return Ok(0);
         }
         let leaf = tree::leaf_of(&path, &tree)?;
@@ -141,7 +141,7 @@ impl ManyValues {
             None => {
                 let exact = tree::seek(pages.view(), &self.inner, item, &mut self.path)?;
                 tree::touch_path(pages, &mut self.inner, &mut self.path)?;
-                self.is_last = super::near::leads_to_last(pages.view(), &self.path)?;
+                self.is_last = super::last_insert::leads_to_last(pages.view(), &self.path)?;
                 exact
             }
         };
@@ -150,13 +150,19 @@ impl ManyValues {
         }
         let leaf = tree::leaf_of(&self.path, &self.inner)?;
         let fitted = PageMut::parse(pages.page_mut(leaf.pgno)?, leaf.pgno, self.inner.leaf)
-            .and_then(|mut page| page.insert(leaf.index, item, value::NOTHING))
+            .and_then(|mut page| page.insert(leaf.index, item, value::NO_VALUE))
             .map_err(Error::at(leaf.pgno))?;
         if fitted {
             self.inner.record.entries = self.inner.record.entries.saturating_add(1);
             return Ok(());
         }
-        let placed = tree::insert(pages, &mut self.inner, &mut self.path, item, value::NOTHING)?;
+        let placed = tree::insert(
+            pages,
+            &mut self.inner,
+            &mut self.path,
+            item,
+            value::NO_VALUE,
+        )?;
         // What did not fit either went behind all others, or the way is of no use any more.
         self.is_last = placed.is_some();
         if !self.is_last {
@@ -180,7 +186,7 @@ impl ManyValues {
             }
             (last + 1, false)
         } else if self.inner.order.compare(item, key_of(0)?).is_ge() {
-            tree::lower_bound_in(&page, self.inner.order, item).map_err(Error::at(leaf.pgno))?
+            tree::lower_bound(&page, self.inner.order, item).map_err(Error::at(leaf.pgno))?
         } else {
             return Ok(None);
         };

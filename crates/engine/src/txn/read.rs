@@ -4,18 +4,18 @@ use std::cell::RefCell;
 use std::mem;
 use std::ops::Range;
 
-use fulgurite_format::{Meta, Octets, Page, Pgno, Txnid};
+use fulgurite_format::{LexicalKey, Meta, Page, Pgno, Txnid};
 use fulgurite_os::any_map_is_lost;
 
 use super::Snapshot;
-use super::kept::{Known, OwnTrees};
 use super::previous;
 use super::snapshot::{self, Sealed};
+use super::snapshot_cache::{CachedTrees, SnapshotKey};
 use super::trees;
 use crate::cursor::{CursorPosition, FastStep, Record};
 use crate::env::Handle;
 use crate::env::{Database, Window};
-use crate::reader::{EndMark, Seat, Slot, SlotTable};
+use crate::reader::{EndMark, ReaderSlotCache, Slot, SlotTable};
 use crate::space::PageView;
 use crate::tree::{self, Tree};
 use crate::{CustomOrder, Error, KeyOrder};
@@ -32,7 +32,7 @@ const ATTEMPTS: usize = 1000;
 #[derive(Debug)]
 pub struct ReadTxn<'env> {
     core: Core<'env>,
-    trees: RefCell<OwnTrees>,
+    trees: RefCell<CachedTrees>,
     /// Pins nothing; the trees are those of the snapshot it had, or none.
     is_reset: bool,
     /// How often orders of the program's own had been set when the trees were loaded.
@@ -50,7 +50,7 @@ struct Core<'env> {
     environment: &'env Handle,
     slot: Option<Slot>,
     /// The one it had last, with its words: where threads keep their slots, it is likely to be free for it again.
-    seat: Option<Seat<'env>>,
+    slot_cache: Option<ReaderSlotCache<'env>>,
     /// The map as it was when the snapshot was pinned.
     window: Window<'env>,
     last: Pgno,
@@ -62,10 +62,10 @@ struct Core<'env> {
 impl Core<'_> {
     /// The snapshot is pinned from now on.
     fn begin_reading(&mut self) {
-        self.mark = match self.seat {
-            Some(seat) => {
-                seat.stamp(seat.stamp_of_now(), self.txnid);
-                seat.end_mark()
+        self.mark = match self.slot_cache {
+            Some(slot_cache) => {
+                slot_cache.stamp(slot_cache.stamp_of_now(), self.txnid);
+                slot_cache.end_mark()
             }
             None => EndMark::never(),
         };
@@ -74,28 +74,28 @@ impl Core<'_> {
     /// It has this slot from now on.
     fn sit_down(&mut self, slot: Option<Slot>) {
         self.slot = slot;
-        self.seat = seat_of(self.environment, slot);
+        self.slot_cache = seat_of(self.environment, slot);
     }
 
     /// Pins the newest snapshot in the slot that it had, and tells whether that is the one it had. Where it is not the slot
     /// may be taken all the same.
     #[inline]
     fn pins_the_same(&mut self) -> bool {
-        let Some(seat) = self.seat else {
+        let Some(slot_cache) = self.slot_cache else {
             return false;
         };
         if self.slot.is_none() {
-            if !self.environment.takes_again(seat) {
+            if !self.environment.takes_again(slot_cache) {
                 return false;
             }
-            self.slot = Some(seat.slot());
+            self.slot = Some(slot_cache.slot());
         }
-        let stamp = seat.stamp_of_now();
-        if seat.pin() != self.txnid {
+        let stamp = slot_cache.stamp_of_now();
+        if slot_cache.pin() != self.txnid {
             return false;
         }
-        seat.stamp(stamp, self.txnid);
-        self.mark = seat.end_mark();
+        slot_cache.stamp(stamp, self.txnid);
+        self.mark = slot_cache.end_mark();
         true
     }
 
@@ -105,8 +105,8 @@ impl Core<'_> {
         self.mark = EndMark::always();
         if !self.environment.idle_readers_keep_slots() {
             self.give_back();
-        } else if let (Some(_), Some(seat)) = (self.slot, self.seat) {
-            seat.unpin();
+        } else if let (Some(_), Some(slot_cache)) = (self.slot, self.slot_cache) {
+            slot_cache.unpin();
         }
     }
 
@@ -114,9 +114,9 @@ impl Core<'_> {
     fn give_back(&mut self) {
         self.mark = EndMark::always();
         // In a forked child the slot is the parent's; after a failed meta write it is still ours to give back.
-        if let (Some(slot), Some(seat)) = (self.slot.take(), self.seat)
+        if let (Some(slot), Some(slot_cache)) = (self.slot.take(), self.slot_cache)
             && self.environment.is_of_this_process()
-            && seat.give_back()
+            && slot_cache.give_back()
             && let Some(lock) = self.environment.lock()
         {
             lock.free(slot);
@@ -126,13 +126,13 @@ impl Core<'_> {
 
 /// The words of a slot.
 #[inline]
-fn seat_of(environment: &Handle, slot: Option<Slot>) -> Option<Seat<'_>> {
-    environment.lock()?.seat(slot?)
+fn seat_of(environment: &Handle, slot: Option<Slot>) -> Option<ReaderSlotCache<'_>> {
+    environment.lock()?.slot_cache(slot?)
 }
 
 /// Whether these trees are all that is to be read of the snapshot of this number, if it is the newest.
 #[inline]
-fn knows_trees(environment: &Handle, txnid: Txnid, trees: &OwnTrees, orders_set: u64) -> bool {
+fn knows_trees(environment: &Handle, txnid: Txnid, trees: &CachedTrees, orders_set: u64) -> bool {
     txnid.0 > 0
         && !trees.is_empty()
         && orders_set == environment.names().orders_set()
@@ -143,7 +143,7 @@ impl Drop for ReadTxn<'_> {
     #[inline(never)]
     fn drop(&mut self) {
         self.core.give_back();
-        mem::take(self.trees.get_mut()).keep(Known {
+        mem::take(self.trees.get_mut()).keep(SnapshotKey {
             environment: self.core.environment.id(),
             txnid: self.core.txnid,
             last: self.core.last,
@@ -158,26 +158,26 @@ impl<'env> ReadTxn<'env> {
         if !environment.is_usable() {
             environment.check_usable()?;
         }
-        let trees = OwnTrees::take(environment.id());
-        let known = trees.known();
+        let trees = CachedTrees::take(environment.id());
+        let known = trees.key();
         let slot = environment.take_slot()?;
-        let seat = seat_of(environment, slot);
+        let slot_cache = seat_of(environment, slot);
         // Made when all of it is known: what is moved soon after it was written would be waited for.
-        if let Some(seat) = seat
+        if let Some(slot_cache) = slot_cache
             && knows_trees(environment, known.txnid, &trees, known.orders_set)
         {
-            let stamp = seat.stamp_of_now();
-            if seat.pin() == known.txnid && environment.is_usable() {
-                seat.stamp(stamp, known.txnid);
+            let stamp = slot_cache.stamp_of_now();
+            if slot_cache.pin() == known.txnid && environment.is_usable() {
+                slot_cache.stamp(stamp, known.txnid);
                 return Ok(ReadTxn {
                     core: Core {
                         environment,
                         slot,
-                        seat: Some(seat),
+                        slot_cache: Some(slot_cache),
                         window: environment.mapping().window(known.last),
                         last: known.last,
                         txnid: known.txnid,
-                        mark: seat.end_mark(),
+                        mark: slot_cache.end_mark(),
                     },
                     trees: RefCell::new(trees),
                     is_reset: false,
@@ -193,14 +193,14 @@ impl<'env> ReadTxn<'env> {
     fn begin_anew(
         environment: &'env Handle,
         slot: Option<Slot>,
-        trees: OwnTrees,
+        trees: CachedTrees,
     ) -> Result<ReadTxn<'env>, Error> {
-        let known = trees.known();
+        let known = trees.key();
         let mut txn = ReadTxn {
             core: Core {
                 environment,
                 slot: None,
-                seat: None,
+                slot_cache: None,
                 window: environment.mapping().window_of_nothing(),
                 last: known.last,
                 txnid: known.txnid,
@@ -255,7 +255,7 @@ impl<'env> ReadTxn<'env> {
             return Err(error);
         }
         if self.core.slot.is_none() {
-            let last = self.core.seat.map(Seat::slot);
+            let last = self.core.slot_cache.map(ReaderSlotCache::slot);
             let slot = self.core.environment.take_slot_again(last)?;
             self.core.sit_down(slot);
         }
@@ -517,7 +517,7 @@ impl ReadTxn<'_> {
         leaf: Page<'t>,
         among: Range<usize>,
     ) -> Result<Option<&'t [u8]>, Error> {
-        match leaf.place_between(among.start, among.end, &Octets::of(key)) {
+        match leaf.position_between(among.start, among.end, &LexicalKey::of(key)) {
             Some((index, true)) => {
                 let node = leaf.leaf(index).map_err(Error::at(pgno))?;
                 snapshot::value_of(self.pages(), tree, pgno, &node).map(Some)
@@ -531,7 +531,7 @@ impl ReadTxn<'_> {
     #[inline(never)]
     fn get_otherwise<'t>(&'t self, tree: &Tree, key: &[u8]) -> Result<Option<&'t [u8]>, Error> {
         let window = self.core.window;
-        match tree::find_at_once(|pgno| window.page(pgno), tree, key) {
+        match tree::find_fast(|pgno| window.page(pgno), tree, key) {
             Some(Some(spot)) => {
                 let (leaf, node) = spot.node()?;
                 snapshot::value_of(self.pages(), tree, leaf, &node).map(Some)
@@ -611,7 +611,7 @@ impl Snapshot for ReadTxn<'_> {
         self.with_tree(database, |tree| {
             let window = self.core.window;
             if tree.order == KeyOrder::Lexical {
-                let sought = Octets::of(key);
+                let sought = LexicalKey::of(key);
                 if let Some((pgno, leaf)) = tree::leaf_for(|pgno| window.page(pgno), tree, &sought)
                     && let Some((low, left)) = leaf.narrow(0, &sought)
                 {

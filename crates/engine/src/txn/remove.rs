@@ -9,7 +9,7 @@ use crate::Error;
 use crate::cursor::{CursorId, CursorPosition, DeletedRecord, Move, Record};
 use crate::env::Database;
 use crate::tree::{self, Pages, Path, Tree};
-use crate::value::{self, Removed};
+use crate::value::{self, Removal};
 
 impl<'env> WriteTxn<'env> {
     /// Removes a key and all its values; `false` if there is none.
@@ -206,8 +206,8 @@ impl<'env> WriteTxn<'env> {
             Some(_) => {
                 let at = place.value_at().ok_or(Error::CursorUnset)?;
                 match self.remove_one(database, tree, &mut path, at)? {
-                    Removed::Key(good) => (true, good),
-                    Removed::Value(good) => (false, good),
+                    Removal::Key(good) => (true, good),
+                    Removal::Value(good) => (false, good),
                 }
             }
         };
@@ -354,7 +354,7 @@ impl<'env> WriteTxn<'env> {
         tree: Tree,
         path: &mut Path,
         at: value::ValueAt,
-    ) -> Result<Removed, Error> {
+    ) -> Result<Removal, Error> {
         self.guarded(|txn| {
             let mut tree = tree;
             txn.pages.spill_if_full()?;

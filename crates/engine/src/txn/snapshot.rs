@@ -15,7 +15,7 @@ use crate::{Error, value};
 /// Statistics of a database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stat {
-    /// Size of a page in octets.
+    /// Size of a page in bytes.
     pub page_size: usize,
     /// Levels of the tree; 0 if it is empty.
     pub depth: u16,
@@ -219,8 +219,8 @@ pub trait Snapshot: Sealed {
         Records::between(self.pages(), self.tree(database)?, low, high)
     }
 
-    /// The records whose keys begin with these octets: all, if there are none. With [`crate::KeyOrder::Reverse`], which
-    /// compares keys from their last octet, those whose keys *end* with them.
+    /// The records whose keys begin with these bytes: all, if there are none. With [`crate::KeyOrder::Reverse`], which
+    /// compares keys from their last byte, those whose keys *end* with them.
     /// # Errors
     /// [`Error::NoPrefixes`] with [`crate::KeyOrder::Integer`] and [`crate::KeyOrder::Custom`], whose order does not have
     /// such keys together; [`Error::KeyLength`] for what is too long for a key; as [`Snapshot::get`].

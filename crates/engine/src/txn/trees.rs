@@ -27,7 +27,7 @@ pub(super) struct Trees {
     /// The number of the first handle that this environment gives.
     first: u64,
     /// The way to the record stored last; only writers have one.
-    last_way: Option<Box<LastWay>>,
+    insert_hint: Option<Box<InsertHint>>,
     /// How often in a row that way was of no use.
     misses: u32,
     /// The root of the main tree when the innermost nested transaction began, if there is one.
@@ -41,7 +41,7 @@ const MISSES_MAX: u32 = 16;
 
 /// The way to a record, to be tried first when the next one is stored: often it is a neighbour.
 #[derive(Debug, Clone)]
-pub(super) struct LastWay {
+pub(super) struct InsertHint {
     /// `None` once the tree was changed otherwise.
     database: Option<Database>,
     pub(super) path: Path,
@@ -58,7 +58,7 @@ impl Trees {
                 changed: false,
             })
         };
-        self.forget_way();
+        self.clear_hint();
         self.level_root = None;
         self.loaded.clear();
         self.named.clear();
@@ -69,7 +69,7 @@ impl Trees {
 
     /// What was changed has been committed: the trees are those of the snapshot that came of it.
     pub(super) fn settle(&mut self, meta: &Meta) {
-        self.forget_way();
+        self.clear_hint();
         for open in self.named.iter_mut().flatten().chain(&mut self.main) {
             open.changed = false;
         }
@@ -82,7 +82,7 @@ impl Trees {
     /// What the trees are when a nested transaction begins.
     pub(super) fn begin_level(&mut self) -> Trees {
         // Its pages are not those that the nested transaction changes.
-        self.forget_way();
+        self.clear_hint();
         let surroundings = self.clone();
         self.level_root = self.main.map(|main| main.tree.record.root);
         self.loaded.clear();
@@ -98,7 +98,7 @@ impl Trees {
     /// Goes back to the surroundings of a nested transaction, but for what it has loaded from an unchanged main tree.
     pub(super) fn abort_level(&mut self, surroundings: Trees) {
         let loaded = std::mem::replace(self, surroundings).loaded;
-        self.forget_way();
+        self.clear_hint();
         for (database, tree) in loaded {
             if self.get(database).is_none() {
                 self.set_loaded(database, tree);
@@ -148,7 +148,7 @@ impl Trees {
 
     /// Forgets the named databases.
     pub(super) fn forget_named(&mut self) {
-        self.forget_way();
+        self.clear_hint();
         self.loaded.clear();
         self.named.clear();
     }
@@ -159,7 +159,7 @@ impl Trees {
 
     /// Forgets everything: without a main tree nothing can be read.
     pub(super) fn clear(&mut self) {
-        self.forget_way();
+        self.clear_hint();
         self.named.clear();
         self.main = None;
     }
@@ -194,7 +194,7 @@ impl Trees {
     }
 
     pub(super) fn set(&mut self, database: Database, open: Option<OpenTree>) {
-        self.forget_way();
+        self.clear_hint();
         if database == Database::MAIN {
             self.main = open;
             return;
@@ -219,13 +219,13 @@ impl Trees {
 
     /// Whether the way to the record stored last is to be tried, or noted: where it was of no use often, seldom.
     #[inline]
-    pub(super) const fn tries_way(&self) -> bool {
+    pub(super) const fn tries_hint(&self) -> bool {
         self.misses < MISSES_MAX || self.misses.is_multiple_of(MISSES_MAX)
     }
 
     /// Notes whether that way was of use.
     #[inline]
-    pub(super) const fn note_try(&mut self, is_hit: bool) {
+    pub(super) const fn note_hint_use(&mut self, is_hit: bool) {
         self.misses = if is_hit {
             0
         } else {
@@ -235,16 +235,16 @@ impl Trees {
 
     /// Notes the new state of a tree in which a record was stored at the end of this way.
     pub(super) fn change_at(&mut self, database: Database, tree: Tree, path: &Path) {
-        if !self.tries_way() {
+        if !self.tries_hint() {
             self.change(database, tree);
             return;
         }
-        let known = self.last_way(database);
+        let known = self.insert_hint(database);
         // What comes behind the last leaf is a leaf that was made for it.
         let is_last = known.is_some_and(|way| way.is_last && path.cmp_leaves(&way.path).is_ge());
         self.change(database, tree);
-        let way = self.last_way.get_or_insert_with(|| {
-            Box::new(LastWay {
+        let way = self.insert_hint.get_or_insert_with(|| {
+            Box::new(InsertHint {
                 database: None,
                 path: Path::new(),
                 is_last: false,
@@ -256,8 +256,8 @@ impl Trees {
     }
 
     /// The way to the record stored last, if it was stored in this database and the tree is as it was then.
-    pub(super) fn last_way(&mut self, database: Database) -> Option<&mut LastWay> {
-        self.last_way
+    pub(super) fn insert_hint(&mut self, database: Database) -> Option<&mut InsertHint> {
+        self.insert_hint
             .as_deref_mut()
             .filter(|way| way.database == Some(database))
     }
@@ -267,10 +267,10 @@ impl Trees {
     pub(super) fn last_leaf(
         &mut self,
         database: Database,
-    ) -> Option<(&mut OpenTree, &mut LastWay)> {
+    ) -> Option<(&mut OpenTree, &mut InsertHint)> {
         let index = self.index(database);
         let way = self
-            .last_way
+            .insert_hint
             .as_deref_mut()
             .filter(|way| way.is_last && way.database == Some(database))?;
         let open = if database == Database::MAIN {
@@ -283,8 +283,8 @@ impl Trees {
 
     /// Forgets that way.
     #[inline]
-    pub(super) fn forget_way(&mut self) {
-        if let Some(way) = &mut self.last_way {
+    pub(super) fn clear_hint(&mut self) {
+        if let Some(way) = &mut self.insert_hint {
             way.database = None;
         }
     }

@@ -1,6 +1,6 @@
 //! Cursors of a write transaction, which can change what they stand on.
 
-use super::{Put, PutFlags, Room, Sealed, WriteTxn};
+use super::{Put, PutFlags, Reservation, Sealed, WriteTxn};
 use crate::Error;
 use crate::cursor::{CursorId, CursorPosition, Move, Record};
 
@@ -148,7 +148,7 @@ impl<'t, 'env> WriteCursor<'t, 'env> {
         key: &[u8],
         len: usize,
         flags: PutFlags,
-    ) -> Result<Room<'_>, Error> {
+    ) -> Result<Reservation<'_>, Error> {
         self.txn.reserve_at(self.id, key, len, flags)
     }
 

@@ -155,8 +155,8 @@ pub(crate) fn seek_value<'p, P: Pages<'p>>(
     match values {
         Values::One(old) => Ok((ValueAt::One, tree.value_order.compare(value, old).is_eq())),
         Values::Page(page) => {
-            let (index, exact) = tree::lower_bound_in(&page, tree.value_order, value)
-                .map_err(Error::at(leaf.pgno))?;
+            let (index, exact) =
+                tree::lower_bound(&page, tree.value_order, value).map_err(Error::at(leaf.pgno))?;
             Ok((ValueAt::Page(index), exact))
         }
         Values::Tree(inner) => {
@@ -258,7 +258,7 @@ pub(crate) fn add_value<P: PagesMut>(
                 }
                 let before = inner.record;
                 tree::touch_path(pages, &mut inner, &mut inner_path)?;
-                tree::insert(pages, &mut inner, &mut inner_path, value, NOTHING)?;
+                tree::insert(pages, &mut inner, &mut inner_path, value, NO_VALUE)?;
                 count_inner(tree, &before, &inner.record);
                 leaf_data(pages, leaf)?.copy_from_slice(&inner.record.to_bytes());
                 return Ok(true);
@@ -296,7 +296,7 @@ pub(crate) fn remove_value<P: PagesMut>(
     tree: &mut Tree,
     path: &mut Path,
     at: ValueAt,
-) -> Result<Removed, Error> {
+) -> Result<Removal, Error> {
     tree::touch_path(pages, tree, path)?;
     let leaf = tree::leaf_of(path, tree)?;
     let sub_page = {
@@ -314,7 +314,7 @@ pub(crate) fn remove_value<P: PagesMut>(
                 if !inner.record.root.is_none() {
                     count_inner(tree, &before, &inner.record);
                     leaf_data(pages, leaf)?.copy_from_slice(&inner.record.to_bytes());
-                    return Ok(Removed::Value(true));
+                    return Ok(Removal::Value(true));
                 }
                 count_inner(tree, &before, &inner.record);
                 tree.record.entries = tree.record.entries.saturating_add(1);
@@ -324,17 +324,17 @@ pub(crate) fn remove_value<P: PagesMut>(
         }
     };
     let Some(sub_page) = sub_page else {
-        return tree::remove(pages, tree, path).map(Removed::Key);
+        return tree::remove(pages, tree, path).map(Removal::Key);
     };
     let key = pages.view().leaf_node(leaf)?.key.to_vec();
     let good = store_sub_page(pages, tree, path, &key, sub_page)?;
     tree.record.entries = tree.record.entries.saturating_sub(1);
-    Ok(Removed::Value(good))
+    Ok(Removal::Value(good))
 }
 
 /// What [`remove_value`] removed, and whether the way is still good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Removed {
+pub(crate) enum Removal {
     /// One of several values.
     Value(bool),
     /// The key's last value and the key.
@@ -368,17 +368,17 @@ pub(crate) fn remove_values<P: PagesMut>(
 }
 
 /// What entries of a leaf hold outside it.
-enum Outside {
+enum ExternalValue {
     Run(Pgno, u64),
     Tree(Tree),
 }
 
 /// Collects what the entries of a leaf hold outside it, but for named databases.
-fn outside_of<'p, P: Pages<'p>>(
+fn external_values<'p, P: Pages<'p>>(
     pages: P,
     tree: &Tree,
     leaf: Pgno,
-    found: &mut Vec<Outside>,
+    found: &mut Vec<ExternalValue>,
 ) -> Result<(), Error> {
     let page = pages.tree_page(leaf, PageKind::Leaf)?;
     for index in 0..page.len() {
@@ -386,12 +386,12 @@ fn outside_of<'p, P: Pages<'p>>(
         match node.flags.0 {
             NodeFlags::OVERFLOW => {
                 let (first, count) = run_of(pages, leaf, &node)?;
-                found.push(Outside::Run(first, count));
+                found.push(ExternalValue::Run(first, count));
             }
             // Inner trees hold nothing else: what says so would lead in circles.
             SUB_TREE if tree.has_duplicates() => {
                 if let Values::Tree(inner) = values_of(pages, tree, leaf, &node)? {
-                    found.push(Outside::Tree(inner));
+                    found.push(ExternalValue::Tree(inner));
                 }
             }
             flags if flags & NodeFlags::DUPLICATES != 0 && !tree.has_duplicates() => {
@@ -408,20 +408,20 @@ pub(crate) fn clear<P: PagesMut>(pages: &mut P, tree: &mut Tree) -> Result<(), E
     tree::clear(
         pages,
         tree,
-        |pages, tree, leaf, found| outside_of(pages.view(), tree, leaf, found),
-        release_outside,
+        |pages, tree, leaf, found| external_values(pages.view(), tree, leaf, found),
+        release_external,
     )
 }
 
-fn release_outside<P: PagesMut>(pages: &mut P, value: Outside) -> Result<(), Error> {
+fn release_external<P: PagesMut>(pages: &mut P, value: ExternalValue) -> Result<(), Error> {
     match value {
-        Outside::Run(first, count) => pages.release(first, count),
-        Outside::Tree(mut inner) => clear(pages, &mut inner),
+        ExternalValue::Run(first, count) => pages.release(first, count),
+        ExternalValue::Tree(mut inner) => clear(pages, &mut inner),
     }
 }
 
 /// What duplicates have for values: they are keys.
-pub(crate) const NOTHING: NodeValue<'static> = NodeValue::Data(&[], NodeFlags(0));
+pub(crate) const NO_VALUE: NodeValue<'static> = NodeValue::Data(&[], NodeFlags(0));
 
 /// Puts a changed sub-page into its entry, or its items into a tree if it has become too large.
 fn store_sub_page<P: PagesMut>(
@@ -457,7 +457,7 @@ fn start_inner<P: PagesMut>(
     for index in 0..old.len() {
         let placed = old
             .key(index)
-            .and_then(|item| page.insert(index, item, NOTHING))
+            .and_then(|item| page.insert(index, item, NO_VALUE))
             .map_err(Error::at(leaf))?;
         if !placed {
             return Err(Error::at(root)(Malformed::NodeSum));
@@ -476,7 +476,7 @@ fn start_inner<P: PagesMut>(
 }
 
 /// A key's first value as it stands in its node; one too large for a node starts a tree, in files with small pages.
-pub(crate) fn first_of_key<P: PagesMut>(
+pub(crate) fn insert_first_value<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,
     path: &mut Path,

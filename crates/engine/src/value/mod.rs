@@ -5,9 +5,9 @@ mod overflow;
 mod put;
 
 pub(crate) use duplicates::{
-    NOTHING, Removed, ValueAt, Values, add_value, check_size, clear, count_of, first_of_key,
-    first_value, inner_tree, inner_tree_like, key_at, last_value, remove_value, remove_values,
-    seek_value, store_inner, value_at, values_of,
+    NO_VALUE, Removal, ValueAt, Values, add_value, check_size, clear, count_of, first_value,
+    inner_tree, inner_tree_like, insert_first_value, key_at, last_value, remove_value,
+    remove_values, seek_value, store_inner, value_at, values_of,
 };
 pub(crate) use overflow::{release_value, run_of, value_of};
 pub(crate) use put::{leaf_data, place_record, place_value, store_value};

@@ -7,7 +7,7 @@ use crate::Error;
 use crate::tree::{self, Pages, PagesMut, Path, Step, Tree};
 
 /// Where a value is to go.
-enum Home {
+enum Destination {
     /// Over the old one, which has the same length.
     Same(Step),
     /// Into a node of its leaf.
@@ -27,16 +27,16 @@ pub(crate) fn store_value<P: PagesMut>(
     key: &[u8],
     value: &[u8],
 ) -> Result<bool, Error> {
-    match make_home(pages, tree, path, exact, key.len(), value.len())? {
-        Home::Same(place) => {
+    match choose_destination(pages, tree, path, exact, key.len(), value.len())? {
+        Destination::Same(place) => {
             leaf_data(pages, place)?.copy_from_slice(value);
             Ok(true)
         }
-        Home::Leaf => {
+        Destination::Leaf => {
             let node = NodeValue::Data(value, NodeFlags(0));
             Ok(put_node(pages, tree, path, exact, key, node)?.is_some())
         }
-        Home::Run => {
+        Destination::Run => {
             let reference = store_run(pages, &mut tree.record, value)?;
             let place = put_node(pages, tree, path, exact, key, reference)?;
             Ok(place.is_some())
@@ -44,7 +44,7 @@ pub(crate) fn store_value<P: PagesMut>(
     }
 }
 
-/// Gives `key` room for a value of `len` octets, in place of what it had; the caller fills it. Otherwise as
+/// Gives `key` room for a value of `len` bytes, in place of what it had; the caller fills it. Otherwise as
 /// [`store_value`].
 pub(crate) fn place_value<'p, P: PagesMut>(
     pages: &'p mut P,
@@ -54,20 +54,22 @@ pub(crate) fn place_value<'p, P: PagesMut>(
     key: &[u8],
     len: usize,
 ) -> Result<&'p mut [u8], Error> {
-    let place = match make_home(pages, tree, path, exact, key.len(), len)? {
-        Home::Same(place) => place,
-        Home::Leaf => match put_node(pages, tree, path, exact, key, NodeValue::Reserved(len))? {
-            Some(place) => place,
-            None => {
-                // A split moved the entry. Where keys are out of order it may not be found again, and what is found
-                // instead is another key's value, which must not be lent for writing.
-                let found = tree::seek(pages.view(), tree, key, path)?;
-                path.leaf()
-                    .filter(|_| found)
-                    .ok_or_else(|| Error::at(tree.record.root)(Malformed::KeyOrder))?
+    let place = match choose_destination(pages, tree, path, exact, key.len(), len)? {
+        Destination::Same(place) => place,
+        Destination::Leaf => {
+            match put_node(pages, tree, path, exact, key, NodeValue::Reserved(len))? {
+                Some(place) => place,
+                None => {
+                    // A split moved the entry. Where keys are out of order it may not be found again, and what is found
+                    // instead is another key's value, which must not be lent for writing.
+                    let found = tree::seek(pages.view(), tree, key, path)?;
+                    path.leaf()
+                        .filter(|_| found)
+                        .ok_or_else(|| Error::at(tree.record.root)(Malformed::KeyOrder))?
+                }
             }
-        },
-        Home::Run => {
+        }
+        Destination::Run => {
             let (first, reference) = write_run(pages, &mut tree.record, len)?;
             put_node(pages, tree, path, exact, key, reference)?;
             return run_data(pages, first, len);
@@ -81,14 +83,14 @@ pub(crate) fn place_value<'p, P: PagesMut>(
 }
 
 /// Makes the way private, gives up what the key had outside its leaf, and decides where the new value goes.
-fn make_home<P: PagesMut>(
+fn choose_destination<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,
     path: &mut Path,
     exact: bool,
     key_len: usize,
     len: usize,
-) -> Result<Home, Error> {
+) -> Result<Destination, Error> {
     let old = if exact {
         Some(old_node(pages, path)?)
     } else {
@@ -97,15 +99,15 @@ fn make_home<P: PagesMut>(
     tree::touch_path(pages, tree, path)?;
     if let (Some(old), Some(leaf)) = (old, path.leaf()) {
         if old.run.is_none() && old.len == len {
-            return Ok(Home::Same(leaf));
+            return Ok(Destination::Same(leaf));
         }
         release_value(pages, &mut tree.record, old.run)?;
     }
     let page_size = pages.view().page_size();
     if layout::leaf_node_len(key_len, len) <= layout::node_max(page_size) {
-        return Ok(Home::Leaf);
+        return Ok(Destination::Leaf);
     }
-    Ok(Home::Run)
+    Ok(Destination::Run)
 }
 
 fn run_data<P: PagesMut>(pages: &mut P, first: Pgno, len: usize) -> Result<&mut [u8], Error> {
@@ -144,21 +146,21 @@ pub(crate) fn place_record<P: PagesMut>(
     Ok(())
 }
 
-struct OldNode {
+struct NodeSummary {
     run: Option<(Pgno, u64)>,
     len: usize,
 }
 
-fn old_node<P: PagesMut>(pages: &P, path: &Path) -> Result<OldNode, Error> {
+fn old_node<P: PagesMut>(pages: &P, path: &Path) -> Result<NodeSummary, Error> {
     let leaf = path.leaf().ok_or_else(Error::beyond_end(Pgno::NONE))?;
     let view = pages.view();
     let node = view.leaf_node(leaf)?;
     match node.flags.0 {
-        0 => Ok(OldNode {
+        0 => Ok(NodeSummary {
             run: None,
             len: node.value_len,
         }),
-        NodeFlags::OVERFLOW => Ok(OldNode {
+        NodeFlags::OVERFLOW => Ok(NodeSummary {
             run: Some(run_of(view, leaf.pgno, &node)?),
             len: node.value_len,
         }),

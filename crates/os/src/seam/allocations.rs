@@ -3,20 +3,20 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicIsize, Ordering};
 
-static OCTETS: AtomicIsize = AtomicIsize::new(0);
+static BYTES: AtomicIsize = AtomicIsize::new(0);
 
 /// The system's allocator, and a count. Make it the global one of a test program.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Counting;
 
-/// Octets that this process has asked for and not given back; always 0 where [`Counting`] is not the global allocator.
+/// Bytes that this process has asked for and not given back; always 0 where [`Counting`] is not the global allocator.
 #[must_use]
-pub fn allocated_octets() -> isize {
-    OCTETS.load(Ordering::Relaxed)
+pub fn allocated_bytes() -> isize {
+    BYTES.load(Ordering::Relaxed)
 }
 
-fn count(octets: isize) {
-    OCTETS.fetch_add(octets, Ordering::Relaxed);
+fn count(bytes: isize) {
+    BYTES.fetch_add(bytes, Ordering::Relaxed);
 }
 
 // SAFETY: everything is the system allocator's; counting neither allocates nor unwinds.

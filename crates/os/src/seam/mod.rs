@@ -130,7 +130,7 @@ impl fmt::Display for Site {
 #[cfg(feature = "faults")]
 mod allocations;
 #[cfg(feature = "faults")]
-pub use allocations::{Counting, allocated_octets};
+pub use allocations::{Counting, allocated_bytes};
 #[cfg(feature = "faults")]
 pub use injection::{Injector, Installed, Verdict, install};
 #[cfg(feature = "faults")]
@@ -143,7 +143,7 @@ pub(crate) fn ask(_: FileRole, _: Call) -> std::io::Result<()> {
     Ok(())
 }
 
-/// How many octets of `len` may be read or written in one call.
+/// How many bytes of `len` may be read or written in one call.
 #[cfg(not(feature = "faults"))]
 #[inline(always)]
 pub(crate) fn ask_len(_: FileRole, _: Call, len: usize) -> std::io::Result<usize> {
@@ -166,13 +166,13 @@ mod injection {
         Go,
         /// It is not made, and fails with this error number.
         Fail(i32),
-        /// It reads or writes at most so many octets. For calls that do neither as [`Verdict::Go`].
+        /// It reads or writes at most so many bytes. For calls that do neither as [`Verdict::Go`].
         Short(usize),
     }
 
     /// Decides about the system calls of the threads it is installed in.
     pub trait Injector: Send + Sync {
-        /// Asked before each call, in the thread that makes it. `len` is the number of octets to read or write; 0 for
+        /// Asked before each call, in the thread that makes it. `len` is the number of bytes to read or write; 0 for
         /// other calls.
         fn verdict(&self, site: Site, len: usize) -> Verdict;
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use fulgurite::seam::allocated_octets;
+use fulgurite::seam::allocated_bytes;
 
 /// What is held at a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl Held {
         Held {
             descriptors,
             mappings,
-            octets: allocated_octets(),
+            octets: allocated_bytes(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Single structures of a data file.
 
 use fulgurite_format::{
-    FreeRecord, META_PAGES, Meta, NodeFlags, NodeValue, Octets, OverflowHeader, Page, PageKind,
+    FreeRecord, LexicalKey, META_PAGES, Meta, NodeFlags, NodeValue, OverflowHeader, Page, PageKind,
     PageMut, Pgno, TREE_RECORD_LEN, TreeRecord, new_sub_page, sub_page_with, sub_page_without,
 };
 
@@ -65,8 +65,8 @@ fn look(page: &Page<'_>) {
         if let Ok(found) = found {
             let _ = format!("{found:?}");
         }
-        let sought = Octets::of(wanted);
-        let place = page.place_of(0, &sought);
+        let sought = LexicalKey::of(wanted);
+        let place = page.position_of(0, &sought);
         assert!(place.is_none_or(|(index, _)| index <= page.len()));
         let child = page.branch_for(&sought);
         let _ = child.map(|index| page.child_if_sound(index));

@@ -7,7 +7,7 @@ use loom::thread;
 use super::machine::{fails, holds};
 use super::weakness::Weakness;
 use super::world::{MetaWrite, World};
-use super::{Holder, Slot, SlotTable};
+use super::{Slot, SlotOwner, SlotTable};
 
 const HANDLE: u64 = 7;
 
@@ -47,7 +47,7 @@ impl Process {
 fn sharing_the_stock(weakness: Weakness) -> impl Fn() {
     move || {
         let process = Arc::new(Process::new(weakness));
-        let slot = process.world.enter(1, Holder::Stock);
+        let slot = process.world.enter(1, SlotOwner::Stock);
         process.world.give_back(slot);
         let other = Arc::clone(&process);
         let other = thread::spawn(move || other.read_from_stock());
@@ -62,12 +62,12 @@ fn sharing_the_stock(weakness: Weakness) -> impl Fn() {
 fn giving_up_the_stock(weakness: Weakness) -> impl Fn() {
     move || {
         let process = Arc::new(Process::new(weakness));
-        let slot = process.world.enter(1, Holder::Stock);
+        let slot = process.world.enter(1, SlotOwner::Stock);
         process.world.give_back(slot);
         let other = Arc::clone(&process);
         let other = thread::spawn(move || other.read_from_stock());
         process.world.give_up_stock();
-        let slot = process.world.enter(1, Holder::Once);
+        let slot = process.world.enter(1, SlotOwner::Once);
         process.use_slot(slot);
         process.world.give_back(slot);
         other.join().unwrap();
@@ -80,14 +80,14 @@ fn giving_up_the_stock(weakness: Weakness) -> impl Fn() {
 fn leaving(weakness: Weakness) -> impl Fn() {
     move || {
         let process = Arc::new(Process::new(weakness));
-        let slot = process.world.enter(1, Holder::Thread(HANDLE));
+        let slot = process.world.enter(1, SlotOwner::Thread(HANDLE));
         let other = Arc::clone(&process);
         let other = thread::spawn(move || {
             other.use_slot(slot);
             other.world.give_back(slot);
         });
         process.world.leave(slot, HANDLE);
-        let next = process.world.enter(1, Holder::Once);
+        let next = process.world.enter(1, SlotOwner::Once);
         process.use_slot(next);
         process.world.give_back(next);
         other.join().unwrap();
@@ -99,7 +99,7 @@ fn leaving(weakness: Weakness) -> impl Fn() {
 fn passing_on(weakness: Weakness) -> impl Fn() {
     move || {
         let process = Arc::new(Process::new(weakness));
-        let slot = process.world.enter(1, Holder::Thread(HANDLE));
+        let slot = process.world.enter(1, SlotOwner::Thread(HANDLE));
         let other = Arc::clone(&process);
         let other = thread::spawn(move || {
             other.use_slot(slot);

@@ -11,22 +11,22 @@ use super::machine::{Word32, fails, holds, word32};
 use super::pinning::RACE;
 use super::weakness::Weakness;
 use super::world::{FIRST, MetaWrite, World};
-use super::{Holder, SlotTable};
+use super::{SlotOwner, SlotTable};
 
 const OWN: u32 = 1;
 /// The id that a process had which died, and that another gets.
 const AGAIN: u32 = 7;
 
-/// An environment, and whether the octet of [`AGAIN`] is locked.
+/// An environment, and whether the byte of [`AGAIN`] is locked.
 struct System {
     world: World,
-    octet: Word32,
+    byte: Word32,
 }
 
 impl System {
     /// As the engine clears: looks without the mutex, and if there is anything to do once more with it.
     fn clear(&self) {
-        let is_alive = |_| Ok::<_, Infallible>(self.octet.load(Ordering::SeqCst) != 0);
+        let is_alive = |_| Ok::<_, Infallible>(self.byte.load(Ordering::SeqCst) != 0);
         let Ok(dead) = self.world.dead_pids(OWN, is_alive);
         if dead.is_empty() {
             return;
@@ -43,11 +43,11 @@ impl System {
     fn begin_again(&self) {
         let slot = {
             let _held = self.world.reader_mutex.lock().unwrap();
-            self.octet.store(1, Ordering::SeqCst);
+            self.byte.store(1, Ordering::SeqCst);
             if self.world.weakness != Weakness::LeftoversKept {
                 self.world.free_slots_of_processes(&[AGAIN]);
             }
-            self.world.enter_locked(AGAIN, Holder::Once)
+            self.world.enter_locked(AGAIN, SlotOwner::Once)
         };
         self.world.read(slot);
     }
@@ -57,9 +57,9 @@ fn an_id_taken_again(weakness: Weakness, commits: u64) -> impl Fn() {
     move || {
         let system = Arc::new(System {
             world: World::new(2, weakness, MetaWrite::Map),
-            octet: word32(0),
+            byte: word32(0),
         });
-        let dead = system.world.enter(AGAIN, Holder::Once);
+        let dead = system.world.enter(AGAIN, SlotOwner::Once);
         system.world.pin(dead);
         let process = Arc::clone(&system);
         let process = thread::spawn(move || process.begin_again());

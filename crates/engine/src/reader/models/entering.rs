@@ -7,7 +7,7 @@ use super::machine::{fails, holds};
 use super::pinning::RACE;
 use super::weakness::Weakness;
 use super::world::{MetaWrite, World};
-use super::{Holder, SlotTable};
+use super::{SlotOwner, SlotTable};
 
 /// A thread enters a slot and reads, while commits are made.
 fn entering(weakness: Weakness, commits: u64) -> impl Fn() {
@@ -15,7 +15,7 @@ fn entering(weakness: Weakness, commits: u64) -> impl Fn() {
         let world = Arc::new(World::new(1, weakness, MetaWrite::Map));
         let reader = Arc::clone(&world);
         let reader = thread::spawn(move || {
-            let slot = reader.enter(1, Holder::Once);
+            let slot = reader.enter(1, SlotOwner::Once);
             reader.read(slot);
         });
         for _ in 0..commits {
@@ -33,7 +33,7 @@ fn two_entering(weakness: Weakness, commits: u64) -> impl Fn() {
             .map(|pid| {
                 let world = Arc::clone(&world);
                 thread::spawn(move || {
-                    let slot = world.enter(pid, Holder::Stock);
+                    let slot = world.enter(pid, SlotOwner::Stock);
                     if commits > 0 {
                         world.read(slot);
                     }

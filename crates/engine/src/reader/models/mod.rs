@@ -20,4 +20,4 @@ mod succession;
 mod weakness;
 mod world;
 
-use super::{Holder, Ownership, Slot, SlotTable, WriterMark, may_be_reused};
+use super::{Ownership, Slot, SlotOwner, SlotTable, WriterMark, may_be_reused};

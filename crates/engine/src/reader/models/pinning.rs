@@ -6,7 +6,7 @@ use loom::thread;
 use super::machine::{fails, holds};
 use super::weakness::Weakness;
 use super::world::{FIRST, MetaWrite, World};
-use super::{Holder, SlotTable};
+use super::{SlotOwner, SlotTable};
 
 /// Texts of the checker: two threads at one page, with nothing to keep them apart.
 pub(super) const RACE: [&str; 2] = ["Causality violation", "a page changed under its reader"];
@@ -16,7 +16,7 @@ const TORN: [&str; 2] = ["a page changed under its reader", "Causality violation
 fn reading(weakness: Weakness, meta_write: MetaWrite, commits: u64) -> impl Fn() {
     move || {
         let world = Arc::new(World::new(1, weakness, meta_write));
-        let slot = world.enter(1, Holder::Stock);
+        let slot = world.enter(1, SlotOwner::Stock);
         let writer = Arc::clone(&world);
         let writer = thread::spawn(move || {
             for _ in 0..commits {
@@ -34,7 +34,7 @@ fn reading(weakness: Weakness, meta_write: MetaWrite, commits: u64) -> impl Fn()
 fn reading_again(weakness: Weakness, commits: u64) -> impl Fn() {
     move || {
         let world = Arc::new(World::new(1, weakness, MetaWrite::Map));
-        let slot = world.enter(1, Holder::Stock);
+        let slot = world.enter(1, SlotOwner::Stock);
         let (id, root) = world.begin_read(slot);
         world.end_read(slot);
         let writer = Arc::clone(&world);
@@ -52,7 +52,7 @@ fn reading_again(weakness: Weakness, commits: u64) -> impl Fn() {
 fn reading_the_previous(weakness: Weakness, commits: u64) -> impl Fn() {
     move || {
         let world = Arc::new(World::new(1, weakness, MetaWrite::Map));
-        let slot = world.enter(1, Holder::Stock);
+        let slot = world.enter(1, SlotOwner::Stock);
         let writer = Arc::clone(&world);
         let writer = thread::spawn(move || {
             for _ in 0..commits {

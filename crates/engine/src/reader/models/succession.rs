@@ -7,13 +7,13 @@ use loom::thread;
 use super::machine::{fails, holds, word64};
 use super::weakness::Weakness;
 use super::world::{Death, FIRST, MetaWrite, World};
-use super::{Holder, SlotTable, WriterMark};
+use super::{SlotOwner, SlotTable, WriterMark};
 
 /// Two writers and a reader.
 fn two_writers(weakness: Weakness) -> impl Fn() {
     move || {
         let world = Arc::new(World::new(1, weakness, MetaWrite::Map));
-        let slot = world.enter(1, Holder::Once);
+        let slot = world.enter(1, SlotOwner::Once);
         let writers: Vec<_> = (0..2)
             .map(|_| {
                 let world = Arc::clone(&world);
@@ -32,7 +32,7 @@ fn two_writers(weakness: Weakness) -> impl Fn() {
 fn succeeding(weakness: Weakness, death: Death, commits: u64) -> impl Fn() {
     move || {
         let world = Arc::new(World::new(1, weakness, MetaWrite::Map));
-        let slot = world.enter(1, Holder::Once);
+        let slot = world.enter(1, SlotOwner::Once);
         let writer = Arc::clone(&world);
         let writer = thread::spawn(move || {
             writer.die(death);

@@ -14,7 +14,7 @@ use loom::sync::{Mutex, MutexGuard};
 
 use super::machine::{Word32, Word64, word32, word64};
 use super::weakness::Weakness;
-use super::{Holder, Ownership, Slot, SlotTable, may_be_reused};
+use super::{Ownership, Slot, SlotOwner, SlotTable, may_be_reused};
 
 /// What models begin with as the last commit.
 pub(super) const FIRST: u64 = 3;
@@ -110,7 +110,7 @@ impl World {
     }
 
     /// Enters the calling thread into a slot, as the engine does it.
-    pub(super) fn enter(&self, pid: u32, holder: Holder) -> Slot {
+    pub(super) fn enter(&self, pid: u32, holder: SlotOwner) -> Slot {
         let _held = self.hold_reader_mutex(Weakness::NoReaderMutex);
         self.enter_locked(pid, holder)
     }
@@ -119,7 +119,7 @@ impl World {
         (self.weakness != unless).then(|| self.reader_mutex.lock().expect("no holder panics"))
     }
 
-    pub(super) fn enter_locked(&self, pid: u32, holder: Holder) -> Slot {
+    pub(super) fn enter_locked(&self, pid: u32, holder: SlotOwner) -> Slot {
         if self.weakness == Weakness::EnteredTooSoon {
             let index = self.used_slots();
             self.used_slots_word().store(index + 1, Ordering::SeqCst);
@@ -217,9 +217,9 @@ impl World {
     }
 
     fn meta(&self, pgno: u64) -> [u64; 2] {
-        let mut octets = [0; 16];
-        load_words(self.metas[pgno as usize].iter(), &mut octets);
-        let (words, _) = octets.as_chunks();
+        let mut bytes = [0; 16];
+        load_words(self.metas[pgno as usize].iter(), &mut bytes);
+        let (words, _) = bytes.as_chunks();
         [u64::from_ne_bytes(words[0]), u64::from_ne_bytes(words[1])]
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Such a process stores wherever its map reaches, without asking how long the file is: a file that is cut off below it
 //! takes it down. Nothing in the environment's own files says who they are, but the system does: everybody who has an
-//! environment open holds a record lock on octet 0 of its lock file, and the maps of a process can be read.
+//! environment open holds a record lock on byte 0 of its lock file, and the maps of a process can be read.
 
 use std::fs;
 use std::io;
@@ -15,19 +15,19 @@ use crate::{FileIdentity, FileRole, process_id};
 pub enum OtherMaps {
     /// Those that have the environment open map it for reading only, or there are none.
     ReadOnly,
-    /// This process can change the file through its map, which reaches so many octets into it.
+    /// This process can change the file through its map, which reaches so many bytes into it.
     Writable {
         /// The process.
         pid: u32,
         /// Where its map of the file ends.
-        octets: u64,
+        bytes: u64,
     },
     /// This process has the environment open but what it maps is unknown: it is just opening it, or belongs to another
     /// user or another name space of processes (then it is 0).
     Unknown(u32),
 }
 
-/// Looks at all other processes that hold a record lock on octet 0 of the file `lock`: how do they map the file `data`?
+/// Looks at all other processes that hold a record lock on byte 0 of the file `lock`: how do they map the file `data`?
 /// Reads a few files of `/proc`.
 /// # Errors
 /// The system's, when there is no `/proc/locks`.
@@ -35,23 +35,23 @@ pub fn other_maps(lock: FileIdentity, data: FileIdentity) -> io::Result<OtherMap
     seam::ask(FileRole::Lock, Call::AskProcesses)?;
     let mut unknown = None;
     let own = process_id();
-    for pid in holders(&fs::read_to_string("/proc/locks")?, lock.inode()) {
+    for pid in lock_holders(&fs::read_to_string("/proc/locks")?, lock.inode()) {
         if pid == own {
             continue;
         }
         match maps_of(pid, data.inode()) {
             Some(0) => {}
-            Some(octets) => return Ok(OtherMaps::Writable { pid, octets }),
+            Some(bytes) => return Ok(OtherMaps::Writable { pid, bytes }),
             None => unknown = Some(pid),
         }
     }
     Ok(unknown.map_or(OtherMaps::ReadOnly, OtherMaps::Unknown))
 }
 
-/// The processes that hold a lock on octet 0 of a file with this inode number, by the text of `/proc/locks`:
+/// The processes that hold a lock on byte 0 of a file with this inode number, by the text of `/proc/locks`:
 /// `1: POSIX  ADVISORY  READ 4711 fe:00:7790615 0 0`. Devices are not compared, because some file systems have two
 /// numbers for one; at worst a process too many is looked at.
-fn holders(locks: &str, inode: u64) -> Vec<u32> {
+fn lock_holders(locks: &str, inode: u64) -> Vec<u32> {
     let holder = |line: &str| {
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
         // What waits for a lock has an arrow before its kind.
@@ -67,18 +67,18 @@ fn holders(locks: &str, inode: u64) -> Vec<u32> {
     pids
 }
 
-/// How many octets of a file a process maps for writing, 0 if it only reads; `None` if it does not map it or does not let
+/// How many bytes of a file a process maps for writing, 0 if it only reads; `None` if it does not map it or does not let
 /// us see.
 fn maps_of(pid: u32, inode: u64) -> Option<u64> {
     let maps = fs::read_to_string(format!("/proc/{pid}/maps")).ok()?;
-    written_octets(&maps, inode)
+    written_bytes(&maps, inode)
 }
 
 /// The same by the text of `/proc/PID/maps`: `7f00-7f10 r--s 00000000 fe:00 7790616 /path/data.mdb`.
 ///
 /// A writable map with a page of the same file behind it that nobody may touch is [`crate::Map::to_store`]'s: who has it
 /// asks how long the file is.
-fn written_octets(maps: &str, inode: u64) -> Option<u64> {
+fn written_bytes(maps: &str, inode: u64) -> Option<u64> {
     let inode = inode.to_string();
     let mut found = None;
     let mut lines = maps.lines().map(words_of).peekable();
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn holders_are_those_with_a_lock_on_octet_0() {
+    fn holders_are_those_with_a_lock_on_byte_0() {
         let locks = "1: POSIX  ADVISORY  WRITE 15423 fe:00:7790615 15423 15423\n\
             2: POSIX  ADVISORY  READ 15423 fe:00:7790615 0 0\n\
             2: -> POSIX  ADVISORY  WRITE 9 fe:00:7790615 0 0\n\
@@ -141,7 +141,7 @@ mod tests {
             4: POSIX  ADVISORY  READ 7 fe:00:7790615 0 0\n\
             5: POSIX  ADVISORY  READ 8 fe:00:7790616 0 0\n\
             6: POSIX  ADVISORY  READ 0 fe:00:7790615 0 0\n";
-        assert_eq!(holders(locks, 7_790_615), [0, 7, 15423]);
+        assert_eq!(lock_holders(locks, 7_790_615), [0, 7, 15423]);
     }
 
     #[test]
@@ -151,14 +151,14 @@ mod tests {
             7f20-7f30 rw-s 00000008 fe:00 5 /b\n\
             7f30-7f40 r--s 00000000 fe:00 5 /b\n\
             7f50-7f60 rw-p 00000000 fe:00 6 /c\n";
-        assert_eq!(written_octets(maps, 4), Some(0));
-        assert_eq!(written_octets(maps, 5), Some(0x18));
+        assert_eq!(written_bytes(maps, 4), Some(0));
+        assert_eq!(written_bytes(maps, 5), Some(0x18));
         assert_eq!(
-            written_octets(maps, 6),
+            written_bytes(maps, 6),
             None,
             "a private map changes nothing"
         );
-        assert_eq!(written_octets(maps, 7), None);
+        assert_eq!(written_bytes(maps, 7), None);
     }
 
     #[test]
@@ -166,12 +166,12 @@ mod tests {
         let maps = "7f00-7f10 r--s 00000000 fe:00 4 /data.mdb\n\
             7f20-7f30 rw-s 00000000 fe:00 4 /data.mdb\n\
             7f30-7f31 ---s 00000010 fe:00 4 /data.mdb\n";
-        assert_eq!(written_octets(maps, 4), Some(0));
+        assert_eq!(written_bytes(maps, 4), Some(0));
         let apart = maps.replace("7f30-7f31", "7f31-7f32");
-        assert_eq!(written_octets(&apart, 4), Some(0x10));
+        assert_eq!(written_bytes(&apart, 4), Some(0x10));
         let readable = maps.replace("---s", "r--s");
-        assert_eq!(written_octets(&readable, 4), Some(0x10));
+        assert_eq!(written_bytes(&readable, 4), Some(0x10));
         let of_another = maps.replace("0010 fe:00 4", "0010 fe:00 5");
-        assert_eq!(written_octets(&of_another, 4), Some(0x10));
+        assert_eq!(written_bytes(&of_another, 4), Some(0x10));
     }
 }

@@ -1,4 +1,4 @@
-//! Octets of a map written to another file, without a buffer between: the system copies them once, from where they lie.
+//! Bytes of a map written to another file, without a buffer between: the system copies them once, from where they lie.
 //!
 //! They may change meanwhile, and a page of them may be gone: the call then fails, and no signal is raised as for a page that the
 //! process itself touches.
@@ -11,12 +11,12 @@ use crate::seam::{self, Call};
 use crate::{File, Map};
 
 impl File {
-    /// Writes at most `len` octets of `map`, from `from` on, at `offset`, or behind what was written last; returns how many.
+    /// Writes at most `len` bytes of `map`, from `from` on, at `offset`, or behind what was written last; returns how many.
     /// Fewer are no fault, and none means that they cannot be had through the map: they are outside it, or the file that it shows
     /// does not have them any more, which is for reading that file to say.
     /// # Errors
     /// The system's.
-    pub fn carry(
+    pub fn copy_range(
         &self,
         offset: Option<u64>,
         map: &Map,

@@ -6,7 +6,7 @@ use super::view::PageView;
 use super::writer_pages::{WriterPages, free_tree};
 use crate::Error;
 use crate::env::Window;
-use crate::reader::{EndMark, LockFile, ReaderPolicy, Verdict};
+use crate::reader::{EndMark, GrowthDecision, LockFile, ReaderPolicy};
 use crate::tree::{self, Pages as _, PagesMut as _, Path, Tree};
 
 /// After so many fresh pages a writer consults the policy for readers again.
@@ -28,12 +28,12 @@ impl WriterPages<'_> {
             self.consulted_at = Some(self.last);
             return Ok(false);
         };
-        let verdict = self.consult(&policy, table)?;
-        if verdict == Verdict::Grow {
+        let decision = self.consult(&policy, table)?;
+        if decision == GrowthDecision::Grow {
             self.consulted_at = Some(self.last);
         }
         // While the free list is being saved nothing more can be taken from it.
-        Ok(verdict == Verdict::LookAgain && !self.saving)
+        Ok(decision == GrowthDecision::LookAgain && !self.saving)
     }
 
     /// Before the free list is saved, when it has few pages to take: whether there are more, because a reader that held
@@ -43,34 +43,38 @@ impl WriterPages<'_> {
         let (Some(policy), Some(table)) = (environment.reader_policy(), environment.lock()) else {
             return Ok(false);
         };
-        Ok(self.consult(&policy.without_refusal(), table)? == Verdict::LookAgain)
+        Ok(self.consult(&policy.without_refusal(), table)? == GrowthDecision::LookAgain)
     }
 
-    fn consult(&mut self, policy: &ReaderPolicy, table: &LockFile) -> Result<Verdict, Error> {
+    fn consult(
+        &mut self,
+        policy: &ReaderPolicy,
+        table: &LockFile,
+    ) -> Result<GrowthDecision, Error> {
         let known = self.oldest;
         let oldest = self.look_for_readers()?;
         if known.is_some_and(|known| oldest > known) {
-            return Ok(Verdict::LookAgain);
+            return Ok(GrowthDecision::LookAgain);
         }
         let committed = Txnid(self.txnid().0 - 1);
         let view = self.view();
-        let held = |stop_at| pages_held(view, &self.free, oldest, committed, stop_at);
+        let held = |stop_at| held_page_count(view, &self.free, oldest, committed, stop_at);
         if oldest >= committed || held(1)? == 0 {
             // It is on nobody's account.
-            return Ok(Verdict::Grow);
+            return Ok(GrowthDecision::Grow);
         }
         let governor = self.environment.governor();
-        let verdict = governor.consult(policy, table, oldest, || held(u64::MAX))?;
-        if verdict == Verdict::LookAgain {
+        let decision = governor.consult(policy, table, oldest, || held(u64::MAX))?;
+        if decision == GrowthDecision::LookAgain {
             self.look_for_readers()?;
         }
-        Ok(verdict)
+        Ok(decision)
     }
 }
 
 /// Pages of the free-list records from transaction `from` on up to, but not with, `to`; no more are counted once there are
 /// `stop_at`. Costs a look at each record.
-pub(crate) fn pages_held(
+pub(crate) fn held_page_count(
     view: PageView<'_>,
     free: &Tree,
     from: Txnid,
@@ -93,7 +97,7 @@ pub(crate) fn pages_held(
 pub(crate) fn count_free(window: Window<'_>, meta: &Meta, stop_at: u64) -> Result<u64, Error> {
     let view = PageView::of_snapshot(window, meta.last, EndMark::never());
     let free = free_tree(meta.free);
-    pages_held(view, &free, Txnid(0), meta.txnid, stop_at)
+    held_page_count(view, &free, Txnid(0), meta.txnid, stop_at)
 }
 
 /// Shows the free-list records from transaction `from` on, with the numbers of their pages, as long as `visit` wants.

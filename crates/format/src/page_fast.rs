@@ -1,9 +1,9 @@
 //! Looking again at a page whose header was checked before: the common case of every walk, with options in place of
 //! reasons. Whoever gets none asks [`Page`](crate::Page) why.
 
-use crate::{Checked, LeafNode, NodeFlags, PageKind, Pgno, layout};
+use crate::{LeafNode, NodeFlags, PageHeader, PageKind, Pgno, layout};
 
-impl Checked {
+impl PageHeader {
     /// Key and value of entry `index` of a leaf, if it is sound, and its value is one and lies in the page.
     #[must_use]
     #[inline(always)]
@@ -131,10 +131,10 @@ mod tests {
         let kind = PageKind::Packed(8);
         let mut page = PageMut::initialise(&mut bytes, Pgno(7), kind);
         let nothing = crate::NodeValue::Data(b"", NodeFlags(0));
-        assert!(page.insert(0, b"8 octets", nothing).unwrap());
+        assert!(page.insert(0, b"8 bytes!", nothing).unwrap());
         let page = Page::parse(&bytes, Pgno(7), kind).unwrap();
-        let checked = page.checked();
-        assert_eq!(checked.leaf_key(&bytes, 0), Some(&b"8 octets"[..]));
+        let checked = page.header();
+        assert_eq!(checked.leaf_key(&bytes, 0), Some(&b"8 bytes!"[..]));
         for index in [1, u32::MAX] {
             assert_eq!(checked.leaf_key(&bytes, index), None);
             assert!(page.key(index as usize).is_err());
@@ -151,7 +151,7 @@ mod tests {
             assert!(page.insert(index, key, value).unwrap());
         }
         let page = Page::parse(&bytes, pgno, PageKind::Leaf).unwrap();
-        let checked = page.checked();
+        let checked = page.header();
         for index in 0..3 {
             let (full, glance) = (
                 page.leaf(index as usize).unwrap(),
@@ -161,13 +161,13 @@ mod tests {
             assert_eq!(checked.leaf_key(&bytes, index), Some(full.key));
         }
         assert!(checked.leaf_entry(&bytes, 3).is_none());
-        assert!(Checked::EMPTY.leaf_entry(&bytes, 0).is_none());
-        // Each octet of the page changed: never a panic, never octets from elsewhere.
+        assert!(PageHeader::EMPTY.leaf_entry(&bytes, 0).is_none());
+        // Each byte of the page changed: never a panic, never bytes from elsewhere.
         for at in 16..bytes.len() {
             let mut broken = bytes.clone();
             broken[at] ^= 0xff;
             for index in 0..3 {
-                let full = Page::checked_before(&broken, checked);
+                let full = Page::from_header(&broken, checked);
                 let glance = checked.leaf_entry(&broken, index);
                 if let Some(glance) = glance {
                     let full = full.leaf(index as usize).unwrap();

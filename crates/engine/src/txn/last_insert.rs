@@ -11,7 +11,7 @@ use crate::{Error, KeyOrder};
 
 impl WriteTxn<'_> {
     /// As [`tree::seek`], but looks at the leaf of the record stored last before it goes down from the root.
-    pub(super) fn seek_near(
+    pub(super) fn seek_from_hint(
         &mut self,
         database: Database,
         tree: &Tree,
@@ -20,8 +20,8 @@ impl WriteTxn<'_> {
     ) -> Result<bool, Error> {
         let pages = tree::PagesMut::view(&self.pages);
         let trees = self.trees.get_mut();
-        if trees.tries_way()
-            && let Some(way) = trees.last_way(database)
+        if trees.tries_hint()
+            && let Some(way) = trees.insert_hint(database)
             && let Some(leaf) = way.path.leaf_mut()
         {
             let page = pages.tree_page(leaf.pgno, tree.leaf)?;
@@ -33,7 +33,7 @@ impl WriteTxn<'_> {
                 way.is_last = way.is_last || leads_to_last(pages, &way.path)?;
                 way.is_last.then_some((last + 1, false))
             } else if tree.order.compare(key, key_of(0)?).is_ge() {
-                let found = tree::lower_bound_in(&page, tree.order, key);
+                let found = tree::lower_bound(&page, tree.order, key);
                 Some(found.map_err(Error::at(leaf.pgno))?)
             } else {
                 None
@@ -43,17 +43,17 @@ impl WriteTxn<'_> {
                 if let Some(leaf) = path.leaf_mut() {
                     leaf.index = index;
                 }
-                trees.note_try(true);
+                trees.note_hint_use(true);
                 return Ok(exact);
             }
         }
-        trees.note_try(false);
+        trees.note_hint_use(false);
         tree::seek(self.pages(), tree, key, path)
     }
 
     /// Stores a record behind all others where nothing but the last leaf has to be looked at or changed; `false`, with
     /// nothing done, where there is more to it.
-    pub(super) fn put_behind_last(
+    pub(super) fn append_at_hint(
         &mut self,
         database: Database,
         key: &[u8],
@@ -97,14 +97,14 @@ impl WriteTxn<'_> {
     }
 
     /// As [`tree::last`], without going down if the record stored last is in the last leaf.
-    pub(super) fn last_near(
+    pub(super) fn last_from_hint(
         &mut self,
         database: Database,
         tree: &Tree,
         path: &mut Path,
     ) -> Result<bool, Error> {
         let pages = tree::PagesMut::view(&self.pages);
-        if let Some(way) = self.trees.get_mut().last_way(database)
+        if let Some(way) = self.trees.get_mut().insert_hint(database)
             && let Some(leaf) = way.path.leaf_mut()
         {
             leaf.index = pages

@@ -6,39 +6,39 @@ use fulgurite_format::{Pgno, copy_without_gap};
 use rustc_hash::FxHashMap;
 
 use crate::Error;
-use crate::buffer_pool::{self, Spare, pages_max};
-use crate::env::Storing;
+use crate::buffer_pool::{self, Buffers, pages_max};
+use crate::env::PageStore;
 use crate::memory::{room_for, zeros};
 
 /// At most so many pieces go into one write call: as many as the system takes.
 const PARTS_MAX: usize = 1024;
 
 /// As much of the buffers of runs: memory that the system gives anew costs more than filling it.
-const SPARE_OCTETS_MAX: usize = 2 << 20;
+const UNUSED_RUN_BYTES_MAX: usize = 2 << 20;
 
 /// Tables are kept for the next transaction up to that capacity.
-const KEPT_MAX: usize = 1 << 14;
+const RETAINED_MAX: usize = 1 << 14;
 
 /// Private pages and private overflow runs in memory, by the number of their first page.
 #[derive(Debug, Default)]
-pub(crate) struct Dirty {
+pub(crate) struct DirtyPages {
     buffers: FxHashMap<Pgno, Box<[u8]>>,
-    octets: usize,
+    bytes: usize,
     /// Buffers that are not needed at the moment, with whatever was in them.
-    spare: Spare,
+    unused: Buffers,
     /// The numbers, while all are written; kept for its memory.
     numbers: Vec<Pgno>,
 }
 
-impl Dirty {
+impl DirtyPages {
     /// Has buffers to use before it asks the system for some: those that are kept for this.
-    pub(crate) fn take_spare(&mut self, page_size: usize) {
-        self.spare = buffer_pool::take(page_size);
+    pub(crate) fn take_buffers(&mut self, page_size: usize) {
+        self.unused = buffer_pool::take(page_size);
     }
 
     /// Keeps the buffers that are not needed, a bounded number of them, for another writer.
-    pub(crate) fn keep_spare(&mut self) {
-        buffer_pool::keep(std::mem::take(&mut self.spare));
+    pub(crate) fn return_buffers(&mut self) {
+        buffer_pool::keep(std::mem::take(&mut self.unused));
     }
 
     /// Whether no page is private.
@@ -67,8 +67,8 @@ impl Dirty {
         match self.buffers.entry(pgno) {
             Entry::Occupied(entry) => Ok(entry.into_mut()),
             Entry::Vacant(entry) => {
-                let bytes = copy_of(load()?, &mut self.spare.pages)?;
-                self.octets += bytes.len();
+                let bytes = copy_of(load()?, &mut self.unused.pages)?;
+                self.bytes += bytes.len();
                 Ok(entry.insert(bytes))
             }
         }
@@ -76,14 +76,14 @@ impl Dirty {
 
     /// Adds a buffer for one page, with unspecified contents.
     pub(crate) fn insert_page(&mut self, pgno: Pgno, page_size: usize) -> Result<&mut [u8], Error> {
-        let bytes = match self.spare.pages.pop() {
-            Some(spare) => spare,
+        let bytes = match self.unused.pages.pop() {
+            Some(unused) => unused,
             None => zeros(page_size)?.into(),
         };
-        self.octets += bytes.len();
+        self.bytes += bytes.len();
         Ok(match self.buffers.entry(pgno) {
             Entry::Occupied(mut entry) => {
-                self.octets -= entry.insert(bytes).len();
+                self.bytes -= entry.insert(bytes).len();
                 entry.into_mut()
             }
             Entry::Vacant(entry) => entry.insert(bytes),
@@ -93,39 +93,39 @@ impl Dirty {
     /// Adds a copy of a tree page. Its free space is zeros, or as it was in the page.
     pub(crate) fn insert_copy(&mut self, pgno: Pgno, page: &[u8]) -> Result<&mut [u8], Error> {
         let bytes = match self
-            .spare
+            .unused
             .pages
             .pop()
-            .filter(|spare| spare.len() == page.len())
+            .filter(|unused| unused.len() == page.len())
         {
             Some(mut bytes) => {
                 copy_without_gap(page, &mut bytes);
                 bytes
             }
-            None => copy_of(page, &mut self.spare.pages)?,
+            None => copy_of(page, &mut self.unused.pages)?,
         };
-        self.octets += bytes.len();
+        self.bytes += bytes.len();
         Ok(match self.buffers.entry(pgno) {
             Entry::Occupied(mut entry) => {
-                self.octets -= entry.insert(bytes).len();
+                self.bytes -= entry.insert(bytes).len();
                 entry.into_mut()
             }
             Entry::Vacant(entry) => entry.insert(bytes),
         })
     }
 
-    /// Adds a run of `len` octets that consists of these parts, and zeros.
+    /// Adds a run of `len` bytes that consists of these parts, and zeros.
     pub(crate) fn insert_run(
         &mut self,
         first: Pgno,
         len: usize,
         parts: &[&[u8]],
     ) -> Result<(), Error> {
-        let kept = self.spare.runs.iter().position(|run| run.len() == len);
+        let kept = self.unused.runs.iter().position(|run| run.len() == len);
         let mut run = match kept {
             Some(index) => {
-                self.spare.run_octets -= len;
-                self.spare.runs.swap_remove(index).into_vec()
+                self.unused.run_bytes -= len;
+                self.unused.runs.swap_remove(index).into_vec()
             }
             None => room_for(len)?,
         };
@@ -139,16 +139,16 @@ impl Dirty {
     }
 
     pub(crate) fn insert(&mut self, pgno: Pgno, bytes: Box<[u8]>) {
-        self.octets += bytes.len();
+        self.bytes += bytes.len();
         if let Some(old) = self.buffers.insert(pgno, bytes) {
-            self.octets -= old.len();
+            self.bytes -= old.len();
         }
     }
 
     /// Adds a copy of the tree page `from` as page `to`; nothing if `from` is not in memory.
     pub(crate) fn copy(&mut self, from: Pgno, to: Pgno) -> Option<&mut [u8]> {
         let old = self.buffers.get(&from)?;
-        let bytes = match self.spare.pages.pop() {
+        let bytes = match self.unused.pages.pop() {
             Some(mut bytes) if bytes.len() == old.len() => {
                 bytes.copy_from_slice(old);
                 bytes
@@ -164,9 +164,9 @@ impl Dirty {
         let Some(bytes) = self.buffers.remove(&pgno) else {
             return;
         };
-        self.octets -= bytes.len();
-        if bytes.len() == page_size && self.spare.pages.len() < pages_max(page_size) {
-            self.spare.pages.push(bytes);
+        self.bytes -= bytes.len();
+        if bytes.len() == page_size && self.unused.pages.len() < pages_max(page_size) {
+            self.unused.pages.push(bytes);
         }
     }
 
@@ -175,45 +175,45 @@ impl Dirty {
         if !self.buffers.is_empty() {
             self.put_aside(page_size);
         }
-        if self.buffers.capacity() > KEPT_MAX {
+        if self.buffers.capacity() > RETAINED_MAX {
             self.buffers = FxHashMap::default();
         }
-        self.numbers.shrink_to(KEPT_MAX);
+        self.numbers.shrink_to(RETAINED_MAX);
     }
 
     /// Keeps the buffers for other pages, as many as may be.
     fn put_aside(&mut self, page_size: usize) {
         for (_, bytes) in self.buffers.drain() {
             if bytes.len() == page_size {
-                if self.spare.pages.len() < pages_max(page_size) {
-                    self.spare.pages.push(bytes);
+                if self.unused.pages.len() < pages_max(page_size) {
+                    self.unused.pages.push(bytes);
                 }
-            } else if self.spare.run_octets + bytes.len() <= SPARE_OCTETS_MAX {
-                self.spare.run_octets += bytes.len();
-                self.spare.runs.push(bytes);
+            } else if self.unused.run_bytes + bytes.len() <= UNUSED_RUN_BYTES_MAX {
+                self.unused.run_bytes += bytes.len();
+                self.unused.runs.push(bytes);
             }
         }
-        self.octets = 0;
+        self.bytes = 0;
     }
 
-    /// Octets held in memory.
-    pub(crate) const fn octets(&self) -> usize {
-        self.octets
+    /// Bytes held in memory.
+    pub(crate) const fn bytes(&self) -> usize {
+        self.bytes
     }
 
     /// Writes all pages to their places in ascending order, neighbours in one call, and forgets them.
     pub(crate) fn write_out(
         &mut self,
-        storing: &mut Storing<'_>,
+        page_store: &mut PageStore<'_>,
         page_size: usize,
     ) -> Result<(), Error> {
         let mut numbers = std::mem::take(&mut self.numbers);
         numbers.clear();
         numbers.extend(self.buffers.keys());
         numbers.sort_unstable();
-        self.write_all(&numbers, storing, page_size)?;
-        if !storing.finish() {
-            self.write_all(&numbers, storing, page_size)?;
+        self.write_all(&numbers, page_store, page_size)?;
+        if !page_store.finish() {
+            self.write_all(&numbers, page_store, page_size)?;
         }
         self.numbers = numbers;
         self.put_aside(page_size);
@@ -223,7 +223,7 @@ impl Dirty {
     fn write_all(
         &self,
         numbers: &[Pgno],
-        storing: &mut Storing<'_>,
+        page_store: &mut PageStore<'_>,
         page_size: usize,
     ) -> Result<(), Error> {
         let mut parts: Vec<&[u8]> = Vec::new();
@@ -234,24 +234,24 @@ impl Dirty {
                 continue;
             };
             let offset = pgno.0 * page_size as u64;
-            if storing.store_page(offset, bytes)? {
+            if page_store.store_page(offset, bytes)? {
                 continue;
             }
             if offset != end || parts.len() == PARTS_MAX {
-                write(storing, start, &parts)?;
+                write(page_store, start, &parts)?;
                 parts.clear();
                 start = offset;
             }
             parts.push(bytes);
             end = offset + bytes.len() as u64;
         }
-        write(storing, start, &parts)
+        write(page_store, start, &parts)
     }
 }
 
-/// A copy of a page, in a spare buffer if there is one.
-fn copy_of(page: &[u8], spare: &mut Vec<Box<[u8]>>) -> Result<Box<[u8]>, Error> {
-    if let Some(mut bytes) = spare.pop().filter(|spare| spare.len() == page.len()) {
+/// A copy of a page, in a unused buffer if there is one.
+fn copy_of(page: &[u8], unused: &mut Vec<Box<[u8]>>) -> Result<Box<[u8]>, Error> {
+    if let Some(mut bytes) = unused.pop().filter(|unused| unused.len() == page.len()) {
         bytes.copy_from_slice(page);
         return Ok(bytes);
     }
@@ -260,9 +260,9 @@ fn copy_of(page: &[u8], spare: &mut Vec<Box<[u8]>>) -> Result<Box<[u8]>, Error> 
     Ok(bytes.into())
 }
 
-fn write(storing: &mut Storing<'_>, offset: u64, parts: &[&[u8]]) -> Result<(), Error> {
+fn write(page_store: &mut PageStore<'_>, offset: u64, parts: &[&[u8]]) -> Result<(), Error> {
     if parts.is_empty() {
         return Ok(());
     }
-    storing.write(offset, parts)
+    page_store.write(offset, parts)
 }

@@ -16,7 +16,7 @@ use fulgurite_format::Txnid;
 
 /// The records that were taken, by the ids of the transactions that freed their pages.
 #[derive(Debug, Default)]
-pub(super) struct Taken {
+pub(super) struct ReclaimedRecords {
     ids: Vec<Txnid>,
     /// The next record is below this one, if any was looked for.
     next: Option<Txnid>,
@@ -26,7 +26,7 @@ pub(super) struct Taken {
     all_below: Option<Txnid>,
 }
 
-impl Taken {
+impl ReclaimedRecords {
     /// Forgets them all, and keeps room for so many.
     pub(super) fn clear(&mut self, capacity: usize) {
         self.ids.clear();
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     /// Takes so many of these records, as [`super::super::WriterPages`] does.
-    fn take(taken: &mut Taken, records: &[u64], oldest: u64, count: usize) {
+    fn take(taken: &mut ReclaimedRecords, records: &[u64], oldest: u64, count: usize) {
         for _ in 0..count {
             let mut below = taken.next(Txnid(oldest));
             let found = loop {
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn the_newest_are_taken_first_and_none_twice() {
         let records = [1, 4, 5, 7, 9, 12, 13, 20];
-        let mut taken = Taken::default();
+        let mut taken = ReclaimedRecords::default();
         assert_eq!((taken.newest(), taken.next(Txnid(8))), (None, Txnid(8)));
         take(&mut taken, &records, 8, 2);
         assert_eq!(taken.ids(), [7, 5].map(Txnid));

@@ -14,17 +14,17 @@ use crate::env::Database;
 /// The trees of a snapshot, or none. Apart from what has them, so that they go from one transaction to the next without being
 /// copied.
 #[derive(Debug, Default)]
-pub(super) struct OwnTrees(Option<Box<Kept>>);
+pub(super) struct CachedTrees(Option<Box<CachedSnapshot>>);
 
 #[derive(Debug, Default)]
-struct Kept {
-    known: Known,
+struct CachedSnapshot {
+    key: SnapshotKey,
     trees: Trees,
 }
 
 /// Whose trees they are, once their transaction has ended.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Known {
+pub(super) struct SnapshotKey {
     /// The number of the handle through which the snapshot was read; 0 of none.
     pub(super) environment: u64,
     pub(super) txnid: Txnid,
@@ -34,13 +34,13 @@ pub(super) struct Known {
 }
 
 thread_local! {
-    static KEPT: Cell<OwnTrees> = const { Cell::new(OwnTrees(None)) };
+    static CACHE: Cell<CachedTrees> = const { Cell::new(CachedTrees(None)) };
 }
 
-impl Default for Known {
+impl Default for SnapshotKey {
     #[inline]
-    fn default() -> Known {
-        Known {
+    fn default() -> SnapshotKey {
+        SnapshotKey {
             environment: 0,
             txnid: Txnid(0),
             last: Pgno(1),
@@ -49,35 +49,35 @@ impl Default for Known {
     }
 }
 
-impl OwnTrees {
-    /// What this thread has kept, if that was read through the handle of this number; else the memory of it.
+impl CachedTrees {
+    /// What this thread has cached, if that was read through the handle of this number; else the memory of it.
     #[inline]
-    pub(super) fn take(environment: u64) -> OwnTrees {
-        let mut taken = KEPT.try_with(Cell::take).unwrap_or_default();
-        if let Some(kept) = &mut taken.0
-            && kept.known.environment != environment
+    pub(super) fn take(environment: u64) -> CachedTrees {
+        let mut cached = CACHE.try_with(Cell::take).unwrap_or_default();
+        if let Some(cached) = &mut cached.0
+            && cached.key.environment != environment
         {
-            kept.known = Known::default();
-            kept.trees.clear();
+            cached.key = SnapshotKey::default();
+            cached.trees.clear();
         }
-        taken
+        cached
     }
 
-    /// Keeps them in place of what the thread has kept before; not while it ends.
+    /// Keeps them in place of what the thread has cached before; not while it ends.
     #[inline]
-    pub(super) fn keep(mut self, known: Known) {
-        if let Some(kept) = &mut self.0 {
-            kept.known = known;
-            let _ = KEPT.try_with(|place| place.set(self));
+    pub(super) fn keep(mut self, key: SnapshotKey) {
+        if let Some(cached) = &mut self.0 {
+            cached.key = key;
+            let _ = CACHE.try_with(|place| place.set(self));
         }
     }
 
     /// Whose they were.
     #[inline]
-    pub(super) fn known(&self) -> Known {
+    pub(super) fn key(&self) -> SnapshotKey {
         self.0
             .as_ref()
-            .map_or_else(Known::default, |kept| kept.known)
+            .map_or_else(SnapshotKey::default, |cached| cached.key)
     }
 
     /// The trees, which may be of no snapshot yet.
@@ -86,7 +86,7 @@ impl OwnTrees {
         &mut self.0.get_or_insert_default().trees
     }
 
-    /// What is known of a database.
+    /// What is key of a database.
     #[inline]
     pub(super) fn get(&self, database: Database) -> Option<&OpenTree> {
         self.0.as_ref()?.trees.get(database)
@@ -94,6 +94,6 @@ impl OwnTrees {
 
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
-        self.0.as_ref().is_none_or(|kept| kept.trees.is_empty())
+        self.0.as_ref().is_none_or(|cached| cached.trees.is_empty())
     }
 }

@@ -15,7 +15,7 @@ const STAMP: usize = lockfile::SLOT_STAMP_AT / 8;
 
 /// A slot that the process has, or has had, with all its words.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Seat<'a> {
+pub(crate) struct ReaderSlotCache<'a> {
     slot: Slot,
     pid: u32,
     words: &'a SlotWords,
@@ -25,8 +25,8 @@ pub(crate) struct Seat<'a> {
 
 impl LockFile {
     /// The words of a slot.
-    pub(crate) fn seat(&self, slot: Slot) -> Option<Seat<'_>> {
-        Some(Seat {
+    pub(crate) fn slot_cache(&self, slot: Slot) -> Option<ReaderSlotCache<'_>> {
+        Some(ReaderSlotCache {
             slot,
             pid: self.pid,
             words: self.map.words(lockfile::slot_at(slot.0)),
@@ -36,7 +36,7 @@ impl LockFile {
     }
 }
 
-impl<'a> Seat<'a> {
+impl<'a> ReaderSlotCache<'a> {
     pub(crate) const fn slot(self) -> Slot {
         self.slot
     }
@@ -66,7 +66,7 @@ impl<'a> Seat<'a> {
         self.owned.give_back(|| self.is_of_this_thread())
     }
 
-    /// What [`Seat::stamp`] notes. Asked before the snapshot is pinned: behind the fence that this takes, it would be
+    /// What [`ReaderSlotCache::stamp`] notes. Asked before the snapshot is pinned: behind the fence that this takes, it would be
     /// waited for.
     #[inline]
     pub(crate) fn stamp_of_now(self) -> u64 {

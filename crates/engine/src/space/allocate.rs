@@ -19,15 +19,15 @@ const READERS_CHECK_PAGES: u64 = 256;
 impl WriterPages<'_> {
     /// Moves pages of free-list records that may be reused to the pool, until it has `wanted` more or there are no
     /// more such records; returns how many.
-    fn take_records(&mut self, wanted: usize) -> Result<usize, Error> {
+    fn reclaim_records(&mut self, wanted: usize) -> Result<usize, Error> {
         let known = self.pool.len();
-        while self.pool.len() < known + wanted && self.take_record()? {}
+        while self.pool.len() < known + wanted && self.reclaim_record()? {}
         Ok(self.pool.len() - known)
     }
 
     /// Moves the pages of the newest free-list record that may be reused, and was not taken yet, to the pool; `false` if
     /// there is none.
-    pub(super) fn take_record(&mut self) -> Result<bool, Error> {
+    pub(super) fn reclaim_record(&mut self) -> Result<bool, Error> {
         let oldest = match self.oldest {
             Some(oldest) => oldest,
             None => self.look_for_readers()?,
@@ -81,8 +81,8 @@ impl WriterPages<'_> {
             self.settle_pool()?;
             if count == 1
                 && !self.saving
-                && self.pool.len() <= self.kept_for_record()
-                && self.take_record()?
+                && self.pool.len() <= self.reserved_for_record()
+                && self.reclaim_record()?
             {
                 continue;
             }
@@ -99,11 +99,11 @@ impl WriterPages<'_> {
                 return Ok(None);
             }
             if count > 1 {
-                if self.environment.runs().is_hopeless(self.txnid, count) {
+                if self.environment.runs().has_failed(self.txnid, count) {
                     return Ok(None);
                 }
                 if read >= RUN_SEARCH_MAX {
-                    self.environment.runs().note_hopeless(self.txnid, count);
+                    self.environment.runs().note_failure(self.txnid, count);
                     return Ok(None);
                 }
             }
@@ -113,11 +113,11 @@ impl WriterPages<'_> {
             } else {
                 self.pool.len().max(64)
             };
-            let taken = self.take_records(wanted)?;
+            let taken = self.reclaim_records(wanted)?;
             read += taken;
             if taken == 0 && !self.have_readers_gone()? {
                 if count > 1 && read > 0 {
-                    self.environment.runs().note_hopeless(self.txnid, count);
+                    self.environment.runs().note_failure(self.txnid, count);
                 }
                 return Ok(None);
             }
@@ -127,12 +127,12 @@ impl WriterPages<'_> {
     /// Whether as many pages stay free as are kept for deletions once so many are taken.
     #[inline]
     fn leaves_enough(&mut self, count: u64) -> Result<bool, Error> {
-        if self.kept_free == 0 || self.saving {
+        if self.reserved_free == 0 || self.saving {
             return Ok(true);
         }
         let count = usize::try_from(count).unwrap_or(usize::MAX);
-        let least = self.kept_free.saturating_add(count);
-        self.take_records(least.saturating_sub(self.pool.len()))?;
+        let least = self.reserved_free.saturating_add(count);
+        self.reclaim_records(least.saturating_sub(self.pool.len()))?;
         self.settle_pool()?;
         Ok(self.pool.len() >= least)
     }
@@ -140,14 +140,14 @@ impl WriterPages<'_> {
     /// How many pages of the pool are taken one by one only where there are no others: the highest ones, among which the record
     /// of a large transaction finds a run. Runs that the file grew by for such records are at its end, and would else be used up
     /// page by page, so that it grew by another one.
-    fn kept_for_record(&self) -> usize {
+    fn reserved_for_record(&self) -> usize {
         let page_size = self.page_size();
-        let octets = FreeRecord::value_len(self.freed.len());
-        if octets <= page_size {
+        let bytes = FreeRecord::value_len(self.freed.len());
+        if bytes <= page_size {
             return 0;
         }
         // Eight times its length: of so many pages, mostly neighbours, some run is as long.
-        8 * octets.div_ceil(page_size)
+        8 * bytes.div_ceil(page_size)
     }
 
     /// Whether readers have ended, or died, so that more may be reused than was known.
@@ -185,7 +185,7 @@ impl WriterPages<'_> {
         let enough = 8 + 4 * usize::from(self.free.record.depth);
         loop {
             let missing = enough.saturating_sub(self.pool.len() + self.loose.len());
-            if self.take_records(missing)? >= missing || !self.ask_readers()? {
+            if self.reclaim_records(missing)? >= missing || !self.ask_readers()? {
                 break;
             }
         }
@@ -197,7 +197,7 @@ impl WriterPages<'_> {
     /// are to be asked first.
     pub(super) fn prepare_touching(&mut self, count: usize) -> Result<bool, Error> {
         let missing = count.saturating_sub(self.pool.len() + self.loose.len());
-        if missing == 0 || self.take_records(missing)? >= missing {
+        if missing == 0 || self.reclaim_records(missing)? >= missing {
             return Ok(true);
         }
         Ok(self.environment.reader_policy().is_none())
@@ -217,11 +217,11 @@ impl WriterPages<'_> {
         Ok(())
     }
 
-    pub(super) fn take_pages(&mut self, count: u64) -> Result<Pgno, Error> {
-        if !self.has_spare {
-            self.has_spare = true;
+    pub(super) fn allocate_pages(&mut self, count: u64) -> Result<Pgno, Error> {
+        if !self.has_buffers {
+            self.has_buffers = true;
             let page_size = self.page_size();
-            self.dirty.take_spare(page_size);
+            self.dirty.take_buffers(page_size);
         }
         if count == 1
             && let Some(pgno) = self.loose.pop()
@@ -262,7 +262,7 @@ impl WriterPages<'_> {
         if !self.stores {
             self.stores = true;
             if !self.environment.keep_room(self.last) {
-                self.kept_free = RESERVE_PAGES as usize;
+                self.reserved_free = RESERVE_PAGES as usize;
             }
         }
     }

@@ -8,7 +8,7 @@ const SEARCH_AGAIN: u64 = 64;
 
 /// The last search that found nothing.
 #[derive(Debug, Default)]
-pub(crate) struct RunSearch {
+pub(crate) struct FailedSearch {
     /// The list has no run of so many pages, or more; 0 if nothing is known.
     count: u64,
     /// The transaction that searches again.
@@ -17,15 +17,15 @@ pub(crate) struct RunSearch {
     last: u64,
 }
 
-impl RunSearch {
+impl FailedSearch {
     /// Whether there is no run of so many pages, as far as is known.
-    pub(crate) fn is_hopeless(&mut self, txnid: Txnid, count: u64) -> bool {
+    pub(crate) fn has_failed(&mut self, txnid: Txnid, count: u64) -> bool {
         self.follow(txnid);
         self.count != 0 && count >= self.count && txnid.0 < self.until
     }
 
     /// Notes that this transaction has searched for a run of so many pages in vain.
-    pub(crate) fn note_hopeless(&mut self, txnid: Txnid, count: u64) {
+    pub(crate) fn note_failure(&mut self, txnid: Txnid, count: u64) {
         self.follow(txnid);
         self.count = count;
         self.until = txnid.0.saturating_add(SEARCH_AGAIN);
@@ -54,27 +54,24 @@ mod tests {
 
     #[test]
     fn what_was_sought_in_vain_is_sought_again_when_it_may_be_there() {
-        let mut runs = RunSearch::default();
-        assert!(!runs.is_hopeless(Txnid(10), 4));
-        runs.note_hopeless(Txnid(10), 4);
-        assert!(runs.is_hopeless(Txnid(10), 4) && runs.is_hopeless(Txnid(11), 9));
-        assert!(
-            !runs.is_hopeless(Txnid(11), 3),
-            "a shorter one may be there"
-        );
+        let mut runs = FailedSearch::default();
+        assert!(!runs.has_failed(Txnid(10), 4));
+        runs.note_failure(Txnid(10), 4);
+        assert!(runs.has_failed(Txnid(10), 4) && runs.has_failed(Txnid(11), 9));
+        assert!(!runs.has_failed(Txnid(11), 3), "a shorter one may be there");
         runs.note_freed(Txnid(11), 3);
-        assert!(runs.is_hopeless(Txnid(12), 4));
+        assert!(runs.has_failed(Txnid(12), 4));
         runs.note_freed(Txnid(12), 4);
-        assert!(!runs.is_hopeless(Txnid(13), 4), "one was freed");
-        runs.note_hopeless(Txnid(13), 4);
+        assert!(!runs.has_failed(Txnid(13), 4), "one was freed");
+        runs.note_failure(Txnid(13), 4);
         assert!(
-            !runs.is_hopeless(Txnid(15), 4),
+            !runs.has_failed(Txnid(15), 4),
             "somebody else has committed"
         );
-        runs.note_hopeless(Txnid(15), 4);
+        runs.note_failure(Txnid(15), 4);
         for id in 16..15 + SEARCH_AGAIN {
-            assert!(runs.is_hopeless(Txnid(id), 4));
+            assert!(runs.has_failed(Txnid(id), 4));
         }
-        assert!(!runs.is_hopeless(Txnid(15 + SEARCH_AGAIN), 4));
+        assert!(!runs.has_failed(Txnid(15 + SEARCH_AGAIN), 4));
     }
 }
