@@ -6,7 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use fulgurite::{
-    CursorId, Database, DatabaseFlags, Durability, Environment, Move, Put, PutFlags, Room,
+    CursorId, Database, DatabaseFlags, Durability, Environment, Move, Put, PutFlags, Reservation,
     Snapshot, WriteTxn,
 };
 use fulgurite_testkit::{Random, Scratch, quick_or_long, run_bounded, seed};
@@ -385,8 +385,8 @@ fn cursors_reserve_room_in_order() {
         let len = random.between(1, 300);
         let mut cursor = txn.cursor_mut(Database::MAIN).unwrap();
         match cursor.reserve_with(&key, len, PutFlags::NONE).unwrap() {
-            Room::Empty(room) => room.fill(7),
-            Room::Exists(_) => panic!("nothing forbids to overwrite"),
+            Reservation::Empty(room) => room.fill(7),
+            Reservation::Exists(_) => panic!("nothing forbids to overwrite"),
         }
         model.insert(key, len);
         let expected = model.range(key..).nth(1).map(|(key, _)| key.to_vec());
