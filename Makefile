@@ -78,7 +78,7 @@ clients:
 	@scripts/clients.sh
 
 differential: setup
-	@FULGURITE_DIFF_OPERATIONS=$(OPERATIONS) cargo test --release -p fulgurite-cli --test differential -- --nocapture
+	@FULGURITE_DIFF_OPERATIONS=$(OPERATIONS) cargo test --release -p fulgurite-conformance --test differential -- --nocapture
 
 crash:
 	@scripts/setup.sh rust

@@ -73,7 +73,13 @@ const ARROWS: &[(&str, &[&str])] = &[
 
 /// Members that may name anything, and that nothing but tests may name.
 const FREE: &[&str] = &[
-    "testkit", "torture", "xtask", "compare", "load", "fuzz", "tests",
+    "testkit",
+    "torture",
+    "xtask",
+    "compare",
+    "load",
+    "fuzz",
+    "conformance",
 ];
 
 /// Every arrow in `cargo metadata`'s answer that the table does not have.

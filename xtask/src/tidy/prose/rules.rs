@@ -83,9 +83,9 @@ fn spaced(text: &str) -> String {
     words.join(" ")
 }
 
-/// Returns true if the token has a letter or a digit; dashes and arrows have none.
+/// Returns true if the token has a letter; figures, dashes and arrows have none.
 fn is_word(token: &str) -> bool {
-    token.chars().any(char::is_alphanumeric)
+    token.chars().any(char::is_alphabetic)
 }
 
 #[cfg(test)]

@@ -1,11 +1,9 @@
 //! `fulgurite env stat` and `env top` beside live processes, of the original library too.
 
-mod common;
-
 use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
 
-use common::{complaint, fulgurite, path, run};
+use fulgurite_conformance::{failure, fulgurite, path, run};
 use fulgurite_testkit::{Peer, Scratch, c_peer};
 
 /// An environment with a named database, a reader on an old snapshot, and some commits since.
@@ -35,7 +33,7 @@ fn text(arguments: &[&str]) -> String {
 
 /// What the program says when it refuses.
 fn said(arguments: &[&str]) -> String {
-    let (status, text) = complaint(&run(arguments));
+    let (status, text) = failure(&run(arguments));
     assert_eq!(status, 1, "{text}");
     text
 }

@@ -133,7 +133,7 @@ impl Server {
             return Self::slapd(folder);
         }
         let command = |tool: &str| {
-            let mut command = Command::new(env!("CARGO_BIN_EXE_fulgurite"));
+            let mut command = Command::new(fulgurite_conformance::program());
             command.arg(tool);
             command
         };

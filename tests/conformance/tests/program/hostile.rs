@@ -10,14 +10,12 @@
 
 #![forbid(unsafe_code)]
 
-mod common;
-
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
 use std::time::{Duration, Instant};
 
-use common::{Loaded, PASSWORD, PATIENCE, ROOT, SUFFIX, Serving};
 use fulgurite_client::{Client, Request, Response, Scope, SearchRequest};
+use fulgurite_conformance::{LoadedStore, PASSWORD, ROOT, RunningServer, SUFFIX, TIMEOUT};
 use fulgurite_ldap::FilterBuf;
 
 /// Octets that the server may grow by under all of this: 400 connections with a part of a request each, up to 4 MiB for a
@@ -66,15 +64,15 @@ fn bind(id: u8) -> Vec<u8> {
     message(id, &tlv(0x60, &body))
 }
 
-fn raw(serving: &Serving) -> TcpStream {
+fn raw(serving: &RunningServer) -> TcpStream {
     let stream = TcpStream::connect(serving.address).expect("connect");
-    stream.set_read_timeout(Some(PATIENCE)).expect("a timeout");
-    stream.set_write_timeout(Some(PATIENCE)).expect("a timeout");
+    stream.set_read_timeout(Some(TIMEOUT)).expect("a timeout");
+    stream.set_write_timeout(Some(TIMEOUT)).expect("a timeout");
     stream
 }
 
 /// A connection that is bound, so that it may send large requests.
-fn bound(serving: &Serving) -> TcpStream {
+fn bound(serving: &RunningServer) -> TcpStream {
     let mut stream = raw(serving);
     stream.write_all(&bind(1)).expect("bind");
     let mut answer = [0; 64];
@@ -98,13 +96,13 @@ fn exchange(mut stream: TcpStream, octets: &[u8]) -> Vec<u8> {
 
 /// Somebody with a right to be served.
 struct Witness<'s> {
-    serving: &'s Serving,
+    serving: &'s RunningServer,
     client: Client,
     begun: u64,
 }
 
 impl<'s> Witness<'s> {
-    fn new(serving: &'s Serving) -> Self {
+    fn new(serving: &'s RunningServer) -> Self {
         let client = serving.client();
         let mut witness = Witness {
             serving,
@@ -144,7 +142,7 @@ impl<'s> Witness<'s> {
 
     fn memory_is_bounded(&self, when: &str) {
         // What was freed may be given back a little later.
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         let mut grown = 0;
         while Instant::now() < until {
             grown = self.resident().saturating_sub(self.begun);
@@ -160,7 +158,7 @@ impl<'s> Witness<'s> {
 
 #[test]
 fn requests_that_are_deep_long_or_endless() {
-    let loaded = Loaded::generated(50);
+    let loaded = LoadedStore::generated(50);
     let serving = loaded.serve(&["--threads", "1"]);
     let mut witness = Witness::new(&serving);
     let present = tlv(0x87, b"objectClass");
@@ -214,7 +212,7 @@ fn requests_that_are_deep_long_or_endless() {
 
 #[test]
 fn slow_writers_and_slow_readers() {
-    let loaded = Loaded::generated(2000);
+    let loaded = LoadedStore::generated(2000);
     let serving = loaded.serve(&["--threads", "1", "--size-limit", "unlimited"]);
     let mut witness = Witness::new(&serving);
     // Parts of requests: some octets of a head, half of a body, a body with one octet missing.
@@ -259,7 +257,7 @@ fn slow_writers_and_slow_readers() {
 
 #[test]
 fn pipelines_of_thousands_and_floods_of_connections() {
-    let loaded = Loaded::generated(50);
+    let loaded = LoadedStore::generated(50);
     let serving = loaded.serve(&["--threads", "1"]);
     let mut witness = Witness::new(&serving);
     // Five thousand searches in one go, each answered.
@@ -321,7 +319,7 @@ fn pipelines_of_thousands_and_floods_of_connections() {
 
 #[test]
 fn running_out_of_descriptors_keeps_those_who_are_there() {
-    let loaded = Loaded::generated(50);
+    let loaded = LoadedStore::generated(50);
     let mut command = loaded.serve_command("ldap://127.0.0.1:0");
     let mut limited = std::process::Command::new("sh");
     limited
@@ -335,7 +333,7 @@ fn running_out_of_descriptors_keeps_those_who_are_there() {
         };
     }
     command.env_clear();
-    let serving = Serving::start(&mut limited);
+    let serving = RunningServer::start(&mut limited);
     let mut client = serving.client();
     let mut asks = |when: &str| {
         let found = client.search(SUFFIX, Scope::Subtree, "(uid=user.7)", &["uid"]);
@@ -349,7 +347,7 @@ fn running_out_of_descriptors_keeps_those_who_are_there() {
     drop(flood);
     asks("afterwards");
     // Who comes now is served again.
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + TIMEOUT;
     loop {
         let mut newcomer = serving.client();
         if newcomer

@@ -1,12 +1,10 @@
 //! What an administrator does to a running server: signals, a changed configuration, files of process ids, `cn=Monitor`.
 
-mod common;
-
 use std::path::Path;
 use std::time::Instant;
 
-use common::{PASSWORD, PATIENCE, ROOT, SUFFIX, Serving, fulgurite};
 use fulgurite_client::{Client, Scope};
+use fulgurite_conformance::{PASSWORD, ROOT, RunningServer, SUFFIX, TIMEOUT, fulgurite};
 use fulgurite_ldap::{PartialAttribute, ResultCode};
 use rustix::process::Signal;
 use tempfile::TempDir;
@@ -43,7 +41,7 @@ fn top_is_shown(client: &mut Client) -> bool {
 fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {
-        assert!(begun.elapsed() < PATIENCE, "{what}");
+        assert!(begun.elapsed() < TIMEOUT, "{what}");
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
 }
@@ -55,7 +53,7 @@ fn a_changed_configuration_is_read_again() {
     let file = write(folder, &configuration(folder, "access to * by * read", ""));
     let mut command = fulgurite();
     command.args(["serve", "--config", &file, "--listen", "ldap://127.0.0.1:0"]);
-    let serving = Serving::start(&mut command);
+    let serving = RunningServer::start(&mut command);
     let pid = std::fs::read_to_string(folder.join("pid")).expect("the file of the process id");
     assert_eq!(pid, format!("{}\n", serving.pid()));
     let arguments =
@@ -140,7 +138,7 @@ fn the_monitor_counts_what_clients_do() {
     let file = write(folder, &configuration(folder, "access to * by * read", ""));
     let mut command = fulgurite();
     command.args(["serve", "--config", &file, "--listen", "ldap://127.0.0.1:0"]);
-    let serving = Serving::start(&mut command);
+    let serving = RunningServer::start(&mut command);
     let mut root = serving.root_client();
     let mut read = |dn: &str, name: &str| {
         let found = root.search(dn, Scope::Base, "(objectClass=*)", &[name]);

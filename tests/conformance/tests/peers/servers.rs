@@ -96,7 +96,7 @@ impl Server {
         fs::create_dir_all(&data).expect("make our folder");
         let configuration = folder.join("slapd.conf");
         fs::write(&configuration, Slapd::find().plain(&data, lines)).expect("write slapd.conf");
-        let program = env!("CARGO_BIN_EXE_fulgurite");
+        let program = fulgurite_conformance::program();
         let mut load = Command::new(program);
         load.args(["slapadd", "-q", "-f"])
             .arg(&configuration)
@@ -117,7 +117,7 @@ impl Server {
         fs::create_dir_all(folder).expect("make our folder");
         let password = folder.join("root-password");
         fs::write(&password, ROOT_PASSWORD).expect("write the password file");
-        let program = env!("CARGO_BIN_EXE_fulgurite");
+        let program = fulgurite_conformance::program();
         let mut load = Command::new(program);
         // Like slapadd, the load names the root as the creator of everything.
         load.env("FULGURITE_ROOT_DN", ROOT_DN);
@@ -199,7 +199,7 @@ impl Server {
         let configuration = folder.join("slapd.conf");
         fs::write(&configuration, text).expect("write slapd.conf");
         let (name, mut command) = if ours {
-            let mut command = Command::new(env!("CARGO_BIN_EXE_fulgurite"));
+            let mut command = Command::new(fulgurite_conformance::program());
             command.arg("slapd");
             ("fulgurite", command)
         } else {
@@ -229,7 +229,7 @@ impl Server {
         .expect("write slapd.conf");
         let command = |name: &str| match ours {
             true => {
-                let mut command = Command::new(env!("CARGO_BIN_EXE_fulgurite"));
+                let mut command = Command::new(fulgurite_conformance::program());
                 command.arg(name);
                 command
             }
@@ -264,7 +264,7 @@ impl Server {
         let mut command = if self.name == "slapd" {
             Slapd::find().command(program)
         } else {
-            let mut command = Command::new(env!("CARGO_BIN_EXE_fulgurite"));
+            let mut command = Command::new(fulgurite_conformance::program());
             command.arg(program);
             command
         };

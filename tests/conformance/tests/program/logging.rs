@@ -1,14 +1,12 @@
 //! Where the log goes: the file that is configured, and the system's log as slapd writes it.
 
-mod common;
-
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::{UnixDatagram, UnixStream};
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use common::{PATIENCE, SUFFIX, fulgurite};
+use fulgurite_conformance::{SUFFIX, TIMEOUT, fulgurite};
 use rustix::process::{Pid, Signal};
 use tempfile::TempDir;
 
@@ -29,7 +27,7 @@ exec "$@""#;
 fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {
-        assert!(begun.elapsed() < PATIENCE, "{what}");
+        assert!(begun.elapsed() < TIMEOUT, "{what}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -137,7 +135,8 @@ fn lines(directives: &str, options: &[&str]) -> Vec<String> {
     let status = Command::new("unshare")
         .args(["-m", "sh", "-c", WITH_LOG, "sh"])
         .arg(at("log"))
-        .args([env!("CARGO_BIN_EXE_fulgurite"), "slapd", "-f"])
+        .arg(fulgurite_conformance::program())
+        .args(["slapd", "-f"])
         .arg(at("slapd.conf"))
         .args(["-h", &format!("ldapi://{socket}")])
         .args(options)

@@ -1,17 +1,15 @@
 //! `fulgurite config`: what it says of configurations, good and bad.
 
-mod common;
-
 use std::path::Path;
 
-use common::PATIENCE;
+use fulgurite_conformance::TIMEOUT;
 use fulgurite_testkit::{Outcome, run_bounded};
 
 fn fulgurite(arguments: &[&str], file: Option<&Path>) -> Outcome {
-    let mut command = common::fulgurite();
+    let mut command = fulgurite_conformance::fulgurite();
     command.args(arguments);
     command.args(file);
-    run_bounded(&mut command, PATIENCE)
+    run_bounded(&mut command, TIMEOUT)
 }
 
 #[test]

@@ -67,7 +67,7 @@ impl Stage {
             original(&distribution)
         } else {
             let link = scratch.join("slapd");
-            std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_fulgurite"), &link).expect("a link");
+            std::os::unix::fs::symlink(fulgurite_conformance::program(), &link).expect("a link");
             (link, None)
         };
         Stage {

@@ -1,11 +1,9 @@
 //! `fulgurite env copy`, `backup`, `restore` and `compact`: what they say, and what they leave behind.
 
-mod common;
-
 use std::path::Path;
 use std::process::Output;
 
-use common::{path, run};
+use fulgurite_conformance::{path, run};
 use fulgurite_testkit::{Scratch, c_peer};
 
 fn said(output: &Output) -> String {

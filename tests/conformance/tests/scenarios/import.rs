@@ -42,7 +42,7 @@ fn difficult() -> String {
 }
 
 fn import(stage: &Stage, to: &str, more: &[&str]) -> Ran {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fulgurite"));
+    let mut command = Command::new(fulgurite_conformance::program());
     command
         .args(["import", "--from"])
         .arg(stage.path("db"))
@@ -59,7 +59,7 @@ fn our_dump(stage: &Stage, data: &str) -> String {
     let conf = std::fs::read_to_string(stage.path("slapd.conf")).expect("slapd.conf");
     let conf = conf.replace(&stage.text("db"), &stage.text(data));
     let conf = stage.file(&format!("{data}.conf"), &conf);
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fulgurite"));
+    let mut command = Command::new(fulgurite_conformance::program());
     ran(command.args(["slapcat", "-f", &conf]), "").well()
 }
 
@@ -150,7 +150,7 @@ fn what_cannot_be_taken_is_said() {
     ));
     assert_same(&theirs, &our_dump(&stage, "lenient"));
     // A file that is something else, and none at all.
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fulgurite"));
+    let mut command = Command::new(fulgurite_conformance::program());
     command
         .args(["import", "--from"])
         .arg(stage.path("lenient"))

@@ -22,7 +22,7 @@ fn people(from: usize, count: usize) -> String {
 }
 
 fn index(stage: &Stage, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fulgurite"));
+    let mut command = Command::new(fulgurite_conformance::program());
     command
         .args(["index", "--data"])
         .arg(stage.path("db"))

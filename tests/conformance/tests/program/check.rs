@@ -1,11 +1,9 @@
 //! `fulgurite check`: what it says, and the status it ends with.
 
-mod common;
-
 use std::path::Path;
 use std::process::Output;
 
-use common::{Loaded, complaint, path, run};
+use fulgurite_conformance::{LoadedStore, failure, path, run};
 use fulgurite_testkit::{Scratch, base, c_peer, corrupt_cases, fixture};
 
 fn text(output: &Output) -> String {
@@ -18,7 +16,7 @@ fn status(output: &Output) -> i32 {
 
 #[test]
 fn a_store_is_sound_beside_its_server_too() {
-    let loaded = Loaded::generated(200);
+    let loaded = LoadedStore::generated(200);
     let at_rest = run(&["check", loaded.data_str()]);
     assert_eq!(status(&at_rest), 0, "{at_rest:?}");
     assert!(text(&at_rest).ends_with("sound\n"), "{at_rest:?}");
@@ -94,10 +92,10 @@ fn damage_is_told_in_words_and_by_the_status() {
             .is_some_and(|list| !list.is_empty())
     );
 
-    assert_eq!(complaint(&run(&["check", "/no/such"])).0, 2);
+    assert_eq!(failure(&run(&["check", "/no/such"])).0, 2);
     let junk = scratch.join("junk");
     std::fs::write(&junk, b"no data file").expect("write");
-    let (code, sentence) = complaint(&run(&["check", path(&junk)]));
+    let (code, sentence) = failure(&run(&["check", path(&junk)]));
     assert_eq!(code, 2);
     assert!(sentence.contains("is no usable data file"), "{sentence}");
 }
@@ -160,7 +158,7 @@ fn repair_saves_what_is_left_and_says_what_is_not() {
     assert!(text(&output).contains("which is sound"), "{output:?}");
     assert_eq!(std::fs::read(dir.join("data.mdb")).expect("read"), before);
     assert_eq!(status(&run(&["check", path(&out)])), 0);
-    let (code, sentence) = complaint(&run(&["check", "--repair", path(&out), path(&dir)]));
+    let (code, sentence) = failure(&run(&["check", "--repair", path(&out), path(&dir)]));
     assert_eq!(code, 2);
     assert!(sentence.contains("is not empty"), "{sentence}");
 

@@ -19,7 +19,7 @@ use crate::servers::{PATIENCE, ROOT_DN, ROOT_PASSWORD, Server};
 
 const ROWS: &str = include_str!("schema.rows");
 const DEFINITIONS: &str = include_str!("schema.definitions");
-const SYNTAXES: &str = include_str!("../../../schema/tests/data/syntaxes.txt");
+const SYNTAXES: &str = include_str!("../../../../crates/schema/tests/data/syntaxes.txt");
 const FILES: [&str; 5] = ["core", "cosine", "inetorgperson", "nis", "collective"];
 
 /// One update.

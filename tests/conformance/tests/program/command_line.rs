@@ -1,11 +1,9 @@
 //! What the program says to people: help, mistakes, and who wins when settings disagree.
 
-mod common;
-
 use std::net::TcpListener;
 use std::process::Stdio;
 
-use common::{Loaded, ROOT, SUFFIX, complaint, fulgurite, path, run};
+use fulgurite_conformance::{LoadedStore, ROOT, SUFFIX, failure, fulgurite, path, run};
 
 #[test]
 fn help_and_version() {
@@ -42,7 +40,7 @@ fn help_and_version() {
 
 #[test]
 fn a_search_is_explained() {
-    let loaded = Loaded::generated(300);
+    let loaded = LoadedStore::generated(300);
     let explained = |filter: &str| {
         let shown = run(&["explain", "--data", loaded.data_str(), filter]);
         assert!(shown.status.success(), "{shown:?}");
@@ -74,7 +72,7 @@ fn a_search_is_explained() {
         );
     }
     assert!(!explained("(uid=user.7)").contains("missing"));
-    let (status, sentence) = complaint(&run(&["explain", "--data", loaded.data_str(), "(uid="]));
+    let (status, sentence) = failure(&run(&["explain", "--data", loaded.data_str(), "(uid="]));
     assert_eq!(status, 1, "{sentence}");
 }
 
@@ -127,7 +125,7 @@ fn mistakes_are_one_sentence() {
             "fulgurite: no entry can be made for the suffix",
         ),
     ] {
-        let (code, text) = complaint(&run(&arguments));
+        let (code, text) = failure(&run(&arguments));
         assert!(
             code == status && text.starts_with(sentence),
             "{arguments:?}: {code} {text}"
@@ -140,7 +138,7 @@ fn a_failed_load_leaves_nothing() {
     let directory = tempfile::tempdir().unwrap();
     let data = directory.path().join("data");
     let load = |file: &str| {
-        complaint(&run(&[
+        failure(&run(&[
             "load",
             "-q",
             "--data",
@@ -176,13 +174,13 @@ fn a_failed_load_leaves_nothing() {
         "--suffix",
         SUFFIX,
     ];
-    let (code, text) = complaint(&run(&[arguments.as_slice(), &[path(&wrong)]].concat()));
+    let (code, text) = failure(&run(&[arguments.as_slice(), &[path(&wrong)]].concat()));
     assert!(code == 1 && text.contains("wrong.schema"), "{text}");
 }
 
 #[test]
 fn tools_of_our_own_do_what_slapds_do() {
-    let loaded = Loaded::generated(20);
+    let loaded = LoadedStore::generated(20);
     let data = ["--data", loaded.data_str()];
     let tool = |arguments: &[&str]| {
         let output = run(arguments);
@@ -238,7 +236,7 @@ fn tools_of_our_own_do_what_slapds_do() {
 
 #[test]
 fn a_port_in_use_is_said_to_be() {
-    let loaded = Loaded::generated(1);
+    let loaded = LoadedStore::generated(1);
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("ldap://{}", taken.local_addr().unwrap());
     let output = loaded
@@ -255,14 +253,14 @@ fn a_port_in_use_is_said_to_be() {
 
 #[test]
 fn one_server_or_load_per_directory() {
-    let loaded = Loaded::generated(5);
+    let loaded = LoadedStore::generated(5);
     let serving = loaded.serve(&[]);
     let in_use = format!(
         "fulgurite: {} is in use by another fulgurite serve or load",
         loaded.data_str()
     );
     let second = loaded.serve_command("ldap://127.0.0.1:0").output().unwrap();
-    assert_eq!(complaint(&second), (1, in_use.clone()));
+    assert_eq!(failure(&second), (1, in_use.clone()));
     let ldif = path(&loaded.root.path().join("all.ldif"));
     let load = run(&[
         "load",
@@ -273,7 +271,7 @@ fn one_server_or_load_per_directory() {
         SUFFIX,
         ldif,
     ]);
-    assert_eq!(complaint(&load), (1, in_use));
+    assert_eq!(failure(&load), (1, in_use));
     let export = run(&["export", "--data", loaded.data_str()]);
     assert!(
         export.status.success(),
@@ -285,10 +283,10 @@ fn one_server_or_load_per_directory() {
 
 #[test]
 fn what_was_loaded_is_exported_and_can_be_loaded_again() {
-    let loaded = Loaded::generated(300);
+    let loaded = LoadedStore::generated(300);
     let export = run(&["export", "--data", loaded.data_str()]);
     assert!(export.status.success(), "{export:?}");
-    let again = Loaded::from_ldif(&export.stdout);
+    let again = LoadedStore::from_ldif(&export.stdout);
     let second = run(&["export", "--data", again.data_str()]);
     assert_eq!(export.stdout, second.stdout);
     let entries = String::from_utf8(second.stdout)
@@ -300,7 +298,7 @@ fn what_was_loaded_is_exported_and_can_be_loaded_again() {
 
 #[test]
 fn an_export_into_a_closed_pipe_is_no_error() {
-    let loaded = Loaded::generated(2000);
+    let loaded = LoadedStore::generated(2000);
     let mut child = fulgurite()
         .args(["export", "--data", loaded.data_str()])
         .stdout(Stdio::piped())
@@ -330,7 +328,7 @@ fn generated_directories_are_the_same_everywhere() {
 
 #[test]
 fn flags_win_over_the_file_and_the_file_over_the_environment() {
-    let loaded = Loaded::generated(20);
+    let loaded = LoadedStore::generated(20);
     let file = loaded.root.path().join("fulgurite.toml");
     let text = format!(
         "data = \"{}\"\nlisten = [\"ldap://127.0.0.1:0\"]\n[root]\ndn = \"{ROOT}\"\npassword = \"file\"\n\
@@ -344,9 +342,9 @@ fn flags_win_over_the_file_and_the_file_over_the_environment() {
         command
             .env("FULGURITE_SUFFIX", SUFFIX)
             .env("FULGURITE_LIMITS_SIZE", "5");
-        common::Serving::start(&mut command)
+        fulgurite_conformance::RunningServer::start(&mut command)
     };
-    let found = |serving: &common::Serving| {
+    let found = |serving: &fulgurite_conformance::RunningServer| {
         let mut client = serving.client();
         let people = client
             .search(

@@ -1,0 +1,11 @@
+//! The `fulgurite` program as its users call it: commands, messages, signals, hostile peers.
+
+mod check;
+mod command_line;
+mod config;
+mod env_backup;
+mod env_readers;
+mod hostile;
+mod logging;
+mod service;
+mod serving;
