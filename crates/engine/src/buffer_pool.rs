@@ -1,11 +1,13 @@
-//! Buffers of pages and runs that no writer needs at the moment, kept for the next one of this process: memory that the system gives anew
-//! costs more than what is done with it. They go when the last environment is closed.
+//! Buffers of pages and runs that no writer needs at the moment, kept for the next one of this
+//! process: memory that the system gives anew costs more than what is done with it. They go when
+//! the last environment is closed.
 //!
-//! What was in a buffer stays in it; whoever takes one fills it whole.
+//! What was in a buffer stays in it; the caller that takes one fills it whole.
 
 use std::sync::{Mutex, TryLockError};
 
-/// At most so many pages are kept, by a writer or between two of them: as much as large transactions change.
+/// At most that many pages are kept, by a writer or between two of them: as much as large
+/// transactions change.
 pub(crate) const fn pages_max(page_size: usize) -> usize {
     const BYTES_MAX: usize = 32 << 20;
     BYTES_MAX / page_size
@@ -68,7 +70,7 @@ pub(crate) fn clear() {
     drop(with_pool(std::mem::take));
 }
 
-/// Works on the list; not at all if somebody else does, who may have been left behind by a fork.
+/// Works on the list; not at all if another process does, who may have been left behind by a fork.
 fn with_pool<T>(work: impl FnOnce(&mut Buffers) -> T) -> Option<T> {
     match POOL.try_lock() {
         Ok(mut kept) => Some(work(&mut kept)),

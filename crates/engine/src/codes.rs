@@ -1,4 +1,5 @@
-//! LMDB's result codes: which of them an error is, for those who speak to programs written for the original.
+//! LMDB's result codes: which of them an error is, for those who speak to programs written for the
+//! original.
 
 use std::ffi::CStr;
 use std::io;
@@ -31,7 +32,8 @@ const BUSY: i32 = 16;
 const INVALID_ARGUMENT: i32 = 22;
 
 impl Error {
-    /// The result code that LMDB has for this: a negative one of its own, or the system's error number.
+    /// The result code that LMDB has for this: a negative one separate, or the system's error
+    /// number.
     #[must_use]
     pub fn code(&self) -> i32 {
         match self {
@@ -94,7 +96,7 @@ impl OpenError {
     }
 }
 
-/// The text LMDB has for one of its own codes; `None` for the system's, which are positive.
+/// The text LMDB has for one separate codes; `None` for the system's, which are positive.
 #[must_use]
 pub const fn code_text(code: i32) -> Option<&'static CStr> {
     Some(match code {

@@ -7,11 +7,12 @@ use fulgurite_format::{Malformed, Pgno};
 
 /// Why an operation failed.
 ///
-/// An error from a changing operation that is not about its arguments marks the transaction as failed: it can only
-/// be aborted, and the file stays as the last commit left it.
+/// An error from a changing operation that is not about its arguments marks the transaction as
+/// failed: it can only be aborted, and the file stays as the last commit left it.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A page of the file is not what it should be. Nothing was changed; restore the file or export what can be read.
+    /// A page of the file is not what it should be. Nothing was changed; restore the file or export
+    /// what can be read.
     #[error("the data file is damaged at page {page}: {what}")]
     Corrupted {
         /// The page at which it was noticed.
@@ -19,7 +20,7 @@ pub enum Error {
         /// What is wrong.
         what: Malformed,
     },
-    /// A page that a snapshot needs lies behind the end of the file.
+    /// A page that a snapshot needs is behind the end of the file.
     #[error("the data file is damaged: it ends before page {0}, which is in use")]
     BeyondEnd(Pgno),
     /// The system refused.
@@ -49,7 +50,8 @@ pub enum Error {
     /// A value longer than the format can say.
     #[error("a value of {0} bytes was given; values have at most 4294967295")]
     ValueLength(usize),
-    /// A value of a database with duplicates has an impossible length: each is a key of an inner tree.
+    /// A value of a database with duplicates has an impossible length: each is a key of an inner
+    /// tree.
     #[error("a value of {len} bytes was given; values of this database have 1 to {max}")]
     DuplicateLength {
         /// The value's length.
@@ -57,7 +59,8 @@ pub enum Error {
         /// The longest allowed.
         max: usize,
     },
-    /// A value of a database with fixed-size or integer values has another size than the others of its key.
+    /// A value of a database with fixed-size or integer values has another size than the others of
+    /// its key.
     #[error("a value of {len} bytes was given; those of this key have {wanted}")]
     FixedSize {
         /// The value's length.
@@ -65,7 +68,8 @@ pub enum Error {
         /// What would be right.
         wanted: usize,
     },
-    /// The operation is about several values of a key, or about packed ones, and the database has none.
+    /// The operation is about several values of a key, or about packed ones, and the database has
+    /// none.
     #[error("the operation is about duplicates of a kind that this database does not have")]
     NoDuplicates,
     /// The operation makes no sense where keys have several values.
@@ -92,7 +96,8 @@ pub enum Error {
     /// There is no such database.
     #[error("there is no database named '{0}'")]
     NoDatabase(String),
-    /// The handle of a database was got from another environment, or from another handle on this one.
+    /// The handle of a database was got from another environment, or from another handle on this
+    /// one.
     #[error("the database handle is another environment's; open the database in this one")]
     ForeignDatabase,
     /// A database name of an impossible length.
@@ -103,7 +108,7 @@ pub enum Error {
         /// The longest allowed.
         max: usize,
     },
-    /// The record is the description of a named database, or a plain record stands where one should be.
+    /// The record is the description of a named database, or a plain record is where one should be.
     #[error(
         "the record '{0}' of the main database is of the other kind: databases and plain records do not mix"
     )]
@@ -160,7 +165,8 @@ pub enum Error {
     /// A change was asked of an environment opened for reading only.
     #[error("the environment was opened read-only")]
     ReadOnly,
-    /// An earlier error left the transaction incomplete, or it is a read transaction that was reset.
+    /// An earlier error left the transaction incomplete, or it is a read transaction that was
+    /// reset.
     #[error("this transaction cannot be used: after an error abort it, after a reset renew it")]
     TransactionFailed,
     /// The file would have to grow because of this reader, and the policy does not let it; see
@@ -170,8 +176,9 @@ pub enum Error {
         .0.reader.thread, .0.reader.pid, since(.0.reader.age), .0.reader.lag, .0.held_pages
     )]
     HeldByReader(Box<crate::reader_info::LongReader>),
-    /// A writer has asked this reader to end, because it would have to let the file grow on its account; see
-    /// [`crate::ReaderPolicy`]. What was lent so far stays as it is until the transaction ends or begins anew.
+    /// A writer has asked this reader to end, because it would have to let the file grow on its
+    /// account; see [`crate::ReaderPolicy`]. What was lent so far stays as it is until the
+    /// transaction ends or begins anew.
     #[error("a writer has ended this read transaction, which held back free pages; begin it anew")]
     ReaderEnded,
     /// There is no nested transaction to end.
@@ -180,8 +187,8 @@ pub enum Error {
     /// A failed meta page write left it unknown what the next opener will find.
     #[error("writing a meta page failed; close the environment and open it again")]
     EnvironmentFailed,
-    /// A page was touched that data or lock file did not have any more. What was read from it were zeros; nothing is
-    /// committed.
+    /// A page was touched that data or lock file did not have any more. What was read from it were
+    /// zeros; nothing is committed.
     #[error(
         "the data or lock file lost pages while it was open: somebody cut it off, or its disk failed or is full; close it everywhere and check it"
     )]
@@ -209,8 +216,8 @@ impl Error {
         move |source| Error::Io { doing, source }
     }
 
-    /// A page behind the end of the file. Made only when needed: errors are costly to make and drop on the way to a
-    /// page.
+    /// A page behind the end of the file. Made only when needed: errors are costly to make and drop
+    /// on the way to a page.
     pub(crate) fn beyond_end(page: Pgno) -> impl FnOnce() -> Error {
         move || Error::BeyondEnd(page)
     }
@@ -220,7 +227,8 @@ impl Error {
         move |what| Error::Corrupted { page, what }
     }
 
-    /// Whether the error is about the arguments of a call, found before anything was changed.
+    /// Returns true if the error is about the arguments of a call, found before anything was
+    /// changed.
     pub(crate) fn is_harmless(&self) -> bool {
         matches!(
             self,

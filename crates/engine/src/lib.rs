@@ -1,4 +1,5 @@
-//! Fulgurite's engine: an embedded, transactional key/value store on one memory map, with LMDB's files.
+//! Fulgurite's engine: an embedded, transactional key/value store on one memory map, with LMDB's
+//! files.
 //!
 //! ```text
 //!            Environment ---- read() ---> ReadTxn  --\
@@ -11,12 +12,13 @@
 //!                               format, os
 //! ```
 //!
-//! A commit never changes a page that any snapshot can see: it writes changed pages elsewhere and then one of two
-//! meta pages, which alone says where the trees begin. So readers need no locks, a crash needs no recovery, and pages
-//! that nobody can see any more are used again instead of being compacted.
+//! A commit never changes a page that any snapshot can see: it writes changed pages elsewhere and
+//! then one of two meta pages, which alone says where the trees begin. So readers need no locks, a
+//! crash needs no recovery, and pages that nobody can see any more are used again instead of being
+//! compacted.
 //!
-//! The files and the protocol between processes are those of LMDB 0.9: programs with the original library may have
-//! the same environment open at the same time.
+//! The files and the protocol between processes are those of LMDB 0.9: programs with the original
+//! library may have the same environment open at the same time.
 //!
 //! ```
 //! use fulgurite::{Environment, KeyOrder, Snapshot};
@@ -118,8 +120,8 @@
 //! # }
 //! ```
 //!
-//! What this crate is not: it knows nothing of what keys and values mean, has no cache and no background
-//! threads. Its settings are LMDB's, and the defaults the safe ones.
+//! What this crate is not: it knows nothing of what keys and values mean, has no cache and no
+//! background threads. Its settings are LMDB's, and the defaults the safe ones.
 
 mod buffer_pool;
 pub mod check;

@@ -1,4 +1,5 @@
-//! Memory in large pieces: that there is none is an error of the call, and not the end of the process.
+//! Memory in large pieces: that there is none is an error of the call, and not the end of the
+//! process.
 
 use std::io;
 
@@ -13,7 +14,7 @@ pub(crate) fn zeros(len: usize) -> Result<Vec<u8>, Error> {
     Ok(bytes)
 }
 
-/// Room for so many bytes.
+/// Room for that many bytes.
 /// # Errors
 /// As [`zeros`].
 pub(crate) fn room_for(len: usize) -> Result<Vec<u8>, Error> {

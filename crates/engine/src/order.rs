@@ -14,8 +14,8 @@ pub enum KeyOrder {
     Reverse,
     /// Unsigned integers of 4 or 8 bytes in the machine's byte order, one size per database.
     Integer,
-    /// The program's own. The file does not record it: every program that opens the database must set the same one,
-    /// before it uses the database.
+    /// The program's own. The file does not record it: every program that opens the database must
+    /// set the same one, before it uses the database.
     Custom(CustomOrder),
 }
 
@@ -49,7 +49,8 @@ impl KeyOrder {
         }
     }
 
-    /// How the values of one key are ordered. The items of fixed-size databases are compared as integers by their size.
+    /// How the values of one key are ordered. The items of fixed-size databases are compared as
+    /// integers by their size.
     pub(crate) fn of_values(flags: DatabaseFlags) -> KeyOrder {
         if flags.has(DatabaseFlags::INTEGER_DUP) {
             KeyOrder::Integer
@@ -83,7 +84,8 @@ impl KeyOrder {
         }
     }
 
-    /// A short key above `below` and not above `key`, as a branch needs it between two leaves; a part of `key`.
+    /// A short key above `below` and not above `key`, as a branch needs it between two leaves; a
+    /// part of `key`.
     pub(crate) fn separator<'a>(self, below: &[u8], key: &'a [u8]) -> &'a [u8] {
         match self {
             KeyOrder::Lexical => {
@@ -101,16 +103,18 @@ impl KeyOrder {
     }
 }
 
-/// What the values of a multimap are like. Each is kept once for a key, in their order; it has 1 to 511 bytes, for the
-/// original sorts values as it does keys ("sorted duplicates").
+/// What the values of a multimap are like. Each is kept once for a key, in their order; it has 1 to
+/// 511 bytes, for the original sorts values as it does keys ("sorted duplicates").
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueKind {
     /// Values of any length, in this order.
     Any(KeyOrder),
-    /// Values of one length, in this order; they stand packed in the file, without anything between them. With
-    /// [`KeyOrder::Integer`] they are unsigned integers of 4 or 8 bytes in the machine's byte order.
+    /// Values of one length, in this order; they stand packed in the file, without anything between
+    /// them. With [`KeyOrder::Integer`] they are unsigned integers of 4 or 8 bytes in the machine's
+    /// byte order.
     ///
-    /// The length is that of the first value of a key; another one for the same key is [`Error::FixedSize`].
+    /// The length is that of the first value of a key; another one for the same key is
+    /// [`Error::FixedSize`].
     Fixed(KeyOrder),
 }
 
@@ -152,7 +156,8 @@ fn lexical_from(a: &[u8], head_of_b: u64, b: &[u8]) -> Ordering {
             Ordering::Greater
         };
     }
-    // Keys with a common beginning often differ soon behind it: one more comparison instead of a call.
+    // Keys with a common beginning often differ soon behind it: one more comparison instead of a
+    // call.
     if let (Some(a), Some(b)) = (second_word(a), second_word(b))
         && a != b
     {
@@ -167,7 +172,8 @@ fn second_word(key: &[u8]) -> Option<u64> {
     Some(u64::from_be_bytes(*bytes))
 }
 
-/// The first eight bytes of a key as a number that orders as they do; zeros stand for those that it lacks.
+/// The first eight bytes of a key as a number that orders as they do; zeros stand for those that it
+/// lacks.
 #[inline(always)]
 fn head(key: &[u8]) -> u64 {
     match key.first_chunk() {

@@ -13,7 +13,8 @@ pub struct Reader {
     pub thread: u64,
     /// The snapshot it reads; `None` between transactions.
     pub snapshot: Option<Txnid>,
-    /// For how long it has had that snapshot, to some 8 ms. Readers that use the original library do not say.
+    /// For how long it has had that snapshot, to some 8 ms. Readers that use the original library
+    /// do not say.
     pub age: Option<Duration>,
     /// How many transactions were committed since its snapshot; 0 between transactions.
     pub lag: u64,

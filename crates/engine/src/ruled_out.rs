@@ -1,7 +1,7 @@
-//! What misuse the types rule out, each beside what would have been right.
+//! What misuse the types rule out, each next to what would have been right.
 //!
-//! This module holds nothing but its text, whose examples are compiled: each of them must be refused, for the reason it
-//! gives.
+//! This module holds nothing but its text, whose examples are compiled: each of them must be
+//! refused, for the reason it gives.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -207,6 +207,7 @@
 //!
 //! # What is left to errors
 //!
-//! A [`crate::Database`] of another environment is [`crate::Error::ForeignDatabase`], a [`crate::CursorId`] of another
-//! transaction [`crate::Error::CursorClosed`], a second writer of a thread [`crate::Error::WriterBusy`], and the use of an
-//! environment in a forked child [`crate::Error::Forked`].
+//! A [`crate::Database`] of another environment is [`crate::Error::ForeignDatabase`], a
+//! [`crate::CursorId`] of another transaction [`crate::Error::CursorClosed`], a second writer of a
+//! thread [`crate::Error::WriterBusy`], and the use of an environment in a forked child
+//! [`crate::Error::Forked`].

@@ -13,7 +13,8 @@ impl PageFlags {
     pub const OVERFLOW: u16 = 0x04;
     /// A meta page.
     pub const META: u16 = 0x08;
-    /// Set in sub-pages; elsewhere it is a memory-only mark of the original that a crash may leave behind.
+    /// Set in sub-pages; elsewhere it is a memory-only mark of the original that a crash may leave
+    /// behind.
     pub const DIRTY: u16 = 0x10;
     /// A leaf of fixed-size items without nodes ("LEAF2"), with [`PageFlags::LEAF`].
     pub const PACKED: u16 = 0x20;
@@ -29,14 +30,15 @@ impl PageFlags {
 pub struct NodeFlags(pub u16);
 
 impl NodeFlags {
-    /// The value lies in an overflow run; the node holds its first page number.
+    /// The value is in an overflow run; the node holds its first page number.
     pub const OVERFLOW: u16 = 0x01;
-    /// The value is a tree record: of a named database, or with [`NodeFlags::DUPLICATES`] of a sub-database.
+    /// The value is a tree record: of a named database, or with [`NodeFlags::DUPLICATES`] of a
+    /// sub-database.
     pub const SUB_TREE: u16 = 0x02;
     /// The value holds duplicates: a sub-page, or with [`NodeFlags::SUB_TREE`] a sub-database.
     pub const DUPLICATES: u16 = 0x04;
 
-    /// Whether the flags are a valid combination whose data lie wholly in the node.
+    /// Returns true if the flags are a valid combination whose data lie wholly in the node.
     #[must_use]
     #[inline]
     pub const fn is_inline(self) -> bool {
@@ -64,7 +66,7 @@ impl DatabaseFlags {
     /// All flags that are stored.
     pub const PERSISTENT: u16 = 0x7e;
 
-    /// Whether all of `bits` are set.
+    /// Returns true if all of `bits` are set.
     #[must_use]
     #[inline(always)]
     pub const fn has(self, bits: u16) -> bool {

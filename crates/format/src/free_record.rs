@@ -12,7 +12,8 @@ pub struct FreeRecord<'a> {
 impl<'a> FreeRecord<'a> {
     /// Checks a record's value against the snapshot's last page.
     /// # Errors
-    /// [`Malformed::FreeRecord`] if the count does not fit, or a number is out of order or out of range.
+    /// [`Malformed::FreeRecord`] if the count does not fit, or a number is out of order or out of
+    /// range.
     pub fn parse(value: &'a [u8], last: Pgno) -> Result<FreeRecord<'a>, Malformed> {
         let count = u64_at(value, 0).ok_or(Malformed::FreeRecord("no count"))?;
         let numbers = usize::try_from(count)
@@ -36,7 +37,8 @@ impl<'a> FreeRecord<'a> {
         Ok(record)
     }
 
-    /// How many pages a record's value lists, for whoever does not need to know which: their numbers are not looked at.
+    /// How many pages a record's value lists, for the caller that does not need to know which:
+    /// their numbers are not looked at.
     /// # Errors
     /// [`Malformed::FreeRecord`] if the value is shorter than that.
     pub fn count_in(value: &[u8]) -> Result<u64, Malformed> {
@@ -53,7 +55,7 @@ impl<'a> FreeRecord<'a> {
         self.numbers.len() / 8
     }
 
-    /// Whether no page is listed.
+    /// Returns true if no page is listed.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.numbers.is_empty()

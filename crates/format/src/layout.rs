@@ -1,7 +1,8 @@
-//! The layout of format 0.9: where fields are stored in pages and nodes, and how much room they take.
+//! The layout of format 0.9: where fields are stored in pages and nodes, and how much room they
+//! take.
 //!
-//! LMDB 0.9.11 to 0.9.36 write this format, with data version 1. A second format would differ in the
-//! numbers and functions of this file; all other code asks here instead of repeating them.
+//! LMDB 0.9.11 to 0.9.36 write this format, with data version 1. A second format would differ in
+//! the numbers and functions of this file; all other code asks here instead of repeating them.
 
 use crate::bytes;
 
@@ -68,7 +69,8 @@ pub const fn branch_node_len(key_len: usize) -> usize {
     (NODE_HEADER_LEN + key_len).next_multiple_of(2)
 }
 
-/// Returns the length of the largest node that stays in a leaf; a larger value moves to an overflow run.
+/// Returns the length of the largest node that stays in a leaf; a larger value moves to an overflow
+/// run.
 #[must_use]
 pub const fn node_max(page_size: usize) -> usize {
     (((page_size - HEADER_LEN) / 2) & !1) - 2

@@ -1,4 +1,5 @@
-//! Layout of data and lock files as checked views over bytes: LMDB 0.9's format, as [`layout`] describes it.
+//! Layout of data and lock files as checked views over bytes: LMDB 0.9's format, as [`layout`]
+//! describes it.
 //!
 //! ```text
 //!   page 0, 1     meta pages      Meta, TreeRecord
@@ -8,8 +9,9 @@
 //!   lock file     words           lockfile::*
 //! ```
 //!
-//! Every view checks what it hands out: bytes that lie give a [`Malformed`] value, never a panic, whatever they are.
-//! Numbers in which a second version of the format would differ are in [`layout`] only.
+//! Every view checks what it hands out: bytes that lie give a [`Malformed`] value, never a panic,
+//! whatever they are. Numbers in which a second version of the format would differ are in
+//! [`layout`] only.
 //!
 //! What this crate is not: it does no I/O, holds no state and knows no transactions.
 

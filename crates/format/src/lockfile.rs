@@ -8,38 +8,39 @@
 //!                                     +24 stamped txnid u64   +32 begin u64   +40 end mark u64
 //! ```
 //!
-//! The last three are Fulgurite's own and stand where the original has padding, which it neither reads nor writes. So what
-//! stands there may be left over from an earlier use of the slot: the stamp counts if it is for the snapshot, and the
-//! process, that the slot says; the mark, if it is for the snapshot.
+//! The last three are Fulgurite's own and stand where the original has padding, which it neither
+//! reads nor writes. So what is there may be left over from an earlier use of the slot: the stamp
+//! counts if it is for the snapshot, and the process, that the slot says; the mark, if it is for
+//! the snapshot.
 
 /// First word of a lock file.
 pub const MAGIC: u32 = 0xBEEF_C0DE;
 /// Second word: lock layout 1, and readers hold a lock on the byte of their process id.
 pub const FORMAT: u32 = 0x0001_0001;
-/// Where the magic stands.
+/// Where the magic is.
 pub const MAGIC_AT: usize = 0;
-/// Where the format stands.
+/// Where the format is.
 pub const FORMAT_AT: usize = 4;
-/// Where the reader mutex stands.
+/// Where the reader mutex is.
 pub const READER_MUTEX_AT: usize = 8;
-/// Where the id of the last committed transaction stands.
+/// Where the id of the last committed transaction is.
 pub const LAST_TXNID_AT: usize = 48;
-/// Where the number of slots ever used stands.
+/// Where the number of slots ever used is.
 pub const USED_SLOTS_AT: usize = 56;
-/// Where the writer mutex stands.
+/// Where the writer mutex is.
 pub const WRITER_MUTEX_AT: usize = 64;
-/// In the first word of a mutex: the bits that name the thread which holds it; the others say that threads wait, or that
-/// it has died.
+/// In the first word of a mutex: the bits that name the thread which holds it; the others say that
+/// threads wait, or that it has died.
 pub const MUTEX_THREAD_MASK: u32 = 0x3FFF_FFFF;
 /// Where the reader slots begin.
 pub const SLOTS_AT: usize = 128;
 /// Bytes of a reader slot.
 pub const SLOT_LEN: usize = 64;
-/// In a slot: where the snapshot's id stands.
+/// In a slot: where the snapshot's id is.
 pub const SLOT_TXNID_AT: usize = 0;
-/// In a slot: where the process id stands; 0 marks a free slot.
+/// In a slot: where the process id is; 0 marks a free slot.
 pub const SLOT_PID_AT: usize = 8;
-/// In a slot: where the thread word stands.
+/// In a slot: where the thread word is.
 pub const SLOT_THREAD_AT: usize = 16;
 /// In a slot: the snapshot that the stamp is for.
 pub const SLOT_STAMP_TXNID_AT: usize = 24;
@@ -62,8 +63,8 @@ pub const fn len_for(slots: u32) -> usize {
     SLOTS_AT + SLOT_LEN * slots as usize
 }
 
-/// Slots in a lock file of `len` bytes, which must be at least [`LEN_MIN`]; of longer files than a 32-bit count of
-/// slots can fill, the part it can.
+/// Slots in a lock file of `len` bytes, which must be at least [`LEN_MIN`]; of longer files than a
+/// 32-bit count of slots can fill, the part it can.
 #[must_use]
 pub const fn slots_in(len: u64) -> u32 {
     let slots = (len - LEN_MIN) / SLOT_LEN as u64 + 1;
@@ -80,11 +81,12 @@ pub const fn slot_at(index: u32) -> usize {
     SLOTS_AT + SLOT_LEN * index as usize
 }
 
-/// Bits of a stamp that hold the process id: no system here has ids of more, and so many nanoseconds are 4 ms, one tick of
-/// a coarse clock.
+/// Bits of a stamp that hold the process id: no system here has ids of more, and that many
+/// nanoseconds are 4 ms, one tick of a coarse clock.
 const STAMP_PID_BITS: u32 = 22;
 
-/// The word that says when a snapshot was pinned, on a clock all processes of the machine share, and by whom.
+/// The word that says when a snapshot was pinned, on a clock all processes of the machine share,
+/// and by whom.
 #[must_use]
 #[inline]
 pub const fn stamp(clock_ns: u64, pid: u32) -> u64 {
@@ -92,7 +94,8 @@ pub const fn stamp(clock_ns: u64, pid: u32) -> u64 {
     (clock_ns & !mask) | (pid as u64 & mask)
 }
 
-/// The time in a stamp, in nanoseconds, if it was made by that process; else it was left over by another.
+/// The time in a stamp, in nanoseconds, if it was made by that process; else it was left over by
+/// another.
 #[must_use]
 pub const fn stamped_ns(stamp: u64, pid: u32) -> Option<u64> {
     let mask = (1 << STAMP_PID_BITS) - 1;

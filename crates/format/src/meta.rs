@@ -50,7 +50,7 @@ pub enum MetaError {
 impl Meta {
     /// Bytes of a meta page that mean something, from the page's start.
     pub const LEN: usize = 152;
-    /// Where in the page the part lies that a commit writes.
+    /// Where in the page the part is that a commit writes.
     pub const COMMIT_AT: usize = MAP_SIZE_AT;
     /// Bytes a commit writes.
     pub const COMMIT_LEN: usize = Self::LEN - MAP_SIZE_AT;
@@ -62,7 +62,8 @@ impl Meta {
     #[inline]
     pub fn read(page: &[u8]) -> Result<Meta, MetaError> {
         let missing = MetaError::Foreign;
-        // Once the length is known, reading fields at fixed places needs no checks: readers begin by this.
+        // Once the length is known, reading fields at fixed places needs no checks: readers begin
+        // by this.
         let page: &[u8; Self::LEN] = page.first_chunk().ok_or(missing)?;
         let flags = u16_at(page, layout::FLAGS_AT).ok_or(missing)?;
         if flags & PageFlags::META == 0 || u32_at(page, MAGIC_AT) != Some(MAGIC) {
@@ -93,7 +94,7 @@ impl Meta {
         self.free.pad as usize
     }
 
-    /// Whether the claimed page size is one the format has.
+    /// Returns true if the claimed page size is one the format has.
     #[must_use]
     pub fn page_size_is_valid(&self) -> bool {
         (PAGE_SIZE_MIN..=PAGE_SIZE_MAX).contains(&self.page_size())

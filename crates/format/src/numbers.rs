@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A page number: the page lies at this number times the page size.
+/// A page number: the page is at this number times the page size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pgno(pub u64);
 
@@ -12,7 +12,7 @@ impl Pgno {
     /// The first page that can hold data; before it lie the meta pages.
     pub const FIRST_DATA: Pgno = Pgno(2);
 
-    /// Whether this is [`Pgno::NONE`].
+    /// Returns true if this is [`Pgno::NONE`].
     #[must_use]
     #[inline(always)]
     pub const fn is_none(self) -> bool {

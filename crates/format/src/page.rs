@@ -12,8 +12,8 @@ pub enum PageKind {
     Branch,
     /// Keys and values.
     Leaf,
-    /// Keys of this many bytes back to back, without nodes or values: the duplicates of databases with fixed-size
-    /// items ("LEAF2").
+    /// Keys of this many bytes back to back, without nodes or values: the duplicates of databases
+    /// with fixed-size items ("LEAF2").
     Packed(u16),
 }
 
@@ -29,7 +29,7 @@ impl PageKind {
         }
     }
 
-    /// Whether pages of this kind stand at the bottom of a tree.
+    /// Returns true if pages of this kind stand at the bottom of a tree.
     #[must_use]
     pub const fn is_leaf(self) -> bool {
         !matches!(self, PageKind::Branch)
@@ -66,10 +66,12 @@ pub struct Page<'a> {
     kind: PageKind,
 }
 
-/// What the header of a page was found to say; lets the page be looked at again without checking it again.
+/// What the header of a page was found to say; lets the page be looked at again without checking it
+/// again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageHeader {
-    // Narrow, since whoever walks keeps two of them, and index arithmetic in them cannot overflow.
+    // Narrow, since the caller that walks keeps two of them, and index arithmetic in them cannot
+    // overflow.
     count: u32,
     upper: u32,
     kind: PageKind,
@@ -97,7 +99,7 @@ impl PageHeader {
         self.count
     }
 
-    /// Whether there are no entries.
+    /// Returns true if there are no entries.
     #[must_use]
     #[inline(always)]
     pub const fn is_empty(&self) -> bool {
@@ -109,7 +111,7 @@ impl PageHeader {
         self.upper
     }
 
-    /// The same page as if it had no more entries than so many of its first.
+    /// The same page as if it had no more entries than that many of its first.
     #[must_use]
     #[inline]
     pub fn first(self, count: u32) -> PageHeader {
@@ -161,9 +163,11 @@ impl LeafNode<'_> {
 impl<'a> Page<'a> {
     /// Checks the header of page `pgno`, which must be of `kind`.
     ///
-    /// The memory-only dirty mark is ignored: the original may leave it behind on pages of the file.
+    /// The memory-only dirty mark is ignored: the original may leave it behind on pages of the
+    /// file.
     /// # Errors
-    /// [`Malformed::Number`], [`Malformed::Kind`], [`Malformed::Bounds`] or [`Malformed::Truncated`].
+    /// [`Malformed::Number`], [`Malformed::Kind`], [`Malformed::Bounds`] or
+    /// [`Malformed::Truncated`].
     #[inline(always)]
     pub fn parse(bytes: &'a [u8], pgno: Pgno, kind: PageKind) -> Result<Page<'a>, Malformed> {
         let header = bytes
@@ -286,7 +290,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Whether there are no entries.
+    /// Returns true if there are no entries.
     #[must_use]
     #[inline]
     pub const fn is_empty(&self) -> bool {
@@ -334,7 +338,8 @@ impl<'a> Page<'a> {
         self.key_if_sound(index).ok_or(Malformed::Node(index))
     }
 
-    /// The page from where entry `index` begins in it, without looking at the entry; `None` if there is no such entry.
+    /// The page from where entry `index` begins in it, without looking at the entry; `None` if
+    /// there is no such entry.
     #[must_use]
     #[inline(always)]
     pub fn from_entry(&self, index: usize) -> Option<&'a [u8]> {
@@ -345,7 +350,8 @@ impl<'a> Page<'a> {
         self.bytes.get(at..)
     }
 
-    /// The key of an entry of a branch or leaf that begins a part of the page, see [`Page::from_entry`].
+    /// The key of an entry of a branch or leaf that begins a part of the page, see
+    /// [`Page::from_entry`].
     #[must_use]
     #[inline(always)]
     pub fn entry_key(entry: &[u8]) -> Option<&[u8]> {
@@ -389,8 +395,8 @@ impl<'a> Page<'a> {
         Some(Pgno(layout::branch_child(*header)))
     }
 
-    /// Where entry `index` of a branch or leaf is said to begin in the page, which nobody has checked; `None` if there is no
-    /// such entry.
+    /// Where entry `index` of a branch or leaf is said to begin in the page, which nobody has
+    /// checked; `None` if there is no such entry.
     #[must_use]
     #[inline(always)]
     pub fn raw_offset(&self, index: usize) -> Option<usize> {
@@ -440,8 +446,8 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Key and value of entry `index` of a leaf, where the value is one and lies in the page. `None` for all other
-    /// entries and for none: what they are [`Page::leaf`] says.
+    /// Key and value of entry `index` of a leaf, where the value is one and is in the page. `None`
+    /// for all other entries and for none: what they are [`Page::leaf`] says.
     #[must_use]
     #[inline(always)]
     pub fn plain_record(&self, index: usize) -> Option<(&'a [u8], &'a [u8])> {
@@ -491,8 +497,8 @@ impl<'a> Page<'a> {
         self.bytes.get(at..at + len).ok_or(Malformed::Node(index))
     }
 
-    /// Checks all nodes at once, before the page is changed: every node lies in the page, and together they fill
-    /// exactly the part behind the free space.
+    /// Checks all nodes at once, before the page is changed: every node is in the page, and
+    /// together they fill exactly the part behind the free space.
     /// # Errors
     /// The first contradiction found.
     pub fn check_nodes(&self) -> Result<(), Malformed> {
@@ -502,7 +508,7 @@ impl<'a> Page<'a> {
         self.find_unsound_node()
     }
 
-    /// Whether [`Page::check_nodes`] has nothing to complain of.
+    /// Returns true if [`Page::check_nodes`] has nothing to complain of.
     fn has_sound_nodes(&self) -> bool {
         let size = self.bytes.len();
         let is_branch = self.kind == PageKind::Branch;

@@ -3,11 +3,12 @@
 use crate::bytes::{put, u16_at, wipe};
 use crate::{PageFlags, Pgno, layout};
 
-/// Copies the used parts of a branch or leaf page, packed ones too, to where it gets the number `pgno`.
+/// Copies the used parts of a branch or leaf page, packed ones too, to where it gets the number
+/// `pgno`.
 ///
-/// The gap between offsets and nodes, or behind packed items, is left as it is in `to`, except for the up to seven
-/// bytes at its ends that share a word with something used: the original copies words. Marks that mean something in
-/// memory only are wiped. Both slices are one page long.
+/// The gap between offsets and nodes, or behind packed items, is left as it is in `to`, except for
+/// the up to seven bytes at its ends that share a word with something used: the original copies
+/// words. Marks that mean something in memory only are wiped. Both slices are one page long.
 pub fn copy_used(from: &[u8], to: &mut [u8], pgno: Pgno) {
     let (head, tail) = used_parts(from).unwrap_or((from.len(), from.len()));
     for part in [0..head, tail..from.len()] {
@@ -21,8 +22,9 @@ pub fn copy_used(from: &[u8], to: &mut [u8], pgno: Pgno) {
     debug_assert!(done.is_some(), "a page is larger than its header");
 }
 
-/// Makes `to` the same page as `from`, but that its free space is all zeros; that of `from` is not read, which for a page that is
-/// in no cache is a third of the cost. What has no header that makes sense is copied as it is. Both slices have one length.
+/// Makes `to` the same page as `from`, but that its free space is all zeros; that of `from` is not
+/// read, which for a page that is in no cache is a third of the cost. What has no header that makes
+/// sense is copied as it is. Both slices have one length.
 pub fn copy_without_gap(from: &[u8], to: &mut [u8]) {
     let (head, tail) = used_parts(from).unwrap_or((from.len(), from.len()));
     if let (Some(to), Some(from)) = (to.get_mut(..head), from.get(..head)) {
@@ -36,8 +38,8 @@ pub fn copy_without_gap(from: &[u8], to: &mut [u8]) {
     }
 }
 
-/// The parts of a tree page that are used, with where the second one begins: between them is free space. `None` of other pages,
-/// and of what has no header that makes sense.
+/// The parts of a tree page that are used, with where the second one begins: between them is free
+/// space. `None` of other pages, and of what has no header that makes sense.
 #[must_use]
 pub fn parts_in_use(page: &[u8]) -> Option<(&[u8], usize, &[u8])> {
     let flags = u16_at(page, layout::FLAGS_AT)?;

@@ -1,10 +1,11 @@
-//! Looking again at a page whose header was checked before: the common case of every walk, with options in place of
-//! reasons. Whoever gets none asks [`Page`](crate::Page) why.
+//! Looking again at a page whose header was checked before: the common case of every walk, with
+//! options in place of reasons. Whoever gets none asks [`Page`](crate::Page) why.
 
 use crate::{LeafNode, NodeFlags, PageHeader, PageKind, Pgno, layout};
 
 impl PageHeader {
-    /// Key and value of entry `index` of a leaf, if it is sound, and its value is one and lies in the page.
+    /// Key and value of entry `index` of a leaf, if it is sound, and its value is one and is in the
+    /// page.
     #[must_use]
     #[inline(always)]
     pub fn plain_entry(self, bytes: &[u8], index: u32) -> Option<(&[u8], &[u8])> {
@@ -46,7 +47,8 @@ impl PageHeader {
         })
     }
 
-    /// Where entry `index` of a branch or leaf is said to begin in the page. There is such an entry.
+    /// Where entry `index` of a branch or leaf is said to begin in the page. There is such an
+    /// entry.
     #[must_use]
     #[inline(always)]
     pub fn entry_at(self, bytes: &[u8], index: u32) -> Option<usize> {
@@ -110,11 +112,12 @@ impl PageHeader {
     }
 }
 
-/// The length of a key by the header of its node, in a leaf; `None` where it is none that a key may have, or where the node has
-/// flags.
+/// The length of a key by the header of its node, in a leaf; `None` where it is none that a key may
+/// have, or where the node has flags.
 #[inline(always)]
 pub(crate) fn plain_key_len(header: u64) -> Option<usize> {
-    // Turned round, the two are one number, which is in the range of lengths only if there are no flags.
+    // Turned round, the two are one number, which is in the range of lengths only if there are no
+    // flags.
     let both = ((header >> 32) as u32).rotate_left(16);
     (both.wrapping_sub(1) < crate::KEY_LEN_MAX as u32).then_some(both as usize)
 }

@@ -1,4 +1,5 @@
-//! Tree pages as the writer changes them: private copies, whose nodes were checked when the copy was made.
+//! Tree pages as the writer changes them: private copies, whose nodes were checked when the copy
+//! was made.
 
 use std::ops::Range;
 
@@ -12,7 +13,7 @@ pub enum NodeValue<'a> {
     Child(Pgno),
     /// Bytes in the page, with the flags that say what they are.
     Data(&'a [u8], NodeFlags),
-    /// Room for so many bytes, zeroed, to be filled by the caller.
+    /// Room for that many bytes, zeroed, to be filled by the caller.
     Reserved(usize),
     /// A value of `len` bytes in the overflow run that begins at `first`.
     Overflow {
@@ -34,7 +35,8 @@ impl NodeValue<'_> {
         }
     }
 
-    /// Bytes a node with this value and a key of `key_len` bytes takes in a page, without its offset.
+    /// Bytes a node with this value and a key of `key_len` bytes takes in a page, without its
+    /// offset.
     #[must_use]
     pub fn node_len(&self, key_len: usize) -> usize {
         match self {
@@ -60,7 +62,8 @@ impl<'a> PageMut<'a> {
         Self::initialise_as(bytes, pgno, kind, kind.flag())
     }
 
-    /// Makes an empty sub-page, for the node of a key on page `pgno`. The dirty mark is part of its format.
+    /// Makes an empty sub-page, for the node of a key on page `pgno`. The dirty mark is part of its
+    /// format.
     #[must_use]
     pub fn initialise_sub(bytes: &'a mut [u8], pgno: Pgno, kind: PageKind) -> PageMut<'a> {
         let flags = kind.flag() | PageFlags::SUB_PAGE | PageFlags::DIRTY;
@@ -149,8 +152,8 @@ impl<'a> PageMut<'a> {
         Ok(bytes)
     }
 
-    /// A sub-page of `len` bytes with all nodes of another one, which was checked, where they are seen from its end; `None` if
-    /// they do not fit.
+    /// A sub-page of `len` bytes with all nodes of another one, which was checked, where they are
+    /// seen from its end; `None` if they do not fit.
     pub(crate) fn resize_sub(pgno: Pgno, page: &Page<'_>, len: usize) -> Option<Vec<u8>> {
         let (from, upper) = (page.entries().0, page.upper());
         let lower = layout::HEADER_LEN + 2 * page.len();
@@ -207,7 +210,7 @@ impl<'a> PageMut<'a> {
 
     /// Inserts an entry at `index`; `false`, with nothing changed, if the page has no room for it.
     /// # Errors
-    /// [`Malformed::Node`] when `index` lies behind the last entry.
+    /// [`Malformed::Node`] when `index` is behind the last entry.
     pub fn insert(
         &mut self,
         index: usize,
@@ -253,8 +256,8 @@ impl<'a> PageMut<'a> {
         done.map(|()| true).ok_or(Malformed::Node(index))
     }
 
-    /// Puts a record behind all others of a leaf; `false`, with nothing changed, if there is no room for it. As
-    /// [`PageMut::insert`], in fewer steps.
+    /// Puts a record behind all others of a leaf; `false`, with nothing changed, if there is no
+    /// room for it. As [`PageMut::insert`], in fewer steps.
     #[inline]
     pub fn push_record(&mut self, key: &[u8], value: &[u8]) -> bool {
         let len = layout::leaf_node_len(key.len(), value.len());
@@ -294,7 +297,7 @@ impl<'a> PageMut<'a> {
 
     /// Inserts a whole node, as [`Page::node_bytes`] lends it; `false` if there is no room.
     /// # Errors
-    /// [`Malformed::Node`] when `index` lies behind the last entry.
+    /// [`Malformed::Node`] when `index` is behind the last entry.
     pub fn insert_node(&mut self, index: usize, node: &[u8]) -> Result<bool, Malformed> {
         if let PageKind::Packed(len) = self.kind {
             return self.insert_item(index, node, usize::from(len));
@@ -406,8 +409,8 @@ impl<'a> PageMut<'a> {
         Ok(at..at + node.data.len())
     }
 
-    /// Makes room for a node of `len` bytes and its offset at `index`, with whatever stands there; `None` if there is not
-    /// enough.
+    /// Makes room for a node of `len` bytes and its offset at `index`, with whatever is there;
+    /// `None` if there is not enough.
     fn open(&mut self, index: usize, len: usize) -> Result<Option<&mut [u8]>, Malformed> {
         if index > self.count {
             return Err(Malformed::Node(index));
@@ -440,7 +443,8 @@ impl<'a> PageMut<'a> {
 
     fn store_bounds(&mut self) {
         if let PageKind::Packed(len) = self.kind {
-            // They say how many items there are and how much is free, and nothing of where anything is.
+            // They say how many items there are and how much is free, and nothing of where anything
+            // is.
             let (count, len) = (self.count, usize::from(len));
             self.upper = self.bytes.len() + 2 * count - count * len;
         }

@@ -6,8 +6,9 @@ use crate::page::key_len;
 use crate::{Malformed, Page, PageKind, layout};
 
 impl Page<'_> {
-    /// The first entry from `from` on whose key is not smaller than the one target, and whether it is equal; one behind
-    /// the last entry if all are smaller. `compare` orders an entry's key against the one target.
+    /// The first entry from `from` on whose key is not smaller than the one target, and whether it
+    /// is equal; one behind the last entry if all are smaller. `compare` orders an entry's key
+    /// against the one target.
     /// # Errors
     /// [`Malformed::Node`].
     #[inline(always)]
@@ -28,13 +29,15 @@ impl Page<'_> {
         Ok((low, false))
     }
 
-    /// As [`Page::search`], for orders that a number made of a key's length and first eight bytes mostly decides.
+    /// As [`Page::search`], for orders that a number made of a key's length and first eight bytes
+    /// mostly decides.
     ///
-    /// Where `word` gives another number than `target`, their order is that of the keys. The bytes behind a key shorter than
-    /// eight are whatever stands there. Where it gives the same, or nothing, `compare` decides.
+    /// Where `word` gives another number than `target`, their order is that of the keys. The bytes
+    /// behind a key shorter than eight are whatever is there. Where it gives the same, or nothing,
+    /// `compare` decides.
     ///
-    /// An entry that is only passed by is checked to lie in the page and for nothing else: one search looks at two dozen, and
-    /// the one that is found is looked at again.
+    /// An entry that is only passed by is checked to lie in the page and for nothing else: one
+    /// search looks at two dozen, and the one that is found is looked at again.
     /// # Errors
     /// [`Malformed::Node`].
     #[inline(always)]
@@ -53,8 +56,8 @@ impl Page<'_> {
         self.search(from, compare)
     }
 
-    /// As [`Page::search_by_word`] on a branch or leaf, without a reason for a failure: lighter where pages are met one
-    /// after the other.
+    /// As [`Page::search_by_word`] on a branch or leaf, without a reason for a failure: lighter
+    /// where pages are met one after the other.
     #[must_use]
     #[inline(always)]
     pub fn position_by_word(
@@ -85,7 +88,8 @@ impl Page<'_> {
 #[derive(Debug, Clone, Copy)]
 pub struct LexicalKey<'k> {
     key: &'k [u8],
-    /// Its first eight bytes as a number that orders as they do; zeros stand for those that it lacks.
+    /// Its first eight bytes as a number that orders as they do; zeros stand for those that it
+    /// lacks.
     head: u64,
     /// The same of the eight after them.
     second: u64,
@@ -107,7 +111,7 @@ impl<'k> LexicalKey<'k> {
         }
     }
 
-    /// Whether it is this key; those of sixteen bytes are compared without a call.
+    /// Returns true if it is this key; those of sixteen bytes are compared without a call.
     #[must_use]
     #[inline(always)]
     pub fn is(&self, key: &[u8]) -> bool {
@@ -121,7 +125,8 @@ impl<'k> LexicalKey<'k> {
     }
 }
 
-/// A key of less than sixteen bytes as a number that orders as they do, with zeros for those that it lacks.
+/// A key of less than sixteen bytes as a number that orders as they do, with zeros for those that
+/// it lacks.
 fn padded(key: &[u8]) -> u128 {
     let mut bytes = [0; LONG];
     for (to, byte) in bytes.iter_mut().zip(key) {
@@ -131,8 +136,8 @@ fn padded(key: &[u8]) -> u128 {
 }
 
 impl<'a> Page<'a> {
-    /// As [`Page::search`] on a branch or leaf in the order of bytes, without a reason for a failure: lighter where pages
-    /// are met one after the other.
+    /// As [`Page::search`] on a branch or leaf in the order of bytes, without a reason for a
+    /// failure: lighter where pages are met one after the other.
     #[must_use]
     #[inline(always)]
     pub fn position_of(&self, from: usize, target: &LexicalKey<'_>) -> Option<(usize, bool)> {
@@ -149,7 +154,8 @@ impl<'a> Page<'a> {
         self.position_between(low, low + left, target)
     }
 
-    /// The entry of a branch whose child covers the key target, the last whose separator is not greater: entry 0 has none.
+    /// The entry of a branch whose child covers the key target, the last whose separator is not
+    /// greater: entry 0 has none.
     #[must_use]
     #[inline(always)]
     pub fn branch_for(&self, target: &LexicalKey<'_>) -> Option<usize> {
@@ -162,9 +168,10 @@ impl<'a> Page<'a> {
         Some(index - usize::from(!exact))
     }
 
-    /// Searches from entry `from` on for as long as the first sixteen bytes of keys decide. Returns the first entry that is
-    /// not known to be passed, and how many may yet be: if any, the one in their middle has to be compared, and then
-    /// [`Page::position_between`] may go on. `None` on a page without entries.
+    /// Searches from entry `from` on for as long as the first sixteen bytes of keys decide. Returns
+    /// the first entry that is not known to be passed, and how many may yet be: if any, the one in
+    /// their middle has to be compared, and then [`Page::position_between`] may go on. `None` on a
+    /// page without entries.
     #[must_use]
     #[inline(always)]
     pub fn narrow(&self, from: usize, target: &LexicalKey<'_>) -> Option<(usize, usize)> {
@@ -196,8 +203,9 @@ impl<'a> Page<'a> {
         Some(layout::to_page_offset(u16::from_le_bytes(*stored)))
     }
 
-    /// One step of [`Page::narrow`]: leaves those entries that the place target is among, and tells whether there may be
-    /// another step. Both outcomes take the same way: which it is the processor could not foresee.
+    /// One step of [`Page::narrow`]: leaves those entries that the place target is among, and tells
+    /// whether there may be another step. Both outcomes take the same way: which it is the
+    /// processor could not foresee.
     #[must_use]
     #[inline(always)]
     pub fn halve(&self, among: &mut &'a [[u8; 2]], target: &LexicalKey<'_>) -> bool {
@@ -220,7 +228,8 @@ impl<'a> Page<'a> {
         (entries_before(offsets, among), among.len())
     }
 
-    /// As [`Page::position_of`] between two entries, of which the one in the middle is to be compared as a whole.
+    /// As [`Page::position_of`] between two entries, of which the one in the middle is to be
+    /// compared as a whole.
     #[must_use]
     #[inline(never)]
     pub fn position_between(
@@ -253,11 +262,11 @@ impl<'a> Page<'a> {
 /// Bytes of a key that are compared as two words.
 const LONG: usize = 16;
 
-/// Searches among entries for as long as the first sixteen bytes of keys decide, where zeros stand for those that a key
-/// lacks. Returns how many entries are known to be passed, and how many may be behind them: if any, the one in their middle is
-/// to be compared.
-// A function of its own, with no more arguments than registers carry: its loops are to have them all. And with branches, so
-// that the processor runs ahead of the memory it waits for.
+/// Searches among entries for as long as the first sixteen bytes of keys decide, where zeros stand
+/// for those that a key lacks. Returns how many entries are known to be passed, and how many may be
+/// behind them: if any, the one in their middle is to be compared.
+// A function separate, with no more arguments than registers carry: its loops are to have them all.
+// And with branches, so that the processor runs ahead of the memory it waits for.
 #[inline(never)]
 fn narrow_bytes(bytes: &[u8], offsets: &[[u8; 2]], head: u64, second: u64) -> (usize, usize) {
     let mut rest = offsets;
@@ -289,8 +298,8 @@ fn narrow_bytes(bytes: &[u8], offsets: &[[u8; 2]], head: u64, second: u64) -> (u
     (entries_before(offsets, rest), rest.len())
 }
 
-/// Whether the key target is behind an entry's, whatever the length of that; `None` where their first sixteen bytes are
-/// alike, and at the very end of the page.
+/// Returns true if the key target is behind an entry's, whatever the length of that; `None` where
+/// their first sixteen bytes are alike, and at the very end of the page.
 #[inline(always)]
 fn is_behind(bytes: &[u8], stored: [u8; 2], head: u64, second: u64) -> Option<bool> {
     let [header, first, other] = beginning(bytes, stored)?;
@@ -309,8 +318,8 @@ fn entries_before(all: &[[u8; 2]], some: &[[u8; 2]]) -> usize {
     (some.as_ptr().addr() - all.as_ptr().addr()) / size_of::<[u8; 2]>()
 }
 
-/// The header of a node and the two words behind it, which are those of its key as far as that reaches; `None` at the very end
-/// of the page.
+/// The header of a node and the two words behind it, which are those of its key as far as that
+/// reaches; `None` at the very end of the page.
 #[inline(always)]
 fn beginning(bytes: &[u8], stored: [u8; 2]) -> Option<&[[u8; 8]; 3]> {
     let at = layout::to_page_offset(u16::from_le_bytes(stored));
@@ -318,7 +327,8 @@ fn beginning(bytes: &[u8], stored: [u8; 2]) -> Option<&[[u8; 8]; 3]> {
     node.as_chunks().0.first_chunk()
 }
 
-/// The bits of two words that keys have, by their length; the last are those of all that are longer.
+/// The bits of two words that keys have, by their length; the last are those of all that are
+/// longer.
 const KEPT: [[u64; 2]; LONG + 1] = {
     let mut kept = [[u64::MAX; 2]; LONG + 1];
     let mut len = 0;
@@ -330,9 +340,9 @@ const KEPT: [[u64; 2]; LONG + 1] = {
     kept
 };
 
-/// Searches between two entries for as long as words decide: then the one in the middle of what is left is to be compared,
-/// if anything is left.
-// A function of its own: among other code its loop would not get the registers.
+/// Searches between two entries for as long as words decide: then the one in the middle of what is
+/// left is to be compared, if anything is left.
+// A function separate: among other code its loop would not get the registers.
 #[inline(never)]
 fn narrow(
     bytes: &[u8],
@@ -356,7 +366,8 @@ fn narrow(
     (low, high)
 }
 
-/// The length of an entry's key and the eight bytes from where it begins; `None` at the very end of the page.
+/// The length of an entry's key and the eight bytes from where it begins; `None` at the very end of
+/// the page.
 #[inline(always)]
 fn eight_of(bytes: &[u8], offsets: &[[u8; 2]], index: usize) -> Option<(usize, [u8; 8])> {
     let at = layout::to_page_offset(u16::from_le_bytes(*offsets.get(index)?));
@@ -370,7 +381,8 @@ mod tests {
     use super::*;
     use crate::{NodeFlags, NodeValue, PageMut, Pgno};
 
-    /// Keys of all lengths up to 20, with long common beginnings, and bytes at both ends of their range.
+    /// Keys of all lengths up to 20, with long common beginnings, and bytes at both ends of their
+    /// range.
     fn keys() -> Vec<Vec<u8>> {
         let mut keys: Vec<Vec<u8>> = Vec::new();
         for len in 1..20 {

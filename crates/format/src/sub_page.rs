@@ -1,8 +1,9 @@
-//! Sub-pages: the duplicates of one key as a little page inside the key's node, always just as long as they need.
+//! Sub-pages: the duplicates of one key as a little page inside the key's node, always just as long
+//! as they need.
 
 use crate::{Malformed, NodeFlags, NodeValue, Page, PageKind, PageMut, Pgno, layout};
 
-/// Bytes of a sub-page of this kind that holds so many items of so many bytes together.
+/// Bytes of a sub-page of this kind that holds that many items of that many bytes together.
 #[must_use]
 pub fn sub_page_len(kind: PageKind, items: impl Iterator<Item = usize>) -> usize {
     let used: usize = items.map(|len| entry_len(kind, len)).sum();
@@ -75,8 +76,8 @@ fn rebuilt(
     new_sub_page(pgno, page.kind(), &items)
 }
 
-/// As [`rebuilt`], of a page whose nodes were checked: they are moved all at once. `None` if they are not just as long as their
-/// items need.
+/// As [`rebuilt`], of a page whose nodes were checked: they are moved all at once. `None` if they
+/// are not just as long as their items need.
 fn resized(
     pgno: Pgno,
     page: &Page<'_>,

@@ -60,7 +60,7 @@ impl TreeRecord {
         })
     }
 
-    /// The record as it stands in a file.
+    /// The record as it is stored in a file.
     #[must_use]
     #[inline]
     pub fn to_bytes(&self) -> [u8; TREE_RECORD_LEN] {
@@ -69,7 +69,7 @@ impl TreeRecord {
         out
     }
 
-    /// The record as words of which each stands in a file with its lowest byte first.
+    /// The record as words of which each is in a file with its lowest byte first.
     #[inline]
     pub(crate) fn to_words(self) -> [u64; TREE_RECORD_LEN / 8] {
         let (flags, depth) = (u64::from(self.flags.0), u64::from(self.depth));
@@ -85,8 +85,8 @@ impl TreeRecord {
 
     /// Checks the record against the snapshot's last page.
     /// # Errors
-    /// [`Malformed::TreeRecord`] unless root and depth say the same of emptiness and the root can exist;
-    /// [`Malformed::Depth`] for an impossible depth.
+    /// [`Malformed::TreeRecord`] unless root and depth say the same of emptiness and the root can
+    /// exist; [`Malformed::Depth`] for an impossible depth.
     #[inline]
     pub fn check(&self, last: Pgno) -> Result<(), Malformed> {
         if self.root.is_none() != (self.depth == 0) {

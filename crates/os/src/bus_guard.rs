@@ -1,9 +1,10 @@
 //! Bus errors inside our mappings: bytes of zero and a mark, in range of the end of the process.
 //!
-//! A page of a mapped file may turn out not to be there: somebody cut the file off, its disk fails, or it is full and the
-//! page was never written. The system then sends SIGBUS to the thread that touched it. Here that thread gets fresh
-//! memory of zeros at the range instead, and the mapping is marked as lost: what is read from it is checked like any damaged
-//! page, and whoever asks [`any_map_is_lost`] learns that the mapping must not be trusted any more.
+//! A page of a mapped file may turn out not to be there: another process cut the file off, its disk
+//! fails, or it is full and the page was never written. The system then sends SIGBUS to the thread
+//! that touched it. Here that thread gets fresh memory of zeros at the range instead, and the
+//! mapping is marked as lost: what is read from it is checked like any damaged page, and the caller
+//! that asks [`any_map_is_lost`] learns that the mapping must not be trusted any more.
 //!
 //! ```text
 //!   SIGBUS at an address ---> in one of our maps?  --yes-->  zeros there, marked lost, the thread goes on
@@ -18,27 +19,29 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
 use rustix::mm::{MapFlags, ProtFlags, mmap_anonymous};
 
-/// Whether new mappings are guarded.
+/// True if new mappings are guarded.
 static ENABLED: AtomicBool = AtomicBool::new(true);
-/// Whether any mapping of this process, past or present, has lost a page.
+/// True if any mapping of this process, past or present, has lost a page.
 static ANY_LOST: AtomicBool = AtomicBool::new(false);
 /// The guarded ranges; the handler walks them, so none is ever freed.
 static RANGES: AtomicPtr<GuardedRange> = AtomicPtr::new(ptr::null_mut());
 /// What handled the signal before us.
 static PREVIOUS: AtomicPtr<libc::sigaction> = AtomicPtr::new(ptr::null_mut());
 
-/// After so many lost pages at a range twice as many are given up at a time: a process may have only so many mappings.
+/// After that many lost pages at a range twice as many are given up at a time: a process may have
+/// only that many mappings.
 const FAULTS_PER_DOUBLING: usize = 16;
 /// No more system pages than that are given up at a time.
 const PAGES_MAX: usize = 4096;
 
-/// Turns the guard on or off for mappings made from now on; it is on unless this says otherwise. With it, the first
-/// mapping installs a handler of SIGBUS for the process, which hands on what is none of its business.
+/// Turns the guard on or off for mappings made from now on; it is on unless this says otherwise.
+/// With it, the first mapping installs a handler of SIGBUS for the process, which hands on what is
+/// none of its business.
 pub fn set_bus_guard(on: bool) {
     ENABLED.store(on, Ordering::SeqCst);
 }
 
-/// Whether a page of any mapping of this process was found missing. Costs a load.
+/// Returns true if a page of any mapping of this process was found missing. Costs a load.
 #[must_use]
 #[inline]
 pub fn any_map_is_lost() -> bool {
@@ -77,7 +80,7 @@ impl Guard {
         Some(Guard(range))
     }
 
-    /// Whether a page was missing here.
+    /// Returns true if a page was missing here.
     pub(crate) fn is_lost(&self) -> bool {
         self.0.faults.load(Ordering::SeqCst) > 0
     }
@@ -185,11 +188,12 @@ fn fill(range: &GuardedRange, address: usize, end: usize) -> bool {
     }
     let at = ptr::without_provenance_mut(first);
     let flags = MapFlags::PRIVATE | MapFlags::FIXED | MapFlags::NORESERVE;
-    // SAFETY: replaces pages of a mapping that is ours and alive, for its guard is; nothing else lies there.
+    // SAFETY: replaces pages of a mapping that is ours and alive, for its guard is; nothing else is
+    // there.
     unsafe { mmap_anonymous(at, len, protection, flags) }.is_ok()
 }
 
-/// Lets whoever was there before us handle the signal.
+/// Lets the caller that was there before us handle the signal.
 fn hand_on(signal: c_int, code: c_int, info: *mut libc::siginfo_t, context: *mut c_void) {
     // SAFETY: leaked, so it lives as long as the process.
     let previous = unsafe { PREVIOUS.load(Ordering::SeqCst).as_ref() };

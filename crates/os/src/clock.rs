@@ -1,4 +1,5 @@
-//! The clock that readers note the beginning of their snapshots by: read at each begin, so each call on the way counts.
+//! The clock that readers note the beginning of their snapshots by: read at each begin, so each
+//! call on the way counts.
 
 use std::ffi::{CStr, c_int};
 use std::mem;
@@ -8,8 +9,8 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 /// Reads a clock.
 type ReadClock = unsafe extern "C" fn(libc::clockid_t, *mut libc::timespec) -> c_int;
 
-/// The function of type [`ReadClock`] that the system has put into each process, which that of the C library calls in its turn, or
-/// the latter. Null before it is first needed.
+/// The function of type [`ReadClock`] that the system has put into each process, which that of the
+/// C library calls in its turn, or the latter. Null before it is first needed.
 static READ_CLOCK: AtomicPtr<()> = AtomicPtr::new(ptr::null_mut());
 
 const SYSTEM_IMAGE: &CStr = c"linux-vdso.so.1";
@@ -18,8 +19,8 @@ const READ_CLOCK_NAME: Option<&CStr> = Some(c"__vdso_clock_gettime");
 #[cfg(not(target_arch = "x86_64"))]
 const READ_CLOCK_NAME: Option<&CStr> = None;
 
-/// Nanoseconds since some moment before the machine's start, the same for all processes: a clock that is read without
-/// asking the system and that ticks every few milliseconds.
+/// Nanoseconds since some moment before the machine's start, the same for all processes: a clock
+/// that is read without asking the system and that ticks every few milliseconds.
 #[must_use]
 #[inline]
 pub fn coarse_clock_ns() -> u64 {
@@ -31,9 +32,11 @@ pub fn coarse_clock_ns() -> u64 {
     if read.is_null() {
         read = find();
     }
-    // SAFETY: `find` stores nothing but functions of this type, which stay where they are for as long as the process lives.
+    // SAFETY: `find` stores nothing but functions of this type, which stay where they are for as
+    // long as the process lives.
     let read = unsafe { mem::transmute::<*mut (), ReadClock>(read) };
-    // SAFETY: `now` is valid for writes, and Linux has this clock; if it had not, `now` would stay as it is.
+    // SAFETY: `now` is valid for writes, and Linux has this clock; if it had not, `now` would stay
+    // as it is.
     unsafe { read(libc::CLOCK_MONOTONIC_COARSE, &raw mut now) };
     now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
 }

@@ -1,4 +1,5 @@
-//! The data file's descriptors: positioned writes, flushes, growth, each reported to an observer if there is one.
+//! The data file's descriptors: positioned writes, flushes, growth, each reported to an observer if
+//! there is one.
 
 use std::fmt;
 use std::io;
@@ -8,15 +9,18 @@ use std::sync::Arc;
 use crate::seam::Call;
 use crate::{Access, File, FileRole, Map};
 
-/// Sees every change of a data file in order, before it happens: a test rebuilds from it what a power loss leaves.
+/// Sees every change of a data file in order, before it happens: a test rebuilds from it what a
+/// power loss leaves.
 pub trait DiskObserver: Send + Sync {
-    /// `bytes` are about to be written at `offset`; `synchronous` writes are durable when they return.
+    /// `bytes` are about to be written at `offset`; `synchronous` writes are durable when they
+    /// return.
     fn write(&self, offset: u64, bytes: &[u8], synchronous: bool);
     /// All earlier writes are about to be made durable.
     fn sync(&self);
     /// The file is about to get this length in bytes.
     fn resize(&self, len: u64);
-    /// `len` bytes from `offset` on are about to be given back to the file system: they read as zeros afterwards.
+    /// `len` bytes from `offset` on are about to be given back to the file system: they read as
+    /// zeros afterwards.
     fn punch(&self, offset: u64, len: u64) {
         let zeros = [0; 1 << 12];
         let mut done = 0;
@@ -27,12 +31,14 @@ pub trait DiskObserver: Send + Sync {
             done += part.len() as u64;
         }
     }
-    /// Words are about to be stored at `offset` through a writable map, one after the other. Pages that are changed
-    /// through the map are not reported: an observer that wants to know reads the file, which shows them at once.
+    /// Words are about to be stored at `offset` through a writable map, one after the other. Pages
+    /// that are changed through the map are not reported: an observer that wants to know reads the
+    /// file, which shows them at once.
     fn store(&self, offset: u64, words: &[u64]) {
         let _ = (offset, words);
     }
-    /// The bytes at `offset` are about to be flushed from a writable map; durable afterwards if `wait`.
+    /// The bytes at `offset` are about to be flushed from a writable map; durable afterwards if
+    /// `wait`.
     fn flush_map(&self, offset: u64, len: u64, wait: bool) {
         let _ = (offset, len, wait);
     }
@@ -44,7 +50,8 @@ pub trait DiskObserver: Send + Sync {
     }
 }
 
-/// An open data file: one descriptor for pages and, in a writable environment, a synchronous one for meta pages.
+/// An open data file: one descriptor for pages and, in a writable environment, a synchronous one
+/// for meta pages.
 pub struct DataFile {
     pages: File,
     meta: Option<File>,
@@ -61,7 +68,8 @@ impl fmt::Debug for DataFile {
 }
 
 impl DataFile {
-    /// Joins the descriptors; `meta` is open with synchronous writes, and missing if nothing is to be written.
+    /// Joins the descriptors; `meta` is open with synchronous writes, and missing if nothing is to
+    /// be written.
     #[must_use]
     pub fn new(
         pages: File,
@@ -81,7 +89,7 @@ impl DataFile {
         &self.pages
     }
 
-    /// Whether meta pages can be written, and so anything.
+    /// Returns true if meta pages can be written, and so anything.
     #[must_use]
     pub fn is_writable(&self) -> bool {
         self.meta.is_some()
@@ -94,14 +102,15 @@ impl DataFile {
         self.pages.len()
     }
 
-    /// Whether the file has no bytes.
+    /// Returns true if the file has no bytes.
     /// # Errors
     /// The system's.
     pub fn is_empty(&self) -> io::Result<bool> {
         self.pages.is_empty()
     }
 
-    /// Reads at most `buffer.len()` bytes at `offset`, fewer only at the end of the file; returns how many.
+    /// Reads at most `buffer.len()` bytes at `offset`, fewer only at the end of the file; returns
+    /// how many.
     /// # Errors
     /// The system's.
     pub fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
@@ -116,8 +125,8 @@ impl DataFile {
         self.pages.write_at(Call::Write, offset, bytes)
     }
 
-    /// Writes bytes of another file's map at `offset`; see [`File::copy_range`]. None of them where somebody observes, who is to see
-    /// what is written.
+    /// Writes bytes of another file's map at `offset`; see [`File::copy_range`]. None of them where
+    /// another process observes, who is to see what is written.
     /// # Errors
     /// The system's, a full disk among them.
     pub fn copy_range_at(
@@ -133,8 +142,8 @@ impl DataFile {
         self.pages.copy_range(Some(offset), map, from, len)
     }
 
-    /// The length of the file's beginning that [`File::copy_range`] may take from a map of it without the file system having to make
-    /// room for that, in bytes.
+    /// The length of the file's beginning that [`File::copy_range`] may take from a map of it
+    /// without the file system having to make room for that, in bytes.
     /// # Errors
     /// The system's.
     pub fn filled_len(&self) -> io::Result<u64> {
@@ -155,13 +164,13 @@ impl DataFile {
         self.pages.write_vectored_at(offset, parts)
     }
 
-    /// Stores `bytes` at `offset` through a map of this file that [`Map::to_store`] made; `false`, with nothing of worth
-    /// done, if they are to be written instead. Others see them at once, as if they had been written. Whoever stores asks
-    /// [`Map::is_lost`] before relying on it.
+    /// Stores `bytes` at `offset` through a map of this file that [`Map::to_store`] made; `false`,
+    /// with nothing of worth done, if they are to be written instead. Others see them at once, as
+    /// if they had been written. Whoever stores asks [`Map::is_lost`] before relying on it.
     ///
     /// # Safety
-    /// The range lies inside the file, and nobody else reads or writes it meanwhile: it belongs to pages private to the
-    /// one writer's transaction.
+    /// The range is inside the file, and no other thread or process reads or writes it meanwhile:
+    /// it belongs to pages private to the one writer's transaction.
     /// # Errors
     /// What a test wants to happen.
     pub unsafe fn store_at(&self, map: &Map, offset: u64, bytes: &[u8]) -> io::Result<bool> {
@@ -182,15 +191,16 @@ impl DataFile {
         }
     }
 
-    /// The length of the file's beginning that has no holes, in bytes: what is stored there needs no new room of the
-    /// disk, as a rule.
+    /// The length of the file's beginning that has no holes, in bytes: what is stored there needs
+    /// no new room of the disk, as a rule.
     /// # Errors
     /// The system's.
     pub fn solid_len(&self) -> io::Result<u64> {
         self.pages.solid_len()
     }
 
-    /// Writes a piece of a meta page; durable on return if `synchronous` and the environment has the descriptor for it.
+    /// Writes a piece of a meta page; durable on return if `synchronous` and the environment has
+    /// the descriptor for it.
     /// # Errors
     /// The system's.
     pub fn write_meta(&self, offset: u64, bytes: &[u8], synchronous: bool) -> io::Result<()> {
@@ -210,8 +220,8 @@ impl DataFile {
         self.pages.sync_data()
     }
 
-    /// Flushes `len` bytes at `offset` of a writable `map` of this file (rounded out to system pages); durable on return
-    /// if `wait`.
+    /// Flushes `len` bytes at `offset` of a writable `map` of this file (rounded out to system
+    /// pages); durable on return if `wait`.
     /// # Errors
     /// The system's.
     pub fn flush_map(&self, map: &Map, offset: usize, len: usize, wait: bool) -> io::Result<()> {
@@ -240,15 +250,16 @@ impl DataFile {
         self.observer.as_ref().and_then(|observer| observer.copy())
     }
 
-    /// Takes room on the disk for `len` bytes from `offset` on, also behind the end of the file, whose length stays;
-    /// `false` if the file system cannot do that.
+    /// Takes room on the disk for `len` bytes from `offset` on, also behind the end of the file,
+    /// whose length stays; `false` if the file system cannot do that.
     /// # Errors
     /// The system's, a full disk among them.
     pub fn allocate(&self, offset: u64, len: u64) -> io::Result<bool> {
         self.pages.allocate(offset, len)
     }
 
-    /// Gives `len` bytes from `offset` on back to the file system, in a file of unchanged length: they read as zeros.
+    /// Gives `len` bytes from `offset` on back to the file system, in a file of unchanged length:
+    /// they read as zeros.
     /// # Errors
     /// The system's; above all where the file system has no holes.
     pub fn punch(&self, offset: u64, len: u64) -> io::Result<()> {
@@ -256,7 +267,8 @@ impl DataFile {
         self.pages.punch(offset, len)
     }
 
-    /// Makes the file at least `len` bytes long, and never shorter, whoever else changes its length meanwhile.
+    /// Makes the file at least `len` bytes long, and never shorter, the caller that else changes
+    /// its length meanwhile.
     /// # Errors
     /// The system's, a full disk among them.
     pub fn grow_to(&self, len: u64) -> io::Result<()> {

@@ -1,5 +1,5 @@
-//! A file of an environment: every call on it asks the [seam](crate::seam), is made again when a signal interrupts it,
-//! and goes on where the system did only part of it.
+//! A file of an environment: every call on it asks the [seam](crate::seam), is made again when a
+//! signal interrupts it, and goes on where the system did only part of it.
 
 use std::fs::{self, Metadata};
 use std::io::{self, IoSlice, Write};
@@ -75,7 +75,7 @@ impl FileIdentity {
     }
 }
 
-/// Whether there is a directory at `path`.
+/// Returns true if there is a directory at `path`.
 /// # Errors
 /// The system's, above all when there is nothing.
 pub fn is_directory(role: FileRole, path: &Path) -> io::Result<bool> {
@@ -125,7 +125,7 @@ impl File {
         File { role, file }
     }
 
-    /// A descriptor of its own for what somebody else has open.
+    /// A descriptor separate for what another process has open.
     /// # Errors
     /// The system's; `EBADF` if it is not open.
     pub fn duplicate(role: FileRole, from: BorrowedFd<'_>) -> io::Result<File> {
@@ -165,14 +165,15 @@ impl File {
         self.status().map(|status| status.len())
     }
 
-    /// Whether it has no bytes.
+    /// Returns true if it has no bytes.
     /// # Errors
     /// The system's.
     pub fn is_empty(&self) -> io::Result<bool> {
         Ok(self.len()? == 0)
     }
 
-    /// Reads at most `buffer.len()` bytes at `offset`, fewer only at the end of the file; returns how many.
+    /// Reads at most `buffer.len()` bytes at `offset`, fewer only at the end of the file; returns
+    /// how many.
     /// # Errors
     /// The system's.
     pub fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<usize> {
@@ -201,7 +202,8 @@ impl File {
         Ok(())
     }
 
-    /// The length of the file's beginning that has no holes; all of it where the file system does not know.
+    /// The length of the file's beginning that has no holes; all of it where the file system does
+    /// not know.
     pub(crate) fn solid_len(&self) -> io::Result<u64> {
         retried(|| {
             seam::ask(self.role, Call::Status)?;
@@ -214,11 +216,12 @@ impl File {
         })
     }
 
-    /// The length of its beginning that can be read through a map without anything being made for that: on some file systems
-    /// a hole that is touched takes room. As a rule all of it.
+    /// The length of its beginning that can be read through a map without anything being made for
+    /// that: on some file systems a hole that is touched takes room. As a rule all of it.
     pub(crate) fn filled_len(&self) -> io::Result<u64> {
         let status = self.status()?;
-        // What is taken behind the end is counted too: holes of no more than that may be overlooked.
+        // What is taken behind the end is counted too: holes of no more than that may be
+        // overlooked.
         if status.blocks().saturating_mul(512) >= status.len() {
             return Ok(status.len());
         }
@@ -239,7 +242,7 @@ impl File {
         Ok(())
     }
 
-    /// How many of so many bytes may be stored through a map.
+    /// How many of that many bytes may be stored through a map.
     pub(crate) fn ask_to_store(&self, len: usize) -> io::Result<usize> {
         seam::ask_len(self.role, Call::WriteVectored, len)
     }
@@ -255,7 +258,8 @@ impl File {
         let written = retried(|| {
             let len = seam::ask_len(self.role, Call::WriteVectored, total)?;
             if len < total {
-                // A test wants less to be written: so much of the first part is as good as any other beginning.
+                // A test wants less to be written: so much of the first part is as good as any
+                // other beginning.
                 let part = parts.first().copied().unwrap_or_default();
                 let part = part.get(..len.min(part.len())).unwrap_or_default();
                 return self.file.write_at(part, offset);
@@ -295,8 +299,8 @@ impl File {
         })
     }
 
-    /// Takes room on the disk for `len` bytes from `offset` on, also behind the end of the file, whose length stays;
-    /// `false` if the file system cannot do that.
+    /// Takes room on the disk for `len` bytes from `offset` on, also behind the end of the file,
+    /// whose length stays; `false` if the file system cannot do that.
     pub(crate) fn allocate(&self, offset: u64, len: u64) -> io::Result<bool> {
         let allocated = retried(|| {
             seam::ask(self.role, Call::Allocate)?;
@@ -325,7 +329,8 @@ impl File {
         })
     }
 
-    /// Makes it at least `len` bytes long, and never shorter, whoever else changes its length meanwhile.
+    /// Makes it at least `len` bytes long, and never shorter, the caller that else changes its
+    /// length meanwhile.
     pub(crate) fn grow_to(&self, len: u64) -> io::Result<()> {
         let Some(at) = len.checked_sub(1) else {
             return Ok(());
@@ -378,8 +383,8 @@ fn some_of(count: usize) -> io::Result<usize> {
     Ok(count)
 }
 
-/// Makes a call again for as long as signals interrupt it: so POSIX allows for each call made this way, and none of
-/// them has done anything then.
+/// Makes a call again for as long as signals interrupt it: so POSIX allows for each call made this
+/// way, and none of them has done anything then.
 pub(crate) fn retried<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     loop {
         match call() {

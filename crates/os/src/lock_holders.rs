@@ -1,8 +1,10 @@
-//! Which other processes have an environment open, and whether one of them changes the data file through its map.
+//! Which other processes have an environment open, and whether one of them changes the data file
+//! through its map.
 //!
-//! Such a process stores wherever its map reaches, without asking how long the file is: a file that is cut off below it
-//! takes it down. Nothing in the environment's own files says who they are, but the system does: everybody who has an
-//! environment open holds a record lock on byte 0 of its lock file, and the maps of a process can be read.
+//! Such a process stores wherever its map reaches, without asking how long the file is: a file that
+//! is cut off below it takes it down. Nothing in the environment's own files says who they are, but
+//! the system does: everybody who has an environment open holds a record lock on byte 0 of its lock
+//! file, and the maps of a process can be read.
 
 use std::fs;
 use std::io;
@@ -15,20 +17,20 @@ use crate::{FileIdentity, FileRole, process_id};
 pub enum OtherMaps {
     /// Those that have the environment open map it for reading only, or there are none.
     ReadOnly,
-    /// This process can change the file through its map, which reaches so many bytes into it.
+    /// This process can change the file through its map, which reaches that many bytes into it.
     Writable {
         /// The process.
         pid: u32,
         /// Where its map of the file ends.
         bytes: u64,
     },
-    /// This process has the environment open but what it maps is unknown: it is just opening it, or belongs to another
-    /// user or another name space of processes (then it is 0).
+    /// This process has the environment open but what it maps is unknown: it is just opening it, or
+    /// belongs to another user or another name space of processes (then it is 0).
     Unknown(u32),
 }
 
-/// Looks at all other processes that hold a record lock on byte 0 of the file `lock`: how do they map the file `data`?
-/// Reads a few files of `/proc`.
+/// Looks at all other processes that hold a record lock on byte 0 of the file `lock`: how do they
+/// map the file `data`? Reads a few files of `/proc`.
 /// # Errors
 /// The system's, when there is no `/proc/locks`.
 pub fn other_maps(lock: FileIdentity, data: FileIdentity) -> io::Result<OtherMaps> {
@@ -48,9 +50,9 @@ pub fn other_maps(lock: FileIdentity, data: FileIdentity) -> io::Result<OtherMap
     Ok(unknown.map_or(OtherMaps::ReadOnly, OtherMaps::Unknown))
 }
 
-/// The processes that hold a lock on byte 0 of a file with this inode number, by the text of `/proc/locks`:
-/// `1: POSIX  ADVISORY  READ 4711 fe:00:7790615 0 0`. Devices are not compared, because some file systems have two
-/// numbers for one; at worst a process too many is looked at.
+/// The processes that hold a lock on byte 0 of a file with this inode number, by the text of
+/// `/proc/locks`: `1: POSIX  ADVISORY  READ 4711 fe:00:7790615 0 0`. Devices are not compared,
+/// because some file systems have two numbers for one; at worst a process too many is looked at.
 fn lock_holders(locks: &str, inode: u64) -> Vec<u32> {
     let holder = |line: &str| {
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
@@ -67,17 +69,18 @@ fn lock_holders(locks: &str, inode: u64) -> Vec<u32> {
     pids
 }
 
-/// How many bytes of a file a process maps for writing, 0 if it only reads; `None` if it does not map it or does not let
-/// us see.
+/// How many bytes of a file a process maps for writing, 0 if it only reads; `None` if it does not
+/// map it or does not let us see.
 fn maps_of(pid: u32, inode: u64) -> Option<u64> {
     let maps = fs::read_to_string(format!("/proc/{pid}/maps")).ok()?;
     written_bytes(&maps, inode)
 }
 
-/// The same by the text of `/proc/PID/maps`: `7f00-7f10 r--s 00000000 fe:00 7790616 /path/data.mdb`.
+/// The same by the text of `/proc/PID/maps`:
+/// `7f00-7f10 r--s 00000000 fe:00 7790616 /path/data.mdb`.
 ///
-/// A writable map with a page of the same file behind it that nobody may touch is [`crate::Map::to_store`]'s: who has it
-/// asks how long the file is.
+/// A writable map with a page of the same file behind it that nobody may touch is
+/// [`crate::Map::to_store`]'s: who has it asks how long the file is.
 fn written_bytes(maps: &str, inode: u64) -> Option<u64> {
     let inode = inode.to_string();
     let mut found = None;

@@ -1,4 +1,5 @@
-//! The data file's mapping: address space reserved once, up to a bound, so that the file grows below live readers.
+//! The data file's mapping: address space reserved once, up to a bound, so that the file grows
+//! below live readers.
 //!
 //! ```text
 //!   |<------------- reservation, never moved ------------->|
@@ -24,8 +25,8 @@ pub const ADDRESS_TAKEN: i32 = libc::EEXIST;
 
 /// A shared mapping of a data file that may reach far behind the file's end.
 ///
-/// Nothing behind the end of the file may be touched (the system answers with a bus error, which the guard turns into
-/// zeros); whoever borrows bytes has to know the file's length.
+/// Nothing behind the end of the file may be touched (the system answers with a bus error, which
+/// the guard turns into zeros); the caller that borrows bytes has to know the file's length.
 #[derive(Debug)]
 pub struct Map {
     base: NonNull<u8>,
@@ -33,19 +34,20 @@ pub struct Map {
     /// Bytes behind `len` that belong to the mapping and that nobody may touch.
     barrier: usize,
     writable: bool,
-    /// Whether the system was told to read nothing ahead.
+    /// True if the system was told to read nothing ahead.
     random: bool,
     guard: Option<Guard>,
 }
 
-// SAFETY: the mapping lives until drop; what may be read or written through it is argued at each borrow.
+// SAFETY: the mapping lives until drop; what may be read or written through it is argued at each
+// borrow.
 unsafe impl Send for Map {}
 // SAFETY: as above.
 unsafe impl Sync for Map {}
 
 impl Map {
-    /// Reserves `len` bytes of address space over `file`, or as much as the process may have: halves the wish down to
-    /// `len_min` while the system refuses.
+    /// Reserves `len` bytes of address space over `file`, or as much as the process may have:
+    /// halves the wish down to `len_min` while the system refuses.
     /// # Errors
     /// The system's, when even `len_min` is refused.
     pub fn reserve(file: &File, len: usize, len_min: usize, writable: bool) -> io::Result<Map> {
@@ -98,14 +100,14 @@ impl Map {
         })
     }
 
-    /// A second mapping of the first `len` bytes of `file`, or a little more, through which a writer stores pages in
-    /// place of writing them. Forked children do not get it.
+    /// A second mapping of the first `len` bytes of `file`, or a little more, through which a
+    /// writer stores pages in place of writing them. Forked children do not get it.
     ///
-    /// A page that nobody may touch lies behind it: by that [`crate::other_maps`] tells it from the map of a process that
-    /// stores wherever the map reaches, however long the file is.
+    /// A page that nobody may touch is behind it: by that [`crate::other_maps`] tells it from the
+    /// map of a process that stores wherever the map reaches, however long the file is.
     /// # Errors
-    /// The system's; `Unsupported` where guards are turned off, see [`crate::set_bus_guard`]: a full disk would end the
-    /// process.
+    /// The system's; `Unsupported` where guards are turned off, see [`crate::set_bus_guard`]: a
+    /// full disk would end the process.
     pub fn to_store(file: &File, len: usize) -> io::Result<Map> {
         let barrier = crate::page_size();
         let len = len.next_multiple_of(barrier);
@@ -137,8 +139,9 @@ impl Map {
         Ok(map)
     }
 
-    /// Whether a page was touched that the file did not have any more: zeros stand there now, and what was stored there is
-    /// nowhere. Never so without a guard, see [`crate::set_bus_guard`].
+    /// Returns true if a page was touched that the file did not have any more: zeros stand there
+    /// now, and what was stored there is nowhere. Never so without a guard, see
+    /// [`crate::set_bus_guard`].
     #[must_use]
     pub fn is_lost(&self) -> bool {
         self.guard.as_ref().is_some_and(Guard::is_lost)
@@ -150,13 +153,13 @@ impl Map {
         self.base.addr().get()
     }
 
-    /// Whether bytes can be borrowed for writing.
+    /// Returns true if bytes can be borrowed for writing.
     #[must_use]
     pub const fn is_writable(&self) -> bool {
         self.writable
     }
 
-    /// Whether what is read through it in order is read ahead.
+    /// Returns true if what is read through it in order is read ahead.
     #[must_use]
     pub const fn reads_ahead(&self) -> bool {
         !self.random
@@ -168,7 +171,7 @@ impl Map {
         self.len
     }
 
-    /// Whether nothing is reserved; never so.
+    /// Returns true if nothing is reserved; never so.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
@@ -177,8 +180,8 @@ impl Map {
     /// Borrows `len` bytes at `offset`; `None` outside the reservation.
     ///
     /// # Safety
-    /// The range lies inside the file, and no byte of it changes while the borrow lives: it belongs to a page that a
-    /// pinned snapshot reaches, or to the one writer's own transaction.
+    /// The range is inside the file, and no byte of it changes while the borrow lives: it belongs
+    /// to a page that a pinned snapshot reaches, or to the one writer's own transaction.
     #[must_use]
     #[inline]
     pub unsafe fn bytes(&self, offset: usize, len: usize) -> Option<&[u8]> {
@@ -198,15 +201,17 @@ impl Map {
     pub unsafe fn bytes_inside(&self, offset: usize, len: usize) -> &[u8] {
         // SAFETY: inside the reservation, as the caller promises.
         let at = unsafe { self.base.add(offset) };
-        // SAFETY: inside the reservation and, by the caller's promise, inside the file and unchanging.
+        // SAFETY: inside the reservation and, by the caller's promise, inside the file and
+        // unchanging.
         unsafe { std::slice::from_raw_parts(at.as_ptr(), len) }
     }
 
-    /// Borrows `len` bytes at `offset` for writing; `None` outside the reservation or in a read-only mapping.
+    /// Borrows `len` bytes at `offset` for writing; `None` outside the reservation or in a
+    /// read-only mapping.
     ///
     /// # Safety
-    /// The range lies inside the file, and nobody else reads or writes it while the borrow lives: it belongs to a
-    /// page private to the one writer's transaction.
+    /// The range is inside the file, and no other thread or process reads or writes it while the
+    /// borrow lives: it belongs to a page private to the one writer's transaction.
     #[must_use]
     #[expect(
         clippy::mut_from_ref,
@@ -218,12 +223,13 @@ impl Map {
         }
         // SAFETY: inside the reservation, just checked.
         let at = unsafe { self.base.add(offset) };
-        // SAFETY: inside the reservation and, by the caller's promise, inside the file and exclusive.
+        // SAFETY: inside the reservation and, by the caller's promise, inside the file and
+        // exclusive.
         Some(unsafe { std::slice::from_raw_parts_mut(at.as_ptr(), len) })
     }
 
-    /// Where `len` bytes at `offset` begin, for the system to read: nothing is lent, so they may change meanwhile, or be
-    /// missing. `None` outside the reservation.
+    /// Where `len` bytes at `offset` begin, for the system to read: nothing is lent, so they may
+    /// change meanwhile, or be missing. `None` outside the reservation.
     pub(crate) fn for_system(&self, offset: usize, len: usize) -> Option<NonNull<u8>> {
         if offset.checked_add(len)? > self.len {
             return None;
@@ -232,11 +238,11 @@ impl Map {
         Some(unsafe { self.base.add(offset) })
     }
 
-    /// Copies bytes that another process may be changing, word by word, as many as fill whole words; the caller must
-    /// find out whether they belong together.
+    /// Copies bytes that another process may be changing, word by word, as many as fill whole
+    /// words; the caller must find out whether they belong together.
     ///
     /// # Safety
-    /// The range lies inside the file, and nobody in this process holds a plain reference to it.
+    /// The range is inside the file, and nobody in this process holds a plain reference to it.
     /// # Panics
     /// When the range is unaligned or leaves the reservation.
     #[inline]
@@ -245,16 +251,17 @@ impl Map {
         let words = (0..bytes.len() / 8).map(|index| {
             // SAFETY: inside the reservation, just checked.
             let at = unsafe { first.add(index) };
-            // SAFETY: aligned, inside the file by the caller's promise, and only ever accessed atomically.
+            // SAFETY: aligned, inside the file by the caller's promise, and only ever accessed
+            // atomically.
             unsafe { AtomicU64::from_ptr(at.as_ptr()) }
         });
         load_words(words, bytes);
     }
 
-    /// Stores words one after the other, so that whoever sees the last one sees them all.
+    /// Stores words one after the other, so that the caller that sees the last one sees them all.
     ///
     /// # Safety
-    /// The range lies inside the file, and nobody in this process holds a plain reference to it.
+    /// The range is inside the file, and nobody in this process holds a plain reference to it.
     /// # Panics
     /// When the range is unaligned or leaves the reservation, or the mapping is read-only.
     pub unsafe fn store_words(&self, offset: usize, words: &[u64]) {
@@ -263,13 +270,14 @@ impl Map {
         let places = (0..words.len()).map(|index| {
             // SAFETY: inside the reservation, just checked.
             let at = unsafe { first.add(index) };
-            // SAFETY: aligned, inside the file by the caller's promise, and only ever accessed atomically.
+            // SAFETY: aligned, inside the file by the caller's promise, and only ever accessed
+            // atomically.
             unsafe { AtomicU64::from_ptr(at.as_ptr()) }
         });
         store_words(places, words);
     }
 
-    /// Where so many words begin.
+    /// Where that many words begin.
     #[inline]
     fn words(&self, offset: usize, count: usize) -> NonNull<u64> {
         let end = count.checked_mul(8).and_then(|len| len.checked_add(offset));
@@ -302,7 +310,7 @@ impl Map {
         } else {
             MsyncFlags::ASYNC
         };
-        // SAFETY: `start` lies inside the reservation because `offset` does.
+        // SAFETY: `start` is inside the reservation because `offset` does.
         let at = unsafe { self.base.add(start.min(self.len)) };
         retried(|| {
             seam::ask(FileRole::Data, Call::Flush)?;

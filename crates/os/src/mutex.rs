@@ -1,4 +1,5 @@
-//! Robust, process-shared mutexes: glibc's own, in the lock file, shared with every other user of the format.
+//! Robust, process-shared mutexes: glibc's own, in the lock file, shared with every other user of
+//! the format.
 
 use std::io;
 use std::marker::PhantomData;
@@ -11,7 +12,7 @@ use crate::seam::{self, Call, FileRole};
 /// The error number of a mutex whose owner died and whose successor gave up.
 pub const NOT_RECOVERABLE: i32 = libc::ENOTRECOVERABLE;
 
-/// Where in a mutex of glibc's its kind stands.
+/// Where in a mutex of glibc's its kind is.
 const KIND_AT: Option<usize> = if cfg!(all(target_env = "gnu", target_pointer_width = "64")) {
     Some(16)
 } else {
@@ -25,11 +26,12 @@ const KINDS: [u32; 2] = [0x90, 0x80];
 pub enum LockOutcome {
     /// The last holder gave it back.
     Clean,
-    /// The last holder died with it: repair what it guarded, then call [`SharedMutex::mark_consistent`].
+    /// The last holder died with it: repair what it guarded, then call
+    /// [`SharedMutex::mark_consistent`].
     OwnerDied,
 }
 
-/// A mutex that lies in a [`crate::SharedMap`].
+/// A mutex that is in a [`crate::SharedMap`].
 #[derive(Debug, Clone, Copy)]
 pub struct SharedMutex<'map> {
     raw: NonNull<libc::pthread_mutex_t>,
@@ -67,7 +69,8 @@ impl<'map> SharedMutex<'map> {
             libc::pthread_mutexattr_setrobust(attributes.as_mut_ptr(), libc::PTHREAD_MUTEX_ROBUST)
         });
         let made = shared.and(robust).and_then(|()| {
-            // SAFETY: the mutex lies in a live mapping, and the caller has promised that nobody uses it.
+            // SAFETY: the mutex is in a live mapping, and the caller has promised that nobody uses
+            // it.
             check(unsafe { libc::pthread_mutex_init(self.raw.as_ptr(), attributes.as_ptr()) })
         });
         // SAFETY: initialised above, not used again.
@@ -75,24 +78,27 @@ impl<'map> SharedMutex<'map> {
         made
     }
 
-    /// Whether what lies there is a mutex as [`SharedMutex::initialise`] and the original make them. The C library
-    /// asserts much about a mutex of the kinds that it keeps for other purposes, and ends the process if it does not hold.
+    /// Returns true if what is there is a mutex as [`SharedMutex::initialise`] and the original
+    /// make them. The C library asserts much about a mutex of the kinds that it keeps for other
+    /// purposes, and ends the process if it does not hold.
     #[inline]
     fn is_sound(self) -> bool {
-        // Where the word stands is the library's business; of libraries not known here the word is not known either.
+        // Where the word is is the library's business; of libraries not known here the word is not
+        // known either.
         let Some(at) = KIND_AT else {
             return true;
         };
         // SAFETY: the mutex has that word.
         let word = unsafe { self.raw.as_ptr().cast::<u8>().add(at) };
-        // SAFETY: it is aligned as an integer, and lies in a live mapping.
+        // SAFETY: it is aligned as an integer, and is in a live mapping.
         let kind = unsafe { AtomicU32::from_ptr(word.cast()) };
         KINDS.contains(&kind.load(Ordering::Relaxed))
     }
 
     /// Waits for the lock.
     /// # Errors
-    /// `EINVAL` if no mutex lies there; `ENOTRECOVERABLE` when an owner died and its successor gave up; other system errors.
+    /// `EINVAL` if no mutex is there; `ENOTRECOVERABLE` when an owner died and its successor gave
+    /// up; other system errors.
     #[inline]
     pub fn lock(self) -> io::Result<LockOutcome> {
         if !self.is_sound() {
@@ -107,7 +113,7 @@ impl<'map> SharedMutex<'map> {
         }
     }
 
-    /// As [`SharedMutex::lock`], but `None` instead of waiting for somebody who holds it.
+    /// As [`SharedMutex::lock`], but `None` instead of waiting for another process who holds it.
     /// # Errors
     /// As there.
     pub fn try_lock(self) -> io::Result<Option<LockOutcome>> {
@@ -124,11 +130,11 @@ impl<'map> SharedMutex<'map> {
         }
     }
 
-    /// Whether the last holder ended with the lock, and nobody has taken it since.
+    /// Returns true if the last holder ended with the lock, and nobody has taken it since.
     #[must_use]
     pub fn is_owner_dead(self) -> bool {
-        // The first word of glibc's mutex is the one that the kernel marks on behalf of an owner that ends (the robust
-        // futexes of futex(2)).
+        // The first word of glibc's mutex is the one that the kernel marks on behalf of an owner
+        // that ends (the robust futexes of futex(2)).
         let word = self.raw.cast::<AtomicU32>();
         // SAFETY: a mutex in a live mapping; its first word is only ever used atomically.
         unsafe { word.as_ref() }.load(Ordering::Acquire) & libc::FUTEX_OWNER_DIED != 0
@@ -146,7 +152,8 @@ impl<'map> SharedMutex<'map> {
     /// Gives the lock back; must be called by the thread that took it.
     #[inline]
     pub fn unlock(self) {
-        // SAFETY: a glibc mutex in a live mapping. Unlocking a mutex that is not ours only returns an error.
+        // SAFETY: a glibc mutex in a live mapping. Unlocking a mutex that is not ours only returns
+        // an error.
         unsafe { libc::pthread_mutex_unlock(self.raw.as_ptr()) };
     }
 }

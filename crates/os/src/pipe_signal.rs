@@ -5,8 +5,8 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ptr;
 
-/// While it lives, writing to a pipe that nobody reads is an error for this thread, and no signal that ends the
-/// program.
+/// While it lives, writing to a pipe that nobody reads is an error for this thread, and no signal
+/// that ends the program.
 #[derive(Debug)]
 pub struct NoPipeSignal {
     /// What the thread had blocked before; `None` if SIGPIPE was among it.
@@ -40,8 +40,8 @@ impl Drop for NoPipeSignal {
         let Some(before) = &self.before else {
             return;
         };
-        // One that came meanwhile is waiting for the thread: it is taken, because the write that raised it has failed
-        // with an error already.
+        // One that came meanwhile is waiting for the thread: it is taken, because the write that
+        // raised it has failed with an error already.
         let at_once = libc::timespec {
             tv_sec: 0,
             tv_nsec: 0,
@@ -90,7 +90,8 @@ mod tests {
 
     use super::*;
 
-    /// Test programs ignore the signal; this gives it back its force, so that without the guard the program would end.
+    /// Test programs ignore the signal; this gives it back its force, so that without the guard the
+    /// program would end.
     #[test]
     fn a_pipe_without_reader_is_an_error() {
         // SAFETY: the default action needs no handler.

@@ -9,14 +9,15 @@ pub fn page_size() -> usize {
     rustix::param::page_size()
 }
 
-/// Whether this process may map less memory than the machine can address (`ulimit -v`).
+/// Returns true if this process may map less memory than the machine can address (`ulimit -v`).
 #[must_use]
 pub fn address_space_is_limited() -> bool {
     let limit = rustix::process::getrlimit(rustix::process::Resource::As);
     limit.current.is_some()
 }
 
-/// This process's id, as it stands in reader slots. Asks the system each time: the answer changes in a forked child.
+/// This process's id, as it is stored in reader slots. Asks the system each time: the answer
+/// changes in a forked child.
 #[must_use]
 pub fn process_id() -> u32 {
     rustix::process::getpid()
@@ -25,8 +26,9 @@ pub fn process_id() -> u32 {
         .cast_unsigned()
 }
 
-/// The word that names the calling thread: no two threads of a process that live at the same time have the same. It
-/// stands in reader slots, and says whose the write transaction is. It is what `pthread_self` says, mostly without a call.
+/// The word that names the calling thread: no two threads of a process that live at the same time
+/// have the same. It is in reader slots, and says whose the write transaction is. It is what
+/// `pthread_self` says, mostly without a call.
 #[must_use]
 #[inline(always)]
 pub fn thread_word() -> u64 {
@@ -39,9 +41,10 @@ pub fn thread_word() -> u64 {
     ))]
     {
         let word: u64;
-        // SAFETY: the ABI has the address of a thread's control block at the beginning of that block, which the register
-        // points to; the C library calls a thread by that address. Nothing else is read, and nothing changed; it is the same
-        // for as long as the thread lives, so that reading it twice may be made one.
+        // SAFETY: the ABI has the address of a thread's control block at the beginning of that
+        // block, which the register points to; the C library calls a thread by that address.
+        // Nothing else is read, and nothing changed; it is the same for as long as the thread
+        // lives, so that reading it twice may be made one.
         unsafe {
             std::arch::asm!(
                 "mov {}, qword ptr fs:[0]",
@@ -64,7 +67,8 @@ pub fn thread_word() -> u64 {
     }
 }
 
-/// Number of forks between the first call and this process; a handle made at another count belongs to a parent.
+/// Number of forks between the first call and this process; a handle made at another count belongs
+/// to a parent.
 ///
 /// Costs one load: the first call registers a handler that counts in each forked child.
 #[must_use]

@@ -1,6 +1,7 @@
 //! POSIX record locks on single bytes of the lock file: who has it open, which process lives.
 //!
-//! These locks belong to the process: closing *any* descriptor of the file in this process drops them all.
+//! These locks belong to the process: closing *any* descriptor of the file in this process drops
+//! them all.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
@@ -14,11 +15,12 @@ use crate::seam::{self, Call};
 pub enum LockKind {
     /// Many processes may hold it.
     Read,
-    /// One process may hold it, beside no reader.
+    /// One process may hold it, next to no reader.
     Write,
 }
 
-/// Takes the lock on one byte if nobody else holds a conflicting one; `false` if somebody does.
+/// Takes the lock on one byte if no other thread or process holds a conflicting one; `false` if
+/// another process does.
 /// # Errors
 /// The system's, other than the conflict.
 pub fn try_lock_byte(file: &File, offset: u64, kind: LockKind) -> io::Result<bool> {
@@ -40,7 +42,8 @@ pub fn lock_byte_wait(file: &File, offset: u64, kind: LockKind) -> io::Result<()
     control(file, Call::LockWait, libc::F_SETLKW, lock).map(|_| ())
 }
 
-/// Whether another process holds a lock on this byte. Locks of the calling process are invisible to it.
+/// Returns true if another process holds a lock on this byte. Locks of the calling process are
+/// invisible to it.
 /// # Errors
 /// The system's.
 pub fn is_locked_by_other(file: &File, offset: u64) -> io::Result<bool> {
@@ -74,7 +77,8 @@ fn control(
 ) -> io::Result<libc::flock> {
     retried(|| {
         seam::ask(file.role(), call)?;
-        // SAFETY: the descriptor is open for the length of the borrow, and `lock` is a whole `flock` the call may write.
+        // SAFETY: the descriptor is open for the length of the borrow, and `lock` is a whole
+        // `flock` the call may write.
         let code = unsafe { libc::fcntl(file.as_fd().as_raw_fd(), command, &raw mut lock) };
         if code == -1 {
             return Err(io::Error::last_os_error());

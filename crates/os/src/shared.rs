@@ -10,7 +10,8 @@ use crate::bus_guard::Guard;
 use crate::seam::{self, Call};
 use crate::{File, FileRole, SharedMutex};
 
-/// A shared, writable mapping of a small file. Only atomics and process-shared mutexes are ever lent from it.
+/// A shared, writable mapping of a small file. Only atomics and process-shared mutexes are ever
+/// lent from it.
 #[derive(Debug)]
 pub struct SharedMap {
     base: NonNull<u8>,
@@ -18,7 +19,8 @@ pub struct SharedMap {
     guard: Option<Guard>,
 }
 
-// SAFETY: the mapping lives until drop and everything lent from it is safe to use from many threads at once.
+// SAFETY: the mapping lives until drop and everything lent from it is safe to use from many threads
+// at once.
 unsafe impl Send for SharedMap {}
 // SAFETY: as above; no method hands out a plain reference to the bytes.
 unsafe impl Sync for SharedMap {}
@@ -41,7 +43,8 @@ impl SharedMap {
         })
     }
 
-    /// Whether a page was touched that the file did not have any more: what is stored there nobody else sees.
+    /// Returns true if a page was touched that the file did not have any more: what is stored there
+    /// no other thread or process sees.
     #[must_use]
     pub fn is_lost(&self) -> bool {
         self.guard.as_ref().is_some_and(Guard::is_lost)
@@ -53,7 +56,7 @@ impl SharedMap {
         self.len
     }
 
-    /// Whether the mapping is empty; it never is.
+    /// Returns true if the mapping is empty; it never is.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len == 0
@@ -66,7 +69,8 @@ impl SharedMap {
     #[inline(always)]
     pub fn word32(&self, offset: usize) -> &AtomicU32 {
         let at = self.checked(offset, 4, 4).cast::<u32>();
-        // SAFETY: in bounds, aligned, alive as long as `self`, and only ever accessed atomically on our side.
+        // SAFETY: in bounds, aligned, alive as long as `self`, and only ever accessed atomically on
+        // our side.
         unsafe { AtomicU32::from_ptr(at.as_ptr()) }
     }
 
@@ -77,7 +81,8 @@ impl SharedMap {
     #[inline(always)]
     pub fn word64(&self, offset: usize) -> &AtomicU64 {
         let at = self.checked(offset, 8, 8).cast::<u64>();
-        // SAFETY: in bounds, aligned, alive as long as `self`, and only ever accessed atomically on our side.
+        // SAFETY: in bounds, aligned, alive as long as `self`, and only ever accessed atomically on
+        // our side.
         unsafe { AtomicU64::from_ptr(at.as_ptr()) }
     }
 
@@ -88,7 +93,8 @@ impl SharedMap {
     #[inline(always)]
     pub fn words<const N: usize>(&self, offset: usize) -> &[AtomicU64; N] {
         let at = self.checked(offset, 8 * N, 8).cast::<[AtomicU64; N]>();
-        // SAFETY: in bounds, aligned, alive as long as `self`, and atomics may be shared with whoever changes them.
+        // SAFETY: in bounds, aligned, alive as long as `self`, and atomics may be shared with the
+        // caller that changes them.
         unsafe { at.as_ref() }
     }
 

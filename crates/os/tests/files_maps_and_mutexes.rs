@@ -71,7 +71,7 @@ fn a_map_lends_what_is_in_its_reservation_and_follows_the_file() {
     let file = file_of(page as u64);
     let map = Map::reserve(&file, 16 * page, page, true).unwrap();
     assert_eq!(map.len(), 16 * page);
-    // SAFETY: the file has one page, and nobody else knows it.
+    // SAFETY: the file has one page, and no other thread or process knows it.
     let room = unsafe { map.bytes_mut(8, 4) };
     room.unwrap().copy_from_slice(b"here");
     file.resize(2 * page as u64).unwrap();
@@ -96,7 +96,7 @@ fn a_map_for_reading_lends_nothing_to_write() {
 #[test]
 fn a_held_mutex_is_not_waited_for_by_who_only_tries() {
     let map = SharedMap::new(&file_of(page_size() as u64), page_size()).unwrap();
-    // SAFETY: nobody else knows the file.
+    // SAFETY: no other thread or process knows the file.
     unsafe { map.mutex(64).initialise() }.unwrap();
     let mutex = map.mutex(64);
     assert_eq!(mutex.lock().unwrap(), LockOutcome::Clean);
@@ -112,10 +112,11 @@ fn a_held_mutex_is_not_waited_for_by_who_only_tries() {
     assert_eq!(taken, Some(LockOutcome::OwnerDied));
 }
 
-/// A page of shared memory with a fresh mutex at byte 64 that a thread has taken and never given back.
+/// A page of shared memory with a fresh mutex at byte 64 that a thread has taken and never given
+/// back.
 fn orphaned() -> SharedMap {
     let map = SharedMap::new(&file_of(page_size() as u64), page_size()).unwrap();
-    // SAFETY: nobody else knows the file.
+    // SAFETY: no other thread or process knows the file.
     unsafe { map.mutex(64).initialise() }.unwrap();
     std::thread::scope(|scope| {
         let holder = scope.spawn(|| map.mutex(64).lock().unwrap());
@@ -124,12 +125,13 @@ fn orphaned() -> SharedMap {
     map
 }
 
-/// Found by `torture damage --seed 11` (18225) and `--subjects c --seed 12` (111): the C library looks at a mutex's kind
-/// and ends the process, or waits for ever, where the rest does not go with it.
+/// Found by `torture damage --seed 11` (18225) and `--subjects c --seed 12` (111): the C library
+/// looks at a mutex's kind and ends the process, or waits for ever, where the rest does not go with
+/// it.
 #[test]
 fn what_is_no_mutex_is_an_error_and_not_the_end() {
     let map = SharedMap::new(&file_of(page_size() as u64), page_size()).unwrap();
-    // SAFETY: nobody else knows the file.
+    // SAFETY: no other thread or process knows the file.
     unsafe { map.mutex(64).initialise() }.unwrap();
     let kind = map.word32(64 + 16);
     let sound = kind.load(Ordering::SeqCst);

@@ -12,9 +12,9 @@ use crate::tree::Tree;
 
 /// A handle of a database, for any transaction of the environment it was opened in.
 ///
-/// It stands for a name. Using it in a snapshot that has no database of that name is [`Error::NoDatabase`], and in a
-/// transaction of another [`crate::Environment`], be it on the same files, [`Error::ForeignDatabase`]; only the two below are
-/// the same everywhere.
+/// It means a name. Using it in a snapshot that has no database of that name is
+/// [`Error::NoDatabase`], and in a transaction of another [`crate::Environment`], be it on the same
+/// files, [`Error::ForeignDatabase`]; only the two below are the same everywhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Database {
     /// No two environments of a process share a number, see [`DatabaseNames::new`].
@@ -24,16 +24,18 @@ pub struct Database {
 impl Database {
     /// The unnamed database, which every environment has.
     pub const MAIN: Database = Database { number: 0 };
-    /// The list of free pages, for reading only: keys are transaction ids of 8 bytes, values a count and as many page
-    /// numbers, descending, 8 bytes each.
+    /// The list of free pages, for reading only: keys are transaction ids of 8 bytes, values a
+    /// count and as many page numbers, descending, 8 bytes each.
     pub const FREE_LIST: Database = Database { number: u64::MAX };
 }
 
-/// A database whose keys have several values, each once and in order: a set of pairs of key and value.
+/// A database whose keys have several values, each once and in order: a set of pairs of key and
+/// value.
 ///
-/// A handle, as [`Database`] is, with names for changes that say what they do to such a set. All methods of
-/// transactions take its [`Multimap::database`] as well: [`crate::Snapshot::range`] goes over pairs, [`crate::Snapshot::get`] finds a
-/// key's first value, [`crate::WriteTxn::put`] is [`Multimap::insert`], and [`crate::WriteTxn::delete`] is [`Multimap::remove_all`].
+/// A handle, as [`Database`] is, with names for changes that say what they do to such a set. All
+/// methods of transactions take its [`Multimap::database`] as well: [`crate::Snapshot::range`] goes
+/// over pairs, [`crate::Snapshot::get`] finds a key's first value, [`crate::WriteTxn::put`] is
+/// [`Multimap::insert`], and [`crate::WriteTxn::delete`] is [`Multimap::remove_all`].
 ///
 /// ```
 /// use fulgurite::{Environment, KeyOrder, Snapshot, ValueKind};
@@ -86,11 +88,11 @@ impl Multimap {
     }
 }
 
-/// What a process knows of a database beside what the file says.
+/// What a process knows of a database next to what the file says.
 #[derive(Debug)]
 struct Entry {
     name: Box<[u8]>,
-    /// Whether one of the orders is set: they are rare, and asking for them takes a lock.
+    /// True if one of the orders is set: they are rare, and asking for them takes a lock.
     is_custom: AtomicBool,
     orders: Mutex<Orders>,
 }
@@ -111,13 +113,14 @@ impl Entry {
     }
 }
 
-/// Each environment has so many numbers for handles, as a power of two.
+/// Each environment has that many numbers for handles, as a power of two.
 const HANDLE_BITS: u32 = 32;
 
 /// Entries in the first chunk; each further one has twice as many as that before it.
 const FIRST_CHUNK: usize = 16;
 
-/// The names behind handles. Names are only ever added, in chunks that never move: reading takes no lock.
+/// The names behind handles. Names are only ever added, in chunks that never move: reading takes no
+/// lock.
 #[derive(Debug)]
 pub(crate) struct DatabaseNames {
     chunks: [OnceLock<Box<[OnceLock<Entry>]>>; 32],
@@ -130,7 +133,8 @@ pub(crate) struct DatabaseNames {
 }
 
 impl DatabaseNames {
-    /// Those of an environment whose number among all of the process this is: it has handles for itself.
+    /// Those of an environment whose number among all of the process this is: it has handles for
+    /// itself.
     pub(crate) fn new(environment: u64, databases_max: usize) -> DatabaseNames {
         let names = DatabaseNames {
             chunks: [const { OnceLock::new() }; 32],
@@ -182,7 +186,8 @@ impl DatabaseNames {
         self.entry(database).map_or(&[], |entry| &entry.name)
     }
 
-    /// The tree that a record of this database describes, in the orders that the file or the program says.
+    /// The tree that a record of this database describes, in the orders that the file or the
+    /// program says.
     #[inline]
     pub(crate) fn tree_of(&self, database: Database, record: TreeRecord) -> Tree {
         let mut tree = Tree::plain(record, KeyOrder::from_flags(record.flags));
@@ -217,7 +222,8 @@ impl DatabaseNames {
         self.orders_set.fetch_add(1, Ordering::Release);
     }
 
-    /// How often an order was set: while it stays the same, trees that are loaded have the right ones.
+    /// How often an order was set: while it stays the same, trees that are loaded have the right
+    /// ones.
     #[inline]
     pub(crate) fn orders_set(&self) -> u64 {
         self.orders_set.load(Ordering::Acquire)

@@ -1,19 +1,22 @@
-//! Room on the disk, taken before it is needed: a full disk refuses what is stored, and not what is deleted.
+//! Room on the disk, taken before it is needed: a full disk refuses what is stored, and not what is
+//! deleted.
 //!
 //! ```text
 //!   |<------- pages in use ------->|<--- reserve --->|<- step ->|
 //!                                   only transactions that store nothing go in there
 //! ```
 //!
-//! Deleting writes pages too, copies of those it changes, and what it frees can be used again only two commits later. So a
-//! file that has filled its disk to the last byte could not even be made smaller. The room is taken behind the end of the
-//! file, whose length stays what it is; where a file system cannot do that there is no reserve.
+//! Deleting writes pages too, copies of those it changes, and what it frees can be used again only
+//! two commits later. So a file that has filled its disk to the last byte could not even be made
+//! smaller. The room is taken behind the end of the file, whose length stays what it is; where a
+//! file system cannot do that there is no reserve.
 //!
-//! When the last process closes the environment the reserve goes, too, if as many pages are free inside the file; the first
-//! transaction that stores anything takes it again before it takes those. Where others have filled the disk meanwhile so many
-//! of the free pages are the reserve.
+//! When the last process closes the environment the reserve goes, too, if as many pages are free
+//! inside the file; the first transaction that stores anything takes it again before it takes
+//! those. Where others have filled the disk meanwhile that many of the free pages are the reserve.
 //!
-//! Below a writable map it also turns what would be a bus error into an error of the call that needed the room.
+//! Below a writable map it also turns what would be a bus error into an error of the call that
+//! needed the room.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -22,19 +25,20 @@ use fulgurite_os::DataFile;
 
 use crate::Error;
 
-/// Pages that only transactions may use that store nothing: a deletion changes two trees, from leaf to root, and three
-/// transactions can follow each other before pages come back.
+/// Pages that only transactions may use that store nothing: a deletion changes two trees, from leaf
+/// to root, and three transactions can follow each other before pages come back.
 pub(crate) const RESERVE_PAGES: u64 = 32;
 /// Room is taken in steps of an eighth of the file, within these bounds in bytes.
 const STEP_MIN: u64 = 64 << 10;
 const STEP_MAX: u64 = 64 << 20;
-/// Stands for room that cannot be taken in advance.
+/// Means room that cannot be taken in advance.
 const UNKNOWN: u64 = u64::MAX;
 
 /// How much room a file has for sure.
 #[derive(Debug, Default)]
 pub(super) struct DiskRoom {
-    /// The file's first bytes up to here have their place on the disk, as far as they are not holes of old.
+    /// The file's first bytes up to here have their place on the disk, as far as they are not holes
+    /// of old.
     taken: AtomicU64,
     /// The last page in use when a write transaction began last.
     last: AtomicU64,
@@ -46,8 +50,9 @@ impl DiskRoom {
         RESERVE_PAGES * page_size as u64
     }
 
-    /// Takes room for the first `needed` bytes of the file, as far as they lie behind `from`, and for the reserve unless that
-    /// is to be spent. `is_mapped` says that pages are stored through the map.
+    /// Takes room for the first `needed` bytes of the file, as far as they lie behind `from`, and
+    /// for the reserve unless that is to be spent. `is_mapped` says that pages are stored through
+    /// the map.
     /// # Errors
     /// The system's when the disk is full, or its quota.
     pub(super) fn take(
@@ -77,8 +82,8 @@ impl DiskRoom {
                     return Ok(());
                 }
                 Err(_) if end > wanted => {}
-                // Writing it may succeed all the same: in the reserve that another process took. A store through the map
-                // could not even fail.
+                // Writing it may succeed all the same: in the reserve that another process took. A
+                // store through the map could not even fail.
                 Err(_) if reserve.is_none() && !is_mapped => {}
                 Err(error) => return Err(full(error)),
             }
@@ -86,19 +91,20 @@ impl DiskRoom {
         Ok(())
     }
 
-    /// Whether it is known that there is room behind what is needed.
+    /// Returns true if it is known that there is room behind what is needed.
     pub(super) fn has_taken(&self) -> bool {
         let taken = self.taken.load(Ordering::Relaxed);
         taken != 0 && taken != UNKNOWN
     }
 
-    /// Whether room was taken here, or cannot be.
+    /// Returns true if room was taken here, or cannot be.
     #[inline]
     pub(super) fn is_settled(&self) -> bool {
         self.taken.load(Ordering::Relaxed) != 0
     }
 
-    /// Takes the reserve behind the pages in use, which end at `end`; `false` on a full disk, where there is none.
+    /// Takes the reserve behind the pages in use, which end at `end`; `false` on a full disk, where
+    /// there is none.
     pub(super) fn keep(&self, file: &DataFile, end: u64, page_size: usize) -> bool {
         let reserve = Self::reserve(page_size);
         match file.allocate(end, reserve) {
@@ -112,11 +118,12 @@ impl DiskRoom {
         true
     }
 
-    /// Gives back what was taken behind the end of the file and is of no use to deletions: all of it where they find enough free
-    /// pages in the file. Nobody else has the environment open.
+    /// Gives back what was taken behind the end of the file and is of no use to deletions: all of
+    /// it where they find enough free pages in the file. Nobody else has the environment open.
     ///
-    /// The steps in which room is taken are an eighth of the file, and programs that store nothing any more would have that for
-    /// nothing. It is a matter of room alone: where it fails, what is lost is the reserve, until somebody takes it again.
+    /// The steps in which room is taken are an eighth of the file, and programs that store nothing
+    /// any more would have that for nothing. It is a matter of room alone: where it fails, what is
+    /// lost is the reserve, until another process takes it again.
     pub(super) fn give_back(&self, file: &DataFile, page_size: usize, has_free_pages: bool) {
         let taken = self.taken.swap(0, Ordering::Relaxed);
         let Ok(len) = file.len() else { return };
@@ -126,13 +133,13 @@ impl DiskRoom {
             Self::reserve(page_size)
         };
         if taken != UNKNOWN && taken > len + kept && file.resize(len).is_ok() && kept > 0 {
-            // Best effort: whoever opens the file next takes it too.
+            // Best effort: the caller that opens the file next takes it too.
             let _ = file.allocate(len, kept);
         }
     }
 
-    /// Notes which is the last page in use. If it was another further behind before, somebody has cut the file off, and
-    /// what was taken is gone.
+    /// Notes which is the last page in use. If it was another further behind before, another
+    /// process has cut the file off, and what was taken is gone.
     pub(super) fn notice_last(&self, last: Pgno) {
         let shrunk = self.last.load(Ordering::Relaxed) > last.0;
         if shrunk && self.taken.load(Ordering::Relaxed) != UNKNOWN {

@@ -1,9 +1,10 @@
 //! Making things durable, and what follows when that fails.
 //!
-//! After a failed flush nobody knows what reached the disk, and asking again proves nothing: the system may have forgotten
-//! that the pages were never written, and says yes the second time. So a failed flush is the last one: this process writes
-//! no more to the environment, and reads on. Once all its handles are closed it can be opened anew; what the failed
-//! transaction wrote lies in places that no snapshot uses, and is written again by whoever uses them.
+//! After a failed flush nobody knows what reached the disk, and asking again proves nothing: the
+//! system may have forgotten that the pages were never written, and says yes the second time. So a
+//! failed flush is the last one: this process writes no more to the environment, and reads on. Once
+//! all its handles are closed it can be opened anew; what the failed transaction wrote is in places
+//! that no snapshot uses, and is written again by the caller that uses them.
 //!
 //! ```text
 //!   flush of pages fails      nothing is committed; flush_failed: no writing any more
@@ -29,11 +30,11 @@ pub(crate) struct MetaReplacement<'m> {
     /// Where.
     pub(crate) page: u64,
     pub(crate) new: &'m Meta,
-    /// What stands there, and is put back if the new one cannot be written.
+    /// What is there, and is put back if the new one cannot be written.
     pub(crate) old: &'m Meta,
-    /// Whether it is durable on return.
+    /// True if it is durable on return.
     pub(crate) durable: bool,
-    /// Whether the flush of a writable map is waited for.
+    /// True if the flush of a writable map is waited for.
     pub(crate) waits: bool,
 }
 
@@ -41,7 +42,8 @@ impl Shared {
     /// Writes back what the system holds of the data file.
     pub(super) fn flush(&self, wait: bool) -> Result<(), Error> {
         let _one_at_a_time = self.flushing();
-        // Another thread's flush may have failed: what it has not kept of ours this one would not find.
+        // Another thread's flush may have failed: what it has not kept of ours this one would not
+        // find.
         self.check_writable()?;
         let mapping = self.mapping();
         let flushed = if mapping.map().is_writable() {
@@ -56,7 +58,8 @@ impl Shared {
         })
     }
 
-    /// Writes a meta page. If that fails the old one stands there again, or the environment is marked as failed.
+    /// Writes a meta page. If that fails the old one is there again, or the environment is marked
+    /// as failed.
     pub(super) fn replace_meta(&self, replacement: MetaReplacement<'_>) -> Result<(), Error> {
         let _one_at_a_time = self.flushing();
         self.check_writable()?;
@@ -71,8 +74,8 @@ impl Shared {
         Err(error)
     }
 
-    /// Puts the old page back. Its id goes first, and alone: as long as the page bears the newest one, it must say what the
-    /// new page says, even if this is cut off in the middle.
+    /// Puts the old page back. Its id goes first, and alone: as long as the page bears the newest
+    /// one, it must say what the new page says, even if this is cut off in the middle.
     fn put_back(&self, replacement: &MetaReplacement<'_>) -> Result<(), Error> {
         let MetaReplacement { new, old, .. } = *replacement;
         if old.txnid < new.txnid {
@@ -107,7 +110,8 @@ impl Shared {
         })
     }
 
-    /// The new page may be on the disk, or not. Whoever takes it for written overwrites nothing that either page reaches.
+    /// The new page may be on the disk, or not. Whoever takes it for written overwrites nothing
+    /// that either page reaches.
     fn adopt_unknown(&self, replacement: &MetaReplacement<'_>) {
         let Some(lock) = &self.lock else { return };
         let (mapping, new) = (self.mapping(), replacement.new);
@@ -124,11 +128,13 @@ impl Shared {
         }
     }
 
-    /// Makes the snapshot that was gone back from unreachable, for good, before anything of it is overwritten; only for
-    /// the writer. Its meta page becomes an older one with the trees of the snapshot that was gone back to.
+    /// Makes the snapshot that was gone back from unreachable, for good, before anything of it is
+    /// overwritten; only for the writer. Its meta page becomes an older one with the trees of the
+    /// snapshot that was gone back to.
     ///
-    /// The id goes first, and alone: while it is that of the newest snapshot, the page must say nothing but what that
-    /// transaction said, even if the power fails in the middle of writing. A commit has it the other way round.
+    /// The id goes first, and alone: while it is that of the newest snapshot, the page must say
+    /// nothing but what that transaction said, even if the power fails in the middle of writing. A
+    /// commit has it the other way round.
     #[cold]
     pub(super) fn abandon_newer(&self) -> Result<(), Error> {
         let base = self.committed_meta()?;
@@ -146,7 +152,8 @@ impl Shared {
             self.replace_meta(MetaReplacement {
                 page,
                 new,
-                // If either fails nothing has been abandoned: whoever goes back again must find the same snapshot.
+                // If either fails nothing has been abandoned: the caller that goes back again must
+                // find the same snapshot.
                 old: &newer,
                 durable: true,
                 waits: true,

@@ -58,10 +58,11 @@ pub enum OpenError {
         /// The address it stores.
         address: u64,
     },
-    /// To go back to the previous snapshot nobody else may have the environment open.
+    /// To go back to the previous snapshot no other thread or process may have the environment
+    /// open.
     #[error("{} is open elsewhere; close it there to go back to its previous snapshot", .0.display())]
     Busy(PathBuf),
-    /// The lock file is in use by this process for a data file that no longer lies beside it.
+    /// The lock file is in use by this process for a data file that no longer is next to it.
     #[error("{} locks another data file that is open in this process; close that one first", .0.display())]
     AlreadyOpen(PathBuf),
     /// Mapping or reading the file failed.

@@ -1,15 +1,16 @@
-//! What searches of the free list for runs of pages have come to: where it has none, the next transactions do not read all
-//! of it again, which would also have to be written again.
+//! What searches of the free list for runs of pages have come to: where it has none, the next
+//! transactions do not read all of it again, which would also have to be written again.
 
 use fulgurite_format::Txnid;
 
-/// After so many transactions in vain the list is searched again: single pages that became neighbours may be a run now.
+/// After that many transactions in vain the list is searched again: single pages that became
+/// neighbours may be a run now.
 const SEARCH_AGAIN: u64 = 64;
 
 /// The last search that found nothing.
 #[derive(Debug, Default)]
 pub(crate) struct FailedSearch {
-    /// The list has no run of so many pages, or more; 0 if nothing is known.
+    /// The list has no run of that many pages, or more; 0 if nothing is known.
     count: u64,
     /// The transaction that searches again.
     until: u64,
@@ -18,13 +19,13 @@ pub(crate) struct FailedSearch {
 }
 
 impl FailedSearch {
-    /// Whether there is no run of so many pages, as far as is known.
+    /// Returns true if there is no run of that many pages, as far as is known.
     pub(crate) fn has_failed(&mut self, txnid: Txnid, count: u64) -> bool {
         self.follow(txnid);
         self.count != 0 && count >= self.count && txnid.0 < self.until
     }
 
-    /// Notes that this transaction has searched for a run of so many pages in vain.
+    /// Notes that this transaction has searched for a run of that many pages in vain.
     pub(crate) fn note_failure(&mut self, txnid: Txnid, count: u64) {
         self.follow(txnid);
         self.count = count;

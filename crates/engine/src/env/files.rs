@@ -1,4 +1,5 @@
-//! The files of an environment: where they lie, how they are opened, what the data file says at first.
+//! The files of an environment: where they lie, how they are opened, what the data file says at
+//! first.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -26,7 +27,7 @@ pub(super) fn paths(path: &Path, no_subdir: bool) -> (PathBuf, PathBuf) {
     }
 }
 
-/// Opens the lock file, as the first or beside others; `None` without locking.
+/// Opens the lock file, as the first or next to others; `None` without locking.
 pub(super) fn open_lock(path: &Path, options: &OpenOptions) -> Result<Option<LockFile>, OpenError> {
     if options.no_lock {
         return Ok(None);
@@ -70,7 +71,8 @@ pub(super) struct MetaPages {
     pub(super) older: Meta,
 }
 
-/// Reads both meta pages of a data file; `None` if it is empty, or was never finished, and may be written.
+/// Reads both meta pages of a data file; `None` if it is empty, or was never finished, and may be
+/// written.
 pub(super) fn read_metas(
     file: &DataFile,
     path: &Path,
@@ -110,8 +112,8 @@ pub(super) fn read_metas(
     Ok(Some(MetaPages { newest, older }))
 }
 
-/// Whether nothing was ever written to the file, or only its length and not its bytes survived the end of the power
-/// while it was made.
+/// Returns true if nothing was ever written to the file, or only its length and not its bytes
+/// survived the end of the power while it was made.
 fn is_unmade(file: &DataFile, first: &[u8; Meta::LEN], read: usize) -> io::Result<bool> {
     if read == 0 {
         return Ok(true);
@@ -164,7 +166,7 @@ pub(super) fn new_meta(options: &OpenOptions) -> Meta {
     }
 }
 
-/// Whether the meta page is that of a file that nothing was ever committed to.
+/// Returns true if the meta page is that of a file that nothing was ever committed to.
 pub(super) fn is_fresh(meta: &Meta) -> bool {
     let is_empty = |tree: &TreeRecord| tree.depth == 0 && tree.entries == 0;
     meta.txnid == Txnid(0)
@@ -177,8 +179,8 @@ pub(super) fn is_fresh(meta: &Meta) -> bool {
 pub(super) fn create(file: &DataFile, path: &Path, meta: &Meta) -> io::Result<()> {
     let made = create_durably(file, path, meta);
     if made.is_err() {
-        // Half a file, or one that may vanish: the next opening makes it anew.
-        // Where even that fails, zeros say the same: what is in memory may be all that there is of the pages.
+        // Half a file, or one that may vanish: the next opening makes it anew. Where even that
+        // fails, zeros say the same: what is in memory may be all that there is of the pages.
         if file.resize(0).is_err() {
             let _ = file.write_at(0, &vec![0; new_len()]);
         }
@@ -195,7 +197,7 @@ fn create_durably(file: &DataFile, path: &Path, meta: &Meta) -> io::Result<()> {
     file.sync_directory(directory_of(path))
 }
 
-/// The directory that a file lies in.
+/// The directory that a file is in.
 pub(crate) fn directory_of(path: &Path) -> &Path {
     match path.parent() {
         Some(directory) if !directory.as_os_str().is_empty() => directory,

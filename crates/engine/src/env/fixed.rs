@@ -11,8 +11,8 @@ use fulgurite_os::{ADDRESS_TAKEN, DataFile, Map};
 use super::OpenError;
 use crate::Error;
 
-/// New files are mapped at multiples of 4 GiB far from where the system puts programs, heaps, stacks and other maps, so
-/// that other processes are likely to have the place free too.
+/// New files are mapped at multiples of 4 GiB far from where the system puts programs, heaps,
+/// stacks and other maps, so that other processes are likely to have the place free too.
 const PLACE_LEN: u64 = 1 << 32;
 const PLACE_FIRST: u64 = 0x1000_0000_0000 / PLACE_LEN;
 const PLACES: u64 = 0x4000_0000_0000 / PLACE_LEN;
@@ -57,7 +57,7 @@ pub(super) fn reserve(
     }
 }
 
-/// Refuses a map that lies elsewhere.
+/// Refuses a map that is elsewhere.
 pub(super) fn check(map: &Map, meta: &Meta, path: &Path) -> Result<(), OpenError> {
     if meta.map_address != 0 && meta.map_address != map.address() as u64 {
         return Err(in_use(meta, path));

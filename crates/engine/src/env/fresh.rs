@@ -1,4 +1,5 @@
-//! What a copy of an environment begins with: where its file lies, what its meta pages say before there is anything.
+//! What a copy of an environment begins with: where its file is, what its meta pages say before
+//! there is anything.
 
 use std::path::{Path, PathBuf};
 

@@ -17,8 +17,8 @@ use crate::{Error, ReaderPolicy};
 const NO_META_SYNC: u8 = Durability::NoMetaSync as u8;
 const NO_SYNC: u8 = Durability::NoSync as u8;
 
-/// What transactions need of an open environment: its files, shared with other handles of the process, and
-/// the choices of this handle. The public `Environment` owns one.
+/// What transactions need of an open environment: its files, shared with other handles of the
+/// process, and the choices of this handle. The public `Environment` owns one.
 #[derive(Debug)]
 pub(crate) struct Handle {
     pub(super) shared: Arc<Registered>,
@@ -85,27 +85,31 @@ impl Handle {
         self.map_async.store(yes, Ordering::Relaxed);
     }
 
-    /// Changes what writers of this handle do about readers that keep old snapshots, from their next look at the readers
-    /// on. See [`OpenOptions::reader_policy`].
+    /// Changes what writers of this handle do about readers that keep old snapshots, from their
+    /// next look at the readers on. See [`OpenOptions::reader_policy`].
     pub(crate) fn set_reader_policy(&self, policy: Option<ReaderPolicy>) {
         self.governor.set(policy);
     }
 
-    /// Sets the map size in bytes, as [`OpenOptions::map_size`] does: exactly, but no less than the pages in use take.
-    /// 0 takes the size another process stored. Snapshots that are being read stay where they are. An environment that
-    /// grows by itself grows to that size at once, and goes on growing.
+    /// Sets the map size in bytes, as [`OpenOptions::map_size`] does: exactly, but no less than the
+    /// pages in use take. 0 takes the size another process stored. Snapshots that are being read
+    /// stay where they are. An environment that grows by itself grows to that size at once, and
+    /// goes on growing.
     /// # Errors
-    /// [`Error::MapSizeBusy`] while this process has a write transaction; the system's if it refuses address space.
+    /// [`Error::MapSizeBusy`] while this process has a write transaction; the system's if it
+    /// refuses address space.
     pub(crate) fn set_map_size(&self, bytes: u64) -> Result<(), Error> {
         self.check_usable()?;
         self.shared.set_size(bytes)
     }
 
-    /// Makes all commits so far durable; for environments opened with less than [`Durability::Full`]. Without `force`
-    /// it does nothing in a [`Durability::NoSync`] environment, as in LMDB.
+    /// Makes all commits so far durable; for environments opened with less than
+    /// [`Durability::Full`]. Without `force` it does nothing in a [`Durability::NoSync`]
+    /// environment, as in LMDB.
     /// # Errors
-    /// [`Error::ReadOnly`] and the system's. After one of the system's it is unknown what is on the disk, and no later
-    /// flush can tell: [`Error::FlushFailed`] is the answer to all writing from then on.
+    /// [`Error::ReadOnly`] and the system's. After one of the system's it is unknown what is on the
+    /// disk, and no later flush can tell: [`Error::FlushFailed`] is the answer to all writing from
+    /// then on.
     pub(crate) fn sync(&self, force: bool) -> Result<(), Error> {
         if self.options.read_only {
             return Err(Error::ReadOnly);
@@ -160,20 +164,24 @@ impl Handle {
         self.shared.size.bytes()
     }
 
-    /// Follows another process that has grown the map, or refuses to; at the begin of each transaction.
+    /// Follows another process that has grown the map, or refuses to; at the begin of each
+    /// transaction.
     /// # Errors
-    /// [`Error::MapResized`]; [`Error::GrownBeyondBound`] and the system's if there is no address space for it.
+    /// [`Error::MapResized`]; [`Error::GrownBeyondBound`] and the system's if there is no address
+    /// space for it.
     pub(crate) fn adopt_map_size(&self, meta: &Meta) -> Result<(), Error> {
         self.shared.adopt_size(meta)
     }
 
-    /// Whether a snapshot newer than the last committed one stands in the file, and is to disappear.
+    /// Returns true if a snapshot newer than the last committed one is in the file, and is to
+    /// disappear.
     pub(crate) fn abandons_newer(&self) -> bool {
         self.shared.abandoned.load(Ordering::SeqCst)
     }
 
-    /// Notes whether a meta page newer than `base`, the one to build on, stands in the file: another process has gone back
-    /// from it, and nothing of it may be overwritten before it is gone. For the writer.
+    /// Notes whether a meta page newer than `base`, the one to build on, is in the file: another
+    /// process has gone back from it, and nothing of it may be overwritten before it is gone. For
+    /// the writer.
     pub(crate) fn notice_newer(&self, base: &Meta) -> Result<(), Error> {
         if self.lock().is_some() {
             let other = META_PAGES - 1 - base.txnid.0 % META_PAGES;
@@ -189,15 +197,15 @@ impl Handle {
         self.shared.disk_room.notice_last(last);
     }
 
-    /// Before anything is stored: keeps room behind the last page for transactions that only delete; `false` if the disk has
-    /// none.
+    /// Before anything is stored: keeps room behind the last page for transactions that only
+    /// delete; `false` if the disk has none.
     #[inline]
     pub(crate) fn keep_room(&self, last: Pgno) -> bool {
         self.shared.disk_room.is_settled() || self.shared.keep_room(last)
     }
 
-    /// Finds room for the pages behind `before` up to `last`, letting the map grow if it may; a transaction that `stores` anything leaves a
-    /// reserve alone.
+    /// Finds room for the pages behind `before` up to `last`, letting the map grow if it may; a
+    /// transaction that `stores` anything leaves a reserve alone.
     pub(crate) fn make_room(&self, before: Pgno, last: u64, stores: bool) -> Result<(), Error> {
         self.shared.make_room(before, last, stores)
     }
@@ -208,7 +216,8 @@ impl Handle {
         self.shared.check_usable()
     }
 
-    /// Whether [`Handle::check_usable`] has nothing to say, for all that can be seen at once.
+    /// Returns true if [`Handle::check_usable`] has nothing to say, for all that can be seen at
+    /// once.
     #[inline]
     pub(crate) fn is_usable(&self) -> bool {
         self.shared.is_usable()
@@ -226,12 +235,12 @@ impl Handle {
         self.shared.check_writable()
     }
 
-    /// Writes a meta page; whatever happens, no half of it stands.
+    /// Writes a meta page; whatever happens, no half of it is.
     pub(crate) fn replace_meta(&self, replacement: MetaReplacement<'_>) -> Result<(), Error> {
         self.shared.replace_meta(replacement)
     }
 
-    /// Whether this process, and not a parent of it, opened the environment.
+    /// Returns true if this process, and not a parent of it, opened the environment.
     #[inline]
     pub(crate) fn is_of_this_process(&self) -> bool {
         self.shared.is_of_this_process()
@@ -243,8 +252,8 @@ impl Handle {
         &self.shared.writer
     }
 
-    /// Whether this process has a write transaction whose thread has ended. Others that begin one are told
-    /// [`Error::EnvironmentFailed`], unless that one is dropped before.
+    /// Returns true if this process has a write transaction whose thread has ended. Others that
+    /// begin one are told [`Error::EnvironmentFailed`], unless that one is dropped before.
     pub(crate) fn writer_is_gone(&self) -> bool {
         let lock = self.lock().filter(|_| self.writer().is_set());
         lock.is_some_and(|lock| lock.writer_mutex().is_owner_dead())
@@ -299,7 +308,8 @@ impl Handle {
         self.shared.committed_meta()
     }
 
-    /// Before a page of the file is changed: makes the snapshot that was gone back from, if there is one, disappear.
+    /// Before a page of the file is changed: makes the snapshot that was gone back from, if there
+    /// is one, disappear.
     #[inline]
     pub(crate) fn before_change(&self) -> Result<(), Error> {
         if self.shared.abandoned.load(Ordering::Relaxed) {
@@ -308,7 +318,7 @@ impl Handle {
         Ok(())
     }
 
-    /// Whether read transactions show the snapshot before the newest.
+    /// Returns true if read transactions show the snapshot before the newest.
     pub(crate) const fn reads_previous(&self) -> bool {
         self.options.previous_snapshot && self.options.read_only
     }
@@ -339,13 +349,14 @@ impl Handle {
         self.take_slot()
     }
 
-    /// Takes the slot that the calling thread had last through this handle, if threads keep theirs and it is still idle.
+    /// Takes the slot that the calling thread had last through this handle, if threads keep theirs
+    /// and it is still idle.
     #[inline]
     pub(crate) fn takes_again(&self, slot_cache: ReaderSlotCache<'_>) -> bool {
         self.options.slots == SlotPolicy::PerThread && slot_cache.take_again(self.id)
     }
 
-    /// Whether a reader that shows nothing for a while keeps its slot.
+    /// Returns true if a reader that shows nothing for a while keeps its slot.
     #[inline]
     pub(crate) fn idle_readers_keep_slots(&self) -> bool {
         self.options.slots != SlotPolicy::PerThread
@@ -356,7 +367,8 @@ impl Handle {
         self.shared.published_meta()
     }
 
-    /// Returns the size of the map that other processes see, and the size that it can grow to, in bytes.
+    /// Returns the size of the map that other processes see, and the size that it can grow to, in
+    /// bytes.
     pub(crate) fn map_sizes(&self, meta: &Meta) -> (u64, u64) {
         let size = &self.shared.size;
         if size.is_exact() {

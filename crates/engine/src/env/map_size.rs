@@ -6,8 +6,9 @@
 //!   grown by others  Error::MapResized, until it is set      the size follows
 //! ```
 //!
-//! In both cases address space is reserved for more than the size, and when that is outgrown a second mapping takes over.
-//! The first stays for the readers that have it: nothing is ever moved or unmapped below them.
+//! In both cases address space is reserved for more than the size, and when that is outgrown a
+//! second mapping takes over. The first stays for the readers that have it: nothing is ever moved
+//! or unmapped below them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -21,12 +22,14 @@ pub(super) const MAP_SIZE_NEW: u64 = 1 << 20;
 /// The map grows by an eighth of its size, within these bounds in bytes.
 pub(super) const GROWTH_MIN: u64 = 1 << 20;
 pub(super) const GROWTH_MAX: u64 = 1 << 30;
-/// So much address space is reserved for an exact map size that may be changed, where there is plenty.
+/// So much address space is reserved for an exact map size that may be changed, where there is
+/// plenty.
 const RESERVE_MIN: u64 = 1 << 30;
 /// No file is larger.
 pub(super) const SIZE_MAX: u64 = i64::MAX as u64;
 
-/// The size of the map in bytes: what may be used of it, in the exact regime; what others are told, in the growing one.
+/// The size of the map in bytes: what may be used of it, in the exact regime; what others are told,
+/// in the growing one.
 #[derive(Debug)]
 pub(super) struct MapSize {
     pub(super) bytes: AtomicU64,

@@ -1,4 +1,5 @@
-//! The data file and its mapping, as snapshots and the writer see them: no byte is lent that the file does not have.
+//! The data file and its mapping, as snapshots and the writer see them: no byte is lent that the
+//! file does not have.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,17 +18,19 @@ pub(crate) struct Mapping {
     page_size: usize,
     /// Its logarithm: page sizes are powers of two.
     page_shift: u32,
-    /// The file had at least this length when last asked. While it is open nobody cuts off pages of a snapshot that is
-    /// read; what is behind them may go.
+    /// The file had at least this length when last asked. While it is open nobody cuts off pages of
+    /// a snapshot that is read; what is behind them may go.
     file_len: AtomicU64,
-    /// The last page of the snapshot that a window was made for last. If it goes back, the file may have been cut off.
+    /// The last page of the snapshot that a window was made for last. If it goes back, the file may
+    /// have been cut off.
     last_seen: AtomicU64,
-    /// The mapping that took this one's place. This one stays for the snapshots that are read through it.
+    /// The mapping that took this one's place. This one stays for the snapshots that are read
+    /// through it.
     next: OnceLock<Box<Mapping>>,
 }
 
-/// A mapping, and how many of its first pages can be lent without asking again: those that belong to a snapshot and that
-/// the file has.
+/// A mapping, and how many of its first pages can be lent without asking again: those that belong
+/// to a snapshot and that the file has.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Window<'a> {
     mapping: &'a Mapping,
@@ -70,9 +73,9 @@ impl<'a> Window<'a> {
         if self.bytes.checked_sub(start)? < len {
             return None;
         }
-        // SAFETY: a window is made over pages that the map and the file have as a whole. They belong to a snapshot that
-        // somebody reads, or to the writer's base, and below such the file is not cut off; as for changes, see
-        // `Mapping::run`.
+        // SAFETY: a window is made over pages that the map and the file have as a whole. They
+        // belong to a snapshot that another process reads, or to the writer's base, and below such
+        // the file is not cut off; as for changes, see `Mapping::run`.
         Some(unsafe { self.mapping.map.bytes_inside(start, len) })
     }
 }
@@ -81,7 +84,8 @@ impl Mapping {
     /// A window over the pages up to `last`.
     #[inline]
     pub(crate) fn window(&self, last: Pgno) -> Window<'_> {
-        // A number in a register: a window stored elsewhere and fetched from there soon after would be waited for.
+        // A number in a register: a window stored elsewhere and fetched from there soon after would
+        // be waited for.
         let pages = self.pages_up_to(last);
         Window {
             mapping: self,
@@ -104,14 +108,15 @@ impl Mapping {
         let pages_in = |bytes: u64| bytes >> self.page_shift;
         let mut pages = pages_in(self.file_len.load(Ordering::Relaxed));
         if pages < wanted {
-            // A file that cannot be asked is asked again, and complained about, when the page is needed.
+            // A file that cannot be asked is asked again, and complained about, when the page is
+            // needed.
             pages = self.refresh_len().map_or(pages, pages_in);
         }
         wanted.min(pages).min(pages_in(self.map.len() as u64))
     }
 
-    /// A window without a page, for a transaction that has no snapshot yet: says nothing about where the file's pages end,
-    /// as a snapshot does.
+    /// A window without a page, for a transaction that has no snapshot yet: says nothing about
+    /// where the file's pages end, as a snapshot does.
     pub(crate) fn window_of_nothing(&self) -> Window<'_> {
         Window {
             mapping: self,
@@ -145,7 +150,8 @@ impl Mapping {
         mapping
     }
 
-    /// Puts another mapping of the same file in the place of this one, which must be the current one.
+    /// Puts another mapping of the same file in the place of this one, which must be the current
+    /// one.
     pub(crate) fn replace(&self, next: Mapping) -> Result<(), Error> {
         let raced = || io::Error::other("two threads replaced it at once");
         self.next
@@ -153,7 +159,8 @@ impl Mapping {
             .map_err(|_| Error::io("replacing the map")(raced()))
     }
 
-    /// Whether a page of this mapping, or of one that took its place, was touched and not there.
+    /// Returns true if a page of this mapping, or of one that took its place, was touched and not
+    /// there.
     #[cold]
     pub(super) fn is_lost(&self) -> bool {
         let mut mapping = Some(self);
@@ -184,40 +191,44 @@ impl Mapping {
 
     /// Lends `len` bytes from the start of page `first` on.
     ///
-    /// The caller keeps the pages from changing: they belong to a snapshot it has pinned, or to its own write
-    /// transaction.
+    /// The caller keeps the pages from changing: they belong to a snapshot it has pinned, or to its
+    /// own write transaction.
     #[inline]
     pub(crate) fn run(&self, first: Pgno, len: usize) -> Result<&[u8], Error> {
         let start = self.place(first, len)?;
-        // SAFETY: `place` has seen that the file has these bytes. Pages reachable from a pinned snapshot are not
-        // changed by any process (the free list holds them back), and the writer's own pages only by the writer, who
-        // lends them under its exclusive borrow.
+        // SAFETY: `place` has seen that the file has these bytes. Pages reachable from a pinned
+        // snapshot are not changed by any process (the free list holds them back), and the writer's
+        // own pages only by the writer, who lends them under its exclusive borrow.
         match unsafe { self.map.bytes(start, len) } {
             Some(bytes) => Ok(bytes),
             None => Err(Error::BeyondEnd(first)),
         }
     }
 
-    /// Lends bytes of the writer's private pages for changing, in an environment with a writable map.
+    /// Lends bytes of the writer's private pages for changing, in an environment with a writable
+    /// map.
     #[expect(
         clippy::mut_from_ref,
         reason = "exclusivity is per page and rests with the one writer"
     )]
     pub(crate) fn run_mut(&self, first: Pgno, len: usize) -> Result<&mut [u8], Error> {
         let start = self.place(first, len)?;
-        // SAFETY: `place` has seen that the file has these bytes. The caller is the one writer, the pages are private
-        // to its transaction and no snapshot reaches them, and it lends them under its own exclusive borrow.
+        // SAFETY: `place` has seen that the file has these bytes. The caller is the one writer, the
+        // pages are private to its transaction and no snapshot reaches them, and it lends them
+        // under its own exclusive borrow.
         match unsafe { self.map.bytes_mut(start, len) } {
             Some(bytes) => Ok(bytes),
             None => Err(Error::BeyondEnd(first)),
         }
     }
 
-    /// Copies the beginning of a meta page, which a committing process may be changing, word by word.
+    /// Copies the beginning of a meta page, which a committing process may be changing, word by
+    /// word.
     #[inline]
     pub(super) fn copy_meta(&self, pgno: u64, bytes: &mut [u8]) -> Result<(), Error> {
         let start = self.place(Pgno(pgno), bytes.len())?;
-        // SAFETY: `place` has seen that the file has these bytes; meta pages are only ever lent as words.
+        // SAFETY: `place` has seen that the file has these bytes; meta pages are only ever lent as
+        // words.
         unsafe { self.map.copy_words(start, bytes) };
         Ok(())
     }
@@ -226,7 +237,8 @@ impl Mapping {
     pub(super) fn store_meta(&self, pgno: u64, at: usize, words: &[u64]) -> Result<(), Error> {
         let start = self.place(Pgno(pgno), self.page_size)?;
         self.file.note_store(start + at, words);
-        // SAFETY: `place` has seen that the file has these bytes; meta pages are only ever lent as words.
+        // SAFETY: `place` has seen that the file has these bytes; meta pages are only ever lent as
+        // words.
         unsafe { self.map.store_words(start + at, words) };
         Ok(())
     }

@@ -6,10 +6,10 @@ use super::Mapping;
 use crate::Error;
 
 impl Mapping {
-    /// The meta page that transaction `id` wrote, or `None` if another stands there.
+    /// The meta page that transaction `id` wrote, or `None` if another is there.
     ///
-    /// A reader may meet a page that is being written: it must make sure of the opposite before it believes the
-    /// answer, an error included.
+    /// A reader may meet a page that is being written: it must make sure of the opposite before it
+    /// believes the answer, an error included.
     #[inline]
     pub(crate) fn meta_of(&self, id: Txnid) -> Result<Option<Meta>, Error> {
         let pgno = id.0 % META_PAGES;

@@ -1,4 +1,5 @@
-//! OpenRequest, in the order that keeps other processes safe: lock file, data file, map, then letting others in.
+//! OpenRequest, in the order that keeps other processes safe: lock file, data file, map, then
+//! letting others in.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -61,11 +62,11 @@ struct StartSnapshot {
 }
 
 impl OpenRequest<'_> {
-    /// What this process has open already. Files are looked up by path: request and closing the lock file of a live
-    /// environment would drop its locks.
+    /// What this process has open already. Files are looked up by path: request and closing the
+    /// lock file of a live environment would drop its locks.
     fn find_open(&self) -> Result<Option<Arc<Registered>>, OpenError> {
         match is_directory(FileRole::Data, &self.data_path) {
-            // Found out before a lock file is made beside it.
+            // Found out before a lock file is made next to it.
             Ok(true) => {
                 return Err(self.file_error(io::Error::from_raw_os_error(IS_A_DIRECTORY)));
             }
@@ -119,8 +120,8 @@ impl OpenRequest<'_> {
         let (data_identity, lock_identity) = self.identities(&file, lock.is_some())?;
         let mut base = self.base(&file)?;
         let alone = lock.as_ref().is_some_and(LockFile::is_exclusive);
-        // Nothing was ever committed, and whoever made the file may have failed to make it durable: it is written again, as
-        // it is.
+        // Nothing was ever committed, and the caller that made the file may have failed to make it
+        // durable: it is written again, as it is.
         let again = alone && files::is_fresh(&base.meta) && !self.options.read_only;
         let used = (base.meta.last.0 + 1).saturating_mul(base.meta.page_size() as u64);
         let size = MapSize::new(self.options.map, base.meta.map_size, used);
@@ -166,7 +167,7 @@ impl OpenRequest<'_> {
         }))
     }
 
-    /// Whether the environment is to go back to its previous snapshot, for all.
+    /// Returns true if the environment is to go back to its previous snapshot, for all.
     fn goes_back(&self) -> bool {
         self.options.previous_snapshot && !self.options.read_only
     }
@@ -178,7 +179,8 @@ impl OpenRequest<'_> {
         Ok(())
     }
 
-    /// The identities to enter in the registry. Files that were exchanged since they were looked up are refused.
+    /// The identities to enter in the registry. Files that were exchanged since they were looked up
+    /// are refused.
     fn identities(
         &self,
         file: &DataFile,

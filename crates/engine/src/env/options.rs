@@ -16,20 +16,21 @@ pub enum Durability {
     Full,
     /// All but possibly the last commit; the file stays sound. One flush each.
     NoMetaSync,
-    /// What the system happened to have written; [`crate::Environment::sync`] makes everything so far durable. If the disk
-    /// reorders writes, the file may be damaged.
+    /// What the system happened to have written; [`crate::Environment::sync`] makes everything so
+    /// far durable. If the disk reorders writes, the file may be damaged.
     NoSync,
 }
 
 /// Which reader slots of the lock file read transactions of a handle use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SlotPolicy {
-    /// A stock that belongs to the process: a slot once taken stays in it, for any transaction of any thread. Beginning
-    /// takes no lock once the process has had as many readers at a time before.
+    /// A stock that belongs to the process: a slot once taken stays in it, for any transaction of
+    /// any thread. Beginning takes no lock once the process has had as many readers at a time
+    /// before.
     #[default]
     Stock,
-    /// A slot per thread, kept until the thread ends: a thread has one read transaction at a time. The default of
-    /// LMDB's C interface.
+    /// A slot per thread, kept until the thread ends: a thread has one read transaction at a time.
+    /// The default of LMDB's C interface.
     PerThread,
     /// A slot per transaction, given back to all processes when it ends. What `MDB_NOTLS` asks for.
     PerTransaction,
@@ -38,9 +39,10 @@ pub enum SlotPolicy {
 /// How large the file may get.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum MapRule {
-    /// As large as needed, up to so many bytes; the map size that other processes see grows with it.
+    /// As large as needed, up to that many bytes; the map size that other processes see grows with
+    /// it.
     Grows(u64),
-    /// Up to a map size that is set, and not a page more; 0 stands for the size stored in the file.
+    /// Up to a map size that is set, and not a page more; 0 means the size stored in the file.
     Exact(u64),
 }
 
@@ -100,20 +102,22 @@ impl Default for OpenOptions {
 }
 
 impl OpenOptions {
-    /// The bound in bytes that the file may grow to: so much address space is reserved, 1 TiB by default, less where
-    /// the process may not have as much. Costs no memory and no disk.
+    /// The bound in bytes that the file may grow to: so much address space is reserved, 1 TiB by
+    /// default, less where the process may not have as much. Costs no memory and no disk.
     #[must_use]
     pub fn map_bytes_max(mut self, bytes: u64) -> Self {
         self.map = MapRule::Grows(bytes);
         self
     }
 
-    /// Fixes the map size in bytes instead, as LMDB does: at that size the environment is full. 0 takes the size the
-    /// file says, 1 MiB for a new one; what is smaller than the pages in use is raised to them. A larger size is stored
-    /// in the file by the next commit; a smaller one holds for this process only.
+    /// Fixes the map size in bytes instead, as LMDB does: at that size the environment is full. 0
+    /// takes the size the file says, 1 MiB for a new one; what is smaller than the pages in use is
+    /// raised to them. A larger size is stored in the file by the next commit; a smaller one holds
+    /// for this process only.
     ///
-    /// If another process lets the file grow beyond it, transactions begin with [`crate::Error::MapResized`] until
-    /// [`crate::Environment::set_map_size`] is called. The last of this and [`OpenOptions::map_bytes_max`] counts.
+    /// If another process lets the file grow beyond it, transactions begin with
+    /// [`crate::Error::MapResized`] until [`crate::Environment::set_map_size`] is called. The last
+    /// of this and [`OpenOptions::map_bytes_max`] counts.
     #[must_use]
     pub fn map_size(mut self, bytes: u64) -> Self {
         self.map = MapRule::Exact(bytes);
@@ -134,8 +138,8 @@ impl OpenOptions {
         self
     }
 
-    /// Bytes of changed pages a transaction holds in memory, 256 MiB by default; beyond, it writes them to their
-    /// place in the file early.
+    /// Bytes of changed pages a transaction holds in memory, 256 MiB by default; beyond, it writes
+    /// them to their place in the file early.
     #[must_use]
     pub fn dirty_bytes_max(mut self, bytes: usize) -> Self {
         self.dirty_bytes_max = bytes;
@@ -156,7 +160,8 @@ impl OpenOptions {
         self
     }
 
-    /// The path is that of the data file itself, and the lock file lies beside it with `-lock` appended.
+    /// The path is that of the data file itself, and the lock file is next to it with `-lock`
+    /// appended.
     #[must_use]
     pub fn no_subdir(mut self, yes: bool) -> Self {
         self.no_subdir = yes;
@@ -170,8 +175,8 @@ impl OpenOptions {
         self
     }
 
-    /// Changes pages in the map instead of writing them: fewer copies, but the file takes its whole map size at once,
-    /// and a stray pointer of the program can damage it.
+    /// Changes pages in the map instead of writing them: fewer copies, but the file takes its whole
+    /// map size at once, and a stray pointer of the program can damage it.
     #[must_use]
     pub fn write_map(mut self, yes: bool) -> Self {
         self.write_map = yes;
@@ -185,7 +190,8 @@ impl OpenOptions {
         self
     }
 
-    /// No lock file: the caller makes sure that nobody writes while anybody else has the environment open.
+    /// No lock file: the caller makes sure that nobody writes while anybody else has the
+    /// environment open.
     #[must_use]
     pub fn no_lock(mut self, yes: bool) -> Self {
         self.no_lock = yes;
@@ -199,9 +205,10 @@ impl OpenOptions {
         self
     }
 
-    /// Maps the file where it was mapped first: a file created with this option stores its address, and opening one
-    /// with it maps it exactly there or fails with [`crate::OpenError::AddressInUse`]. For values that hold pointers into the
-    /// map; a file that stores no address is mapped anywhere.
+    /// Maps the file where it was mapped first: a file created with this option stores its address,
+    /// and opening one with it maps it exactly there or fails with
+    /// [`crate::OpenError::AddressInUse`]. For values that hold pointers into the map; a file that
+    /// stores no address is mapped anywhere.
     #[must_use]
     pub fn fixed_map(mut self, yes: bool) -> Self {
         self.fixed_map = yes;
@@ -210,11 +217,12 @@ impl OpenOptions {
 
     /// Opens on the snapshot before the last commit: the way back from a commit that went wrong.
     ///
-    /// A writable environment must be open nowhere else ([`crate::OpenError::Busy`]); it goes back for all, and its first
-    /// change makes the abandoned snapshot disappear for ever. With [`OpenOptions::read_only`] it may be open elsewhere,
-    /// and each transaction of this handle shows the snapshot before the one that is then the newest. Beginning one waits for
-    /// a write transaction that is under way in another thread or process: the meta page it needs is the one that the next
-    /// commit replaces.
+    /// A writable environment must be open nowhere else ([`crate::OpenError::Busy`]); it goes back
+    /// for all, and its first change makes the abandoned snapshot disappear for ever. With
+    /// [`OpenOptions::read_only`] it may be open elsewhere, and each transaction of this handle
+    /// shows the snapshot before the one that is then the newest. Beginning one waits for a write
+    /// transaction that is under way in another thread or process: the meta page it needs is the
+    /// one that the next commit replaces.
     #[must_use]
     pub fn previous_snapshot(mut self, yes: bool) -> Self {
         self.previous_snapshot = yes;
@@ -228,15 +236,16 @@ impl OpenOptions {
         self
     }
 
-    /// What writers of this handle do about readers, of whatever process, that keep old snapshots; nothing by default.
+    /// What writers of this handle do about readers, of whatever process, that keep old snapshots;
+    /// nothing by default.
     #[must_use]
     pub fn reader_policy(mut self, policy: ReaderPolicy) -> Self {
         self.reader_policy = Some(policy);
         self
     }
 
-    /// Reports every write, flush and change of length of the data file; for tests that simulate power losses. Of changes
-    /// made through a writable map only the meta page's are reported.
+    /// Reports every write, flush and change of length of the data file; for tests that simulate
+    /// power losses. Of changes made through a writable map only the meta page's are reported.
     #[must_use]
     pub fn observer(mut self, observer: Arc<dyn DiskObserver>) -> Self {
         self.observer = Some(observer);

@@ -1,7 +1,8 @@
 //! Which environments this process has open, by the identity of their files.
 //!
-//! Record locks belong to the process: opening a lock file again would take the "nobody else" lock and reset the table
-//! of live readers, and closing it would drop the locks of the first. So a second opening shares what the first made.
+//! Record locks belong to the process: opening a lock file again would take the "no other thread or
+//! process" lock and reset the table of live readers, and closing it would drop the locks of the
+//! first. So a second opening shares what the first made.
 
 use std::ops::Deref;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
@@ -21,7 +22,7 @@ static OPENING: Mutex<()> = Mutex::new(());
 #[derive(Debug)]
 struct Entry {
     data: FileIdentity,
-    /// The lock file is entered too: somebody may put another data file beside it.
+    /// The lock file is entered too: another process may put another data file next to it.
     lock: Option<FileIdentity>,
     /// Entries made before a fork are the parent's.
     generation: u32,
@@ -67,7 +68,8 @@ pub(super) fn look_up(identity: FileIdentity) -> FileUse {
 #[derive(Debug)]
 pub(super) struct Registered {
     pub(super) shared: Shared,
-    /// Dropped last: the lock file's descriptor must be closed before another handle opens the environment.
+    /// Dropped last: the lock file's descriptor must be closed before another handle opens the
+    /// environment.
     #[expect(dead_code, reason = "held for its drop")]
     pub(super) registration: Registration,
 }

@@ -14,7 +14,8 @@ use super::shared::Shared;
 use crate::Error;
 
 impl Shared {
-    /// Follows another process that has changed the map size, or refuses to; at the begin of each transaction.
+    /// Follows another process that has changed the map size, or refuses to; at the begin of each
+    /// transaction.
     #[inline]
     pub(super) fn adopt_size(&self, meta: &Meta) -> Result<(), Error> {
         let page_size = self.mapping.page_size() as u64;
@@ -35,8 +36,8 @@ impl Shared {
         Ok(())
     }
 
-    /// Finds room for the pages behind `before` up to `last`, letting the map grow if it may. What is kept for deletions only a transaction
-    /// gets that `stores` nothing.
+    /// Finds room for the pages behind `before` up to `last`, letting the map grow if it may. What
+    /// is kept for deletions only a transaction gets that `stores` nothing.
     pub(super) fn make_room(&self, before: Pgno, last: u64, stores: bool) -> Result<(), Error> {
         let size = self.size.bytes();
         let needed = (last + 1)
@@ -59,7 +60,8 @@ impl Shared {
             let len = size.min(self.mapping().map().len() as u64);
             self.mapping().extend_to(len)?;
         }
-        // Behind the pages in use, and not from the file's end: what a damaged file says of its last page may be anything.
+        // Behind the pages in use, and not from the file's end: what a damaged file says of its
+        // last page may be anything.
         let from = needed - (last - before.0) * self.mapping.page_size() as u64;
         let file = self.mapping().file();
         let is_mapped = self.mapping().map().is_writable();
@@ -69,12 +71,13 @@ impl Shared {
         Ok(())
     }
 
-    /// Takes the reserve behind the last page, if it was given back when the environment was closed last; `false` if the disk
-    /// has no room for it.
+    /// Takes the reserve behind the last page, if it was given back when the environment was closed
+    /// last; `false` if the disk has no room for it.
     #[cold]
     pub(super) fn keep_room(&self, last: Pgno) -> bool {
         let mapping = self.mapping();
-        // Below a writable map there is room up to the map's end, and without a lock file nobody gives any back.
+        // Below a writable map there is room up to the map's end, and without a lock file nobody
+        // gives any back.
         if self.lock.is_none() || mapping.map().is_writable() {
             return true;
         }
@@ -154,8 +157,8 @@ impl Shared {
         self.resize_to(self.size.bytes())
     }
 
-    /// Makes a mapping of at least `bytes` the one that is used from now on. Each is at least twice as large as the one
-    /// before, so there are few of them.
+    /// Makes a mapping of at least `bytes` the one that is used from now on. Each is at least twice
+    /// as large as the one before, so there are few of them.
     #[cold]
     fn reserve(&self, bytes: u64) -> Result<(), Error> {
         let _one_at_a_time = self.size.replacing();

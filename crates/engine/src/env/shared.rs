@@ -26,7 +26,8 @@ pub(crate) struct Shared {
     pub(super) size: MapSize,
     /// It was mapped at the address its file stores, and nowhere else can it be of use.
     pub(super) is_fixed: bool,
-    /// The file's newest meta page is newer than the snapshot that was gone back to, and stands until the first change.
+    /// The file's newest meta page is newer than the snapshot that was gone back to, and is until
+    /// the first change.
     pub(super) abandoned: AtomicBool,
     pub(super) fork_generation: u32,
     /// What the file has of the disk.
@@ -35,7 +36,7 @@ pub(crate) struct Shared {
     pub(super) failed: AtomicBool,
     /// A flush failed: what is on the disk is unknown, and no later flush can tell.
     pub(super) flush_failed: AtomicBool,
-    /// Held while something is made durable, so that whoever comes next knows how it went.
+    /// Held while something is made durable, so that the caller that comes next knows how it went.
     pub(super) flushing: Mutex<()>,
     /// The thread that has the write transaction.
     pub(super) writer: WriterMark,
@@ -80,7 +81,8 @@ impl Shared {
         self.mapping.current()
     }
 
-    /// Whether the next writer finds as many free pages in the file as are kept behind it for deletions. Nobody reads or writes.
+    /// Returns true if the next writer finds as many free pages in the file as are kept behind it
+    /// for deletions. Nobody reads or writes.
     fn has_free_pages(&self) -> Result<bool, Error> {
         let meta = self.committed_meta()?;
         let window = self.mapping().window(meta.last);
@@ -88,7 +90,7 @@ impl Shared {
         Ok(found >= RESERVE_PAGES)
     }
 
-    /// Whether this process, and not a parent of it, opened the environment.
+    /// Returns true if this process, and not a parent of it, opened the environment.
     #[inline]
     pub(super) fn is_of_this_process(&self) -> bool {
         fork_generation() == self.fork_generation
@@ -121,8 +123,8 @@ impl Shared {
         self.is_usable() && !self.flush_failed.load(Ordering::SeqCst)
     }
 
-    /// Refuses use once a page was touched that data or lock file did not have: nobody knows what else is gone, and a lock
-    /// file that others do not see protects from nothing.
+    /// Refuses use once a page was touched that data or lock file did not have: nobody knows what
+    /// else is gone, and a lock file that others do not see protects from nothing.
     #[cold]
     pub(super) fn check_maps(&self) -> Result<(), Error> {
         if self.mapping.is_lost() || self.lock.as_ref().is_some_and(LockFile::is_lost) {
@@ -147,7 +149,7 @@ impl Shared {
         }
     }
 
-    /// The meta page of the last commit, for whoever holds the writer mutex.
+    /// The meta page of the last commit, for the caller that holds the writer mutex.
     pub(super) fn committed_meta(&self) -> Result<Meta, Error> {
         match &self.lock {
             Some(lock) => self
@@ -159,7 +161,7 @@ impl Shared {
         }
     }
 
-    /// The meta page of the last commit, for whoever does not hold the writer mutex.
+    /// The meta page of the last commit, for the caller that does not hold the writer mutex.
     pub(super) fn published_meta(&self) -> Result<Meta, Error> {
         let Some(lock) = &self.lock else {
             return self.committed_meta();
@@ -178,8 +180,8 @@ impl Shared {
         Err(Error::LockBroken)
     }
 
-    /// The oldest snapshot that transaction `writer` must leave alone: that of the oldest reader, or the last
-    /// committed one. Clears dead readers away if one of them holds an older snapshot.
+    /// The oldest snapshot that transaction `writer` must leave alone: that of the oldest reader,
+    /// or the last committed one. Clears dead readers away if one of them holds an older snapshot.
     pub(super) fn oldest_reader(&self, writer: Txnid) -> Result<Txnid, Error> {
         let committed = Txnid(writer.0.saturating_sub(1));
         let Some(lock) = &self.lock else {

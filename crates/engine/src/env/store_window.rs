@@ -1,4 +1,5 @@
-//! A second mapping of the data file, through which writers that flush nothing store pages: that takes no system call.
+//! A second mapping of the data file, through which writers that flush nothing store pages: that
+//! takes no system call.
 //!
 //! ```text
 //!   file    |<-- without holes -------------->|     holes, and what is appended
@@ -6,13 +7,14 @@
 //!           |<-- stored through the window -->|<------ written by calls ---------->
 //! ```
 //!
-//! Nobody else has the window: what is lent to programs are pages of the other mapping, which cannot be written through.
-//! It serves [`Durability::NoSync`] alone, where the system decides what reaches the disk when. In all other modes pages
-//! are written by calls, and flushed, in the order that is proved.
+//! Nobody else has the window: what is lent to programs are pages of the other mapping, which
+//! cannot be written through. It serves [`Durability::NoSync`] alone, where the system decides what
+//! reaches the disk when. In all other modes pages are written by calls, and flushed, in the order
+//! that is proved.
 //!
-//! Pages inside a file without holes have their room on the disk. Should one be missing all the same (the file was cut off,
-//! its file system copies what is overwritten and is full), the map's guard notes it, and all is written by calls: whatever
-//! is wrong is an error of a call then.
+//! Pages inside a file without holes have their room on the disk. Should one be missing all the
+//! same (the file was cut off, its file system copies what is overwritten and is full), the map's
+//! guard notes it, and all is written by calls: whatever is wrong is an error of a call then.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -22,13 +24,15 @@ use fulgurite_os::{DataFile, Map};
 use super::Mapping;
 use crate::Error;
 
-/// So many bytes are written by calls before a window is made: programs that change little have no use for one.
+/// So many bytes are written by calls before a window is made: programs that change little have no
+/// use for one.
 const CALLS_FIRST: u64 = 1 << 20;
-/// The window reaches twice as far as the pages stored through it, and at least so far, so that it is seldom made anew.
+/// The window reaches twice as far as the pages stored through it, and at least so far, so that it
+/// is seldom made anew.
 const LEN_MIN: u64 = 64 << 20;
-/// Free space of so many bytes is left out where a page is stored.
+/// Free space of that many bytes is left out where a page is stored.
 const GAP_MIN: usize = 2 << 10;
-/// After so many transactions a file with holes is looked at again.
+/// After that many transactions a file with holes is looked at again.
 const LOOK_AGAIN: u64 = 256;
 
 /// The window of an environment, and what is known of its file.
@@ -64,8 +68,8 @@ impl StoreWindow {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Prepares to store pages of transaction `txnid`; `in_use` is the last page of the snapshot that it
-    /// began from. With `calls` the writer uses system calls only.
+    /// Prepares to store pages of transaction `txnid`; `in_use` is the last page of the snapshot
+    /// that it began from. With `calls` the writer uses system calls only.
     pub(super) fn page_store<'w>(
         &'w self,
         mapping: &'w Mapping,
@@ -141,13 +145,14 @@ impl PageStore<'_> {
         if offset + bytes.len() as u64 > self.limit {
             return Ok(false);
         }
-        // SAFETY: the file had these bytes when the transaction began, and is not cut off below the last page in use; if it
-        // is all the same, the guard tells. The pages are private to the transaction, and it does not lend them now.
+        // SAFETY: the file had these bytes when the transaction began, and is not cut off below the
+        // last page in use; if it is all the same, the guard tells. The pages are private to the
+        // transaction, and it does not lend them now.
         unsafe { self.file.store_at(map, offset, bytes) }.map_err(WRITING)
     }
 
-    /// As [`PageStore::store`], but leaves out the free space of a tree page that is mostly free: what stood there in the file, which
-    /// nobody reads, stays.
+    /// As [`PageStore::store`], but leaves out the free space of a tree page that is mostly free:
+    /// what stood there in the file, which nobody reads, stays.
     pub(crate) fn store_page(&self, offset: u64, page: &[u8]) -> Result<bool, Error> {
         if self.state.map.is_none() || !self.reaches(offset, page.len()) {
             return Ok(false);
@@ -160,7 +165,7 @@ impl PageStore<'_> {
         }
     }
 
-    /// Whether the window reaches so far.
+    /// Returns true if the window reaches so far.
     pub(crate) fn reaches(&self, offset: u64, len: usize) -> bool {
         offset + len as u64 <= self.limit
     }
@@ -199,7 +204,8 @@ impl PageStore<'_> {
         Ok(())
     }
 
-    /// Whether all that was stored is in the file. If not, all is to be written by calls from now on.
+    /// Returns true if all that was stored is in the file. If not, all is to be written by calls
+    /// from now on.
     pub(crate) fn finish(&mut self) -> bool {
         if !self.state.map.as_ref().is_some_and(Map::is_lost) {
             return true;
@@ -225,7 +231,7 @@ mod tests {
 
     const PAGE: u64 = 4096;
 
-    /// A file of so many pages.
+    /// A file of that many pages.
     fn file_of(directory: &tempfile::TempDir, pages: u64) -> DataFile {
         let path = directory.path().join("data");
         let access = Access::Change { mode: 0o600 };
@@ -273,7 +279,7 @@ mod tests {
         assert_eq!(file.len().unwrap(), 16 * PAGE);
         assert_eq!(page_of(&file, 15), page);
         assert_eq!(page_of(&file, 14), [1; PAGE as usize]);
-        // Somebody cuts the file off.
+        // Another process cuts the file off.
         file.resize(8 * PAGE).unwrap();
         let mut second = page_store(&window, &file, 10);
         assert!(second.store(12 * PAGE, &page).unwrap());
@@ -286,7 +292,8 @@ mod tests {
         assert!(!page_store(&window, &file, 11).store(0, &page).unwrap());
     }
 
-    /// A page of nines with a header of this kind that says how much is free between offsets and nodes, or behind items.
+    /// A page of nines with a header of this kind that says how much is free between offsets and
+    /// nodes, or behind items.
     fn tree_page(flags: u16, free: usize) -> Vec<u8> {
         let mut page = vec![9; PAGE as usize];
         let lower = 200_usize;

@@ -1,4 +1,5 @@
-//! The reader slots of this thread, where it has them to itself: found without a lock, given up when the thread ends.
+//! The reader slots of this thread, where it has them to itself: found without a lock, given up
+//! when the thread ends.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Weak};
@@ -23,7 +24,8 @@ struct ThreadSlots(Vec<ThreadSlot>);
 impl Drop for ThreadSlots {
     fn drop(&mut self) {
         for bound in &self.0 {
-            // Environments closed before the thread ended have freed the slot; in a forked child it is the parent's.
+            // Environments closed before the thread ended have freed the slot; in a forked child it
+            // is the parent's.
             if let Some(shared) = bound.shared.upgrade()
                 && shared.is_of_this_process()
                 && let Some(lock) = &shared.lock

@@ -1,4 +1,5 @@
-//! Group commit: changes of several threads in one transaction, with one pair of flushes for all of them.
+//! Group commit: changes of several threads in one transaction, with one pair of flushes for all of
+//! them.
 //!
 //! ```text
 //!   thread 1  submit --- leads: runs 1, commits ----------------> returns
@@ -7,12 +8,13 @@
 //!   thread 4          submit --- waits -------------------------------------> returns
 //! ```
 //!
-//! There is no thread for it: of those that wait one leads. It takes all that was submitted, runs it in the order of
-//! submission, each piece in a nested transaction that can be undone by itself, and commits once. What is submitted
-//! meanwhile is next.
+//! There is no thread for it: of those that wait one leads. It takes all that was submitted, runs
+//! it in the order of submission, each piece in a nested transaction that can be undone by itself,
+//! and commits once. What is submitted meanwhile is next.
 //!
-//! Nobody is woken who has nothing to do: each sleeps at a waiter of its own until its piece is settled or it is to lead, and a
-//! leader who waits for others to come is outcome_for_one when the last of them has.
+//! Nobody is woken who has nothing to do: each sleeps at its own waiter until its piece is settled
+//! or it is to lead, and a leader who waits for others to come is outcome_for_one when the last of
+//! them has.
 
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -22,7 +24,8 @@ use std::time::Duration;
 
 use crate::{Error, WriteTxn};
 
-/// A leader waits for as many threads as it was last time, while in so long at least one of them comes. A flush takes longer.
+/// A leader waits for as many threads as it was last time, while in so long at least one of them
+/// comes. A flush takes longer.
 const GATHERING: Duration = Duration::from_micros(300);
 
 /// What was submitted to an environment and is not committed yet.
@@ -36,14 +39,14 @@ pub(crate) struct Group {
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     pub(super) waiting: Vec<Submission>,
-    /// Somebody leads, or was outcome_for_one to.
+    /// Another process leads, or was outcome_for_one to.
     pub(super) has_leader: bool,
     pub(super) is_gathering: bool,
     /// How many pieces were committed together last.
     pub(super) usual: usize,
 }
 
-/// A piece that somebody waits for.
+/// A piece that another process waits for.
 #[derive(Debug)]
 pub(super) struct Submission {
     pub(super) piece: NonNull<dyn Piece>,
@@ -87,8 +90,8 @@ impl CommitWaiter {
     }
 }
 
-// SAFETY: a piece is made of what may be sent to other threads, see `Environment::submit`; and it stays where it is until
-// it is settled, because its submitter waits.
+// SAFETY: a piece is made of what may be sent to other threads, see `Environment::submit`; and it
+// stays where it is until it is settled, because its submitter waits.
 unsafe impl Send for Submission {}
 
 /// One thread's changes, whatever they return.

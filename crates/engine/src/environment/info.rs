@@ -32,8 +32,9 @@ impl Environment {
         self.handle.lock().map(LockFile::readers)
     }
 
-    /// As [`Environment::readers`], with the pages that each reader holds back. Costs what [`ReadTxn::free_pages`] does; takes
-    /// a reader slot for that long, which is not among the answer. `None` without locking.
+    /// As [`Environment::readers`], with the pages that each reader holds back. Costs what
+    /// [`ReadTxn::free_pages`] does; takes a reader slot for that long, which is not among the
+    /// answer. `None` without locking.
     /// # Errors
     /// As [`Environment::read`], [`Error::ReadersFull`] above all, and as [`ReadTxn::free_pages`].
     ///
@@ -46,8 +47,8 @@ impl Environment {
         Ok(Some(readers.into_iter().zip(held).collect()))
     }
 
-    /// The processes that have reader slots and are dead: nobody has cleared their slots yet. Costs a system call for each
-    /// process in the table; changes nothing.
+    /// The processes that have reader slots and are dead: nobody has cleared their slots yet. Costs
+    /// a system call for each process in the table; changes nothing.
     /// # Errors
     /// The system's.
     pub fn dead_readers(&self) -> Result<Vec<u32>, Error> {
@@ -56,8 +57,9 @@ impl Environment {
             .map_or(Ok(Vec::new()), LockFile::dead_processes)
     }
 
-    /// The thread that has the write transaction, of whatever process, by the system's number for it; `None` if nobody
-    /// has, or without locking. It may have ended, or died, by the time one looks.
+    /// The thread that has the write transaction, of whatever process, by the system's number for
+    /// it; `None` if nobody has, or without locking. It may have ended, or died, by the time one
+    /// looks.
     #[must_use]
     pub fn current_writer(&self) -> Option<u32> {
         self.handle.lock().and_then(LockFile::writer_thread)
@@ -90,8 +92,8 @@ impl Environment {
         })
     }
 
-    /// Frees the reader slots of processes that died; returns how many. A writer does so by itself before it lets
-    /// the file grow on account of an old reader.
+    /// Frees the reader slots of processes that died; returns how many. A writer does so by itself
+    /// before it lets the file grow on account of an old reader.
     /// # Errors
     /// The system's.
     pub fn clear_stale_readers(&self) -> Result<usize, Error> {

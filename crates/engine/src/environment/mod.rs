@@ -1,4 +1,5 @@
-//! The public environment: what programs open, and what they ask of it. It stands above the transactions.
+//! The public environment: what programs open, and what they ask of it. It is above the
+//! transactions.
 //!
 //! ```text
 //!   OpenOptions::open --> Environment --- read, write ---> txn
@@ -20,11 +21,12 @@ pub use info::Info;
 use crate::env::{self, Durability, Handle, OpenError, OpenOptions};
 use crate::{Error, ReadTxn, ReaderPolicy, WriteTxn};
 
-/// A handle on an open environment: begin transactions with [`Environment::read`] and [`Environment::write`].
+/// A handle on an open environment: begin transactions with [`Environment::read`] and
+/// [`Environment::write`].
 ///
-/// Share it by reference between threads. Opening the same environment again in the same process gives another handle on
-/// the same files: what concerns them stays as it was opened first, see [`OpenOptions::open`]. A forked child must
-/// open its own.
+/// Share it by reference between threads. Opening the same environment again in the same process
+/// gives another handle on the same files: what concerns them stays as it was opened first, see
+/// [`OpenOptions::open`]. A forked child must open its own.
 #[derive(Debug)]
 pub struct Environment {
     handle: Handle,
@@ -43,8 +45,8 @@ impl Environment {
         &self.handle
     }
 
-    /// Begins a read transaction on the newest snapshot. Never waits for a writer, and takes no lock once the process
-    /// has had as many readers at a time before.
+    /// Begins a read transaction on the newest snapshot. Never waits for a writer, and takes no
+    /// lock once the process has had as many readers at a time before.
     /// # Errors
     /// [`Error::ReadersFull`], [`Error::Forked`], [`Error::Corrupted`] for a damaged meta page.
     pub fn read(&self) -> Result<ReadTxn<'_>, Error> {
@@ -54,8 +56,9 @@ impl Environment {
     /// Begins the write transaction; waits until no other thread or process has one.
     ///
     /// # Errors
-    /// [`Error::WriterBusy`] when this thread has one already; [`Error::ReadOnly`], [`Error::Forked`],
-    /// [`Error::FlushFailed`], [`Error::EnvironmentFailed`], [`Error::Corrupted`].
+    /// [`Error::WriterBusy`] when this thread has one already; [`Error::ReadOnly`],
+    /// [`Error::Forked`], [`Error::FlushFailed`], [`Error::EnvironmentFailed`],
+    /// [`Error::Corrupted`].
     pub fn write(&self) -> Result<WriteTxn<'_>, Error> {
         WriteTxn::begin(&self.handle)
     }
@@ -96,32 +99,36 @@ impl Environment {
         self.handle.set_map_async(yes);
     }
 
-    /// Changes what writers of this handle do about readers that keep old snapshots, from their next look at the readers
-    /// on. See [`OpenOptions::reader_policy`].
+    /// Changes what writers of this handle do about readers that keep old snapshots, from their
+    /// next look at the readers on. See [`OpenOptions::reader_policy`].
     pub fn set_reader_policy(&self, policy: Option<ReaderPolicy>) {
         self.handle.set_reader_policy(policy);
     }
 
-    /// Sets the map size in bytes, as [`OpenOptions::map_size`] does: exactly, but no less than the pages in use take.
-    /// 0 takes the size another process stored. Snapshots that are being read stay where they are. An environment that
-    /// grows by itself grows to that size at once, and goes on growing.
+    /// Sets the map size in bytes, as [`OpenOptions::map_size`] does: exactly, but no less than the
+    /// pages in use take. 0 takes the size another process stored. Snapshots that are being read
+    /// stay where they are. An environment that grows by itself grows to that size at once, and
+    /// goes on growing.
     /// # Errors
-    /// [`Error::MapSizeBusy`] while this process has a write transaction; the system's if it refuses address space.
+    /// [`Error::MapSizeBusy`] while this process has a write transaction; the system's if it
+    /// refuses address space.
     pub fn set_map_size(&self, bytes: u64) -> Result<(), Error> {
         self.handle.set_map_size(bytes)
     }
 
-    /// Makes all commits so far durable; for environments opened with less than [`Durability::Full`]. Without `force`
-    /// it does nothing in a [`Durability::NoSync`] environment, as in LMDB.
+    /// Makes all commits so far durable; for environments opened with less than
+    /// [`Durability::Full`]. Without `force` it does nothing in a [`Durability::NoSync`]
+    /// environment, as in LMDB.
     /// # Errors
-    /// [`Error::ReadOnly`] and the system's. After one of the system's it is unknown what is on the disk, and no later
-    /// flush can tell: [`Error::FlushFailed`] is the answer to all writing from then on.
+    /// [`Error::ReadOnly`] and the system's. After one of the system's it is unknown what is on the
+    /// disk, and no later flush can tell: [`Error::FlushFailed`] is the answer to all writing from
+    /// then on.
     pub fn sync(&self, force: bool) -> Result<(), Error> {
         self.handle.sync(force)
     }
 
-    /// Whether this process has a write transaction whose thread has ended. Others that begin one are told
-    /// [`Error::EnvironmentFailed`], unless that one is dropped before.
+    /// Returns true if this process has a write transaction whose thread has ended. Others that
+    /// begin one are told [`Error::EnvironmentFailed`], unless that one is dropped before.
     #[must_use]
     pub fn writer_is_gone(&self) -> bool {
         self.handle.writer_is_gone()
@@ -131,10 +138,11 @@ impl Environment {
 impl OpenOptions {
     /// Opens the environment at `path`, creating its files if need be; the directory must exist.
     ///
-    /// If this process has the environment open already, under whatever path, the new handle shares its files. Options
-    /// about these stay as they were given first: locking, mode, read-ahead, observer, whether map sizes are set, and
-    /// whether the map is writable, unless nobody could write so far. The larger map size or bound counts for all.
-    /// Whether it may write, durability, slots, and the databases that are open are each handle's own.
+    /// If this process has the environment open already, under whatever path, the new handle shares
+    /// its files. Options about these stay as they were given first: locking, mode, read-ahead,
+    /// observer, whether map sizes are set, and whether the map is writable, unless nobody could
+    /// write so far. The larger map size or bound counts for all. Returns true if it may write,
+    /// durability, slots, and the databases that are open are each handle's own.
     /// # Errors
     /// [`OpenError`] says what to do about each.
     pub fn open(&self, path: impl AsRef<Path>) -> Result<Environment, OpenError> {

@@ -39,14 +39,17 @@ where
 }
 
 impl Environment {
-    /// Makes changes in a transaction that may be shared with what other threads submit, and returns once it is
-    /// committed, as durably as the environment was asked to be: with [`crate::Durability::Full`] all that are waiting
-    /// share one pair of flushes. Use it where many threads make small changes that each must be durable at once.
+    /// Makes changes in a transaction that may be shared with what other threads submit, and
+    /// returns once it is committed, as durably as the environment was asked to be: with
+    /// [`crate::Durability::Full`] all that are waiting share one pair of flushes. Use it where
+    /// many threads make small changes that each must be durable at once.
     ///
-    /// `work` sees what was submitted before, and is run once, by this or another thread, at a time when nothing else of
-    /// this environment is written. If it returns an error, or panics, its own changes are undone, those of others are not;
-    /// the error is returned, and the panic goes on in this thread. An error of the engine that ended its part of the
-    /// transaction and that it kept to itself is [`Error::TransactionFailed`] here. If the commit fails, all are outcome_for_one.
+    /// `work` sees what was submitted before, and is run once, by this or another thread, at a time
+    /// when nothing else of this environment is written. If it returns an error, or panics, its own
+    /// changes are undone, those of others are not; the error is returned, and the panic goes on in
+    /// this thread. An error of the engine that ended its part of the transaction and that it kept
+    /// to itself is [`Error::TransactionFailed`] here. If the commit fails, all are
+    /// outcome_for_one.
     ///
     /// ```
     /// use fulgurite::{Database, Environment, Error, Snapshot};
@@ -68,8 +71,8 @@ impl Environment {
     /// # }
     /// ```
     /// # Errors
-    /// Those of `work`; [`Error::WriterBusy`] if this thread has a write transaction, that of `submit` included; as
-    /// [`Environment::write`] and [`WriteTxn::commit`].
+    /// Those of `work`; [`Error::WriterBusy`] if this thread has a write transaction, that of
+    /// `submit` included; as [`Environment::write`] and [`WriteTxn::commit`].
     pub fn submit<T, E, F>(&self, work: F) -> Result<T, E>
     where
         F: FnOnce(&mut WriteTxn<'_>) -> Result<T, E> + Send,
@@ -102,8 +105,9 @@ impl Environment {
 
     /// Waits until a piece is settled, by this thread or another.
     fn settle(&self, piece: &mut dyn Piece) {
-        // SAFETY: only the lifetime changes. The pointer is in the queue, or in a leader's hands, until the piece is settled,
-        // and this function does not return before: neither does it unwind, for all that could is caught.
+        // SAFETY: only the lifetime changes. The pointer is in the queue, or in a leader's hands,
+        // until the piece is settled, and this function does not return before: neither does it
+        // unwind, for all that could is caught.
         let piece = unsafe {
             std::mem::transmute::<NonNull<dyn Piece + '_>, NonNull<dyn Piece + 'static>>(
                 NonNull::from(piece),
@@ -130,7 +134,8 @@ impl Environment {
         self.lead(queue, &waiter);
     }
 
-    /// Commits all that is waiting, this thread's own piece among it, and hands over to one of those who came meanwhile.
+    /// Commits all that is waiting, this thread's own piece among it, and hands over to one of
+    /// those who came meanwhile.
     fn lead<'g>(&'g self, queue: MutexGuard<'g, Queue>, own: &Arc<CommitWaiter>) {
         let group = &self.group;
         let mut queue = group.gather(queue);
@@ -145,7 +150,8 @@ impl Environment {
                 Ok(()) => Ok(()),
                 Err(error) => Err(clone_error(error)),
             };
-            // SAFETY: its submitter waits until its waiter says otherwise, and this thread leads; nobody else touches it.
+            // SAFETY: its submitter waits until its waiter says otherwise, and this thread leads;
+            // no other thread or process touches it.
             unsafe { &mut *waiting.piece.as_ptr() }.settle(outcome_for_one);
         }
         let mut queue = group.queue();

@@ -46,8 +46,8 @@ impl Governor {
         lock(&self.policy).clone()
     }
 
-    /// What is to be done about the readers of snapshot `oldest`, on whose account there are no pages to use. `held_pages`
-    /// finds out how many they hold back.
+    /// What is to be done about the readers of snapshot `oldest`, on whose account there are no
+    /// pages to use. `held_pages` finds out how many they hold back.
     /// # Errors
     /// [`Error::HeldByReader`] if the file is not to grow on their account; that of `held_pages`.
     pub(crate) fn consult(
@@ -131,7 +131,8 @@ fn readers_of(table: &LockFile, snapshot: Txnid) -> Vec<(u32, Reader)> {
         .collect()
 }
 
-/// Asks readers to end, and waits until nobody has their snapshot any more; not for long, and only the first time.
+/// Asks readers to end, and waits until nobody has their snapshot any more; not for long, and only
+/// the first time.
 fn has_ended(
     table: &LockFile,
     snapshot: Txnid,

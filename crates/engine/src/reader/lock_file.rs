@@ -1,7 +1,8 @@
 //! The lock file of a live environment, shared with every process that has it open.
 //!
-//! The first to open it has a write lock on byte 0 for a moment, resets the file, and steps down to a read lock; all
-//! others hold read locks. So a file left behind by a crash resets itself at the next opening.
+//! The first to open it has a write lock on byte 0 for a moment, resets the file, and steps down to
+//! a read lock; all others hold read locks. So a file left behind by a crash resets itself at the
+//! next opening.
 
 use std::io;
 use std::path::Path;
@@ -17,7 +18,7 @@ use fulgurite_os::{
 use super::{Ownership, SlotTable};
 use crate::Error;
 
-/// The byte whose lock says that somebody has the environment open.
+/// The byte whose lock says that another process has the environment open.
 const PRESENCE: u64 = 0;
 
 /// The open lock file of an environment.
@@ -29,9 +30,9 @@ pub(crate) struct LockFile {
     pub(super) pid: u32,
     /// Per slot: what this process has to do with it.
     pub(super) owned: Box<[Ownership]>,
-    /// Whether this process holds the lock on the byte of its id.
+    /// True if this process holds the lock on the byte of its id.
     pub(super) announced: AtomicBool,
-    /// Whether nobody else had the file open when we opened it.
+    /// True if no other thread or process had the file open when we opened it.
     exclusive: bool,
 }
 
@@ -50,7 +51,7 @@ impl From<io::Error> for LockOpenError {
 }
 
 impl LockFile {
-    /// Opens and, if nobody else has it open, resets the lock file.
+    /// Opens and, if no other thread or process has it open, resets the lock file.
     pub(crate) fn open(
         path: &Path,
         slots_wanted: u32,
@@ -91,8 +92,8 @@ impl LockFile {
     }
 
     fn reset(&self) -> io::Result<()> {
-        // SAFETY: the write lock on the presence byte is ours, so nobody else has the file open, and within this
-        // process nobody does before this value is handed out.
+        // SAFETY: the write lock on the presence byte is ours, so no other thread or process has
+        // the file open, and within this process nobody does before this value is handed out.
         unsafe { self.reader_mutex().initialise() }?;
         // SAFETY: as above.
         unsafe { self.writer_mutex().initialise() }?;
@@ -126,7 +127,8 @@ impl LockFile {
         Ok(())
     }
 
-    /// Whether nobody else has the file open. If so nobody can open it before this process has closed it.
+    /// Returns true if no other thread or process has the file open. If so nobody can open it
+    /// before this process has closed it.
     pub(crate) fn is_last(&self) -> bool {
         process_id() == self.pid
             && try_lock_byte(&self.file, PRESENCE, LockKind::Write).unwrap_or(false)
@@ -137,12 +139,12 @@ impl LockFile {
         self.file.identity()
     }
 
-    /// Whether nobody else had the file open when this process opened it.
+    /// Returns true if no other thread or process had the file open when this process opened it.
     pub(crate) const fn is_exclusive(&self) -> bool {
         self.exclusive
     }
 
-    /// Whether the file was cut off below its mapping.
+    /// Returns true if the file was cut off below its mapping.
     pub(crate) fn is_lost(&self) -> bool {
         self.map.is_lost()
     }
@@ -165,8 +167,8 @@ impl LockFile {
         match mutex.lock() {
             Ok(LockOutcome::Clean) => {}
             Ok(LockOutcome::OwnerDied) => {
-                // What dead readers left behind can be cleared by the next; a mutex that is given back without this is
-                // lost to all processes.
+                // What dead readers left behind can be cleared by the next; a mutex that is given
+                // back without this is lost to all processes.
                 if mutex.mark_consistent().is_err() {
                     mutex.unlock();
                     return Err(Error::LockBroken);
@@ -187,8 +189,8 @@ impl LockFile {
 impl Drop for LockFile {
     fn drop(&mut self) {
         if process_id() != self.pid {
-            // In a forked child the slots are the parent's. The descriptor is kept: closing it would drop the locks
-            // of the child's own opening of the file.
+            // In a forked child the slots are the parent's. The descriptor is kept: closing it
+            // would drop the locks of the child's own opening of the file.
             std::mem::forget(Arc::clone(&self.file));
             return;
         }
@@ -196,7 +198,7 @@ impl Drop for LockFile {
     }
 }
 
-/// A lock that nobody can recover has an error of its own.
+/// A lock that nobody can recover has its own error.
 pub(crate) fn broken(error: io::Error) -> Error {
     if error.raw_os_error() == Some(fulgurite_os::NOT_RECOVERABLE) {
         return Error::LockBroken;

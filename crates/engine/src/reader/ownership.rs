@@ -10,7 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use fulgurite_os::Word;
 
-/// The state of a slot in this process; on a cache line of its own, because readers on other cores change theirs.
+/// The state of a slot in this process; on a cache line separate, because readers on other cores
+/// change theirs.
 #[derive(Debug, Default)]
 #[repr(align(64))]
 pub(crate) struct Ownership<W = AtomicU64>(W);
@@ -26,8 +27,8 @@ pub(crate) enum SlotOwner {
     Thread(u64),
 }
 
-// The kinds of states; the number of a handle stands above them. A process id that looks like ours in a slot that is not
-// ours was left there by a process that died.
+// The kinds of states; the number of a handle is above them. A process id that looks like ours in a
+// slot that is not ours was left there by a process that died.
 const NOT_OURS: u64 = 0;
 const STOCK_IDLE: u64 = 1;
 const STOCK_BUSY: u64 = 2;
@@ -79,8 +80,8 @@ impl<W: Word<u64>> Ownership<W> {
         self.0.store(state, Ordering::Release);
     }
 
-    /// Ends the use of a slot; whether it is to be freed for all. `is_own_thread` tells whether the calling thread is the
-    /// one it is bound to, if it is bound.
+    /// Ends the use of a slot; whether it is to be freed for all. `is_own_thread` tells whether the
+    /// calling thread is the one it is bound to, if it is bound.
     #[inline]
     pub(super) fn give_back(&self, is_own_thread: impl FnOnce() -> bool) -> bool {
         let state = self.0.load(Ordering::Relaxed);
@@ -89,7 +90,8 @@ impl<W: Word<u64>> Ownership<W> {
             BOUND_BUSY => of(BOUND_IDLE, state >> KIND_BITS),
             _ => NOT_OURS,
         };
-        // The thread of a bound slot may be ending at this moment, unless it is the one that is here.
+        // The thread of a bound slot may be ending at this moment, unless it is the one that is
+        // here.
         if kind(state) == BOUND_BUSY && !is_own_thread() {
             return !self.step(state, idle) && {
                 self.0.store(NOT_OURS, Ordering::Release);
@@ -100,11 +102,12 @@ impl<W: Word<u64>> Ownership<W> {
         idle == NOT_OURS
     }
 
-    /// Ends the bond with the calling thread, made through `handle`; whether the slot is to be freed for all now. In use,
-    /// it will be when its transaction ends.
+    /// Ends the bond with the calling thread, made through `handle`; whether the slot is to be
+    /// freed for all now. In use, it will be when its transaction ends.
     pub(super) fn leave(&self, handle: u64) -> bool {
         let free_idle = || self.step(of(BOUND_IDLE, handle), NOT_OURS);
-        // Its transaction may end in another thread between the first two looks; begin it cannot any more.
+        // Its transaction may end in another thread between the first two looks; begin it cannot
+        // any more.
         free_idle() || !self.step(of(BOUND_BUSY, handle), LEFT_BUSY) && free_idle()
     }
 

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use crate::reader_info::{LongReader, Reader};
 
-/// What a writer does when it would have to let the file grow because a reader keeps an old snapshot, and with it the
-/// pages that were freed since. Without a policy the file grows.
+/// What a writer does when it would have to let the file grow because a reader keeps an old
+/// snapshot, and with it the pages that were freed since. Without a policy the file grows.
 ///
-/// A reader counts as long when it is beyond any of the limits that are set; without limits every reader does that holds
-/// pages back. What is done about it adds up, in this order: the program is told, the reader is asked to end, growth is
-/// refused. See [`crate::OpenOptions::reader_policy`].
+/// A reader counts as long when it is beyond any of the limits that are set; without limits every
+/// reader does that holds pages back. What is done about it adds up, in this order: the program is
+/// told, the reader is asked to end, growth is refused. See [`crate::OpenOptions::reader_policy`].
 ///
 /// ```
 /// # use std::time::Duration;
@@ -67,44 +67,47 @@ impl ReaderPolicy {
         self
     }
 
-    /// A reader is long when it has had its snapshot for more than this. Readers that use the original library do not
-    /// say since when they have theirs: no age is too much for them.
+    /// A reader is long when it has had its snapshot for more than this. Readers that use the
+    /// original library do not say since when they have theirs: no age is too much for them.
     #[must_use]
     pub fn age_max(mut self, age: Duration) -> Self {
         self.age_max = Some(age);
         self
     }
 
-    /// A reader is long when it holds back more pages than this. Finding that out costs the writer a look at a record of
-    /// the free list for each transaction since the reader's snapshot, each time it looks at the readers.
+    /// A reader is long when it holds back more pages than this. Finding that out costs the writer
+    /// a look at a record of the free list for each transaction since the reader's snapshot, each
+    /// time it looks at the readers.
     #[must_use]
     pub fn held_pages_max(mut self, pages: u64) -> Self {
         self.held_pages_max = Some(pages);
         self
     }
 
-    /// Tells the program of a long reader, once for each snapshot that it keeps. The hook runs within the writer's
-    /// operation: it must not write to the environment, and others wait for it.
+    /// Tells the program of a long reader, once for each snapshot that it keeps. The hook runs
+    /// within the writer's operation: it must not write to the environment, and others wait for it.
     #[must_use]
     pub fn warn(mut self, hook: impl Fn(&LongReader) + Send + Sync + 'static) -> Self {
         self.warn = Some(Arc::new(hook));
         self
     }
 
-    /// Asks the readers of the oldest snapshot to end, if they are long: their next operation fails with
-    /// [`crate::Error::ReaderEnded`], in whatever process they are. Until then, and until they let go of their
-    /// transaction, nothing changes for them: what they were lent stays as it is.
+    /// Asks the readers of the oldest snapshot to end, if they are long: their next operation fails
+    /// with [`crate::Error::ReaderEnded`], in whatever process they are. Until then, and until they
+    /// let go of their transaction, nothing changes for them: what they were lent stays as it is.
     ///
-    /// The writer waits for that, `grace` at most and once for each snapshot, while it holds the writer's lock; then it
-    /// goes on: by using the pages, or else as without this. Readers that use the original library cannot be asked.
+    /// The writer waits for that, `grace` at most and once for each snapshot, while it holds the
+    /// writer's lock; then it goes on: by using the pages, or else as without this. Readers that
+    /// use the original library cannot be asked.
     #[must_use]
     pub fn end_oldest(mut self, grace: Duration) -> Self {
         self.end_oldest = Some(grace);
         self
     }
 
-    /// Lets the write operation fail with [`crate::Error::HeldByReader`] instead of letting the file grow. Like every
-    /// error of the file that ends the transaction. Transactions that find free pages enough still succeed.
+    /// Lets the write operation fail with [`crate::Error::HeldByReader`] instead of letting the
+    /// file grow. Like every error of the file that ends the transaction. Transactions that find
+    /// free pages enough still succeed.
     #[must_use]
     pub fn refuse_growth(mut self) -> Self {
         self.refuse_growth = true;
@@ -119,12 +122,13 @@ impl ReaderPolicy {
         }
     }
 
-    /// Whether the policy would do anything.
+    /// Returns true if the policy would do anything.
     pub(super) const fn is_idle(&self) -> bool {
         self.warn.is_none() && self.end_oldest.is_none() && !self.refuse_growth
     }
 
-    /// Whether a reader is beyond a limit; the number of pages it holds back is asked for where that matters alone.
+    /// Returns true if a reader is beyond a limit; the number of pages it holds back is asked for
+    /// where that matters alone.
     pub(super) fn is_long<E>(
         &self,
         reader: &Reader,

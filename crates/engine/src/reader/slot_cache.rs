@@ -1,4 +1,5 @@
-//! What a reader that begins again needs of its slot, found once: many programs begin one for each question.
+//! What a reader that begins again needs of its slot, found once: many programs begin one for each
+//! question.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -66,14 +67,15 @@ impl<'a> ReaderSlotCache<'a> {
         self.owned.give_back(|| self.is_of_this_thread())
     }
 
-    /// What [`ReaderSlotCache::stamp`] notes. Asked before the snapshot is pinned: behind the fence that this takes, it would be
-    /// waited for.
+    /// What [`ReaderSlotCache::stamp`] notes. Asked before the snapshot is pinned: behind the fence
+    /// that this takes, it would be waited for.
     #[inline]
     pub(crate) fn stamp_of_now(self) -> u64 {
         lockfile::stamp(coarse_clock_ns(), self.pid)
     }
 
-    /// Notes since when the slot's snapshot is pinned; whatever was asked of the slot before is settled.
+    /// Notes since when the slot's snapshot is pinned; whatever was asked of the slot before is
+    /// settled.
     #[inline]
     pub(crate) fn stamp(self, stamp: u64, id: Txnid) {
         self.words[STAMP].store(stamp, Ordering::Relaxed);

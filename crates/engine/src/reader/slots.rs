@@ -68,8 +68,8 @@ impl SlotTable for LockFile {
 }
 
 impl LockFile {
-    /// Takes a slot of the stock: one that this process already has and does not use, else a new one from the table. A
-    /// thread begins with the slot it had last, so that threads do not meet.
+    /// Takes a slot of the stock: one that this process already has and does not use, else a new
+    /// one from the table. A thread begins with the slot it had last, so that threads do not meet.
     pub(crate) fn take_slot(&self) -> Result<Slot, Error> {
         let last = LAST_SLOT.get();
         if self.claim_stock(last) {
@@ -89,14 +89,15 @@ impl LockFile {
         self.take_new_slot(SlotOwner::Once)
     }
 
-    /// Takes a slot from the table for the calling thread, which has it until [`LockFile::leave`]. `handle` tells its
-    /// bonds apart.
+    /// Takes a slot from the table for the calling thread, which has it until [`LockFile::leave`].
+    /// `handle` tells its bonds apart.
     pub(crate) fn take_slot_bound(&self, handle: u64) -> Result<Slot, Error> {
         self.take_new_slot(SlotOwner::Thread(handle))
     }
 
-    /// Takes the slot that the calling thread had last through a handle, if it is still bound to it and idle. A thread that
-    /// lives is named in no slot but its own, and one that ends leaves its slots before.
+    /// Takes the slot that the calling thread had last through a handle, if it is still bound to it
+    /// and idle. A thread that lives is named in no slot but its own, and one that ends leaves its
+    /// slots before.
     #[inline]
     pub(crate) fn take_slot_again(&self, slot: Slot, handle: u64) -> bool {
         self.thread_word(slot.0).load(Ordering::Relaxed) == self.this_thread()
@@ -134,8 +135,8 @@ impl LockFile {
             if !locked {
                 return Err(Error::LockBroken);
             }
-            // What bears our process id now was left by a dead process that had it before; as nobody tests the lock of
-            // the living, its snapshots would be kept for ever.
+            // What bears our process id now was left by a dead process that had it before; as
+            // nobody tests the lock of the living, its snapshots would be kept for ever.
             self.free_slots_of_processes(&[self.pid]);
             self.announced.store(true, Ordering::SeqCst);
         }

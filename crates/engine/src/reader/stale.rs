@@ -27,7 +27,7 @@ impl LockFile {
         self.dead_pids(self.pid, |pid| self.is_alive(pid))
     }
 
-    /// Whether a process holds the byte of its id locked. Of our own it cannot be told.
+    /// Returns true if a process holds the byte of its id locked. Of our own it cannot be told.
     fn is_alive(&self, pid: u32) -> Result<bool, Error> {
         is_locked_by_other(&self.file, u64::from(pid))
             .map_err(Error::io("looking for dead readers"))

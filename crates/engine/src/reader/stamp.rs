@@ -1,5 +1,5 @@
-//! What a reader of ours notes in the padding of its slot: since when it has its snapshot. And what it may find there:
-//! the mark by which a writer asks it to end.
+//! What a reader of ours notes in the padding of its slot: since when it has its snapshot. And what
+//! it may find there: the mark by which a writer asks it to end.
 //!
 //! ```text
 //!   reader   pins a snapshot, then stamps the slot: when, for which snapshot, which process
@@ -8,8 +8,8 @@
 //!   reader   looks whether there is a mark at each operation; one for another snapshot is left over, and goes
 //! ```
 //!
-//! Asking takes nothing away: the snapshot stays pinned, and all that was lent from it stays as it was, until the reader
-//! itself lets go.
+//! Asking takes nothing away: the snapshot stays pinned, and all that was lent from it stays as it
+//! was, until the reader itself lets go.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -30,10 +30,10 @@ pub(super) const MARK: usize = lockfile::SLOT_END_AT / 8;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EndMark<'a>(&'a SlotWords);
 
-/// Stands for a slot where there is none.
+/// Means a slot where there is none.
 static NEVER: SlotWords = [const { AtomicU64::new(0) }; lockfile::SLOT_LEN / 8];
 
-/// Stands for the slot of a reader that has no snapshot.
+/// Means the slot of a reader that has no snapshot.
 static ALWAYS: SlotWords = [const { AtomicU64::new(u64::MAX) }; lockfile::SLOT_LEN / 8];
 
 impl<'a> EndMark<'a> {
@@ -55,7 +55,7 @@ impl EndMark<'_> {
         EndMark(&ALWAYS)
     }
 
-    /// Whether the reader may go on, for all that one load says.
+    /// Returns true if the reader may go on, for all that one load says.
     #[inline(always)]
     pub(crate) fn is_set(self) -> bool {
         self.0[MARK].load(Ordering::Relaxed) != 0
@@ -63,7 +63,8 @@ impl EndMark<'_> {
 
     /// What to make of a mark that is set.
     /// # Errors
-    /// [`Error::ReaderEnded`] if it is for the snapshot that the reader has; [`Error::TransactionFailed`] if that has none.
+    /// [`Error::ReaderEnded`] if it is for the snapshot that the reader has;
+    /// [`Error::TransactionFailed`] if that has none.
     #[cold]
     #[inline(never)]
     pub(crate) fn look(self) -> Result<(), Error> {
@@ -77,7 +78,7 @@ impl EndMark<'_> {
         Ok(())
     }
 
-    /// Whether the reader may go on.
+    /// Returns true if the reader may go on.
     /// # Errors
     /// As [`EndMark::look`].
     #[inline(always)]
@@ -94,7 +95,8 @@ const fn mark_of(id: Txnid) -> u64 {
     id.0.wrapping_add(1)
 }
 
-/// Whether a mark asks the reader of snapshot `id` to end; for that reader. One that was left over is taken away.
+/// Returns true if a mark asks the reader of snapshot `id` to end; for that reader. One that was
+/// left over is taken away.
 pub(super) fn mark_asks(word: &impl Word<u64>, id: Txnid) -> bool {
     let mark = word.load(Ordering::Acquire);
     if mark == mark_of(id) {
@@ -105,8 +107,8 @@ pub(super) fn mark_asks(word: &impl Word<u64>, id: Txnid) -> bool {
     false
 }
 
-/// Asks the reader that has snapshot `id` in the slot of this mark to end. It may have let go of it meanwhile, and somebody have
-/// another one: the mark is not for that.
+/// Asks the reader that has snapshot `id` in the slot of this mark to end. It may have let go of it
+/// meanwhile, and another process have another one: the mark is not for that.
 pub(super) fn ask_to_end(word: &impl Word<u64>, id: Txnid) {
     word.store(mark_of(id), Ordering::SeqCst);
 }
@@ -143,7 +145,7 @@ impl LockFile {
         ))
     }
 
-    /// Whether the reader of a slot was asked to end.
+    /// Returns true if the reader of a slot was asked to end.
     pub(super) fn is_asked_to_end(&self, index: u32, id: Txnid) -> bool {
         self.end_word(index).load(Ordering::SeqCst) == mark_of(id)
     }

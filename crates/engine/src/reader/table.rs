@@ -1,4 +1,5 @@
-//! The protocol between readers and writers: what is done with the shared words of the lock file, and in which order.
+//! The protocol between readers and writers: what is done with the shared words of the lock file,
+//! and in which order.
 //!
 //! ```text
 //!   reader   last id -> own slot, full fence, last id again: the same?      pages of that snapshot are safe
@@ -15,12 +16,13 @@ use fulgurite_os::Word;
 
 use super::{Ownership, SlotOwner};
 
-/// A reader slot of this process; while one holds it, nobody else uses it.
+/// A reader slot of this process; while one holds it, no other thread or process uses it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Slot(pub(super) u32);
 
-/// Whether pages that transaction `freed_by` had no more use for may be used again, when readers have `oldest` or newer
-/// snapshots: none of them sees these pages, nor does the snapshot before the last commit, to which a crash may lead back.
+/// Returns true if pages that transaction `freed_by` had no more use for may be used again, when
+/// readers have `oldest` or newer snapshots: none of them sees these pages, nor does the snapshot
+/// before the last commit, to which a crash may lead back.
 #[inline]
 pub(crate) fn may_be_reused(freed_by: Txnid, oldest: Txnid) -> bool {
     freed_by < oldest
@@ -31,8 +33,8 @@ pub(crate) fn may_be_reused(freed_by: Txnid, oldest: Txnid) -> bool {
 pub(super) fn pin_newest<W: Word<u64>>(pinned: &W, last_txnid: &W) -> Txnid {
     loop {
         let id = last_txnid.load(Ordering::SeqCst);
-        // Stored by an exchange, which is a full fence: either the next writer, who has such a fence before it looks
-        // at the slots, sees this one; or the id it follows is seen here.
+        // Stored by an exchange, which is a full fence: either the next writer, who has such a
+        // fence before it looks at the slots, sees this one; or the id it follows is seen here.
         pinned.swap(id, Ordering::SeqCst);
         if last_txnid.load(Ordering::SeqCst) == id {
             return Txnid(id);
@@ -71,7 +73,8 @@ pub(crate) trait SlotTable {
     /// How the calling thread is named in slots.
     fn this_thread(&self) -> u64;
 
-    /// Keeps what is before it, in this thread, before what is behind it, for all threads that do likewise.
+    /// Keeps what is before it, in this thread, before what is behind it, for all threads that do
+    /// likewise.
     #[inline]
     fn full_fence(&self) {
         fence(Ordering::SeqCst);
@@ -88,8 +91,8 @@ pub(crate) trait SlotTable {
         self.last_txnid_word().store(id.0, Ordering::SeqCst);
     }
 
-    /// Pins the newest snapshot; returns its id. Takes no lock: writes the id, then looks whether it is still the
-    /// newest, so that no writer can have missed the slot.
+    /// Pins the newest snapshot; returns its id. Takes no lock: writes the id, then looks whether
+    /// it is still the newest, so that no writer can have missed the slot.
     #[inline]
     fn pin(&self, slot: Slot) -> Txnid {
         pin_newest(self.txnid_word(slot.0), self.last_txnid_word())
@@ -101,7 +104,8 @@ pub(crate) trait SlotTable {
         Txnid(self.txnid_word(slot.0).load(Ordering::Relaxed))
     }
 
-    /// Pins a given snapshot: one that no writer reuses pages of before it has looked at the slots again.
+    /// Pins a given snapshot: one that no writer reuses pages of before it has looked at the slots
+    /// again.
     #[inline]
     fn pin_at(&self, slot: Slot, id: Txnid) {
         self.txnid_word(slot.0).swap(id.0, Ordering::SeqCst);
@@ -113,7 +117,8 @@ pub(crate) trait SlotTable {
         unpin(self.txnid_word(slot.0));
     }
 
-    /// What `read` finds of the meta page that commit `id` wrote; `None` if that may have been half of another's.
+    /// What `read` finds of the meta page that commit `id` wrote; `None` if that may have been half
+    /// of another's.
     #[inline]
     fn read_settled<M, E>(
         &self,
@@ -121,8 +126,9 @@ pub(crate) trait SlotTable {
         read: impl FnOnce() -> Result<Option<M>, E>,
     ) -> Result<Option<M>, E> {
         let found = read();
-        // The page that `id` is on is written again by the second commit after it, at the earliest once the first one
-        // has been published: if that has not happened yet, all words belong together.
+        // The page that `id` is on is written again by the second commit after it, at the earliest
+        // once the first one has been published: if that has not happened yet, all words belong
+        // together.
         if self.last_txnid() == id {
             found
         } else {
@@ -130,11 +136,11 @@ pub(crate) trait SlotTable {
         }
     }
 
-    /// Pins the snapshot before the newest, or the newest where there is none before it; returns its meta page, with the
-    /// number of that. No writer writes a meta page meanwhile.
+    /// Pins the snapshot before the newest, or the newest where there is none before it; returns
+    /// its meta page, with the number of that. No writer writes a meta page meanwhile.
     ///
-    /// The next writer leaves both snapshots alone without being asked, because a crash of its own may need either; the
-    /// writer after it sees the slot.
+    /// The next writer leaves both snapshots alone without being asked, because its own crash may
+    /// need either; the writer after it sees the slot.
     fn pin_previous<M, E>(
         &self,
         slot: Slot,
@@ -144,7 +150,8 @@ pub(crate) trait SlotTable {
         let mut page = (newest.0 + 1) % META_PAGES;
         let (mut id, mut meta) = read(page)?;
         if id >= newest {
-            // A new file, or one that has been gone back in: the page is of no transaction before the newest.
+            // A new file, or one that has been gone back in: the page is of no transaction before
+            // the newest.
             page = newest.0 % META_PAGES;
             (id, meta) = read(page)?;
         }
@@ -152,7 +159,8 @@ pub(crate) trait SlotTable {
         Ok((page, meta))
     }
 
-    /// The oldest snapshot that a reader of any process uses, if it is older than `limit`; else `limit`.
+    /// The oldest snapshot that a reader of any process uses, if it is older than `limit`; else
+    /// `limit`.
     fn oldest_reader(&self, limit: Txnid) -> Txnid {
         self.full_fence();
         (0..self.used_slots())
@@ -176,7 +184,8 @@ pub(crate) trait SlotTable {
         self.pid_word(index).store(pid, Ordering::SeqCst);
     }
 
-    /// Enters this thread of process `pid` into a free slot, if there is one. The reader mutex is held.
+    /// Enters this thread of process `pid` into a free slot, if there is one. The reader mutex is
+    /// held.
     fn enter_free_slot(&self, pid: u32, holder: SlotOwner) -> Option<Slot> {
         let used = self.used_slots();
         let index = (0..used)
@@ -236,7 +245,7 @@ pub(crate) trait SlotTable {
         }
     }
 
-    /// Frees what the process keeps for later: another handle of it needs a slot of its own.
+    /// Frees what the process keeps for later: another handle of it needs its own slot.
     fn give_up_stock(&self) {
         for index in 0..self.used_slots() {
             if self.claim_stock(index)
@@ -259,8 +268,8 @@ pub(crate) trait SlotTable {
         pids
     }
 
-    /// Frees the slots of processes that died; returns how many. `own` is alive without being asked for. The reader mutex
-    /// is held, so that no process can take a dead one's id meanwhile.
+    /// Frees the slots of processes that died; returns how many. `own` is alive without being asked
+    /// for. The reader mutex is held, so that no process can take a dead one's id meanwhile.
     fn free_dead_slots<E>(
         &self,
         own: u32,
@@ -285,7 +294,8 @@ pub(crate) trait SlotTable {
         Ok(dead)
     }
 
-    /// Frees the slots of some processes; returns how many. The reader mutex is held, if they can still take any.
+    /// Frees the slots of some processes; returns how many. The reader mutex is held, if they can
+    /// still take any.
     fn free_slots_of_processes(&self, pids: &[u32]) -> usize {
         let mut freed = 0;
         for index in 0..self.used_slots() {

@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use fulgurite_os::Word;
 
-/// The thread that has the write transaction; 0 if none of this process has. Changed with the writer mutex held.
+/// The thread that has the write transaction; 0 if none of this process has. Changed with the
+/// writer mutex held.
 #[derive(Debug, Default)]
 pub(crate) struct WriterMark<W = AtomicU64>(W);
 
@@ -15,18 +16,19 @@ impl<W: Word<u64>> WriterMark<W> {
         WriterMark(word)
     }
 
-    /// Whether the write transaction is that thread's. It alone can rely on the answer.
+    /// Returns true if the write transaction is that thread's. It alone can rely on the answer.
     #[inline]
     pub(crate) fn is(&self, thread: u64) -> bool {
         self.0.load(Ordering::Acquire) == thread
     }
 
-    /// Whether any thread of this process has the write transaction.
+    /// Returns true if any thread of this process has the write transaction.
     pub(crate) fn is_set(&self) -> bool {
         !self.is(0)
     }
 
-    /// Notes who has the write transaction now; returns who had it, if that one ended without a word.
+    /// Notes who has the write transaction now; returns who had it, if that one ended without a
+    /// word.
     #[inline]
     pub(crate) fn set(&self, thread: u64) -> Option<u64> {
         let before = self.0.load(Ordering::Acquire);

@@ -1,4 +1,5 @@
-//! Where a writer's pages come from: the pool, the records of the free list, and the end of the file.
+//! Where a writer's pages come from: the pool, the records of the free list, and the end of the
+//! file.
 
 use fulgurite_format::{FreeRecord, Malformed, Pgno, Txnid};
 
@@ -10,23 +11,23 @@ use crate::env::RESERVE_PAGES;
 use crate::reader::{EndMark, may_be_reused};
 use crate::tree::Path;
 
-/// A search for a run reads at most so many free page numbers before it takes fresh pages instead: what is read has to
-/// be written back at commit.
+/// A search for a run reads at most that many free page numbers before it takes fresh pages
+/// instead: what is read has to be written back at commit.
 const RUN_SEARCH_MAX: usize = 1 << 14;
-/// After so many fresh pages a writer looks again whether old readers have gone.
+/// After that many fresh pages a writer looks again whether old readers have gone.
 const READERS_CHECK_PAGES: u64 = 256;
 
 impl WriterPages<'_> {
-    /// Moves pages of free-list records that may be reused to the pool, until it has `wanted` more or there are no
-    /// more such records; returns how many.
+    /// Moves pages of free-list records that may be reused to the pool, until it has `wanted` more
+    /// or there are no more such records; returns how many.
     fn reclaim_records(&mut self, wanted: usize) -> Result<usize, Error> {
         let known = self.pool.len();
         while self.pool.len() < known + wanted && self.reclaim_record()? {}
         Ok(self.pool.len() - known)
     }
 
-    /// Moves the pages of the newest free-list record that may be reused, and was not taken yet, to the pool; `false` if
-    /// there is none.
+    /// Moves the pages of the newest free-list record that may be reused, and was not taken yet, to
+    /// the pool; `false` if there is none.
     pub(super) fn reclaim_record(&mut self) -> Result<bool, Error> {
         let oldest = match self.oldest {
             Some(oldest) => oldest,
@@ -67,7 +68,7 @@ impl WriterPages<'_> {
         if !is_new && record.iter().any(|pgno| self.is_reclaimed(pgno)) {
             return Err(listed_twice(leaf.pgno));
         }
-        // What lies behind the end that compaction has given the file is no page any more.
+        // What is behind the end that compaction has given the file is no page any more.
         let last = self.base_last;
         self.pool.add(record.iter().filter(|pgno| *pgno <= last));
         self.taken.push(id);
@@ -107,7 +108,8 @@ impl WriterPages<'_> {
                     return Ok(None);
                 }
             }
-            // Looking for a run costs what the pool holds: as much again is read before the next look.
+            // Looking for a run costs what the pool holds: as much again is read before the next
+            // look.
             let wanted = if count == 1 {
                 1
             } else {
@@ -124,7 +126,7 @@ impl WriterPages<'_> {
         }
     }
 
-    /// Whether as many pages stay free as are kept for deletions once so many are taken.
+    /// Returns true if as many pages stay free as are kept for deletions once that many are taken.
     #[inline]
     fn leaves_enough(&mut self, count: u64) -> Result<bool, Error> {
         if self.reserved_free == 0 || self.saving {
@@ -137,20 +139,21 @@ impl WriterPages<'_> {
         Ok(self.pool.len() >= least)
     }
 
-    /// How many pages of the pool are taken one by one only where there are no others: the highest ones, among which the record
-    /// of a large transaction finds a run. Runs that the file grew by for such records are at its end, and would else be used up
-    /// page by page, so that it grew by another one.
+    /// How many pages of the pool are taken one by one only where there are no others: the highest
+    /// ones, among which the record of a large transaction finds a run. Runs that the file grew by
+    /// for such records are at its end, and would else be used up page by page, so that it grew by
+    /// another one.
     fn reserved_for_record(&self) -> usize {
         let page_size = self.page_size();
         let bytes = FreeRecord::value_len(self.freed.len());
         if bytes <= page_size {
             return 0;
         }
-        // Eight times its length: of so many pages, mostly neighbours, some run is as long.
+        // Eight times its length: of that many pages, mostly neighbours, some run is as long.
         8 * bytes.div_ceil(page_size)
     }
 
-    /// Whether readers have ended, or died, so that more may be reused than was known.
+    /// Returns true if readers have ended, or died, so that more may be reused than was known.
     fn have_readers_gone(&mut self) -> Result<bool, Error> {
         let recently = self
             .readers_checked_at
@@ -180,7 +183,8 @@ impl WriterPages<'_> {
         }
     }
 
-    /// Gets free pages at hand for saving the free list, which itself takes some but must not read on meanwhile.
+    /// Gets free pages at hand for saving the free list, which itself takes some but must not read
+    /// on meanwhile.
     pub(super) fn prepare_saving(&mut self) -> Result<(), Error> {
         let enough = 8 + 4 * usize::from(self.free.record.depth);
         loop {
@@ -193,8 +197,8 @@ impl WriterPages<'_> {
         self.settle_pool()
     }
 
-    /// Gets at hand what so many pages of the free list's tree are copied to; `false` if there are fewer free pages, and readers
-    /// are to be asked first.
+    /// Gets at hand what that many pages of the free list's tree are copied to; `false` if there
+    /// are fewer free pages, and readers are to be asked first.
     pub(super) fn prepare_touching(&mut self, count: usize) -> Result<bool, Error> {
         let missing = count.saturating_sub(self.pool.len() + self.loose.len());
         if missing == 0 || self.reclaim_records(missing)? >= missing {
@@ -203,8 +207,8 @@ impl WriterPages<'_> {
         Ok(self.environment.reader_policy().is_none())
     }
 
-    /// Refuses pages from the free list among which is the root of that list itself; other pages in use are noticed
-    /// when they are touched.
+    /// Refuses pages from the free list among which is the root of that list itself; other pages in
+    /// use are noticed when they are touched.
     pub(super) fn check_reclaimed(&self, first: Pgno, count: u64) -> Result<(), Error> {
         let in_use = |pgno: Pgno| first <= pgno && pgno.0 < first.0 + count;
         if in_use(self.free.record.root) && !self.free.record.root.is_none() {

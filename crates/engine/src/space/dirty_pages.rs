@@ -1,4 +1,5 @@
-//! Private copies of pages in memory, and the ones already written to their place because memory is bounded.
+//! Private copies of pages in memory, and the ones already written to their place because memory is
+//! bounded.
 
 use std::collections::hash_map::Entry;
 
@@ -10,7 +11,7 @@ use crate::buffer_pool::{self, Buffers, pages_max};
 use crate::env::PageStore;
 use crate::memory::{room_for, zeros};
 
-/// At most so many pieces go into one write call: as many as the system takes.
+/// At most that many pieces go into one write call: as many as the system takes.
 const PARTS_MAX: usize = 1024;
 
 /// As much of the buffers of runs: memory that the system gives anew costs more than filling it.
@@ -41,7 +42,7 @@ impl DirtyPages {
         buffer_pool::keep(std::mem::take(&mut self.unused));
     }
 
-    /// Whether no page is private.
+    /// Returns true if no page is private.
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.buffers.is_empty()
@@ -201,7 +202,8 @@ impl DirtyPages {
         self.bytes
     }
 
-    /// Writes all pages to their places in ascending order, neighbours in one call, and forgets them.
+    /// Writes all pages to their places in ascending order, neighbours in one call, and forgets
+    /// them.
     pub(crate) fn write_out(
         &mut self,
         page_store: &mut PageStore<'_>,

@@ -33,7 +33,8 @@ pub(super) fn record_id(view: PageView<'_>, leaf: Step) -> Result<Txnid, Error> 
     Ok(Txnid(u64::from_ne_bytes(key)))
 }
 
-/// Goes to the newest record of the free list that is older than this one; `false` if there is none.
+/// Goes to the newest record of the free list that is older than this one; `false` if there is
+/// none.
 pub(super) fn record_before(
     view: PageView<'_>,
     free: &Tree,
@@ -97,8 +98,9 @@ pub(super) fn write_record(
     Ok(())
 }
 
-/// Takes back the room that was reserved too much: some builds of the original refuse records longer than their count.
-/// Shrinking a node needs no page, and an overflow run may be longer than its value.
+/// Takes back the room that was reserved too much: some builds of the original refuse records
+/// longer than their count. Shrinking a node needs no page, and an overflow run may be longer than
+/// its value.
 fn trim_record(
     pages: &mut WriterPages<'_>,
     leaf: Step,

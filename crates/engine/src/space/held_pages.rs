@@ -1,4 +1,5 @@
-//! Pages that are free but that readers hold back; and what a writer does before it lets the file grow on their account.
+//! Pages that are free but that readers hold back; and what a writer does before it lets the file
+//! grow on their account.
 
 use fulgurite_format::{FreeRecord, Malformed, Meta, Pgno, Txnid};
 
@@ -9,11 +10,12 @@ use crate::env::Window;
 use crate::reader::{EndMark, GrowthDecision, LockFile, ReaderPolicy};
 use crate::tree::{self, Pages as _, PagesMut as _, Path, Tree};
 
-/// After so many fresh pages a writer consults the policy for readers again.
+/// After that many fresh pages a writer consults the policy for readers again.
 const CONSULT_PAGES: u64 = 256;
 
 impl WriterPages<'_> {
-    /// Before the file grows: whether to look once more for free pages, because a reader that held them back has ended.
+    /// Before the file grows: whether to look once more for free pages, because a reader that held
+    /// them back has ended.
     /// # Errors
     /// [`Error::HeldByReader`] if the policy refuses growth; errors of the free list.
     pub(super) fn consult_policy(&mut self) -> Result<bool, Error> {
@@ -36,8 +38,9 @@ impl WriterPages<'_> {
         Ok(decision == GrowthDecision::LookAgain && !self.saving)
     }
 
-    /// Before the free list is saved, when it has few pages to take: whether there are more, because a reader that held
-    /// them back has ended. Nothing is refused here: the few may be enough.
+    /// Before the free list is saved, when it has few pages to take: whether there are more,
+    /// because a reader that held them back has ended. Nothing is refused here: the few may be
+    /// enough.
     pub(super) fn ask_readers(&mut self) -> Result<bool, Error> {
         let environment = self.environment;
         let (Some(policy), Some(table)) = (environment.reader_policy(), environment.lock()) else {
@@ -72,8 +75,8 @@ impl WriterPages<'_> {
     }
 }
 
-/// Pages of the free-list records from transaction `from` on up to, but not with, `to`; no more are counted once there are
-/// `stop_at`. Costs a look at each record.
+/// Pages of the free-list records from transaction `from` on up to, but not with, `to`; no more are
+/// counted once there are `stop_at`. Costs a look at each record.
 pub(crate) fn held_page_count(
     view: PageView<'_>,
     free: &Tree,
@@ -92,15 +95,16 @@ pub(crate) fn held_page_count(
     Ok(sum)
 }
 
-/// Counts the pages that the writer after snapshot `meta` may use from the free list, up to `stop_at`. The pages
-/// that the snapshot's own transaction freed are not among them.
+/// Counts the pages that the writer after snapshot `meta` may use from the free list, up to
+/// `stop_at`. The pages that the snapshot's own transaction freed are not among them.
 pub(crate) fn count_free(window: Window<'_>, meta: &Meta, stop_at: u64) -> Result<u64, Error> {
     let view = PageView::of_snapshot(window, meta.last, EndMark::never());
     let free = free_tree(meta.free);
     held_page_count(view, &free, Txnid(0), meta.txnid, stop_at)
 }
 
-/// Shows the free-list records from transaction `from` on, with the numbers of their pages, as long as `visit` wants.
+/// Shows the free-list records from transaction `from` on, with the numbers of their pages, as long
+/// as `visit` wants.
 pub(crate) fn each_record(
     view: PageView<'_>,
     free: &Tree,

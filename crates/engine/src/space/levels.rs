@@ -7,11 +7,12 @@
 //!       level 2     pages taken since it began         changed in place
 //! ```
 //!
-//! A level stands to the transaction around it as a transaction stands to its snapshot. A page counts as private only if
-//! the innermost level took it; any other is copied before it is changed, and then listed as freed by the level. So
-//! nothing outside ever changes, wherever it is at the moment, in memory or already written to its place: undoing a level
-//! is forgetting the pages it took, and committing one is giving up what it freed. There is no second kind of page, and
-//! pages of a level are written early like all others.
+//! A level is to the transaction around it as a transaction is to its snapshot. A page counts as
+//! private only if the innermost level took it; any other is copied before it is changed, and then
+//! listed as freed by the level. So nothing outside ever changes, wherever it is at the moment, in
+//! memory or already written to its place: undoing a level is forgetting the pages it took, and
+//! committing one is giving up what it freed. There is no second kind of page, and pages of a level
+//! are written early like all others.
 
 use fulgurite_format::Pgno;
 use rustc_hash::FxHashSet;
@@ -75,7 +76,8 @@ impl WriterPages<'_> {
         }
     }
 
-    /// Undoes what the innermost level did. Only what it read of the free list stays in the pool, to be of use later.
+    /// Undoes what the innermost level did. Only what it read of the free list stays in the pool,
+    /// to be of use later.
     pub(crate) fn abort_level(&mut self) {
         let Some(outer) = self.outer.pop() else {
             return;

@@ -8,14 +8,14 @@ use rustc_hash::FxHashSet;
 pub(crate) struct Pool {
     /// Descending once settled, so that the lowest is cheap to take.
     pages: Vec<Pgno>,
-    /// Whether pages were added since the last settling.
+    /// True if pages were added since the last settling.
     unsettled: bool,
     /// No run of this length or longer is in the pool; known from the last search.
     no_run_of: Option<u64>,
 }
 
 impl Pool {
-    /// Whether nothing was put into it, nor sought in it.
+    /// Returns true if nothing was put into it, nor sought in it.
     #[inline]
     pub(crate) fn is_unused(&self) -> bool {
         self.pages.is_empty() && !self.unsettled && self.no_run_of.is_none()
@@ -37,8 +37,8 @@ impl Pool {
             .is_ok()
     }
 
-    /// Adds pages, to be brought into order by [`Pool::settle`]. What has its place between two pages of the pool is put
-    /// there, and leaves it in order.
+    /// Adds pages, to be brought into order by [`Pool::settle`]. What has its place between two
+    /// pages of the pool is put there, and leaves it in order.
     pub(crate) fn add(&mut self, more: impl Iterator<Item = Pgno>) {
         let known = self.pages.len();
         self.pages.extend(more);
@@ -49,7 +49,8 @@ impl Pool {
         self.unsettled = self.unsettled || !self.put_in_place(known);
     }
 
-    /// Moves the pages from `known` on to their place, if they have one between two others; the others are in order.
+    /// Moves the pages from `known` on to their place, if they have one between two others; the
+    /// others are in order.
     fn put_in_place(&mut self, known: usize) -> bool {
         let (old, new) = self.pages.split_at_mut(known);
         if !new.is_sorted_by(|a, b| a > b) {
@@ -70,7 +71,8 @@ impl Pool {
         true
     }
 
-    /// Brings added pages into order; `false` if a page is there twice. Pages that were added in order merge fast.
+    /// Brings added pages into order; `false` if a page is there twice. Pages that were added in
+    /// order merge fast.
     #[must_use]
     pub(crate) fn settle(&mut self) -> bool {
         if !self.unsettled {
@@ -82,7 +84,8 @@ impl Pool {
         distinct
     }
 
-    /// Drops the pages behind `last`, and those among `gone`. Costs a search for each of `gone` where none of them is there.
+    /// Drops the pages behind `last`, and those among `gone`. Costs a search for each of `gone`
+    /// where none of them is there.
     pub(crate) fn drop_pages(&mut self, last: Pgno, gone: &FxHashSet<Pgno>) {
         if !self.unsettled {
             let behind = self.pages.partition_point(|pgno| *pgno > last);
@@ -125,8 +128,8 @@ impl Pool {
         self.pages.len() - behind
     }
 
-    /// Takes the highest `count` consecutive pages that are not behind `mark`, if there are such: the lowest are left for
-    /// single pages. The pool is settled.
+    /// Takes the highest `count` consecutive pages that are not behind `mark`, if there are such:
+    /// the lowest are left for single pages. The pool is settled.
     pub(crate) fn take_up_to(&mut self, count: u64, mark: Pgno) -> Option<Pgno> {
         if count == 1 {
             return self.pages.pop_if(|lowest| *lowest <= mark);
@@ -142,7 +145,8 @@ impl Pool {
         self.pages.drain(start..start + width).next_back()
     }
 
-    /// Takes the lowest `count` consecutive pages that end before `limit`, if there are such. The pool is settled.
+    /// Takes the lowest `count` consecutive pages that end before `limit`, if there are such. The
+    /// pool is settled.
     pub(crate) fn take_before(&mut self, count: u64, limit: Pgno) -> Option<Pgno> {
         let found = self.take(count)?;
         if found.0 + count <= limit.0 {
@@ -154,7 +158,7 @@ impl Pool {
         None
     }
 
-    /// Empties the pool, and keeps room for so many pages.
+    /// Empties the pool, and keeps room for that many pages.
     pub(crate) fn clear(&mut self, capacity: usize) {
         self.pages.clear();
         self.pages.shrink_to(capacity);

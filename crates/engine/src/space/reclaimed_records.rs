@@ -1,8 +1,10 @@
-//! Which records of the free list a transaction has taken, and where it looks for the next: from the newest down.
+//! Which records of the free list a transaction has taken, and where it looks for the next: from
+//! the newest down.
 //!
-//! A transaction gives up about as many pages as it needs, so the newest record that may be reused mostly is enough for it, and
-//! is short. The old ones may be long, where a reader has held back what many transactions gave up: to take one of those means
-//! writing back what is left of it, each time.
+//! A transaction gives up about as many pages as it needs, so the newest record that may be reused
+//! mostly is enough for it, and is short. The old ones may be long, where a reader has held back
+//! what many transactions gave up: to take one of those means writing back what is left of it, each
+//! time.
 //!
 //! ```text
 //!   ids    1 ........... 400 ........ 700 ..... 900      committed
@@ -10,7 +12,8 @@
 //!                        low       high         next ->
 //! ```
 //!
-//! A hole comes to be where a reader ends meanwhile. It is looked at before what is below `low`, unless there is one more.
+//! A hole comes to be where a reader ends meanwhile. It is looked at before what is below `low`,
+//! unless there is one more.
 
 use fulgurite_format::Txnid;
 
@@ -20,14 +23,15 @@ pub(super) struct ReclaimedRecords {
     ids: Vec<Txnid>,
     /// The next record is below this one, if any was looked for.
     next: Option<Txnid>,
-    /// From the lowest to the highest record that was taken before an older reader was found to have ended.
+    /// From the lowest to the highest record that was taken before an older reader was found to
+    /// have ended.
     before: Option<(Txnid, Txnid)>,
     /// There are no more records, of those below that id.
     all_below: Option<Txnid>,
 }
 
 impl ReclaimedRecords {
-    /// Forgets them all, and keeps room for so many.
+    /// Forgets them all, and keeps room for that many.
     pub(super) fn clear(&mut self, capacity: usize) {
         self.ids.clear();
         self.ids.shrink_to(capacity);
@@ -36,7 +40,7 @@ impl ReclaimedRecords {
         self.all_below = None;
     }
 
-    /// Whether nothing was taken, nor looked for.
+    /// Returns true if nothing was taken, nor looked for.
     #[inline]
     pub(super) fn is_unused(&self) -> bool {
         self.ids.is_empty()
@@ -59,7 +63,7 @@ impl ReclaimedRecords {
         self.all_below = Some(oldest);
     }
 
-    /// Whether there are no more records, of those below `oldest`.
+    /// Returns true if there are no more records, of those below `oldest`.
     pub(super) fn are_all(&self, oldest: Txnid) -> bool {
         self.all_below == Some(oldest)
     }
@@ -76,7 +80,8 @@ impl ReclaimedRecords {
         self.before = lowest.zip(self.newest());
     }
 
-    /// Where to look instead of at this record, the next below: `None` unless it is among those that were taken before.
+    /// Where to look instead of at this record, the next below: `None` unless it is among those
+    /// that were taken before.
     pub(super) fn skip(&mut self, id: Txnid) -> Option<Txnid> {
         let (low, _) = self
             .before
@@ -96,7 +101,7 @@ impl ReclaimedRecords {
 mod tests {
     use super::*;
 
-    /// Takes so many of these records, as [`super::super::WriterPages`] does.
+    /// Takes that many of these records, as [`super::super::WriterPages`] does.
     fn take(taken: &mut ReclaimedRecords, records: &[u64], oldest: u64, count: usize) {
         for _ in 0..count {
             let mut below = taken.next(Txnid(oldest));

@@ -1,6 +1,7 @@
 //! Writing the free list at commit.
 //!
-//! Saving changes what it saves: new records take pages, old records give theirs back. There are two ways:
+//! Saving changes what it saves: new records take pages, old records give theirs back. There are
+//! two ways:
 //!
 //! ```text
 //!   one round   the change fits the last leaf. Once that leaf is private, saving takes no page,
@@ -23,7 +24,8 @@ use super::writer_pages::WriterPages;
 use crate::tree::{self, Pages, PagesMut, Path, Step};
 use crate::{Error, KeyOrder, value};
 
-/// Room reserved beyond what a small record needs, in page numbers: saving may free a few more pages.
+/// Room reserved beyond what a small record needs, in page numbers: saving may free a few more
+/// pages.
 const SLACK: usize = 8;
 
 /// So many page numbers are in the record that is taken first: a small transaction needs no more.
@@ -33,10 +35,12 @@ const SMALL: usize = 64;
 /// What is left of more is not cut into small pieces: each has to be found its place.
 const SMALL_PIECES: usize = 1 << 11;
 
-/// Rounds after which saving must have settled. Each leaves the next less to do; two or three are usual.
+/// Rounds after which saving must have settled. Each leaves the next less to do; two or three are
+/// usual.
 const ROUNDS_MAX: usize = 64;
 
-/// Replaces the records whose pages were taken by what is left of them, and lists the pages this transaction freed.
+/// Replaces the records whose pages were taken by what is left of them, and lists the pages this
+/// transaction freed.
 pub(crate) fn save_free_list(pages: &mut WriterPages<'_>) -> Result<(), Error> {
     if save_in_one_round(pages)? {
         return Ok(());
@@ -69,7 +73,8 @@ pub(crate) fn save_free_list(pages: &mut WriterPages<'_>) -> Result<(), Error> {
     })
 }
 
-/// The ids that what is left of taken records can be listed with: no record has them, and pages listed so may be reused.
+/// The ids that what is left of taken records can be listed with: no record has them, and pages
+/// listed so may be reused.
 #[derive(Clone, Copy)]
 struct FreeIds {
     /// The greatest of them.
@@ -106,9 +111,10 @@ fn one_page(pages: &WriterPages<'_>) -> usize {
     (pages.view().page_size() - layout::HEADER_LEN) / 8 - 1
 }
 
-/// How the pages that are left are shared out among records: whoever takes pages takes a record, and writes back what is
-/// left of it. So the newest, which is taken first, is a short one, and the others of a long list fit one overflow page each.
-/// Where there are too few ids for that the last record has all the rest, which is left alone then.
+/// How the pages that are left are shared out among records: the caller that takes pages takes a
+/// record, and writes back what is left of it. So the newest, which is taken first, is a short one,
+/// and the others of a long list fit one overflow page each. Where there are too few ids for that
+/// the last record has all the rest, which is left alone then.
 struct Portions {
     newest: usize,
     each: usize,
@@ -133,7 +139,8 @@ impl Portions {
         }
     }
 
-    /// Which pages of so many, from the lowest up, the record has that is the `index`th from the newest.
+    /// Which pages of that many, from the lowest up, the record has that is the `index`th from the
+    /// newest.
     fn range(&self, index: usize, len: usize) -> Range<usize> {
         let start = |index: usize| match index.checked_sub(1) {
             None => 0,
@@ -148,8 +155,8 @@ impl Portions {
     }
 }
 
-/// Private pages that were given up again can serve the next transaction, if there is a record old enough for them;
-/// else they are listed with the others that this one freed.
+/// Private pages that were given up again can serve the next transaction, if there is a record old
+/// enough for them; else they are listed with the others that this one freed.
 fn settle_loose(pages: &mut WriterPages<'_>, is_any_old: bool) -> Result<(), Error> {
     pages.pool.add(pages.loose.drain(..));
     pages.settle_pool()?;
@@ -179,7 +186,8 @@ fn delete_taken(pages: &mut WriterPages<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Makes sure that the record `key` has room for `count` numbers; tells whether anything had to be changed.
+/// Makes sure that the record `key` has room for `count` numbers; tells whether anything had to be
+/// changed.
 fn ensure(
     pages: &mut WriterPages<'_>,
     reserved: &mut BTreeMap<u64, usize>,
@@ -192,7 +200,8 @@ fn ensure(
     // Room to spare must not push a record over the end of its page.
     let one_page = one_page(pages);
     let room = if count <= SMALL && !reserved.contains_key(&key) {
-        // A short list mostly is what it will be, and a record without room to spare needs not be trimmed.
+        // A short list mostly is what it will be, and a record without room to spare needs not be
+        // trimmed.
         count
     } else {
         count + SLACK + count / 64
@@ -249,7 +258,8 @@ fn fill(
     Ok(())
 }
 
-/// Brings what this transaction freed into the order of a record, and notes how many neighbours there are among it.
+/// Brings what this transaction freed into the order of a record, and notes how many neighbours
+/// there are among it.
 fn order_freed(pages: &WriterPages<'_>, freed: &mut [Pgno]) -> Result<(), Error> {
     freed.sort_unstable_by(|a, b| b.cmp(a));
     let longest = freed
@@ -270,8 +280,9 @@ fn order_freed(pages: &WriterPages<'_>, freed: &mut [Pgno]) -> Result<(), Error>
 /// So many pages that are left are one record, which the next transaction takes first.
 const LEFT_MAX: usize = NEWEST + NEWEST / 2;
 
-/// Does all that saving has to do if that is little; else `false`, and saving in rounds goes on from there: the way to the last
-/// leaf may be private then, records taken for that, and what was given up again may be with the free pages.
+/// Does all that saving has to do if that is little; else `false`, and saving in rounds goes on
+/// from there: the way to the last leaf may be private then, records taken for that, and what was
+/// given up again may be with the free pages.
 fn save_in_one_round(pages: &mut WriterPages<'_>) -> Result<bool, Error> {
     let mut free = pages.free;
     let at_hand = pages.pool.len() + pages.loose.len();
@@ -328,8 +339,9 @@ fn save_in_one_round(pages: &mut WriterPages<'_>) -> Result<bool, Error> {
     Ok(true)
 }
 
-/// How many entries the leaf has once it has its new records in place of those that were taken; `None` if these are not all
-/// on it, or the new ones are too long, or the leaf has then to be joined with another.
+/// How many entries the leaf has once it has its new records in place of those that were taken;
+/// `None` if these are not all on it, or the new ones are too long, or the leaf has then to be
+/// joined with another.
 fn entries_after(
     pages: &WriterPages<'_>,
     leaf: Step,

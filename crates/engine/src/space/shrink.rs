@@ -1,4 +1,5 @@
-//! What compaction asks of the writer's pages: low free pages to move things to, and a free list without its tail.
+//! What compaction asks of the writer's pages: low free pages to move things to, and a free list
+//! without its tail.
 
 use fulgurite_format::{FreeRecord, Malformed, Pgno, Txnid, write_overflow_header};
 
@@ -19,8 +20,9 @@ pub(crate) struct FreeTail {
 }
 
 impl WriterPages<'_> {
-    /// Moves records of the free list to the pool until it has `wanted` pages up to `mark`, or more than `read_max` in
-    /// all, or there are no more to be had; returns how many up to `mark` it has.
+    /// Moves records of the free list to the pool until it has `wanted` pages up to `mark`, or more
+    /// than `read_max` in all, or there are no more to be had; returns how many up to `mark` it
+    /// has.
     pub(crate) fn gather_low(
         &mut self,
         mark: Pgno,
@@ -55,13 +57,15 @@ impl WriterPages<'_> {
         self.is_forced = true;
     }
 
-    /// While this is on, nothing is read from the free list: its tree is being changed. Tells what it was.
+    /// While this is on, nothing is read from the free list: its tree is being changed. Tells what
+    /// it was.
     pub(crate) const fn hold_free_list(&mut self, hold: bool) -> bool {
         std::mem::replace(&mut self.saving, hold)
     }
 
-    /// Moves an overflow run to free pages up to `mark`, or else to the first ones that are before it; `None` if so many
-    /// in a row are not among the free pages, of which no more than `read_max` are read.
+    /// Moves an overflow run to free pages up to `mark`, or else to the first ones that are before
+    /// it; `None` if that many in a row are not among the free pages, of which no more than
+    /// `read_max` are read.
     pub(crate) fn move_run(
         &mut self,
         first: Pgno,
@@ -95,8 +99,9 @@ impl WriterPages<'_> {
         Ok(Some(own))
     }
 
-    /// Looks for the free pages at the end of the file, of the last `pages_max` pages. Reads every record of the free
-    /// list that may be used, each only as far as it names such pages; changes nothing.
+    /// Looks for the free pages at the end of the file, of the last `pages_max` pages. Reads every
+    /// record of the free list that may be used, each only as far as it names such pages; changes
+    /// nothing.
     pub(crate) fn free_tail(&mut self, pages_max: u64) -> Result<FreeTail, Error> {
         let oldest = self.oldest()?;
         let last = self.last;
@@ -135,8 +140,8 @@ impl WriterPages<'_> {
         })
     }
 
-    /// Ends the file's pages before its free tail: they are on the free list no more, and the last page is a lower one.
-    /// Nothing may have been changed before.
+    /// Ends the file's pages before its free tail: they are on the free list no more, and the last
+    /// page is a lower one. Nothing may have been changed before.
     pub(crate) fn cut(&mut self, tail: &FreeTail) -> Result<(), Error> {
         let last = Pgno(self.last.0 - tail.pages);
         self.last = last;
@@ -155,7 +160,8 @@ impl WriterPages<'_> {
         Ok(())
     }
 
-    /// Strikes pages behind `last` from a record of the free list, and the record if it has no others.
+    /// Strikes pages behind `last` from a record of the free list, and the record if it has no
+    /// others.
     fn keep_up_to(&mut self, id: Txnid, last: Pgno) -> Result<(), Error> {
         let mut path = Path::new();
         let mut free = self.free;

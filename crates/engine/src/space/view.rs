@@ -1,4 +1,4 @@
-//! The pages that an operation sees, whoever's they are.
+//! The pages that an operation sees, the caller that's they are.
 
 use fulgurite_format::Pgno;
 
@@ -14,7 +14,8 @@ pub(crate) struct PageView<'a> {
     pub(super) window: Window<'a>,
     pub(super) last: Pgno,
     pub(super) dirty: Option<&'a DirtyPages>,
-    /// Whether all pages in memory are private: none belongs to what surrounds a nested transaction.
+    /// True if all pages in memory are private: none belongs to what surrounds a nested
+    /// transaction.
     pub(super) is_flat: bool,
     /// Stops a reader that is asked to end.
     pub(super) mark: EndMark<'a>,
@@ -37,7 +38,8 @@ impl<'a> PageView<'a> {
         }
     }
 
-    /// Whether the reader may go on: for walks that do not ask the transaction at each step.
+    /// Returns true if the reader may go on: for walks that do not ask the transaction at each
+    /// step.
     /// # Errors
     /// [`Error::ReaderEnded`].
     #[inline]
@@ -47,7 +49,8 @@ impl<'a> PageView<'a> {
 }
 
 impl PageView<'_> {
-    /// How many pages the file and the writer's memory have, `wanted` or more of them if they have as many.
+    /// How many pages the file and the writer's memory have, `wanted` or more of them if they have
+    /// as many.
     #[cold]
     fn pages_there(self, wanted: u64) -> u64 {
         let mapping = self.window.mapping().current();
@@ -57,7 +60,8 @@ impl PageView<'_> {
         if known >= wanted {
             return known;
         }
-        // A file that cannot be asked is asked again, and complained about, when the page is needed.
+        // A file that cannot be asked is asked again, and complained about, when the page is
+        // needed.
         mapping.refresh_len().map_or(wanted, pages_in)
     }
 }

@@ -29,13 +29,15 @@ pub(crate) struct WriterPages<'env> {
     checked: Pgno,
     /// The last page in use, by this transaction's lights.
     pub(crate) last: Pgno,
-    /// The last page when the transaction, or its innermost level, began: everything behind it is private.
+    /// The last page when the transaction, or its innermost level, began: everything behind it is
+    /// private.
     pub(super) base_last: Pgno,
     pub(super) txnid: Txnid,
     pub(super) dirty: DirtyPages,
-    /// Whether spare buffers were taken.
+    /// True if spare buffers were taken.
     pub(super) has_buffers: bool,
-    /// Pages up to that one which are in private use: taken from the free list, or by a level from what lay loose.
+    /// Pages up to that one which are in private use: taken from the free list, or by a level from
+    /// what lay loose.
     pub(super) reclaimed: FxHashSet<Pgno>,
     /// What surrounds the innermost level, if there are levels.
     pub(super) outer: Vec<OuterLevel>,
@@ -45,7 +47,8 @@ pub(crate) struct WriterPages<'env> {
     pub(super) loose: Vec<Pgno>,
     /// Pages from the free list, unused so far.
     pub(super) pool: Pool,
-    /// Pages that were in use when the transaction, or its innermost level, began and that it no longer needs.
+    /// Pages that were in use when the transaction, or its innermost level, began and that it no
+    /// longer needs.
     pub(super) freed: Vec<Pgno>,
     /// Free-list records whose pages went to the pool.
     pub(super) taken: ReclaimedRecords,
@@ -54,17 +57,20 @@ pub(crate) struct WriterPages<'env> {
     /// Records below this id hold pages that no reader and no fallback snapshot needs.
     /// They are looked for once the free list is needed.
     pub(super) oldest: Option<Txnid>,
-    /// The last page when the readers were last looked at, if they were since the transaction began.
+    /// The last page when the readers were last looked at, if they were since the transaction
+    /// began.
     pub(super) readers_checked_at: Option<Pgno>,
     /// The last page when the policy for readers was last consulted.
     pub(super) consulted_at: Option<Pgno>,
-    /// Whether the transaction stores anything: then it leaves the last room alone, for those that only delete.
+    /// True if the transaction stores anything: then it leaves the last room alone, for those that
+    /// only delete.
     pub(super) stores: bool,
     /// So many free pages it leaves alone as well, because there is no such room.
     pub(super) reserved_free: usize,
     /// While the free list is being saved nothing more is taken from it.
     pub(super) saving: bool,
-    /// The last page of the snapshot that the transaction began from: the free list names none behind it.
+    /// The last page of the snapshot that the transaction began from: the free list names none
+    /// behind it.
     pub(super) snapshot_last: Pgno,
     /// There is something to commit even if no page was changed.
     pub(super) is_forced: bool,
@@ -118,7 +124,8 @@ impl<'env> WriterPages<'env> {
         self.is_forced = false;
     }
 
-    /// Whether all is as [`Self::begin_again`] has made it: no page was taken, changed or given up, and nothing looked for.
+    /// Returns true if all is as [`Self::begin_again`] has made it: no page was taken, changed or
+    /// given up, and nothing looked for.
     #[inline]
     pub(crate) fn are_as_begun(&self) -> bool {
         self.last == self.base_last
@@ -137,8 +144,8 @@ impl<'env> WriterPages<'env> {
             && self.taken.is_unused()
     }
 
-    /// Whether the snapshot is looked at through this map, which is only read through: of one that is written through the
-    /// file's length has to be asked for each time.
+    /// Returns true if the snapshot is looked at through this map, which is only read through: of
+    /// one that is written through the file's length has to be asked for each time.
     #[inline]
     pub(crate) fn are_of(&self, mapping: &Mapping) -> bool {
         std::ptr::eq(self.window.mapping(), mapping) && !mapping.map().is_writable()
@@ -164,7 +171,8 @@ impl<'env> WriterPages<'env> {
         self.txnid
     }
 
-    /// Whether nothing of the snapshot was changed; pages taken from the free list are in no use then.
+    /// Returns true if nothing of the snapshot was changed; pages taken from the free list are in
+    /// no use then.
     pub(crate) fn is_untouched(&self) -> bool {
         self.last == self.base_last && self.freed.is_empty() && !self.is_forced
     }
@@ -173,7 +181,7 @@ impl<'env> WriterPages<'env> {
         self.environment.mapping().page_size()
     }
 
-    /// Whether a page came from the free list, in this level or around it.
+    /// Returns true if a page came from the free list, in this level or around it.
     pub(super) fn is_reclaimed(&self, pgno: Pgno) -> bool {
         self.reclaimed.contains(&pgno)
             || self
@@ -189,13 +197,15 @@ impl<'env> WriterPages<'env> {
         }
     }
 
-    /// Whether the transaction, or its innermost level, took this page: then it is changed in place.
+    /// Returns true if the transaction, or its innermost level, took this page: then it is changed
+    /// in place.
     #[inline]
     pub(super) fn is_private(&self, pgno: Pgno) -> bool {
         pgno > self.base_last || self.reclaimed.contains(&pgno)
     }
 
-    /// Whether so many private pages are in memory that some are to be written before more is changed.
+    /// Returns true if that many private pages are in memory that some are to be written before
+    /// more is changed.
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
         self.dirty.bytes() > self.environment.dirty_bytes_max()
@@ -417,8 +427,8 @@ impl PagesMut for WriterPages<'_> {
         }
         let pages = (first.0..first.0 + count).map(Pgno);
         if !self.is_private(first) {
-            // The snapshot's last page may be a lie, and the length of a run too: what is freed was in the file, or
-            // was allocated by what surrounds the innermost level.
+            // The snapshot's last page may be a lie, and the length of a run too: what is freed was
+            // in the file, or was allocated by what surrounds the innermost level.
             let allocated = self.last.0.saturating_sub(self.snapshot_last.0);
             let freed = (self.freed.len() as u64).saturating_add(count);
             if self.view().are_fewer_than(freed.saturating_sub(allocated)) {

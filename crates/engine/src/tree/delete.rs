@@ -7,9 +7,9 @@ use super::items::{Item, balanced_cut, entries_min, fill, items_of, separator as
 use super::{Pages, PagesMut, Path, Tree};
 use crate::Error;
 
-/// Removes the leaf entry the way leads to; the pages on it are private. What the entry's value occupied elsewhere
-/// is the caller's business. Tells whether the way is still good: it then leads to the entry's successor, which may be
-/// one behind the leaf's last.
+/// Removes the leaf entry the way leads to; the pages on it are private. What the entry's value
+/// occupied elsewhere is the caller's business. Tells whether the way is still good: it then leads
+/// to the entry's successor, which may be one behind the leaf's last.
 pub(crate) fn remove<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,
@@ -39,8 +39,8 @@ fn remove_at<P: PagesMut>(
         .map_err(Error::at(step.pgno))
 }
 
-/// Repairs the page at `path[level]` if it is less than a quarter full: joins it with a neighbour or shares with one.
-/// Tells whether there was nothing to do.
+/// Repairs the page at `path[level]` if it is less than a quarter full: joins it with a neighbour
+/// or shares with one. Tells whether there was nothing to do.
 fn rebalance<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,
@@ -80,7 +80,8 @@ fn rebalance<P: PagesMut>(
     Ok(false)
 }
 
-/// Joins the children `right_index - 1` and `right_index` of the branch at `path[above]`, or shares their entries.
+/// Joins the children `right_index - 1` and `right_index` of the branch at `path[above]`, or shares
+/// their entries.
 fn join<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,
@@ -114,7 +115,7 @@ fn join<P: PagesMut>(
     if kind == PageKind::Branch
         && let Some(first) = tail.first_mut()
     {
-        // The right page's first entry gets back the key that stands above it.
+        // The right page's first entry gets back the key that is above it.
         let child = right.child(0).map_err(Error::at(right_pgno))?;
         *first = Item::New {
             key: separator,
@@ -178,7 +179,8 @@ fn touch_child<P: PagesMut>(
     Ok(touched)
 }
 
-/// A root leaf without entries goes; a root branch with one child gives way to it. Tells whether neither was the case.
+/// A root leaf without entries goes; a root branch with one child gives way to it. Tells whether
+/// neither was the case.
 fn shrink_root<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,
@@ -222,8 +224,8 @@ fn release_page<P: PagesMut>(
 
 /// Gives up every page of a tree and leaves it empty. Touches each page once.
 ///
-/// `collect` finds the values that the entries of a leaf store outside it; `release` gives one of them up. The
-/// value module supplies both: this module knows pages only.
+/// `collect` finds the values that the entries of a leaf store outside it; `release` gives one of
+/// them up. The value module supplies both: this module knows pages only.
 pub(crate) fn clear<P: PagesMut, V>(
     pages: &mut P,
     tree: &mut Tree,
@@ -240,7 +242,8 @@ pub(crate) fn clear<P: PagesMut, V>(
             collect(pages, tree, leaf.pgno, &mut outside)?;
         }
         released += 1;
-        // Pages of the file are counted where they are given up; private ones are gone from memory once they are.
+        // Pages of the file are counted where they are given up; private ones are gone from memory
+        // once they are.
         if released > pages.view().last().0 {
             return Err(Error::Corrupted {
                 page: leaf.pgno,
@@ -268,8 +271,8 @@ pub(crate) fn clear<P: PagesMut, V>(
     Ok(())
 }
 
-/// How many pages at the end of the way hold nothing further to the right: the leaf, and each branch above it that the
-/// way leaves by its last entry.
+/// How many pages at the end of the way hold nothing further to the right: the leaf, and each
+/// branch above it that the way leaves by its last entry.
 fn finished_levels<'p, P: Pages<'p>>(pages: P, tree: &Tree, path: &Path) -> Result<usize, Error> {
     let mut finished = 1;
     for level in (0..path.len().saturating_sub(1)).rev() {

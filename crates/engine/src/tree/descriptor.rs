@@ -26,13 +26,13 @@ impl Tree {
         }
     }
 
-    /// Whether a key may have several values.
+    /// Returns true if a key may have several values.
     #[inline]
     pub(crate) const fn has_duplicates(&self) -> bool {
         self.record.flags.has(DatabaseFlags::DUP_SORT)
     }
 
-    /// Whether the values of a key have one size and stand packed.
+    /// Returns true if the values of a key have one size and stand packed.
     pub(crate) const fn has_fixed_values(&self) -> bool {
         let flags = DatabaseFlags::DUP_SORT | DatabaseFlags::DUP_FIXED;
         self.record.flags.has(flags)

@@ -6,10 +6,11 @@ use super::items::{Item, balanced_cut, entries_min, fill, items_of, separator};
 use super::{Pages, PagesMut, Path, Step, Tree};
 use crate::Error;
 
-/// Inserts an entry at the place the way leads to; all pages on it are private. In an empty tree the way is empty and
-/// the first page is made.
+/// Inserts an entry at the place the way leads to; all pages on it are private. In an empty tree
+/// the way is empty and the first page is made.
 ///
-/// Returns where the entry is, and the way leads there, unless a split moved it: then the way is of no use.
+/// Returns where the entry is, and the way leads there, unless a split moved it: then the way is of
+/// no use.
 pub(crate) fn insert<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,
@@ -39,7 +40,8 @@ fn count(pages: &mut u64) {
     *pages = pages.saturating_add(1);
 }
 
-/// Replaces the node of the entry the way leads to, whatever the sizes; the pages on the way are private.
+/// Replaces the node of the entry the way leads to, whatever the sizes; the pages on the way are
+/// private.
 pub(crate) fn replace<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,
@@ -57,7 +59,8 @@ pub(crate) fn replace<P: PagesMut>(
     insert_at(pages, tree, path, path.len() - 1, key, value)
 }
 
-/// Inserts an entry at `path[level]`, splitting as far up as needed. Returns its place if nothing was split.
+/// Inserts an entry at `path[level]`, splitting as far up as needed. Returns its place if nothing
+/// was split.
 pub(super) fn insert_at<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,
@@ -79,8 +82,8 @@ pub(super) fn insert_at<P: PagesMut>(
     split(pages, tree, path, level, key, value)
 }
 
-/// Splits the page at `path[level]` around a new entry and tells the level above. Returns the entry's place, with the way
-/// leading there, if it went behind all others and no branch was split.
+/// Splits the page at `path[level]` around a new entry and tells the level above. Returns the
+/// entry's place, with the way leading there, if it went behind all others and no branch was split.
 fn split<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,
@@ -135,8 +138,8 @@ fn split<P: PagesMut>(
     Ok(None)
 }
 
-/// Puts an entry behind all others on a leaf of its own. The full leaf stays as it is: ascending loads fill pages to
-/// the brim and write each of them once.
+/// Puts an entry behind all others on its own leaf. The full leaf stays as it is: ascending loads
+/// fill pages to the brim and write each of them once.
 fn start_leaf<P: PagesMut>(
     pages: &mut P,
     tree: &Tree,
@@ -156,8 +159,8 @@ fn start_leaf<P: PagesMut>(
     Ok((right, separator))
 }
 
-/// Shares the entries of a full page, and a new one, with a page to its right. A branch that grows at its end keeps all
-/// it can.
+/// Shares the entries of a full page, and a new one, with a page to its right. A branch that grows
+/// at its end keeps all it can.
 fn share<P: PagesMut>(
     pages: &mut P,
     tree: &Tree,
@@ -207,7 +210,7 @@ fn grow_root<P: PagesMut>(
     Ok(())
 }
 
-/// Whether the place at `level` is behind the last entry of the whole tree's last leaf.
+/// Returns true if the place at `level` is behind the last entry of the whole tree's last leaf.
 fn is_append<'p, P: Pages<'p>>(
     pages: P,
     tree: &Tree,

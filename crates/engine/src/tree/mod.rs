@@ -5,8 +5,9 @@
 //!   walk    leaf -> neighbour  delete -> rebalance -> delete one level up
 //! ```
 //!
-//! Everything here is written against two small traits: give me page n, and give me page n to change. A map with a
-//! transaction's private pages implements them, and so does a plain vector in tests.
+//! Everything here is written against two small traits: give me page n, and give me page n to
+//! change. A map with a transaction's private pages implements them, and so does a plain vector in
+//! tests.
 
 mod delete;
 mod descriptor;

@@ -13,12 +13,14 @@ pub(crate) trait Pages<'p>: Copy {
     fn last(self) -> Pgno;
     /// The bytes of one page.
     fn page(self, pgno: Pgno) -> Result<&'p [u8], Error>;
-    /// The bytes of one page, if they are at hand and the snapshot has it; else [`Pages::page`] says more.
+    /// The bytes of one page, if they are at hand and the snapshot has it; else [`Pages::page`]
+    /// says more.
     #[inline(always)]
     fn lend(self, pgno: Pgno) -> Option<&'p [u8]> {
         self.page(pgno).ok()
     }
-    /// As [`Pages::lend`], and whether the page is known to be private to the transaction that looks.
+    /// As [`Pages::lend`], and whether the page is known to be private to the transaction that
+    /// looks.
     #[inline(always)]
     fn lend_marked(self, pgno: Pgno) -> Option<(&'p [u8], bool)> {
         self.lend(pgno).map(|page| (page, false))
@@ -26,9 +28,9 @@ pub(crate) trait Pages<'p>: Copy {
     /// `len` bytes from the start of page `first` on, across page borders.
     fn run(self, first: Pgno, len: usize) -> Result<&'p [u8], Error>;
 
-    /// Whether there are fewer pages than so many. No walk through a sound tree meets more, so this tells walks that lead
-    /// in circles, or through one part again and again. What the snapshot says of itself is not enough: it may claim
-    /// more pages than the file has.
+    /// Returns true if there are fewer pages than that many. No walk through a sound tree meets
+    /// more, so this tells walks that lead in circles, or through one part again and again. What
+    /// the snapshot says of itself is not enough: it may claim more pages than the file has.
     fn are_fewer_than(self, count: u64) -> bool {
         count > self.last().0
     }
@@ -67,10 +69,11 @@ pub(crate) trait PagesMut {
 
     /// The pages as they are now.
     fn view(&self) -> Self::View<'_>;
-    /// Makes sure that a tree page is private to the transaction; returns the number it has from now on.
+    /// Makes sure that a tree page is private to the transaction; returns the number it has from
+    /// now on.
     fn touch(&mut self, pgno: Pgno, kind: PageKind) -> Result<Pgno, Error>;
-    /// Checks all nodes of a private page before one is taken out: that moves the others, which must not be other than
-    /// they seem. A page needs to be checked once.
+    /// Checks all nodes of a private page before one is taken out: that moves the others, which
+    /// must not be other than they seem. A page needs to be checked once.
     fn check_nodes(&mut self, pgno: Pgno, kind: PageKind) -> Result<(), Error> {
         let page = self.view().tree_page(pgno, kind)?;
         page.check_nodes().map_err(Error::at(pgno))

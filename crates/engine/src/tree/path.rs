@@ -14,14 +14,15 @@ pub(crate) struct Step {
     pub(crate) index: usize,
 }
 
-/// Levels that a way has room for by itself. Deeper trees are rare, and ways are made and moved all the time.
+/// Levels that a way has room for by itself. Deeper trees are rare, and ways are made and moved all
+/// the time.
 const INLINE_LEVELS: usize = 6;
 
 /// The way from the root (level 0) down to a leaf entry.
 #[derive(Debug, Clone)]
 pub(crate) struct Path {
     len: usize,
-    /// Whether all pages on the way are known to be private to the transaction.
+    /// True if all pages on the way are known to be private to the transaction.
     is_private: bool,
     inline: [Step; INLINE_LEVELS],
     /// The place of all steps, once they were more.
@@ -109,13 +110,14 @@ impl Path {
         Ok(())
     }
 
-    /// Whether [`Path::mark_private`] was called and the way was not changed since.
+    /// Returns true if [`Path::mark_private`] was called and the way was not changed since.
     #[inline]
     pub(crate) const fn is_private(&self) -> bool {
         self.is_private
     }
 
-    /// Notes that all pages on the way are private, for as long as the transaction, or its innermost level, lasts.
+    /// Notes that all pages on the way are private, for as long as the transaction, or its
+    /// innermost level, lasts.
     pub(crate) const fn mark_private(&mut self) {
         self.is_private = true;
     }
@@ -135,7 +137,7 @@ impl Path {
         self.room_mut().get_mut(level).filter(|_| level < len)
     }
 
-    /// Whether another way in the same tree leads to the same leaf, to whatever entry.
+    /// Returns true if another way in the same tree leads to the same leaf, to whatever entry.
     pub(crate) fn is_same_leaf(&self, other: &Path) -> bool {
         self.cmp_leaves(other).is_eq()
     }

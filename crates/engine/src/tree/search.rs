@@ -7,7 +7,8 @@ use super::{Pages, PagesMut, Path, Step, Tree};
 use crate::order::{integer, integer_word, integer_word_of, lexical, reverse};
 use crate::{Error, KeyOrder};
 
-/// The leaf entry with this key, if there is one, in a tree whose leaves have nodes. Touches `depth` pages and allocates nothing.
+/// The leaf entry with this key, if there is one, in a tree whose leaves have nodes. Touches
+/// `depth` pages and allocates nothing.
 #[inline]
 pub(crate) fn find<'p, P: Pages<'p>>(
     pages: P,
@@ -40,8 +41,8 @@ impl<'p> LeafEntry<'p> {
     }
 }
 
-/// As [`find`], in the common orders and where nothing is wrong: options are lighter than results. In an empty tree, too,
-/// it finds nothing out.
+/// As [`find`], in the common orders and where nothing is wrong: options are lighter than results.
+/// In an empty tree, too, it finds nothing out.
 #[inline(always)]
 pub(crate) fn find_fast<'p>(
     lend: impl Fn(Pgno) -> Option<&'p [u8]>,
@@ -140,8 +141,9 @@ fn find_by<'p>(
     Some(Some(LeafEntry { pgno, leaf, index }))
 }
 
-/// Asks for all entries that the first three steps of a search in a page may look at, so that it waits for memory once in
-/// place of three times: leaves are seldom in a cache, and each of their entries lies in a cache line of its own.
+/// Asks for all entries that the first three steps of a search in a page may look at, so that it
+/// waits for memory once in place of three times: leaves are seldom in a cache, and each of their
+/// entries is in a cache line separate.
 ///
 /// Where the entries are said to be is not checked: to ask for what is not there does no harm.
 #[inline(always)]
@@ -153,8 +155,8 @@ pub(crate) fn prefetch_probes(bytes: &[u8], page: &Page<'_>) {
     }
 }
 
-/// The entries that the first three steps of a search among so many may look at: a step looks at the middle, and goes on
-/// before it or behind it.
+/// The entries that the first three steps of a search among that many may look at: a step looks at
+/// the middle, and goes on before it or behind it.
 #[inline(always)]
 pub(super) const fn first_probes(end: usize) -> [usize; 7] {
     let half = end / 2;
@@ -191,9 +193,9 @@ fn find_checked<'p, P: Pages<'p>>(
     Ok(Some((pgno, page.leaf(index).map_err(Error::at(pgno))?)))
 }
 
-/// Finds the place of `key`: the way to the first leaf entry that is not smaller, which may lie one behind the leaf's
-/// last entry. Tells whether the entry has exactly this key. In an empty tree the way is empty. A way that is seen to be private
-/// is marked as such.
+/// Finds the place of `key`: the way to the first leaf entry that is not smaller, which may lie one
+/// behind the leaf's last entry. Tells whether the entry has exactly this key. In an empty tree the
+/// way is empty. A way that is seen to be private is marked as such.
 pub(crate) fn seek<'p, P: Pages<'p>>(
     pages: P,
     tree: &Tree,
@@ -254,8 +256,9 @@ fn seek_fast<'p, P: Pages<'p>>(pages: P, tree: &Tree, key: &[u8], path: &mut Pat
 
 /// Makes all pages on the way private, from the root down.
 ///
-/// A private page can only be reached by private pages. One that hangs below a page of the base snapshot was taken from
-/// a free list that names pages in use: better an error now than two users of one page.
+/// A private page can only be reached by private pages. One that hangs below a page of the base
+/// snapshot was taken from a free list that names pages in use: better an error now than two users
+/// of one page.
 pub(crate) fn touch_path<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,
@@ -294,7 +297,8 @@ pub(crate) fn touch_path<P: PagesMut>(
     Ok(())
 }
 
-/// Asks for the nodes of the leaf, which is about to be copied once the branches above it are: these are seldom out of reach.
+/// Asks for the nodes of the leaf, which is about to be copied once the branches above it are:
+/// these are seldom out of reach.
 fn prefetch_leaf_nodes<'p, P: Pages<'p>>(pages: P, path: &Path) {
     if path.len() > 1
         && let Some(leaf) = path.leaf()
@@ -325,7 +329,8 @@ pub(crate) fn child_at<'p, P: Pages<'p>>(
     Ok(child)
 }
 
-/// The entry of a branch whose child covers `key`: the last whose separator is not greater. Entry 0 has no separator.
+/// The entry of a branch whose child covers `key`: the last whose separator is not greater. Entry 0
+/// has no separator.
 #[inline(always)]
 fn child_index(page: &Page<'_>, order: KeyOrder, key: &[u8]) -> Result<usize, Malformed> {
     let (index, exact) = lower_bound_from(page, order, key, 1)?;

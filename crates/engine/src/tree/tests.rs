@@ -11,7 +11,8 @@ use crate::{Error, KeyOrder};
 
 #[test]
 fn what_is_asked_for_is_what_three_steps_may_look_at() {
-    /// The middles of so many steps among the entries from one to another, as a search takes them.
+    /// The middles of that many steps among the entries from one to another, as a search takes
+    /// them.
     fn middles(from: usize, to: usize, steps: u32, found: &mut BTreeSet<usize>) {
         if steps > 0 && from < to {
             let middle = (from + to) / 2;
@@ -200,7 +201,8 @@ fn keys_forwards(pages: &VecPages, tree: &Tree) -> Vec<Vec<u8>> {
     found
 }
 
-/// Every page is in the tree or free, none twice; branches have two children at least; counts are right.
+/// Every page is in the tree or free, none twice; branches have two children at least; counts are
+/// right.
 fn check_shape(pages: &VecPages, tree: &Tree) {
     let mut seen = BTreeSet::new();
     let (mut branches, mut leaves, mut overflow) = (0, 0, 0);

@@ -174,8 +174,8 @@ pub(crate) fn leaf_before<'p, P: Pages<'p>>(pages: P, path: &Path) -> Option<Pgn
     sibling(pages, path, |index| index.checked_sub(1))
 }
 
-/// Asks for the first lines of a leaf that will be read when this one is done: the processor itself does not look ahead
-/// beyond the borders of pages.
+/// Asks for the first lines of a leaf that will be read when this one is done: the processor itself
+/// does not look ahead beyond the borders of pages.
 pub(crate) fn prefetch_leaf<'p, P: Pages<'p>>(pages: P, leaf: Option<Pgno>, lines: usize) {
     if let Some(Ok(bytes)) = leaf.map(|leaf| pages.page(leaf)) {
         bytes.chunks(CACHE_LINE).take(lines).for_each(prefetch);

@@ -1,4 +1,5 @@
-//! Committing: records of named databases, free list, pages, flush, meta page, publication; in this order.
+//! Committing: records of named databases, free list, pages, flush, meta page, publication; in this
+//! order.
 
 use fulgurite_format::{META_PAGES, Meta};
 
@@ -10,19 +11,21 @@ use crate::tree::{self, Path};
 use crate::{Error, value};
 
 impl WriteTxn<'_> {
-    /// Makes all changes visible at once, and durable as the environment was asked to. A transaction that changed
-    /// nothing writes nothing. Nested transactions begun by [`WriteTxn::begin_nested`] are committed first.
+    /// Makes all changes visible at once, and durable as the environment was asked to. A
+    /// transaction that changed nothing writes nothing. Nested transactions begun by
+    /// [`WriteTxn::begin_nested`] are committed first.
     /// # Errors
-    /// The system's, a full disk among them: nothing is committed then. If a flush failed [`Error::FlushFailed`] is the
-    /// answer to all writing from then on, and if it is unknown what was committed [`Error::EnvironmentFailed`] to all
-    /// use.
+    /// The system's, a full disk among them: nothing is committed then. If a flush failed
+    /// [`Error::FlushFailed`] is the answer to all writing from then on, and if it is unknown what
+    /// was committed [`Error::EnvironmentFailed`] to all use.
     pub fn commit(mut self) -> Result<(), Error> {
         self.commit_in_place()
     }
 
-    /// As [`WriteTxn::commit`], and keeps the memory for another transaction: see [`WriteTxn::renew`]. Whatever the
-    /// result, this one has ended, and all that is asked of it is [`Error::TransactionFailed`]; but a nested one cannot end
-    /// what surrounds it: with nested transactions open the innermost counts as failed, and that is all.
+    /// As [`WriteTxn::commit`], and keeps the memory for another transaction: see
+    /// [`WriteTxn::renew`]. Whatever the result, this one has ended, and all that is asked of it is
+    /// [`Error::TransactionFailed`]; but a nested one cannot end what surrounds it: with nested
+    /// transactions open the innermost counts as failed, and that is all.
     /// # Errors
     /// As [`WriteTxn::commit`].
     pub fn commit_and_release(&mut self) -> Result<(), Error> {
@@ -65,7 +68,8 @@ fn commit(txn: &mut WriteTxn<'_>) -> Result<Option<Meta>, Error> {
         store_record(txn, database, &record)?;
     }
     let main = txn.main()?;
-    // Emptying an empty main database leaves no trace but is a change all the same, with a transaction id of its own.
+    // Emptying an empty main database leaves no trace but is a change all the same, with a
+    // transaction id separate.
     let main_changed = txn
         .trees
         .get_mut()

@@ -1,4 +1,4 @@
-//! Storing through a cursor: where it stands before, and where afterwards.
+//! Storing through a cursor: where it is before, and where afterwards.
 
 use super::put::Done;
 use super::put_flags::{Put, PutFlags, Reservation};
@@ -9,7 +9,8 @@ use crate::tree::{self, Path, Tree};
 use crate::{Error, value};
 
 impl WriteTxn<'_> {
-    /// Stores a record through a cursor and goes to it; as [`crate::WriteCursor::put_with`] of [`WriteTxn::at`], with less ado.
+    /// Stores a record through a cursor and goes to it; as [`crate::WriteCursor::put_with`] of
+    /// [`WriteTxn::at`], with less ado.
     /// # Errors
     /// As [`crate::WriteCursor::put_with`]; [`Error::CursorClosed`].
     pub fn put_at(
@@ -39,7 +40,8 @@ impl WriteTxn<'_> {
         }
     }
 
-    /// Gives a key room for a value and goes to it; as [`crate::WriteCursor::reserve_with`] of [`WriteTxn::at`], with less ado.
+    /// Gives a key room for a value and goes to it; as [`crate::WriteCursor::reserve_with`] of
+    /// [`WriteTxn::at`], with less ado.
     /// # Errors
     /// As [`crate::WriteCursor::reserve_with`]; [`Error::CursorClosed`].
     pub fn reserve_at(
@@ -193,7 +195,7 @@ impl WriteTxn<'_> {
         Ok(Done::Stored(false))
     }
 
-    /// Makes sure that a cursor stands on a record that this key may replace.
+    /// Makes sure that a cursor is on a record that this key may replace.
     fn check_current(
         &mut self,
         place: &mut CursorPosition,

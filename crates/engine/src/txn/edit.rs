@@ -18,10 +18,12 @@ pub enum Edit<'v> {
 }
 
 impl WriteTxn<'_> {
-    /// Shows the value of a key, or that there is none, and does what is said of it. What is found is changed where it was
-    /// found: the cost is that of [`WriteTxn::put`] alone, or of [`WriteTxn::delete`].
+    /// Shows the value of a key, or that there is none, and does what is said of it. What is found
+    /// is changed where it was found: the cost is that of [`WriteTxn::put`] alone, or of
+    /// [`WriteTxn::delete`].
     /// # Errors
-    /// As [`WriteTxn::put`] and [`WriteTxn::delete`]; [`Error::HasDuplicates`]. An error of `edit` changes nothing.
+    /// As [`WriteTxn::put`] and [`WriteTxn::delete`]; [`Error::HasDuplicates`]. An error of `edit`
+    /// changes nothing.
     pub fn edit<'v, E: From<Error>>(
         &mut self,
         database: Database,

@@ -1,5 +1,5 @@
-//! The free pages of a snapshot, by the transaction that freed them: which can be used again, and who holds back the
-//! others.
+//! The free pages of a snapshot, by the transaction that freed them: which can be used again, and
+//! who holds back the others.
 
 use fulgurite_format::Txnid;
 
@@ -18,17 +18,18 @@ pub struct FreePages {
 /// Pages that cannot be used again because of a reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct HeldPages {
-    /// Those that it holds back, alone or with others: all that were freed by the transaction whose snapshot it has, and
-    /// by later ones but the newest.
+    /// Those that it holds back, alone or with others: all that were freed by the transaction whose
+    /// snapshot it has, and by later ones but the newest.
     pub held: u64,
-    /// Those that could be used again if it ended, and no other reader did: none, unless it has the oldest snapshot of all.
+    /// Those that could be used again if it ended, and no other reader did: none, unless it has the
+    /// oldest snapshot of all.
     pub freed_by_its_end: u64,
 }
 
 impl FreePages {
-    /// The transactions that freed pages, in their order, with the number of those that are still free. A number is that
-    /// of the record that lists them: a writer that uses some of the pages may list the rest with another transaction, one
-    /// that freed pages of which it used some too.
+    /// The transactions that freed pages, in their order, with the number of those that are still
+    /// free. A number is that of the record that lists them: a writer that uses some of the pages
+    /// may list the rest with another transaction, one that freed pages of which it used some too.
     #[must_use]
     pub fn records(&self) -> &[(Txnid, u64)] {
         &self.records
@@ -40,8 +41,9 @@ impl FreePages {
         self.sum(Txnid(0), Txnid(u64::MAX))
     }
 
-    /// Those that the next write transaction can use, if readers have no older snapshots than `oldest`. What the newest
-    /// transaction has freed is not among them, because a crash may lead back to the snapshot before it.
+    /// Those that the next write transaction can use, if readers have no older snapshots than
+    /// `oldest`. What the newest transaction has freed is not among them, because a crash may lead
+    /// back to the snapshot before it.
     #[must_use]
     pub fn reusable(&self, oldest: Option<Txnid>) -> u64 {
         let limit = oldest.map_or(self.snapshot, |oldest| oldest.min(self.snapshot));
@@ -77,8 +79,9 @@ impl FreePages {
 }
 
 impl ReadTxn<'_> {
-    /// The free pages of the snapshot. Costs a look at each record of the free list, of which there is one for each
-    /// transaction whose freed pages were not used again, and at a page for each record of more than some 500.
+    /// The free pages of the snapshot. Costs a look at each record of the free list, of which there
+    /// is one for each transaction whose freed pages were not used again, and at a page for each
+    /// record of more than some 500.
     /// # Errors
     /// As [`crate::Snapshot::get`].
     pub fn free_pages(&self) -> Result<FreePages, Error> {

@@ -1,4 +1,5 @@
-//! Places near the record that was stored last: what comes in order is stored without a way from the root.
+//! Places near the record that was stored last: what comes in order is stored without a way from
+//! the root.
 
 use fulgurite_format::{PageKind, PageMut, layout};
 
@@ -10,7 +11,8 @@ use crate::tree::{self, Pages, Path, Tree};
 use crate::{Error, KeyOrder};
 
 impl WriteTxn<'_> {
-    /// As [`tree::seek`], but looks at the leaf of the record stored last before it goes down from the root.
+    /// As [`tree::seek`], but looks at the leaf of the record stored last before it goes down from
+    /// the root.
     pub(super) fn seek_from_hint(
         &mut self,
         database: Database,
@@ -51,8 +53,8 @@ impl WriteTxn<'_> {
         tree::seek(self.pages(), tree, key, path)
     }
 
-    /// Stores a record behind all others where nothing but the last leaf has to be looked at or changed; `false`, with
-    /// nothing done, where there is more to it.
+    /// Stores a record behind all others where nothing but the last leaf has to be looked at or
+    /// changed; `false`, with nothing done, where there is more to it.
     pub(super) fn append_at_hint(
         &mut self,
         database: Database,
@@ -121,7 +123,7 @@ impl WriteTxn<'_> {
     }
 }
 
-/// Whether a way takes the last entry of every branch.
+/// Returns true if a way takes the last entry of every branch.
 pub(super) fn leads_to_last(pages: PageView<'_>, path: &Path) -> Result<bool, Error> {
     for level in 0..path.len().saturating_sub(1) {
         let Some(step) = path.step(level) else { break };

@@ -3,7 +3,7 @@
 use super::trees::Trees;
 use crate::cursor::CursorSavepoint;
 
-/// What a write transaction knew, beside its pages, when a nested one began.
+/// What a write transaction knew, next to its pages, when a nested one began.
 #[derive(Debug)]
 pub(super) struct Level {
     pub(super) trees: Trees,

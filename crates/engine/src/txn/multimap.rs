@@ -13,13 +13,15 @@ use crate::value;
 impl Multimap {
     /// Adds a value to those of a key; `false` if the key has it already.
     /// # Errors
-    /// As [`WriteTxn::put`]; [`Error::DuplicateLength`], [`Error::FixedSize`] for a value the multimap cannot take.
+    /// As [`WriteTxn::put`]; [`Error::DuplicateLength`], [`Error::FixedSize`] for a value the
+    /// multimap cannot take.
     pub fn insert(self, txn: &mut WriteTxn<'_>, key: &[u8], value: &[u8]) -> Result<bool, Error> {
         let put = txn.put_with(self.database, key, value, PutFlags::NO_DUP_DATA)?;
         Ok(put == Put::Stored)
     }
 
-    /// Removes a value from those of a key; `false` if the key does not have it. A key without values is gone.
+    /// Removes a value from those of a key; `false` if the key does not have it. A key without
+    /// values is gone.
     /// # Errors
     /// As [`WriteTxn::delete`].
     pub fn remove(self, txn: &mut WriteTxn<'_>, key: &[u8], value: &[u8]) -> Result<bool, Error> {
@@ -35,7 +37,8 @@ impl Multimap {
         Ok(count)
     }
 
-    /// The values of a key in their order, from both ends; none if there is no such key. As [`Snapshot::values`].
+    /// The values of a key in their order, from both ends; none if there is no such key. As
+    /// [`Snapshot::values`].
     /// # Errors
     /// As [`Snapshot::get`].
     pub fn values<'t>(self, txn: &'t impl Snapshot, key: &[u8]) -> Result<Values<'t>, Error> {
@@ -53,7 +56,7 @@ impl Multimap {
         }
     }
 
-    /// Whether a key has this value.
+    /// Returns true if a key has this value.
     /// # Errors
     /// As [`Snapshot::get`].
     pub fn contains(self, txn: &impl Snapshot, key: &[u8], value: &[u8]) -> Result<bool, Error> {
@@ -69,8 +72,9 @@ impl Multimap {
 impl WriteTxn<'_> {
     /// Opens a named multimap, creating it if there is none.
     /// # Errors
-    /// [`Error::OrderMismatch`] and [`Error::ValueMismatch`] if it exists with other keys or values,
-    /// [`Error::NoDuplicates`] if its keys have one value each; otherwise as [`WriteTxn::create_database`].
+    /// [`Error::OrderMismatch`] and [`Error::ValueMismatch`] if it exists with other keys or
+    /// values, [`Error::NoDuplicates`] if its keys have one value each; otherwise as
+    /// [`WriteTxn::create_database`].
     pub fn create_multimap(
         &mut self,
         name: &str,

@@ -14,8 +14,9 @@ use crate::{Error, KeyOrder, value};
 impl WriteTxn<'_> {
     /// Opens a named database, creating it if there is none.
     /// # Errors
-    /// [`Error::OrderMismatch`] if it exists with another order; [`Error::WrongKind`] if a plain record of the main
-    /// database has the name; [`Error::MainUnsuitable`], [`Error::NameLength`], [`Error::DatabasesFull`].
+    /// [`Error::OrderMismatch`] if it exists with another order; [`Error::WrongKind`] if a plain
+    /// record of the main database has the name; [`Error::MainUnsuitable`], [`Error::NameLength`],
+    /// [`Error::DatabasesFull`].
     pub fn create_database(&mut self, name: &str, order: KeyOrder) -> Result<Database, Error> {
         let database = self.create_named(name.as_bytes(), order.flags())?;
         if let KeyOrder::Custom(order) = order {
@@ -31,11 +32,11 @@ impl WriteTxn<'_> {
         Ok(database)
     }
 
-    /// Opens a named database, creating it with these flags if there is none. One that exists keeps those it has:
-    /// ask [`crate::Snapshot::flags`].
+    /// Opens a named database, creating it with these flags if there is none. One that exists keeps
+    /// those it has: ask [`crate::Snapshot::flags`].
     /// # Errors
-    /// As [`WriteTxn::create_database`]; [`Error::Flags`] for flags that no database can have, such as those about
-    /// duplicates without [`DatabaseFlags::DUP_SORT`].
+    /// As [`WriteTxn::create_database`]; [`Error::Flags`] for flags that no database can have, such
+    /// as those about duplicates without [`DatabaseFlags::DUP_SORT`].
     pub fn create_named(&mut self, name: &[u8], flags: DatabaseFlags) -> Result<Database, Error> {
         self.check_alive()?;
         let max = layout::key_max(self.page_size());
@@ -114,7 +115,8 @@ impl WriteTxn<'_> {
         Ok(database)
     }
 
-    /// Removes all records of a database; the database stays. Of the main one it removes the named databases too.
+    /// Removes all records of a database; the database stays. Of the main one it removes the named
+    /// databases too.
     /// # Errors
     /// Any ends the transaction.
     pub fn clear_database(&mut self, database: Database) -> Result<(), Error> {
@@ -141,7 +143,8 @@ impl WriteTxn<'_> {
         Ok(())
     }
 
-    /// Removes a named database with all its records. Its handle is without a database from then on.
+    /// Removes a named database with all its records. Its handle is without a database from then
+    /// on.
     /// # Errors
     /// [`Error::WrongKind`] for the main database; any other ends the transaction.
     pub fn drop_database(&mut self, database: Database) -> Result<(), Error> {

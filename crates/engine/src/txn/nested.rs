@@ -6,12 +6,13 @@ use super::level::Level;
 use super::write::WriteTxn;
 use crate::Error;
 
-/// A part of a write transaction that can be undone by itself, and can have such parts in turn, to any depth.
+/// A part of a write transaction that can be undone by itself, and can have such parts in turn, to
+/// any depth.
 ///
-/// It dereferences to [`WriteTxn`], so it reads and changes like one: it sees what the surrounding transaction did so far.
-/// [`NestedTxn::commit`] makes its changes part of the surrounding transaction, which still decides about all of them;
-/// [`NestedTxn::abort`], or dropping it, puts everything back to where it began. An error that ends a transaction ends the
-/// nested one only.
+/// It dereferences to [`WriteTxn`], so it reads and changes like one: it sees what the surrounding
+/// transaction did so far. [`NestedTxn::commit`] makes its changes part of the surrounding
+/// transaction, which still decides about all of them; [`NestedTxn::abort`], or dropping it, puts
+/// everything back to where it began. An error that ends a transaction ends the nested one only.
 ///
 /// ```
 /// use fulgurite::{Environment, KeyOrder, Snapshot};
@@ -66,8 +67,9 @@ use crate::Error;
 /// # }
 /// ```
 ///
-/// Pages that the surrounding transaction changed are copied when the nested one changes them again, as pages of the
-/// file are: the copies take room in the file, and what they replace is used again once the nested one has ended.
+/// Pages that the surrounding transaction changed are copied when the nested one changes them
+/// again, as pages of the file are: the copies take room in the file, and what they replace is used
+/// again once the nested one has ended.
 #[derive(Debug)]
 pub struct NestedTxn<'t, 'env> {
     txn: &'t mut WriteTxn<'env>,
@@ -78,8 +80,9 @@ pub struct NestedTxn<'t, 'env> {
 impl NestedTxn<'_, '_> {
     /// Makes the changes part of the surrounding transaction.
     /// # Errors
-    /// [`Error::TransactionFailed`] if an earlier error ended this nested transaction: it is undone then.
-    /// [`Error::Corrupted`] if pages turn out to be listed twice; that ends the surrounding one as well.
+    /// [`Error::TransactionFailed`] if an earlier error ended this nested transaction: it is undone
+    /// then. [`Error::Corrupted`] if pages turn out to be listed twice; that ends the surrounding
+    /// one as well.
     pub fn commit(self) -> Result<(), Error> {
         self.txn.commit_down_to(self.depth)
     }
@@ -120,8 +123,9 @@ impl<'env> WriteTxn<'env> {
         Ok(NestedTxn { txn: self, depth })
     }
 
-    /// Begins a nested transaction for callers that keep track of them by themselves: from now on all calls belong to it,
-    /// until [`WriteTxn::commit_nested`] or [`WriteTxn::abort_nested`] ends it. Elsewhere use [`WriteTxn::nested`].
+    /// Begins a nested transaction for callers that keep track of them by themselves: from now on
+    /// all calls belong to it, until [`WriteTxn::commit_nested`] or [`WriteTxn::abort_nested`] ends
+    /// it. Elsewhere use [`WriteTxn::nested`].
     /// # Errors
     /// [`Error::TransactionFailed`] after an error that ended the transaction.
     pub fn begin_nested(&mut self) -> Result<(), Error> {
@@ -155,7 +159,8 @@ impl<'env> WriteTxn<'env> {
         self.levels.len()
     }
 
-    /// Commits nested transactions until so many are left; if the innermost has failed, undoes them instead.
+    /// Commits nested transactions until that many are left; if the innermost has failed, undoes
+    /// them instead.
     pub(super) fn commit_down_to(&mut self, depth: usize) -> Result<(), Error> {
         if self.failed && self.levels.len() > depth {
             self.abort_down_to(depth);
@@ -181,7 +186,7 @@ impl<'env> WriteTxn<'env> {
         }
     }
 
-    /// Notes what a nested transaction may change beside pages.
+    /// Notes what a nested transaction may change next to pages.
     fn save_level(&mut self) -> Result<Level, Error> {
         for database in self.cursors.databases() {
             match self.save_other_positions(database) {

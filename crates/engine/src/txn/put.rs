@@ -18,10 +18,11 @@ pub(super) enum Done {
 }
 
 impl WriteTxn<'_> {
-    /// Stores a value under a key: in place of any it had, or with duplicates beside them.
+    /// Stores a value under a key: in place of any it had, or with duplicates next to them.
     /// # Errors
-    /// [`Error::KeyLength`], [`Error::IntegerKey`], [`Error::ValueLength`], [`Error::DuplicateLength`],
-    /// [`Error::FixedSize`], [`Error::WrongKind`] change nothing; any other error ends the transaction.
+    /// [`Error::KeyLength`], [`Error::IntegerKey`], [`Error::ValueLength`],
+    /// [`Error::DuplicateLength`], [`Error::FixedSize`], [`Error::WrongKind`] change nothing; any
+    /// other error ends the transaction.
     pub fn put(&mut self, database: Database, key: &[u8], value: &[u8]) -> Result<(), Error> {
         self.put_with(database, key, value, PutFlags::NONE)
             .map(|_| ())
@@ -35,7 +36,8 @@ impl WriteTxn<'_> {
         Ok(put == Put::Stored)
     }
 
-    /// Stores a value under a key greater than all others. Fills pages to the brim: the way to load sorted data.
+    /// Stores a value under a key greater than all others. Fills pages to the brim: the way to load
+    /// sorted data.
     /// # Errors
     /// [`Error::AppendOrder`] changes nothing; otherwise as [`WriteTxn::put`].
     pub fn append(&mut self, database: Database, key: &[u8], value: &[u8]) -> Result<(), Error> {
@@ -65,8 +67,8 @@ impl WriteTxn<'_> {
         }
     }
 
-    /// Gives a key room for a value of `len` bytes, in place of any it had, and lends it for filling. What is not
-    /// filled is undefined.
+    /// Gives a key room for a value of `len` bytes, in place of any it had, and lends it for
+    /// filling. What is not filled is undefined.
     /// # Errors
     /// As [`WriteTxn::put`]; [`Error::HasDuplicates`].
     pub fn reserve(
@@ -100,7 +102,8 @@ impl WriteTxn<'_> {
         }
     }
 
-    /// Puts a value of a key in the place of another, wherever it then sorts; the other may be equal to it.
+    /// Puts a value of a key in the place of another, wherever it then sorts; the other may be
+    /// equal to it.
     pub(super) fn replace_value(
         &mut self,
         database: Database,

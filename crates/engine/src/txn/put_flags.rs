@@ -15,15 +15,15 @@ impl PutFlags {
     pub const APPEND: PutFlags = PutFlags(4);
     /// With duplicates: stores only if the value is greater than all others of its key.
     pub const APPEND_DUP: PutFlags = PutFlags(8);
-    /// Through a cursor: replaces the record it stands on.
+    /// Through a cursor: replaces the record it is on.
     pub const CURRENT: PutFlags = PutFlags(16);
 
-    /// Whether none is set.
+    /// Returns true if none is set.
     pub(crate) const fn is_none(self) -> bool {
         self.0 == 0
     }
 
-    /// Whether all of these are set.
+    /// Returns true if all of these are set.
     #[must_use]
     pub const fn has(self, flags: PutFlags) -> bool {
         self.0 & flags.0 == flags.0

@@ -16,8 +16,8 @@ use crate::value::{self, ValueAt};
 const PAUSE: usize = 16;
 
 impl WriteTxn<'_> {
-    /// Stores items of one size under one key, as a cursor; how many were stored before one that the flags forbid, and
-    /// whether that is all.
+    /// Stores items of one size under one key, as a cursor; how many were stored before one that
+    /// the flags forbid, and whether that is all.
     pub(crate) fn put_many_at(
         &mut self,
         id: CursorId,
@@ -48,7 +48,8 @@ impl WriteTxn<'_> {
         Ok((stored, true))
     }
 
-    /// Stores further values of a key that has a tree of them, as many as that is good for: all, as a rule.
+    /// Stores further values of a key that has a tree of them, as many as that is good for: all, as
+    /// a rule.
     fn put_more(
         &mut self,
         id: CursorId,
@@ -58,7 +59,8 @@ impl WriteTxn<'_> {
     ) -> Result<usize, Error> {
         let count = items.len() / item_len;
         let mut place = self.cursors.take(id)?;
-        // Other cursors would have to be kept in step, and an order of the program's own asked through the edge.
+        // Other cursors would have to be kept in step, and an order of the program's own asked
+        // through the edge.
         let stored = if count == 0 || self.has_cursors() {
             Ok(0)
         } else {
@@ -129,7 +131,7 @@ struct ManyValues {
     inner: Tree,
     /// The way to the leaf of the last value, private from the root on; or nowhere.
     path: Path,
-    /// Whether that leaf is known to be the last.
+    /// True if that leaf is known to be the last.
     is_last: bool,
 }
 

@@ -25,8 +25,9 @@ const ATTEMPTS: usize = 1000;
 
 /// A read transaction: the environment as one commit left it, for as long as this value lives.
 ///
-/// It never waits for writers nor they for it; but pages it can see are not reused, so a file that is being changed
-/// grows while it lives. It may move between threads. Methods for reading are those of [`Snapshot`].
+/// It never waits for writers nor they for it; but pages it can see are not reused, so a file that
+/// is being changed grows while it lives. It may move between threads. Methods for reading are
+/// those of [`Snapshot`].
 ///
 /// Keep one per thread and [`ReadTxn::refresh`] it: that costs two atomic stores and no allocation.
 #[derive(Debug)]
@@ -49,7 +50,8 @@ pub struct ParkedReader<'env> {
 struct Core<'env> {
     environment: &'env Handle,
     slot: Option<Slot>,
-    /// The one it had last, with its words: where threads keep their slots, it is likely to be free for it again.
+    /// The one it had last, with its words: where threads keep their slots, it is likely to be free
+    /// for it again.
     slot_cache: Option<ReaderSlotCache<'env>>,
     /// The map as it was when the snapshot was pinned.
     window: Window<'env>,
@@ -77,8 +79,8 @@ impl Core<'_> {
         self.slot_cache = seat_of(self.environment, slot);
     }
 
-    /// Pins the newest snapshot in the slot that it had, and tells whether that is the one it had. Where it is not the slot
-    /// may be taken all the same.
+    /// Pins the newest snapshot in the slot that it had, and tells whether that is the one it had.
+    /// Where it is not the slot may be taken all the same.
     #[inline]
     fn pins_the_same(&mut self) -> bool {
         let Some(slot_cache) = self.slot_cache else {
@@ -113,7 +115,8 @@ impl Core<'_> {
     #[inline(always)]
     fn give_back(&mut self) {
         self.mark = EndMark::always();
-        // In a forked child the slot is the parent's; after a failed meta write it is still ours to give back.
+        // In a forked child the slot is the parent's; after a failed meta write it is still ours to
+        // give back.
         if let (Some(slot), Some(slot_cache)) = (self.slot.take(), self.slot_cache)
             && self.environment.is_of_this_process()
             && slot_cache.give_back()
@@ -130,7 +133,8 @@ fn seat_of(environment: &Handle, slot: Option<Slot>) -> Option<ReaderSlotCache<'
     environment.lock()?.slot_cache(slot?)
 }
 
-/// Whether these trees are all that is to be read of the snapshot of this number, if it is the newest.
+/// Returns true if these trees are all that is to be read of the snapshot of this number, if it is
+/// the newest.
 #[inline]
 fn knows_trees(environment: &Handle, txnid: Txnid, trees: &CachedTrees, orders_set: u64) -> bool {
     txnid.0 > 0
@@ -162,7 +166,8 @@ impl<'env> ReadTxn<'env> {
         let known = trees.key();
         let slot = environment.take_slot()?;
         let slot_cache = seat_of(environment, slot);
-        // Made when all of it is known: what is moved soon after it was written would be waited for.
+        // Made when all of it is known: what is moved soon after it was written would be waited
+        // for.
         if let Some(slot_cache) = slot_cache
             && knows_trees(environment, known.txnid, &trees, known.orders_set)
         {
@@ -225,8 +230,8 @@ impl<'env> ReadTxn<'env> {
 
     /// Lets go of the snapshot and takes the newest.
     /// # Errors
-    /// As [`Environment::read`]; the transaction then shows nothing ([`Error::TransactionFailed`]) until refreshed
-    /// with success.
+    /// As [`Environment::read`]; the transaction then shows nothing ([`Error::TransactionFailed`])
+    /// until refreshed with success.
     pub fn refresh(&mut self) -> Result<(), Error> {
         if self.is_reset
             && self.knows_trees()
@@ -276,16 +281,18 @@ impl<'env> ReadTxn<'env> {
         pinned
     }
 
-    /// Lets go of the snapshot in place; the id stays to be asked for. Until [`ReadTxn::renew`] reading is
-    /// [`Error::TransactionFailed`]. The slot is kept, but with [`crate::SlotPolicy::PerThread`] it is the thread's, which
-    /// may use it for another transaction meanwhile. Doing it twice is as doing it once.
+    /// Lets go of the snapshot in place; the id stays to be asked for. Until [`ReadTxn::renew`]
+    /// reading is [`Error::TransactionFailed`]. The slot is kept, but with
+    /// [`crate::SlotPolicy::PerThread`] it is the thread's, which may use it for another
+    /// transaction meanwhile. Doing it twice is as doing it once.
     #[inline]
     pub fn reset(&mut self) {
         self.is_reset = true;
         self.core.let_go();
     }
 
-    /// As [`ReadTxn::reset`], and gives the slot back whatever the policy: what stays is memory, for [`ReadTxn::renew`].
+    /// As [`ReadTxn::reset`], and gives the slot back whatever the policy: what stays is memory,
+    /// for [`ReadTxn::renew`].
     #[inline]
     pub fn release(&mut self) {
         self.is_reset = true;
@@ -306,21 +313,22 @@ impl<'env> ReadTxn<'env> {
         self.trees.get_mut().get_mut().reorder(database, names);
     }
 
-    /// Sets the program's own order of the values of a key, or none. See [`crate::KeyOrder::Custom`].
+    /// Sets the program's own order of the values of a key, or none. See
+    /// [`crate::KeyOrder::Custom`].
     pub fn set_value_order(&mut self, database: Database, order: Option<CustomOrder>) {
         let names = self.core.environment.names();
         names.set_value_order(database, order);
         self.trees.get_mut().get_mut().reorder(database, names);
     }
 
-    /// Whether the transaction was reset, or an error left it without a snapshot.
+    /// Returns true if the transaction was reset, or an error left it without a snapshot.
     #[must_use]
     pub fn is_reset(&self) -> bool {
         self.is_reset
     }
 
-    /// Moves a cursor to a neighbour within the page at hand, with next to no ado; `None`, and the cursor has not moved,
-    /// where that cannot be done: then [`ReadTxn::fast_step`] may do it.
+    /// Moves a cursor to a neighbour within the page at hand, with next to no ado; `None`, and the
+    /// cursor has not moved, where that cannot be done: then [`ReadTxn::fast_step`] may do it.
     #[must_use]
     #[inline(always)]
     pub fn fast_step_within<'t>(
@@ -334,8 +342,9 @@ impl<'env> ReadTxn<'env> {
         place.fast_step_within(self.core.window, stride)
     }
 
-    /// Moves a cursor to a neighbour in the page at hand or the one beside it, with little ado; `None`, and the cursor has
-    /// not moved, where that cannot be done: then [`Snapshot::step`] does it, or says why not.
+    /// Moves a cursor to a neighbour in the page at hand or the one next to it, with little ado;
+    /// `None`, and the cursor has not moved, where that cannot be done: then [`Snapshot::step`]
+    /// does it, or says why not.
     #[must_use]
     pub fn fast_step<'t>(
         &'t self,
@@ -348,9 +357,9 @@ impl<'env> ReadTxn<'env> {
         place.fast_step(self.core.window, stride)
     }
 
-    /// Moves a cursor to the first record whose key is not smaller, or `exactly` this key's, with little ado; `None` where that
-    /// cannot be done, or where there is no such record: then [`Snapshot::step`] does it, or says so. Whatever comes of
-    /// it, the place is not where it was.
+    /// Moves a cursor to the first record whose key is not smaller, or `exactly` this key's, with
+    /// little ado; `None` where that cannot be done, or where there is no such record: then
+    /// [`Snapshot::step`] does it, or says so. Whatever comes of it, the place is not where it was.
     #[must_use]
     #[inline]
     pub fn fast_seek<'t>(
@@ -402,21 +411,22 @@ impl<'env> ReadTxn<'env> {
         place.fast_next_block(self.core.window)
     }
 
-    /// Whether a cursor is known to stand on its key's last value that way, so that a step among the key's values leads
-    /// nowhere. Where it is not known [`Snapshot::step`] finds out.
+    /// Returns true if a cursor is known to stand on its key's last value that way, so that a step
+    /// among the key's values leads nowhere. Where it is not known [`Snapshot::step`] finds out.
     #[must_use]
     pub fn is_at_last_value(&self, place: &CursorPosition, forwards: bool) -> bool {
         !self.core.mark.is_set() && place.is_at_last_value(self.core.window, forwards)
     }
 
-    /// Lets go of the snapshot and turns into what can begin again; as [`ReadTxn::reset`], but in the type.
+    /// Lets go of the snapshot and turns into what can begin again; as [`ReadTxn::reset`], but in
+    /// the type.
     #[must_use]
     pub fn park(mut self) -> ParkedReader<'env> {
         self.reset();
         ParkedReader { txn: self }
     }
 
-    /// Whether the snapshot is pinned and nothing was committed since.
+    /// Returns true if the snapshot is pinned and nothing was committed since.
     fn is_newest(&self) -> bool {
         let (Some(slot), Some(lock)) = (self.core.slot, self.core.environment.lock()) else {
             return false;
@@ -433,7 +443,8 @@ impl<'env> ReadTxn<'env> {
         Some(self.trees.borrow().get(database)?.tree)
     }
 
-    /// Whether the trees are those of the snapshot it has, or had: if that is the newest, nothing else of it is to be read.
+    /// Returns true if the trees are those of the snapshot it has, or had: if that is the newest,
+    /// nothing else of it is to be read.
     #[inline]
     fn knows_trees(&mut self) -> bool {
         knows_trees(
@@ -484,11 +495,11 @@ impl<'env> ReadTxn<'env> {
 }
 
 impl ReadTxn<'_> {
-    /// Whether the transaction can still be read from: says what the next operation would say. Whoever works long
-    /// within one operation asks now and then. Costs two loads.
+    /// Returns true if the transaction can still be read from: says what the next operation would
+    /// say. Whoever works long within one operation asks now and then. Costs two loads.
     /// # Errors
-    /// [`Error::ReaderEnded`] once a writer has asked the reader to end; [`Error::TransactionFailed`] after a reset;
-    /// [`Error::MapLost`].
+    /// [`Error::ReaderEnded`] once a writer has asked the reader to end;
+    /// [`Error::TransactionFailed`] after a reset; [`Error::MapLost`].
     #[inline]
     pub fn check_readable(&self) -> Result<(), Error> {
         if self.core.mark.is_set() || any_map_is_lost() {

@@ -14,7 +14,8 @@ use crate::value::{self, Removal};
 impl<'env> WriteTxn<'env> {
     /// Removes a key and all its values; `false` if there is none.
     /// # Errors
-    /// [`Error::WrongKind`] if it names a database, see [`WriteTxn::drop_database`]; any other ends the transaction.
+    /// [`Error::WrongKind`] if it names a database, see [`WriteTxn::drop_database`]; any other ends
+    /// the transaction.
     pub fn delete(&mut self, database: Database, key: &[u8]) -> Result<bool, Error> {
         let Some((tree, mut path)) = self.find(database, key)? else {
             return Ok(false);
@@ -26,7 +27,8 @@ impl<'env> WriteTxn<'env> {
         self.delete_tracked(database, tree, path, None)
     }
 
-    /// Removes one value of a key; `false` if the key does not have it. Without duplicates the value is not looked at.
+    /// Removes one value of a key; `false` if the key does not have it. Without duplicates the
+    /// value is not looked at.
     /// # Errors
     /// As [`WriteTxn::delete`].
     pub fn delete_pair(
@@ -80,7 +82,7 @@ impl<'env> WriteTxn<'env> {
         Ok(WriteCursor::new(self, id, false))
     }
 
-    /// A cursor that can change what it stands on; closed when dropped.
+    /// A cursor that can change what it is on; closed when dropped.
     /// # Errors
     /// As [`crate::Snapshot::cursor`].
     pub fn cursor_mut(&mut self, database: Database) -> Result<WriteCursor<'_, 'env>, Error> {
@@ -103,8 +105,9 @@ impl<'env> WriteTxn<'env> {
         })
     }
 
-    /// Moves a cursor to the next record where that is in the leaf it was in before, and keys have one value each; `None`, with
-    /// nothing changed, where there is more to it, which [`WriteTxn::step_cursor`] sees to.
+    /// Moves a cursor to the next record where that is in the leaf it was in before, and keys have
+    /// one value each; `None`, with nothing changed, where there is more to it, which
+    /// [`WriteTxn::step_cursor`] sees to.
     #[must_use]
     pub fn next_at_hand(&self, id: CursorId) -> Option<Record<'_>> {
         self.check_alive().ok()?;
@@ -150,14 +153,14 @@ impl<'env> WriteTxn<'env> {
             .unwrap_or(false)
     }
 
-    /// Whether a cursor's database holds fixed-size duplicates.
+    /// Returns true if a cursor's database holds fixed-size duplicates.
     pub(crate) fn has_fixed_values(&self, id: CursorId) -> Result<bool, Error> {
         self.with_position(id, |txn, place| {
             Ok(txn.tree(place.database())?.has_fixed_values())
         })
     }
 
-    /// Removes what a cursor stands on.
+    /// Removes what a cursor is on.
     pub(crate) fn delete_at(&mut self, id: CursorId, all_values: bool) -> Result<bool, Error> {
         self.check_alive()?;
         let mut place = self.cursors.take(id)?;
@@ -192,7 +195,8 @@ impl<'env> WriteTxn<'env> {
             None => return Ok(false),
         };
         self.check_plain_record(database, place.path())?;
-        // An order of the program's own is not asked for what stands in the database, so this is known before.
+        // An order of the program's own is not asked for what is in the database, so this is known
+        // before.
         let follower = match &value {
             Some(_) if tree.value_order.is_custom() => {
                 Some(place.following_value(self.pages(), &tree)?)
@@ -225,8 +229,8 @@ impl<'env> WriteTxn<'env> {
         Ok(true)
     }
 
-    /// Removes the record that a place stands on, in a tree of keys with one value each, where no other cursor has to be kept
-    /// in step.
+    /// Removes the record that a place is on, in a tree of keys with one value each, where no other
+    /// cursor has to be kept in step.
     fn delete_alone(&mut self, place: &mut CursorPosition, tree: Tree) -> Result<bool, Error> {
         let database = place.database();
         self.check_plain_record(database, place.path())?;
@@ -241,8 +245,8 @@ impl<'env> WriteTxn<'env> {
         Ok(true)
     }
 
-    /// Moves the other cursors that stood on a deleted record to where `place` stands now. In an empty tree nothing
-    /// stands anywhere.
+    /// Moves the other cursors that stood on a deleted record to where `place` is now. In an empty
+    /// tree nothing is anywhere.
     pub(super) fn others_follow(
         &mut self,
         gone: &DeletedRecord<'_>,
@@ -263,8 +267,8 @@ impl<'env> WriteTxn<'env> {
         Ok(())
     }
 
-    /// Puts the place of a deleted record on what comes after it: the successor of the key, or of the value that the
-    /// key lost, which `follower` names if it was asked for.
+    /// Puts the place of a deleted record on what comes after it: the successor of the key, or of
+    /// the value that the key lost, which `follower` names if it was asked for.
     fn stand_on_successor(
         &self,
         place: &mut CursorPosition,

@@ -94,7 +94,8 @@ pub(super) fn value_of<'t>(
     value::value_of(pages, leaf, node)
 }
 
-/// Reading from a transaction: a [`crate::ReadTxn`]'s snapshot, or a [`crate::WriteTxn`]'s own state.
+/// Reading from a transaction: a [`crate::ReadTxn`]'s snapshot, or a [`crate::WriteTxn`]'s own
+/// state.
 ///
 /// Keys and values are lent from the map; they live as long as the borrow of the transaction.
 pub trait Snapshot: Sealed {
@@ -162,7 +163,8 @@ pub trait Snapshot: Sealed {
         Ok(self.tree_anyway(database)?.value_order.compare(a, b))
     }
 
-    /// The value of a key; the first, if it has several. Touches one page per level and allocates nothing.
+    /// The value of a key; the first, if it has several. Touches one page per level and allocates
+    /// nothing.
     /// # Errors
     /// [`Error::NoDatabase`], [`Error::Corrupted`], [`Error::BeyondEnd`].
     #[inline]
@@ -171,8 +173,8 @@ pub trait Snapshot: Sealed {
         self.with_tree(database, |tree| get(pages, tree, key))
     }
 
-    /// Moves a cursor whose place outlives the transaction; as [`PositionedCursor::go`] of [`Snapshot::at_position`], with less
-    /// ado.
+    /// Moves a cursor whose place outlives the transaction; as [`PositionedCursor::go`] of
+    /// [`Snapshot::at_position`], with less ado.
     /// # Errors
     /// As [`crate::Cursor::go`].
     #[inline]
@@ -188,14 +190,15 @@ pub trait Snapshot: Sealed {
         })
     }
 
-    /// The values of many keys, as [`Snapshot::get`] finds them, in the order of the keys. `values` is emptied first; its
-    /// memory is used again.
+    /// The values of many keys, as [`Snapshot::get`] finds them, in the order of the keys. `values`
+    /// is emptied first; its memory is used again.
     ///
-    /// Sixteen keys at a time are sought in step, so that waiting for memory overlaps: the larger a database is
-    /// compared with the processor's caches, the more that is worth. Of one that fits the caches it costs what as many
-    /// calls of [`Snapshot::get`] cost.
+    /// Sixteen keys at a time are sought in step, so that waiting for memory overlaps: the larger a
+    /// database is compared with the processor's caches, the more that is worth. Of one that fits
+    /// the caches it costs what as many calls of [`Snapshot::get`] cost.
     /// # Errors
-    /// As [`Snapshot::get`], the first met: they are about the file, not about single keys. `values` is empty then.
+    /// As [`Snapshot::get`], the first met: they are about the file, not about single keys.
+    /// `values` is empty then.
     fn get_many<'t, K: AsRef<[u8]>>(
         &'t self,
         database: Database,
@@ -210,8 +213,8 @@ pub trait Snapshot: Sealed {
         found
     }
 
-    /// The records whose keys are in a range, from both ends. Finds the ends with one search each, a short range with
-    /// one for both; then compares no keys on the way.
+    /// The records whose keys are in a range, from both ends. Finds the ends with one search each,
+    /// a short range with one for both; then compares no keys on the way.
     /// # Errors
     /// As [`Snapshot::get`].
     fn range(&self, database: Database, range: impl KeyRange) -> Result<Records<'_>, Error> {
@@ -219,11 +222,13 @@ pub trait Snapshot: Sealed {
         Records::between(self.pages(), self.tree(database)?, low, high)
     }
 
-    /// The records whose keys begin with these bytes: all, if there are none. With [`crate::KeyOrder::Reverse`], which
-    /// compares keys from their last byte, those whose keys *end* with them.
+    /// The records whose keys begin with these bytes: all, if there are none. With
+    /// [`crate::KeyOrder::Reverse`], which compares keys from their last byte, those whose keys
+    /// *end* with them.
     /// # Errors
-    /// [`Error::NoPrefixes`] with [`crate::KeyOrder::Integer`] and [`crate::KeyOrder::Custom`], whose order does not have
-    /// such keys together; [`Error::KeyLength`] for what is too long for a key; as [`Snapshot::get`].
+    /// [`Error::NoPrefixes`] with [`crate::KeyOrder::Integer`] and [`crate::KeyOrder::Custom`],
+    /// whose order does not have such keys together; [`Error::KeyLength`] for what is too long for
+    /// a key; as [`Snapshot::get`].
     fn prefix(&self, database: Database, prefix: &[u8]) -> Result<Records<'_>, Error> {
         let tree = self.tree(database)?;
         let behind = Behind::prefix(tree.order, prefix)?;
@@ -249,8 +254,8 @@ pub trait Snapshot: Sealed {
 
     /// How many records have their keys in a range, exactly; a key counts with each of its values.
     ///
-    /// Costs a look at each leaf inside the range, or outside it if those are fewer: without duplicates at its header
-    /// alone. The whole database costs nothing.
+    /// Costs a look at each leaf inside the range, or outside it if those are fewer: without
+    /// duplicates at its header alone. The whole database costs nothing.
     /// # Errors
     /// As [`Snapshot::get`].
     fn count_range(&self, database: Database, range: impl KeyRange) -> Result<u64, Error> {
@@ -260,11 +265,12 @@ pub trait Snapshot: Sealed {
 
     /// About how many records have their keys in a range, for choosing between plans.
     ///
-    /// Costs two searches and at most eight more pages per level on either side, however large the range. It is exact
-    /// for a range within few leaves (ten or fewer, under one branch), and for the whole database. Beyond, subtrees
-    /// that were not looked at count as average ones: where records are alike in size the error is below a fifth of the
-    /// range, mostly below a tenth, and less the larger it is. Where they are not, as with a key that has half of all
-    /// values, the error is bounded by the number of records alone.
+    /// Costs two searches and at most eight more pages per level on either side, however large the
+    /// range. It is exact for a range within few leaves (ten or fewer, under one branch), and for
+    /// the whole database. Beyond, subtrees that were not looked at count as average ones: where
+    /// records are alike in size the error is below a fifth of the range, mostly below a tenth, and
+    /// less the larger it is. Where they are not, as with a key that has half of all values, the
+    /// error is bounded by the number of records alone.
     /// # Errors
     /// As [`Snapshot::get`].
     fn estimate_range(&self, database: Database, range: impl KeyRange) -> Result<u64, Error> {
@@ -280,8 +286,8 @@ pub trait Snapshot: Sealed {
         Ok(Cursor::new(self.pages(), self.tree(database)?, place))
     }
 
-    /// Notes the record that a place stands on, to be found again in another snapshot: to be called before this one
-    /// ends.
+    /// Notes the record that a place is on, to be found again in another snapshot: to be called
+    /// before this one ends.
     /// # Errors
     /// As [`Snapshot::get`].
     fn save_position(&self, place: &mut CursorPosition) -> Result<(), Error> {
@@ -289,8 +295,9 @@ pub trait Snapshot: Sealed {
         place.save_position(self.pages(), &tree)
     }
 
-    /// A cursor at a place that outlives the transaction. A place that was used in another snapshot and not parked there
-    /// ([`Snapshot::save_position`]) must be [`CursorPosition::reset`] first: it may stand anywhere.
+    /// A cursor at a place that outlives the transaction. A place that was used in another snapshot
+    /// and not parked there ([`Snapshot::save_position`]) must be [`CursorPosition::reset`] first:
+    /// it may stand anywhere.
     /// # Errors
     /// As [`Snapshot::get`].
     #[inline]

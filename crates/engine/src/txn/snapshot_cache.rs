@@ -1,8 +1,10 @@
-//! What a thread keeps of the read transaction that it has ended last: the snapshot it had, as it was decoded.
+//! What a thread keeps of the read transaction that it has ended last: the snapshot it had, as it
+//! was decoded.
 //!
-//! Many programs begin a transaction for each question. If nothing was committed since the last one, the meta page need not be
-//! read again, nor the records of databases that were used. Nothing of it is pinned, and nothing refers to the environment, which
-//! may be closed meanwhile: its number is never given again.
+//! Many programs begin a transaction for each question. If nothing was committed since the last
+//! one, the meta page need not be read again, nor the records of databases that were used. Nothing
+//! of it is pinned, and nothing refers to the environment, which may be closed meanwhile: its
+//! number is never given again.
 
 use std::cell::Cell;
 
@@ -11,8 +13,8 @@ use fulgurite_format::{Pgno, Txnid};
 use super::trees::{OpenTree, Trees};
 use crate::env::Database;
 
-/// The trees of a snapshot, or none. Apart from what has them, so that they go from one transaction to the next without being
-/// copied.
+/// The trees of a snapshot, or none. Apart from what has them, so that they go from one transaction
+/// to the next without being copied.
 #[derive(Debug, Default)]
 pub(super) struct CachedTrees(Option<Box<CachedSnapshot>>);
 
@@ -50,7 +52,8 @@ impl Default for SnapshotKey {
 }
 
 impl CachedTrees {
-    /// What this thread has cached, if that was read through the handle of this number; else the memory of it.
+    /// What this thread has cached, if that was read through the handle of this number; else the
+    /// memory of it.
     #[inline]
     pub(super) fn take(environment: u64) -> CachedTrees {
         let mut cached = CACHE.try_with(Cell::take).unwrap_or_default();

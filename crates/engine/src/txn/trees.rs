@@ -15,8 +15,8 @@ pub(super) struct OpenTree {
     pub(super) changed: bool,
 }
 
-/// The trees a transaction has used so far. The main tree is always there, unless a refresh failed; it lives outside the
-/// list of the others, so that beginning a transaction allocates nothing.
+/// The trees a transaction has used so far. The main tree is always there, unless a refresh failed;
+/// it lives outside the list of the others, so that beginning a transaction allocates nothing.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Trees {
     main: Option<OpenTree>,
@@ -36,7 +36,8 @@ pub(super) struct Trees {
     loaded: Vec<(Database, Tree)>,
 }
 
-/// After so many records in a row that were stored far from the one before, only each so-manieth looks for a neighbour.
+/// After that many records in a row that were stored far from the one before, only each so-manieth
+/// looks for a neighbour.
 const MISSES_MAX: u32 = 16;
 
 /// The way to a record, to be tried first when the next one is stored: often it is a neighbour.
@@ -45,7 +46,7 @@ pub(super) struct InsertHint {
     /// `None` once the tree was changed otherwise.
     database: Option<Database>,
     pub(super) path: Path,
-    /// Whether it is known to lead to the last leaf.
+    /// True if it is known to lead to the last leaf.
     pub(super) is_last: bool,
 }
 
@@ -95,7 +96,8 @@ impl Trees {
         self.loaded = surroundings.loaded;
     }
 
-    /// Goes back to the surroundings of a nested transaction, but for what it has loaded from an unchanged main tree.
+    /// Goes back to the surroundings of a nested transaction, but for what it has loaded from an
+    /// unchanged main tree.
     pub(super) fn abort_level(&mut self, surroundings: Trees) {
         let loaded = std::mem::replace(self, surroundings).loaded;
         self.clear_hint();
@@ -123,7 +125,7 @@ impl Trees {
         }
     }
 
-    /// Whether the trees are those of the snapshot they were loaded from.
+    /// Returns true if the trees are those of the snapshot they were loaded from.
     #[inline]
     pub(super) fn are_unchanged(&self) -> bool {
         let is_unchanged = |open: &Option<OpenTree>| open.is_none_or(|open| !open.changed);
@@ -217,7 +219,8 @@ impl Trees {
         self.set(database, changed);
     }
 
-    /// Whether the way to the record stored last is to be tried, or noted: where it was of no use often, seldom.
+    /// Returns true if the way to the record stored last is to be tried, or noted: where it was of
+    /// no use often, seldom.
     #[inline]
     pub(super) const fn tries_hint(&self) -> bool {
         self.misses < MISSES_MAX || self.misses.is_multiple_of(MISSES_MAX)
@@ -255,7 +258,8 @@ impl Trees {
         way.is_last = is_last;
     }
 
-    /// The way to the record stored last, if it was stored in this database and the tree is as it was then.
+    /// The way to the record stored last, if it was stored in this database and the tree is as it
+    /// was then.
     pub(super) fn insert_hint(&mut self, database: Database) -> Option<&mut InsertHint> {
         self.insert_hint
             .as_deref_mut()
@@ -298,7 +302,8 @@ impl Trees {
     }
 }
 
-/// Finds a database that the transaction has not used yet in its main tree, or says why it cannot be used.
+/// Finds a database that the transaction has not used yet in its main tree, or says why it cannot
+/// be used.
 pub(super) fn find<'p, P: Pages<'p>>(
     pages: P,
     main: Option<Tree>,
@@ -343,7 +348,7 @@ pub(super) fn named<'p, P: Pages<'p>>(
     Ok(record)
 }
 
-/// Whether named databases can live in this main tree.
+/// Returns true if named databases can live in this main tree.
 pub(super) fn holds_databases(main: &Tree) -> bool {
     main.record.flags.0 & (DatabaseFlags::DUP_SORT | DatabaseFlags::INTEGER_KEY) == 0
 }

@@ -21,8 +21,9 @@ use crate::tree::{self, Tree};
 
 /// The write transaction of an environment: there is one at a time, over all threads and processes.
 ///
-/// Nothing is visible to others before [`WriteTxn::commit`]; dropping it undoes everything. It belongs to the thread
-/// that began it. Reading from it, with the methods of [`Snapshot`], shows its own changes.
+/// Nothing is visible to others before [`WriteTxn::commit`]; dropping it undoes everything. It
+/// belongs to the thread that began it. Reading from it, with the methods of [`Snapshot`], shows
+/// its own changes.
 #[derive(Debug)]
 pub struct WriteTxn<'env> {
     pub(super) environment: &'env Handle,
@@ -35,15 +36,16 @@ pub struct WriteTxn<'env> {
     pub(crate) cursors: CursorTable,
     /// How often orders of the program's own had been set when the trees were loaded.
     orders_set: u64,
-    /// Whether the trees are those of the snapshot that `base` describes.
+    /// True if the trees are those of the snapshot that `base` describes.
     pub(super) has_trees: bool,
-    /// Whether it has ended without having done anything, so that it can begin again as it is.
+    /// True if it has ended without having done anything, so that it can begin again as it is.
     pub(super) is_as_begun: bool,
     /// The right to write; `None` between two transactions.
     pub(super) lock: Option<WriterLock<'env>>,
 }
 
-/// The right to write, held: the writer mutex of the lock file, or without locking that of this process.
+/// The right to write, held: the writer mutex of the lock file, or without locking that of this
+/// process.
 #[derive(Debug)]
 pub(super) struct WriterLock<'env> {
     environment: &'env Handle,
@@ -73,8 +75,9 @@ impl<'env> WriterLock<'env> {
         taken.ok_or(Error::LockBroken)
     }
 
-    /// As [`WriterLock::take`], into a place: what is returned is moved, and a processor that has to put words together that
-    /// were stored by themselves waits longer for that than for the mutex.
+    /// As [`WriterLock::take`], into a place: what is returned is moved, and a processor that has
+    /// to put words together that were stored by themselves waits longer for that than for the
+    /// mutex.
     #[inline(always)]
     fn take_into(
         place: &mut Option<WriterLock<'env>>,
@@ -94,7 +97,7 @@ impl<'env> WriterLock<'env> {
         }
     }
 
-    /// As [`WriterLock::take`], but `None` if somebody has it.
+    /// As [`WriterLock::take`], but `None` if another process has it.
     fn try_take(environment: &'env Handle) -> Result<Option<WriterLock<'env>>, Error> {
         let thread = Self::waiting_thread(environment)?;
         let mut taken = None;
@@ -162,7 +165,8 @@ impl<'env> WriterLock<'env> {
         });
     }
 
-    /// Puts the lock file right whose mutex was held by `predecessor`, if that was of this process, when it died.
+    /// Puts the lock file right whose mutex was held by `predecessor`, if that was of this process,
+    /// when it died.
     #[cold]
     #[inline(never)]
     fn repair(
@@ -171,17 +175,20 @@ impl<'env> WriterLock<'env> {
         predecessor: Option<u64>,
     ) -> Result<(), Error> {
         if predecessor.is_some() {
-            // A thread of this process ended with its transaction alive: what else it left behind is unknown.
+            // A thread of this process ended with its transaction alive: what else it left behind
+            // is unknown.
             environment.mark_failed();
             return Err(Error::EnvironmentFailed);
         }
-        // It may have died between writing its meta page and publishing the id, or before either. Where a newer snapshot
-        // was gone back from and still stands, the id that was published is the right one.
+        // It may have died between writing its meta page and publishing the id, or before either.
+        // Where a newer snapshot was gone back from and still is, the id that was published is the
+        // right one.
         if !environment.abandons_newer() {
             let meta = environment.mapping().newest_meta()?;
             lock.store_last_txnid(meta.txnid);
         }
-        // From here on all is well: what dead readers left behind is only in the way, and can be cleared by the next.
+        // From here on all is well: what dead readers left behind is only in the way, and can be
+        // cleared by the next.
         lock.writer_mutex()
             .mark_consistent()
             .map_err(|_| Error::LockBroken)?;
@@ -230,8 +237,9 @@ impl<'env> WriteTxn<'env> {
         })
     }
 
-    /// Begins another write transaction in the memory of this one, which has ended by [`WriteTxn::release`] or
-    /// [`WriteTxn::commit_and_release`]. Where nobody else has committed meanwhile hardly anything is read again.
+    /// Begins another write transaction in the memory of this one, which has ended by
+    /// [`WriteTxn::release`] or [`WriteTxn::commit_and_release`]. Where no other thread or process
+    /// has committed meanwhile hardly anything is read again.
     /// # Errors
     /// As [`Environment::write`]; [`Error::WriterBusy`] if this one has not ended.
     pub fn renew(&mut self) -> Result<(), Error> {
@@ -265,8 +273,8 @@ impl<'env> WriteTxn<'env> {
         renewed
     }
 
-    /// Begins again with the right to write at hand, from the snapshot that it left behind, if that is known to be the
-    /// newest.
+    /// Begins again with the right to write at hand, from the snapshot that it left behind, if that
+    /// is known to be the newest.
     #[inline(never)]
     fn renew_from(&mut self, is_known: bool) -> Result<(), Error> {
         let environment = self.environment;
@@ -349,9 +357,10 @@ impl<'env> WriteTxn<'env> {
         drop(self);
     }
 
-    /// Undoes everything, as [`WriteTxn::abort`], and keeps the memory for another transaction: see [`WriteTxn::renew`].
-    /// Until then all that is asked of it is [`Error::TransactionFailed`]. Doing it twice is as doing it once; with nested
-    /// transactions open the innermost counts as failed, and that is all.
+    /// Undoes everything, as [`WriteTxn::abort`], and keeps the memory for another transaction: see
+    /// [`WriteTxn::renew`]. Until then all that is asked of it is [`Error::TransactionFailed`].
+    /// Doing it twice is as doing it once; with nested transactions open the innermost counts as
+    /// failed, and that is all.
     pub fn release(&mut self) {
         if !self.levels.is_empty() {
             self.failed = true;
@@ -382,8 +391,8 @@ impl<'env> WriteTxn<'env> {
             .ok_or(Error::TransactionFailed)
     }
 
-    /// Runs a change; any error in it ends the transaction, for nobody knows how far it came. What is wrong with a
-    /// call's arguments is therefore found out before.
+    /// Runs a change; any error in it ends the transaction, for nobody knows how far it came. What
+    /// is wrong with a call's arguments is therefore found out before.
     pub(super) fn guarded<T>(
         &mut self,
         change: impl FnOnce(&mut Self) -> Result<T, Error>,
@@ -409,7 +418,7 @@ impl<'env> WriteTxn<'env> {
         self.failed = true;
     }
 
-    /// Whether an earlier error left the transaction incomplete: it can only be aborted.
+    /// Returns true if an earlier error left the transaction incomplete: it can only be aborted.
     #[must_use]
     pub const fn is_failed(&self) -> bool {
         self.failed
@@ -419,12 +428,13 @@ impl<'env> WriteTxn<'env> {
         self.environment.mapping().page_size()
     }
 
-    /// Whether any cursor is open that may have to be kept in step.
+    /// Returns true if any cursor is open that may have to be kept in step.
     pub(super) fn has_cursors(&mut self) -> bool {
         !self.cursors.is_idle()
     }
 
-    /// Lets the cursors of a database, but for one in use, note where they stand before its tree changes.
+    /// Lets the cursors of a database, but for one in use, note where they stand before its tree
+    /// changes.
     pub(super) fn save_other_positions(&mut self, database: Database) -> Result<(), Error> {
         if self.cursors.is_idle() {
             return Ok(());

@@ -4,10 +4,11 @@ use super::{Put, PutFlags, Reservation, Sealed, WriteTxn};
 use crate::Error;
 use crate::cursor::{CursorId, CursorPosition, Move, Record};
 
-/// A cursor of a write transaction, lent for moves and changes. What a move returns lives until the next one.
+/// A cursor of a write transaction, lent for moves and changes. What a move returns lives until the
+/// next one.
 ///
-/// All cursors of a transaction are kept in step with its changes: one whose record is deleted stands on the
-/// successor, and others' insertions move none off its record.
+/// All cursors of a transaction are kept in step with its changes: one whose record is deleted is
+/// on the successor, and others' insertions move none off its record.
 #[derive(Debug)]
 pub struct WriteCursor<'t, 'env> {
     txn: &'t mut WriteTxn<'env>,
@@ -50,8 +51,8 @@ impl<'t, 'env> WriteCursor<'t, 'env> {
         self.go(Move::Last)
     }
 
-    /// Goes to the next record; after [`WriteCursor::delete`] that is the deleted one's successor. At the last one it
-    /// returns `None` and stays.
+    /// Goes to the next record; after [`WriteCursor::delete`] that is the deleted one's successor.
+    /// At the last one it returns `None` and stays.
     /// # Errors
     /// As [`crate::Cursor::first`].
     #[expect(
@@ -83,9 +84,9 @@ impl<'t, 'env> WriteCursor<'t, 'env> {
         self.go(Move::KeyOrAfter(key))
     }
 
-    /// The record the cursor stands on: after a deletion, the successor of what was deleted.
+    /// The record the cursor is on: after a deletion, the successor of what was deleted.
     /// # Errors
-    /// As [`crate::Cursor::first`]; [`Error::CursorUnset`] from a cursor that stands nowhere.
+    /// As [`crate::Cursor::first`]; [`Error::CursorUnset`] from a cursor that is nowhere.
     pub fn current(&mut self) -> Result<Option<Record<'_>>, Error> {
         self.go(Move::Current)
     }
@@ -102,14 +103,14 @@ impl<'t, 'env> WriteCursor<'t, 'env> {
         })
     }
 
-    /// Whether the last move went to the end: of the database, or of the values of the key.
+    /// Returns true if the last move went to the end: of the database, or of the values of the key.
     #[must_use]
     pub fn is_at_end(&self) -> bool {
         self.txn
             .inspect_position(self.id, CursorPosition::is_at_end)
     }
 
-    /// Whether the cursor stands on a key with one value.
+    /// Returns true if the cursor is on a key with one value.
     #[must_use]
     pub fn is_single(&self) -> bool {
         let single = self.txn.with_position(self.id, |txn, place| {
@@ -122,8 +123,8 @@ impl<'t, 'env> WriteCursor<'t, 'env> {
 
     /// Stores a record and goes to it; if the flags forbid it, goes to the record in the way.
     /// # Errors
-    /// As [`WriteTxn::put_with`]. With [`PutFlags::CURRENT`] also [`Error::CursorUnset`], and [`Error::CursorKey`] if the
-    /// key is not that of the record the cursor stands on.
+    /// As [`WriteTxn::put_with`]. With [`PutFlags::CURRENT`] also [`Error::CursorUnset`], and
+    /// [`Error::CursorKey`] if the key is not that of the record the cursor is on.
     pub fn put_with(
         &mut self,
         key: &[u8],
@@ -152,10 +153,11 @@ impl<'t, 'env> WriteCursor<'t, 'env> {
         self.txn.reserve_at(self.id, key, len, flags)
     }
 
-    /// Stores many fixed-size values of one key, which stand back to back; returns how many were stored before one
-    /// that the flags forbid, and whether that is all.
+    /// Stores many fixed-size values of one key, which stand back to back; returns how many were
+    /// stored before one that the flags forbid, and whether that is all.
     /// # Errors
-    /// [`Error::NoDuplicates`] unless the database holds fixed-size duplicates; as [`WriteTxn::put_with`].
+    /// [`Error::NoDuplicates`] unless the database holds fixed-size duplicates; as
+    /// [`WriteTxn::put_with`].
     pub fn put_many(
         &mut self,
         key: &[u8],
@@ -172,15 +174,15 @@ impl<'t, 'env> WriteCursor<'t, 'env> {
         self.txn.put_many_at(self.id, key, items, item_len, flags)
     }
 
-    /// Removes the record the cursor stands on, or its key with all values; `false` if it stands behind the last one.
-    /// The cursor then stands on the successor, and [`WriteCursor::next`] goes there.
+    /// Removes the record the cursor is on, or its key with all values; `false` if it is behind the
+    /// last one. The cursor then is on the successor, and [`WriteCursor::next`] goes there.
     /// # Errors
     /// [`Error::CursorUnset`]; otherwise as [`WriteTxn::delete`].
     pub fn delete_with(&mut self, all_values: bool) -> Result<bool, Error> {
         self.txn.delete_at(self.id, all_values)
     }
 
-    /// Removes the record the cursor stands on; `false` if it stands on none.
+    /// Removes the record the cursor is on; `false` if it is on none.
     /// # Errors
     /// As [`WriteTxn::delete`].
     pub fn delete(&mut self) -> Result<bool, Error> {

@@ -106,7 +106,7 @@ pub(crate) fn key_at<'p, P: Pages<'p>>(
         .map_err(Error::at(leaf.pgno))
 }
 
-/// The value that an entry of an inner tree is: a key that stands alone.
+/// The value that an entry of an inner tree is: a key that is alone.
 #[inline]
 pub(crate) fn value_at<'p, P: Pages<'p>>(
     pages: P,
@@ -139,7 +139,8 @@ pub(crate) fn count_of<'p, P: Pages<'p>>(
     })
 }
 
-/// Finds a value among those of a key: where it is, or where it would have to go, and whether it is there.
+/// Finds a value among those of a key: where it is, or where it would have to go, and whether it is
+/// there.
 pub(crate) fn seek_value<'p, P: Pages<'p>>(
     pages: P,
     tree: &Tree,
@@ -190,7 +191,8 @@ pub(crate) fn last_value<'p, P: Pages<'p>>(
     }
 }
 
-/// Makes sure that a value may stand beside those that a key has: where values have one size, it is theirs.
+/// Makes sure that a value may stand next to those that a key has: where values have one size, it
+/// is theirs.
 /// # Errors
 /// [`Error::FixedSize`]; nothing has been changed then, unlike when it is noticed later.
 pub(crate) fn check_size<'p, P: Pages<'p>>(
@@ -213,8 +215,8 @@ pub(crate) fn check_size<'p, P: Pages<'p>>(
     fixed_len(len, value).map(|_| ())
 }
 
-/// Adds a value that the key does not have. `path` leads to the key's entry, `at` is what [`seek_value`] said, or one
-/// behind the last value. Tells whether the way is still good.
+/// Adds a value that the key does not have. `path` leads to the key's entry, `at` is what
+/// [`seek_value`] said, or one behind the last value. Tells whether the way is still good.
 pub(crate) fn add_value<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,
@@ -229,7 +231,8 @@ pub(crate) fn add_value<P: PagesMut>(
         let node = pages.view().leaf_node(leaf)?;
         match (values_of(pages.view(), tree, leaf.pgno, &node)?, at) {
             (Values::One([]), ValueAt::One) => {
-                // Early versions wrote empty values. They cannot stand beside others: the new one takes the place.
+                // Early versions wrote empty values. They cannot stand next to others: the new one
+                // takes the place.
                 let key = node.key.to_vec();
                 let value = NodeValue::Data(value, NodeFlags(ONE));
                 return Ok(tree::replace(pages, tree, path, &key, value)?.is_some());
@@ -272,7 +275,8 @@ pub(crate) fn add_value<P: PagesMut>(
     Ok(good)
 }
 
-/// Stores the record of the tree of values that a leaf entry has, which was changed. The way to the entry is private.
+/// Stores the record of the tree of values that a leaf entry has, which was changed. The way to the
+/// entry is private.
 pub(crate) fn store_inner<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,
@@ -403,7 +407,8 @@ fn external_values<'p, P: Pages<'p>>(
     Ok(())
 }
 
-/// Gives up every page of a tree, with overflow runs and the trees of duplicates, and leaves it empty.
+/// Gives up every page of a tree, with overflow runs and the trees of duplicates, and leaves it
+/// empty.
 pub(crate) fn clear<P: PagesMut>(pages: &mut P, tree: &mut Tree) -> Result<(), Error> {
     tree::clear(
         pages,
@@ -475,7 +480,8 @@ fn start_inner<P: PagesMut>(
     Ok(record)
 }
 
-/// A key's first value as it stands in its node; one too large for a node starts a tree, in files with small pages.
+/// A key's first value as it is stored in its node; one too large for a node starts a tree, in
+/// files with small pages.
 pub(crate) fn insert_first_value<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,

@@ -8,7 +8,7 @@ use fulgurite_format::{
 use crate::Error;
 use crate::tree::{Pages, PagesMut};
 
-/// The value of a leaf entry of a database without duplicates, wherever it lies.
+/// The value of a leaf entry of a database without duplicates, wherever it is.
 #[inline]
 pub(crate) fn value_of<'p, P: Pages<'p>>(
     pages: P,
@@ -53,7 +53,8 @@ pub(crate) fn run_of<'p, P: Pages<'p>>(
     Ok((first, header.pages))
 }
 
-/// Takes a run for a value of `len` bytes and writes its header; the value itself is still to be written behind it.
+/// Takes a run for a value of `len` bytes and writes its header; the value itself is still to be
+/// written behind it.
 pub(crate) fn write_run<P: PagesMut>(
     pages: &mut P,
     record: &mut TreeRecord,
@@ -62,7 +63,8 @@ pub(crate) fn write_run<P: PagesMut>(
     let run = Run::of::<P>(pages, len)?;
     let first = pages.allocate(run.count)?;
     if run.count == 1 {
-        // Longer runs are zeros; a page has whatever was in its buffer before, and its value does not fill it.
+        // Longer runs are zeros; a page has whatever was in its buffer before, and its value does
+        // not fill it.
         pages.page_mut(first)?.fill(0);
     }
     let header = pages.run_mut(first, layout::HEADER_LEN)?;

@@ -18,7 +18,8 @@ enum Destination {
 
 /// Stores `value` under `key`, in place of what it had.
 ///
-/// `path` and `exact` are what [`tree::seek`] or its like found for the key. Tells whether the path is still good.
+/// `path` and `exact` are what [`tree::seek`] or its like found for the key. Tells whether the path
+/// is still good.
 pub(crate) fn store_value<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,
@@ -44,8 +45,8 @@ pub(crate) fn store_value<P: PagesMut>(
     }
 }
 
-/// Gives `key` room for a value of `len` bytes, in place of what it had; the caller fills it. Otherwise as
-/// [`store_value`].
+/// Gives `key` room for a value of `len` bytes, in place of what it had; the caller fills it.
+/// Otherwise as [`store_value`].
 pub(crate) fn place_value<'p, P: PagesMut>(
     pages: &'p mut P,
     tree: &mut Tree,
@@ -60,8 +61,9 @@ pub(crate) fn place_value<'p, P: PagesMut>(
             match put_node(pages, tree, path, exact, key, NodeValue::Reserved(len))? {
                 Some(place) => place,
                 None => {
-                    // A split moved the entry. Where keys are out of order it may not be found again, and what is found
-                    // instead is another key's value, which must not be lent for writing.
+                    // A split moved the entry. Where keys are out of order it may not be found
+                    // again, and what is found instead is another key's value, which must not be
+                    // lent for writing.
                     let found = tree::seek(pages.view(), tree, key, path)?;
                     path.leaf()
                         .filter(|_| found)
@@ -82,7 +84,8 @@ pub(crate) fn place_value<'p, P: PagesMut>(
     Err(Error::at(place.pgno)(Malformed::KeyOrder))
 }
 
-/// Makes the way private, gives up what the key had outside its leaf, and decides where the new value goes.
+/// Makes the way private, gives up what the key had outside its leaf, and decides where the new
+/// value goes.
 fn choose_destination<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,

@@ -9,7 +9,8 @@ static BYTES: AtomicIsize = AtomicIsize::new(0);
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Counting;
 
-/// Bytes that this process has asked for and not given back; always 0 where [`Counting`] is not the global allocator.
+/// Bytes that this process has asked for and not given back; always 0 where [`Counting`] is not the
+/// global allocator.
 #[must_use]
 pub fn allocated_bytes() -> isize {
     BYTES.load(Ordering::Relaxed)

@@ -1,4 +1,5 @@
-//! Where a test decides about each system call before it is made: the calls go on, fail, or do part of their work.
+//! Where a test decides about each system call before it is made: the calls go on, fail, or do part
+//! of their work.
 //!
 //! ```text
 //!   engine ---> File, DataFile, Map, record_lock, ...  ---> seam::ask(site) ---> the system
@@ -6,8 +7,8 @@
 //!                              feature `faults` only:          +---> Injector of this thread: go on? which error?
 //! ```
 //!
-//! Without the feature `faults`, which only tests switch on, nothing of this is compiled: a question is answered with
-//! "go on" at compile time.
+//! Without the feature `faults`, which only tests switch on, nothing of this is compiled: a
+//! question is answered with "go on" at compile time.
 
 use std::fmt;
 
@@ -83,7 +84,7 @@ pub enum Call {
 
 #[cfg(feature = "faults")]
 impl Call {
-    /// All of them, for whoever has to make sure that each has been seen to fail.
+    /// All of them, for the caller that has to make sure that each has been seen to fail.
     pub const ALL: [Call; 24] = [
         Call::Open,
         Call::Status,
@@ -136,7 +137,7 @@ pub use injection::{Injector, Installed, Verdict, install};
 #[cfg(feature = "faults")]
 pub(crate) use injection::{ask, ask_len};
 
-/// Whether a call may be made.
+/// Returns true if a call may be made.
 #[cfg(not(feature = "faults"))]
 #[inline(always)]
 pub(crate) fn ask(_: FileRole, _: Call) -> std::io::Result<()> {
@@ -166,14 +167,15 @@ mod injection {
         Go,
         /// It is not made, and fails with this error number.
         Fail(i32),
-        /// It reads or writes at most so many bytes. For calls that do neither as [`Verdict::Go`].
+        /// It reads or writes at most that many bytes. For calls that do neither as
+        /// [`Verdict::Go`].
         Short(usize),
     }
 
     /// Decides about the system calls of the threads it is installed in.
     pub trait Injector: Send + Sync {
-        /// Asked before each call, in the thread that makes it. `len` is the number of bytes to read or write; 0 for
-        /// other calls.
+        /// Asked before each call, in the thread that makes it. `len` is the number of bytes to
+        /// read or write; 0 for other calls.
         fn verdict(&self, site: Site, len: usize) -> Verdict;
     }
 
@@ -181,7 +183,8 @@ mod injection {
         static INJECTOR: RefCell<Option<Arc<dyn Injector>>> = const { RefCell::new(None) };
     }
 
-    /// Lets `injector` decide about the calls of this thread until the answer is dropped; then whoever did before.
+    /// Lets `injector` decide about the calls of this thread until the answer is dropped; then the
+    /// caller that did before.
     #[must_use]
     pub fn install(injector: Arc<dyn Injector>) -> Installed {
         Installed {

@@ -1,4 +1,5 @@
-//! Slots change hands within a process: between its threads, and between a thread that ends and its transaction elsewhere.
+//! Slots change hands within a process: between its threads, and between a thread that ends and its
+//! transaction elsewhere.
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
@@ -25,7 +26,7 @@ impl Process {
         }
     }
 
-    /// Uses a slot; the checker complains if somebody else does.
+    /// Uses a slot; the checker complains if another process does.
     fn use_slot(&self, slot: Slot) {
         self.used[slot.0 as usize].with_mut(|used| {
             // SAFETY: what the model is to show: one thread at a time has a slot.
@@ -58,7 +59,7 @@ fn sharing_the_stock(weakness: Weakness) -> impl Fn() {
     }
 }
 
-/// One thread takes from the stock what another gives up, to enter a slot of its own.
+/// One thread takes from the stock what another gives up, to enter its own slot.
 fn giving_up_the_stock(weakness: Weakness) -> impl Fn() {
     move || {
         let process = Arc::new(Process::new(weakness));
@@ -76,7 +77,8 @@ fn giving_up_the_stock(weakness: Weakness) -> impl Fn() {
     }
 }
 
-/// A thread ends while a transaction of its slot, which went to another thread, ends too; then a slot is entered anew.
+/// A thread ends while a transaction of its slot, which went to another thread, ends too; then a
+/// slot is entered anew.
 fn leaving(weakness: Weakness) -> impl Fn() {
     move || {
         let process = Arc::new(Process::new(weakness));

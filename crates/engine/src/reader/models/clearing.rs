@@ -24,7 +24,8 @@ struct System {
 }
 
 impl System {
-    /// As the engine clears: looks without the mutex, and if there is anything to do once more with it.
+    /// As the engine clears: looks without the mutex, and if there is anything to do once more with
+    /// it.
     fn clear(&self) {
         let is_alive = |_| Ok::<_, Infallible>(self.byte.load(Ordering::SeqCst) != 0);
         let Ok(dead) = self.world.dead_pids(OWN, is_alive);

@@ -12,7 +12,7 @@ use super::{SlotOwner, SlotTable};
 pub(super) const RACE: [&str; 2] = ["Causality violation", "a page changed under its reader"];
 const TORN: [&str; 2] = ["a page changed under its reader", "Causality violation"];
 
-/// One transaction on the newest snapshot, while so many commits are made.
+/// One transaction on the newest snapshot, while that many commits are made.
 fn reading(weakness: Weakness, meta_write: MetaWrite, commits: u64) -> impl Fn() {
     move || {
         let world = Arc::new(World::new(1, weakness, meta_write));
@@ -80,8 +80,8 @@ fn no_page_changes_under_a_reader() {
     );
 }
 
-/// A program with another library publishes with a plain store. The fence before the writer looks at the slots makes up
-/// for that.
+/// A program with another library publishes with a plain store. The fence before the writer looks
+/// at the slots makes up for that.
 #[test]
 fn a_plain_publication_is_made_up_for_by_the_fence_before_the_scan() {
     holds(

@@ -23,9 +23,9 @@ pub(super) enum Weakness {
     ReuseOffByOne,
     /// Twice as far off.
     ReuseOffByTwo,
-    /// A slot counts as used, and as somebody's, before it is filled.
+    /// A slot counts as used, and as another process's, before it is filled.
     EnteredTooSoon,
-    /// A slot becomes somebody's only after it pins.
+    /// A slot becomes another process's only after it pins.
     EnteredTooLate,
     /// Slots are entered without the reader mutex.
     NoReaderMutex,

@@ -1,7 +1,7 @@
 //! An environment in memory, small enough to be tried in all orders.
 //!
-//! A snapshot is one page, whose content is the id of its transaction. Every commit writes a new one, in a page that it
-//! may reuse or in a fresh one, and frees that of the snapshot before.
+//! A snapshot is one page, whose content is the id of its transaction. Every commit writes a new
+//! one, in a page that it may reuse or in a fresh one, and frees that of the snapshot before.
 
 use std::convert::Infallible;
 use std::sync::atomic::Ordering;
@@ -27,7 +27,8 @@ const COMMITS_MAX: u64 = 4;
 pub(super) enum MetaWrite {
     /// Word by word, the id last.
     Map,
-    /// The system copies it into the file: in whatever order, but not before what the program did earlier.
+    /// The system copies it into the file: in whatever order, but not before what the program did
+    /// earlier.
     File,
 }
 
@@ -75,7 +76,8 @@ pub(super) struct World {
 }
 
 impl World {
-    /// A world with room for so many slots, none of which is used. Three transactions were committed, in pages 0 to 2.
+    /// A world with room for that many slots, none of which is used. Three transactions were
+    /// committed, in pages 0 to 2.
     pub(super) fn new(slots: usize, weakness: Weakness, meta_write: MetaWrite) -> World {
         let weak = |mut word: Word64, among: &[Weakness]| {
             word.is_weak = among.contains(&weakness);
@@ -135,7 +137,8 @@ impl World {
         slot
     }
 
-    /// A read transaction in a slot: pins the newest snapshot, finds its page and reads it; returns its id.
+    /// A read transaction in a slot: pins the newest snapshot, finds its page and reads it; returns
+    /// its id.
     pub(super) fn read(&self, slot: Slot) -> u64 {
         let (id, root) = self.begin_read(slot);
         if self.weakness == Weakness::EnteredTooLate {
@@ -158,8 +161,8 @@ impl World {
         panic!("no meta page could be caught");
     }
 
-    /// A read transaction that begins again where it had snapshot `id` with its page at `root`: it looks at no meta page if
-    /// that is still the newest.
+    /// A read transaction that begins again where it had snapshot `id` with its page at `root`: it
+    /// looks at no meta page if that is still the newest.
     pub(super) fn read_again(&self, slot: Slot, id: u64, root: u64) {
         if self.pin_weakly(slot).0 == id {
             self.read_page(root, id);
@@ -224,7 +227,8 @@ impl World {
     }
 
     fn read_page(&self, root: u64, id: u64) {
-        // The checker complains of a read while somebody writes, or with nothing to keep them apart.
+        // The checker complains of a read while another process writes, or with nothing to keep
+        // them apart.
         let content = self.pages[root as usize].with(|page| {
             // SAFETY: what the model is to show: nobody writes a page that a pinned snapshot has.
             unsafe { *page }
@@ -398,7 +402,8 @@ impl SlotTable for World {
     }
 
     fn this_thread(&self) -> u64 {
-        // The checker's names of threads are its own; each is told apart by where its own variable stands.
+        // The checker's names of threads are its own; each is told apart by where its own variable
+        // is.
         loom::thread_local! { static HERE: u64 = next_thread(); }
         HERE.with(|here| *here)
     }
