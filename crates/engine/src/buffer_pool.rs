@@ -1,12 +1,12 @@
-//! Buffers of pages and runs that no writer needs at the moment, kept for the next one of this
-//! process: memory that the system gives anew costs more than what is done with it. They go when
-//! the last environment is closed.
+//! Keeps buffers of pages and runs that no writer uses, for the next writer of this process. Fresh
+//! memory from the system costs more than the work done with it. They go when the last environment
+//! is closed.
 //!
-//! What was in a buffer stays in it; the caller that takes one fills it whole.
+//! A buffer keeps its old contents; the writer that takes it fills it whole.
 
 use std::sync::{Mutex, TryLockError};
 
-/// At most that many pages are kept, by a writer or between two of them: as much as large
+/// Returns the largest number of pages kept, by a writer or between two writers: as many as large
 /// transactions change.
 pub(crate) const fn pages_max(page_size: usize) -> usize {
     const BYTES_MAX: usize = 32 << 20;
@@ -61,7 +61,7 @@ pub(crate) fn keep(mut unused: Buffers) {
             std::mem::swap(&mut kept.run_bytes, &mut unused.run_bytes);
         }
     });
-    // Those that are too many are given back here, where nobody waits for the list.
+    // The excess is freed here, outside the lock.
     drop(unused);
 }
 

@@ -1,4 +1,4 @@
-//! What can go wrong once an environment is open.
+//! Errors of an open environment.
 
 use std::io;
 use std::time::Duration;
@@ -7,8 +7,8 @@ use fulgurite_format::{Malformed, Pgno};
 
 /// Why an operation failed.
 ///
-/// An error from a changing operation that is not about its arguments marks the transaction as
-/// failed: it can only be aborted, and the file stays as the last commit left it.
+/// An error of a change that is not about its arguments marks the transaction as failed. The
+/// transaction can then only be aborted, and the file stays as the last commit left it.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A page of the file is not what it should be. Nothing was changed; restore the file or export
@@ -17,7 +17,7 @@ pub enum Error {
     Corrupted {
         /// The page at which it was noticed.
         page: Pgno,
-        /// What is wrong.
+        /// The contradiction.
         what: Malformed,
     },
     /// A page that a snapshot needs is behind the end of the file.
@@ -26,9 +26,9 @@ pub enum Error {
     /// The system refused.
     #[error("{doing}: {source}")]
     Io {
-        /// What was being done.
+        /// The action that failed.
         doing: &'static str,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// A key of a length the database cannot take.
@@ -44,7 +44,7 @@ pub enum Error {
     IntegerKey {
         /// The key's length.
         len: usize,
-        /// What would be right.
+        /// The right lengths.
         wanted: &'static str,
     },
     /// A value longer than the format can say.
@@ -65,7 +65,7 @@ pub enum Error {
     FixedSize {
         /// The value's length.
         len: usize,
-        /// What would be right.
+        /// The right lengths.
         wanted: usize,
     },
     /// The operation is about several values of a key, or about packed ones, and the database has
@@ -176,9 +176,8 @@ pub enum Error {
         .0.reader.thread, .0.reader.pid, since(.0.reader.age), .0.reader.lag, .0.held_pages
     )]
     HeldByReader(Box<crate::reader_info::LongReader>),
-    /// A writer has asked this reader to end, because it would have to let the file grow on its
-    /// account; see [`crate::ReaderPolicy`]. What was lent so far stays as it is until the
-    /// transaction ends or begins anew.
+    /// A writer has asked this reader to end, because its snapshot would make the file grow. See
+    /// [`crate::ReaderPolicy`]. Borrowed data stay valid until the transaction ends or begins anew.
     #[error("a writer has ended this read transaction, which held back free pages; begin it anew")]
     ReaderEnded,
     /// There is no nested transaction to end.
@@ -187,8 +186,8 @@ pub enum Error {
     /// A failed meta page write left it unknown what the next opener will find.
     #[error("writing a meta page failed; close the environment and open it again")]
     EnvironmentFailed,
-    /// A page was touched that data or lock file did not have any more. What was read from it were
-    /// zeros; nothing is committed.
+    /// A page was touched that data or lock file did not have any more. Reads returned zeros;
+    /// nothing is committed.
     #[error(
         "the data or lock file lost pages while it was open: somebody cut it off, or its disk failed or is full; close it everywhere and check it"
     )]

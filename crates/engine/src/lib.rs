@@ -12,12 +12,12 @@
 //!                               format, os
 //! ```
 //!
-//! A commit never changes a page that any snapshot can see: it writes changed pages elsewhere and
-//! then one of two meta pages, which alone says where the trees begin. So readers need no locks, a
-//! crash needs no recovery, and pages that nobody can see any more are used again instead of being
+//! A commit never changes a page that a snapshot can see. It writes changed pages elsewhere, then
+//! one of two meta pages, which alone records where the trees begin. So readers need no locks, and
+//! a crash needs no recovery. Pages that no snapshot can see are used again instead of being
 //! compacted.
 //!
-//! The files and the protocol between processes are those of LMDB 0.9: programs with the original
+//! The files and the protocol between processes are those of LMDB 0.9. Programs with the original
 //! library may have the same environment open at the same time.
 //!
 //! ```
@@ -120,8 +120,8 @@
 //! # }
 //! ```
 //!
-//! What this crate is not: it knows nothing of what keys and values mean, has no cache and no
-//! background threads. Its settings are LMDB's, and the defaults the safe ones.
+//! This crate knows nothing of the meaning of keys and values. It has no cache and no background
+//! threads. Its settings are LMDB's, and the defaults the safe ones.
 
 mod buffer_pool;
 pub mod check;

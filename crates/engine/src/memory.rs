@@ -1,11 +1,10 @@
-//! Memory in large pieces: that there is none is an error of the call, and not the end of the
-//! process.
+//! Memory in large pieces. If there is none, the call fails; the process goes on.
 
 use std::io;
 
 use crate::Error;
 
-/// So many bytes of zero.
+/// Returns `len` bytes of zero.
 /// # Errors
 /// [`Error::Io`] if the process may not have them.
 pub(crate) fn zeros(len: usize) -> Result<Vec<u8>, Error> {

@@ -14,8 +14,8 @@ pub enum KeyOrder {
     Reverse,
     /// Unsigned integers of 4 or 8 bytes in the machine's byte order, one size per database.
     Integer,
-    /// The program's own. The file does not record it: every program that opens the database must
-    /// set the same one, before it uses the database.
+    /// The program's own. The file does not record it. Every program that opens the database must
+    /// set the same order before it uses the database.
     Custom(CustomOrder),
 }
 
@@ -26,7 +26,7 @@ pub enum KeyOrder {
 pub struct CustomOrder {
     /// Compares two keys, or two values of one key: where one is sought or new, it comes first.
     pub call: fn(context: usize, &[u8], &[u8]) -> Ordering,
-    /// What the function is called with.
+    /// The argument that the function is called with.
     pub context: usize,
 }
 
@@ -84,8 +84,8 @@ impl KeyOrder {
         }
     }
 
-    /// A short key above `below` and not above `key`, as a branch needs it between two leaves; a
-    /// part of `key`.
+    /// Returns a short key above `below` and not above `key`, as a branch needs it between two
+    /// leaves. It is a part of `key`.
     pub(crate) fn separator<'a>(self, below: &[u8], key: &'a [u8]) -> &'a [u8] {
         match self {
             KeyOrder::Lexical => {
@@ -103,13 +103,13 @@ impl KeyOrder {
     }
 }
 
-/// What the values of a multimap are like. Each is kept once for a key, in their order; it has 1 to
-/// 511 bytes, for the original sorts values as it does keys ("sorted duplicates").
+/// The lengths and the order of a multimap's values. Each value is stored once for a key, in order.
+/// It has 1 to 511 bytes, because the original sorts values as it does keys ("sorted duplicates").
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ValueKind {
     /// Values of any length, in this order.
     Any(KeyOrder),
-    /// Values of one length, in this order; they stand packed in the file, without anything between
+    /// Values of one length, in this order. The file stores them packed, without anything between
     /// them. With [`KeyOrder::Integer`] they are unsigned integers of 4 or 8 bytes in the machine's
     /// byte order.
     ///
@@ -145,7 +145,7 @@ pub(crate) fn lexical(a: &[u8], b: &[u8]) -> Ordering {
     lexical_from(a, head(b), b)
 }
 
-/// Compares a key with another whose [`head`] is at hand.
+/// Compares a key with another whose [`head`] is given.
 #[inline(always)]
 fn lexical_from(a: &[u8], head_of_b: u64, b: &[u8]) -> Ordering {
     let head_of_a = head(a);
@@ -172,8 +172,8 @@ fn second_word(key: &[u8]) -> Option<u64> {
     Some(u64::from_be_bytes(*bytes))
 }
 
-/// The first eight bytes of a key as a number that orders as they do; zeros stand for those that it
-/// lacks.
+/// Returns the first eight bytes of a key as a number that orders as they do. Zeros replace missing
+/// bytes.
 #[inline(always)]
 fn head(key: &[u8]) -> u64 {
     match key.first_chunk() {

@@ -25,7 +25,7 @@ pub struct Reader {
 /// A reader that keeps an old snapshot for long, and what that costs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LongReader {
-    /// Who it is.
+    /// The reader.
     pub reader: Reader,
     /// Free pages that cannot be used again as long as it keeps its snapshot.
     pub held_pages: u64,

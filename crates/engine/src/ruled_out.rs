@@ -1,7 +1,7 @@
-//! What misuse the types rule out, each next to what would have been right.
+//! Misuse that the types rule out, each next to the right form.
 //!
-//! This module holds nothing but its text, whose examples are compiled: each of them must be
-//! refused, for the reason it gives.
+//! This module is text only. Its examples are compiled: the compiler must refuse each of them for
+//! the stated reason.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -207,7 +207,7 @@
 //!
 //! # What is left to errors
 //!
-//! A [`crate::Database`] of another environment is [`crate::Error::ForeignDatabase`], a
-//! [`crate::CursorId`] of another transaction [`crate::Error::CursorClosed`], a second writer of a
-//! thread [`crate::Error::WriterBusy`], and the use of an environment in a forked child
-//! [`crate::Error::Forked`].
+//! Some misuse is an error at run time. A [`crate::Database`] of another environment is
+//! [`crate::Error::ForeignDatabase`], a [`crate::CursorId`] of another transaction
+//! [`crate::Error::CursorClosed`]. A second writer of a thread is [`crate::Error::WriterBusy`], the
+//! use of an environment in a forked child [`crate::Error::Forked`].

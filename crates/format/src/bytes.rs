@@ -41,8 +41,8 @@ pub(crate) fn put_words(bytes: &mut [u8], words: &[u64]) {
     }
 }
 
-/// Makes zeros of a page, or of a part of one. In pieces: for longer ones the C library has an
-/// instruction that takes a while to begin, and which counters of instructions count byte by byte.
+/// Makes zeros of a page, or of a part of one. It clears in pieces. For long ranges the C library
+/// uses an instruction that is slow to begin. Counters of instructions count it byte by byte.
 pub(crate) fn wipe(bytes: &mut [u8]) {
     for piece in bytes.chunks_mut(1024) {
         piece.fill(0);

@@ -37,8 +37,7 @@ impl<'a> FreeRecord<'a> {
         Ok(record)
     }
 
-    /// How many pages a record's value lists, for the caller that does not need to know which:
-    /// their numbers are not looked at.
+    /// Returns how many pages a record's value lists, without looking at their numbers.
     /// # Errors
     /// [`Malformed::FreeRecord`] if the value is shorter than that.
     pub fn count_in(value: &[u8]) -> Result<u64, Malformed> {

@@ -2,7 +2,7 @@
 //! take.
 //!
 //! LMDB 0.9.11 to 0.9.36 write this format, with data version 1. A second format would differ in
-//! the numbers and functions of this file; all other code asks here instead of repeating them.
+//! the numbers and functions of this file. All other code asks here instead of repeating them.
 
 use crate::bytes;
 

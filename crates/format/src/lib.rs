@@ -13,7 +13,7 @@
 //! whatever they are. Numbers in which a second version of the format would differ are in
 //! [`layout`] only.
 //!
-//! What this crate is not: it does no I/O, holds no state and knows no transactions.
+//! This crate does no I/O, holds no state and knows no transactions.
 
 #![forbid(unsafe_code)]
 

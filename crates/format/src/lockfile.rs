@@ -8,10 +8,9 @@
 //!                                     +24 stamped txnid u64   +32 begin u64   +40 end mark u64
 //! ```
 //!
-//! The last three are Fulgurite's own and stand where the original has padding, which it neither
-//! reads nor writes. So what is there may be left over from an earlier use of the slot: the stamp
-//! counts if it is for the snapshot, and the process, that the slot says; the mark, if it is for
-//! the snapshot.
+//! The last three are Fulgurite's own. They use padding of the original, which neither reads nor
+//! writes it. So they may be left over from an earlier use of the slot. The stamp counts if its
+//! snapshot and process are the slot's. The mark counts if its snapshot is the slot's.
 
 /// First word of a lock file.
 pub const MAGIC: u32 = 0xBEEF_C0DE;
@@ -29,8 +28,8 @@ pub const LAST_TXNID_AT: usize = 48;
 pub const USED_SLOTS_AT: usize = 56;
 /// Where the writer mutex is.
 pub const WRITER_MUTEX_AT: usize = 64;
-/// In the first word of a mutex: the bits that name the thread which holds it; the others say that
-/// threads wait, or that it has died.
+/// In the first word of a mutex: bits that name the thread which holds it. The other bits record
+/// waiting threads, or the death of the holder.
 pub const MUTEX_THREAD_MASK: u32 = 0x3FFF_FFFF;
 /// Where the reader slots begin.
 pub const SLOTS_AT: usize = 128;
@@ -38,21 +37,21 @@ pub const SLOTS_AT: usize = 128;
 pub const SLOT_LEN: usize = 64;
 /// In a slot: where the snapshot's id is.
 pub const SLOT_TXNID_AT: usize = 0;
-/// In a slot: where the process id is; 0 marks a free slot.
+/// In a slot: the offset of the process id. 0 marks a free slot.
 pub const SLOT_PID_AT: usize = 8;
 /// In a slot: where the thread word is.
 pub const SLOT_THREAD_AT: usize = 16;
 /// In a slot: the snapshot that the stamp is for.
 pub const SLOT_STAMP_TXNID_AT: usize = 24;
-/// In a slot: when that snapshot was pinned, and by which process; see [`stamp`].
+/// In a slot: the time when that snapshot was pinned, and by which process. See [`stamp`].
 pub const SLOT_STAMP_AT: usize = 32;
-/// In a slot: the snapshot whose reader is asked to end; 0 if none is.
+/// In a slot: the snapshot whose reader is asked to end. 0 means none.
 pub const SLOT_END_AT: usize = 40;
 /// Snapshot id of a slot that reads nothing.
 pub const IDLE: u64 = u64::MAX;
 /// Slots of a new lock file unless told otherwise.
 pub const SLOTS_DEFAULT: u32 = 126;
-/// Nobody has as many readers: a file that is longer than these take is no lock file.
+/// Largest number of slots. A file that is longer than these slots is no lock file.
 pub const SLOTS_MAX: u32 = 1 << 22;
 /// A file shorter than this is no lock file.
 pub const LEN_MIN: u64 = 192;
@@ -63,8 +62,8 @@ pub const fn len_for(slots: u32) -> usize {
     SLOTS_AT + SLOT_LEN * slots as usize
 }
 
-/// Slots in a lock file of `len` bytes, which must be at least [`LEN_MIN`]; of longer files than a
-/// 32-bit count of slots can fill, the part it can.
+/// Returns the number of slots in a lock file of `len` bytes, which is at least [`LEN_MIN`]. A
+/// count of 32 bits bounds it.
 #[must_use]
 pub const fn slots_in(len: u64) -> u32 {
     let slots = (len - LEN_MIN) / SLOT_LEN as u64 + 1;
@@ -81,12 +80,12 @@ pub const fn slot_at(index: u32) -> usize {
     SLOTS_AT + SLOT_LEN * index as usize
 }
 
-/// Bits of a stamp that hold the process id: no system here has ids of more, and that many
+/// Number of bits of a stamp that hold the process id. No system here has larger ids, and as many
 /// nanoseconds are 4 ms, one tick of a coarse clock.
 const STAMP_PID_BITS: u32 = 22;
 
-/// The word that says when a snapshot was pinned, on a clock all processes of the machine share,
-/// and by whom.
+/// Returns the word with the time when a snapshot was pinned, and by which process. All processes
+/// of the machine share the clock.
 #[must_use]
 #[inline]
 pub const fn stamp(clock_ns: u64, pid: u32) -> u64 {
@@ -94,8 +93,8 @@ pub const fn stamp(clock_ns: u64, pid: u32) -> u64 {
     (clock_ns & !mask) | (pid as u64 & mask)
 }
 
-/// The time in a stamp, in nanoseconds, if it was made by that process; else it was left over by
-/// another.
+/// Returns the time in a stamp, in nanoseconds, if that process made it. Otherwise another process
+/// left it over.
 #[must_use]
 pub const fn stamped_ns(stamp: u64, pid: u32) -> Option<u64> {
     let mask = (1 << STAMP_PID_BITS) - 1;

@@ -2,7 +2,7 @@
 
 use crate::Pgno;
 
-/// What is wrong with bytes that should be a page, a node or a record.
+/// The reason why bytes are no page, node or record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
     /// A page ends before its header or contents do.
@@ -16,7 +16,7 @@ pub enum Malformed {
     Kind {
         /// The flags found.
         found: u16,
-        /// What the place calls for.
+        /// The expected kind.
         wanted: &'static str,
     },
     /// The bounds of the free space contradict each other or the page size.

@@ -19,7 +19,7 @@ const MAIN_AT: usize = 88;
 const LAST_AT: usize = 136;
 const TXNID_AT: usize = 144;
 
-/// What a meta page says.
+/// The contents of a meta page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Meta {
     /// Address for fixed mappings, else 0.

@@ -5,7 +5,7 @@ use crate::layout::header_pgno;
 use crate::page_fast::plain_key_len;
 use crate::{Malformed, NodeFlags, PageFlags, Pgno, layout};
 
-/// What a tree page is.
+/// The kind of a tree page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PageKind {
     /// Keys and children.
@@ -29,7 +29,7 @@ impl PageKind {
         }
     }
 
-    /// Returns true if pages of this kind stand at the bottom of a tree.
+    /// Returns true if pages of this kind are at the bottom of a tree.
     #[must_use]
     pub const fn is_leaf(self) -> bool {
         !matches!(self, PageKind::Branch)
@@ -66,8 +66,7 @@ pub struct Page<'a> {
     kind: PageKind,
 }
 
-/// What the header of a page was found to say; lets the page be looked at again without checking it
-/// again.
+/// The result of checking a page's header. It gives access to the page without another check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageHeader {
     // Narrow, since the caller that walks keeps two of them, and index arithmetic in them cannot
@@ -128,7 +127,7 @@ impl PageHeader {
         self.upper as usize
     }
 
-    /// What the page is.
+    /// Returns the kind of the page.
     #[must_use]
     #[inline(always)]
     pub const fn kind(self) -> PageKind {
@@ -141,11 +140,11 @@ impl PageHeader {
 pub struct LeafNode<'a> {
     /// Its key.
     pub key: &'a [u8],
-    /// What it holds in the page: the value, a page number, a record or a sub-page.
+    /// Its data in the page: the value, a page number, a record or a sub-page.
     pub data: &'a [u8],
     /// Length of the value in bytes; for overflow values not that of `data`.
     pub value_len: usize,
-    /// What `data` is.
+    /// The kind of `data`.
     pub flags: NodeFlags,
 }
 
@@ -219,7 +218,7 @@ impl<'a> Page<'a> {
         let upper = u16_at(bytes, layout::UPPER_AT).ok_or(Malformed::Truncated)?;
         let (end, start) = (layout::to_page_offset(lower), layout::to_page_offset(upper));
         if kind.item_len() != 0 {
-            // Here the bounds only count: items stand back to back behind the header.
+            // Here the bounds only count: items are stored back to back behind the header.
             let items = end.wrapping_sub(layout::HEADER_LEN) / 2;
             let fits = end >= layout::HEADER_LEN
                 && end.is_multiple_of(2)
@@ -255,7 +254,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// What the header says.
+    /// Returns the checked header.
     #[must_use]
     #[inline]
     pub const fn header(&self) -> PageHeader {
@@ -274,7 +273,7 @@ impl<'a> Page<'a> {
         Self::again(bytes, count, upper, checked.kind)
     }
 
-    /// What the page is.
+    /// Returns the kind of the page.
     #[must_use]
     pub const fn kind(&self) -> PageKind {
         self.kind
@@ -330,7 +329,8 @@ impl<'a> Page<'a> {
         self.bytes.len() - layout::HEADER_LEN - self.free_space()
     }
 
-    /// The key of entry `index`. That of entry 0 of a branch means nothing and is usually empty.
+    /// The key of entry `index`. The key of entry 0 of a branch has no meaning and is usually
+    /// empty.
     /// # Errors
     /// [`Malformed::Node`] if there is no such entry or it does not lie in the page.
     #[inline(always)]
@@ -338,8 +338,8 @@ impl<'a> Page<'a> {
         self.key_if_sound(index).ok_or(Malformed::Node(index))
     }
 
-    /// The page from where entry `index` begins in it, without looking at the entry; `None` if
-    /// there is no such entry.
+    /// Returns the page from the start of entry `index` on, without checking the entry. Returns
+    /// `None` if there is no such entry.
     #[must_use]
     #[inline(always)]
     pub fn from_entry(&self, index: usize) -> Option<&'a [u8]> {
@@ -395,8 +395,8 @@ impl<'a> Page<'a> {
         Some(Pgno(layout::branch_child(*header)))
     }
 
-    /// Where entry `index` of a branch or leaf is said to begin in the page, which nobody has
-    /// checked; `None` if there is no such entry.
+    /// Returns the stored offset of entry `index` of a branch or leaf, unchecked. Returns `None` if
+    /// there is no such entry.
     #[must_use]
     #[inline(always)]
     pub fn raw_offset(&self, index: usize) -> Option<usize> {
@@ -497,7 +497,7 @@ impl<'a> Page<'a> {
         self.bytes.get(at..at + len).ok_or(Malformed::Node(index))
     }
 
-    /// Checks all nodes at once, before the page is changed: every node is in the page, and
+    /// Checks all nodes at once, before the page is changed. Every node is in the page, and
     /// together they fill exactly the part behind the free space.
     /// # Errors
     /// The first contradiction found.

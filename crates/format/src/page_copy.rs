@@ -6,9 +6,9 @@ use crate::{PageFlags, Pgno, layout};
 /// Copies the used parts of a branch or leaf page, packed ones too, to where it gets the number
 /// `pgno`.
 ///
-/// The gap between offsets and nodes, or behind packed items, is left as it is in `to`, except for
-/// the up to seven bytes at its ends that share a word with something used: the original copies
-/// words. Marks that mean something in memory only are wiped. Both slices are one page long.
+/// The gap between offsets and nodes, or behind packed items, stays as it is in `to`. Up to seven
+/// bytes at its ends are copied with their words, as in the original. Marks that mean something in
+/// memory only are wiped. Both slices are one page long.
 pub fn copy_used(from: &[u8], to: &mut [u8], pgno: Pgno) {
     let (head, tail) = used_parts(from).unwrap_or((from.len(), from.len()));
     for part in [0..head, tail..from.len()] {
@@ -22,9 +22,9 @@ pub fn copy_used(from: &[u8], to: &mut [u8], pgno: Pgno) {
     debug_assert!(done.is_some(), "a page is larger than its header");
 }
 
-/// Makes `to` the same page as `from`, but that its free space is all zeros; that of `from` is not
-/// read, which for a page that is in no cache is a third of the cost. What has no header that makes
-/// sense is copied as it is. Both slices have one length.
+/// Makes `to` the same page as `from`, with zeros in its free space. The free space of `from` is
+/// not read, which saves a third of the cost of an uncached page. A page without a sensible header
+/// is copied as it is. Both slices have one length.
 pub fn copy_without_gap(from: &[u8], to: &mut [u8]) {
     let (head, tail) = used_parts(from).unwrap_or((from.len(), from.len()));
     if let (Some(to), Some(from)) = (to.get_mut(..head), from.get(..head)) {

@@ -1,11 +1,11 @@
-//! Looking again at a page whose header was checked before: the common case of every walk, with
-//! options in place of reasons. Whoever gets none asks [`Page`](crate::Page) why.
+//! Access to a page whose header was checked before, the common case of every walk. The functions
+//! return options instead of errors. On `None`, [`Page`](crate::Page) gives the reason.
 
 use crate::{LeafNode, NodeFlags, PageHeader, PageKind, Pgno, layout};
 
 impl PageHeader {
-    /// Key and value of entry `index` of a leaf, if it is sound, and its value is one and is in the
-    /// page.
+    /// Returns key and value of entry `index` of a leaf. The entry is sound and has one value, in
+    /// the page.
     #[must_use]
     #[inline(always)]
     pub fn plain_entry(self, bytes: &[u8], index: u32) -> Option<(&[u8], &[u8])> {
@@ -47,8 +47,8 @@ impl PageHeader {
         })
     }
 
-    /// Where entry `index` of a branch or leaf is said to begin in the page. There is such an
-    /// entry.
+    /// Returns the stored offset of entry `index` of a branch or leaf in the page, unchecked. There
+    /// is such an entry.
     #[must_use]
     #[inline(always)]
     pub fn entry_at(self, bytes: &[u8], index: u32) -> Option<usize> {
@@ -112,8 +112,8 @@ impl PageHeader {
     }
 }
 
-/// The length of a key by the header of its node, in a leaf; `None` where it is none that a key may
-/// have, or where the node has flags.
+/// Returns the length of a key by the header of its node, in a leaf. Returns `None` if no key may
+/// have that length, or if the node has flags.
 #[inline(always)]
 pub(crate) fn plain_key_len(header: u64) -> Option<usize> {
     // Turned round, the two are one number, which is in the range of lengths only if there are no

@@ -6,7 +6,7 @@ use std::ops::Range;
 use crate::bytes::{put, wipe};
 use crate::{Malformed, NodeFlags, Page, PageFlags, PageKind, Pgno, layout};
 
-/// What a new node holds behind its key.
+/// The contents of a new node behind its key.
 #[derive(Debug, Clone, Copy)]
 pub enum NodeValue<'a> {
     /// A child page; in branches only.
@@ -152,8 +152,8 @@ impl<'a> PageMut<'a> {
         Ok(bytes)
     }
 
-    /// A sub-page of `len` bytes with all nodes of another one, which was checked, where they are
-    /// seen from its end; `None` if they do not fit.
+    /// Returns a sub-page of `len` bytes with all nodes of another, checked one, at their distances
+    /// from its end. Returns `None` if they do not fit.
     pub(crate) fn resize_sub(pgno: Pgno, page: &Page<'_>, len: usize) -> Option<Vec<u8>> {
         let (from, upper) = (page.entries().0, page.upper());
         let lower = layout::HEADER_LEN + 2 * page.len();
@@ -177,7 +177,7 @@ impl<'a> PageMut<'a> {
         Some(bytes)
     }
 
-    /// What [`PageMut::resize_sub`] has made.
+    /// Returns the result of [`PageMut::resize_sub`] for changes.
     pub(crate) fn from_resized(bytes: &'a mut [u8], from: &Page<'_>) -> PageMut<'a> {
         let upper = (from.upper() + bytes.len()).wrapping_sub(from.entries().0.len());
         PageMut {
@@ -409,8 +409,8 @@ impl<'a> PageMut<'a> {
         Ok(at..at + node.data.len())
     }
 
-    /// Makes room for a node of `len` bytes and its offset at `index`, with whatever is there;
-    /// `None` if there is not enough.
+    /// Makes room for a node of `len` bytes and its offset at `index`; the room keeps its old
+    /// bytes. Returns `None` if there is not enough.
     fn open(&mut self, index: usize, len: usize) -> Result<Option<&mut [u8]>, Malformed> {
         if index > self.count {
             return Err(Malformed::Node(index));

@@ -6,9 +6,9 @@ use crate::page::key_len;
 use crate::{Malformed, Page, PageKind, layout};
 
 impl Page<'_> {
-    /// The first entry from `from` on whose key is not smaller than the one target, and whether it
-    /// is equal; one behind the last entry if all are smaller. `compare` orders an entry's key
-    /// against the one target.
+    /// Returns the first entry from `from` on whose key is not smaller than the target. Also
+    /// returns true if the key is equal. Returns one behind the last entry if all are smaller.
+    /// `compare` orders an entry's key against the one target.
     /// # Errors
     /// [`Malformed::Node`].
     #[inline(always)]
@@ -36,8 +36,8 @@ impl Page<'_> {
     /// behind a key shorter than eight are whatever is there. Where it gives the same, or nothing,
     /// `compare` decides.
     ///
-    /// An entry that is only passed by is checked to lie in the page and for nothing else: one
-    /// search looks at two dozen, and the one that is found is looked at again.
+    /// An entry that the search only passes is checked to be in the page, no more. One search looks
+    /// at two dozen of them; the found one is checked again.
     /// # Errors
     /// [`Malformed::Node`].
     #[inline(always)]
@@ -56,8 +56,8 @@ impl Page<'_> {
         self.search(from, compare)
     }
 
-    /// As [`Page::search_by_word`] on a branch or leaf, without a reason for a failure: lighter
-    /// where pages are met one after the other.
+    /// As [`Page::search_by_word`] on a branch or leaf, without a reason for a failure. Descents
+    /// use it because it is cheaper.
     #[must_use]
     #[inline(always)]
     pub fn position_by_word(
@@ -84,12 +84,11 @@ impl Page<'_> {
     }
 }
 
-/// A key to look for in the order of bytes, with what is looked at most at hand.
+/// A key to search for in the order of bytes, with its first words.
 #[derive(Debug, Clone, Copy)]
 pub struct LexicalKey<'k> {
     key: &'k [u8],
-    /// Its first eight bytes as a number that orders as they do; zeros stand for those that it
-    /// lacks.
+    /// Its first eight bytes as a number that orders as they do. Zeros replace missing bytes.
     head: u64,
     /// The same of the eight after them.
     second: u64,
@@ -125,8 +124,8 @@ impl<'k> LexicalKey<'k> {
     }
 }
 
-/// A key of less than sixteen bytes as a number that orders as they do, with zeros for those that
-/// it lacks.
+/// Returns a key of less than sixteen bytes as a number that orders as it does. Zeros replace
+/// missing bytes.
 fn padded(key: &[u8]) -> u128 {
     let mut bytes = [0; LONG];
     for (to, byte) in bytes.iter_mut().zip(key) {
@@ -137,7 +136,7 @@ fn padded(key: &[u8]) -> u128 {
 
 impl<'a> Page<'a> {
     /// As [`Page::search`] on a branch or leaf in the order of bytes, without a reason for a
-    /// failure: lighter where pages are met one after the other.
+    /// failure. Descents use it because it is cheaper.
     #[must_use]
     #[inline(always)]
     pub fn position_of(&self, from: usize, target: &LexicalKey<'_>) -> Option<(usize, bool)> {
@@ -154,8 +153,8 @@ impl<'a> Page<'a> {
         self.position_between(low, low + left, target)
     }
 
-    /// The entry of a branch whose child covers the key target, the last whose separator is not
-    /// greater: entry 0 has none.
+    /// Returns the entry of a branch whose child covers the target key: the last whose separator is
+    /// not greater. Entry 0 has none.
     #[must_use]
     #[inline(always)]
     pub fn branch_for(&self, target: &LexicalKey<'_>) -> Option<usize> {
@@ -169,9 +168,9 @@ impl<'a> Page<'a> {
     }
 
     /// Searches from entry `from` on for as long as the first sixteen bytes of keys decide. Returns
-    /// the first entry that is not known to be passed, and how many may yet be: if any, the one in
-    /// their middle has to be compared, and then [`Page::position_between`] may go on. `None` on a
-    /// page without entries.
+    /// the first entry that may not be passed, and how many are undecided. If there are any, the
+    /// caller compares the middle one, and [`Page::position_between`] goes on. `None` on a page
+    /// without entries.
     #[must_use]
     #[inline(always)]
     pub fn narrow(&self, from: usize, target: &LexicalKey<'_>) -> Option<(usize, usize)> {
@@ -195,7 +194,7 @@ impl<'a> Page<'a> {
         offsets.get(from..)
     }
 
-    /// Where the entry in the middle of some is said to begin in the page.
+    /// Returns the stored offset of the middle entry of a part, unchecked.
     #[must_use]
     #[inline(always)]
     pub fn raw_middle_offset(among: &[[u8; 2]]) -> Option<usize> {
@@ -203,9 +202,9 @@ impl<'a> Page<'a> {
         Some(layout::to_page_offset(u16::from_le_bytes(*stored)))
     }
 
-    /// One step of [`Page::narrow`]: leaves those entries that the place target is among, and tells
-    /// whether there may be another step. Both outcomes take the same way: which it is the
-    /// processor could not foresee.
+    /// Makes one step of [`Page::narrow`]. It keeps the entries among which the target position is,
+    /// and returns true if another step is possible. Both outcomes take the same way: which it is
+    /// the processor could not foresee.
     #[must_use]
     #[inline(always)]
     pub fn halve(&self, among: &mut &'a [[u8; 2]], target: &LexicalKey<'_>) -> bool {
@@ -220,7 +219,7 @@ impl<'a> Page<'a> {
         !among.is_empty()
     }
 
-    /// What [`Page::narrow`] would say where its steps have been taken as far as this.
+    /// Returns the result of [`Page::narrow`] after these steps.
     #[must_use]
     #[inline(always)]
     pub fn narrowed(&self, among: &[[u8; 2]]) -> (usize, usize) {
@@ -262,9 +261,9 @@ impl<'a> Page<'a> {
 /// Bytes of a key that are compared as two words.
 const LONG: usize = 16;
 
-/// Searches among entries for as long as the first sixteen bytes of keys decide, where zeros stand
-/// for those that a key lacks. Returns how many entries are known to be passed, and how many may be
-/// behind them: if any, the one in their middle is to be compared.
+/// Searches among entries for as long as the first sixteen bytes of keys decide. Zeros replace
+/// missing bytes. Returns how many entries are passed, and how many are undecided. If there are
+/// any, the caller compares the middle one.
 // A function separate, with no more arguments than registers carry: its loops are to have them all.
 // And with branches, so that the processor runs ahead of the memory it waits for.
 #[inline(never)]
@@ -298,8 +297,8 @@ fn narrow_bytes(bytes: &[u8], offsets: &[[u8; 2]], head: u64, second: u64) -> (u
     (entries_before(offsets, rest), rest.len())
 }
 
-/// Returns true if the key target is behind an entry's, whatever the length of that; `None` where
-/// their first sixteen bytes are alike, and at the very end of the page.
+/// Returns true if the target key is behind an entry's key of any length. Returns `None` if their
+/// first sixteen bytes are equal, and at the very end of the page.
 #[inline(always)]
 fn is_behind(bytes: &[u8], stored: [u8; 2], head: u64, second: u64) -> Option<bool> {
     let [header, first, other] = beginning(bytes, stored)?;
@@ -312,14 +311,14 @@ fn is_behind(bytes: &[u8], stored: [u8; 2], head: u64, second: u64) -> Option<bo
     (found != second).then_some(found < second)
 }
 
-/// How many entries stand before some of them.
+/// Returns how many entries precede a part of them.
 #[inline(always)]
 fn entries_before(all: &[[u8; 2]], some: &[[u8; 2]]) -> usize {
     (some.as_ptr().addr() - all.as_ptr().addr()) / size_of::<[u8; 2]>()
 }
 
-/// The header of a node and the two words behind it, which are those of its key as far as that
-/// reaches; `None` at the very end of the page.
+/// Returns the header of a node and the two words behind it, which begin its key. Returns `None` at
+/// the very end of the page.
 #[inline(always)]
 fn beginning(bytes: &[u8], stored: [u8; 2]) -> Option<&[[u8; 8]; 3]> {
     let at = layout::to_page_offset(u16::from_le_bytes(stored));
@@ -340,8 +339,8 @@ const KEPT: [[u64; 2]; LONG + 1] = {
     kept
 };
 
-/// Searches between two entries for as long as words decide: then the one in the middle of what is
-/// left is to be compared, if anything is left.
+/// Searches between two entries for as long as words decide. The caller compares the middle one of
+/// the rest, if any.
 // A function separate: among other code its loop would not get the registers.
 #[inline(never)]
 fn narrow(
@@ -366,8 +365,8 @@ fn narrow(
     (low, high)
 }
 
-/// The length of an entry's key and the eight bytes from where it begins; `None` at the very end of
-/// the page.
+/// Returns the length of an entry's key and the eight bytes from its start. Returns `None` at the
+/// very end of the page.
 #[inline(always)]
 fn eight_of(bytes: &[u8], offsets: &[[u8; 2]], index: usize) -> Option<(usize, [u8; 8])> {
     let at = layout::to_page_offset(u16::from_le_bytes(*offsets.get(index)?));

@@ -1,5 +1,5 @@
-//! Sub-pages: the duplicates of one key as a little page inside the key's node, always just as long
-//! as they need.
+//! Sub-pages: the duplicates of one key as a little page inside the key's node. They are always
+//! just as long as their items need.
 
 use crate::{Malformed, NodeFlags, NodeValue, Page, PageKind, PageMut, Pgno, layout};
 
@@ -105,7 +105,7 @@ fn resized(
     Ok(Some(bytes))
 }
 
-/// As [`rebuilt`], where items stand back to back.
+/// As [`rebuilt`], for packed items.
 fn repacked(
     pgno: Pgno,
     page: &Page<'_>,

@@ -353,7 +353,7 @@ fn overflow_runs_are_checked() {
     assert!(OverflowHeader::parse(&bytes, Pgno(5), PAGE, 1, Pgno(9)).is_err());
 }
 
-/// Whatever the bytes, every function answers and none panics.
+/// On any bytes, every function answers and none panics.
 #[test]
 fn noise_never_panics() {
     let mut state = 0x1234_5678_9abc_def1_u64;
@@ -422,7 +422,7 @@ fn lock_files_of_any_length_have_a_number_of_slots() {
 fn a_copy_without_the_gap_has_all_entries_and_zeros_between() {
     let mut bytes = leaf_page(&[(b"a", b"one"), (b"bb", b""), (b"ccc", b"three")]);
     let (lower, upper) = (16 + 2 * 3, view(&bytes).unwrap().upper());
-    // What a deleted record may have left behind.
+    // The remains of a deleted record.
     bytes[lower..upper].fill(0xaa);
     let mut copy = vec![0xbb; PAGE];
     copy_without_gap(&bytes, &mut copy);
@@ -431,7 +431,7 @@ fn a_copy_without_the_gap_has_all_entries_and_zeros_between() {
     let gap = lower.next_multiple_of(8)..upper & !7;
     assert!(copy[gap].iter().all(|byte| *byte == 0));
     view(&copy).unwrap().check_nodes().unwrap();
-    // Packed items stand in front of the gap, and a page that makes no sense is all copied.
+    // Packed items precede the gap, and a page that makes no sense is copied whole.
     let mut packed = vec![0; PAGE];
     let kind = PageKind::Packed(5);
     let mut page = PageMut::initialise(&mut packed, Pgno(7), kind);

@@ -1,10 +1,10 @@
 //! Bus errors inside our mappings: bytes of zero and a mark, in range of the end of the process.
 //!
-//! A page of a mapped file may turn out not to be there: another process cut the file off, its disk
-//! fails, or it is full and the page was never written. The system then sends SIGBUS to the thread
-//! that touched it. Here that thread gets fresh memory of zeros at the range instead, and the
-//! mapping is marked as lost: what is read from it is checked like any damaged page, and the caller
-//! that asks [`any_map_is_lost`] learns that the mapping must not be trusted any more.
+//! A page of a mapped file may be missing. Another process cut the file off, its disk fails, or the
+//! disk is full and the page was never written. The system then sends SIGBUS to the thread that
+//! touched it. Here that thread gets zeros instead, and the mapping is marked as lost. The engine
+//! checks data from it like any damaged page. [`any_map_is_lost`] then shows that the mapping must
+//! not be trusted any more.
 //!
 //! ```text
 //!   SIGBUS at an address ---> in one of our maps?  --yes-->  zeros there, marked lost, the thread goes on
@@ -25,18 +25,18 @@ static ENABLED: AtomicBool = AtomicBool::new(true);
 static ANY_LOST: AtomicBool = AtomicBool::new(false);
 /// The guarded ranges; the handler walks them, so none is ever freed.
 static RANGES: AtomicPtr<GuardedRange> = AtomicPtr::new(ptr::null_mut());
-/// What handled the signal before us.
+/// The handler of the signal before ours.
 static PREVIOUS: AtomicPtr<libc::sigaction> = AtomicPtr::new(ptr::null_mut());
 
-/// After that many lost pages at a range twice as many are given up at a time: a process may have
-/// only that many mappings.
+/// Number of lost pages in a range after which the number of pages replaced at a time doubles. A
+/// process may have only a limited number of mappings.
 const FAULTS_PER_DOUBLING: usize = 16;
 /// No more system pages than that are given up at a time.
 const PAGES_MAX: usize = 4096;
 
 /// Turns the guard on or off for mappings made from now on; it is on unless this says otherwise.
-/// With it, the first mapping installs a handler of SIGBUS for the process, which hands on what is
-/// none of its business.
+/// With it, the first mapping installs a handler of SIGBUS for the process. The handler passes on
+/// signals that are not about our maps.
 pub fn set_bus_guard(on: bool) {
     ENABLED.store(on, Ordering::SeqCst);
 }
@@ -124,7 +124,8 @@ fn install() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let mut previous = MaybeUninit::<libc::sigaction>::zeroed();
-        // SAFETY: asks only; `previous` is large enough.
+        // SAFETY: with a null action the call only asks, and `previous` has room for a whole
+        // `sigaction`.
         let asked = unsafe { libc::sigaction(libc::SIGBUS, ptr::null(), previous.as_mut_ptr()) };
         if asked != 0 {
             return;
@@ -132,13 +133,15 @@ fn install() {
         // SAFETY: the system has filled it in, and zeros are a valid value too.
         let previous = unsafe { previous.assume_init() };
         PREVIOUS.store(Box::leak(Box::new(previous)), Ordering::SeqCst);
-        // SAFETY: zeros are a valid value: no flags, an empty mask, the default action.
+        // SAFETY: all-zero bytes are a valid `sigaction`, with no flags, an empty mask and the
+        // default action.
         let mut ours = unsafe { MaybeUninit::<libc::sigaction>::zeroed().assume_init() };
         let handler: extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void) = on_bus_error;
         ours.sa_sigaction = handler as usize;
         // On the alternative stack where a thread has one: its own may be small.
         ours.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK | libc::SA_RESTART;
-        // SAFETY: the handler keeps to what is allowed in one: atomics and system calls.
+        // SAFETY: `ours` is a complete action. The handler uses only atomics and system calls,
+        // which are allowed in handlers.
         unsafe { libc::sigaction(libc::SIGBUS, &raw const ours, ptr::null_mut()) };
     });
 }
@@ -147,7 +150,7 @@ extern "C" fn on_bus_error(signal: c_int, info: *mut libc::siginfo_t, context: *
     // SAFETY: the system passes a filled-in structure to handlers installed with SA_SIGINFO.
     let about = unsafe { &*info };
     let code = about.si_code;
-    // What a process sent has no address.
+    // A signal that a process sent has no address.
     if code > 0 {
         // SAFETY: a fault's structure has the address.
         let address = unsafe { about.si_addr() };
@@ -188,8 +191,8 @@ fn fill(range: &GuardedRange, address: usize, end: usize) -> bool {
     }
     let at = ptr::without_provenance_mut(first);
     let flags = MapFlags::PRIVATE | MapFlags::FIXED | MapFlags::NORESERVE;
-    // SAFETY: replaces pages of a mapping that is ours and alive, for its guard is; nothing else is
-    // there.
+    // SAFETY: the replaced pages are in a mapping of ours that is alive, because its guard is.
+    // Nothing but that mapping is at these addresses.
     unsafe { mmap_anonymous(at, len, protection, flags) }.is_ok()
 }
 
@@ -205,10 +208,11 @@ fn hand_on(signal: c_int, code: c_int, info: *mut libc::siginfo_t, context: *mut
             // SAFETY: the default action is always allowed.
             unsafe { libc::signal(signal, libc::SIG_DFL) };
             if is_sent {
-                // SAFETY: may be called in handlers; the signal arrives when this one returns.
+                // SAFETY: `raise` may be called in handlers. The signal arrives when this handler
+                // returns.
                 unsafe { libc::raise(signal) };
             }
-            // What touched a missing page touches it again, and then ends the process.
+            // The thread touches the missing page again, and the default action ends the process.
         }
         handler if previous.is_some_and(|p| p.sa_flags & libc::SA_SIGINFO != 0) => {
             type Full = extern "C" fn(c_int, *mut libc::siginfo_t, *mut c_void);

@@ -1,4 +1,4 @@
-//! The clock that readers note the beginning of their snapshots by: read at each begin, so each
+//! The clock by which readers note the beginning of their snapshots. Each begin reads it, so each
 //! call on the way counts.
 
 use std::ffi::{CStr, c_int};
@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 /// Reads a clock.
 type ReadClock = unsafe extern "C" fn(libc::clockid_t, *mut libc::timespec) -> c_int;
 
-/// The function of type [`ReadClock`] that the system has put into each process, which that of the
-/// C library calls in its turn, or the latter. Null before it is first needed.
+/// A function of type [`ReadClock`]: the one that the system maps into each process, or that of the
+/// C library. Null before it is first needed.
 static READ_CLOCK: AtomicPtr<()> = AtomicPtr::new(ptr::null_mut());
 
 const SYSTEM_IMAGE: &CStr = c"linux-vdso.so.1";
@@ -19,8 +19,8 @@ const READ_CLOCK_NAME: Option<&CStr> = Some(c"__vdso_clock_gettime");
 #[cfg(not(target_arch = "x86_64"))]
 const READ_CLOCK_NAME: Option<&CStr> = None;
 
-/// Nanoseconds since some moment before the machine's start, the same for all processes: a clock
-/// that is read without asking the system and that ticks every few milliseconds.
+/// Returns the nanoseconds since a moment before the machine's start, the same for all processes.
+/// The clock is read without a system call and ticks every few milliseconds.
 #[must_use]
 #[inline]
 pub fn coarse_clock_ns() -> u64 {
@@ -32,11 +32,11 @@ pub fn coarse_clock_ns() -> u64 {
     if read.is_null() {
         read = find();
     }
-    // SAFETY: `find` stores nothing but functions of this type, which stay where they are for as
-    // long as the process lives.
+    // SAFETY: `find` stores only functions of this type. They stay mapped for as long as the
+    // process lives.
     let read = unsafe { mem::transmute::<*mut (), ReadClock>(read) };
-    // SAFETY: `now` is valid for writes, and Linux has this clock; if it had not, `now` would stay
-    // as it is.
+    // SAFETY: `now` is valid for writes, and the function has the signature of `clock_gettime`.
+    // Without this clock, `now` would stay unchanged.
     unsafe { read(libc::CLOCK_MONOTONIC_COARSE, &raw mut now) };
     now.tv_sec.cast_unsigned() * 1_000_000_000 + now.tv_nsec.cast_unsigned()
 }
@@ -51,12 +51,12 @@ fn find() -> *mut () {
 /// The system's own function, where it is known by name and the process has been given it.
 fn of_the_system() -> Option<*mut ()> {
     let name = READ_CLOCK_NAME.filter(|_| !cfg!(miri))?;
-    // SAFETY: the name ends with zero; nothing is loaded, so that no foreign code runs.
+    // SAFETY: the name ends with zero. `RTLD_NOLOAD` loads nothing, so that no foreign code runs.
     let image = unsafe { libc::dlopen(SYSTEM_IMAGE.as_ptr(), libc::RTLD_NOLOAD | libc::RTLD_LAZY) };
     if image.is_null() {
         return None;
     }
-    // SAFETY: an image that is open; the name ends with zero.
+    // SAFETY: `image` is an open handle of `dlopen`, and the name ends with zero.
     let found = unsafe { libc::dlsym(image, name.as_ptr()) };
     // The image is never unloaded, so it is not given back.
     (!found.is_null()).then_some(found.cast())

@@ -1,8 +1,7 @@
-//! Bytes of a map written to another file, without a buffer between: the system copies them once,
-//! from where they lie.
+//! Writes bytes of a map to another file without a buffer between. The system copies them once.
 //!
-//! They may change meanwhile, and a page of them may be gone: the call then fails, and no signal is
-//! raised as for a page that the process itself touches.
+//! The bytes may change meanwhile, and a page of them may be missing. The call then fails, without
+//! the signal of a touched page.
 
 use std::io;
 use std::os::fd::AsRawFd;
@@ -12,10 +11,10 @@ use crate::seam::{self, Call};
 use crate::{File, Map};
 
 impl File {
-    /// Writes at most `len` bytes of `map`, from `from` on, at `offset`, or behind what was written
-    /// last; returns how many. Fewer are no fault, and none means that they cannot be had through
-    /// the map: they are outside it, or the file that it shows does not have them any more, which
-    /// is for reading that file to say.
+    /// Writes at most `len` bytes of `map`, from `from` on. They go to `offset`, or behind the last
+    /// write. Returns how many were written. Fewer are no fault. None means that the map cannot
+    /// supply them: they are outside it, or the file has lost them. Reading the file then gives the
+    /// error.
     /// # Errors
     /// The system's.
     pub fn copy_range(
@@ -33,8 +32,8 @@ impl File {
             let len = seam::ask_len(self.role, Call::Write, len)?;
             let at = at.as_ptr().cast();
             let written = match offset {
-                // SAFETY: the range is in the map; the system alone reads it, and fails where there
-                // is no page.
+                // SAFETY: the range is inside the map. Only the system reads it, and it fails with
+                // `EFAULT` where a page is missing.
                 Some(offset) => unsafe { libc::pwrite64(file, at, len, offset.cast_signed()) },
                 // SAFETY: as above.
                 None => unsafe { libc::write(file, at, len) },

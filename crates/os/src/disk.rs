@@ -9,8 +9,8 @@ use std::sync::Arc;
 use crate::seam::Call;
 use crate::{Access, File, FileRole, Map};
 
-/// Sees every change of a data file in order, before it happens: a test rebuilds from it what a
-/// power loss leaves.
+/// Sees every change of a data file in order, before it happens. A test rebuilds from it the state
+/// after a power loss.
 pub trait DiskObserver: Send + Sync {
     /// `bytes` are about to be written at `offset`; `synchronous` writes are durable when they
     /// return.
@@ -31,8 +31,8 @@ pub trait DiskObserver: Send + Sync {
             done += part.len() as u64;
         }
     }
-    /// Words are about to be stored at `offset` through a writable map, one after the other. Pages
-    /// that are changed through the map are not reported: an observer that wants to know reads the
+    /// Words are about to be stored at `offset` through a writable map, one after the other.
+    /// Changes of pages through the map are not reported. An observer that needs them reads the
     /// file, which shows them at once.
     fn store(&self, offset: u64, words: &[u64]) {
         let _ = (offset, words);
@@ -142,8 +142,8 @@ impl DataFile {
         self.pages.copy_range(Some(offset), map, from, len)
     }
 
-    /// The length of the file's beginning that [`File::copy_range`] may take from a map of it
-    /// without the file system having to make room for that, in bytes.
+    /// Returns how many bytes of the file's beginning [`File::copy_range`] may take from a map. The
+    /// file system allocates no room for them.
     /// # Errors
     /// The system's.
     pub fn filled_len(&self) -> io::Result<u64> {
@@ -164,15 +164,15 @@ impl DataFile {
         self.pages.write_vectored_at(offset, parts)
     }
 
-    /// Stores `bytes` at `offset` through a map of this file that [`Map::to_store`] made; `false`,
-    /// with nothing of worth done, if they are to be written instead. Others see them at once, as
-    /// if they had been written. Whoever stores asks [`Map::is_lost`] before relying on it.
+    /// Stores `bytes` at `offset` through a map of this file that [`Map::to_store`] made. Returns
+    /// `false` if the caller must write them instead. Others see them at once, as if they had been
+    /// written. The caller asks [`Map::is_lost`] before it relies on the store.
     ///
     /// # Safety
-    /// The range is inside the file, and no other thread or process reads or writes it meanwhile:
-    /// it belongs to pages private to the one writer's transaction.
+    /// The range is inside the file, and no other thread or process reads or writes it meanwhile.
+    /// It belongs to pages private to the one writer's transaction.
     /// # Errors
-    /// What a test wants to happen.
+    /// The error that a test injects.
     pub unsafe fn store_at(&self, map: &Map, offset: u64, bytes: &[u8]) -> io::Result<bool> {
         let Ok(at) = usize::try_from(offset) else {
             return Ok(false);
@@ -191,8 +191,8 @@ impl DataFile {
         }
     }
 
-    /// The length of the file's beginning that has no holes, in bytes: what is stored there needs
-    /// no new room of the disk, as a rule.
+    /// Returns the length of the file's beginning that has no holes, in bytes. A store there needs
+    /// no new room on the disk, as a rule.
     /// # Errors
     /// The system's.
     pub fn solid_len(&self) -> io::Result<u64> {
@@ -220,8 +220,8 @@ impl DataFile {
         self.pages.sync_data()
     }
 
-    /// Flushes `len` bytes at `offset` of a writable `map` of this file (rounded out to system
-    /// pages); durable on return if `wait`.
+    /// Flushes `len` bytes at `offset` of a writable `map` of this file, rounded out to system
+    /// pages. They are durable on return if `wait`.
     /// # Errors
     /// The system's.
     pub fn flush_map(&self, map: &Map, offset: usize, len: usize, wait: bool) -> io::Result<()> {
@@ -244,22 +244,22 @@ impl DataFile {
         File::open(FileRole::Directory, directory, Access::Read)?.sync_all()
     }
 
-    /// Who observes the file of a copy of this one.
+    /// Returns the observer for the file of a copy.
     #[must_use]
     pub fn copy_observer(&self) -> Option<Arc<dyn DiskObserver>> {
         self.observer.as_ref().and_then(|observer| observer.copy())
     }
 
-    /// Takes room on the disk for `len` bytes from `offset` on, also behind the end of the file,
-    /// whose length stays; `false` if the file system cannot do that.
+    /// Takes room on the disk for `len` bytes from `offset` on. They may be behind the end of the
+    /// file, whose length does not change. Returns `false` if the file system cannot do that.
     /// # Errors
     /// The system's, a full disk among them.
     pub fn allocate(&self, offset: u64, len: u64) -> io::Result<bool> {
         self.pages.allocate(offset, len)
     }
 
-    /// Gives `len` bytes from `offset` on back to the file system, in a file of unchanged length:
-    /// they read as zeros.
+    /// Gives `len` bytes from `offset` on back to the file system, in a file of unchanged length.
+    /// They read as zeros.
     /// # Errors
     /// The system's; above all where the file system has no holes.
     pub fn punch(&self, offset: u64, len: u64) -> io::Result<()> {

@@ -1,5 +1,5 @@
-//! A file of an environment: every call on it asks the [seam](crate::seam), is made again when a
-//! signal interrupts it, and goes on where the system did only part of it.
+//! A file of an environment. Every call on it asks the [seam](crate::seam), is repeated after a
+//! signal, and continues after a partial result.
 
 use std::fs::{self, Metadata};
 use std::io::{self, IoSlice, Write};
@@ -14,7 +14,7 @@ use crate::seam::{self, Call, FileRole};
 /// The error number for a directory where a file should be.
 pub const IS_A_DIRECTORY: i32 = libc::EISDIR;
 
-/// What an opening is for.
+/// The purpose of opening a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// Reading only.
@@ -48,7 +48,7 @@ impl Access {
     }
 }
 
-/// What tells two files apart, whatever their paths.
+/// The identity of a file, independent of its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FileIdentity {
     device: u64,
@@ -137,7 +137,7 @@ impl File {
         })
     }
 
-    /// What it is to the environment.
+    /// Returns the role of the file in the environment.
     #[must_use]
     pub const fn role(&self) -> FileRole {
         self.role
@@ -150,7 +150,7 @@ impl File {
         })
     }
 
-    /// Which file it is.
+    /// Returns the identity of the file.
     /// # Errors
     /// The system's.
     pub fn identity(&self) -> io::Result<FileIdentity> {
@@ -216,12 +216,11 @@ impl File {
         })
     }
 
-    /// The length of its beginning that can be read through a map without anything being made for
-    /// that: on some file systems a hole that is touched takes room. As a rule all of it.
+    /// Returns the length of its beginning that can be read through a map without allocating room.
+    /// On some file systems a touched hole takes room. As a rule all of it.
     pub(crate) fn filled_len(&self) -> io::Result<u64> {
         let status = self.status()?;
-        // What is taken behind the end is counted too: holes of no more than that may be
-        // overlooked.
+        // Room behind the end counts too, so holes of no more than that may be overlooked.
         if status.blocks().saturating_mul(512) >= status.len() {
             return Ok(status.len());
         }
@@ -266,7 +265,7 @@ impl File {
             }
             Ok(rustix::io::pwritev(&self.file, &slices, offset)?)
         })?;
-        // What the system left over is written part by part.
+        // The rest of a partial write is written part by part.
         let mut start = 0;
         for part in parts {
             let rest = part.get(written.saturating_sub(start)..);
@@ -299,8 +298,8 @@ impl File {
         })
     }
 
-    /// Takes room on the disk for `len` bytes from `offset` on, also behind the end of the file,
-    /// whose length stays; `false` if the file system cannot do that.
+    /// Takes room on the disk for `len` bytes from `offset` on. They may be behind the end of the
+    /// file, whose length does not change. Returns `false` if the file system cannot do that.
     pub(crate) fn allocate(&self, offset: u64, len: u64) -> io::Result<bool> {
         let allocated = retried(|| {
             seam::ask(self.role, Call::Allocate)?;
@@ -383,8 +382,8 @@ fn some_of(count: usize) -> io::Result<usize> {
     Ok(count)
 }
 
-/// Makes a call again for as long as signals interrupt it: so POSIX allows for each call made this
-/// way, and none of them has done anything then.
+/// Repeats a call for as long as signals interrupt it. POSIX allows that for each call made here:
+/// an interrupted call has done nothing.
 pub(crate) fn retried<T>(mut call: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     loop {
         match call() {

@@ -14,8 +14,8 @@
 //!   prefetch     a hint that bytes of a map will be read soon
 //! ```
 //!
-//! What this crate is not: it knows no pages, no formats, no transactions. Every raw pointer of the
-//! engine lives here or in the one module of the engine that borrows from [`Map`].
+//! This crate knows no pages, no formats, no transactions. Every raw pointer of the engine lives
+//! here or in the one module of the engine that borrows from [`Map`].
 
 mod bus_guard;
 mod clock;

@@ -1,10 +1,9 @@
-//! Which other processes have an environment open, and whether one of them changes the data file
-//! through its map.
+//! The other processes that have an environment open, and how they map the data file.
 //!
-//! Such a process stores wherever its map reaches, without asking how long the file is: a file that
-//! is cut off below it takes it down. Nothing in the environment's own files says who they are, but
-//! the system does: everybody who has an environment open holds a record lock on byte 0 of its lock
-//! file, and the maps of a process can be read.
+//! A process with a writable map stores wherever its map reaches, without asking for the file's
+//! length. Cutting the file off below the map ends that process. The environment's own files do not
+//! record these processes, but the system does. Every process with the environment open holds a
+//! record lock on byte 0 of its lock file. The maps of a process can be read.
 
 use std::fs;
 use std::io;
@@ -12,7 +11,7 @@ use std::io;
 use crate::seam::{self, Call};
 use crate::{FileIdentity, FileRole, process_id};
 
-/// What other processes do with a data file.
+/// The ways in which other processes map a data file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OtherMaps {
     /// Those that have the environment open map it for reading only, or there are none.
@@ -24,13 +23,13 @@ pub enum OtherMaps {
         /// Where its map of the file ends.
         bytes: u64,
     },
-    /// This process has the environment open but what it maps is unknown: it is just opening it, or
-    /// belongs to another user or another name space of processes (then it is 0).
+    /// This process has the environment open but its maps are unknown. It is opening it now, or
+    /// belongs to another user. In another name space of processes its id reads as 0.
     Unknown(u32),
 }
 
-/// Looks at all other processes that hold a record lock on byte 0 of the file `lock`: how do they
-/// map the file `data`? Reads a few files of `/proc`.
+/// Finds all other processes that hold a record lock on byte 0 of the file `lock`. Returns how they
+/// map the file `data`. Reads a few files of `/proc`.
 /// # Errors
 /// The system's, when there is no `/proc/locks`.
 pub fn other_maps(lock: FileIdentity, data: FileIdentity) -> io::Result<OtherMaps> {
@@ -50,13 +49,13 @@ pub fn other_maps(lock: FileIdentity, data: FileIdentity) -> io::Result<OtherMap
     Ok(unknown.map_or(OtherMaps::ReadOnly, OtherMaps::Unknown))
 }
 
-/// The processes that hold a lock on byte 0 of a file with this inode number, by the text of
-/// `/proc/locks`: `1: POSIX  ADVISORY  READ 4711 fe:00:7790615 0 0`. Devices are not compared,
-/// because some file systems have two numbers for one; at worst a process too many is looked at.
+/// Returns the processes that hold a lock on byte 0 of a file with this inode number. A line of
+/// `/proc/locks` is `1: POSIX  ADVISORY  READ 4711 fe:00:7790615 0 0`. Devices are not compared,
+/// because some file systems have two numbers for one. At worst one process too many is examined.
 fn lock_holders(locks: &str, inode: u64) -> Vec<u32> {
     let holder = |line: &str| {
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
-        // What waits for a lock has an arrow before its kind.
+        // A waiting request has an arrow before its kind.
         let [_, "POSIX", _, _, pid, file, "0", _] = words[..] else {
             return None;
         };
@@ -69,8 +68,8 @@ fn lock_holders(locks: &str, inode: u64) -> Vec<u32> {
     pids
 }
 
-/// How many bytes of a file a process maps for writing, 0 if it only reads; `None` if it does not
-/// map it or does not let us see.
+/// Returns how many bytes of a file a process maps for writing, 0 if it only reads. Returns `None`
+/// if it does not map the file or its maps are unreadable.
 fn maps_of(pid: u32, inode: u64) -> Option<u64> {
     let maps = fs::read_to_string(format!("/proc/{pid}/maps")).ok()?;
     written_bytes(&maps, inode)
@@ -79,8 +78,8 @@ fn maps_of(pid: u32, inode: u64) -> Option<u64> {
 /// The same by the text of `/proc/PID/maps`:
 /// `7f00-7f10 r--s 00000000 fe:00 7790616 /path/data.mdb`.
 ///
-/// A writable map with a page of the same file behind it that nobody may touch is
-/// [`crate::Map::to_store`]'s: who has it asks how long the file is.
+/// A writable map followed by an inaccessible page of the same file comes from
+/// [`crate::Map::to_store`]. Its process asks for the file's length.
 fn written_bytes(maps: &str, inode: u64) -> Option<u64> {
     let inode = inode.to_string();
     let mut found = None;
@@ -117,7 +116,7 @@ fn shared_map_of<'a>(words: &[&'a str], inode: &str) -> Option<(&'a str, &'a str
     }
 }
 
-/// First and last address of a stretch, as they stand there.
+/// Returns the first and the last address of a stretch, as text.
 fn bounds(range: &str) -> (&str, &str) {
     range.split_once('-').unwrap_or((range, ""))
 }

@@ -25,13 +25,13 @@ pub const ADDRESS_TAKEN: i32 = libc::EEXIST;
 
 /// A shared mapping of a data file that may reach far behind the file's end.
 ///
-/// Nothing behind the end of the file may be touched (the system answers with a bus error, which
-/// the guard turns into zeros); the caller that borrows bytes has to know the file's length.
+/// No byte behind the end of the file may be touched. The system answers with a bus error, which
+/// the guard turns into zeros. A borrower has to know the file's length.
 #[derive(Debug)]
 pub struct Map {
     base: NonNull<u8>,
     len: usize,
-    /// Bytes behind `len` that belong to the mapping and that nobody may touch.
+    /// Bytes behind `len` that belong to the mapping and are inaccessible.
     barrier: usize,
     writable: bool,
     /// True if the system was told to read nothing ahead.
@@ -39,14 +39,14 @@ pub struct Map {
     guard: Option<Guard>,
 }
 
-// SAFETY: the mapping lives until drop; what may be read or written through it is argued at each
-// borrow.
+// SAFETY: a `Map` owns its mapping until drop, and no thread has a special claim on it. Each borrow
+// states why it may read or write.
 unsafe impl Send for Map {}
 // SAFETY: as above.
 unsafe impl Sync for Map {}
 
 impl Map {
-    /// Reserves `len` bytes of address space over `file`, or as much as the process may have:
+    /// Reserves `len` bytes of address space over `file`, or as much as the process may have. It
     /// halves the wish down to `len_min` while the system refuses.
     /// # Errors
     /// The system's, when even `len_min` is refused.
@@ -100,14 +100,14 @@ impl Map {
         })
     }
 
-    /// A second mapping of the first `len` bytes of `file`, or a little more, through which a
-    /// writer stores pages in place of writing them. Forked children do not get it.
+    /// Makes a second mapping of the first `len` bytes of `file`, or a little more. A writer stores
+    /// pages through it instead of writing them. Forked children do not get it.
     ///
-    /// A page that nobody may touch is behind it: by that [`crate::other_maps`] tells it from the
-    /// map of a process that stores wherever the map reaches, however long the file is.
+    /// An inaccessible page follows it. By that page [`crate::other_maps`] tells it from the map of
+    /// a process that stores without asking for the file's length.
     /// # Errors
-    /// The system's; `Unsupported` where guards are turned off, see [`crate::set_bus_guard`]: a
-    /// full disk would end the process.
+    /// The system's. `Unsupported` if guards are off, see [`crate::set_bus_guard`]: a full disk
+    /// would end the process.
     pub fn to_store(file: &File, len: usize) -> io::Result<Map> {
         let barrier = crate::page_size();
         let len = len.next_multiple_of(barrier);
@@ -139,9 +139,8 @@ impl Map {
         Ok(map)
     }
 
-    /// Returns true if a page was touched that the file did not have any more: zeros stand there
-    /// now, and what was stored there is nowhere. Never so without a guard, see
-    /// [`crate::set_bus_guard`].
+    /// Returns true if a touched page was missing in the file. Zeros replace it, and stores to it
+    /// are lost. Never so without a guard, see [`crate::set_bus_guard`].
     #[must_use]
     pub fn is_lost(&self) -> bool {
         self.guard.as_ref().is_some_and(Guard::is_lost)
@@ -180,7 +179,7 @@ impl Map {
     /// Borrows `len` bytes at `offset`; `None` outside the reservation.
     ///
     /// # Safety
-    /// The range is inside the file, and no byte of it changes while the borrow lives: it belongs
+    /// The range is inside the file, and no byte of it changes while the borrow lives. It belongs
     /// to a page that a pinned snapshot reaches, or to the one writer's own transaction.
     #[must_use]
     #[inline]
@@ -188,7 +187,8 @@ impl Map {
         if offset.checked_add(len)? > self.len {
             return None;
         }
-        // SAFETY: inside the reservation, just checked; the rest is the caller's promise.
+        // SAFETY: the assertion above keeps the range inside the reservation. By the contract of
+        // this function it is inside the file and unchanged while borrowed.
         Some(unsafe { self.bytes_inside(offset, len) })
     }
 
@@ -211,7 +211,7 @@ impl Map {
     ///
     /// # Safety
     /// The range is inside the file, and no other thread or process reads or writes it while the
-    /// borrow lives: it belongs to a page private to the one writer's transaction.
+    /// borrow lives. It belongs to a page private to the one writer's transaction.
     #[must_use]
     #[expect(
         clippy::mut_from_ref,
@@ -228,8 +228,8 @@ impl Map {
         Some(unsafe { std::slice::from_raw_parts_mut(at.as_ptr(), len) })
     }
 
-    /// Where `len` bytes at `offset` begin, for the system to read: nothing is lent, so they may
-    /// change meanwhile, or be missing. `None` outside the reservation.
+    /// Returns where `len` bytes at `offset` begin, for the system to read. No reference is made,
+    /// so they may change meanwhile, or be missing. `None` outside the reservation.
     pub(crate) fn for_system(&self, offset: usize, len: usize) -> Option<NonNull<u8>> {
         if offset.checked_add(len)? > self.len {
             return None;
@@ -239,10 +239,10 @@ impl Map {
     }
 
     /// Copies bytes that another process may be changing, word by word, as many as fill whole
-    /// words; the caller must find out whether they belong together.
+    /// words. The caller must find out if they belong together.
     ///
     /// # Safety
-    /// The range is inside the file, and nobody in this process holds a plain reference to it.
+    /// The range is inside the file, and no thread of this process holds a plain reference to it.
     /// # Panics
     /// When the range is unaligned or leaves the reservation.
     #[inline]
@@ -261,7 +261,7 @@ impl Map {
     /// Stores words one after the other, so that the caller that sees the last one sees them all.
     ///
     /// # Safety
-    /// The range is inside the file, and nobody in this process holds a plain reference to it.
+    /// The range is inside the file, and no thread of this process holds a plain reference to it.
     /// # Panics
     /// When the range is unaligned or leaves the reservation, or the mapping is read-only.
     pub unsafe fn store_words(&self, offset: usize, words: &[u64]) {

@@ -49,7 +49,7 @@ impl<'map> SharedMutex<'map> {
     /// Makes the mutex anew, whatever bytes are there.
     ///
     /// # Safety
-    /// Nobody, in this process or another, holds the mutex, waits for it or takes it meanwhile.
+    /// No thread of any process holds the mutex, waits for it or takes it meanwhile.
     /// # Errors
     /// The system's.
     pub unsafe fn initialise(self) -> io::Result<()> {
@@ -69,8 +69,8 @@ impl<'map> SharedMutex<'map> {
             libc::pthread_mutexattr_setrobust(attributes.as_mut_ptr(), libc::PTHREAD_MUTEX_ROBUST)
         });
         let made = shared.and(robust).and_then(|()| {
-            // SAFETY: the mutex is in a live mapping, and the caller has promised that nobody uses
-            // it.
+            // SAFETY: the mutex is in a live mapping and `attributes` is initialised. By the
+            // contract of this function no thread uses the mutex.
             check(unsafe { libc::pthread_mutex_init(self.raw.as_ptr(), attributes.as_ptr()) })
         });
         // SAFETY: initialised above, not used again.
@@ -79,8 +79,8 @@ impl<'map> SharedMutex<'map> {
     }
 
     /// Returns true if what is there is a mutex as [`SharedMutex::initialise`] and the original
-    /// make them. The C library asserts much about a mutex of the kinds that it keeps for other
-    /// purposes, and ends the process if it does not hold.
+    /// make them. The C library asserts much about a mutex of its other kinds, and ends the process
+    /// if an assertion fails.
     #[inline]
     fn is_sound(self) -> bool {
         // Where the word is is the library's business; of libraries not known here the word is not
@@ -97,8 +97,8 @@ impl<'map> SharedMutex<'map> {
 
     /// Waits for the lock.
     /// # Errors
-    /// `EINVAL` if no mutex is there; `ENOTRECOVERABLE` when an owner died and its successor gave
-    /// up; other system errors.
+    /// `EINVAL` if there is no mutex. `ENOTRECOVERABLE` if an owner died and its successor gave up.
+    /// Other system errors.
     #[inline]
     pub fn lock(self) -> io::Result<LockOutcome> {
         if !self.is_sound() {
@@ -130,13 +130,13 @@ impl<'map> SharedMutex<'map> {
         }
     }
 
-    /// Returns true if the last holder ended with the lock, and nobody has taken it since.
+    /// Returns true if the last holder ended with the lock, and no thread has taken it since.
     #[must_use]
     pub fn is_owner_dead(self) -> bool {
-        // The first word of glibc's mutex is the one that the kernel marks on behalf of an owner
-        // that ends (the robust futexes of futex(2)).
+        // The kernel marks the first word of glibc's mutex when its owner ends (the robust futexes
+        // of futex(2)).
         let word = self.raw.cast::<AtomicU32>();
-        // SAFETY: a mutex in a live mapping; its first word is only ever used atomically.
+        // SAFETY: the mutex is in a live mapping, and its first word is only ever used atomically.
         unsafe { word.as_ref() }.load(Ordering::Acquire) & libc::FUTEX_OWNER_DIED != 0
     }
 
@@ -145,7 +145,7 @@ impl<'map> SharedMutex<'map> {
     /// The system's.
     pub fn mark_consistent(self) -> io::Result<()> {
         seam::ask(FileRole::Lock, Call::MutexRepair)?;
-        // SAFETY: a glibc mutex in a live mapping; the caller holds it.
+        // SAFETY: the mutex is glibc's, in a live mapping, and this thread holds it.
         check(unsafe { libc::pthread_mutex_consistent(self.raw.as_ptr()) })
     }
 

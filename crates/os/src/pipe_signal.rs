@@ -5,11 +5,11 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ptr;
 
-/// While it lives, writing to a pipe that nobody reads is an error for this thread, and no signal
-/// that ends the program.
+/// While it lives, writing to a pipe without readers is an error for this thread. No signal ends
+/// the program.
 #[derive(Debug)]
 pub struct NoPipeSignal {
-    /// What the thread had blocked before; `None` if SIGPIPE was among it.
+    /// The signals that the thread had blocked before; `None` if SIGPIPE was among them.
     before: Option<Signals>,
     /// The mask belongs to a thread.
     thread: PhantomData<*const ()>,
@@ -40,8 +40,8 @@ impl Drop for NoPipeSignal {
         let Some(before) = &self.before else {
             return;
         };
-        // One that came meanwhile is waiting for the thread: it is taken, because the write that
-        // raised it has failed with an error already.
+        // A signal that came meanwhile is pending for the thread. It is taken, because the write
+        // that raised it has failed with an error already.
         let at_once = libc::timespec {
             tv_sec: 0,
             tv_nsec: 0,

@@ -1,4 +1,4 @@
-//! Who we are, as other processes see us in the lock file.
+//! This process and its threads, as other processes see them in the lock file.
 
 use std::sync::Once;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -26,9 +26,9 @@ pub fn process_id() -> u32 {
         .cast_unsigned()
 }
 
-/// The word that names the calling thread: no two threads of a process that live at the same time
-/// have the same. It is in reader slots, and says whose the write transaction is. It is what
-/// `pthread_self` says, mostly without a call.
+/// Returns the word that names the calling thread. No two live threads of a process have the same
+/// word. It is in reader slots, and says whose the write transaction is. It is what `pthread_self`
+/// says, mostly without a call.
 #[must_use]
 #[inline(always)]
 pub fn thread_word() -> u64 {
@@ -41,10 +41,10 @@ pub fn thread_word() -> u64 {
     ))]
     {
         let word: u64;
-        // SAFETY: the ABI has the address of a thread's control block at the beginning of that
-        // block, which the register points to; the C library calls a thread by that address.
-        // Nothing else is read, and nothing changed; it is the same for as long as the thread
-        // lives, so that reading it twice may be made one.
+        // SAFETY: on this ABI the `fs` register points to the thread's control block, whose first
+        // word is its own address. The C library names a thread by that address. The code reads
+        // nothing else and changes nothing. The word is constant for the life of the thread, so
+        // that two reads may become one.
         unsafe {
             std::arch::asm!(
                 "mov {}, qword ptr fs:[0]",

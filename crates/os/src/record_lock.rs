@@ -19,8 +19,8 @@ pub enum LockKind {
     Write,
 }
 
-/// Takes the lock on one byte if no other thread or process holds a conflicting one; `false` if
-/// another process does.
+/// Takes the lock on one byte if no other process holds a conflicting one. Returns `false`
+/// otherwise.
 /// # Errors
 /// The system's, other than the conflict.
 pub fn try_lock_byte(file: &File, offset: u64, kind: LockKind) -> io::Result<bool> {
@@ -77,8 +77,8 @@ fn control(
 ) -> io::Result<libc::flock> {
     retried(|| {
         seam::ask(file.role(), call)?;
-        // SAFETY: the descriptor is open for the length of the borrow, and `lock` is a whole
-        // `flock` the call may write.
+        // SAFETY: the descriptor is open for the length of the borrow. `lock` is a whole `flock`
+        // that the call may write.
         let code = unsafe { libc::fcntl(file.as_fd().as_raw_fd(), command, &raw mut lock) };
         if code == -1 {
             return Err(io::Error::last_os_error());

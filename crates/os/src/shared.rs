@@ -22,7 +22,8 @@ pub struct SharedMap {
 // SAFETY: the mapping lives until drop and everything lent from it is safe to use from many threads
 // at once.
 unsafe impl Send for SharedMap {}
-// SAFETY: as above; no method hands out a plain reference to the bytes.
+// SAFETY: the mapping is shared memory that lives until drop, and every access to it is atomic. No
+// method returns a plain reference to the bytes.
 unsafe impl Sync for SharedMap {}
 
 impl SharedMap {
@@ -43,8 +44,7 @@ impl SharedMap {
         })
     }
 
-    /// Returns true if a page was touched that the file did not have any more: what is stored there
-    /// no other thread or process sees.
+    /// Returns true if a touched page was missing in the file. No other process sees stores to it.
     #[must_use]
     pub fn is_lost(&self) -> bool {
         self.guard.as_ref().is_some_and(Guard::is_lost)

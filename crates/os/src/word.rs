@@ -1,13 +1,11 @@
-//! What can be done with a shared word, so that code on words also runs on those of a model
-//! checker.
+//! The operations on a shared word, so that code on words also runs on those of a model checker.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// A word that other threads and processes change at the same time.
 ///
-/// Code that is generic over it is compiled to the same instructions as on the atomics themselves,
-/// and can be run on words of a model checker, which tries the orders that this machine never
-/// shows.
+/// Code that is generic over it compiles to the same instructions as on the atomics themselves. It
+/// also runs on words of a model checker, which tries orders that this machine never shows.
 pub trait Word<T> {
     /// As [`AtomicU64::load`].
     fn load(&self, order: Ordering) -> T;
@@ -17,7 +15,7 @@ pub trait Word<T> {
     fn swap(&self, value: T, order: Ordering) -> T;
     /// As [`AtomicU64::compare_exchange`].
     /// # Errors
-    /// What is there instead of `current`.
+    /// The value found instead of `current`.
     fn compare_exchange(
         &self,
         current: T,
@@ -61,8 +59,8 @@ macro_rules! words {
 
 words!(AtomicU32: u32, AtomicU64: u64);
 
-/// Copies words that others may be changing; the caller that sees one that was stored also sees
-/// what was stored before it.
+/// Copies words that other processes may be changing. A thread that sees a stored word also sees
+/// all earlier stores.
 #[inline(always)]
 pub fn load_words<'w, W: Word<u64> + 'w>(words: impl Iterator<Item = &'w W>, bytes: &mut [u8]) {
     for (word, bytes) in words.zip(bytes.chunks_exact_mut(8)) {

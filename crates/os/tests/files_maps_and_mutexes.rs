@@ -1,4 +1,4 @@
-//! What the engine takes for granted of files, mappings and shared mutexes.
+//! The engine's assumptions about files, mappings and shared mutexes.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
@@ -60,7 +60,7 @@ fn what_a_map_has_is_carried_and_what_the_file_has_lost_is_not() {
     assert_eq!(to.copy_range_at(0, &map, page, 3 * page).unwrap(), page);
     assert_eq!(to.copy_range_at(0, &map, 2 * page, page).unwrap(), 0);
     assert!(!map.is_lost());
-    // Who observes is to see what is written.
+    // An observer sees every write.
     let observed = DataFile::new(file_of(0), None, Some(Arc::new(Writes::default())));
     assert_eq!(observed.copy_range_at(0, &map, page, page).unwrap(), 0);
 }
@@ -112,7 +112,7 @@ fn a_held_mutex_is_not_waited_for_by_who_only_tries() {
     assert_eq!(taken, Some(LockOutcome::OwnerDied));
 }
 
-/// A page of shared memory with a fresh mutex at byte 64 that a thread has taken and never given
+/// Makes a page of shared memory with a mutex at byte 64 that a thread has taken and never given
 /// back.
 fn orphaned() -> SharedMap {
     let map = SharedMap::new(&file_of(page_size() as u64), page_size()).unwrap();
@@ -125,9 +125,9 @@ fn orphaned() -> SharedMap {
     map
 }
 
-/// Found by `torture damage --seed 11` (18225) and `--subjects c --seed 12` (111): the C library
-/// looks at a mutex's kind and ends the process, or waits for ever, where the rest does not go with
-/// it.
+/// Found by `torture damage --seed 11` (18225) and `--subjects c --seed 12` (111). The C library
+/// looks at a mutex's kind. If the rest does not match the kind, it ends the process or waits for
+/// ever.
 #[test]
 fn what_is_no_mutex_is_an_error_and_not_the_end() {
     let map = SharedMap::new(&file_of(page_size() as u64), page_size()).unwrap();

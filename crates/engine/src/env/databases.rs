@@ -1,4 +1,4 @@
-//! Handles of databases: small numbers that stand for names.
+//! Handles of databases: small numbers that represent names.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -12,9 +12,9 @@ use crate::tree::Tree;
 
 /// A handle of a database, for any transaction of the environment it was opened in.
 ///
-/// It means a name. Using it in a snapshot that has no database of that name is
-/// [`Error::NoDatabase`], and in a transaction of another [`crate::Environment`], be it on the same
-/// files, [`Error::ForeignDatabase`]; only the two below are the same everywhere.
+/// It means a name. A snapshot without a database of that name answers [`Error::NoDatabase`]. A
+/// transaction of another [`crate::Environment`], even on the same files, answers
+/// [`Error::ForeignDatabase`]. Only the two handles below are the same everywhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Database {
     /// No two environments of a process share a number, see [`DatabaseNames::new`].
@@ -24,8 +24,8 @@ pub struct Database {
 impl Database {
     /// The unnamed database, which every environment has.
     pub const MAIN: Database = Database { number: 0 };
-    /// The list of free pages, for reading only: keys are transaction ids of 8 bytes, values a
-    /// count and as many page numbers, descending, 8 bytes each.
+    /// The list of free pages, for reading only. Keys are transaction ids of 8 bytes. Values are a
+    /// count and that number of page numbers, descending, 8 bytes each.
     pub const FREE_LIST: Database = Database { number: u64::MAX };
 }
 
@@ -33,9 +33,10 @@ impl Database {
 /// value.
 ///
 /// A handle, as [`Database`] is, with names for changes that say what they do to such a set. All
-/// methods of transactions take its [`Multimap::database`] as well: [`crate::Snapshot::range`] goes
-/// over pairs, [`crate::Snapshot::get`] finds a key's first value, [`crate::WriteTxn::put`] is
-/// [`Multimap::insert`], and [`crate::WriteTxn::delete`] is [`Multimap::remove_all`].
+/// methods of transactions take its [`Multimap::database`] as well. [`crate::Snapshot::range`]
+/// iterates over pairs, [`crate::Snapshot::get`] finds a key's first value.
+/// [`crate::WriteTxn::put`] is [`Multimap::insert`], and [`crate::WriteTxn::delete`] is
+/// [`Multimap::remove_all`].
 ///
 /// ```
 /// use fulgurite::{Environment, KeyOrder, Snapshot, ValueKind};
@@ -88,7 +89,7 @@ impl Multimap {
     }
 }
 
-/// What a process knows of a database next to what the file says.
+/// The process's knowledge of a database that the file does not record.
 #[derive(Debug)]
 struct Entry {
     name: Box<[u8]>,
@@ -253,7 +254,7 @@ impl DatabaseNames {
     }
 }
 
-/// Which chunk an entry is in, and where in it.
+/// Returns the chunk of an entry, and its index in the chunk.
 fn place(index: usize) -> Option<(usize, usize)> {
     let ordinal = (index / FIRST_CHUNK).checked_add(1)?;
     let chunk = ordinal.ilog2() as usize;

@@ -1,22 +1,23 @@
-//! Room on the disk, taken before it is needed: a full disk refuses what is stored, and not what is
-//! deleted.
+//! Takes room on the disk before it is needed. A full disk then refuses new records, but not
+//! deletions.
 //!
 //! ```text
 //!   |<------- pages in use ------->|<--- reserve --->|<- step ->|
 //!                                   only transactions that store nothing go in there
 //! ```
 //!
-//! Deleting writes pages too, copies of those it changes, and what it frees can be used again only
-//! two commits later. So a file that has filled its disk to the last byte could not even be made
-//! smaller. The room is taken behind the end of the file, whose length stays what it is; where a
-//! file system cannot do that there is no reserve.
+//! Deleting also writes pages: copies of the pages that it changes. The pages that it frees can be
+//! reused only two commits later. So a file that has filled its disk to the last byte could not
+//! even be made smaller. The room is taken behind the end of the file, whose length does not
+//! change. Some file systems cannot do that; there is no reserve on them.
 //!
-//! When the last process closes the environment the reserve goes, too, if as many pages are free
-//! inside the file; the first transaction that stores anything takes it again before it takes
-//! those. Where others have filled the disk meanwhile that many of the free pages are the reserve.
+//! The reserve is given back when the last process closes the environment, if the file contains
+//! enough free pages. The first transaction that stores a record takes the reserve again before it
+//! takes those pages. Where others have filled the disk meanwhile that many of the free pages are
+//! the reserve.
 //!
-//! Below a writable map it also turns what would be a bus error into an error of the call that
-//! needed the room.
+//! With a writable map, a missing page would be a bus error. Taking room first makes it an error of
+//! the call.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -25,8 +26,8 @@ use fulgurite_os::DataFile;
 
 use crate::Error;
 
-/// Pages that only transactions may use that store nothing: a deletion changes two trees, from leaf
-/// to root, and three transactions can follow each other before pages come back.
+/// Number of pages reserved for transactions that store nothing. A deletion changes two trees, from
+/// leaf to root, and three transactions can run before pages come back.
 pub(crate) const RESERVE_PAGES: u64 = 32;
 /// Room is taken in steps of an eighth of the file, within these bounds in bytes.
 const STEP_MIN: u64 = 64 << 10;
@@ -37,8 +38,7 @@ const UNKNOWN: u64 = u64::MAX;
 /// How much room a file has for sure.
 #[derive(Debug, Default)]
 pub(super) struct DiskRoom {
-    /// The file's first bytes up to here have their place on the disk, as far as they are not holes
-    /// of old.
+    /// The file's first bytes up to here have room on the disk, except for old holes.
     taken: AtomicU64,
     /// The last page in use when a write transaction began last.
     last: AtomicU64,
@@ -50,9 +50,9 @@ impl DiskRoom {
         RESERVE_PAGES * page_size as u64
     }
 
-    /// Takes room for the first `needed` bytes of the file, as far as they lie behind `from`, and
-    /// for the reserve unless that is to be spent. `is_mapped` says that pages are stored through
-    /// the map.
+    /// Takes room for the first `needed` bytes of the file, as far as they are behind `from`. It
+    /// also takes the reserve, unless the transaction may use it up. `is_mapped` says that pages
+    /// are stored through the map.
     /// # Errors
     /// The system's when the disk is full, or its quota.
     pub(super) fn take(
@@ -103,8 +103,8 @@ impl DiskRoom {
         self.taken.load(Ordering::Relaxed) != 0
     }
 
-    /// Takes the reserve behind the pages in use, which end at `end`; `false` on a full disk, where
-    /// there is none.
+    /// Takes the reserve behind the pages in use, which end at `end`. Returns `false` on a full
+    /// disk.
     pub(super) fn keep(&self, file: &DataFile, end: u64, page_size: usize) -> bool {
         let reserve = Self::reserve(page_size);
         match file.allocate(end, reserve) {
@@ -118,12 +118,11 @@ impl DiskRoom {
         true
     }
 
-    /// Gives back what was taken behind the end of the file and is of no use to deletions: all of
-    /// it where they find enough free pages in the file. Nobody else has the environment open.
+    /// Gives back room behind the end of the file that deletions do not need. If the file contains
+    /// enough free pages, that is all of it. No other process has the environment open.
     ///
-    /// The steps in which room is taken are an eighth of the file, and programs that store nothing
-    /// any more would have that for nothing. It is a matter of room alone: where it fails, what is
-    /// lost is the reserve, until another process takes it again.
+    /// Room is taken in steps of an eighth of the file. A program that stores nothing any more has
+    /// no use for it. If this fails, only the reserve is lost until another process takes it again.
     pub(super) fn give_back(&self, file: &DataFile, page_size: usize, has_free_pages: bool) {
         let taken = self.taken.swap(0, Ordering::Relaxed);
         let Ok(len) = file.len() else { return };

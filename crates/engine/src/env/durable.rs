@@ -1,10 +1,10 @@
 //! Making things durable, and what follows when that fails.
 //!
-//! After a failed flush nobody knows what reached the disk, and asking again proves nothing: the
-//! system may have forgotten that the pages were never written, and says yes the second time. So a
-//! failed flush is the last one: this process writes no more to the environment, and reads on. Once
-//! all its handles are closed it can be opened anew; what the failed transaction wrote is in places
-//! that no snapshot uses, and is written again by the caller that uses them.
+//! After a failed flush it is unknown what reached the disk, and a second flush proves nothing. The
+//! system may have forgotten the unwritten pages, and reports success the second time. So a failed
+//! flush is the last one: this process writes no more to the environment, and reads on. Once all
+//! its handles are closed, the environment can be opened again. The failed transaction wrote only
+//! to pages that no snapshot uses; the next writer overwrites them.
 //!
 //! ```text
 //!   flush of pages fails      nothing is committed; flush_failed: no writing any more
@@ -30,7 +30,7 @@ pub(crate) struct MetaReplacement<'m> {
     /// Where.
     pub(crate) page: u64,
     pub(crate) new: &'m Meta,
-    /// What is there, and is put back if the new one cannot be written.
+    /// The current contents, put back if the new page cannot be written.
     pub(crate) old: &'m Meta,
     /// True if it is durable on return.
     pub(crate) durable: bool,
@@ -74,8 +74,8 @@ impl Shared {
         Err(error)
     }
 
-    /// Puts the old page back. Its id goes first, and alone: as long as the page bears the newest
-    /// one, it must say what the new page says, even if this is cut off in the middle.
+    /// Puts the old page back. The old id is written first, alone. While the page has the newest
+    /// id, it must describe the new snapshot, even if the power fails in between.
     fn put_back(&self, replacement: &MetaReplacement<'_>) -> Result<(), Error> {
         let MetaReplacement { new, old, .. } = *replacement;
         if old.txnid < new.txnid {
@@ -110,8 +110,8 @@ impl Shared {
         })
     }
 
-    /// The new page may be on the disk, or not. Whoever takes it for written overwrites nothing
-    /// that either page reaches.
+    /// The new page may be on the disk, or not. A process that takes it for written overwrites no
+    /// page that either meta page reaches.
     fn adopt_unknown(&self, replacement: &MetaReplacement<'_>) {
         let Some(lock) = &self.lock else { return };
         let (mapping, new) = (self.mapping(), replacement.new);
@@ -128,13 +128,13 @@ impl Shared {
         }
     }
 
-    /// Makes the snapshot that was gone back from unreachable, for good, before anything of it is
-    /// overwritten; only for the writer. Its meta page becomes an older one with the trees of the
-    /// snapshot that was gone back to.
+    /// Makes the abandoned snapshot unreachable before any of its pages is overwritten; only for
+    /// the writer. Its meta page becomes an older one with the trees of the snapshot that was gone
+    /// back to.
     ///
-    /// The id goes first, and alone: while it is that of the newest snapshot, the page must say
-    /// nothing but what that transaction said, even if the power fails in the middle of writing. A
-    /// commit has it the other way round.
+    /// The id is written first, alone. While the page has the newest id, it must describe that
+    /// transaction's snapshot, even if the power fails in between. A commit has it the other way
+    /// round.
     #[cold]
     pub(super) fn abandon_newer(&self) -> Result<(), Error> {
         let base = self.committed_meta()?;

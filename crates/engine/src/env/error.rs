@@ -15,7 +15,7 @@ pub enum OpenError {
     File {
         /// The file.
         path: PathBuf,
-        /// What the system said, with its error number.
+        /// The system's error, with its number.
         source: io::Error,
     },
     /// The data file is none.
@@ -36,7 +36,7 @@ pub enum OpenError {
         path: PathBuf,
         /// The meta page.
         page: Pgno,
-        /// What is wrong.
+        /// The contradiction.
         what: Malformed,
     },
     /// The lock file is none.
@@ -76,7 +76,7 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    /// What the system said of a file.
+    /// Converts an error of the system on a file.
     pub(super) fn file(path: &Path) -> impl Fn(io::Error) -> OpenError {
         move |source| OpenError::File {
             path: path.to_owned(),
@@ -84,7 +84,7 @@ impl OpenError {
         }
     }
 
-    /// What an opened file turned out to be.
+    /// Converts an error of the engine on an opened file.
     pub(super) fn engine(path: &Path) -> impl Fn(Error) -> OpenError {
         move |source| OpenError::Engine {
             path: path.to_owned(),

@@ -1,10 +1,10 @@
-//! What searches of the free list for runs of pages have come to: where it has none, the next
-//! transactions do not read all of it again, which would also have to be written again.
+//! Remembers failed searches of the free list for runs of pages. The next transactions then do not
+//! read, and write back, the whole list again.
 
 use fulgurite_format::Txnid;
 
-/// After that many transactions in vain the list is searched again: single pages that became
-/// neighbours may be a run now.
+/// Number of transactions after which a failed search is repeated: single pages may have become
+/// neighbours.
 const SEARCH_AGAIN: u64 = 64;
 
 /// The last search that found nothing.
@@ -40,7 +40,7 @@ impl FailedSearch {
         }
     }
 
-    /// What other processes have freed is unknown.
+    /// Other processes may have freed pages.
     fn follow(&mut self, txnid: Txnid) {
         if txnid.0.wrapping_sub(self.last) > 1 {
             self.count = 0;

@@ -12,7 +12,7 @@ use fulgurite_os::{Access, DataFile, File, FileRole, page_size};
 use super::{OpenError, OpenOptions};
 use crate::reader::{LockFile, LockOpenError};
 
-/// What the original stores of the options a file was created with.
+/// Flags that the original stores about the options a file was created with.
 const FIXED_MAP_FLAG: u16 = 0x01;
 const NO_SUBDIR_FLAG: u16 = 0x4000;
 
@@ -71,8 +71,8 @@ pub(super) struct MetaPages {
     pub(super) older: Meta,
 }
 
-/// Reads both meta pages of a data file; `None` if it is empty, or was never finished, and may be
-/// written.
+/// Reads both meta pages of a data file. Returns `None` for a writable file that is empty or was
+/// never finished.
 pub(super) fn read_metas(
     file: &DataFile,
     path: &Path,
@@ -112,8 +112,8 @@ pub(super) fn read_metas(
     Ok(Some(MetaPages { newest, older }))
 }
 
-/// Returns true if nothing was ever written to the file, or only its length and not its bytes
-/// survived the end of the power while it was made.
+/// Returns true if nothing was ever written to the file. A power loss during its creation may leave
+/// only its length.
 fn is_unmade(file: &DataFile, first: &[u8; Meta::LEN], read: usize) -> io::Result<bool> {
     if read == 0 {
         return Ok(true);
@@ -145,7 +145,7 @@ fn parse(bytes: &[u8], read: usize, path: &Path) -> Result<Meta, OpenError> {
     })
 }
 
-/// What the meta pages of a new file say.
+/// Returns the contents of the meta pages of a new file.
 pub(super) fn new_meta(options: &OpenOptions) -> Meta {
     let mut flags = DatabaseFlags::INTEGER_KEY;
     if options.no_subdir {
@@ -179,8 +179,8 @@ pub(super) fn is_fresh(meta: &Meta) -> bool {
 pub(super) fn create(file: &DataFile, path: &Path, meta: &Meta) -> io::Result<()> {
     let made = create_durably(file, path, meta);
     if made.is_err() {
-        // Half a file, or one that may vanish: the next opening makes it anew. Where even that
-        // fails, zeros say the same: what is in memory may be all that there is of the pages.
+        // Half a file, or one that may vanish: the next opening makes it anew. If that fails too,
+        // zeros mean the same: the pages may exist in memory only.
         if file.resize(0).is_err() {
             let _ = file.write_at(0, &vec![0; new_len()]);
         }

@@ -11,8 +11,8 @@ use fulgurite_os::{ADDRESS_TAKEN, DataFile, Map};
 use super::OpenError;
 use crate::Error;
 
-/// New files are mapped at multiples of 4 GiB far from where the system puts programs, heaps,
-/// stacks and other maps, so that other processes are likely to have the place free too.
+/// New files are mapped at multiples of 4 GiB, far from programs, heaps, stacks and other maps.
+/// Other processes are then likely to have the addresses free too.
 const PLACE_LEN: u64 = 1 << 32;
 const PLACE_FIRST: u64 = 0x1000_0000_0000 / PLACE_LEN;
 const PLACES: u64 = 0x4000_0000_0000 / PLACE_LEN;
@@ -65,7 +65,7 @@ pub(super) fn check(map: &Map, meta: &Meta, path: &Path) -> Result<(), OpenError
     Ok(())
 }
 
-/// What the refusal of address space means.
+/// Converts the system's refusal of address space.
 pub(super) fn open_error(source: io::Error, meta: &Meta, path: &Path) -> OpenError {
     if source.raw_os_error() == Some(ADDRESS_TAKEN) {
         return in_use(meta, path);

@@ -1,5 +1,4 @@
-//! What a copy of an environment begins with: where its file is, what its meta pages say before
-//! there is anything.
+//! The beginning of a copy of an environment: the path of its file, and its first meta pages.
 
 use std::path::{Path, PathBuf};
 

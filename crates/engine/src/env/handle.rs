@@ -17,12 +17,12 @@ use crate::{Error, ReaderPolicy};
 const NO_META_SYNC: u8 = Durability::NoMetaSync as u8;
 const NO_SYNC: u8 = Durability::NoSync as u8;
 
-/// What transactions need of an open environment: its files, shared with other handles of the
-/// process, and the choices of this handle. The public `Environment` owns one.
+/// The state of an open environment that transactions need. It has the files, shared with other
+/// handles of the process, and the choices of this handle. The public `Environment` owns one.
 #[derive(Debug)]
 pub(crate) struct Handle {
     pub(super) shared: Arc<Registered>,
-    /// Tells the handles of this process apart.
+    /// Distinguishes the handles of this process.
     id: u64,
     path: PathBuf,
     names: DatabaseNames,
@@ -50,7 +50,8 @@ impl Handle {
         }
     }
 
-    /// What tells this handle from all others of this process, closed ones included.
+    /// Returns the number that distinguishes this handle from all others of this process, closed
+    /// ones included.
     #[inline]
     pub(crate) const fn id(&self) -> u64 {
         self.id
@@ -66,7 +67,7 @@ impl Handle {
         self.mapping().file().pages().as_fd()
     }
 
-    /// What survives a power loss, of the next commit of this handle.
+    /// Returns the durability of this handle's next commit.
     pub(crate) fn durability(&self) -> Durability {
         match self.durability.load(Ordering::Relaxed) {
             NO_SYNC => Durability::NoSync,
@@ -85,16 +86,16 @@ impl Handle {
         self.map_async.store(yes, Ordering::Relaxed);
     }
 
-    /// Changes what writers of this handle do about readers that keep old snapshots, from their
-    /// next look at the readers on. See [`OpenOptions::reader_policy`].
+    /// Changes the policy of this handle's writers for readers of old snapshots, from their next
+    /// look at the readers on. See [`OpenOptions::reader_policy`].
     pub(crate) fn set_reader_policy(&self, policy: Option<ReaderPolicy>) {
         self.governor.set(policy);
     }
 
-    /// Sets the map size in bytes, as [`OpenOptions::map_size`] does: exactly, but no less than the
-    /// pages in use take. 0 takes the size another process stored. Snapshots that are being read
-    /// stay where they are. An environment that grows by itself grows to that size at once, and
-    /// goes on growing.
+    /// Sets the map size in bytes, as [`OpenOptions::map_size`] does: exactly, but at least the
+    /// pages in use. A size of 0 takes the size that another process stored. Snapshots that are
+    /// being read stay where they are. An environment that grows by itself grows to that size at
+    /// once, and goes on growing.
     /// # Errors
     /// [`Error::MapSizeBusy`] while this process has a write transaction; the system's if it
     /// refuses address space.
@@ -107,9 +108,8 @@ impl Handle {
     /// [`Durability::Full`]. Without `force` it does nothing in a [`Durability::NoSync`]
     /// environment, as in LMDB.
     /// # Errors
-    /// [`Error::ReadOnly`] and the system's. After one of the system's it is unknown what is on the
-    /// disk, and no later flush can tell: [`Error::FlushFailed`] is the answer to all writing from
-    /// then on.
+    /// [`Error::ReadOnly`] and the system's. After a system error it is unknown what is on the
+    /// disk, and no later flush can tell. All writing then fails with [`Error::FlushFailed`].
     pub(crate) fn sync(&self, force: bool) -> Result<(), Error> {
         if self.options.read_only {
             return Err(Error::ReadOnly);
@@ -179,9 +179,9 @@ impl Handle {
         self.shared.abandoned.load(Ordering::SeqCst)
     }
 
-    /// Notes whether a meta page newer than `base`, the one to build on, is in the file: another
-    /// process has gone back from it, and nothing of it may be overwritten before it is gone. For
-    /// the writer.
+    /// Notes if the file has a meta page newer than `base`, the snapshot to build on. Another
+    /// process has gone back from it; nothing of it may be overwritten before it is gone. For the
+    /// writer.
     pub(crate) fn notice_newer(&self, base: &Meta) -> Result<(), Error> {
         if self.lock().is_some() {
             let other = META_PAGES - 1 - base.txnid.0 % META_PAGES;
@@ -197,15 +197,15 @@ impl Handle {
         self.shared.disk_room.notice_last(last);
     }
 
-    /// Before anything is stored: keeps room behind the last page for transactions that only
-    /// delete; `false` if the disk has none.
+    /// Keeps room behind the last page for transactions that only delete, before anything is
+    /// stored. Returns `false` if the disk has none.
     #[inline]
     pub(crate) fn keep_room(&self, last: Pgno) -> bool {
         self.shared.disk_room.is_settled() || self.shared.keep_room(last)
     }
 
-    /// Finds room for the pages behind `before` up to `last`, letting the map grow if it may; a
-    /// transaction that `stores` anything leaves a reserve alone.
+    /// Finds room for the pages behind `before` up to `last`, and lets the map grow if it may. A
+    /// transaction that `stores` anything leaves the reserve alone.
     pub(crate) fn make_room(&self, before: Pgno, last: u64, stores: bool) -> Result<(), Error> {
         self.shared.make_room(before, last, stores)
     }
@@ -246,14 +246,14 @@ impl Handle {
         self.shared.is_of_this_process()
     }
 
-    /// Which thread of this process has the write transaction.
+    /// Returns the mark of the thread of this process that has the write transaction.
     #[inline]
     pub(crate) fn writer(&self) -> &WriterMark {
         &self.shared.writer
     }
 
-    /// Returns true if this process has a write transaction whose thread has ended. Others that
-    /// begin one are told [`Error::EnvironmentFailed`], unless that one is dropped before.
+    /// Returns true if this process has a write transaction whose thread has ended. Other threads
+    /// that begin one get [`Error::EnvironmentFailed`], unless that transaction is dropped first.
     pub(crate) fn writer_is_gone(&self) -> bool {
         let lock = self.lock().filter(|_| self.writer().is_set());
         lock.is_some_and(|lock| lock.writer_mutex().is_owner_dead())
@@ -267,7 +267,7 @@ impl Handle {
         self.shared.try_local_writer_mutex()
     }
 
-    /// What writers have sought in the free list in vain.
+    /// Returns the failed searches of writers in the free list.
     pub(crate) fn runs(&self) -> MutexGuard<'_, FailedSearch> {
         let runs = self.shared.runs.lock();
         runs.unwrap_or_else(std::sync::PoisonError::into_inner)
@@ -308,8 +308,8 @@ impl Handle {
         self.shared.committed_meta()
     }
 
-    /// Before a page of the file is changed: makes the snapshot that was gone back from, if there
-    /// is one, disappear.
+    /// Makes the abandoned snapshot disappear, if there is one, before a page of the file is
+    /// changed.
     #[inline]
     pub(crate) fn before_change(&self) -> Result<(), Error> {
         if self.shared.abandoned.load(Ordering::Relaxed) {
@@ -349,8 +349,8 @@ impl Handle {
         self.take_slot()
     }
 
-    /// Takes the slot that the calling thread had last through this handle, if threads keep theirs
-    /// and it is still idle.
+    /// Takes the slot that the calling thread had last through this handle. It succeeds if threads
+    /// keep their slots and this one is still idle.
     #[inline]
     pub(crate) fn takes_again(&self, slot_cache: ReaderSlotCache<'_>) -> bool {
         self.options.slots == SlotPolicy::PerThread && slot_cache.take_again(self.id)

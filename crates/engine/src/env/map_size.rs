@@ -6,7 +6,7 @@
 //!   grown by others  Error::MapResized, until it is set      the size follows
 //! ```
 //!
-//! In both cases address space is reserved for more than the size, and when that is outgrown a
+//! In both cases more address space is reserved than the size needs. If the file outgrows it, a
 //! second mapping takes over. The first stays for the readers that have it: nothing is ever moved
 //! or unmapped below them.
 
@@ -28,8 +28,8 @@ const RESERVE_MIN: u64 = 1 << 30;
 /// No file is larger.
 pub(super) const SIZE_MAX: u64 = i64::MAX as u64;
 
-/// The size of the map in bytes: what may be used of it, in the exact regime; what others are told,
-/// in the growing one.
+/// The size of the map in bytes. In the exact regime it bounds the file; in the growing regime it
+/// is announced to other processes.
 #[derive(Debug)]
 pub(super) struct MapSize {
     pub(super) bytes: AtomicU64,

@@ -1,5 +1,5 @@
-//! The data file and its mapping, as snapshots and the writer see them: no byte is lent that the
-//! file does not have.
+//! The data file and its mapping, as snapshots and the writer see them. It lends only bytes that
+//! the file has.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,8 +18,8 @@ pub(crate) struct Mapping {
     page_size: usize,
     /// Its logarithm: page sizes are powers of two.
     page_shift: u32,
-    /// The file had at least this length when last asked. While it is open nobody cuts off pages of
-    /// a snapshot that is read; what is behind them may go.
+    /// The file had at least this length when last asked. While the file is open, no process cuts
+    /// off pages of a pinned snapshot; pages behind them may go.
     file_len: AtomicU64,
     /// The last page of the snapshot that a window was made for last. If it goes back, the file may
     /// have been cut off.
@@ -29,8 +29,8 @@ pub(crate) struct Mapping {
     next: OnceLock<Box<Mapping>>,
 }
 
-/// A mapping, and how many of its first pages can be lent without asking again: those that belong
-/// to a snapshot and that the file has.
+/// A mapping, and the number of its first pages that can be lent without a check. They belong to a
+/// snapshot, and the file has them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Window<'a> {
     mapping: &'a Mapping,
@@ -57,7 +57,8 @@ impl<'a> Window<'a> {
             return None;
         }
         let start = self.start_of(pgno);
-        // SAFETY: one of the pages of the window; see `Window::bytes`.
+        // SAFETY: `pgno` is below `pages`, so the map and the file have the whole page. It belongs
+        // to a pinned snapshot or to the writer's base: no process cuts it off or changes it.
         Some(unsafe { self.mapping.map.bytes_inside(start, self.mapping.page_size) })
     }
 
@@ -74,8 +75,8 @@ impl<'a> Window<'a> {
             return None;
         }
         // SAFETY: a window is made over pages that the map and the file have as a whole. They
-        // belong to a snapshot that another process reads, or to the writer's base, and below such
-        // the file is not cut off; as for changes, see `Mapping::run`.
+        // belong to a pinned snapshot or to the writer's base: no process cuts them off or changes
+        // them.
         Some(unsafe { self.mapping.map.bytes_inside(start, len) })
     }
 }
@@ -115,8 +116,8 @@ impl Mapping {
         wanted.min(pages).min(pages_in(self.map.len() as u64))
     }
 
-    /// A window without a page, for a transaction that has no snapshot yet: says nothing about
-    /// where the file's pages end, as a snapshot does.
+    /// Returns a window without pages, for a transaction that has no snapshot yet. It says nothing
+    /// about the end of the file's pages.
     pub(crate) fn window_of_nothing(&self) -> Window<'_> {
         Window {
             mapping: self,
@@ -140,7 +141,7 @@ impl Mapping {
         })
     }
 
-    /// The mapping in use today. Whoever works on a snapshot asks once per operation.
+    /// The mapping in use today. An operation on a snapshot asks once.
     #[inline]
     pub(crate) fn current(&self) -> &Mapping {
         let mut mapping = self;
@@ -191,14 +192,14 @@ impl Mapping {
 
     /// Lends `len` bytes from the start of page `first` on.
     ///
-    /// The caller keeps the pages from changing: they belong to a snapshot it has pinned, or to its
-    /// own write transaction.
+    /// The caller keeps the pages from changing. They belong to a snapshot that it has pinned, or
+    /// to its own write transaction.
     #[inline]
     pub(crate) fn run(&self, first: Pgno, len: usize) -> Result<&[u8], Error> {
         let start = self.place(first, len)?;
-        // SAFETY: `place` has seen that the file has these bytes. Pages reachable from a pinned
-        // snapshot are not changed by any process (the free list holds them back), and the writer's
-        // own pages only by the writer, who lends them under its exclusive borrow.
+        // SAFETY: `place` has seen that the file has these bytes. The free list keeps every process
+        // from changing pages of a pinned snapshot. The writer changes only its own pages, and
+        // lends them under its exclusive borrow.
         match unsafe { self.map.bytes(start, len) } {
             Some(bytes) => Ok(bytes),
             None => Err(Error::BeyondEnd(first)),
@@ -213,9 +214,9 @@ impl Mapping {
     )]
     pub(crate) fn run_mut(&self, first: Pgno, len: usize) -> Result<&mut [u8], Error> {
         let start = self.place(first, len)?;
-        // SAFETY: `place` has seen that the file has these bytes. The caller is the one writer, the
-        // pages are private to its transaction and no snapshot reaches them, and it lends them
-        // under its own exclusive borrow.
+        // SAFETY: `place` has seen that the file has these bytes. The caller is the one writer, and
+        // the pages are private to its transaction: no snapshot reaches them. It lends them under
+        // its own exclusive borrow.
         match unsafe { self.map.bytes_mut(start, len) } {
             Some(bytes) => Ok(bytes),
             None => Err(Error::BeyondEnd(first)),
@@ -227,8 +228,8 @@ impl Mapping {
     #[inline]
     pub(super) fn copy_meta(&self, pgno: u64, bytes: &mut [u8]) -> Result<(), Error> {
         let start = self.place(Pgno(pgno), bytes.len())?;
-        // SAFETY: `place` has seen that the file has these bytes; meta pages are only ever lent as
-        // words.
+        // SAFETY: `place` has checked that the file has these bytes. Meta pages are only ever lent
+        // as words, never as plain references.
         unsafe { self.map.copy_words(start, bytes) };
         Ok(())
     }
@@ -237,8 +238,8 @@ impl Mapping {
     pub(super) fn store_meta(&self, pgno: u64, at: usize, words: &[u64]) -> Result<(), Error> {
         let start = self.place(Pgno(pgno), self.page_size)?;
         self.file.note_store(start + at, words);
-        // SAFETY: `place` has seen that the file has these bytes; meta pages are only ever lent as
-        // words.
+        // SAFETY: `place` has checked that the file has these bytes. Meta pages are only ever lent
+        // as words, never as plain references.
         unsafe { self.map.store_words(start + at, words) };
         Ok(())
     }

@@ -8,8 +8,8 @@ use crate::Error;
 impl Mapping {
     /// The meta page that transaction `id` wrote, or `None` if another is there.
     ///
-    /// A reader may meet a page that is being written: it must make sure of the opposite before it
-    /// believes the answer, an error included.
+    /// A reader may meet a page that is being written. It must rule that out before it believes the
+    /// answer, even an error.
     #[inline]
     pub(crate) fn meta_of(&self, id: Txnid) -> Result<Option<Meta>, Error> {
         let pgno = id.0 % META_PAGES;

@@ -62,8 +62,8 @@ struct StartSnapshot {
 }
 
 impl OpenRequest<'_> {
-    /// What this process has open already. Files are looked up by path: request and closing the
-    /// lock file of a live environment would drop its locks.
+    /// Finds the environment if this process has it open. Files are looked up by path: request and
+    /// closing the lock file of a live environment would drop its locks.
     fn find_open(&self) -> Result<Option<Arc<Registered>>, OpenError> {
         match is_directory(FileRole::Data, &self.data_path) {
             // Found out before a lock file is made next to it.
@@ -120,8 +120,8 @@ impl OpenRequest<'_> {
         let (data_identity, lock_identity) = self.identities(&file, lock.is_some())?;
         let mut base = self.base(&file)?;
         let alone = lock.as_ref().is_some_and(LockFile::is_exclusive);
-        // Nothing was ever committed, and the caller that made the file may have failed to make it
-        // durable: it is written again, as it is.
+        // Nothing was ever committed, and the process that made the file may have failed to make it
+        // durable. So the file is written again, unchanged.
         let again = alone && files::is_fresh(&base.meta) && !self.options.read_only;
         let used = (base.meta.last.0 + 1).saturating_mul(base.meta.page_size() as u64);
         let size = MapSize::new(self.options.map, base.meta.map_size, used);

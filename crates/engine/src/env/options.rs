@@ -8,7 +8,7 @@ use fulgurite_os::DiskObserver;
 
 use crate::ReaderPolicy;
 
-/// What survives a power loss. A crash of the process alone never loses a commit.
+/// The commits that survive a power loss. A crash of the process alone never loses a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Durability {
     /// Every commit, once it has returned. Two flushes to the disk each.
@@ -16,12 +16,12 @@ pub enum Durability {
     Full,
     /// All but possibly the last commit; the file stays sound. One flush each.
     NoMetaSync,
-    /// What the system happened to have written; [`crate::Environment::sync`] makes everything so
-    /// far durable. If the disk reorders writes, the file may be damaged.
+    /// Data that the system happened to have written; [`crate::Environment::sync`] makes everything
+    /// so far durable. If the disk reorders writes, the file may be damaged.
     NoSync,
 }
 
-/// Which reader slots of the lock file read transactions of a handle use.
+/// The reader slots of the lock file that read transactions of a handle use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SlotPolicy {
     /// A stock that belongs to the process: a slot once taken stays in it, for any transaction of
@@ -32,7 +32,7 @@ pub enum SlotPolicy {
     /// A slot per thread, kept until the thread ends: a thread has one read transaction at a time.
     /// The default of LMDB's C interface.
     PerThread,
-    /// A slot per transaction, given back to all processes when it ends. What `MDB_NOTLS` asks for.
+    /// A slot per transaction, given back to all processes when it ends. `MDB_NOTLS` asks for this.
     PerTransaction,
 }
 
@@ -42,7 +42,7 @@ pub(super) enum MapRule {
     /// As large as needed, up to that many bytes; the map size that other processes see grows with
     /// it.
     Grows(u64),
-    /// Up to a map size that is set, and not a page more; 0 means the size stored in the file.
+    /// Up to a map size that is set. 0 means the size stored in the file.
     Exact(u64),
 }
 
@@ -102,18 +102,18 @@ impl Default for OpenOptions {
 }
 
 impl OpenOptions {
-    /// The bound in bytes that the file may grow to: so much address space is reserved, 1 TiB by
-    /// default, less where the process may not have as much. Costs no memory and no disk.
+    /// Sets the largest size of the file in bytes: 1 TiB by default. As much address space is
+    /// reserved, or less if the process may not have that much. Costs no memory and no disk.
     #[must_use]
     pub fn map_bytes_max(mut self, bytes: u64) -> Self {
         self.map = MapRule::Grows(bytes);
         self
     }
 
-    /// Fixes the map size in bytes instead, as LMDB does: at that size the environment is full. 0
-    /// takes the size the file says, 1 MiB for a new one; what is smaller than the pages in use is
-    /// raised to them. A larger size is stored in the file by the next commit; a smaller one holds
-    /// for this process only.
+    /// Fixes the map size in bytes instead, as LMDB does: at that size the environment is full. A
+    /// size of 0 takes the one that the file records, 1 MiB for a new file. A smaller size than the
+    /// pages in use is raised to them. A larger size is stored in the file by the next commit; a
+    /// smaller one holds for this process only.
     ///
     /// If another process lets the file grow beyond it, transactions begin with
     /// [`crate::Error::MapResized`] until [`crate::Environment::set_map_size`] is called. The last
@@ -138,8 +138,8 @@ impl OpenOptions {
         self
     }
 
-    /// Bytes of changed pages a transaction holds in memory, 256 MiB by default; beyond, it writes
-    /// them to their place in the file early.
+    /// Sets the bytes of changed pages that a transaction keeps in memory, 256 MiB by default.
+    /// Beyond, it writes them to their places in the file early.
     #[must_use]
     pub fn dirty_bytes_max(mut self, bytes: usize) -> Self {
         self.dirty_bytes_max = bytes;
@@ -153,7 +153,7 @@ impl OpenOptions {
         self
     }
 
-    /// What survives a power loss.
+    /// The commits that survive a power loss.
     #[must_use]
     pub fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
@@ -175,8 +175,8 @@ impl OpenOptions {
         self
     }
 
-    /// Changes pages in the map instead of writing them: fewer copies, but the file takes its whole
-    /// map size at once, and a stray pointer of the program can damage it.
+    /// Changes pages in the map instead of writing them, which saves copies. But the file takes its
+    /// whole map size at once, and a stray pointer of the program can damage it.
     #[must_use]
     pub fn write_map(mut self, yes: bool) -> Self {
         self.write_map = yes;
@@ -190,7 +190,7 @@ impl OpenOptions {
         self
     }
 
-    /// No lock file: the caller makes sure that nobody writes while anybody else has the
+    /// Uses no lock file. The caller ensures that no process writes while another has the
     /// environment open.
     #[must_use]
     pub fn no_lock(mut self, yes: bool) -> Self {
@@ -205,8 +205,8 @@ impl OpenOptions {
         self
     }
 
-    /// Maps the file where it was mapped first: a file created with this option stores its address,
-    /// and opening one with it maps it exactly there or fails with
+    /// Maps the file where it was mapped first. A file created with this option stores its address.
+    /// Opening it with this option maps it exactly there, or fails with
     /// [`crate::OpenError::AddressInUse`]. For values that hold pointers into the map; a file that
     /// stores no address is mapped anywhere.
     #[must_use]
@@ -217,26 +217,26 @@ impl OpenOptions {
 
     /// Opens on the snapshot before the last commit: the way back from a commit that went wrong.
     ///
-    /// A writable environment must be open nowhere else ([`crate::OpenError::Busy`]); it goes back
-    /// for all, and its first change makes the abandoned snapshot disappear for ever. With
-    /// [`OpenOptions::read_only`] it may be open elsewhere, and each transaction of this handle
-    /// shows the snapshot before the one that is then the newest. Beginning one waits for a write
-    /// transaction that is under way in another thread or process: the meta page it needs is the
-    /// one that the next commit replaces.
+    /// A writable environment must be open nowhere else ([`crate::OpenError::Busy`]). It goes back
+    /// for all processes, and its first change makes the abandoned snapshot disappear for ever.
+    /// With [`OpenOptions::read_only`] it may be open elsewhere. Each transaction of this handle
+    /// then shows the snapshot before the newest. Beginning a transaction waits for a write
+    /// transaction of another thread or process. The next commit replaces the meta page that it
+    /// needs.
     #[must_use]
     pub fn previous_snapshot(mut self, yes: bool) -> Self {
         self.previous_snapshot = yes;
         self
     }
 
-    /// Which reader slots read transactions use; [`SlotPolicy::Stock`] by default.
+    /// Sets the reader slots that read transactions use; [`SlotPolicy::Stock`] by default.
     #[must_use]
     pub fn slots(mut self, policy: SlotPolicy) -> Self {
         self.slots = policy;
         self
     }
 
-    /// What writers of this handle do about readers, of whatever process, that keep old snapshots;
+    /// Sets the policy of this handle's writers for readers of old snapshots, in any process;
     /// nothing by default.
     #[must_use]
     pub fn reader_policy(mut self, policy: ReaderPolicy) -> Self {

@@ -1,8 +1,8 @@
-//! Which environments this process has open, by the identity of their files.
+//! The environments that this process has open, by the identity of their files.
 //!
-//! Record locks belong to the process: opening a lock file again would take the "no other thread or
-//! process" lock and reset the table of live readers, and closing it would drop the locks of the
-//! first. So a second opening shares what the first made.
+//! Record locks belong to the process. Opening a lock file again would take the lock of a sole
+//! process and reset the table of live readers. Closing it would drop the locks of the first. So a
+//! second opening shares what the first made.
 
 use std::ops::Deref;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
@@ -29,7 +29,7 @@ struct Entry {
     shared: Weak<Registered>,
 }
 
-/// What this process has to do with a file.
+/// The use that this process makes of a file.
 pub(super) enum FileUse {
     /// Nothing.
     Unknown,

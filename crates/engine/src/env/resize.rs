@@ -36,8 +36,8 @@ impl Shared {
         Ok(())
     }
 
-    /// Finds room for the pages behind `before` up to `last`, letting the map grow if it may. What
-    /// is kept for deletions only a transaction gets that `stores` nothing.
+    /// Finds room for the pages behind `before` up to `last`, letting the map grow if it may. Only
+    /// a transaction that `stores` nothing may use the reserve.
     pub(super) fn make_room(&self, before: Pgno, last: u64, stores: bool) -> Result<(), Error> {
         let size = self.size.bytes();
         let needed = (last + 1)
@@ -60,8 +60,8 @@ impl Shared {
             let len = size.min(self.mapping().map().len() as u64);
             self.mapping().extend_to(len)?;
         }
-        // Behind the pages in use, and not from the file's end: what a damaged file says of its
-        // last page may be anything.
+        // Counted from the pages in use, not from the file's end: a damaged file may record any
+        // last page.
         let from = needed - (last - before.0) * self.mapping.page_size() as u64;
         let file = self.mapping().file();
         let is_mapped = self.mapping().map().is_writable();
@@ -71,13 +71,13 @@ impl Shared {
         Ok(())
     }
 
-    /// Takes the reserve behind the last page, if it was given back when the environment was closed
-    /// last; `false` if the disk has no room for it.
+    /// Takes the reserve behind the last page, if the last close gave it back. Returns `false` if
+    /// the disk has no room.
     #[cold]
     pub(super) fn keep_room(&self, last: Pgno) -> bool {
         let mapping = self.mapping();
-        // Below a writable map there is room up to the map's end, and without a lock file nobody
-        // gives any back.
+        // With a writable map there is room up to the map's end. Without a lock file no process
+        // gives room back.
         if self.lock.is_none() || mapping.map().is_writable() {
             return true;
         }
@@ -118,7 +118,8 @@ impl Shared {
         self.resize_to(wanted.clamp(least, SIZE_MAX))
     }
 
-    /// What another handle asks for: larger sizes count, of the regime the first one chose.
+    /// Adds the wishes of another handle: larger sizes count, in the regime that the first handle
+    /// chose.
     pub(super) fn join_size(&self, rule: MapRule) -> Result<(), Error> {
         match rule {
             MapRule::Exact(bytes) if self.size.is_exact() => {

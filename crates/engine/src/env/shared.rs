@@ -1,4 +1,4 @@
-//! What all handles of this process on one environment share.
+//! The state that all handles of this process on one environment share.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
@@ -26,13 +26,13 @@ pub(crate) struct Shared {
     pub(super) size: MapSize,
     /// It was mapped at the address its file stores, and nowhere else can it be of use.
     pub(super) is_fixed: bool,
-    /// The file's newest meta page is newer than the snapshot that was gone back to, and is until
-    /// the first change.
+    /// The file's newest meta page is newer than the base snapshot; it stays until the first
+    /// change.
     pub(super) abandoned: AtomicBool,
     pub(super) fork_generation: u32,
-    /// What the file has of the disk.
+    /// The room that the file has on the disk.
     pub(super) disk_room: DiskRoom,
-    /// A meta page write failed: nobody knows what the next opener will find.
+    /// A meta page write failed: it is unknown what the next opener will find.
     pub(super) failed: AtomicBool,
     /// A flush failed: what is on the disk is unknown, and no later flush can tell.
     pub(super) flush_failed: AtomicBool,
@@ -44,7 +44,7 @@ pub(crate) struct Shared {
     pub(super) local_writer: Mutex<()>,
     /// Through which writers that flush nothing store pages.
     pub(super) window: StoreWindow,
-    /// What writers have sought in the free list in vain.
+    /// Failed searches of writers in the free list.
     pub(super) runs: Mutex<FailedSearch>,
     /// Counts the free pages when the environment is closed.
     pub(super) count_free: CountFree,
@@ -57,7 +57,7 @@ impl Drop for Shared {
     fn drop(&mut self) {
         let mapping = self.mapping.current();
         let Some(lock) = &self.lock else {
-            // Who else may have the file open is the program's business.
+            // The program is responsible for other processes that have the file open.
             return;
         };
         let is_sound = self.is_of_this_process() && self.check_usable().is_ok();
@@ -81,8 +81,8 @@ impl Shared {
         self.mapping.current()
     }
 
-    /// Returns true if the next writer finds as many free pages in the file as are kept behind it
-    /// for deletions. Nobody reads or writes.
+    /// Returns true if the next writer finds as many free pages in the file as the reserve has. No
+    /// transaction reads or writes.
     fn has_free_pages(&self) -> Result<bool, Error> {
         let meta = self.committed_meta()?;
         let window = self.mapping().window(meta.last);
@@ -123,8 +123,8 @@ impl Shared {
         self.is_usable() && !self.flush_failed.load(Ordering::SeqCst)
     }
 
-    /// Refuses use once a page was touched that data or lock file did not have: nobody knows what
-    /// else is gone, and a lock file that others do not see protects from nothing.
+    /// Refuses use once a page was missing in the data file or the lock file. Other pages may be
+    /// gone too, and a lock file that others do not see protects nothing.
     #[cold]
     pub(super) fn check_maps(&self) -> Result<(), Error> {
         if self.mapping.is_lost() || self.lock.as_ref().is_some_and(LockFile::is_lost) {
@@ -133,7 +133,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Keeps the writers of this process apart where there is no lock file to do it.
+    /// Excludes other writers of this process if there is no lock file.
     pub(super) fn local_writer_mutex(&self) -> MutexGuard<'_, ()> {
         self.local_writer
             .lock()
@@ -176,7 +176,7 @@ impl Shared {
                 return Ok(meta);
             }
         }
-        // Nobody commits that fast: the lock file does not belong to this data file.
+        // No process commits that fast: the lock file does not belong to this data file.
         Err(Error::LockBroken)
     }
 

@@ -7,14 +7,13 @@
 //!           |<-- stored through the window -->|<------ written by calls ---------->
 //! ```
 //!
-//! Nobody else has the window: what is lent to programs are pages of the other mapping, which
-//! cannot be written through. It serves [`Durability::NoSync`] alone, where the system decides what
-//! reaches the disk when. In all other modes pages are written by calls, and flushed, in the order
-//! that is proved.
+//! The window is private. Programs borrow pages of the other mapping only, which is read-only. It
+//! serves [`Durability::NoSync`] alone, where the system decides what reaches the disk when. In all
+//! other modes pages are written by calls, and flushed, in the order that is proved.
 //!
-//! Pages inside a file without holes have their room on the disk. Should one be missing all the
-//! same (the file was cut off, its file system copies what is overwritten and is full), the map's
-//! guard notes it, and all is written by calls: whatever is wrong is an error of a call then.
+//! Pages inside a file without holes have their room on the disk. A page may be missing all the
+//! same. Another process cut the file off, or its file system copies on write and is full. The
+//! map's guard notes that, and the writer writes all pages by calls, which report errors.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -24,11 +23,10 @@ use fulgurite_os::{DataFile, Map};
 use super::Mapping;
 use crate::Error;
 
-/// So many bytes are written by calls before a window is made: programs that change little have no
-/// use for one.
+/// Bytes written by calls before a window is made; programs that change little have no use for one.
 const CALLS_FIRST: u64 = 1 << 20;
-/// The window reaches twice as far as the pages stored through it, and at least so far, so that it
-/// is seldom made anew.
+/// Smallest length of the window, in bytes. It reaches twice as far as the pages stored through it,
+/// so that it is seldom made anew.
 const LEN_MIN: u64 = 64 << 20;
 /// Free space of that many bytes is left out where a page is stored.
 const GAP_MIN: usize = 2 << 10;
@@ -59,7 +57,7 @@ struct State {
 pub(crate) struct PageStore<'w> {
     state: MutexGuard<'w, State>,
     file: &'w DataFile,
-    /// What ends here may be stored; 0 if all is to be written by calls.
+    /// Pages that end here or before may be stored; 0 if the writer must use calls.
     limit: u64,
 }
 
@@ -145,14 +143,14 @@ impl PageStore<'_> {
         if offset + bytes.len() as u64 > self.limit {
             return Ok(false);
         }
-        // SAFETY: the file had these bytes when the transaction began, and is not cut off below the
-        // last page in use; if it is all the same, the guard tells. The pages are private to the
-        // transaction, and it does not lend them now.
+        // SAFETY: the file had these bytes when the transaction began. No process cuts it off below
+        // the last page in use. If one does, the guard of the map catches the fault. The pages are
+        // private to the transaction, and it does not lend them now.
         unsafe { self.file.store_at(map, offset, bytes) }.map_err(WRITING)
     }
 
-    /// As [`PageStore::store`], but leaves out the free space of a tree page that is mostly free:
-    /// what stood there in the file, which nobody reads, stays.
+    /// As [`PageStore::store`], but leaves out the free space of a tree page that is mostly free.
+    /// The old bytes of the file stay there; no reader reads them.
     pub(crate) fn store_page(&self, offset: u64, page: &[u8]) -> Result<bool, Error> {
         if self.state.map.is_none() || !self.reaches(offset, page.len()) {
             return Ok(false);
@@ -292,7 +290,7 @@ mod tests {
         assert!(!page_store(&window, &file, 11).store(0, &page).unwrap());
     }
 
-    /// A page of nines with a header of this kind that says how much is free between offsets and
+    /// Returns a page of nines with a header of this kind. It has `free` bytes between offsets and
     /// nodes, or behind items.
     fn tree_page(flags: u16, free: usize) -> Vec<u8> {
         let mut page = vec![9; PAGE as usize];

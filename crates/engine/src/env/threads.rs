@@ -1,5 +1,4 @@
-//! The reader slots of this thread, where it has them to itself: found without a lock, given up
-//! when the thread ends.
+//! The reader slots that this thread owns: found without a lock, given up when the thread ends.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Weak};

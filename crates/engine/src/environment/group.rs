@@ -8,13 +8,12 @@
 //!   thread 4          submit --- waits -------------------------------------> returns
 //! ```
 //!
-//! There is no thread for it: of those that wait one leads. It takes all that was submitted, runs
-//! it in the order of submission, each piece in a nested transaction that can be undone by itself,
-//! and commits once. What is submitted meanwhile is next.
+//! There is no thread for it: of those that wait one leads. The leader takes all submissions and
+//! runs them in their order. Each runs in a nested transaction, which can be undone alone. The
+//! leader commits once. Later submissions go into the next commit.
 //!
-//! Nobody is woken who has nothing to do: each sleeps at its own waiter until its piece is settled
-//! or it is to lead, and a leader who waits for others to come is outcome_for_one when the last of
-//! them has.
+//! Only threads with work to do are woken. Each sleeps at its own waiter until its piece is settled
+//! or it becomes the leader. A leader that waits for others wakes when the last of them has come.
 
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -24,11 +23,11 @@ use std::time::Duration;
 
 use crate::{Error, WriteTxn};
 
-/// A leader waits for as many threads as it was last time, while in so long at least one of them
-/// comes. A flush takes longer.
+/// Time that a leader waits for one more thread, as long as fewer have come than last time. A flush
+/// takes longer.
 const GATHERING: Duration = Duration::from_micros(300);
 
-/// What was submitted to an environment and is not committed yet.
+/// Submissions to an environment that are not committed yet.
 #[derive(Debug, Default)]
 pub(crate) struct Group {
     queue: Mutex<Queue>,
@@ -62,9 +61,9 @@ pub(super) struct CommitWaiter {
 
 impl CommitWaiter {
     pub(super) const WAITS: u8 = 0;
-    /// Nobody leads any more: it is this one's turn.
+    /// There is no leader any more: this thread leads next.
     pub(super) const LEADS: u8 = 1;
-    /// Its piece is settled, and nobody will touch it clone_error.
+    /// Its piece is settled; no other thread touches it again.
     pub(super) const SETTLED: u8 = 2;
 
     pub(super) fn new() -> Self {
@@ -90,8 +89,9 @@ impl CommitWaiter {
     }
 }
 
-// SAFETY: a piece is made of what may be sent to other threads, see `Environment::submit`; and it
-// stays where it is until it is settled, because its submitter waits.
+// SAFETY: `Environment::submit` requires `Send` of the closure, its value and its error, which are
+// all that a piece has. The piece stays where it is until it is settled, because its submitter
+// waits.
 unsafe impl Send for Submission {}
 
 /// One thread's changes, whatever they return.

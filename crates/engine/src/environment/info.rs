@@ -1,4 +1,4 @@
-//! What can be asked of an open environment: sizes, statistics, who reads.
+//! Questions to an open environment: sizes, statistics, readers.
 
 use super::Environment;
 use crate::reader::{LockFile, SlotTable};
@@ -47,8 +47,8 @@ impl Environment {
         Ok(Some(readers.into_iter().zip(held).collect()))
     }
 
-    /// The processes that have reader slots and are dead: nobody has cleared their slots yet. Costs
-    /// a system call for each process in the table; changes nothing.
+    /// Returns the dead processes that still have reader slots: no process has cleared them yet.
+    /// Costs a system call for each process in the table; changes nothing.
     /// # Errors
     /// The system's.
     pub fn dead_readers(&self) -> Result<Vec<u32>, Error> {
@@ -57,9 +57,9 @@ impl Environment {
             .map_or(Ok(Vec::new()), LockFile::dead_processes)
     }
 
-    /// The thread that has the write transaction, of whatever process, by the system's number for
-    /// it; `None` if nobody has, or without locking. It may have ended, or died, by the time one
-    /// looks.
+    /// Returns the thread that has the write transaction, in any process, by the system's number
+    /// for it. Returns `None` if there is none, or without locking. It may have ended, or died, by
+    /// the time one looks.
     #[must_use]
     pub fn current_writer(&self) -> Option<u32> {
         self.handle.lock().and_then(LockFile::writer_thread)

@@ -25,12 +25,12 @@ use crate::{Error, ReadTxn, ReaderPolicy, WriteTxn};
 /// [`Environment::write`].
 ///
 /// Share it by reference between threads. Opening the same environment again in the same process
-/// gives another handle on the same files: what concerns them stays as it was opened first, see
+/// gives another handle on the same files. The first handle decides about the files, see
 /// [`OpenOptions::open`]. A forked child must open its own.
 #[derive(Debug)]
 pub struct Environment {
     handle: Handle,
-    /// What threads have submitted to be committed together.
+    /// Submissions of threads, to be committed together.
     group: Group,
 }
 
@@ -45,8 +45,8 @@ impl Environment {
         &self.handle
     }
 
-    /// Begins a read transaction on the newest snapshot. Never waits for a writer, and takes no
-    /// lock once the process has had as many readers at a time before.
+    /// Begins a read transaction on the newest snapshot. Never waits for a writer. It takes no lock
+    /// once the process has had as many readers at the same time before.
     /// # Errors
     /// [`Error::ReadersFull`], [`Error::Forked`], [`Error::Corrupted`] for a damaged meta page.
     pub fn read(&self) -> Result<ReadTxn<'_>, Error> {
@@ -83,7 +83,7 @@ impl Environment {
         self.handle.fd()
     }
 
-    /// What survives a power loss, of the next commit of this handle.
+    /// Returns the durability of this handle's next commit.
     #[must_use]
     pub fn durability(&self) -> Durability {
         self.handle.durability()
@@ -99,16 +99,16 @@ impl Environment {
         self.handle.set_map_async(yes);
     }
 
-    /// Changes what writers of this handle do about readers that keep old snapshots, from their
-    /// next look at the readers on. See [`OpenOptions::reader_policy`].
+    /// Changes the policy of this handle's writers for readers of old snapshots, from their next
+    /// look at the readers on. See [`OpenOptions::reader_policy`].
     pub fn set_reader_policy(&self, policy: Option<ReaderPolicy>) {
         self.handle.set_reader_policy(policy);
     }
 
-    /// Sets the map size in bytes, as [`OpenOptions::map_size`] does: exactly, but no less than the
-    /// pages in use take. 0 takes the size another process stored. Snapshots that are being read
-    /// stay where they are. An environment that grows by itself grows to that size at once, and
-    /// goes on growing.
+    /// Sets the map size in bytes, as [`OpenOptions::map_size`] does: exactly, but at least the
+    /// pages in use. A size of 0 takes the size that another process stored. Snapshots that are
+    /// being read stay where they are. An environment that grows by itself grows to that size at
+    /// once, and goes on growing.
     /// # Errors
     /// [`Error::MapSizeBusy`] while this process has a write transaction; the system's if it
     /// refuses address space.
@@ -120,15 +120,14 @@ impl Environment {
     /// [`Durability::Full`]. Without `force` it does nothing in a [`Durability::NoSync`]
     /// environment, as in LMDB.
     /// # Errors
-    /// [`Error::ReadOnly`] and the system's. After one of the system's it is unknown what is on the
-    /// disk, and no later flush can tell: [`Error::FlushFailed`] is the answer to all writing from
-    /// then on.
+    /// [`Error::ReadOnly`] and the system's. After a system error it is unknown what is on the
+    /// disk, and no later flush can tell. All writing then fails with [`Error::FlushFailed`].
     pub fn sync(&self, force: bool) -> Result<(), Error> {
         self.handle.sync(force)
     }
 
-    /// Returns true if this process has a write transaction whose thread has ended. Others that
-    /// begin one are told [`Error::EnvironmentFailed`], unless that one is dropped before.
+    /// Returns true if this process has a write transaction whose thread has ended. Other threads
+    /// that begin one get [`Error::EnvironmentFailed`], unless that transaction is dropped first.
     #[must_use]
     pub fn writer_is_gone(&self) -> bool {
         self.handle.writer_is_gone()
@@ -139,9 +138,9 @@ impl OpenOptions {
     /// Opens the environment at `path`, creating its files if need be; the directory must exist.
     ///
     /// If this process has the environment open already, under whatever path, the new handle shares
-    /// its files. Options about these stay as they were given first: locking, mode, read-ahead,
-    /// observer, whether map sizes are set, and whether the map is writable, unless nobody could
-    /// write so far. The larger map size or bound counts for all. Returns true if it may write,
+    /// its files. The first handle decides about the files: locking, mode, read-ahead, observer,
+    /// and the kind of map size. It also decides if the map is writable, unless all handles so far
+    /// only read. The larger map size or bound counts for all. Returns true if it may write,
     /// durability, slots, and the databases that are open are each handle's own.
     /// # Errors
     /// [`OpenError`] says what to do about each.

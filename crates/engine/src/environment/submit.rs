@@ -28,7 +28,7 @@ where
         let done = catch_unwind(AssertUnwindSafe(|| work(txn)));
         let is_well = matches!(done, Ok(Ok(_)));
         let stays = is_well && !txn.is_failed();
-        // What went wrong and was kept secret is known no more than that.
+        // An error that the work hid is unknown here.
         self.done = Some(done).filter(|_| stays || !is_well);
         stays
     }
@@ -39,17 +39,16 @@ where
 }
 
 impl Environment {
-    /// Makes changes in a transaction that may be shared with what other threads submit, and
-    /// returns once it is committed, as durably as the environment was asked to be: with
-    /// [`crate::Durability::Full`] all that are waiting share one pair of flushes. Use it where
-    /// many threads make small changes that each must be durable at once.
+    /// Makes changes in a transaction that may be shared with other threads, and returns once it is
+    /// committed. The commit is as durable as the environment is. With [`crate::Durability::Full`]
+    /// all waiting threads share one pair of flushes. Use it where many threads make small changes
+    /// that each must be durable at once.
     ///
-    /// `work` sees what was submitted before, and is run once, by this or another thread, at a time
-    /// when nothing else of this environment is written. If it returns an error, or panics, its own
-    /// changes are undone, those of others are not; the error is returned, and the panic goes on in
-    /// this thread. An error of the engine that ended its part of the transaction and that it kept
-    /// to itself is [`Error::TransactionFailed`] here. If the commit fails, all are
-    /// outcome_for_one.
+    /// `work` sees earlier submissions. It runs once, in this or another thread, while nothing else
+    /// writes to the environment. If it returns an error or panics, only its own changes are
+    /// undone. The error is returned; the panic continues in this thread. If an error of the engine
+    /// ended its part of the transaction and `work` hid it, the result is
+    /// [`Error::TransactionFailed`]. If the commit fails, all are outcome_for_one.
     ///
     /// ```
     /// use fulgurite::{Database, Environment, Error, Snapshot};
@@ -71,8 +70,8 @@ impl Environment {
     /// # }
     /// ```
     /// # Errors
-    /// Those of `work`; [`Error::WriterBusy`] if this thread has a write transaction, that of
-    /// `submit` included; as [`Environment::write`] and [`WriteTxn::commit`].
+    /// Those of `work`, and of [`Environment::write`] and [`WriteTxn::commit`].
+    /// [`Error::WriterBusy`] if this thread has a write transaction, that of `submit` included.
     pub fn submit<T, E, F>(&self, work: F) -> Result<T, E>
     where
         F: FnOnce(&mut WriteTxn<'_>) -> Result<T, E> + Send,
@@ -105,9 +104,9 @@ impl Environment {
 
     /// Waits until a piece is settled, by this thread or another.
     fn settle(&self, piece: &mut dyn Piece) {
-        // SAFETY: only the lifetime changes. The pointer is in the queue, or in a leader's hands,
-        // until the piece is settled, and this function does not return before: neither does it
-        // unwind, for all that could is caught.
+        // SAFETY: only the lifetime changes. The queue or a leader has the pointer until the piece
+        // is settled, and this function does not return before. It does not unwind either:
+        // everything that could is caught.
         let piece = unsafe {
             std::mem::transmute::<NonNull<dyn Piece + '_>, NonNull<dyn Piece + 'static>>(
                 NonNull::from(piece),
@@ -134,8 +133,8 @@ impl Environment {
         self.lead(queue, &waiter);
     }
 
-    /// Commits all that is waiting, this thread's own piece among it, and hands over to one of
-    /// those who came meanwhile.
+    /// Commits all submissions, this thread's own among them, and makes one of the later submitters
+    /// the leader.
     fn lead<'g>(&'g self, queue: MutexGuard<'g, Queue>, own: &Arc<CommitWaiter>) {
         let group = &self.group;
         let mut queue = group.gather(queue);
@@ -150,8 +149,8 @@ impl Environment {
                 Ok(()) => Ok(()),
                 Err(error) => Err(clone_error(error)),
             };
-            // SAFETY: its submitter waits until its waiter says otherwise, and this thread leads;
-            // no other thread or process touches it.
+            // SAFETY: the submitter of the piece waits until its waiter is signalled, so the piece
+            // is alive. This thread is the only leader, so no other thread touches it.
             unsafe { &mut *waiting.piece.as_ptr() }.settle(outcome_for_one);
         }
         let mut queue = group.queue();

@@ -28,7 +28,7 @@ pub(crate) struct Governor {
     told: Mutex<Vec<(u32, u64, Txnid)>>,
 }
 
-/// What a writer is to do that would let the file grow.
+/// A writer's decision before the file grows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum GrowthDecision {
     /// To let it grow.
@@ -46,8 +46,8 @@ impl Governor {
         lock(&self.policy).clone()
     }
 
-    /// What is to be done about the readers of snapshot `oldest`, on whose account there are no
-    /// pages to use. `held_pages` finds out how many they hold back.
+    /// Decides about the readers of snapshot `oldest`, who hold back all pages that the writer
+    /// could use. `held_pages` finds out how many they hold back.
     /// # Errors
     /// [`Error::HeldByReader`] if the file is not to grow on their account; that of `held_pages`.
     pub(crate) fn consult(
@@ -118,7 +118,7 @@ impl Governor {
     }
 }
 
-/// What tells one reading of a reader from another.
+/// Returns the identity of one transaction of a reader.
 fn key_of(reader: &Reader) -> (u32, u64, Txnid) {
     let snapshot = reader.snapshot.unwrap_or(Txnid(u64::MAX));
     (reader.pid, reader.thread, snapshot)
@@ -131,7 +131,7 @@ fn readers_of(table: &LockFile, snapshot: Txnid) -> Vec<(u32, Reader)> {
         .collect()
 }
 
-/// Asks readers to end, and waits until nobody has their snapshot any more; not for long, and only
+/// Asks readers to end, and waits until their snapshot is released. It does not wait long, and only
 /// the first time.
 fn has_ended(
     table: &LockFile,
@@ -140,7 +140,7 @@ fn has_ended(
     readers: usize,
     grace: Duration,
 ) -> bool {
-    // Who stamps its slot looks for marks there.
+    // A reader that stamps its slot also looks for marks there.
     let ours = long.iter().filter(|(_, reader)| reader.age.is_some());
     let mut asked = 0;
     let mut news = false;

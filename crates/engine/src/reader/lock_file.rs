@@ -1,8 +1,8 @@
 //! The lock file of a live environment, shared with every process that has it open.
 //!
-//! The first to open it has a write lock on byte 0 for a moment, resets the file, and steps down to
-//! a read lock; all others hold read locks. So a file left behind by a crash resets itself at the
-//! next opening.
+//! The first process to open it takes a write lock on byte 0 for a moment and resets the file. Then
+//! it changes to a read lock. All others hold read locks. So a file left behind by a crash resets
+//! itself at the next opening.
 
 use std::io;
 use std::path::Path;
@@ -92,8 +92,8 @@ impl LockFile {
     }
 
     fn reset(&self) -> io::Result<()> {
-        // SAFETY: the write lock on the presence byte is ours, so no other thread or process has
-        // the file open, and within this process nobody does before this value is handed out.
+        // SAFETY: this process has the write lock on the presence byte, so no other process has the
+        // file open. In this process no thread uses it before this value is returned.
         unsafe { self.reader_mutex().initialise() }?;
         // SAFETY: as above.
         unsafe { self.writer_mutex().initialise() }?;
@@ -127,14 +127,14 @@ impl LockFile {
         Ok(())
     }
 
-    /// Returns true if no other thread or process has the file open. If so nobody can open it
+    /// Returns true if no other thread or process has the file open. Then no process can open it
     /// before this process has closed it.
     pub(crate) fn is_last(&self) -> bool {
         process_id() == self.pid
             && try_lock_byte(&self.file, PRESENCE, LockKind::Write).unwrap_or(false)
     }
 
-    /// What tells this file from others.
+    /// Returns the identity of this file.
     pub(crate) fn identity(&self) -> io::Result<FileIdentity> {
         self.file.identity()
     }
@@ -167,8 +167,8 @@ impl LockFile {
         match mutex.lock() {
             Ok(LockOutcome::Clean) => {}
             Ok(LockOutcome::OwnerDied) => {
-                // What dead readers left behind can be cleared by the next; a mutex that is given
-                // back without this is lost to all processes.
+                // The next process can clear slots of dead readers. A mutex that is given back
+                // without this is lost to all processes.
                 if mutex.mark_consistent().is_err() {
                     mutex.unlock();
                     return Err(Error::LockBroken);
@@ -198,7 +198,7 @@ impl Drop for LockFile {
     }
 }
 
-/// A lock that nobody can recover has its own error.
+/// A lock that no process can recover has its own error.
 pub(crate) fn broken(error: io::Error) -> Error {
     if error.raw_os_error() == Some(fulgurite_os::NOT_RECOVERABLE) {
         return Error::LockBroken;

@@ -1,4 +1,4 @@
-//! Who still reads which snapshot: the lock file, its reader slots and its locks.
+//! The readers of snapshots: the lock file, its reader slots and its locks.
 
 mod govern;
 mod list;

@@ -1,4 +1,4 @@
-//! What this process has to do with a reader slot.
+//! The state of a reader slot in this process.
 //!
 //! ```text
 //!                     STOCK idle <---> STOCK busy
@@ -27,8 +27,8 @@ pub(crate) enum SlotOwner {
     Thread(u64),
 }
 
-// The kinds of states; the number of a handle is above them. A process id that looks like ours in a
-// slot that is not ours was left there by a process that died.
+// The kinds of states; the number of a handle is above them. A slot with our process id that is not
+// ours was left by a process that died.
 const NOT_OURS: u64 = 0;
 const STOCK_IDLE: u64 = 1;
 const STOCK_BUSY: u64 = 2;
@@ -62,7 +62,7 @@ impl<W: Word<u64>> Ownership<W> {
     /// Takes a slot that is bound to the calling thread, unless it is in use.
     #[inline]
     pub(super) fn claim_bound(&self, handle: u64) -> bool {
-        // Nobody but this thread takes it, so there is nobody to race with.
+        // Only this thread takes the slot, so there is no race.
         let is_idle = self.0.load(Ordering::Acquire) == of(BOUND_IDLE, handle);
         if is_idle {
             self.0.store(of(BOUND_BUSY, handle), Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! What a writer does about readers that keep old snapshots: the program's choice.
+//! A writer's policy for readers of old snapshots: the program's choice.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use crate::reader_info::{LongReader, Reader};
 
-/// What a writer does when it would have to let the file grow because a reader keeps an old
-/// snapshot, and with it the pages that were freed since. Without a policy the file grows.
+/// The policy of a writer that would have to let the file grow because a reader keeps an old
+/// snapshot. Pages that were freed since then cannot be reused. Without a policy the file grows.
 ///
-/// A reader counts as long when it is beyond any of the limits that are set; without limits every
-/// reader does that holds pages back. What is done about it adds up, in this order: the program is
-/// told, the reader is asked to end, growth is refused. See [`crate::OpenOptions::reader_policy`].
+/// A reader is long if it exceeds any limit that is set. Without limits, every reader that holds
+/// pages back is long. The steps are taken in this order: the hook is called, the reader is asked
+/// to end, growth is refused. See [`crate::OpenOptions::reader_policy`].
 ///
 /// ```
 /// # use std::time::Duration;
@@ -37,7 +37,7 @@ pub struct ReaderPolicy {
     pub(super) refuse_growth: bool,
 }
 
-/// A hook that is told of a long reader.
+/// A hook that is called for a long reader.
 pub(super) type Warn = dyn Fn(&LongReader) + Send + Sync;
 
 impl fmt::Debug for ReaderPolicy {
@@ -68,16 +68,16 @@ impl ReaderPolicy {
     }
 
     /// A reader is long when it has had its snapshot for more than this. Readers that use the
-    /// original library do not say since when they have theirs: no age is too much for them.
+    /// original library record no time; they have no age.
     #[must_use]
     pub fn age_max(mut self, age: Duration) -> Self {
         self.age_max = Some(age);
         self
     }
 
-    /// A reader is long when it holds back more pages than this. Finding that out costs the writer
-    /// a look at a record of the free list for each transaction since the reader's snapshot, each
-    /// time it looks at the readers.
+    /// A reader is long when it holds back more pages than this. Finding that out has a price each
+    /// time the writer looks at the readers. It reads one record of the free list for each
+    /// transaction since the reader's snapshot.
     #[must_use]
     pub fn held_pages_max(mut self, pages: u64) -> Self {
         self.held_pages_max = Some(pages);
@@ -92,13 +92,13 @@ impl ReaderPolicy {
         self
     }
 
-    /// Asks the readers of the oldest snapshot to end, if they are long: their next operation fails
-    /// with [`crate::Error::ReaderEnded`], in whatever process they are. Until then, and until they
-    /// let go of their transaction, nothing changes for them: what they were lent stays as it is.
+    /// Asks the long readers of the oldest snapshot to end. Their next operation fails with
+    /// [`crate::Error::ReaderEnded`], in any process. Until they end their transaction, nothing
+    /// changes for them: borrowed data stay valid.
     ///
-    /// The writer waits for that, `grace` at most and once for each snapshot, while it holds the
-    /// writer's lock; then it goes on: by using the pages, or else as without this. Readers that
-    /// use the original library cannot be asked.
+    /// The writer waits at most `grace`, once for each snapshot, while it holds the writer's lock.
+    /// Then it goes on: it uses the pages, or continues as without this option. Readers that use
+    /// the original library cannot be asked.
     #[must_use]
     pub fn end_oldest(mut self, grace: Duration) -> Self {
         self.end_oldest = Some(grace);
@@ -127,8 +127,8 @@ impl ReaderPolicy {
         self.warn.is_none() && self.end_oldest.is_none() && !self.refuse_growth
     }
 
-    /// Returns true if a reader is beyond a limit; the number of pages it holds back is asked for
-    /// where that matters alone.
+    /// Returns true if a reader is beyond a limit. It asks for the number of held pages only if
+    /// that decides.
     pub(super) fn is_long<E>(
         &self,
         reader: &Reader,

@@ -1,4 +1,4 @@
-//! What a reader that begins again needs of its slot, found once: many programs begin one for each
+//! The words of a reader's slot, looked up once: many programs begin a transaction for each
 //! question.
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -67,8 +67,8 @@ impl<'a> ReaderSlotCache<'a> {
         self.owned.give_back(|| self.is_of_this_thread())
     }
 
-    /// What [`ReaderSlotCache::stamp`] notes. Asked before the snapshot is pinned: behind the fence
-    /// that this takes, it would be waited for.
+    /// Returns the stamp for [`ReaderSlotCache::stamp`]. Asked before the snapshot is pinned:
+    /// behind the fence that this takes, it would be waited for.
     #[inline]
     pub(crate) fn stamp_of_now(self) -> u64 {
         lockfile::stamp(coarse_clock_ns(), self.pid)
@@ -79,7 +79,7 @@ impl<'a> ReaderSlotCache<'a> {
     #[inline]
     pub(crate) fn stamp(self, stamp: u64, id: Txnid) {
         self.words[STAMP].store(stamp, Ordering::Relaxed);
-        // Whoever sees for which snapshot the stamp is sees the stamp.
+        // A thread that sees the stamp's snapshot also sees the stamp.
         self.words[STAMP_TXNID].store(id.0, Ordering::Release);
         let mark = &self.words[MARK];
         if mark.load(Ordering::Relaxed) != 0 {

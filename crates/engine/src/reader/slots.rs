@@ -68,8 +68,8 @@ impl SlotTable for LockFile {
 }
 
 impl LockFile {
-    /// Takes a slot of the stock: one that this process already has and does not use, else a new
-    /// one from the table. A thread begins with the slot it had last, so that threads do not meet.
+    /// Takes a slot of the stock: an idle one of this process, else a new one from the table. A
+    /// thread begins with the slot it had last, so that threads do not meet.
     pub(crate) fn take_slot(&self) -> Result<Slot, Error> {
         let last = LAST_SLOT.get();
         if self.claim_stock(last) {
@@ -90,13 +90,13 @@ impl LockFile {
     }
 
     /// Takes a slot from the table for the calling thread, which has it until [`LockFile::leave`].
-    /// `handle` tells its bonds apart.
+    /// `handle` distinguishes its bonds.
     pub(crate) fn take_slot_bound(&self, handle: u64) -> Result<Slot, Error> {
         self.take_new_slot(SlotOwner::Thread(handle))
     }
 
-    /// Takes the slot that the calling thread had last through a handle, if it is still bound to it
-    /// and idle. A thread that lives is named in no slot but its own, and one that ends leaves its
+    /// Takes the slot that the calling thread had last through a handle, if it is still bound and
+    /// idle. A thread that lives is named in no slot but its own, and one that ends leaves its
     /// slots before.
     #[inline]
     pub(crate) fn take_slot_again(&self, slot: Slot, handle: u64) -> bool {
@@ -135,8 +135,8 @@ impl LockFile {
             if !locked {
                 return Err(Error::LockBroken);
             }
-            // What bears our process id now was left by a dead process that had it before; as
-            // nobody tests the lock of the living, its snapshots would be kept for ever.
+            // A dead process that had our process id left these slots. No process tests the lock of
+            // a living one, so the snapshots would be kept for ever.
             self.free_slots_of_processes(&[self.pid]);
             self.announced.store(true, Ordering::SeqCst);
         }

@@ -1,5 +1,5 @@
-//! What a reader of ours notes in the padding of its slot: since when it has its snapshot. And what
-//! it may find there: the mark by which a writer asks it to end.
+//! The notes of our readers in the padding of their slots: the time since they have their
+//! snapshots. And what it may find there: the mark by which a writer asks it to end.
 //!
 //! ```text
 //!   reader   pins a snapshot, then stamps the slot: when, for which snapshot, which process
@@ -8,8 +8,8 @@
 //!   reader   looks whether there is a mark at each operation; one for another snapshot is left over, and goes
 //! ```
 //!
-//! Asking takes nothing away: the snapshot stays pinned, and all that was lent from it stays as it
-//! was, until the reader itself lets go.
+//! The request takes nothing away. The snapshot stays pinned, and borrowed data stay valid, until
+//! the reader itself ends.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -26,7 +26,7 @@ pub(super) type SlotWords = [AtomicU64; lockfile::SLOT_LEN / 8];
 pub(super) const PINNED: usize = lockfile::SLOT_TXNID_AT / 8;
 pub(super) const MARK: usize = lockfile::SLOT_END_AT / 8;
 
-/// The mark of a reader's own slot, at hand: one load tells that it may go on.
+/// The mark of a reader's own slot; one load shows if it may go on.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EndMark<'a>(&'a SlotWords);
 
@@ -37,7 +37,7 @@ static NEVER: SlotWords = [const { AtomicU64::new(0) }; lockfile::SLOT_LEN / 8];
 static ALWAYS: SlotWords = [const { AtomicU64::new(u64::MAX) }; lockfile::SLOT_LEN / 8];
 
 impl<'a> EndMark<'a> {
-    /// That among these words of a slot.
+    /// Returns the mark among these words of a slot.
     #[inline]
     pub(super) const fn of(words: &'a SlotWords) -> EndMark<'a> {
         EndMark(words)
@@ -45,7 +45,7 @@ impl<'a> EndMark<'a> {
 }
 
 impl EndMark<'_> {
-    /// Nobody can ask the transaction to end, because it has no slot.
+    /// The transaction has no slot, so it cannot be asked to end.
     pub(crate) const fn never() -> EndMark<'static> {
         EndMark(&NEVER)
     }
@@ -61,7 +61,7 @@ impl EndMark<'_> {
         self.0[MARK].load(Ordering::Relaxed) != 0
     }
 
-    /// What to make of a mark that is set.
+    /// Interprets a mark that is set.
     /// # Errors
     /// [`Error::ReaderEnded`] if it is for the snapshot that the reader has;
     /// [`Error::TransactionFailed`] if that has none.
@@ -128,7 +128,7 @@ impl LockFile {
             .word64(lockfile::slot_at(index) + lockfile::SLOT_STAMP_AT)
     }
 
-    /// Which snapshot's reader is asked to end.
+    /// Returns the word with the snapshot whose reader is asked to end.
     #[inline]
     pub(super) fn end_word(&self, index: u32) -> &AtomicU64 {
         self.map

@@ -1,5 +1,5 @@
-//! The protocol between readers and writers: what is done with the shared words of the lock file,
-//! and in which order.
+//! The protocol between readers and writers: the operations on the shared words of the lock file,
+//! and their order.
 //!
 //! ```text
 //!   reader   last id -> own slot, full fence, last id again: the same?      pages of that snapshot are safe
@@ -20,9 +20,9 @@ use super::{Ownership, SlotOwner};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Slot(pub(super) u32);
 
-/// Returns true if pages that transaction `freed_by` had no more use for may be used again, when
-/// readers have `oldest` or newer snapshots: none of them sees these pages, nor does the snapshot
-/// before the last commit, to which a crash may lead back.
+/// Returns true if pages that transaction `freed_by` freed may be used again, when readers have
+/// `oldest` or newer snapshots. None of these readers sees the pages. Nor does the snapshot before
+/// the last commit, to which a crash may lead back.
 #[inline]
 pub(crate) fn may_be_reused(freed_by: Txnid, oldest: Txnid) -> bool {
     freed_by < oldest
@@ -33,8 +33,8 @@ pub(crate) fn may_be_reused(freed_by: Txnid, oldest: Txnid) -> bool {
 pub(super) fn pin_newest<W: Word<u64>>(pinned: &W, last_txnid: &W) -> Txnid {
     loop {
         let id = last_txnid.load(Ordering::SeqCst);
-        // Stored by an exchange, which is a full fence: either the next writer, who has such a
-        // fence before it looks at the slots, sees this one; or the id it follows is seen here.
+        // An exchange stores the id, which is a full fence. The next writer has such a fence before
+        // it looks at the slots. Either it sees this id, or this reader sees the writer's new id.
         pinned.swap(id, Ordering::SeqCst);
         if last_txnid.load(Ordering::SeqCst) == id {
             return Txnid(id);
@@ -60,15 +60,15 @@ pub(crate) trait SlotTable {
     fn last_txnid_word(&self) -> &Self::Word64;
     /// How many slots have ever been used.
     fn used_slots_word(&self) -> &Self::Word32;
-    /// What a slot pins.
+    /// The word with the snapshot that a slot pins.
     fn txnid_word(&self, index: u32) -> &Self::Word64;
-    /// Whose process a slot is; 0 for nobody's.
+    /// The word with the process that has a slot; 0 if it is free.
     fn pid_word(&self, index: u32) -> &Self::Word32;
     /// Whose thread a slot is.
     fn thread_word(&self, index: u32) -> &Self::Word64;
     /// Clears what a slot's last user noted in it for people, and what it was asked.
     fn forget_notes(&self, index: u32);
-    /// What this process has to do with a slot.
+    /// The state of a slot in this process.
     fn owned(&self, index: u32) -> Option<&Ownership<Self::Word64>>;
     /// How the calling thread is named in slots.
     fn this_thread(&self) -> u64;
@@ -91,14 +91,14 @@ pub(crate) trait SlotTable {
         self.last_txnid_word().store(id.0, Ordering::SeqCst);
     }
 
-    /// Pins the newest snapshot; returns its id. Takes no lock: writes the id, then looks whether
-    /// it is still the newest, so that no writer can have missed the slot.
+    /// Pins the newest snapshot; returns its id. Takes no lock. It writes the id, then checks that
+    /// the id is still the newest. So no writer can have missed the slot.
     #[inline]
     fn pin(&self, slot: Slot) -> Txnid {
         pin_newest(self.txnid_word(slot.0), self.last_txnid_word())
     }
 
-    /// What the slot pins.
+    /// Returns the snapshot that the slot pins.
     #[inline]
     fn pinned(&self, slot: Slot) -> Txnid {
         Txnid(self.txnid_word(slot.0).load(Ordering::Relaxed))
@@ -117,8 +117,8 @@ pub(crate) trait SlotTable {
         unpin(self.txnid_word(slot.0));
     }
 
-    /// What `read` finds of the meta page that commit `id` wrote; `None` if that may have been half
-    /// of another's.
+    /// Returns the result of `read` on the meta page that commit `id` wrote. Returns `None` if the
+    /// page may have been half another commit's.
     #[inline]
     fn read_settled<M, E>(
         &self,
@@ -126,9 +126,8 @@ pub(crate) trait SlotTable {
         read: impl FnOnce() -> Result<Option<M>, E>,
     ) -> Result<Option<M>, E> {
         let found = read();
-        // The page that `id` is on is written again by the second commit after it, at the earliest
-        // once the first one has been published: if that has not happened yet, all words belong
-        // together.
+        // The second commit after `id` writes its page again, at the earliest once the first one is
+        // published. Before that, all words belong together.
         if self.last_txnid() == id {
             found
         } else {
@@ -136,11 +135,11 @@ pub(crate) trait SlotTable {
         }
     }
 
-    /// Pins the snapshot before the newest, or the newest where there is none before it; returns
-    /// its meta page, with the number of that. No writer writes a meta page meanwhile.
+    /// Pins the snapshot before the newest, or the newest if there is none before it. Returns its
+    /// meta page, and the number of that page. No writer writes a meta page meanwhile.
     ///
-    /// The next writer leaves both snapshots alone without being asked, because its own crash may
-    /// need either; the writer after it sees the slot.
+    /// The next writer leaves both snapshots alone, because its own crash may need either. The
+    /// writer after it sees the slot.
     fn pin_previous<M, E>(
         &self,
         slot: Slot,

@@ -116,8 +116,8 @@ fn stamp(lock: &LockFile, slot: Slot, id: Txnid) {
     slot_cache.stamp(slot_cache.stamp_of_now(), id);
 }
 
-/// The original leaves the padding as it is: what is there counts only if it is for the slot's
-/// snapshot and process.
+/// The original leaves the padding unchanged. Its contents count only for the slot's snapshot and
+/// process.
 #[test]
 fn a_stamp_left_over_by_another_is_no_age() {
     let (_directory, lock) = open(4);
@@ -186,8 +186,8 @@ fn a_mark_stops_the_reader_of_its_snapshot_and_no_other() {
     ));
 }
 
-/// An environment that was never written to: its readers have snapshot 0, whose mark is not that of
-/// nobody.
+/// In an environment without commits, readers have snapshot 0. Its mark differs from the empty
+/// mark.
 #[test]
 fn the_first_snapshot_of_all_can_be_asked_to_end() {
     let (_directory, lock) = open(4);

@@ -1,4 +1,4 @@
-//! Which thread of this process has the write transaction.
+//! The thread of this process that has the write transaction.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,7 +10,7 @@ use fulgurite_os::Word;
 pub(crate) struct WriterMark<W = AtomicU64>(W);
 
 impl<W: Word<u64>> WriterMark<W> {
-    /// Nobody's mark, on a word of value 0.
+    /// Returns an unset mark, on a word of value 0.
     #[cfg(test)]
     pub(super) fn new(word: W) -> WriterMark<W> {
         WriterMark(word)
@@ -36,7 +36,7 @@ impl<W: Word<u64>> WriterMark<W> {
         Some(before).filter(|thread| *thread != 0)
     }
 
-    /// Notes that nobody has it any more; before the mutex is given up.
+    /// Clears the mark before the mutex is released.
     #[inline]
     pub(crate) fn clear(&self) {
         self.0.store(0, Ordering::Release);

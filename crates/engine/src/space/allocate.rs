@@ -11,23 +11,23 @@ use crate::env::RESERVE_PAGES;
 use crate::reader::{EndMark, may_be_reused};
 use crate::tree::Path;
 
-/// A search for a run reads at most that many free page numbers before it takes fresh pages
-/// instead: what is read has to be written back at commit.
+/// Number of free page numbers that a search for a run reads before it takes fresh pages instead.
+/// The commit has to write back all that was read.
 const RUN_SEARCH_MAX: usize = 1 << 14;
 /// After that many fresh pages a writer looks again whether old readers have gone.
 const READERS_CHECK_PAGES: u64 = 256;
 
 impl WriterPages<'_> {
-    /// Moves pages of free-list records that may be reused to the pool, until it has `wanted` more
-    /// or there are no more such records; returns how many.
+    /// Moves pages of reusable free-list records to the pool, until it has `wanted` more or the
+    /// records end. Returns how many it moved.
     fn reclaim_records(&mut self, wanted: usize) -> Result<usize, Error> {
         let known = self.pool.len();
         while self.pool.len() < known + wanted && self.reclaim_record()? {}
         Ok(self.pool.len() - known)
     }
 
-    /// Moves the pages of the newest free-list record that may be reused, and was not taken yet, to
-    /// the pool; `false` if there is none.
+    /// Moves the pages of the newest reusable free-list record to the pool. Returns `false` if
+    /// there is none left.
     pub(super) fn reclaim_record(&mut self) -> Result<bool, Error> {
         let oldest = match self.oldest {
             Some(oldest) => oldest,
@@ -68,7 +68,7 @@ impl WriterPages<'_> {
         if !is_new && record.iter().any(|pgno| self.is_reclaimed(pgno)) {
             return Err(listed_twice(leaf.pgno));
         }
-        // What is behind the end that compaction has given the file is no page any more.
+        // Compaction may have moved the file's end; numbers behind it are no pages any more.
         let last = self.base_last;
         self.pool.add(record.iter().filter(|pgno| *pgno <= last));
         self.taken.push(id);
@@ -139,10 +139,10 @@ impl WriterPages<'_> {
         Ok(self.pool.len() >= least)
     }
 
-    /// How many pages of the pool are taken one by one only where there are no others: the highest
-    /// ones, among which the record of a large transaction finds a run. Runs that the file grew by
-    /// for such records are at its end, and would else be used up page by page, so that it grew by
-    /// another one.
+    /// Returns how many pages of the pool are taken singly only if there are no others. They are
+    /// the highest ones; the record of a large transaction finds a run among them. The file once
+    /// grew by a run at its end for such a record. Taking its pages singly would make the file grow
+    /// by another run.
     fn reserved_for_record(&self) -> usize {
         let page_size = self.page_size();
         let bytes = FreeRecord::value_len(self.freed.len());
@@ -183,8 +183,8 @@ impl WriterPages<'_> {
         }
     }
 
-    /// Gets free pages at hand for saving the free list, which itself takes some but must not read
-    /// on meanwhile.
+    /// Collects free pages for saving the free list. Saving takes some itself but must not read the
+    /// list meanwhile.
     pub(super) fn prepare_saving(&mut self) -> Result<(), Error> {
         let enough = 8 + 4 * usize::from(self.free.record.depth);
         loop {
@@ -197,8 +197,8 @@ impl WriterPages<'_> {
         self.settle_pool()
     }
 
-    /// Gets at hand what that many pages of the free list's tree are copied to; `false` if there
-    /// are fewer free pages, and readers are to be asked first.
+    /// Collects free pages for copies of `count` pages of the free list's tree. Returns `false` if
+    /// there are fewer and the readers must be asked first.
     pub(super) fn prepare_touching(&mut self, count: usize) -> Result<bool, Error> {
         let missing = count.saturating_sub(self.pool.len() + self.loose.len());
         if missing == 0 || self.reclaim_records(missing)? >= missing {
@@ -207,7 +207,7 @@ impl WriterPages<'_> {
         Ok(self.environment.reader_policy().is_none())
     }
 
-    /// Refuses pages from the free list among which is the root of that list itself; other pages in
+    /// Refuses pages from the free list that include the root of the list itself. Other pages in
     /// use are noticed when they are touched.
     pub(super) fn check_reclaimed(&self, first: Pgno, count: u64) -> Result<(), Error> {
         let in_use = |pgno: Pgno| first <= pgno && pgno.0 < first.0 + count;

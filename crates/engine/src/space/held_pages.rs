@@ -1,5 +1,5 @@
-//! Pages that are free but that readers hold back; and what a writer does before it lets the file
-//! grow on their account.
+//! Free pages that readers hold back, and the writer's decision before the file grows because of
+//! them.
 
 use fulgurite_format::{FreeRecord, Malformed, Meta, Pgno, Txnid};
 
@@ -14,8 +14,8 @@ use crate::tree::{self, Pages as _, PagesMut as _, Path, Tree};
 const CONSULT_PAGES: u64 = 256;
 
 impl WriterPages<'_> {
-    /// Before the file grows: whether to look once more for free pages, because a reader that held
-    /// them back has ended.
+    /// Returns true, before the file grows, if the writer should look again for free pages. A
+    /// reader that held them back has ended.
     /// # Errors
     /// [`Error::HeldByReader`] if the policy refuses growth; errors of the free list.
     pub(super) fn consult_policy(&mut self) -> Result<bool, Error> {
@@ -38,9 +38,8 @@ impl WriterPages<'_> {
         Ok(decision == GrowthDecision::LookAgain && !self.saving)
     }
 
-    /// Before the free list is saved, when it has few pages to take: whether there are more,
-    /// because a reader that held them back has ended. Nothing is refused here: the few may be
-    /// enough.
+    /// Returns true, before the free list is saved, if there are more pages to take. A reader that
+    /// held them back has ended. Nothing is refused here: the few may be enough.
     pub(super) fn ask_readers(&mut self) -> Result<bool, Error> {
         let environment = self.environment;
         let (Some(policy), Some(table)) = (environment.reader_policy(), environment.lock()) else {
@@ -63,7 +62,7 @@ impl WriterPages<'_> {
         let view = self.view();
         let held = |stop_at| held_page_count(view, &self.free, oldest, committed, stop_at);
         if oldest >= committed || held(1)? == 0 {
-            // It is on nobody's account.
+            // No reader holds pages back.
             return Ok(GrowthDecision::Grow);
         }
         let governor = self.environment.governor();
@@ -75,8 +74,8 @@ impl WriterPages<'_> {
     }
 }
 
-/// Pages of the free-list records from transaction `from` on up to, but not with, `to`; no more are
-/// counted once there are `stop_at`. Costs a look at each record.
+/// Counts pages of the free-list records from transaction `from` on, before `to`. It stops counting
+/// at `stop_at`. Costs a look at each record.
 pub(crate) fn held_page_count(
     view: PageView<'_>,
     free: &Tree,

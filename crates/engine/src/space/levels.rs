@@ -7,12 +7,11 @@
 //!       level 2     pages taken since it began         changed in place
 //! ```
 //!
-//! A level is to the transaction around it as a transaction is to its snapshot. A page counts as
-//! private only if the innermost level took it; any other is copied before it is changed, and then
-//! listed as freed by the level. So nothing outside ever changes, wherever it is at the moment, in
-//! memory or already written to its place: undoing a level is forgetting the pages it took, and
-//! committing one is giving up what it freed. There is no second kind of page, and pages of a level
-//! are written early like all others.
+//! A level is to the transaction around it as a transaction is to its snapshot. A page is private
+//! only if the innermost level took it. Any other page is copied before it is changed, and the
+//! level lists it as freed. So pages outside the level never change, in memory or in the file.
+//! Undoing a level forgets the pages that it took. Committing it gives up those that it freed.
+//! There is no second kind of page, and pages of a level are written early like all others.
 
 use fulgurite_format::Pgno;
 use rustc_hash::FxHashSet;

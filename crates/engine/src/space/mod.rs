@@ -1,5 +1,5 @@
-//! The writer's pages: which it may take, which it has given up, and its private copies; and the
-//! view of pages that readers and the writer share.
+//! The writer's pages: those it may take, those it has freed, and its private copies. Also the view
+//! of pages that readers and the writer share.
 //!
 //! ```text
 //!   allocate:  loose (private, given back)  ->  pool (from the free list)  ->  behind the last page

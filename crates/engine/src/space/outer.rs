@@ -3,7 +3,7 @@
 use fulgurite_format::Pgno;
 use rustc_hash::FxHashSet;
 
-/// What the surroundings of a level had for their own when it began.
+/// The pages of the surroundings when a level began.
 #[derive(Debug)]
 pub(super) struct OuterLevel {
     pub(super) base_last: Pgno,

@@ -1,4 +1,4 @@
-//! Free pages at hand, kept in order so that runs can be found.
+//! Free pages, sorted so that runs can be found.
 
 use fulgurite_format::Pgno;
 use rustc_hash::FxHashSet;
@@ -37,8 +37,8 @@ impl Pool {
             .is_ok()
     }
 
-    /// Adds pages, to be brought into order by [`Pool::settle`]. What has its place between two
-    /// pages of the pool is put there, and leaves it in order.
+    /// Adds pages, to be brought into order by [`Pool::settle`]. Pages that fit between two pages
+    /// of the pool are inserted there, and the pool stays in order.
     pub(crate) fn add(&mut self, more: impl Iterator<Item = Pgno>) {
         let known = self.pages.len();
         self.pages.extend(more);
@@ -49,8 +49,8 @@ impl Pool {
         self.unsettled = self.unsettled || !self.put_in_place(known);
     }
 
-    /// Moves the pages from `known` on to their place, if they have one between two others; the
-    /// others are in order.
+    /// Moves the pages from `known` on to their place, if they fit between two others. The others
+    /// are in order.
     fn put_in_place(&mut self, known: usize) -> bool {
         let (old, new) = self.pages.split_at_mut(known);
         if !new.is_sorted_by(|a, b| a > b) {
@@ -128,8 +128,8 @@ impl Pool {
         self.pages.len() - behind
     }
 
-    /// Takes the highest `count` consecutive pages that are not behind `mark`, if there are such:
-    /// the lowest are left for single pages. The pool is settled.
+    /// Takes the highest `count` consecutive pages up to `mark`, if there are such. The lowest are
+    /// left for single pages. The pool is settled.
     pub(crate) fn take_up_to(&mut self, count: u64, mark: Pgno) -> Option<Pgno> {
         if count == 1 {
             return self.pages.pop_if(|lowest| *lowest <= mark);

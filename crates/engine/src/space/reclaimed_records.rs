@@ -1,10 +1,9 @@
-//! Which records of the free list a transaction has taken, and where it looks for the next: from
-//! the newest down.
+//! The records of the free list that a transaction has taken. It looks for the next one from the
+//! newest down.
 //!
-//! A transaction gives up about as many pages as it needs, so the newest record that may be reused
-//! mostly is enough for it, and is short. The old ones may be long, where a reader has held back
-//! what many transactions gave up: to take one of those means writing back what is left of it, each
-//! time.
+//! A transaction frees about as many pages as it needs. So the newest reusable record is mostly
+//! enough for it, and is short. Old records may be long, if a reader held back the pages of many
+//! transactions. Taking one of those means writing back its rest each time.
 //!
 //! ```text
 //!   ids    1 ........... 400 ........ 700 ..... 900      committed
@@ -80,8 +79,8 @@ impl ReclaimedRecords {
         self.before = lowest.zip(self.newest());
     }
 
-    /// Where to look instead of at this record, the next below: `None` unless it is among those
-    /// that were taken before.
+    /// Returns where to look instead of at this record, the next below. Returns `None` unless the
+    /// record was taken before.
     pub(super) fn skip(&mut self, id: Txnid) -> Option<Txnid> {
         let (low, _) = self
             .before

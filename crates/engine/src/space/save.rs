@@ -28,11 +28,11 @@ use crate::{Error, KeyOrder, value};
 /// pages.
 const SLACK: usize = 8;
 
-/// So many page numbers are in the record that is taken first: a small transaction needs no more.
+/// Number of pages in the record that is taken first; a small transaction needs no more.
 const NEWEST: usize = 32;
-/// So many page numbers are a short list.
+/// Number of pages in a short list.
 const SMALL: usize = 64;
-/// What is left of more is not cut into small pieces: each has to be found its place.
+/// Number of pages up to which the rest is cut into small pieces; each piece needs a search.
 const SMALL_PIECES: usize = 1 << 11;
 
 /// Rounds after which saving must have settled. Each leaves the next less to do; two or three are
@@ -73,8 +73,8 @@ pub(crate) fn save_free_list(pages: &mut WriterPages<'_>) -> Result<(), Error> {
     })
 }
 
-/// The ids that what is left of taken records can be listed with: no record has them, and pages
-/// listed so may be reused.
+/// The ids that can list the rest of the taken records. No record has them, and pages listed so may
+/// be reused.
 #[derive(Clone, Copy)]
 struct FreeIds {
     /// The greatest of them.
@@ -111,10 +111,10 @@ fn one_page(pages: &WriterPages<'_>) -> usize {
     (pages.view().page_size() - layout::HEADER_LEN) / 8 - 1
 }
 
-/// How the pages that are left are shared out among records: the caller that takes pages takes a
-/// record, and writes back what is left of it. So the newest, which is taken first, is a short one,
-/// and the others of a long list fit one overflow page each. Where there are too few ids for that
-/// the last record has all the rest, which is left alone then.
+/// The distribution of the remaining pages over records. A writer that takes pages takes a whole
+/// record, and writes back its rest. So the newest record, which is taken first, is short. The
+/// others of a long list fit one overflow page each. Where there are too few ids for that the last
+/// record has all the rest, which is left alone then.
 struct Portions {
     newest: usize,
     each: usize,
@@ -139,7 +139,7 @@ impl Portions {
         }
     }
 
-    /// Which pages of that many, from the lowest up, the record has that is the `index`th from the
+    /// Returns the range of the `len` pages, from the lowest up, for the `index`th record from the
     /// newest.
     fn range(&self, index: usize, len: usize) -> Range<usize> {
         let start = |index: usize| match index.checked_sub(1) {
@@ -155,8 +155,8 @@ impl Portions {
     }
 }
 
-/// Private pages that were given up again can serve the next transaction, if there is a record old
-/// enough for them; else they are listed with the others that this one freed.
+/// Adds freed private pages to the pool for the next transaction, if a record is old enough for
+/// them. Otherwise they are listed with the pages that this transaction freed.
 fn settle_loose(pages: &mut WriterPages<'_>, is_any_old: bool) -> Result<(), Error> {
     pages.pool.add(pages.loose.drain(..));
     pages.settle_pool()?;
@@ -277,12 +277,12 @@ fn order_freed(pages: &WriterPages<'_>, freed: &mut [Pgno]) -> Result<(), Error>
     Ok(())
 }
 
-/// So many pages that are left are one record, which the next transaction takes first.
+/// Number of remaining pages that fit one record, which the next transaction takes first.
 const LEFT_MAX: usize = NEWEST + NEWEST / 2;
 
-/// Does all that saving has to do if that is little; else `false`, and saving in rounds goes on
-/// from there: the way to the last leaf may be private then, records taken for that, and what was
-/// given up again may be with the free pages.
+/// Saves the free list in one round if the change is small. Returns `false` otherwise, and saving
+/// in rounds goes on from there. By then the path to the last leaf may be private and records may
+/// be taken. Freed private pages may be in the pool.
 fn save_in_one_round(pages: &mut WriterPages<'_>) -> Result<bool, Error> {
     let mut free = pages.free;
     let at_hand = pages.pool.len() + pages.loose.len();
@@ -339,9 +339,9 @@ fn save_in_one_round(pages: &mut WriterPages<'_>) -> Result<bool, Error> {
     Ok(true)
 }
 
-/// How many entries the leaf has once it has its new records in place of those that were taken;
-/// `None` if these are not all on it, or the new ones are too long, or the leaf has then to be
-/// joined with another.
+/// Returns the number of entries on the leaf after the new records replace the taken ones. Returns
+/// `None` if a taken record is on another leaf or a new one is too long. The same holds if the leaf
+/// would have to be merged.
 fn entries_after(
     pages: &WriterPages<'_>,
     leaf: Step,
@@ -380,7 +380,7 @@ fn entries_after(
     Ok((entries > 0 && (is_root || used >= page_size / 4)).then_some(entries))
 }
 
-/// What a record takes of a leaf, with its offset.
+/// Returns the bytes that a record takes on a leaf, with its offset.
 fn entry_len(value_len: usize) -> usize {
     2 + layout::leaf_node_len(size_of::<Txnid>(), value_len)
 }

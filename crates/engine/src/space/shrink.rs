@@ -1,4 +1,4 @@
-//! What compaction asks of the writer's pages: low free pages to move things to, and a free list
+//! The service of the writer's pages for compaction: low free pages as targets, and a free list
 //! without its tail.
 
 use fulgurite_format::{FreeRecord, Malformed, Pgno, Txnid, write_overflow_header};
@@ -10,19 +10,19 @@ use crate::reader::may_be_reused;
 use crate::tree::{self, Pages, PagesMut, Path, Step};
 use crate::value;
 
-/// What is free at the end of the file.
+/// The free pages at the end of the file.
 #[derive(Debug, Default)]
 pub(crate) struct FreeTail {
-    /// So many of the last pages are on the free list, for everybody.
+    /// Number of last pages of the file that are on the free list.
     pub(crate) pages: u64,
     /// The records that name any of them.
     records: Vec<Txnid>,
 }
 
 impl WriterPages<'_> {
-    /// Moves records of the free list to the pool until it has `wanted` pages up to `mark`, or more
-    /// than `read_max` in all, or there are no more to be had; returns how many up to `mark` it
-    /// has.
+    /// Moves records of the free list to the pool. It stops when the pool has `wanted` pages up to
+    /// `mark`, after `read_max` pages, or at the end of the list. Returns how many pages up to
+    /// `mark` the pool has.
     pub(crate) fn gather_low(
         &mut self,
         mark: Pgno,
@@ -38,13 +38,13 @@ impl WriterPages<'_> {
         }
     }
 
-    /// How many free pages up to `mark` are at hand.
+    /// Returns how many free pages up to `mark` the pool has.
     pub(crate) fn low_pages(&mut self, mark: Pgno) -> Result<usize, Error> {
         self.settle_pool()?;
         Ok(self.pool.count_to(mark))
     }
 
-    /// Snapshots older than this one are read by nobody, as the transaction knows it.
+    /// Returns the oldest snapshot that is read, as far as the transaction knows.
     pub(crate) fn oldest(&mut self) -> Result<Txnid, Error> {
         match self.oldest {
             Some(oldest) => Ok(oldest),
@@ -63,9 +63,9 @@ impl WriterPages<'_> {
         std::mem::replace(&mut self.saving, hold)
     }
 
-    /// Moves an overflow run to free pages up to `mark`, or else to the first ones that are before
-    /// it; `None` if that many in a row are not among the free pages, of which no more than
-    /// `read_max` are read.
+    /// Moves an overflow run to free pages up to `mark`, or else to the first free pages before it.
+    /// Returns `None` if there is no such run among the free pages. Reads at most `read_max` of
+    /// them.
     pub(crate) fn move_run(
         &mut self,
         first: Pgno,
@@ -100,8 +100,7 @@ impl WriterPages<'_> {
     }
 
     /// Looks for the free pages at the end of the file, of the last `pages_max` pages. Reads every
-    /// record of the free list that may be used, each only as far as it names such pages; changes
-    /// nothing.
+    /// reusable record of the free list, each only as far as it lists such pages. Changes nothing.
     pub(crate) fn free_tail(&mut self, pages_max: u64) -> Result<FreeTail, Error> {
         let oldest = self.oldest()?;
         let last = self.last;
@@ -140,14 +139,14 @@ impl WriterPages<'_> {
         })
     }
 
-    /// Ends the file's pages before its free tail: they are on the free list no more, and the last
-    /// page is a lower one. Nothing may have been changed before.
+    /// Ends the file's pages before its free tail. They leave the free list, and the last page
+    /// becomes a lower one. Nothing may have been changed before.
     pub(crate) fn cut(&mut self, tail: &FreeTail) -> Result<(), Error> {
         let last = Pgno(self.last.0 - tail.pages);
         self.last = last;
         self.base_last = last;
         self.is_forced = true;
-        // What the list itself needs is at hand before it is changed, as when it is saved.
+        // The list's own pages are collected before it is changed, as when it is saved.
         let wanted = 8 + 2 * tail.records.len() + 4 * usize::from(self.free.record.depth);
         self.gather_low(last, wanted, wanted.saturating_mul(64))?;
         let held = self.hold_free_list(true);

@@ -36,10 +36,10 @@ pub(crate) struct WriterPages<'env> {
     pub(super) dirty: DirtyPages,
     /// True if spare buffers were taken.
     pub(super) has_buffers: bool,
-    /// Pages up to that one which are in private use: taken from the free list, or by a level from
-    /// what lay loose.
+    /// Pages up to `base_last` in private use: taken from the free list, or by a level from the
+    /// loose pages.
     pub(super) reclaimed: FxHashSet<Pgno>,
-    /// What surrounds the innermost level, if there are levels.
+    /// The surroundings of the innermost level, if there are levels.
     pub(super) outer: Vec<OuterLevel>,
     /// Empty lists for the next level.
     pub(super) unused_level: Option<(FxHashSet<Pgno>, Vec<Pgno>)>,
@@ -65,7 +65,7 @@ pub(crate) struct WriterPages<'env> {
     /// True if the transaction stores anything: then it leaves the last room alone, for those that
     /// only delete.
     pub(super) stores: bool,
-    /// So many free pages it leaves alone as well, because there is no such room.
+    /// Number of free pages that it leaves alone, because the disk has no reserve.
     pub(super) reserved_free: usize,
     /// While the free list is being saved nothing more is taken from it.
     pub(super) saving: bool,
@@ -124,8 +124,8 @@ impl<'env> WriterPages<'env> {
         self.is_forced = false;
     }
 
-    /// Returns true if all is as [`Self::begin_again`] has made it: no page was taken, changed or
-    /// given up, and nothing looked for.
+    /// Returns true if the state is that after [`Self::begin_again`]: no page was taken, changed,
+    /// freed or searched.
     #[inline]
     pub(crate) fn are_as_begun(&self) -> bool {
         self.last == self.base_last
@@ -144,8 +144,8 @@ impl<'env> WriterPages<'env> {
             && self.taken.is_unused()
     }
 
-    /// Returns true if the snapshot is looked at through this map, which is only read through: of
-    /// one that is written through the file's length has to be asked for each time.
+    /// Returns true if the snapshot is read through this map and the map is read-only. With a
+    /// writable map the file's length must be asked each time.
     #[inline]
     pub(crate) fn are_of(&self, mapping: &Mapping) -> bool {
         std::ptr::eq(self.window.mapping(), mapping) && !mapping.map().is_writable()
@@ -343,7 +343,7 @@ impl PagesMut for WriterPages<'_> {
             return mapping.run_mut(first, len);
         }
         if !self.outer.is_empty() {
-            // What surrounds the innermost level may be in memory too.
+            // Pages of the surroundings may be in memory too.
             private()?;
         }
         // A page that was written early is fetched back.
@@ -427,8 +427,8 @@ impl PagesMut for WriterPages<'_> {
         }
         let pages = (first.0..first.0 + count).map(Pgno);
         if !self.is_private(first) {
-            // The snapshot's last page may be a lie, and the length of a run too: what is freed was
-            // in the file, or was allocated by what surrounds the innermost level.
+            // The snapshot's last page and the length of a run may be wrong. A freed page was in
+            // the file, or the surroundings of the innermost level allocated it.
             let allocated = self.last.0.saturating_sub(self.snapshot_last.0);
             let freed = (self.freed.len() as u64).saturating_add(count);
             if self.view().are_fewer_than(freed.saturating_sub(allocated)) {

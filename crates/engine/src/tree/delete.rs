@@ -7,9 +7,9 @@ use super::items::{Item, balanced_cut, entries_min, fill, items_of, separator as
 use super::{Pages, PagesMut, Path, Tree};
 use crate::Error;
 
-/// Removes the leaf entry the way leads to; the pages on it are private. What the entry's value
-/// occupied elsewhere is the caller's business. Tells whether the way is still good: it then leads
-/// to the entry's successor, which may be one behind the leaf's last.
+/// Removes the leaf entry the path leads to; the pages on it are private. The caller releases
+/// overflow pages of the value. Returns true if the path is still valid. It then leads to the
+/// entry's successor, which may be one behind the leaf's last.
 pub(crate) fn remove<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,
@@ -39,8 +39,8 @@ fn remove_at<P: PagesMut>(
         .map_err(Error::at(step.pgno))
 }
 
-/// Repairs the page at `path[level]` if it is less than a quarter full: joins it with a neighbour
-/// or shares with one. Tells whether there was nothing to do.
+/// Repairs the page at `path[level]` if it is less than a quarter full. It merges the page with a
+/// neighbour or shares entries with it. Tells whether there was nothing to do.
 fn rebalance<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,
@@ -271,8 +271,8 @@ pub(crate) fn clear<P: PagesMut, V>(
     Ok(())
 }
 
-/// How many pages at the end of the way hold nothing further to the right: the leaf, and each
-/// branch above it that the way leaves by its last entry.
+/// Returns how many pages at the end of the path have nothing further to the right. These are the
+/// leaf, and each branch above it that the path leaves by its last entry.
 fn finished_levels<'p, P: Pages<'p>>(pages: P, tree: &Tree, path: &Path) -> Result<usize, Error> {
     let mut finished = 1;
     for level in (0..path.len().saturating_sub(1)).rev() {

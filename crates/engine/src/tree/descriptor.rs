@@ -9,7 +9,7 @@ use crate::order::KeyOrder;
 pub(crate) struct Tree {
     pub(crate) record: TreeRecord,
     pub(crate) order: KeyOrder,
-    /// What its leaves are.
+    /// The kind of its leaves.
     pub(crate) leaf: PageKind,
     /// How the values of one key are ordered, where a key may have several.
     pub(crate) value_order: KeyOrder,
@@ -32,7 +32,7 @@ impl Tree {
         self.record.flags.has(DatabaseFlags::DUP_SORT)
     }
 
-    /// Returns true if the values of a key have one size and stand packed.
+    /// Returns true if the values of a key have one size and are packed.
     pub(crate) const fn has_fixed_values(&self) -> bool {
         let flags = DatabaseFlags::DUP_SORT | DatabaseFlags::DUP_FIXED;
         self.record.flags.has(flags)

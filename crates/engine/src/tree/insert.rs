@@ -6,11 +6,11 @@ use super::items::{Item, balanced_cut, entries_min, fill, items_of, separator};
 use super::{Pages, PagesMut, Path, Step, Tree};
 use crate::Error;
 
-/// Inserts an entry at the place the way leads to; all pages on it are private. In an empty tree
-/// the way is empty and the first page is made.
+/// Inserts an entry at the place the path leads to; all pages on it are private. In an empty tree
+/// the path is empty and the first page is made.
 ///
-/// Returns where the entry is, and the way leads there, unless a split moved it: then the way is of
-/// no use.
+/// Returns the position of the entry, and the path leads there. Returns `None` if a split moved the
+/// entry; the path is then invalid.
 pub(crate) fn insert<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,
@@ -35,12 +35,12 @@ pub(crate) fn insert<P: PagesMut>(
     Ok(placed)
 }
 
-/// One page more. What a tree record tells may be wrong from the start.
+/// One page more. The counts of a tree record may be wrong from the start.
 fn count(pages: &mut u64) {
     *pages = pages.saturating_add(1);
 }
 
-/// Replaces the node of the entry the way leads to, whatever the sizes; the pages on the way are
+/// Replaces the node of the entry the path leads to, whatever the sizes; the pages on the path are
 /// private.
 pub(crate) fn replace<P: PagesMut>(
     pages: &mut P,
@@ -83,7 +83,7 @@ pub(super) fn insert_at<P: PagesMut>(
 }
 
 /// Splits the page at `path[level]` around a new entry and tells the level above. Returns the
-/// entry's place, with the way leading there, if it went behind all others and no branch was split.
+/// entry's place, with the path leading there, if it went behind all others and no branch was split.
 fn split<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,

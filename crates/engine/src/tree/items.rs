@@ -4,7 +4,7 @@
 //!   items:   e0 e1 e2 e3 e4 e5 e6      at = 4
 //!   left  <- e0 e1 e2 e3               right <- e4 e5 e6          separator: > e3, <= e4
 //! ```
-//! A branch's first entry stores no key: on the left it never had one, on the right its key becomes
+//! A branch's first entry stores no key. On the left it never had one; on the right its key becomes
 //! the separator.
 
 use fulgurite_format::{Malformed, NodeValue, Page, PageKind, PageMut, Pgno, layout};
@@ -108,8 +108,8 @@ pub(super) fn balanced_cut(items: &[Item<'_>], kind: PageKind, page_size: usize)
     best.map(|(_, index)| index)
 }
 
-/// What the branch above needs to tell two pages apart: the first key of the right one, or, between
-/// leaves, as much of it as is needed.
+/// Returns the key by which the branch above distinguishes two pages. It is the first key of the
+/// right page, or, between leaves, the shortest sufficient prefix.
 pub(super) fn separator<'a>(
     tree: &Tree,
     kind: PageKind,

@@ -13,8 +13,8 @@ pub(crate) trait Pages<'p>: Copy {
     fn last(self) -> Pgno;
     /// The bytes of one page.
     fn page(self, pgno: Pgno) -> Result<&'p [u8], Error>;
-    /// The bytes of one page, if they are at hand and the snapshot has it; else [`Pages::page`]
-    /// says more.
+    /// Returns the bytes of one page if the snapshot has it and no check is needed. Otherwise
+    /// [`Pages::page`] reports the error.
     #[inline(always)]
     fn lend(self, pgno: Pgno) -> Option<&'p [u8]> {
         self.page(pgno).ok()
@@ -29,8 +29,8 @@ pub(crate) trait Pages<'p>: Copy {
     fn run(self, first: Pgno, len: usize) -> Result<&'p [u8], Error>;
 
     /// Returns true if there are fewer pages than that many. No walk through a sound tree meets
-    /// more, so this tells walks that lead in circles, or through one part again and again. What
-    /// the snapshot says of itself is not enough: it may claim more pages than the file has.
+    /// more pages, so this detects cycles and repeated subtrees. The snapshot's own count is not
+    /// enough: it may claim more pages than the file has.
     fn are_fewer_than(self, count: u64) -> bool {
         count > self.last().0
     }
@@ -72,8 +72,8 @@ pub(crate) trait PagesMut {
     /// Makes sure that a tree page is private to the transaction; returns the number it has from
     /// now on.
     fn touch(&mut self, pgno: Pgno, kind: PageKind) -> Result<Pgno, Error>;
-    /// Checks all nodes of a private page before one is taken out: that moves the others, which
-    /// must not be other than they seem. A page needs to be checked once.
+    /// Checks all nodes of a private page before one is removed. Removal moves the other nodes, so
+    /// they must be sound. A page needs to be checked once.
     fn check_nodes(&mut self, pgno: Pgno, kind: PageKind) -> Result<(), Error> {
         let page = self.view().tree_page(pgno, kind)?;
         page.check_nodes().map_err(Error::at(pgno))
@@ -89,7 +89,7 @@ pub(crate) trait PagesMut {
         let first = self.allocate(count)?;
         let header = layout::HEADER_LEN;
         let run = self.run_mut(first, header + value.len())?;
-        // So many pages were to be had.
+        // The allocation succeeded, so the count fits.
         write_overflow_header(run, first, count as u32);
         if let Some(room) = run.get_mut(header..) {
             room.copy_from_slice(value);

@@ -1,4 +1,4 @@
-//! The way from a root to an entry.
+//! The path from a root to an entry.
 
 use std::cmp::Ordering;
 
@@ -7,22 +7,22 @@ use fulgurite_format::{DEPTH_MAX, Pgno};
 use super::Tree;
 use crate::Error;
 
-/// One page on the way, and which of its entries the way takes.
+/// One page on the path, and which of its entries the path takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Step {
     pub(crate) pgno: Pgno,
     pub(crate) index: usize,
 }
 
-/// Levels that a way has room for by itself. Deeper trees are rare, and ways are made and moved all
+/// Levels that a path has room for by itself. Deeper trees are rare, and paths are made and moved all
 /// the time.
 const INLINE_LEVELS: usize = 6;
 
-/// The way from the root (level 0) down to a leaf entry.
+/// The path from the root (level 0) down to a leaf entry.
 #[derive(Debug, Clone)]
 pub(crate) struct Path {
     len: usize,
-    /// True if all pages on the way are known to be private to the transaction.
+    /// True if all pages on the path are known to be private to the transaction.
     is_private: bool,
     inline: [Step; INLINE_LEVELS],
     /// The place of all steps, once they were more.
@@ -66,7 +66,7 @@ impl Path {
         self.is_private = false;
     }
 
-    /// Levels on the way; 0 in an empty tree.
+    /// Levels on the path; 0 in an empty tree.
     pub(crate) const fn len(&self) -> usize {
         self.len
     }
@@ -100,7 +100,7 @@ impl Path {
         self.push(step)
     }
 
-    /// Puts a new root above the way.
+    /// Puts a new root above the path.
     pub(crate) fn push_root(&mut self, step: Step) -> Result<(), Error> {
         self.push(step)?;
         let len = self.len;
@@ -110,13 +110,13 @@ impl Path {
         Ok(())
     }
 
-    /// Returns true if [`Path::mark_private`] was called and the way was not changed since.
+    /// Returns true if [`Path::mark_private`] was called and the path was not changed since.
     #[inline]
     pub(crate) const fn is_private(&self) -> bool {
         self.is_private
     }
 
-    /// Notes that all pages on the way are private, for as long as the transaction, or its
+    /// Notes that all pages on the path are private, for as long as the transaction, or its
     /// innermost level, lasts.
     pub(crate) const fn mark_private(&mut self) {
         self.is_private = true;
@@ -142,12 +142,12 @@ impl Path {
         self.cmp_leaves(other).is_eq()
     }
 
-    /// Which of two leaves of a tree comes first, by the ways to them.
+    /// Compares two leaves of a tree by the paths to them.
     pub(crate) fn cmp_leaves(&self, other: &Path) -> Ordering {
         self.branch_indexes().cmp(other.branch_indexes())
     }
 
-    /// Which entries of branches the way takes.
+    /// Returns the indexes of the branch entries on the path.
     fn branch_indexes(&self) -> impl Iterator<Item = usize> {
         let branches = self.len.saturating_sub(1);
         self.room().iter().take(branches).map(|step| step.index)
@@ -174,9 +174,9 @@ impl Path {
     }
 }
 
-/// The leaf and the entry in it that a way through this tree leads to.
+/// The leaf and the entry in it that a path through this tree leads to.
 /// # Errors
-/// [`Error::BeyondEnd`] for a way that leads nowhere.
+/// [`Error::BeyondEnd`] for a path that leads nowhere.
 pub(crate) fn leaf_of(path: &Path, tree: &Tree) -> Result<Step, Error> {
     path.leaf().ok_or(Error::BeyondEnd(tree.record.root))
 }

@@ -25,7 +25,7 @@ pub(crate) fn find<'p, P: Pages<'p>>(
     }
 }
 
-/// The entry with the key that was sought, which nobody has looked at otherwise.
+/// The entry with the target key; its node is still unchecked.
 pub(crate) struct LeafEntry<'p> {
     pub(crate) pgno: Pgno,
     pub(crate) leaf: Page<'p>,
@@ -87,7 +87,7 @@ fn find_integer<'p>(
     find_by(lend, tree, IntegerKey { key, word })
 }
 
-/// What finds its place in a page: a key together with the order of keys.
+/// A key together with its order: finds its position in a page.
 trait KeySearch: Copy {
     /// As [`Page::position_of`].
     fn place(self, page: &Page<'_>, from: usize) -> Option<(usize, bool)>;
@@ -141,11 +141,11 @@ fn find_by<'p>(
     Some(Some(LeafEntry { pgno, leaf, index }))
 }
 
-/// Asks for all entries that the first three steps of a search in a page may look at, so that it
-/// waits for memory once in place of three times: leaves are seldom in a cache, and each of their
-/// entries is in a cache line separate.
+/// Prefetches all entries that the first three steps of a search in a page may look at. The search
+/// then waits for memory once instead of three times. Leaves are seldom in a cache, and each entry
+/// is in its own cache line.
 ///
-/// Where the entries are said to be is not checked: to ask for what is not there does no harm.
+/// The offsets are unchecked: prefetching a wrong address does no harm.
 #[inline(always)]
 pub(crate) fn prefetch_probes(bytes: &[u8], page: &Page<'_>) {
     for probe in first_probes(page.len()) {
@@ -155,8 +155,8 @@ pub(crate) fn prefetch_probes(bytes: &[u8], page: &Page<'_>) {
     }
 }
 
-/// The entries that the first three steps of a search among that many may look at: a step looks at
-/// the middle, and goes on before it or behind it.
+/// Returns the entries that the first three steps of a search among `end` entries may look at. A
+/// step looks at the middle, and goes on before it or behind it.
 #[inline(always)]
 pub(super) const fn first_probes(end: usize) -> [usize; 7] {
     let half = end / 2;
@@ -193,9 +193,9 @@ fn find_checked<'p, P: Pages<'p>>(
     Ok(Some((pgno, page.leaf(index).map_err(Error::at(pgno))?)))
 }
 
-/// Finds the place of `key`: the way to the first leaf entry that is not smaller, which may lie one
+/// Finds the position of `key`: the path to the first leaf entry that is not smaller. It may be one
 /// behind the leaf's last entry. Tells whether the entry has exactly this key. In an empty tree the
-/// way is empty. A way that is seen to be private is marked as such.
+/// way is empty. A path that is seen to be private is marked as such.
 pub(crate) fn seek<'p, P: Pages<'p>>(
     pages: P,
     tree: &Tree,
@@ -254,11 +254,11 @@ fn seek_fast<'p, P: Pages<'p>>(pages: P, tree: &Tree, key: &[u8], path: &mut Pat
     Some(exact)
 }
 
-/// Makes all pages on the way private, from the root down.
+/// Makes all pages on the path private, from the root down.
 ///
-/// A private page can only be reached by private pages. One that hangs below a page of the base
-/// snapshot was taken from a free list that names pages in use: better an error now than two users
-/// of one page.
+/// A private page can only be reached by private pages. A private page below a page of the base
+/// snapshot came from a free list that names pages in use. An error now is better than two users of
+/// one page.
 pub(crate) fn touch_path<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,
@@ -297,8 +297,8 @@ pub(crate) fn touch_path<P: PagesMut>(
     Ok(())
 }
 
-/// Asks for the nodes of the leaf, which is about to be copied once the branches above it are:
-/// these are seldom out of reach.
+/// Prefetches the nodes of the leaf, which is copied once the branches above it are. The branches
+/// are mostly in a cache.
 fn prefetch_leaf_nodes<'p, P: Pages<'p>>(pages: P, path: &Path) {
     if path.len() > 1
         && let Some(leaf) = path.leaf()

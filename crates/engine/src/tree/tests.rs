@@ -201,8 +201,8 @@ fn keys_forwards(pages: &VecPages, tree: &Tree) -> Vec<Vec<u8>> {
     found
 }
 
-/// Every page is in the tree or free, none twice; branches have two children at least; counts are
-/// right.
+/// Every page is in the tree or free, none twice. Branches have at least two children, and counts
+/// are right.
 fn check_shape(pages: &VecPages, tree: &Tree) {
     let mut seen = BTreeSet::new();
     let (mut branches, mut leaves, mut overflow) = (0, 0, 0);

@@ -71,7 +71,7 @@ pub(crate) fn previous<'p, P: Pages<'p>>(
     across(pages, tree, path, Edge::Last)
 }
 
-/// Which end of a subtree to go to.
+/// The end of a subtree to go to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Edge {
     First,
@@ -104,7 +104,7 @@ fn across<'p, P: Pages<'p>>(
     Ok(LeafStep::AtEnd)
 }
 
-/// Extends the way from `pgno` down to the leaf entry at its edge.
+/// Extends the path from `pgno` down to the leaf entry at its edge.
 fn descend<'p, P: Pages<'p>>(
     pages: P,
     tree: &Tree,
@@ -151,12 +151,12 @@ pub(crate) fn previous_leaf<'p, P: Pages<'p>>(
     Ok(across(pages, tree, path, Edge::Last)? == LeafStep::Across)
 }
 
-/// The leaf after that which a way leads to, if both are below one branch.
+/// The leaf after that which a path leads to, if both are below one branch.
 pub(crate) fn leaf_after<'p, P: Pages<'p>>(pages: P, path: &Path) -> Option<Pgno> {
     sibling(pages, path, |index| index.checked_add(1))
 }
 
-/// The two leaves after that which a way leads to, those that are below the same branch.
+/// The two leaves after that which a path leads to, those that are below the same branch.
 pub(crate) fn leaves_after<'p, P: Pages<'p>>(pages: P, path: &Path) -> [Option<Pgno>; 2] {
     let step = path.len().checked_sub(2).and_then(|level| path.step(level));
     let Some(step) = step else {
@@ -169,13 +169,13 @@ pub(crate) fn leaves_after<'p, P: Pages<'p>>(pages: P, path: &Path) -> [Option<P
     [after(1), after(2)]
 }
 
-/// The leaf before that which a way leads to, if both are below one branch.
+/// The leaf before that which a path leads to, if both are below one branch.
 pub(crate) fn leaf_before<'p, P: Pages<'p>>(pages: P, path: &Path) -> Option<Pgno> {
     sibling(pages, path, |index| index.checked_sub(1))
 }
 
-/// Asks for the first lines of a leaf that will be read when this one is done: the processor itself
-/// does not look ahead beyond the borders of pages.
+/// Prefetches the first lines of a leaf that the walk reads next. The processor does not prefetch
+/// across page borders.
 pub(crate) fn prefetch_leaf<'p, P: Pages<'p>>(pages: P, leaf: Option<Pgno>, lines: usize) {
     if let Some(Ok(bytes)) = leaf.map(|leaf| pages.page(leaf)) {
         bytes.chunks(CACHE_LINE).take(lines).for_each(prefetch);

@@ -1,5 +1,5 @@
-//! Committing: records of named databases, free list, pages, flush, meta page, publication; in this
-//! order.
+//! Commits in this order: records of named databases, free list, pages, flush, meta page,
+//! publication.
 
 use fulgurite_format::{META_PAGES, Meta};
 
@@ -15,17 +15,17 @@ impl WriteTxn<'_> {
     /// transaction that changed nothing writes nothing. Nested transactions begun by
     /// [`WriteTxn::begin_nested`] are committed first.
     /// # Errors
-    /// The system's, a full disk among them: nothing is committed then. If a flush failed
-    /// [`Error::FlushFailed`] is the answer to all writing from then on, and if it is unknown what
-    /// was committed [`Error::EnvironmentFailed`] to all use.
+    /// The system's, a full disk among them: nothing is committed then. If a flush failed, all
+    /// later writing fails with [`Error::FlushFailed`]. If it is unknown what was committed, all
+    /// use fails with [`Error::EnvironmentFailed`].
     pub fn commit(mut self) -> Result<(), Error> {
         self.commit_in_place()
     }
 
     /// As [`WriteTxn::commit`], and keeps the memory for another transaction: see
-    /// [`WriteTxn::renew`]. Whatever the result, this one has ended, and all that is asked of it is
-    /// [`Error::TransactionFailed`]; but a nested one cannot end what surrounds it: with nested
-    /// transactions open the innermost counts as failed, and that is all.
+    /// [`WriteTxn::renew`]. The transaction has ended whatever the result; later calls fail with
+    /// [`Error::TransactionFailed`]. A nested transaction cannot end its surroundings: the
+    /// innermost one then counts as failed, and nothing else happens.
     /// # Errors
     /// As [`WriteTxn::commit`].
     pub fn commit_and_release(&mut self) -> Result<(), Error> {
@@ -80,7 +80,7 @@ fn commit(txn: &mut WriteTxn<'_>) -> Result<Option<Meta>, Error> {
     }
     save_free_list(&mut txn.pages)?;
     let environment = txn.environment;
-    // What was changed in a map whose pages are gone would be lost in silence.
+    // Changes in a map whose pages are gone would be lost silently.
     environment.check_usable()?;
     let other = environment
         .mapping()
@@ -137,7 +137,7 @@ fn write(txn: &mut WriteTxn<'_>, meta: &Meta, replaced: &Meta) -> Result<(), Err
     if environment.durability() != Durability::NoSync {
         environment.flush(waits)?;
     }
-    // What the free list said may have been read as zeros.
+    // The free list may have been read as zeros.
     environment.check_usable()?;
     environment.replace_meta(MetaReplacement {
         page: meta.txnid.0 % META_PAGES,

@@ -6,7 +6,7 @@ use crate::env::Database;
 use crate::tree::Path;
 use crate::{Error, KeyOrder};
 
-/// What is to become of a record that [`WriteTxn::edit`] has shown.
+/// The change to make to a record that [`WriteTxn::edit`] has shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Edit<'v> {
     /// It stays as it is, or away.
@@ -18,8 +18,8 @@ pub enum Edit<'v> {
 }
 
 impl WriteTxn<'_> {
-    /// Shows the value of a key, or that there is none, and does what is said of it. What is found
-    /// is changed where it was found: the cost is that of [`WriteTxn::put`] alone, or of
+    /// Shows the value of a key, or its absence, and makes the change that `work` returns. The
+    /// record is changed where it was found. The cost is that of [`WriteTxn::put`] alone, or of
     /// [`WriteTxn::delete`].
     /// # Errors
     /// As [`WriteTxn::put`] and [`WriteTxn::delete`]; [`Error::HasDuplicates`]. An error of `edit`

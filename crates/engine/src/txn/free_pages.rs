@@ -1,5 +1,5 @@
-//! The free pages of a snapshot, by the transaction that freed them: which can be used again, and
-//! who holds back the others.
+//! The free pages of a snapshot, by the transaction that freed them. Some are reusable; readers
+//! hold back the others.
 
 use fulgurite_format::Txnid;
 
@@ -18,18 +18,18 @@ pub struct FreePages {
 /// Pages that cannot be used again because of a reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct HeldPages {
-    /// Those that it holds back, alone or with others: all that were freed by the transaction whose
-    /// snapshot it has, and by later ones but the newest.
+    /// Pages that it holds back, alone or with others. The transaction of its snapshot and all
+    /// later ones but the newest freed them.
     pub held: u64,
-    /// Those that could be used again if it ended, and no other reader did: none, unless it has the
+    /// Pages that could be reused if only this reader ended. There are none unless it has the
     /// oldest snapshot of all.
     pub freed_by_its_end: u64,
 }
 
 impl FreePages {
     /// The transactions that freed pages, in their order, with the number of those that are still
-    /// free. A number is that of the record that lists them: a writer that uses some of the pages
-    /// may list the rest with another transaction, one that freed pages of which it used some too.
+    /// free. The number is that of the record. A writer that uses some of the pages may list the
+    /// rest under another transaction whose pages it used too.
     #[must_use]
     pub fn records(&self) -> &[(Txnid, u64)] {
         &self.records
@@ -42,7 +42,7 @@ impl FreePages {
     }
 
     /// Those that the next write transaction can use, if readers have no older snapshots than
-    /// `oldest`. What the newest transaction has freed is not among them, because a crash may lead
+    /// `oldest`. The pages that the newest transaction freed are not among them: a crash may lead
     /// back to the snapshot before it.
     #[must_use]
     pub fn reusable(&self, oldest: Option<Txnid>) -> u64 {
@@ -50,7 +50,7 @@ impl FreePages {
         self.sum(Txnid(0), limit)
     }
 
-    /// What each of these readers holds back; in their order.
+    /// Returns the pages that each of these readers holds back, in their order.
     #[must_use]
     pub fn held_by(&self, readers: &[Reader]) -> Vec<HeldPages> {
         let held_by = |(index, reader): (usize, &Reader)| {
@@ -79,9 +79,9 @@ impl FreePages {
 }
 
 impl ReadTxn<'_> {
-    /// The free pages of the snapshot. Costs a look at each record of the free list, of which there
-    /// is one for each transaction whose freed pages were not used again, and at a page for each
-    /// record of more than some 500.
+    /// The free pages of the snapshot. Costs a look at each record of the free list. There is one
+    /// for each transaction whose freed pages were not used again. Records of more than some 500
+    /// pages cost one more page each.
     /// # Errors
     /// As [`crate::Snapshot::get`].
     pub fn free_pages(&self) -> Result<FreePages, Error> {

@@ -1,4 +1,4 @@
-//! Places near the record that was stored last: what comes in order is stored without a way from
+//! Places near the record that was stored last: what comes in order is stored without a path from
 //! the root.
 
 use fulgurite_format::{PageKind, PageMut, layout};
@@ -53,8 +53,8 @@ impl WriteTxn<'_> {
         tree::seek(self.pages(), tree, key, path)
     }
 
-    /// Stores a record behind all others where nothing but the last leaf has to be looked at or
-    /// changed; `false`, with nothing done, where there is more to it.
+    /// Stores a record behind all others if only the last leaf is involved. Otherwise it changes
+    /// nothing and returns `false`.
     pub(super) fn append_at_hint(
         &mut self,
         database: Database,
@@ -123,7 +123,7 @@ impl WriteTxn<'_> {
     }
 }
 
-/// Returns true if a way takes the last entry of every branch.
+/// Returns true if a path takes the last entry of every branch.
 pub(super) fn leads_to_last(pages: PageView<'_>, path: &Path) -> Result<bool, Error> {
     for level in 0..path.len().saturating_sub(1) {
         let Some(step) = path.step(level) else { break };

@@ -3,7 +3,7 @@
 use super::trees::Trees;
 use crate::cursor::CursorSavepoint;
 
-/// What a write transaction knew, next to its pages, when a nested one began.
+/// The state of a write transaction, other than its pages, when a nested one began.
 #[derive(Debug)]
 pub(super) struct Level {
     pub(super) trees: Trees,

@@ -73,7 +73,7 @@ impl WriteTxn<'_> {
     /// Opens a named multimap, creating it if there is none.
     /// # Errors
     /// [`Error::OrderMismatch`] and [`Error::ValueMismatch`] if it exists with other keys or
-    /// values, [`Error::NoDuplicates`] if its keys have one value each; otherwise as
+    /// values. [`Error::NoDuplicates`] if its keys have one value each. Otherwise as
     /// [`WriteTxn::create_database`].
     pub fn create_multimap(
         &mut self,

@@ -14,8 +14,8 @@ use crate::{Error, KeyOrder, value};
 impl WriteTxn<'_> {
     /// Opens a named database, creating it if there is none.
     /// # Errors
-    /// [`Error::OrderMismatch`] if it exists with another order; [`Error::WrongKind`] if a plain
-    /// record of the main database has the name; [`Error::MainUnsuitable`], [`Error::NameLength`],
+    /// [`Error::OrderMismatch`] if it exists with another order. [`Error::WrongKind`] if a plain
+    /// record of the main database has the name. [`Error::MainUnsuitable`], [`Error::NameLength`],
     /// [`Error::DatabasesFull`].
     pub fn create_database(&mut self, name: &str, order: KeyOrder) -> Result<Database, Error> {
         let database = self.create_named(name.as_bytes(), order.flags())?;

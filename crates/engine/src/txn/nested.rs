@@ -6,13 +6,13 @@ use super::level::Level;
 use super::write::WriteTxn;
 use crate::Error;
 
-/// A part of a write transaction that can be undone by itself, and can have such parts in turn, to
-/// any depth.
+/// A part of a write transaction that can be undone alone. It can have nested parts in turn, to any
+/// depth.
 ///
 /// It dereferences to [`WriteTxn`], so it reads and changes like one: it sees what the surrounding
 /// transaction did so far. [`NestedTxn::commit`] makes its changes part of the surrounding
-/// transaction, which still decides about all of them; [`NestedTxn::abort`], or dropping it, puts
-/// everything back to where it began. An error that ends a transaction ends the nested one only.
+/// transaction, which still decides about all of them. [`NestedTxn::abort`], or dropping it,
+/// restores the state before it began. An error that ends a transaction ends the nested one only.
 ///
 /// ```
 /// use fulgurite::{Environment, KeyOrder, Snapshot};
@@ -68,8 +68,8 @@ use crate::Error;
 /// ```
 ///
 /// Pages that the surrounding transaction changed are copied when the nested one changes them
-/// again, as pages of the file are: the copies take room in the file, and what they replace is used
-/// again once the nested one has ended.
+/// again, as the file's pages are. The copies take room in the file. The replaced pages are reused
+/// once the nested transaction has ended.
 #[derive(Debug)]
 pub struct NestedTxn<'t, 'env> {
     txn: &'t mut WriteTxn<'env>,
@@ -123,9 +123,9 @@ impl<'env> WriteTxn<'env> {
         Ok(NestedTxn { txn: self, depth })
     }
 
-    /// Begins a nested transaction for callers that keep track of them by themselves: from now on
-    /// all calls belong to it, until [`WriteTxn::commit_nested`] or [`WriteTxn::abort_nested`] ends
-    /// it. Elsewhere use [`WriteTxn::nested`].
+    /// Begins a nested transaction for callers that track them. From now on all calls belong to it,
+    /// until [`WriteTxn::commit_nested`] or [`WriteTxn::abort_nested`] ends it. Elsewhere use
+    /// [`WriteTxn::nested`].
     /// # Errors
     /// [`Error::TransactionFailed`] after an error that ended the transaction.
     pub fn begin_nested(&mut self) -> Result<(), Error> {
@@ -190,7 +190,7 @@ impl<'env> WriteTxn<'env> {
     fn save_level(&mut self) -> Result<Level, Error> {
         for database in self.cursors.databases() {
             match self.save_other_positions(database) {
-                // Cursors of a database that was dropped stand nowhere.
+                // Cursors of a dropped database have no position.
                 Err(Error::NoDatabase(_)) => {}
                 parked => parked?,
             }

@@ -9,10 +9,9 @@ use crate::reader::{LockFile, Slot, SlotTable};
 
 /// Pins the snapshot before the newest, or the newest where there is none before it.
 ///
-/// Its meta page is the one that the next commit writes again, and nothing that a reader can see
-/// tells whether that has begun: what was read could be half of each. So writers are kept out
-/// meanwhile; but for this thread's own write transaction, which is not committing while it does
-/// this.
+/// The next commit writes its meta page again, and a reader cannot see if that has begun. It could
+/// read half of each. So the reader keeps writers out meanwhile, except for this thread's own write
+/// transaction, which is not committing now.
 pub(super) fn pin(environment: &Handle, lock: &LockFile, slot: Slot) -> Result<Meta, Error> {
     let _held = match WriterLock::take(environment) {
         Err(Error::WriterBusy) => None,

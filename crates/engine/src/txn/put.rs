@@ -10,9 +10,9 @@ use crate::tree::{self, Pages, Path, Tree};
 use crate::value::{self, Removal, ValueAt};
 use crate::{Error, KeyOrder};
 
-/// What was done, inside.
+/// The outcome of a put, inside the engine.
 pub(super) enum Done {
-    /// Stored; the way may still be good, and then leads to the record's entry.
+    /// Stored; the path may still be valid, and then leads to the record's entry.
     Stored(bool),
     Exists,
 }
@@ -67,8 +67,8 @@ impl WriteTxn<'_> {
         }
     }
 
-    /// Gives a key room for a value of `len` bytes, in place of any it had, and lends it for
-    /// filling. What is not filled is undefined.
+    /// Gives a key room for a value of `len` bytes, in place of its old value. The caller fills it.
+    /// Unfilled bytes are undefined.
     /// # Errors
     /// As [`WriteTxn::put`]; [`Error::HasDuplicates`].
     pub fn reserve(
@@ -102,8 +102,7 @@ impl WriteTxn<'_> {
         }
     }
 
-    /// Puts a value of a key in the place of another, wherever it then sorts; the other may be
-    /// equal to it.
+    /// Replaces a value of a key by another, which may sort elsewhere or be equal.
     pub(super) fn replace_value(
         &mut self,
         database: Database,
@@ -359,7 +358,7 @@ impl WriteTxn<'_> {
         Ok(())
     }
 
-    /// Stores a record at its place; tells whether the way is still good.
+    /// Stores a record at its place; returns true if the path is still valid.
     pub(super) fn store(
         &mut self,
         database: Database,

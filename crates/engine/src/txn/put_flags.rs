@@ -1,6 +1,6 @@
-//! What a put is told, and how it went.
+//! Flags of a put, and its result.
 
-/// What a put may not do, or how it finds its place. Combine with `|`.
+/// Restrictions of a put, and hints for its position. Combine with `|`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PutFlags(u8);
 

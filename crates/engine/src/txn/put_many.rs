@@ -12,12 +12,12 @@ use crate::space::{PageView, WriterPages};
 use crate::tree::{self, Pages, PagesMut, Path, Tree};
 use crate::value::{self, ValueAt};
 
-/// So many values are stored one by one before it is tried again to store all others together.
+/// Number of values stored singly before the next attempt to store all others together.
 const PAUSE: usize = 16;
 
 impl WriteTxn<'_> {
-    /// Stores items of one size under one key, as a cursor; how many were stored before one that
-    /// the flags forbid, and whether that is all.
+    /// Stores items of one size under one key, as a cursor. Returns how many were stored before one
+    /// that the flags forbid, and if that is all.
     pub(crate) fn put_many_at(
         &mut self,
         id: CursorId,
@@ -48,8 +48,7 @@ impl WriteTxn<'_> {
         Ok((stored, true))
     }
 
-    /// Stores further values of a key that has a tree of them, as many as that is good for: all, as
-    /// a rule.
+    /// Stores further values of a key that has a tree of them: all, as a rule.
     fn put_more(
         &mut self,
         id: CursorId,
@@ -165,7 +164,7 @@ impl ManyValues {
             item,
             value::NO_VALUE,
         )?;
-        // What did not fit either went behind all others, or the way is of no use any more.
+        // An item that did not fit went behind all others, or the path is invalid now.
         self.is_last = placed.is_some();
         if !self.is_last {
             self.path.clear();
@@ -173,7 +172,8 @@ impl ManyValues {
         Ok(())
     }
 
-    /// Goes to the place of a value if that is in the leaf at hand; whether it is there.
+    /// Goes to the position of a value if it is in the current leaf. Returns true if the value is
+    /// there.
     fn near(&mut self, pages: PageView<'_>, item: &[u8]) -> Result<Option<bool>, Error> {
         let Some(leaf) = self.path.leaf_mut() else {
             return Ok(None);

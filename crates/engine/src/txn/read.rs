@@ -25,9 +25,9 @@ const ATTEMPTS: usize = 1000;
 
 /// A read transaction: the environment as one commit left it, for as long as this value lives.
 ///
-/// It never waits for writers nor they for it; but pages it can see are not reused, so a file that
-/// is being changed grows while it lives. It may move between threads. Methods for reading are
-/// those of [`Snapshot`].
+/// A read transaction never waits for writers, nor they for it. But its pages are not reused, so a
+/// file that is being changed grows while it lives. It may move between threads. Methods for
+/// reading are those of [`Snapshot`].
 ///
 /// Keep one per thread and [`ReadTxn::refresh`] it: that costs two atomic stores and no allocation.
 #[derive(Debug)]
@@ -50,14 +50,13 @@ pub struct ParkedReader<'env> {
 struct Core<'env> {
     environment: &'env Handle,
     slot: Option<Slot>,
-    /// The one it had last, with its words: where threads keep their slots, it is likely to be free
-    /// for it again.
+    /// The last slot with its words. If threads keep their slots, it is probably still free.
     slot_cache: Option<ReaderSlotCache<'env>>,
     /// The map as it was when the snapshot was pinned.
     window: Window<'env>,
     last: Pgno,
     txnid: Txnid,
-    /// What stops the transaction: that it was reset, or that a writer has asked it to end.
+    /// The mark that stops the transaction: it was reset, or a writer has asked it to end.
     mark: EndMark<'env>,
 }
 
@@ -115,7 +114,7 @@ impl Core<'_> {
     #[inline(always)]
     fn give_back(&mut self) {
         self.mark = EndMark::always();
-        // In a forked child the slot is the parent's; after a failed meta write it is still ours to
+        // In a forked child the slot is the parent's. After a failed meta write it is still ours to
         // give back.
         if let (Some(slot), Some(slot_cache)) = (self.slot.take(), self.slot_cache)
             && self.environment.is_of_this_process()
@@ -133,8 +132,8 @@ fn seat_of(environment: &Handle, slot: Option<Slot>) -> Option<ReaderSlotCache<'
     environment.lock()?.slot_cache(slot?)
 }
 
-/// Returns true if these trees are all that is to be read of the snapshot of this number, if it is
-/// the newest.
+/// Returns true if these trees are all that the transaction needs of this snapshot, if it is the
+/// newest.
 #[inline]
 fn knows_trees(environment: &Handle, txnid: Txnid, trees: &CachedTrees, orders_set: u64) -> bool {
     txnid.0 > 0
@@ -327,8 +326,8 @@ impl<'env> ReadTxn<'env> {
         self.is_reset
     }
 
-    /// Moves a cursor to a neighbour within the page at hand, with next to no ado; `None`, and the
-    /// cursor has not moved, where that cannot be done: then [`ReadTxn::fast_step`] may do it.
+    /// Moves a cursor to a neighbour within the current page, at the lowest cost. Returns `None`,
+    /// and leaves the cursor unmoved, if it cannot. [`ReadTxn::fast_step`] may then do it.
     #[must_use]
     #[inline(always)]
     pub fn fast_step_within<'t>(
@@ -342,9 +341,9 @@ impl<'env> ReadTxn<'env> {
         place.fast_step_within(self.core.window, stride)
     }
 
-    /// Moves a cursor to a neighbour in the page at hand or the one next to it, with little ado;
-    /// `None`, and the cursor has not moved, where that cannot be done: then [`Snapshot::step`]
-    /// does it, or says why not.
+    /// Moves a cursor to a neighbour in the current page or the adjacent one, at low cost. Returns
+    /// `None`, and leaves the cursor unmoved, if it cannot. [`Snapshot::step`] then does it, or
+    /// reports why not.
     #[must_use]
     pub fn fast_step<'t>(
         &'t self,
@@ -357,9 +356,9 @@ impl<'env> ReadTxn<'env> {
         place.fast_step(self.core.window, stride)
     }
 
-    /// Moves a cursor to the first record whose key is not smaller, or `exactly` this key's, with
-    /// little ado; `None` where that cannot be done, or where there is no such record: then
-    /// [`Snapshot::step`] does it, or says so. Whatever comes of it, the place is not where it was.
+    /// Moves a cursor to the first record whose key is not smaller, or `exactly` this key's, at low
+    /// cost. Returns `None` if it cannot, or if there is no such record. [`Snapshot::step`] then
+    /// does it, or reports that. In either case the cursor leaves its old position.
     #[must_use]
     #[inline]
     pub fn fast_seek<'t>(
@@ -411,8 +410,8 @@ impl<'env> ReadTxn<'env> {
         place.fast_next_block(self.core.window)
     }
 
-    /// Returns true if a cursor is known to stand on its key's last value that way, so that a step
-    /// among the key's values leads nowhere. Where it is not known [`Snapshot::step`] finds out.
+    /// Returns true if the cursor is surely on its key's last value in that direction. A step among
+    /// the key's values then leads nowhere. Where it is not known [`Snapshot::step`] finds out.
     #[must_use]
     pub fn is_at_last_value(&self, place: &CursorPosition, forwards: bool) -> bool {
         !self.core.mark.is_set() && place.is_at_last_value(self.core.window, forwards)
@@ -443,8 +442,8 @@ impl<'env> ReadTxn<'env> {
         Some(self.trees.borrow().get(database)?.tree)
     }
 
-    /// Returns true if the trees are those of the snapshot it has, or had: if that is the newest,
-    /// nothing else of it is to be read.
+    /// Returns true if the trees are those of its current or last snapshot. If that is the newest,
+    /// nothing else of it must be read.
     #[inline]
     fn knows_trees(&mut self) -> bool {
         knows_trees(
@@ -488,7 +487,7 @@ impl<'env> ReadTxn<'env> {
                 return Ok(meta);
             }
         }
-        // Nobody commits that fast: the lock file does not belong to this data file.
+        // No process commits that fast: the lock file does not belong to this data file.
         mapping.newest_meta()?;
         Err(Error::LockBroken)
     }
@@ -496,10 +495,10 @@ impl<'env> ReadTxn<'env> {
 
 impl ReadTxn<'_> {
     /// Returns true if the transaction can still be read from: says what the next operation would
-    /// say. Whoever works long within one operation asks now and then. Costs two loads.
+    /// say. Long operations ask now and then. Costs two loads.
     /// # Errors
-    /// [`Error::ReaderEnded`] once a writer has asked the reader to end;
-    /// [`Error::TransactionFailed`] after a reset; [`Error::MapLost`].
+    /// [`Error::ReaderEnded`] once a writer has asked the reader to end.
+    /// [`Error::TransactionFailed`] after a reset. [`Error::MapLost`].
     #[inline]
     pub fn check_readable(&self) -> Result<(), Error> {
         if self.core.mark.is_set() || any_map_is_lost() {

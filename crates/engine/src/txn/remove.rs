@@ -105,9 +105,8 @@ impl<'env> WriteTxn<'env> {
         })
     }
 
-    /// Moves a cursor to the next record where that is in the leaf it was in before, and keys have
-    /// one value each; `None`, with nothing changed, where there is more to it, which
-    /// [`WriteTxn::step_cursor`] sees to.
+    /// Moves a cursor to the next record if that is in the same leaf and keys have one value each.
+    /// Returns `None`, and changes nothing, otherwise; [`WriteTxn::step_cursor`] then does it.
     #[must_use]
     pub fn next_at_hand(&self, id: CursorId) -> Option<Record<'_>> {
         self.check_alive().ok()?;
@@ -229,8 +228,8 @@ impl<'env> WriteTxn<'env> {
         Ok(true)
     }
 
-    /// Removes the record that a place is on, in a tree of keys with one value each, where no other
-    /// cursor has to be kept in step.
+    /// Removes the record at a cursor position, in a tree of keys with one value each. No other
+    /// cursor may have to be kept in step.
     fn delete_alone(&mut self, place: &mut CursorPosition, tree: Tree) -> Result<bool, Error> {
         let database = place.database();
         self.check_plain_record(database, place.path())?;
@@ -267,8 +266,8 @@ impl<'env> WriteTxn<'env> {
         Ok(())
     }
 
-    /// Puts the place of a deleted record on what comes after it: the successor of the key, or of
-    /// the value that the key lost, which `follower` names if it was asked for.
+    /// Moves the position of a deleted record to its successor, the next key or the next value.
+    /// `follower` names that value if it was asked for.
     fn stand_on_successor(
         &self,
         place: &mut CursorPosition,
@@ -322,7 +321,7 @@ impl<'env> WriteTxn<'env> {
         Ok(Some((tree, path)))
     }
 
-    /// Removes the entry a path leads to, with all values; tells whether the way is still good.
+    /// Removes the entry a path leads to, with all values; returns true if the path is still valid.
     pub(super) fn remove_key(
         &mut self,
         database: Database,

@@ -42,7 +42,7 @@ impl Stat {
     }
 }
 
-/// What a snapshot is made of; keeps the trait below to this crate's types.
+/// The parts of a snapshot; keeps the trait below to this crate's types.
 #[expect(
     private_interfaces,
     private_bounds,
@@ -126,7 +126,7 @@ pub trait Snapshot: Sealed {
         names.intern(name)
     }
 
-    /// Opens a multimap: a database whose keys have several values; `None` is the unnamed main one.
+    /// Opens a multimap: a database whose keys have several values. `None` is the unnamed main one.
     /// # Errors
     /// [`Error::NoDuplicates`] if its keys have one value each; as [`Snapshot::open_database`].
     fn open_multimap(&self, name: Option<&str>) -> Result<Multimap, Error> {
@@ -193,9 +193,9 @@ pub trait Snapshot: Sealed {
     /// The values of many keys, as [`Snapshot::get`] finds them, in the order of the keys. `values`
     /// is emptied first; its memory is used again.
     ///
-    /// Sixteen keys at a time are sought in step, so that waiting for memory overlaps: the larger a
-    /// database is compared with the processor's caches, the more that is worth. Of one that fits
-    /// the caches it costs what as many calls of [`Snapshot::get`] cost.
+    /// The engine searches for sixteen keys in step, so that waits for memory overlap. The gain
+    /// grows with the database, compared with the processor's caches. Of one that fits the caches
+    /// it costs what as many calls of [`Snapshot::get`] cost.
     /// # Errors
     /// As [`Snapshot::get`], the first met: they are about the file, not about single keys.
     /// `values` is empty then.
@@ -214,7 +214,7 @@ pub trait Snapshot: Sealed {
     }
 
     /// The records whose keys are in a range, from both ends. Finds the ends with one search each,
-    /// a short range with one for both; then compares no keys on the way.
+    /// or both with one search for a short range. It compares no keys after that.
     /// # Errors
     /// As [`Snapshot::get`].
     fn range(&self, database: Database, range: impl KeyRange) -> Result<Records<'_>, Error> {
@@ -227,8 +227,8 @@ pub trait Snapshot: Sealed {
     /// *end* with them.
     /// # Errors
     /// [`Error::NoPrefixes`] with [`crate::KeyOrder::Integer`] and [`crate::KeyOrder::Custom`],
-    /// whose order does not have such keys together; [`Error::KeyLength`] for what is too long for
-    /// a key; as [`Snapshot::get`].
+    /// whose order does not group such keys. [`Error::KeyLength`] for a prefix longer than a key.
+    /// As [`Snapshot::get`].
     fn prefix(&self, database: Database, prefix: &[u8]) -> Result<Records<'_>, Error> {
         let tree = self.tree(database)?;
         let behind = Behind::prefix(tree.order, prefix)?;
@@ -254,8 +254,8 @@ pub trait Snapshot: Sealed {
 
     /// How many records have their keys in a range, exactly; a key counts with each of its values.
     ///
-    /// Costs a look at each leaf inside the range, or outside it if those are fewer: without
-    /// duplicates at its header alone. The whole database costs nothing.
+    /// Costs a look at each leaf inside the range, or outside it if those are fewer. Without
+    /// duplicates that is a look at its header alone. The whole database costs nothing.
     /// # Errors
     /// As [`Snapshot::get`].
     fn count_range(&self, database: Database, range: impl KeyRange) -> Result<u64, Error> {
@@ -267,10 +267,10 @@ pub trait Snapshot: Sealed {
     ///
     /// Costs two searches and at most eight more pages per level on either side, however large the
     /// range. It is exact for a range within few leaves (ten or fewer, under one branch), and for
-    /// the whole database. Beyond, subtrees that were not looked at count as average ones: where
-    /// records are alike in size the error is below a fifth of the range, mostly below a tenth, and
-    /// less the larger it is. Where they are not, as with a key that has half of all values, the
-    /// error is bounded by the number of records alone.
+    /// the whole database. Beyond, unseen subtrees count as average ones. If records have similar
+    /// sizes, the error is below a fifth of the range, mostly below a tenth. It is smaller for
+    /// larger ranges. If they do not, only the number of records bounds the error: a key may have
+    /// half of all values.
     /// # Errors
     /// As [`Snapshot::get`].
     fn estimate_range(&self, database: Database, range: impl KeyRange) -> Result<u64, Error> {
@@ -286,8 +286,8 @@ pub trait Snapshot: Sealed {
         Ok(Cursor::new(self.pages(), self.tree(database)?, place))
     }
 
-    /// Notes the record that a place is on, to be found again in another snapshot: to be called
-    /// before this one ends.
+    /// Notes the record at a cursor position, to find it again in another snapshot. Call it before
+    /// this snapshot ends.
     /// # Errors
     /// As [`Snapshot::get`].
     fn save_position(&self, place: &mut CursorPosition) -> Result<(), Error> {
@@ -295,9 +295,9 @@ pub trait Snapshot: Sealed {
         place.save_position(self.pages(), &tree)
     }
 
-    /// A cursor at a place that outlives the transaction. A place that was used in another snapshot
-    /// and not parked there ([`Snapshot::save_position`]) must be [`CursorPosition::reset`] first:
-    /// it may stand anywhere.
+    /// A cursor at a place that outlives the transaction. A position that was used in another
+    /// snapshot and not saved there ([`Snapshot::save_position`]) must be [`CursorPosition::reset`]
+    /// first. It may be anywhere.
     /// # Errors
     /// As [`Snapshot::get`].
     #[inline]

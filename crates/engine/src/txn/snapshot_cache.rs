@@ -1,10 +1,9 @@
-//! What a thread keeps of the read transaction that it has ended last: the snapshot it had, as it
-//! was decoded.
+//! The decoded snapshot of the thread's last read transaction.
 //!
-//! Many programs begin a transaction for each question. If nothing was committed since the last
-//! one, the meta page need not be read again, nor the records of databases that were used. Nothing
-//! of it is pinned, and nothing refers to the environment, which may be closed meanwhile: its
-//! number is never given again.
+//! Many programs begin a transaction for each question. If nothing was committed since, the meta
+//! page and the records of used databases need not be read again. The cache pins nothing and refers
+//! to no environment, which may be closed meanwhile. The number of an environment is never used
+//! again.
 
 use std::cell::Cell;
 
@@ -13,8 +12,8 @@ use fulgurite_format::{Pgno, Txnid};
 use super::trees::{OpenTree, Trees};
 use crate::env::Database;
 
-/// The trees of a snapshot, or none. Apart from what has them, so that they go from one transaction
-/// to the next without being copied.
+/// The trees of a snapshot, or none. It is boxed, so that it moves from one transaction to the next
+/// without being copied.
 #[derive(Debug, Default)]
 pub(super) struct CachedTrees(Option<Box<CachedSnapshot>>);
 
@@ -52,8 +51,8 @@ impl Default for SnapshotKey {
 }
 
 impl CachedTrees {
-    /// What this thread has cached, if that was read through the handle of this number; else the
-    /// memory of it.
+    /// Takes the thread's cached snapshot, if it was read through the handle of this number; else
+    /// its memory only.
     #[inline]
     pub(super) fn take(environment: u64) -> CachedTrees {
         let mut cached = CACHE.try_with(Cell::take).unwrap_or_default();
@@ -89,7 +88,7 @@ impl CachedTrees {
         &mut self.0.get_or_insert_default().trees
     }
 
-    /// What is key of a database.
+    /// Returns the cached tree of a database.
     #[inline]
     pub(super) fn get(&self, database: Database) -> Option<&OpenTree> {
         self.0.as_ref()?.trees.get(database)

@@ -7,7 +7,7 @@ use crate::env::{Database, DatabaseNames};
 use crate::space::free_tree;
 use crate::tree::{self, Pages, Path, Tree};
 
-/// What a transaction knows of one database.
+/// The state of one database in a transaction.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct OpenTree {
     pub(super) tree: Tree,
@@ -15,8 +15,8 @@ pub(super) struct OpenTree {
     pub(super) changed: bool,
 }
 
-/// The trees a transaction has used so far. The main tree is always there, unless a refresh failed;
-/// it lives outside the list of the others, so that beginning a transaction allocates nothing.
+/// The trees a transaction has used so far. The main tree is always there, unless a refresh failed.
+/// It is outside the list of the others, so that beginning a transaction allocates nothing.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Trees {
     main: Option<OpenTree>,
@@ -36,8 +36,8 @@ pub(super) struct Trees {
     loaded: Vec<(Database, Tree)>,
 }
 
-/// After that many records in a row that were stored far from the one before, only each so-manieth
-/// looks for a neighbour.
+/// After this number of consecutive misses, the writer tries the insert hint only every
+/// `MISSES_MAX`th put.
 const MISSES_MAX: u32 = 16;
 
 /// The way to a record, to be tried first when the next one is stored: often it is a neighbour.
@@ -68,7 +68,7 @@ impl Trees {
         self.free = unchanged(free_tree(meta.free));
     }
 
-    /// What was changed has been committed: the trees are those of the snapshot that came of it.
+    /// Makes the trees those of the snapshot that was just committed.
     pub(super) fn settle(&mut self, meta: &Meta) {
         self.clear_hint();
         for open in self.named.iter_mut().flatten().chain(&mut self.main) {
@@ -80,7 +80,7 @@ impl Trees {
         });
     }
 
-    /// What the trees are when a nested transaction begins.
+    /// Saves the trees when a nested transaction begins.
     pub(super) fn begin_level(&mut self) -> Trees {
         // Its pages are not those that the nested transaction changes.
         self.clear_hint();
@@ -219,8 +219,7 @@ impl Trees {
         self.set(database, changed);
     }
 
-    /// Returns true if the way to the record stored last is to be tried, or noted: where it was of
-    /// no use often, seldom.
+    /// Returns true if the insert hint is to be tried or noted. After many misses that is seldom.
     #[inline]
     pub(super) const fn tries_hint(&self) -> bool {
         self.misses < MISSES_MAX || self.misses.is_multiple_of(MISSES_MAX)
@@ -236,14 +235,14 @@ impl Trees {
         };
     }
 
-    /// Notes the new state of a tree in which a record was stored at the end of this way.
+    /// Notes the new state of a tree in which a record was stored at the end of this path.
     pub(super) fn change_at(&mut self, database: Database, tree: Tree, path: &Path) {
         if !self.tries_hint() {
             self.change(database, tree);
             return;
         }
         let known = self.insert_hint(database);
-        // What comes behind the last leaf is a leaf that was made for it.
+        // An entry behind the last leaf is on a leaf that was made for it.
         let is_last = known.is_some_and(|way| way.is_last && path.cmp_leaves(&way.path).is_ge());
         self.change(database, tree);
         let way = self.insert_hint.get_or_insert_with(|| {
@@ -258,15 +257,14 @@ impl Trees {
         way.is_last = is_last;
     }
 
-    /// The way to the record stored last, if it was stored in this database and the tree is as it
-    /// was then.
+    /// Returns the insert hint, if it is of this database and its tree is unchanged.
     pub(super) fn insert_hint(&mut self, database: Database) -> Option<&mut InsertHint> {
         self.insert_hint
             .as_deref_mut()
             .filter(|way| way.database == Some(database))
     }
 
-    /// That way with its tree, if it is known to lead to the last leaf.
+    /// Returns the hint with its tree, if it is known to lead to the last leaf.
     #[inline]
     pub(super) fn last_leaf(
         &mut self,
@@ -302,8 +300,7 @@ impl Trees {
     }
 }
 
-/// Finds a database that the transaction has not used yet in its main tree, or says why it cannot
-/// be used.
+/// Finds a database in the main tree when the transaction uses it first.
 pub(super) fn find<'p, P: Pages<'p>>(
     pages: P,
     main: Option<Tree>,

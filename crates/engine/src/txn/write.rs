@@ -31,7 +31,7 @@ pub struct WriteTxn<'env> {
     pub(crate) pages: WriterPages<'env>,
     pub(super) trees: RefCell<Trees>,
     pub(super) failed: bool,
-    /// What surrounds the nested transactions that are open.
+    /// The surroundings of the open nested transactions.
     pub(super) levels: Vec<Level>,
     pub(crate) cursors: CursorTable,
     /// How often orders of the program's own had been set when the trees were loaded.
@@ -75,9 +75,8 @@ impl<'env> WriterLock<'env> {
         taken.ok_or(Error::LockBroken)
     }
 
-    /// As [`WriterLock::take`], into a place: what is returned is moved, and a processor that has
-    /// to put words together that were stored by themselves waits longer for that than for the
-    /// mutex.
+    /// As [`WriterLock::take`], into a slot of the caller. A returned value would be moved; the
+    /// processor then waits for words that were just stored singly.
     #[inline(always)]
     fn take_into(
         place: &mut Option<WriterLock<'env>>,
@@ -187,8 +186,8 @@ impl<'env> WriterLock<'env> {
             let meta = environment.mapping().newest_meta()?;
             lock.store_last_txnid(meta.txnid);
         }
-        // From here on all is well: what dead readers left behind is only in the way, and can be
-        // cleared by the next.
+        // From here on all is well. Slots of dead readers are only in the way, and the next process
+        // can clear them.
         lock.writer_mutex()
             .mark_consistent()
             .map_err(|_| Error::LockBroken)?;
@@ -251,7 +250,7 @@ impl<'env> WriteTxn<'env> {
             Self::require_writable(environment)?;
         }
         WriterLock::take_into(&mut self.lock, environment)?;
-        // The id tells, for nobody but the holder of the mutex commits.
+        // The id decides, because only the holder of the mutex commits.
         let is_known = self.has_trees
             && environment
                 .lock()
@@ -273,8 +272,8 @@ impl<'env> WriteTxn<'env> {
         renewed
     }
 
-    /// Begins again with the right to write at hand, from the snapshot that it left behind, if that
-    /// is known to be the newest.
+    /// Begins again, with the writer lock held, from its own last snapshot if that is known to be
+    /// the newest.
     #[inline(never)]
     fn renew_from(&mut self, is_known: bool) -> Result<(), Error> {
         let environment = self.environment;
@@ -358,9 +357,9 @@ impl<'env> WriteTxn<'env> {
     }
 
     /// Undoes everything, as [`WriteTxn::abort`], and keeps the memory for another transaction: see
-    /// [`WriteTxn::renew`]. Until then all that is asked of it is [`Error::TransactionFailed`].
-    /// Doing it twice is as doing it once; with nested transactions open the innermost counts as
-    /// failed, and that is all.
+    /// [`WriteTxn::renew`]. Until then all that is asked of it is [`Error::TransactionFailed`]. A
+    /// second call does nothing. With nested transactions open, the innermost counts as failed, and
+    /// nothing else happens.
     pub fn release(&mut self) {
         if !self.levels.is_empty() {
             self.failed = true;
@@ -391,8 +390,8 @@ impl<'env> WriteTxn<'env> {
             .ok_or(Error::TransactionFailed)
     }
 
-    /// Runs a change; any error in it ends the transaction, for nobody knows how far it came. What
-    /// is wrong with a call's arguments is therefore found out before.
+    /// Runs a change. Any error in it ends the transaction, because it is unknown how far the
+    /// change came. So the arguments of a call are checked before.
     pub(super) fn guarded<T>(
         &mut self,
         change: impl FnOnce(&mut Self) -> Result<T, Error>,
@@ -433,8 +432,7 @@ impl<'env> WriteTxn<'env> {
         !self.cursors.is_idle()
     }
 
-    /// Lets the cursors of a database, but for one in use, note where they stand before its tree
-    /// changes.
+    /// Saves the positions of a database's other cursors before its tree changes.
     pub(super) fn save_other_positions(&mut self, database: Database) -> Result<(), Error> {
         if self.cursors.is_idle() {
             return Ok(());

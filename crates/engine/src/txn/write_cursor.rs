@@ -1,14 +1,14 @@
-//! Cursors of a write transaction, which can change what they stand on.
+//! Cursors of a write transaction, which can change the record at their position.
 
 use super::{Put, PutFlags, Reservation, Sealed, WriteTxn};
 use crate::Error;
 use crate::cursor::{CursorId, CursorPosition, Move, Record};
 
-/// A cursor of a write transaction, lent for moves and changes. What a move returns lives until the
-/// next one.
+/// A cursor of a write transaction, lent for moves and changes. The result of a move lives until
+/// the next move.
 ///
-/// All cursors of a transaction are kept in step with its changes: one whose record is deleted is
-/// on the successor, and others' insertions move none off its record.
+/// All cursors of a transaction are kept in step with its changes. A cursor whose record is deleted
+/// moves to the successor; other insertions move no cursor off its record.
 #[derive(Debug)]
 pub struct WriteCursor<'t, 'env> {
     txn: &'t mut WriteTxn<'env>,
@@ -153,8 +153,8 @@ impl<'t, 'env> WriteCursor<'t, 'env> {
         self.txn.reserve_at(self.id, key, len, flags)
     }
 
-    /// Stores many fixed-size values of one key, which stand back to back; returns how many were
-    /// stored before one that the flags forbid, and whether that is all.
+    /// Stores many fixed-size values of one key, given back to back. Returns how many were stored
+    /// before one that the flags forbid, and if that is all.
     /// # Errors
     /// [`Error::NoDuplicates`] unless the database holds fixed-size duplicates; as
     /// [`WriteTxn::put_with`].
@@ -174,8 +174,9 @@ impl<'t, 'env> WriteCursor<'t, 'env> {
         self.txn.put_many_at(self.id, key, items, item_len, flags)
     }
 
-    /// Removes the record the cursor is on, or its key with all values; `false` if it is behind the
-    /// last one. The cursor then is on the successor, and [`WriteCursor::next`] goes there.
+    /// Removes the record at the cursor, or its key with all values. Returns `false` if the cursor
+    /// is behind the last record. The cursor then is on the successor, and [`WriteCursor::next`]
+    /// goes there.
     /// # Errors
     /// [`Error::CursorUnset`]; otherwise as [`WriteTxn::delete`].
     pub fn delete_with(&mut self, all_values: bool) -> Result<bool, Error> {

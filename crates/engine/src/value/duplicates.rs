@@ -139,8 +139,8 @@ pub(crate) fn count_of<'p, P: Pages<'p>>(
     })
 }
 
-/// Finds a value among those of a key: where it is, or where it would have to go, and whether it is
-/// there.
+/// Finds a value among those of a key. Returns its position, or where it would have to go, and true
+/// if it is there.
 pub(crate) fn seek_value<'p, P: Pages<'p>>(
     pages: P,
     tree: &Tree,
@@ -191,8 +191,7 @@ pub(crate) fn last_value<'p, P: Pages<'p>>(
     }
 }
 
-/// Makes sure that a value may stand next to those that a key has: where values have one size, it
-/// is theirs.
+/// Checks that a value may be added to those of a key: values of fixed size have the same size.
 /// # Errors
 /// [`Error::FixedSize`]; nothing has been changed then, unlike when it is noticed later.
 pub(crate) fn check_size<'p, P: Pages<'p>>(
@@ -206,7 +205,7 @@ pub(crate) fn check_size<'p, P: Pages<'p>>(
     }
     let node = pages.leaf_node(leaf)?;
     let len = match values_of(pages, tree, leaf.pgno, &node)? {
-        // What early versions wrote goes when another value comes.
+        // A new value replaces the empty one that early versions wrote.
         Values::One([]) => return Ok(()),
         Values::One(old) => old.len(),
         Values::Page(page) => page.kind().item_len(),
@@ -216,7 +215,7 @@ pub(crate) fn check_size<'p, P: Pages<'p>>(
 }
 
 /// Adds a value that the key does not have. `path` leads to the key's entry, `at` is what
-/// [`seek_value`] said, or one behind the last value. Tells whether the way is still good.
+/// [`seek_value`] said, or one behind the last value. Returns true if the path is still valid.
 pub(crate) fn add_value<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,
@@ -231,8 +230,8 @@ pub(crate) fn add_value<P: PagesMut>(
         let node = pages.view().leaf_node(leaf)?;
         match (values_of(pages.view(), tree, leaf.pgno, &node)?, at) {
             (Values::One([]), ValueAt::One) => {
-                // Early versions wrote empty values. They cannot stand next to others: the new one
-                // takes the place.
+                // Early versions wrote empty values. An empty value cannot have neighbours: the new
+                // one replaces it.
                 let key = node.key.to_vec();
                 let value = NodeValue::Data(value, NodeFlags(ONE));
                 return Ok(tree::replace(pages, tree, path, &key, value)?.is_some());
@@ -336,7 +335,7 @@ pub(crate) fn remove_value<P: PagesMut>(
     Ok(Removal::Value(good))
 }
 
-/// What [`remove_value`] removed, and whether the way is still good.
+/// The extent of a removal by [`remove_value`], and true if the path is still valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Removal {
     /// One of several values.
@@ -345,7 +344,7 @@ pub(crate) enum Removal {
     Key(bool),
 }
 
-/// Removes a key with all its values. Tells whether the way is still good.
+/// Removes a key with all its values. Returns true if the path is still valid.
 pub(crate) fn remove_values<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,
@@ -371,7 +370,7 @@ pub(crate) fn remove_values<P: PagesMut>(
     tree::remove(pages, tree, path)
 }
 
-/// What entries of a leaf hold outside it.
+/// A value that an entry of a leaf stores outside it.
 enum ExternalValue {
     Run(Pgno, u64),
     Tree(Tree),
@@ -425,7 +424,7 @@ fn release_external<P: PagesMut>(pages: &mut P, value: ExternalValue) -> Result<
     }
 }
 
-/// What duplicates have for values: they are keys.
+/// The value of a duplicate in its tree: none, because duplicates are keys.
 pub(crate) const NO_VALUE: NodeValue<'static> = NodeValue::Data(&[], NodeFlags(0));
 
 /// Puts a changed sub-page into its entry, or its items into a tree if it has become too large.
@@ -480,8 +479,8 @@ fn start_inner<P: PagesMut>(
     Ok(record)
 }
 
-/// A key's first value as it is stored in its node; one too large for a node starts a tree, in
-/// files with small pages.
+/// Inserts a key's first value into its node. A value too large for a node starts a tree, in files
+/// with small pages.
 pub(crate) fn insert_first_value<P: PagesMut>(
     pages: &mut P,
     tree: &mut Tree,

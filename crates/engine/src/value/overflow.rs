@@ -53,8 +53,8 @@ pub(crate) fn run_of<'p, P: Pages<'p>>(
     Ok((first, header.pages))
 }
 
-/// Takes a run for a value of `len` bytes and writes its header; the value itself is still to be
-/// written behind it.
+/// Takes a run for a value of `len` bytes and writes its header. The caller writes the value behind
+/// it.
 pub(crate) fn write_run<P: PagesMut>(
     pages: &mut P,
     record: &mut TreeRecord,

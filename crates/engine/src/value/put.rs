@@ -61,9 +61,8 @@ pub(crate) fn place_value<'p, P: PagesMut>(
             match put_node(pages, tree, path, exact, key, NodeValue::Reserved(len))? {
                 Some(place) => place,
                 None => {
-                    // A split moved the entry. Where keys are out of order it may not be found
-                    // again, and what is found instead is another key's value, which must not be
-                    // lent for writing.
+                    // A split moved the entry. With keys out of order the entry may not be found
+                    // again. Another key's value must not be lent for writing.
                     let found = tree::seek(pages.view(), tree, key, path)?;
                     path.leaf()
                         .filter(|_| found)
@@ -84,7 +83,7 @@ pub(crate) fn place_value<'p, P: PagesMut>(
     Err(Error::at(place.pgno)(Malformed::KeyOrder))
 }
 
-/// Makes the way private, gives up what the key had outside its leaf, and decides where the new
+/// Makes the path private, gives up what the key had outside its leaf, and decides where the new
 /// value goes.
 fn choose_destination<P: PagesMut>(
     pages: &mut P,

@@ -20,7 +20,8 @@ fn count(bytes: isize) {
     BYTES.fetch_add(bytes, Ordering::Relaxed);
 }
 
-// SAFETY: everything is the system allocator's; counting neither allocates nor unwinds.
+// SAFETY: all calls go to the system allocator, which fulfils the contract. Counting neither
+// allocates nor unwinds.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size().cast_signed());
@@ -30,7 +31,8 @@ unsafe impl GlobalAlloc for Counting {
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
         count(-layout.size().cast_signed());
-        // SAFETY: as above; what this allocator gave came from the system's.
+        // SAFETY: all memory of this allocator came from the system's, so the system's may free it
+        // with the same layout.
         unsafe { System.dealloc(at, layout) }
     }
 

@@ -1,5 +1,5 @@
-//! Where a test decides about each system call before it is made: the calls go on, fail, or do part
-//! of their work.
+//! The place where a test decides about each system call before it is made. The call goes on,
+//! fails, or does part of its work.
 //!
 //! ```text
 //!   engine ---> File, DataFile, Map, record_lock, ...  ---> seam::ask(site) ---> the system
@@ -7,8 +7,8 @@
 //!                              feature `faults` only:          +---> Injector of this thread: go on? which error?
 //! ```
 //!
-//! Without the feature `faults`, which only tests switch on, nothing of this is compiled: a
-//! question is answered with "go on" at compile time.
+//! Without the feature `faults`, which only tests switch on, nothing of this is compiled. Every
+//! question is then answered with "go on" at compile time.
 
 use std::fmt;
 
@@ -113,7 +113,7 @@ impl Call {
     ];
 }
 
-/// What is about to be called, and on what.
+/// The system call about to be made, and its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Site {
     /// The file.
@@ -160,7 +160,7 @@ mod injection {
 
     use super::{Call, FileRole, Site};
 
-    /// What becomes of a call.
+    /// The fate that the injector chooses for a call.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Verdict {
         /// It is made.

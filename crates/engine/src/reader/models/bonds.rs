@@ -29,7 +29,7 @@ impl Process {
     /// Uses a slot; the checker complains if another process does.
     fn use_slot(&self, slot: Slot) {
         self.used[slot.0 as usize].with_mut(|used| {
-            // SAFETY: what the model is to show: one thread at a time has a slot.
+            // SAFETY: the model is to prove that one thread at a time has a slot.
             unsafe { *used += 1 }
         });
     }
@@ -77,7 +77,7 @@ fn giving_up_the_stock(weakness: Weakness) -> impl Fn() {
     }
 }
 
-/// A thread ends while a transaction of its slot, which went to another thread, ends too; then a
+/// A thread ends while a transaction of its slot, which went to another thread, ends too. Then a
 /// slot is entered anew.
 fn leaving(weakness: Weakness) -> impl Fn() {
     move || {

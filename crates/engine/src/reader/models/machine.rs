@@ -11,14 +11,13 @@ use loom::sync::atomic::{AtomicU32, AtomicU64, fence};
 /// A word of the checker.
 ///
 /// The checker knows no sequentially consistent accesses, only such fences. A store of that kind is
-/// therefore followed by a fence, as compilers do it for x86, and a load of that kind is an
-/// acquiring one. That is all the protocol asks for: in each thread, what it stores is there before
-/// what it then loads.
+/// therefore followed by a fence, as compilers do it for x86. A load of that kind is an acquiring
+/// one. The protocol needs no more: in each thread, a store is visible before a later load.
 ///
-/// The checker tries other orders of two accesses to a word if one is a store, but remembers the
-/// last access only: a load followed by a store hides the loads of other threads before. So every
-/// access is preceded by a store to a word next to it, which nobody loads: it keeps nothing in
-/// order, but makes all accesses count.
+/// The checker tries other orders of two accesses to a word if one is a store. But it remembers
+/// only the last access. So a load followed by a store hides earlier loads of other threads. So a
+/// store to a neighbouring word precedes every access. No thread loads that word: it orders
+/// nothing, but makes all accesses count.
 #[derive(Debug)]
 pub(super) struct Checked<A> {
     word: A,
@@ -116,8 +115,8 @@ pub(super) fn word64(value: u64) -> Word64 {
     Checked::new(AtomicU64::new(value), false)
 }
 
-/// How many times threads may be interrupted where they need not wait, in the short form; with
-/// `FULGURITE_TEST_LONG` as often as there are steps, but then each model ends after two minutes.
+/// Number of interruptions of threads that need not wait, in the short form. With
+/// `FULGURITE_TEST_LONG` there is no bound on them, but each model ends after two minutes.
 const INTERRUPTIONS: usize = 2;
 const LONG: Duration = Duration::from_secs(120);
 

@@ -1,5 +1,5 @@
-//! The protocol between readers and writers under a model checker, which tries every order of the
-//! threads' steps and every value that the memory model lets a load see.
+//! The protocol between readers and writers under a model checker. The checker tries every order of
+//! the threads' steps, and every value that the memory model lets a load see.
 //!
 //! ```text
 //!   machine     words and threads of the checker; what counts as a full fence
@@ -8,9 +8,9 @@
 //!   pinning, entering, bonds, clearing, succession     models, with those that must fail
 //! ```
 //!
-//! What runs here is [`SlotTable`] itself. Every model has weakened forms, in which one step is
-//! left out or one order is relaxed, and asserts that the checker finds the fault: a model that
-//! cannot fail proves nothing.
+//! The models run [`SlotTable`] itself. Every model has weakened forms, in which one step is left
+//! out or one order is relaxed. It asserts that the checker finds the fault: a model that cannot
+//! fail proves nothing.
 
 mod bonds;
 mod clearing;

@@ -8,7 +8,7 @@ use super::weakness::Weakness;
 use super::world::{FIRST, MetaWrite, World};
 use super::{SlotOwner, SlotTable};
 
-/// Texts of the checker: two threads at one page, with nothing to keep them apart.
+/// Texts of the checker: two threads use one page without synchronisation.
 pub(super) const RACE: [&str; 2] = ["Causality violation", "a page changed under its reader"];
 const TORN: [&str; 2] = ["a page changed under its reader", "Causality violation"];
 

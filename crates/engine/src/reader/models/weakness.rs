@@ -1,6 +1,6 @@
 //! Ways in which the protocol could be wrong.
 
-/// What is wrong with the protocol in a model.
+/// The fault of the protocol in a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Weakness {
     /// Nothing.
@@ -11,7 +11,7 @@ pub(super) enum Weakness {
     UnpinRelaxed,
     /// Pinning does not look whether the id is still the newest.
     NoSecondLook,
-    /// What was read of a meta page is believed without a look at the last id.
+    /// A reader believes a meta page without checking the last id.
     Unsettled,
     /// Both of these.
     NoLookAtAll,
@@ -33,9 +33,9 @@ pub(super) enum Weakness {
     OwnershipWithoutExchange,
     /// Slots of the dead are freed without the reader mutex.
     ClearedWithoutMutex,
-    /// What a process of our id left behind is not freed when the id is announced.
+    /// Slots that a dead process with our id left are not freed when the id is announced.
     LeftoversKept,
-    /// Whoever follows a dead writer begins from its meta page but does not publish its id.
+    /// The successor of a dead writer begins from its meta page but does not publish its id.
     SilentSuccessor,
     /// The snapshot before the newest is looked for while a writer is at work.
     PreviousBesideWriter,

@@ -1,7 +1,7 @@
 //! An environment in memory, small enough to be tried in all orders.
 //!
 //! A snapshot is one page, whose content is the id of its transaction. Every commit writes a new
-//! one, in a page that it may reuse or in a fresh one, and frees that of the snapshot before.
+//! page, a reusable one or a fresh one, and frees that of the snapshot before.
 
 use std::convert::Infallible;
 use std::sync::atomic::Ordering;
@@ -16,7 +16,7 @@ use super::machine::{Word32, Word64, word32, word64};
 use super::weakness::Weakness;
 use super::{Ownership, Slot, SlotOwner, SlotTable, may_be_reused};
 
-/// What models begin with as the last commit.
+/// The last commit when a model begins.
 pub(super) const FIRST: u64 = 3;
 const PAGES: usize = 8;
 /// More commits no model makes.
@@ -48,12 +48,12 @@ pub(super) enum Death {
     BeforePublication,
 }
 
-/// What only the writer uses.
+/// Data that only the writer uses.
 #[derive(Debug, Clone)]
 pub(super) struct Writer {
     /// The page of the last snapshot.
     root: u64,
-    /// Which transaction freed which page.
+    /// The transaction that freed each page.
     free: Vec<(Txnid, u64)>,
     fresh: u64,
     /// The meta page in which a writer died.
@@ -137,8 +137,8 @@ impl World {
         slot
     }
 
-    /// A read transaction in a slot: pins the newest snapshot, finds its page and reads it; returns
-    /// its id.
+    /// Runs a read transaction in a slot: pins the newest snapshot, finds its page and reads it.
+    /// Returns its id.
     pub(super) fn read(&self, slot: Slot) -> u64 {
         let (id, root) = self.begin_read(slot);
         if self.weakness == Weakness::EnteredTooLate {
@@ -161,8 +161,8 @@ impl World {
         panic!("no meta page could be caught");
     }
 
-    /// A read transaction that begins again where it had snapshot `id` with its page at `root`: it
-    /// looks at no meta page if that is still the newest.
+    /// Runs a read transaction that begins again with snapshot `id`, whose page is at `root`. It
+    /// reads no meta page if that snapshot is still the newest.
     pub(super) fn read_again(&self, slot: Slot, id: u64, root: u64) {
         if self.pin_weakly(slot).0 == id {
             self.read_page(root, id);
@@ -227,10 +227,9 @@ impl World {
     }
 
     fn read_page(&self, root: u64, id: u64) {
-        // The checker complains of a read while another process writes, or with nothing to keep
-        // them apart.
+        // The checker reports a read during an unsynchronised write.
         let content = self.pages[root as usize].with(|page| {
-            // SAFETY: what the model is to show: nobody writes a page that a pinned snapshot has.
+            // SAFETY: the model is to prove that no thread writes a page of a pinned snapshot.
             unsafe { *page }
         });
         assert_eq!(content, id, "a page changed under its reader");
@@ -273,7 +272,7 @@ impl World {
         }
     }
 
-    /// What the next writer does after one that died: as `WriterLock::take`.
+    /// Does the work of the writer after one that died, as `WriterLock::take` does.
     pub(super) fn commit_after_a_death(&self) {
         let mut writer = self.write_lock();
         let newest = self.newest_meta();
@@ -310,7 +309,7 @@ impl World {
     fn write_page(&self, writer: &mut Writer, id: Txnid) -> u64 {
         let root = self.take_page(writer, Txnid(id.0 - 1));
         self.pages[root as usize].with_mut(|page| {
-            // SAFETY: what the model is to show: a page taken for writing is in no pinned snapshot.
+            // SAFETY: the model is to prove that a page taken for writing is in no pinned snapshot.
             unsafe { *page = id.0 }
         });
         writer.free.push((id, writer.root));
@@ -402,8 +401,8 @@ impl SlotTable for World {
     }
 
     fn this_thread(&self) -> u64 {
-        // The checker's names of threads are its own; each is told apart by where its own variable
-        // is.
+        // The checker has its own names for threads; the address of a thread's variable
+        // distinguishes it.
         loom::thread_local! { static HERE: u64 = next_thread(); }
         HERE.with(|here| *here)
     }
