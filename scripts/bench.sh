@@ -8,24 +8,25 @@
 #   scripts/bench.sh full                                         everything there is
 #   scripts/bench.sh summary                                      the table of what was asked and measured, once more
 #
-# `target/release/compare list` names workloads and contenders. Everything in build/bench goes into report.md and report.html.
+# `target/release/compare list` names workloads and engines. Everything in build/bench goes into report.md and report.html.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 engine() {
     scripts/build-lmdb.sh
-    cargo build --quiet --release --package fulgurite-bench-compare
+    cargo build --quiet --release --manifest-path bench/Cargo.toml --target-dir target --package fulgurite-bench-compare
     target/release/compare engine "$@"
 }
 
 directory() {
-    cargo build --quiet --release --package fulgurite-cli --package fulgurite-bench --package fulgurite-bench-compare
+    cargo build --quiet --release --package fulgurite-cli
+    cargo build --quiet --release --manifest-path bench/Cargo.toml --target-dir target
     target/release/compare directory "$@"
 }
 
 machine() {
     scripts/build-lmdb.sh
-    cargo build --quiet --release --package fulgurite-bench-compare
+    cargo build --quiet --release --manifest-path bench/Cargo.toml --target-dir target --package fulgurite-bench-compare
     target/release/compare limits
     target/release/compare shared
 }

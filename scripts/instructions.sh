@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 
 bounds=bench/compare/instructions.txt
 scripts/build-lmdb.sh
-count() { RUST_BACKTRACE=0 cargo run --quiet --package fulgurite-bench-compare -- count "$@"; }
+count() { RUST_BACKTRACE=0 cargo run --quiet --manifest-path bench/Cargo.toml --target-dir target --package fulgurite-bench-compare -- count "$@"; }
 case "${1:-}" in
     "") count --check "$bounds" ;;
     --update) count --update "$bounds" ;;

@@ -234,12 +234,12 @@ need_rust_wrappers() {
     echo "setup: sources of ${rust_wrappers//=/ } are in $folder"
 }
 
-# Key/value stores that ours is measured beside: Debian's in build/contenders/root, libmdbx from its crate's sources, and what
+# Key/value stores that ours is measured beside: Debian's in build/engines/root, libmdbx from its crate's sources, and what
 # lets Rust call Berkeley DB, whose functions are members of C structures.
 mdbx_release=14.4.0
 
-need_contenders() {
-    local folder=build/contenders files=build/contenders/root
+need_engines() {
+    local folder=build/engines files=build/engines/root
     need gcc libc6-dev binutils
     unpack "$folder" librocksdb7.8 libleveldb1d libkyotocabinet16v5 libdb5.3 libdb5.3-dev libsqlite3-0 liblmdb0
     if ! cmp -s bench/compare/adapters/berkeley.c "$folder/berkeley.c"; then
@@ -276,7 +276,7 @@ need_programs() {
 
 case "${1:-all}" in
     rust) need_rust ;;
-    lint) need_rust; need_linters ;;
+    lint) need_rust; need g++; need_linters ;;
     demo) need_rust; need ldap-utils lmdb-utils ;;
     release) need_rust; need xz-utils ;;
     all)
@@ -295,7 +295,7 @@ case "${1:-all}" in
         need_slapd
         need_389ds
         need_reference_lmdb
-        need_contenders
+        need_engines
         ;;
     clients)
         need_rust

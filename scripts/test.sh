@@ -6,6 +6,8 @@ mkdir -p build
 log=build/test.log
 cargo test --workspace --no-fail-fast 2>&1 | tee "$log"
 status=${PIPESTATUS[0]}
+cargo test --workspace --no-fail-fast --manifest-path bench/Cargo.toml --target-dir target 2>&1 | tee -a "$log"
+[ "${PIPESTATUS[0]}" = 0 ] || status=1
 QUICK=1 scripts/programs.sh 2>&1 | tee -a "$log"
 [ "${PIPESTATUS[0]}" = 0 ] || status=1
 scripts/clients.sh 2>&1 | tee -a "$log"

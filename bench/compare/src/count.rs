@@ -9,9 +9,9 @@ use std::process::Command;
 
 use anyhow::{Context as _, bail, ensure};
 
-use crate::contender::{Contender, REFERENCE};
-use crate::engine::{child_arguments, speak};
+use crate::engines::{Engine, REFERENCE};
 use crate::folders::{Folders, copy_files};
+use crate::rounds::{child_arguments, speak};
 use crate::workload::{Place, Workload};
 
 /// What is counted when nothing else is said: what each operation of the library costs, in a store that is quickly made.
@@ -71,18 +71,18 @@ pub(crate) fn can_count() -> bool {
 }
 
 impl Counting {
-    /// Counts with a contender whose library is there.
+    /// Counts with a engine whose library is there.
     /// # Errors
-    /// What is missing; what valgrind or the contender complains of.
-    pub(crate) fn count(&self, contender: &Contender) -> anyhow::Result<Vec<Count>> {
+    /// What is missing; what valgrind or the engine complains of.
+    pub(crate) fn count(&self, engine: &Engine) -> anyhow::Result<Vec<Count>> {
         let mut folders = Folders::new(&self.memory, &self.memory)?;
         self.workloads
             .iter()
-            .filter(|workload| workload.has(contender))
+            .filter(|workload| workload.has(engine))
             .map(|workload| {
                 let instructions = self
-                    .instructions(contender, workload, &mut folders)
-                    .with_context(|| format!("{} of {}", workload.name, contender.title))?;
+                    .instructions(engine, workload, &mut folders)
+                    .with_context(|| format!("{} of {}", workload.name, engine.title))?;
                 Ok(Count {
                     workload: workload.name.clone(),
                     instructions,
@@ -91,49 +91,44 @@ impl Counting {
             .collect()
     }
 
-    fn library(&self, contender: &Contender) -> anyhow::Result<PathBuf> {
+    fn library(&self, engine: &Engine) -> anyhow::Result<PathBuf> {
         match &self.ours {
-            Some(library) if contender.name == "fulgurite-c" => Ok(library.clone()),
-            _ => contender.library(&self.project).map_err(anyhow::Error::msg),
+            Some(library) if engine.name == "fulgurite-c" => Ok(library.clone()),
+            _ => engine.library(&self.project).map_err(anyhow::Error::msg),
         }
     }
 
     /// Counts the stores of readers to what they share, in the first of the workloads' stores.
     /// # Errors
-    /// What is missing; what valgrind or the contender complains of.
-    pub(crate) fn shared(&self, contender: &Contender) -> anyhow::Result<crate::shared::Shared> {
+    /// What is missing; what valgrind or the engine complains of.
+    pub(crate) fn shared(&self, engine: &Engine) -> anyhow::Result<crate::shared::Shared> {
         let workload = self.workloads.first().context("no workload")?;
         let mut folders = Folders::new(&self.memory, &self.memory)?;
         let (folder, copy) = (folders.fresh(Place::Memory)?, folders.fresh(Place::Memory)?);
         let program = std::env::current_exe()?;
-        let library = self.library(contender)?;
+        let library = self.library(engine)?;
         self.prepare(&program, workload, &mut folders, &folder)?;
         let mut command = Command::new(&program);
         command
-            .args(child_arguments(
-                contender.name,
-                &library,
-                workload,
-                self.scale,
-            ))
+            .args(child_arguments(engine.name, &library, workload, self.scale))
             .args(["--seed", "1", "--trace", "--folder"])
             .arg(&folder)
             .arg("--copy")
             .arg(&copy);
-        crate::shared::count(contender.title, &command, &self.project)
+        crate::shared::count(engine.title, &command, &self.project)
     }
 
     fn instructions(
         &self,
-        contender: &Contender,
+        engine: &Engine,
         workload: &Workload,
         folders: &mut Folders,
     ) -> anyhow::Result<f64> {
-        let library = self.library(contender)?;
+        let library = self.library(engine)?;
         let program = std::env::current_exe()?;
         let folder = folders.fresh(Place::Memory)?;
         let copy = folders.fresh(Place::Memory)?;
-        let mut arguments = child_arguments(contender.name, &library, workload, self.scale);
+        let mut arguments = child_arguments(engine.name, &library, workload, self.scale);
         arguments.extend([
             "--seed".into(),
             "1".into(),
@@ -179,7 +174,7 @@ impl Counting {
             Some(template) => template,
             None => {
                 let template = folders.fresh(Place::Memory)?;
-                let original = Contender::named(REFERENCE).context("no original")?;
+                let original = Engine::named(REFERENCE).context("no original")?;
                 let mut command = Command::new(program);
                 command
                     .args(child_arguments(

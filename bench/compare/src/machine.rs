@@ -79,10 +79,10 @@ fn output(command: &mut Command) -> String {
 }
 
 /// Code and constants of a shared library, as `size` counts them; of Berkeley DB's own, not its adapter's.
-pub(crate) fn code_bytes(contender: &str, library: &Path, project: &Path) -> Option<u64> {
+pub(crate) fn code_bytes(engine: &str, library: &Path, project: &Path) -> Option<u64> {
     let berkeley =
-        crate::contender::library_folders(project).map(|folder| folder.join("libdb-5.3.so"));
-    let library = match contender {
+        crate::engines::library_folders(project).map(|folder| folder.join("libdb-5.3.so"));
+    let library = match engine {
         "berkeley" => berkeley.into_iter().find(|path| path.exists())?,
         _ => library.to_owned(),
     };

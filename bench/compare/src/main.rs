@@ -1,7 +1,7 @@
 //! Measures Fulgurite beside its peers, and counts what its operations cost.
 //!
 //! ```text
-//!   workload (rows of data)  x  contender (adapters)  ->  action (generic work, in a child process)  ->  measure
+//!   workload (rows of data)  x  engine (adapters)  ->  action (generic work, in a child process)  ->  measure
 //!        |                                                                                                |
 //!        '-- asked --------------------->  report: Markdown, JSON, HTML with plots  <---- results --------'
 //! ```
@@ -11,20 +11,20 @@
 #![deny(unsafe_code)]
 
 mod action;
-#[allow(unsafe_code, reason = "libraries of C are called")]
-mod contender;
 mod count;
 mod directory;
-mod engine;
+#[allow(unsafe_code, reason = "libraries of C are called")]
+mod engines;
 mod folders;
 mod limits;
 mod machine;
 mod measure;
-mod promise;
 mod report;
 mod results;
+mod rounds;
 mod shared;
 mod store;
+mod targets;
 mod workload;
 
 use std::path::PathBuf;
@@ -33,9 +33,9 @@ use anyhow::{Context as _, ensure};
 use clap::{Args, Parser, Subcommand};
 
 use action::Child;
-use contender::Contender;
-use engine::Plan;
+use engines::Engine;
 use results::{Piece, Results};
+use rounds::Plan;
 use store::Setup;
 use workload::{Tier, Workload, table};
 
@@ -55,7 +55,7 @@ enum Task {
     Directory(DirectoryArguments),
     /// Counts instructions of operations.
     Count(CountArguments),
-    /// Names of workloads and contenders.
+    /// Names of workloads and engines.
     List,
     /// Measures what the machine allows: memory, kernel, disk, sockets.
     Limits {
@@ -100,7 +100,7 @@ struct EngineArguments {
     /// These workloads only; a name that ends with - stands for all that begin so.
     #[arg(long)]
     only: Vec<String>,
-    /// These contenders only.
+    /// These engines only.
     #[arg(long)]
     with: Vec<String>,
     /// How often each of ours and the original is run; the others take part in every third round.
@@ -182,7 +182,7 @@ struct CountArguments {
 #[derive(Debug, Args)]
 struct PlayArguments {
     #[arg(long)]
-    contender: String,
+    engine: String,
     /// Not for what is compiled in.
     #[arg(long)]
     library: Option<PathBuf>,
@@ -243,8 +243,8 @@ fn measure_engine(arguments: EngineArguments) -> anyhow::Result<()> {
     );
     for name in &arguments.with {
         ensure!(
-            Contender::named(name).is_some(),
-            "there is no contender {name}; `compare list` names all"
+            Engine::named(name).is_some(),
+            "there is no engine {name}; `compare list` names all"
         );
     }
     let project = std::env::current_dir()?;
@@ -252,14 +252,14 @@ fn measure_engine(arguments: EngineArguments) -> anyhow::Result<()> {
     let plan = Plan {
         project,
         workloads,
-        contenders: arguments.with,
+        engines: arguments.with,
         rounds: arguments.rounds.max(1),
         scale: arguments.scale,
         memory: arguments.memory,
         disk: arguments.disk,
         ours: arguments.ours,
     };
-    finish(engine::run(&plan)?, circumstances, &arguments.out)
+    finish(rounds::run(&plan)?, circumstances, &arguments.out)
 }
 
 fn measure_directory(arguments: DirectoryArguments) -> anyhow::Result<()> {
@@ -333,18 +333,18 @@ fn count_shared(ours: Option<PathBuf>, check: bool, out: &std::path::Path) -> an
         ours,
     };
     let names = if check {
-        contender::OURS.to_vec()
+        engines::OURS.to_vec()
     } else {
-        [contender::OURS.as_slice(), &[contender::REFERENCE]].concat()
+        [engines::OURS.as_slice(), &[engines::REFERENCE]].concat()
     };
     let mut lines = Vec::new();
     for name in names {
-        let contender = Contender::named(name).context("no such contender")?;
-        lines.push(counting.shared(contender)?);
+        let engine = Engine::named(name).context("no such engine")?;
+        lines.push(counting.shared(engine)?);
     }
     let of_ours: u64 = lines
         .iter()
-        .take(contender::OURS.len())
+        .take(engines::OURS.len())
         .map(|line| line.shared_stores)
         .sum();
     if !check {
@@ -385,7 +385,7 @@ fn count_instructions(arguments: CountArguments) -> anyhow::Result<()> {
     match (arguments.check, arguments.update) {
         (Some(bounds), _) => report::check_counts(&counting, &bounds),
         (_, Some(bounds)) => {
-            let ours = Contender::named("fulgurite-c").context("no such contender")?;
+            let ours = Engine::named("fulgurite-c").context("no such engine")?;
             Ok(std::fs::write(
                 bounds,
                 count::write_bounds(&counting.count(ours)?),
@@ -396,7 +396,7 @@ fn count_instructions(arguments: CountArguments) -> anyhow::Result<()> {
 }
 
 fn play(arguments: PlayArguments) -> anyhow::Result<()> {
-    let contender = Contender::named(&arguments.contender).context("no such contender")?;
+    let engine = Engine::named(&arguments.engine).context("no such engine")?;
     let workload = table()
         .into_iter()
         .find(|workload| workload.name == arguments.workload)
@@ -407,7 +407,7 @@ fn play(arguments: PlayArguments) -> anyhow::Result<()> {
     } else {
         workload.durability
     };
-    let outcome = contender.play(&Child {
+    let outcome = engine.play(&Child {
         workload: &workload,
         setup: Setup {
             folder: arguments.folder,

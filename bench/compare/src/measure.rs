@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
-/// What one contender has done in one round.
+/// What one engine has done in one round.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Outcome {
     pub(crate) operations: u64,

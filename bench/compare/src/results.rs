@@ -26,7 +26,7 @@ pub(crate) struct Results {
     pub(crate) scale: u64,
     /// Of a directory; none of stores.
     pub(crate) people: u64,
-    /// The contender that ours are compared with, and ours.
+    /// The engine that ours are compared with, and ours.
     pub(crate) reference: String,
     pub(crate) ours: Vec<String>,
     pub(crate) asked: Vec<Wanted>,
@@ -34,7 +34,7 @@ pub(crate) struct Results {
     pub(crate) size_at_most: f64,
     /// Lines about machine, versions and command, to be shown as they are.
     pub(crate) circumstances: Vec<(String, String)>,
-    pub(crate) contenders: Vec<Present>,
+    pub(crate) engines: Vec<Present>,
     pub(crate) missing: Vec<Missing>,
     pub(crate) rows: Vec<Row>,
 }
@@ -58,7 +58,7 @@ pub(crate) struct Wanted {
     pub(crate) hoped: Option<f64>,
 }
 
-/// A contender that took part.
+/// A engine that took part.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Present {
     pub(crate) name: String,
@@ -93,10 +93,10 @@ pub(crate) struct Row {
     pub(crate) played: Vec<Played>,
 }
 
-/// One contender's rounds.
+/// One engine's rounds.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Played {
-    pub(crate) contender: String,
+    pub(crate) engine: String,
     /// With their numbers, which are the same for those that took turns.
     pub(crate) rounds: Vec<(u64, Outcome)>,
 }
@@ -148,17 +148,17 @@ impl Results {
         parts
     }
 
-    pub(crate) fn title_of<'r>(&'r self, contender: &'r str) -> &'r str {
-        let found = self.contenders.iter().find(|one| one.name == contender);
-        found.map_or(contender, |one| &one.title)
+    pub(crate) fn title_of<'r>(&'r self, engine: &'r str) -> &'r str {
+        let found = self.engines.iter().find(|one| one.name == engine);
+        found.map_or(engine, |one| &one.title)
     }
 }
 
 impl Row {
-    pub(crate) fn of(&self, contender: &str) -> Option<&Played> {
+    pub(crate) fn of(&self, engine: &str) -> Option<&Played> {
         self.played
             .iter()
-            .find(|played| played.contender == contender && !played.rounds.is_empty())
+            .find(|played| played.engine == engine && !played.rounds.is_empty())
     }
 
     /// Nanoseconds of an operation, of the clock or of processors, or octets: whatever counts here.
@@ -171,8 +171,8 @@ impl Row {
         total as f64 / outcome.operations.max(1) as f64
     }
 
-    pub(crate) fn median(&self, contender: &str) -> Option<Middle> {
-        let played = self.of(contender)?;
+    pub(crate) fn median(&self, engine: &str) -> Option<Middle> {
+        let played = self.of(engine)?;
         Middle::of(
             played
                 .rounds
@@ -183,22 +183,22 @@ impl Row {
     }
 
     /// How many times as fast as another one, or as small, round by round.
-    pub(crate) fn ratio(&self, contender: &str, other: &str) -> Option<Middle> {
-        self.compare(contender, other, |row, one| row.amount(one))
+    pub(crate) fn ratio(&self, engine: &str, other: &str) -> Option<Middle> {
+        self.compare(engine, other, |row, one| row.amount(one))
     }
 
     /// How many times as large as another one's files are ours, round by round.
-    pub(crate) fn file_ratio(&self, contender: &str, other: &str) -> Option<Middle> {
-        self.compare(other, contender, |_, one| one.file_bytes as f64)
+    pub(crate) fn file_ratio(&self, engine: &str, other: &str) -> Option<Middle> {
+        self.compare(other, engine, |_, one| one.file_bytes as f64)
     }
 
     fn compare(
         &self,
-        contender: &str,
+        engine: &str,
         other: &str,
         figure: impl Fn(&Row, &Outcome) -> f64,
     ) -> Option<Middle> {
-        let (own, others) = (self.of(contender)?, self.of(other)?);
+        let (own, others) = (self.of(engine)?, self.of(other)?);
         let ratios = own.rounds.iter().filter_map(|(round, one)| {
             let (_, other) = others.rounds.iter().find(|(other, _)| other == round)?;
             Some(figure(self, other) / figure(self, one))
@@ -236,8 +236,8 @@ mod tests {
 
     #[test]
     fn ratios_are_made_of_the_same_rounds() {
-        let played = |contender: &str, rounds: &[(u64, u64)]| Played {
-            contender: contender.to_owned(),
+        let played = |engine: &str, rounds: &[(u64, u64)]| Played {
+            engine: engine.to_owned(),
             rounds: rounds
                 .iter()
                 .map(|&(round, cpu)| (round, outcome(cpu)))

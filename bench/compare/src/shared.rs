@@ -13,9 +13,9 @@ use anyhow::{Context as _, ensure};
 use serde::{Deserialize, Serialize};
 
 use crate::action::trace::MARK_CHANGES;
-use crate::contender::library_folders;
+use crate::engines::library_folders;
 
-/// Of one contender.
+/// Of one engine.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Shared {
     pub(crate) title: String,

@@ -1,6 +1,6 @@
-//! What a contender has to be able to do: a few operations, in its own way of doing them best.
+//! What a engine has to be able to do: a few operations, in its own way of doing them best.
 //!
-//! Workloads are generic over these traits, so that each contender gets code compiled for it: at ten nanoseconds an operation,
+//! Workloads are generic over these traits, so that each engine gets code compiled for it: at ten nanoseconds an operation,
 //! a virtual call would be seen.
 
 use std::path::{Path, PathBuf};
@@ -21,14 +21,14 @@ pub(crate) enum Durability {
 pub(crate) struct Setup {
     /// Its files are in here, and nothing else is.
     pub(crate) folder: PathBuf,
-    /// The shared library, where the contender is one.
+    /// The shared library, where the engine is one.
     pub(crate) library: PathBuf,
     pub(crate) durability: Durability,
     /// Keys have several values.
     pub(crate) duplicates: bool,
 }
 
-/// Memory that contenders with a cache of their own may use for it: more than any workload's data.
+/// Memory that engines with a cache of their own may use for it: more than any workload's data.
 pub(crate) const CACHE_BYTES: usize = 1 << 30;
 
 /// An open store.
@@ -40,16 +40,16 @@ pub(crate) trait Store: Sized + Sync {
 
     fn open(setup: &Setup) -> anyhow::Result<Self>;
 
-    /// Begins to read; one snapshot, where the contender has such.
+    /// Begins to read; one snapshot, where the engine has such.
     fn reader(&self) -> anyhow::Result<Self::Reader<'_>>;
 
-    /// Does some work in one transaction, or in whatever the contender has in place of one, and commits it.
+    /// Does some work in one transaction, or in whatever the engine has in place of one, and commits it.
     fn write<T>(
         &self,
         work: impl FnOnce(&mut Self::Writer<'_>) -> anyhow::Result<T>,
     ) -> anyhow::Result<T>;
 
-    /// Stores one record durably, together with what other threads store at the same time if the contender can do that.
+    /// Stores one record durably, together with what other threads store at the same time if the engine can do that.
     fn submit(&self, key: &[u8], value: &[u8]) -> anyhow::Result<()> {
         self.write(|writer| writer.put(key, value))
     }
@@ -61,7 +61,7 @@ pub(crate) trait Store: Sized + Sync {
 
     /// Copies the store into an empty folder, as backups do.
     fn copy_to(&self, _folder: &Path) -> anyhow::Result<()> {
-        bail!("this contender has no copy of its own")
+        bail!("this engine has no copy of its own")
     }
 
     /// Whatever name and version it gives itself.
@@ -92,12 +92,12 @@ pub(crate) trait Reader {
 
     /// Shows all records in descending order; tells how many.
     fn scan_back(&mut self, _see: impl FnMut(&[u8], &[u8])) -> anyhow::Result<u64> {
-        bail!("this contender does not read backwards here")
+        bail!("this engine does not read backwards here")
     }
 
     /// Takes the newest snapshot in place of this one.
     fn renew(&mut self) -> anyhow::Result<()> {
-        bail!("this contender's snapshots cannot be renewed")
+        bail!("this engine's snapshots cannot be renewed")
     }
 }
 

@@ -4,10 +4,10 @@
 //!   open -> get ready (unmeasured) -> the measured work -> look at what is left (unmeasured) -> close
 //! ```
 
+mod concurrent;
 mod fill;
 mod reads;
 mod space;
-mod together;
 pub(crate) mod trace;
 mod writes;
 
@@ -23,7 +23,7 @@ use crate::workload::{Action, Workload};
 pub(crate) struct Child<'w> {
     pub(crate) workload: &'w Workload,
     pub(crate) setup: Setup,
-    /// Of random choices; the same for all contenders of a round.
+    /// Of random choices; the same for all engines of a round.
     pub(crate) seed: u64,
     /// Whether to make what the workload begins with instead.
     pub(crate) prepare: bool,
@@ -98,8 +98,8 @@ impl Child<'_> {
             Action::Overwrite => writes::overwrite(store, workload, seed),
             Action::Delete => writes::delete(store, workload),
             Action::Churn => writes::churn(store, workload),
-            Action::Submit => together::submit(store, workload, seed),
-            Action::ReadBesideWriter => together::read_beside_writer(store, workload, seed),
+            Action::Submit => concurrent::submit(store, workload, seed),
+            Action::ReadBesideWriter => concurrent::read_beside_writer(store, workload, seed),
             Action::Copy => space::copy(store, &self.setup, &self.copy),
             Action::OverwriteAfterReader => space::after_reader(store, workload, seed),
             Action::FillFragmented => space::fragmented(store, workload),

@@ -87,7 +87,7 @@ fn transactions<S: Store>(store: &S, keys: &[[u8; 16]]) -> anyhow::Result<u64> {
     for keys in keys.chunks(usize::try_from(LOOKUPS)?) {
         digest = digest.wrapping_add(reads::look_up(store, keys)?);
     }
-    // Snapshots that are renewed, too, where the contender has such.
+    // Snapshots that are renewed, too, where the engine has such.
     let mut reader = store.reader()?;
     for _ in 0..TRANSACTIONS {
         reader.renew()?;

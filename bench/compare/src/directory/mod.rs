@@ -22,8 +22,8 @@ use anyhow::{Context as _, ensure};
 
 use crate::folders::{Folders, bytes_in, copy_files};
 use crate::measure::Outcome;
-use crate::promise;
 use crate::results::{Half, Missing, Played, Present, Results, Row};
+use crate::targets;
 use crate::workload::{Figure, Place, Tier};
 use client::{answer, start};
 pub(crate) use ds389::root as ds389_root;
@@ -93,8 +93,8 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<Results> {
         people: plan.people,
         reference: Make::Slapd.name().to_owned(),
         ours: vec![Make::Fulgurite.name().to_owned()],
-        asked: promise::of_directory(),
-        size_at_most: promise::DIRECTORY_SIZE_AT_MOST,
+        asked: targets::of_directory(),
+        size_at_most: targets::DIRECTORY_SIZE_AT_MOST,
         ..Results::default()
     };
     for (make, port, title) in [
@@ -114,7 +114,7 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<Results> {
             });
             continue;
         }
-        results.contenders.push(Present {
+        results.engines.push(Present {
             name: make.name().to_owned(),
             title: title.to_owned(),
             version: crate::machine::server_version(make.name(), &plan.project),
@@ -228,15 +228,11 @@ impl Run<'_> {
         };
         match outcome {
             Ok(outcome) => {
-                if let Some(played) = row
-                    .played
-                    .iter_mut()
-                    .find(|one| one.contender == make.name())
-                {
+                if let Some(played) = row.played.iter_mut().find(|one| one.engine == make.name()) {
                     played.rounds.push((round, outcome));
                 } else {
                     row.played.push(Played {
-                        contender: make.name().to_owned(),
+                        engine: make.name().to_owned(),
                         rounds: vec![(round, outcome)],
                     });
                 }

@@ -265,11 +265,11 @@ pub(crate) const OTHER_ROWS: &[&str] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::promise;
+    use crate::targets;
 
     #[test]
     fn everything_asked_is_measured() {
-        for line in promise::of_directory() {
+        for line in targets::of_directory() {
             let name = line.workload.as_str();
             let question = QUESTIONS.iter().find(|question| question.name == name);
             let is_short = question.is_some_and(|question| question.tier == Tier::Short);

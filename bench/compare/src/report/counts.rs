@@ -4,14 +4,14 @@ use std::path::Path;
 
 use anyhow::{Context as _, ensure};
 
-use crate::contender::{Contender, REFERENCE};
 use crate::count::{Counting, judge, read_bounds};
+use crate::engines::{Engine, REFERENCE};
 
 /// Ours and the original's, side by side.
 pub(crate) fn show_counts(counting: &Counting) -> anyhow::Result<()> {
     let counts_of = |name: &str| {
-        let contender = Contender::named(name).with_context(|| format!("no contender {name}"))?;
-        counting.count(contender)
+        let engine = Engine::named(name).with_context(|| format!("no engine {name}"))?;
+        counting.count(engine)
     };
     let (theirs, ours) = (counts_of(REFERENCE)?, counts_of("fulgurite-c")?);
     println!(
@@ -34,7 +34,7 @@ pub(crate) fn show_counts(counting: &Counting) -> anyhow::Result<()> {
 pub(crate) fn check_counts(counting: &Counting, bounds: &Path) -> anyhow::Result<()> {
     let text = std::fs::read_to_string(bounds)
         .with_context(|| format!("cannot read {}", bounds.display()))?;
-    let ours = Contender::named("fulgurite-c").context("no such contender")?;
+    let ours = Engine::named("fulgurite-c").context("no such engine")?;
     let counts = counting.count(ours)?;
     let (faults, news) = judge(&counts, &read_bounds(&text)?);
     for line in faults.iter().chain(&news) {

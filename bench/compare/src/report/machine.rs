@@ -26,7 +26,7 @@ pub(crate) fn limits(limits: &Limits) -> String {
 pub(crate) fn shared(lines: &[Shared]) -> String {
     let mut out = String::from(
         "\n## Stores on the path of readers\n\nTwo threads, counted exactly (valgrind, lackey): stores into cache lines that the other thread touches as well are shared.\n\n\
-         | contender | transactions and as many renewals | lookups | stores | shared stores | shared lines |\n\
+         | engine | transactions and as many renewals | lookups | stores | shared stores | shared lines |\n\
          | --- | --- | --- | --- | --- | --- |\n",
     );
     for line in lines {

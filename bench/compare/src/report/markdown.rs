@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use super::summary::amount;
 use crate::measure::Outcome;
-use crate::promise::AT_LEAST;
 use crate::results::{Half, Middle, Results, Row};
+use crate::targets::AT_LEAST;
 use crate::workload::Figure;
 
 /// All of one run.
@@ -51,11 +51,11 @@ fn circumstances(results: &Results, out: &mut String) {
         let _ = writeln!(out, "- {name}: {text}");
     }
     let versions: Vec<String> = results
-        .contenders
+        .engines
         .iter()
         .map(|one| format!("{} ({})", one.title, one.version))
         .collect();
-    let _ = writeln!(out, "- contenders: {}", versions.join(", "));
+    let _ = writeln!(out, "- engines: {}", versions.join(", "));
     for missing in &results.missing {
         let _ = writeln!(out, "- missing: {}: {}", missing.title, missing.why);
     }
@@ -126,7 +126,7 @@ fn rest(results: &Results, out: &mut String) {
 fn part_table(results: &Results, part: &str, out: &mut String) {
     let rows: Vec<&Row> = results.rows.iter().filter(|row| row.part == part).collect();
     let players: Vec<_> = results
-        .contenders
+        .engines
         .iter()
         .filter(|one| rows.iter().any(|row| row.of(&one.name).is_some()))
         .collect();
@@ -184,13 +184,13 @@ fn latencies(results: &Results, out: &mut String) {
                 median(|one| one.max_ns),
             );
             if let (Some(p50), Some(p99), Some(max)) = figures {
-                let title = results.title_of(&played.contender);
+                let title = results.title_of(&played.engine);
                 let _ = writeln!(lines, "| {} | {title} | {p50} | {p99} | {max} |", row.title);
             }
         }
     }
     if !lines.is_empty() {
-        out.push_str("\n## How long a single one takes\n\n| workload | contender | p50 | p99 | longest |\n| --- | --- | --- | --- | --- |\n");
+        out.push_str("\n## How long a single one takes\n\n| workload | engine | p50 | p99 | longest |\n| --- | --- | --- | --- | --- |\n");
         out.push_str(&lines);
     }
 }
@@ -205,7 +205,7 @@ fn rates(results: &Results, out: &mut String) {
         let limit = row.of(ECHO).and_then(|played| {
             Middle::of(played.rounds.iter().map(|(_, one)| rate(one)).collect())
         });
-        for played in row.played.iter().filter(|one| one.contender != ECHO) {
+        for played in row.played.iter().filter(|one| one.engine != ECHO) {
             let asked = |outcome: &&(u64, Outcome)| outcome.1.latencies.is_some();
             let rounds: Vec<_> = played.rounds.iter().filter(asked).collect();
             let Some(middle) = Middle::of(rounds.iter().map(|(_, one)| rate(one)).collect()) else {
@@ -216,7 +216,7 @@ fn rates(results: &Results, out: &mut String) {
                 lines,
                 "| {} | {} | {:.0} | {} | {} | {} |",
                 row.title,
-                results.title_of(&played.contender),
+                results.title_of(&played.engine),
                 middle.median,
                 limit.map_or("-".to_owned(), |limit| format!("{:.0}", limit.median)),
                 sum(|one| one.errors),
@@ -243,18 +243,15 @@ fn sizes(results: &Results, out: &mut String) {
         "\n## Size of the files afterwards\n\nIn MiB. Ours may be {} times as large as theirs.\n\n| workload |",
         results.size_at_most
     );
-    for one in &results.contenders {
+    for one in &results.engines {
         let _ = write!(out, " {} |", one.title);
     }
     out.push_str(" ours to theirs | |\n| --- |");
-    results
-        .contenders
-        .iter()
-        .for_each(|_| out.push_str(" --- |"));
+    results.engines.iter().for_each(|_| out.push_str(" --- |"));
     out.push_str(" --- | --- |\n");
     for row in rows {
         let _ = write!(out, "| {} |", row.title);
-        for one in &results.contenders {
+        for one in &results.engines {
             let sizes = row.of(&one.name).map(|played| {
                 let bytes = played.rounds.iter().map(|(_, one)| one.file_bytes as f64);
                 Middle::of(bytes.collect())
@@ -276,17 +273,13 @@ fn sizes(results: &Results, out: &mut String) {
 }
 
 fn footprint(results: &Results, out: &mut String) {
-    if results
-        .contenders
-        .iter()
-        .all(|one| one.code_bytes.is_none())
-    {
+    if results.engines.iter().all(|one| one.code_bytes.is_none()) {
         return;
     }
     out.push_str(
         "\n## Size of the code\n\n| library | KiB of code and constants |\n| --- | --- |\n",
     );
-    for one in &results.contenders {
+    for one in &results.engines {
         let _ = match one.code_bytes {
             Some(bytes) => writeln!(out, "| {} | {} |", one.version, bytes >> 10),
             None => writeln!(out, "| {} | compiled in |", one.version),
@@ -301,7 +294,7 @@ fn faults(results: &Results, out: &mut String) {
         .flat_map(|row| row.faults.iter().map(move |fault| (&row.name, fault)))
         .collect();
     if all.is_empty() {
-        out.push_str("\nAll contenders gave the same answers to every workload.\n");
+        out.push_str("\nAll engines gave the same answers to every workload.\n");
         return;
     }
     out.push_str("\n## Faults\n\n");

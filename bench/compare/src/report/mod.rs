@@ -14,7 +14,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, ensure};
 
-use crate::contender::CONTENDERS;
+use crate::engines::ENGINES;
 use crate::limits::Limits;
 use crate::results::{Piece, Results, Row};
 use crate::shared::Shared;
@@ -98,7 +98,7 @@ fn read(folder: &Path) -> anyhow::Result<Everything> {
         folder.display()
     );
     everything.runs.sort_by_key(|run| {
-        let is_main = run.people == crate::promise::PEOPLE;
+        let is_main = run.people == crate::targets::PEOPLE;
         (run.half as u8, !is_main, run.people)
     });
     Ok(everything)
@@ -108,12 +108,8 @@ fn read(folder: &Path) -> anyhow::Result<Everything> {
 pub(crate) fn progress(row: &Row, reference: &str, ours: &[String]) {
     let mut line = format!("{:24}", row.name);
     for played in &row.played {
-        if let Some(middle) = row.median(&played.contender) {
-            line += &format!(
-                " {}={}",
-                played.contender,
-                summary::amount(row, middle.median)
-            );
+        if let Some(middle) = row.median(&played.engine) {
+            line += &format!(" {}={}", played.engine, summary::amount(row, middle.median));
         }
     }
     for ours in ours {
@@ -127,7 +123,7 @@ pub(crate) fn progress(row: &Row, reference: &str, ours: &[String]) {
     }
 }
 
-/// Names of all workloads and contenders.
+/// Names of all workloads and engines.
 pub(crate) fn list(workloads: &[Workload]) {
     for workload in workloads {
         let full = if workload.tier == Tier::Full {
@@ -147,7 +143,7 @@ pub(crate) fn list(workloads: &[Workload]) {
         println!("{name:24} directory: {about}");
     }
     println!();
-    for contender in CONTENDERS {
-        println!("{:24} {}", contender.name, contender.title);
+    for engine in ENGINES {
+        println!("{:24} {}", engine.name, engine.title);
     }
 }

@@ -15,11 +15,11 @@ const ORIGINAL: RGBColor = RGBColor(58, 93, 148);
 const OTHERS: RGBColor = RGBColor(176, 184, 192);
 const TEXT: RGBColor = RGBColor(60, 60, 60);
 
-fn colour(results: &Results, contender: &str) -> RGBColor {
-    match results.ours.iter().position(|ours| ours == contender) {
+fn colour(results: &Results, engine: &str) -> RGBColor {
+    match results.ours.iter().position(|ours| ours == engine) {
         Some(0) => OURS,
         Some(_) => OURS_TOO,
-        None if contender == results.reference => ORIGINAL,
+        None if engine == results.reference => ORIGINAL,
         None => OTHERS,
     }
 }
@@ -108,12 +108,12 @@ fn height_of(bars: usize) -> u32 {
 pub(crate) fn bars(results: &Results, row: &Row) -> anyhow::Result<String> {
     let bars: Vec<Bar> = (row.played.iter())
         .filter_map(|played| {
-            let median = row.median(&played.contender)?.median;
+            let median = row.median(&played.engine)?.median;
             Some(Bar {
-                label: results.title_of(&played.contender).to_owned(),
+                label: results.title_of(&played.engine).to_owned(),
                 length: 1e9 / median,
                 text: amount(row, median),
-                colour: colour(results, &played.contender),
+                colour: colour(results, &played.engine),
                 mark: None,
             })
         })
@@ -175,7 +175,7 @@ pub(crate) fn growth(results: &Results, rows: &[&Row]) -> anyhow::Result<String>
 
 /// A directory's rows over the number of people, from all runs that have them.
 pub(crate) fn directory_growth(runs: &[&Results]) -> anyhow::Result<String> {
-    let Some(widest) = runs.iter().max_by_key(|run| run.contenders.len()) else {
+    let Some(widest) = runs.iter().max_by_key(|run| run.engines.len()) else {
         return Ok(String::new());
     };
     let mut out = String::new();
@@ -245,7 +245,7 @@ fn curves_of(
             .collect(),
     };
     results
-        .contenders
+        .engines
         .iter()
         .map(|one| curve(&one.name, &one.title))
         .filter(|curve| !curve.points.is_empty())

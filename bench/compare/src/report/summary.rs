@@ -1,13 +1,13 @@
-//! One table of all promises: what is asked, what was measured, and whether that is enough.
+//! One table of all targets: what is asked, what was measured, and whether that is enough.
 
 use std::fmt::Write as _;
 
 use super::markdown::{mark, time};
-use crate::promise::{AT_LEAST, PROMISES, Promise, STORE_SIZE_AT_MOST, Source};
 use crate::results::{Half, Middle, Results, Row};
+use crate::targets::{AT_LEAST, STORE_SIZE_AT_MOST, Source, TARGETS, Target};
 use crate::workload::Figure;
 
-/// A promise beside what was found.
+/// A target beside what was found.
 struct Line {
     theirs: String,
     ours: String,
@@ -31,8 +31,8 @@ pub(crate) fn summary(runs: &[Results]) -> String {
             "\n## {title}\n\n| what | {reference} | ours | asked | hoped for | measured | middle half | |\n\
              | --- | --- | --- | --- | --- | --- | --- | --- |\n"
         );
-        for promise in PROMISES.iter().filter(|promise| promise.half == half) {
-            line(runs, promise, &mut out);
+        for target in TARGETS.iter().filter(|target| target.half == half) {
+            line(runs, target, &mut out);
         }
     }
     let scale = runs.iter().map(|run| run.scale).max().unwrap_or(1);
@@ -53,32 +53,32 @@ pub(crate) fn summary(runs: &[Results]) -> String {
     out
 }
 
-fn line(runs: &[Results], promise: &Promise, out: &mut String) {
+fn line(runs: &[Results], target: &Target, out: &mut String) {
     let factor = |number: f64| {
-        if promise.is_size() {
+        if target.is_size() {
             format!("{number:.2}x of theirs")
         } else {
             format!("{number}x")
         }
     };
     let (asked, hoped) = (
-        factor(promise.asked),
-        promise.hoped.map_or("-".to_owned(), factor),
+        factor(target.asked),
+        target.hoped.map_or("-".to_owned(), factor),
     );
-    let Some(found) = find(runs, promise) else {
-        let why = missing(runs, promise);
+    let Some(found) = find(runs, target) else {
+        let why = missing(runs, target);
         let _ = writeln!(
             out,
             "| {} | - | - | {asked} | {hoped} | - | - | {why} |",
-            promise.what
+            target.what
         );
         return;
     };
-    let verdict = verdict(promise, found.ratio.median);
+    let verdict = verdict(target, found.ratio.median);
     let _ = writeln!(
         out,
         "| {}{} | {} | {} | {asked} | {hoped} | **{:.2}x** | {:.2}-{:.2} | {verdict} |",
-        promise.what,
+        target.what,
         found.which,
         found.theirs,
         found.ours,
@@ -88,39 +88,39 @@ fn line(runs: &[Results], promise: &Promise, out: &mut String) {
     );
 }
 
-fn verdict(promise: &Promise, measured: f64) -> &'static str {
-    match promise.source {
+fn verdict(target: &Target, measured: f64) -> &'static str {
+    match target.source {
         Source::LargestFile => mark(STORE_SIZE_AT_MOST, measured, None),
-        Source::Database(_) => match promise.hoped {
+        Source::Database(_) => match target.hoped {
             Some(hoped) if measured <= hoped => "hoped for",
-            _ => mark(promise.asked, measured, None),
+            _ => mark(target.asked, measured, None),
         },
-        _ => mark(measured, promise.asked, promise.hoped),
+        _ => mark(measured, target.asked, target.hoped),
     }
 }
 
 /// Why there is no figure: its directory is made by the long run alone, or the run was of chosen rows.
-fn missing(runs: &[Results], promise: &Promise) -> &'static str {
-    let (Source::Directory(_, people) | Source::Database(people)) = promise.source else {
+fn missing(runs: &[Results], target: &Target) -> &'static str {
+    let (Source::Directory(_, people) | Source::Database(people)) = target.source else {
         return "not measured";
     };
     let is_there = runs
         .iter()
         .any(|run| run.half == Half::Directory && run.people == people);
-    if is_there || people <= crate::promise::THIRDS {
+    if is_there || people <= crate::targets::THIRDS {
         "not measured"
     } else {
         "in bench-full"
     }
 }
 
-fn find(runs: &[Results], promise: &Promise) -> Option<Line> {
+fn find(runs: &[Results], target: &Target) -> Option<Line> {
     let of_size = |people: u64| {
         runs.iter()
             .find(|run| run.half == Half::Directory && run.people == people)
     };
     let engine = runs.iter().find(|run| run.half == Half::Engine);
-    match promise.source {
+    match target.source {
         Source::Store(workload, ours) => {
             let run = engine?;
             of_row(run, row(run, workload)?, ours)
@@ -231,8 +231,8 @@ mod tests {
     }
 
     fn row(name: &str, ours: u64, theirs: u64) -> Row {
-        let played = |contender: &str, number: u64| Played {
-            contender: contender.to_owned(),
+        let played = |engine: &str, number: u64| Played {
+            engine: engine.to_owned(),
             rounds: vec![(
                 0,
                 Outcome {
@@ -287,7 +287,7 @@ mod tests {
             row("copy", 100, 90),
         ];
         let mut run = run(Half::Engine, 0, rows);
-        run.asked = crate::promise::of_engine();
+        run.asked = crate::targets::of_engine();
         let text = summary(&[run]);
         assert!(text.contains("the same through the Rust interface (churn); 2 are below 0.95x | 50.0 ns | 100 ns | 0.95x | - | **0.50x**"), "{text}");
         assert!(text.contains("the worst (get-many) |"), "{text}");

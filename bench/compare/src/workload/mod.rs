@@ -7,7 +7,7 @@ pub(crate) use table::table;
 
 use serde::{Deserialize, Serialize};
 
-use crate::contender::{Ability, Contender};
+use crate::engines::{Ability, Engine};
 use crate::store::Durability;
 
 /// One row of the table.
@@ -42,7 +42,7 @@ pub(crate) enum Action {
     ReadBackward,
     ReadRandom,
     ReadMissing,
-    /// Random keys, as many at a time as the contender likes.
+    /// Random keys, as many at a time as the engine likes.
     ReadMany,
     /// From random keys, so many records each.
     ReadRange(u64),
@@ -79,7 +79,7 @@ pub(crate) enum Part {
     Durable,
     Large,
     Duplicates,
-    Together,
+    Concurrent,
     Space,
     Growth,
     Cores,
@@ -93,7 +93,7 @@ impl Part {
             Part::Durable => "Durable writes",
             Part::Large => "Large values",
             Part::Duplicates => "Several values to a key",
-            Part::Together => "Readers beside a writer",
+            Part::Concurrent => "Readers beside a writer",
             Part::Space => "Space, reused and copied",
             Part::Growth => "As the store grows",
             Part::Cores => "With more threads",
@@ -180,7 +180,7 @@ impl Workload {
         )
     }
 
-    pub(crate) fn has(&self, contender: &Contender) -> bool {
+    pub(crate) fn has(&self, engine: &Engine) -> bool {
         let needed = match self.action {
             Action::ReadBackward => Some(Ability::Backwards),
             Action::Begin => Some(Ability::Begin),
@@ -190,7 +190,7 @@ impl Workload {
             _ if self.has_duplicates() => Some(Ability::Duplicates),
             _ => None,
         };
-        contender.can(needed) && (self.who == Who::Everybody || contender.lmdb_files)
+        engine.can(needed) && (self.who == Who::Everybody || engine.lmdb_files)
     }
 
     /// The row with everything divided, for short runs and for counting.

@@ -12,7 +12,7 @@ pub(crate) fn table() -> Vec<Workload> {
     rows.extend(durable_writes());
     rows.extend(large_values());
     rows.extend(duplicates());
-    rows.extend(together_and_space());
+    rows.extend(concurrent_and_space());
     rows.extend(growth());
     rows.extend(cores());
     rows
@@ -264,7 +264,7 @@ fn duplicates() -> Vec<Workload> {
     ]
 }
 
-fn together_and_space() -> Vec<Workload> {
+fn concurrent_and_space() -> Vec<Workload> {
     vec![
         Workload {
             operations: 300_000,
@@ -274,7 +274,7 @@ fn together_and_space() -> Vec<Workload> {
             ..row(
                 "mixed-1",
                 "one reader beside a writer",
-                Part::Together,
+                Part::Concurrent,
                 Action::ReadBesideWriter,
             )
         },
@@ -287,7 +287,7 @@ fn together_and_space() -> Vec<Workload> {
             ..row(
                 "mixed-4",
                 "four readers beside a writer",
-                Part::Together,
+                Part::Concurrent,
                 Action::ReadBesideWriter,
             )
         },
@@ -397,8 +397,8 @@ fn cores() -> Vec<Workload> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contender::Contender;
-    use crate::promise;
+    use crate::engines::Engine;
+    use crate::targets;
 
     #[test]
     fn names_are_unique_and_everything_asked_is_measured() {
@@ -411,12 +411,12 @@ mod tests {
             );
             assert!(row.operations >= row.batch.min(row.threads), "{}", row.name);
         }
-        for line in promise::of_engine() {
+        for line in targets::of_engine() {
             let row = rows
                 .iter()
                 .find(|row| row.name == line.workload)
                 .expect(&line.workload);
-            let ours = Contender::named(&line.ours).expect(&line.ours);
+            let ours = Engine::named(&line.ours).expect(&line.ours);
             assert!(row.has(ours), "{}", line.workload);
             assert_eq!(row.tier, Tier::Short, "{}", line.workload);
         }

@@ -1,10 +1,10 @@
-//! The engine's half: every workload, contenders taken turn and turn about, each time in a process of its own.
+//! The engine's half: every workload, engines taken turn and turn about, each time in a process of its own.
 //!
 //! ```text
 //!   this process                                       a child
 //!   for each workload
-//!     templates, made once by each contender    ---->  play --prepare
-//!     for each round, for each contender        ---->  play        opens, measures, verifies, prints one line of JSON
+//!     templates, made once by each engine    ---->  play --prepare
+//!     for each round, for each engine        ---->  play        opens, measures, verifies, prints one line of JSON
 //!     digests compared, rounds kept
 //! ```
 
@@ -17,11 +17,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow, bail};
 
-use crate::contender::{CONTENDERS, Contender, OURS, REFERENCE, library_folders};
+use crate::engines::{ENGINES, Engine, OURS, REFERENCE, library_folders};
 use crate::folders::{Folders, bytes_in, copy_files};
 use crate::measure::Outcome;
-use crate::promise;
 use crate::results::{Half, Missing, Played, Present, Results, Row};
+use crate::targets;
 use crate::workload::Workload;
 
 /// What is to be run.
@@ -30,7 +30,7 @@ pub(crate) struct Plan {
     pub(crate) project: PathBuf,
     pub(crate) workloads: Vec<Workload>,
     /// None for everybody.
-    pub(crate) contenders: Vec<String>,
+    pub(crate) engines: Vec<String>,
     pub(crate) rounds: u64,
     pub(crate) scale: u64,
     /// Where files are in memory, and where on a disk.
@@ -43,9 +43,9 @@ pub(crate) struct Plan {
 /// After this long a process is ended: something hangs.
 const PATIENCE: Duration = Duration::from_secs(900);
 
-/// A contender that is there.
+/// A engine that is there.
 struct Ready {
-    contender: &'static Contender,
+    engine: &'static Engine,
     library: PathBuf,
 }
 
@@ -59,7 +59,7 @@ struct Run<'p> {
 
 /// Runs the plan.
 /// # Errors
-/// Folders that cannot be made; what a contender does wrong is in the results.
+/// Folders that cannot be made; what a engine does wrong is in the results.
 pub(crate) fn run(plan: &Plan) -> anyhow::Result<Results> {
     let mut results = Results {
         title: "Key/value stores".to_owned(),
@@ -68,20 +68,19 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<Results> {
         ours: OURS.map(str::to_owned).to_vec(),
         half: Half::Engine,
         scale: plan.scale,
-        asked: promise::of_engine(),
-        size_at_most: promise::STORE_SIZE_AT_MOST,
+        asked: targets::of_engine(),
+        size_at_most: targets::STORE_SIZE_AT_MOST,
         ..Results::default()
     };
     let mut ready = Vec::new();
-    for contender in CONTENDERS {
-        if !plan.contenders.is_empty() && !plan.contenders.iter().any(|name| name == contender.name)
-        {
+    for engine in ENGINES {
+        if !plan.engines.is_empty() && !plan.engines.iter().any(|name| name == engine.name) {
             continue;
         }
-        match plan.library_of(contender) {
-            Ok(library) => ready.push(Ready { contender, library }),
+        match plan.library_of(engine) {
+            Ok(library) => ready.push(Ready { engine, library }),
             Err(why) => results.missing.push(Missing {
-                title: contender.title.to_owned(),
+                title: engine.title.to_owned(),
                 why,
             }),
         }
@@ -102,15 +101,15 @@ pub(crate) fn run(plan: &Plan) -> anyhow::Result<Results> {
                 .any(|row| row.content() == Some(content) && row.place == place)
         });
     }
-    results.contenders = run.present();
+    results.engines = run.present();
     Ok(results)
 }
 
 impl Plan {
-    fn library_of(&self, contender: &Contender) -> Result<PathBuf, String> {
+    fn library_of(&self, engine: &Engine) -> Result<PathBuf, String> {
         match &self.ours {
-            Some(library) if contender.name == "fulgurite-c" => Ok(library.clone()),
-            _ => contender.library(&self.project),
+            Some(library) if engine.name == "fulgurite-c" => Ok(library.clone()),
+            _ => engine.library(&self.project),
         }
     }
 }
@@ -129,11 +128,11 @@ impl Run<'_> {
             played: Vec::new(),
         };
         let mut players: Vec<usize> = (0..self.ready.len())
-            .filter(|&index| workload.has(self.ready[index].contender))
+            .filter(|&index| workload.has(self.ready[index].engine))
             .collect();
         for &index in &players {
             row.played.push(Played {
-                contender: self.ready[index].contender.name.to_owned(),
+                engine: self.ready[index].engine.name.to_owned(),
                 rounds: Vec::new(),
             });
         }
@@ -142,20 +141,19 @@ impl Run<'_> {
             let mut digests = Vec::new();
             for place in (0..players.len()).map(|place| (place + turn) % players.len()) {
                 let index = players[place];
-                let contender = self.ready[index].contender;
-                if !contender.every_round && round % 3 != 0 {
+                let engine = self.ready[index].engine;
+                if !engine.every_round && round % 3 != 0 {
                     continue;
                 }
                 match self.play(index, workload, round) {
                     Ok(outcome) => {
-                        digests.push((contender.name, outcome.digest));
+                        digests.push((engine.name, outcome.digest));
                         row.played[place].rounds.push((round, outcome));
                     }
-                    Err(error) => row.faults.push(format!(
-                        "{}, round {}: {error:#}",
-                        contender.title,
-                        round + 1
-                    )),
+                    Err(error) => {
+                        row.faults
+                            .push(format!("{}, round {}: {error:#}", engine.title, round + 1))
+                    }
                 }
             }
             row.faults.extend(differing(&digests, round));
@@ -177,7 +175,7 @@ impl Run<'_> {
         Ok(row)
     }
 
-    /// One contender's turn.
+    /// One engine's turn.
     fn play(&mut self, index: usize, workload: &Workload, round: u64) -> anyhow::Result<Outcome> {
         let template = self.template(index, workload)?;
         let folder = match template {
@@ -196,7 +194,7 @@ impl Run<'_> {
         }
         let outcome = outcome?;
         self.versions
-            .insert(self.ready[index].contender.name, outcome.version.clone());
+            .insert(self.ready[index].engine.name, outcome.version.clone());
         Ok(Outcome {
             file_bytes,
             ..outcome
@@ -208,13 +206,13 @@ impl Run<'_> {
         let Some(content) = workload.content() else {
             return Ok(None);
         };
-        let contender = self.ready[index].contender;
+        let engine = self.ready[index].engine;
         let original = self
             .ready
             .iter()
-            .position(|ready| ready.contender.name == REFERENCE);
-        let maker = original.filter(|_| contender.lmdb_files).unwrap_or(index);
-        let name = self.ready[maker].contender.name;
+            .position(|ready| ready.engine.name == REFERENCE);
+        let maker = original.filter(|_| engine.lmdb_files).unwrap_or(index);
+        let name = self.ready[maker].engine.name;
         let key = (name, content, workload.place);
         if let Some(folder) = self.folders.template(&key) {
             return Ok(Some(folder));
@@ -239,7 +237,7 @@ impl Run<'_> {
         let mut command = Command::new(std::env::current_exe()?);
         command
             .args(child_arguments(
-                ready.contender.name,
+                ready.engine.name,
                 &ready.library,
                 workload,
                 self.plan.scale,
@@ -257,15 +255,15 @@ impl Run<'_> {
 
     fn present(&self) -> Vec<Present> {
         let describe = |ready: &Ready| Present {
-            name: ready.contender.name.to_owned(),
-            title: ready.contender.title.to_owned(),
+            name: ready.engine.name.to_owned(),
+            title: ready.engine.title.to_owned(),
             version: self
                 .versions
-                .get(ready.contender.name)
+                .get(ready.engine.name)
                 .cloned()
                 .unwrap_or_default(),
             code_bytes: crate::machine::code_bytes(
-                ready.contender.name,
+                ready.engine.name,
                 &ready.library,
                 &self.plan.project,
             ),
@@ -276,13 +274,13 @@ impl Run<'_> {
 
 /// What a process needs to know to play a part, its folders left out.
 pub(crate) fn child_arguments(
-    contender: &str,
+    engine: &str,
     library: &Path,
     workload: &Workload,
     scale: u64,
 ) -> Vec<std::ffi::OsString> {
     let mut arguments: Vec<std::ffi::OsString> =
-        vec!["play".into(), "--contender".into(), contender.into()];
+        vec!["play".into(), "--engine".into(), engine.into()];
     if !library.as_os_str().is_empty() {
         arguments.extend(["--library".into(), library.into()]);
     }

@@ -1,4 +1,4 @@
-//! Shared libraries of C, opened by path, so that a contender that is not there is found missing instead of breaking the build.
+//! Shared libraries of C, opened by path, so that a engine that is not there is found missing instead of breaking the build.
 
 /// Declares a table of C functions as `struct NAME`, with a method for each. Names of symbols are the methods' with a prefix.
 ///
@@ -14,7 +14,7 @@ macro_rules! c_library {
 
         impl $name {
             fn load(path: &std::path::Path, prefix: &str) -> anyhow::Result<Self> {
-                // SAFETY: contenders' libraries do nothing at loading that this process could be harmed by.
+                // SAFETY: engines' libraries do nothing at loading that this process could be harmed by.
                 let library = unsafe { libloading::Library::new(path) }
                     .with_context(|| format!("cannot load {}", path.display()))?;
                 Ok(Self {
@@ -46,7 +46,7 @@ pub(super) unsafe fn octets<'a>(start: *const std::ffi::c_void, len: usize) -> &
     if len == 0 {
         return &[];
     }
-    // SAFETY: promised by the caller.
+    // SAFETY: targeted by the caller.
     unsafe { std::slice::from_raw_parts(start.cast(), len) }
 }
 

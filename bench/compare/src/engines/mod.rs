@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 use crate::action::Child;
 use crate::measure::Outcome;
 
-/// A contender.
+/// A engine.
 #[derive(Debug)]
-pub(crate) struct Contender {
+pub(crate) struct Engine {
     /// In reports and options.
     pub(crate) name: &'static str,
     pub(crate) title: &'static str,
@@ -65,12 +65,12 @@ pub(crate) enum Ability {
 use Ability::{Backwards, Begin, Copies, Duplicates, Renew, Writers};
 
 /// Where packages are unpacked.
-const DEBIAN: &str = "build/contenders/root";
+const DEBIAN: &str = "build/engines/root";
 const LMDB_CAN: &[Ability] = &[Duplicates, Copies, Renew, Begin, Backwards, Writers];
 
 /// All there are. The first two are ours; the third is what they are compared with.
-pub(crate) const CONTENDERS: &[Contender] = &[
-    Contender {
+pub(crate) const ENGINES: &[Engine] = &[
+    Engine {
         name: "fulgurite-c",
         title: "Fulgurite, C",
         adapter: Adapter::Lmdb,
@@ -80,7 +80,7 @@ pub(crate) const CONTENDERS: &[Contender] = &[
         lmdb_files: true,
         every_round: true,
     },
-    Contender {
+    Engine {
         name: "fulgurite",
         title: "Fulgurite, Rust",
         adapter: Adapter::Fulgurite,
@@ -90,7 +90,7 @@ pub(crate) const CONTENDERS: &[Contender] = &[
         lmdb_files: true,
         every_round: true,
     },
-    Contender {
+    Engine {
         name: REFERENCE,
         title: "LMDB 0.9.36",
         adapter: Adapter::Lmdb,
@@ -100,7 +100,7 @@ pub(crate) const CONTENDERS: &[Contender] = &[
         lmdb_files: true,
         every_round: true,
     },
-    Contender {
+    Engine {
         name: "lmdb-debian",
         title: "LMDB, Debian's",
         adapter: Adapter::Lmdb,
@@ -110,17 +110,17 @@ pub(crate) const CONTENDERS: &[Contender] = &[
         lmdb_files: true,
         every_round: false,
     },
-    Contender {
+    Engine {
         name: "mdbx",
         title: "libmdbx",
         adapter: Adapter::Mdbx,
-        libraries: &["build/contenders/mdbx-14.4.0/libmdbx.so"],
+        libraries: &["build/engines/mdbx-14.4.0/libmdbx.so"],
         needs: &[],
         can: LMDB_CAN,
         lmdb_files: false,
         every_round: false,
     },
-    Contender {
+    Engine {
         name: "redb",
         title: "redb",
         adapter: Adapter::Redb,
@@ -130,7 +130,7 @@ pub(crate) const CONTENDERS: &[Contender] = &[
         lmdb_files: false,
         every_round: false,
     },
-    Contender {
+    Engine {
         name: "rocksdb",
         title: "RocksDB",
         adapter: Adapter::RocksDb,
@@ -140,7 +140,7 @@ pub(crate) const CONTENDERS: &[Contender] = &[
         lmdb_files: false,
         every_round: false,
     },
-    Contender {
+    Engine {
         name: "leveldb",
         title: "LevelDB",
         adapter: Adapter::LevelDb,
@@ -150,7 +150,7 @@ pub(crate) const CONTENDERS: &[Contender] = &[
         lmdb_files: false,
         every_round: false,
     },
-    Contender {
+    Engine {
         name: "sqlite",
         title: "SQLite",
         adapter: Adapter::Sqlite,
@@ -160,17 +160,17 @@ pub(crate) const CONTENDERS: &[Contender] = &[
         lmdb_files: false,
         every_round: false,
     },
-    Contender {
+    Engine {
         name: "berkeley",
         title: "Berkeley DB",
         adapter: Adapter::Berkeley,
-        libraries: &["build/contenders/libberkeley-adapter.so"],
+        libraries: &["build/engines/libberkeley-adapter.so"],
         needs: &["libdb-5.3.so"],
         can: &[Duplicates, Backwards],
         lmdb_files: false,
         every_round: false,
     },
-    Contender {
+    Engine {
         name: "kyoto",
         title: "Kyoto Cabinet",
         adapter: Adapter::Kyoto,
@@ -188,9 +188,9 @@ pub(crate) const OURS: [&str; 2] = ["fulgurite-c", "fulgurite"];
 /// What the asked ratios refer to.
 pub(crate) const REFERENCE: &str = "lmdb-0.9.36";
 
-impl Contender {
-    pub(crate) fn named(name: &str) -> Option<&'static Contender> {
-        CONTENDERS.iter().find(|contender| contender.name == name)
+impl Engine {
+    pub(crate) fn named(name: &str) -> Option<&'static Engine> {
+        ENGINES.iter().find(|engine| engine.name == name)
     }
 
     pub(crate) fn can(&self, ability: Option<Ability>) -> bool {

@@ -1,4 +1,4 @@
-//! What is asked of us, as rows of one table: the promises that the project makes about its speed, each with where its figure
+//! What is asked of us, as rows of one table: the targets that the project makes about its speed, each with where its figure
 //! is found. Whatever has no row here may not be slower than [`AT_LEAST`].
 
 use crate::results::{Half, Wanted};
@@ -13,9 +13,9 @@ pub(crate) const STORE_SIZE_AT_MOST: f64 = 1.005;
 pub(crate) const DIRECTORY_SIZE_AT_MOST: f64 = 0.5;
 const DIRECTORY_SIZE_HOPED: f64 = 0.35;
 
-/// One promise.
+/// One target.
 #[derive(Debug)]
-pub(crate) struct Promise {
+pub(crate) struct Target {
     pub(crate) half: Half,
     pub(crate) what: &'static str,
     /// The row that has the figure, or which figure of a whole run it is.
@@ -24,7 +24,7 @@ pub(crate) struct Promise {
     pub(crate) hoped: Option<f64>,
 }
 
-/// Where a promise's figure comes from.
+/// Where a target's figure comes from.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Source {
     /// A row of the engine's run, of one of ours.
@@ -55,8 +55,8 @@ const fn store(
     ours: &'static str,
     asked: f64,
     hoped: Option<f64>,
-) -> Promise {
-    Promise {
+) -> Target {
+    Target {
         half: Half::Engine,
         what,
         source: Source::Store(workload, ours),
@@ -71,8 +71,8 @@ const fn directory(
     people: u64,
     asked: f64,
     hoped: Option<f64>,
-) -> Promise {
-    Promise {
+) -> Target {
+    Target {
         half: Half::Directory,
         what,
         source: Source::Directory(row, people),
@@ -82,7 +82,7 @@ const fn directory(
 }
 
 /// All of them, in the order in which they were given.
-pub(crate) const PROMISES: &[Promise] = &[
+pub(crate) const TARGETS: &[Target] = &[
     store("random get", "get", C, 1.35, Some(1.5)),
     store(
         "random get, batched (`get_many`), beside mdb_get",
@@ -153,21 +153,21 @@ pub(crate) const PROMISES: &[Promise] = &[
         5.0,
         Some(10.0),
     ),
-    Promise {
+    Target {
         half: Half::Engine,
         what: "file size after each workload: the worst",
         source: Source::LargestFile,
         asked: 1.0,
         hoped: None,
     },
-    Promise {
+    Target {
         half: Half::Engine,
         what: "any other workload of the bench: the slowest",
         source: Source::Slowest(C),
         asked: AT_LEAST,
         hoped: None,
     },
-    Promise {
+    Target {
         half: Half::Engine,
         what: "the same through the Rust interface",
         source: Source::Slowest(RUST),
@@ -276,8 +276,8 @@ pub(crate) const PROMISES: &[Promise] = &[
     directory("start-up on 100k entries", "start", PEOPLE, 1.0, Some(2.0)),
 ];
 
-const fn database(what: &'static str, people: u64) -> Promise {
-    Promise {
+const fn database(what: &'static str, people: u64) -> Target {
+    Target {
         half: Half::Directory,
         what,
         source: Source::Database(people),
@@ -288,8 +288,8 @@ const fn database(what: &'static str, people: u64) -> Promise {
 
 /// What is asked of single workloads of the engine.
 pub(crate) fn of_engine() -> Vec<Wanted> {
-    let wanted = PROMISES.iter().filter_map(|promise| match promise.source {
-        Source::Store(workload, ours) => Some(promise.wanted(workload, ours)),
+    let wanted = TARGETS.iter().filter_map(|target| match target.source {
+        Source::Store(workload, ours) => Some(target.wanted(workload, ours)),
         _ => None,
     });
     wanted.collect()
@@ -298,17 +298,17 @@ pub(crate) fn of_engine() -> Vec<Wanted> {
 /// What is asked of rows of the directory, however large it is.
 pub(crate) fn of_directory() -> Vec<Wanted> {
     let mut lines: Vec<Wanted> = Vec::new();
-    for promise in PROMISES {
-        if let Source::Directory(row, _) = promise.source
+    for target in TARGETS {
+        if let Source::Directory(row, _) = target.source
             && lines.iter().all(|line| line.workload != row)
         {
-            lines.push(promise.wanted(row, DIRECTORY));
+            lines.push(target.wanted(row, DIRECTORY));
         }
     }
     lines
 }
 
-impl Promise {
+impl Target {
     fn wanted(&self, workload: &str, ours: &str) -> Wanted {
         Wanted {
             workload: workload.to_owned(),
@@ -330,12 +330,12 @@ mod tests {
 
     #[test]
     fn more_is_hoped_for_than_asked() {
-        for promise in PROMISES {
-            let more = promise.hoped.is_none_or(|hoped| match promise.is_size() {
-                true => hoped < promise.asked,
-                false => hoped > promise.asked,
+        for target in TARGETS {
+            let more = target.hoped.is_none_or(|hoped| match target.is_size() {
+                true => hoped < target.asked,
+                false => hoped > target.asked,
             });
-            assert!(more, "{}", promise.what);
+            assert!(more, "{}", target.what);
         }
     }
 
