@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use fulgurite::check::{
-    Access, CheckOptions, Checked, Finding, Previous, Report, check_environment,
+    Access, CheckOptions, CheckedEnvironment, Finding, PreviousSnapshot, Report, check_environment,
 };
 use serde_json::{Value, json};
 
@@ -70,7 +70,7 @@ pub(crate) fn access_text(access: &Access) -> String {
     }
 }
 
-fn write_text(checked: &Checked, quiet: bool, output: &mut dyn Write) -> io::Result<()> {
+fn write_text(checked: &CheckedEnvironment, quiet: bool, output: &mut dyn Write) -> io::Result<()> {
     let report = &checked.report;
     if !quiet {
         write_head(checked, output)?;
@@ -95,7 +95,7 @@ fn write_text(checked: &Checked, quiet: bool, output: &mut dyn Write) -> io::Res
     }
 }
 
-fn write_head(checked: &Checked, output: &mut dyn Write) -> io::Result<()> {
+fn write_head(checked: &CheckedEnvironment, output: &mut dyn Write) -> io::Result<()> {
     let report = &checked.report;
     writeln!(
         output,
@@ -123,20 +123,20 @@ fn write_head(checked: &Checked, output: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-fn previous_text(previous: &Previous) -> String {
+fn previous_text(previous: &PreviousSnapshot) -> String {
     match previous {
-        Previous::Unchecked => "the other snapshot was not looked at".to_owned(),
-        Previous::None => "there is no other snapshot to go back to".to_owned(),
-        Previous::Usable { txnid } => {
+        PreviousSnapshot::Unchecked => "the other snapshot was not looked at".to_owned(),
+        PreviousSnapshot::None => "there is no other snapshot to go back to".to_owned(),
+        PreviousSnapshot::Usable { txnid } => {
             format!("the snapshot before, of transaction {txnid}, could be gone back to")
         }
-        Previous::Unusable { txnid, first } => {
+        PreviousSnapshot::Unusable { txnid, first } => {
             format!("the snapshot before, of transaction {txnid}, cannot be gone back to: {first}")
         }
     }
 }
 
-fn to_json(checked: &Checked) -> Value {
+fn to_json(checked: &CheckedEnvironment) -> Value {
     let report = &checked.report;
     let access = match &checked.access {
         Access::Pinned => json!({"pinned": true}),
@@ -178,9 +178,9 @@ fn finding_json(finding: &Finding) -> Value {
 
 fn previous_json(report: &Report) -> Value {
     match &report.previous {
-        Previous::Unchecked | Previous::None => Value::Null,
-        Previous::Usable { txnid } => json!({"transaction": txnid, "usable": true}),
-        Previous::Unusable { txnid, first } => {
+        PreviousSnapshot::Unchecked | PreviousSnapshot::None => Value::Null,
+        PreviousSnapshot::Usable { txnid } => json!({"transaction": txnid, "usable": true}),
+        PreviousSnapshot::Unusable { txnid, first } => {
             json!({"transaction": txnid, "usable": false, "first": finding_json(first)})
         }
     }

@@ -13,7 +13,7 @@ use crate::{ToolError, options_for};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CompactOptions {
     /// The file need not become shorter than this many octets.
-    pub until_octets: u64,
+    pub until_bytes: u64,
     /// Free pages inside the file become holes.
     pub punch: bool,
     /// How long to wait, in all, for readers that hold what is to be moved.
@@ -47,7 +47,7 @@ pub fn compact(
     let environment = options_for(path).open(path).map_err(opening)?;
     check(&environment, path)?;
     let mut compaction = Compaction::new()
-        .until_octets(options.until_octets)
+        .until_bytes(options.until_bytes)
         .punch_free_pages(options.punch);
     let mut waited = Duration::ZERO;
     let mut held_by = None;

@@ -124,13 +124,12 @@
 //! threads. Its settings are LMDB's, and the defaults the safe ones.
 
 mod buffer_pool;
-pub mod check;
 mod codes;
-mod copy;
 mod cursor;
 mod env;
 mod environment;
 mod error;
+mod maintain;
 mod memory;
 mod order;
 mod range;
@@ -138,13 +137,10 @@ mod reader;
 mod reader_info;
 #[cfg(doc)]
 pub mod ruled_out;
-pub mod salvage;
-mod shrink;
 mod space;
 mod tree;
 mod txn;
 mod value;
-mod visit;
 
 pub use codes::code_text;
 pub use cursor::{
@@ -157,13 +153,12 @@ pub use fulgurite_format::{DatabaseFlags, Malformed, Pgno, Txnid};
 #[cfg(feature = "faults")]
 pub use fulgurite_os::seam;
 pub use fulgurite_os::{DiskObserver, set_bus_guard, thread_word};
+pub use maintain::{CompactReport, CompactStep, Compaction, ReachedPages, check, salvage};
 pub use order::{CustomOrder, KeyOrder, ValueKind};
 pub use range::{FirstValues, KeyRange, Keys, Records, Values};
 pub use reader::ReaderPolicy;
 pub use reader_info::{LongReader, Reader};
-pub use shrink::{CompactReport, CompactStep, Compaction};
 pub use txn::{
     Edit, FreePages, HeldPages, NestedTxn, ParkedReader, Put, PutFlags, ReadTxn, Reservation,
     Snapshot, Stat, WriteCursor, WriteTxn,
 };
-pub use visit::ReachedPages;

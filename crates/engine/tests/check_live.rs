@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use fulgurite::check::{Access, CheckOptions, Previous, check_environment};
+use fulgurite::check::{Access, CheckOptions, PreviousSnapshot, check_environment};
 use fulgurite::{Database, Durability, Environment};
 use fulgurite_testkit::{Random, Scratch, c_peer, quick_or_long};
 
@@ -33,7 +33,7 @@ fn assert_sound(path: &Path, context: &str) {
     assert!(checked.report.is_sound(), "{context}: {}", checked.report);
     let previous = &checked.report.previous;
     assert!(
-        matches!(previous, Previous::Usable { .. }),
+        matches!(previous, PreviousSnapshot::Usable { .. }),
         "{context}: {previous:?}"
     );
 }

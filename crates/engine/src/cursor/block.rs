@@ -1,4 +1,4 @@
-//! Blocks: the fixed-size values of a key, a page of them at a time.
+//! Blocks: the fixed-size values of a key, one page of them at a time.
 
 use fulgurite_format::Page;
 

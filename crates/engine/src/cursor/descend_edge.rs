@@ -1,4 +1,6 @@
-//! Strides into the tree that a key's values have: straight down its edge, with options in place of reasons.
+//! The fast path into the tree of a key's values: straight down its first or last edge.
+//!
+//! Failures are `None`. The slow path finds the reason and reports it.
 
 use fulgurite_format::{Page, PageKind, Pgno, TREE_RECORD_LEN, TreeRecord};
 
@@ -10,12 +12,14 @@ use crate::env::Window;
 use crate::tree::Step;
 use crate::value;
 
-/// Levels of such a tree, its leaves included, that are gone down here. Deeper ones are rare.
+/// Levels of the tree that this path can descend, leaves included. Deeper trees are rare.
 const LEVELS: usize = 4;
 
 impl CursorPosition {
-    /// Goes to the first or last value of a key whose node, in this page of keys, has this record of a tree. Where that is not
-    /// possible nothing has changed, and the place stands on the key it came from.
+    /// Goes to the first or last value of a key. `record` is the tree record in the key's node,
+    /// which is in the page of `keys`.
+    ///
+    /// On `None` nothing has changed: the cursor is on the key it came from.
     pub(super) fn enter_tree<'t>(
         &mut self,
         window: Window<'t>,
@@ -26,7 +30,7 @@ impl CursorPosition {
         if !self.has_values {
             return None;
         }
-        // What all trees of values of this database have in common is known from the last one that was entered.
+        // All value trees of a database share order and leaf kind. The tree entered last has them.
         let (before, _) = self.inner.as_deref()?;
         let record = TreeRecord::read(record.first_chunk::<TREE_RECORD_LEN>()?)?;
         let last = Pgno(window.pages().checked_sub(1)?);

@@ -13,7 +13,7 @@ pub(super) struct FastState {
     pub(super) keys: PageCursor,
     pub(super) values: PageCursor,
     pub(super) prefetch: PrefetchState,
-    /// Start and length in the map of the key that has the values.
+    /// Start and length, in bytes of the map, of the key that has the values.
     pub(super) key_span: (usize, u32),
 }
 
@@ -30,43 +30,44 @@ impl FastState {
     };
 }
 
-/// What a place can take strides on.
+/// The entries that the fast path can step on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FastMode {
-    /// Nothing: it is where its ways say.
+    /// Nothing. The paths of the position are current.
     Off,
-    /// Keys; the one at hand has one value.
+    /// Keys. The current key has one value.
     Keys,
-    /// Keys, and the values in a sub-page of the one at hand.
+    /// Keys, and the values in a sub-page of the current key.
     SubPage,
-    /// Keys, and the values in a leaf of the tree of the one at hand.
+    /// Keys, and the values in a leaf of the current key's value tree.
     Tree,
 }
 
-/// A page to walk in, or a sub-page.
+/// A position in a page or sub-page.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PageCursor {
-    /// Where it begins, in octets from the beginning of the map.
+    /// Offset of the page in the map, in bytes.
     pub(super) start: usize,
-    /// Its size in octets.
+    /// Size of the page, in bytes.
     pub(super) len: u32,
-    /// The entry stood on.
+    /// The current entry.
     pub(super) index: u32,
     pub(super) page: PageHeader,
-    /// The page as far as strides go that look neither to the left nor to the right: see [`super::prefetch`].
+    /// The page, cut off after the last entry that a step may reach without prefetching more. See
+    /// [`super::prefetch`].
     pub(super) near: PageHeader,
 }
 
-/// What the walk has asked for.
+/// The part of the map that a walk has prefetched.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum PrefetchState {
-    /// Nothing that is not at hand.
+    /// Nothing ahead of the cursor.
     Nothing,
-    /// Entries of the leaf at hand, those before this one.
+    /// Entries of the current leaf, those below this index.
     Entries(u32),
     /// The header of the next leaf.
     Head(Pgno),
-    /// The nodes of the next leaf up to the first of these octets of the map.
+    /// The nodes of the next leaf, up to map offset `from`; those from there to `to` follow.
     Nodes { from: usize, to: usize, part: usize },
 }
 
@@ -79,7 +80,7 @@ impl PageCursor {
         near: PageHeader::EMPTY,
     };
 
-    /// A tree page, which has entries.
+    /// Returns a position on entry 0 of a tree page that has entries.
     #[inline(always)]
     pub(super) fn over(window: Window<'_>, pgno: Pgno, kind: PageKind) -> Option<PageCursor> {
         let octets = window.page(pgno).filter(|_| pgno >= Pgno::FIRST_DATA)?;
@@ -93,7 +94,7 @@ impl PageCursor {
         })
     }
 
-    /// The page that is at hand, on one of its entries.
+    /// Returns a position on an entry of a page that was checked before.
     #[inline]
     pub(super) fn of(window: Window<'_>, pgno: Pgno, page: PageHeader, index: u32) -> PageCursor {
         PageCursor {
@@ -110,7 +111,7 @@ impl PageCursor {
         window.bytes(self.start, self.len as usize)
     }
 
-    /// Where in the map a part of this page is.
+    /// Returns where in the map a part of this page is, as offset and length.
     #[inline(always)]
     pub(super) fn span_of(self, octets: &[u8], part: &[u8]) -> (usize, u32) {
         let offset = part.as_ptr().addr() - octets.as_ptr().addr();
@@ -119,13 +120,14 @@ impl PageCursor {
 }
 
 impl PageCursor {
-    /// Where in the map the nodes are, from the line on that the first is in, to the end of the page.
+    /// Returns the map offsets of the nodes, from the cache line of the first one to the end of the
+    /// page.
     pub(super) fn nodes(self) -> (usize, usize) {
         let from = self.start + self.page.nodes_at();
         (from & !(CACHE_LINE - 1), self.start + self.len as usize)
     }
 
-    /// Asks for entries, each as far as entries of this page reach on average.
+    /// Prefetches entries, each up to the average length of the entries of this page.
     #[inline]
     pub(super) fn prefetch_range(self, octets: &[u8], from: u32, to: u32) {
         let all = octets.len() - self.page.nodes_at();

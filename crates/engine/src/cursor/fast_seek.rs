@@ -1,9 +1,7 @@
-//! Searches from which a walk begins: the common cases, keys with one value each and values in a tree, both in the order of
-//! octets.
+//! Searches on the fast path: keys with one value each, and values in a tree, both in byte order.
 //!
-//! A leap goes down through the window and leaves the place on its lanes, so that the next step is a stride. Where it is not
-//! possible [`CursorPosition::go`] searches; as that begins by forgetting where the place stood, a leap that gave up may have done so
-//! already.
+//! A fast seek leaves the cursor in fast mode, so the next step is a fast step. If it returns
+//! `None`, [`CursorPosition::go`] has to search. A failed fast seek may leave the cursor unset.
 
 use fulgurite_format::{LexicalKey, Page, PageHeader, PageKind, Pgno, TREE_RECORD_LEN, TreeRecord};
 
@@ -16,8 +14,9 @@ use crate::tree::{Path, Step, Tree, prefetch_probes};
 use crate::value;
 
 impl CursorPosition {
-    /// Goes to the first record whose key is not smaller, or `exactly` this key's. `None` where that takes more than one
-    /// way down, and where there is no such record.
+    /// Goes to the first record whose key is not smaller, or to exactly this key.
+    ///
+    /// Returns `None` if there is no such record, and where the search takes more than one descent.
     #[inline]
     pub(crate) fn fast_seek<'t>(
         &mut self,
@@ -39,7 +38,7 @@ impl CursorPosition {
         let record = down.page.plain_entry(octets, index)?;
         self.stand_on_page_cursor(PageCursor::of(window, down.pgno, down.page, index));
         if exactly {
-            // Who asks for one key may want no more: the first step looks ahead.
+            // A lookup of one key often ends there. So the first step prefetches, not the seek.
             self.begin_prefetch_at_next_step();
         } else {
             self.begin_prefetch(window);
@@ -47,8 +46,10 @@ impl CursorPosition {
         Some(record)
     }
 
-    /// Goes to this value of this key, where its values have a tree of their own. `None` where that takes more than a way down
-    /// in each of two trees, and where there is no such record.
+    /// Goes to this value of this key, if the key's values have their own tree.
+    ///
+    /// Returns `None` if there is no such record. It descends each of the two trees once and gives
+    /// up beyond that.
     #[inline]
     pub(crate) fn fast_seek_pair<'t>(
         &mut self,
@@ -61,7 +62,7 @@ impl CursorPosition {
         if !is_ordered || !tree.has_duplicates() || tree.has_fixed_values() || value.is_empty() {
             return None;
         }
-        // The room for a way in such a tree is made by the first search.
+        // The first slow search allocates the path in the value tree.
         self.inner.as_deref()?;
         self.fast.mode = FastMode::Off;
         self.state = State::Unset;
@@ -92,7 +93,7 @@ impl CursorPosition {
         Some((node.key, found.key))
     }
 
-    /// Stands on an entry that a search has found, to which the way leads, and whose key has one value.
+    /// Goes to an entry whose key has one value. The path leads to it.
     fn stand_on_page_cursor(&mut self, page_cursor: PageCursor) {
         self.forget_flags();
         self.has_values = false;
@@ -107,7 +108,7 @@ impl CursorPosition {
     }
 }
 
-/// Where a way down came to.
+/// The end of a descent.
 struct Down<'t> {
     pgno: Pgno,
     octets: &'t [u8],
@@ -116,7 +117,7 @@ struct Down<'t> {
     exact: bool,
 }
 
-/// Goes down to the first entry whose key is not smaller, which may be behind the leaf's last one.
+/// Descends to the first entry whose key is not smaller. It may be one past the last of the leaf.
 #[inline(always)]
 fn go_down<'t>(
     window: Window<'t>,

@@ -1,14 +1,17 @@
-//! Steps to a neighbour in the page at hand: the common case of every walk, which needs no search, no tree and no error.
+//! Steps to a neighbour in the current page. Most steps of a walk need no search, no tree and no
+//! error.
 //!
 //! ```text
-//!   page_cursor of keys      | k1 | k2 | k3 | k4 |          the entries of a leaf
-//!                            '--> | v1 | v2 | v3 |   page_cursor of values: those of k2's sub-page, or of a leaf of its tree
+//!   keys    | k1 | k2 | k3 | k4 |      the entries of a leaf
+//!                  '--> | v1 | v2 | v3 |      values: those of k2's sub-page, or of a leaf of its tree
 //! ```
 //!
-//! A page_cursor notes where a page lies in the map, what its header was found to say, and which entry the place stands on;
-//! strides look at nothing else but the nodes they pass. While a place is on lanes, its ways are those of before: whoever
-//! wants to know more than the next neighbour calls [`CursorPosition::leave_fast`] first. Where a stride is not possible nothing has
-//! changed, and [`CursorPosition::go`] knows what there is to say.
+//! A [`PageCursor`] has the offset of a page in the map, its checked header and the current entry.
+//! Fast steps read nothing else but the nodes they pass. In fast mode the path is stale; call
+//! [`CursorPosition::leave_fast`] before reading it.
+//!
+//! A fast step that returns `None` has changed nothing. Then [`CursorPosition::go`] steps, or
+//! reports why it cannot.
 
 use fulgurite_format::{NodeFlags, Page, PageHeader, PageKind};
 use fulgurite_os::{CACHE_LINE, prefetch};
@@ -23,34 +26,35 @@ use crate::tree::Step;
 /// A step to a neighbour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FastStep {
-    /// To the next one; else to the one before.
+    /// True for the next neighbour, false for the previous one.
     pub forwards: bool,
-    /// StepUnit what.
+    /// The kind of neighbour.
     pub unit: StepUnit,
 }
 
-/// What the steps of a walk go to.
+/// The target of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StepUnit {
-    /// All records.
+    /// The next or previous record.
     Records,
-    /// The values of one key.
+    /// The next or previous value of the same key.
     Values,
-    /// The keys: to the first value of each going forwards, to the last going backwards.
+    /// The next key, at its first value, or the previous key, at its last value.
     Keys,
 }
 
-/// Lines of a leaf that a walk asks for ahead: all.
+/// Cache lines of a leaf that a backward walk prefetches: all.
 const ALL_LINES: usize = usize::MAX;
 
 impl FastStep {
-    /// The neighbour of an entry; beyond all entries if it is the first or last.
+    /// Returns the index of an entry's neighbour. Beyond the first or last entry it is out of
+    /// range.
     #[inline(always)]
     const fn from(self, index: u32) -> u32 {
         index.wrapping_add(if self.forwards { 1 } else { u32::MAX })
     }
 
-    /// The entry at which a page is entered.
+    /// Returns the index of the entry at which the step enters a page.
     #[inline(always)]
     pub(super) fn first_index(self, page: PageHeader) -> u32 {
         if self.forwards { 0 } else { page.count() - 1 }
@@ -58,8 +62,9 @@ impl FastStep {
 }
 
 impl CursorPosition {
-    /// Takes a stride within the page at hand, if that is all there is to it: to a record with one value, or to a value of
-    /// the key at hand. `None`, with nothing changed, where it is not.
+    /// Steps within the current page, to a record with one value or to a value of the current key.
+    ///
+    /// On `None` nothing has changed.
     #[inline(always)]
     pub(crate) fn fast_step_within<'t>(
         &mut self,
@@ -92,7 +97,8 @@ impl CursorPosition {
         }
     }
 
-    /// Takes a stride wherever strides lead: also to a sub-page, or to the neighbouring leaf.
+    /// Steps where the fast path can: also into a sub-page or a value tree, and to the sibling
+    /// leaf.
     pub(crate) fn fast_step<'t>(
         &mut self,
         window: Window<'t>,
@@ -113,7 +119,7 @@ impl CursorPosition {
         }
     }
 
-    /// Whether the place is known to stand on its key's last value that way: no step among the values leads further.
+    /// Returns true if the cursor is known to be on its key's last value in this direction.
     pub(crate) fn is_at_last_value(&self, window: Window<'_>, forwards: bool) -> bool {
         let step = FastStep {
             forwards,
@@ -128,7 +134,8 @@ impl CursorPosition {
         }
     }
 
-    /// Whether the branches above the leaf of values have nothing that way; `None` if that cannot be seen at once.
+    /// Returns true if no branch above the leaf of values has an entry in this direction. `None` if
+    /// a branch cannot be read.
     fn is_in_last_leaf(&self, window: Window<'_>, forwards: bool) -> Option<bool> {
         let (_, path) = self.inner.as_deref()?;
         for level in 0..path.len().checked_sub(1)? {
@@ -147,8 +154,7 @@ impl CursorPosition {
         Some(true)
     }
 
-    /// Hands out the fixed-size values of the page at hand, all of them whatever the one it stands on, which becomes the
-    /// last.
+    /// Returns all fixed-size values of the current page, and goes to the last of them.
     pub(crate) fn fast_block<'t>(&mut self, window: Window<'t>) -> Option<Record<'t>> {
         if self.fast.mode == FastMode::Off {
             self.enter_fast(window)?;
@@ -164,7 +170,7 @@ impl CursorPosition {
         Some((key, items))
     }
 
-    /// As [`CursorPosition::stride_block`], of the page that the next value is in.
+    /// As [`CursorPosition::fast_block`], for the page of the next value.
     pub(crate) fn fast_next_block<'t>(&mut self, window: Window<'t>) -> Option<Record<'t>> {
         if self.fast.mode == FastMode::Off {
             self.enter_fast(window)?;
@@ -180,7 +186,7 @@ impl CursorPosition {
         self.fast_block(window)
     }
 
-    /// Notes what strides have come to in the ways, and leaves the lanes.
+    /// Stores the position of the fast path in the paths, and leaves fast mode.
     #[inline]
     pub(crate) fn leave_fast(&mut self) {
         if self.fast.mode != FastMode::Off {
@@ -208,9 +214,9 @@ impl CursorPosition {
         }
     }
 
-    /// Looks at the pages that the ways lead to, so that strides are possible from here on.
+    /// Reads the pages that the paths lead to, and enters fast mode.
     fn enter_fast(&mut self, window: Window<'_>) -> Option<()> {
-        // Who went to the end does not see what has been stored behind it since: that takes more than a look at a page.
+        // At the end, records stored since must stay invisible. Only the slow path handles that.
         if self.state != State::On
             || self.deleted != Deleted::No
             || self.is_saved
@@ -252,13 +258,14 @@ impl CursorPosition {
         self.fast.mode = lanes;
         self.fast.prefetch = PrefetchState::Nothing;
         if begins {
-            // Here rather than at the leaf's first entry: so this leaf was not asked for.
+            // Prefetch from here on: the walk did not enter this leaf at its first entry, so
+            // nothing prefetched it.
             self.begin_prefetch(window);
         }
         Some(())
     }
 
-    /// To the neighbouring key.
+    /// Steps to the neighbouring key.
     #[inline(always)]
     fn step_key<'t>(&mut self, window: Window<'t>, step: FastStep) -> Option<Record<'t>> {
         let index = step.from(self.fast.keys.index);
@@ -273,7 +280,8 @@ impl CursorPosition {
         Some(record)
     }
 
-    /// The record at an entry of a leaf, if it is one that strides can go to: at once where keys have one value each.
+    /// Returns the record of a leaf entry and enters it. Without duplicates, this is one look at
+    /// the node.
     #[inline(always)]
     fn enter_plain_entry<'t>(
         &mut self,
@@ -292,7 +300,7 @@ impl CursorPosition {
         self.enter_entry(window, step, page_cursor, index)
     }
 
-    /// The record at an entry of a leaf, if it is one that strides can go to.
+    /// Returns the record of any leaf entry that the fast path can enter.
     #[inline(never)]
     fn enter_entry<'t>(
         &mut self,
@@ -309,7 +317,8 @@ impl CursorPosition {
             return Some((node.key, value));
         }
         if node.flags.0 != 0 {
-            // The record of a database is for others to look at.
+            // Flags of a named database or of an overflow value fail here: the slow path reads
+            // those.
             let value = self.enter_sub_page(step, page_cursor, octets, node.data, node.flags)?;
             self.fast.key_span = page_cursor.span_of(octets, node.key);
             return Some((node.key, value));
@@ -335,7 +344,7 @@ impl CursorPosition {
         Some(value)
     }
 
-    /// The values in a sub-page, which is the data of a node.
+    /// Enters the values in a sub-page, which is the data of a node.
     #[inline]
     fn page_cursor_of_sub_page(
         &self,
@@ -361,7 +370,7 @@ impl CursorPosition {
         })
     }
 
-    /// To the neighbouring value, or over the edge of the values at hand.
+    /// Steps to the neighbouring value, or beyond the values of the current page.
     fn step_value_fast<'t>(&mut self, window: Window<'t>, step: FastStep) -> Option<Record<'t>> {
         let page_cursor = self.fast.values;
         let index = step.from(page_cursor.index);
@@ -394,7 +403,7 @@ impl CursorPosition {
         Some((key, value))
     }
 
-    /// To the first or last entry of the neighbouring leaf of keys, if it hangs from the same branch.
+    /// Steps to the sibling leaf of keys, if it is below the same branch.
     #[inline(never)]
     fn cross_to_keys<'t>(&mut self, window: Window<'t>, step: FastStep) -> Option<Record<'t>> {
         self.check_leaf_count(window, step.forwards)?;
@@ -413,7 +422,7 @@ impl CursorPosition {
         Some(record)
     }
 
-    /// To the first or last value of the neighbouring leaf of the values' tree, if it hangs from the same branch.
+    /// Steps to the sibling leaf of values, if it is below the same branch.
     fn cross_to_values<'t>(&mut self, window: Window<'t>, forwards: bool) -> Option<&'t [u8]> {
         if self.fast.mode != FastMode::Tree {
             return None;
@@ -436,7 +445,8 @@ impl CursorPosition {
         Some(value)
     }
 
-    /// To the next leaf of the values' tree, if it hangs from the same branch; its values are handed out unseen.
+    /// Goes to the next leaf of the value tree, if it is below the same branch. It does not read
+    /// the values.
     #[inline(always)]
     fn cross_to_next_block(&mut self, window: Window<'_>) -> Option<()> {
         self.check_leaf_count(window, true)?;
@@ -460,8 +470,11 @@ impl CursorPosition {
         Some(())
     }
 
-    /// Notes the direction; `None` if another leaf would be more than there are, as far as can be told without asking for
-    /// the file's length.
+    /// Records the direction. Returns `None` if the walk has passed as many leaves as the map has
+    /// pages.
+    ///
+    /// This bound ends walks in a damaged tree. The file length is not asked for here; the slow
+    /// path does that.
     #[inline(always)]
     fn check_leaf_count(&mut self, window: Window<'_>, forwards: bool) -> Option<()> {
         self.set_heading(if forwards { Edge::Last } else { Edge::First });

@@ -1,9 +1,12 @@
-//! Cursors: places in the order of a database.
+//! Cursors: positions in the order of a database.
 //!
 //! ```text
-//!   Move  ->  CursorPosition (where, and how to get elsewhere)  <-  Cursor, PositionedCursor   over a snapshot
-//!                                                      <-  WriteCursor            in a write transaction, from its
-//!                                                          CursorTable, which keeps all cursors in step
+//!   Move  ->  CursorPosition  <-  Cursor, PositionedCursor     over a snapshot
+//!             | steps, block, saved      the slow path: every move, every error
+//!             | fast_step, fast_seek,    the fast path: common moves of a read transaction
+//!             |   descend_edge, prefetch
+//!             '-- fast, sibling          its state, and the leaf next to a leaf
+//!   CursorTable                          all cursors of a write transaction, kept in step with it
 //! ```
 
 mod block;

@@ -1,12 +1,12 @@
-//! Where a cursor stands, and how it gets from there to elsewhere.
+//! The position of a cursor, and the moves that search.
 //!
 //! ```text
-//!   Unset --- any move ---> On (key, value) <--- before the first, behind the last: stays ---
+//!   Unset --- any move ---> On (key, value) <--- before the first, past the last: stays ---
 //!                             |
-//!                             '--- search that finds nothing greater, last record deleted ---> Behind
+//!                             '--- a search finds nothing greater, the last record is deleted ---> Behind
 //! ```
-//! A place knows the way through the tree to its record. Before anybody else changes the tree the place is *parked*: it
-//! notes key and value instead, and finds its way again when it is next used.
+//! A position has the path through the tree to its record. Before the tree changes, the position is
+//! *saved*: it copies key and value. On its next use it finds its path again.
 
 use fulgurite_format::{LeafNode, NodeFlags, Page, PageHeader, PageKind, Pgno};
 
@@ -18,36 +18,39 @@ use crate::space::PageView;
 use crate::tree::{self, Pages, Path, Step, Tree};
 use crate::value::{self, ValueAt, Values};
 
-/// The place of a cursor without the transaction: what a cursor keeps between transactions or calls.
+/// The position of a cursor without its transaction. It outlives calls and transactions.
 #[derive(Debug, Clone)]
 pub struct CursorPosition {
     pub(super) database: Database,
     pub(super) state: State,
     pub(super) path: Path,
     pub(super) value: AtValue,
-    /// The leaf that was looked at last, and what its header was found to say. Good until the place is parked.
+    /// The leaf read last, and its checked header. Valid until the position is saved.
     pub(super) leaf: (Pgno, PageHeader),
-    /// Whether keys may have several values, and whether those have one size; for strides, which do without the tree.
+    /// True if keys may have several values, and if those have one size. The fast path reads these
+    /// instead of the tree.
     pub(super) has_values: bool,
     pub(super) has_fixed_values: bool,
     pub(super) fast: FastState,
-    /// The way in the tree of the key's values; kept for use again.
+    /// The path in the tree of the key's values. Kept for its allocation.
     pub(super) inner: Option<Box<(Tree, Path)>>,
-    /// Behind the key's last value: there is a key, but no record.
+    /// True past the key's last value: there is a key, but no record.
     pub(super) behind_values: bool,
-    /// The last move went to the end of the database, or tried to go on from there.
+    /// True if the last move went to the end of the database, or tried to pass it.
     pub(super) at_end: bool,
-    /// The last move went to the end of the key's values.
+    /// True if the last move went to the end of the key's values.
     pub(super) at_end_of_values: bool,
-    /// What stood here was deleted, and this is its successor: the next step forwards stays.
+    /// Set if the record was deleted and the position is its successor. Then the next step forward
+    /// stays.
     pub(super) deleted: Deleted,
-    /// Leaves passed, those of values too, since the last search or link: more than there are pages means a circle.
+    /// Leaves passed since the last search or turn, those of values too. More than there are pages
+    /// means a cycle.
     pub(super) leaves_passed: u64,
-    /// Of them, leaves of the values of the key at hand, which may be gone through again.
+    /// The leaves among them that hold values of the current key. Other keys may lead there again.
     pub(super) inner_leaves_passed: u64,
-    /// Which way they were passed.
+    /// The direction in which they were passed.
     pub(super) heading: Edge,
-    /// Noted instead of the way, if `is_saved`.
+    /// The record, in place of the path, if `is_saved`.
     pub(super) key: Vec<u8>,
     pub(super) value_bytes: Vec<u8>,
     pub(super) is_saved: bool,
@@ -55,24 +58,24 @@ pub struct CursorPosition {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
-    /// Nowhere yet.
+    /// No move was made yet.
     Unset,
     /// On a record.
     On,
-    /// Behind the last record.
+    /// Past the last record.
     Behind,
 }
 
-/// Which of the values of the key.
+/// The current value of the key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum AtValue {
-    /// Its only one.
+    /// The only one.
     One,
-    /// One of its sub-page.
+    /// A value of the key's sub-page.
     Page(usize),
-    /// One of its tree, as `inner` says.
+    /// A value of the key's tree, as `inner` says.
     Tree,
-    /// None of its several ones: a search for another key ended here.
+    /// None of several: a search for another key ended here.
     Unset,
 }
 
@@ -81,7 +84,7 @@ pub(super) enum Deleted {
     No,
     /// One of several values of the key.
     Value,
-    /// The key's only value, or all.
+    /// The key's only value, or all its values.
     Key,
 }
 
@@ -92,7 +95,7 @@ pub(super) enum Edge {
 }
 
 impl CursorPosition {
-    /// A place in a database, nowhere yet.
+    /// Makes an unset position in a database.
     #[must_use]
     pub fn new(database: Database) -> CursorPosition {
         CursorPosition {
@@ -118,13 +121,13 @@ impl CursorPosition {
         }
     }
 
-    /// The database it is a place of.
+    /// Returns the database of the position.
     #[must_use]
     pub const fn database(&self) -> Database {
         self.database
     }
 
-    /// Forgets where it stands.
+    /// Unsets the position.
     pub fn reset(&mut self) {
         self.fast.mode = FastMode::Off;
         self.state = State::Unset;
@@ -133,23 +136,23 @@ impl CursorPosition {
         self.forget_leaf();
     }
 
-    /// What stood here before is not to be remembered: the next step goes on.
+    /// Forgets that a record was deleted here: the next step goes on.
     pub(crate) fn clear_deleted(&mut self) {
         self.deleted = Deleted::No;
     }
 
-    /// Whether the last move went to the end: of the database, or of the values of the key.
+    /// Returns true if the last move went to the end of the database, or of the values of the key.
     #[must_use]
     pub const fn is_at_end(&self) -> bool {
         self.at_end || self.at_end_of_values
     }
 
-    /// Whether it stands on a key, if only behind the key's last value.
+    /// Returns true if the position has a key, even past the key's last value.
     pub(crate) fn has_key(&self) -> bool {
         self.state == State::On
     }
 
-    /// Whether the cursor stands on a key with one value.
+    /// Returns true if the current key has one value.
     #[must_use]
     pub const fn is_single(&self) -> bool {
         matches!(self.value, AtValue::One)
@@ -193,7 +196,7 @@ impl CursorPosition {
         }
     }
 
-    /// The record it stands on, if it stands on one.
+    /// Returns the current record.
     #[inline]
     pub(crate) fn current<'t>(
         &self,
@@ -207,7 +210,7 @@ impl CursorPosition {
         self.record(pages, tree, &page, leaf)
     }
 
-    /// How many values the key has; `None` where there is no key.
+    /// Counts the values of the key; `None` if there is no key.
     pub(crate) fn count(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<Option<u64>, Error> {
         if !tree.has_duplicates() {
             return Err(Error::NoDuplicates);
@@ -340,7 +343,7 @@ impl CursorPosition {
         Ok(())
     }
 
-    /// Goes to the key, or to its successor if there is none; tells which.
+    /// Goes to the key or its successor. Returns true if the key exists.
     pub(super) fn search(
         &mut self,
         pages: PageView<'_>,
@@ -353,7 +356,8 @@ impl CursorPosition {
         Ok(exact)
     }
 
-    /// Makes a place that a search or a deletion left behind a leaf's last entry that of the next entry.
+    /// Moves a position past a leaf's last entry, where a search or a deletion left it, to the next
+    /// entry.
     pub(super) fn settle(
         &mut self,
         pages: PageView<'_>,
@@ -366,7 +370,8 @@ impl CursorPosition {
             self.enter_key(pages, tree, Edge::First)?;
         } else {
             self.state = State::Behind;
-            // Whatever an earlier search left unset: behind the last record there are no values to miss.
+            // An earlier search may have left the value unset. Past the last record there are no
+            // values to miss.
             self.value = AtValue::One;
         }
         Ok(())
@@ -392,14 +397,14 @@ impl CursorPosition {
         let exact = match self.enter_value(pages, tree, value) {
             Ok(exact) => exact,
             Err(error) => {
-                // What is no value stands nowhere: the key itself was found.
+                // The value cannot be one of this database, but its key was found.
                 self.enter_key(pages, tree, Edge::First)?;
                 return Err(error);
             }
         };
         if exact || !exactly {
             let found = self.current(pages, tree)?;
-            // A key's only value is where the cursor stands, whether it is one that was looked for or not.
+            // A single value is current whether it is the one searched for or not.
             return Ok(
                 found.filter(|(_, found)| exact || tree.value_order.compare(value, found).is_le())
             );
@@ -407,7 +412,8 @@ impl CursorPosition {
         Ok(None)
     }
 
-    /// Goes to a value of the key the path leads to, or to the value's successor, which may be none; tells which.
+    /// Goes to a value of the path's key, or to the value's successor, which may be none. Returns
+    /// true if the value exists.
     pub(crate) fn enter_value(
         &mut self,
         pages: PageView<'_>,
@@ -442,7 +448,8 @@ impl CursorPosition {
         Ok(exact)
     }
 
-    /// As [`CursorPosition::enter_value`] where the values have a tree; in the room that the way in such a tree has already.
+    /// As [`CursorPosition::enter_value`] for values in a tree. It reuses the path that is
+    /// allocated.
     fn enter_value_of_tree<'t>(
         &mut self,
         pages: PageView<'t>,
@@ -468,5 +475,5 @@ impl CursorPosition {
     }
 }
 
-/// The flags of a node whose key has a tree of values.
+/// The flags of a node whose values have their own tree.
 pub(super) const TREE_OF_VALUES: u16 = NodeFlags::DUPLICATES | NodeFlags::SUB_TREE;

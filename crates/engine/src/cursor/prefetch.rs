@@ -1,14 +1,15 @@
-//! What a walk forwards asks the memory for before it comes there: the processor itself does not look ahead beyond the
-//! borders of pages, and leaves lie anywhere in the file.
+//! Prefetching for a walk forward. The processor does not prefetch across pages, and leaves are
+//! scattered in the file.
 //!
 //! ```text
-//!   leaf of the first stride   | . . . x n n n n n n n n n n n n . . . |     the entries behind it, a dozen at a time
-//!   each leaf after it         | x        |         |        |               at its thirds a part of the next leaf:
-//!                               1/3      1/3       1/3                       its nodes, not its gap
+//!   leaf of the first step     | . . . x n n n n n n n n n n n n . . . |     the entries after it, twelve at a time
+//!   each leaf after it         | x        |         |        |               at each third, a part of the next leaf:
+//!                               1/3      1/3       1/3                       its nodes, not its free space
 //! ```
 //!
-//! Where nodes are is known from the header, which was asked for one leaf earlier: whoever enters a leaf asks for the header of
-//! the one after the next. A processor waits for little more than a dozen lines at a time: who asks for a whole page at once waits for most of it.
+//! The header of a leaf says where its nodes are. So each leaf prefetches the header of the leaf
+//! after the next. A processor has little more than twelve cache lines in flight: prefetching a
+//! whole page at once would stall.
 
 use fulgurite_format::{PageKind, Pgno};
 use fulgurite_os::{CACHE_LINE, prefetch_lines};
@@ -18,30 +19,30 @@ use super::fast::{PageCursor, PrefetchState};
 use super::sibling::SiblingLink;
 use crate::env::Window;
 
-/// Entries that are asked for at a time in the leaf where a walk begins.
+/// Entries prefetched at a time in the leaf where a walk begins.
 const ENTRIES: u32 = 12;
-/// With so many entries left there the walk is taken for one that goes on to the next leaf.
+/// Entries left in a leaf at which the walk is expected to reach the next leaf.
 const NEARLY_DONE: u32 = 8;
-/// Octets of a page that hold its header and, mostly, where its entries begin.
+/// Bytes of a page that hold its header and, mostly, its entry offsets.
 const HEAD_LEN: usize = 2 * CACHE_LINE;
-/// Parts in which a page is asked for, between as many looks and one more.
+/// Parts in which a page is prefetched, spread over the entries of the leaf before it.
 const PARTS: u32 = 3;
 
 impl CursorPosition {
-    /// A walk begins at the entry at hand of a leaf that nobody asked for.
+    /// Begins a walk at the current entry of a leaf that nothing prefetched.
     pub(super) fn begin_prefetch(&mut self, window: Window<'_>) {
         self.fast.keys.near = self.fast.keys.page;
         self.fast.prefetch = PrefetchState::Entries(self.fast.keys.index + 1);
         self.prefetch_more(window);
     }
 
-    /// As [`CursorPosition::begin_prefetch`], when the next step is taken, if it is.
+    /// As [`CursorPosition::begin_prefetch`], at the next step.
     pub(super) fn begin_prefetch_at_next_step(&mut self) {
         self.fast.prefetch = PrefetchState::Entries(self.fast.keys.index + 1);
         self.resume_prefetch_after(1);
     }
 
-    /// A walk forwards has turned to the first entry of another leaf.
+    /// Continues after the walk has crossed to the first entry of another leaf.
     pub(super) fn prefetch_after_crossing(&mut self, window: Window<'_>, link: &SiblingLink) {
         self.fast.prefetch = PrefetchState::Nothing;
         if let Some(octets) = link.after_next.and_then(|page| window.page(page)) {
@@ -53,7 +54,7 @@ impl CursorPosition {
         }
     }
 
-    /// Asks for the first part of a leaf whose header has been asked for.
+    /// Prefetches the first part of a leaf whose header was prefetched.
     fn prefetch_leaf(&mut self, window: Window<'_>, next: Pgno, left: u32) {
         if let Some(page_cursor) = PageCursor::over(window, next, PageKind::Leaf) {
             let (from, to) = page_cursor.nodes();
@@ -62,7 +63,7 @@ impl CursorPosition {
         }
     }
 
-    /// Asks for more, and notes at which entry to look again.
+    /// Prefetches more, and sets the entry at which to continue.
     #[inline(never)]
     pub(super) fn prefetch_more(&mut self, window: Window<'_>) {
         self.fast.keys.near = self.fast.keys.page;
@@ -87,7 +88,7 @@ impl CursorPosition {
         }
         if to < page_cursor.page.count() && left > NEARLY_DONE {
             self.fast.prefetch = PrefetchState::Entries(to);
-            // Who wanted only these has gone by then.
+            // A walk over these entries alone has ended by then.
             self.resume_prefetch_after(to - 1 - page_cursor.index);
             return;
         }
@@ -111,7 +112,7 @@ impl CursorPosition {
         part: usize,
         left: u32,
     ) {
-        // What is left goes at once where there will be no other look.
+        // Without another chance, prefetch all that is left.
         let until = if left == 0 { to } else { to.min(from + part) };
         if let Some(octets) = window.bytes(from, until - from) {
             prefetch_lines(octets);
@@ -129,13 +130,13 @@ impl CursorPosition {
         }
     }
 
-    /// Strides to so many entries take no look.
+    /// Steps over this many entries before the next prefetch.
     fn resume_prefetch_after(&mut self, entries: u32) {
         self.fast.keys.near = self.fast.keys.page.first(self.fast.keys.index + entries);
     }
 }
 
-/// The beginning of a page: its header and, mostly, where its entries begin.
+/// Returns the start of a page: its header and, mostly, its entry offsets.
 fn head_of(octets: &[u8]) -> &[u8] {
     octets.get(..HEAD_LEN).unwrap_or(octets)
 }

@@ -7,15 +7,17 @@ use crate::Error;
 use crate::space::PageView;
 use crate::tree::{Pages, Tree};
 
-/// A place in a database. Moving returns the record moved to; keys and values live as long as the transaction is
+/// A cursor in a database.
+///
+/// A move returns the record it goes to. Keys and values live as long as the transaction is
 /// borrowed, not only until the next move.
 #[derive(Debug, Clone)]
 pub struct Cursor<'t> {
     pages: PageView<'t>,
     tree: Tree,
     place: CursorPosition,
-    /// The leaf that the last step was made in, of a tree without duplicates. A checked page may be kept: it does not
-    /// change while the transaction is lent.
+    /// The leaf of the last step, in a tree without duplicates. The page stays valid: it does not
+    /// change while the transaction is borrowed.
     leaf: Page<'t>,
     leaf_pgno: Pgno,
 }
@@ -33,8 +35,8 @@ impl<'t> Cursor<'t> {
 
     /// Makes any move.
     /// # Errors
-    /// [`Error::Corrupted`], [`Error::BeyondEnd`], as all moves; [`Error::CursorUnset`] for moves that need a record
-    /// to start from, [`Error::NoDuplicates`] for those that need several values to a key.
+    /// [`Error::Corrupted`], [`Error::BeyondEnd`]. [`Error::CursorUnset`] for moves that need a
+    /// current record. [`Error::NoDuplicates`] for moves between the values of a key.
     pub fn go(&mut self, step: Move<'_>) -> Result<Option<Record<'t>>, Error> {
         self.pages.check_readable()?;
         self.place.go(self.pages, &self.tree, step)
@@ -73,11 +75,11 @@ impl<'t> Cursor<'t> {
         self.next_elsewhere()
     }
 
-    /// A step that leads out of the leaf, or within a leaf that no step was made in before.
+    /// Steps out of the leaf, or within a leaf that no step was made in before.
     #[inline(never)]
     fn next_elsewhere(&mut self) -> Result<Option<Record<'t>>, Error> {
         self.pages.check_readable()?;
-        // The first step in a leaf that a search has led to: mostly the next record lies there, too.
+        // The first step after a search: mostly the next record is in the same leaf.
         if !self.tree.has_duplicates()
             && let Some(step) = self.place.plain_step()
             && step.pgno != self.leaf_pgno
@@ -107,21 +109,23 @@ impl<'t> Cursor<'t> {
         self.go(Move::Prev)
     }
 
-    /// Goes to the record with this key. If there is none it returns `None` and stands before its successor.
+    /// Goes to the record with this key. Without one it returns `None` and goes before its
+    /// successor.
     /// # Errors
     /// As [`Cursor::first`].
     pub fn seek(&mut self, key: &[u8]) -> Result<Option<Record<'t>>, Error> {
         self.go(Move::Key(key))
     }
 
-    /// Goes to the first record whose key is not smaller; `None`, behind the last record, if there is none.
+    /// Goes to the first record whose key is not smaller. Without one it returns `None` and goes
+    /// past the last record.
     /// # Errors
     /// As [`Cursor::first`].
     pub fn seek_range(&mut self, key: &[u8]) -> Result<Option<Record<'t>>, Error> {
         self.go(Move::KeyOrAfter(key))
     }
 
-    /// The record the cursor stands on.
+    /// Returns the current record.
     /// # Errors
     /// As [`Cursor::first`].
     #[inline]
@@ -130,7 +134,7 @@ impl<'t> Cursor<'t> {
         self.place.current(self.pages, &self.tree)
     }
 
-    /// How many values the current key has; `None` behind the last record.
+    /// Counts the values of the current key; `None` past the last record.
     /// # Errors
     /// [`Error::NoDuplicates`], [`Error::CursorUnset`].
     pub fn count(&mut self) -> Result<Option<u64>, Error> {
@@ -139,7 +143,7 @@ impl<'t> Cursor<'t> {
     }
 }
 
-/// A [`CursorPosition`] lent to a transaction for a move.
+/// A [`CursorPosition`] together with the transaction it moves in.
 #[derive(Debug)]
 pub struct PositionedCursor<'t, 'p> {
     pages: PageView<'t>,
@@ -168,7 +172,7 @@ impl<'t, 'p> PositionedCursor<'t, 'p> {
         self.place.go(self.pages, &self.tree, step)
     }
 
-    /// How many values the current key has; `None` behind the last record.
+    /// Counts the values of the current key; `None` past the last record.
     /// # Errors
     /// As [`Cursor::count`].
     pub fn count(&mut self) -> Result<Option<u64>, Error> {
@@ -176,13 +180,13 @@ impl<'t, 'p> PositionedCursor<'t, 'p> {
         self.place.count(self.pages, &self.tree)
     }
 
-    /// Whether the last move went to the end: of the database, or of the values of the key.
+    /// Returns true if the last move went to the end of the database, or of the values of the key.
     #[must_use]
     pub fn is_at_end(&self) -> bool {
         self.place.is_at_end()
     }
 
-    /// Whether the cursor stands on a key with one value.
+    /// Returns true if the current key has one value.
     #[must_use]
     pub fn is_single(&self) -> bool {
         self.place.is_single()

@@ -1,4 +1,5 @@
-//! Arriving and parking: a place notes its record before the tree changes or the snapshot goes, and finds its way again.
+//! Saved positions: the record is copied before the tree changes or the snapshot ends, and found
+//! again later.
 
 use super::position::{AtValue, CursorPosition, Deleted, Edge, State};
 use super::{Move, Record};
@@ -8,14 +9,16 @@ use crate::tree::{self, Pages, Path, Tree};
 use crate::value::ValueAt;
 
 impl CursorPosition {
-    /// Stands on a key, but on none of its values if they are several: where a search for another key ends.
+    /// Keeps the key and unsets the value, if the key has several. A search for another key ends
+    /// so.
     pub(super) fn unset_values(&mut self) {
         if self.state == State::On && self.value != AtValue::One {
             self.value = AtValue::Unset;
         }
     }
 
-    /// As [`CursorPosition::stand_on_path`], after the record it stood on was deleted: who was at the end stays there.
+    /// As [`CursorPosition::stand_on_path`], after the record was deleted. A cursor at the end
+    /// stays there.
     pub(crate) fn stand_on_path_after_deletion(
         &mut self,
         pages: PageView<'_>,
@@ -28,7 +31,7 @@ impl CursorPosition {
         Ok(())
     }
 
-    /// Notes key and value, because the tree is about to change.
+    /// Copies key and value, because the tree is about to change.
     pub(crate) fn save_position(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<(), Error> {
         self.leave_fast();
         self.forget_leaf();
@@ -51,7 +54,7 @@ impl CursorPosition {
         Ok(())
     }
 
-    /// Notes a record that was just stored as the one it stands on.
+    /// Saves the position on a record that was just stored.
     pub(crate) fn save_position_at(&mut self, key: &[u8], value: Option<&[u8]>) {
         self.forget_flags();
         self.forget_leaf();
@@ -65,7 +68,7 @@ impl CursorPosition {
         self.is_saved = true;
     }
 
-    /// Stands on the record that a way leads to, of a key that has one value.
+    /// Goes to the record that a path leads to, of a key with one value.
     pub(crate) fn stand_on_single_value(&mut self, path: &Path) {
         self.forget_flags();
         self.forget_leaf();
@@ -75,7 +78,7 @@ impl CursorPosition {
         self.path.clone_from(path);
     }
 
-    /// Finds the way again.
+    /// Finds the path of a saved position again.
     #[inline]
     pub(crate) fn restore_position(
         &mut self,
@@ -88,7 +91,7 @@ impl CursorPosition {
         Ok(())
     }
 
-    /// Moves a place that knows its way. Even a refused move ends the wait on a deleted record's successor.
+    /// Moves a position that has its path. Even a refused move forgets a deleted record.
     #[inline]
     pub(crate) fn go_or_clear_deleted<'t>(
         &mut self,
@@ -103,8 +106,8 @@ impl CursorPosition {
         moved
     }
 
-    /// Ends strides, and finds the way again in a later snapshot. If the record is gone, the next step forwards goes to its
-    /// successor.
+    /// Leaves fast mode, and finds the path again in a later snapshot. If the record is gone, the
+    /// next step forward goes to its successor.
     #[inline]
     pub(crate) fn resume(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<(), Error> {
         self.leave_fast();
@@ -120,7 +123,7 @@ impl CursorPosition {
         Ok(())
     }
 
-    /// Goes to the record that was noted, or its successor; tells which.
+    /// Goes to the saved record or its successor. Returns true if the record exists.
     fn find_way(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<bool, Error> {
         self.is_saved = false;
         self.forget_leaf();
@@ -146,7 +149,7 @@ impl CursorPosition {
         Ok(exact)
     }
 
-    /// Notes what the header of the leaf says, so that steps within the leaf need not look at it until the tree changes.
+    /// Caches the header of the leaf. Steps within the leaf reuse it until the tree changes.
     pub(crate) fn cache_leaf_header(&mut self, pages: PageView<'_>, tree: &Tree) {
         self.has_values = tree.has_duplicates();
         if self.state == State::On
@@ -158,7 +161,7 @@ impl CursorPosition {
         }
     }
 
-    /// Goes behind the last value of the key.
+    /// Goes past the last value of the key.
     pub(crate) fn go_behind_values(
         &mut self,
         pages: PageView<'_>,
@@ -169,8 +172,10 @@ impl CursorPosition {
         Ok(())
     }
 
-    /// Goes to a value that the key has, or behind the last; tells which. An order of the program's own is not asked: it
-    /// may compare nothing but what the program is passing at the moment.
+    /// Goes to a value of the key, or past the last one. Returns true if the value exists.
+    ///
+    /// It does not call an order of the program: that may compare only the data of the program's
+    /// current call.
     pub(crate) fn enter_stored_value(
         &mut self,
         pages: PageView<'_>,
@@ -194,7 +199,7 @@ impl CursorPosition {
         }
     }
 
-    /// The value after the one it stands on, of the same key.
+    /// Returns the value after the current one, of the same key.
     pub(crate) fn following_value(
         &self,
         pages: PageView<'_>,
@@ -207,7 +212,7 @@ impl CursorPosition {
         Ok(next.current(pages, tree)?.map(|(_, value)| value.to_vec()))
     }
 
-    /// Which of the values of its key it stands on.
+    /// Returns which value of its key is current.
     pub(crate) fn value_at(&self) -> Option<ValueAt> {
         match (self.value, &self.inner) {
             (AtValue::One, _) => Some(ValueAt::One),
@@ -221,12 +226,13 @@ impl CursorPosition {
         &self.path
     }
 
-    /// The way to the key, for whoever changes the tree there: it is to lead to the place afterwards.
+    /// Lends the path to the key to code that changes the tree there. Afterwards it must lead to
+    /// the position.
     pub(crate) const fn path_mut(&mut self) -> &mut Path {
         &mut self.path
     }
 
-    /// Notes the key it stands on, without being parked.
+    /// Copies the current key, without saving the position.
     pub(crate) fn save_key(&mut self, pages: PageView<'_>) -> Result<(), Error> {
         if let Some(leaf) = self.path.leaf() {
             let node = pages.leaf_node(leaf)?;
@@ -236,12 +242,12 @@ impl CursorPosition {
         Ok(())
     }
 
-    /// Makes the way lead to where the noted key is, or would be.
+    /// Makes the path lead to the copied key, or to where it would be.
     pub(crate) fn seek_saved_key(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<(), Error> {
         tree::seek(pages, tree, &self.key, &mut self.path).map(|_| ())
     }
 
-    /// Stands on what comes after a record that was deleted, to whose place the way leads.
+    /// Goes to the record after a deleted one. The path leads to where that was.
     pub(crate) fn stand_on_successor(
         &mut self,
         pages: PageView<'_>,
@@ -257,7 +263,8 @@ impl CursorPosition {
         Ok(())
     }
 
-    /// Stands on the first value of the key a way leads to, or of the next key if it leads behind a leaf's last.
+    /// Goes to the first value of the key a path leads to. If the path is past a leaf's last entry,
+    /// goes to the next key.
     pub(crate) fn stand_on_path(
         &mut self,
         pages: PageView<'_>,

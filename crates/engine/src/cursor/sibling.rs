@@ -1,4 +1,4 @@
-//! The neighbour of a leaf below the same branch.
+//! The sibling of a leaf: its neighbour below the same branch.
 
 use fulgurite_format::{Page, PageKind, Pgno};
 use fulgurite_os::{CACHE_LINE, prefetch};
@@ -7,19 +7,19 @@ use super::fast::PageCursor;
 use crate::env::Window;
 use crate::tree::{Path, Step};
 
-/// The leaf sibling that which a way leads to, below the same branch.
+/// The sibling of the leaf that a path leads to.
 pub(super) struct SiblingLeaf {
     pub(super) page_cursor: PageCursor,
     pub(super) link: SiblingLink,
 }
 
-/// Where a branch has that leaf.
+/// Where the branch has that leaf.
 pub(super) struct SiblingLink {
     pub(super) leaf: Pgno,
-    /// The level of the branch, and its entry for this leaf.
+    /// The level of the branch, and its entry for the sibling.
     level: usize,
     index: usize,
-    /// The leaf after it in the same direction, and the one after that.
+    /// The leaf after the sibling in the same direction, and the one after that.
     pub(super) next: Option<Pgno>,
     pub(super) after_next: Option<Pgno>,
 }
@@ -31,7 +31,7 @@ impl SiblingLink {
         let step = path.step(level)?;
         let octets = window.page(step.pgno)?;
         let branch = Page::parse(octets, step.pgno, PageKind::Branch).ok()?;
-        // There is no entry before the first.
+        // Index -1 wraps to `usize::MAX`, which no branch has.
         let sibling = |index: usize| index.wrapping_add(if forwards { 1 } else { usize::MAX });
         let index = sibling(step.index);
         Some(SiblingLink {
@@ -57,7 +57,7 @@ impl SiblingLeaf {
         Some(SiblingLeaf { page_cursor, link })
     }
 
-    /// Leads the way there; to which entry is for the page_cursor to know.
+    /// Makes the path lead to the sibling. The page cursor has the entry.
     #[inline(always)]
     pub(super) fn go(&self, path: &mut Path) {
         if let Some(step) = path.step_mut(self.link.level) {
@@ -71,14 +71,15 @@ impl SiblingLeaf {
         }
     }
 
-    /// Asks for lines of the leaf that comes next: the processor itself does not look ahead beyond the borders of pages.
+    /// Prefetches lines of the leaf after the sibling. The processor does not prefetch across
+    /// pages.
     #[inline(always)]
     pub(super) fn expect_next(&self, window: Window<'_>, lines: usize) {
         expect(self.link.next.and_then(|next| window.page(next)), lines);
     }
 }
 
-/// Asks for the first lines of a page.
+/// Prefetches the first lines of a page.
 #[inline]
 fn expect(octets: Option<&[u8]>, lines: usize) {
     if let Some(octets) = octets {

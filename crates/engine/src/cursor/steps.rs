@@ -1,4 +1,4 @@
-//! From a record to its neighbours, and between the values of a key.
+//! Steps from a record to its neighbours, and between the values of a key.
 
 use fulgurite_format::{Malformed, Page, PageKind};
 
@@ -23,7 +23,7 @@ impl CursorPosition {
         self.next_with_values(pages, tree)
     }
 
-    /// Goes one record on: within the leaf if it can, looking at nothing else.
+    /// Steps one record forward. Within the leaf it reads nothing but the node.
     #[inline]
     pub(super) fn step_within<'t>(
         &mut self,
@@ -48,14 +48,14 @@ impl CursorPosition {
         Ok(Some((node.key, value)))
     }
 
-    /// Goes one record on within the leaf that was looked at last, where keys have one value each; `None`, with nothing
-    /// changed, where there is more to it.
+    /// Steps one record forward within the cached leaf, where keys have one value each. On `None`
+    /// nothing has changed.
     #[inline]
     pub(super) fn step_in_cached_leaf<'t>(&mut self, pages: PageView<'t>) -> Option<Record<'t>> {
         if self.state != State::On || self.at_end || self.is_saved || self.has_values {
             return None;
         }
-        // The successor of what was deleted here is the next record.
+        // After a deletion the position is already on the next record.
         let by = match self.deleted {
             Deleted::No => 1,
             Deleted::Key => 0,
@@ -74,7 +74,8 @@ impl CursorPosition {
         Some(record)
     }
 
-    /// The entry it stands on, for a step within the leaf: `None` where a step takes more than counting one on.
+    /// Lends the current step of the path, for a step within the leaf. `None` where a step takes
+    /// more than an increment.
     #[inline(always)]
     pub(super) fn plain_step(&mut self) -> Option<&mut Step> {
         if self.state == State::On && self.deleted == Deleted::No {
@@ -84,12 +85,12 @@ impl CursorPosition {
         }
     }
 
-    /// The entry it stands on.
+    /// Returns the current step of the path.
     pub(super) fn step(&self) -> Option<Step> {
         self.path.leaf()
     }
 
-    /// Goes one record on where that is in a leaf that was not looked at before.
+    /// Steps one record forward into a leaf whose header is not cached.
     #[inline(never)]
     pub(super) fn step_out<'t>(
         &mut self,
@@ -103,7 +104,7 @@ impl CursorPosition {
         let found = self.enter_next_key(pages, tree)?;
         if let Some(leaf) = self.path.leaf() {
             if leaf.index == 0 && !self.leaf.0.is_none() {
-                // A second leaf was reached step by step: a third will be.
+                // The walk reached a second leaf step by step, so it will reach a third.
                 tree::prefetch_leaf(pages, tree::leaf_after(pages, &self.path), usize::MAX);
             }
             let page = pages.tree_page(leaf.pgno, PageKind::Leaf)?;
@@ -137,7 +138,8 @@ impl CursorPosition {
         self.enter_next_key(pages, tree)
     }
 
-    /// Goes to the last record as a step backwards does: from there it may go forwards again.
+    /// Goes to the last record as a step backward does: from there the cursor may step forward
+    /// again.
     pub(super) fn last_backwards<'t>(
         &mut self,
         pages: PageView<'t>,
@@ -148,8 +150,8 @@ impl CursorPosition {
         Ok(found)
     }
 
-    /// Whether it went to the end before and stands on the last key of a leaf: then steps forwards lead nowhere, whatever
-    /// has been stored since.
+    /// Returns true if the cursor reached the end before and is on the last key of a leaf. Then
+    /// steps forward lead nowhere, even if records were stored since. LMDB does the same.
     pub(super) fn is_stuck(&mut self, pages: PageView<'_>, tree: &Tree) -> Result<bool, Error> {
         let Some(leaf) = self.path.leaf().filter(|_| self.at_end) else {
             return Ok(false);
@@ -215,9 +217,9 @@ impl CursorPosition {
         tree: &Tree,
     ) -> Result<Option<Record<'t>>, Error> {
         if !tree.has_duplicates() {
-            // What comes after a deleted record is not under the same key.
+            // The record after a deleted one has another key.
             let deleted = std::mem::replace(&mut self.deleted, Deleted::No);
-            // In a tree that was emptied the cursor stands nowhere: it begins at the first record.
+            // In an emptied tree the cursor is unset and begins at the first record.
             if deleted == Deleted::Key && self.state != State::Unset {
                 return Ok(None);
             }
@@ -234,7 +236,8 @@ impl CursorPosition {
         }
         match std::mem::replace(&mut self.deleted, Deleted::No) {
             Deleted::Key => {
-                // The successor's values have not been entered: the next step goes to the first of them.
+                // The successor's values have not been entered: the next step goes to the first of
+                // them.
                 if !self.is_single() {
                     self.deleted = Deleted::Value;
                 }
@@ -294,7 +297,8 @@ impl CursorPosition {
         self.current(pages, tree)
     }
 
-    /// Goes one value towards an end of those of the key; `false`, with nothing changed, if there is none.
+    /// Steps to the neighbouring value of the key. Returns false, with nothing changed, if there is
+    /// none.
     pub(super) fn step_value(
         &mut self,
         pages: PageView<'_>,
@@ -365,7 +369,7 @@ impl CursorPosition {
         Ok(moved != LeafStep::AtEnd)
     }
 
-    /// Who turns round may pass again what was passed.
+    /// After a turn the walk may pass the same leaves again, so counting restarts.
     #[inline]
     pub(super) fn set_heading(&mut self, heading: Edge) {
         if self.heading != heading {
@@ -375,7 +379,7 @@ impl CursorPosition {
         }
     }
 
-    /// Notes that the key at hand is left, and perhaps its leaf.
+    /// Counts the leaves of the key that the step leaves, and of its leaf if it leaves that too.
     fn leave_key(
         &mut self,
         pages: PageView<'_>,
@@ -390,7 +394,8 @@ impl CursorPosition {
         self.check_cycle(pages)
     }
 
-    /// A walk in one direction meets each page once.
+    /// Fails if the walk has passed more leaves than there are pages: in one direction it meets
+    /// each page once.
     #[inline]
     fn check_cycle(&self, pages: PageView<'_>) -> Result<(), Error> {
         if !pages.are_fewer_than(self.leaves_passed + self.inner_leaves_passed) {

@@ -10,12 +10,13 @@ use crate::env::Database;
 use crate::space::PageView;
 use crate::tree::Tree;
 
-/// A cursor of a write transaction, for [`crate::WriteTxn::at`]. It is closed by [`crate::WriteTxn::close_cursor`] or
-/// with the transaction.
+/// A cursor of a write transaction, for [`crate::WriteTxn::at`].
+///
+/// [`crate::WriteTxn::close_cursor`] closes it, and so does the end of the transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CursorId {
     index: usize,
-    /// Tells cursors apart that had the same place in the table one after the other.
+    /// Distinguishes cursors that used the same slot one after the other.
     serial: u64,
 }
 
@@ -26,23 +27,25 @@ struct Slot {
     place: Option<Box<CursorPosition>>,
 }
 
-/// Each transaction has so many serials, as a power of two.
+/// Serial numbers per transaction, as a power of two.
 const SERIAL_BITS: u32 = 32;
 
-/// Open cursors. Behind a cell because a record that a move returns borrows the transaction while the place goes back.
+/// The open cursors. They are in a cell because a returned record borrows the transaction while the
+/// position goes back.
 #[derive(Debug, Default)]
 pub(crate) struct CursorTable {
     slots: RefCell<Vec<Option<Slot>>>,
     serial: u64,
 }
 
-/// What the cursors of a transaction were when a nested one began.
+/// The cursors of a transaction at the start of a nested one.
 #[derive(Debug)]
 pub(crate) struct CursorSavepoint(Vec<Option<Slot>>);
 
 impl CursorTable {
     pub(crate) fn open(&mut self, database: Database) -> CursorId {
-        // No two transactions of a process share a serial, so that none takes a cursor for its own that is another's.
+        // Each transaction of the process has its own block of serial numbers, so no transaction
+        // accepts another's cursor.
         static BLOCKS: AtomicU64 = AtomicU64::new(1);
         if self.serial == 0 {
             self.serial = BLOCKS.fetch_add(1, Ordering::Relaxed) << SERIAL_BITS;
@@ -74,19 +77,19 @@ impl CursorTable {
         }
     }
 
-    /// Closes all.
+    /// Closes all cursors.
     pub(crate) fn clear(&mut self) {
         self.slots.get_mut().clear();
     }
 
-    /// Whether a cursor is open.
+    /// Returns true if a cursor is open.
     pub(crate) fn is_open(&self, id: CursorId) -> bool {
         let slots = self.slots.borrow();
         let slot = slots.get(id.index).and_then(Option::as_ref);
         slot.is_some_and(|slot| slot.serial == id.serial && slot.place.is_some())
     }
 
-    /// Takes a place out for use.
+    /// Takes a position out for use.
     pub(crate) fn take(&self, id: CursorId) -> Result<Box<CursorPosition>, Error> {
         let mut slots = self.slots.borrow_mut();
         let slot = slots.get_mut(id.index).and_then(Option::as_mut);
@@ -95,7 +98,8 @@ impl CursorTable {
             .ok_or(Error::CursorClosed)
     }
 
-    /// Moves a cursor one record on where that takes no more than a look at the leaf at hand.
+    /// Steps a cursor one record forward within the cached leaf. Returns `None` if that is not
+    /// enough.
     #[inline]
     pub(crate) fn step_within<'t>(&self, id: CursorId, pages: PageView<'t>) -> Option<Record<'t>> {
         let mut slots = self.slots.try_borrow_mut().ok()?;
@@ -106,7 +110,7 @@ impl CursorTable {
         slot.place.as_mut()?.step_in_cached_leaf(pages)
     }
 
-    /// Puts a place back.
+    /// Puts a position back.
     pub(crate) fn put_back(&self, id: CursorId, place: Box<CursorPosition>) {
         let mut slots = self.slots.borrow_mut();
         if let Some(slot) = slots.get_mut(id.index).and_then(Option::as_mut) {
@@ -114,7 +118,7 @@ impl CursorTable {
         }
     }
 
-    /// Whether any cursor is open that is not in use.
+    /// Returns true if every open cursor is in use, so none is affected by a change.
     pub(crate) fn is_idle(&mut self) -> bool {
         self.slots
             .get_mut()
@@ -123,7 +127,7 @@ impl CursorTable {
             .all(|slot| slot.place.is_none())
     }
 
-    /// Parks the cursors of a database that are not in use: its tree is about to change.
+    /// Saves the positions of a database's idle cursors, because its tree is about to change.
     pub(crate) fn save_positions(
         &self,
         pages: PageView<'_>,
@@ -140,7 +144,7 @@ impl CursorTable {
         Ok(())
     }
 
-    /// Moves parked cursors that stood on a deleted record to where the cursor that deleted it is now.
+    /// Moves saved positions on a deleted record to where the deleting cursor is now.
     pub(crate) fn follow(&self, gone: &DeletedRecord<'_>, now: &CursorPosition) {
         for slot in self.slots.borrow_mut().iter_mut().flatten() {
             let Some(place) = &mut slot.place else {
@@ -165,7 +169,7 @@ impl CursorTable {
         }
     }
 
-    /// Makes the cursors of a database stand nowhere, or of all databases.
+    /// Unsets the cursors of a database, or of all databases.
     pub(crate) fn reset(&self, database: Option<Database>) {
         for slot in self.slots.borrow_mut().iter_mut().flatten() {
             if let Some(place) = &mut slot.place
@@ -176,7 +180,7 @@ impl CursorTable {
         }
     }
 
-    /// Databases that have cursors which stand somewhere; of one that was dropped none does.
+    /// Returns the databases of all cursors that are set. A dropped database has none.
     pub(crate) fn databases(&self) -> Vec<Database> {
         let slots = self.slots.borrow();
         let mut found: Vec<Database> = Vec::new();
@@ -193,12 +197,12 @@ impl CursorTable {
         found
     }
 
-    /// Notes where the cursors stand, which are all parked.
+    /// Copies the positions, which are all saved.
     pub(crate) fn save(&self) -> CursorSavepoint {
         CursorSavepoint(self.slots.borrow().clone())
     }
 
-    /// Puts the cursors back to where they stood, and closes those opened since. Those closed since stay closed.
+    /// Restores the positions and closes cursors opened since. Cursors closed since stay closed.
     pub(crate) fn restore(&mut self, saved: CursorSavepoint) {
         let slots = self.slots.get_mut();
         slots.truncate(saved.0.len());
@@ -213,7 +217,7 @@ impl CursorTable {
     }
 }
 
-/// A record that was deleted; without a value, its key with all values.
+/// A deleted record. Without a value, its key with all values.
 #[derive(Debug)]
 pub(crate) struct DeletedRecord<'a> {
     pub(crate) key: &'a [u8],
@@ -221,12 +225,12 @@ pub(crate) struct DeletedRecord<'a> {
 }
 
 impl CursorPosition {
-    /// Whether what stood here was deleted with its key.
+    /// Returns true if the record was deleted with its key.
     pub(crate) fn is_key_deleted(&self) -> bool {
         self.deleted == Deleted::Key
     }
 
-    /// Stands on the successor of what was deleted here.
+    /// Records that the position is the successor of a deleted record.
     pub(crate) fn mark_deleted(&mut self, whole_key: bool) {
         self.deleted = if whole_key {
             Deleted::Key

@@ -1,4 +1,4 @@
-//! Which keys a range holds.
+//! The keys of a range.
 
 use std::ops::{Bound, Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
@@ -6,13 +6,14 @@ use fulgurite_format::KEY_LEN_MAX;
 
 use crate::{Error, KeyOrder};
 
-/// A range of keys, in the order of the database it is asked of: any of Rust's ranges over anything that lends octets,
-/// such as `..`, `low..high`, `low..=high` with `low: &[u8]`, or a pair of [`Bound`]s. A range whose end comes before
-/// its beginning is empty.
+/// A range of keys, in the order of its database.
+///
+/// It is any of Rust's ranges over byte strings, such as `..`, `low..high` or `low..=high`, or a
+/// pair of [`Bound`]s. A range that ends before it begins is empty.
 pub trait KeyRange {
-    /// Where it begins.
+    /// Returns the lower bound.
     fn low(&self) -> Bound<&[u8]>;
-    /// Where it ends.
+    /// Returns the upper bound.
     fn high(&self) -> Bound<&[u8]>;
 }
 
@@ -66,14 +67,14 @@ fn octets<K: AsRef<[u8]>>(bound: &Bound<K>) -> Bound<&[u8]> {
     }
 }
 
-/// A gap between two entries, or before the first or behind the last.
+/// A gap between two entries, before the first or after the last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Gap<'k> {
     /// The end of the tree on that side.
     Edge,
-    /// Before this key, or before its successor if it is not there.
+    /// Before this key, or before its successor if there is no such key.
     Before(&'k [u8]),
-    /// Behind this key, or before its successor if it is not there.
+    /// After this key, or before its successor if there is no such key.
     After(&'k [u8]),
 }
 
@@ -95,7 +96,7 @@ impl<'k> Gap<'k> {
     }
 }
 
-/// The first key behind all those that begin with a prefix.
+/// The first key after all keys with a prefix.
 #[derive(Debug)]
 pub(crate) struct Behind {
     octets: [u8; KEY_LEN_MAX],
@@ -104,8 +105,10 @@ pub(crate) struct Behind {
 }
 
 impl Behind {
-    /// For a prefix no longer than keys can be, in orders that compare octets. The order by last octets has the keys
-    /// with a common *end* together, and that is what a prefix means there.
+    /// Returns the end of a prefix, in orders that compare bytes. Fails if the prefix is longer
+    /// than a key can be.
+    ///
+    /// The reverse order sorts keys with a common *end* together, so there a prefix means that end.
     pub(crate) fn prefix(order: KeyOrder, prefix: &[u8]) -> Result<Behind, Error> {
         let mut behind = Behind {
             octets: [0; KEY_LEN_MAX],
@@ -119,7 +122,7 @@ impl Behind {
             });
         };
         octets.copy_from_slice(prefix);
-        // The last octet compared grows by one; those that cannot are left away.
+        // The last compared byte that can grow is incremented; those after it are dropped.
         let grows = |octet: &u8| *octet < u8::MAX;
         match order {
             KeyOrder::Lexical => {
@@ -139,7 +142,7 @@ impl Behind {
         Ok(behind)
     }
 
-    /// Where the keys with the prefix end.
+    /// Returns the gap where the keys with the prefix end.
     pub(crate) fn gap(&self) -> Gap<'_> {
         match self.octets.get(self.start..self.end) {
             Some(key) if !key.is_empty() => Gap::Before(key),

@@ -1,4 +1,4 @@
-//! How many records a range has, exactly.
+//! The exact number of records in a range.
 
 use fulgurite_format::{Page, PageKind, Pgno};
 
@@ -9,8 +9,10 @@ use crate::space::PageView;
 use crate::tree::Tree;
 use crate::{Error, value};
 
-/// Counts records between two gaps. The format has no counts in branches, so the leaves are visited: those inside the
-/// range, or those outside it if they seem to be fewer, since the tree's record knows the sum.
+/// Counts records between two gaps.
+///
+/// Branches have no counts in this format, so the count visits leaves. It takes those inside the
+/// range, or those outside if they seem fewer. The tree's record knows the sum.
 pub(crate) fn count(
     pages: PageView<'_>,
     tree: Tree,
@@ -34,7 +36,7 @@ pub(crate) fn count(
     Ok(total.saturating_sub(outside))
 }
 
-/// Visits the leaves between two gaps: of a tree without duplicates only their headers.
+/// Visits the leaves between two gaps. Without duplicates it reads only their headers.
 fn inside(pages: PageView<'_>, tree: Tree, low: Gap<'_>, high: Gap<'_>) -> Result<u64, Error> {
     let mut sum = 0u64;
     let entries = Entries::between(pages, tree, low, high)?;

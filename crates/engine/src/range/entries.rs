@@ -3,11 +3,11 @@
 //! ```text
 //!   leaf         leaf               leaf         leaf
 //!   . . |e e     e e e e    ...     e e e e      e e e| .
-//!       ^ front: next to take           back: one behind the next to take
+//!       ^ front: next to take           back: one past the next to take
 //! ```
-//! The ends are places, not keys: no key is compared on the way. An end keeps its leaf with the checked header, which
-//! costs nothing to be kept, since a snapshot's pages do not change while it is borrowed. An end at the edge of the tree is looked
-//! up when it is first used.
+//! The ends are positions, not keys, so no step compares keys. Each end keeps its leaf with the
+//! checked header. A snapshot's pages do not change while it is borrowed. An end at the edge of the
+//! tree is looked up on first use.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -24,7 +24,7 @@ use crate::tree::{self, Pages, Path, Tree};
 /// One of the two ends.
 #[derive(Debug, Clone)]
 struct End<'t> {
-    /// The way to the leaf. What it says of the entry in the leaf is out of date: see `index`.
+    /// The path to the leaf. Its entry index is stale; see `index`.
     path: Path,
     pgno: Pgno,
     page: Page<'t>,
@@ -32,21 +32,21 @@ struct End<'t> {
     is_placed: bool,
 }
 
-/// Entries of a tree, those still to be taken.
+/// The entries that are still to be taken.
 #[derive(Debug, Clone)]
 pub(crate) struct Entries<'t> {
     pages: PageView<'t>,
     tree: Tree,
     front: End<'t>,
-    /// How far the front can go in its leaf.
+    /// The entry of its leaf at which the front stops.
     front_stop: usize,
-    /// How far it goes before it asks for more of the next leaf, at most so far.
+    /// The entry at which the front prefetches more of the next leaf; at most `front_stop`.
     front_look: usize,
     ahead: Ahead<'t>,
     back: End<'t>,
-    /// Both ends are in one leaf.
+    /// True if both ends are in one leaf.
     joined: bool,
-    /// Leaves passed, which are no more than pages unless the tree has a circle.
+    /// Leaves passed. More than there are pages means a cycle in the tree.
     leaves_passed: u64,
     /// Cache lines of a leaf that will be read.
     expected_lines: usize,
@@ -113,7 +113,8 @@ impl<'t> Entries<'t> {
         &self.tree
     }
 
-    /// The next record from the front, if it is in sight: in the same leaf, alone under its key, its value with it.
+    /// Returns the next record from the front if it is plain: in the current leaf, with one value
+    /// inside the leaf.
     #[inline(always)]
     pub(crate) fn next_in_sight(&mut self) -> Option<Record<'t>> {
         if self.front.index >= self.front_look {
@@ -124,7 +125,7 @@ impl<'t> Entries<'t> {
         Some(record)
     }
 
-    /// As [`Entries::next_in_sight`] from the back.
+    /// As [`Entries::next_in_leaf`] from the back.
     #[inline(always)]
     pub(crate) fn next_back_in_sight(&mut self) -> Option<Record<'t>> {
         if self.back.index <= self.floor() {
@@ -139,8 +140,8 @@ impl<'t> Entries<'t> {
         Some(record)
     }
 
-    /// Reads the next entry from the front: `read` is told the leaf and which entry of it. After an error there are no
-    /// more.
+    /// Reads the next entry from the front. `read` receives the leaf and the index. After an error
+    /// there are no more.
     #[inline]
     pub(crate) fn next<T>(
         &mut self,
@@ -191,7 +192,7 @@ impl<'t> Entries<'t> {
         mut visit: impl FnMut(Pgno, &Page<'t>, Range<usize>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         if !self.tree.has_duplicates() {
-            // Whoever takes entries by the leaf looks at no single ones.
+            // Leaf by leaf, only headers are read.
             self.expected_lines = 1;
         }
         while self.front.index < self.front_stop || self.enter_next_leaf()? {
@@ -202,13 +203,13 @@ impl<'t> Entries<'t> {
         Ok(())
     }
 
-    /// How far back the back can go in its leaf.
+    /// Returns the lowest index that the back can reach in its leaf.
     #[inline]
     fn floor(&self) -> usize {
         if self.joined { self.front.index } else { 0 }
     }
 
-    /// Asks for more of the next leaf if the front is in the midst of one, or goes to the next; `false` if there is none.
+    /// Prefetches more of the next leaf, or goes to the next leaf. Returns false if there is none.
     #[inline(never)]
     fn look_or_enter(&mut self) -> Result<bool, Error> {
         if self.front.index >= self.front_stop {
@@ -218,13 +219,13 @@ impl<'t> Entries<'t> {
         Ok(true)
     }
 
-    /// Asks for a part of the next leaf, and notes when to ask for another.
+    /// Prefetches a part of the next leaf, and sets the entry for the part after it.
     fn look_ahead(&mut self) {
         let left = self.front_stop - self.front.index;
         self.front_look = self.front.index + self.ahead.ask(left);
     }
 
-    /// Goes to the front's next leaf that has entries to take; `false` if there is none.
+    /// Goes to the front's next leaf with entries to take. Returns false if there is none.
     #[inline(never)]
     fn enter_next_leaf(&mut self) -> Result<bool, Error> {
         while !self.joined {
@@ -256,7 +257,7 @@ impl<'t> Entries<'t> {
         Ok(false)
     }
 
-    /// Goes to the back's previous leaf that has entries to take; `false` if there is none.
+    /// Goes to the back's previous leaf with entries to take. Returns false if there is none.
     #[inline(never)]
     fn enter_previous_leaf(&mut self) -> Result<bool, Error> {
         while !self.joined {
@@ -284,7 +285,7 @@ impl<'t> Entries<'t> {
         Ok(false)
     }
 
-    /// Finds out whether both ends are in one leaf, and how far the front can go.
+    /// Sets `joined`, and how far the front can go.
     fn meet(&mut self) {
         self.joined = self.front.is_placed
             && self.back.is_placed
@@ -304,19 +305,20 @@ impl<'t> Entries<'t> {
 
     fn count_leaf(&mut self, pgno: Pgno) -> Result<(), Error> {
         self.leaves_passed += 1;
-        // Both ends together pass a leaf twice at most.
+        // Both ends together pass a leaf at most twice.
         if self.pages.are_fewer_than(self.leaves_passed / 2) {
             return Err(Error::at(pgno)(Malformed::Cycle));
         }
         Ok(())
     }
 
-    /// Leaves met so far.
+    /// Returns the number of leaves passed.
     pub(crate) const fn leaves_passed(&self) -> u64 {
         self.leaves_passed
     }
 
-    /// Adds leaves that were met in the tree of a key's values: many keys that share one would be walked for ever.
+    /// Adds the leaves of a value tree. Otherwise, many keys that share one damaged tree could keep
+    /// a walk busy without end.
     pub(crate) fn add_leaves(&mut self, leaves: u64) -> Result<(), Error> {
         self.leaves_passed = self.leaves_passed.saturating_add(leaves);
         if self.pages.are_fewer_than(self.leaves_passed / 2) {
@@ -331,7 +333,7 @@ impl<'t> Entries<'t> {
         Some(Err(error))
     }
 
-    /// Leaves nothing to take.
+    /// Drops all remaining entries.
     pub(crate) fn finish(&mut self) {
         self.joined = true;
         self.front.index = 0;
@@ -341,7 +343,7 @@ impl<'t> Entries<'t> {
 }
 
 impl<'t> End<'t> {
-    /// Goes to a gap; to the edge it goes when it is first used.
+    /// Goes to a gap. An end at the edge is looked up on first use.
     fn place(&mut self, pages: PageView<'t>, tree: &Tree, gap: Gap<'_>) -> Result<(), Error> {
         let (key, behind) = match gap {
             Gap::Edge => return Ok(()),
@@ -355,7 +357,7 @@ impl<'t> End<'t> {
         Ok(())
     }
 
-    /// Takes up the leaf that the path leads to.
+    /// Reads the leaf that the path leads to.
     fn enter(&mut self, pages: PageView<'t>, tree: &Tree) -> Result<(), Error> {
         if let Some(leaf) = self.path.leaf() {
             self.page = pages.tree_page(leaf.pgno, tree.leaf)?;
@@ -365,8 +367,8 @@ impl<'t> End<'t> {
         Ok(())
     }
 
-    /// Where in this end's leaf a gap is, if it is there and not behind the last entry: saves short ranges the second
-    /// search.
+    /// Returns the index of a gap that is in this end's leaf and before its last entry. This saves
+    /// short ranges the second search.
     fn in_same_leaf(&self, order: crate::KeyOrder, gap: Gap<'_>) -> Result<Option<usize>, Error> {
         let (key, behind) = match gap {
             Gap::Before(key) => (key, false),
@@ -383,11 +385,11 @@ impl<'t> End<'t> {
         let (index, exact) =
             tree::lower_bound(&self.page, order, key).map_err(Error::at(self.pgno))?;
         let index = index + usize::from(exact && behind);
-        // Before the first entry the gap may as well belong to a leaf on the left.
+        // A gap before the first entry may belong to the leaf on the left.
         Ok((index > 0).then_some(index))
     }
 
-    /// Which of two places comes first.
+    /// Compares the positions of two ends.
     fn cmp(&self, other: &End<'_>) -> Ordering {
         self.path
             .cmp_leaves(&other.path)

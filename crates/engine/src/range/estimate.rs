@@ -1,10 +1,11 @@
-//! How many records a range has, about.
+//! The approximate number of records in a range.
 //!
 //! ```text
 //!                      [ . | . . . | . ]             two descents part here
 //!                        /   three   \
 //!             [ . | . . .]  subtrees  [. . | . ]     2 * depth - 1 groups of subtrees between them:
-//!               /     three         two   \          few are looked at, one level deep; many count as average ones
+//!               /     three         two   \          a small group is read, one level deep;
+//!                                                    a large group counts as average subtrees
 //!         leaf |####                    ##| leaf     counted
 //! ```
 
@@ -19,7 +20,7 @@ use crate::Error;
 use crate::space::PageView;
 use crate::tree::{self, Pages, Path, Step, Tree};
 
-/// Subtrees of a group up to this number are looked at, one page each.
+/// Size of the largest group whose subtrees are read, one page each.
 const LOOKED_AT_MAX: usize = 8;
 
 /// Estimates how many records are between two gaps.
@@ -48,7 +49,7 @@ enum Edge {
     Last,
 }
 
-/// The way to the entry that a gap is before; one behind the leaf's last if there is none.
+/// Returns the path to the entry after a gap, or past the leaf's last entry.
 fn way_to(pages: PageView<'_>, tree: &Tree, gap: Gap<'_>, edge: Edge) -> Result<Path, Error> {
     let mut path = Path::new();
     let behind = match gap {
@@ -108,7 +109,7 @@ impl<'t> Between<'t, '_> {
         }
         let low = self.counted(&self.low, Some(self.index(&self.low, bottom)), None)?;
         let high = self.counted(&self.high, None, Some(self.index(&self.high, bottom)))?;
-        // Sizes of files bound the sum far below what a float can count.
+        // The size of a file bounds the sum far below the precision of a float.
         Ok(low.saturating_add(high).saturating_add(sum as u64))
     }
 
@@ -124,14 +125,14 @@ impl<'t> Between<'t, '_> {
         Ok((pgno, page))
     }
 
-    /// Records of some entries of the leaf a way leads to.
+    /// Counts the records of some entries of the leaf that a path leads to.
     fn counted(&self, path: &Path, from: Option<usize>, to: Option<usize>) -> Result<u64, Error> {
         let (leaf, page) = self.page(path, path.len().saturating_sub(1))?;
         let range = from.unwrap_or(0)..to.unwrap_or(page.len());
         records_in(self.pages, self.tree, leaf, &page, range)
     }
 
-    /// Records of the average subtree by the level of its root.
+    /// Returns the records of the average subtree, by the level of its root.
     fn weights(&self, bottom: usize) -> Result<Vec<f64>, Error> {
         let record = &self.tree.record;
         let mut count = 1.0;
@@ -139,8 +140,8 @@ impl<'t> Between<'t, '_> {
         let mut weights = Vec::with_capacity(bottom + 1);
         for level in 0..=bottom {
             if !self.tree.has_duplicates() {
-                // The record knows the number of leaves, and so the number of branches above them. With duplicates its
-                // numbers are sums over the trees of values as well.
+                // The record has the number of leaves, and so the number of branches above them.
+                // With duplicates its numbers include the value trees.
                 if level == bottom {
                     count = record.leaf_pages as f64;
                 } else if level + 1 == bottom {
@@ -161,7 +162,7 @@ impl<'t> Between<'t, '_> {
         Ok(weights)
     }
 
-    /// Records below some entries of a branch.
+    /// Estimates the records below some entries of a branch.
     fn group(
         &self,
         path: &Path,

@@ -40,19 +40,19 @@ use crate::{Error, value};
 pub struct Records<'t> {
     entries: Entries<'t>,
     has_duplicates: bool,
-    /// The keys whose values are being taken from either end.
+    /// The keys whose values are being taken, at either end.
     front: Option<Taking<'t>>,
     back: Option<Taking<'t>>,
 }
 
-/// A key, some of whose values have been taken.
+/// A key with the values that are still to be taken.
 #[derive(Debug, Clone)]
 struct Taking<'t> {
     key: &'t [u8],
     values: Values<'t>,
 }
 
-/// The keys of a range, each once, from both ends; see [`Records::keys`]. Values are not looked at.
+/// The keys of a range, each once, from both ends; see [`Records::keys`]. It does not read values.
 #[derive(Debug, Clone)]
 pub struct Keys<'t>(Entries<'t>);
 
@@ -75,19 +75,19 @@ impl<'t> Records<'t> {
         })
     }
 
-    /// The keys of the records, each once, leaving out those that records have been taken of.
+    /// Returns the keys of the records, each once, without those whose records were taken.
     #[must_use]
     pub fn keys(self) -> Keys<'t> {
         Keys(self.entries)
     }
 
-    /// The keys with their first values, leaving out those that records have been taken of.
+    /// Returns the keys with their first values, without those whose records were taken.
     #[must_use]
     pub fn first_values(self) -> FirstValues<'t> {
         FirstValues(self.entries)
     }
 
-    /// The next record where it takes more than a look into the leaf.
+    /// Returns the next record in a direction if it takes more than a look into the leaf.
     #[inline(never)]
     fn next_out_of_sight(&mut self) -> Option<Result<Record<'t>, Error>> {
         if self.has_duplicates {

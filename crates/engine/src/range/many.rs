@@ -1,14 +1,17 @@
-//! Many keys at once, so that the memory's answers overlap.
+//! Lookups of many keys at once, so that their cache misses overlap.
 //!
 //! ```text
 //!            one by one                       in step
 //!   key 1    probe wait probe wait ...        probe . . probe . . probe
-//!   key 2                                       probe . . probe . . probe        "." is a wait that others' probes fill
-//!   key 3                                         probe . . probe . . probe
+//!   key 2                                       probe . . probe . . probe        "." is a wait that
+//!   key 3                                         probe . . probe . . probe      other probes fill
 //! ```
-//! A search in a page that is in no cache waits for memory at nearly every probe. A group of searches goes through
-//! the tree level by level and probe by probe, each asking for the cache lines of its next probe before it is the turn of
-//! the others.
+//! A search in an uncached page waits for memory at nearly every probe. So a group of searches
+//! descends the tree level by level and probe by probe. Each prefetches its next probe before the
+//! others take their turn.
+//!
+//! There are two searches. The first is for the byte order: it compares keys as words and returns
+//! `None` for every failure. The second is for all orders and reports errors.
 
 use std::cmp::Ordering;
 
@@ -22,11 +25,12 @@ use crate::space::PageView;
 use crate::tree::{self, Pages, Tree};
 use crate::{CustomOrder, Error, KeyOrder, value};
 
-/// Keys that are sought in step: about as many cache lines as a processor core waits for at a time.
+/// Keys per group: about as many cache lines as a processor core can have in flight.
 pub(super) const GROUP: usize = 16;
-/// Octets of branches that a processor's caches hold easily: where they do, nothing is won by taking branches in step.
+/// Bytes of branches that fit the processor's caches. Below this size, searching branches in step
+/// gains nothing.
 pub(super) const NEAR_MAX: u64 = if cfg!(test) { 0 } else { 4 << 20 };
-/// Lines of a value that whoever asked for it is likely to look at.
+/// Cache lines of a value that the caller is likely to read.
 pub(super) const VALUE_LINES: usize = 3;
 
 /// Adds the value of each key to `values`, the first if it has several, in the order of the keys.
@@ -54,7 +58,7 @@ pub(crate) fn get_many<'t, K: AsRef<[u8]>>(
                 if get_group_of_octets(pages, tree, sought, values).is_some() {
                     continue;
                 }
-                // Something is wrong, or a page is not at hand.
+                // A page is damaged or missing in the file: the other search finds the error.
                 values.truncate(before);
                 get_group(pages, tree, sought, values, Lexical)
             }
@@ -66,7 +70,8 @@ pub(crate) fn get_many<'t, K: AsRef<[u8]>>(
     Ok(())
 }
 
-/// An order as a type, so that its comparison is part of the search: a call would cost as much as it does.
+/// An order as a type, so that the comparison is inlined. A call would cost as much as the
+/// comparison.
 trait Compare: Copy {
     fn compare(self, a: &[u8], b: &[u8]) -> Ordering;
 }
@@ -106,19 +111,19 @@ impl Compare for CustomOrder {
     }
 }
 
-/// One of the searches. The place sought in its page is from `low` on up to `high`.
+/// One search of the group. The result in its page is from `low` up to `high`.
 #[derive(Debug, Clone, Copy)]
 struct Search<'t> {
     pgno: Pgno,
     page: Page<'t>,
     low: usize,
     high: usize,
-    /// The page from the entry on that is to be compared next, which was asked for.
+    /// The bytes of the page from the next probed entry on, which were prefetched.
     entry: &'t [u8],
 }
 
 impl<'t> Search<'t> {
-    /// Begins in the page asked for: a leaf, or a branch, whose entry 0 has no key.
+    /// Begins in the prefetched page. Entry 0 of a branch has no key.
     #[inline(always)]
     fn begin(&mut self, pages: PageView<'t>, kind: PageKind) -> Result<(), Error> {
         self.page = pages.tree_page(self.pgno, kind)?;
@@ -130,7 +135,7 @@ impl<'t> Search<'t> {
         Ok(())
     }
 
-    /// Asks for the entry in the middle.
+    /// Prefetches the entry in the middle.
     #[inline(always)]
     fn expect_probe(&mut self) {
         self.entry = self.page.from_entry(self.middle()).unwrap_or_default();
@@ -142,8 +147,10 @@ impl<'t> Search<'t> {
         (self.low + self.high) / 2
     }
 
-    /// Compares with the entry asked for, which `goes_behind` if the place sought is behind it; tells whether another
-    /// one was asked for. Both outcomes take the same way: which it is the processor could not foresee.
+    /// Compares with the prefetched entry; `goes_behind` is true if the result is after it. Returns
+    /// true if it prefetched another.
+    ///
+    /// There is no branch on the outcome, because the processor could not predict it.
     #[inline(always)]
     fn probe(&mut self, goes_behind: impl Fn(&[u8]) -> bool) -> Result<bool, Error> {
         let middle = self.middle();
@@ -159,7 +166,7 @@ impl<'t> Search<'t> {
         Ok(self.low < self.high)
     }
 
-    /// Goes to the child before the place found, which covers the key, and asks for it.
+    /// Goes to the child that covers the key, and prefetches it.
     #[inline(always)]
     fn go_down(&mut self, pages: PageView<'t>) -> Result<(), Error> {
         self.pgno = tree::child_at(pages, &self.page, self.pgno, self.low - 1)?;
@@ -168,7 +175,7 @@ impl<'t> Search<'t> {
         Ok(())
     }
 
-    /// The entry at the place found, which has the key if any has; what it refers to is asked for.
+    /// Returns the entry that has the key if any has, and prefetches its value.
     #[inline(always)]
     fn found(&self, pages: PageView<'t>) -> Result<Option<LeafNode<'t>>, Error> {
         if self.low >= self.page.len() {
@@ -177,7 +184,7 @@ impl<'t> Search<'t> {
         let node = self.page.leaf(self.low).map_err(Error::at(self.pgno))?;
         match node.overflow() {
             Some(first) => {
-                // What is wrong with the run is noticed when it is read.
+                // A damaged run is reported when it is read.
                 if let Ok(run) = pages.page(first) {
                     prefetch(run);
                 }
@@ -257,7 +264,7 @@ fn get_group<'t>(
     Ok(())
 }
 
-/// Finishes searches in their pages, one probe of each at a time.
+/// Finishes the searches in their pages, one probe of each at a time.
 #[inline(always)]
 fn in_step(
     searches: &mut [Search<'_>],
@@ -283,7 +290,7 @@ fn in_step(
 mod tests {
     use crate::{Durability, Environment, KeyOrder, Snapshot};
 
-    /// Branches in step, as where they are far: here any is.
+    /// Branches are searched in step if they exceed the caches. In tests every size does.
     #[test]
     fn branches_in_step_lead_where_one_search_leads() {
         let directory = tempfile::tempdir().unwrap();

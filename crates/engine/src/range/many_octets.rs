@@ -15,10 +15,10 @@ use crate::value;
 struct Search<'t, 'k> {
     sought: LexicalKey<'k>,
     pgno: Pgno,
-    /// The page that it is in.
+    /// The bytes of its current page.
     octets: &'t [u8],
     page: Page<'t>,
-    /// The entries of it that the place sought is among.
+    /// The entry offsets that still can have the result.
     among: &'t [[u8; 2]],
 }
 
@@ -70,7 +70,7 @@ pub(super) fn get_group_of_octets<'t>(
     Some(())
 }
 
-/// All searches one level down.
+/// Takes all searches one level down.
 #[inline(never)]
 fn go_down_in_step<'t>(
     pages: PageView<'t>,
@@ -94,7 +94,7 @@ fn go_down_in_step<'t>(
     Some(())
 }
 
-/// Takes searches as far in their pages as words decide, one step of each at a time.
+/// Narrows the searches as far as words decide, one step of each at a time.
 #[inline(always)]
 fn in_step(searches: &mut [Search<'_, '_>; GROUP], count: usize) {
     let mut unfinished: u32 = (1 << count) - 1;
@@ -115,7 +115,7 @@ fn in_step(searches: &mut [Search<'_, '_>; GROUP], count: usize) {
 }
 
 impl<'t> Search<'t, '_> {
-    /// Goes to a child, and asks for its beginning.
+    /// Goes to a child, and prefetches its first lines.
     #[inline(always)]
     fn go_down(&mut self, pages: PageView<'t>, index: usize) -> Option<()> {
         self.pgno = self.page.child_if_sound(index)?;
@@ -129,7 +129,7 @@ impl<'t> Search<'t, '_> {
         Some(())
     }
 
-    /// Begins in the page, and asks for what the first step looks at.
+    /// Begins in the page, and prefetches the first probe.
     #[inline(always)]
     fn begin(&mut self, kind: PageKind, from: usize) -> Option<()> {
         self.page = Page::parse(self.octets, self.pgno, kind).ok()?;
@@ -145,7 +145,7 @@ impl<'t> Search<'t, '_> {
         }
     }
 
-    /// Asks for the value of the entry that has the key if any has.
+    /// Prefetches the value of the entry that has the key if any has.
     #[inline(always)]
     fn expect_value(&self, pages: PageView<'t>) {
         let (low, left) = self.page.narrowed(self.among);
@@ -164,7 +164,7 @@ impl<'t> Search<'t, '_> {
         }
     }
 
-    /// The value of the key, if there is such a key.
+    /// Returns the value of the key; `Some(None)` if there is no such key.
     #[inline(always)]
     fn value(&self, pages: PageView<'t>, tree: &Tree) -> Option<Option<&'t [u8]>> {
         let (low, left) = self.page.narrowed(self.among);
@@ -177,8 +177,7 @@ impl<'t> Search<'t, '_> {
         }
     }
 
-    /// As [`Search::value`] where the words did not decide, and of entries whose value is not the only one or not in the leaf
-    /// with it.
+    /// As [`WordSearch::value`] where words did not decide, or the value is not alone in the leaf.
     #[inline(never)]
     fn value_otherwise(
         &self,

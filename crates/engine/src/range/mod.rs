@@ -1,8 +1,8 @@
 //! Ranges of keys: iterators from both ends, counts and estimates, many keys at once.
 //!
 //! ```text
-//!   KeyRange, a prefix  ->  gaps between entries  ->  Entries: what a tree has between two gaps
-//!                                                     Records, Keys, FirstValues, Values   what callers iterate over
+//!   KeyRange, a prefix  ->  gaps between entries  ->  Entries: the entries between two gaps
+//!                                                     Records, Keys, FirstValues, Values: iterators
 //! ```
 
 mod ahead;

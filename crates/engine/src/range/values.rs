@@ -15,12 +15,12 @@ use crate::{Error, value};
 #[derive(Debug, Clone)]
 pub struct Values<'t>(Left<'t>);
 
-/// Those still to be taken.
+/// The values that are still to be taken.
 #[derive(Debug, Clone)]
 enum Left<'t> {
     None,
     One(&'t [u8]),
-    /// Of a sub-page in this leaf, from one index up to another.
+    /// The values of a sub-page in this leaf, from one index up to another.
     Page(Page<'t>, Pgno, usize, usize),
     Tree(Box<Entries<'t>>),
 }
@@ -30,7 +30,7 @@ impl<'t> Values<'t> {
         Values(Left::None)
     }
 
-    /// The values of a leaf entry.
+    /// Returns the values of a leaf entry.
     pub(crate) fn of(
         pages: PageView<'t>,
         tree: &Tree,
@@ -48,7 +48,7 @@ impl<'t> Values<'t> {
         }))
     }
 
-    /// Leaves met so far, where the values have a tree.
+    /// Returns the number of leaves passed in a value tree.
     pub(super) fn leaves_passed(&self) -> u64 {
         match &self.0 {
             Left::Tree(entries) => entries.leaves_passed(),
@@ -56,7 +56,7 @@ impl<'t> Values<'t> {
         }
     }
 
-    /// An error is the last there is.
+    /// Ends the iteration after an error.
     #[inline]
     fn ended_by(&mut self, value: Result<&'t [u8], Error>) -> Option<Result<&'t [u8], Error>> {
         if value.is_err() {
@@ -65,7 +65,7 @@ impl<'t> Values<'t> {
         Some(value)
     }
 
-    /// The only value, once.
+    /// Returns the only value, once.
     fn take_one(&mut self) -> Option<Result<&'t [u8], Error>> {
         match std::mem::replace(&mut self.0, Left::None) {
             Left::One(value) => Some(Ok(value)),

@@ -120,7 +120,7 @@ fn the_file_becomes_nearly_as_short_as_what_it_holds() {
     let report = compact(&environment, Compaction::new());
     let (after, live) = (data_bytes(scratch.path()), live_bytes(scratch.path()));
     println!("{report:?}, live {live}");
-    assert_eq!((report.octets_before, report.octets_after), (before, after));
+    assert_eq!((report.bytes_before, report.bytes_after), (before, after));
     assert!(after < before / 2, "{before} -> {after}, live {live}");
     assert!(
         after <= live + live / 8 + 80 * PAGE,
@@ -178,7 +178,7 @@ fn a_size_that_is_asked_for_is_enough() {
     fill_and_thin_out(&environment, &mut Random::new(2), 10_000);
     let before = data_bytes(scratch.path());
     let until = before / 2;
-    compact(&environment, Compaction::new().until_octets(until));
+    compact(&environment, Compaction::new().until_bytes(until));
     let after = data_bytes(scratch.path());
     assert!(
         after >= until && after <= until + until / 32,
@@ -360,7 +360,7 @@ fn below_a_writable_map_the_file_keeps_its_length() {
         let report = compact(&environment, Compaction::new().punch_free_pages(true));
         assert_eq!(report.kept_length, Some(other.pid()), "{}", other.name());
         assert_eq!(data_bytes(scratch.path()), before);
-        assert!(report.octets_punched > 0);
+        assert!(report.bytes_punched > 0);
         assert!(
             disk_bytes(scratch.path()) < blocks / 2,
             "{blocks} -> {}",

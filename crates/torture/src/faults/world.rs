@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail, ensure};
-use fulgurite::check::{Previous, check_file};
+use fulgurite::check::{PreviousSnapshot, check_file};
 use fulgurite::seam::{Call, FileRole, install};
 use fulgurite::{CompactStep, Compaction, Durability, Environment, Error, OpenError, OpenOptions};
 
@@ -485,7 +485,8 @@ impl World<'_> {
     fn check(&mut self) -> anyhow::Result<Result<(), Refusal>> {
         match check_file(&self.directory.join("data.mdb")) {
             Ok(report)
-                if report.is_sound() && !matches!(report.previous, Previous::Unusable { .. }) =>
+                if report.is_sound()
+                    && !matches!(report.previous, PreviousSnapshot::Unusable { .. }) =>
             {
                 Ok(Ok(()))
             }

@@ -2,25 +2,26 @@
 
 use std::time::{Duration, Instant};
 
-use fulgurite_engine_tools::{CompactOptions, Progress, compact};
+use fulgurite_engine_tools::{CompactOptions, compact};
+use fulgurite_terminal::progress::TerminalBar;
+use fulgurite_terminal::size::bytes_text;
 
-use super::bar::{OctetsBar, octets};
 use crate::arguments::env::Compact;
 
 pub(crate) fn run(command: Compact) -> anyhow::Result<()> {
-    let bar = OctetsBar::new(command.quiet);
+    let bar = TerminalBar::of_bytes(!command.quiet);
     let begun = Instant::now();
     let options = CompactOptions {
-        until_octets: command.until.unwrap_or(0),
+        until_bytes: command.until.unwrap_or(0),
         punch: command.punch,
         wait: Duration::from_secs(command.wait),
         pause: Duration::from_millis(command.pause),
     };
     let compacted = compact(&command.environment.path, options, &mut |report| {
-        bar.update(Progress {
-            done: report.octets_before.saturating_sub(report.octets_after),
-            total: report.octets_before,
-        });
+        bar.update(
+            report.bytes_before.saturating_sub(report.bytes_after),
+            report.bytes_before,
+        );
     });
     bar.finish();
     let compacted = compacted?;
@@ -30,14 +31,14 @@ pub(crate) fn run(command: Compact) -> anyhow::Result<()> {
     let report = compacted.report;
     eprintln!(
         "{} -> {}; {} pages moved in {} transactions, {:.1} s",
-        octets(report.octets_before),
-        octets(report.octets_after),
+        bytes_text(report.bytes_before),
+        bytes_text(report.bytes_after),
         report.pages_moved,
         report.commits,
         begun.elapsed().as_secs_f64()
     );
-    if report.octets_punched > 0 {
-        eprintln!("{} given back as holes", octets(report.octets_punched));
+    if report.bytes_punched > 0 {
+        eprintln!("{} given back as holes", bytes_text(report.bytes_punched));
     }
     match report.kept_length {
         None => {}
