@@ -40,5 +40,5 @@ pub use import::{
 };
 pub use load::{LoadFailure, LoadSettings, LoadSummary, load};
 pub use modify::{ChangeKind, ModifyEvent, ModifyOptions, modify};
-pub use progress::{Phase, Progress, TerminalBar};
+pub use progress::{LoadBar, Phase, Progress};
 pub use schema_check::{Checked, schema_check};

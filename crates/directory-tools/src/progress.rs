@@ -1,8 +1,6 @@
 //! How far a long run is.
 
-use std::io::IsTerminal;
-
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use fulgurite_terminal::progress::TerminalBar;
 
 /// What a load is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,57 +28,49 @@ pub struct Progress {
     pub bytes_total: Option<u64>,
 }
 
-/// A bar on the terminal: entries, rate, remaining time. Without a terminal on standard error it stays silent.
-pub struct TerminalBar {
-    bar: ProgressBar,
-    phase: Phase,
+/// A bar on the terminal: entries, rate, remaining time.
+#[derive(Debug)]
+pub struct LoadBar {
+    bar: TerminalBar,
+    /// The phase that the bar shows, once it shows one.
+    phase: Option<Phase>,
 }
 
-impl Default for TerminalBar {
-    fn default() -> TerminalBar {
-        TerminalBar::new()
+impl Default for LoadBar {
+    fn default() -> LoadBar {
+        LoadBar::new()
     }
 }
 
-impl TerminalBar {
-    /// A bar that appears with the first [`update`](Self::update).
+impl LoadBar {
+    /// Makes a bar that appears with the first [`update`](Self::update).
     #[must_use]
-    pub fn new() -> TerminalBar {
-        let target = if std::io::stderr().is_terminal() {
-            ProgressDrawTarget::stderr()
-        } else {
-            ProgressDrawTarget::hidden()
-        };
-        TerminalBar {
-            bar: ProgressBar::with_draw_target(None, target),
-            phase: Phase::Reading,
+    pub fn new() -> LoadBar {
+        LoadBar {
+            bar: TerminalBar::of_messages(true),
+            phase: None,
         }
     }
 
-    /// Shows how far the load is.
+    /// Shows the progress of the load.
     pub fn update(&mut self, progress: Progress) {
-        let first = self.bar.position() == 0;
-        if first || progress.phase != self.phase {
-            self.phase = progress.phase;
-            self.bar.set_style(style(progress));
+        if self.phase != Some(progress.phase) {
+            self.phase = Some(progress.phase);
+            let is_reading = progress.phase == Phase::Reading;
+            self.bar
+                .show_share(is_reading && progress.bytes_total.is_some());
         }
-        if let Some(total) = progress.bytes_total {
-            self.bar.set_length(total);
+        match progress.bytes_total {
+            Some(total) => self.bar.update(progress.bytes, total),
+            None => self.bar.update_done(progress.bytes),
         }
-        self.bar.set_position(progress.bytes);
         self.bar
-            .set_message(message(progress, self.bar.elapsed().as_secs_f64()));
+            .set_message(message(progress, self.bar.elapsed_seconds()));
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn finish(&mut self) {
-        self.bar.finish_and_clear();
-    }
-}
-
-impl std::fmt::Debug for TerminalBar {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("TerminalBar").finish_non_exhaustive()
+        self.bar.finish();
     }
 }
 
@@ -101,22 +91,6 @@ fn rate(entries: u64, seconds: f64) -> f64 {
     } else {
         0.0
     }
-}
-
-fn style(progress: Progress) -> ProgressStyle {
-    let reading = progress.phase == Phase::Reading;
-    let template = match progress.bytes_total {
-        Some(_) if reading => "{bar:30} {percent:>3}%  {msg}, {remaining} left",
-        _ => "{spinner}  {msg}, {elapsed} so far",
-    };
-    ProgressStyle::with_template(template)
-        .unwrap_or_else(|_| ProgressStyle::default_bar())
-        .with_key(
-            "remaining",
-            |state: &ProgressState, out: &mut dyn std::fmt::Write| {
-                let _ = write!(out, "{}s", state.eta().as_secs());
-            },
-        )
 }
 
 #[cfg(test)]

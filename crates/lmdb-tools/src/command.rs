@@ -7,9 +7,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use fulgurite::{Database, Environment, Error, OpenOptions, ReadTxn, Snapshot};
+use fulgurite_terminal::getopt::{Getopt, OptionError};
 
 use crate::failure::{Failure, opening, system_text};
-use crate::getopt::command_line;
 
 /// The line that `-V` prints.
 const VERSION: &str = concat!("LMDB 0.9.36: (Fulgurite ", env!("CARGO_PKG_VERSION"), ")");
@@ -35,6 +35,25 @@ pub(crate) fn run(usage: &str, tool: impl FnOnce(Call) -> Result<(), Failure>) -
             ExitCode::FAILURE
         }
     }
+}
+
+/// Returns the name the program was called by, and the words after it.
+fn command_line() -> (OsString, Vec<OsString>) {
+    let mut words = std::env::args_os();
+    let program = words.next().unwrap_or_else(|| OsStr::new("mdb").to_owned());
+    (program, words.collect())
+}
+
+/// Turns an option that getopt(3) refuses into a failure.
+pub(crate) fn bad_option(error: OptionError) -> Failure {
+    Failure::Usage(Some(error.message()))
+}
+
+/// Returns the one operand that most tools take.
+pub(crate) fn one_operand(options: Getopt) -> Result<OsString, Failure> {
+    let [operand] =
+        <[OsString; 1]>::try_from(options.into_operands()).map_err(|_| Failure::Usage(None))?;
+    Ok(operand)
 }
 
 /// What `-V` does.

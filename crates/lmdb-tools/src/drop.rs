@@ -6,10 +6,10 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use fulgurite::{Environment, Snapshot};
+use fulgurite_terminal::getopt::Getopt;
 
-use crate::command::{self, Call, print_version};
+use crate::command::{self, Call, bad_option, one_operand, print_version};
 use crate::failure::{Failure, opening, step};
-use crate::getopt::Getopt;
 
 const USAGE: &str = "[-V] [-n] [-L] [-d] [-s subdb] dbpath";
 
@@ -23,17 +23,17 @@ fn drop(call: Call) -> Result<(), Failure> {
     let mut options = Getopt::new(call.words, "Vdns:L");
     let (mut remove, mut no_subdir, mut no_lock) = (false, false, false);
     let mut name: Option<OsString> = None;
-    while let Some(found) = options.next()? {
-        match found.letter {
+    while let Some(option) = options.next_option().map_err(bad_option)? {
+        match option.letter {
             'V' => return print_version(),
             'd' => remove = true,
             'n' => no_subdir = true,
             'L' => no_lock = true,
-            's' => name = Some(found.argument),
+            's' => name = Some(option.value),
             _ => return Err(Failure::Usage(None)),
         }
     }
-    let path = options.operand()?;
+    let path = one_operand(options)?;
     let environment = Environment::options()
         .no_subdir(no_subdir)
         .no_lock(no_lock)

@@ -7,11 +7,11 @@ use std::os::unix::ffi::OsStrExt;
 use std::process::ExitCode;
 
 use fulgurite::{Database, Environment, Error, Info, Move, ReadTxn, Snapshot};
+use fulgurite_terminal::getopt::Getopt;
 
-use crate::command::{self, Call, named, open_to_read, print_version};
+use crate::command::{self, Call, bad_option, named, one_operand, open_to_read, print_version};
 use crate::escape::Format;
 use crate::failure::{Failure, explain, reopening, step, system_text};
-use crate::getopt::Getopt;
 use crate::header::Header;
 
 const USAGE: &str = "[-V] [-f output] [-l] [-n] [-p] [-a|-s subdb] dbpath";
@@ -54,19 +54,19 @@ fn dump(call: Call) -> Result<(), Failure> {
         no_subdir: false,
         file: None,
     };
-    while let Some(found) = options.next()? {
-        match found.letter {
+    while let Some(option) = options.next_option().map_err(bad_option)? {
+        match option.letter {
             'V' => return print_version(),
             'l' if wish.name.is_none() => (wish.list, wish.all) = (true, true),
             'a' if wish.name.is_none() => wish.all = true,
-            's' if !wish.all => wish.name = Some(found.argument),
-            'f' => wish.file = Some(create(&found.argument)?),
+            's' if !wish.all => wish.name = Some(option.value),
+            'f' => wish.file = Some(create(&option.value)?),
             'n' => wish.no_subdir = true,
             'p' => wish.format = Format::Print,
             _ => return Err(Failure::Usage(None)),
         }
     }
-    let path = options.operand()?;
+    let path = one_operand(options)?;
     let environment = open_to_read(&path, Environment::options().no_subdir(wish.no_subdir))?;
     let txn = environment.read().map_err(step("mdb_txn_begin"))?;
     let database = match &wish.name {
@@ -76,7 +76,7 @@ fn dump(call: Call) -> Result<(), Failure> {
     let database = database.map_err(step("mdb_open"))?;
     let mut out = command::output(wish.file.take());
     let written = write(&environment, &txn, database, &wish, &mut out);
-    let written = written.and_then(|found| out.flush().map(|()| found).map_err(Stop::Output));
+    let written = written.and_then(|option| out.flush().map(|()| option).map_err(Stop::Output));
     let path = path.as_bytes();
     let stopped = |why: String| Failure::said([path, b": ", why.as_bytes()].concat());
     match written {

@@ -21,7 +21,6 @@ mod drop;
 mod dump;
 mod escape;
 mod failure;
-mod getopt;
 mod header;
 mod load;
 mod spans;

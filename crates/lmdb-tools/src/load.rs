@@ -12,11 +12,11 @@ use fulgurite::{
     CustomOrder, Database, Durability, Environment, Error, OpenOptions, Put, PutFlags, Snapshot,
     WriteCursor, WriteTxn,
 };
+use fulgurite_terminal::getopt::Getopt;
 
-use crate::command::{self, Call, print_version};
+use crate::command::{self, Call, bad_option, one_operand, print_version};
 use crate::escape::Format;
 use crate::failure::{Failure, explain, opening, reopening, step, system_text};
-use crate::getopt::Getopt;
 use crate::header::{Instructions, Line};
 
 const USAGE: &str = "[-V] [-a] [-f input] [-n] [-s name] [-N] [-Q] [-T] dbpath";
@@ -66,16 +66,16 @@ struct Wish {
 fn load(call: Call) -> Result<(), Failure> {
     let mut options = Getopt::new(call.words, "af:ns:NQTV");
     let mut wish = Wish::default();
-    while let Some(found) = options.next()? {
-        match found.letter {
+    while let Some(option) = options.next_option().map_err(bad_option)? {
+        match option.letter {
             'V' => return print_version(),
             'a' => wish.append = true,
             'f' => {
-                let file = File::open(&found.argument);
-                wish.file = Some(file.map_err(|error| reopening(&found.argument, &error))?);
+                let file = File::open(&option.value);
+                wish.file = Some(file.map_err(|error| reopening(&option.value, &error))?);
             }
             'n' => wish.no_subdir = true,
-            's' => wish.name = Some(found.argument),
+            's' => wish.name = Some(option.value),
             'N' => wish.keep = true,
             // Loading never waits for the disk before a database is complete.
             'Q' => {}
@@ -83,7 +83,7 @@ fn load(call: Call) -> Result<(), Failure> {
             _ => return Err(Failure::Usage(None)),
         }
     }
-    let path = options.operand()?;
+    let path = one_operand(options)?;
     let input: Box<dyn BufRead> = match wish.file.take() {
         Some(file) => Box::new(BufReader::new(file)),
         None => Box::new(BufReader::new(io::stdin())),

@@ -6,10 +6,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::process::ExitCode;
 
 use fulgurite::{Database, Environment, ReadTxn, Snapshot, Stat};
+use fulgurite_terminal::getopt::Getopt;
 
-use crate::command::{self, Call, named, open_to_read, print_version, writing};
+use crate::command::{
+    self, Call, bad_option, named, one_operand, open_to_read, print_version, writing,
+};
 use crate::failure::{Failure, step};
-use crate::getopt::Getopt;
 use crate::spans::FreePages;
 
 const USAGE: &str = "[-V] [-n] [-e] [-r[r]] [-f[f[f]]] [-a|-s subdb] dbpath";
@@ -36,11 +38,11 @@ struct Wish {
 fn stat(call: Call) -> Result<(), Failure> {
     let mut options = Getopt::new(call.words, "Vaefnrs:");
     let mut wish = Wish::default();
-    while let Some(found) = options.next()? {
-        match found.letter {
+    while let Some(option) = options.next_option().map_err(bad_option)? {
+        match option.letter {
             'V' => return print_version(),
             'a' if wish.name.is_none() => wish.all = true,
-            's' if !wish.all => wish.name = Some(found.argument),
+            's' if !wish.all => wish.name = Some(option.value),
             'e' => wish.environment = true,
             'f' => wish.free_list += 1,
             'n' => wish.no_subdir = true,
@@ -48,11 +50,11 @@ fn stat(call: Call) -> Result<(), Failure> {
             _ => return Err(Failure::Usage(None)),
         }
     }
-    let path = options.operand()?;
+    let path = one_operand(options)?;
     let environment = open_to_read(&path, Environment::options().no_subdir(wish.no_subdir))?;
     let mut out = command::output(None);
     let shown = show(&environment, &wish, &mut out);
-    // What was found before something failed is shown too.
+    // What was option before something failed is shown too.
     out.flush().map_err(writing)?;
     shown
 }

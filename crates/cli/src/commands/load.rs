@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use fulgurite_directory_tools::{LoadSettings, TerminalBar, load};
+use fulgurite_directory_tools::{LoadBar, LoadSettings, load};
 use fulgurite_server::{schema, store_options};
 use fulgurite_store::{IndexProgress, Store, StoreOptions};
 
@@ -34,7 +34,7 @@ pub(crate) fn run(command: Load) -> anyhow::Result<()> {
         .clone()
         .unwrap_or_default();
     let begun = Instant::now();
-    let mut bar = TerminalBar::new();
+    let mut bar = LoadBar::new();
     let result = load(&load_settings, &mut |progress| {
         if !command.quiet {
             bar.update(progress);

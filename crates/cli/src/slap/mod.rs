@@ -10,7 +10,6 @@
 //! Their options are single letters in getopt's way, so they have a parser of their own beside clap.
 
 mod context;
-mod getopt;
 mod levels;
 mod options;
 mod slapacl;
@@ -29,6 +28,8 @@ mod usage;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::process::ExitCode;
+
+use fulgurite_terminal::getopt;
 
 use fulgurite_schema::ViolationKind;
 
@@ -237,8 +238,8 @@ impl Invocation {
         }
         let line = match getopt::parse(usage::letters(self.tool), &self.arguments) {
             Ok(line) => line,
-            Err(mistake) => {
-                eprintln!("{}: {mistake}", self.program);
+            Err(error) => {
+                eprintln!("{}: {error}", self.program);
                 return self.usage();
             }
         };
@@ -291,7 +292,7 @@ mod tests {
         let arguments = invocation.arguments.iter();
         Some((
             invocation.tool,
-            arguments.map(|a| getopt::text(a)).collect(),
+            arguments.map(|a| options::text(a)).collect(),
         ))
     }
 

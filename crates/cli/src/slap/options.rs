@@ -3,8 +3,8 @@
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
-use super::getopt::{Given, text};
 use super::{Failure, levels};
+use fulgurite_terminal::getopt::ParsedOption;
 
 /// Which database a tool works on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -95,7 +95,7 @@ impl Common {
     ///
     /// # Errors
     /// [`Failure`] for a value that cannot be read.
-    pub(super) fn take(&mut self, given: &Given) -> Result<bool, Failure> {
+    pub(super) fn take(&mut self, given: &ParsedOption) -> Result<bool, Failure> {
         let path = || PathBuf::from(&given.value);
         match given.letter {
             'f' => self.config_file = Some(path()),
@@ -184,12 +184,17 @@ fn yes_or_no(word: &str) -> Option<bool> {
     }
 }
 
+/// Returns the text of an argument, with bytes that are no UTF-8 replaced.
+pub(super) fn text(argument: &OsStr) -> String {
+    argument.to_string_lossy().into_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn take(common: &mut Common, letter: char, value: &str) -> Result<bool, Failure> {
-        common.take(&Given {
+        common.take(&ParsedOption {
             letter,
             value: value.into(),
         })

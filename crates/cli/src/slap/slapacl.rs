@@ -9,9 +9,10 @@ use fulgurite_server::open_directory;
 
 use super::Failure;
 use super::context::Context;
-use super::getopt::{CommandLine, text};
 use super::options::Common;
+use super::options::text;
 use crate::rights::{Question, Wrong, session_of, take_fact};
+use fulgurite_terminal::getopt::CommandLine;
 
 /// LDAP's code for an attribute type that is not defined, as exit status.
 const UNDEFINED_TYPE: u8 = 17;

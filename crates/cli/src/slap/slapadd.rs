@@ -13,8 +13,8 @@ use fulgurite_server::check_settings;
 
 use super::Failure;
 use super::context::{Access, Context};
-use super::getopt::CommandLine;
 use super::options::{Common, number};
+use fulgurite_terminal::getopt::CommandLine;
 
 /// The largest server id.
 const SERVER_ID_MAX: u16 = 4095;

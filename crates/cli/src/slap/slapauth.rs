@@ -6,9 +6,10 @@ use fulgurite_schema::Dn;
 use fulgurite_server::open_directory;
 
 use super::context::Context;
-use super::getopt::{CommandLine, text};
 use super::options::Common;
+use super::options::text;
 use super::{Failure, shown};
+use fulgurite_terminal::getopt::CommandLine;
 
 /// What identities are looked at with.
 #[derive(Debug, Default)]

@@ -10,8 +10,9 @@ use fulgurite_schema::Filter;
 
 use super::Failure;
 use super::context::{Access, Context};
-use super::getopt::{CommandLine, text};
 use super::options::Common;
+use super::options::text;
+use fulgurite_terminal::getopt::CommandLine;
 
 /// Columns of a line where nothing is said.
 const COLUMNS: usize = 78;

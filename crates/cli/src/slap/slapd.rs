@@ -7,13 +7,14 @@ use std::process::ExitCode;
 use fulgurite_config::{ConfigError, Settings, Sourced};
 use fulgurite_server::{AddressFamilies, Hangup, Service, ServiceOptions};
 
-use super::getopt::{CommandLine, text};
 use super::options::Common;
+use super::options::text;
 use super::{Failure, context, levels};
 use crate::detach;
 use crate::flags::Flags;
 use crate::logging::{self, Facility, Places, Selection, SystemLog};
 use crate::privileges::{Privileges, confine};
+use fulgurite_terminal::getopt::CommandLine;
 
 /// The level of the lines that name each operation.
 const STATS: u32 = 0x100;

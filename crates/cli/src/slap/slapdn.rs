@@ -2,8 +2,9 @@
 
 use super::Failure;
 use super::context::Context;
-use super::getopt::{CommandLine, text};
 use super::options::Common;
+use super::options::text;
+use fulgurite_terminal::getopt::CommandLine;
 
 /// What the real one ends with when a name is wrong.
 const WRONG: u8 = 255;

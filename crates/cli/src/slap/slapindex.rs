@@ -5,9 +5,10 @@ use fulgurite_store::{IndexProgress, IndexSpec, Store, StoreError};
 
 use super::Failure;
 use super::context::{Access, Context};
-use super::getopt::{CommandLine, text};
 use super::options::Common;
+use super::options::text;
 use fulgurite_server::store_options;
+use fulgurite_terminal::getopt::CommandLine;
 
 /// Entries of one transaction.
 const ENTRIES_PER_STEP: usize = 2_000;

@@ -8,8 +8,8 @@ use fulgurite_ldap::ResultCode;
 
 use super::Failure;
 use super::context::{Access, Context};
-use super::getopt::CommandLine;
 use super::slapadd::ChangeOptions;
+use fulgurite_terminal::getopt::CommandLine;
 
 /// Who changes entries where no root is configured.
 const NOBODY: &str = "cn=slapmodify";

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use fulgurite_auth::Scheme;
 
 use super::Failure;
-use super::getopt::{CommandLine, text};
+use super::options::text;
 use super::reason;
 use crate::passwords::{self, Ask};
+use fulgurite_terminal::getopt::CommandLine;
 
 pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
     let (mut secret, mut file, mut generate): (Option<Vec<u8>>, Option<PathBuf>, bool) =

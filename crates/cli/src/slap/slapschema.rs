@@ -6,8 +6,8 @@ use fulgurite_directory_tools::schema_check;
 
 use super::Failure;
 use super::context::{Access, Context};
-use super::getopt::CommandLine;
 use super::slapcat::ReadOptions;
+use fulgurite_terminal::getopt::CommandLine;
 
 pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
     let options = ReadOptions::of(line)?;

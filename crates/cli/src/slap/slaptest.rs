@@ -2,8 +2,8 @@
 
 use super::Failure;
 use super::context::{Access, Context};
-use super::getopt::CommandLine;
 use super::options::Common;
+use fulgurite_terminal::getopt::CommandLine;
 
 pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
     let mut common = Common::default();

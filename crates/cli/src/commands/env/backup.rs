@@ -7,8 +7,9 @@ use std::time::Instant;
 use fulgurite_engine_tools::{
     BackupEntry, BackupKind, BackupOutcome, backup, list_backups, verify_backups,
 };
+use fulgurite_terminal::progress::TerminalBar;
+use fulgurite_terminal::size::{bytes_text, rate_text};
 
-use super::bar::{OctetsBar, octets, rate};
 use crate::arguments::env::Backup;
 use crate::commands::unless_pipe_closed;
 
@@ -23,9 +24,11 @@ pub(crate) fn run(command: Backup) -> anyhow::Result<()> {
 }
 
 fn save(path: &Path, to: &Path, command: &Backup) -> anyhow::Result<()> {
-    let bar = OctetsBar::new(command.quiet);
+    let bar = TerminalBar::of_bytes(!command.quiet);
     let begun = Instant::now();
-    let outcome = backup(path, to, command.full, &mut |progress| bar.update(progress));
+    let outcome = backup(path, to, command.full, &mut |progress| {
+        bar.update(progress.done, progress.total)
+    });
     bar.finish();
     let seconds = begun.elapsed().as_secs_f64();
     let said = match outcome? {
@@ -37,8 +40,8 @@ fn save(path: &Path, to: &Path, command: &Backup) -> anyhow::Result<()> {
             format!(
                 "{}; {} read, {}",
                 describe(&entry),
-                octets(read),
-                rate(read, seconds)
+                bytes_text(read),
+                rate_text(read, seconds)
             )
         }
     };
@@ -58,8 +61,10 @@ fn list(directory: &Path) -> anyhow::Result<()> {
 }
 
 fn verify(directory: &Path, quiet: bool) -> anyhow::Result<()> {
-    let bar = OctetsBar::new(quiet);
-    let entries = verify_backups(directory, &mut |progress| bar.update(progress));
+    let bar = TerminalBar::of_bytes(!quiet);
+    let entries = verify_backups(directory, &mut |progress| {
+        bar.update(progress.done, progress.total)
+    });
     bar.finish();
     let entries = entries?;
     if !quiet {
@@ -67,7 +72,7 @@ fn verify(directory: &Path, quiet: bool) -> anyhow::Result<()> {
         eprintln!(
             "{} backups, {}: all as they were made",
             entries.len(),
-            octets(size)
+            bytes_text(size)
         );
     }
     Ok(())
@@ -84,6 +89,6 @@ fn describe(entry: &BackupEntry) -> String {
         entry.txnid,
         entry.pages,
         entry.pages_of_snapshot,
-        octets(entry.octets)
+        bytes_text(entry.octets)
     )
 }

@@ -1,7 +1,6 @@
 //! `fulgurite env`: each tool is a function of the `engine-tools` crate, called by a module of its own here.
 
 mod backup;
-mod bar;
 mod compact;
 mod copy;
 mod restore;

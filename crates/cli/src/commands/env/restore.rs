@@ -3,19 +3,20 @@
 use std::time::Instant;
 
 use fulgurite_engine_tools::restore;
+use fulgurite_terminal::progress::TerminalBar;
+use fulgurite_terminal::size::{bytes_text, rate_text};
 
-use super::bar::{OctetsBar, octets, rate};
 use crate::arguments::env::Restore;
 
 pub(crate) fn run(command: Restore) -> anyhow::Result<()> {
-    let bar = OctetsBar::new(command.quiet);
+    let bar = TerminalBar::of_bytes(!command.quiet);
     let begun = Instant::now();
     let restored = restore(
         &command.from,
         &command.to,
         command.no_subdir,
         command.txn,
-        &mut |progress| bar.update(progress),
+        &mut |progress| bar.update(progress.done, progress.total),
     );
     bar.finish();
     let restored = restored?;
@@ -28,8 +29,8 @@ pub(crate) fn run(command: Restore) -> anyhow::Result<()> {
         restored.path.display(),
         restored.txnid,
         restored.files,
-        octets(restored.octets),
-        rate(restored.octets, seconds)
+        bytes_text(restored.octets),
+        rate_text(restored.octets, seconds)
     );
     if restored.lost_pages > 0 {
         eprintln!(

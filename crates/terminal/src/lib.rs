@@ -1,0 +1,13 @@
+//! What the programs share at the terminal.
+//!
+//! | module | serves |
+//! | --- | --- |
+//! | [`getopt`] | LMDB's and slapd's programs, whose options follow getopt(3) |
+//! | [`progress`] | long runs that show a bar |
+//! | [`size`] | sizes and rates as text |
+
+#![forbid(unsafe_code)]
+
+pub mod getopt;
+pub mod progress;
+pub mod size;
