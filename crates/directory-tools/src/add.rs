@@ -13,7 +13,8 @@ use fulgurite_directory::{Clock, Entropy, Importer};
 use fulgurite_ldif::{Action, LdifError, Reader, ReaderOptions, Record};
 use fulgurite_schema::{AttributeDescription, CheckedEntry, Dn, Entry, Schema, ViolationKind};
 use fulgurite_store::{
-    EntryId, FillError, Filled, Filler, Found, LoadOptions, Store, StoreError, Writer,
+    BulkAddOutcome, BulkWriteError, BulkWriter, EntryId, Found, LoadOptions, Store, StoreError,
+    Writer,
 };
 use thiserror::Error;
 
@@ -162,11 +163,11 @@ pub enum AddError {
     Input(LdifError),
 }
 
-impl From<FillError> for AddError {
-    fn from(error: FillError) -> AddError {
+impl From<BulkWriteError> for AddError {
+    fn from(error: BulkWriteError) -> AddError {
         match error {
-            FillError::Store(error) => AddError::Store(error),
-            FillError::Temporary(error) => AddError::Temporary(error),
+            BulkWriteError::Store(error) => AddError::Store(error),
+            BulkWriteError::Temporary(error) => AddError::Temporary(error),
         }
     }
 }
@@ -220,7 +221,7 @@ enum Sink<'s> {
     /// Nowhere: a dry run.
     Nowhere,
     /// An empty store, in order.
-    Filler(Filler<'s>),
+    BulkWriter(BulkWriter<'s>),
     Writer(Writer<'s>),
 }
 
@@ -229,22 +230,22 @@ impl<'s> Sink<'s> {
         if dry_run {
             return Ok(Sink::Nowhere);
         }
-        Ok(match store.fill(&LoadOptions::default())? {
-            Some(filler) => Sink::Filler(filler),
+        Ok(match store.bulk_writer(&LoadOptions::default())? {
+            Some(bulk_writer) => Sink::BulkWriter(bulk_writer),
             None => Sink::Writer(store.write()?),
         })
     }
 
-    /// The writer, which goes on where the filler was; none in a dry run.
+    /// The writer, which goes on where the bulk_writer was; none in a dry run.
     fn writer(&mut self) -> Result<Option<&mut Writer<'s>>, AddError> {
-        if let Sink::Filler(_) = self
-            && let Sink::Filler(filler) = std::mem::replace(self, Sink::Nowhere)
+        if let Sink::BulkWriter(_) = self
+            && let Sink::BulkWriter(bulk_writer) = std::mem::replace(self, Sink::Nowhere)
         {
-            *self = Sink::Writer(filler.into_writer()?);
+            *self = Sink::Writer(bulk_writer.into_writer()?);
         }
         Ok(match self {
             Sink::Writer(writer) => Some(writer),
-            Sink::Nowhere | Sink::Filler(_) => None,
+            Sink::Nowhere | Sink::BulkWriter(_) => None,
         })
     }
 }
@@ -262,13 +263,13 @@ impl<'s> Target<'s> {
     /// Adds an entry where it belongs, making places for the parents that it lacks.
     fn add(&mut self, entry: &CheckedEntry) -> Result<Option<EntryId>, AddError> {
         let dn = &entry.entry().dn;
-        if let Sink::Filler(filler) = &mut self.sink {
-            match filler.add(entry)? {
-                Filled::Added(id) => return Ok(Some(id)),
-                Filled::Exists => {
+        if let Sink::BulkWriter(bulk_writer) = &mut self.sink {
+            match bulk_writer.add(entry)? {
+                BulkAddOutcome::Added(id) => return Ok(Some(id)),
+                BulkAddOutcome::Exists => {
                     return Err(StoreError::EntryExists(dn.pretty().to_owned()).into());
                 }
-                Filled::OutOfOrder => {}
+                BulkAddOutcome::OutOfOrder => {}
             }
         }
         let Some(writer) = self.sink.writer()? else {

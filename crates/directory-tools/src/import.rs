@@ -8,7 +8,9 @@ use fulgurite_openldap_mdb::{
     Attribute, Dump, Entry as Foreign, OpenError, ReadError, Source, Wrong,
 };
 use fulgurite_schema::{AttributeDescription, CheckOptions, CheckedEntry, Dn, Entry, Schema};
-use fulgurite_store::{EntryId, FillError, Filled, Filler, LoadOptions, Store, StoreError, Writer};
+use fulgurite_store::{
+    BulkAddOutcome, BulkWriteError, BulkWriter, EntryId, LoadOptions, Store, StoreError, Writer,
+};
 use sha1::{Digest as _, Sha1};
 use thiserror::Error;
 
@@ -73,11 +75,11 @@ pub enum ImportError {
     NotEmpty,
 }
 
-impl From<FillError> for ImportError {
-    fn from(error: FillError) -> ImportError {
+impl From<BulkWriteError> for ImportError {
+    fn from(error: BulkWriteError) -> ImportError {
         match error {
-            FillError::Store(error) => ImportError::Store(error),
-            FillError::Temporary(error) => ImportError::Temporary(error),
+            BulkWriteError::Store(error) => ImportError::Store(error),
+            BulkWriteError::Temporary(error) => ImportError::Temporary(error),
         }
     }
 }
@@ -153,8 +155,8 @@ pub fn import(
 ) -> Result<ImportSummary, ImportError> {
     let source = Source::open(from)?;
     let mut dump = source.dump()?;
-    let filler = store.fill(&LoadOptions::default())?;
-    let mut filler = filler.ok_or(ImportError::NotEmpty)?;
+    let bulk_writer = store.bulk_writer(&LoadOptions::default())?;
+    let mut bulk_writer = bulk_writer.ok_or(ImportError::NotEmpty)?;
     let mut run = Run {
         schema: Arc::clone(store.schema()),
         descriptions: HashMap::new(),
@@ -165,8 +167,8 @@ pub fn import(
         },
         parents: HashMap::new(),
     };
-    while run.next(&mut dump, &mut filler, tell)? {}
-    let mut writer = filler.into_writer()?;
+    while run.next(&mut dump, &mut bulk_writer, tell)? {}
+    let mut writer = bulk_writer.into_writer()?;
     run.check_parents(&mut writer, tell)?;
     let summary = run.summary;
     writer.commit()?;
@@ -191,12 +193,12 @@ impl Run<'_> {
     fn next(
         &mut self,
         dump: &mut Dump<'_>,
-        filler: &mut Filler<'_>,
+        bulk_writer: &mut BulkWriter<'_>,
         tell: &mut dyn FnMut(ImportEvent),
     ) -> Result<bool, ImportError> {
         let taken = match dump.next_entry() {
             Ok(None) => return Ok(false),
-            Ok(Some(foreign)) => self.take(filler, foreign),
+            Ok(Some(foreign)) => self.take(bulk_writer, foreign),
             Err(error) => Err(error.into()),
         };
         match taken {
@@ -217,7 +219,11 @@ impl Run<'_> {
         Ok(true)
     }
 
-    fn take(&mut self, filler: &mut Filler<'_>, foreign: Foreign) -> Result<(), ImportError> {
+    fn take(
+        &mut self,
+        bulk_writer: &mut BulkWriter<'_>,
+        foreign: Foreign,
+    ) -> Result<(), ImportError> {
         let (id, parent, name) = (foreign.id, foreign.parent, foreign.name.clone());
         let wrong = |reason: String| ImportError::Entry {
             id,
@@ -225,25 +231,25 @@ impl Run<'_> {
             reason,
         };
         let checked = self.checked(foreign).map_err(&wrong)?;
-        let added = filler.add_as(EntryId(id), EntryId(parent), &checked);
+        let added = bulk_writer.add_as(EntryId(id), EntryId(parent), &checked);
         let added = added.map_err(|error| match error {
-            FillError::Store(
+            BulkWriteError::Store(
                 error @ (StoreError::OutsideSuffix(_)
                 | StoreError::EntryTooLarge
                 | StoreError::EntryTooBig { .. }),
             ) => wrong(error.to_string()),
-            FillError::Store(StoreError::NoSuchEntry(_)) => ImportError::Orphan {
+            BulkWriteError::Store(StoreError::NoSuchEntry(_)) => ImportError::Orphan {
                 id,
                 name: name.clone(),
             },
             error => error.into(),
         })?;
         match added {
-            Filled::Added(_) => {}
-            Filled::Exists => {
+            BulkAddOutcome::Added(_) => {}
+            BulkAddOutcome::Exists => {
                 return Err(wrong("there is an entry of this name already".to_owned()));
             }
-            Filled::OutOfOrder => {
+            BulkAddOutcome::OutOfOrder => {
                 return Err(wrong("its id is not above the one before".to_owned()));
             }
         }

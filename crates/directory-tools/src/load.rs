@@ -9,8 +9,8 @@ use fulgurite_directory::{Clock, Completer, Entropy, Importer, Marks, SystemCloc
 use fulgurite_ldif::{Action, Attributes, LdifError, Part, Parts, ReaderOptions, Record};
 use fulgurite_schema::{AttributeDescription, CheckedEntry, Dn, Entry, Schema};
 use fulgurite_store::{
-    LoadBatch, LoadError, LoadOptions, LoadProgress, OpenError, PartSink, Stopped, Store,
-    StoreError, StoreOptions, bulk_load_parts, create_and_load,
+    BulkLoad, LoadBatch, LoadError, LoadOptions, LoadProgress, OpenError, PartReader, Store,
+    StoreError, StoreOptions,
 };
 use thiserror::Error;
 
@@ -108,9 +108,6 @@ pub enum LoadFailure {
     /// A temporary file failed.
     #[error("temporary file: {0}")]
     Temporary(io::Error),
-    /// The loading thread ended: what it says of it comes in place of this.
-    #[error(transparent)]
-    Stopped(#[from] Stopped),
     /// A defect of this program.
     #[error("the load ended unexpectedly; this is a defect, please report it")]
     Internal,
@@ -127,9 +124,9 @@ pub fn load(
     settings: &LoadSettings,
     report: &mut dyn FnMut(Progress),
 ) -> Result<LoadSummary, LoadFailure> {
-    let mut source = Source::new(settings)?;
-    let total = source.bytes_total;
     let counter = std::cell::Cell::new((0, 0));
+    let mut parts = FileParts::new(settings, &counter)?;
+    let total = parts.bytes_total;
     let mut progress = |step| {
         let (mut entries, bytes) = counter.get();
         let phase = match step {
@@ -149,22 +146,19 @@ pub fn load(
             bytes_total: total,
         });
     };
-    let count = |bytes| counter.set((counter.get().0, bytes));
-    let completer = source.importer.completer();
-    let reader = || {
-        let mut reader = PartReader::new(settings, &completer);
-        move |part, batch: &mut LoadBatch<'_>| reader.read(part, batch)
+    let completer = parts.importer.completer();
+    let load = BulkLoad {
+        parts: &mut parts,
+        reader: RecordReader::new(settings, &completer),
+        options: &settings.load,
+        progress: &mut progress,
     };
-    let produce = |sink: &mut PartSink<'_, FilePart>| source.produce(sink, &count);
-    let load =
-        |store: &Store| bulk_load_parts(store, &settings.load, &mut progress, reader, produce);
     let schema = Arc::clone(&settings.schema);
     let loaded = if Store::exists(&settings.data) {
-        let store = Store::open(&settings.data, &settings.store, schema)?;
-        load(&store)
+        load.into_store(&Store::open(&settings.data, &settings.store, schema)?)
     } else {
-        let (path, store) = (&settings.data, &settings.store);
-        create_and_load(path, store, schema, load).map(|(_, report)| report)
+        let created = load.into_new_store(&settings.data, &settings.store, schema);
+        created.map(|(_, report)| report)
     };
     match loaded {
         Ok(report) => Ok(LoadSummary {
@@ -175,12 +169,20 @@ pub fn load(
     }
 }
 
-/// Cuts files into parts.
-struct Source {
-    files: Vec<Parts<Box<dyn BufRead>>>,
+/// The parts of all files, in order.
+struct FileParts<'c> {
+    files: std::vec::IntoIter<Parts<Box<dyn BufRead>>>,
+    /// The file that is being read, and its number.
+    current: Option<(usize, Parts<Box<dyn BufRead>>)>,
+    /// Number of the next file.
+    next: usize,
+    /// Bytes of the files before the current one.
+    bytes_before: u64,
     /// Sum of the sizes, if all are known.
     bytes_total: Option<u64>,
     importer: Importer,
+    /// Entries loaded and bytes read.
+    counter: &'c std::cell::Cell<(u64, u64)>,
 }
 
 /// Some records of a file, and the marks for their entries.
@@ -190,9 +192,12 @@ struct FilePart {
     marks: Marks,
 }
 
-impl Source {
+impl<'c> FileParts<'c> {
     /// Opens all files, so that a missing one is found before anything is read.
-    fn new(settings: &LoadSettings) -> Result<Source, LoadFailure> {
+    fn new(
+        settings: &LoadSettings,
+        counter: &'c std::cell::Cell<(u64, u64)>,
+    ) -> Result<FileParts<'c>, LoadFailure> {
         let mut files = Vec::new();
         let mut bytes_total = Some(0);
         for file in &settings.files {
@@ -200,8 +205,11 @@ impl Source {
             bytes_total = bytes_total.zip(len).map(|(sum, len)| sum + len);
             files.push(Parts::new(input, reader_options(file)));
         }
-        Ok(Source {
-            files,
+        Ok(FileParts {
+            files: files.into_iter(),
+            current: None,
+            next: 0,
+            bytes_before: 0,
             bytes_total,
             importer: Importer::new(
                 Arc::clone(&settings.schema),
@@ -210,24 +218,39 @@ impl Source {
                 Arc::clone(&settings.clock),
                 Arc::clone(&settings.entropy),
             )?,
+            counter,
         })
     }
 
-    fn produce(
-        &mut self,
-        sink: &mut PartSink<'_, FilePart>,
-        count: &dyn Fn(u64),
-    ) -> Result<(), LoadFailure> {
-        let mut before = 0;
-        for (file, mut parts) in std::mem::take(&mut self.files).into_iter().enumerate() {
-            while let Some(part) = parts.next_part()? {
+    fn next_part(&mut self) -> Result<Option<FilePart>, LoadFailure> {
+        loop {
+            let Some((file, parts)) = &mut self.current else {
+                let Some(parts) = self.files.next() else {
+                    return Ok(None);
+                };
+                self.current = Some((self.next, parts));
+                self.next += 1;
+                continue;
+            };
+            if let Some(part) = parts.next_part()? {
                 let marks = self.importer.marks(part.records_max());
-                count(before + parts.bytes_read());
-                sink.send(FilePart { file, part, marks })?;
+                let (entries, _) = self.counter.get();
+                let bytes = self.bytes_before + parts.bytes_read();
+                self.counter.set((entries, bytes));
+                let file = *file;
+                return Ok(Some(FilePart { file, part, marks }));
             }
-            before += parts.bytes_read();
+            self.bytes_before += parts.bytes_read();
+            self.current = None;
         }
-        Ok(())
+    }
+}
+
+impl Iterator for FileParts<'_> {
+    type Item = Result<FilePart, LoadFailure>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_part().transpose()
     }
 }
 
@@ -238,24 +261,16 @@ fn reader_options(file: &Path) -> ReaderOptions {
     }
 }
 
-/// Makes checked entries of records, on a thread of its own.
-struct PartReader<'s> {
+/// Makes checked entries of the records of a part.
+#[derive(Clone)]
+struct RecordReader<'s> {
     files: &'s [PathBuf],
     schema: &'s Schema,
     completer: &'s Completer,
     descriptions: Descriptions,
 }
 
-impl<'s> PartReader<'s> {
-    fn new(settings: &'s LoadSettings, completer: &'s Completer) -> PartReader<'s> {
-        PartReader {
-            files: &settings.files,
-            schema: &settings.schema,
-            completer,
-            descriptions: Descriptions::default(),
-        }
-    }
-
+impl PartReader<FilePart, LoadFailure> for RecordReader<'_> {
     fn read(&mut self, part: FilePart, batch: &mut LoadBatch<'_>) -> Result<(), LoadFailure> {
         let FilePart {
             file,
@@ -276,6 +291,17 @@ impl<'s> PartReader<'s> {
             batch.add(entry, place(file, line));
         }
         mistake.map_or(Ok(()), |mistake| Err(mistake.into()))
+    }
+}
+
+impl<'s> RecordReader<'s> {
+    fn new(settings: &'s LoadSettings, completer: &'s Completer) -> RecordReader<'s> {
+        RecordReader {
+            files: &settings.files,
+            schema: &settings.schema,
+            completer,
+            descriptions: Descriptions::default(),
+        }
     }
 
     /// A checked entry, or the line and the reason why the record makes none.
@@ -313,7 +339,7 @@ impl<'s> PartReader<'s> {
 }
 
 /// Attribute descriptions already resolved. Entries repeat a few of them without end, and mostly in the same order.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Descriptions {
     known: Vec<(Box<str>, AttributeDescription)>,
     last: usize,

@@ -9,7 +9,7 @@ use fulgurite_config::{
 use fulgurite_directory::{
     AuthOptions, Level, Limits, Restrictions, RootAccount, RuleText, SortLimits, WithoutRules,
 };
-use fulgurite_store::{IndexKinds, IndexSpec};
+use fulgurite_store::{IndexKind, IndexKinds, IndexSpec};
 
 use crate::{ServerSettings, SessionLimits, TlsOptions};
 
@@ -24,14 +24,15 @@ pub(crate) fn rules(list: &[Sourced<String>]) -> Vec<RuleText> {
 }
 
 pub(crate) fn index(setting: &IndexSetting) -> IndexSpec {
+    let mut kinds = IndexKinds::default();
+    kinds.set(IndexKind::Presence, setting.kinds.presence);
+    // Approximate match is answered as equality.
+    let equality = setting.kinds.equality || setting.kinds.approximate;
+    kinds.set(IndexKind::Equality, equality);
+    kinds.set(IndexKind::Substring, setting.kinds.substring);
     IndexSpec {
         attribute: setting.attribute.clone(),
-        kinds: IndexKinds {
-            presence: setting.kinds.presence,
-            // Approximate match is answered as equality.
-            equality: setting.kinds.equality || setting.kinds.approximate,
-            substring: setting.kinds.substring,
-        },
+        kinds,
     }
 }
 

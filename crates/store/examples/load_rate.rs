@@ -11,11 +11,13 @@ use fulgurite_schema::{
     Filter, Schema,
 };
 use fulgurite_store::{
-    DnCache, EntryId, LoadOptions, LoadProgress, Scope, Stopped, Store, StoreOptions, View,
-    compile_filter, load_new,
+    BulkLoad, DnCache, EntryId, EntryReader, LoadOptions, LoadProgress, Scope, Store, StoreOptions,
+    View, compile_filter,
 };
 
 const SUFFIX: &str = "dc=example,dc=com";
+/// Entries of a part.
+const PART_LEN: usize = 256;
 const PEOPLE: &str = "ou=people,dc=example,dc=com";
 
 type Failure = Box<dyn std::error::Error>;
@@ -58,22 +60,23 @@ fn load(dir: &Path, schema: &Arc<Schema>, count: usize) -> Result<Store, Failure
             println!("{:8.2} s  {progress:?}", start.elapsed().as_secs_f64());
         }
     };
-    let (store, report) = load_new::<Failure>(
-        dir,
-        &options,
-        Arc::clone(schema),
-        &LoadOptions::default(),
-        &mut phases,
-        |sink| {
-            for number in 0..count + 2 {
-                let entry = people.entry(number)?;
-                sink.add(entry, number as u64)
-                    .map_err(|stopped: Stopped| stopped.to_string())?;
-            }
-            Ok(())
-        },
-    )
-    .map_err(|error| error.to_string())?;
+    let starts = (0..count + 2).step_by(PART_LEN);
+    let parts = starts.map(|start| -> Result<Vec<(CheckedEntry, u64)>, String> {
+        let numbers = start..(start + PART_LEN).min(count + 2);
+        let entries = numbers.map(|number| Ok((people.entry(number)?, number as u64)));
+        entries
+            .collect::<Result<_, Failure>>()
+            .map_err(|error| error.to_string())
+    });
+    let load = BulkLoad {
+        parts,
+        reader: EntryReader,
+        options: &LoadOptions::default(),
+        progress: &mut phases,
+    };
+    let (store, report) = load
+        .into_new_store(dir, &options, Arc::clone(schema))
+        .map_err(|error| error.to_string())?;
     let seconds = start.elapsed().as_secs_f64();
     println!(
         "{} entries in {seconds:.2} s: {:.0}/s",

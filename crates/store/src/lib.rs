@@ -21,51 +21,46 @@
 
 #![forbid(unsafe_code)]
 
-mod apart;
 mod attributes;
 mod bytes;
-mod entry_view;
 mod error;
-mod export;
-mod find;
-mod hints;
 mod ids;
 mod idset;
 mod index;
 mod load;
 mod names;
+mod open;
+mod overflow_values;
 mod plan;
 mod record;
 mod reindex;
 mod store;
 mod verify;
 mod view;
-mod walk;
 mod write;
 
 /// How sure a commit is, for [`StoreOptions::durability`].
 pub use fulgurite::Durability;
 
 pub use attributes::{AttributeInfo, AttributeTable};
-pub use entry_view::{AttributeView, EntryView, Shape, StoredSelector, Wanted, compile_filter};
 pub use error::{Damage, OpenError, StoreError};
-pub use export::Export;
-pub use find::Found;
 pub use fulgurite::Snapshot;
 pub use ids::{AttributeId, EntryId};
 pub use index::{IndexKind, IndexKinds, IndexSpec, IndexStage};
 pub use load::{
-    FillError, Filled, Filler, LoadBatch, LoadError, LoadOptions, LoadProgress, LoadReport,
-    LoadSink, PartSink, Stopped, bulk_load, bulk_load_parts, create_and_load, load_new,
+    BulkAddOutcome, BulkLoad, BulkWriteError, BulkWriter, EntryReader, LoadBatch, LoadError,
+    LoadOptions, LoadProgress, LoadReport, PartReader,
 };
 pub use names::DnCache;
 pub use plan::{Candidates, Planning, Scope};
-pub use record::{AttributeHead, Values, ValuesIter};
+pub use record::{EncodedHeader, Values, ValuesIter};
 pub use reindex::{IndexProgress, IndexStatus, IndexWork};
 pub use store::{Store, StoreOptions};
 pub use verify::{Report, verify};
-pub use view::{ParkedView, View};
-pub use walk::{AllEntries, EntryWalk};
+pub use view::{
+    AllEntries, AttributeView, EntryView, EntryWalk, Export, Found, ParkedView, Shape,
+    StoredSelector, View, Wanted, compile_filter,
+};
 pub use write::{ValueChange, Writer};
 
 #[cfg(test)]

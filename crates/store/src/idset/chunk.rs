@@ -9,16 +9,18 @@
 //! Most chunks are arrays of a few places, many of one, so these have no head: their lengths are even, those of the others
 //! odd.
 
-use super::{Bits, CHUNK_IDS};
+use super::bitmap::Bitmap;
+use super::encode::{header, shortest};
+use super::position::CHUNK_IDS;
 use crate::bytes::{u16_at, u64_at};
 use crate::error::Damage;
 
-const BITMAP_LEN: usize = CHUNK_IDS / 8;
+pub(super) const BITMAP_LEN: usize = CHUNK_IDS / 8;
 /// Octets before those of a bitmap, and before runs.
-const HEAD_LEN: usize = 3;
-const ARRAY: u8 = 1;
-const BITMAP: u8 = 2;
-const RUNS: u8 = 3;
+pub(super) const HEAD_LEN: usize = 3;
+pub(super) const ARRAY: u8 = 1;
+pub(super) const BITMAP: u8 = 2;
+pub(super) const RUNS: u8 = 3;
 
 /// What is in a chunk, as it lies there; an error where places are out of order or outside.
 pub(super) enum Content<'a> {
@@ -71,7 +73,7 @@ impl<'a> Chunk<'a> {
     /// Visits the places in the chunk, ascending: for chunks of few, without a bitmap.
     pub(crate) fn for_each(&self, mut visit: impl FnMut(u16)) -> Result<(), Damage> {
         if self.kind != ARRAY {
-            let mut bits = Bits::new();
+            let mut bits = Bitmap::new();
             self.or_into(&mut bits)?;
             bits.iter().for_each(visit);
             return Ok(());
@@ -166,7 +168,7 @@ impl<'a> Chunk<'a> {
     }
 
     /// Adds the chunk to `bits`.
-    pub(crate) fn or_into(&self, bits: &mut Bits) -> Result<(), Damage> {
+    pub(crate) fn or_into(&self, bits: &mut Bitmap) -> Result<(), Damage> {
         let sound = match self.kind {
             ARRAY => self.numbers().all(|low| bits.insert(low)),
             RUNS => self
@@ -198,131 +200,5 @@ impl<'a> Chunk<'a> {
             )
         };
         self.content.as_chunks::<4>().0.iter().map(ends)
-    }
-}
-
-/// The kind of which a chunk takes the fewest octets, with its head.
-fn shortest(cardinality: usize, runs: usize) -> u8 {
-    if cardinality * 2 <= HEAD_LEN + (runs * 4).min(BITMAP_LEN) {
-        ARRAY
-    } else if runs * 4 <= BITMAP_LEN {
-        RUNS
-    } else {
-        BITMAP
-    }
-}
-
-/// Replaces `out` by the shortest form of a chunk; by nothing when it is empty.
-pub(crate) fn encode(bits: &Bits, out: &mut Vec<u8>) {
-    out.clear();
-    let (cardinality, runs) = (bits.len(), bits.runs());
-    if cardinality == 0 {
-        return;
-    }
-    let kind = shortest(cardinality, runs);
-    header(out, kind, cardinality);
-    match kind {
-        ARRAY => bits
-            .iter()
-            .for_each(|low| out.extend_from_slice(&low.to_le_bytes())),
-        RUNS => encode_runs(bits, out),
-        _ => bits
-            .words()
-            .iter()
-            .for_each(|word| out.extend_from_slice(&word.to_le_bytes())),
-    }
-}
-
-/// As [`encode`], for places in ascending order, which mostly are few: they are not spread over a bitmap first.
-pub(crate) fn encode_sorted(places: &[u16], out: &mut Vec<u8>) {
-    if let [low] = places {
-        // Most chunks of a load: an array has no head.
-        out.clear();
-        return out.extend_from_slice(&low.to_le_bytes());
-    }
-    let (mut runs, mut ascend) = (1, true);
-    for pair in places.windows(2) {
-        if let [low, high] = *pair {
-            runs += usize::from(high != low.wrapping_add(1));
-            ascend &= low < high;
-        }
-    }
-    let cardinality = places.len();
-    let kind = shortest(cardinality, runs);
-    if cardinality == 0 || !ascend || kind == BITMAP {
-        let mut bits = Bits::new();
-        for low in places {
-            bits.insert(*low);
-        }
-        return encode(&bits, out);
-    }
-    out.clear();
-    header(out, kind, cardinality);
-    if kind == ARRAY {
-        let start = out.len();
-        out.resize(start + cardinality * 2, 0);
-        let room = out.get_mut(start..).unwrap_or_default().as_chunks_mut().0;
-        let octets = places.iter().map(|low| low.to_le_bytes());
-        room.iter_mut().zip(octets).for_each(|(to, low)| *to = low);
-        return;
-    }
-    let next_to = |a: &u16, b: &u16| *b == a.wrapping_add(1);
-    for run in places.chunk_by(next_to) {
-        for end in [run.first(), run.last()].into_iter().flatten() {
-            out.extend_from_slice(&end.to_le_bytes());
-        }
-    }
-}
-
-/// As [`encode`], for runs in ascending order with gaps between them, so few that they are shorter than a bitmap. False if
-/// they are not, and `out` is undefined then.
-pub(super) fn encode_few_runs(runs: &[(u16, u16)], out: &mut Vec<u8>) -> bool {
-    out.clear();
-    let len = |(first, last): &(u16, u16)| usize::from(*last - *first) + 1;
-    let cardinality: usize = runs.iter().map(len).sum();
-    if cardinality == 0 {
-        return true;
-    }
-    let kind = shortest(cardinality, runs.len());
-    header(out, kind, cardinality);
-    if kind == ARRAY {
-        runs.iter()
-            .flat_map(|(first, last)| *first..=*last)
-            .for_each(|low| out.extend_from_slice(&low.to_le_bytes()));
-        return true;
-    }
-    for (first, last) in runs {
-        out.extend_from_slice(&first.to_le_bytes());
-        out.extend_from_slice(&last.to_le_bytes());
-    }
-    kind == RUNS
-}
-
-/// The head of a bitmap whose cardinality is [still to be set](set_cardinality).
-pub(super) fn begin_bitmap(out: &mut Vec<u8>) {
-    header(out, BITMAP, 0);
-}
-
-pub(super) fn set_cardinality(out: &mut [u8], cardinality: usize) {
-    if let Some(place) = out.get_mut(1..3) {
-        place.copy_from_slice(&u16::try_from(cardinality).unwrap_or(u16::MAX).to_le_bytes());
-    }
-}
-
-fn header(out: &mut Vec<u8>, kind: u8, cardinality: usize) {
-    if kind == ARRAY {
-        return;
-    }
-    out.push(kind);
-    out.extend_from_slice(&u16::try_from(cardinality).unwrap_or(u16::MAX).to_le_bytes());
-}
-
-fn encode_runs(bits: &Bits, out: &mut Vec<u8>) {
-    let mut from = 0;
-    while let Some(first) = bits.next(from) {
-        let end = bits.next_gap(usize::from(first));
-        out.extend_from_slice(&first.to_le_bytes());
-        out.extend_from_slice(&u16::try_from(end - 1).unwrap_or(u16::MAX).to_le_bytes());
-        from = end;
     }
 }

@@ -1,7 +1,9 @@
 //! A few places of a chunk changed, without a bitmap in between: what a single update does to each of its postings.
 
-use super::chunk::{self, Chunk, Content};
-use super::{Bits, CHUNK_IDS};
+use super::bitmap::Bitmap;
+use super::chunk::{Chunk, Content};
+use super::encode;
+use super::position::CHUNK_IDS;
 use crate::error::Damage;
 
 /// Beyond so many changes, or runs, a bitmap is no detour.
@@ -22,7 +24,7 @@ pub(crate) fn edit(
     if let [(low, present)] = changes {
         let done = match &chunk {
             None if *present => {
-                chunk::encode_sorted(&[*low], out);
+                encode::encode_sorted(&[*low], out);
                 true
             }
             Some(chunk) => chunk.array_with(*low, *present, out)?,
@@ -45,7 +47,7 @@ pub(crate) fn edit(
             return Ok(());
         }
     }
-    let mut bits = Bits::new();
+    let mut bits = Bitmap::new();
     if let Some(chunk) = chunk {
         chunk.or_into(&mut bits)?;
     }
@@ -56,7 +58,7 @@ pub(crate) fn edit(
             bits.remove(*low);
         }
     }
-    chunk::encode(&bits, out);
+    encode::encode(&bits, out);
     Ok(())
 }
 
@@ -70,7 +72,7 @@ fn edit_array(mut places: Vec<u16>, changes: &[(u16, bool)], out: &mut Vec<u8>) 
             _ => {}
         }
     }
-    chunk::encode_sorted(&places, out);
+    encode::encode_sorted(&places, out);
     true
 }
 
@@ -81,7 +83,7 @@ fn edit_runs(mut runs: Vec<(u16, u16)>, changes: &[(u16, bool)], out: &mut Vec<u
     for (low, present) in changes {
         edit_run(&mut runs, *low, *present);
     }
-    chunk::encode_few_runs(&runs, out)
+    encode::encode_few_runs(&runs, out)
 }
 
 /// Enters or removes one place.
@@ -130,7 +132,7 @@ fn edit_bitmap(
     out: &mut Vec<u8>,
 ) -> bool {
     out.clear();
-    chunk::begin_bitmap(out);
+    encode::begin_bitmap(out);
     let begin = out.len();
     out.extend_from_slice(octets);
     let mut len = cardinality;
@@ -154,6 +156,6 @@ fn edit_bitmap(
     if !is_middling || len.is_multiple_of(FEW) {
         return false;
     }
-    chunk::set_cardinality(out, len);
+    encode::set_cardinality(out, len);
     true
 }

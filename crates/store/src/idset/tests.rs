@@ -1,4 +1,6 @@
+use super::position::CHUNK_IDS;
 use super::*;
+use crate::ids::EntryId;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -22,29 +24,29 @@ fn places() -> impl Strategy<Value = BTreeSet<u16>> {
     ]
 }
 
-fn bits(set: &BTreeSet<u16>) -> Bits {
-    let mut bits = Bits::new();
+fn bits(set: &BTreeSet<u16>) -> Bitmap {
+    let mut bits = Bitmap::new();
     for low in set {
         assert!(bits.insert(*low));
     }
     bits
 }
 
-fn set(bits: &Bits) -> BTreeSet<u16> {
+fn set(bits: &Bitmap) -> BTreeSet<u16> {
     bits.iter().collect()
 }
 
 proptest! {
     #[test]
     fn algebra_is_that_of_sets(a in places(), b in places()) {
-        let with = |f: fn(&mut Bits, &Bits)| {
+        let with = |f: fn(&mut Bitmap, &Bitmap)| {
             let mut left = bits(&a);
             f(&mut left, &bits(&b));
             set(&left)
         };
-        prop_assert_eq!(with(Bits::and), a.intersection(&b).copied().collect::<BTreeSet<_>>());
-        prop_assert_eq!(with(Bits::or), a.union(&b).copied().collect::<BTreeSet<_>>());
-        prop_assert_eq!(with(Bits::and_not), a.difference(&b).copied().collect::<BTreeSet<_>>());
+        prop_assert_eq!(with(Bitmap::and), a.intersection(&b).copied().collect::<BTreeSet<_>>());
+        prop_assert_eq!(with(Bitmap::or), a.union(&b).copied().collect::<BTreeSet<_>>());
+        prop_assert_eq!(with(Bitmap::and_not), a.difference(&b).copied().collect::<BTreeSet<_>>());
         let left = bits(&a);
         prop_assert_eq!(left.len(), a.len());
         prop_assert_eq!(left.is_empty(), a.is_empty());
@@ -87,7 +89,7 @@ proptest! {
         bytes[at] = byte;
         for bytes in [&bytes[..], &bytes[..cut.index(bytes.len())]] {
             if let Ok(chunk) = Chunk::parse(bytes) {
-                let mut bits = Bits::new();
+                let mut bits = Bitmap::new();
                 let mut visited = Vec::new();
                 let read = chunk.for_each(|low| visited.push(low));
                 // An array out of order is the one thing that a bitmap takes.
@@ -117,7 +119,7 @@ proptest! {
         if expected.is_empty() {
             prop_assert_eq!(edited, Vec::<u8>::new());
         } else {
-            let mut found = Bits::new();
+            let mut found = Bitmap::new();
             let chunk = Chunk::parse(&edited).unwrap();
             chunk.or_into(&mut found).unwrap();
             prop_assert_eq!(chunk.len(), expected.len());

@@ -3,79 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::kinds::{IndexKind, IndexKinds};
 use crate::error::OpenError;
-
-/// What an index of an attribute can answer.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct IndexKinds {
-    /// `pres`: has it a value?
-    pub presence: bool,
-    /// `eq`: equality, ordering, and `initial*`. `approx` means the same.
-    pub equality: bool,
-    /// `sub`: substrings anywhere.
-    pub substring: bool,
-}
-
-/// One kind of index.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum IndexKind {
-    /// `eq`.
-    Equality,
-    /// `pres`.
-    Presence,
-    /// `sub`.
-    Substring,
-}
-
-impl IndexKind {
-    /// All of them.
-    pub(crate) const ALL: [IndexKind; 3] = [
-        IndexKind::Equality,
-        IndexKind::Presence,
-        IndexKind::Substring,
-    ];
-
-    /// The word for it: `eq`, `pres`, `sub`.
-    #[must_use]
-    pub fn word(self) -> &'static str {
-        match self {
-            IndexKind::Equality => "eq",
-            IndexKind::Presence => "pres",
-            IndexKind::Substring => "sub",
-        }
-    }
-
-    pub(crate) fn named(word: &str) -> Option<IndexKind> {
-        IndexKind::ALL.into_iter().find(|kind| kind.word() == word)
-    }
-}
-
-impl IndexKinds {
-    /// Whether a kind is among them.
-    #[must_use]
-    pub fn has(self, kind: IndexKind) -> bool {
-        match kind {
-            IndexKind::Equality => self.equality,
-            IndexKind::Presence => self.presence,
-            IndexKind::Substring => self.substring,
-        }
-    }
-
-    pub(crate) fn set(&mut self, kind: IndexKind, on: bool) {
-        match kind {
-            IndexKind::Equality => self.equality = on,
-            IndexKind::Presence => self.presence = on,
-            IndexKind::Substring => self.substring = on,
-        }
-    }
-
-    /// Adds the kinds of `other`.
-    pub(crate) fn merge(&mut self, other: IndexKinds) {
-        self.presence |= other.presence;
-        self.equality |= other.equality;
-        self.substring |= other.substring;
-    }
-}
 
 /// One attribute and its indexes; as text `mail:eq,sub`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -91,15 +20,12 @@ impl IndexSpec {
     /// and Unix accounts.
     #[must_use]
     pub fn defaults() -> Vec<IndexSpec> {
-        let eq = IndexKinds {
-            equality: true,
-            ..IndexKinds::default()
-        };
-        let all = IndexKinds {
-            presence: true,
-            equality: true,
-            substring: true,
-        };
+        let eq = IndexKinds::of(&[IndexKind::Equality]);
+        let all = IndexKinds::of(&[
+            IndexKind::Equality,
+            IndexKind::Presence,
+            IndexKind::Substring,
+        ]);
         let mut specs = Vec::new();
         for (names, kinds) in [
             (
@@ -140,11 +66,9 @@ impl FromStr for IndexSpec {
         }
         let mut kinds = IndexKinds::default();
         for kind in list.split(',') {
-            match kind.trim() {
-                "pres" => kinds.presence = true,
-                "eq" | "approx" => kinds.equality = true,
-                "sub" | "subinitial" | "subany" | "subfinal" => kinds.substring = true,
-                _ => return Err(wrong("the kinds of index are eq, pres, sub and approx")),
+            match IndexKind::named(kind.trim()) {
+                Some(kind) => kinds.set(kind, true),
+                None => return Err(wrong("the kinds of index are eq, pres, sub and approx")),
             }
         }
         Ok(IndexSpec {
@@ -157,22 +81,6 @@ impl FromStr for IndexSpec {
 impl fmt::Display for IndexSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.attribute, self.kinds)
-    }
-}
-
-impl fmt::Display for IndexKinds {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names = [
-            (self.equality, "eq"),
-            (self.presence, "pres"),
-            (self.substring, "sub"),
-        ];
-        let names: Vec<&str> = names
-            .iter()
-            .filter(|(on, _)| *on)
-            .map(|(_, name)| *name)
-            .collect();
-        f.write_str(&names.join(","))
     }
 }
 

@@ -1,32 +1,42 @@
 //! From attribute values to postings.
 //!
 //! ```text
-//! config     what the administrator asked for: "mail:eq,sub"
-//! indexes    the same, resolved against a schema
-//! emit       entry -> keys of the postings it belongs to
-//! key        bytes of a key; ranges of keys
-//! postings   reading and changing chunks in the index tree
-//! state      which indexes there are, and which are being made or unmade
+//! config      what the administrator asked for: "mail:eq,sub"
+//! kinds       what an index can answer: a table, with a file for each kind
+//! resolved    settings resolved against a schema
+//! state       which indexes there are, and which are being built or removed
+//! indexes     the indexes of a state, by attribute
+//! source      values of an entry            entry_keys  the keys of the postings that list it
+//! key         bytes of a key                key_range   ranges of keys
+//! gram        keys of three bytes           chunk_key   the number of a chunk behind a key
+//! postings    reading chunks                pending     changes of an open transaction
 //! ```
 //!
-//! One tree holds all indexes. There is no separate index for ordering or for `initial*`: keys are normal
-//! forms, whose byte order is the rule's order, so both are scans of the equality keys.
+//! One tree holds all indexes.
 
+pub(crate) mod chunk_key;
 mod config;
-mod emit;
+mod entry_keys;
+pub(crate) mod gram;
 mod indexes;
 pub(crate) mod key;
+mod key_range;
+mod kinds;
 mod pending;
 mod postings;
+mod resolved;
+mod source;
 mod state;
 
-pub use config::{IndexKind, IndexKinds, IndexSpec};
-pub(crate) use emit::{
-    END, EmitSource, GramLookup, KeySink, START, each_gram, emit, emit_to, grams_of_piece,
-};
-pub(crate) use indexes::{Index, Indexes, ResolvedSpec};
-pub(crate) use key::{KeyRange, Kind, literal_value};
+pub use config::IndexSpec;
+pub(crate) use entry_keys::KeyMaker;
+pub(crate) use indexes::{Index, Indexes};
+pub(crate) use key_range::KeyRange;
+pub use kinds::{IndexKind, IndexKinds};
+pub(crate) use kinds::{KINDS, KeySink, Lookup, Support, equality};
 pub(crate) use pending::PendingPostings;
 pub(crate) use postings::{Extent, FEW, extent, load_chunk, next_chunk, union_range};
+pub(crate) use resolved::{ResolvedSpec, resolve};
+pub(crate) use source::{TypedRecord, ValueSource};
 pub use state::IndexStage;
 pub(crate) use state::{IndexState, Work};

@@ -6,7 +6,7 @@ use std::collections::hash_map::Entry;
 
 use rustc_hash::FxHashMap;
 
-use super::key;
+use super::chunk_key;
 use crate::error::StoreError;
 use crate::ids::EntryId;
 use crate::idset;
@@ -55,7 +55,7 @@ impl PendingPostings {
     /// Enters or removes an id in the posting of `key`.
     pub(crate) fn change(&mut self, posting: &[u8], id: EntryId, present: bool) {
         let (chunk, low) = idset::split(id);
-        match self.chunks.entry(key::of_chunk(posting, chunk)) {
+        match self.chunks.entry(chunk_key::of_chunk(posting, chunk)) {
             Entry::Occupied(mut known) => known.get_mut().push((low, present)),
             Entry::Vacant(new) => {
                 new.insert(Changes::One([(low, present)]));

@@ -1,9 +1,10 @@
 //! Reading postings from the index tree.
 
-use super::key::{self, KeyRange};
+use super::chunk_key;
+use super::key_range::KeyRange;
 use crate::error::{Damage, StoreError};
 use crate::ids::EntryId;
-use crate::idset::{Bits, Chunk, IdSet, join};
+use crate::idset::{Bitmap, Chunk, IdSet, join};
 use fulgurite::{Database, Snapshot};
 
 /// Chunks looked at to learn a posting's size; 256 of them span two million entries.
@@ -75,9 +76,9 @@ pub(crate) fn load_chunk(
     db: Database,
     posting: &[u8],
     chunk: u32,
-    bits: &mut Bits,
+    bits: &mut Bitmap,
 ) -> Result<(), StoreError> {
-    let key = key::of_chunk(posting, chunk);
+    let key = chunk_key::of_chunk(posting, chunk);
     if let Some(bytes) = txn.get(db, &key)? {
         Chunk::parse(bytes)?.or_into(bits)?;
     }
@@ -91,9 +92,9 @@ pub(crate) fn next_chunk(
     posting: &[u8],
     from: u32,
 ) -> Result<Option<u32>, StoreError> {
-    let key = key::of_chunk(posting, from);
+    let key = chunk_key::of_chunk(posting, from);
     let row = txn.cursor(db)?.seek_range(&key)?;
-    let found = row.and_then(|(key, _)| key::split_chunk(key));
+    let found = row.and_then(|(key, _)| chunk_key::split_chunk(key));
     Ok(found
         .filter(|(found, _)| *found == posting)
         .map(|(_, number)| number))
@@ -114,7 +115,7 @@ pub(crate) fn union_range(
             return Ok(None);
         };
         *chunks_left = left;
-        let (_, number) = key::split_chunk(key).ok_or(Damage::Posting)?;
+        let (_, number) = chunk_key::split_chunk(key).ok_or(Damage::Posting)?;
         set.add_chunk(number, Chunk::parse(value)?)?;
         row = cursor.next()?;
     }
@@ -124,6 +125,6 @@ pub(crate) fn union_range(
 /// The number and the octets of a chunk, if the record is one of this posting.
 #[inline]
 fn chunk_of<'t>((key, value): (&'t [u8], &'t [u8]), posting: &[u8]) -> Option<(u32, &'t [u8])> {
-    let number = key::chunk_number(key.strip_prefix(posting)?)?;
+    let number = chunk_key::chunk_number(key.strip_prefix(posting)?)?;
     Some((number, value))
 }

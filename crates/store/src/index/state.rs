@@ -11,8 +11,9 @@
 //!
 //! Each snapshot has its own state, so that a search never reads an index that its snapshot holds half of.
 
-use super::config::{IndexKind, IndexKinds, IndexSpec};
-use super::indexes::ResolvedSpec;
+use super::config::IndexSpec;
+use super::kinds::{IndexKind, IndexKinds};
+use super::resolved::ResolvedSpec;
 use crate::error::{Damage, OpenError, StoreError};
 use fulgurite::{Database, Snapshot, WriteTxn};
 use fulgurite_schema::Schema;

@@ -5,69 +5,69 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 
-use super::gather::{Gathering, Sorted};
+use super::key_collector::{KeyCollector, SortedKeys};
 use super::parents::{Fingerprint, Fingerprints};
-use crate::apart;
 use crate::attributes::AttributeTable;
 use crate::error::StoreError;
 use crate::ids::{AttributeId, EntryId};
-use crate::index::{Indexes, emit_to, key};
+use crate::index::{Indexes, KeyMaker, key};
+use crate::overflow_values::{self, hashed};
 use crate::record::{self, Record, RecordSource};
 use crate::store::Store;
-use crate::write::{Numbered, hashed, name_below};
+use crate::write::{NumberedAttributes, name_below};
 use fulgurite_schema::{CheckedEntry, Dn, Entry};
 
-/// What preparing threads have to know of a load.
-pub(crate) struct Preparing<'s> {
+/// What context threads have to know of a load.
+pub(crate) struct PreparationContext<'s> {
     pub(crate) store: &'s Store,
     pub(crate) indexes: Arc<Indexes>,
     pub(crate) fingerprints: Fingerprints,
     /// The numbers given so far. Only the loading thread gives new ones, so that they follow the order of entries.
     pub(crate) table: ArcSwap<AttributeTable>,
     /// Whether the store was empty; entries of other loads are left to the loading thread.
-    pub(crate) is_fresh: bool,
+    pub(crate) store_was_empty: bool,
 }
 
 /// Entries prepared by one thread, in their order.
 #[derive(Default)]
 pub(crate) struct Batch {
-    pub(crate) entries: Vec<Prepared>,
+    pub(crate) entries: Vec<PreparedEntry>,
     /// Names and records.
     pub(crate) text: Vec<u8>,
     /// Keys of those that are ready; places are positions among the entries.
-    pub(crate) postings: Sorted,
+    pub(crate) postings: SortedKeys,
 }
 
-pub(crate) enum Prepared {
-    Ready(Ready),
+pub(crate) enum PreparedEntry {
+    Encoded(EncodedEntry),
     /// Left to the loading thread, with its line.
-    Whole(Box<CheckedEntry>, u64),
+    Checked(Box<CheckedEntry>, u64),
 }
 
 /// An entry that lacks its id and its parent's only. Ranges are within the text of the batch.
-pub(crate) struct Ready {
+pub(crate) struct EncodedEntry {
     pub(crate) line: u64,
     pub(crate) name: Fingerprint,
-    pub(crate) above: Above,
+    pub(crate) parent: ParentName,
     pub(crate) normal: Range<usize>,
     pub(crate) pretty: Range<usize>,
     pub(crate) record: Result<Range<usize>, StoreError>,
-    pub(crate) large: Option<Box<Large>>,
+    pub(crate) overflow: Option<Box<OverflowEntry>>,
 }
 
 /// Where an entry belongs.
 #[derive(Clone, Copy)]
-pub(crate) enum Above {
+pub(crate) enum ParentName {
     /// Below no suffix.
-    Nowhere,
+    OutsideSuffix,
     /// It is a suffix.
-    Nothing,
+    None,
     /// The parent's name.
     Entry(Fingerprint),
 }
 
 /// An entry with values that lie apart.
-pub(crate) struct Large {
+pub(crate) struct OverflowEntry {
     /// What remains of its record.
     pub(crate) record: Vec<u8>,
     /// Attributes with the hashes of their values.
@@ -76,22 +76,22 @@ pub(crate) struct Large {
 
 /// Prepares entries for loading; each thread has one of its own.
 pub struct LoadBatch<'w> {
-    preparing: &'w Preparing<'w>,
+    context: &'w PreparationContext<'w>,
     table: Arc<AttributeTable>,
     batch: Batch,
-    gathering: Gathering,
+    collector: KeyCollector,
     all_entries: Vec<u8>,
     key: Vec<u8>,
     record: Vec<u8>,
 }
 
 impl<'w> LoadBatch<'w> {
-    pub(crate) fn new(preparing: &'w Preparing<'w>) -> LoadBatch<'w> {
+    pub(crate) fn new(context: &'w PreparationContext<'w>) -> LoadBatch<'w> {
         LoadBatch {
-            preparing,
-            table: preparing.table.load_full(),
+            context,
+            table: context.table.load_full(),
             batch: Batch::default(),
-            gathering: Gathering::default(),
+            collector: KeyCollector::default(),
             all_entries: key::all_entries(),
             key: Vec::new(),
             record: Vec::new(),
@@ -100,21 +100,21 @@ impl<'w> LoadBatch<'w> {
 
     /// Takes one entry; `line` names it in errors. Parents may come after their children.
     pub fn add(&mut self, entry: CheckedEntry, line: u64) {
-        let place = Gathering::has_room(self.batch.entries.len() as u64);
+        let place = KeyCollector::has_room(self.batch.entries.len() as u64);
         let mut attributes = None;
-        if self.preparing.is_fresh {
+        if self.context.store_was_empty {
             attributes = numbered(&self.table, entry.entry());
             if attributes.is_none() {
                 // They may have got their numbers meanwhile.
-                self.table = self.preparing.table.load_full();
+                self.table = self.context.table.load_full();
                 attributes = numbered(&self.table, entry.entry());
             }
         }
         let prepared = match (place, attributes) {
             (Some(place), Some(attributes)) => {
-                Prepared::Ready(self.prepare(entry.entry(), attributes, line, place))
+                PreparedEntry::Encoded(self.prepare(entry.entry(), attributes, line, place))
             }
-            _ => Prepared::Whole(Box::new(entry), line),
+            _ => PreparedEntry::Checked(Box::new(entry), line),
         };
         self.batch.entries.push(prepared);
     }
@@ -124,41 +124,40 @@ impl<'w> LoadBatch<'w> {
         let next = Batch {
             entries: Vec::with_capacity(self.batch.entries.len()),
             text: Vec::with_capacity(self.batch.text.len()),
-            postings: Sorted::default(),
+            postings: SortedKeys::default(),
         };
         let mut batch = std::mem::replace(&mut self.batch, next);
-        batch.postings = self.gathering.take_sorted();
-        self.table = self.preparing.table.load_full();
+        batch.postings = self.collector.take_sorted();
+        self.table = self.context.table.load_full();
         batch
     }
 
-    fn prepare(&mut self, entry: &Entry, attributes: Numbered<'_>, line: u64, place: u32) -> Ready {
-        let (preparing, dn) = (self.preparing, &entry.dn);
-        let above = above(preparing, dn);
+    fn prepare(
+        &mut self,
+        entry: &Entry,
+        attributes: NumberedAttributes<'_>,
+        line: u64,
+        place: u32,
+    ) -> EncodedEntry {
+        let (context, dn) = (self.context, &entry.dn);
         let mut large = None;
         let encoded = self.encode(entry, attributes, &mut large);
         if encoded.is_ok() {
             let Self {
-                gathering,
+                collector,
                 key,
                 all_entries,
                 ..
             } = self;
-            gathering.push(all_entries, place);
-            let schema = preparing.store.schema();
-            emit_to(
-                &preparing.indexes,
-                schema,
-                entry,
-                &|_| true,
-                key,
-                &mut gathering.at(place),
-            );
+            collector.push(all_entries, place);
+            let schema = context.store.schema();
+            let maker = KeyMaker::new(&context.indexes, schema);
+            maker.emit(entry, &|_| true, key, &mut collector.at(place));
         }
-        Ready {
+        EncodedEntry {
             line,
-            name: preparing.fingerprints.of(dn.normal()),
-            above,
+            name: context.fingerprints.of(dn.normal()),
+            parent: parent_name(context, dn),
             normal: self.keep(dn.normal().as_bytes()),
             pretty: self.keep(dn.pretty().as_bytes()),
             record: encoded.map(|()| {
@@ -167,7 +166,7 @@ impl<'w> LoadBatch<'w> {
                 self.record = record;
                 range
             }),
-            large,
+            overflow: large,
         }
     }
 
@@ -181,10 +180,10 @@ impl<'w> LoadBatch<'w> {
     fn encode(
         &mut self,
         entry: &Entry,
-        attributes: Numbered<'_>,
-        large: &mut Option<Box<Large>>,
+        attributes: NumberedAttributes<'_>,
+        large: &mut Option<Box<OverflowEntry>>,
     ) -> Result<(), StoreError> {
-        let store = self.preparing.store;
+        let store = self.context.store;
         let (rdn_normal, rdn) = own_name(store, &entry.dn)?;
         let source = RecordSource {
             parent: EntryId::ABOVE,
@@ -197,20 +196,20 @@ impl<'w> LoadBatch<'w> {
         store.check_size(&self.record)?;
         let most = entry.attributes.iter().map(|a| a.values.len()).max();
         if most.is_some_and(|most| most > store.inline_values_max) {
-            *large = Large::of(store, &self.table, &self.record)?;
+            *large = OverflowEntry::of(store, &self.table, &self.record)?;
         }
         Ok(())
     }
 }
 
-impl Large {
+impl OverflowEntry {
     fn of(
         store: &Store,
         table: &AttributeTable,
         record: &[u8],
-    ) -> Result<Option<Box<Large>>, StoreError> {
+    ) -> Result<Option<Box<OverflowEntry>>, StoreError> {
         let whole = Record::parse(record)?;
-        let Some(large) = apart::split(&whole, store.inline_values_max)? else {
+        let Some(large) = overflow_values::split(&whole, store.inline_values_max)? else {
             return Ok(None);
         };
         let mut attributes = Vec::with_capacity(large.attributes.len());
@@ -218,7 +217,7 @@ impl Large {
             let values = hashed(store.schema(), table, &whole, number)?;
             attributes.push((number, values.map(|(hash, _)| hash).collect()));
         }
-        Ok(Some(Box::new(Large {
+        Ok(Some(Box::new(OverflowEntry {
             record: large.record,
             attributes,
         })))
@@ -234,7 +233,7 @@ impl std::fmt::Debug for LoadBatch<'_> {
 }
 
 /// The entry's attributes by number, if all have one.
-fn numbered<'e>(table: &AttributeTable, entry: &'e Entry) -> Option<Numbered<'e>> {
+fn numbered<'e>(table: &AttributeTable, entry: &'e Entry) -> Option<NumberedAttributes<'e>> {
     let number = |attribute: &'e fulgurite_schema::Attribute| {
         let id = table.find(&attribute.description)?;
         Some((id, attribute.values.as_slice()))
@@ -242,14 +241,14 @@ fn numbered<'e>(table: &AttributeTable, entry: &'e Entry) -> Option<Numbered<'e>
     entry.attributes.iter().map(number).collect()
 }
 
-fn above(preparing: &Preparing<'_>, dn: &Dn) -> Above {
-    let store = preparing.store;
+fn parent_name(context: &PreparationContext<'_>, dn: &Dn) -> ParentName {
+    let store = context.store;
     if !store.suffixes().iter().any(|suffix| dn.is_within(suffix)) {
-        Above::Nowhere
+        ParentName::OutsideSuffix
     } else if store.is_top(dn) {
-        Above::Nothing
+        ParentName::None
     } else {
-        Above::Entry(preparing.fingerprints.of(parent_normal(dn)))
+        ParentName::Entry(context.fingerprints.of(parent_normal(dn)))
     }
 }
 

@@ -3,11 +3,11 @@
 //! A row is a list of segments, one from each run in which the posting occurred, one behind the other:
 //! `first id | octets that follow | distances to the next ids`, all numbers seven bits to the octet.
 
-use super::Failure;
+use super::error::Failure;
 use crate::error::Damage;
 use crate::ids::EntryId;
 use crate::idset::{encode_sorted, split};
-use crate::index::key;
+use crate::index::chunk_key;
 
 /// Receives chunks with their keys.
 pub(crate) type ChunkSink<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), Failure> + 'a;
@@ -50,7 +50,7 @@ impl Scratch {
         let Some(chunk) = chunk else { return Ok(()) };
         self.key.clear();
         self.key.extend_from_slice(posting);
-        key::push_chunk(&mut self.key, chunk);
+        chunk_key::push_chunk(&mut self.key, chunk);
         encode_sorted(&self.places, &mut self.value);
         self.places.clear();
         sink(&self.key, &self.value)

@@ -4,7 +4,8 @@
 //! with the batch's first id added to the number, it is one.
 
 use crate::ids::{AttributeId, EntryId};
-use crate::index::{END, START, key};
+use crate::index::gram::{END, START};
+use crate::index::key;
 
 /// Ids are below this.
 pub(crate) const IDS_MAX: u64 = 1 << CODE_AT;
@@ -233,7 +234,7 @@ mod tests {
             let mut lists = GramLists::default();
             let attribute = AttributeId(7);
             let mut expected = Vec::new();
-            crate::index::each_gram(&value, |gram| expected.push(key::gram_code(gram)));
+            crate::index::gram::each_gram(&value, |gram| expected.push(crate::index::gram::gram_code(gram)));
             let all: Option<Vec<u32>> = expected.into_iter().collect();
             if lists.push_value(attribute, &value, 3) {
                 let found = lists.take().remove(0).1;

@@ -72,7 +72,7 @@ impl Parents {
     }
 
     /// The id of an entry that has its place; `None` for one that has not come, and for one that waits.
-    pub(crate) fn placed(&self, name: Fingerprint) -> Option<EntryId> {
+    pub(crate) fn id_of(&self, name: Fingerprint) -> Option<EntryId> {
         self.known
             .get(&name)
             .map(|id| EntryId::from(*id))

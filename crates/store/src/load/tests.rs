@@ -1,12 +1,18 @@
+use super::options::*;
 use super::*;
 use crate::testing::*;
-use crate::{EntryId, Store, StoreOptions};
+use crate::{EntryId, Store, StoreError, StoreOptions};
 use fulgurite_schema::CheckedEntry;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
+/// The input of a test fails.
+#[derive(Debug, PartialEq, thiserror::Error)]
+#[error("the input fails")]
+struct InputError;
+
 fn small() -> LoadOptions {
-    // So little that everything spills.
+    // Everything exceeds this memory and goes to temporary files.
     LoadOptions {
         memory_bytes: 2000,
         temporary_dir: Some(std::env::temp_dir()),
@@ -14,17 +20,28 @@ fn small() -> LoadOptions {
     }
 }
 
+type Part = Vec<(CheckedEntry, u64)>;
+
+/// Entries in parts, with ten times their numbers as lines.
+fn parts(entries: &[CheckedEntry]) -> impl Iterator<Item = Result<Part, InputError>> {
+    let lines = entries.iter().cloned().zip((1..).map(|number| number * 10));
+    let lines: Part = lines.collect();
+    let parts: Vec<Part> = lines.chunks(256).map(<[_]>::to_vec).collect();
+    parts.into_iter().map(Ok)
+}
+
 fn load(
     store: &Store,
     options: &LoadOptions,
     entries: &[CheckedEntry],
-) -> Result<LoadReport, LoadError<Stopped>> {
-    bulk_load(store, options, &mut |_| {}, |sink| {
-        entries
-            .iter()
-            .zip(1..)
-            .try_for_each(|(entry, number)| sink.add(entry.clone(), number * 10))
-    })
+) -> Result<LoadReport, LoadError<InputError>> {
+    let load = BulkLoad {
+        parts: parts(entries),
+        reader: EntryReader,
+        options,
+        progress: &mut |_| {},
+    };
+    load.into_store(store)
 }
 
 /// A directory of several levels, parents first.
@@ -100,28 +117,40 @@ fn a_load_equals_adding_one_by_one() {
     }
 }
 
-/// In parts of few entries, which end at mistakes where they have one.
+/// A numbered part of few entries, which fails at its end if the flag is set.
+type NumberedPart<'e> = (u64, &'e [CheckedEntry], bool);
+
+#[derive(Clone)]
+struct SlowReader;
+
+impl PartReader<NumberedPart<'_>, InputError> for SlowReader {
+    fn read(
+        &mut self,
+        (number, part, fails): NumberedPart<'_>,
+        batch: &mut LoadBatch<'_>,
+    ) -> Result<(), InputError> {
+        // Later parts overtake earlier ones.
+        std::thread::sleep(std::time::Duration::from_micros(300 * (2 - number % 3)));
+        for (entry, line) in part.iter().zip(1..) {
+            batch.add(entry.clone(), number * 100 + line);
+        }
+        if fails { Err(InputError) } else { Ok(()) }
+    }
+}
+
 fn load_parts(
     options: &LoadOptions,
     parts: &[(Vec<CheckedEntry>, bool)],
-) -> (TestStore, Result<LoadReport, LoadError<Stopped>>) {
+) -> (TestStore, Result<LoadReport, LoadError<InputError>>) {
     let store = create();
-    let reader = || {
-        |(number, part, fails): (u64, &[CheckedEntry], bool), batch: &mut LoadBatch<'_>| {
-            // Parts overtake each other.
-            std::thread::sleep(std::time::Duration::from_micros(300 * (2 - number % 3)));
-            for (entry, line) in part.iter().zip(1..) {
-                batch.add(entry.clone(), number * 100 + line);
-            }
-            if fails { Err(Stopped) } else { Ok(()) }
-        }
+    let numbered = (0..).zip(parts);
+    let load = BulkLoad {
+        parts: numbered.map(|(number, (part, fails))| Ok((number, part.as_slice(), *fails))),
+        reader: SlowReader,
+        options,
+        progress: &mut |_| {},
     };
-    let loaded = bulk_load_parts(&store, options, &mut |_| {}, reader, |sink| {
-        for ((part, fails), number) in parts.iter().zip(0..) {
-            sink.send((number, part.as_slice(), *fails))?;
-        }
-        Ok(())
-    });
+    let loaded = load.into_store(&store);
     (store, loaded)
 }
 
@@ -161,7 +190,7 @@ fn the_first_mistake_is_told_whichever_part_is_read_first() {
         ..small()
     };
     let (store, loaded) = load_parts(&options, &parts);
-    assert!(matches!(loaded, Err(LoadError::Source(Stopped))));
+    assert!(matches!(loaded, Err(LoadError::Source(InputError))));
     assert_eq!(store.snapshot().unwrap().entry_count().unwrap(), 0);
     // A name that is there twice, before that.
     let twice = parts[2].0[1].clone();
@@ -180,22 +209,22 @@ fn the_first_mistake_is_told_whichever_part_is_read_first() {
 /// Fills a store until an entry comes that only a writer can take; then goes on with that.
 fn filled(options: &LoadOptions, entries: &[CheckedEntry]) -> (TestStore, usize) {
     let store = create();
-    let mut filler = store.fill(options).unwrap().expect("an empty store");
+    let mut bulk_writer = store.bulk_writer(options).unwrap().expect("an empty store");
     let mut left = entries;
     while let Some((entry, rest)) = left.split_first() {
-        match filler.add(entry).unwrap() {
-            Filled::Added(_) => left = rest,
-            Filled::OutOfOrder => break,
-            Filled::Exists => panic!("no name is there twice"),
+        match bulk_writer.add(entry).unwrap() {
+            BulkAddOutcome::Added(_) => left = rest,
+            BulkAddOutcome::OutOfOrder => break,
+            BulkAddOutcome::Exists => panic!("no name is there twice"),
         }
     }
-    let mut writer = filler.into_writer().unwrap();
+    let mut writer = bulk_writer.into_writer().unwrap();
     for entry in left {
         add(&mut writer, entry);
     }
     writer.commit().unwrap();
     assert!(
-        store.fill(options).unwrap().is_none(),
+        store.bulk_writer(options).unwrap().is_none(),
         "it is not empty any more"
     );
     (store, entries.len() - left.len())
@@ -217,13 +246,22 @@ fn filling_equals_adding_one_by_one_wherever_the_writer_takes_over() {
     entries.insert(10, unit(&schema, "ou=x,ou=late,dc=example,dc=com"));
     entries.insert(10, unit(&schema, "ou=late,dc=example,dc=com"));
     let store = create();
-    let mut filler = store.fill(&small()).unwrap().unwrap();
+    let mut bulk_writer = store.bulk_writer(&small()).unwrap().unwrap();
     for entry in &entries[..10] {
-        assert!(matches!(filler.add(entry).unwrap(), Filled::Added(_)));
+        assert!(matches!(
+            bulk_writer.add(entry).unwrap(),
+            BulkAddOutcome::Added(_)
+        ));
     }
-    assert_eq!(filler.add(&entries[11]).unwrap(), Filled::OutOfOrder);
-    assert_eq!(filler.add(&entries[3]).unwrap(), Filled::Exists);
-    let mut writer = filler.into_writer().unwrap();
+    assert_eq!(
+        bulk_writer.add(&entries[11]).unwrap(),
+        BulkAddOutcome::OutOfOrder
+    );
+    assert_eq!(
+        bulk_writer.add(&entries[3]).unwrap(),
+        BulkAddOutcome::Exists
+    );
+    let mut writer = bulk_writer.into_writer().unwrap();
     for entry in &entries[10..] {
         add(&mut writer, entry);
     }
@@ -237,34 +275,38 @@ fn filling_equals_adding_one_by_one_wherever_the_writer_takes_over() {
 fn given_ids_are_kept_and_parents_may_come_later() {
     let schema = schema();
     let store = create();
-    let mut filler = store.fill(&small()).unwrap().unwrap();
+    let mut bulk_writer = store.bulk_writer(&small()).unwrap().unwrap();
     let mut fill = |id, parent, entry: &CheckedEntry| {
-        filler.add_as(EntryId(id), EntryId(parent), entry).unwrap()
+        bulk_writer
+            .add_as(EntryId(id), EntryId(parent), entry)
+            .unwrap()
     };
     let top = EntryId::ABOVE.0;
     assert_eq!(
         fill(3, top, &suffix_entry(&schema)),
-        Filled::Added(EntryId(3))
+        BulkAddOutcome::Added(EntryId(3))
     );
     let below = unit(&schema, "ou=b,ou=a,dc=example,dc=com");
-    assert_eq!(fill(5, 9, &below), Filled::Added(EntryId(5)));
-    assert_eq!(fill(6, 9, &below), Filled::Exists);
+    assert_eq!(fill(5, 9, &below), BulkAddOutcome::Added(EntryId(5)));
+    assert_eq!(fill(6, 9, &below), BulkAddOutcome::Exists);
     let orphan = unit(&schema, "ou=o,ou=nowhere,dc=example,dc=com");
-    assert_eq!(fill(7, 77, &orphan), Filled::Added(EntryId(7)));
+    assert_eq!(fill(7, 77, &orphan), BulkAddOutcome::Added(EntryId(7)));
     let above = unit(&schema, "ou=a,dc=example,dc=com");
     let beyond = EntryId(1 << 48);
     let lost = unit(&schema, "ou=l,ou=lost,dc=example,dc=com");
-    let refused = filler.add_as(EntryId(8), beyond, &lost);
+    let refused = bulk_writer.add_as(EntryId(8), beyond, &lost);
     assert!(
-        matches!(refused, Err(FillError::Store(StoreError::NoSuchEntry(id))) if id == beyond),
+        matches!(refused, Err(BulkWriteError::Store(StoreError::NoSuchEntry(id))) if id == beyond),
         "{refused:?}"
     );
     let mut fill = |id, parent, entry: &CheckedEntry| {
-        filler.add_as(EntryId(id), EntryId(parent), entry).unwrap()
+        bulk_writer
+            .add_as(EntryId(id), EntryId(parent), entry)
+            .unwrap()
     };
-    assert_eq!(fill(2, 3, &above), Filled::OutOfOrder);
-    assert_eq!(fill(9, 3, &above), Filled::Added(EntryId(9)));
-    let mut writer = filler.into_writer().unwrap();
+    assert_eq!(fill(2, 3, &above), BulkAddOutcome::OutOfOrder);
+    assert_eq!(fill(9, 3, &above), BulkAddOutcome::Added(EntryId(9)));
+    let mut writer = bulk_writer.into_writer().unwrap();
     writer.forget(EntryId(7)).unwrap();
     writer.commit().unwrap();
     assert_clean(&store);
@@ -374,24 +416,19 @@ fn a_failed_load_leaves_no_file_and_a_good_one_reports_its_progress() {
     let entries = directory(100);
     let run = |entries: &[CheckedEntry], fail: bool| {
         let mut seen = Vec::new();
-        let result = load_new(
-            &path,
-            &options(),
-            schema(),
-            &small(),
-            &mut |p| seen.push(p),
-            |sink| {
-                entries
-                    .iter()
-                    .try_for_each(|entry| sink.add(entry.clone(), 1))?;
-                if fail { Err(Stopped) } else { Ok(()) }
-            },
-        );
+        let end = fail.then_some(Err(InputError));
+        let load = BulkLoad {
+            parts: parts(entries).chain(end),
+            reader: EntryReader,
+            options: &small(),
+            progress: &mut |step| seen.push(step),
+        };
+        let result = load.into_new_store(&path, &options(), schema());
         (result.map(|(_, report)| report.entries), seen)
     };
     assert!(matches!(
         run(&entries, true).0,
-        Err(LoadError::Source(Stopped))
+        Err(LoadError::Source(InputError))
     ));
     assert!(!path.exists());
     assert!(matches!(

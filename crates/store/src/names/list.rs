@@ -5,9 +5,9 @@ use crate::error::Damage;
 use crate::ids::EntryId;
 
 /// Iterator over one list.
-pub(crate) struct List<'a>(pub(crate) &'a [u8]);
+pub(crate) struct NameList<'a>(pub(crate) &'a [u8]);
 
-impl<'a> Iterator for List<'a> {
+impl<'a> Iterator for NameList<'a> {
     type Item = Result<(EntryId, &'a [u8]), Damage>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -22,7 +22,7 @@ impl<'a> Iterator for List<'a> {
     }
 }
 
-impl<'a> List<'a> {
+impl<'a> NameList<'a> {
     fn read(&mut self) -> Option<(EntryId, &'a [u8])> {
         let head = take(&mut self.0, 12)?;
         let rdn = take(&mut self.0, u32_at(head, 8)? as usize)?;
@@ -32,7 +32,7 @@ impl<'a> List<'a> {
 
 /// The child of this RDN.
 pub(crate) fn find(list: &[u8], rdn_normal: &[u8]) -> Result<Option<EntryId>, Damage> {
-    for item in List(list) {
+    for item in NameList(list) {
         let (id, rdn) = item?;
         if rdn == rdn_normal {
             return Ok(Some(id));
@@ -58,7 +58,7 @@ pub(crate) fn with(list: &[u8], id: EntryId, rdn_normal: &[u8]) -> Vec<u8> {
 /// The list without a child; empty when it was the only one.
 pub(crate) fn without(list: &[u8], id: EntryId) -> Result<Vec<u8>, Damage> {
     let mut out = Vec::new();
-    for item in List(list) {
+    for item in NameList(list) {
         let (other, rdn) = item?;
         if other != id {
             out = with(&out, other, rdn);
@@ -88,7 +88,7 @@ mod tests {
     proptest! {
         #[test]
         fn damage_is_an_error(bytes in prop::collection::vec(any::<u8>(), 0..80)) {
-            let items: Result<Vec<_>, _> = List(&bytes).collect();
+            let items: Result<Vec<_>, _> = NameList(&bytes).collect();
             if let Ok(items) = items {
                 let mut again = Vec::new();
                 for (id, rdn) in items {

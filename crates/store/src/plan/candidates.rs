@@ -1,15 +1,13 @@
 //! Candidates of a search: what a plan yields, a chunk of ids at a time.
 
-use super::build::Planned;
+use super::planned::Planned;
 use super::scope::{Scope, ScopeTest};
 use super::term::{Source, Term};
-use crate::entry_view::EntryView;
 use crate::error::StoreError;
 use crate::ids::EntryId;
-use crate::idset::{Bits, join, split};
+use crate::idset::{Bitmap, join, split};
 use crate::index::key;
-use crate::view::View;
-use crate::walk::EntryWalk;
+use crate::view::{EntryView, EntryWalk, View};
 use fulgurite::Snapshot;
 
 /// Entries that may match a search, in ascending order of their ids, found as they are asked for.
@@ -27,7 +25,7 @@ pub struct Candidates {
     within: (EntryId, Scope),
     /// The chunk in `bits`; `None` before the first and after the last.
     chunk: Option<u32>,
-    bits: Option<Box<Bits>>,
+    bits: Option<Box<Bitmap>>,
     /// The lowest id that may come next, where the term is a list of few.
     from: EntryId,
     /// Next place to look at in the chunk, or next chunk to look at when none is loaded.
@@ -182,7 +180,7 @@ impl Candidates {
         if chunk != wanted {
             self.place = 0;
         }
-        let bits = self.bits.get_or_insert_with(|| Box::new(Bits::new()));
+        let bits = self.bits.get_or_insert_with(|| Box::new(Bitmap::new()));
         bits.clear();
         self.term.load(&source, chunk, bits)?;
         self.chunk = Some(chunk);

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::candidates::Candidates;
 use super::scope::ScopeTest;
 use super::term::Term;
-use crate::index::key;
+use crate::index::{KINDS, key};
 use crate::view::View;
 use fulgurite::Snapshot;
 
@@ -68,10 +68,7 @@ fn write_posting<T: Snapshot>(posting: &[u8], view: &View<'_, T>, out: &mut Stri
         .get(attribute)
         .map_or("?", |info| &info.text);
     let value = value.escape_ascii();
-    match kind {
-        b'=' => write!(out, "{name}={value}:index"),
-        b's' => write!(out, "{name}~{value}:index"),
-        _ => write!(out, "{name}=*:index"),
-    }
-    .unwrap_or_default();
+    let sign = KINDS.iter().find(|(_, row)| row.code == kind);
+    let sign = sign.map_or("=", |(_, row)| row.sign);
+    write!(out, "{name}{sign}{value}:index").unwrap_or_default();
 }

@@ -1,6 +1,6 @@
 //! The entries of a scope, listed a bounded number at a time.
 
-use super::build::Planned;
+use super::planned::Planned;
 use super::scope::Scope;
 use super::term::Term;
 use crate::error::StoreError;

@@ -10,11 +10,14 @@
 //! Candidates always include every entry that matches. They are *exact* when they include no other, so that the
 //! filter need not be tested again.
 
-mod advice;
-mod build;
+mod builder;
 mod candidates;
 mod explain;
+mod intersection;
+mod items;
 mod listing;
+mod missing_indexes;
+mod planned;
 mod planning;
 mod scope;
 mod term;

@@ -9,11 +9,11 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::build::{Builder, Planned, address};
+use super::builder::{Builder, address};
 use super::candidates::Candidates;
 use super::listing::Listing;
+use super::planned::Planned;
 use super::scope::{Narrowed, Scope, ScopeTest, narrow};
-use super::term::Term;
 use crate::error::StoreError;
 use crate::ids::EntryId;
 use crate::view::View;
@@ -125,7 +125,7 @@ impl Planning {
                 }
                 Ok(Some(self.finish(listing.meet(planned), ScopeTest::None)))
             }
-            Stage::Done => Ok(Some(self.finish(nothing(), ScopeTest::None))),
+            Stage::Done => Ok(Some(self.finish(Planned::nothing(), ScopeTest::None))),
         }
     }
 
@@ -168,7 +168,7 @@ impl Planning {
         // Looking a few items up takes no longer than looking at a candidate.
         *left = left.saturating_sub(items.len() / 16);
         let planned = if self.scope == Scope::Base {
-            nothing()
+            Planned::nothing()
         } else {
             builder.filter(&self.filter, false)?
         };
@@ -183,14 +183,6 @@ impl Planning {
 
     fn finish(&self, planned: Planned, test: ScopeTest) -> Candidates {
         Candidates::new(planned, test, (self.base, self.scope))
-    }
-}
-
-fn nothing() -> Planned {
-    Planned {
-        term: Term::Nothing,
-        exact: true,
-        count_max: 0,
     }
 }
 

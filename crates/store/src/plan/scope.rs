@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use super::build::Planned;
 use super::listing::Listing;
+use super::planned::Planned;
 use super::term::Term;
 use crate::error::{Damage, StoreError};
 use crate::ids::EntryId;

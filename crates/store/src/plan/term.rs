@@ -2,7 +2,7 @@
 
 use crate::error::StoreError;
 use crate::ids::EntryId;
-use crate::idset::{Bits, IdSet, split};
+use crate::idset::{Bitmap, IdSet, split};
 use crate::index;
 use crate::store::Databases;
 use fulgurite::Snapshot;
@@ -77,9 +77,9 @@ impl Term {
         &self,
         source: &Source<'_, T>,
         chunk: u32,
-        bits: &mut Bits,
+        bits: &mut Bitmap,
     ) -> Result<(), StoreError> {
-        let stored = |key: &[u8], bits: &mut Bits| {
+        let stored = |key: &[u8], bits: &mut Bitmap| {
             index::load_chunk(source.txn, source.dbs.index, key, chunk, bits)
         };
         match self {
@@ -105,7 +105,7 @@ impl Term {
                 .iter()
                 .try_for_each(|term| term.load(source, chunk, bits))?,
             Term::Not(term) => {
-                let (mut all, mut these) = (Bits::new(), Bits::new());
+                let (mut all, mut these) = (Bitmap::new(), Bitmap::new());
                 stored(source.all_entries, &mut all)?;
                 term.load(source, chunk, &mut these)?;
                 all.and_not(&these);
@@ -141,8 +141,8 @@ fn load_common<T: Snapshot>(
     terms: &[Term],
     source: &Source<'_, T>,
     chunk: u32,
-) -> Result<Bits, StoreError> {
-    let mut common = Bits::new();
+) -> Result<Bitmap, StoreError> {
+    let mut common = Bitmap::new();
     for (position, term) in terms.iter().enumerate() {
         if position == 0 {
             term.load(source, chunk, &mut common)?;
@@ -151,7 +151,7 @@ fn load_common<T: Snapshot>(
         if common.is_empty() {
             break;
         }
-        let mut these = Bits::new();
+        let mut these = Bitmap::new();
         term.load(source, chunk, &mut these)?;
         common.and(&these);
     }
@@ -160,12 +160,12 @@ fn load_common<T: Snapshot>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::build::Planned;
     use super::super::candidates::Candidates;
+    use super::super::planned::Planned;
     use super::super::scope::{Scope, ScopeTest};
     use super::*;
     use crate::ids::AttributeId;
-    use crate::index::{Extent, FEW, Kind, PendingPostings, extent, key};
+    use crate::index::{Extent, FEW, PendingPostings, extent, key};
     use crate::testing::*;
     use crate::view::View;
     use proptest::prelude::*;
@@ -254,7 +254,7 @@ mod tests {
     fn posting(number: usize) -> Vec<u8> {
         let mut out = Vec::new();
         // One value is the beginning of the next, to see that their chunks keep apart.
-        key::posting(&mut out, AttributeId(1), Kind::Equality, &b"aaa"[..=number]);
+        key::posting(&mut out, AttributeId(1), b'=', &b"aaa"[..=number]);
         out
     }
 

@@ -1,10 +1,11 @@
 //! Writing a record.
 
-use super::row::Row;
-use super::{
-    ALIKE, ATTRIBUTES_MAX, HEADER_LEN, LARGE, LONG, PARENT_AT, PARENT_LEN, PARTED, Record, VERSION,
-    Values, WIDE,
+use super::layout::{
+    ALIKE, ATTRIBUTES_MAX, HEADER_LEN, LARGE, LONG, PARENT_AT, PARENT_LEN, PARTED, VERSION, WIDE,
 };
+use super::reader::Record;
+use super::row::Row;
+use super::values::Values;
 use crate::error::{Damage, StoreError};
 use crate::ids::{AttributeId, EntryId};
 use fulgurite_ber::{Writer, element_len};

@@ -17,7 +17,7 @@
 //! f0 | length u32                 one value of so many
 //! f1 | values u8  | length u8     several values, each as an element: 04 length value
 //! f2 | values u32 | length u32    the same
-//! f3 | values u32                 none: they lie apart (crate::apart)
+//! f3 | values u32                 none: they lie apart (crate::overflow_values)
 //! f4 | place u8                   none: its one value is the first of the attribute at an earlier place
 //! f5 | place u8 | values u8       none: the same, of the value that has so many before it
 //! ```
@@ -40,41 +40,22 @@
 //! The parent is part of the record, not of a table of its own, because whoever needs the name of an entry
 //! or tests its scope is about to read the entry anyway.
 
-mod answer;
 mod encode;
+mod layout;
+mod overflow;
+mod reader;
+mod response;
 mod row;
 mod values;
-mod view;
 
-pub use answer::AttributeHead;
-pub(crate) use answer::append;
 pub(crate) use encode::{RecordSource, encode, encode_over, set_parent, without_values};
+pub(crate) use layout::APART;
+pub(crate) use overflow::{OverflowLocation, OverflowSource};
+pub(crate) use reader::{Record, ids_of};
+pub use response::EncodedHeader;
+pub(crate) use response::append;
 pub(crate) use values::take_element;
 pub use values::{Values, ValuesIter};
-pub(crate) use view::{Record, ids_of};
-
-pub(crate) const VERSION: u8 = 5;
-/// Octets before the lengths of the names.
-pub(crate) const HEADER_LEN: usize = 8;
-/// Flag of a record with wide rows.
-pub(crate) const WIDE: u8 = 1;
-/// Flag of a record some of whose values lie apart.
-pub(crate) const PARTED: u8 = 2;
-/// Flag of a record whose numbers have two octets each.
-pub(crate) const LARGE: u8 = 4;
-/// Flag of a record the lengths of whose names have four octets each.
-pub(crate) const LONG: u8 = 8;
-/// Flag of a record whose RDN is its normal form.
-pub(crate) const ALIKE: u8 = 16;
-/// Octets of a row with room.
-pub(crate) const WIDE_ROW_LEN: usize = 8;
-/// Attributes that are looked for one after the other.
-pub(crate) const ATTRIBUTES_MAX: usize = 64;
-/// Set in the number of values when they lie apart.
-pub(crate) const APART: u32 = 1 << 31;
-/// Offset of the parent's id, for the loader, which learns it late; and its octets.
-pub(crate) const PARENT_AT: usize = 2;
-pub(crate) const PARENT_LEN: usize = 6;
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,6 @@
 //! What lies in a record of one attribute.
 
-use super::{APART, WIDE_ROW_LEN};
+use super::layout::{APART, WIDE_ROW_LEN};
 use crate::bytes::{take, u32_at};
 
 /// Beyond this length one value has a row of its own kind.

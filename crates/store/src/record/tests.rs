@@ -1,3 +1,4 @@
+use super::layout::{ATTRIBUTES_MAX, LONG, WIDE};
 use super::*;
 use crate::ids::{AttributeId, EntryId};
 use proptest::prelude::*;
@@ -86,9 +87,9 @@ proptest! {
         let bytes = encoded(1, b"n", b"n", &model);
         let record = Record::parse(&bytes).unwrap();
         let is_hidden = |place: usize| hidden.get(place).copied().unwrap_or(false);
-        let heads: Vec<AttributeHead> = record.ids().enumerate().map(|(place, id)| match is_hidden(place) {
-            true => AttributeHead::HIDDEN,
-            false => AttributeHead::new(&name(id.0)),
+        let heads: Vec<EncodedHeader> = record.ids().enumerate().map(|(place, id)| match is_hidden(place) {
+            true => EncodedHeader::HIDDEN,
+            false => EncodedHeader::new(&name(id.0)),
         }).collect();
         let mut expected = before.clone();
         let mut writer = fulgurite_ber::Writer::new(&mut expected);
@@ -122,7 +123,7 @@ proptest! {
         }
         if let Ok(record) = Record::parse(&bytes) {
             read_everything(&record);
-            let heads = vec![AttributeHead::new("cn"); record.len()];
+            let heads = vec![EncodedHeader::new("cn"); record.len()];
             append(&record, &heads, &mut Vec::new());
             for id in 0..410 {
                 record.values(AttributeId(id)).map(|v| (v.get(0), v.get(usize::MAX), v.iter().count()));
@@ -270,7 +271,7 @@ fn what_is_hidden_takes_no_room_in_an_answer() {
     let bytes = encoded(1, b"n", b"n", &model);
     let record = Record::parse(&bytes).unwrap();
     // They lie there in the opposite order.
-    let (shown, hidden) = (AttributeHead::new("cn"), AttributeHead::HIDDEN);
+    let (shown, hidden) = (EncodedHeader::new("cn"), EncodedHeader::HIDDEN);
     let mut out = Vec::new();
     assert!(append(&record, &[hidden, hidden, shown], &mut out));
     assert!(out.ends_with(b"one") && out.capacity() < 1 << 12);

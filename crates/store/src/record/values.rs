@@ -1,6 +1,6 @@
 //! The values of an attribute, read from element to element.
 
-use crate::apart::Home;
+use super::overflow::OverflowLocation;
 use crate::ids::AttributeId;
 use fulgurite_ber::{Reader, Tag};
 
@@ -25,7 +25,7 @@ enum Form<'a> {
 /// Values in blocks.
 #[derive(Clone, Copy, Debug)]
 struct Apart<'a> {
-    home: Option<Home<'a>>,
+    home: Option<OverflowLocation<'a>>,
     attribute: AttributeId,
 }
 
@@ -51,7 +51,11 @@ impl<'a> Values<'a> {
     }
 
     /// So many values in blocks.
-    pub(super) fn apart(home: Option<Home<'a>>, attribute: AttributeId, len: usize) -> Values<'a> {
+    pub(super) fn apart(
+        home: Option<OverflowLocation<'a>>,
+        attribute: AttributeId,
+        len: usize,
+    ) -> Values<'a> {
         Values {
             octets: &[],
             len,
@@ -164,15 +168,15 @@ impl<'a> ValuesIter<'a> {
     #[cold]
     fn first_of_next_block(&mut self, Apart { home, attribute }: Apart<'a>) -> Option<&'a [u8]> {
         let home = home.filter(|_| !self.is_over)?;
-        let (number, block) = home
-            .blocks
+        let (number, elements) = home
+            .source
             .block_from(home.entry, attribute, self.next_block)?;
         // There is none behind the last number.
         match number.checked_add(1) {
             Some(next) => self.next_block = next,
             None => self.is_over = true,
         }
-        self.rest = block.elements;
+        self.rest = elements;
         take_element(&mut self.rest)
     }
 }

@@ -1,8 +1,7 @@
 //! Indexes that come and go beside changes, with ends in between; the whole check is the judge.
 
-use super::*;
 use crate::testing::*;
-use crate::{Scope, StoreOptions};
+use crate::{IndexProgress, IndexSpec, Scope, Store, StoreOptions};
 use fulgurite_schema::{Assertion, AttributeSelector, Dn, Filter};
 
 fn specs(texts: &[&str]) -> Vec<IndexSpec> {

@@ -1,10 +1,9 @@
 //! Adding an entry.
 
-use super::Writer;
-use super::writer::name_below;
+use super::writer::{Writer, name_below};
 use crate::error::StoreError;
 use crate::ids::EntryId;
-use crate::index::{EmitSource, emit};
+use crate::index::{KeyMaker, ValueSource, key};
 use crate::record::{self, RecordSource};
 use fulgurite_schema::{CheckedEntry, Dn, Entry};
 
@@ -53,7 +52,7 @@ impl Writer<'_> {
         parent: EntryId,
         rdn_normal: &str,
         record: &[u8],
-        entry: &dyn EmitSource,
+        entry: &dyn ValueSource,
     ) -> Result<EntryId, StoreError> {
         let id = self.next_id()?;
         self.insert_record_as(id, parent, rdn_normal, record, entry)?;
@@ -67,7 +66,7 @@ impl Writer<'_> {
         parent: EntryId,
         rdn_normal: &str,
         record: &[u8],
-        entry: &dyn EmitSource,
+        entry: &dyn ValueSource,
     ) -> Result<(), StoreError> {
         self.apply(|writer| {
             let store = writer.view.store;
@@ -76,17 +75,11 @@ impl Writer<'_> {
             writer.counts.change(parent, 1, 1);
             let postings = &mut writer.postings;
             postings.expect_entry();
-            postings.change(&crate::index::key::all_entries(), id, true);
-            emit(
-                &writer.view.indexes,
-                &store.schema,
-                entry,
-                &|_| true,
-                &mut writer.key,
-                &mut |key| {
-                    postings.change(key, id, true);
-                },
-            );
+            postings.change(&key::all_entries(), id, true);
+            let keys = KeyMaker::new(&writer.view.indexes, &store.schema);
+            keys.each_key(entry, &mut writer.key, &mut |key| {
+                postings.change(key, id, true);
+            });
             writer.relieve()
         })
     }

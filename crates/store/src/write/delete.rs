@@ -1,10 +1,10 @@
 //! Deleting an entry.
 
-use super::Writer;
-use crate::apart;
+use super::writer::Writer;
 use crate::error::StoreError;
 use crate::ids::EntryId;
-use crate::index::{emit, key};
+use crate::index::{KeyMaker, key};
+use crate::overflow_values;
 
 impl Writer<'_> {
     /// Deletes an entry without children.
@@ -36,16 +36,9 @@ impl Writer<'_> {
         let postings = &mut self.postings;
         postings.expect_entry();
         postings.change(&key::all_entries(), id, false);
-        emit(
-            indexes,
-            &store.schema,
-            &entry,
-            &|_| true,
-            &mut self.key,
-            &mut |key| {
-                postings.change(key, id, false);
-            },
-        );
+        KeyMaker::new(indexes, &store.schema).each_key(&entry, &mut self.key, &mut |key| {
+            postings.change(key, id, false);
+        });
         let parent = entry.parent().unwrap_or(EntryId::ABOVE);
         let rdn_normal = entry.rdn_normal().to_vec();
         let has_values_apart = entry.record().apart().next().is_some();
@@ -55,7 +48,7 @@ impl Writer<'_> {
             writer.has_changed_entries = true;
             writer.view.txn.delete(store.dbs.entries, &id.key())?;
             if has_values_apart {
-                apart::clear_entry(&mut writer.view.txn, store.dbs.values, id)?;
+                overflow_values::clear_entry(&mut writer.view.txn, store.dbs.values, id)?;
             }
             writer.relieve()
         })

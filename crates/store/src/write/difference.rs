@@ -6,9 +6,8 @@
 use rustc_hash::FxHashSet;
 
 use crate::attributes::AttributeTable;
-use crate::entry_view::TypedRecord;
 use crate::ids::AttributeId;
-use crate::index::{EmitSource, Index, Indexes, emit, key};
+use crate::index::{Index, IndexKind, Indexes, KeyMaker, TypedRecord, ValueSource, key};
 use crate::record::{Record, Values};
 use fulgurite_schema::{AttributeIndex, Schema};
 
@@ -73,7 +72,7 @@ pub(super) struct Shift<'a> {
 #[derive(Default)]
 struct ValueList<'a>(Vec<(AttributeIndex, &'a [u8])>);
 
-impl EmitSource for ValueList<'_> {
+impl ValueSource for ValueList<'_> {
     fn each(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8])) {
         self.0
             .iter()
@@ -140,14 +139,10 @@ fn keys(indexes: &Indexes, schema: &Schema, values: &ValueList<'_>) -> Vec<Vec<u
     if values.0.is_empty() {
         return keys;
     }
-    emit(
-        indexes,
-        schema,
-        values,
-        &|_| true,
-        &mut Vec::with_capacity(key::LITERAL_LEN + 16),
-        &mut |key| keys.push(key.to_vec()),
-    );
+    let mut scratch = Vec::with_capacity(key::LITERAL_LEN + 16);
+    KeyMaker::new(indexes, schema).each_key(values, &mut scratch, &mut |key| {
+        keys.push(key.to_vec());
+    });
     keys.sort_unstable();
     keys.dedup();
     keys
@@ -172,7 +167,7 @@ struct Keys<'k> {
 impl Keys<'_> {
     /// Takes out of `gone` the keys that remaining values of the entry still make.
     fn retain_unshared(&self, gone: &mut Vec<Vec<u8>>) {
-        let is_presence = |key: &[u8]| key::kind(key) == Some(key::Kind::Presence as u8);
+        let is_presence = |key: &[u8]| key::kind_code(key) == Some(IndexKind::Presence.code());
         gone.retain(|key| {
             let index = key::attribute(key).filter(|_| is_presence(key));
             !index.is_some_and(|index| self.is_present(index))
@@ -194,19 +189,13 @@ impl Keys<'_> {
         };
         let mut scratch = Vec::new();
         let mut shared = vec![false; gone.len()];
-        emit(
-            self.indexes,
-            self.schema,
-            &source,
-            &wanted,
-            &mut scratch,
-            &mut |key| {
-                let found = gone.binary_search_by(|other| other.as_slice().cmp(key));
-                if let Some(shared) = found.ok().and_then(|at| shared.get_mut(at)) {
-                    *shared = true;
-                }
-            },
-        );
+        let keys = KeyMaker::new(self.indexes, self.schema);
+        keys.each_key_of(&source, &wanted, &mut scratch, &mut |key| {
+            let found = gone.binary_search_by(|other| other.as_slice().cmp(key));
+            if let Some(shared) = found.ok().and_then(|at| shared.get_mut(at)) {
+                *shared = true;
+            }
+        });
         let mut shared = shared.into_iter();
         gone.retain(|_| !shared.next().unwrap_or(false));
     }
@@ -238,7 +227,7 @@ impl Keys<'_> {
         let Some(index) = indexes.find(|other| other.id == index) else {
             return true;
         };
-        let is_equality = key::kind(key) == Some(key::Kind::Equality as u8);
+        let is_equality = key::kind_code(key) == Some(IndexKind::Equality.code());
         if !is_equality || index.object_class {
             return true;
         }

@@ -4,19 +4,19 @@
 //! others of the batch go on. Postings and counts are collected and written once, at commit.
 
 mod add;
-mod counts;
 mod delete;
 mod difference;
 mod modify;
-mod place;
+mod modify_values;
+mod pending_counts;
+mod placeholder;
+mod put_record;
 mod rename;
-mod values;
 mod writer;
 
-pub use values::ValueChange;
-pub(crate) use values::{hashed, same_as};
+pub use modify_values::ValueChange;
 pub use writer::Writer;
-pub(crate) use writer::{Numbered, name_below};
+pub(crate) use writer::{NumberedAttributes, name_below};
 
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
 //! Changing an entry's attributes.
 
-use super::Writer;
 use super::difference::{Difference, Shift};
+use super::writer::Writer;
 use crate::error::{Damage, StoreError};
 use crate::ids::{AttributeId, EntryId};
 use crate::record::{self, Record, RecordSource};

@@ -1,7 +1,6 @@
 //! Giving an entry another RDN, another parent, or both.
 
-use super::Writer;
-use super::writer::name_below;
+use super::writer::{Writer, name_below};
 use crate::error::{Damage, StoreError};
 use crate::ids::EntryId;
 use fulgurite_schema::CheckedEntry;

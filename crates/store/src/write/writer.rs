@@ -3,14 +3,15 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use super::counts::PendingCounts;
+use super::pending_counts::PendingCounts;
 use crate::error::{Damage, StoreError};
 use crate::ids::{AttributeId, EntryId};
 use crate::index::{IndexState, PendingPostings};
 use crate::names;
 use crate::plan::{Candidates, Scope};
+use crate::store::Store;
 use crate::view::View;
-use fulgurite::{Snapshot, WriteTxn};
+use fulgurite::{Snapshot, Txnid, WriteTxn};
 use fulgurite_schema::{AttributeDescription, AttributeSelector, Dn, Entry, Filter};
 
 /// The one writer of a store. Look-ups of a [`View`] see what it has done so far. Dropped without
@@ -32,6 +33,31 @@ pub struct Writer<'s> {
     pub(crate) key: Vec<u8>,
 }
 
+impl Store {
+    /// Returns the writer; waits while another writer is active.
+    ///
+    /// # Errors
+    /// [`StoreError::Engine`], for instance if the store was opened read-only.
+    pub fn write(&self) -> Result<Writer<'_>, StoreError> {
+        self.writer(self.env.write()?)
+    }
+
+    /// As [`write`](Self::write), but returns `None` instead of waiting for another writer.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn try_write(&self) -> Result<Option<Writer<'_>>, StoreError> {
+        let txn = self.env.try_write()?;
+        txn.map(|txn| self.writer(txn)).transpose()
+    }
+
+    fn writer<'s>(&'s self, txn: WriteTxn<'s>) -> Result<Writer<'s>, StoreError> {
+        // The id of a write transaction is the one of the state that its commit will make.
+        let state = Txnid(txn.id().0 - 1);
+        Ok(Writer::new(View::new(self, txn, state)?))
+    }
+}
+
 impl<'s> Deref for Writer<'s> {
     type Target = View<'s, WriteTxn<'s>>;
 
@@ -41,7 +67,7 @@ impl<'s> Deref for Writer<'s> {
 }
 
 /// An entry's attributes by number, borrowed from the entry.
-pub(crate) type Numbered<'e> = Vec<(AttributeId, &'e [Vec<u8>])>;
+pub(crate) type NumberedAttributes<'e> = Vec<(AttributeId, &'e [Vec<u8>])>;
 
 impl<'s> Writer<'s> {
     pub(crate) fn new(view: View<'s, WriteTxn<'s>>) -> Writer<'s> {
@@ -73,10 +99,10 @@ impl<'s> Writer<'s> {
         } = self.view;
         let state = txn.id();
         txn.commit()?;
-        store.publish(&attributes);
+        store.tables.publish(&attributes);
         // Where nothing has changed there is no new state, and its id will be another's.
         if self.has_changed_entries && !self.has_changed_indexes {
-            store.note_tables(state, &attributes, &indexes);
+            store.tables.remember(state, &attributes, &indexes);
         }
         Ok(())
     }
@@ -151,7 +177,10 @@ impl<'s> Writer<'s> {
 
     /// Numbers the entry's attribute descriptions, extending the table for new ones. A number stays given even if the
     /// operation is refused later: an unused one does no harm.
-    pub(crate) fn number<'e>(&mut self, entry: &'e Entry) -> Result<Numbered<'e>, StoreError> {
+    pub(crate) fn number<'e>(
+        &mut self,
+        entry: &'e Entry,
+    ) -> Result<NumberedAttributes<'e>, StoreError> {
         let mut numbered = Vec::with_capacity(entry.attributes.len());
         for attribute in &entry.attributes {
             let id = self.number_description(&attribute.description)?;

@@ -1,0 +1,130 @@
+//! Encoding of chunks in their shortest form.
+
+use super::bitmap::Bitmap;
+use super::chunk::{ARRAY, BITMAP, BITMAP_LEN, HEAD_LEN, RUNS};
+
+/// The kind of which a chunk takes the fewest octets, with its head.
+pub(super) fn shortest(cardinality: usize, runs: usize) -> u8 {
+    if cardinality * 2 <= HEAD_LEN + (runs * 4).min(BITMAP_LEN) {
+        ARRAY
+    } else if runs * 4 <= BITMAP_LEN {
+        RUNS
+    } else {
+        BITMAP
+    }
+}
+
+/// Replaces `out` by the shortest form of a chunk; by nothing when it is empty.
+pub(crate) fn encode(bits: &Bitmap, out: &mut Vec<u8>) {
+    out.clear();
+    let (cardinality, runs) = (bits.len(), bits.runs());
+    if cardinality == 0 {
+        return;
+    }
+    let kind = shortest(cardinality, runs);
+    header(out, kind, cardinality);
+    match kind {
+        ARRAY => bits
+            .iter()
+            .for_each(|low| out.extend_from_slice(&low.to_le_bytes())),
+        RUNS => encode_runs(bits, out),
+        _ => bits
+            .words()
+            .iter()
+            .for_each(|word| out.extend_from_slice(&word.to_le_bytes())),
+    }
+}
+
+/// As [`encode`], for places in ascending order, which mostly are few: they are not spread over a bitmap first.
+pub(crate) fn encode_sorted(places: &[u16], out: &mut Vec<u8>) {
+    if let [low] = places {
+        // Most chunks of a load: an array has no head.
+        out.clear();
+        return out.extend_from_slice(&low.to_le_bytes());
+    }
+    let (mut runs, mut ascend) = (1, true);
+    for pair in places.windows(2) {
+        if let [low, high] = *pair {
+            runs += usize::from(high != low.wrapping_add(1));
+            ascend &= low < high;
+        }
+    }
+    let cardinality = places.len();
+    let kind = shortest(cardinality, runs);
+    if cardinality == 0 || !ascend || kind == BITMAP {
+        let mut bits = Bitmap::new();
+        for low in places {
+            bits.insert(*low);
+        }
+        return encode(&bits, out);
+    }
+    out.clear();
+    header(out, kind, cardinality);
+    if kind == ARRAY {
+        let start = out.len();
+        out.resize(start + cardinality * 2, 0);
+        let room = out.get_mut(start..).unwrap_or_default().as_chunks_mut().0;
+        let octets = places.iter().map(|low| low.to_le_bytes());
+        room.iter_mut().zip(octets).for_each(|(to, low)| *to = low);
+        return;
+    }
+    let next_to = |a: &u16, b: &u16| *b == a.wrapping_add(1);
+    for run in places.chunk_by(next_to) {
+        for end in [run.first(), run.last()].into_iter().flatten() {
+            out.extend_from_slice(&end.to_le_bytes());
+        }
+    }
+}
+
+/// As [`encode`], for runs in ascending order with gaps between them, so few that they are shorter than a bitmap. False if
+/// they are not, and `out` is undefined then.
+pub(super) fn encode_few_runs(runs: &[(u16, u16)], out: &mut Vec<u8>) -> bool {
+    out.clear();
+    let len = |(first, last): &(u16, u16)| usize::from(*last - *first) + 1;
+    let cardinality: usize = runs.iter().map(len).sum();
+    if cardinality == 0 {
+        return true;
+    }
+    let kind = shortest(cardinality, runs.len());
+    header(out, kind, cardinality);
+    if kind == ARRAY {
+        runs.iter()
+            .flat_map(|(first, last)| *first..=*last)
+            .for_each(|low| out.extend_from_slice(&low.to_le_bytes()));
+        return true;
+    }
+    for (first, last) in runs {
+        out.extend_from_slice(&first.to_le_bytes());
+        out.extend_from_slice(&last.to_le_bytes());
+    }
+    kind == RUNS
+}
+
+/// The head of a bitmap whose cardinality is [still to be set](set_cardinality).
+pub(super) fn begin_bitmap(out: &mut Vec<u8>) {
+    header(out, BITMAP, 0);
+}
+
+pub(super) fn set_cardinality(out: &mut [u8], cardinality: usize) {
+    if let Some(place) = out.get_mut(1..3) {
+        place.copy_from_slice(&u16::try_from(cardinality).unwrap_or(u16::MAX).to_le_bytes());
+    }
+}
+
+pub(super) fn header(out: &mut Vec<u8>, kind: u8, cardinality: usize) {
+    if kind == ARRAY {
+        return;
+    }
+    out.push(kind);
+    out.extend_from_slice(&u16::try_from(cardinality).unwrap_or(u16::MAX).to_le_bytes());
+}
+
+fn encode_runs(bits: &Bitmap, out: &mut Vec<u8>) {
+    let mut from = 0;
+    while let Some(first) = bits.next(from) {
+        let end = bits.next_gap(usize::from(first));
+        out.extend_from_slice(&first.to_le_bytes());
+        out.extend_from_slice(&u16::try_from(end - 1).unwrap_or(u16::MAX).to_le_bytes());
+        from = end;
+    }
+}

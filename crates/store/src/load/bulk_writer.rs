@@ -1,0 +1,98 @@
+//! Filling an empty store entry by entry, as fast as a bulk load, for callers that decide about each entry.
+//!
+//! ```text
+//!   Store::fill --> BulkWriter --add, add_as--> records, in order of ids       names, postings -> sorted runs
+//!                      |
+//!                      `--into_writer--> Writer: names and indexes are written; what is left goes on as usual
+//! ```
+//!
+//! Nothing is visible before the writer commits. Names and indexes are not there either until then, so the filler takes
+//! entries behind their parents and in order of ids only, and says so of others: then it is time for the writer.
+
+use thiserror::Error;
+
+use super::bulk_add_outcome::BulkAddOutcome;
+use super::error::Failure;
+use super::loader::Loader;
+use super::options::LoadOptions;
+use crate::error::{Damage, StoreError};
+use crate::ids::EntryId;
+use crate::store::Store;
+use crate::write::Writer;
+use fulgurite_schema::CheckedEntry;
+
+/// An empty store that is being filled.
+pub struct BulkWriter<'s>(Loader<'s>);
+
+/// Why an entry cannot be added.
+#[derive(Debug, Error)]
+pub enum BulkWriteError {
+    /// What the store says. [`StoreError::Engine`] and [`StoreError::Damaged`] end the filling.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A temporary file failed, which ends the filling.
+    #[error("temporary file: {0}")]
+    Temporary(#[from] std::io::Error),
+}
+
+impl Store {
+    /// Begins to fill the store; `None` if it has entries. Waits until there is no other writer.
+    ///
+    /// # Errors
+    /// [`BulkWriteError`], for instance when the store was opened read-only.
+    pub fn bulk_writer(
+        &self,
+        options: &LoadOptions,
+    ) -> Result<Option<BulkWriter<'_>>, BulkWriteError> {
+        let dir = options.temporary_dir.as_deref().unwrap_or(self.path());
+        let loader = Loader::new(self.write()?, dir, options.memory_bytes).map_err(of)?;
+        Ok(loader.is_empty_store().then_some(BulkWriter(loader)))
+    }
+}
+
+impl<'s> BulkWriter<'s> {
+    /// Adds an entry whose parent has come, under the next id.
+    ///
+    /// # Errors
+    /// [`BulkWriteError`]; [`StoreError::OutsideSuffix`], [`StoreError::EntryTooLarge`], [`StoreError::EntryTooBig`] and
+    /// [`StoreError::TooManyAttributes`] leave everything as it was.
+    pub fn add(&mut self, entry: &CheckedEntry) -> Result<BulkAddOutcome, BulkWriteError> {
+        self.0.fill(entry, None).map_err(of)
+    }
+
+    /// Adds an entry under an id that another server gave it, as [`Writer::add_as`] does.
+    ///
+    /// # Errors
+    /// As [`BulkWriter::add`]; [`StoreError::NoSuchEntry`] for a parent beyond all ids leaves everything as it was, too.
+    pub fn add_as(
+        &mut self,
+        id: EntryId,
+        parent: EntryId,
+        entry: &CheckedEntry,
+    ) -> Result<BulkAddOutcome, BulkWriteError> {
+        self.0.fill(entry, Some((id, parent))).map_err(of)
+    }
+
+    /// Writes names and indexes; from then on everything can be asked and changed in the same transaction.
+    ///
+    /// # Errors
+    /// [`BulkWriteError`].
+    pub fn into_writer(self) -> Result<Writer<'s>, BulkWriteError> {
+        self.0.into_writer().map_err(of)
+    }
+}
+
+impl std::fmt::Debug for BulkWriter<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("BulkWriter").finish_non_exhaustive()
+    }
+}
+
+fn of(failure: Failure) -> BulkWriteError {
+    match failure {
+        Failure::Entry { source, .. } | Failure::Store(source) => BulkWriteError::Store(source),
+        Failure::Temporary(error) => BulkWriteError::Temporary(error),
+        // Nothing is put aside here.
+        Failure::MissingParent { .. } => BulkWriteError::Store(Damage::Parents.into()),
+    }
+}

@@ -1,0 +1,371 @@
+//! Postings on their way into the index tree.
+//!
+//! ```text
+//! batches, each sorted:  rows, ids from a base on     --|-> places of all rows, by attribute and kind -> sorted -> rows
+//! single entries:        gathered, then sorted likewise -|-> grams, by attribute -> sorted by digits -> grams of one code
+//! ```
+//!
+//! Nothing is looked up on the way: equal keys of different batches meet when all of them are sorted.
+
+use std::collections::BTreeMap;
+
+use super::chunks::{Ids, push_number};
+use super::error::Failure;
+use super::external_sort::{Buffer, RowSink};
+use super::grams;
+use super::key_collector::{EntryKeys, KeyCollector, Row, SortedKeys};
+use crate::error::Damage;
+use crate::ids::{AttributeId, EntryId};
+use crate::index::{KeySink, gram, key};
+
+/// What each row costs when it is sorted together with others.
+pub(crate) const PLACE_LEN: usize = size_of::<Place>();
+/// Memory at which what single entries have gathered is sorted.
+const GATHERED_MAX: usize = 16 << 20;
+
+/// Where a row is, with the first octets of its key: most comparisons of a sort need not look at the key.
+struct Place {
+    prefix: u128,
+    batch: u32,
+    row: u32,
+}
+
+/// The postings of one kind of index of one attribute.
+#[derive(Default)]
+pub(crate) struct Head {
+    rows: Vec<Place>,
+    attribute: Option<AttributeId>,
+    /// With the first ids of their batches.
+    grams: Vec<(EntryId, Vec<u64>)>,
+}
+
+/// The ids of a posting.
+pub(crate) enum Listed<'a> {
+    /// One segment behind the other, ascending unless runs of a mixed load are merged.
+    Segments(&'a [u8]),
+    /// Grams with ids, ascending.
+    Grams(&'a [u64]),
+}
+
+impl Listed<'_> {
+    /// Appends them as segments.
+    fn push_segments(&self, out: &mut Vec<u8>) {
+        match self {
+            Listed::Segments(segments) => out.extend_from_slice(segments),
+            Listed::Grams(grams) => {
+                let mut ids = grams::ids(grams);
+                let Some(first) = ids.next() else { return };
+                let (mut list, mut last) = (Vec::new(), first);
+                for id in ids {
+                    push_number(&mut list, id.0 - last.0);
+                    last = id;
+                }
+                push_number(out, first.0);
+                push_number(out, list.len() as u64);
+                out.extend_from_slice(&list);
+            }
+        }
+    }
+}
+
+/// Receives postings in the order of their keys.
+pub(crate) type PostingSink<'a> = dyn FnMut(&[u8], Listed<'_>) -> Result<(), Failure> + 'a;
+
+/// Postings of entries whose ids are known.
+#[derive(Default)]
+pub(crate) struct PostingBuffer {
+    batches: Vec<(EntryId, SortedKeys)>,
+    /// Grams of batches, taken out of them.
+    grams: BTreeMap<AttributeId, Vec<(EntryId, Vec<u64>)>>,
+    bytes: usize,
+    /// Of single entries, with places from `single_base` on.
+    single: KeyCollector,
+    single_base: EntryId,
+}
+
+impl PostingBuffer {
+    /// Adds the postings of a batch, the place 0 of which got the id `base`, and the others the ids behind it.
+    pub(crate) fn add(&mut self, base: EntryId, mut sorted: SortedKeys) {
+        if !sorted.is_empty() {
+            self.bytes += sorted.bytes();
+            for (attribute, grams) in std::mem::take(&mut sorted.grams) {
+                self.grams.entry(attribute).or_default().push((base, grams));
+            }
+            self.batches.push((base, sorted));
+        }
+    }
+
+    /// Adds the postings of a batch the places of which got just any ids; `None` for none.
+    pub(crate) fn scatter(&mut self, sorted: &SortedKeys, ids: &[Option<EntryId>]) {
+        for row in sorted.rows() {
+            let mut segment = Vec::new();
+            push_segment(&mut segment, EntryId(0), sorted, row);
+            for place in Ids::new(&segment).flatten() {
+                let id = usize::try_from(place.0).ok().and_then(|at| ids.get(at));
+                if let Some(Some(id)) = id {
+                    self.entry(*id).key(sorted.key(row));
+                }
+            }
+        }
+        for (attribute, list) in &sorted.grams {
+            for (code, place) in list.iter().map(|gram| grams::parts(*gram)) {
+                if let Some(Some(id)) = ids.get(place as usize) {
+                    let place = self.single_place(*id);
+                    self.single.push_gram(*attribute, code, place);
+                }
+            }
+        }
+    }
+
+    /// What takes the keys of the postings that list an entry.
+    pub(crate) fn entry(&mut self, id: EntryId) -> EntryKeys<'_> {
+        let place = self.single_place(id);
+        self.single.at(place)
+    }
+
+    /// The place of an entry among single ones.
+    fn single_place(&mut self, id: EntryId) -> u32 {
+        let room = |base: EntryId| KeyCollector::has_room(id.0.checked_sub(base.0)?);
+        match room(self.single_base) {
+            Some(place) if !self.single.is_empty() => place,
+            _ => {
+                self.close();
+                self.single_base = id;
+                0
+            }
+        }
+    }
+
+    fn close(&mut self) {
+        if !self.single.is_empty() {
+            let sorted = self.single.take_sorted();
+            self.add(self.single_base, sorted);
+        }
+    }
+
+    /// The postings of all batches by attribute and kind, in the order of the tree. Each head is to be sorted.
+    pub(crate) fn heads(&mut self) -> Vec<Head> {
+        self.close();
+        // So that ids ascend, as far as batches are not mixed.
+        self.batches.sort_by_key(|(base, _)| *base);
+        let mut heads: BTreeMap<[u8; 3], Head> = BTreeMap::new();
+        for (batch, (_, sorted)) in (0..).zip(&self.batches) {
+            let mut rest = (0..).zip(sorted.rows()).peekable();
+            while let Some((_, first)) = rest.peek() {
+                let head = key::head_of(sorted.key(first));
+                let same = |(_, row): &(u32, &Row)| key::head_of(sorted.key(row)) == head;
+                let rows = std::iter::from_fn(|| rest.next_if(same));
+                let places = rows.map(|(row, held)| Place {
+                    prefix: key::prefix(sorted.key(held)),
+                    batch,
+                    row,
+                });
+                heads.entry(head).or_default().rows.extend(places);
+            }
+        }
+        for (attribute, mut grams) in std::mem::take(&mut self.grams) {
+            grams.sort_by_key(|(base, _)| *base);
+            let head = heads.entry(gram::gram_head(attribute)).or_default();
+            (head.attribute, head.grams) = (Some(attribute), grams);
+        }
+        heads.into_values().collect()
+    }
+
+    /// Gives the postings of one head to `sink`, sorted.
+    pub(crate) fn drain_head(&self, head: Head, sink: &mut PostingSink<'_>) -> Result<(), Failure> {
+        let Head {
+            rows: mut places,
+            attribute,
+            grams,
+        } = head;
+        let grams = grams::sorted(grams);
+        let mut grams = grams.chunk_by(|a, b| grams::code_of(*a) == grams::code_of(*b));
+        let mut gram_key = Vec::new();
+        let mut next_gram = |key: &mut Vec<u8>| {
+            let grams = grams.next()?;
+            let code = grams::code_of(*grams.first()?);
+            gram::of_gram_code(key, attribute?, code);
+            Some(grams)
+        };
+        let mut group = next_gram(&mut gram_key);
+        // Batches are sorted already, which this sort makes use of.
+        places.sort_by(|a, b| {
+            let by_key = || self.key_at(a).cmp(self.key_at(b));
+            a.prefix.cmp(&b.prefix).then_with(by_key)
+        });
+        let mut segments = Vec::new();
+        let same = |a: &Place, b: &Place| a.prefix == b.prefix && self.key_at(a) == self.key_at(b);
+        for equal in places.chunk_by(same) {
+            segments.clear();
+            self.join(equal, &mut segments)?;
+            let Some(first) = equal.first() else { continue };
+            let key = self.key_at(first);
+            // Grams without a code are rows, and have other keys than those with one.
+            while let Some(grams) = group.filter(|_| gram_key.as_slice() < key) {
+                sink(&gram_key, Listed::Grams(grams))?;
+                group = next_gram(&mut gram_key);
+            }
+            sink(key, Listed::Segments(&segments))?;
+        }
+        while let Some(grams) = group {
+            sink(&gram_key, Listed::Grams(grams))?;
+            group = next_gram(&mut gram_key);
+        }
+        Ok(())
+    }
+
+    /// Appends the segments of rows with the same key, so that ids ascend.
+    fn join(&self, equal: &[Place], segments: &mut Vec<u8>) -> Result<(), Damage> {
+        let mut last = None;
+        let mut ascending = true;
+        for (base, sorted, row) in equal.iter().filter_map(|place| self.row_at(place)) {
+            ascending &= last.is_none_or(|last| last < base.0 + u64::from(row.first));
+            last = Some(base.0 + u64::from(row.last));
+            push_segment(segments, base, sorted, row);
+        }
+        if ascending {
+            return Ok(());
+        }
+        // Entries that waited for their parents have got ids between those of a batch.
+        let ids: Result<Vec<EntryId>, Damage> = Ids::new(segments).collect();
+        let mut ids = ids?;
+        ids.sort_unstable();
+        ids.dedup();
+        segments.clear();
+        for id in ids {
+            push_number(segments, id.0);
+            push_number(segments, 0);
+        }
+        Ok(())
+    }
+
+    fn row_at(&self, place: &Place) -> Option<(EntryId, &SortedKeys, &Row)> {
+        let (base, sorted) = self.batches.get(place.batch as usize)?;
+        Some((*base, sorted, sorted.rows().get(place.row as usize)?))
+    }
+
+    fn key_at(&self, place: &Place) -> &[u8] {
+        self.row_at(place)
+            .map_or(&[], |(_, sorted, row)| sorted.key(row))
+    }
+}
+
+impl Buffer for PostingBuffer {
+    fn bytes(&self) -> usize {
+        self.bytes + self.single.bytes()
+    }
+
+    fn relieve(&mut self) {
+        if self.single.bytes() > GATHERED_MAX {
+            self.close();
+        }
+    }
+
+    fn drain(&mut self, sink: &mut RowSink<'_>) -> Result<(), Failure> {
+        let mut this = std::mem::take(self);
+        let heads = this.heads();
+        let mut segments = Vec::new();
+        heads.into_iter().try_for_each(|head| {
+            this.drain_head(head, &mut |key, listed| {
+                segments.clear();
+                listed.push_segments(&mut segments);
+                sink(key, &segments)
+            })
+        })
+    }
+}
+
+fn push_segment(out: &mut Vec<u8>, base: EntryId, sorted: &SortedKeys, row: &Row) {
+    let list = sorted.list(row);
+    push_number(out, base.0 + u64::from(row.first));
+    push_number(out, list.len() as u64);
+    out.extend_from_slice(list);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::external_sort::ExternalSort;
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    type Model = BTreeMap<Vec<u8>, BTreeSet<u64>>;
+
+    fn found(external: ExternalSort<PostingBuffer>) -> Model {
+        let mut found = Model::new();
+        external
+            .finish(&mut |key, value| {
+                let ids: Vec<u64> = Ids::new(value).map(|id| id.unwrap().0).collect();
+                assert!(ids.is_sorted_by(|a, b| a < b), "{ids:?}");
+                assert!(
+                    found
+                        .last_key_value()
+                        .is_none_or(|(last, _)| last.as_slice() < key),
+                    "keys ascend"
+                );
+                found.insert(key.to_vec(), ids.into_iter().collect());
+                Ok(())
+            })
+            .unwrap();
+        found
+    }
+
+    fn key() -> impl Strategy<Value = Vec<u8>> {
+        let value = prop::collection::vec(prop_oneof![1_u8..4, any::<u8>()], 0..20);
+        (0_u8..2, prop_oneof![Just(b's'), Just(b'=')], value)
+            .prop_map(|(high, kind, value)| [&[high, 7, kind][..], &value, &[0]].concat())
+    }
+
+    proptest! {
+        #[test]
+        fn postings_come_out_sorted_and_whole(
+            pairs in prop::collection::btree_set((0_u64..20_000, key()), 0..300),
+            spill in 1_usize..40_000,
+        ) {
+            let mut external: ExternalSort<PostingBuffer> = ExternalSort::new(&std::env::temp_dir(), spill);
+            let mut model = Model::new();
+            for (id, key) in pairs {
+                external.buffer.entry(EntryId(id)).key(&key);
+                external.buffer.entry(EntryId(id)).key(&key);
+                external.relieve().unwrap();
+                model.entry(key).or_default().insert(id);
+            }
+            prop_assert_eq!(found(external), model);
+        }
+
+        #[test]
+        fn batches_and_single_entries_meet(
+            batches in prop::collection::vec(prop::collection::vec((0_u32..50, key()), 0..40), 0..8),
+            scattered in 0_usize..8,
+        ) {
+            let mut external: ExternalSort<PostingBuffer> = ExternalSort::new(&std::env::temp_dir(), 1 << 20);
+            let mut model = Model::new();
+            for (number, batch) in batches.into_iter().enumerate() {
+                let base = EntryId(1 + number as u64 * 100);
+                let mut collector = KeyCollector::default();
+                for (place, key) in &batch {
+                    collector.push(key, *place);
+                }
+                let sorted = collector.take_sorted();
+                // Every third place of a scattered batch gets no id; the others leave gaps.
+                let ids: Vec<Option<EntryId>> = (0..50)
+                    .map(|place| (place % 3 > 0).then_some(EntryId(base.0 + 2 * place)))
+                    .collect();
+                for (place, key) in batch {
+                    let id = match number == scattered {
+                        true => ids[place as usize],
+                        false => Some(EntryId(base.0 + u64::from(place))),
+                    };
+                    if let Some(id) = id {
+                        model.entry(key).or_default().insert(id.0);
+                    }
+                }
+                match number == scattered {
+                    true => external.buffer.scatter(&sorted, &ids),
+                    false => external.buffer.add(base, sorted),
+                }
+            }
+            prop_assert_eq!(found(external), model);
+        }
+    }
+}

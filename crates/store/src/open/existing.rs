@@ -1,0 +1,136 @@
+//! Opening a store that exists.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::environment::open_environment;
+use super::suffixes::stored_suffixes;
+use crate::attributes::{AttributeTable, TableError};
+use crate::error::{OpenError, StoreError};
+use crate::index::{IndexState, Indexes};
+use crate::overflow_values::INLINE_MAX;
+use crate::store::{Databases, Description, LAYOUT, StateTables, Store, StoreOptions};
+use fulgurite::Environment;
+use fulgurite_schema::Schema;
+
+impl Store {
+    /// Opens the store in the directory `path`.
+    ///
+    /// # Errors
+    /// [`OpenError`]; [`OpenError::NotAStore`] if there is none.
+    pub fn open(
+        path: &Path,
+        options: &StoreOptions,
+        schema: Arc<Schema>,
+    ) -> Result<Store, OpenError> {
+        if !Store::exists(path) {
+            return Err(OpenError::NotAStore { path: path.into() });
+        }
+        let env = Arc::new(open_environment(path, options)?);
+        Store::of_environment(env, path, options, schema)
+    }
+
+    /// Returns true if `path` holds an engine file: a store, or a file that [`Store::open`] will
+    /// refuse.
+    #[must_use]
+    pub fn exists(path: &Path) -> bool {
+        path.join("data.mdb").exists()
+    }
+
+    /// Opens the same store with another schema, for a schema that grows while the server runs.
+    ///
+    /// Both handles may be used at the same time. The older handle cannot read attributes that
+    /// only the newer schema defines.
+    ///
+    /// # Errors
+    /// [`OpenError::SchemaLacks`] if the schema does not define a stored attribute type.
+    pub fn with_schema(&self, schema: Arc<Schema>) -> Result<Store, OpenError> {
+        let options = StoreOptions {
+            rdn_hash_bits_ignored: !self.rdn_hash_mask,
+            entry_bytes_max: Some(self.entry_bytes_max.load(Ordering::Relaxed)),
+            inline_values_max: Some(self.inline_values_max),
+            ..StoreOptions::default()
+        };
+        Store::of_environment(Arc::clone(&self.env), &self.path, &options, schema)
+    }
+
+    fn of_environment(
+        env: Arc<Environment>,
+        path: &Path,
+        options: &StoreOptions,
+        schema: Arc<Schema>,
+    ) -> Result<Store, OpenError> {
+        let read = |source: StoreError| OpenError::Read {
+            path: path.into(),
+            source,
+        };
+        let description = Description::read(&env)
+            .map_err(read)?
+            .ok_or_else(|| OpenError::NotAStore { path: path.into() })?;
+        if description.layout != LAYOUT {
+            return Err(OpenError::Layout {
+                path: path.into(),
+                found: description.layout,
+                expected: LAYOUT,
+            });
+        }
+        let suffixes = stored_suffixes(path, &schema, &description, &options.suffixes)?;
+        let (dbs, state, table) = read_tables(&env, &schema).map_err(|error| match error {
+            TableError::Store(source) => read(source),
+            TableError::Undefined(attribute) => OpenError::SchemaLacks {
+                path: path.into(),
+                attribute,
+            },
+        })?;
+        let indexes = Indexes::of_state(&schema, &state, &table);
+        let indexes = indexes.map_err(|damage| read(damage.into()))?;
+        let store = Store {
+            env,
+            dbs,
+            tables: StateTables::new(Arc::clone(&schema), dbs, table, indexes),
+            schema,
+            rdn_hash_mask: !options.rdn_hash_bits_ignored,
+            entry_bytes_max: AtomicU64::new(options.entry_bytes_max.unwrap_or(u64::MAX)),
+            inline_values_max: options.inline_values_max.unwrap_or(INLINE_MAX),
+            suffixes,
+            path: path.into(),
+        };
+        store.settle_indexes(&state, options)?;
+        Ok(store)
+    }
+
+    /// Starts to rebuild the indexes whose matching rules have changed in the schema, and requests
+    /// the indexes of the options.
+    fn settle_indexes(&self, state: &IndexState, options: &StoreOptions) -> Result<(), OpenError> {
+        let outdated = state.outdated(&self.schema);
+        if options.read_only {
+            return match outdated.first() {
+                None => Ok(()),
+                Some(spec) => Err(OpenError::IndexRules {
+                    path: self.path.clone(),
+                    index: spec.to_string(),
+                }),
+            };
+        }
+        if !outdated.is_empty() {
+            self.renew_outdated_indexes()?;
+        }
+        if let Some(requested) = &options.indexes {
+            self.request_indexes(requested)?;
+        }
+        Ok(())
+    }
+}
+
+/// Opens the databases and reads the attribute table and the state of the indexes.
+fn read_tables(
+    env: &Environment,
+    schema: &Schema,
+) -> Result<(Databases, IndexState, AttributeTable), TableError> {
+    let txn = env.read()?;
+    let dbs = Databases::open(&txn)?;
+    let table = AttributeTable::load(&txn, dbs.attributes, schema)?;
+    let state = IndexState::read(&txn, dbs.meta)?;
+    Ok((dbs, state, table))
+}

@@ -1,0 +1,9 @@
+//! Creating a store, and opening one that exists.
+
+mod create;
+mod environment;
+mod existing;
+mod suffixes;
+
+#[cfg(test)]
+mod tests;

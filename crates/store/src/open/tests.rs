@@ -1,0 +1,313 @@
+//! Opening what was created, with the same settings and with others.
+
+use crate::testing::*;
+use crate::{EntryId, Found, IndexSpec, OpenError, Scope, Store, StoreError, StoreOptions};
+use fulgurite_schema::{Filter, SchemaBuilder, Truth};
+use std::sync::Arc;
+
+fn asking(indexes: &[&str]) -> StoreOptions {
+    let indexes = indexes
+        .iter()
+        .map(|text| text.parse::<IndexSpec>().unwrap())
+        .collect();
+    StoreOptions {
+        indexes: Some(indexes),
+        ..options()
+    }
+}
+
+fn reopen(made: TestStore, options: &StoreOptions) -> Result<Vec<String>, OpenError> {
+    let TestStore { store, dir } = made;
+    drop(store);
+    Ok(Store::open(dir.path(), options, schema())?.indexes())
+}
+
+#[test]
+fn the_stored_indexes_hold_unless_others_are_asked_for() {
+    let asked = asking(&["uid:eq", "cn:sub", "uid:pres"]);
+    assert_eq!(
+        reopen(create_with(&asked), &StoreOptions::default()).unwrap(),
+        ["uid:eq,pres", "cn:sub"]
+    );
+    assert!(reopen(create_with(&asked), &asking(&["cn:sub", "uid:eq,pres"])).is_ok());
+    // What is not asked for any more is not used any more, from the first moment.
+    let (made, other) = (create_with(&asked), asking(&["uid:eq", "sn:eq"]));
+    let store = Store::open(made.dir.path(), &other, schema()).unwrap();
+    store.snapshot().unwrap();
+    assert_eq!(store.indexes(), ["uid:eq"]);
+    assert!(
+        reopen(create_with(&options()), &options())
+            .unwrap()
+            .contains(&"mail:eq,pres,sub".to_owned())
+    );
+}
+
+#[test]
+fn wrong_settings_are_told() {
+    let dir = tempfile::TempDir::new().unwrap();
+    let path = dir.path();
+    let create = |options: &StoreOptions| {
+        Store::create(path, options, schema())
+            .map(drop)
+            .unwrap_err()
+    };
+    assert!(matches!(
+        create(&asking(&["noSuchAttribute:eq"])),
+        OpenError::Index { .. }
+    ));
+    assert!(matches!(
+        create(&asking(&["jpegPhoto:sub"])),
+        OpenError::Index { .. }
+    ));
+    let suffixes = |list: &[&str]| StoreOptions {
+        suffixes: list.iter().map(|s| (*s).to_owned()).collect(),
+        ..options()
+    };
+    for list in [
+        &[][..],
+        &["", "dc=com"],
+        &["no dn"],
+        &["dc=com", "dc=example,dc=com"],
+    ] {
+        assert!(
+            matches!(create(&suffixes(list)), OpenError::UnusableSuffix(_)),
+            "{list:?}"
+        );
+    }
+    assert!(matches!(
+        Store::open(path, &options(), schema()),
+        Err(OpenError::NotAStore { .. })
+    ));
+    drop(Store::create(path, &suffixes(&["dc=example,dc=com", "o=Other"]), schema()).unwrap());
+    assert!(matches!(create(&options()), OpenError::Exists { .. }));
+    assert!(matches!(
+        Store::open(path, &options(), schema()),
+        Err(OpenError::Suffixes { .. })
+    ));
+    let store = Store::open(path, &suffixes(&["O=other", "dc=Example,DC=com"]), schema()).unwrap();
+    assert_eq!(store.suffixes().len(), 2);
+}
+
+#[test]
+fn a_schema_that_lacks_stored_attributes_is_refused() {
+    let made = create();
+    let mut writer = made.write().unwrap();
+    add(&mut writer, &suffix_entry(&schema()));
+    writer.commit().unwrap();
+    let TestStore { store, dir } = made;
+    drop(store);
+    let bare = Arc::new(SchemaBuilder::new().build().unwrap());
+    let error = Store::open(dir.path(), &StoreOptions::default(), bare).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            OpenError::UnusableSuffix(_) | OpenError::Index { .. } | OpenError::SchemaLacks { .. }
+        ),
+        "{error}"
+    );
+}
+
+#[test]
+fn another_layout_is_refused() {
+    let made = create_with(&options());
+    let mut writer = made.write().unwrap();
+    let meta = writer.store().dbs.meta;
+    let old = b"fulgurite-store 5";
+    writer
+        .view
+        .txn
+        .put(meta, crate::store::KEY_LAYOUT, old)
+        .unwrap();
+    writer.commit().unwrap();
+    let TestStore { store, dir } = made;
+    drop(store);
+    for read_only in [false, true] {
+        let options = StoreOptions {
+            read_only,
+            ..options()
+        };
+        let refused = Store::open(dir.path(), &options, schema());
+        let error = refused.map(drop).unwrap_err();
+        let found = match &error {
+            OpenError::Layout { found, .. } => found.as_bytes(),
+            _ => b"",
+        };
+        assert_eq!(found, old, "{error}");
+        let advice = "export with the release that wrote it and load anew";
+        assert!(error.to_string().ends_with(advice), "{error}");
+    }
+}
+
+#[test]
+fn an_attribute_that_the_table_has_lost_is_told() {
+    let schema = schema();
+    let made = create_with(&asking(&["uid:eq"]));
+    let mut writer = made.write().unwrap();
+    add(&mut writer, &suffix_entry(&schema));
+    let id = add(&mut writer, &unit(&schema, "ou=a,dc=example,dc=com"));
+    // The last that has got a number.
+    let ou = schema.describe(b"ou").unwrap();
+    let number = writer.attributes().find(&ou).unwrap();
+    assert_eq!(usize::from(number.0), writer.attributes().len());
+    let attributes = writer.store().dbs.attributes;
+    writer.view.txn.delete(attributes, &number.key()).unwrap();
+    writer.commit().unwrap();
+    let TestStore { store, dir } = made;
+    drop(store);
+    let store = Store::open(dir.path(), &StoreOptions::default(), schema).unwrap();
+    let report = crate::verify(&store.snapshot().unwrap()).unwrap();
+    let told = format!("entry {id}: holds an attribute of unknown number");
+    assert_eq!(report.problems, [told]);
+}
+
+#[test]
+fn files_have_the_permissions_asked_for() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mode = |file_mode| {
+        let made = create_with(&StoreOptions {
+            file_mode: Some(file_mode),
+            ..options()
+        });
+        let of = |name| {
+            std::fs::metadata(made.dir.path().join(name))
+                .unwrap()
+                .permissions()
+                .mode()
+        };
+        (of("data.mdb") & 0o777, of("lock.mdb") & 0o777)
+    };
+    assert_eq!(mode(0o600), (0o600, 0o600));
+    assert_eq!(mode(0o400), (0o400, 0o400));
+}
+
+#[test]
+fn entries_above_the_bound_are_refused_and_the_others_stay() {
+    let made = create_with(&StoreOptions {
+        entry_bytes_max: Some(40),
+        ..options()
+    });
+    let store = &made.store;
+    let mut writer = store.write().unwrap();
+    let top = suffix_entry(&schema());
+    let refused = writer.add(crate::EntryId::ABOVE, &top);
+    assert!(
+        matches!(
+            refused,
+            Err(crate::StoreError::EntryTooBig { bytes_max: 40, .. })
+        ),
+        "{refused:?}"
+    );
+    store.limit_entries(None);
+    writer.add(crate::EntryId::ABOVE, &top).unwrap();
+    writer.commit().unwrap();
+    assert_eq!(store.snapshot().unwrap().entry_count().unwrap(), 1);
+}
+
+#[test]
+fn the_empty_suffix_has_entries_below_it_without_being_one() {
+    let (schema, everything) = (
+        schema(),
+        StoreOptions {
+            suffixes: vec![String::new()],
+            ..options()
+        },
+    );
+    let made = create_with(&everything);
+    let mut writer = made.write().unwrap();
+    let us = add(
+        &mut writer,
+        &entry(&schema, "c=US", &[("objectClass", "country")]),
+    );
+    let example = entry(
+        &schema,
+        "o=Example,c=US",
+        &[("objectClass", "organization")],
+    );
+    let below = add(&mut writer, &example);
+    let deep = entry(&schema, "c=DE,c=US", &[("objectClass", "country")]);
+    let refused = writer.add(EntryId::ABOVE, &deep);
+    assert!(matches!(refused, Err(StoreError::OutsideSuffix(_))));
+    // To the top, under a new name, and what was at the top below it.
+    let alone = entry(
+        &schema,
+        "o=Alone",
+        &[("objectClass", "organization"), ("o", "Example")],
+    );
+    writer.rename(below, EntryId::ABOVE, &alone).unwrap();
+    let moved = entry(&schema, "c=US,o=Alone", &[("objectClass", "country")]);
+    assert!(matches!(
+        writer.rename(us, us, &moved),
+        Err(StoreError::CannotMove(_))
+    ));
+    writer.rename(us, below, &moved).unwrap();
+    writer.commit().unwrap();
+    let TestStore { store, dir } = made;
+    drop(store);
+    let store = Store::open(dir.path(), &everything, schema).unwrap();
+    let view = store.snapshot().unwrap();
+    assert_eq!(view.dn(us).unwrap(), "c=US,o=Alone");
+    assert_eq!(
+        (view.depth(below).unwrap(), view.depth(us).unwrap()),
+        (1, 2)
+    );
+    assert_eq!(find(&view, "O=alone"), Found::Entry(below));
+    assert_eq!(find(&view, "c=us,o=alone"), Found::Entry(us));
+    let missing = |deepest| Found::Missing { deepest };
+    assert_eq!(find(&view, ""), missing(None));
+    assert_eq!(find(&view, "c=US"), missing(None));
+    assert_eq!(find(&view, "c=IT,o=alone"), missing(Some((below, 1))));
+    assert_eq!(view.children(EntryId::ABOVE).unwrap(), [below]);
+    for (scope, expected) in [
+        (Scope::OneLevel, &[below][..]),
+        (Scope::Subtree, &[us, below]),
+        (Scope::Subordinates, &[us, below]),
+    ] {
+        let all = Filter::Constant(Truth::True);
+        let mut candidates = view.plan(EntryId::ABOVE, scope, &all).unwrap();
+        let mut found = Vec::new();
+        while let Some(entry) = candidates.next_entry(&view).unwrap() {
+            found.push(entry.id());
+        }
+        assert_eq!(found, expected, "{scope:?}");
+    }
+    drop(view);
+    assert_clean(&store);
+}
+
+#[test]
+fn a_spelling_that_the_schema_has_changed_is_shown() {
+    let made = create_with(&options());
+    let schema = schema();
+    let mut writer = made.store.write().unwrap();
+    add(&mut writer, &suffix_entry(&schema));
+    add(&mut writer, &unit(&schema, "ou=a,dc=example,dc=com"));
+    let ou = schema.describe(b"ou").unwrap();
+    let number = writer.attributes().find(&ou).unwrap();
+    // As an older schema had it.
+    let attributes = writer.store().dbs.attributes;
+    writer
+        .view
+        .txn
+        .put(attributes, &number.key(), b"OU")
+        .unwrap();
+    writer.commit().unwrap();
+    let TestStore { store, dir } = made;
+    drop(store);
+    let store = Store::open(dir.path(), &options(), Arc::clone(&schema)).unwrap();
+    let mut writer = store.write().unwrap();
+    add(&mut writer, &unit(&schema, "ou=b,dc=example,dc=com"));
+    writer.commit().unwrap();
+    let view = store.snapshot().unwrap();
+    let id = find(&view, "ou=b,dc=example,dc=com").entry().unwrap();
+    let entry = view.entry(id).unwrap().unwrap();
+    for attribute in entry.attributes() {
+        assert_eq!(
+            entry.shape().iter().nth(attribute.place),
+            Some(attribute.info.id)
+        );
+        if attribute.info.description == ou {
+            assert_eq!(&*attribute.info.text, "ou");
+            assert_eq!(attribute.info.id, number);
+        }
+    }
+}

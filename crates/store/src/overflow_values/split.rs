@@ -1,0 +1,29 @@
+//! Taking the values of large attributes out of a record.
+
+use crate::error::Damage;
+use crate::ids::AttributeId;
+use crate::record::{self, Record};
+
+/// Attributes with more values than this overflow, unless a test sets another bound.
+pub(crate) const INLINE_MAX: usize = 256;
+
+/// A record without the values of its large attributes, and which these are.
+pub(crate) struct Large {
+    pub(crate) record: Vec<u8>,
+    pub(crate) attributes: Vec<AttributeId>,
+}
+
+/// Takes attributes of more than `inline_max` values out of a record that holds all of its values itself; `None` when
+/// there is none.
+pub(crate) fn split(whole: &Record<'_>, inline_max: usize) -> Result<Option<Large>, Damage> {
+    let attributes: Vec<AttributeId> = whole
+        .attributes()
+        .filter(|(_, values)| values.len() > inline_max)
+        .map(|(id, _)| id)
+        .collect();
+    if attributes.is_empty() {
+        return Ok(None);
+    }
+    let record = record::without_values(whole, &attributes).ok_or(Damage::Record)?;
+    Ok(Some(Large { record, attributes }))
+}

@@ -1,0 +1,198 @@
+//! From a filter to a term: which postings can answer it, and how many entries they hold.
+
+use std::cell::{Cell, RefCell};
+
+use rustc_hash::FxHashMap;
+
+use super::intersection::{FEW, TESTED_SOONER, intersection};
+use super::planned::Planned;
+use super::term::Term;
+use crate::error::StoreError;
+use crate::idset::IdSet;
+use crate::view::View;
+use fulgurite::Snapshot;
+use fulgurite_schema::{AttributeSelector, Filter, Truth};
+
+/// Chunks read at most to answer the ranges of one filter, about ten milliseconds of work: beyond, a range is no help.
+const RANGE_CHUNKS_MAX: usize = 65_536;
+/// Terms of a union that are looked up chunk by chunk at most: beyond, every entry is a candidate.
+const UNITED_MAX: usize = 4_096;
+
+/// Plans filters on one view.
+pub(crate) struct Builder<'v, 's, T> {
+    pub(crate) view: &'v View<'s, T>,
+    /// Number of entries in the store.
+    pub(crate) total: u64,
+    /// Items looked up beforehand, by their places in memory.
+    pub(crate) prepared: RefCell<FxHashMap<usize, Planned>>,
+    chunks_left: Cell<usize>,
+}
+
+/// A key for an item that stays where it is.
+pub(crate) fn address(item: &Filter<AttributeSelector>) -> usize {
+    std::ptr::from_ref(item).addr()
+}
+
+impl<'v, 's, T: Snapshot> Builder<'v, 's, T> {
+    pub(crate) fn new(view: &'v View<'s, T>, total: u64) -> Builder<'v, 's, T> {
+        Builder {
+            view,
+            total,
+            prepared: RefCell::default(),
+            chunks_left: Cell::new(RANGE_CHUNKS_MAX),
+        }
+    }
+
+    /// What is left to read of ranges; planning that pauses hands it on.
+    pub(crate) fn chunks_left(&self) -> usize {
+        self.chunks_left.get()
+    }
+
+    pub(super) fn set_chunks_left(&self, chunks_left: usize) {
+        self.chunks_left.set(chunks_left);
+    }
+
+    pub(crate) fn with_chunks_left(self, chunks_left: usize) -> Self {
+        self.chunks_left.set(chunks_left);
+        self
+    }
+
+    /// The entries for which `filter` is True; and when `negated`, those for which it is False.
+    pub(crate) fn filter(
+        &self,
+        filter: &Filter<AttributeSelector>,
+        negated: bool,
+    ) -> Result<Planned, StoreError> {
+        match (filter, negated) {
+            (Filter::Constant(truth), _) => {
+                Ok(self.constant(if negated { truth.not() } else { *truth }))
+            }
+            (Filter::Not(inner), _) => self.filter(inner, !negated),
+            (Filter::And(list), false) | (Filter::Or(list), true) => self.all_of(list, negated),
+            (Filter::Or(list), false) | (Filter::And(list), true) => self.one_of(list, negated),
+            (item, false) => self.item(item),
+            (item, true) => Ok(self.not(item, self.item(item)?)),
+        }
+    }
+
+    fn constant(&self, truth: Truth) -> Planned {
+        if truth.is_true() {
+            self.everything(true)
+        } else {
+            Planned::nothing()
+        }
+    }
+
+    pub(super) fn everything(&self, exact: bool) -> Planned {
+        Planned::everything(self.total, exact)
+    }
+
+    /// Takes the plan of an item that was looked up beforehand.
+    pub(super) fn take_prepared(&self, item: &Filter<AttributeSelector>) -> Option<Planned> {
+        self.prepared.borrow_mut().remove(&address(item))
+    }
+
+    /// Smallest first; ranges of keys only if they are still worth reading.
+    fn all_of(
+        &self,
+        list: &[Filter<AttributeSelector>],
+        negated: bool,
+    ) -> Result<Planned, StoreError> {
+        let mut terms = Vec::with_capacity(list.len());
+        let mut smallest = self.total;
+        let mut skipped = false;
+        let (ranges, points): (Vec<_>, Vec<_>) =
+            list.iter().partition(|filter| reads_ranges(filter));
+        for (filter, costly) in points
+            .into_iter()
+            .map(|f| (f, false))
+            .chain(ranges.into_iter().map(|f| (f, true)))
+        {
+            let enough = if costly { FEW } else { TESTED_SOONER as u64 };
+            if smallest <= enough {
+                skipped = true;
+                continue;
+            }
+            let planned = self.filter(filter, negated)?;
+            if planned.count_max == 0 {
+                return Ok(Planned::nothing());
+            }
+            smallest = smallest.min(planned.count_max);
+            terms.push(planned);
+        }
+        let mut planned = intersection(terms, self.total);
+        planned.exact &= !skipped;
+        Ok(planned)
+    }
+
+    fn one_of(
+        &self,
+        list: &[Filter<AttributeSelector>],
+        negated: bool,
+    ) -> Result<Planned, StoreError> {
+        let mut terms = Vec::new();
+        let mut few = IdSet::default();
+        let (mut exact, mut count_max) = (true, 0_u64);
+        for filter in list {
+            let planned = self.filter(filter, negated)?;
+            if matches!(planned.term, Term::All) {
+                return Ok(planned);
+            }
+            exact &= planned.exact;
+            count_max = count_max.saturating_add(planned.count_max);
+            match planned.term {
+                // Thousands of names in one filter become one set.
+                Term::Ids(ids) if list.len() > 1 => ids.into_iter().for_each(|id| few.insert(id)),
+                _ if planned.count_max == 0 => {}
+                term => terms.push(term),
+            }
+        }
+        if few.next_chunk(0).is_some() {
+            terms.push(Term::Set(few));
+        }
+        if terms.len() > UNITED_MAX {
+            return Ok(self.everything(false));
+        }
+        let term = match terms.len() {
+            0 => Term::Nothing,
+            1 => terms.pop().unwrap_or(Term::Nothing),
+            _ => Term::Or(terms),
+        };
+        Ok(Planned {
+            term,
+            exact,
+            count_max: count_max.min(self.total),
+        })
+    }
+
+    /// Everything but the matches of an item. Only presence is never Undefined for an entry; for other items the
+    /// result includes entries that the filter does not select.
+    fn not(&self, item: &Filter<AttributeSelector>, planned: Planned) -> Planned {
+        if !planned.exact {
+            return self.everything(false);
+        }
+        let exact = matches!(item, Filter::Present(_));
+        match planned.term {
+            Term::Nothing => self.everything(exact),
+            Term::All => Planned {
+                exact,
+                ..Planned::nothing()
+            },
+            term => Planned {
+                term: Term::Not(Box::new(term)),
+                exact,
+                count_max: self.total,
+            },
+        }
+    }
+}
+
+/// Whether planning the filter may read a range of keys rather than single postings.
+fn reads_ranges(filter: &Filter<AttributeSelector>) -> bool {
+    match filter {
+        Filter::GreaterOrEqual(_) | Filter::LessOrEqual(_) | Filter::Substrings { .. } => true,
+        Filter::And(list) | Filter::Or(list) => list.iter().any(reads_ranges),
+        Filter::Not(inner) => reads_ranges(inner),
+        _ => false,
+    }
+}

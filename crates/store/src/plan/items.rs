@@ -1,0 +1,272 @@
+//! Filter items: the index kinds that answer them, and the postings of the answer.
+
+use super::builder::Builder;
+use super::intersection::{TESTED_SOONER, intersection, meet};
+use super::planned::Planned;
+use super::term::Term;
+use crate::error::StoreError;
+use crate::ids::EntryId;
+use crate::idset::IdSet;
+use crate::index::{self, Extent, Index, IndexKind, KINDS, KeyRange, Lookup};
+use crate::view::Found;
+use fulgurite::Snapshot;
+use fulgurite_schema::{AttributeSelector, Filter};
+
+/// Postings looked up at most for one substrings assertion.
+const LOOKUPS_MAX: usize = 12;
+
+/// Postings of grams up to so many ids are taken out of the index at once, and met with each other in memory.
+const LOOKUP_IDS_MAX: usize = 1_024;
+
+impl<T: Snapshot> Builder<'_, '_, T> {
+    /// Plans one item of a filter.
+    pub(crate) fn item(&self, item: &Filter<AttributeSelector>) -> Result<Planned, StoreError> {
+        if let Some(planned) = self.take_prepared(item) {
+            return Ok(planned);
+        }
+        if let Filter::Entries(numbers) = item {
+            return Ok(entries(numbers));
+        }
+        let Some(selector) = stored_attribute(item) else {
+            return Ok(self.everything(false));
+        };
+        if let Some(planned) = self.without_index(selector, item)? {
+            return Ok(planned);
+        }
+        if let Some(index) = self.view.indexes.of(selector.attribute)
+            && let Some(planned) = self.by_index(index, item)?
+        {
+            return Ok(planned);
+        }
+        match item {
+            Filter::GreaterOrEqual(_) | Filter::LessOrEqual(_) | Filter::Substrings { .. } => {
+                self.present_inexact(selector)
+            }
+            _ => Ok(self.everything(false)),
+        }
+    }
+
+    /// Plans the items that need no index: `None` for all others.
+    fn without_index(
+        &self,
+        selector: &AttributeSelector,
+        item: &Filter<AttributeSelector>,
+    ) -> Result<Option<Planned>, StoreError> {
+        let schema = self.view.schema();
+        match item {
+            Filter::Present(_) if schema.object_class_attribute() == selector.attribute => {
+                // Every entry has classes.
+                return Ok(Some(self.everything(selector.options().is_none())));
+            }
+            Filter::ObjectClass { .. } => return Ok(None),
+            Filter::Equality(assertion) => {
+                if let Some(planned) = self.entry_dn(selector, &assertion.normal)? {
+                    return Ok(Some(planned));
+                }
+            }
+            Filter::Extensible { normal, .. } => {
+                if let Some(planned) = self.entry_dn(selector, normal)? {
+                    return Ok(Some(planned));
+                }
+            }
+            _ => {}
+        }
+        Ok(self.is_never_stored(selector).then(Planned::nothing))
+    }
+
+    /// Plans an item by the first kind of an index that answers it.
+    fn by_index(
+        &self,
+        index: &Index,
+        item: &Filter<AttributeSelector>,
+    ) -> Result<Option<Planned>, StoreError> {
+        for (kind, definition) in KINDS.iter().rev() {
+            if !index.has(*kind) {
+                continue;
+            }
+            let context = self.view.indexes.context(index, *kind);
+            let Some(lookup) = (definition.lookup)(&context, item) else {
+                continue;
+            };
+            let planned = match lookup {
+                Lookup::Posting { key, exact } => Some(self.posting(key, exact, index::FEW)?),
+                Lookup::Range { range, exact } => self.range(&range, exact)?,
+                Lookup::All(lookups) => self.all_lookups(lookups)?,
+            };
+            if planned.is_some() {
+                return Ok(planned);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Answers an assertion about entryDN from the tree of names, as no entry stores that attribute.
+    fn entry_dn(
+        &self,
+        selector: &AttributeSelector,
+        normal: &[u8],
+    ) -> Result<Option<Planned>, StoreError> {
+        let attribute = self.view.schema().attribute_at(selector.attribute);
+        if !attribute.name().eq_ignore_ascii_case("entryDN") {
+            return Ok(None);
+        }
+        let Ok(normal) = std::str::from_utf8(normal) else {
+            return Ok(Some(Planned::nothing()));
+        };
+        Ok(Some(match self.view.find_normal(normal)? {
+            Found::Entry(id) => Planned {
+                term: Term::Ids(vec![id]),
+                exact: false,
+                count_max: 1,
+            },
+            Found::Missing { .. } => Planned::nothing(),
+        }))
+    }
+
+    /// Plans the entries that have the attribute at all, for an item that no index answers.
+    fn present_inexact(&self, selector: &AttributeSelector) -> Result<Planned, StoreError> {
+        let present = Filter::Present(selector.clone());
+        let index = self.view.indexes.of(selector.attribute);
+        let index = index.filter(|index| index.has(IndexKind::Presence));
+        let planned = match index {
+            Some(index) => self.by_index(index, &present)?,
+            None => None,
+        };
+        let mut planned = planned.unwrap_or_else(|| self.everything(false));
+        planned.exact = planned.count_max == 0;
+        Ok(planned)
+    }
+
+    /// Intersects several lookups; `None` if none of them is useful.
+    fn all_lookups(&self, lookups: Vec<Lookup>) -> Result<Option<Planned>, StoreError> {
+        let mut terms = Vec::new();
+        let mut few: Option<Vec<EntryId>> = None;
+        let step = lookups.len().div_ceil(LOOKUPS_MAX).max(1);
+        for lookup in lookups.into_iter().step_by(step) {
+            // So few candidates are tested sooner than one more posting is read.
+            if few.as_ref().is_some_and(|ids| ids.len() <= TESTED_SOONER) {
+                break;
+            }
+            let planned = match lookup {
+                Lookup::Posting { key, .. } => Some(self.posting(key, false, LOOKUP_IDS_MAX)?),
+                Lookup::Range { range, .. } => self.range(&range, false)?,
+                Lookup::All(inner) => self.all_lookups(inner)?,
+            };
+            match planned {
+                Some(Planned {
+                    term: Term::Ids(ids),
+                    ..
+                }) => match &mut few {
+                    Some(few) => meet(few, &ids),
+                    None => few = Some(ids),
+                },
+                Some(planned) if planned.count_max == 0 => return Ok(Some(Planned::nothing())),
+                Some(planned) => terms.push(planned),
+                None => {}
+            }
+        }
+        if let Some(ids) = few {
+            if ids.is_empty() {
+                return Ok(Some(Planned::nothing()));
+            }
+            terms.push(Planned {
+                exact: false,
+                count_max: ids.len() as u64,
+                term: Term::Ids(ids),
+            });
+        }
+        if terms.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(intersection(terms, self.total)))
+    }
+
+    /// Measures the posting of a key. Up to `ids_max` ids are read at once.
+    fn posting(&self, key: Vec<u8>, exact: bool, ids_max: usize) -> Result<Planned, StoreError> {
+        let (txn, db) = (&self.view.txn, self.view.store.dbs.index);
+        let (first, last, count_max) = match index::extent(txn, db, &key, ids_max)? {
+            Extent::Ids(ids) if ids.is_empty() => return Ok(Planned::nothing()),
+            Extent::Ids(ids) => {
+                return Ok(Planned {
+                    exact,
+                    count_max: ids.len() as u64,
+                    term: Term::Ids(ids),
+                });
+            }
+            Extent::Counted { len, first, last } => (first, Some(last), len),
+            Extent::Large { first } => (first, None, self.total),
+        };
+        let term = Term::Posting { key, first, last };
+        Ok(Planned {
+            term,
+            exact,
+            count_max,
+        })
+    }
+
+    /// Reads all postings of a range; `None` if they have too many chunks.
+    fn range(&self, range: &KeyRange, exact: bool) -> Result<Option<Planned>, StoreError> {
+        let mut chunks_left = self.chunks_left();
+        let (txn, db) = (&self.view.txn, self.view.store.dbs.index);
+        let set = index::union_range(txn, db, range, &mut chunks_left)?;
+        self.set_chunks_left(chunks_left);
+        Ok(set.map(|set: IdSet| match set.len() {
+            0 => Planned::nothing(),
+            count_max => Planned {
+                term: Term::Set(set),
+                exact,
+                count_max,
+            },
+        }))
+    }
+
+    /// Returns true if no entry of the store has the attribute. An operational attribute may be
+    /// generated above the store.
+    fn is_never_stored(&self, selector: &AttributeSelector) -> bool {
+        let schema = self.view.schema();
+        !schema.attribute_at(selector.attribute).is_operational()
+            && self
+                .view
+                .attributes()
+                .of_type(selector.attribute)
+                .is_empty()
+    }
+}
+
+/// Returns the attribute of an item that an index may answer.
+fn stored_attribute(item: &Filter<AttributeSelector>) -> Option<&AttributeSelector> {
+    match item {
+        Filter::Present(attribute)
+        | Filter::ObjectClass { attribute, .. }
+        | Filter::Approximate { attribute, .. }
+        | Filter::Substrings { attribute, .. } => Some(attribute),
+        Filter::Equality(assertion)
+        | Filter::GreaterOrEqual(assertion)
+        | Filter::LessOrEqual(assertion) => Some(&assertion.attribute),
+        Filter::Extensible {
+            attribute: Some(attribute),
+            rule,
+            dn_attributes: false,
+            ..
+        } if rule.is_equality() => Some(attribute),
+        _ => None,
+    }
+}
+
+/// Plans entries whose numbers the filter contains.
+fn entries(numbers: &[u64]) -> Planned {
+    debug_assert!(numbers.is_sorted(), "the numbers of a filter ascend");
+    let mut set = IdSet::default();
+    numbers
+        .iter()
+        .for_each(|number| set.insert(EntryId(*number)));
+    let term = match numbers.is_empty() {
+        true => Term::Nothing,
+        false => Term::Set(set),
+    };
+    Planned {
+        count_max: numbers.len() as u64,
+        term,
+        exact: true,
+    }
+}

@@ -1,0 +1,386 @@
+//! Reading a record without decoding it.
+
+use super::layout::{
+    ALIKE, APART, HEADER_LEN, LARGE, LONG, PARENT_AT, PARTED, VERSION, WIDE, WIDE_ROW_LEN,
+};
+use super::overflow::OverflowLocation;
+use super::row::{Row, WideRow};
+use super::values::Values;
+use crate::bytes::{u16_at, u32_at, u64_at};
+use crate::error::Damage;
+use crate::ids::{AttributeId, EntryId};
+
+/// A record in the map whose rows have been checked. It is copied a lot, so it has places rather than slices.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Record<'a> {
+    bytes: &'a [u8],
+    /// Where the values are that lie apart.
+    home: Option<OverflowLocation<'a>>,
+    /// Where the names end, and how many attributes there are and their numbers begin.
+    shape_at: u32,
+    rows_at: u32,
+    values_at: u32,
+    len: u16,
+    flags: u8,
+}
+
+/// The attributes of a record in their order.
+#[derive(Clone, Debug)]
+pub(crate) struct Walk<'a> {
+    record: Record<'a>,
+    place: usize,
+    rows: &'a [u8],
+    values: &'a [u8],
+}
+
+impl<'a> Record<'a> {
+    /// Checks the header and that the attributes lie one behind the other in the record; not what is within them. Values
+    /// that lie apart are seen once it is [at home](Self::at).
+    ///
+    /// # Errors
+    /// [`Damage::Record`] when lengths or offsets lead outside.
+    #[inline]
+    pub(crate) fn parse(bytes: &'a [u8]) -> Result<Record<'a>, Damage> {
+        Record::parse_whole(bytes).ok_or(Damage::Record)
+    }
+
+    /// The record with all its values: it is the one of an entry in a state of the store.
+    pub(crate) fn at(self, home: OverflowLocation<'a>) -> Record<'a> {
+        Record {
+            home: Some(home),
+            ..self
+        }
+    }
+
+    /// Checks no more than what says where the names are: for those who want the record's names and its parent only. It has
+    /// no attributes.
+    ///
+    /// # Errors
+    /// [`Damage::Record`] when lengths lead outside.
+    pub(crate) fn head_of(bytes: &'a [u8]) -> Result<Record<'a>, Damage> {
+        let head = Record::parse_header(bytes).ok_or(Damage::Record)?;
+        Ok(head.0)
+    }
+
+    /// The record without its attributes, and what is behind its names.
+    #[inline]
+    fn parse_header(bytes: &'a [u8]) -> Option<(Record<'a>, &'a [u8])> {
+        let &[version, flags, ..] = bytes.first_chunk::<HEADER_LEN>()?;
+        let [(_, rdn_end), (_, normal_end)] = names_of(bytes, flags)?;
+        let end = rdn_end.max(normal_end);
+        let rest = bytes.get(end..)?;
+        let at = u32::try_from(end).ok()?;
+        let record = Record {
+            bytes,
+            home: None,
+            shape_at: at,
+            rows_at: at,
+            values_at: at,
+            len: 0,
+            flags,
+        };
+        (version == VERSION).then_some((record, rest))
+    }
+
+    #[inline]
+    fn parse_whole(bytes: &'a [u8]) -> Option<Record<'a>> {
+        let (head, rest) = Record::parse_header(bytes)?;
+        if head.is_wide() {
+            return head.with_wide_rows(rest);
+        }
+        let len = *rest.first()?;
+        let number_len = if head.flags & LARGE != 0 { 2 } else { 1 };
+        let mut after = rest.get(1 + usize::from(len) * number_len..)?;
+        let rows_len = after.len();
+        let octets = Row::pass(&mut after, len)?;
+        let rows_at = bytes.len() - rows_len;
+        (octets == after.len() as u64).then_some(Record {
+            rows_at: u32::try_from(rows_at).ok()?,
+            values_at: u32::try_from(bytes.len() - after.len()).ok()?,
+            len: u16::from(len),
+            ..head
+        })
+    }
+
+    #[cold]
+    fn with_wide_rows(self, rest: &'a [u8]) -> Option<Record<'a>> {
+        let len = u16_at(rest, 0)?;
+        let count = usize::from(len);
+        let values = rest.get(2 + (4 + WIDE_ROW_LEN) * count..)?;
+        let values_at = u32::try_from(self.bytes.len() - values.len()).ok()?;
+        let record = Record {
+            rows_at: u32::try_from(self.bytes.len() - rest.len() + 2 + 2 * count).ok()?,
+            values_at,
+            len,
+            ..self
+        };
+        let mut end = 0;
+        let ascend = record.wide_rows().iter().map(WideRow::of).all(|row| {
+            let sound = (end..=values.len()).contains(&row.offset);
+            end = row.offset;
+            sound
+        });
+        ascend.then_some(record)
+    }
+
+    /// Id of the parent, [`EntryId::ABOVE`] for a suffix.
+    #[inline]
+    pub(crate) fn parent(&self) -> EntryId {
+        // The two octets before it are not of it.
+        EntryId(u64_at(self.bytes, 0).unwrap_or(0) >> (8 * PARENT_AT))
+    }
+
+    /// The parent, and copies of the RDN in normal form and as the user wrote it.
+    pub(crate) fn place_and_name(&self) -> (EntryId, Vec<u8>, Vec<u8>) {
+        let (normal, written) = (self.rdn_normal().to_vec(), self.rdn().to_vec());
+        (self.parent(), normal, written)
+    }
+
+    /// Normal form of the RDN.
+    pub(crate) fn rdn_normal(&self) -> &'a [u8] {
+        let names = names_of(self.bytes, self.flags);
+        let name = names.and_then(|[_, (from, end)]| self.bytes.get(from..end));
+        name.unwrap_or_default()
+    }
+
+    /// RDN as the user wrote it.
+    #[inline]
+    pub(crate) fn rdn(&self) -> &'a [u8] {
+        let names = names_of(self.bytes, self.flags);
+        let name = names.and_then(|[(from, end), _]| self.bytes.get(from..end));
+        name.unwrap_or_default()
+    }
+
+    /// Number of attributes.
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        usize::from(self.len)
+    }
+
+    /// How many attributes there are, and their numbers in the order in which they were stored: see [`ids_of`].
+    #[inline]
+    pub(crate) fn shape(&self) -> &'a [u8] {
+        self.between(self.shape_at, self.rows_at)
+    }
+
+    /// The rows.
+    #[inline]
+    pub(super) fn rows(&self) -> &'a [u8] {
+        self.between(self.rows_at, self.values_at)
+    }
+
+    /// What the rows speak of.
+    #[inline]
+    pub(super) fn octets(&self) -> &'a [u8] {
+        self.bytes
+            .get(self.values_at as usize..)
+            .unwrap_or_default()
+    }
+
+    #[inline]
+    fn between(&self, from: u32, to: u32) -> &'a [u8] {
+        let octets = self.bytes.get(from as usize..to as usize);
+        octets.unwrap_or_default()
+    }
+
+    /// Values of one attribute description.
+    #[inline]
+    pub(crate) fn values(&self, id: AttributeId) -> Option<Values<'a>> {
+        if self.is_wide() {
+            return self.wide_values(self.search(id)?);
+        }
+        let place = match (self.flags & LARGE, u8::try_from(id.0)) {
+            (0, Ok(wanted)) => self.octet_numbers().iter().position(|n| *n == wanted)?,
+            (0, Err(_)) => return None,
+            _ => self.ids().position(|number| number == id)?,
+        };
+        let (row, values) = self.row_at(place)?;
+        self.values_of(row, values, id)
+    }
+
+    /// All attributes in the order in which they were stored.
+    #[inline]
+    pub(crate) fn attributes(&self) -> Walk<'a> {
+        Walk {
+            record: *self,
+            place: 0,
+            rows: self.rows(),
+            values: self.octets(),
+        }
+    }
+
+    /// The numbers of all attributes in the order in which they were stored.
+    #[inline]
+    pub(crate) fn ids(&self) -> impl Iterator<Item = AttributeId> + use<'a> {
+        ids_of(self.shape())
+    }
+
+    /// The attributes whose values lie apart.
+    pub(crate) fn apart(&self) -> impl Iterator<Item = AttributeId> + use<'a> {
+        self.attributes()
+            .filter(|(_, values)| values.are_apart())
+            .map(|(id, _)| id)
+    }
+
+    /// Whether values lie apart.
+    #[inline]
+    pub(crate) fn is_parted(&self) -> bool {
+        self.flags & PARTED != 0
+    }
+
+    /// The whole check, for verification: each attribute is there once, is found, and has as many values as it says, each
+    /// whole.
+    pub(crate) fn is_sound(&self) -> bool {
+        let mut ids: Vec<AttributeId> = self.attributes().map(|(id, _)| id).collect();
+        ids.sort_unstable();
+        let is_parted = self.apart().next().is_some();
+        let begins = || self.wide_rows().first().map(WideRow::of);
+        ids.len() == self.len()
+            && ids.windows(2).all(|pair| pair.first() != pair.last())
+            && ids.iter().all(|id| self.values(*id).is_some())
+            && self.is_parted() == is_parted
+            && self.attributes().all(|(_, values)| values.is_sound())
+            && (!self.is_wide() || begins().is_none_or(|row| row.offset == 0))
+            && self.flags & !(WIDE | PARTED | LARGE | LONG | ALIKE) == 0
+            && self.flags & (WIDE | LARGE) != WIDE | LARGE
+    }
+
+    #[inline]
+    pub(super) fn is_wide(&self) -> bool {
+        self.flags & WIDE != 0
+    }
+
+    /// The numbers, where they have an octet each.
+    #[inline]
+    fn octet_numbers(&self) -> &'a [u8] {
+        self.shape().get(1..).unwrap_or_default()
+    }
+
+    /// The row at a place, and the values from there on.
+    #[inline]
+    fn row_at(&self, place: usize) -> Option<(Row, &'a [u8])> {
+        let mut rows = self.rows();
+        let at = Row::pass(&mut rows, u8::try_from(place).ok()?)?;
+        let octets = self.octets().get(usize::try_from(at).ok()?..)?;
+        Some((Row::take(&mut rows)?, octets))
+    }
+
+    #[inline]
+    fn values_of(&self, row: Row, values: &'a [u8], id: AttributeId) -> Option<Values<'a>> {
+        match row {
+            Row::One(len) => Some(Values::one(values.get(..len)?)),
+            Row::Elements(count, len) => Some(Values::together(values.get(..len)?, count)),
+            Row::Apart(count) => Some(Values::apart(self.home, id, count)),
+            Row::Same(place, nth) => self.same(place, nth).map(Values::one),
+        }
+    }
+
+    /// A value that lies at another place.
+    pub(super) fn same(&self, place: usize, nth: usize) -> Option<&'a [u8]> {
+        let there = match self.row_at(place)? {
+            (Row::One(len), values) => Values::one(values.get(..len)?),
+            (Row::Elements(count, len), values) => Values::together(values.get(..len)?, count),
+            _ => return None,
+        };
+        there.get(nth)
+    }
+
+    fn wide_rows(&self) -> &'a [[u8; WIDE_ROW_LEN]] {
+        let rows = self.rows().get(2 * self.len()..).unwrap_or_default();
+        rows.as_chunks().0
+    }
+
+    #[cold]
+    fn wide_values(&self, place: usize) -> Option<Values<'a>> {
+        let WideRow { offset, values } = self.wide_rows().get(place).map(WideRow::of)?;
+        let id = AttributeId(u16_at(self.shape(), 2 + 2 * place)?);
+        let count = (values & !APART) as usize;
+        if values & APART != 0 {
+            return Some(Values::apart(self.home, id, count));
+        }
+        let next = self.wide_rows().get(place + 1).map(WideRow::of);
+        let end = next.map_or(self.octets().len(), |row| row.offset);
+        Some(Values::together(self.octets().get(offset..end)?, count))
+    }
+
+    /// The place of an attribute among many.
+    fn search(&self, id: AttributeId) -> Option<usize> {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            let place = usize::from(u16_at(self.rows(), 2 * middle)?);
+            let found = AttributeId(u16_at(self.shape(), 2 + 2 * place)?);
+            if found == id {
+                return Some(place);
+            }
+            if found < id {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        None
+    }
+}
+
+impl<'a> Iterator for Walk<'a> {
+    type Item = (AttributeId, Values<'a>);
+
+    #[inline]
+    fn next(&mut self) -> Option<(AttributeId, Values<'a>)> {
+        let record = &self.record;
+        let place = self.place;
+        if place == record.len() {
+            return None;
+        }
+        self.place += 1;
+        if record.is_wide() {
+            let id = AttributeId(u16_at(record.shape(), 2 + 2 * place)?);
+            return Some((id, record.wide_values(place)?));
+        }
+        let id = match record.flags & LARGE {
+            0 => AttributeId(u16::from(*record.shape().get(1 + place)?)),
+            _ => AttributeId(u16_at(record.shape(), 1 + 2 * place)?),
+        };
+        let row = Row::take(&mut self.rows)?;
+        let values = record.values_of(row, self.values, id)?;
+        self.values = self.values.get(row.len()..)?;
+        Some((id, values))
+    }
+}
+
+/// Where the RDN and its normal form begin and end. Places only: what is behind the end of the record is not there.
+#[inline]
+fn names_of(bytes: &[u8], flags: u8) -> Option<[(usize, usize); 2]> {
+    let (written, normal, at) = if flags & LONG == 0 {
+        let (written, normal) = (*bytes.get(HEADER_LEN)?, *bytes.get(HEADER_LEN + 1)?);
+        (usize::from(written), usize::from(normal), 1)
+    } else {
+        let written = u32_at(bytes, HEADER_LEN)?;
+        let normal = u32_at(bytes, HEADER_LEN + 4).unwrap_or(0);
+        (written as usize, normal as usize, 4)
+    };
+    if flags & ALIKE != 0 {
+        let name = (HEADER_LEN + at, (HEADER_LEN + at).checked_add(written)?);
+        return Some([name, name]);
+    }
+    let from = HEADER_LEN + 2 * at;
+    let middle = from.checked_add(written)?;
+    Some([(from, middle), (middle, middle.checked_add(normal)?)])
+}
+
+/// The numbers in a [shape](Record::shape): how many there are tells their lengths, and where they begin.
+#[inline]
+pub(crate) fn ids_of(shape: &[u8]) -> impl Iterator<Item = AttributeId> + use<'_> {
+    let count = shape.first().map_or(0, |count| usize::from(*count));
+    let is_small = shape.len() == 1 + count;
+    let is_wide = !is_small && shape.len() != 1 + 2 * count;
+    let octets = shape.get(if is_wide { 2 } else { 1 }..).unwrap_or_default();
+    octets
+        .chunks(if is_small { 1 } else { 2 })
+        .map(|number| match *number {
+            [low] => AttributeId(u16::from(low)),
+            [low, high, ..] => AttributeId(u16::from_le_bytes([low, high])),
+            [] => AttributeId(0),
+        })
+}

@@ -1,0 +1,48 @@
+//! The store's description of itself: its layout and its suffixes.
+
+use super::databases::open_meta;
+use crate::error::{Damage, StoreError};
+use fulgurite::{Database, Environment, Snapshot, WriteTxn};
+use fulgurite_schema::Dn;
+
+/// Layout of this release. It may change until the first release of the project.
+pub(crate) const LAYOUT: &str = "fulgurite-store 6";
+pub(crate) const KEY_LAYOUT: &[u8] = b"layout";
+const KEY_SUFFIXES: &[u8] = b"suffixes";
+
+/// The description as stored.
+pub(crate) struct Description {
+    pub(crate) layout: String,
+    pub(crate) suffixes: Vec<String>,
+}
+
+impl Description {
+    /// Reads the description; `None` if the environment holds no store.
+    pub(crate) fn read(env: &Environment) -> Result<Option<Description>, StoreError> {
+        let txn = env.read()?;
+        let Some(meta) = open_meta(&txn)? else {
+            return Ok(None);
+        };
+        let text = |key: &[u8]| -> Result<String, StoreError> {
+            let bytes = txn.get(meta, key)?.ok_or(Damage::Description)?;
+            Ok(std::str::from_utf8(bytes)
+                .map_err(|_| Damage::Description)?
+                .to_owned())
+        };
+        Ok(Some(Description {
+            layout: text(KEY_LAYOUT)?,
+            suffixes: text(KEY_SUFFIXES)?.split('\n').map(str::to_owned).collect(),
+        }))
+    }
+
+    /// Writes the description of a new store of this layout.
+    pub(crate) fn write_new(
+        txn: &mut WriteTxn<'_>,
+        meta: Database,
+        suffixes: &[Dn],
+    ) -> Result<(), StoreError> {
+        let suffixes: Vec<&str> = suffixes.iter().map(Dn::pretty).collect();
+        txn.put(meta, KEY_LAYOUT, LAYOUT.as_bytes())?;
+        Ok(txn.put(meta, KEY_SUFFIXES, suffixes.join("\n").as_bytes())?)
+    }
+}

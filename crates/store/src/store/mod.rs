@@ -1,0 +1,25 @@
+//! An open store: its environment, its databases, and what this process knows of its states.
+//!
+//! ```text
+//! handle       Store, shared by all threads
+//! options      settings                       databases    the named databases
+//! tables       attributes and indexes         description  layout and suffixes, as stored
+//! secret       bytes that the servers of a store share
+//! ```
+//!
+//! Reading is in `view`, changing in `write`, creating and opening in `open`.
+
+mod databases;
+mod description;
+mod handle;
+mod options;
+mod secret;
+mod tables;
+
+pub(crate) use databases::Databases;
+#[cfg(test)]
+pub(crate) use description::KEY_LAYOUT;
+pub(crate) use description::{Description, LAYOUT};
+pub use handle::Store;
+pub use options::StoreOptions;
+pub(crate) use tables::StateTables;

@@ -1,0 +1,124 @@
+//! The names of entries: a climb from record to record, up to the suffix.
+
+use super::entry::NameSource;
+use super::lookup_cache::LookupCache;
+use super::state::View;
+use crate::error::{Damage, StoreError};
+use crate::ids::EntryId;
+use crate::names::{DEPTH_MAX, DnCache};
+use crate::record::Record;
+use fulgurite::Snapshot;
+use fulgurite_schema::{Dn, DnError};
+
+impl<T: Snapshot> View<'_, T> {
+    /// Appends the name of an entry, as users wrote it, to `out`.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchEntry`]; otherwise when the engine fails or a record is damaged.
+    pub fn write_dn(
+        &self,
+        id: EntryId,
+        cache: &mut DnCache,
+        out: &mut String,
+    ) -> Result<(), StoreError> {
+        let record = self.record(id)?.ok_or(StoreError::NoSuchEntry(id))?;
+        self.write_dn_of(&record, cache, out)
+    }
+
+    /// The name of an entry.
+    ///
+    /// # Errors
+    /// As [`write_dn`](Self::write_dn).
+    pub fn dn(&self, id: EntryId) -> Result<String, StoreError> {
+        let mut out = String::new();
+        self.write_dn(id, &mut DnCache::new(), &mut out)?;
+        Ok(out)
+    }
+
+    /// The name of an entry, resolved.
+    ///
+    /// # Errors
+    /// As [`write_dn`](Self::write_dn).
+    pub fn resolved_dn(&self, id: EntryId) -> Result<Dn, StoreError> {
+        Dn::parse(&self.store.schema, &self.dn(id)?).map_err(|_: DnError| Damage::Record.into())
+    }
+
+    pub(crate) fn write_dn_of(
+        &self,
+        record: &Record<'_>,
+        cache: &mut DnCache,
+        out: &mut String,
+    ) -> Result<(), StoreError> {
+        let first = record.parent();
+        let known = cache.get(first).filter(|_| first != EntryId::ABOVE);
+        out.reserve(record.rdn().len() + 1 + known.map_or(0, str::len));
+        push_rdn(out, record)?;
+        if first == EntryId::ABOVE {
+            return Ok(());
+        }
+        out.push(',');
+        if let Some(name) = known {
+            out.push_str(name);
+            return Ok(());
+        }
+        let start = out.len();
+        let (mut id, mut levels) = (first, 0);
+        while id != EntryId::ABOVE {
+            levels += 1;
+            let record = self.ancestor_record(id, levels)?;
+            if levels > 1 {
+                out.push(',');
+            }
+            push_rdn(out, &record)?;
+            id = record.parent();
+        }
+        cache.put(first, out.get(start..).unwrap_or_default());
+        Ok(())
+    }
+
+    pub(crate) fn ancestor_record(
+        &self,
+        id: EntryId,
+        levels: usize,
+    ) -> Result<Record<'_>, StoreError> {
+        if levels > DEPTH_MAX {
+            return Err(Damage::Parents.into());
+        }
+        Ok(self.record_head(id)?.ok_or(Damage::Parents)?)
+    }
+}
+
+impl View<'_> {
+    /// Names found so far in this state; to be [given back](Self::keep_names), by who has refreshed the view meanwhile
+    /// cleared first.
+    #[must_use]
+    pub fn take_names(&self) -> DnCache {
+        self.cache
+            .as_ref()
+            .map(LookupCache::take_names)
+            .unwrap_or_default()
+    }
+
+    /// Keeps names of this state for who asks next.
+    pub fn keep_names(&self, names: DnCache) {
+        if let Some(cache) = &self.cache {
+            cache.put_names(names);
+        }
+    }
+}
+
+impl<T: Snapshot> NameSource for View<'_, T> {
+    fn append_dn(
+        &self,
+        record: &Record<'_>,
+        cache: &mut DnCache,
+        out: &mut String,
+    ) -> Result<(), StoreError> {
+        self.write_dn_of(record, cache, out)
+    }
+}
+
+fn push_rdn(out: &mut String, record: &Record<'_>) -> Result<(), Damage> {
+    out.push_str(std::str::from_utf8(record.rdn()).map_err(|_| Damage::Record)?);
+    Ok(())
+}

@@ -1,0 +1,202 @@
+//! From names to entries, and from entries to what is above them.
+//!
+//! A name is looked up from the suffix down, one descent of the tree of names for each RDN; what was found on the way before
+//! ([`LookupCache`](super::lookup_cache::LookupCache)) saves most of them.
+
+use super::state::View;
+use crate::bytes::stable_hash;
+use crate::error::{Damage, StoreError};
+use crate::ids::EntryId;
+use crate::names;
+use fulgurite::Snapshot;
+use fulgurite_schema::{Dn, normal_is_under};
+
+/// Result of [`View::find`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// The entry.
+    Entry(EntryId),
+    /// There is no such entry.
+    Missing {
+        /// The lowest ancestor that exists, with the number of RDNs in its name; `None` outside every suffix and when
+        /// the suffix entry itself is missing.
+        deepest: Option<(EntryId, usize)>,
+    },
+}
+
+impl Found {
+    /// The entry, if it was found.
+    #[must_use]
+    pub fn entry(self) -> Option<EntryId> {
+        match self {
+            Found::Entry(id) => Some(id),
+            Found::Missing { .. } => None,
+        }
+    }
+}
+
+impl<T: Snapshot> View<'_, T> {
+    /// Looks a name up: one descent per RDN, from the suffix down.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the engine fails or the store is damaged.
+    pub fn find(&self, dn: &Dn) -> Result<Found, StoreError> {
+        self.find_normal(dn.normal())
+    }
+
+    /// As [`find`](Self::find), for the normal form of a name ([`Dn::normal`]).
+    ///
+    /// # Errors
+    /// [`StoreError`] when the engine fails or the store is damaged.
+    pub fn find_normal(&self, normal: &str) -> Result<Found, StoreError> {
+        let Some(cache) = &self.cache else {
+            return self.descend(normal);
+        };
+        if let Some(id) = cache.entry(normal) {
+            return Ok(Found::Entry(id));
+        }
+        // A suffix entry has a place of its own, whatever its name lies below.
+        let is_suffix = self
+            .store
+            .suffixes()
+            .iter()
+            .any(|suffix| suffix.normal() == normal);
+        let parted = normal.split_once(',').filter(|_| !is_suffix);
+        let parent = parted.and_then(|(rdn, above)| Some((rdn, cache.parent(above)?)));
+        let found = match parent {
+            None => self.descend(normal)?,
+            Some((rdn, parent)) => match self.child(parent.0, rdn.as_bytes())? {
+                Some(id) => Found::Entry(id),
+                None => Found::Missing {
+                    deepest: Some(parent),
+                },
+            },
+        };
+        if let Found::Entry(id) = found {
+            cache.note_entry(normal, id);
+        }
+        Ok(found)
+    }
+
+    /// Looks a name up from the suffix down.
+    fn descend(&self, normal: &str) -> Result<Found, StoreError> {
+        let missing = Found::Missing { deepest: None };
+        let is_above =
+            |suffix: &&Dn| normal == suffix.normal() || normal_is_under(normal, suffix.normal());
+        let Some(suffix) = self.store.suffixes().iter().find(is_above) else {
+            return Ok(missing);
+        };
+        let (mut id, rdns) = if suffix.is_root() {
+            (EntryId::ABOVE, normal)
+        } else {
+            let Some(top) = self.child(EntryId::ABOVE, suffix.normal().as_bytes())? else {
+                return Ok(missing);
+            };
+            let below = normal.len() - suffix.normal().len();
+            let rdns = normal.get(..below.saturating_sub(1));
+            (top, rdns.unwrap_or_default())
+        };
+        let rdns = Some(rdns).filter(|rdns| !rdns.is_empty());
+        let rdns = rdns.into_iter().flat_map(|rdns| rdns.rsplit(','));
+        let exists = |id| id != EntryId::ABOVE;
+        for (depth, rdn) in (suffix.depth()..).zip(rdns) {
+            self.note_parent(normal, rdn, (id, depth));
+            match self.child(id, rdn.as_bytes())? {
+                Some(child) => id = child,
+                None => {
+                    return Ok(Found::Missing {
+                        deepest: Some((id, depth)).filter(|_| exists(id)),
+                    });
+                }
+            }
+        }
+        Ok(if exists(id) {
+            Found::Entry(id)
+        } else {
+            missing
+        })
+    }
+
+    /// Remembers the last parent on the way to a name: many names are looked up below few.
+    fn note_parent(&self, normal: &str, rdn: &str, (parent, depth): (EntryId, usize)) {
+        let Some(cache) = self.cache.as_ref().filter(|_| parent != EntryId::ABOVE) else {
+            return;
+        };
+        // The last RDN on the way down is the first of the name.
+        let above = normal
+            .strip_prefix(rdn)
+            .and_then(|above| above.strip_prefix(','));
+        if let Some(above) = above.filter(|_| normal.as_ptr() == rdn.as_ptr()) {
+            cache.note_parent(above, parent, depth);
+        }
+    }
+
+    /// The child of an entry by the normal form of its RDN.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the engine fails or the list is damaged.
+    pub fn child(&self, parent: EntryId, rdn_normal: &[u8]) -> Result<Option<EntryId>, StoreError> {
+        match self
+            .txn
+            .get(self.store.dbs.names, &self.name_key(parent, rdn_normal))?
+        {
+            Some(list) => Ok(names::find(list, rdn_normal)?),
+            None => Ok(None),
+        }
+    }
+
+    /// The parent of an entry; `None` for a suffix entry.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchEntry`]; otherwise when the engine fails or the record is damaged.
+    pub fn parent(&self, id: EntryId) -> Result<Option<EntryId>, StoreError> {
+        let parent = self
+            .record_head(id)?
+            .ok_or(StoreError::NoSuchEntry(id))?
+            .parent();
+        Ok(Some(parent).filter(|parent| *parent != EntryId::ABOVE))
+    }
+
+    /// Number of RDNs in the entry's name. Climbs.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchEntry`]; otherwise when the engine fails or a record is damaged.
+    pub fn depth(&self, id: EntryId) -> Result<usize, StoreError> {
+        let mut levels = 0;
+        let mut record = self.record(id)?.ok_or(StoreError::NoSuchEntry(id))?;
+        while record.parent() != EntryId::ABOVE {
+            levels += 1;
+            record = self.ancestor_record(record.parent(), levels)?;
+        }
+        if self.store.holds_everything() {
+            return Ok(levels + 1);
+        }
+        let suffix = self
+            .store
+            .suffixes()
+            .iter()
+            .find(|s| s.normal().as_bytes() == record.rdn_normal());
+        Ok(levels + suffix.ok_or(Damage::Parents)?.depth())
+    }
+
+    /// Whether `id` lies properly below `ancestor`. Climbs.
+    ///
+    /// # Errors
+    /// [`StoreError::NoSuchEntry`]; otherwise when the engine fails or a record is damaged.
+    pub fn is_descendant(&self, id: EntryId, ancestor: EntryId) -> Result<bool, StoreError> {
+        let mut levels = 0;
+        let mut parent = self
+            .record(id)?
+            .ok_or(StoreError::NoSuchEntry(id))?
+            .parent();
+        while parent != EntryId::ABOVE && parent != ancestor {
+            levels += 1;
+            parent = self.ancestor_record(parent, levels)?.parent();
+        }
+        Ok(parent == ancestor)
+    }
+
+    pub(crate) fn name_key(&self, parent: EntryId, rdn_normal: &[u8]) -> [u8; 16] {
+        names::key(parent, stable_hash(rdn_normal) & self.store.rdn_hash_mask)
+    }
+}

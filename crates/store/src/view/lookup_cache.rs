@@ -1,0 +1,109 @@
+//! What nearly every operation on a snapshot asks for again: few names, few sizes.
+//!
+//! A view that is kept from one operation to the next ([`View::rest`](crate::View::rest)) looks them up once for each
+//! state of the store. Writers have none: what they see changes under them.
+
+use std::cell::{Cell, RefCell};
+
+use crate::ids::EntryId;
+use crate::names::{Counts, DnCache};
+
+/// Parents remembered by name: bases of searches, and what entries are looked up below.
+const PARENTS_MAX: usize = 4;
+
+/// Answers that hold for one snapshot.
+#[derive(Debug, Default)]
+pub(crate) struct LookupCache {
+    parents: RefCell<Vec<Known>>,
+    /// Which parent is forgotten next.
+    oldest: Cell<usize>,
+    /// What was looked up last.
+    last: RefCell<Known>,
+    counts: Cell<Option<(EntryId, Counts)>>,
+    total: Cell<Option<u64>>,
+    names: RefCell<DnCache>,
+}
+
+/// An entry that exists, by the normal form of its name.
+#[derive(Debug, Default)]
+struct Known {
+    normal: String,
+    id: EntryId,
+    /// Number of RDNs in the name.
+    depth: usize,
+}
+
+impl Known {
+    fn set(&mut self, normal: &str, id: EntryId, depth: usize) {
+        self.normal.clear();
+        self.normal.push_str(normal);
+        (self.id, self.depth) = (id, depth);
+    }
+}
+
+impl LookupCache {
+    /// Forgets everything: there is another snapshot.
+    pub(crate) fn clear(&mut self) {
+        *self = LookupCache::default();
+    }
+
+    /// The entry of this name, if it was looked up last.
+    pub(crate) fn entry(&self, normal: &str) -> Option<EntryId> {
+        let last = self.last.borrow();
+        (!normal.is_empty() && last.normal == normal).then_some(last.id)
+    }
+
+    pub(crate) fn note_entry(&self, normal: &str, id: EntryId) {
+        self.last.borrow_mut().set(normal, id, 0);
+    }
+
+    /// A parent of this name, with the number of RDNs in it.
+    pub(crate) fn parent(&self, normal: &str) -> Option<(EntryId, usize)> {
+        let parents = self.parents.borrow();
+        let known = parents.iter().find(|known| known.normal == normal)?;
+        Some((known.id, known.depth))
+    }
+
+    pub(crate) fn note_parent(&self, normal: &str, id: EntryId, depth: usize) {
+        let mut parents = self.parents.borrow_mut();
+        if parents.len() < PARENTS_MAX {
+            parents.push(Known::default());
+            if let Some(place) = parents.last_mut() {
+                place.set(normal, id, depth);
+            }
+            return;
+        }
+        let oldest = self.oldest.get() % PARENTS_MAX;
+        self.oldest.set(oldest + 1);
+        if let Some(place) = parents.get_mut(oldest) {
+            place.set(normal, id, depth);
+        }
+    }
+
+    /// The subordinates of an entry, if they were asked for last.
+    pub(crate) fn counts(&self, of: EntryId) -> Option<Counts> {
+        let (id, counts) = self.counts.get()?;
+        (id == of).then_some(counts)
+    }
+
+    pub(crate) fn note_counts(&self, of: EntryId, counts: Counts) {
+        self.counts.set(Some((of, counts)));
+    }
+
+    /// How many entries there are.
+    pub(crate) fn total(&self) -> Option<u64> {
+        self.total.get()
+    }
+
+    pub(crate) fn note_total(&self, total: u64) {
+        self.total.set(Some(total));
+    }
+
+    pub(crate) fn take_names(&self) -> DnCache {
+        self.names.take()
+    }
+
+    pub(crate) fn put_names(&self, names: DnCache) {
+        *self.names.borrow_mut() = names;
+    }
+}

@@ -1,0 +1,113 @@
+//! Entries of one state in ascending order of ids: looked up one after the other, as searches do, or all there are.
+
+use super::entry::EntryView;
+use super::state::View;
+use crate::error::{Damage, StoreError};
+use crate::ids::EntryId;
+use fulgurite::{Cursor, Snapshot};
+
+/// So many ids further on an entry is stepped to; beyond, a descent from the root is cheaper.
+const STEPS_MAX: u64 = 4;
+
+/// Looks entries of one view up: one that is near behind the one before by steps, any other by a descent.
+#[derive(Default)]
+pub struct EntryWalk<'v> {
+    /// Stands at `last`; made for the second of two neighbours, so that a single look-up does not pay for it.
+    cursor: Option<Cursor<'v>>,
+    last: EntryId,
+}
+
+impl<'v> EntryWalk<'v> {
+    /// A walk that has not begun.
+    #[must_use]
+    pub fn new() -> EntryWalk<'v> {
+        EntryWalk::default()
+    }
+
+    /// As [`View::entry`].
+    #[inline]
+    pub(crate) fn entry<T: Snapshot>(
+        &mut self,
+        view: &'v View<'_, T>,
+        id: EntryId,
+    ) -> Result<Option<EntryView<'v>>, StoreError> {
+        let steps = id.0.wrapping_sub(self.last.0);
+        let is_near = self.last != EntryId(0) && (1..=STEPS_MAX).contains(&steps);
+        self.last = id;
+        if is_near && let Some(record) = self.step(view, id, steps)? {
+            return Ok(Some(view.entry_of(id, record)?));
+        }
+        self.cursor = None;
+        view.entry(id)
+    }
+
+    fn step<T: Snapshot>(
+        &mut self,
+        view: &'v View<'_, T>,
+        id: EntryId,
+        steps: u64,
+    ) -> Result<Option<&'v [u8]>, StoreError> {
+        let key = id.key();
+        let Some(cursor) = &mut self.cursor else {
+            let cursor = view.txn.cursor(view.store.dbs.entries)?;
+            let found = self.cursor.insert(cursor).seek(&key)?;
+            return Ok(found.map(|(_, record)| record));
+        };
+        for _ in 0..steps {
+            match cursor.next()? {
+                Some((at, record)) if at == key => return Ok(Some(record)),
+                Some((at, _)) if at < key.as_slice() => {}
+                _ => break,
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl std::fmt::Debug for EntryWalk<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("EntryWalk")
+            .field("last", &self.last)
+            .finish_non_exhaustive()
+    }
+}
+
+/// All entries of one view in ascending order of ids, places of entries that have not come among them. One costs a step
+/// of a cursor.
+pub struct AllEntries<'v, 's, T> {
+    view: &'v View<'s, T>,
+    cursor: Cursor<'v>,
+}
+
+impl<'v, 's, T: Snapshot> AllEntries<'v, 's, T> {
+    /// Before the first entry of a view.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the engine fails.
+    pub fn of(view: &'v View<'s, T>) -> Result<AllEntries<'v, 's, T>, StoreError> {
+        let cursor = view.txn.cursor(view.store.dbs.entries)?;
+        Ok(AllEntries { view, cursor })
+    }
+
+    /// The next one; `None` behind the last.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the engine fails, or a key or a record is damaged.
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "it can fail, and what failed once is not gone on with; it is no iterator"
+    )]
+    pub fn next(&mut self) -> Result<Option<EntryView<'v>>, StoreError> {
+        let Some((key, record)) = self.cursor.next()? else {
+            return Ok(None);
+        };
+        let id = EntryId::from_key(key).ok_or(Damage::Record)?;
+        Ok(Some(self.view.entry_of(id, record)?))
+    }
+}
+
+impl<T> std::fmt::Debug for AllEntries<'_, '_, T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("AllEntries").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,164 @@
+//! Changing single values of attributes that have many.
+
+use super::difference::{Difference, Shift};
+use super::writer::Writer;
+use crate::error::{Damage, StoreError};
+use crate::ids::{AttributeId, EntryId};
+use crate::overflow_values::{RemovedValue, hash, same_as};
+use crate::record::{self, Record, RecordSource};
+use fulgurite_schema::{AttributeDescription, CheckedEntry};
+
+/// What goes and what comes of an attribute whose values [lie apart](crate::Values::are_apart).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ValueChange {
+    /// The attribute.
+    pub description: AttributeDescription,
+    /// Values that it has, in any spelling. They go first.
+    pub removed: Vec<Vec<u8>>,
+    /// Values that it has not, in their order.
+    pub added: Vec<Vec<u8>>,
+}
+
+/// A [`ValueChange`] that has been done.
+struct Changed {
+    id: AttributeId,
+    /// Values as they were stored, and whether no other has their hash.
+    removed: Vec<RemovedValue>,
+}
+
+impl Writer<'_> {
+    /// As [`modify`](Self::modify), but of the attributes in `changes` only the values that are named there are touched;
+    /// what `new` has of them is not looked at. The cost does not grow with the number of their other values.
+    ///
+    /// # Errors
+    /// As [`modify`](Self::modify), but no bound of the size of entries is looked at; [`StoreError::Damaged`] also for an attribute that does not lie apart, and where a
+    /// value to be removed is not there: then the writer cannot commit any more.
+    pub fn modify_values(
+        &mut self,
+        id: EntryId,
+        new: &CheckedEntry,
+        changes: &[ValueChange],
+    ) -> Result<(), StoreError> {
+        self.refuse_poisoned()?;
+        let record = self.view.record(id)?.ok_or(StoreError::NoSuchEntry(id))?;
+        let (parent, rdn_normal, rdn) = record.place_and_name();
+        let lengths = changes
+            .iter()
+            .map(|change| self.length_after(&record, change));
+        let lengths = lengths.collect::<Result<Vec<(AttributeId, u32)>, StoreError>>()?;
+        let mut attributes = self.number(new.entry())?;
+        for (id, len) in &lengths {
+            match attributes.iter_mut().find(|(number, _)| number == id) {
+                _ if *len == 0 => attributes.retain(|(number, _)| number != id),
+                Some((_, values)) => *values = &[],
+                None => attributes.push((*id, &[])),
+            }
+        }
+        let mut encoded = std::mem::take(&mut self.record);
+        let source = RecordSource {
+            parent,
+            rdn_normal: &rdn_normal,
+            rdn: &rdn,
+            attributes,
+            apart: &lengths,
+        };
+        record::encode(&source, &mut encoded)?;
+        self.apply(|writer| {
+            let changed = changes.iter().zip(&lengths);
+            let changed =
+                changed.map(|(change, (number, _))| writer.change_rows(id, *number, change));
+            let changed = changed.collect::<Result<Vec<Changed>, StoreError>>()?;
+            writer.replace_around(id, encoded, changes, &changed)
+        })
+    }
+
+    /// The number of an attribute, and how many values it will have.
+    fn length_after(
+        &self,
+        record: &Record<'_>,
+        change: &ValueChange,
+    ) -> Result<(AttributeId, u32), StoreError> {
+        let number = self.view.attributes.find(&change.description);
+        let number = number.ok_or(Damage::Values)?;
+        let values = record.values(number).filter(|values| values.are_apart());
+        let before = values.ok_or(Damage::Values)?.len() + change.added.len();
+        let after = before.checked_sub(change.removed.len());
+        let after = u32::try_from(after.ok_or(Damage::Values)?);
+        let after = after.ok().filter(|after| *after < record::APART);
+        Ok((number, after.ok_or(StoreError::EntryTooLarge)?))
+    }
+
+    /// Changes the rows of one attribute.
+    fn change_rows(
+        &mut self,
+        id: EntryId,
+        number: AttributeId,
+        change: &ValueChange,
+    ) -> Result<Changed, StoreError> {
+        let store = self.view.store;
+        let (schema, rows) = (&*store.schema, self.value_rows(id, number));
+        let attribute = change.description.attribute;
+        let mut removed = Vec::new();
+        for value in &change.removed {
+            let hash = hash(schema, attribute, value);
+            let mut is = same_as(schema, &change.description, value);
+            let found = rows.remove(&mut self.view.txn, hash, &mut is)?;
+            removed.push(found.ok_or(Damage::Values)?);
+        }
+        for value in &change.added {
+            let hash = hash(schema, attribute, value);
+            rows.add(&mut self.view.txn, hash, value)?;
+        }
+        Ok(Changed {
+            id: number,
+            removed,
+        })
+    }
+
+    /// Writes a record whose rows have been changed already, and the difference to the indexes.
+    fn replace_around(
+        &mut self,
+        id: EntryId,
+        encoded: Vec<u8>,
+        changes: &[ValueChange],
+        changed: &[Changed],
+    ) -> Result<(), StoreError> {
+        let store = self.view.store;
+        let old = self.view.record(id)?.ok_or(Damage::Record)?;
+        let new = self.view.at_home(id, Record::parse(&encoded)?);
+        let mut shift = Shift {
+            settled: changed.iter().map(|change| change.id).collect(),
+            ..Shift::default()
+        };
+        for (asked, done) in changes.iter().zip(changed) {
+            let attribute = asked.description.attribute;
+            for RemovedValue {
+                value,
+                is_last_of_hash,
+            } in &done.removed
+            {
+                shift.removed.push((attribute, value));
+                if *is_last_of_hash {
+                    shift.alone.push((attribute, value));
+                }
+            }
+            let added = asked
+                .added
+                .iter()
+                .map(|value| (attribute, value.as_slice()));
+            shift.added.extend(added);
+        }
+        let difference = Difference::between(
+            &self.view.indexes,
+            &store.schema,
+            &self.view.attributes,
+            (&old, &new),
+            &shift,
+        );
+        self.enter(id, difference);
+        self.has_changed_entries = true;
+        self.view.txn.put(store.dbs.entries, &id.key(), &encoded)?;
+        self.record = encoded;
+        self.relieve()
+    }
+}

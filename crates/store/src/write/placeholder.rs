@@ -1,0 +1,69 @@
+//! Entries that do not come in order: placeholders for parents that are still to come, and ids that are given.
+
+use super::writer::{Writer, name_below};
+use crate::error::StoreError;
+use crate::ids::EntryId;
+use fulgurite_schema::{CheckedEntry, Dn, Entry};
+
+impl Writer<'_> {
+    /// Keeps a place below `parent` for an entry that is to come: it has its name and its id, and no attribute.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add).
+    pub fn add_placeholder(&mut self, parent: EntryId, dn: &Dn) -> Result<EntryId, StoreError> {
+        self.refuse_poisoned()?;
+        let (rdn_normal, rdn) = name_below(dn, parent)?;
+        self.check_place(parent, dn, rdn_normal)?;
+        self.insert_entry(None, parent, (rdn_normal, rdn), &Entry::new(dn.clone()))
+    }
+
+    /// Puts an entry into the place that was kept for it.
+    ///
+    /// # Errors
+    /// [`StoreError::EntryExists`] if the place is taken, [`StoreError::NoSuchEntry`], [`StoreError::EntryTooLarge`].
+    pub fn fill_placeholder(
+        &mut self,
+        id: EntryId,
+        entry: &CheckedEntry,
+    ) -> Result<(), StoreError> {
+        self.refuse_poisoned()?;
+        let dn = &entry.entry().dn;
+        let held = self.view.record(id)?.ok_or(StoreError::NoSuchEntry(id))?;
+        if held.attributes().next().is_some() {
+            return Err(StoreError::EntryExists(dn.pretty().to_owned()));
+        }
+        let parent = held.parent();
+        let (rdn_normal, rdn) = name_below(dn, parent)?;
+        let encoded = self.encode(parent, rdn_normal.as_bytes(), rdn.as_bytes(), entry)?;
+        self.apply(|writer| writer.replace_record(id, encoded))
+    }
+
+    /// Adds an entry under an id that another server gave it. Its parent may come later; but it has to come before the
+    /// commit.
+    ///
+    /// # Errors
+    /// [`StoreError::EntryExists`] if id or name are taken, [`StoreError::OutsideSuffix`], [`StoreError::EntryTooLarge`];
+    /// the store is unchanged then.
+    pub fn add_as(
+        &mut self,
+        id: EntryId,
+        parent: EntryId,
+        entry: &CheckedEntry,
+    ) -> Result<(), StoreError> {
+        self.refuse_poisoned()?;
+        let entry = entry.entry();
+        let (rdn_normal, rdn) = name_below(&entry.dn, parent)?;
+        let name = || entry.dn.pretty().to_owned();
+        if parent == EntryId::ABOVE && !self.view.store.is_top(&entry.dn) {
+            return Err(StoreError::OutsideSuffix(name()));
+        }
+        if id == EntryId::ABOVE
+            || self.view.record(id)?.is_some()
+            || self.view.child(parent, rdn_normal.as_bytes())?.is_some()
+        {
+            return Err(StoreError::EntryExists(name()));
+        }
+        self.insert_entry(Some(id), parent, (rdn_normal, rdn), entry)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,71 @@
+//! Writing a record and the rows of its overflow values.
+
+use std::collections::BTreeSet;
+
+use super::writer::Writer;
+use crate::error::StoreError;
+use crate::ids::{AttributeId, EntryId};
+use crate::overflow_values::{self, ValueRows, hashed};
+use crate::record::Record;
+
+impl Writer<'_> {
+    /// Writes the record of a new entry, which holds all values itself: those of its large attributes apart.
+    pub(super) fn put_record(&mut self, id: EntryId, encoded: &[u8]) -> Result<(), StoreError> {
+        self.put_record_over(id, encoded, false)
+    }
+
+    /// As [`put_record`](Self::put_record), in the place of another one, some of whose values lie apart if it
+    /// `may_be_parted`. Rows stay where the values are the same.
+    pub(super) fn put_record_over(
+        &mut self,
+        id: EntryId,
+        encoded: &[u8],
+        may_be_parted: bool,
+    ) -> Result<(), StoreError> {
+        let store = self.view.store;
+        self.has_changed_entries = true;
+        let new = Record::parse(encoded)?;
+        let large = overflow_values::split(&new, store.inline_values_max)?;
+        let (mut stale, mut kept) = (BTreeSet::new(), BTreeSet::new());
+        if may_be_parted && let Some(old) = self.view.record(id)? {
+            for number in old.apart() {
+                let is_large = large
+                    .as_ref()
+                    .is_some_and(|large| large.attributes.contains(&number));
+                let same = old.values(number).zip(new.values(number));
+                if is_large && same.is_some_and(|(old, new)| old.same(&new)) {
+                    kept.insert(number);
+                } else {
+                    stale.insert(number);
+                }
+            }
+        }
+        for number in stale {
+            self.value_rows(id, number).clear(&mut self.view.txn)?;
+        }
+        let Some(large) = large else {
+            return Ok(self.view.txn.put(store.dbs.entries, &id.key(), encoded)?);
+        };
+        for number in large.attributes {
+            if !kept.contains(&number) {
+                let rows = self.value_rows(id, number);
+                let values = hashed(&store.schema, &self.view.attributes, &new, number)?;
+                rows.rewrite(&mut self.view.txn, values)?;
+            }
+        }
+        Ok(self
+            .view
+            .txn
+            .put(store.dbs.entries, &id.key(), &large.record)?)
+    }
+
+    /// Returns the rows of the overflow values of an attribute.
+    pub(super) fn value_rows(&self, entry: EntryId, attribute: AttributeId) -> ValueRows {
+        let db = self.view.store.dbs.values;
+        ValueRows {
+            db,
+            entry,
+            attribute,
+        }
+    }
+}
