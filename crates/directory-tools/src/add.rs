@@ -13,8 +13,8 @@ use fulgurite_directory::{Clock, Entropy, Importer};
 use fulgurite_ldif::{Action, LdifError, Reader, ReaderOptions, Record};
 use fulgurite_schema::{AttributeDescription, CheckedEntry, Dn, Entry, Schema, ViolationKind};
 use fulgurite_store::{
-    BulkAddOutcome, BulkWriteError, BulkWriter, EntryId, Found, LoadOptions, Store, StoreError,
-    Writer,
+    BulkAddOutcome, BulkWriteError, BulkWriter, EntryId, LoadOptions, NameLookup, Store,
+    StoreError, Writer,
 };
 use thiserror::Error;
 
@@ -276,12 +276,12 @@ impl<'s> Target<'s> {
             return Ok(None);
         };
         let id = match writer.find(dn)? {
-            Found::Entry(id) => {
+            NameLookup::Entry(id) => {
                 writer.fill_placeholder(id, entry)?;
                 self.waiting.remove(&id);
                 id
             }
-            Found::Missing { deepest } => {
+            NameLookup::Missing { deepest } => {
                 let parent = make_places(writer, dn, deepest, &mut self.waiting)?;
                 writer.add(parent, entry)?
             }
@@ -301,7 +301,7 @@ fn make_places(
     let suffix = suffixes.iter().find(|suffix| dn.is_within(suffix));
     let suffix = suffix.ok_or_else(|| StoreError::OutsideSuffix(dn.pretty().to_owned()))?;
     // From the lowest ancestor that is there, or from above the suffix.
-    let (mut parent, depth) = deepest.unwrap_or((EntryId::ABOVE, suffix.depth().saturating_sub(1)));
+    let (mut parent, depth) = deepest.unwrap_or((EntryId::ROOT, suffix.depth().saturating_sub(1)));
     let mut names = Vec::new();
     let mut above = dn.parent();
     while let Some(name) = above.filter(|name| name.depth() > depth) {

@@ -326,7 +326,7 @@ impl Run<'_> {
         for id in all.into_iter().rev() {
             let rdn = writer.entry(id)?.map(|entry| entry.rdn().to_vec());
             let name = String::from_utf8_lossy(&rdn.unwrap_or_default()).into_owned();
-            writer.forget(id)?;
+            writer.undo_add(id)?;
             self.summary.taken -= 1;
             self.summary.left_out += 1;
             tell(ImportEvent::LeftOut(ImportError::Orphan { id: id.0, name }));

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use fulgurite_directory::{Clock, Entropy, Timestamp};
 use fulgurite_directory_tools::{LoadFailure, LoadSettings, LoadSummary, Phase, export, load};
 use fulgurite_schema::Schema;
-use fulgurite_store::{Found, Store, StoreOptions};
+use fulgurite_store::{NameLookup, Store, StoreOptions};
 use tempfile::TempDir;
 
 const TOP: &str = "dn: dc=example,dc=com\nobjectClass: domain\ndc: example\n";
@@ -312,6 +312,9 @@ fn many_entries_are_found_again_and_progress_is_told() {
     let view = store.snapshot().expect("a view");
     for n in [0, 999, 1999] {
         let dn = format!("uid=u{n},dc=example,dc=com");
-        assert!(matches!(view.find_normal(&dn), Ok(Found::Entry(_))), "{dn}");
+        assert!(
+            matches!(view.find_normal(&dn), Ok(NameLookup::Entry(_))),
+            "{dn}"
+        );
     }
 }

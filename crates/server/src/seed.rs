@@ -7,7 +7,7 @@ use fulgurite_auth::Scheme;
 use fulgurite_config::{ConfigError, Origin, SeedEntry, Settings};
 use fulgurite_directory::{Directory, Importer, SystemClock, SystemEntropy};
 use fulgurite_schema::{AttributeDescription, Dn, Entry, Schema};
-use fulgurite_store::{EntryId, Found, Store, StoreError};
+use fulgurite_store::{EntryId, NameLookup, Store, StoreError};
 
 /// Why an entry cannot be put there.
 #[derive(Debug, thiserror::Error)]
@@ -120,10 +120,10 @@ fn plant_in<'s>(
     for (seed, name) in missing {
         let refuse = |reason: String| wrong(&seed.origin, format!("{}: {reason}", seed.dn));
         let parent = match writer.find(name)? {
-            Found::Entry(_) => continue,
-            Found::Missing { deepest } => match deepest {
+            NameLookup::Entry(_) => continue,
+            NameLookup::Missing { deepest } => match deepest {
                 Some((parent, depth)) if depth + 1 == name.depth() => parent,
-                None if store.suffixes().contains(name) => EntryId::ABOVE,
+                None if store.suffixes().contains(name) => EntryId::ROOT,
                 _ => return Err(refuse("there is no entry above it".to_owned()).into()),
             },
         };

@@ -65,10 +65,10 @@ pub enum StoreError {
     /// More than 4 GiB in one entry, or more than 65,535 attribute descriptions.
     #[error("the entry is too large for a record (4 GiB, 65535 attribute descriptions)")]
     EntryTooLarge,
-    /// More octets in one entry than its database takes.
-    #[error("entry too big: {bytes} octets where {bytes_max} are allowed")]
+    /// More bytes in one entry than its database takes.
+    #[error("entry too big: {bytes} bytes where {bytes_max} are allowed")]
     EntryTooBig {
-        /// Octets of the record.
+        /// Bytes of the record.
         bytes: u64,
         /// As many as there may be.
         bytes_max: u64,

@@ -9,7 +9,7 @@ pub struct EntryId(pub u64);
 
 impl EntryId {
     /// The place above every suffix: parent of the suffix entries.
-    pub const ABOVE: EntryId = EntryId(0);
+    pub const ROOT: EntryId = EntryId(0);
 
     /// Database key: big-endian, so that byte order is id order.
     pub(crate) fn key(self) -> [u8; 8] {

@@ -58,8 +58,8 @@ pub use reindex::{IndexProgress, IndexStatus, IndexWork};
 pub use store::{Store, StoreOptions};
 pub use verify::{Report, verify};
 pub use view::{
-    AllEntries, AttributeView, EntryView, EntryWalk, Export, Found, ParkedView, Shape,
-    StoredSelector, View, Wanted, compile_filter,
+    AllEntries, AttributeView, EntryView, EntryWalk, Export, NameLookup, ParkedView, Shape,
+    StoredSelector, ValueSelection, View, compile_filter,
 };
 pub use write::{ValueChange, Writer};
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::{EntryId, Found, IndexSpec, Store, StoreOptions, View, Writer};
+use crate::{EntryId, IndexSpec, NameLookup, Store, StoreOptions, View, Writer};
 use fulgurite::Snapshot;
 use fulgurite_schema::{CheckOptions, CheckedEntry, Dn, Entry, Schema};
 use tempfile::TempDir;
@@ -106,12 +106,12 @@ pub(crate) fn add(writer: &mut Writer<'_>, entry: &CheckedEntry) -> EntryId {
 
 pub(crate) fn parent_of<T: Snapshot>(view: &View<'_, T>, dn: &Dn) -> EntryId {
     if view.store().is_top(dn) {
-        return EntryId::ABOVE;
+        return EntryId::ROOT;
     }
     view.find(&dn.parent().unwrap()).unwrap().entry().unwrap()
 }
 
-pub(crate) fn find<T: Snapshot>(view: &View<'_, T>, dn: &str) -> Found {
+pub(crate) fn find<T: Snapshot>(view: &View<'_, T>, dn: &str) -> NameLookup {
     view.find(&Dn::parse(view.schema(), dn).unwrap()).unwrap()
 }
 

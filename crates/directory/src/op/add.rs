@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use fulgurite_access::Rights;
 use fulgurite_ldap::{AddRequest, LdapResult, ResultCode};
 use fulgurite_schema::{Attribute, CheckOptions, Dn, Entry, Schema};
-use fulgurite_store::{EntryId, Found};
+use fulgurite_store::{EntryId, NameLookup};
 
 use crate::core::result::{Answer, refuse};
 use crate::directory::{self, Directory};
@@ -118,7 +118,7 @@ fn require_once(schema: &Schema, entry: &Entry) -> Answer {
 
 /// Where an entry is to go.
 struct Place {
-    /// [`EntryId::ABOVE`] at the top.
+    /// [`EntryId::ROOT`] at the top.
     parent: EntryId,
     /// Whether there is an entry already, which the asker may not know of: nobody is told but those whose right to add it
     /// is established, for they cannot be told anything else.
@@ -128,20 +128,20 @@ struct Place {
 /// The place of a name, which the asker may add to.
 fn place(context: &Context<'_, '_>, dn: &Dn) -> Answer<Place> {
     let (above, taken) = match context.find(dn)? {
-        Found::Entry(id) if context.shows(id)? => return Err(exists()),
-        Found::Entry(id) => (context.parent(id)?, true),
-        Found::Missing {
+        NameLookup::Entry(id) if context.shows(id)? => return Err(exists()),
+        NameLookup::Entry(id) => (context.parent(id)?, true),
+        NameLookup::Missing {
             deepest: Some((parent, depth)),
         } if depth + 1 == dn.depth() => (Some(parent), false),
-        Found::Missing { deepest: None } if context.is_top(dn) => (None, false),
-        Found::Missing { deepest } => {
+        NameLookup::Missing { deepest: None } if context.is_top(dn) => (None, false),
+        NameLookup::Missing { deepest } => {
             return Err(context.missing(dn, deepest.map(|(id, _)| id)));
         }
     };
     let Some(parent) = above else {
         require_parent(context, dn)?;
         return Ok(Place {
-            parent: EntryId::ABOVE,
+            parent: EntryId::ROOT,
             taken,
         });
     };

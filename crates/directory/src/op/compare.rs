@@ -6,7 +6,7 @@ use fulgurite_schema::{
     AttributeDescription, AttributeSelector, Dn, Entry, EntrySubject, Filter, FilterSubject,
     MatchingRule, Schema, Truth,
 };
-use fulgurite_store::{EntryView, Found, View};
+use fulgurite_store::{EntryView, NameLookup, View};
 
 use crate::core::database::Database;
 use crate::core::result::{self, Answer, refuse};
@@ -178,7 +178,7 @@ impl Directory {
     ) -> Answer<LdapResult> {
         let failed = |error| result::store(&error);
         let located = match view.find(dn).map_err(failed)? {
-            Found::Entry(id) if !self.has_referrals(database, view, id)? => Ok(id),
+            NameLookup::Entry(id) if !self.has_referrals(database, view, id)? => Ok(id),
             found => referrals.resolve(view, decisions, dn, found),
         };
         let computed = Computed::of(&self.known, assertion.description.attribute);
@@ -243,7 +243,7 @@ impl Directory {
             if values.peek().is_none() {
                 continue;
             }
-            let is_found = held.values.are_apart() && self.is_value(description, assertion);
+            let is_found = held.values.are_overflow() && self.is_value(description, assertion);
             let matching = if is_found {
                 let held = view.holds_value(entry.id(), description, &assertion.value);
                 held.map_err(|error| result::store(&error))?

@@ -183,7 +183,7 @@ fn new_parent(context: &Context<'_, '_>, renaming: &Renaming, superior: &Dn) -> 
         }
     };
     if context.is_empty_suffix(superior) {
-        return arriving().map(|()| EntryId::ABOVE);
+        return arriving().map(|()| EntryId::ROOT);
     }
     let id = context.find(superior)?.entry().ok_or_else(not_found)?;
     let arriving = arriving();

@@ -10,7 +10,7 @@
 use fulgurite_access::{Decisions, Rights};
 use fulgurite_ldap::{LdapResult, ResultCode};
 use fulgurite_schema::Dn;
-use fulgurite_store::{EntryId, EntryView, Found, StoreError, View};
+use fulgurite_store::{EntryId, EntryView, NameLookup, StoreError, View};
 
 use crate::core::result::refuse;
 use crate::core::well_known_types::Known;
@@ -22,7 +22,7 @@ use crate::rights::facts::{EntryFacts, Target};
 /// What following aliases along a name came to.
 pub(crate) enum Followed {
     /// No alias stands in the way any more: the name that was arrived at, and whether it exists.
-    Arrived(Dn, Found),
+    Arrived(Dn, NameLookup),
     /// An alias points nowhere, or in a circle.
     Problem(LdapResult),
     /// More aliases than are followed.
@@ -46,11 +46,11 @@ pub(crate) fn follow(
     loop {
         let found = view.find(&name)?;
         let (id, depth) = match found {
-            Found::Entry(id) => (id, name.depth()),
-            Found::Missing {
+            NameLookup::Entry(id) => (id, name.depth()),
+            NameLookup::Missing {
                 deepest: Some((id, depth)),
             } => (id, depth),
-            Found::Missing { deepest: None } => return Ok(Followed::Arrived(name, found)),
+            NameLookup::Missing { deepest: None } => return Ok(Followed::Arrived(name, found)),
         };
         let entry = view.entry(id)?.ok_or(StoreError::NoSuchEntry(id))?;
         if !is_alias(&entry, known) {
@@ -61,7 +61,7 @@ pub(crate) fn follow(
         let rights = facts.rights(decisions, alias.normal());
         if !rights.entry().allows(Rights::DISCLOSE) {
             let above = depth.saturating_sub(1);
-            let hidden = Found::Missing {
+            let hidden = NameLookup::Missing {
                 deepest: entry.parent().map(|parent| (parent, above)),
             };
             return Ok(Followed::Arrived(name, hidden));

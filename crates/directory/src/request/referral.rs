@@ -5,7 +5,7 @@
 use fulgurite_access::{Decisions, Rights};
 use fulgurite_ldap::{LdapResult, LdapUrl, ResultCode, Scope};
 use fulgurite_schema::{Dn, Entry};
-use fulgurite_store::{EntryId, EntryView, Found, Snapshot, StoreError, View};
+use fulgurite_store::{EntryId, EntryView, NameLookup, Snapshot, StoreError, View};
 
 use crate::core::database::Database;
 use crate::core::result::{self, Answer};
@@ -84,14 +84,14 @@ impl Referrals<'_> {
         view: &View<'_, T>,
         decisions: &Decisions<'_>,
         target: &Dn,
-        found: Found,
+        found: NameLookup,
     ) -> Answer<EntryId> {
         match found {
-            Found::Entry(id) => match self.instead_of(view, decisions, target, id)? {
+            NameLookup::Entry(id) => match self.instead_of(view, decisions, target, id)? {
                 None => Ok(id),
                 Some(result) => Err(result),
             },
-            Found::Missing { deepest } => {
+            NameLookup::Missing { deepest } => {
                 let above = deepest.map(|(id, _)| id);
                 Err(self.missing(view, decisions, target, above))
             }

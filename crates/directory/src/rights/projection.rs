@@ -4,7 +4,7 @@ use fulgurite_access::{Decisions, EntryRights, Rights};
 use fulgurite_ldap::MessageId;
 use fulgurite_ldap::encode::{self, EntryWriter};
 use fulgurite_schema::{AttributeDescription, AttributeIndex, Entry, Schema};
-use fulgurite_store::{AttributeHead, AttributeInfo, EntryView, StoreError, Values, View};
+use fulgurite_store::{AttributeInfo, EncodedHeader, EntryView, StoreError, Values, View};
 
 use super::value_filter::ValuesFilter;
 use crate::core::well_known_types::Known;
@@ -29,7 +29,7 @@ pub(crate) struct Verdicts {
     /// The shape of the entry before, and what is shown of it. Most entries have the shape of their neighbour.
     shape: Vec<u8>,
     /// For each place what an attribute there begins with in an answer.
-    heads: Vec<AttributeHead>,
+    heads: Vec<EncodedHeader>,
 }
 
 impl Shown {
@@ -121,7 +121,7 @@ impl Shown {
             if !writer.encoded_by(|out| entry.append_attributes(heads, out)) {
                 for attribute in entry.attributes() {
                     if heads
-                        .get(attribute.place)
+                        .get(attribute.position)
                         .is_some_and(|head| !head.is_hidden())
                     {
                         write_whole(&mut writer, attribute.info, &attribute.values);
@@ -164,9 +164,9 @@ impl Shown {
         entry: &EntryView<'_>,
         view: &View<'_>,
         (decisions, rights): (&Decisions<'_>, EntryRights<'_>),
-    ) -> &'r [AttributeHead] {
+    ) -> &'r [EncodedHeader] {
         let shape = entry.shape();
-        if verdicts.shape == shape.octets() {
+        if verdicts.shape == shape.bytes() {
             return &verdicts.heads;
         }
         let mut heads = Vec::with_capacity(verdicts.heads.len());
@@ -176,15 +176,15 @@ impl Shown {
                 self.shows(verdicts, view.schema(), info, decisions, rights)
             };
             heads.push(match info.filter(shown) {
-                Some(info) => AttributeHead::new(&info.text),
-                None => AttributeHead::HIDDEN,
+                Some(info) => EncodedHeader::new(&info.text),
+                None => EncodedHeader::HIDDEN,
             });
         }
         // What is behind the last attribute shown need not be looked at.
         let last = heads.iter().rposition(|head| !head.is_hidden());
         heads.truncate(last.map_or(0, |last| last + 1));
         verdicts.shape.clear();
-        verdicts.shape.extend_from_slice(shape.octets());
+        verdicts.shape.extend_from_slice(shape.bytes());
         verdicts.heads = heads;
         &verdicts.heads
     }

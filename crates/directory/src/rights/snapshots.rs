@@ -57,7 +57,7 @@ impl<'d> Snapshots<'d> {
 
     /// Takes back a view that an operation has no more use for.
     pub(crate) fn give(&mut self, mut view: Box<View<'d>>) {
-        view.rest();
+        view.reset();
         if self.views.len() >= VIEWS_MAX {
             // The one not asked for longest: of a store that has gone out of use, perhaps.
             self.views.remove(0);

@@ -10,7 +10,7 @@ use fulgurite_ldap::{
 };
 use fulgurite_policy::SortLimits;
 use fulgurite_schema::{AttributeSelector, Dn, Entry, Filter};
-use fulgurite_store::{EntryId, Found, View};
+use fulgurite_store::{EntryId, NameLookup, View};
 
 use super::database_search::Sought;
 use super::output::{End, Output};
@@ -234,7 +234,7 @@ impl Directory {
         let failed = |error| result::store(&error);
         let referrals = self.referrals(asked);
         let (name, base) = if asked.base.is_root() {
-            (Cow::Owned(Dn::root()), EntryId::ABOVE)
+            (Cow::Owned(Dn::root()), EntryId::ROOT)
         } else {
             let (name, found) = if asked.request.deref.finding() {
                 let depth_max = database.max_deref_depth;
@@ -249,7 +249,7 @@ impl Directory {
                 (Cow::Borrowed(&*asked.base), found)
             };
             let base = match found {
-                Found::Entry(id) if !self.has_referrals(database, view, id)? => id,
+                NameLookup::Entry(id) if !self.has_referrals(database, view, id)? => id,
                 found => {
                     if asked.controls.domain_scope {
                         self.hide_referral(view, decisions, asked, found)?;
@@ -293,7 +293,7 @@ impl Directory {
             decisions,
         };
         // The empty suffix is no entry that something could be asserted about.
-        if region.base == EntryId::ABOVE {
+        if region.base == EntryId::ROOT {
             return Err(LdapResult::new(ResultCode::NoSuchObject));
         }
         let entry = disclosure::whole_entry(view, asker, region.base).map_err(failed)?;
@@ -315,9 +315,9 @@ impl Directory {
         view: &View<'_>,
         decisions: &Decisions<'_>,
         asked: &Asked<'_, '_>,
-        found: Found,
+        found: NameLookup,
     ) -> Answer {
-        let Found::Entry(id) = found else {
+        let NameLookup::Entry(id) = found else {
             return Ok(());
         };
         let entry = view.entry(id).map_err(|error| result::store(&error))?;

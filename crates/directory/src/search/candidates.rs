@@ -53,9 +53,9 @@ impl Pass {
     }
 
     /// Goes on with another state of the store.
-    pub(crate) fn distrust(&mut self) {
+    pub(crate) fn mark_inexact(&mut self) {
         if let Some(Step::Candidates(candidates)) = &mut self.step {
-            candidates.distrust();
+            candidates.mark_inexact();
         }
     }
 

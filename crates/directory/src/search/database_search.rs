@@ -139,7 +139,7 @@ impl<'d> Leg<'d> {
             Visible::OnlySubentries | Visible::NoSubentries => true,
         };
         let tested = Tested::new(&sought.filter, directory, &view, &decisions);
-        let names = view.take_names();
+        let names = view.take_dn_cache();
         Ok(Box::new(Leg {
             directory,
             database,
@@ -186,7 +186,7 @@ impl<'d> Leg<'d> {
         let Some(Held::View(view)) = self.held.take() else {
             return None;
         };
-        view.keep_names(std::mem::take(&mut self.names));
+        view.keep_dn_cache(std::mem::take(&mut self.names));
         Some(Left {
             view,
             likeness: self.decisions.likeness(),
@@ -270,7 +270,7 @@ impl<'d> Leg<'d> {
         (self.since_us, self.examined_before) = (now, examined);
         self.names.clear();
         self.normals.clear();
-        self.pass.distrust();
+        self.pass.mark_inexact();
         let filter = &self.sought.filter;
         self.tested = Tested::new(filter, self.directory, &view, &self.decisions);
         Ok(view)

@@ -49,7 +49,7 @@ impl Regions {
         for suffix in view.store().suffixes() {
             if suffix.is_root() {
                 regions.push(Region {
-                    base: EntryId::ABOVE,
+                    base: EntryId::ROOT,
                     scope: Scope::Subtree,
                 });
             } else if let Some(base) = view.find(suffix)?.entry() {
@@ -117,11 +117,11 @@ impl Regions {
             if self.by_base.get(&id).into_iter().flatten().any(covered) {
                 return Ok(true);
             }
-            if id == EntryId::ABOVE {
+            if id == EntryId::ROOT {
                 return Ok(false);
             }
             levels += 1;
-            id = above.unwrap_or(EntryId::ABOVE);
+            id = above.unwrap_or(EntryId::ROOT);
             above = parent(view, id)?;
         }
     }
@@ -145,11 +145,11 @@ impl Regions {
             if self.by_base.get(&id).into_iter().flatten().any(whole) {
                 return Ok(true);
             }
-            if id == EntryId::ABOVE {
+            if id == EntryId::ROOT {
                 return Ok(false);
             }
             levels += 1;
-            id = parent(view, id)?.unwrap_or(EntryId::ABOVE);
+            id = parent(view, id)?.unwrap_or(EntryId::ROOT);
         }
     }
 
@@ -175,7 +175,7 @@ impl Regions {
 /// The parent of an entry; nothing is above the place above all entries, which the empty suffix is.
 fn parent(view: &View<'_>, id: EntryId) -> Result<Option<EntryId>, StoreError> {
     match id {
-        EntryId::ABOVE => Ok(None),
+        EntryId::ROOT => Ok(None),
         id => view.parent(id),
     }
 }

@@ -5,7 +5,7 @@ use std::sync::PoisonError;
 use fulgurite_access::{Decisions, Rights};
 use fulgurite_ldap::{LdapResult, ResultCode};
 use fulgurite_schema::{Attribute, AttributeIndex, CheckOptions, CheckedEntry, Dn, Entry};
-use fulgurite_store::{EntryId, Found, StoreError, View, Wanted, Writer};
+use fulgurite_store::{EntryId, NameLookup, StoreError, ValueSelection, View, Writer};
 
 use crate::core::clock::Timestamp;
 use crate::core::database::Database;
@@ -52,7 +52,7 @@ pub(crate) struct Returned {
 
 impl<'d> Context<'_, 'd> {
     /// Looks a name up in what the batch has made of the store so far.
-    pub(crate) fn find(&self, dn: &Dn) -> Answer<Found> {
+    pub(crate) fn find(&self, dn: &Dn) -> Answer<NameLookup> {
         self.writer.find(dn).map_err(|error| result::store(&error))
     }
 
@@ -67,8 +67,8 @@ impl<'d> Context<'_, 'd> {
     /// before [what it says](Self::refuse_elsewhere).
     pub(crate) fn locate_itself(&self, dn: &Dn) -> Answer<EntryId> {
         match self.find(dn)? {
-            Found::Entry(id) => Ok(id),
-            Found::Missing { deepest } => Err(self.missing(dn, deepest.map(|(id, _)| id))),
+            NameLookup::Entry(id) => Ok(id),
+            NameLookup::Missing { deepest } => Err(self.missing(dn, deepest.map(|(id, _)| id))),
         }
     }
 
@@ -172,7 +172,7 @@ impl<'d> Context<'_, 'd> {
         } else {
             LargeAttributes::of(self.directory, view, (&entry, dn), changes)
         };
-        let may_stay = !entry.has_values_apart() && !self.decisions.by_value();
+        let may_stay = !entry.has_overflow_values() && !self.decisions.by_value();
         let schema = &self.directory.schema;
         let looked_at = self.looked_at(dn, changes);
         let copy = entry.to_entry_named(dn, &mut |description, values| {
@@ -180,11 +180,11 @@ impl<'d> Context<'_, 'd> {
             // Whoever has too many values is refused, and named.
             let is_crowded = || values.len() > 1 && schema.attribute_at(attribute).single_value;
             if may_stay && !looked_at.contains(&attribute) && !is_crowded() {
-                Wanted::Nothing
-            } else if values.are_apart() && large.has(description) {
-                Wanted::First
+                ValueSelection::None
+            } else if values.are_overflow() && large.has(description) {
+                ValueSelection::First
             } else {
-                Wanted::All
+                ValueSelection::All
             }
         });
         Ok((copy.map_err(failed)?, large))

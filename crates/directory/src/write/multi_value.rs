@@ -52,7 +52,7 @@ impl<'v> LargeAttributes<'v> {
         let id = entry.id();
         let large = entry
             .attributes()
-            .filter(|held| held.values.are_apart())
+            .filter(|held| held.values.are_overflow())
             .filter(|held| may_stay(directory, dn, &held.info.description, changes));
         let attributes = large.map(|held| {
             let description = held.info.description.clone();

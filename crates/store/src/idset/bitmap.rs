@@ -27,7 +27,7 @@ impl Bitmap {
         &mut self.words
     }
 
-    /// Adds a place; false when it lies outside the chunk.
+    /// Adds a position; false when it lies outside the chunk.
     pub(crate) fn insert(&mut self, low: u16) -> bool {
         match self.words.get_mut(usize::from(low) / 64) {
             Some(word) => *word |= 1 << (low % 64),
@@ -94,7 +94,7 @@ impl Bitmap {
         self.words.iter().all(|word| *word == 0)
     }
 
-    /// Number of places that are set.
+    /// Number of positions that are set.
     pub(crate) fn len(&self) -> usize {
         self.words
             .iter()
@@ -113,7 +113,7 @@ impl Bitmap {
         runs
     }
 
-    /// The first place at or after `from`.
+    /// The first position at or after `from`.
     pub(crate) fn next(&self, from: usize) -> Option<u16> {
         let mut index = from / 64;
         let mut word = self.words.get(index)? & (u64::MAX << (from % 64));
@@ -124,7 +124,7 @@ impl Bitmap {
         u16::try_from(index * 64 + word.trailing_zeros() as usize).ok()
     }
 
-    /// The first place at or after `from` that is not set; the end of the chunk if there is none.
+    /// The first position at or after `from` that is not set; the end of the chunk if there is none.
     pub(crate) fn next_gap(&self, from: usize) -> usize {
         let mut index = from / 64;
         let Some(first) = self.words.get(index) else {

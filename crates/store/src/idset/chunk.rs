@@ -1,12 +1,12 @@
 //! One chunk as it lies in the map.
 //!
 //! ```text
-//! array   place u16, ascending                                                             little-endian
-//! bitmap  2 u8 | cardinality u16 | 1024 octets
+//! array   position u16, ascending                                                             little-endian
+//! bitmap  2 u8 | cardinality u16 | 1024 bytes
 //! runs    3 u8 | cardinality u16 | (first u16, last u16), ascending
 //! ```
 //!
-//! Most chunks are arrays of a few places, many of one, so these have no head: their lengths are even, those of the others
+//! Most chunks are arrays of a few positions, many of one, so these have no head: their lengths are even, those of the others
 //! odd.
 
 use super::bitmap::Bitmap;
@@ -16,17 +16,17 @@ use crate::bytes::{u16_at, u64_at};
 use crate::error::Damage;
 
 pub(super) const BITMAP_LEN: usize = CHUNK_IDS / 8;
-/// Octets before those of a bitmap, and before runs.
-pub(super) const HEAD_LEN: usize = 3;
+/// Bytes before those of a bitmap, and before runs.
+pub(super) const HEADER_LEN: usize = 3;
 pub(super) const ARRAY: u8 = 1;
 pub(super) const BITMAP: u8 = 2;
 pub(super) const RUNS: u8 = 3;
 
-/// What is in a chunk, as it lies there; an error where places are out of order or outside.
+/// What is in a chunk, as it lies there; an error where positions are out of order or outside.
 pub(super) enum Content<'a> {
     Array(Result<Vec<u16>, Damage>),
     Runs(Result<Vec<(u16, u16)>, Damage>),
-    /// Octets, and the cardinality as the header has it.
+    /// Bytes, and the cardinality as the header has it.
     Bitmap(&'a [u8], usize),
 }
 
@@ -42,8 +42,8 @@ impl<'a> Chunk<'a> {
     #[inline]
     pub(crate) fn parse(bytes: &'a [u8]) -> Result<Chunk<'a>, Damage> {
         let (kind, cardinality, content) = if bytes.len().is_multiple_of(2) {
-            let places = u16::try_from(bytes.len() / 2);
-            (ARRAY, places.map_err(|_| Damage::Posting)?, bytes)
+            let positions = u16::try_from(bytes.len() / 2);
+            (ARRAY, positions.map_err(|_| Damage::Posting)?, bytes)
         } else {
             let (&[kind, low, high], content) = bytes.split_first_chunk().ok_or(Damage::Posting)?;
             (kind, u16::from_le_bytes([low, high]), content)
@@ -70,7 +70,7 @@ impl<'a> Chunk<'a> {
         usize::from(self.cardinality)
     }
 
-    /// Visits the places in the chunk, ascending: for chunks of few, without a bitmap.
+    /// Visits the positions in the chunk, ascending: for chunks of few, without a bitmap.
     pub(crate) fn for_each(&self, mut visit: impl FnMut(u16)) -> Result<(), Damage> {
         if self.kind != ARRAY {
             let mut bits = Bitmap::new();
@@ -89,7 +89,7 @@ impl<'a> Chunk<'a> {
         Ok(())
     }
 
-    /// Replaces `out` by an array with one place entered or removed: its octets are copied, none of them is decoded. False
+    /// Replaces `out` by an array with one position entered or removed: its bytes are copied, none of them is decoded. False
     /// if this is no array, or the outcome has a shorter form.
     pub(super) fn array_with(
         &self,
@@ -100,25 +100,25 @@ impl<'a> Chunk<'a> {
         if self.kind != ARRAY {
             return Ok(false);
         }
-        // The places before it, and runs; what is out of order or outside is damage.
-        let (mut before, mut runs, mut is_held, mut is_next_held) = (0, 0, false, false);
+        // The positions before it, and runs; what is out of order or outside is damage.
+        let (mut before, mut runs, mut is_stored, mut is_next_stored) = (0, 0, false, false);
         let mut end = 0;
-        for place in self.numbers() {
-            if place < end || usize::from(place) >= CHUNK_IDS {
+        for position in self.numbers() {
+            if position < end || usize::from(position) >= CHUNK_IDS {
                 return Err(Damage::Posting);
             }
-            runs += usize::from(place != end || end == 0);
-            before += usize::from(place < low);
-            is_held |= place == low;
-            is_next_held |= place == low + 1;
-            end = place + 1;
+            runs += usize::from(position != end || end == 0);
+            before += usize::from(position < low);
+            is_stored |= position == low;
+            is_next_stored |= position == low + 1;
+            end = position + 1;
         }
-        let is_previous_held = before
+        let is_previous_stored = before
             .checked_sub(1)
             .and_then(|last| u16_at(self.content, 2 * last))
             .is_some_and(|previous| previous + 1 == low);
-        let neighbours = usize::from(is_previous_held) + usize::from(is_next_held);
-        let (len, runs) = match (is_held, present) {
+        let neighbours = usize::from(is_previous_stored) + usize::from(is_next_stored);
+        let (len, runs) = match (is_stored, present) {
             (false, true) => (self.len() + 1, runs + 1 - neighbours),
             (true, false) => (self.len() - 1, runs + neighbours - 1),
             _ => (self.len(), runs),
@@ -135,7 +135,7 @@ impl<'a> Chunk<'a> {
             .content
             .split_at_checked(2 * before)
             .ok_or(Damage::Posting)?;
-        let tail = if is_held { rest.get(2..) } else { Some(rest) };
+        let tail = if is_stored { rest.get(2..) } else { Some(rest) };
         out.extend_from_slice(head);
         if present {
             out.extend_from_slice(&low.to_le_bytes());
@@ -147,9 +147,9 @@ impl<'a> Chunk<'a> {
     pub(super) fn content(&self) -> Content<'a> {
         match self.kind {
             ARRAY => {
-                let mut places = Vec::with_capacity(self.len() + 1);
-                let visited = self.for_each(|low| places.push(low));
-                Content::Array(visited.map(|()| places))
+                let mut positions = Vec::with_capacity(self.len() + 1);
+                let visited = self.for_each(|low| positions.push(low));
+                Content::Array(visited.map(|()| positions))
             }
             RUNS => Content::Runs(self.checked_runs()),
             _ => Content::Bitmap(self.content, self.len()),

@@ -1,4 +1,4 @@
-//! A few places of a chunk changed, without a bitmap in between: what a single update does to each of its postings.
+//! A few positions of a chunk changed, without a bitmap in between: what a single update does to each of its postings.
 
 use super::bitmap::Bitmap;
 use super::chunk::{Chunk, Content};
@@ -9,7 +9,7 @@ use crate::error::Damage;
 /// Beyond so many changes, or runs, a bitmap is no detour.
 const FEW: usize = 64;
 
-/// Replaces `out` by a chunk with places entered (`true`) and removed, in the order of the changes; by nothing when it is
+/// Replaces `out` by a chunk with positions entered (`true`) and removed, in the order of the changes; by nothing when it is
 /// empty. `before` is the chunk so far. What comes out has the shortest form, but that a bitmap in its middle sizes stays
 /// one until it is counted again.
 ///
@@ -37,10 +37,10 @@ pub(crate) fn edit(
     if changes.len() <= FEW {
         let done = match chunk.map(|chunk| chunk.content()) {
             None => edit_array(Vec::new(), changes, out),
-            Some(Content::Array(places)) => edit_array(places?, changes, out),
+            Some(Content::Array(positions)) => edit_array(positions?, changes, out),
             Some(Content::Runs(runs)) => edit_runs(runs?, changes, out),
-            Some(Content::Bitmap(octets, cardinality)) => {
-                edit_bitmap(octets, cardinality, changes, out)
+            Some(Content::Bitmap(bytes, cardinality)) => {
+                edit_bitmap(bytes, cardinality, changes, out)
             }
         };
         if done {
@@ -62,17 +62,17 @@ pub(crate) fn edit(
     Ok(())
 }
 
-fn edit_array(mut places: Vec<u16>, changes: &[(u16, bool)], out: &mut Vec<u8>) -> bool {
+fn edit_array(mut positions: Vec<u16>, changes: &[(u16, bool)], out: &mut Vec<u8>) -> bool {
     for (low, present) in changes {
-        match (places.binary_search(low), present) {
-            (Err(at), true) => places.insert(at, *low),
+        match (positions.binary_search(low), present) {
+            (Err(at), true) => positions.insert(at, *low),
             (Ok(at), false) => {
-                places.remove(at);
+                positions.remove(at);
             }
             _ => {}
         }
     }
-    encode::encode_sorted(&places, out);
+    encode::encode_sorted(&positions, out);
     true
 }
 
@@ -86,12 +86,12 @@ fn edit_runs(mut runs: Vec<(u16, u16)>, changes: &[(u16, bool)], out: &mut Vec<u
     encode::encode_few_runs(&runs, out)
 }
 
-/// Enters or removes one place.
+/// Enters or removes one position.
 fn edit_run(runs: &mut Vec<(u16, u16)>, low: u16, present: bool) {
     let at = runs.partition_point(|(_, last)| *last < low);
-    let held = runs.get_mut(at).filter(|(first, _)| *first <= low);
-    let is_held = held.is_some();
-    match held {
+    let stored = runs.get_mut(at).filter(|(first, _)| *first <= low);
+    let is_stored = stored.is_some();
+    match stored {
         Some(run) if !present => {
             let (first, last) = *run;
             match (first == low, last == low) {
@@ -106,7 +106,7 @@ fn edit_run(runs: &mut Vec<(u16, u16)>, low: u16, present: bool) {
                 }
             }
         }
-        _ if is_held || !present => {}
+        _ if is_stored || !present => {}
         _ => {
             let (before, behind) = runs.split_at_mut(at);
             let left = before.last_mut().filter(|run| run.1 + 1 == low);
@@ -126,7 +126,7 @@ fn edit_run(runs: &mut Vec<(u16, u16)>, low: u16, present: bool) {
 
 /// False when another form may be shorter, or it is time to look.
 fn edit_bitmap(
-    octets: &[u8],
+    bytes: &[u8],
     cardinality: usize,
     changes: &[(u16, bool)],
     out: &mut Vec<u8>,
@@ -134,22 +134,22 @@ fn edit_bitmap(
     out.clear();
     encode::begin_bitmap(out);
     let begin = out.len();
-    out.extend_from_slice(octets);
+    out.extend_from_slice(bytes);
     let mut len = cardinality;
     for (low, present) in changes {
-        let Some(octet) = out.get_mut(begin + usize::from(*low) / 8) else {
+        let Some(byte) = out.get_mut(begin + usize::from(*low) / 8) else {
             return false;
         };
         let bit = 1 << (low % 8);
-        match (*octet & bit != 0, present) {
+        match (*byte & bit != 0, present) {
             (false, true) => len += 1,
             (true, false) => len = len.saturating_sub(1),
             _ => {}
         }
         if *present {
-            *octet |= bit;
+            *byte |= bit;
         } else {
-            *octet &= !bit;
+            *byte &= !bit;
         }
     }
     let is_middling = (CHUNK_IDS / 16 + 1..CHUNK_IDS - CHUNK_IDS / 32).contains(&len);

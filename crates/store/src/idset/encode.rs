@@ -1,11 +1,11 @@
 //! Encoding of chunks in their shortest form.
 
 use super::bitmap::Bitmap;
-use super::chunk::{ARRAY, BITMAP, BITMAP_LEN, HEAD_LEN, RUNS};
+use super::chunk::{ARRAY, BITMAP, BITMAP_LEN, HEADER_LEN, RUNS};
 
-/// The kind of which a chunk takes the fewest octets, with its head.
+/// The kind of which a chunk takes the fewest bytes, with its head.
 pub(super) fn shortest(cardinality: usize, runs: usize) -> u8 {
-    if cardinality * 2 <= HEAD_LEN + (runs * 4).min(BITMAP_LEN) {
+    if cardinality * 2 <= HEADER_LEN + (runs * 4).min(BITMAP_LEN) {
         ARRAY
     } else if runs * 4 <= BITMAP_LEN {
         RUNS
@@ -35,25 +35,25 @@ pub(crate) fn encode(bits: &Bitmap, out: &mut Vec<u8>) {
     }
 }
 
-/// As [`encode`], for places in ascending order, which mostly are few: they are not spread over a bitmap first.
-pub(crate) fn encode_sorted(places: &[u16], out: &mut Vec<u8>) {
-    if let [low] = places {
+/// As [`encode`], for positions in ascending order, which mostly are few: they are not spread over a bitmap first.
+pub(crate) fn encode_sorted(positions: &[u16], out: &mut Vec<u8>) {
+    if let [low] = positions {
         // Most chunks of a load: an array has no head.
         out.clear();
         return out.extend_from_slice(&low.to_le_bytes());
     }
     let (mut runs, mut ascend) = (1, true);
-    for pair in places.windows(2) {
+    for pair in positions.windows(2) {
         if let [low, high] = *pair {
             runs += usize::from(high != low.wrapping_add(1));
             ascend &= low < high;
         }
     }
-    let cardinality = places.len();
+    let cardinality = positions.len();
     let kind = shortest(cardinality, runs);
     if cardinality == 0 || !ascend || kind == BITMAP {
         let mut bits = Bitmap::new();
-        for low in places {
+        for low in positions {
             bits.insert(*low);
         }
         return encode(&bits, out);
@@ -64,12 +64,12 @@ pub(crate) fn encode_sorted(places: &[u16], out: &mut Vec<u8>) {
         let start = out.len();
         out.resize(start + cardinality * 2, 0);
         let room = out.get_mut(start..).unwrap_or_default().as_chunks_mut().0;
-        let octets = places.iter().map(|low| low.to_le_bytes());
-        room.iter_mut().zip(octets).for_each(|(to, low)| *to = low);
+        let bytes = positions.iter().map(|low| low.to_le_bytes());
+        room.iter_mut().zip(bytes).for_each(|(to, low)| *to = low);
         return;
     }
     let next_to = |a: &u16, b: &u16| *b == a.wrapping_add(1);
-    for run in places.chunk_by(next_to) {
+    for run in positions.chunk_by(next_to) {
         for end in [run.first(), run.last()].into_iter().flatten() {
             out.extend_from_slice(&end.to_le_bytes());
         }
@@ -106,8 +106,8 @@ pub(super) fn begin_bitmap(out: &mut Vec<u8>) {
 }
 
 pub(super) fn set_cardinality(out: &mut [u8], cardinality: usize) {
-    if let Some(place) = out.get_mut(1..3) {
-        place.copy_from_slice(&u16::try_from(cardinality).unwrap_or(u16::MAX).to_le_bytes());
+    if let Some(position) = out.get_mut(1..3) {
+        position.copy_from_slice(&u16::try_from(cardinality).unwrap_or(u16::MAX).to_le_bytes());
     }
 }
 

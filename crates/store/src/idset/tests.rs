@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 const IDS: u16 = CHUNK_IDS as u16;
 
-/// Sparse places, runs and dense noise, so that all three kinds of chunk occur.
-fn places() -> impl Strategy<Value = BTreeSet<u16>> {
+/// Sparse positions, runs and dense noise, so that all three kinds of chunk occur.
+fn positions() -> impl Strategy<Value = BTreeSet<u16>> {
     prop_oneof![
         prop::collection::btree_set(0..IDS, 0..40),
         prop::collection::vec((0..IDS, 0_u16..900), 1..5).prop_map(|runs| runs
@@ -38,7 +38,7 @@ fn set(bits: &Bitmap) -> BTreeSet<u16> {
 
 proptest! {
     #[test]
-    fn algebra_is_that_of_sets(a in places(), b in places()) {
+    fn algebra_is_that_of_sets(a in positions(), b in positions()) {
         let with = |f: fn(&mut Bitmap, &Bitmap)| {
             let mut left = bits(&a);
             f(&mut left, &bits(&b));
@@ -58,7 +58,7 @@ proptest! {
     }
 
     #[test]
-    fn chunks_keep_their_ids_in_the_shortest_form(a in places(), b in places()) {
+    fn chunks_keep_their_ids_in_the_shortest_form(a in positions(), b in positions()) {
         let mut bytes = Vec::new();
         encode(&bits(&a), &mut bytes);
         if a.is_empty() {
@@ -81,7 +81,7 @@ proptest! {
     }
 
     #[test]
-    fn damaged_chunks_never_panic(a in places(), at: prop::sample::Index, byte: u8, cut: prop::sample::Index) {
+    fn damaged_chunks_never_panic(a in positions(), at: prop::sample::Index, byte: u8, cut: prop::sample::Index) {
         let mut bytes = Vec::new();
         encode(&bits(&a), &mut bytes);
         prop_assume!(!bytes.is_empty());
@@ -103,7 +103,7 @@ proptest! {
     }
 
     #[test]
-    fn edited_chunks_are_those_of_the_edited_set(a in places(), edits in prop::collection::vec((0..IDS, any::<bool>()), 0..90), near: bool) {
+    fn edited_chunks_are_those_of_the_edited_set(a in positions(), edits in prop::collection::vec((0..IDS, any::<bool>()), 0..90), near: bool) {
         let (mut before, mut edited) = (Vec::new(), Vec::new());
         encode(&bits(&a), &mut before);
         // Half of the time beside what is there: runs grow, split and join.
@@ -131,7 +131,7 @@ proptest! {
     }
 
     #[test]
-    fn damaged_chunks_are_not_edited_with_panic(a in places(), at: prop::sample::Index, byte: u8, low in 0..IDS, present: bool) {
+    fn damaged_chunks_are_not_edited_with_panic(a in positions(), at: prop::sample::Index, byte: u8, low in 0..IDS, present: bool) {
         let mut bytes = Vec::new();
         encode(&bits(&a), &mut bytes);
         prop_assume!(!bytes.is_empty());
@@ -155,14 +155,14 @@ proptest! {
 
 #[test]
 fn heads_count_for_the_shortest_form() {
-    // (places, octets): the runs have a head of three, the array has none.
-    for (places, len) in [(&[5, 6, 7][..], 6), (&[5, 6, 7, 8], 7)] {
+    // (positions, bytes): the runs have a head of three, the array has none.
+    for (positions, len) in [(&[5, 6, 7][..], 6), (&[5, 6, 7, 8], 7)] {
         let (mut by_bits, mut sorted, mut edited) = (Vec::new(), Vec::new(), Vec::new());
-        encode(&bits(&places.iter().copied().collect()), &mut by_bits);
-        encode_sorted(places, &mut sorted);
-        for (at, low) in places.iter().enumerate() {
+        encode(&bits(&positions.iter().copied().collect()), &mut by_bits);
+        encode_sorted(positions, &mut sorted);
+        for (at, low) in positions.iter().enumerate() {
             let mut before = Vec::new();
-            encode_sorted(&places[..at], &mut before);
+            encode_sorted(&positions[..at], &mut before);
             let before = Some(&before[..]).filter(|before| !before.is_empty());
             edit(before, &[(*low, true)], &mut edited).unwrap();
         }

@@ -6,15 +6,15 @@
 //!
 //! The length of a chunk number can be read from either end. A million entries need one byte of it, 33 million two.
 
-/// Octets of a chunk number at most.
+/// Bytes of a chunk number at most.
 pub(super) const CHUNK_LEN: usize = 6;
 
-/// The first number that has no room in one octet, and in two.
+/// The first number that has no room in one byte, and in two.
 const ONE_OCTET_END: u32 = 1 << 7;
 
 const TWO_OCTETS_END: u32 = 1 << 12;
 
-/// How the octets at both ends of longer numbers begin.
+/// How the bytes at both ends of longer numbers begin.
 const TWO_OCTETS: u8 = 0x80;
 
 const SIX_OCTETS: u8 = 0xc0;
@@ -56,8 +56,8 @@ pub(crate) fn split_chunk(key: &[u8]) -> Option<(&[u8], u32)> {
 
 /// What [`push_chunk`] has appended.
 #[inline]
-pub(crate) fn chunk_number(octets: &[u8]) -> Option<u32> {
-    match *octets {
+pub(crate) fn chunk_number(bytes: &[u8]) -> Option<u32> {
+    match *bytes {
         [only @ 0..TWO_OCTETS] => Some(u32::from(only)),
         [
             first @ TWO_OCTETS..SIX_OCTETS,

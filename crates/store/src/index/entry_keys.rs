@@ -25,7 +25,7 @@ impl<'a> KeyMaker<'a> {
         scratch: &mut Vec<u8>,
         visit: &mut dyn FnMut(&[u8]),
     ) {
-        self.emit(entry, &|_| true, scratch, &mut Keys(visit));
+        self.emit(entry, &|_| true, scratch, &mut KeyVisitor(visit));
     }
 
     /// As [`each_key`](Self::each_key), for the indexes that are `wanted`.
@@ -36,7 +36,7 @@ impl<'a> KeyMaker<'a> {
         scratch: &mut Vec<u8>,
         visit: &mut dyn FnMut(&[u8]),
     ) {
-        self.emit(entry, wanted, scratch, &mut Keys(visit));
+        self.emit(entry, wanted, scratch, &mut KeyVisitor(visit));
     }
 
     /// As [`each_key_of`](Self::each_key_of), for a sink that has a shorter form for grams.
@@ -74,9 +74,9 @@ impl<'a> KeyMaker<'a> {
 }
 
 /// A sink that takes keys only.
-struct Keys<'f>(&'f mut dyn FnMut(&[u8]));
+struct KeyVisitor<'f>(&'f mut dyn FnMut(&[u8]));
 
-impl KeySink for Keys<'_> {
+impl KeySink for KeyVisitor<'_> {
     fn key(&mut self, key: &[u8]) {
         (self.0)(key);
     }

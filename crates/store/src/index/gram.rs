@@ -8,7 +8,7 @@ pub(crate) const CODE: u8 = b's';
 /// Marks the start of a normal form in its grams. It cannot collide harmfully: answers from grams are tested.
 pub(crate) const START: u8 = 2;
 
-/// Marks the end. The last octet of a value and this mark make a gram of two octets, so that every octet of a value begins
+/// Marks the end. The last byte of a value and this mark make a gram of two bytes, so that every byte of a value begins
 /// some gram.
 pub(crate) const END: u8 = 3;
 
@@ -45,24 +45,24 @@ pub(crate) enum GramLookup {
 /// A gram, or the beginning of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Gram {
-    octets: [u8; GRAM_LEN],
+    bytes: [u8; GRAM_LEN],
     len: usize,
 }
 
 impl Gram {
-    /// The first octets of a text, as many as a gram has.
+    /// The first bytes of a text, as many as a gram has.
     fn of(text: &[u8]) -> Gram {
-        let mut octets = [0; GRAM_LEN];
-        let places = octets.iter_mut().zip(text);
+        let mut bytes = [0; GRAM_LEN];
+        let places = bytes.iter_mut().zip(text);
         places.for_each(|(to, from)| *to = *from);
         Gram {
-            octets,
+            bytes,
             len: text.len().min(GRAM_LEN),
         }
     }
 
-    pub(crate) fn octets(&self) -> &[u8] {
-        self.octets.get(..self.len).unwrap_or_default()
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.bytes.get(..self.len).unwrap_or_default()
     }
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn grams_of_piece(piece: &[u8], initial: bool, last: bool) -> Vec<Gra
     }
 }
 
-/// As [`posting`], for a gram of three octets none of which is escaped: most keys of a load are such.
+/// As [`posting`], for a gram of three bytes none of which is escaped: most keys of a load are such.
 pub(crate) fn of_gram(attribute: AttributeId, gram: &[u8]) -> Option<[u8; HEADER_LEN + 4]> {
     let &[a, b, c] = gram else { return None };
     let [high, low] = attribute.key();
@@ -94,7 +94,7 @@ pub(crate) fn of_gram(attribute: AttributeId, gram: &[u8]) -> Option<[u8; HEADER
 }
 
 /// A gram as a number of 24 bits, which sorts as its key does; `None` for grams that are escaped or shorter than two
-/// octets.
+/// bytes.
 pub(crate) fn gram_code(gram: &[u8]) -> Option<u32> {
     match *gram {
         [a, b, c] if a.min(b).min(c) > ESCAPE => Some(u32::from_be_bytes([0, a, b, c])),
@@ -123,8 +123,8 @@ pub(crate) fn of_gram_code(out: &mut Vec<u8>, attribute: AttributeId, code: u32)
     }
 }
 
-/// Attribute and kind of grams, as [`head_of`] has them.
-pub(crate) fn gram_head(attribute: AttributeId) -> [u8; HEADER_LEN] {
+/// Attribute and kind of grams, as [`key::kind_prefix`] has them.
+pub(crate) fn kind_prefix(attribute: AttributeId) -> [u8; HEADER_LEN] {
     let [high, low] = attribute.key();
     [high, low, CODE]
 }
@@ -148,8 +148,8 @@ mod tests {
 
     fn holds(grams: &BTreeSet<Vec<u8>>, lookup: &GramLookup) -> bool {
         match lookup {
-            GramLookup::One(gram) => grams.contains(gram.octets()),
-            GramLookup::Beginning(head) => grams.iter().any(|gram| gram.starts_with(head.octets())),
+            GramLookup::One(gram) => grams.contains(gram.bytes()),
+            GramLookup::Beginning(head) => grams.iter().any(|gram| gram.starts_with(head.bytes())),
         }
     }
 

@@ -17,7 +17,7 @@ pub(crate) struct Index {
     kinds: IndexKinds,
     /// By kind: the rule that makes the normal forms of the keys.
     rules: [Option<&'static MatchingRule>; KINDS_LEN],
-    /// Whether searches may use it: it is complete. Changes are written to it either way.
+    /// Whether searches may use it: it is complete. ChunkChanges are written to it either way.
     pub(crate) usable: bool,
     /// Values name object classes and stand for all their superior classes.
     pub(crate) object_class: bool,

@@ -1,16 +1,16 @@
-//! Keys of the index tree.
+//! KeyVisitor of the index tree.
 //!
 //! ```text
 //! attribute id u16 | kind u8 | value, escaped | 00 | chunk number                       big-endian
-//! attribute id u16 | kind u8 | first 64 octets, escaped | 00 | hash u64 | chunk number  values of 64 octets up
+//! attribute id u16 | kind u8 | first 64 bytes, escaped | 00 | hash u64 | chunk number  values of 64 bytes up
 //!
 //! chunk number  0xxxxxxx  |  10xxxxxx 10xxxxxx  |  c0 number u32 c0                     the first that has room
 //! ```
 //!
-//! The number of a chunk can be told from either end: a million entries have one octet of it, 33 million two.
+//! The number of a chunk can be told from either end: a million entries have one byte of it, 33 million two.
 //!
 //! Escaping (00 as 01 01, 01 as 01 02) keeps the order of values and makes no value's key a prefix of
-//! another's. A value of 64 octets or more is represented by its prefix and a hash: still in order, but two
+//! another's. A value of 64 bytes or more is represented by its prefix and a hash: still in order, but two
 //! such values may share a key, so answers from it are inexact.
 
 use super::chunk_key::{CHUNK_LEN, split_chunk};
@@ -53,12 +53,12 @@ pub(crate) fn all_entries() -> Vec<u8> {
 }
 
 /// Attribute and kind, by which postings are sorted first.
-pub(crate) fn head_of(posting: &[u8]) -> [u8; HEADER_LEN] {
+pub(crate) fn kind_prefix(posting: &[u8]) -> [u8; HEADER_LEN] {
     posting.first_chunk().copied().unwrap_or_default()
 }
 
-/// The first octets of a key as a number, which sorts as the key does. The first of them, half of the attribute's number,
-/// is left out as long as it is zero, to see one octet more of the value.
+/// The first bytes of a key as a number, which sorts as the key does. The first of them, half of the attribute's number,
+/// is left out as long as it is zero, to see one byte more of the value.
 pub(crate) fn prefix(posting: &[u8]) -> u128 {
     let Some((0, rest)) = posting.split_first() else {
         return u128::MAX;
@@ -79,10 +79,10 @@ pub(crate) fn literal_value(key: &[u8]) -> Option<Vec<u8>> {
     let (posting, _) = split_chunk(key)?;
     let (end, escaped) = posting.get(HEADER_LEN..)?.split_last()?;
     let mut value = Vec::with_capacity(escaped.len());
-    let mut octets = escaped.iter();
-    while let Some(&octet) = octets.next() {
-        value.push(match octet {
-            ESCAPE => octets.next()?.checked_sub(1)?,
+    let mut bytes = escaped.iter();
+    while let Some(&byte) = bytes.next() {
+        value.push(match byte {
+            ESCAPE => bytes.next()?.checked_sub(1)?,
             END => return None,
             plain => plain,
         });
@@ -95,7 +95,7 @@ pub(crate) fn attribute(posting: &[u8]) -> Option<AttributeId> {
     AttributeId::from_key(posting.get(..2)?)
 }
 
-/// The kind of a posting's key, as its octet.
+/// The kind of a posting's key, as its byte.
 pub(crate) fn kind_code(posting: &[u8]) -> Option<u8> {
     posting.get(2).copied()
 }
@@ -104,23 +104,23 @@ pub(crate) fn kind_code(posting: &[u8]) -> Option<u8> {
 pub(crate) fn has_literal(posting: &[u8]) -> bool {
     let rest = posting.get(HEADER_LEN..).unwrap_or_default();
     // A hash stands behind the end of what is shortened.
-    rest.iter().position(|octet| *octet == END) == rest.len().checked_sub(1)
+    rest.iter().position(|byte| *byte == END) == rest.len().checked_sub(1)
 }
 
 /// Attribute, kind and (possibly shortened) value of a posting's key, for people.
 pub(crate) fn parts(posting: &[u8]) -> Option<(AttributeId, u8, Vec<u8>)> {
-    let (head, rest) = posting.split_at_checked(HEADER_LEN)?;
-    let attribute = AttributeId::from_key(head.get(..2)?)?;
+    let (header, rest) = posting.split_at_checked(HEADER_LEN)?;
+    let attribute = AttributeId::from_key(header.get(..2)?)?;
     let mut value = Vec::new();
-    let mut octets = rest.iter();
-    while let Some(&octet) = octets.next() {
-        match octet {
+    let mut bytes = rest.iter();
+    while let Some(&byte) = bytes.next() {
+        match byte {
             END => break,
-            ESCAPE => value.push(octets.next()?.checked_sub(1)?),
-            _ => value.push(octet),
+            ESCAPE => value.push(bytes.next()?.checked_sub(1)?),
+            _ => value.push(byte),
         }
     }
-    Some((attribute, *head.get(2)?, value))
+    Some((attribute, *header.get(2)?, value))
 }
 
 pub(super) fn literal_part(value: &[u8]) -> &[u8] {
@@ -133,20 +133,20 @@ pub(super) fn header(out: &mut Vec<u8>, attribute: AttributeId, code: u8) {
     out.push(code);
 }
 
-/// Whether the key of a value has its octets as they are.
+/// Whether the key of a value has its bytes as they are.
 pub(crate) fn is_plain(value: &[u8]) -> bool {
-    value.iter().all(|octet| *octet > ESCAPE)
+    value.iter().all(|byte| *byte > ESCAPE)
 }
 
 pub(super) fn escape(out: &mut Vec<u8>, value: &[u8]) {
     if is_plain(value) {
         return out.extend_from_slice(value);
     }
-    for &octet in value {
-        if octet <= ESCAPE {
-            out.extend_from_slice(&[ESCAPE, octet + 1]);
+    for &byte in value {
+        if byte <= ESCAPE {
+            out.extend_from_slice(&[ESCAPE, byte + 1]);
         } else {
-            out.push(octet);
+            out.push(byte);
         }
     }
 }

@@ -45,7 +45,7 @@ impl KeyRange {
         header(&mut start, attribute, code);
         let mut end = start.clone();
         escape(&mut end, literal_part(value));
-        // The value itself continues with END; everything longer with an octet above it.
+        // The value itself continues with END; everything longer with an byte above it.
         end.push(END + 1);
         KeyRange {
             start,

@@ -39,4 +39,4 @@ pub(crate) use postings::{Extent, FEW, extent, load_chunk, next_chunk, union_ran
 pub(crate) use resolved::{ResolvedSpec, resolve};
 pub(crate) use source::{TypedRecord, ValueSource};
 pub use state::IndexStage;
-pub(crate) use state::{IndexState, Work};
+pub(crate) use state::{IndexState, WorkItem};

@@ -18,35 +18,35 @@ const CHANGES_MAX: usize = 400_000;
 /// Postings that an entry of the usual kind is in: room is made for so many at a time.
 const ENTRY_POSTINGS: usize = 100;
 
-/// Changes by chunk key, in the order in which they were made: the last one about an id counts.
+/// ChunkChanges by chunk key, in the order in which they were made: the last one about an id counts.
 #[derive(Debug, Default)]
 pub(crate) struct PendingPostings {
-    chunks: FxHashMap<Vec<u8>, Changes>,
+    chunks: FxHashMap<Vec<u8>, ChunkChanges>,
     changes: usize,
 }
 
 /// The changes of a chunk.
 #[derive(Debug)]
-enum Changes {
+enum ChunkChanges {
     /// As most have in a small transaction.
     One([(u16, bool); 1]),
     Several(Vec<(u16, bool)>),
 }
 
-impl Changes {
+impl ChunkChanges {
     /// Superior classes are entered once for each class that has them.
     fn push(&mut self, change: (u16, bool)) {
         match self {
             known if known.all().last() == Some(&change) => {}
-            Changes::One([first]) => *self = Changes::Several(vec![*first, change]),
-            Changes::Several(all) => all.push(change),
+            ChunkChanges::One([first]) => *self = ChunkChanges::Several(vec![*first, change]),
+            ChunkChanges::Several(all) => all.push(change),
         }
     }
 
     fn all(&self) -> &[(u16, bool)] {
         match self {
-            Changes::One(one) => one,
-            Changes::Several(all) => all,
+            ChunkChanges::One(one) => one,
+            ChunkChanges::Several(all) => all,
         }
     }
 }
@@ -58,14 +58,14 @@ impl PendingPostings {
         match self.chunks.entry(chunk_key::of_chunk(posting, chunk)) {
             Entry::Occupied(mut known) => known.get_mut().push((low, present)),
             Entry::Vacant(new) => {
-                new.insert(Changes::One([(low, present)]));
+                new.insert(ChunkChanges::One([(low, present)]));
             }
         }
         self.changes += 1;
     }
 
     /// Makes room for the postings of an entry that comes or goes.
-    pub(crate) fn expect_entry(&mut self) {
+    pub(crate) fn reserve_entry(&mut self) {
         self.chunks.reserve(ENTRY_POSTINGS);
     }
 

@@ -122,7 +122,7 @@ pub(crate) fn union_range(
     Ok(Some(set))
 }
 
-/// The number and the octets of a chunk, if the record is one of this posting.
+/// The number and the bytes of a chunk, if the record is one of this posting.
 #[inline]
 fn chunk_of<'t>((key, value): (&'t [u8], &'t [u8]), posting: &[u8]) -> Option<(u32, &'t [u8])> {
     let number = chunk_key::chunk_number(key.strip_prefix(posting)?)?;

@@ -49,7 +49,7 @@ impl IndexStage {
 
 /// One kind of index of one attribute that is being made or unmade.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Work {
+pub(crate) struct WorkItem {
     pub(crate) attribute: String,
     pub(crate) kind: IndexKind,
     pub(crate) stage: IndexStage,
@@ -59,7 +59,7 @@ pub(crate) struct Work {
 
 /// A complete index as recorded: with the rules whose normal forms its keys are.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Complete {
+pub(crate) struct CompleteIndex {
     pub(crate) spec: IndexSpec,
     /// The line, rules included.
     line: String,
@@ -69,14 +69,14 @@ pub(crate) struct Complete {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct IndexState {
     pub(crate) generation: u64,
-    pub(crate) complete: Vec<Complete>,
-    pub(crate) work: Vec<Work>,
+    pub(crate) complete: Vec<CompleteIndex>,
+    pub(crate) work: Vec<WorkItem>,
 }
 
 impl IndexState {
     /// The state of a new store: everything is complete, because there are no entries.
     pub(crate) fn of_new(resolved: &[ResolvedSpec<'_>]) -> IndexState {
-        let complete = resolved.iter().map(Complete::of).collect();
+        let complete = resolved.iter().map(CompleteIndex::of).collect();
         IndexState {
             generation: 1,
             complete,
@@ -92,8 +92,8 @@ impl IndexState {
 
     pub(crate) fn read(txn: &impl Snapshot, meta: Database) -> Result<IndexState, StoreError> {
         let (complete, work) = (text(txn, meta, KEY_INDEXES)?, text(txn, meta, KEY_WORK)?);
-        let complete = complete.lines().map(Complete::parse);
-        let work = work.lines().map(Work::parse);
+        let complete = complete.lines().map(CompleteIndex::parse);
+        let work = work.lines().map(WorkItem::parse);
         Ok(IndexState {
             generation: IndexState::generation_of(txn, meta)?,
             complete: complete.collect::<Option<_>>().ok_or(Damage::Description)?,
@@ -103,7 +103,7 @@ impl IndexState {
 
     pub(crate) fn write(&self, txn: &mut WriteTxn<'_>, meta: Database) -> Result<(), StoreError> {
         let complete: Vec<&str> = self.complete.iter().map(|one| one.line.as_str()).collect();
-        let work: Vec<String> = self.work.iter().map(Work::line).collect();
+        let work: Vec<String> = self.work.iter().map(WorkItem::line).collect();
         txn.put(meta, KEY_INDEXES, complete.join("\n").as_bytes())?;
         txn.put(meta, KEY_WORK, work.join("\n").as_bytes())?;
         txn.put(meta, KEY_GENERATION, self.generation.to_string().as_bytes())?;
@@ -116,7 +116,7 @@ impl IndexState {
         txn: &mut WriteTxn<'_>,
         meta: Database,
     ) -> Result<(), StoreError> {
-        let work: Vec<String> = self.work.iter().map(Work::line).collect();
+        let work: Vec<String> = self.work.iter().map(WorkItem::line).collect();
         Ok(txn.put(meta, KEY_WORK, work.join("\n").as_bytes())?)
     }
 
@@ -142,7 +142,9 @@ impl IndexState {
             kinds,
         };
         let changed = (kinds != IndexKinds::default())
-            .then(|| ResolvedSpec::resolve(schema, &spec).map(|resolved| Complete::of(&resolved)))
+            .then(|| {
+                ResolvedSpec::resolve(schema, &spec).map(|resolved| CompleteIndex::of(&resolved))
+            })
             .transpose()?;
         let at = (self.complete.iter()).position(|one| one.spec.attribute == attribute);
         match (at, changed) {
@@ -156,7 +158,7 @@ impl IndexState {
 
     /// The complete indexes whose rules are no longer those of the schema: their keys are of no use.
     pub(crate) fn outdated(&self, schema: &Schema) -> Vec<IndexSpec> {
-        let outdated = |one: &&Complete| {
+        let outdated = |one: &&CompleteIndex| {
             ResolvedSpec::resolve(schema, &one.spec)
                 .is_ok_and(|resolved| resolved.recorded() != one.line)
         };
@@ -165,9 +167,9 @@ impl IndexState {
     }
 }
 
-impl Complete {
-    fn of(resolved: &ResolvedSpec<'_>) -> Complete {
-        Complete {
+impl CompleteIndex {
+    fn of(resolved: &ResolvedSpec<'_>) -> CompleteIndex {
+        CompleteIndex {
             spec: IndexSpec {
                 attribute: resolved.attribute.name().to_owned(),
                 kinds: resolved.kinds,
@@ -176,21 +178,21 @@ impl Complete {
         }
     }
 
-    fn parse(line: &str) -> Option<Complete> {
+    fn parse(line: &str) -> Option<CompleteIndex> {
         let spec = line.split(' ').next()?.parse().ok()?;
-        Some(Complete {
+        Some(CompleteIndex {
             spec,
             line: line.to_owned(),
         })
     }
 }
 
-impl Work {
-    fn parse(line: &str) -> Option<Work> {
+impl WorkItem {
+    fn parse(line: &str) -> Option<WorkItem> {
         let mut words = line.split(' ');
         let (attribute, kind, stage) = (words.next()?, words.next()?, words.next()?);
         let mut stages = IndexStage::ALL.iter();
-        Some(Work {
+        Some(WorkItem {
             attribute: attribute.to_owned(),
             kind: IndexKind::named(kind)?,
             stage: stages.find(|(_, word)| *word == stage)?.0,
@@ -199,7 +201,7 @@ impl Work {
     }
 
     fn line(&self) -> String {
-        let Work {
+        let WorkItem {
             attribute,
             kind,
             stage,
@@ -222,10 +224,10 @@ mod tests {
     #[test]
     fn work_there_and_back() {
         let line = "mail sub fill 4711";
-        let work = Work::parse(line).unwrap();
+        let work = WorkItem::parse(line).unwrap();
         assert_eq!((work.line().as_str(), work.position), (line, 4711));
         for wrong in ["mail sub fill", "mail hash fill 1", "mail eq burn 1", ""] {
-            assert_eq!(Work::parse(wrong), None, "{wrong}");
+            assert_eq!(WorkItem::parse(wrong), None, "{wrong}");
         }
     }
 }

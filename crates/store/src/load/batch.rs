@@ -98,9 +98,9 @@ impl<'w> LoadBatch<'w> {
         }
     }
 
-    /// Takes one entry; `line` names it in errors. Parents may come after their children.
+    /// Takes one entry; `line` names it in errors. ParentTable may come after their children.
     pub fn add(&mut self, entry: CheckedEntry, line: u64) {
-        let place = KeyCollector::has_room(self.batch.entries.len() as u64);
+        let position = KeyCollector::position_of(self.batch.entries.len() as u64);
         let mut attributes = None;
         if self.context.store_was_empty {
             attributes = numbered(&self.table, entry.entry());
@@ -110,9 +110,9 @@ impl<'w> LoadBatch<'w> {
                 attributes = numbered(&self.table, entry.entry());
             }
         }
-        let prepared = match (place, attributes) {
-            (Some(place), Some(attributes)) => {
-                PreparedEntry::Encoded(self.prepare(entry.entry(), attributes, line, place))
+        let prepared = match (position, attributes) {
+            (Some(position), Some(attributes)) => {
+                PreparedEntry::Encoded(self.prepare(entry.entry(), attributes, line, position))
             }
             _ => PreparedEntry::Checked(Box::new(entry), line),
         };
@@ -137,7 +137,7 @@ impl<'w> LoadBatch<'w> {
         entry: &Entry,
         attributes: NumberedAttributes<'_>,
         line: u64,
-        place: u32,
+        position: u32,
     ) -> EncodedEntry {
         let (context, dn) = (self.context, &entry.dn);
         let mut large = None;
@@ -149,20 +149,20 @@ impl<'w> LoadBatch<'w> {
                 all_entries,
                 ..
             } = self;
-            collector.push(all_entries, place);
+            collector.push(all_entries, position);
             let schema = context.store.schema();
             let maker = KeyMaker::new(&context.indexes, schema);
-            maker.emit(entry, &|_| true, key, &mut collector.at(place));
+            maker.emit(entry, &|_| true, key, &mut collector.at(position));
         }
         EncodedEntry {
             line,
             name: context.fingerprints.of(dn.normal()),
             parent: parent_name(context, dn),
-            normal: self.keep(dn.normal().as_bytes()),
-            pretty: self.keep(dn.pretty().as_bytes()),
+            normal: self.push_text(dn.normal().as_bytes()),
+            pretty: self.push_text(dn.pretty().as_bytes()),
             record: encoded.map(|()| {
                 let record = std::mem::take(&mut self.record);
-                let range = self.keep(&record);
+                let range = self.push_text(&record);
                 self.record = record;
                 range
             }),
@@ -170,9 +170,9 @@ impl<'w> LoadBatch<'w> {
         }
     }
 
-    fn keep(&mut self, octets: &[u8]) -> Range<usize> {
+    fn push_text(&mut self, bytes: &[u8]) -> Range<usize> {
         let start = self.batch.text.len();
-        self.batch.text.extend_from_slice(octets);
+        self.batch.text.extend_from_slice(bytes);
         start..self.batch.text.len()
     }
 
@@ -186,11 +186,11 @@ impl<'w> LoadBatch<'w> {
         let store = self.context.store;
         let (rdn_normal, rdn) = own_name(store, &entry.dn)?;
         let source = RecordSource {
-            parent: EntryId::ABOVE,
+            parent: EntryId::ROOT,
             rdn_normal: rdn_normal.as_bytes(),
             rdn: rdn.as_bytes(),
             attributes,
-            apart: &[],
+            overflow: &[],
         };
         record::encode(&source, &mut self.record)?;
         store.check_size(&self.record)?;
@@ -258,7 +258,7 @@ pub(super) fn own_name<'d>(store: &Store, dn: &'d Dn) -> Result<(&'d str, &'d st
     name_below(
         dn,
         if store.is_top(dn) {
-            EntryId::ABOVE
+            EntryId::ROOT
         } else {
             EntryId(u64::MAX)
         },

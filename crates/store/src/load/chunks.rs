@@ -1,7 +1,7 @@
 //! From the rows of a load's postings to the chunks of the index tree.
 //!
 //! A row is a list of segments, one from each run in which the posting occurred, one behind the other:
-//! `first id | octets that follow | distances to the next ids`, all numbers seven bits to the octet.
+//! `first id | bytes that follow | distances to the next ids`, all numbers seven bits to the byte.
 
 use super::error::Failure;
 use crate::error::Damage;
@@ -20,14 +20,14 @@ pub(crate) fn write_chunks(
     sink: &mut ChunkSink<'_>,
 ) -> Result<(), Failure> {
     let mut current = None;
-    scratch.places.clear();
+    scratch.positions.clear();
     for id in ids {
         let (chunk, low) = split(id?);
         if current.is_some_and(|current| current != chunk) {
             scratch.write(posting, current, sink)?;
         }
         current = Some(chunk);
-        scratch.places.push(low);
+        scratch.positions.push(low);
     }
     scratch.write(posting, current, sink)
 }
@@ -35,7 +35,7 @@ pub(crate) fn write_chunks(
 /// Room that [`write_chunks`] uses again and again.
 #[derive(Default)]
 pub(crate) struct Scratch {
-    places: Vec<u16>,
+    positions: Vec<u16>,
     key: Vec<u8>,
     value: Vec<u8>,
 }
@@ -51,22 +51,22 @@ impl Scratch {
         self.key.clear();
         self.key.extend_from_slice(posting);
         chunk_key::push_chunk(&mut self.key, chunk);
-        encode_sorted(&self.places, &mut self.value);
-        self.places.clear();
+        encode_sorted(&self.positions, &mut self.value);
+        self.positions.clear();
         sink(&self.key, &self.value)
     }
 }
 
-/// The ids of segments, each a first id, a length and so many octets of distances.
-pub(super) struct Ids<'a> {
+/// The ids of segments, each a first id, a length and so many bytes of distances.
+pub(super) struct SegmentIds<'a> {
     segments: &'a [u8],
     list: &'a [u8],
     last: u64,
 }
 
-impl<'a> Ids<'a> {
-    pub(super) fn new(segments: &'a [u8]) -> Ids<'a> {
-        Ids {
+impl<'a> SegmentIds<'a> {
+    pub(super) fn new(segments: &'a [u8]) -> SegmentIds<'a> {
+        SegmentIds {
             segments,
             list: &[],
             last: 0,
@@ -85,7 +85,7 @@ impl<'a> Ids<'a> {
     }
 }
 
-impl Iterator for Ids<'_> {
+impl Iterator for SegmentIds<'_> {
     type Item = Result<EntryId, Damage>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -96,7 +96,7 @@ impl Iterator for Ids<'_> {
     }
 }
 
-/// Appends a number, seven bits to the octet, lowest first.
+/// Appends a number, seven bits to the byte, lowest first.
 pub(super) fn push_number(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         #[allow(clippy::cast_possible_truncation)] // seven bits of it
@@ -110,10 +110,10 @@ pub(super) fn push_number(out: &mut Vec<u8>, mut number: u64) {
 fn take_number(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
     for shift in (0..64).step_by(7) {
-        let (&octet, rest) = bytes.split_first()?;
+        let (&byte, rest) = bytes.split_first()?;
         *bytes = rest;
-        number |= u64::from(octet & 0x7f) << shift;
-        if octet < 0x80 {
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte < 0x80 {
             return Some(number);
         }
     }

@@ -34,7 +34,7 @@ pub(super) struct EmptyStore {
 }
 
 /// An entry whose parent is known.
-pub(super) struct PlacedEntry<'a> {
+pub(super) struct EntryWithParent<'a> {
     /// The entry's id; `None` for the next free one.
     pub(super) id: Option<EntryId>,
     pub(super) parent: EntryId,
@@ -58,9 +58,9 @@ impl EmptyStore {
     pub(super) fn insert(
         &mut self,
         view: &mut LoadView<'_>,
-        entry: PlacedEntry<'_>,
+        entry: EntryWithParent<'_>,
     ) -> Result<EntryId, Failure> {
-        let PlacedEntry {
+        let EntryWithParent {
             id,
             parent,
             record,
@@ -119,7 +119,7 @@ impl EmptyStore {
                 }
             }
         }
-        let rdn_normal = Record::head_of(record)?.rdn_normal();
+        let rdn_normal = Record::parse_names(record)?.rdn_normal();
         self.add_name(view, parent, rdn_normal, id)?;
         Ok(id)
     }
@@ -133,10 +133,10 @@ impl EmptyStore {
     ) -> Result<(), Failure> {
         let key = view.name_key(parent, rdn_normal);
         self.names.buffer.push(key, id, rdn_normal);
-        if parent != EntryId::ABOVE {
+        if parent != EntryId::ROOT {
             *self.children.entry(parent).or_default() += 1;
         }
-        self.names.relieve()
+        self.names.spill_if_over_budget()
     }
 
     /// Writes the names, while threads begin to make the chunks of the index tree, and then the
@@ -179,7 +179,7 @@ pub(super) fn write_counts(
         for _ in 0..DEPTH_MAX {
             counts.entry(above).or_default().descendants += children;
             above = view.record(above)?.ok_or(Damage::Parents)?.parent();
-            if above == EntryId::ABOVE {
+            if above == EntryId::ROOT {
                 break;
             }
         }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::error::Failure;
-use super::runs::{Merge, Run, RunWriter};
+use super::runs::{Run, RunMerge, RunWriter};
 
 /// Receives rows in ascending order of keys, each key once.
 pub(crate) type RowSink<'a> = dyn FnMut(&[u8], &[u8]) -> Result<(), Failure> + 'a;
@@ -13,7 +13,7 @@ pub(crate) trait Buffer: Default {
     /// Memory in use.
     fn bytes(&self) -> usize;
     /// Does by and by what makes the buffer smaller.
-    fn relieve(&mut self) {}
+    fn spill_if_over_budget(&mut self) {}
     /// Gives all rows to `sink`, sorted, and becomes empty.
     fn drain(&mut self, sink: &mut RowSink<'_>) -> Result<(), Failure>;
 }
@@ -37,8 +37,8 @@ impl<B: Buffer> ExternalSort<B> {
     }
 
     /// Writes the buffer to a run if it is over budget.
-    pub(crate) fn relieve(&mut self) -> Result<(), Failure> {
-        self.buffer.relieve();
+    pub(crate) fn spill_if_over_budget(&mut self) -> Result<(), Failure> {
+        self.buffer.spill_if_over_budget();
         if self.buffer.bytes() > self.bytes_max {
             self.spill()
         } else {
@@ -66,7 +66,7 @@ impl<B: Buffer> ExternalSort<B> {
         }
         self.spill()?;
         drop(self.buffer);
-        let mut merge = Merge::new(self.runs).map_err(Failure::Temporary)?;
+        let mut merge = RunMerge::new(self.runs).map_err(Failure::Temporary)?;
         let (mut key, mut value) = (Vec::new(), Vec::new());
         while merge
             .next(&mut key, &mut value)

@@ -1,6 +1,6 @@
-//! Grams on their way into the index tree: numbers in place of keys, since most postings of a load are theirs.
+//! Grams on their way into the index tree: numbers in position of keys, since most postings of a load are theirs.
 //!
-//! A gram is `code << 40 | id`, so that numbers sort by key and id. In a batch the place of an entry stands for its id:
+//! A gram is `code << 40 | id`, so that numbers sort by key and id. In a batch the position of an entry stands for its id:
 //! with the batch's first id added to the number, it is one.
 
 use crate::ids::{AttributeId, EntryId};
@@ -16,7 +16,7 @@ const GRAMS_MAX: usize = 1 << 20;
 /// The grams of one attribute.
 pub(crate) type Grams = (AttributeId, Vec<u64>);
 
-/// Grams by attribute. Those of one code have ascending places.
+/// Grams by attribute. Those of one code have ascending positions.
 #[derive(Default)]
 pub(crate) struct GramLists {
     lists: Vec<GramList>,
@@ -40,7 +40,7 @@ impl GramList {
     }
 
     /// Drops repeated grams before more memory is taken for others. So seldom that each gram is sorted a few times at most.
-    fn tidy(&mut self) {
+    fn drop_repeats(&mut self) {
         let (len, room) = (self.grams.len(), self.grams.capacity());
         if len >= self.sort_from && room - len < GRAMS_MAX / 16 {
             self.grams.sort_unstable();
@@ -51,13 +51,18 @@ impl GramList {
 }
 
 impl GramLists {
-    /// Adds a gram of the entry at a place.
-    pub(crate) fn push(&mut self, attribute: AttributeId, code: u32, place: u32) {
-        self.list(attribute).push(number(code, place));
+    /// Adds a gram of the entry at a position.
+    pub(crate) fn push(&mut self, attribute: AttributeId, code: u32, position: u32) {
+        self.list(attribute).push(number(code, position));
     }
 
     /// Adds all grams of a value in normal form. False, and nothing is added, if some of them have no code.
-    pub(crate) fn push_value(&mut self, attribute: AttributeId, normal: &[u8], place: u32) -> bool {
+    pub(crate) fn push_value(
+        &mut self,
+        attribute: AttributeId,
+        normal: &[u8],
+        position: u32,
+    ) -> bool {
         let Some((first, rest)) = normal.split_first() else {
             return false;
         };
@@ -66,11 +71,11 @@ impl GramLists {
         }
         let list = self.list(attribute);
         let mut code = u32::from_be_bytes([0, 0, START, *first]);
-        // Behind the last gram of three octets comes one of two, as a value's last octet begins a gram too.
+        // Behind the last gram of three bytes comes one of two, as a value's last byte begins a gram too.
         let behind = rest.iter().chain(&[END, 0]);
-        list.extend(behind.map(|octet| {
-            code = (code << 8 | u32::from(*octet)) & 0xff_ffff;
-            number(code, place)
+        list.extend(behind.map(|byte| {
+            code = (code << 8 | u32::from(*byte)) & 0xff_ffff;
+            number(code, position)
         }));
         true
     }
@@ -83,7 +88,7 @@ impl GramLists {
             self.lists.len() - 1
         });
         let list = &mut self.lists[at];
-        list.tidy();
+        list.drop_repeats();
         &mut list.grams
     }
 
@@ -101,14 +106,14 @@ impl GramLists {
     }
 }
 
-fn number(code: u32, place: u32) -> u64 {
-    u64::from(code) << CODE_AT | u64::from(place)
+fn number(code: u32, position: u32) -> u64 {
+    u64::from(code) << CODE_AT | u64::from(position)
 }
 
-/// The code of a gram and the place of its entry in a batch.
+/// The code of a gram and the position of its entry in a batch.
 pub(crate) fn parts(gram: u64) -> (u32, u32) {
-    let place = u32::try_from(gram & (IDS_MAX - 1)).unwrap_or(u32::MAX);
-    (code_of(gram), place)
+    let position = u32::try_from(gram & (IDS_MAX - 1)).unwrap_or(u32::MAX);
+    (code_of(gram), position)
 }
 
 /// The code of a gram.
@@ -168,16 +173,16 @@ fn by_digits(batches: Vec<(EntryId, Vec<u64>)>, count: usize) -> Vec<u64> {
     let mut by_low = vec![0; count];
     for (base, list) in batches {
         for gram in list {
-            let place = &mut lows[low(gram)];
-            by_low[*place] = gram + base.0;
-            *place += 1;
+            let position = &mut lows[low(gram)];
+            by_low[*position] = gram + base.0;
+            *position += 1;
         }
     }
     let mut by_code = vec![0; count];
     for gram in by_low {
-        let place = &mut highs[high(gram)];
-        by_code[*place] = gram;
-        *place += 1;
+        let position = &mut highs[high(gram)];
+        by_code[*position] = gram;
+        *position += 1;
     }
     by_code
 }
@@ -216,11 +221,11 @@ mod tests {
             let mut lists = Vec::new();
             for (base, grams) in batches {
                 let mut list = Vec::new();
-                for (code, place) in grams {
+                for (code, position) in grams {
                     // High digits as well as low ones.
                     let code = code.wrapping_mul(0x9e_3779) & 0xff_ffff;
-                    list.push(number(code, place));
-                    expected.insert((code, base * 20 + u64::from(place)));
+                    list.push(number(code, position));
+                    expected.insert((code, base * 20 + u64::from(position)));
                 }
                 lists.push((EntryId(base * 20), list));
             }

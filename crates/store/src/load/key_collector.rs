@@ -1,7 +1,7 @@
-//! The keys of some entries, gathered and sorted by attribute and kind: each key once, with the places of the entries that have it.
+//! The keys of some entries, gathered and sorted by attribute and kind: each key once, with the positions of the entries that have it.
 //!
 //! Threads that prepare entries do this for themselves, so that the loading thread touches no key: it only learns which
-//! id the first place is.
+//! id the first position is.
 
 use super::chunks::push_number;
 use super::grams::{GramLists, Grams};
@@ -9,12 +9,12 @@ use crate::ids::AttributeId;
 use crate::index::{KeySink, gram, key};
 
 /// Places are numbers below this.
-const PLACES_MAX: u32 = 1 << PLACE_BITS;
-const PLACE_BITS: u32 = 24;
-/// Octets of memory for a gram: itself, and as much for sorting, as several attributes are sorted at once.
+const POSITIONS_MAX: u32 = 1 << POSITION_BITS;
+const POSITION_BITS: u32 = 24;
+/// Bytes of memory for a gram: itself, and as much for sorting, as several attributes are sorted at once.
 const GRAM_LEN: usize = 16;
 
-/// Keys and places, by attribute and kind.
+/// Keys and positions, by attribute and kind.
 #[derive(Default)]
 pub(crate) struct KeyCollector {
     lists: Vec<KeyList>,
@@ -28,20 +28,20 @@ pub(crate) struct KeyCollector {
 #[derive(Default)]
 struct KeyList {
     head: [u8; 3],
-    /// The first few different keys, with the places of all entries that have them: most entries share the keys of some
+    /// The first few different keys, with the positions of all entries that have them: most entries share the keys of some
     /// attributes, and those need no sorting.
-    common: Vec<Common>,
+    frequent: Vec<FrequentKey>,
     /// All others.
-    items: Vec<Item>,
+    items: Vec<KeyItem>,
 }
 
 /// So many keys of a list are looked for when another comes.
-const COMMON_MAX: usize = 8;
+const FREQUENT_MAX: usize = 8;
 
-struct Common {
+struct FrequentKey {
     tail: u64,
     key: Span,
-    places: Vec<u32>,
+    positions: Vec<u32>,
 }
 
 /// A key among those gathered.
@@ -51,13 +51,13 @@ struct Span {
     len: u32,
 }
 
-struct Item {
-    /// Octets of the key behind those that all keys of the list begin with; known when they are sorted.
+struct KeyItem {
+    /// Bytes of the key behind those that all keys of the list begin with; known when they are sorted.
     prefix: u64,
     key: Span,
-    /// The entry, or for a common key its number.
-    place: u32,
-    is_common: bool,
+    /// The entry, or for a frequent key its number.
+    position: u32,
+    is_frequent: bool,
 }
 
 impl Span {
@@ -67,19 +67,19 @@ impl Span {
     }
 }
 
-/// The last octets of a key: they tell most keys apart.
+/// The last bytes of a key: they tell most keys apart.
 fn tail(key: &[u8]) -> u64 {
     key.last_chunk().map_or(0, |tail| u64::from_le_bytes(*tail))
 }
 
 impl KeyList {
-    fn push(&mut self, keys: &mut Vec<u8>, key: &[u8], place: u32) {
+    fn push(&mut self, keys: &mut Vec<u8>, key: &[u8], position: u32) {
         let tail = tail(key);
-        let mut known = self.common.iter_mut();
-        let is_same = |one: &&mut Common| one.tail == tail && one.key.of(keys) == key;
-        if let Some(common) = known.find(is_same) {
-            if common.places.last() != Some(&place) {
-                common.places.push(place);
+        let mut known = self.frequent.iter_mut();
+        let is_same = |one: &&mut FrequentKey| one.tail == tail && one.key.of(keys) == key;
+        if let Some(frequent) = known.find(is_same) {
+            if frequent.positions.last() != Some(&position) {
+                frequent.positions.push(position);
             }
             return;
         }
@@ -88,37 +88,44 @@ impl KeyList {
             len: u32::try_from(key.len()).unwrap_or(0),
         };
         keys.extend_from_slice(key);
-        if self.common.len() < COMMON_MAX {
-            let (key, places) = (span, vec![place]);
-            self.common.push(Common { tail, key, places });
+        if self.frequent.len() < FREQUENT_MAX {
+            let (key, positions) = (span, vec![position]);
+            self.frequent.push(FrequentKey {
+                tail,
+                key,
+                positions,
+            });
         } else {
-            self.items.push(Item {
+            self.items.push(KeyItem {
                 prefix: 0,
                 key: span,
-                place,
-                is_common: false,
+                position,
+                is_frequent: false,
             });
         }
     }
 
     fn bytes(&self) -> usize {
-        let places = self.common.iter().map(|common| common.places.len() * 4);
-        self.items.len() * size_of::<Item>() + places.sum::<usize>()
+        let positions = self
+            .frequent
+            .iter()
+            .map(|frequent| frequent.positions.len() * 4);
+        self.items.len() * size_of::<KeyItem>() + positions.sum::<usize>()
     }
 
     /// Adds rows for all keys, in their order, and becomes empty.
     fn drain(&mut self, keys: &[u8], sorted: &mut SortedKeys) {
-        let common = (0..).zip(&self.common).map(|(number, common)| Item {
+        let frequent = (0..).zip(&self.frequent).map(|(number, frequent)| KeyItem {
             prefix: 0,
-            key: common.key,
-            place: number,
-            is_common: true,
+            key: frequent.key,
+            position: number,
+            is_frequent: true,
         });
-        self.items.extend(common);
+        self.items.extend(frequent);
         let Some(first) = self.items.first().map(|item| item.key.of(keys)) else {
             return;
         };
-        // What all have in common need not be compared.
+        // What all have in frequent need not be compared.
         let mut skipped = first.len();
         for item in &self.items {
             let (a, b) = (first.get(..skipped), item.key.of(keys));
@@ -128,10 +135,10 @@ impl KeyList {
         for item in &mut self.items {
             item.prefix = prefix(item.key.of(keys), skipped);
         }
-        // Stable, so places mostly stay in order; and what comes in order, or nearly so, is hardly compared.
+        // Stable, so positions mostly stay in order; and what comes in order, or nearly so, is hardly compared.
         let compared = skipped + size_of::<u64>();
-        let is_whole = |item: &Item| item.key.len as usize <= compared;
-        let order = |a: &Item, b: &Item| {
+        let is_whole = |item: &KeyItem| item.key.len as usize <= compared;
+        let order = |a: &KeyItem, b: &KeyItem| {
             let by_key = || match is_whole(a) && is_whole(b) {
                 true => a.key.len.cmp(&b.key.len),
                 false => a.key.of(keys).cmp(b.key.of(keys)),
@@ -141,42 +148,40 @@ impl KeyList {
         self.items.sort_by(order);
         for equal in self.items.chunk_by_mut(|a, b| order(a, b).is_eq()) {
             // Entries that waited for their parents come before those that have made them wait.
-            equal.sort_by_key(|item| item.place);
+            equal.sort_by_key(|item| item.position);
             let Some(first) = equal.first() else { continue };
             let key = first.key.of(keys);
-            match self.common.get_mut(first.place as usize) {
-                Some(common) if first.is_common => {
-                    common.places.sort();
-                    sorted.push(key, common.places.iter().copied());
+            match self.frequent.get_mut(first.position as usize) {
+                Some(frequent) if first.is_frequent => {
+                    frequent.positions.sort();
+                    sorted.push(key, frequent.positions.iter().copied());
                 }
-                _ => sorted.push(key, equal.iter().map(|item| item.place)),
+                _ => sorted.push(key, equal.iter().map(|item| item.position)),
             }
         }
         self.items.clear();
-        self.common.clear();
+        self.frequent.clear();
     }
 }
 
-/// Eight octets of a key from a place on, as a number that sorts as they do. Of keys that have no more the length tells the
+/// Eight bytes of a key from a position on, as a number that sorts as they do. Of keys that have no more the length tells the
 /// rest.
 fn prefix(key: &[u8], from: usize) -> u64 {
     let rest = key.get(from..).unwrap_or_default();
     if let Some(first) = rest.first_chunk() {
         return u64::from_be_bytes(*first);
     }
-    let octets = rest
-        .iter()
-        .fold(0, |sum, octet| sum << 8 | u64::from(*octet));
-    octets << (64 - 8 * rest.len().min(8)).min(63)
+    let bytes = rest.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
+    bytes << (64 - 8 * rest.len().min(8)).min(63)
 }
 
 impl KeyCollector {
-    /// Adds a key of the entry at a place below [`room`](Self::has_room).
-    pub(crate) fn push(&mut self, key: &[u8], place: u32) {
+    /// Adds a key of the entry at a position below [`room`](Self::position_of).
+    pub(crate) fn push(&mut self, key: &[u8], position: u32) {
         if let Some((attribute, code)) = gram::gram_of(key) {
-            return self.grams.push(attribute, code, place);
+            return self.grams.push(attribute, code, position);
         }
-        let head = key::head_of(key);
+        let head = key::kind_prefix(key);
         let is = |at: &usize| self.lists.get(*at).is_some_and(|list| list.head == head);
         let near = [self.last, self.last + 1].into_iter().find(is);
         self.last = near
@@ -190,28 +195,28 @@ impl KeyCollector {
                 self.lists.len() - 1
             });
         if let Some(list) = self.lists.get_mut(self.last) {
-            list.push(&mut self.keys, key, place);
+            list.push(&mut self.keys, key, position);
         }
     }
 
-    /// What takes the keys of the entry at a place.
-    pub(crate) fn at(&mut self, place: u32) -> EntryKeys<'_> {
+    /// What takes the keys of the entry at a position.
+    pub(crate) fn at(&mut self, position: u32) -> EntryKeys<'_> {
         EntryKeys {
             collector: self,
-            place,
+            position,
         }
     }
 
-    /// Adds a gram of the entry at a place.
-    pub(crate) fn push_gram(&mut self, attribute: AttributeId, code: u32, place: u32) {
-        self.grams.push(attribute, code, place);
+    /// Adds a gram of the entry at a position.
+    pub(crate) fn push_gram(&mut self, attribute: AttributeId, code: u32, position: u32) {
+        self.grams.push(attribute, code, position);
     }
 
-    /// Whether a place can be told apart from smaller ones.
-    pub(crate) fn has_room(place: u64) -> Option<u32> {
-        u32::try_from(place)
+    /// Whether a position can be told apart from smaller ones.
+    pub(crate) fn position_of(position: u64) -> Option<u32> {
+        u32::try_from(position)
             .ok()
-            .filter(|place| *place < PLACES_MAX)
+            .filter(|position| *position < POSITIONS_MAX)
     }
 
     /// Memory in use.
@@ -239,16 +244,20 @@ impl KeyCollector {
 /// Takes the keys of one entry.
 pub(crate) struct EntryKeys<'g> {
     collector: &'g mut KeyCollector,
-    place: u32,
+    position: u32,
 }
 
 impl KeySink for EntryKeys<'_> {
     fn key(&mut self, key: &[u8]) {
-        self.collector.push(key, self.place);
+        self.collector.push(key, self.position);
     }
 
     fn grams(&mut self, index: AttributeId, normal: &[u8], scratch: &mut Vec<u8>) {
-        if !self.collector.grams.push_value(index, normal, self.place) {
+        if !self
+            .collector
+            .grams
+            .push_value(index, normal, self.position)
+        {
             gram::each_gram(normal, |one| {
                 key::posting(scratch, index, gram::CODE, one);
                 self.key(scratch);
@@ -257,18 +266,18 @@ impl KeySink for EntryKeys<'_> {
     }
 }
 
-/// Keys with the places of the entries that have them; those of one attribute and kind stand together and ascend. And grams,
+/// Keys with the positions of the entries that have them; those of one attribute and kind stand together and ascend. And grams,
 /// which are sorted with those of other batches.
 #[derive(Default)]
 pub(crate) struct SortedKeys {
-    rows: Vec<Row>,
+    rows: Vec<SortedRow>,
     pub(crate) grams: Vec<Grams>,
-    /// For each row its key and the distances to the second and all following places.
+    /// For each row its key and the distances to the second and all following positions.
     bytes: Vec<u8>,
 }
 
 #[derive(Clone, Copy)]
-pub(crate) struct Row {
+pub(crate) struct SortedRow {
     at: usize,
     key_len: u32,
     list_len: u32,
@@ -277,20 +286,22 @@ pub(crate) struct Row {
 }
 
 impl SortedKeys {
-    /// Adds a row; places ascend, repeated ones are passed over.
-    fn push(&mut self, key: &[u8], mut places: impl Iterator<Item = u32>) {
-        let Some(first) = places.next() else { return };
+    /// Adds a row; positions ascend, repeated ones are passed over.
+    fn push(&mut self, key: &[u8], mut positions: impl Iterator<Item = u32>) {
+        let Some(first) = positions.next() else {
+            return;
+        };
         let at = self.bytes.len();
         self.bytes.extend_from_slice(key);
         let list_at = self.bytes.len();
         let mut last = first;
-        for place in places.filter(|place| *place > first) {
-            if place != last {
-                push_number(&mut self.bytes, u64::from(place - last));
-                last = place;
+        for position in positions.filter(|position| *position > first) {
+            if position != last {
+                push_number(&mut self.bytes, u64::from(position - last));
+                last = position;
             }
         }
-        self.rows.push(Row {
+        self.rows.push(SortedRow {
             at,
             key_len: u32::try_from(key.len()).unwrap_or(0),
             list_len: u32::try_from(self.bytes.len() - list_at).unwrap_or(0),
@@ -303,24 +314,25 @@ impl SortedKeys {
         self.rows.is_empty() && self.grams.is_empty()
     }
 
-    pub(crate) fn rows(&self) -> &[Row] {
+    pub(crate) fn rows(&self) -> &[SortedRow] {
         &self.rows
     }
 
-    pub(crate) fn key(&self, row: &Row) -> &[u8] {
+    pub(crate) fn key(&self, row: &SortedRow) -> &[u8] {
         let end = row.at + row.key_len as usize;
         self.bytes.get(row.at..end).unwrap_or_default()
     }
 
-    pub(crate) fn list(&self, row: &Row) -> &[u8] {
+    pub(crate) fn list(&self, row: &SortedRow) -> &[u8] {
         let start = row.at + row.key_len as usize;
         let end = start + row.list_len as usize;
         self.bytes.get(start..end).unwrap_or_default()
     }
 
-    /// Memory in use, with that of the places in which rows are sorted together with others.
+    /// Memory in use, with that of the positions in which rows are sorted together with others.
     pub(crate) fn bytes(&self) -> usize {
-        let rows = self.rows.len() * (size_of::<Row>() + super::posting_buffer::PLACE_LEN);
+        let rows =
+            self.rows.len() * (size_of::<SortedRow>() + super::posting_buffer::ROW_POSITION_LEN);
         let grams = self.grams.iter().map(|(_, list)| list.len() * GRAM_LEN);
         self.bytes.len() + rows + grams.sum::<usize>()
     }

@@ -10,12 +10,12 @@ use super::batch::{
     parent_normal,
 };
 use super::bulk_add_outcome::BulkAddOutcome;
-use super::empty_store::{EmptyStore, PlacedEntry, write_counts};
+use super::empty_store::{EmptyStore, EntryWithParent, write_counts};
 use super::error::Failure;
 use super::grams;
 use super::options::LoadProgress;
-use super::parents::{Fingerprint, Parents};
-use super::spool::{Block, Spool};
+use super::parents::{Fingerprint, ParentTable};
+use super::spool::{Spool, SpoolBlock};
 use super::waiting_entry::WaitingEntry;
 use crate::error::{Damage, StoreError};
 use crate::ids::EntryId;
@@ -36,7 +36,7 @@ enum Target {
 pub(crate) struct Loader<'s> {
     writer: Writer<'s>,
     target: Target,
-    parents: Parents,
+    parents: ParentTable,
     spool: Spool,
     loaded: u64,
 }
@@ -54,7 +54,7 @@ impl<'s> Loader<'s> {
         Ok(Loader {
             writer,
             target,
-            parents: Parents::new(),
+            parents: ParentTable::new(),
             spool: Spool::new(dir),
             loaded: 0,
         })
@@ -106,9 +106,9 @@ impl<'s> Loader<'s> {
             if ids.iter().copied().eq(expected.take(ids.len())) {
                 fresh.postings.external.buffer.add(first, postings);
             } else {
-                fresh.postings.external.buffer.scatter(&postings, &ids);
+                fresh.postings.external.buffer.add_by_ids(&postings, &ids);
             }
-            fresh.postings.external.relieve()?;
+            fresh.postings.external.spill_if_over_budget()?;
         }
         Ok(())
     }
@@ -127,21 +127,21 @@ impl<'s> Loader<'s> {
             let both = name(entry.normal.clone()).zip(name(entry.pretty.clone()));
             both.unwrap_or_default()
         };
-        if self.parents.has_come(entry.name) {
+        if self.parents.is_known(entry.name) {
             return Err(at_line(StoreError::EntryExists(names(text).1)));
         }
         let parent = match entry.parent {
             ParentName::OutsideSuffix => {
                 return Err(at_line(StoreError::OutsideSuffix(names(text).1)));
             }
-            ParentName::None => Some(EntryId::ABOVE),
+            ParentName::None => Some(EntryId::ROOT),
             ParentName::Entry(name) => self.parents.id_of(name),
         };
         let record = entry.record.map_err(at_line)?;
         let Some(parent) = parent else {
             let (normal, pretty) = names(text);
             let record = text.get(record).unwrap_or_default();
-            self.put_aside((&normal, &pretty), entry.name, record, line)?;
+            self.spool_entry((&normal, &pretty), entry.name, record, line)?;
             return Ok(None);
         };
         let Target::Empty(target) = &mut self.target else {
@@ -151,7 +151,7 @@ impl<'s> Loader<'s> {
         let record = text.get_mut(record).unwrap_or_default();
         let view = &mut self.writer.view;
         let id = target.insert_encoded(view, parent, record, entry.overflow)?;
-        self.release(entry.name, id)?;
+        self.insert_waiting(entry.name, id)?;
         Ok(Some(id))
     }
 
@@ -164,26 +164,26 @@ impl<'s> Loader<'s> {
         let at_line = |source| Failure::Entry { line, source };
         let dn = &entry.entry().dn;
         let name = self.parents.fingerprint(dn.normal());
-        if self.parents.has_come(name) {
+        if self.parents.is_known(name) {
             return Err(at_line(StoreError::EntryExists(dn.pretty().to_owned())));
         }
-        let place = self.place_of(dn).map_err(at_line)?;
-        let parent = place.unwrap_or(EntryId::ABOVE);
+        let place = self.parent_of(dn).map_err(at_line)?;
+        let parent = place.unwrap_or(EntryId::ROOT);
         let mut record = self.encode(parent, entry).map_err(at_line)?;
         let id = match place {
             Some(parent) => {
-                let placed = PlacedEntry {
+                let placed = EntryWithParent {
                     id: None,
                     parent,
                     record: &mut record,
                     values: entry.entry(),
                 };
                 let id = self.insert_one(placed, line)?;
-                self.release(name, id)?;
+                self.insert_waiting(name, id)?;
                 Some(id)
             }
             None => {
-                self.put_aside((dn.normal(), dn.pretty()), name, &record, line)?;
+                self.spool_entry((dn.normal(), dn.pretty()), name, &record, line)?;
                 None
             }
         };
@@ -200,7 +200,7 @@ impl<'s> Loader<'s> {
             rdn_normal: rdn_normal.as_bytes(),
             rdn: rdn.as_bytes(),
             attributes,
-            apart: &[],
+            overflow: &[],
         };
         record::encode(&source, &mut record)?;
         self.writer.store().check_size(&record)?;
@@ -229,7 +229,7 @@ impl<'s> Loader<'s> {
     ) -> Result<BulkAddOutcome, Failure> {
         let dn = &entry.entry().dn;
         let name = self.parents.fingerprint(dn.normal());
-        if self.parents.has_come(name) {
+        if self.parents.is_known(name) {
             return Ok(BulkAddOutcome::Exists);
         }
         let last = match &self.target {
@@ -240,17 +240,17 @@ impl<'s> Loader<'s> {
             Some((id, _)) if id <= last || id.0 >= grams::IDS_MAX => {
                 return Ok(BulkAddOutcome::OutOfOrder);
             }
-            Some((_, EntryId::ABOVE)) if !self.writer.store().is_top(dn) => {
+            Some((_, EntryId::ROOT)) if !self.writer.store().is_top(dn) => {
                 return Err(StoreError::OutsideSuffix(dn.pretty().to_owned()).into());
             }
             Some((id, parent)) => (Some(id), parent),
-            None => match self.place_of(dn)? {
+            None => match self.parent_of(dn)? {
                 Some(parent) => (None, parent),
                 None => return Ok(BulkAddOutcome::OutOfOrder),
             },
         };
         let mut record = self.encode(parent, entry)?;
-        let placed = PlacedEntry {
+        let placed = EntryWithParent {
             id,
             parent,
             record: &mut record,
@@ -260,7 +260,7 @@ impl<'s> Loader<'s> {
         self.parents.place(name, id);
         self.writer.record = record;
         if let Target::Empty(fresh) = &mut self.target {
-            fresh.postings.external.relieve()?;
+            fresh.postings.external.spill_if_over_budget()?;
         }
         Ok(BulkAddOutcome::Added(id))
     }
@@ -272,7 +272,7 @@ impl<'s> Loader<'s> {
             let children = fresh.write_trees(view, 1, &mut |_| {})?;
             for (parent, children) in children {
                 let children = i64::try_from(children).map_err(|_| Damage::Counts)?;
-                self.writer.gained_children(parent, children);
+                self.writer.add_children(parent, children);
             }
         }
         Ok(self.writer)
@@ -295,14 +295,14 @@ impl<'s> Loader<'s> {
         Ok(self.loaded)
     }
 
-    /// The parent's id, [`EntryId::ABOVE`] for a suffix entry, `None` if the parent has not come yet.
-    fn place_of(&self, dn: &Dn) -> Result<Option<EntryId>, StoreError> {
+    /// The parent's id, [`EntryId::ROOT`] for a suffix entry, `None` if the parent has not come yet.
+    fn parent_of(&self, dn: &Dn) -> Result<Option<EntryId>, StoreError> {
         let suffixes = self.writer.store().suffixes();
         if !suffixes.iter().any(|suffix| dn.is_within(suffix)) {
             return Err(StoreError::OutsideSuffix(dn.pretty().to_owned()));
         }
         let place = if self.writer.store().is_top(dn) {
-            Some(EntryId::ABOVE)
+            Some(EntryId::ROOT)
         } else {
             let parent = parent_normal(dn);
             match self.target {
@@ -312,15 +312,15 @@ impl<'s> Loader<'s> {
         };
         if let (Target::Existing, Some(parent)) = (&self.target, place) {
             self.writer
-                .check_place(parent, dn, name_below(dn, parent)?.0)?;
+                .check_name(parent, dn, name_below(dn, parent)?.0)?;
         }
         Ok(place)
     }
 
     /// Notes an entry's id, and inserts those that waited for it, then those that waited for them.
-    fn release(&mut self, name: Fingerprint, id: EntryId) -> Result<(), Failure> {
+    fn insert_waiting(&mut self, name: Fingerprint, id: EntryId) -> Result<(), Failure> {
         let waiting = self.parents.place(name, id).into_iter();
-        let mut released: Vec<(EntryId, Block)> = waiting.map(|block| (id, block)).collect();
+        let mut released: Vec<(EntryId, SpoolBlock)> = waiting.map(|block| (id, block)).collect();
         while let Some((parent, block)) = released.pop() {
             let mut block = self.spool.read(block).map_err(Failure::Temporary)?;
             let waiting = WaitingEntry::parse(&block).ok_or(Damage::Record)?;
@@ -336,7 +336,7 @@ impl<'s> Loader<'s> {
                 record: Record::parse(&values)?,
                 table: &table,
             };
-            let placed = PlacedEntry {
+            let placed = EntryWithParent {
                 id: None,
                 parent,
                 record,
@@ -344,7 +344,7 @@ impl<'s> Loader<'s> {
             };
             let id = self.insert_one(placed, line)?;
             if let Target::Empty(fresh) = &mut self.target {
-                fresh.postings.relieve_amid_batch()?;
+                fresh.postings.spill_amid_batch()?;
             }
             let waiting = self.parents.place(name, id).into_iter();
             released.extend(waiting.map(|block| (id, block)));
@@ -352,13 +352,13 @@ impl<'s> Loader<'s> {
         Ok(())
     }
 
-    fn insert_one(&mut self, entry: PlacedEntry<'_>, line: u64) -> Result<EntryId, Failure> {
+    fn insert_one(&mut self, entry: EntryWithParent<'_>, line: u64) -> Result<EntryId, Failure> {
         record::set_parent(entry.record, entry.parent);
         self.loaded += 1;
         if let Target::Empty(target) = &mut self.target {
             return target.insert(&mut self.writer.view, entry);
         }
-        let PlacedEntry {
+        let EntryWithParent {
             parent,
             record,
             values,
@@ -373,7 +373,7 @@ impl<'s> Loader<'s> {
     }
 
     /// Spools an entry that came before its parent.
-    fn put_aside(
+    fn spool_entry(
         &mut self,
         (normal, pretty): (&str, &str),
         name: Fingerprint,
@@ -393,7 +393,7 @@ impl<'s> Loader<'s> {
         let mut count = 0_u64;
         for (parent, blocks) in self.parents.waiting() {
             count += blocks.len() as u64;
-            if self.parents.has_come(parent) {
+            if self.parents.is_known(parent) {
                 continue;
             }
             for block in blocks {

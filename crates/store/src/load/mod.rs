@@ -10,7 +10,7 @@
 //!                    subordinate counts, commit
 //! ```
 //!
-//! Memory is the budget plus, for each entry, some forty octets for finding parents and duplicates. A store that holds
+//! Memory is the budget plus, for each entry, some forty bytes for finding parents and duplicates. A store that holds
 //! entries already is extended through [`Writer`](crate::Writer) instead, in one transaction all the same.
 
 mod batch;

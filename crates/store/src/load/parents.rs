@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 
 use rustc_hash::FxHashMap;
 
-use super::spool::Block;
+use super::spool::SpoolBlock;
 use crate::ids::EntryId;
 
 /// 128 bits that stand for a normal name. The keys of the hash are random, so that nobody can make two names meet; by
@@ -29,15 +29,15 @@ impl Fingerprints {
     }
 }
 
-/// Names by fingerprint: 24 octets each, and what the table leaves free.
-pub(crate) struct Parents {
+/// Names by fingerprint: 24 bytes each, and what the table leaves free.
+pub(crate) struct ParentTable {
     fingerprints: Fingerprints,
     /// Zero for an entry that is waiting itself.
     known: FxHashMap<Fingerprint, PackedId>,
-    waiting: FxHashMap<Fingerprint, Vec<Block>>,
+    waiting: FxHashMap<Fingerprint, Vec<SpoolBlock>>,
 }
 
-/// An [`EntryId`] aligned to four octets, which makes a row of the table eight octets shorter.
+/// An [`EntryId`] aligned to four bytes, which makes a row of the table eight bytes shorter.
 #[derive(Clone, Copy, Debug)]
 struct PackedId([u32; 2]);
 
@@ -54,9 +54,9 @@ impl From<PackedId> for EntryId {
     }
 }
 
-impl Parents {
-    pub(crate) fn new() -> Parents {
-        Parents {
+impl ParentTable {
+    pub(crate) fn new() -> ParentTable {
+        ParentTable {
             fingerprints: Fingerprints([RandomState::new(), RandomState::new()]),
             known: FxHashMap::default(),
             waiting: FxHashMap::default(),
@@ -76,16 +76,16 @@ impl Parents {
         self.known
             .get(&name)
             .map(|id| EntryId::from(*id))
-            .filter(|id| *id != EntryId::ABOVE)
+            .filter(|id| *id != EntryId::ROOT)
     }
 
     /// Whether an entry of this name has come.
-    pub(crate) fn has_come(&self, name: Fingerprint) -> bool {
+    pub(crate) fn is_known(&self, name: Fingerprint) -> bool {
         self.known.contains_key(&name)
     }
 
     /// Notes an entry's id, and returns those that have waited for it.
-    pub(crate) fn place(&mut self, name: Fingerprint, id: EntryId) -> Vec<Block> {
+    pub(crate) fn place(&mut self, name: Fingerprint, id: EntryId) -> Vec<SpoolBlock> {
         self.known.insert(name, id.into());
         if self.waiting.is_empty() {
             Vec::new()
@@ -95,13 +95,13 @@ impl Parents {
     }
 
     /// Notes that an entry waits for its parent.
-    pub(crate) fn wait(&mut self, name: Fingerprint, parent: Fingerprint, block: Block) {
-        self.known.insert(name, EntryId::ABOVE.into());
+    pub(crate) fn wait(&mut self, name: Fingerprint, parent: Fingerprint, block: SpoolBlock) {
+        self.known.insert(name, EntryId::ROOT.into());
         self.waiting.entry(parent).or_default().push(block);
     }
 
     /// Everything that waits still, by parent.
-    pub(crate) fn waiting(&self) -> impl Iterator<Item = (Fingerprint, &[Block])> {
+    pub(crate) fn waiting(&self) -> impl Iterator<Item = (Fingerprint, &[SpoolBlock])> {
         self.waiting
             .iter()
             .map(|(parent, blocks)| (*parent, blocks.as_slice()))

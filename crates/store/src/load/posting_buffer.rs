@@ -1,7 +1,7 @@
 //! Postings on their way into the index tree.
 //!
 //! ```text
-//! batches, each sorted:  rows, ids from a base on     --|-> places of all rows, by attribute and kind -> sorted -> rows
+//! batches, each sorted:  rows, ids from a base on     --|-> positions of all rows, by attribute and kind -> sorted -> rows
 //! single entries:        gathered, then sorted likewise -|-> grams, by attribute -> sorted by digits -> grams of one code
 //! ```
 //!
@@ -9,22 +9,22 @@
 
 use std::collections::BTreeMap;
 
-use super::chunks::{Ids, push_number};
+use super::chunks::{SegmentIds, push_number};
 use super::error::Failure;
 use super::external_sort::{Buffer, RowSink};
 use super::grams;
-use super::key_collector::{EntryKeys, KeyCollector, Row, SortedKeys};
+use super::key_collector::{EntryKeys, KeyCollector, SortedKeys, SortedRow};
 use crate::error::Damage;
 use crate::ids::{AttributeId, EntryId};
 use crate::index::{KeySink, gram, key};
 
 /// What each row costs when it is sorted together with others.
-pub(crate) const PLACE_LEN: usize = size_of::<Place>();
+pub(crate) const ROW_POSITION_LEN: usize = size_of::<RowPosition>();
 /// Memory at which what single entries have gathered is sorted.
 const GATHERED_MAX: usize = 16 << 20;
 
-/// Where a row is, with the first octets of its key: most comparisons of a sort need not look at the key.
-struct Place {
+/// Where a row is, with the first bytes of its key: most comparisons of a sort need not look at the key.
+struct RowPosition {
     prefix: u128,
     batch: u32,
     row: u32,
@@ -32,27 +32,27 @@ struct Place {
 
 /// The postings of one kind of index of one attribute.
 #[derive(Default)]
-pub(crate) struct Head {
-    rows: Vec<Place>,
+pub(crate) struct KindPostings {
+    rows: Vec<RowPosition>,
     attribute: Option<AttributeId>,
     /// With the first ids of their batches.
     grams: Vec<(EntryId, Vec<u64>)>,
 }
 
 /// The ids of a posting.
-pub(crate) enum Listed<'a> {
+pub(crate) enum PostingIds<'a> {
     /// One segment behind the other, ascending unless runs of a mixed load are merged.
     Segments(&'a [u8]),
     /// Grams with ids, ascending.
     Grams(&'a [u64]),
 }
 
-impl Listed<'_> {
+impl PostingIds<'_> {
     /// Appends them as segments.
     fn push_segments(&self, out: &mut Vec<u8>) {
         match self {
-            Listed::Segments(segments) => out.extend_from_slice(segments),
-            Listed::Grams(grams) => {
+            PostingIds::Segments(segments) => out.extend_from_slice(segments),
+            PostingIds::Grams(grams) => {
                 let mut ids = grams::ids(grams);
                 let Some(first) = ids.next() else { return };
                 let (mut list, mut last) = (Vec::new(), first);
@@ -69,7 +69,7 @@ impl Listed<'_> {
 }
 
 /// Receives postings in the order of their keys.
-pub(crate) type PostingSink<'a> = dyn FnMut(&[u8], Listed<'_>) -> Result<(), Failure> + 'a;
+pub(crate) type PostingSink<'a> = dyn FnMut(&[u8], PostingIds<'_>) -> Result<(), Failure> + 'a;
 
 /// Postings of entries whose ids are known.
 #[derive(Default)]
@@ -78,13 +78,13 @@ pub(crate) struct PostingBuffer {
     /// Grams of batches, taken out of them.
     grams: BTreeMap<AttributeId, Vec<(EntryId, Vec<u64>)>>,
     bytes: usize,
-    /// Of single entries, with places from `single_base` on.
+    /// Of single entries, with positions from `single_base` on.
     single: KeyCollector,
     single_base: EntryId,
 }
 
 impl PostingBuffer {
-    /// Adds the postings of a batch, the place 0 of which got the id `base`, and the others the ids behind it.
+    /// Adds the postings of a batch, the position 0 of which got the id `base`, and the others the ids behind it.
     pub(crate) fn add(&mut self, base: EntryId, mut sorted: SortedKeys) {
         if !sorted.is_empty() {
             self.bytes += sorted.bytes();
@@ -95,23 +95,23 @@ impl PostingBuffer {
         }
     }
 
-    /// Adds the postings of a batch the places of which got just any ids; `None` for none.
-    pub(crate) fn scatter(&mut self, sorted: &SortedKeys, ids: &[Option<EntryId>]) {
+    /// Adds the postings of a batch the positions of which got just any ids; `None` for none.
+    pub(crate) fn add_by_ids(&mut self, sorted: &SortedKeys, ids: &[Option<EntryId>]) {
         for row in sorted.rows() {
             let mut segment = Vec::new();
             push_segment(&mut segment, EntryId(0), sorted, row);
-            for place in Ids::new(&segment).flatten() {
-                let id = usize::try_from(place.0).ok().and_then(|at| ids.get(at));
+            for position in SegmentIds::new(&segment).flatten() {
+                let id = usize::try_from(position.0).ok().and_then(|at| ids.get(at));
                 if let Some(Some(id)) = id {
                     self.entry(*id).key(sorted.key(row));
                 }
             }
         }
         for (attribute, list) in &sorted.grams {
-            for (code, place) in list.iter().map(|gram| grams::parts(*gram)) {
-                if let Some(Some(id)) = ids.get(place as usize) {
-                    let place = self.single_place(*id);
-                    self.single.push_gram(*attribute, code, place);
+            for (code, position) in list.iter().map(|gram| grams::parts(*gram)) {
+                if let Some(Some(id)) = ids.get(position as usize) {
+                    let position = self.single_position(*id);
+                    self.single.push_gram(*attribute, code, position);
                 }
             }
         }
@@ -119,15 +119,15 @@ impl PostingBuffer {
 
     /// What takes the keys of the postings that list an entry.
     pub(crate) fn entry(&mut self, id: EntryId) -> EntryKeys<'_> {
-        let place = self.single_place(id);
-        self.single.at(place)
+        let position = self.single_position(id);
+        self.single.at(position)
     }
 
-    /// The place of an entry among single ones.
-    fn single_place(&mut self, id: EntryId) -> u32 {
-        let room = |base: EntryId| KeyCollector::has_room(id.0.checked_sub(base.0)?);
+    /// The position of an entry among single ones.
+    fn single_position(&mut self, id: EntryId) -> u32 {
+        let room = |base: EntryId| KeyCollector::position_of(id.0.checked_sub(base.0)?);
         match room(self.single_base) {
-            Some(place) if !self.single.is_empty() => place,
+            Some(position) if !self.single.is_empty() => position,
             _ => {
                 self.close();
                 self.single_base = id;
@@ -143,41 +143,45 @@ impl PostingBuffer {
         }
     }
 
-    /// The postings of all batches by attribute and kind, in the order of the tree. Each head is to be sorted.
-    pub(crate) fn heads(&mut self) -> Vec<Head> {
+    /// The postings of all batches by attribute and kind, in the order of the tree. Each kind is to be sorted.
+    pub(crate) fn kinds(&mut self) -> Vec<KindPostings> {
         self.close();
         // So that ids ascend, as far as batches are not mixed.
         self.batches.sort_by_key(|(base, _)| *base);
-        let mut heads: BTreeMap<[u8; 3], Head> = BTreeMap::new();
+        let mut kinds: BTreeMap<[u8; 3], KindPostings> = BTreeMap::new();
         for (batch, (_, sorted)) in (0..).zip(&self.batches) {
             let mut rest = (0..).zip(sorted.rows()).peekable();
             while let Some((_, first)) = rest.peek() {
-                let head = key::head_of(sorted.key(first));
-                let same = |(_, row): &(u32, &Row)| key::head_of(sorted.key(row)) == head;
+                let kind = key::kind_prefix(sorted.key(first));
+                let same = |(_, row): &(u32, &SortedRow)| key::kind_prefix(sorted.key(row)) == kind;
                 let rows = std::iter::from_fn(|| rest.next_if(same));
-                let places = rows.map(|(row, held)| Place {
+                let positions = rows.map(|(row, held)| RowPosition {
                     prefix: key::prefix(sorted.key(held)),
                     batch,
                     row,
                 });
-                heads.entry(head).or_default().rows.extend(places);
+                kinds.entry(kind).or_default().rows.extend(positions);
             }
         }
         for (attribute, mut grams) in std::mem::take(&mut self.grams) {
             grams.sort_by_key(|(base, _)| *base);
-            let head = heads.entry(gram::gram_head(attribute)).or_default();
-            (head.attribute, head.grams) = (Some(attribute), grams);
+            let kind = kinds.entry(gram::kind_prefix(attribute)).or_default();
+            (kind.attribute, kind.grams) = (Some(attribute), grams);
         }
-        heads.into_values().collect()
+        kinds.into_values().collect()
     }
 
-    /// Gives the postings of one head to `sink`, sorted.
-    pub(crate) fn drain_head(&self, head: Head, sink: &mut PostingSink<'_>) -> Result<(), Failure> {
-        let Head {
-            rows: mut places,
+    /// Gives the postings of one kind to `sink`, sorted.
+    pub(crate) fn drain_kind(
+        &self,
+        kind: KindPostings,
+        sink: &mut PostingSink<'_>,
+    ) -> Result<(), Failure> {
+        let KindPostings {
+            rows: mut positions,
             attribute,
             grams,
-        } = head;
+        } = kind;
         let grams = grams::sorted(grams);
         let mut grams = grams.chunk_by(|a, b| grams::code_of(*a) == grams::code_of(*b));
         let mut gram_key = Vec::new();
@@ -189,36 +193,38 @@ impl PostingBuffer {
         };
         let mut group = next_gram(&mut gram_key);
         // Batches are sorted already, which this sort makes use of.
-        places.sort_by(|a, b| {
+        positions.sort_by(|a, b| {
             let by_key = || self.key_at(a).cmp(self.key_at(b));
             a.prefix.cmp(&b.prefix).then_with(by_key)
         });
         let mut segments = Vec::new();
-        let same = |a: &Place, b: &Place| a.prefix == b.prefix && self.key_at(a) == self.key_at(b);
-        for equal in places.chunk_by(same) {
+        let same = |a: &RowPosition, b: &RowPosition| {
+            a.prefix == b.prefix && self.key_at(a) == self.key_at(b)
+        };
+        for equal in positions.chunk_by(same) {
             segments.clear();
             self.join(equal, &mut segments)?;
             let Some(first) = equal.first() else { continue };
             let key = self.key_at(first);
             // Grams without a code are rows, and have other keys than those with one.
             while let Some(grams) = group.filter(|_| gram_key.as_slice() < key) {
-                sink(&gram_key, Listed::Grams(grams))?;
+                sink(&gram_key, PostingIds::Grams(grams))?;
                 group = next_gram(&mut gram_key);
             }
-            sink(key, Listed::Segments(&segments))?;
+            sink(key, PostingIds::Segments(&segments))?;
         }
         while let Some(grams) = group {
-            sink(&gram_key, Listed::Grams(grams))?;
+            sink(&gram_key, PostingIds::Grams(grams))?;
             group = next_gram(&mut gram_key);
         }
         Ok(())
     }
 
     /// Appends the segments of rows with the same key, so that ids ascend.
-    fn join(&self, equal: &[Place], segments: &mut Vec<u8>) -> Result<(), Damage> {
+    fn join(&self, equal: &[RowPosition], segments: &mut Vec<u8>) -> Result<(), Damage> {
         let mut last = None;
         let mut ascending = true;
-        for (base, sorted, row) in equal.iter().filter_map(|place| self.row_at(place)) {
+        for (base, sorted, row) in equal.iter().filter_map(|position| self.row_at(position)) {
             ascending &= last.is_none_or(|last| last < base.0 + u64::from(row.first));
             last = Some(base.0 + u64::from(row.last));
             push_segment(segments, base, sorted, row);
@@ -227,7 +233,7 @@ impl PostingBuffer {
             return Ok(());
         }
         // Entries that waited for their parents have got ids between those of a batch.
-        let ids: Result<Vec<EntryId>, Damage> = Ids::new(segments).collect();
+        let ids: Result<Vec<EntryId>, Damage> = SegmentIds::new(segments).collect();
         let mut ids = ids?;
         ids.sort_unstable();
         ids.dedup();
@@ -239,13 +245,13 @@ impl PostingBuffer {
         Ok(())
     }
 
-    fn row_at(&self, place: &Place) -> Option<(EntryId, &SortedKeys, &Row)> {
-        let (base, sorted) = self.batches.get(place.batch as usize)?;
-        Some((*base, sorted, sorted.rows().get(place.row as usize)?))
+    fn row_at(&self, position: &RowPosition) -> Option<(EntryId, &SortedKeys, &SortedRow)> {
+        let (base, sorted) = self.batches.get(position.batch as usize)?;
+        Some((*base, sorted, sorted.rows().get(position.row as usize)?))
     }
 
-    fn key_at(&self, place: &Place) -> &[u8] {
-        self.row_at(place)
+    fn key_at(&self, position: &RowPosition) -> &[u8] {
+        self.row_at(position)
             .map_or(&[], |(_, sorted, row)| sorted.key(row))
     }
 }
@@ -255,7 +261,7 @@ impl Buffer for PostingBuffer {
         self.bytes + self.single.bytes()
     }
 
-    fn relieve(&mut self) {
+    fn spill_if_over_budget(&mut self) {
         if self.single.bytes() > GATHERED_MAX {
             self.close();
         }
@@ -263,10 +269,10 @@ impl Buffer for PostingBuffer {
 
     fn drain(&mut self, sink: &mut RowSink<'_>) -> Result<(), Failure> {
         let mut this = std::mem::take(self);
-        let heads = this.heads();
+        let kinds = this.kinds();
         let mut segments = Vec::new();
-        heads.into_iter().try_for_each(|head| {
-            this.drain_head(head, &mut |key, listed| {
+        kinds.into_iter().try_for_each(|kind| {
+            this.drain_kind(kind, &mut |key, listed| {
                 segments.clear();
                 listed.push_segments(&mut segments);
                 sink(key, &segments)
@@ -275,7 +281,7 @@ impl Buffer for PostingBuffer {
     }
 }
 
-fn push_segment(out: &mut Vec<u8>, base: EntryId, sorted: &SortedKeys, row: &Row) {
+fn push_segment(out: &mut Vec<u8>, base: EntryId, sorted: &SortedKeys, row: &SortedRow) {
     let list = sorted.list(row);
     push_number(out, base.0 + u64::from(row.first));
     push_number(out, list.len() as u64);
@@ -295,7 +301,7 @@ mod tests {
         let mut found = Model::new();
         external
             .finish(&mut |key, value| {
-                let ids: Vec<u64> = Ids::new(value).map(|id| id.unwrap().0).collect();
+                let ids: Vec<u64> = SegmentIds::new(value).map(|id| id.unwrap().0).collect();
                 assert!(ids.is_sorted_by(|a, b| a < b), "{ids:?}");
                 assert!(
                     found
@@ -327,7 +333,7 @@ mod tests {
             for (id, key) in pairs {
                 external.buffer.entry(EntryId(id)).key(&key);
                 external.buffer.entry(EntryId(id)).key(&key);
-                external.relieve().unwrap();
+                external.spill_if_over_budget().unwrap();
                 model.entry(key).or_default().insert(id);
             }
             prop_assert_eq!(found(external), model);
@@ -343,25 +349,25 @@ mod tests {
             for (number, batch) in batches.into_iter().enumerate() {
                 let base = EntryId(1 + number as u64 * 100);
                 let mut collector = KeyCollector::default();
-                for (place, key) in &batch {
-                    collector.push(key, *place);
+                for (position, key) in &batch {
+                    collector.push(key, *position);
                 }
                 let sorted = collector.take_sorted();
-                // Every third place of a scattered batch gets no id; the others leave gaps.
+                // Every third position of a scattered batch gets no id; the others leave gaps.
                 let ids: Vec<Option<EntryId>> = (0..50)
-                    .map(|place| (place % 3 > 0).then_some(EntryId(base.0 + 2 * place)))
+                    .map(|position| (position % 3 > 0).then_some(EntryId(base.0 + 2 * position)))
                     .collect();
-                for (place, key) in batch {
+                for (position, key) in batch {
                     let id = match number == scattered {
-                        true => ids[place as usize],
-                        false => Some(EntryId(base.0 + u64::from(place))),
+                        true => ids[position as usize],
+                        false => Some(EntryId(base.0 + u64::from(position))),
                     };
                     if let Some(id) = id {
                         model.entry(key).or_default().insert(id.0);
                     }
                 }
                 match number == scattered {
-                    true => external.buffer.scatter(&sorted, &ids),
+                    true => external.buffer.add_by_ids(&sorted, &ids),
                     false => external.buffer.add(base, sorted),
                 }
             }

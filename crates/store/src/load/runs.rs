@@ -80,14 +80,14 @@ fn read_block(file: &mut impl Read, out: &mut Vec<u8>) -> io::Result<()> {
 }
 
 /// Merges runs: rows of all of them in ascending order, values of equal keys joined in the order of the runs.
-pub(crate) struct Merge {
+pub(crate) struct RunMerge {
     readers: Vec<Reader>,
     heads: BinaryHeap<Reverse<(Vec<u8>, usize)>>,
 }
 
-impl Merge {
-    pub(crate) fn new(runs: Vec<Run>) -> io::Result<Merge> {
-        let mut merge = Merge {
+impl RunMerge {
+    pub(crate) fn new(runs: Vec<Run>) -> io::Result<RunMerge> {
+        let mut merge = RunMerge {
             readers: Vec::new(),
             heads: BinaryHeap::new(),
         };

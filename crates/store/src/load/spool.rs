@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 const BUFFER_LEN: usize = 1 << 20;
 
-/// Blocks of octets, written one behind the other and read back at any place.
+/// Blocks of bytes, written one behind the other and read back at any place.
 pub(crate) struct Spool {
     dir: PathBuf,
     file: Option<File>,
@@ -17,7 +17,7 @@ pub(crate) struct Spool {
 
 /// Where a block lies.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Block {
+pub(crate) struct SpoolBlock {
     at: u64,
     len: usize,
 }
@@ -32,19 +32,19 @@ impl Spool {
         }
     }
 
-    pub(crate) fn push(&mut self, block: &[u8]) -> io::Result<Block> {
+    pub(crate) fn push(&mut self, block: &[u8]) -> io::Result<SpoolBlock> {
         if self.buffer.len() + block.len() > BUFFER_LEN && !self.buffer.is_empty() {
             self.flush()?;
         }
         let at = self.written + self.buffer.len() as u64;
         self.buffer.extend_from_slice(block);
-        Ok(Block {
+        Ok(SpoolBlock {
             at,
             len: block.len(),
         })
     }
 
-    pub(crate) fn read(&self, block: Block) -> io::Result<Vec<u8>> {
+    pub(crate) fn read(&self, block: SpoolBlock) -> io::Result<Vec<u8>> {
         let mut out = vec![0; block.len];
         match (block.at.checked_sub(self.written), &self.file) {
             (Some(at), _) => {
@@ -82,7 +82,7 @@ mod tests {
     fn blocks_come_back_from_file_and_buffer() {
         let mut spool = Spool::new(&std::env::temp_dir());
         let block = |n: usize| vec![n as u8; 1 + n * 99_991 % 300_000];
-        let blocks: Vec<Block> = (0..40).map(|n| spool.push(&block(n)).unwrap()).collect();
+        let blocks: Vec<SpoolBlock> = (0..40).map(|n| spool.push(&block(n)).unwrap()).collect();
         assert!(spool.written > 0 && !spool.buffer.is_empty());
         for (n, at) in blocks.into_iter().enumerate().rev() {
             assert_eq!(spool.read(at).unwrap(), block(n));

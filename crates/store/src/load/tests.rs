@@ -281,7 +281,7 @@ fn given_ids_are_kept_and_parents_may_come_later() {
             .add_as(EntryId(id), EntryId(parent), entry)
             .unwrap()
     };
-    let top = EntryId::ABOVE.0;
+    let top = EntryId::ROOT.0;
     assert_eq!(
         fill(3, top, &suffix_entry(&schema)),
         BulkAddOutcome::Added(EntryId(3))
@@ -307,7 +307,7 @@ fn given_ids_are_kept_and_parents_may_come_later() {
     assert_eq!(fill(2, 3, &above), BulkAddOutcome::OutOfOrder);
     assert_eq!(fill(9, 3, &above), BulkAddOutcome::Added(EntryId(9)));
     let mut writer = bulk_writer.into_writer().unwrap();
-    writer.forget(EntryId(7)).unwrap();
+    writer.undo_add(EntryId(7)).unwrap();
     writer.commit().unwrap();
     assert_clean(&store);
     let view = store.snapshot().unwrap();

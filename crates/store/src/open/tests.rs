@@ -1,7 +1,7 @@
 //! Opening what was created, with the same settings and with others.
 
 use crate::testing::*;
-use crate::{EntryId, Found, IndexSpec, OpenError, Scope, Store, StoreError, StoreOptions};
+use crate::{EntryId, IndexSpec, NameLookup, OpenError, Scope, Store, StoreError, StoreOptions};
 use fulgurite_schema::{Filter, SchemaBuilder, Truth};
 use std::sync::Arc;
 
@@ -189,7 +189,7 @@ fn entries_above_the_bound_are_refused_and_the_others_stay() {
     let store = &made.store;
     let mut writer = store.write().unwrap();
     let top = suffix_entry(&schema());
-    let refused = writer.add(crate::EntryId::ABOVE, &top);
+    let refused = writer.add(crate::EntryId::ROOT, &top);
     assert!(
         matches!(
             refused,
@@ -198,7 +198,7 @@ fn entries_above_the_bound_are_refused_and_the_others_stay() {
         "{refused:?}"
     );
     store.limit_entries(None);
-    writer.add(crate::EntryId::ABOVE, &top).unwrap();
+    writer.add(crate::EntryId::ROOT, &top).unwrap();
     writer.commit().unwrap();
     assert_eq!(store.snapshot().unwrap().entry_count().unwrap(), 1);
 }
@@ -225,7 +225,7 @@ fn the_empty_suffix_has_entries_below_it_without_being_one() {
     );
     let below = add(&mut writer, &example);
     let deep = entry(&schema, "c=DE,c=US", &[("objectClass", "country")]);
-    let refused = writer.add(EntryId::ABOVE, &deep);
+    let refused = writer.add(EntryId::ROOT, &deep);
     assert!(matches!(refused, Err(StoreError::OutsideSuffix(_))));
     // To the top, under a new name, and what was at the top below it.
     let alone = entry(
@@ -233,7 +233,7 @@ fn the_empty_suffix_has_entries_below_it_without_being_one() {
         "o=Alone",
         &[("objectClass", "organization"), ("o", "Example")],
     );
-    writer.rename(below, EntryId::ABOVE, &alone).unwrap();
+    writer.rename(below, EntryId::ROOT, &alone).unwrap();
     let moved = entry(&schema, "c=US,o=Alone", &[("objectClass", "country")]);
     assert!(matches!(
         writer.rename(us, us, &moved),
@@ -250,20 +250,20 @@ fn the_empty_suffix_has_entries_below_it_without_being_one() {
         (view.depth(below).unwrap(), view.depth(us).unwrap()),
         (1, 2)
     );
-    assert_eq!(find(&view, "O=alone"), Found::Entry(below));
-    assert_eq!(find(&view, "c=us,o=alone"), Found::Entry(us));
-    let missing = |deepest| Found::Missing { deepest };
+    assert_eq!(find(&view, "O=alone"), NameLookup::Entry(below));
+    assert_eq!(find(&view, "c=us,o=alone"), NameLookup::Entry(us));
+    let missing = |deepest| NameLookup::Missing { deepest };
     assert_eq!(find(&view, ""), missing(None));
     assert_eq!(find(&view, "c=US"), missing(None));
     assert_eq!(find(&view, "c=IT,o=alone"), missing(Some((below, 1))));
-    assert_eq!(view.children(EntryId::ABOVE).unwrap(), [below]);
+    assert_eq!(view.children(EntryId::ROOT).unwrap(), [below]);
     for (scope, expected) in [
         (Scope::OneLevel, &[below][..]),
         (Scope::Subtree, &[us, below]),
         (Scope::Subordinates, &[us, below]),
     ] {
         let all = Filter::Constant(Truth::True);
-        let mut candidates = view.plan(EntryId::ABOVE, scope, &all).unwrap();
+        let mut candidates = view.plan(EntryId::ROOT, scope, &all).unwrap();
         let mut found = Vec::new();
         while let Some(entry) = candidates.next_entry(&view).unwrap() {
             found.push(entry.id());
@@ -302,7 +302,7 @@ fn a_spelling_that_the_schema_has_changed_is_shown() {
     let entry = view.entry(id).unwrap().unwrap();
     for attribute in entry.attributes() {
         assert_eq!(
-            entry.shape().iter().nth(attribute.place),
+            entry.shape().iter().nth(attribute.position),
             Some(attribute.info.id)
         );
         if attribute.info.description == ou {

@@ -12,8 +12,8 @@ use crate::error::Damage;
 use crate::record::take_element;
 use fulgurite_ber::{Writer, element_len};
 
-/// A block grows up to so many octets, so that two of them share a page with their keys. A longer value is alone.
-const BLOCK_MAX: usize = 1980;
+/// A block grows up to so many bytes, so that two of them share a page with their keys. A longer value is alone.
+const BLOCK_BYTES_MAX: usize = 1980;
 
 /// A block in the map.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +47,7 @@ impl<'a> Block<'a> {
 #[derive(Default)]
 pub(crate) struct BlockBuilder<'a> {
     values: Vec<(u32, &'a [u8])>,
-    /// Octets of the elements.
+    /// Bytes of the elements.
     bytes: usize,
 }
 
@@ -70,7 +70,7 @@ impl<'a> BlockBuilder<'a> {
 
     /// Whether another value fits.
     pub(super) fn has_room(&self, value: &[u8]) -> bool {
-        self.values.is_empty() || self.len() + 4 + element_len(value.len()) <= BLOCK_MAX
+        self.values.is_empty() || self.len() + 4 + element_len(value.len()) <= BLOCK_BYTES_MAX
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -82,7 +82,7 @@ impl<'a> BlockBuilder<'a> {
         self.bytes += element_len(value.len());
     }
 
-    /// Octets of the block.
+    /// Bytes of the block.
     fn len(&self) -> usize {
         4 + self.values.len() * 4 + self.bytes
     }

@@ -2,12 +2,12 @@
 
 use crate::ids::{AttributeId, EntryId};
 
-const BLOCK: u8 = 0;
-const HASH: u8 = 1;
+const BLOCK_CODE: u8 = 0;
+const HASH_CODE: u8 = 1;
 
 /// What a row is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Row {
+pub(crate) enum RowKind {
     /// The block of this number.
     Block(u32),
     /// The blocks of a hash.
@@ -24,14 +24,14 @@ pub(super) fn prefix(entry: EntryId, attribute: AttributeId) -> Vec<u8> {
 
 pub(crate) fn of_block(entry: EntryId, attribute: AttributeId, number: u32) -> Vec<u8> {
     let mut key = prefix(entry, attribute);
-    key.push(BLOCK);
+    key.push(BLOCK_CODE);
     key.extend_from_slice(&number.to_be_bytes());
     key
 }
 
 pub(super) fn of_hash(entry: EntryId, attribute: AttributeId, hash: u64) -> Vec<u8> {
     let mut key = prefix(entry, attribute);
-    key.push(HASH);
+    key.push(HASH_CODE);
     key.extend_from_slice(&hash.to_be_bytes());
     key
 }
@@ -39,18 +39,18 @@ pub(super) fn of_hash(entry: EntryId, attribute: AttributeId, hash: u64) -> Vec<
 /// Behind the last block.
 pub(super) fn end_of_blocks(entry: EntryId, attribute: AttributeId) -> Vec<u8> {
     let mut key = prefix(entry, attribute);
-    key.push(HASH);
+    key.push(HASH_CODE);
     key
 }
 
 /// Takes a key apart.
-pub(crate) fn parse_key(key: &[u8]) -> Option<(EntryId, AttributeId, Row)> {
+pub(crate) fn parse_key(key: &[u8]) -> Option<(EntryId, AttributeId, RowKind)> {
     let (entry, rest) = key.split_at_checked(8)?;
     let (attribute, rest) = rest.split_at_checked(2)?;
     let (kind, number) = rest.split_first()?;
     let row = match *kind {
-        BLOCK => Row::Block(u32::from_be_bytes(number.try_into().ok()?)),
-        HASH => Row::Hash(u64::from_be_bytes(number.try_into().ok()?)),
+        BLOCK_CODE => RowKind::Block(u32::from_be_bytes(number.try_into().ok()?)),
+        HASH_CODE => RowKind::Hash(u64::from_be_bytes(number.try_into().ok()?)),
         _ => return None,
     };
     Some((

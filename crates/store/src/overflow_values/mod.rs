@@ -19,7 +19,7 @@ mod split;
 
 pub(crate) use block::Block;
 pub(crate) use hash::{hash, hashed, same_as};
-pub(crate) use key::{Row, of_block, parse_key};
+pub(crate) use key::{RowKind, of_block, parse_key};
 pub(crate) use rows::{RemovedValue, ValueRows, clear_entry, each_row};
 pub(crate) use split::{INLINE_MAX, split};
 

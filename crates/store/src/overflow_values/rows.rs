@@ -170,7 +170,7 @@ impl ValueRows {
         };
         let found = last.and_then(|(key, row)| Some((key::parse_key(key)?, row)));
         Ok(match found {
-            Some(((of, within, key::Row::Block(number)), row))
+            Some(((of, within, key::RowKind::Block(number)), row))
                 if (of, within) == (self.entry, self.attribute) =>
             {
                 (number, Some(row))

@@ -8,14 +8,14 @@ use crate::record::{self, Record};
 pub(crate) const INLINE_MAX: usize = 256;
 
 /// A record without the values of its large attributes, and which these are.
-pub(crate) struct Large {
+pub(crate) struct SplitRecord {
     pub(crate) record: Vec<u8>,
     pub(crate) attributes: Vec<AttributeId>,
 }
 
 /// Takes attributes of more than `inline_max` values out of a record that holds all of its values itself; `None` when
 /// there is none.
-pub(crate) fn split(whole: &Record<'_>, inline_max: usize) -> Result<Option<Large>, Damage> {
+pub(crate) fn split(whole: &Record<'_>, inline_max: usize) -> Result<Option<SplitRecord>, Damage> {
     let attributes: Vec<AttributeId> = whole
         .attributes()
         .filter(|(_, values)| values.len() > inline_max)
@@ -25,5 +25,5 @@ pub(crate) fn split(whole: &Record<'_>, inline_max: usize) -> Result<Option<Larg
         return Ok(None);
     }
     let record = record::without_values(whole, &attributes).ok_or(Damage::Record)?;
-    Ok(Some(Large { record, attributes }))
+    Ok(Some(SplitRecord { record, attributes }))
 }

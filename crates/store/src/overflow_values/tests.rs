@@ -197,7 +197,7 @@ proptest! {
                 };
                 model.retain(|number| !removed.contains(number));
                 model.extend(added);
-                let large = writer.entry(id).unwrap().unwrap().values(&description).unwrap().are_apart();
+                let large = writer.entry(id).unwrap().unwrap().values(&description).unwrap().are_overflow();
                 if large {
                     writer.modify_values(id, &group(&schema, &model[..1]), &[change]).unwrap();
                 } else {

@@ -5,8 +5,8 @@ use std::cell::{Cell, RefCell};
 use rustc_hash::FxHashMap;
 
 use super::intersection::{FEW, TESTED_SOONER, intersection};
-use super::planned::Planned;
 use super::term::Term;
+use super::term_plan::TermPlan;
 use crate::error::StoreError;
 use crate::idset::IdSet;
 use crate::view::View;
@@ -24,7 +24,7 @@ pub(crate) struct Builder<'v, 's, T> {
     /// Number of entries in the store.
     pub(crate) total: u64,
     /// Items looked up beforehand, by their places in memory.
-    pub(crate) prepared: RefCell<FxHashMap<usize, Planned>>,
+    pub(crate) prepared: RefCell<FxHashMap<usize, TermPlan>>,
     chunks_left: Cell<usize>,
 }
 
@@ -62,7 +62,7 @@ impl<'v, 's, T: Snapshot> Builder<'v, 's, T> {
         &self,
         filter: &Filter<AttributeSelector>,
         negated: bool,
-    ) -> Result<Planned, StoreError> {
+    ) -> Result<TermPlan, StoreError> {
         match (filter, negated) {
             (Filter::Constant(truth), _) => {
                 Ok(self.constant(if negated { truth.not() } else { *truth }))
@@ -75,20 +75,20 @@ impl<'v, 's, T: Snapshot> Builder<'v, 's, T> {
         }
     }
 
-    fn constant(&self, truth: Truth) -> Planned {
+    fn constant(&self, truth: Truth) -> TermPlan {
         if truth.is_true() {
             self.everything(true)
         } else {
-            Planned::nothing()
+            TermPlan::nothing()
         }
     }
 
-    pub(super) fn everything(&self, exact: bool) -> Planned {
-        Planned::everything(self.total, exact)
+    pub(super) fn everything(&self, exact: bool) -> TermPlan {
+        TermPlan::everything(self.total, exact)
     }
 
     /// Takes the plan of an item that was looked up beforehand.
-    pub(super) fn take_prepared(&self, item: &Filter<AttributeSelector>) -> Option<Planned> {
+    pub(super) fn take_prepared(&self, item: &Filter<AttributeSelector>) -> Option<TermPlan> {
         self.prepared.borrow_mut().remove(&address(item))
     }
 
@@ -97,7 +97,7 @@ impl<'v, 's, T: Snapshot> Builder<'v, 's, T> {
         &self,
         list: &[Filter<AttributeSelector>],
         negated: bool,
-    ) -> Result<Planned, StoreError> {
+    ) -> Result<TermPlan, StoreError> {
         let mut terms = Vec::with_capacity(list.len());
         let mut smallest = self.total;
         let mut skipped = false;
@@ -115,7 +115,7 @@ impl<'v, 's, T: Snapshot> Builder<'v, 's, T> {
             }
             let planned = self.filter(filter, negated)?;
             if planned.count_max == 0 {
-                return Ok(Planned::nothing());
+                return Ok(TermPlan::nothing());
             }
             smallest = smallest.min(planned.count_max);
             terms.push(planned);
@@ -129,7 +129,7 @@ impl<'v, 's, T: Snapshot> Builder<'v, 's, T> {
         &self,
         list: &[Filter<AttributeSelector>],
         negated: bool,
-    ) -> Result<Planned, StoreError> {
+    ) -> Result<TermPlan, StoreError> {
         let mut terms = Vec::new();
         let mut few = IdSet::default();
         let (mut exact, mut count_max) = (true, 0_u64);
@@ -158,7 +158,7 @@ impl<'v, 's, T: Snapshot> Builder<'v, 's, T> {
             1 => terms.pop().unwrap_or(Term::Nothing),
             _ => Term::Or(terms),
         };
-        Ok(Planned {
+        Ok(TermPlan {
             term,
             exact,
             count_max: count_max.min(self.total),
@@ -167,18 +167,18 @@ impl<'v, 's, T: Snapshot> Builder<'v, 's, T> {
 
     /// Everything but the matches of an item. Only presence is never Undefined for an entry; for other items the
     /// result includes entries that the filter does not select.
-    fn not(&self, item: &Filter<AttributeSelector>, planned: Planned) -> Planned {
+    fn not(&self, item: &Filter<AttributeSelector>, planned: TermPlan) -> TermPlan {
         if !planned.exact {
             return self.everything(false);
         }
         let exact = matches!(item, Filter::Present(_));
         match planned.term {
             Term::Nothing => self.everything(exact),
-            Term::All => Planned {
+            Term::All => TermPlan {
                 exact,
-                ..Planned::nothing()
+                ..TermPlan::nothing()
             },
-            term => Planned {
+            term => TermPlan {
                 term: Term::Not(Box::new(term)),
                 exact,
                 count_max: self.total,

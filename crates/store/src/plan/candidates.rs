@@ -1,8 +1,8 @@
 //! Candidates of a search: what a plan yields, a chunk of ids at a time.
 
-use super::planned::Planned;
 use super::scope::{Scope, ScopeTest};
-use super::term::{Source, Term};
+use super::term::{Term, TermSource};
+use super::term_plan::TermPlan;
 use crate::error::StoreError;
 use crate::ids::EntryId;
 use crate::idset::{Bitmap, join, split};
@@ -28,13 +28,13 @@ pub struct Candidates {
     bits: Option<Box<Bitmap>>,
     /// The lowest id that may come next, where the term is a list of few.
     from: EntryId,
-    /// Next place to look at in the chunk, or next chunk to look at when none is loaded.
-    place: usize,
+    /// Next position to look at in the chunk, or next chunk to look at when none is loaded.
+    position: usize,
     next_chunk: Option<u32>,
 }
 
 impl Candidates {
-    pub(super) fn new(planned: Planned, scope: ScopeTest, within: (EntryId, Scope)) -> Candidates {
+    pub(super) fn new(planned: TermPlan, scope: ScopeTest, within: (EntryId, Scope)) -> Candidates {
         Candidates {
             within,
             term: planned.term,
@@ -44,7 +44,7 @@ impl Candidates {
             chunk: None,
             bits: None,
             from: EntryId(0),
-            place: 0,
+            position: 0,
             next_chunk: Some(0),
         }
     }
@@ -65,7 +65,7 @@ impl Candidates {
 
     /// Goes on with another state of the store than the plan was made on: what the plan knew for certain is tested
     /// again, the scope here, the filter by the caller.
-    pub fn distrust(&mut self) {
+    pub fn mark_inexact(&mut self) {
         self.exact = false;
         let (base, scope) = self.within;
         self.scope = ScopeTest::of(base, scope);
@@ -77,7 +77,7 @@ impl Candidates {
         let (chunk, low) = split(self.from);
         self.chunk = None;
         self.next_chunk = Some(chunk);
-        self.place = usize::from(low);
+        self.position = usize::from(low);
     }
 
     /// The next candidate.
@@ -148,13 +148,13 @@ impl Candidates {
         }
         loop {
             if let (Some(chunk), Some(bits)) = (self.chunk, &self.bits) {
-                if let Some(low) = bits.next(self.place) {
-                    self.place = usize::from(low) + 1;
+                if let Some(low) = bits.next(self.position) {
+                    self.position = usize::from(low) + 1;
                     return Ok(Some(join(chunk, low)));
                 }
                 self.chunk = None;
                 self.next_chunk = chunk.checked_add(1);
-                self.place = 0;
+                self.position = 0;
             }
             if !self.load_next(view)? {
                 return Ok(None);
@@ -168,7 +168,7 @@ impl Candidates {
             return Ok(false);
         };
         let all_entries = key::all_entries();
-        let source = Source {
+        let source = TermSource {
             txn: &view.txn,
             dbs: view.store.dbs,
             all_entries: &all_entries,
@@ -178,7 +178,7 @@ impl Candidates {
             return Ok(false);
         };
         if chunk != wanted {
-            self.place = 0;
+            self.position = 0;
         }
         let bits = self.bits.get_or_insert_with(|| Box::new(Bitmap::new()));
         bits.clear();

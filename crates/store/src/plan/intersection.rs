@@ -1,7 +1,7 @@
 //! Intersections: the smallest terms first, and no more terms than help.
 
-use super::planned::Planned;
 use super::term::Term;
+use super::term_plan::TermPlan;
 use crate::ids::EntryId;
 
 /// So few candidates are tested in place sooner than a range of keys is read.
@@ -17,16 +17,16 @@ pub(super) const TESTED_SOONER_THAN_MANY: usize = 16;
 const INTERSECTED_MAX: usize = 16;
 
 /// Intersects terms, of a store of `total` entries.
-pub(super) fn intersection(mut terms: Vec<Planned>, total: u64) -> Planned {
+pub(super) fn intersection(mut terms: Vec<TermPlan>, total: u64) -> TermPlan {
     let mut exact = terms.iter().all(|planned| planned.exact);
     terms.retain(|planned| !matches!(planned.term, Term::All));
     terms.sort_by_key(|planned| planned.count_max);
-    meet_few(&mut terms);
+    intersect_lists(&mut terms);
     let Some(smallest) = terms.first().map(|planned| planned.count_max) else {
-        return Planned::everything(total, exact);
+        return TermPlan::everything(total, exact);
     };
     if smallest == 0 {
-        return Planned::nothing();
+        return TermPlan::nothing();
     }
     if terms.len() > INTERSECTED_MAX {
         terms.truncate(INTERSECTED_MAX);
@@ -46,7 +46,7 @@ pub(super) fn intersection(mut terms: Vec<Planned>, total: u64) -> Planned {
         1 => terms.pop().map_or(Term::Nothing, |planned| planned.term),
         _ => Term::And(terms.into_iter().map(|planned| planned.term).collect()),
     };
-    Planned {
+    TermPlan {
         term,
         exact,
         count_max: smallest,
@@ -54,18 +54,18 @@ pub(super) fn intersection(mut terms: Vec<Planned>, total: u64) -> Planned {
 }
 
 /// Meets what is in memory already: the first terms, as long as they are lists.
-fn meet_few(terms: &mut Vec<Planned>) {
+fn intersect_lists(terms: &mut Vec<TermPlan>) {
     while let [first, second, ..] = terms.as_mut_slice()
         && let (Term::Ids(ids), Term::Ids(others)) = (&mut first.term, &second.term)
     {
-        meet(ids, others);
+        intersect_ids(ids, others);
         first.count_max = ids.len() as u64;
         terms.remove(1);
     }
 }
 
 /// Keeps the ids that are among others; both ascend.
-pub(super) fn meet(ids: &mut Vec<EntryId>, others: &[EntryId]) {
+pub(super) fn intersect_ids(ids: &mut Vec<EntryId>, others: &[EntryId]) {
     if others.len() / 8 > ids.len() {
         return ids.retain(|id| others.binary_search(id).is_ok());
     }

@@ -1,14 +1,14 @@
 //! Filter items: the index kinds that answer them, and the postings of the answer.
 
 use super::builder::Builder;
-use super::intersection::{TESTED_SOONER, intersection, meet};
-use super::planned::Planned;
+use super::intersection::{TESTED_SOONER, intersect_ids, intersection};
 use super::term::Term;
+use super::term_plan::TermPlan;
 use crate::error::StoreError;
 use crate::ids::EntryId;
 use crate::idset::IdSet;
 use crate::index::{self, Extent, Index, IndexKind, KINDS, KeyRange, Lookup};
-use crate::view::Found;
+use crate::view::NameLookup;
 use fulgurite::Snapshot;
 use fulgurite_schema::{AttributeSelector, Filter};
 
@@ -20,7 +20,7 @@ const LOOKUP_IDS_MAX: usize = 1_024;
 
 impl<T: Snapshot> Builder<'_, '_, T> {
     /// Plans one item of a filter.
-    pub(crate) fn item(&self, item: &Filter<AttributeSelector>) -> Result<Planned, StoreError> {
+    pub(crate) fn item(&self, item: &Filter<AttributeSelector>) -> Result<TermPlan, StoreError> {
         if let Some(planned) = self.take_prepared(item) {
             return Ok(planned);
         }
@@ -51,7 +51,7 @@ impl<T: Snapshot> Builder<'_, '_, T> {
         &self,
         selector: &AttributeSelector,
         item: &Filter<AttributeSelector>,
-    ) -> Result<Option<Planned>, StoreError> {
+    ) -> Result<Option<TermPlan>, StoreError> {
         let schema = self.view.schema();
         match item {
             Filter::Present(_) if schema.object_class_attribute() == selector.attribute => {
@@ -71,7 +71,7 @@ impl<T: Snapshot> Builder<'_, '_, T> {
             }
             _ => {}
         }
-        Ok(self.is_never_stored(selector).then(Planned::nothing))
+        Ok(self.is_never_stored(selector).then(TermPlan::nothing))
     }
 
     /// Plans an item by the first kind of an index that answers it.
@@ -79,7 +79,7 @@ impl<T: Snapshot> Builder<'_, '_, T> {
         &self,
         index: &Index,
         item: &Filter<AttributeSelector>,
-    ) -> Result<Option<Planned>, StoreError> {
+    ) -> Result<Option<TermPlan>, StoreError> {
         for (kind, definition) in KINDS.iter().rev() {
             if !index.has(*kind) {
                 continue;
@@ -105,26 +105,26 @@ impl<T: Snapshot> Builder<'_, '_, T> {
         &self,
         selector: &AttributeSelector,
         normal: &[u8],
-    ) -> Result<Option<Planned>, StoreError> {
+    ) -> Result<Option<TermPlan>, StoreError> {
         let attribute = self.view.schema().attribute_at(selector.attribute);
         if !attribute.name().eq_ignore_ascii_case("entryDN") {
             return Ok(None);
         }
         let Ok(normal) = std::str::from_utf8(normal) else {
-            return Ok(Some(Planned::nothing()));
+            return Ok(Some(TermPlan::nothing()));
         };
         Ok(Some(match self.view.find_normal(normal)? {
-            Found::Entry(id) => Planned {
+            NameLookup::Entry(id) => TermPlan {
                 term: Term::Ids(vec![id]),
                 exact: false,
                 count_max: 1,
             },
-            Found::Missing { .. } => Planned::nothing(),
+            NameLookup::Missing { .. } => TermPlan::nothing(),
         }))
     }
 
     /// Plans the entries that have the attribute at all, for an item that no index answers.
-    fn present_inexact(&self, selector: &AttributeSelector) -> Result<Planned, StoreError> {
+    fn present_inexact(&self, selector: &AttributeSelector) -> Result<TermPlan, StoreError> {
         let present = Filter::Present(selector.clone());
         let index = self.view.indexes.of(selector.attribute);
         let index = index.filter(|index| index.has(IndexKind::Presence));
@@ -138,7 +138,7 @@ impl<T: Snapshot> Builder<'_, '_, T> {
     }
 
     /// Intersects several lookups; `None` if none of them is useful.
-    fn all_lookups(&self, lookups: Vec<Lookup>) -> Result<Option<Planned>, StoreError> {
+    fn all_lookups(&self, lookups: Vec<Lookup>) -> Result<Option<TermPlan>, StoreError> {
         let mut terms = Vec::new();
         let mut few: Option<Vec<EntryId>> = None;
         let step = lookups.len().div_ceil(LOOKUPS_MAX).max(1);
@@ -153,23 +153,23 @@ impl<T: Snapshot> Builder<'_, '_, T> {
                 Lookup::All(inner) => self.all_lookups(inner)?,
             };
             match planned {
-                Some(Planned {
+                Some(TermPlan {
                     term: Term::Ids(ids),
                     ..
                 }) => match &mut few {
-                    Some(few) => meet(few, &ids),
+                    Some(few) => intersect_ids(few, &ids),
                     None => few = Some(ids),
                 },
-                Some(planned) if planned.count_max == 0 => return Ok(Some(Planned::nothing())),
+                Some(planned) if planned.count_max == 0 => return Ok(Some(TermPlan::nothing())),
                 Some(planned) => terms.push(planned),
                 None => {}
             }
         }
         if let Some(ids) = few {
             if ids.is_empty() {
-                return Ok(Some(Planned::nothing()));
+                return Ok(Some(TermPlan::nothing()));
             }
-            terms.push(Planned {
+            terms.push(TermPlan {
                 exact: false,
                 count_max: ids.len() as u64,
                 term: Term::Ids(ids),
@@ -182,12 +182,12 @@ impl<T: Snapshot> Builder<'_, '_, T> {
     }
 
     /// Measures the posting of a key. Up to `ids_max` ids are read at once.
-    fn posting(&self, key: Vec<u8>, exact: bool, ids_max: usize) -> Result<Planned, StoreError> {
+    fn posting(&self, key: Vec<u8>, exact: bool, ids_max: usize) -> Result<TermPlan, StoreError> {
         let (txn, db) = (&self.view.txn, self.view.store.dbs.index);
         let (first, last, count_max) = match index::extent(txn, db, &key, ids_max)? {
-            Extent::Ids(ids) if ids.is_empty() => return Ok(Planned::nothing()),
+            Extent::Ids(ids) if ids.is_empty() => return Ok(TermPlan::nothing()),
             Extent::Ids(ids) => {
-                return Ok(Planned {
+                return Ok(TermPlan {
                     exact,
                     count_max: ids.len() as u64,
                     term: Term::Ids(ids),
@@ -197,7 +197,7 @@ impl<T: Snapshot> Builder<'_, '_, T> {
             Extent::Large { first } => (first, None, self.total),
         };
         let term = Term::Posting { key, first, last };
-        Ok(Planned {
+        Ok(TermPlan {
             term,
             exact,
             count_max,
@@ -205,14 +205,14 @@ impl<T: Snapshot> Builder<'_, '_, T> {
     }
 
     /// Reads all postings of a range; `None` if they have too many chunks.
-    fn range(&self, range: &KeyRange, exact: bool) -> Result<Option<Planned>, StoreError> {
+    fn range(&self, range: &KeyRange, exact: bool) -> Result<Option<TermPlan>, StoreError> {
         let mut chunks_left = self.chunks_left();
         let (txn, db) = (&self.view.txn, self.view.store.dbs.index);
         let set = index::union_range(txn, db, range, &mut chunks_left)?;
         self.set_chunks_left(chunks_left);
         Ok(set.map(|set: IdSet| match set.len() {
-            0 => Planned::nothing(),
-            count_max => Planned {
+            0 => TermPlan::nothing(),
+            count_max => TermPlan {
                 term: Term::Set(set),
                 exact,
                 count_max,
@@ -254,7 +254,7 @@ fn stored_attribute(item: &Filter<AttributeSelector>) -> Option<&AttributeSelect
 }
 
 /// Plans entries whose numbers the filter contains.
-fn entries(numbers: &[u64]) -> Planned {
+fn entries(numbers: &[u64]) -> TermPlan {
     debug_assert!(numbers.is_sorted(), "the numbers of a filter ascend");
     let mut set = IdSet::default();
     numbers
@@ -264,7 +264,7 @@ fn entries(numbers: &[u64]) -> Planned {
         true => Term::Nothing,
         false => Term::Set(set),
     };
-    Planned {
+    TermPlan {
         count_max: numbers.len() as u64,
         term,
         exact: true,

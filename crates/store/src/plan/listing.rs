@@ -1,8 +1,8 @@
 //! The entries of a scope, listed a bounded number at a time.
 
-use super::planned::Planned;
 use super::scope::Scope;
 use super::term::Term;
+use super::term_plan::TermPlan;
 use crate::error::StoreError;
 use crate::ids::EntryId;
 use crate::idset::IdSet;
@@ -63,7 +63,7 @@ impl Listing {
     }
 
     /// The planned entries that were listed.
-    pub(crate) fn meet(self, planned: Planned) -> Planned {
+    pub(crate) fn intersect(self, planned: TermPlan) -> TermPlan {
         let listed = if self.found.next_chunk(0).is_some() {
             Term::Set(self.found)
         } else {
@@ -73,6 +73,6 @@ impl Listing {
             Term::All => listed,
             term => Term::And(vec![listed, term]),
         };
-        Planned { term, ..planned }
+        TermPlan { term, ..planned }
     }
 }

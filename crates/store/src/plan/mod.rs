@@ -17,10 +17,10 @@ mod intersection;
 mod items;
 mod listing;
 mod missing_indexes;
-mod planned;
 mod planning;
 mod scope;
 mod term;
+mod term_plan;
 
 pub use candidates::Candidates;
 pub use planning::Planning;

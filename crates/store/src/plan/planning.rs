@@ -12,8 +12,8 @@ use rustc_hash::FxHashMap;
 use super::builder::{Builder, address};
 use super::candidates::Candidates;
 use super::listing::Listing;
-use super::planned::Planned;
-use super::scope::{Narrowed, Scope, ScopeTest, narrow};
+use super::scope::{Scope, ScopeTest, ScopedPlan, narrow};
+use super::term_plan::TermPlan;
 use crate::error::StoreError;
 use crate::ids::EntryId;
 use crate::view::View;
@@ -37,11 +37,11 @@ pub struct Planning {
 #[derive(Debug)]
 enum Stage {
     Items {
-        prepared: FxHashMap<usize, Planned>,
+        prepared: FxHashMap<usize, TermPlan>,
         chunks_left: Option<usize>,
         next: usize,
     },
-    Listing(Planned, Box<Listing>),
+    Listing(TermPlan, Box<Listing>),
     Done,
 }
 
@@ -123,9 +123,11 @@ impl Planning {
                     self.stage = Stage::Listing(planned, listing);
                     return Ok(None);
                 }
-                Ok(Some(self.finish(listing.meet(planned), ScopeTest::None)))
+                Ok(Some(
+                    self.finish(listing.intersect(planned), ScopeTest::None),
+                ))
             }
-            Stage::Done => Ok(Some(self.finish(Planned::nothing(), ScopeTest::None))),
+            Stage::Done => Ok(Some(self.finish(TermPlan::nothing(), ScopeTest::None))),
         }
     }
 
@@ -133,7 +135,7 @@ impl Planning {
         &mut self,
         view: &View<'_, T>,
         left: &mut usize,
-        prepared: FxHashMap<usize, Planned>,
+        prepared: FxHashMap<usize, TermPlan>,
         chunks_left: Option<usize>,
         next: usize,
     ) -> Result<Option<Candidates>, StoreError> {
@@ -168,20 +170,20 @@ impl Planning {
         // Looking a few items up takes no longer than looking at a candidate.
         *left = left.saturating_sub(items.len() / 16);
         let planned = if self.scope == Scope::Base {
-            Planned::nothing()
+            TermPlan::nothing()
         } else {
             builder.filter(&self.filter, false)?
         };
         match narrow(view, self.base, self.scope, total, planned)? {
-            Narrowed::Done(planned, test) => Ok(Some(self.finish(planned, test))),
-            Narrowed::List(planned, listing) => {
+            ScopedPlan::Ready(planned, test) => Ok(Some(self.finish(planned, test))),
+            ScopedPlan::List(planned, listing) => {
                 self.stage = Stage::Listing(planned, Box::new(listing));
                 Ok(None)
             }
         }
     }
 
-    fn finish(&self, planned: Planned, test: ScopeTest) -> Candidates {
+    fn finish(&self, planned: TermPlan, test: ScopeTest) -> Candidates {
         Candidates::new(planned, test, (self.base, self.scope))
     }
 }

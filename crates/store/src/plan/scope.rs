@@ -3,8 +3,8 @@
 use rustc_hash::FxHashMap;
 
 use super::listing::Listing;
-use super::planned::Planned;
 use super::term::Term;
+use super::term_plan::TermPlan;
 use crate::error::{Damage, StoreError};
 use crate::ids::EntryId;
 use crate::names::DEPTH_MAX;
@@ -90,7 +90,7 @@ fn is_below<T: Snapshot>(
     }
     let mut id = first;
     for _ in 0..DEPTH_MAX {
-        let known = if id == base || id == EntryId::ABOVE {
+        let known = if id == base || id == EntryId::ROOT {
             Some(id == base)
         } else {
             remembered.get(&id).copied()
@@ -102,17 +102,17 @@ fn is_below<T: Snapshot>(
             remembered.insert(first, below);
             return Ok(below);
         }
-        id = view.record_head(id)?.ok_or(Damage::Parents)?.parent();
+        id = view.record_names(id)?.ok_or(Damage::Parents)?.parent();
     }
     Err(Damage::Parents.into())
 }
 
 /// What becomes of a planned filter within a scope.
-pub(crate) enum Narrowed {
+pub(crate) enum ScopedPlan {
     /// It is planned, with this test for each candidate.
-    Done(Planned, ScopeTest),
+    Ready(TermPlan, ScopeTest),
     /// The entries of the scope are to be listed, and met with the planned ones.
-    List(Planned, Listing),
+    List(TermPlan, Listing),
 }
 
 /// Narrows a planned filter to a scope: by the list of its entries when that is short, else by a test.
@@ -121,22 +121,22 @@ pub(crate) fn narrow<T: Snapshot>(
     base: EntryId,
     scope: Scope,
     total: u64,
-    planned: Planned,
-) -> Result<Narrowed, StoreError> {
+    planned: TermPlan,
+) -> Result<ScopedPlan, StoreError> {
     // Everything hangs below the empty suffix; how much at the top is not counted.
-    if base == EntryId::ABOVE {
+    if base == EntryId::ROOT {
         return Ok(match scope {
-            Scope::OneLevel => Narrowed::List(planned, Listing::new(base, scope)),
+            Scope::OneLevel => ScopedPlan::List(planned, Listing::new(base, scope)),
             Scope::Base | Scope::Subtree | Scope::Subordinates => {
-                Narrowed::Done(planned, ScopeTest::None)
+                ScopedPlan::Ready(planned, ScopeTest::None)
             }
         });
     }
     let counts = view.stored_counts(base)?;
     let size = match scope {
         Scope::Base => {
-            return Ok(Narrowed::Done(
-                Planned {
+            return Ok(ScopedPlan::Ready(
+                TermPlan {
                     count_max: 1,
                     exact: false,
                     term: Term::Ids(vec![base]),
@@ -149,18 +149,18 @@ pub(crate) fn narrow<T: Snapshot>(
         Scope::Subordinates => counts.descendants,
     };
     if size >= total {
-        return Ok(Narrowed::Done(planned, ScopeTest::None));
+        return Ok(ScopedPlan::Ready(planned, ScopeTest::None));
     }
     let count_max = planned.count_max.min(size);
     let list = size <= LISTED_MAX && size < planned.count_max / 2;
-    let planned = Planned {
+    let planned = TermPlan {
         count_max,
         ..planned
     };
     Ok(if list || size == 0 {
-        Narrowed::List(planned, Listing::new(base, scope))
+        ScopedPlan::List(planned, Listing::new(base, scope))
     } else {
-        Narrowed::Done(planned, ScopeTest::of(base, scope))
+        ScopedPlan::Ready(planned, ScopeTest::of(base, scope))
     })
 }
 

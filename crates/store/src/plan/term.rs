@@ -33,7 +33,7 @@ pub(crate) enum Term {
 }
 
 /// Where terms are evaluated.
-pub(crate) struct Source<'a, T> {
+pub(crate) struct TermSource<'a, T> {
     pub(crate) txn: &'a T,
     pub(crate) dbs: Databases,
     pub(crate) all_entries: &'a [u8],
@@ -43,7 +43,7 @@ impl Term {
     /// The number of the first chunk at or after `from` that may hold an id.
     pub(crate) fn next_chunk<T: Snapshot>(
         &self,
-        source: &Source<'_, T>,
+        source: &TermSource<'_, T>,
         from: u32,
     ) -> Result<Option<u32>, StoreError> {
         let stored = |key: &[u8], from| index::next_chunk(source.txn, source.dbs.index, key, from);
@@ -75,7 +75,7 @@ impl Term {
     /// Adds the ids of one chunk to `bits`.
     pub(crate) fn load<T: Snapshot>(
         &self,
-        source: &Source<'_, T>,
+        source: &TermSource<'_, T>,
         chunk: u32,
         bits: &mut Bitmap,
     ) -> Result<(), StoreError> {
@@ -119,7 +119,7 @@ impl Term {
 /// Leaps from term to term until all have something in the same chunk.
 fn next_common_chunk<T: Snapshot>(
     terms: &[Term],
-    source: &Source<'_, T>,
+    source: &TermSource<'_, T>,
     from: u32,
 ) -> Result<Option<u32>, StoreError> {
     let mut chunk = from;
@@ -139,7 +139,7 @@ fn next_common_chunk<T: Snapshot>(
 
 fn load_common<T: Snapshot>(
     terms: &[Term],
-    source: &Source<'_, T>,
+    source: &TermSource<'_, T>,
     chunk: u32,
 ) -> Result<Bitmap, StoreError> {
     let mut common = Bitmap::new();
@@ -161,8 +161,8 @@ fn load_common<T: Snapshot>(
 #[cfg(test)]
 mod tests {
     use super::super::candidates::Candidates;
-    use super::super::planned::Planned;
     use super::super::scope::{Scope, ScopeTest};
+    use super::super::term_plan::TermPlan;
     use super::*;
     use crate::ids::AttributeId;
     use crate::index::{Extent, FEW, PendingPostings, extent, key};
@@ -173,7 +173,7 @@ mod tests {
 
     type Ids = BTreeSet<u64>;
 
-    /// Ids over a dozen chunks, in lumps, so that terms meet and miss each other.
+    /// Ids over a dozen chunks, in lumps, so that terms intersect_ids and miss each other.
     fn ids() -> impl Strategy<Value = Ids> {
         let lump = (0_u64..12, 0_u64..8192, 0_u64..60, 1_u64..900);
         prop::collection::vec(lump, 0..6).prop_map(|lumps| {
@@ -301,7 +301,7 @@ mod tests {
             let world = world(&store, postings, &others);
             let view = store.snapshot().unwrap();
             for model in &models {
-                let planned = Planned { term: world.term(&view, model), exact: true, count_max: 0 };
+                let planned = TermPlan { term: world.term(&view, model), exact: true, count_max: 0 };
                 let mut candidates = Candidates::new(planned, ScopeTest::None, (EntryId(1), Scope::Subtree));
                 let truth = world.truth(model);
                 let mut found = Vec::new();

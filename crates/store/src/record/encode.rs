@@ -1,10 +1,11 @@
 //! Writing a record.
 
 use super::layout::{
-    ALIKE, ATTRIBUTES_MAX, HEADER_LEN, LARGE, LONG, PARENT_AT, PARENT_LEN, PARTED, VERSION, WIDE,
+    ATTRIBUTES_MAX, HAS_OVERFLOW, HEADER_LEN, LONG_NAMES, PARENT_AT, PARENT_LEN, SAME_NAME,
+    VERSION, WIDE_NUMBERS, WIDE_ROWS,
 };
 use super::reader::Record;
-use super::row::Row;
+use super::row::AttributeRow;
 use super::values::Values;
 use crate::error::{Damage, StoreError};
 use crate::ids::{AttributeId, EntryId};
@@ -23,7 +24,7 @@ pub(crate) struct RecordSource<'a, V = Vec<u8>> {
     /// Each id at most once, in the order in which readers are to meet them.
     pub(crate) attributes: Vec<(AttributeId, &'a [V])>,
     /// How many values lie apart of those attributes of which they do; what `attributes` has of them is not looked at.
-    pub(crate) apart: &'a [(AttributeId, u32)],
+    pub(crate) overflow: &'a [(AttributeId, u32)],
 }
 
 /// Appends the record of `source` to `out`, which is cleared first.
@@ -37,12 +38,12 @@ pub(crate) fn encode<V: AsRef<[u8]>>(
 ) -> Result<(), StoreError> {
     let mut parts = Vec::with_capacity(source.attributes.len());
     for &(id, values) in &source.attributes {
-        let apart = source.apart.iter().find(|(apart, _)| *apart == id);
+        let apart = source.overflow.iter().find(|(apart, _)| *apart == id);
         parts.push((
             id,
             match apart {
-                Some((_, count)) => Held::Apart(*count as usize),
-                None => Held::New(values),
+                Some((_, count)) => AttributeContent::Overflow(*count as usize),
+                None => AttributeContent::New(values),
             },
         ));
     }
@@ -61,12 +62,12 @@ pub(crate) fn encode_over<V: AsRef<[u8]>>(
 ) -> Result<(), StoreError> {
     let mut parts = Vec::with_capacity(source.attributes.len());
     for &(id, values) in &source.attributes {
-        let kept = || before.values(id).filter(|values| !values.are_apart());
+        let kept = || before.values(id).filter(|values| !values.are_overflow());
         parts.push((
             id,
             match values.is_empty() {
-                true => Held::Stored(kept().ok_or(Damage::Record)?),
-                false => Held::New(values),
+                true => AttributeContent::Stored(kept().ok_or(Damage::Record)?),
+                false => AttributeContent::New(values),
             },
         ));
     }
@@ -76,23 +77,24 @@ pub(crate) fn encode_over<V: AsRef<[u8]>>(
 /// Enters the parent of a record that was encoded before it was known.
 pub(crate) fn set_parent(record: &mut [u8], parent: EntryId) {
     if let Some(place) = record.get_mut(PARENT_AT..PARENT_AT + PARENT_LEN) {
-        let octets = parent.0.to_le_bytes();
+        let bytes = parent.0.to_le_bytes();
         place
             .iter_mut()
-            .zip(octets)
+            .zip(bytes)
             .for_each(|(to, from)| *to = from);
     }
 }
 
 /// The same record without the values of some attributes, which lie apart from now on. `None` if it is damaged.
 pub(crate) fn without_values(whole: &Record<'_>, apart: &[AttributeId]) -> Option<Vec<u8>> {
-    let mut parts: Vec<(AttributeId, Held<'_, Vec<u8>>)> = Vec::with_capacity(whole.len());
+    let mut parts: Vec<(AttributeId, AttributeContent<'_, Vec<u8>>)> =
+        Vec::with_capacity(whole.len());
     for (id, values) in whole.attributes() {
         parts.push((
             id,
             match apart.contains(&id) {
-                true => Held::Apart(values.len()),
-                false => Held::Stored(values),
+                true => AttributeContent::Overflow(values.len()),
+                false => AttributeContent::Stored(values),
             },
         ));
     }
@@ -103,21 +105,21 @@ pub(crate) fn without_values(whole: &Record<'_>, apart: &[AttributeId]) -> Optio
 }
 
 /// What a record is to have of an attribute.
-enum Held<'a, V> {
+enum AttributeContent<'a, V> {
     /// These values.
     New(&'a [V]),
     /// What another record has.
     Stored(Values<'a>),
     /// So many, elsewhere.
-    Apart(usize),
+    Overflow(usize),
 }
 
-impl<'a, V: AsRef<[u8]>> Held<'a, V> {
+impl<'a, V: AsRef<[u8]>> AttributeContent<'a, V> {
     /// Its one value.
     fn single(&self) -> Option<&'a [u8]> {
         match self {
-            Held::New([value]) => Some(value.as_ref()),
-            Held::Stored(values) if values.len() == 1 => values.first(),
+            AttributeContent::New([value]) => Some(value.as_ref()),
+            AttributeContent::Stored(values) if values.len() == 1 => values.first(),
             _ => None,
         }
     }
@@ -125,55 +127,57 @@ impl<'a, V: AsRef<[u8]>> Held<'a, V> {
     /// Where a value is among its values.
     fn position(&self, value: &[u8]) -> Option<usize> {
         match self {
-            Held::New(values) => values.iter().position(|one| one.as_ref() == value),
-            Held::Stored(values) => values.iter().position(|one| one == value),
-            Held::Apart(_) => None,
+            AttributeContent::New(values) => values.iter().position(|one| one.as_ref() == value),
+            AttributeContent::Stored(values) => values.iter().position(|one| one == value),
+            AttributeContent::Overflow(_) => None,
         }
     }
 
     /// Its row where values lie there as elements.
-    fn elements(&self) -> Row {
-        let octets = |value: &[u8]| element_len(value.len());
+    fn elements(&self) -> AttributeRow {
+        let len_of = |value: &[u8]| element_len(value.len());
         match self {
-            Held::New(values) => {
-                let len = values.iter().map(|value| octets(value.as_ref()));
-                Row::Elements(values.len(), len.sum())
+            AttributeContent::New(values) => {
+                let len = values.iter().map(|value| len_of(value.as_ref()));
+                AttributeRow::Elements(values.len(), len.sum())
             }
-            Held::Stored(values) if values.are_apart() => Row::Apart(values.len()),
-            Held::Stored(values) => {
+            AttributeContent::Stored(values) if values.are_overflow() => {
+                AttributeRow::Overflow(values.len())
+            }
+            AttributeContent::Stored(values) => {
                 let len = match values.encoded() {
                     Some(elements) => elements.len(),
-                    None => values.iter().map(octets).sum(),
+                    None => values.iter().map(len_of).sum(),
                 };
-                Row::Elements(values.len(), len)
+                AttributeRow::Elements(values.len(), len)
             }
-            Held::Apart(count) => Row::Apart(*count),
+            AttributeContent::Overflow(count) => AttributeRow::Overflow(*count),
         }
     }
 
-    fn row(&self) -> Row {
+    fn row(&self) -> AttributeRow {
         match self.single() {
-            Some(value) => Row::One(value.len()),
+            Some(value) => AttributeRow::One(value.len()),
             None => self.elements(),
         }
     }
 
     fn put_elements(&self, out: &mut Vec<u8>) {
         match self {
-            Held::New(values) => {
+            AttributeContent::New(values) => {
                 let mut writer = Writer::new(out);
                 let values = values.iter();
                 values.for_each(|value| writer.octet_string(value.as_ref()));
             }
-            Held::Stored(values) => match values.encoded() {
+            AttributeContent::Stored(values) => match values.encoded() {
                 Some(elements) => out.extend_from_slice(elements),
-                None if values.are_apart() => {}
+                None if values.are_overflow() => {}
                 None => {
                     let mut writer = Writer::new(out);
                     values.iter().for_each(|value| writer.octet_string(value));
                 }
             },
-            Held::Apart(_) => {}
+            AttributeContent::Overflow(_) => {}
         }
     }
 }
@@ -181,7 +185,7 @@ impl<'a, V: AsRef<[u8]>> Held<'a, V> {
 fn write<V: AsRef<[u8]>>(
     parent: EntryId,
     names: (&[u8], &[u8]),
-    parts: &[(AttributeId, Held<'_, V>)],
+    parts: &[(AttributeId, AttributeContent<'_, V>)],
     out: &mut Vec<u8>,
 ) -> Result<(), StoreError> {
     let is_wide = parts.len() > ATTRIBUTES_MAX;
@@ -200,23 +204,23 @@ fn begin<V: AsRef<[u8]>>(
     out: &mut Vec<u8>,
     parent: EntryId,
     (rdn_normal, rdn): (&[u8], &[u8]),
-    parts: &[(AttributeId, Held<'_, V>)],
+    parts: &[(AttributeId, AttributeContent<'_, V>)],
     is_wide: bool,
 ) -> Result<(), StoreError> {
     let flag = |is_set: bool, flag: u8| if is_set { flag } else { 0 };
     let is_long = rdn.len().max(rdn_normal.len()) > usize::from(u8::MAX);
     let is_large = parts.iter().any(|(id, _)| id.0 > u16::from(u8::MAX));
     let is_alike = rdn == rdn_normal;
-    let is_parted = parts.iter().any(|(_, held)| match held {
-        Held::Apart(_) => true,
-        Held::Stored(values) => values.are_apart(),
-        Held::New(_) => false,
+    let has_overflow = parts.iter().any(|(_, held)| match held {
+        AttributeContent::Overflow(_) => true,
+        AttributeContent::Stored(values) => values.are_overflow(),
+        AttributeContent::New(_) => false,
     });
-    let flags = flag(is_wide, WIDE)
-        | flag(is_parted, PARTED)
-        | flag(is_large && !is_wide, LARGE)
-        | flag(is_long, LONG)
-        | flag(is_alike, ALIKE);
+    let flags = flag(is_wide, WIDE_ROWS)
+        | flag(has_overflow, HAS_OVERFLOW)
+        | flag(is_large && !is_wide, WIDE_NUMBERS)
+        | flag(is_long, LONG_NAMES)
+        | flag(is_alike, SAME_NAME);
     out.extend_from_slice(&[VERSION, flags]);
     let [parent @ .., 0, 0] = parent.0.to_le_bytes() else {
         // There are no ids beyond 2^45, but others may speak of them.
@@ -251,23 +255,25 @@ fn begin<V: AsRef<[u8]>>(
 
 /// Writes rows and values; `None` if something is too large.
 fn write_rows<V: AsRef<[u8]>>(
-    parts: &[(AttributeId, Held<'_, V>)],
+    parts: &[(AttributeId, AttributeContent<'_, V>)],
     out: &mut Vec<u8>,
 ) -> Option<()> {
-    let rows: Vec<Row> = parts.iter().map(|(_, held)| held.row()).collect();
+    let rows: Vec<AttributeRow> = parts.iter().map(|(_, held)| held.row()).collect();
     let row_of = |place: usize| {
         let row = *rows.get(place)?;
-        if !matches!(row, Row::One(SAME_MIN..)) {
+        if !matches!(row, AttributeRow::One(SAME_MIN..)) {
             return Some(row);
         }
         let value = parts.get(place)?.1.single()?;
         let mut before = rows.iter().zip(parts).take(place).enumerate();
         let same = before.find_map(|(at, (there, (_, held)))| match there {
-            Row::One(len) => {
+            AttributeRow::One(len) => {
                 let is_same = *len == value.len() && held.single() == Some(value);
-                is_same.then_some(Row::Same(at, 0))
+                is_same.then_some(AttributeRow::Same(at, 0))
             }
-            Row::Elements(1..=SOUGHT_MAX, _) => held.position(value).map(|n| Row::Same(at, n)),
+            AttributeRow::Elements(1..=SOUGHT_MAX, _) => {
+                held.position(value).map(|n| AttributeRow::Same(at, n))
+            }
             _ => None,
         });
         Some(same.unwrap_or(row))
@@ -281,9 +287,9 @@ fn write_rows<V: AsRef<[u8]>>(
     out.reserve(put.iter().map(|row| row.len()).sum());
     for (row, (_, held)) in put.iter().zip(parts) {
         match row {
-            Row::One(_) => out.extend_from_slice(held.single()?),
-            Row::Elements(..) => held.put_elements(out),
-            Row::Apart(_) | Row::Same(..) => {}
+            AttributeRow::One(_) => out.extend_from_slice(held.single()?),
+            AttributeRow::Elements(..) => held.put_elements(out),
+            AttributeRow::Overflow(_) | AttributeRow::Same(..) => {}
         }
     }
     Some(())
@@ -291,7 +297,7 @@ fn write_rows<V: AsRef<[u8]>>(
 
 /// The same of a wide record.
 fn write_wide<V: AsRef<[u8]>>(
-    parts: &[(AttributeId, Held<'_, V>)],
+    parts: &[(AttributeId, AttributeContent<'_, V>)],
     out: &mut Vec<u8>,
 ) -> Option<()> {
     let mut ascending: Vec<(AttributeId, u16)> = parts.iter().map(|(id, _)| *id).zip(0..).collect();

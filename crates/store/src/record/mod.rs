@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!  0 version u8 | flags u8 | parent u48                       everything little-endian, at any alignment
-//!  8 length of the RDN u8 | of its normal form u8             u32 each where they are LONG, once where they are ALIKE
-//!    RDN as the user wrote it | its normal form               once where they are ALIKE
-//!    attributes u8 | numbers: attributes x u8                 in the order in which they are shown; u16 each if one is LARGE
+//!  8 length of the RDN u8 | of its normal form u8             u32 each where they are LONG, once where they are SAME_NAME
+//!    RDN as the user wrote it | its normal form               once where they are SAME_NAME
+//!    attributes u8 | numbers: attributes x u8                 in the order in which they are shown; u16 each if one is WIDE_NUMBERS
 //!    rows: one for each attribute, in the same order
 //!    values, one attribute behind the other
 //! ```
@@ -13,7 +13,7 @@
 //! and its description is that of its number ([`crate::AttributeTable`]).
 //!
 //! ```text
-//! 00..=ef                         one value of so many octets: these alone
+//! 00..=ef                         one value of so many bytes: these alone
 //! f0 | length u32                 one value of so many
 //! f1 | values u8  | length u8     several values, each as an element: 04 length value
 //! f2 | values u32 | length u32    the same
@@ -26,7 +26,7 @@
 //! first value, is the same for all entries but for its lengths, and the table of attributes has it ready: an attribute of an
 //! answer is a short copy from there and one from here.
 //!
-//! Of more than 64 attributes the record is [`WIDE`]: numbers are u16, so is how many they are, values are always elements,
+//! Of more than 64 attributes the record is [`WIDE_ROWS`]: numbers are u16, so is how many they are, values are always elements,
 //! rows have one size, and a list of places in ascending order of the numbers is before them, so that a look-up in thousands
 //! of attributes is a search:
 //!
@@ -49,7 +49,7 @@ mod row;
 mod values;
 
 pub(crate) use encode::{RecordSource, encode, encode_over, set_parent, without_values};
-pub(crate) use layout::APART;
+pub(crate) use layout::OVERFLOW_BIT;
 pub(crate) use overflow::{OverflowLocation, OverflowSource};
 pub(crate) use reader::{Record, ids_of};
 pub use response::EncodedHeader;

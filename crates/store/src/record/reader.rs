@@ -1,10 +1,11 @@
 //! Reading a record without decoding it.
 
 use super::layout::{
-    ALIKE, APART, HEADER_LEN, LARGE, LONG, PARENT_AT, PARTED, VERSION, WIDE, WIDE_ROW_LEN,
+    HAS_OVERFLOW, HEADER_LEN, LONG_NAMES, OVERFLOW_BIT, PARENT_AT, SAME_NAME, VERSION,
+    WIDE_NUMBERS, WIDE_ROW_LEN, WIDE_ROWS,
 };
 use super::overflow::OverflowLocation;
-use super::row::{Row, WideRow};
+use super::row::{AttributeRow, WideRow};
 use super::values::Values;
 use crate::bytes::{u16_at, u32_at, u64_at};
 use crate::error::Damage;
@@ -15,7 +16,7 @@ use crate::ids::{AttributeId, EntryId};
 pub(crate) struct Record<'a> {
     bytes: &'a [u8],
     /// Where the values are that lie apart.
-    home: Option<OverflowLocation<'a>>,
+    overflow: Option<OverflowLocation<'a>>,
     /// Where the names end, and how many attributes there are and their numbers begin.
     shape_at: u32,
     rows_at: u32,
@@ -26,7 +27,7 @@ pub(crate) struct Record<'a> {
 
 /// The attributes of a record in their order.
 #[derive(Clone, Debug)]
-pub(crate) struct Walk<'a> {
+pub(crate) struct AttributeIter<'a> {
     record: Record<'a>,
     place: usize,
     rows: &'a [u8],
@@ -35,7 +36,7 @@ pub(crate) struct Walk<'a> {
 
 impl<'a> Record<'a> {
     /// Checks the header and that the attributes lie one behind the other in the record; not what is within them. Values
-    /// that lie apart are seen once it is [at home](Self::at).
+    /// that lie apart are seen once it is [complete](Self::with_overflow).
     ///
     /// # Errors
     /// [`Damage::Record`] when lengths or offsets lead outside.
@@ -45,9 +46,9 @@ impl<'a> Record<'a> {
     }
 
     /// The record with all its values: it is the one of an entry in a state of the store.
-    pub(crate) fn at(self, home: OverflowLocation<'a>) -> Record<'a> {
+    pub(crate) fn with_overflow(self, overflow: OverflowLocation<'a>) -> Record<'a> {
         Record {
-            home: Some(home),
+            overflow: Some(overflow),
             ..self
         }
     }
@@ -57,14 +58,14 @@ impl<'a> Record<'a> {
     ///
     /// # Errors
     /// [`Damage::Record`] when lengths lead outside.
-    pub(crate) fn head_of(bytes: &'a [u8]) -> Result<Record<'a>, Damage> {
-        let head = Record::parse_header(bytes).ok_or(Damage::Record)?;
-        Ok(head.0)
+    pub(crate) fn parse_names(bytes: &'a [u8]) -> Result<Record<'a>, Damage> {
+        let header = Record::parse_fixed_part(bytes).ok_or(Damage::Record)?;
+        Ok(header.0)
     }
 
     /// The record without its attributes, and what is behind its names.
     #[inline]
-    fn parse_header(bytes: &'a [u8]) -> Option<(Record<'a>, &'a [u8])> {
+    fn parse_fixed_part(bytes: &'a [u8]) -> Option<(Record<'a>, &'a [u8])> {
         let &[version, flags, ..] = bytes.first_chunk::<HEADER_LEN>()?;
         let [(_, rdn_end), (_, normal_end)] = names_of(bytes, flags)?;
         let end = rdn_end.max(normal_end);
@@ -72,7 +73,7 @@ impl<'a> Record<'a> {
         let at = u32::try_from(end).ok()?;
         let record = Record {
             bytes,
-            home: None,
+            overflow: None,
             shape_at: at,
             rows_at: at,
             values_at: at,
@@ -84,21 +85,25 @@ impl<'a> Record<'a> {
 
     #[inline]
     fn parse_whole(bytes: &'a [u8]) -> Option<Record<'a>> {
-        let (head, rest) = Record::parse_header(bytes)?;
-        if head.is_wide() {
-            return head.with_wide_rows(rest);
+        let (header, rest) = Record::parse_fixed_part(bytes)?;
+        if header.is_wide() {
+            return header.with_wide_rows(rest);
         }
         let len = *rest.first()?;
-        let number_len = if head.flags & LARGE != 0 { 2 } else { 1 };
+        let number_len = if header.flags & WIDE_NUMBERS != 0 {
+            2
+        } else {
+            1
+        };
         let mut after = rest.get(1 + usize::from(len) * number_len..)?;
         let rows_len = after.len();
-        let octets = Row::pass(&mut after, len)?;
+        let values_len = AttributeRow::pass(&mut after, len)?;
         let rows_at = bytes.len() - rows_len;
-        (octets == after.len() as u64).then_some(Record {
+        (values_len == after.len() as u64).then_some(Record {
             rows_at: u32::try_from(rows_at).ok()?,
             values_at: u32::try_from(bytes.len() - after.len()).ok()?,
             len: u16::from(len),
-            ..head
+            ..header
         })
     }
 
@@ -123,10 +128,10 @@ impl<'a> Record<'a> {
         ascend.then_some(record)
     }
 
-    /// Id of the parent, [`EntryId::ABOVE`] for a suffix.
+    /// Id of the parent, [`EntryId::ROOT`] for a suffix.
     #[inline]
     pub(crate) fn parent(&self) -> EntryId {
-        // The two octets before it are not of it.
+        // The two bytes before it are not of it.
         EntryId(u64_at(self.bytes, 0).unwrap_or(0) >> (8 * PARENT_AT))
     }
 
@@ -171,7 +176,7 @@ impl<'a> Record<'a> {
 
     /// What the rows speak of.
     #[inline]
-    pub(super) fn octets(&self) -> &'a [u8] {
+    pub(super) fn value_bytes(&self) -> &'a [u8] {
         self.bytes
             .get(self.values_at as usize..)
             .unwrap_or_default()
@@ -179,8 +184,8 @@ impl<'a> Record<'a> {
 
     #[inline]
     fn between(&self, from: u32, to: u32) -> &'a [u8] {
-        let octets = self.bytes.get(from as usize..to as usize);
-        octets.unwrap_or_default()
+        let range = self.bytes.get(from as usize..to as usize);
+        range.unwrap_or_default()
     }
 
     /// Values of one attribute description.
@@ -189,8 +194,8 @@ impl<'a> Record<'a> {
         if self.is_wide() {
             return self.wide_values(self.search(id)?);
         }
-        let place = match (self.flags & LARGE, u8::try_from(id.0)) {
-            (0, Ok(wanted)) => self.octet_numbers().iter().position(|n| *n == wanted)?,
+        let place = match (self.flags & WIDE_NUMBERS, u8::try_from(id.0)) {
+            (0, Ok(wanted)) => self.short_numbers().iter().position(|n| *n == wanted)?,
             (0, Err(_)) => return None,
             _ => self.ids().position(|number| number == id)?,
         };
@@ -200,12 +205,12 @@ impl<'a> Record<'a> {
 
     /// All attributes in the order in which they were stored.
     #[inline]
-    pub(crate) fn attributes(&self) -> Walk<'a> {
-        Walk {
+    pub(crate) fn attributes(&self) -> AttributeIter<'a> {
+        AttributeIter {
             record: *self,
             place: 0,
             rows: self.rows(),
-            values: self.octets(),
+            values: self.value_bytes(),
         }
     }
 
@@ -216,16 +221,16 @@ impl<'a> Record<'a> {
     }
 
     /// The attributes whose values lie apart.
-    pub(crate) fn apart(&self) -> impl Iterator<Item = AttributeId> + use<'a> {
+    pub(crate) fn overflow_attributes(&self) -> impl Iterator<Item = AttributeId> + use<'a> {
         self.attributes()
-            .filter(|(_, values)| values.are_apart())
+            .filter(|(_, values)| values.are_overflow())
             .map(|(id, _)| id)
     }
 
     /// Whether values lie apart.
     #[inline]
-    pub(crate) fn is_parted(&self) -> bool {
-        self.flags & PARTED != 0
+    pub(crate) fn has_overflow(&self) -> bool {
+        self.flags & HAS_OVERFLOW != 0
     }
 
     /// The whole check, for verification: each attribute is there once, is found, and has as many values as it says, each
@@ -233,53 +238,60 @@ impl<'a> Record<'a> {
     pub(crate) fn is_sound(&self) -> bool {
         let mut ids: Vec<AttributeId> = self.attributes().map(|(id, _)| id).collect();
         ids.sort_unstable();
-        let is_parted = self.apart().next().is_some();
+        let has_overflow = self.overflow_attributes().next().is_some();
         let begins = || self.wide_rows().first().map(WideRow::of);
         ids.len() == self.len()
             && ids.windows(2).all(|pair| pair.first() != pair.last())
             && ids.iter().all(|id| self.values(*id).is_some())
-            && self.is_parted() == is_parted
+            && self.has_overflow() == has_overflow
             && self.attributes().all(|(_, values)| values.is_sound())
             && (!self.is_wide() || begins().is_none_or(|row| row.offset == 0))
-            && self.flags & !(WIDE | PARTED | LARGE | LONG | ALIKE) == 0
-            && self.flags & (WIDE | LARGE) != WIDE | LARGE
+            && self.flags & !(WIDE_ROWS | HAS_OVERFLOW | WIDE_NUMBERS | LONG_NAMES | SAME_NAME) == 0
+            && self.flags & (WIDE_ROWS | WIDE_NUMBERS) != WIDE_ROWS | WIDE_NUMBERS
     }
 
     #[inline]
     pub(super) fn is_wide(&self) -> bool {
-        self.flags & WIDE != 0
+        self.flags & WIDE_ROWS != 0
     }
 
-    /// The numbers, where they have an octet each.
+    /// The numbers, where they have an byte each.
     #[inline]
-    fn octet_numbers(&self) -> &'a [u8] {
+    fn short_numbers(&self) -> &'a [u8] {
         self.shape().get(1..).unwrap_or_default()
     }
 
     /// The row at a place, and the values from there on.
     #[inline]
-    fn row_at(&self, place: usize) -> Option<(Row, &'a [u8])> {
+    fn row_at(&self, place: usize) -> Option<(AttributeRow, &'a [u8])> {
         let mut rows = self.rows();
-        let at = Row::pass(&mut rows, u8::try_from(place).ok()?)?;
-        let octets = self.octets().get(usize::try_from(at).ok()?..)?;
-        Some((Row::take(&mut rows)?, octets))
+        let at = AttributeRow::pass(&mut rows, u8::try_from(place).ok()?)?;
+        let values = self.value_bytes().get(usize::try_from(at).ok()?..)?;
+        Some((AttributeRow::take(&mut rows)?, values))
     }
 
     #[inline]
-    fn values_of(&self, row: Row, values: &'a [u8], id: AttributeId) -> Option<Values<'a>> {
+    fn values_of(
+        &self,
+        row: AttributeRow,
+        values: &'a [u8],
+        id: AttributeId,
+    ) -> Option<Values<'a>> {
         match row {
-            Row::One(len) => Some(Values::one(values.get(..len)?)),
-            Row::Elements(count, len) => Some(Values::together(values.get(..len)?, count)),
-            Row::Apart(count) => Some(Values::apart(self.home, id, count)),
-            Row::Same(place, nth) => self.same(place, nth).map(Values::one),
+            AttributeRow::One(len) => Some(Values::one(values.get(..len)?)),
+            AttributeRow::Elements(count, len) => Some(Values::elements(values.get(..len)?, count)),
+            AttributeRow::Overflow(count) => Some(Values::overflow(self.overflow, id, count)),
+            AttributeRow::Same(place, nth) => self.same(place, nth).map(Values::one),
         }
     }
 
     /// A value that lies at another place.
     pub(super) fn same(&self, place: usize, nth: usize) -> Option<&'a [u8]> {
         let there = match self.row_at(place)? {
-            (Row::One(len), values) => Values::one(values.get(..len)?),
-            (Row::Elements(count, len), values) => Values::together(values.get(..len)?, count),
+            (AttributeRow::One(len), values) => Values::one(values.get(..len)?),
+            (AttributeRow::Elements(count, len), values) => {
+                Values::elements(values.get(..len)?, count)
+            }
             _ => return None,
         };
         there.get(nth)
@@ -294,13 +306,16 @@ impl<'a> Record<'a> {
     fn wide_values(&self, place: usize) -> Option<Values<'a>> {
         let WideRow { offset, values } = self.wide_rows().get(place).map(WideRow::of)?;
         let id = AttributeId(u16_at(self.shape(), 2 + 2 * place)?);
-        let count = (values & !APART) as usize;
-        if values & APART != 0 {
-            return Some(Values::apart(self.home, id, count));
+        let count = (values & !OVERFLOW_BIT) as usize;
+        if values & OVERFLOW_BIT != 0 {
+            return Some(Values::overflow(self.overflow, id, count));
         }
         let next = self.wide_rows().get(place + 1).map(WideRow::of);
-        let end = next.map_or(self.octets().len(), |row| row.offset);
-        Some(Values::together(self.octets().get(offset..end)?, count))
+        let end = next.map_or(self.value_bytes().len(), |row| row.offset);
+        Some(Values::elements(
+            self.value_bytes().get(offset..end)?,
+            count,
+        ))
     }
 
     /// The place of an attribute among many.
@@ -323,7 +338,7 @@ impl<'a> Record<'a> {
     }
 }
 
-impl<'a> Iterator for Walk<'a> {
+impl<'a> Iterator for AttributeIter<'a> {
     type Item = (AttributeId, Values<'a>);
 
     #[inline]
@@ -338,11 +353,11 @@ impl<'a> Iterator for Walk<'a> {
             let id = AttributeId(u16_at(record.shape(), 2 + 2 * place)?);
             return Some((id, record.wide_values(place)?));
         }
-        let id = match record.flags & LARGE {
+        let id = match record.flags & WIDE_NUMBERS {
             0 => AttributeId(u16::from(*record.shape().get(1 + place)?)),
             _ => AttributeId(u16_at(record.shape(), 1 + 2 * place)?),
         };
-        let row = Row::take(&mut self.rows)?;
+        let row = AttributeRow::take(&mut self.rows)?;
         let values = record.values_of(row, self.values, id)?;
         self.values = self.values.get(row.len()..)?;
         Some((id, values))
@@ -352,7 +367,7 @@ impl<'a> Iterator for Walk<'a> {
 /// Where the RDN and its normal form begin and end. Places only: what is behind the end of the record is not there.
 #[inline]
 fn names_of(bytes: &[u8], flags: u8) -> Option<[(usize, usize); 2]> {
-    let (written, normal, at) = if flags & LONG == 0 {
+    let (written, normal, at) = if flags & LONG_NAMES == 0 {
         let (written, normal) = (*bytes.get(HEADER_LEN)?, *bytes.get(HEADER_LEN + 1)?);
         (usize::from(written), usize::from(normal), 1)
     } else {
@@ -360,7 +375,7 @@ fn names_of(bytes: &[u8], flags: u8) -> Option<[(usize, usize); 2]> {
         let normal = u32_at(bytes, HEADER_LEN + 4).unwrap_or(0);
         (written as usize, normal as usize, 4)
     };
-    if flags & ALIKE != 0 {
+    if flags & SAME_NAME != 0 {
         let name = (HEADER_LEN + at, (HEADER_LEN + at).checked_add(written)?);
         return Some([name, name]);
     }
@@ -375,8 +390,8 @@ pub(crate) fn ids_of(shape: &[u8]) -> impl Iterator<Item = AttributeId> + use<'_
     let count = shape.first().map_or(0, |count| usize::from(*count));
     let is_small = shape.len() == 1 + count;
     let is_wide = !is_small && shape.len() != 1 + 2 * count;
-    let octets = shape.get(if is_wide { 2 } else { 1 }..).unwrap_or_default();
-    octets
+    let bytes = shape.get(if is_wide { 2 } else { 1 }..).unwrap_or_default();
+    bytes
         .chunks(if is_small { 1 } else { 2 })
         .map(|number| match *number {
             [low] => AttributeId(u16::from(low)),

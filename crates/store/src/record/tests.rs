@@ -1,4 +1,4 @@
-use super::layout::{ATTRIBUTES_MAX, LONG, WIDE};
+use super::layout::{ATTRIBUTES_MAX, LONG_NAMES, WIDE_ROWS};
 use super::*;
 use crate::ids::{AttributeId, EntryId};
 use proptest::prelude::*;
@@ -7,16 +7,16 @@ use std::collections::BTreeMap;
 type Model = BTreeMap<u16, Vec<Vec<u8>>>;
 
 fn attributes() -> impl Strategy<Value = Model> {
-    let octets = |len| prop::collection::vec(any::<u8>(), len);
+    let any_bytes = |len| prop::collection::vec(any::<u8>(), len);
     let model = |value: BoxedStrategy<Vec<u8>>, values, attributes| {
         prop::collection::btree_map(1_u16..400, prop::collection::vec(value, values), attributes)
     };
-    let value = prop_oneof![9 => octets(0..20), 1 => octets(120..300)];
+    let value = prop_oneof![9 => any_bytes(0..20), 1 => any_bytes(120..300)];
     // Usual ones, and those whose rows are wide: of many attributes, of many values.
     prop_oneof![
         18 => model(value.boxed(), 1..6, 0..12),
-        1 => model(octets(0..3).boxed(), 1..2, 60..80),
-        1 => model(octets(0..3).boxed(), 250..270, 1..3),
+        1 => model(any_bytes(0..3).boxed(), 1..2, 60..80),
+        1 => model(any_bytes(0..3).boxed(), 250..270, 1..3),
     ]
 }
 
@@ -32,7 +32,7 @@ fn encoded(parent: u64, rdn_normal: &[u8], rdn: &[u8], model: &Model) -> Vec<u8>
         rdn_normal,
         rdn,
         attributes,
-        apart: &[],
+        overflow: &[],
     };
     encode(&source, &mut out).unwrap();
     out
@@ -66,8 +66,8 @@ proptest! {
         prop_assert_eq!(shown, stored);
         prop_assert!(ids_of(record.shape()).eq(record.ids()));
         prop_assert!(record.ids().map(|id| id.0).eq(model.keys().rev().copied()));
-        let head = Record::head_of(&bytes).unwrap();
-        prop_assert_eq!((head.parent(), head.rdn_normal(), head.rdn()), (EntryId(parent), normal, &rdn[..]));
+        let header = Record::parse_names(&bytes).unwrap();
+        prop_assert_eq!((header.parent(), header.rdn_normal(), header.rdn()), (EntryId(parent), normal, &rdn[..]));
         for id in 0..410 {
             let values = record.values(AttributeId(id));
             let there = model.get(&id);
@@ -87,7 +87,7 @@ proptest! {
         let bytes = encoded(1, b"n", b"n", &model);
         let record = Record::parse(&bytes).unwrap();
         let is_hidden = |place: usize| hidden.get(place).copied().unwrap_or(false);
-        let heads: Vec<EncodedHeader> = record.ids().enumerate().map(|(place, id)| match is_hidden(place) {
+        let headers: Vec<EncodedHeader> = record.ids().enumerate().map(|(place, id)| match is_hidden(place) {
             true => EncodedHeader::HIDDEN,
             false => EncodedHeader::new(&name(id.0)),
         }).collect();
@@ -104,7 +104,7 @@ proptest! {
             }
         }
         let mut out = before.clone();
-        let written = append(&record, &heads, &mut out);
+        let written = append(&record, &headers, &mut out);
         prop_assert_eq!(&out, if written { &expected } else { &before });
         let is_long = |id: AttributeId| name(id.0).len() > 32;
         let may_fail = model.len() > ATTRIBUTES_MAX || record.ids().any(is_long);
@@ -123,8 +123,8 @@ proptest! {
         }
         if let Ok(record) = Record::parse(&bytes) {
             read_everything(&record);
-            let heads = vec![EncodedHeader::new("cn"); record.len()];
-            append(&record, &heads, &mut Vec::new());
+            let headers = vec![EncodedHeader::new("cn"); record.len()];
+            append(&record, &headers, &mut Vec::new());
             for id in 0..410 {
                 record.values(AttributeId(id)).map(|v| (v.get(0), v.get(usize::MAX), v.iter().count()));
             }
@@ -149,8 +149,8 @@ fn lies_in_the_table_are_errors() {
     assert!(Record::parse(&good).is_ok());
     for (at, bytes) in [
         (0, &[4_u8][..]),
-        (1, &[WIDE]),
-        (1, &[LONG]),
+        (1, &[WIDE_ROWS]),
+        (1, &[LONG_NAMES]),
         (8, &[200]),
         (9, &[2]),
         // Attributes, their numbers, the rows: of one value, and of two.
@@ -167,7 +167,7 @@ fn lies_in_the_table_are_errors() {
 }
 
 #[test]
-fn every_octet_that_is_changed_is_seen_by_the_whole_check() {
+fn the_whole_check_finds_every_changed_bit() {
     let values = |count: usize| (0..count).map(|n| vec![b'v'; n]).collect::<Vec<_>>();
     let many = (1..80).map(|number| (number, values(2))).collect();
     for model in [
@@ -188,7 +188,7 @@ fn every_octet_that_is_changed_is_seen_by_the_whole_check() {
                     read_everything(&record);
                     record.is_sound() && record.ids().all(|id| known.contains(&id))
                 });
-                assert!(!sound, "bit {bit} of octet {at}");
+                assert!(!sound, "bit {bit} of byte {at}");
             }
         }
     }
@@ -239,7 +239,7 @@ fn a_value_that_two_attributes_have_lies_there_once() {
         rdn_normal: b"n",
         rdn: b"n",
         attributes: vec![(AttributeId(9), &other[..]), (AttributeId(3), &[])],
-        apart: &[],
+        overflow: &[],
     };
     let mut changed = Vec::new();
     encode_over(&record, &source, &mut changed).unwrap();
@@ -281,25 +281,31 @@ fn what_is_hidden_takes_no_room_in_an_answer() {
     let model = Model::from([(3, vec![large.clone()]), (7, vec![large.clone()])]);
     let bytes = encoded(1, b"n", b"n", &model);
     let record = Record::parse(&bytes).unwrap();
-    assert!(record.octets().len() == large.len());
-    for heads in [[shown, shown], [hidden, shown]] {
+    assert!(record.value_bytes().len() == large.len());
+    for headers in [[shown, shown], [hidden, shown]] {
         let mut out = Vec::new();
-        assert!(append(&record, &heads, &mut out));
-        let times = heads.iter().filter(|head| !head.is_hidden()).count();
+        assert!(append(&record, &headers, &mut out));
+        let times = headers.iter().filter(|header| !header.is_hidden()).count();
         assert!((times * large.len()..times * large.len() + 100).contains(&out.len()));
     }
 }
 
 #[test]
-fn what_lies_apart_takes_no_octets() {
+fn overflow_values_take_no_room_in_the_record() {
     let values: Vec<Vec<u8>> = (0..5_u8).map(|n| vec![n]).collect();
     let model = Model::from([(3, values.clone()), (5, vec![b"one".to_vec()]), (9, values)]);
     let bytes = encoded(1, b"n", b"N", &model);
     let whole = Record::parse(&bytes).unwrap();
     let bytes = without_values(&whole, &[AttributeId(3), AttributeId(9)]).unwrap();
     let record = Record::parse(&bytes).unwrap();
-    assert!(record.is_parted() && !whole.is_parted());
-    assert_eq!(record.apart().map(|id| id.0).collect::<Vec<_>>(), [9, 3]);
+    assert!(record.has_overflow() && !whole.has_overflow());
+    assert_eq!(
+        record
+            .overflow_attributes()
+            .map(|id| id.0)
+            .collect::<Vec<_>>(),
+        [9, 3]
+    );
     assert_eq!(record.values(AttributeId(9)).unwrap().len(), 5);
     let one = [b"one".to_vec()];
     let source = RecordSource {
@@ -311,7 +317,7 @@ fn what_lies_apart_takes_no_octets() {
             (AttributeId(5), &one),
             (AttributeId(3), &[]),
         ],
-        apart: &[(AttributeId(3), 5), (AttributeId(9), 5)],
+        overflow: &[(AttributeId(3), 5), (AttributeId(9), 5)],
     };
     let mut again = Vec::new();
     encode(&source, &mut again).unwrap();

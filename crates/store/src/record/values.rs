@@ -7,8 +7,8 @@ use fulgurite_ber::{Reader, Tag};
 /// The values of one attribute of an entry, lying in the map: one behind the other, or where they are many in blocks.
 #[derive(Clone, Copy, Debug)]
 pub struct Values<'a> {
-    /// The one value, or octets of the elements, header and contents.
-    octets: &'a [u8],
+    /// The one value, or bytes of the elements, header and contents.
+    bytes: &'a [u8],
     len: usize,
     form: Form<'a>,
 }
@@ -19,13 +19,13 @@ enum Form<'a> {
     /// One, alone.
     One,
     Elements,
-    Apart(Apart<'a>),
+    Overflow(OverflowValues<'a>),
 }
 
 /// Values in blocks.
 #[derive(Clone, Copy, Debug)]
-struct Apart<'a> {
-    home: Option<OverflowLocation<'a>>,
+struct OverflowValues<'a> {
+    location: Option<OverflowLocation<'a>>,
     attribute: AttributeId,
 }
 
@@ -34,7 +34,7 @@ impl<'a> Values<'a> {
     #[inline]
     pub(super) fn one(value: &'a [u8]) -> Values<'a> {
         Values {
-            octets: value,
+            bytes: value,
             len: 1,
             form: Form::One,
         }
@@ -42,24 +42,27 @@ impl<'a> Values<'a> {
 
     /// So many values, an OCTET STRING each.
     #[inline]
-    pub(super) fn together(elements: &'a [u8], len: usize) -> Values<'a> {
+    pub(super) fn elements(elements: &'a [u8], len: usize) -> Values<'a> {
         Values {
-            octets: elements,
+            bytes: elements,
             len,
             form: Form::Elements,
         }
     }
 
     /// So many values in blocks.
-    pub(super) fn apart(
-        home: Option<OverflowLocation<'a>>,
+    pub(super) fn overflow(
+        location: Option<OverflowLocation<'a>>,
         attribute: AttributeId,
         len: usize,
     ) -> Values<'a> {
         Values {
-            octets: &[],
+            bytes: &[],
             len,
-            form: Form::Apart(Apart { home, attribute }),
+            form: Form::Overflow(OverflowValues {
+                location,
+                attribute,
+            }),
         }
     }
 
@@ -77,8 +80,8 @@ impl<'a> Values<'a> {
 
     /// Whether the values are so many that they lie apart from the record.
     #[must_use]
-    pub fn are_apart(&self) -> bool {
-        matches!(self.form, Form::Apart(_))
+    pub fn are_overflow(&self) -> bool {
+        matches!(self.form, Form::Overflow(_))
     }
 
     /// The value at a position; `None` beyond the end, or where the record is damaged. Those before it are passed.
@@ -98,7 +101,7 @@ impl<'a> Values<'a> {
     #[inline]
     pub fn iter(&self) -> ValuesIter<'a> {
         ValuesIter {
-            rest: self.octets,
+            rest: self.bytes,
             form: self.form,
             next_block: 0,
             is_over: false,
@@ -109,7 +112,7 @@ impl<'a> Values<'a> {
     /// there without its header.
     #[must_use]
     pub fn encoded(&self) -> Option<&'a [u8]> {
-        matches!(self.form, Form::Elements).then_some(self.octets)
+        matches!(self.form, Form::Elements).then_some(self.bytes)
     }
 
     /// Whether there are as many values as there should be, and nothing behind them.
@@ -121,9 +124,7 @@ impl<'a> Values<'a> {
     /// Whether two lists hold the same values in the same order.
     pub(crate) fn same(&self, other: &Values<'_>) -> bool {
         match (self.form, other.form) {
-            (Form::One, Form::One) | (Form::Elements, Form::Elements) => {
-                self.octets == other.octets
-            }
+            (Form::One, Form::One) | (Form::Elements, Form::Elements) => self.bytes == other.bytes,
             _ => self.len() == other.len() && self.iter().eq(other.iter()),
         }
     }
@@ -158,19 +159,26 @@ impl<'a> Iterator for ValuesIter<'a> {
                 self.is_over = true;
                 Some(std::mem::take(&mut self.rest))
             }
-            Form::Apart(apart) if self.rest.is_empty() => self.first_of_next_block(apart),
-            Form::Elements | Form::Apart(_) => take_element(&mut self.rest),
+            Form::Overflow(overflow) if self.rest.is_empty() => self.first_of_next_block(overflow),
+            Form::Elements | Form::Overflow(_) => take_element(&mut self.rest),
         }
     }
 }
 
 impl<'a> ValuesIter<'a> {
     #[cold]
-    fn first_of_next_block(&mut self, Apart { home, attribute }: Apart<'a>) -> Option<&'a [u8]> {
-        let home = home.filter(|_| !self.is_over)?;
-        let (number, elements) = home
-            .source
-            .block_from(home.entry, attribute, self.next_block)?;
+    fn first_of_next_block(
+        &mut self,
+        OverflowValues {
+            location,
+            attribute,
+        }: OverflowValues<'a>,
+    ) -> Option<&'a [u8]> {
+        let location = location.filter(|_| !self.is_over)?;
+        let (number, elements) =
+            location
+                .source
+                .block_from(location.entry, attribute, self.next_block)?;
         // There is none behind the last number.
         match number.checked_add(1) {
             Some(next) => self.next_block = next,

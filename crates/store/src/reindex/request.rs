@@ -1,7 +1,7 @@
 //! Requests for indexes: recorded at once, done in steps.
 
 use crate::error::{OpenError, StoreError};
-use crate::index::{IndexKind, IndexKinds, IndexSpec, IndexStage, IndexState, Work, resolve};
+use crate::index::{IndexKind, IndexKinds, IndexSpec, IndexStage, IndexState, WorkItem, resolve};
 use crate::store::Store;
 use crate::write::Writer;
 use fulgurite_schema::AttributeDescription;
@@ -100,7 +100,7 @@ impl Store {
     fn make_anew(&self, state: &mut IndexState, spec: &IndexSpec) -> Result<(), OpenError> {
         for kind in spec.kinds.iter() {
             state.set_complete(self.schema(), &spec.attribute, kind, false)?;
-            state.work.push(Work {
+            state.work.push(WorkItem {
                 attribute: spec.attribute.clone(),
                 kind,
                 stage: IndexStage::Clear,
@@ -135,7 +135,7 @@ impl Store {
                 if is_complete {
                     state.set_complete(self.schema(), attribute, kind, false)?;
                 }
-                state.work.push(Work {
+                state.work.push(WorkItem {
                     attribute: attribute.to_owned(),
                     kind,
                     stage,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::error::{Damage, StoreError};
 use crate::ids::EntryId;
-use crate::index::{Index, IndexStage, IndexState, KeyMaker, KeyRange, Work};
+use crate::index::{Index, IndexStage, IndexState, KeyMaker, KeyRange, WorkItem};
 use crate::store::Store;
 use crate::write::Writer;
 use fulgurite::Snapshot;
@@ -73,7 +73,11 @@ fn clear(
 }
 
 /// Deletes so many keys at most; whether there may be more.
-fn delete_keys(writer: &mut Writer<'_>, work: &Work, keys_max: usize) -> Result<bool, StoreError> {
+fn delete_keys(
+    writer: &mut Writer<'_>,
+    work: &WorkItem,
+    keys_max: usize,
+) -> Result<bool, StoreError> {
     let attribute = writer.view.schema().attribute(&work.attribute);
     let description = attribute.map(|attribute| AttributeDescription::plain(attribute.index));
     let Some(id) = description.and_then(|plain| writer.view.attributes.find(&plain)) else {
@@ -113,14 +117,14 @@ fn fill(
         return Ok(());
     };
     let next = enter(writer, EntryId(from), entries_max.max(1))?;
-    let behind = |work: &&mut Work| work.position == from;
+    let behind = |work: &&mut WorkItem| work.position == from;
     let meta = writer.view.store.dbs.meta;
     if let Some(next) = next {
         let works = state.work.iter_mut().filter(behind);
         works.for_each(|work| work.position = next.0);
         return state.write_positions(&mut writer.view.txn, meta);
     }
-    let done: Vec<Work> = state
+    let done: Vec<WorkItem> = state
         .work
         .extract_if(.., |work| work.position == from)
         .collect();

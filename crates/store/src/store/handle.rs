@@ -86,8 +86,8 @@ impl Store {
         texts.collect()
     }
 
-    /// From now on entries are refused whose record takes more than so many octets: its name, its values, their descriptions
-    /// and a few octets for each of them. Those that are there stay until they are changed.
+    /// From now on entries are refused whose record takes more than so many bytes: its name, its values, their descriptions
+    /// and a few bytes for each of them. Those that are there stay until they are changed.
     pub fn limit_entries(&self, bytes_max: Option<u64>) {
         let bytes_max = bytes_max.unwrap_or(u64::MAX);
         self.entry_bytes_max.store(bytes_max, Ordering::Relaxed);

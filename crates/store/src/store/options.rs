@@ -21,7 +21,7 @@ pub struct StoreOptions {
     pub map_bytes_max: Option<u64>,
     /// Permissions of files that are made, before the process's mask; the engine's default when `None`.
     pub file_mode: Option<u32>,
-    /// Octets of one entry's record at most, see [`Store::limit_entries`]; no bound when `None`.
+    /// Bytes of one entry's record at most, see [`Store::limit_entries`]; no bound when `None`.
     pub entry_bytes_max: Option<u64>,
     /// Makes RDN hashes collide, for tests.
     #[doc(hidden)]

@@ -7,7 +7,7 @@ use fulgurite::{Database, Snapshot};
 const KEY_SECRET: &[u8] = b"secret";
 
 impl Store {
-    /// Octets that only this store's servers know: made once, of `made_up`, and kept with the database, so that what
+    /// Bytes that only this store's servers know: made once, of `made_up`, and kept with the database, so that what
     /// they authenticate outlives the process. Waits for another writer, the first time only.
     ///
     /// # Errors
@@ -30,6 +30,6 @@ impl Store {
 
 fn secret_of(txn: &impl Snapshot, meta: Database) -> Result<Option<[u8; 32]>, StoreError> {
     let stored = txn.get(meta, KEY_SECRET)?;
-    let secret = stored.map(|octets| octets.try_into().map_err(|_| Damage::Description.into()));
+    let secret = stored.map(|bytes| bytes.try_into().map_err(|_| Damage::Description.into()));
     secret.transpose()
 }

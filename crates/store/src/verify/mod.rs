@@ -44,7 +44,7 @@ impl Report {
 /// Compares every index, name and count of a view with its entries. Of an index that is being made, what it holds is
 /// compared; one that is being taken away is not looked at.
 ///
-/// Memory grows with the size of the indexes, some tens of octets for each id in each posting: it is for tests and
+/// Memory grows with the size of the indexes, some tens of bytes for each id in each posting: it is for tests and
 /// for stores of moderate size.
 ///
 /// # Errors
@@ -62,13 +62,13 @@ pub fn verify(view: &View<'_>) -> Result<Report, StoreError> {
 
 /// What the entries say.
 #[derive(Default)]
-struct Expected {
+struct ExpectedState {
     postings: BTreeMap<Vec<u8>, BTreeSet<EntryId>>,
     parents: BTreeMap<EntryId, EntryId>,
 }
 
-fn walk_entries(view: &View<'_>, report: &mut Report) -> Result<Expected, StoreError> {
-    let mut expected = Expected::default();
+fn walk_entries(view: &View<'_>, report: &mut Report) -> Result<ExpectedState, StoreError> {
+    let mut expected = ExpectedState::default();
     let mut next = view.next_entry_id(EntryId(0))?;
     let mut scratch = Vec::new();
     while let Some(id) = next {
@@ -87,7 +87,7 @@ fn walk_entries(view: &View<'_>, report: &mut Report) -> Result<Expected, StoreE
         }
         let parent = entry.record().parent();
         expected.parents.insert(id, parent);
-        if parent != EntryId::ABOVE && !matches!(view.record(parent), Ok(Some(_))) {
+        if parent != EntryId::ROOT && !matches!(view.record(parent), Ok(Some(_))) {
             report.problem(|| format!("entry {id}: its parent {parent} does not exist"));
         }
         if view.child(parent, entry.rdn_normal()).ok().flatten() != Some(id) {
@@ -150,11 +150,11 @@ fn check_values(view: &View<'_>, report: &mut Report) -> Result<(), StoreError> 
             Ok(Some(record)) => record.values(number),
             _ => None,
         };
-        if !held.is_some_and(|values| values.are_apart()) {
+        if !held.is_some_and(|values| values.are_overflow()) {
             report.problem(|| format!("entry {id}: has values apart that are not its own"));
         }
         match part {
-            overflow_values::Row::Block(block) => {
+            overflow_values::RowKind::Block(block) => {
                 let info = view.attributes.get(number);
                 let values = overflow_values::Block::parse(value).zip(info);
                 for (half, value) in values.iter().flat_map(|(block, _)| block.iter()) {
@@ -167,7 +167,7 @@ fn check_values(view: &View<'_>, report: &mut Report) -> Result<(), StoreError> 
                     blocks.insert((id, number, hash, block));
                 }
             }
-            overflow_values::Row::Hash(hash) => {
+            overflow_values::RowKind::Hash(hash) => {
                 let holders = value.chunks_exact(4).filter_map(|n| u32_at(n, 0));
                 hashes.extend(holders.map(|block| (id, number, hash, block)));
             }
@@ -185,10 +185,10 @@ fn check_counts(
     report: &mut Report,
 ) -> Result<(), StoreError> {
     let mut expected: BTreeMap<EntryId, Counts> = BTreeMap::new();
-    for parent in parents.values().filter(|parent| **parent != EntryId::ABOVE) {
+    for parent in parents.values().filter(|parent| **parent != EntryId::ROOT) {
         expected.entry(*parent).or_default().children += 1;
         let (mut above, mut levels) = (Some(parent), 0);
-        while let Some(id) = above.filter(|id| **id != EntryId::ABOVE && levels < parents.len()) {
+        while let Some(id) = above.filter(|id| **id != EntryId::ROOT && levels < parents.len()) {
             expected.entry(*id).or_default().descendants += 1;
             above = parents.get(id);
             levels += 1;

@@ -7,7 +7,7 @@ use crate::names::{self, Counts, NameList};
 use fulgurite::Snapshot;
 
 impl<T: Snapshot> View<'_, T> {
-    /// The children of an entry, in no particular order; of [`EntryId::ABOVE`], the suffix entries.
+    /// The children of an entry, in no particular order; of [`EntryId::ROOT`], the suffix entries.
     ///
     /// # Errors
     /// [`StoreError`] when the engine fails or a list is damaged; `visit` ends the walk early by answering false.
@@ -93,7 +93,9 @@ impl<T: Snapshot> View<'_, T> {
             Some(bytes) => Counts::parse(bytes)?,
             None => Counts::default(),
         };
-        cache.iter().for_each(|cache| cache.note_counts(id, counts));
+        cache
+            .iter()
+            .for_each(|cache| cache.remember_counts(id, counts));
         Ok(counts)
     }
 }

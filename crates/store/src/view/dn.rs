@@ -50,10 +50,10 @@ impl<T: Snapshot> View<'_, T> {
         out: &mut String,
     ) -> Result<(), StoreError> {
         let first = record.parent();
-        let known = cache.get(first).filter(|_| first != EntryId::ABOVE);
+        let known = cache.get(first).filter(|_| first != EntryId::ROOT);
         out.reserve(record.rdn().len() + 1 + known.map_or(0, str::len));
         push_rdn(out, record)?;
-        if first == EntryId::ABOVE {
+        if first == EntryId::ROOT {
             return Ok(());
         }
         out.push(',');
@@ -63,7 +63,7 @@ impl<T: Snapshot> View<'_, T> {
         }
         let start = out.len();
         let (mut id, mut levels) = (first, 0);
-        while id != EntryId::ABOVE {
+        while id != EntryId::ROOT {
             levels += 1;
             let record = self.ancestor_record(id, levels)?;
             if levels > 1 {
@@ -84,25 +84,25 @@ impl<T: Snapshot> View<'_, T> {
         if levels > DEPTH_MAX {
             return Err(Damage::Parents.into());
         }
-        Ok(self.record_head(id)?.ok_or(Damage::Parents)?)
+        Ok(self.record_names(id)?.ok_or(Damage::Parents)?)
     }
 }
 
 impl View<'_> {
-    /// Names found so far in this state; to be [given back](Self::keep_names), by who has refreshed the view meanwhile
+    /// Names found so far in this state; to be [given back](Self::keep_dn_cache), by who has refreshed the view meanwhile
     /// cleared first.
     #[must_use]
-    pub fn take_names(&self) -> DnCache {
+    pub fn take_dn_cache(&self) -> DnCache {
         self.cache
             .as_ref()
-            .map(LookupCache::take_names)
+            .map(LookupCache::take_dn_cache)
             .unwrap_or_default()
     }
 
     /// Keeps names of this state for who asks next.
-    pub fn keep_names(&self, names: DnCache) {
+    pub fn keep_dn_cache(&self, names: DnCache) {
         if let Some(cache) = &self.cache {
-            cache.put_names(names);
+            cache.put_dn_cache(names);
         }
     }
 }

@@ -26,36 +26,36 @@ pub struct AttributeView<'v> {
     /// The values, in the order in which they were stored.
     pub values: Values<'v>,
     /// Its place among all attributes of the entry.
-    pub place: usize,
+    pub position: usize,
 }
 
 /// How much of an attribute a copy of an entry is to have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum ValueSelection {
     /// All its values.
     All,
     /// The first value in place of all: for attributes that are changed value by value.
     First,
     /// No value, which stands for whatever the entry has: see [`Writer::modify`](crate::Writer::modify).
-    Nothing,
+    None,
 }
 
 /// Which attributes an entry has, in which order: the same for most entries of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape<'v> {
-    octets: &'v [u8],
+    bytes: &'v [u8],
 }
 
 impl<'v> Shape<'v> {
     /// The numbers.
     pub fn iter(self) -> impl Iterator<Item = AttributeId> + use<'v> {
-        ids_of(self.octets)
+        ids_of(self.bytes)
     }
 
-    /// Octets by which it can be remembered: two shapes are the same if these are.
+    /// Bytes by which it can be remembered: two shapes are the same if these are.
     #[must_use]
-    pub fn octets(self) -> &'v [u8] {
-        self.octets
+    pub fn bytes(self) -> &'v [u8] {
+        self.bytes
     }
 }
 
@@ -95,7 +95,7 @@ impl<'v> EntryView<'v> {
     /// Its parent; `None` for a suffix entry.
     #[must_use]
     pub fn parent(&self) -> Option<EntryId> {
-        Some(self.record.parent()).filter(|parent| *parent != EntryId::ABOVE)
+        Some(self.record.parent()).filter(|parent| *parent != EntryId::ROOT)
     }
 
     /// Its RDN as the user wrote it; of a suffix entry, the whole name.
@@ -122,11 +122,11 @@ impl<'v> EntryView<'v> {
     pub fn attributes(&self) -> impl Iterator<Item = AttributeView<'v>> + use<'v> {
         let table = self.attributes;
         let attributes = self.record.attributes().enumerate();
-        attributes.filter_map(move |(place, (id, values))| {
+        attributes.filter_map(move |(position, (id, values))| {
             Some(AttributeView {
                 info: table.get(id)?,
                 values,
-                place,
+                position,
             })
         })
     }
@@ -136,7 +136,7 @@ impl<'v> EntryView<'v> {
     #[inline]
     pub fn shape(&self) -> Shape<'v> {
         Shape {
-            octets: self.record.shape(),
+            bytes: self.record.shape(),
         }
     }
 
@@ -181,13 +181,13 @@ impl<'v> EntryView<'v> {
         let mut text = String::new();
         self.write_dn(&mut DnCache::new(), &mut text)?;
         let dn = Dn::parse(self.schema, &text).map_err(|_| Damage::Record)?;
-        self.to_entry_named(&dn, &mut |_, _| Wanted::All)
+        self.to_entry_named(&dn, &mut |_, _| ValueSelection::All)
     }
 
-    /// Whether the values of some attribute [lie apart](Values::are_apart).
+    /// Whether the values of some attribute [lie apart](Values::are_overflow).
     #[must_use]
-    pub fn has_values_apart(&self) -> bool {
-        self.record.is_parted()
+    pub fn has_overflow_values(&self) -> bool {
+        self.record.has_overflow()
     }
 
     /// As [`to_entry`](Self::to_entry), under the name by which it was found, however that is spelled, with as much of
@@ -198,16 +198,16 @@ impl<'v> EntryView<'v> {
     pub fn to_entry_named(
         &self,
         dn: &Dn,
-        wanted: &mut dyn FnMut(&AttributeDescription, &Values<'v>) -> Wanted,
+        wanted: &mut dyn FnMut(&AttributeDescription, &Values<'v>) -> ValueSelection,
     ) -> Result<Entry, StoreError> {
         let mut entry = Entry::new(dn.clone());
         entry.attributes.reserve(self.record.len() + 1);
         for (id, values) in self.record.attributes() {
             let info = self.attributes.get(id).ok_or(Damage::Attribute)?;
             let some = match wanted(&info.description, &values) {
-                Wanted::All => usize::MAX,
-                Wanted::First => 1,
-                Wanted::Nothing => 0,
+                ValueSelection::All => usize::MAX,
+                ValueSelection::First => 1,
+                ValueSelection::None => 0,
             };
             let values = values.iter().take(some).map(<[u8]>::to_vec).collect();
             entry.attributes.push(Attribute {

@@ -55,7 +55,7 @@ impl<'v, 's, T: Snapshot> Export<'v, 's, T> {
                 return Ok(None);
             };
             let id = entry.id();
-            let parent = entry.parent().unwrap_or(EntryId::ABOVE);
+            let parent = entry.parent().unwrap_or(EntryId::ROOT);
             if parent > id || self.passed_over.contains(&parent) {
                 self.waiting.entry(parent).or_default().insert(id);
                 self.passed_over.insert(id);

@@ -13,7 +13,7 @@ use fulgurite_schema::{Dn, normal_is_under};
 
 /// Result of [`View::find`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum NameLookup {
     /// The entry.
     Entry(EntryId),
     /// There is no such entry.
@@ -24,13 +24,13 @@ pub enum Found {
     },
 }
 
-impl Found {
+impl NameLookup {
     /// The entry, if it was found.
     #[must_use]
     pub fn entry(self) -> Option<EntryId> {
         match self {
-            Found::Entry(id) => Some(id),
-            Found::Missing { .. } => None,
+            NameLookup::Entry(id) => Some(id),
+            NameLookup::Missing { .. } => None,
         }
     }
 }
@@ -40,7 +40,7 @@ impl<T: Snapshot> View<'_, T> {
     ///
     /// # Errors
     /// [`StoreError`] when the engine fails or the store is damaged.
-    pub fn find(&self, dn: &Dn) -> Result<Found, StoreError> {
+    pub fn find(&self, dn: &Dn) -> Result<NameLookup, StoreError> {
         self.find_normal(dn.normal())
     }
 
@@ -48,12 +48,12 @@ impl<T: Snapshot> View<'_, T> {
     ///
     /// # Errors
     /// [`StoreError`] when the engine fails or the store is damaged.
-    pub fn find_normal(&self, normal: &str) -> Result<Found, StoreError> {
+    pub fn find_normal(&self, normal: &str) -> Result<NameLookup, StoreError> {
         let Some(cache) = &self.cache else {
             return self.descend(normal);
         };
         if let Some(id) = cache.entry(normal) {
-            return Ok(Found::Entry(id));
+            return Ok(NameLookup::Entry(id));
         }
         // A suffix entry has a place of its own, whatever its name lies below.
         let is_suffix = self
@@ -66,30 +66,30 @@ impl<T: Snapshot> View<'_, T> {
         let found = match parent {
             None => self.descend(normal)?,
             Some((rdn, parent)) => match self.child(parent.0, rdn.as_bytes())? {
-                Some(id) => Found::Entry(id),
-                None => Found::Missing {
+                Some(id) => NameLookup::Entry(id),
+                None => NameLookup::Missing {
                     deepest: Some(parent),
                 },
             },
         };
-        if let Found::Entry(id) = found {
-            cache.note_entry(normal, id);
+        if let NameLookup::Entry(id) = found {
+            cache.remember_entry(normal, id);
         }
         Ok(found)
     }
 
     /// Looks a name up from the suffix down.
-    fn descend(&self, normal: &str) -> Result<Found, StoreError> {
-        let missing = Found::Missing { deepest: None };
+    fn descend(&self, normal: &str) -> Result<NameLookup, StoreError> {
+        let missing = NameLookup::Missing { deepest: None };
         let is_above =
             |suffix: &&Dn| normal == suffix.normal() || normal_is_under(normal, suffix.normal());
         let Some(suffix) = self.store.suffixes().iter().find(is_above) else {
             return Ok(missing);
         };
         let (mut id, rdns) = if suffix.is_root() {
-            (EntryId::ABOVE, normal)
+            (EntryId::ROOT, normal)
         } else {
-            let Some(top) = self.child(EntryId::ABOVE, suffix.normal().as_bytes())? else {
+            let Some(top) = self.child(EntryId::ROOT, suffix.normal().as_bytes())? else {
                 return Ok(missing);
             };
             let below = normal.len() - suffix.normal().len();
@@ -98,28 +98,28 @@ impl<T: Snapshot> View<'_, T> {
         };
         let rdns = Some(rdns).filter(|rdns| !rdns.is_empty());
         let rdns = rdns.into_iter().flat_map(|rdns| rdns.rsplit(','));
-        let exists = |id| id != EntryId::ABOVE;
+        let exists = |id| id != EntryId::ROOT;
         for (depth, rdn) in (suffix.depth()..).zip(rdns) {
-            self.note_parent(normal, rdn, (id, depth));
+            self.remember_parent(normal, rdn, (id, depth));
             match self.child(id, rdn.as_bytes())? {
                 Some(child) => id = child,
                 None => {
-                    return Ok(Found::Missing {
+                    return Ok(NameLookup::Missing {
                         deepest: Some((id, depth)).filter(|_| exists(id)),
                     });
                 }
             }
         }
         Ok(if exists(id) {
-            Found::Entry(id)
+            NameLookup::Entry(id)
         } else {
             missing
         })
     }
 
     /// Remembers the last parent on the way to a name: many names are looked up below few.
-    fn note_parent(&self, normal: &str, rdn: &str, (parent, depth): (EntryId, usize)) {
-        let Some(cache) = self.cache.as_ref().filter(|_| parent != EntryId::ABOVE) else {
+    fn remember_parent(&self, normal: &str, rdn: &str, (parent, depth): (EntryId, usize)) {
+        let Some(cache) = self.cache.as_ref().filter(|_| parent != EntryId::ROOT) else {
             return;
         };
         // The last RDN on the way down is the first of the name.
@@ -127,7 +127,7 @@ impl<T: Snapshot> View<'_, T> {
             .strip_prefix(rdn)
             .and_then(|above| above.strip_prefix(','));
         if let Some(above) = above.filter(|_| normal.as_ptr() == rdn.as_ptr()) {
-            cache.note_parent(above, parent, depth);
+            cache.remember_parent(above, parent, depth);
         }
     }
 
@@ -151,10 +151,10 @@ impl<T: Snapshot> View<'_, T> {
     /// [`StoreError::NoSuchEntry`]; otherwise when the engine fails or the record is damaged.
     pub fn parent(&self, id: EntryId) -> Result<Option<EntryId>, StoreError> {
         let parent = self
-            .record_head(id)?
+            .record_names(id)?
             .ok_or(StoreError::NoSuchEntry(id))?
             .parent();
-        Ok(Some(parent).filter(|parent| *parent != EntryId::ABOVE))
+        Ok(Some(parent).filter(|parent| *parent != EntryId::ROOT))
     }
 
     /// Number of RDNs in the entry's name. Climbs.
@@ -164,7 +164,7 @@ impl<T: Snapshot> View<'_, T> {
     pub fn depth(&self, id: EntryId) -> Result<usize, StoreError> {
         let mut levels = 0;
         let mut record = self.record(id)?.ok_or(StoreError::NoSuchEntry(id))?;
-        while record.parent() != EntryId::ABOVE {
+        while record.parent() != EntryId::ROOT {
             levels += 1;
             record = self.ancestor_record(record.parent(), levels)?;
         }
@@ -189,7 +189,7 @@ impl<T: Snapshot> View<'_, T> {
             .record(id)?
             .ok_or(StoreError::NoSuchEntry(id))?
             .parent();
-        while parent != EntryId::ABOVE && parent != ancestor {
+        while parent != EntryId::ROOT && parent != ancestor {
             levels += 1;
             parent = self.ancestor_record(parent, levels)?.parent();
         }

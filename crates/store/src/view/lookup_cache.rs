@@ -1,6 +1,6 @@
 //! What nearly every operation on a snapshot asks for again: few names, few sizes.
 //!
-//! A view that is kept from one operation to the next ([`View::rest`](crate::View::rest)) looks them up once for each
+//! A view that is kept from one operation to the next ([`View::reset`](crate::View::reset)) looks them up once for each
 //! state of the store. Writers have none: what they see changes under them.
 
 use std::cell::{Cell, RefCell};
@@ -14,11 +14,11 @@ const PARENTS_MAX: usize = 4;
 /// Answers that hold for one snapshot.
 #[derive(Debug, Default)]
 pub(crate) struct LookupCache {
-    parents: RefCell<Vec<Known>>,
+    parents: RefCell<Vec<NamedEntry>>,
     /// Which parent is forgotten next.
     oldest: Cell<usize>,
     /// What was looked up last.
-    last: RefCell<Known>,
+    last: RefCell<NamedEntry>,
     counts: Cell<Option<(EntryId, Counts)>>,
     total: Cell<Option<u64>>,
     names: RefCell<DnCache>,
@@ -26,14 +26,14 @@ pub(crate) struct LookupCache {
 
 /// An entry that exists, by the normal form of its name.
 #[derive(Debug, Default)]
-struct Known {
+struct NamedEntry {
     normal: String,
     id: EntryId,
     /// Number of RDNs in the name.
     depth: usize,
 }
 
-impl Known {
+impl NamedEntry {
     fn set(&mut self, normal: &str, id: EntryId, depth: usize) {
         self.normal.clear();
         self.normal.push_str(normal);
@@ -53,7 +53,7 @@ impl LookupCache {
         (!normal.is_empty() && last.normal == normal).then_some(last.id)
     }
 
-    pub(crate) fn note_entry(&self, normal: &str, id: EntryId) {
+    pub(crate) fn remember_entry(&self, normal: &str, id: EntryId) {
         self.last.borrow_mut().set(normal, id, 0);
     }
 
@@ -64,10 +64,10 @@ impl LookupCache {
         Some((known.id, known.depth))
     }
 
-    pub(crate) fn note_parent(&self, normal: &str, id: EntryId, depth: usize) {
+    pub(crate) fn remember_parent(&self, normal: &str, id: EntryId, depth: usize) {
         let mut parents = self.parents.borrow_mut();
         if parents.len() < PARENTS_MAX {
-            parents.push(Known::default());
+            parents.push(NamedEntry::default());
             if let Some(place) = parents.last_mut() {
                 place.set(normal, id, depth);
             }
@@ -86,7 +86,7 @@ impl LookupCache {
         (id == of).then_some(counts)
     }
 
-    pub(crate) fn note_counts(&self, of: EntryId, counts: Counts) {
+    pub(crate) fn remember_counts(&self, of: EntryId, counts: Counts) {
         self.counts.set(Some((of, counts)));
     }
 
@@ -95,15 +95,15 @@ impl LookupCache {
         self.total.get()
     }
 
-    pub(crate) fn note_total(&self, total: u64) {
+    pub(crate) fn remember_total(&self, total: u64) {
         self.total.set(Some(total));
     }
 
-    pub(crate) fn take_names(&self) -> DnCache {
+    pub(crate) fn take_dn_cache(&self) -> DnCache {
         self.names.take()
     }
 
-    pub(crate) fn put_names(&self, names: DnCache) {
+    pub(crate) fn put_dn_cache(&self, names: DnCache) {
         *self.names.borrow_mut() = names;
     }
 }

@@ -22,9 +22,9 @@ mod records;
 mod state;
 mod walk;
 
-pub use entry::{AttributeView, EntryView, Shape, Wanted};
+pub use entry::{AttributeView, EntryView, Shape, ValueSelection};
 pub use export::Export;
 pub use filter_subject::{StoredSelector, compile_filter};
-pub use find::Found;
+pub use find::NameLookup;
 pub use state::{ParkedView, View};
 pub use walk::{AllEntries, EntryWalk};

@@ -5,7 +5,7 @@ use super::lookup_cache::LookupCache;
 use super::state::View;
 use crate::error::{Damage, StoreError};
 use crate::ids::{AttributeId, EntryId};
-use crate::overflow_values::{self, Block, Row, ValueRows, same_as};
+use crate::overflow_values::{self, Block, RowKind, ValueRows, same_as};
 use crate::record::{OverflowLocation, OverflowSource, Record};
 use fulgurite::Snapshot;
 use fulgurite_schema::AttributeDescription;
@@ -30,7 +30,7 @@ impl<T: Snapshot> View<'_, T> {
     ) -> Result<EntryView<'v>, Damage> {
         Ok(EntryView::new(
             id,
-            self.at_home(id, Record::parse(bytes)?),
+            self.with_overflow(id, Record::parse(bytes)?),
             &self.attributes,
             &self.store.schema,
             self,
@@ -57,7 +57,7 @@ impl<T: Snapshot> View<'_, T> {
         };
         let schema = self.schema();
         let mut is = same_as(schema, description, value);
-        if !values.are_apart() {
+        if !values.are_overflow() {
             return Ok(values.iter().any(is));
         }
         let hash = overflow_values::hash(schema, description.attribute, value);
@@ -79,18 +79,18 @@ impl<T: Snapshot> View<'_, T> {
             return Ok(total);
         }
         let total = self.txn.stat(self.store.dbs.entries)?.entries;
-        cache.iter().for_each(|cache| cache.note_total(total));
+        cache.iter().for_each(|cache| cache.remember_total(total));
         Ok(total)
     }
 
-    /// The id given last among the entries there are; [`EntryId::ABOVE`] when there is none.
+    /// The id given last among the entries there are; [`EntryId::ROOT`] when there is none.
     ///
     /// # Errors
     /// [`StoreError`] when the engine fails or the table is damaged.
     pub fn last_entry_id(&self) -> Result<EntryId, StoreError> {
         match self.txn.cursor(self.store.dbs.entries)?.last()? {
             Some((key, _)) => Ok(EntryId::from_key(key).ok_or(Damage::Record)?),
-            None => Ok(EntryId::ABOVE),
+            None => Ok(EntryId::ROOT),
         }
     }
 
@@ -111,34 +111,34 @@ impl<T: Snapshot> View<'_, T> {
 
     pub(crate) fn record(&self, id: EntryId) -> Result<Option<Record<'_>>, StoreError> {
         match self.txn.get(self.store.dbs.entries, &id.key())? {
-            Some(bytes) => Ok(Some(self.at_home(id, Record::parse(bytes)?))),
+            Some(bytes) => Ok(Some(self.with_overflow(id, Record::parse(bytes)?))),
             None => Ok(None),
         }
     }
 
-    /// Whether an entry's record has more than so many octets, or values that lie apart from it.
+    /// Whether an entry's record has more than so many bytes, or values that lie apart from it.
     ///
     /// # Errors
     /// [`StoreError`] when the engine fails or the record is damaged.
-    pub fn is_larger_than(&self, id: EntryId, octets: usize) -> Result<bool, StoreError> {
+    pub fn is_larger_than(&self, id: EntryId, bytes_max: usize) -> Result<bool, StoreError> {
         let Some(bytes) = self.txn.get(self.store.dbs.entries, &id.key())? else {
             return Ok(false);
         };
-        Ok(bytes.len() > octets || Record::head_of(bytes)?.is_parted())
+        Ok(bytes.len() > bytes_max || Record::parse_names(bytes)?.has_overflow())
     }
 
     /// A record of this state with those of its values that lie apart.
-    pub(crate) fn at_home<'v>(&'v self, id: EntryId, record: Record<'v>) -> Record<'v> {
-        record.at(OverflowLocation {
+    pub(crate) fn with_overflow<'v>(&'v self, id: EntryId, record: Record<'v>) -> Record<'v> {
+        record.with_overflow(OverflowLocation {
             entry: id,
             source: self,
         })
     }
 
     /// A record of which nothing but the names and the parent is wanted.
-    pub(crate) fn record_head(&self, id: EntryId) -> Result<Option<Record<'_>>, StoreError> {
+    pub(crate) fn record_names(&self, id: EntryId) -> Result<Option<Record<'_>>, StoreError> {
         match self.txn.get(self.store.dbs.entries, &id.key())? {
-            Some(bytes) => Ok(Some(Record::head_of(bytes)?)),
+            Some(bytes) => Ok(Some(Record::parse_names(bytes)?)),
             None => Ok(None),
         }
     }
@@ -155,7 +155,7 @@ impl<T: Snapshot> OverflowSource for View<'_, T> {
         let start = overflow_values::of_block(entry, attribute, number);
         let (key, row) = cursor.seek_range(&start).ok()??;
         match overflow_values::parse_key(key)? {
-            (of, within, Row::Block(number)) if (of, within) == (entry, attribute) => {
+            (of, within, RowKind::Block(number)) if (of, within) == (entry, attribute) => {
                 Some((number, Block::parse(row)?.elements))
             }
             _ => None,

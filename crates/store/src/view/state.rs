@@ -65,7 +65,7 @@ impl<'s> View<'s> {
 
     /// Gives up the snapshot in place, keeping the reader's place and what is known of the state, for an operation to come:
     /// nothing can be read until [`View::refresh`].
-    pub fn rest(&mut self) {
+    pub fn reset(&mut self) {
         self.txn.reset();
     }
 

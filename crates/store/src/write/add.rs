@@ -8,16 +8,16 @@ use crate::record::{self, RecordSource};
 use fulgurite_schema::{CheckedEntry, Dn, Entry};
 
 impl Writer<'_> {
-    /// Adds an entry below `parent`, or one at the top below [`EntryId::ABOVE`].
+    /// Adds an entry below `parent`, or one at the top below [`EntryId::ROOT`].
     ///
     /// # Errors
     /// [`StoreError::EntryExists`], [`StoreError::NoSuchParent`], [`StoreError::OutsideSuffix`] for a name that is no
     /// suffix, [`StoreError::EntryTooLarge`], [`StoreError::EntryTooBig`]; the store is unchanged then.
     pub fn add(&mut self, parent: EntryId, entry: &CheckedEntry) -> Result<EntryId, StoreError> {
-        self.refuse_poisoned()?;
+        self.check_not_poisoned()?;
         let entry = entry.entry();
         let (rdn_normal, rdn) = name_below(&entry.dn, parent)?;
-        self.check_place(parent, &entry.dn, rdn_normal)?;
+        self.check_name(parent, &entry.dn, rdn_normal)?;
         self.insert_entry(None, parent, (rdn_normal, rdn), entry)
     }
 
@@ -36,7 +36,7 @@ impl Writer<'_> {
             rdn_normal: rdn_normal.as_bytes(),
             rdn: rdn.as_bytes(),
             attributes,
-            apart: &[],
+            overflow: &[],
         };
         record::encode(&source, &mut encoded)?;
         self.view.store.check_size(&encoded)?;
@@ -74,28 +74,28 @@ impl Writer<'_> {
             writer.insert_name(parent, rdn_normal.as_bytes(), id)?;
             writer.counts.change(parent, 1, 1);
             let postings = &mut writer.postings;
-            postings.expect_entry();
+            postings.reserve_entry();
             postings.change(&key::all_entries(), id, true);
             let keys = KeyMaker::new(&writer.view.indexes, &store.schema);
             keys.each_key(entry, &mut writer.key, &mut |key| {
                 postings.change(key, id, true);
             });
-            writer.relieve()
+            writer.flush_if_full()
         })
     }
 
     /// Checks that an entry of this name may be put below `parent`.
-    pub(crate) fn check_place(
+    pub(crate) fn check_name(
         &self,
         parent: EntryId,
         dn: &Dn,
         rdn_normal: &str,
     ) -> Result<(), StoreError> {
         let name = || dn.pretty().to_owned();
-        if parent == EntryId::ABOVE && !self.view.store.is_top(dn) {
+        if parent == EntryId::ROOT && !self.view.store.is_top(dn) {
             return Err(StoreError::OutsideSuffix(name()));
         }
-        if parent != EntryId::ABOVE && self.view.record(parent)?.is_none() {
+        if parent != EntryId::ROOT && self.view.record(parent)?.is_none() {
             return Err(StoreError::NoSuchParent(name()));
         }
         if self.view.child(parent, rdn_normal.as_bytes())?.is_some() {

@@ -12,12 +12,12 @@ impl Writer<'_> {
     /// # Errors
     /// [`StoreError::NoSuchEntry`], [`StoreError::NotLeaf`]; the store is unchanged then.
     pub fn delete(&mut self, id: EntryId) -> Result<(), StoreError> {
-        self.refuse_poisoned()?;
-        if self.counts.concerns(id) {
+        self.check_not_poisoned()?;
+        if self.counts.has_change_of(id) {
             // Its former children are still to be taken off its ancestors' counts, and the way there is its record.
             self.apply(Self::flush_counts)?;
         }
-        self.forget(id)
+        self.undo_add(id)
     }
 
     /// Takes an entry without children back that [`add_as`](Self::add_as) has added in this transaction: one whose parent
@@ -25,8 +25,8 @@ impl Writer<'_> {
     ///
     /// # Errors
     /// As [`delete`](Self::delete).
-    pub fn forget(&mut self, id: EntryId) -> Result<(), StoreError> {
-        self.refuse_poisoned()?;
+    pub fn undo_add(&mut self, id: EntryId) -> Result<(), StoreError> {
+        self.check_not_poisoned()?;
         let entry = self.view.entry(id)?.ok_or(StoreError::NoSuchEntry(id))?;
         if self.view.has_children(id)? {
             return Err(StoreError::NotLeaf(id));
@@ -34,23 +34,23 @@ impl Writer<'_> {
         let store = self.view.store;
         let indexes = &self.view.indexes;
         let postings = &mut self.postings;
-        postings.expect_entry();
+        postings.reserve_entry();
         postings.change(&key::all_entries(), id, false);
         KeyMaker::new(indexes, &store.schema).each_key(&entry, &mut self.key, &mut |key| {
             postings.change(key, id, false);
         });
-        let parent = entry.parent().unwrap_or(EntryId::ABOVE);
+        let parent = entry.parent().unwrap_or(EntryId::ROOT);
         let rdn_normal = entry.rdn_normal().to_vec();
-        let has_values_apart = entry.record().apart().next().is_some();
+        let has_overflow_values = entry.record().overflow_attributes().next().is_some();
         self.apply(|writer| {
             writer.counts.change(parent, -1, -1);
             writer.remove_name(parent, &rdn_normal, id)?;
             writer.has_changed_entries = true;
             writer.view.txn.delete(store.dbs.entries, &id.key())?;
-            if has_values_apart {
+            if has_overflow_values {
                 overflow_values::clear_entry(&mut writer.view.txn, store.dbs.values, id)?;
             }
-            writer.relieve()
+            writer.flush_if_full()
         })
     }
 }

@@ -11,11 +11,11 @@ use crate::index::{Index, IndexKind, Indexes, KeyMaker, TypedRecord, ValueSource
 use crate::record::{Record, Values};
 use fulgurite_schema::{AttributeIndex, Schema};
 
-/// Keys of the postings that an entry leaves and enters, ascending.
+/// KeySharing of the postings that an entry leaves and enters, ascending.
 #[derive(Debug, Default)]
 pub(super) struct Difference {
-    pub(super) gone: Vec<Vec<u8>>,
-    pub(super) come: Vec<Vec<u8>>,
+    pub(super) removed_keys: Vec<Vec<u8>>,
+    pub(super) added_keys: Vec<Vec<u8>>,
 }
 
 impl Difference {
@@ -24,48 +24,51 @@ impl Difference {
         schema: &Schema,
         table: &AttributeTable,
         (old, new): (&Record<'_>, &Record<'_>),
-        shift: &Shift<'_>,
+        known: &KnownChanges<'_>,
     ) -> Difference {
         let fed = |(attribute, _): &&(AttributeIndex, &[u8])| indexes.is_fed_by(*attribute);
-        let mut removed = ValueList(shift.removed.iter().filter(fed).copied().collect());
-        let mut added = ValueList(shift.added.iter().filter(fed).copied().collect());
-        let mut settled = shift.settled.clone();
-        settled.sort_unstable();
+        let mut removed = ValueList(known.removed.iter().filter(fed).copied().collect());
+        let mut added = ValueList(known.added.iter().filter(fed).copied().collect());
+        let mut skipped = known.skipped.clone();
+        skipped.sort_unstable();
         let type_of = |id| {
             let attribute = table.get(id)?.description.attribute;
-            let matters = indexes.is_fed_by(attribute) && settled.binary_search(&id).is_err();
+            let matters = indexes.is_fed_by(attribute) && skipped.binary_search(&id).is_err();
             matters.then_some(attribute)
         };
         for (attribute, (before, after)) in changed(old, new, type_of) {
             only_in_first(before, after, |value| removed.0.push((attribute, value)));
             only_in_first(after, before, |value| added.0.push((attribute, value)));
         }
-        let alone = ValueList(shift.alone.iter().filter(fed).copied().collect());
-        let alone = keys(indexes, schema, &alone);
-        let come = keys(indexes, schema, &added);
-        let mut gone = keys(indexes, schema, &removed);
-        gone.retain(|key| !holds(&come, key));
-        let keys = Keys {
+        let last_of_hash = ValueList(known.last_of_hash.iter().filter(fed).copied().collect());
+        let last_of_hash = keys(indexes, schema, &last_of_hash);
+        let added_keys = keys(indexes, schema, &added);
+        let mut removed_keys = keys(indexes, schema, &removed);
+        removed_keys.retain(|key| !holds(&added_keys, key));
+        let keys = KeySharing {
             indexes,
             schema,
             table,
             new,
-            alone,
+            last_of_hash,
         };
-        keys.retain_unshared(&mut gone);
-        Difference { gone, come }
+        keys.retain_unshared(&mut removed_keys);
+        Difference {
+            removed_keys,
+            added_keys,
+        }
     }
 }
 
 /// Differences that are known before records are compared: single values of attributes with many.
 #[derive(Default)]
-pub(super) struct Shift<'a> {
+pub(super) struct KnownChanges<'a> {
     /// The attributes; their values are not compared.
-    pub(super) settled: Vec<AttributeId>,
+    pub(super) skipped: Vec<AttributeId>,
     pub(super) removed: Vec<(AttributeIndex, &'a [u8])>,
     pub(super) added: Vec<(AttributeIndex, &'a [u8])>,
     /// Those removed whose hash no other value of the attribute has.
-    pub(super) alone: Vec<(AttributeIndex, &'a [u8])>,
+    pub(super) last_of_hash: Vec<(AttributeIndex, &'a [u8])>,
 }
 
 /// Some values with their types.
@@ -81,14 +84,14 @@ impl ValueSource for ValueList<'_> {
 }
 
 /// The values of an attribute before and after.
-type Pair<'a> = (Option<Values<'a>>, Option<Values<'a>>);
+type ValuePair<'a> = (Option<Values<'a>>, Option<Values<'a>>);
 
 /// Attributes whose values are not the same in both, of those that matter: these have a type.
 fn changed<'a>(
     old: &Record<'a>,
     new: &Record<'a>,
     type_of: impl Fn(AttributeId) -> Option<AttributeIndex>,
-) -> Vec<(AttributeIndex, Pair<'a>)> {
+) -> Vec<(AttributeIndex, ValuePair<'a>)> {
     let mut changed = Vec::new();
     for id in new.ids() {
         let Some(attribute) = type_of(id) else {
@@ -155,24 +158,24 @@ fn holds(keys: &[Vec<u8>], key: &[u8]) -> bool {
 }
 
 /// What decides whether a key that one value made is made by another one too.
-struct Keys<'k> {
+struct KeySharing<'k> {
     indexes: &'k Indexes,
     schema: &'k Schema,
     table: &'k AttributeTable,
     new: &'k Record<'k>,
-    /// Keys of values whose hash no other value of their attribute has.
-    alone: Vec<Vec<u8>>,
+    /// KeySharing of values whose hash no other value of their attribute has.
+    last_of_hash: Vec<Vec<u8>>,
 }
 
-impl Keys<'_> {
-    /// Takes out of `gone` the keys that remaining values of the entry still make.
-    fn retain_unshared(&self, gone: &mut Vec<Vec<u8>>) {
+impl KeySharing<'_> {
+    /// Takes out of `removed_keys` the keys that remaining values of the entry still make.
+    fn retain_unshared(&self, removed_keys: &mut Vec<Vec<u8>>) {
         let is_presence = |key: &[u8]| key::kind_code(key) == Some(IndexKind::Presence.code());
-        gone.retain(|key| {
+        removed_keys.retain(|key| {
             let index = key::attribute(key).filter(|_| is_presence(key));
             !index.is_some_and(|index| self.is_present(index))
         });
-        let affected: FxHashSet<AttributeId> = gone
+        let affected: FxHashSet<AttributeId> = removed_keys
             .iter()
             .filter(|key| !is_presence(key))
             .filter_map(|key| Some((key, key::attribute(key)?)))
@@ -188,16 +191,16 @@ impl Keys<'_> {
             table: self.table,
         };
         let mut scratch = Vec::new();
-        let mut shared = vec![false; gone.len()];
+        let mut shared = vec![false; removed_keys.len()];
         let keys = KeyMaker::new(self.indexes, self.schema);
         keys.each_key_of(&source, &wanted, &mut scratch, &mut |key| {
-            let found = gone.binary_search_by(|other| other.as_slice().cmp(key));
+            let found = removed_keys.binary_search_by(|other| other.as_slice().cmp(key));
             if let Some(shared) = found.ok().and_then(|at| shared.get_mut(at)) {
                 *shared = true;
             }
         });
         let mut shared = shared.into_iter();
-        gone.retain(|_| !shared.next().unwrap_or(false));
+        removed_keys.retain(|_| !shared.next().unwrap_or(false));
     }
 
     /// Whether the entry has values in an index.
@@ -219,7 +222,7 @@ impl Keys<'_> {
             .map(|(_, values)| values)
     }
 
-    /// Whether a key may be made by more than one value of the entry. It is not when it stands for one value alone, the
+    /// Whether a key may be made by more than one value of the entry. It is not when it stands for one value last_of_hash, the
     /// literal normal form of it or its hash, and only one attribute of the entry is in the index: the values of one
     /// attribute differ in normal form.
     fn may_be_shared(&self, key: &[u8], index: AttributeId) -> bool {
@@ -231,7 +234,7 @@ impl Keys<'_> {
         if !is_equality || index.object_class {
             return true;
         }
-        let is_lone = key::has_literal(key) || holds(&self.alone, key);
+        let is_lone = key::has_literal(key) || holds(&self.last_of_hash, key);
         !is_lone || self.feeding(index).count() > 1
     }
 }

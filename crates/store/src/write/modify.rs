@@ -1,6 +1,6 @@
 //! Changing an entry's attributes.
 
-use super::difference::{Difference, Shift};
+use super::difference::{Difference, KnownChanges};
 use super::writer::Writer;
 use crate::error::{Damage, StoreError};
 use crate::ids::{AttributeId, EntryId};
@@ -12,16 +12,16 @@ impl Writer<'_> {
     /// indexes of attributes that differ are touched.
     ///
     /// An attribute without values stays as it is in the store, and is not looked at: a change of one attribute of many
-    /// costs little more than that one. Those whose values [lie apart](crate::Values::are_apart) cannot stay so.
+    /// costs little more than that one. Those whose values [lie apart](crate::Values::are_overflow) cannot stay so.
     ///
     /// # Errors
     /// [`StoreError::NoSuchEntry`], [`StoreError::EntryTooLarge`], [`StoreError::EntryTooBig`], [`StoreError::Damaged`] for an
     /// attribute that cannot stay; the store is unchanged then.
     pub fn modify(&mut self, id: EntryId, new: &CheckedEntry) -> Result<(), StoreError> {
-        self.refuse_poisoned()?;
+        self.check_not_poisoned()?;
         let attributes = self.number(new.entry())?;
         let stays = |(id, values): &(AttributeId, &[Vec<u8>])| values.is_empty().then_some(*id);
-        let settled = attributes.iter().filter_map(stays).collect();
+        let skipped = attributes.iter().filter_map(stays).collect();
         let mut encoded = std::mem::take(&mut self.record);
         let old = self.view.record(id)?.ok_or(StoreError::NoSuchEntry(id))?;
         record::encode_over(
@@ -31,29 +31,29 @@ impl Writer<'_> {
                 rdn_normal: old.rdn_normal(),
                 rdn: old.rdn(),
                 attributes,
-                apart: &[],
+                overflow: &[],
             },
             &mut encoded,
         )?;
         let store = self.view.store;
         store.check_size(&encoded)?;
-        let shift = Shift {
-            settled,
-            ..Shift::default()
+        let known = KnownChanges {
+            skipped,
+            ..KnownChanges::default()
         };
         let difference = Difference::between(
             &self.view.indexes,
             &store.schema,
             &self.view.attributes,
             (&old, &Record::parse(&encoded)?),
-            &shift,
+            &known,
         );
-        let may_be_parted = old.is_parted();
+        let may_have_overflow = old.has_overflow();
         self.apply(|writer| {
-            writer.enter(id, difference);
-            writer.put_record_over(id, &encoded, may_be_parted)?;
+            writer.record_postings(id, difference);
+            writer.put_record_over(id, &encoded, may_have_overflow)?;
             writer.record = encoded;
-            writer.relieve()
+            writer.flush_if_full()
         })
     }
 
@@ -72,7 +72,7 @@ impl Writer<'_> {
                 rdn_normal,
                 rdn,
                 attributes,
-                apart: &[],
+                overflow: &[],
             },
             &mut encoded,
         )?;
@@ -94,19 +94,19 @@ impl Writer<'_> {
             &store.schema,
             &self.view.attributes,
             (&old, &new),
-            &Shift::default(),
+            &KnownChanges::default(),
         );
-        let may_be_parted = old.is_parted();
-        self.enter(id, difference);
-        self.put_record_over(id, &encoded, may_be_parted)?;
+        let may_have_overflow = old.has_overflow();
+        self.record_postings(id, difference);
+        self.put_record_over(id, &encoded, may_have_overflow)?;
         self.record = encoded;
-        self.relieve()
+        self.flush_if_full()
     }
 
     /// Collects what a change of an entry means for the indexes.
-    pub(super) fn enter(&mut self, id: EntryId, difference: Difference) {
-        let gone = difference.gone.iter().map(|key| (key, false));
-        let come = difference.come.iter().map(|key| (key, true));
+    pub(super) fn record_postings(&mut self, id: EntryId, difference: Difference) {
+        let gone = difference.removed_keys.iter().map(|key| (key, false));
+        let come = difference.added_keys.iter().map(|key| (key, true));
         gone.chain(come)
             .for_each(|(key, present)| self.postings.change(key, id, present));
     }

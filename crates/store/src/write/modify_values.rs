@@ -1,6 +1,6 @@
 //! Changing single values of attributes that have many.
 
-use super::difference::{Difference, Shift};
+use super::difference::{Difference, KnownChanges};
 use super::writer::Writer;
 use crate::error::{Damage, StoreError};
 use crate::ids::{AttributeId, EntryId};
@@ -8,7 +8,7 @@ use crate::overflow_values::{RemovedValue, hash, same_as};
 use crate::record::{self, Record, RecordSource};
 use fulgurite_schema::{AttributeDescription, CheckedEntry};
 
-/// What goes and what comes of an attribute whose values [lie apart](crate::Values::are_apart).
+/// What goes and what comes of an attribute whose values [lie apart](crate::Values::are_overflow).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValueChange {
     /// The attribute.
@@ -20,7 +20,7 @@ pub struct ValueChange {
 }
 
 /// A [`ValueChange`] that has been done.
-struct Changed {
+struct AppliedChange {
     id: AttributeId,
     /// Values as they were stored, and whether no other has their hash.
     removed: Vec<RemovedValue>,
@@ -39,7 +39,7 @@ impl Writer<'_> {
         new: &CheckedEntry,
         changes: &[ValueChange],
     ) -> Result<(), StoreError> {
-        self.refuse_poisoned()?;
+        self.check_not_poisoned()?;
         let record = self.view.record(id)?.ok_or(StoreError::NoSuchEntry(id))?;
         let (parent, rdn_normal, rdn) = record.place_and_name();
         let lengths = changes
@@ -60,14 +60,14 @@ impl Writer<'_> {
             rdn_normal: &rdn_normal,
             rdn: &rdn,
             attributes,
-            apart: &lengths,
+            overflow: &lengths,
         };
         record::encode(&source, &mut encoded)?;
         self.apply(|writer| {
             let changed = changes.iter().zip(&lengths);
             let changed =
                 changed.map(|(change, (number, _))| writer.change_rows(id, *number, change));
-            let changed = changed.collect::<Result<Vec<Changed>, StoreError>>()?;
+            let changed = changed.collect::<Result<Vec<AppliedChange>, StoreError>>()?;
             writer.replace_around(id, encoded, changes, &changed)
         })
     }
@@ -80,11 +80,11 @@ impl Writer<'_> {
     ) -> Result<(AttributeId, u32), StoreError> {
         let number = self.view.attributes.find(&change.description);
         let number = number.ok_or(Damage::Values)?;
-        let values = record.values(number).filter(|values| values.are_apart());
+        let values = record.values(number).filter(|values| values.are_overflow());
         let before = values.ok_or(Damage::Values)?.len() + change.added.len();
         let after = before.checked_sub(change.removed.len());
         let after = u32::try_from(after.ok_or(Damage::Values)?);
-        let after = after.ok().filter(|after| *after < record::APART);
+        let after = after.ok().filter(|after| *after < record::OVERFLOW_BIT);
         Ok((number, after.ok_or(StoreError::EntryTooLarge)?))
     }
 
@@ -94,7 +94,7 @@ impl Writer<'_> {
         id: EntryId,
         number: AttributeId,
         change: &ValueChange,
-    ) -> Result<Changed, StoreError> {
+    ) -> Result<AppliedChange, StoreError> {
         let store = self.view.store;
         let (schema, rows) = (&*store.schema, self.value_rows(id, number));
         let attribute = change.description.attribute;
@@ -109,7 +109,7 @@ impl Writer<'_> {
             let hash = hash(schema, attribute, value);
             rows.add(&mut self.view.txn, hash, value)?;
         }
-        Ok(Changed {
+        Ok(AppliedChange {
             id: number,
             removed,
         })
@@ -121,14 +121,14 @@ impl Writer<'_> {
         id: EntryId,
         encoded: Vec<u8>,
         changes: &[ValueChange],
-        changed: &[Changed],
+        changed: &[AppliedChange],
     ) -> Result<(), StoreError> {
         let store = self.view.store;
         let old = self.view.record(id)?.ok_or(Damage::Record)?;
-        let new = self.view.at_home(id, Record::parse(&encoded)?);
-        let mut shift = Shift {
-            settled: changed.iter().map(|change| change.id).collect(),
-            ..Shift::default()
+        let new = self.view.with_overflow(id, Record::parse(&encoded)?);
+        let mut known = KnownChanges {
+            skipped: changed.iter().map(|change| change.id).collect(),
+            ..KnownChanges::default()
         };
         for (asked, done) in changes.iter().zip(changed) {
             let attribute = asked.description.attribute;
@@ -137,28 +137,28 @@ impl Writer<'_> {
                 is_last_of_hash,
             } in &done.removed
             {
-                shift.removed.push((attribute, value));
+                known.removed.push((attribute, value));
                 if *is_last_of_hash {
-                    shift.alone.push((attribute, value));
+                    known.last_of_hash.push((attribute, value));
                 }
             }
             let added = asked
                 .added
                 .iter()
                 .map(|value| (attribute, value.as_slice()));
-            shift.added.extend(added);
+            known.added.extend(added);
         }
         let difference = Difference::between(
             &self.view.indexes,
             &store.schema,
             &self.view.attributes,
             (&old, &new),
-            &shift,
+            &known,
         );
-        self.enter(id, difference);
+        self.record_postings(id, difference);
         self.has_changed_entries = true;
         self.view.txn.put(store.dbs.entries, &id.key(), &encoded)?;
         self.record = encoded;
-        self.relieve()
+        self.flush_if_full()
     }
 }

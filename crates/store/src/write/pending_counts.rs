@@ -13,11 +13,11 @@ use fulgurite::WriteTxn;
 /// Changes by the entry directly above; its own ancestors are found when they are written.
 #[derive(Debug, Default)]
 pub(super) struct PendingCounts {
-    changes: FxHashMap<EntryId, Change>,
+    changes: FxHashMap<EntryId, CountChange>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Change {
+struct CountChange {
     children: i64,
     descendants: i64,
 }
@@ -25,7 +25,7 @@ struct Change {
 impl PendingCounts {
     /// Notes that `parent` gained (or lost) children, and subtrees of `descendants` entries with them.
     pub(super) fn change(&mut self, parent: EntryId, children: i64, descendants: i64) {
-        if parent == EntryId::ABOVE {
+        if parent == EntryId::ROOT {
             return;
         }
         let change = self.changes.entry(parent).or_default();
@@ -34,13 +34,13 @@ impl PendingCounts {
     }
 
     /// Whether changes are noted for an entry.
-    pub(super) fn concerns(&self, id: EntryId) -> bool {
+    pub(super) fn has_change_of(&self, id: EntryId) -> bool {
         self.changes.contains_key(&id)
     }
 
     pub(super) fn flush(&mut self, view: &mut View<'_, WriteTxn<'_>>) -> Result<(), StoreError> {
         let changes = std::mem::take(&mut self.changes);
-        let mut totals: FxHashMap<EntryId, Change> = FxHashMap::default();
+        let mut totals: FxHashMap<EntryId, CountChange> = FxHashMap::default();
         for (id, change) in changes {
             let total = totals.entry(id).or_default();
             total.children += change.children;
@@ -49,7 +49,7 @@ impl PendingCounts {
                 add_to_ancestors(view, &mut totals, id, change.descendants)?;
             }
         }
-        let mut totals: Vec<(EntryId, Change)> = totals.into_iter().collect();
+        let mut totals: Vec<(EntryId, CountChange)> = totals.into_iter().collect();
         totals.sort_unstable_by_key(|(id, _)| *id);
         totals
             .into_iter()
@@ -59,14 +59,14 @@ impl PendingCounts {
 
 fn add_to_ancestors(
     view: &View<'_, WriteTxn<'_>>,
-    totals: &mut FxHashMap<EntryId, Change>,
+    totals: &mut FxHashMap<EntryId, CountChange>,
     below: EntryId,
     descendants: i64,
 ) -> Result<(), StoreError> {
     let mut id = below;
     for _ in 0..DEPTH_MAX {
         id = view.record(id)?.ok_or(Damage::Parents)?.parent();
-        if id == EntryId::ABOVE {
+        if id == EntryId::ROOT {
             return Ok(());
         }
         totals.entry(id).or_default().descendants += descendants;
@@ -74,7 +74,11 @@ fn add_to_ancestors(
     Err(Damage::Parents.into())
 }
 
-fn write(view: &mut View<'_, WriteTxn<'_>>, id: EntryId, change: Change) -> Result<(), StoreError> {
+fn write(
+    view: &mut View<'_, WriteTxn<'_>>,
+    id: EntryId,
+    change: CountChange,
+) -> Result<(), StoreError> {
     if change.children == 0 && change.descendants == 0 {
         return Ok(());
     }

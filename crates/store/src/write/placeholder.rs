@@ -11,9 +11,9 @@ impl Writer<'_> {
     /// # Errors
     /// As [`add`](Self::add).
     pub fn add_placeholder(&mut self, parent: EntryId, dn: &Dn) -> Result<EntryId, StoreError> {
-        self.refuse_poisoned()?;
+        self.check_not_poisoned()?;
         let (rdn_normal, rdn) = name_below(dn, parent)?;
-        self.check_place(parent, dn, rdn_normal)?;
+        self.check_name(parent, dn, rdn_normal)?;
         self.insert_entry(None, parent, (rdn_normal, rdn), &Entry::new(dn.clone()))
     }
 
@@ -26,7 +26,7 @@ impl Writer<'_> {
         id: EntryId,
         entry: &CheckedEntry,
     ) -> Result<(), StoreError> {
-        self.refuse_poisoned()?;
+        self.check_not_poisoned()?;
         let dn = &entry.entry().dn;
         let held = self.view.record(id)?.ok_or(StoreError::NoSuchEntry(id))?;
         if held.attributes().next().is_some() {
@@ -50,14 +50,14 @@ impl Writer<'_> {
         parent: EntryId,
         entry: &CheckedEntry,
     ) -> Result<(), StoreError> {
-        self.refuse_poisoned()?;
+        self.check_not_poisoned()?;
         let entry = entry.entry();
         let (rdn_normal, rdn) = name_below(&entry.dn, parent)?;
         let name = || entry.dn.pretty().to_owned();
-        if parent == EntryId::ABOVE && !self.view.store.is_top(&entry.dn) {
+        if parent == EntryId::ROOT && !self.view.store.is_top(&entry.dn) {
             return Err(StoreError::OutsideSuffix(name()));
         }
-        if id == EntryId::ABOVE
+        if id == EntryId::ROOT
             || self.view.record(id)?.is_some()
             || self.view.child(parent, rdn_normal.as_bytes())?.is_some()
         {

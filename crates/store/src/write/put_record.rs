@@ -15,20 +15,20 @@ impl Writer<'_> {
     }
 
     /// As [`put_record`](Self::put_record), in the place of another one, some of whose values lie apart if it
-    /// `may_be_parted`. Rows stay where the values are the same.
+    /// `may_have_overflow`. Rows stay where the values are the same.
     pub(super) fn put_record_over(
         &mut self,
         id: EntryId,
         encoded: &[u8],
-        may_be_parted: bool,
+        may_have_overflow: bool,
     ) -> Result<(), StoreError> {
         let store = self.view.store;
         self.has_changed_entries = true;
         let new = Record::parse(encoded)?;
         let large = overflow_values::split(&new, store.inline_values_max)?;
         let (mut stale, mut kept) = (BTreeSet::new(), BTreeSet::new());
-        if may_be_parted && let Some(old) = self.view.record(id)? {
-            for number in old.apart() {
+        if may_have_overflow && let Some(old) = self.view.record(id)? {
+            for number in old.overflow_attributes() {
                 let is_large = large
                     .as_ref()
                     .is_some_and(|large| large.attributes.contains(&number));

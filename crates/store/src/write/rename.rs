@@ -18,7 +18,7 @@ impl Writer<'_> {
         new_parent: EntryId,
         new: &CheckedEntry,
     ) -> Result<(), StoreError> {
-        self.refuse_poisoned()?;
+        self.check_not_poisoned()?;
         let record = self.view.record(id)?.ok_or(StoreError::NoSuchEntry(id))?;
         let (old_parent, old_normal) = (record.parent(), record.rdn_normal().to_vec());
         let (rdn_normal, rdn) = self.check_move(id, old_parent, new_parent, new)?;
@@ -48,11 +48,11 @@ impl Writer<'_> {
     ) -> Result<(&'e str, &'e str), StoreError> {
         let dn = &new.entry().dn;
         let name = || dn.pretty().to_owned();
-        let is_fixed = |parent| parent == EntryId::ABOVE && !self.view.store.holds_everything();
+        let is_fixed = |parent| parent == EntryId::ROOT && !self.view.store.holds_everything();
         if is_fixed(old_parent) || is_fixed(new_parent) || new_parent == id {
             return Err(StoreError::CannotMove(name()));
         }
-        if new_parent != EntryId::ABOVE {
+        if new_parent != EntryId::ROOT {
             if self.view.record(new_parent)?.is_none() {
                 return Err(StoreError::NoSuchParent(name()));
             }

@@ -1,5 +1,5 @@
 use crate::testing::*;
-use crate::{EntryId, Found, StoreError};
+use crate::{EntryId, NameLookup, StoreError};
 use fulgurite_schema::{CheckOptions, CheckedEntry, Dn, Schema};
 use proptest::prelude::*;
 
@@ -24,13 +24,13 @@ fn entries_are_found_by_name_and_keep_their_text() {
     );
     assert_eq!(
         find(&writer, "uid=jane,ou=people,dc=example,dc=com"),
-        Found::Entry(id)
+        NameLookup::Entry(id)
     );
     writer.commit().unwrap();
     let view = store.snapshot().unwrap();
     assert_eq!(
         find(&view, "uid=JANE,ou=people,dc=example,dc=com"),
-        Found::Entry(id)
+        NameLookup::Entry(id)
     );
     assert_eq!(view.dn(id).unwrap(), "uid=Jane,ou=people,dc=example,dc=com");
     assert_eq!(view.depth(id).unwrap(), 4);
@@ -38,11 +38,11 @@ fn entries_are_found_by_name_and_keep_their_text() {
     let deepest = Some((people, 3));
     assert_eq!(
         find(&view, "uid=x,uid=joe,ou=people,dc=example,dc=com"),
-        Found::Missing { deepest }
+        NameLookup::Missing { deepest }
     );
     assert_eq!(
         find(&view, "dc=example,dc=org"),
-        Found::Missing { deepest: None }
+        NameLookup::Missing { deepest: None }
     );
     assert_eq!(view.children(people).unwrap(), [id]);
     assert!(view.has_children(people).unwrap() && !view.has_children(id).unwrap());
@@ -69,7 +69,7 @@ fn a_refused_operation_leaves_no_trace_in_a_batch() {
         Err(StoreError::NoSuchParent(_))
     ));
     assert!(matches!(
-        writer.add(EntryId::ABOVE, &jane),
+        writer.add(EntryId::ROOT, &jane),
         Err(StoreError::OutsideSuffix(_))
     ));
     assert!(matches!(writer.delete(people), Err(StoreError::NotLeaf(_))));
@@ -162,7 +162,7 @@ fn a_renamed_subtree_moves_with_its_root() {
     );
     assert_eq!(
         find(&view, "uid=jane,ou=folk,ou=staff,dc=example,dc=com"),
-        Found::Entry(jane)
+        NameLookup::Entry(jane)
     );
     assert_eq!(find(&view, PEOPLE).entry(), None);
     assert_eq!(
@@ -184,7 +184,7 @@ fn names_have_no_length_limit() {
     let id = add(&mut writer, &person(&schema(), &dn, &[]));
     writer.commit().unwrap();
     let view = store.snapshot().unwrap();
-    assert_eq!(find(&view, &dn), Found::Entry(id));
+    assert_eq!(find(&view, &dn), NameLookup::Entry(id));
     assert_eq!(view.dn(id).unwrap(), dn);
     assert_clean(&store);
 }
@@ -309,7 +309,7 @@ fn placeholders_keep_a_place_and_are_filled_once() {
     let mut writer = store.write().unwrap();
     let name = |text: &str| fulgurite_schema::Dn::parse(&schema, text).unwrap();
     let suffix = writer
-        .add_placeholder(EntryId::ABOVE, &name(SUFFIX))
+        .add_placeholder(EntryId::ROOT, &name(SUFFIX))
         .unwrap();
     let child = writer
         .add(suffix, &unit(&schema, "ou=a,dc=example,dc=com"))
@@ -333,7 +333,7 @@ fn ids_can_be_given_in_any_order() {
     let child = unit(&schema, "ou=a,dc=example,dc=com");
     writer.add_as(EntryId(3), EntryId(7), &child).unwrap();
     writer
-        .add_as(EntryId(7), EntryId::ABOVE, &suffix_entry(&schema))
+        .add_as(EntryId(7), EntryId::ROOT, &suffix_entry(&schema))
         .unwrap();
     for (id, parent) in [(3, 7), (9, 7)] {
         let taken = writer.add_as(EntryId(id), EntryId(parent), &child);
@@ -354,7 +354,7 @@ fn what_has_no_parent_in_the_end_can_be_taken_back() {
     let (store, schema) = (create(), schema());
     let mut writer = store.write().unwrap();
     writer
-        .add_as(EntryId(1), EntryId::ABOVE, &suffix_entry(&schema))
+        .add_as(EntryId(1), EntryId::ROOT, &suffix_entry(&schema))
         .unwrap();
     let unit = |name: &str| unit(&schema, &format!("{name},ou=lost,dc=example,dc=com"));
     writer
@@ -363,8 +363,8 @@ fn what_has_no_parent_in_the_end_can_be_taken_back() {
     writer
         .add_as(EntryId(4), EntryId(3), &unit("ou=b,ou=a"))
         .unwrap();
-    writer.forget(EntryId(4)).unwrap();
-    writer.forget(EntryId(3)).unwrap();
+    writer.undo_add(EntryId(4)).unwrap();
+    writer.undo_add(EntryId(3)).unwrap();
     writer.commit().unwrap();
     assert_clean(&store);
     assert_eq!(contents(&store.snapshot().unwrap()).len(), 1);

@@ -138,7 +138,7 @@ impl<'s> Writer<'s> {
     }
 
     /// Notes that an entry has so many more below it, whose names and records are there.
-    pub(crate) fn gained_children(&mut self, parent: EntryId, children: i64) {
+    pub(crate) fn add_children(&mut self, parent: EntryId, children: i64) {
         self.counts.change(parent, children, children);
     }
 
@@ -151,14 +151,14 @@ impl<'s> Writer<'s> {
         &mut self,
         change: impl FnOnce(&mut Self) -> Result<R, StoreError>,
     ) -> Result<R, StoreError> {
-        self.refuse_poisoned()?;
+        self.check_not_poisoned()?;
         self.poisoned = true;
         let result = change(self)?;
         self.poisoned = false;
         Ok(result)
     }
 
-    pub(super) fn refuse_poisoned(&self) -> Result<(), StoreError> {
+    pub(super) fn check_not_poisoned(&self) -> Result<(), StoreError> {
         if self.poisoned {
             Err(StoreError::Poisoned)
         } else {
@@ -167,7 +167,7 @@ impl<'s> Writer<'s> {
     }
 
     /// Writes collected postings early when they have become many.
-    pub(super) fn relieve(&mut self) -> Result<(), StoreError> {
+    pub(super) fn flush_if_full(&mut self) -> Result<(), StoreError> {
         if self.postings.is_full() {
             self.postings
                 .flush(&mut self.view.txn, self.view.store.dbs.index)?;
@@ -267,7 +267,7 @@ impl std::fmt::Debug for Writer<'_> {
 
 /// Normal form and text under which an entry hangs below `parent`: its RDN, or the whole name of a suffix entry.
 pub(crate) fn name_below(dn: &Dn, parent: EntryId) -> Result<(&str, &str), StoreError> {
-    if parent == EntryId::ABOVE {
+    if parent == EntryId::ROOT {
         return Ok((dn.normal(), dn.pretty()));
     }
     let rdn = dn

@@ -53,11 +53,11 @@ fn lookup(context: &KindContext<'_>, item: &Filter<AttributeSelector>) -> Option
     let lookups = grams.iter().map(|gram| match gram {
         GramLookup::One(gram) => {
             let mut key = Vec::new();
-            key::posting(&mut key, context.id, CODE, gram.octets());
+            key::posting(&mut key, context.id, CODE, gram.bytes());
             Lookup::Posting { key, exact: false }
         }
         GramLookup::Beginning(head) => Lookup::Range {
-            range: KeyRange::prefix(context.id, CODE, head.octets()),
+            range: KeyRange::prefix(context.id, CODE, head.bytes()),
             exact: false,
         },
     });

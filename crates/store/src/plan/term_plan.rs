@@ -4,7 +4,7 @@ use super::term::Term;
 
 /// A term with what is known of it.
 #[derive(Debug)]
-pub(crate) struct Planned {
+pub(crate) struct TermPlan {
     pub(crate) term: Term,
     /// Whether every id in it is a match.
     pub(crate) exact: bool,
@@ -12,9 +12,9 @@ pub(crate) struct Planned {
     pub(crate) count_max: u64,
 }
 
-impl Planned {
-    pub(crate) fn nothing() -> Planned {
-        Planned {
+impl TermPlan {
+    pub(crate) fn nothing() -> TermPlan {
+        TermPlan {
             term: Term::Nothing,
             exact: true,
             count_max: 0,
@@ -22,8 +22,8 @@ impl Planned {
     }
 
     /// A plan of all entries, of which there are `total`.
-    pub(crate) fn everything(total: u64, exact: bool) -> Planned {
-        Planned {
+    pub(crate) fn everything(total: u64, exact: bool) -> TermPlan {
+        TermPlan {
             term: Term::All,
             exact,
             count_max: total,
