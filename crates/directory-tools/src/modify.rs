@@ -7,8 +7,8 @@ use std::io::BufRead;
 
 use fulgurite_directory::{Directory, Identity, Name, Session, WriteRequest};
 use fulgurite_ldap::{
-    AddRequest, Change, DeleteRequest, LdapResult, ModifyDnRequest, ModifyOperation, ModifyRequest,
-    PartialAttribute, Request, encode,
+    AddRequest, Change, Controls, DeleteRequest, LdapResult, Message, ModifyDnRequest,
+    ModifyOperation, ModifyRequest, PartialAttribute, Request,
 };
 use fulgurite_ldif::{
     Action, Attribute, LdifError, ModificationKind, Reader, ReaderOptions, Record,
@@ -128,14 +128,22 @@ fn kind_of(record: &Record<'_>) -> ChangeKind {
 }
 
 fn apply(directory: &Directory, session: &Session, record: &Record<'_>) -> LdapResult {
-    let pdu = encoded(record);
-    let replies = directory.apply(&[WriteRequest::new(session, &pdu)]);
+    let update = write_request(session, record);
+    let replies = directory.apply(update.as_slice());
     let reply = replies.into_iter().next();
     reply.map_or_else(LdapResult::success, |reply| reply.result)
 }
 
-/// The record as the request that a client would send.
-fn encoded(record: &Record<'_>) -> Vec<u8> {
+/// The record as the update that a client would send.
+fn write_request(session: &Session, record: &Record<'_>) -> Option<WriteRequest> {
+    let update = |request| {
+        let message = Message {
+            id: 1,
+            request,
+            controls: Controls::NONE,
+        };
+        WriteRequest::new(session, &message)
+    };
     let dn = record.dn().as_bytes();
     match record.action() {
         Action::Content(attributes) | Action::Add(attributes) => {
@@ -143,12 +151,12 @@ fn encoded(record: &Record<'_>) -> Vec<u8> {
             let attributes = groups.iter();
             let attributes =
                 attributes.map(|(name, values)| PartialAttribute::new(name, values.as_slice()));
-            message(&Request::Add(AddRequest {
+            update(Request::Add(AddRequest {
                 dn,
                 attributes: attributes.collect(),
             }))
         }
-        Action::Delete => message(&Request::Delete(DeleteRequest { dn })),
+        Action::Delete => update(Request::Delete(DeleteRequest { dn })),
         Action::Modify(modifications) => {
             let parts: Vec<(ModificationKind, &str, Vec<&[u8]>)> = modifications
                 .map(|part| {
@@ -160,7 +168,7 @@ fn encoded(record: &Record<'_>) -> Vec<u8> {
                 operation: operation(*kind),
                 attribute: PartialAttribute::new(description, values.as_slice()),
             });
-            message(&Request::Modify(ModifyRequest {
+            update(Request::Modify(ModifyRequest {
                 dn,
                 changes: changes.collect(),
             }))
@@ -169,19 +177,13 @@ fn encoded(record: &Record<'_>) -> Vec<u8> {
             new_rdn,
             delete_old_rdn,
             new_superior,
-        } => message(&Request::ModifyDn(ModifyDnRequest {
+        } => update(Request::ModifyDn(ModifyDnRequest {
             dn,
             new_rdn,
             delete_old_rdn,
             new_superior,
         })),
     }
-}
-
-fn message(request: &Request<'_>) -> Vec<u8> {
-    let mut pdu = Vec::new();
-    encode::request(&mut pdu, 1, request, &[]);
-    pdu
 }
 
 /// The values of an add request by attribute, in the order in which attributes are first named.

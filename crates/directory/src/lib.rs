@@ -55,7 +55,7 @@ pub use op::batch::{WriteReply, WriteRequest};
 pub use op::bind::{BindOutcome, BindStep};
 pub use op::extended::{ExtendedReply, ExtendedStep};
 pub use op::password_modify::PasswordChange;
-pub use op::transaction::Kept;
+pub use op::transaction::UpdateStep;
 pub use rights::explain::{ExplainError, Explained, Subject};
 pub use rights::selection::Selection;
 pub use rights::snapshots::Snapshots;

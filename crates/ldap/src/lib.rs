@@ -36,6 +36,7 @@ mod request;
 mod response;
 mod result;
 mod transaction;
+mod update;
 mod url;
 mod values;
 
@@ -57,5 +58,6 @@ pub use request::{
 pub use response::{Response, ResponseMessage, SearchEntry};
 pub use result::{LdapResult, ResultCode};
 pub use transaction::{EndTransaction, failed_update};
+pub use update::UpdateBuf;
 pub use url::{LdapUrl, Scheme, UrlError, UrlExtension};
 pub use values::{Values, ValuesIter};

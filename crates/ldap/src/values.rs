@@ -43,6 +43,16 @@ impl<'a> Values<'a> {
         Values(Repr::Encoded(encoded))
     }
 
+    /// The elements of a set of values, as they are encoded.
+    pub(crate) fn to_encoded(self) -> Box<[u8]> {
+        if let Repr::Encoded(encoded) = self.0 {
+            return encoded.into();
+        }
+        let mut encoded = Vec::new();
+        self.encode(&mut Writer::new(&mut encoded), Tag::OCTET_STRING);
+        encoded.into()
+    }
+
     /// Iterates over the values in their order.
     #[must_use]
     pub fn iter(&self) -> ValuesIter<'a> {

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use fulgurite_directory::{
     BindOutcome, BindStep as DirectoryStep, Connection, Directory,
-    ExtendedStep as DirectoryExtended, Kept, PasswordChange, PasswordCheck,
-    Progress as DirectoryProgress, Quantum, SearchTask, Session as Identity, Snapshots,
+    ExtendedStep as DirectoryExtended, PasswordChange, PasswordCheck,
+    Progress as DirectoryProgress, Quantum, SearchTask, Session as Identity, Snapshots, UpdateStep,
     WriteRequest,
 };
 use fulgurite_ldap::{
@@ -188,13 +188,12 @@ impl Handler for Directory {
         &self,
         identity: &mut Identity,
         message: &Message<'_>,
-        pdu: &[u8],
         out: &mut Vec<u8>,
     ) -> Option<WriteRequest> {
-        let result = match self.keep_for_transaction(identity, message, pdu) {
-            Kept::No => return Some(WriteRequest::new(identity, pdu)),
-            Kept::Answered(result) => result,
-            Kept::Aborted(result) => {
+        let result = match self.begin_update(identity, message) {
+            UpdateStep::Write(request) => return Some(request),
+            UpdateStep::Answered(result) => result,
+            UpdateStep::Aborted(result) => {
                 encode::notice_of_aborted_transaction(out, result.code, b"");
                 result
             }

@@ -146,13 +146,12 @@ pub trait Handler: Sync {
         out: &mut Vec<u8>,
     );
 
-    /// Makes something that outlives the read buffer of an add, delete, modify or modify DN, decoded from `pdu`.
+    /// Makes something that outlives the read buffer of an add, delete, modify or modify DN.
     /// `None` if the response is in `out` already: the update waits for the end of its transaction.
     fn update(
         &self,
         identity: &mut Self::Identity,
         message: &Message<'_>,
-        pdu: &[u8],
         out: &mut Vec<u8>,
     ) -> Option<Self::Update>;
 

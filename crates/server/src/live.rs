@@ -251,10 +251,9 @@ impl Handler for Live<'_> {
         &self,
         identity: &mut Session,
         message: &Message<'_>,
-        pdu: &[u8],
         out: &mut Vec<u8>,
     ) -> Option<WriteRequest> {
-        Handler::update(self.current(), identity, message, pdu, out)
+        Handler::update(self.current(), identity, message, out)
     }
 
     fn apply(&self, updates: Vec<WriteRequest>) -> Vec<Vec<u8>> {

@@ -13,8 +13,8 @@
 //! has its own.
 
 use fulgurite_ldap::{
-    Control, LdapResult, Limits as MessageLimits, Message, MessageId, Operation, Request,
-    ResultCode, encode, failed_update, oid,
+    Control, LdapResult, Message, MessageId, Operation, Request, ResultCode, UpdateBuf, encode,
+    failed_update, oid,
 };
 use fulgurite_schema::{Dn, Entry};
 use fulgurite_store::{StoreError, Writer};
@@ -51,10 +51,10 @@ pub struct WriteRequest {
 
 #[derive(Clone, Debug)]
 enum Work {
-    /// The PDU of an add, delete, modify or modify DN.
-    Update(Box<[u8]>),
-    /// The end of a transaction: the PDUs of its updates, and the id of the request that ends it.
-    Transaction(MessageId, Vec<Box<[u8]>>),
+    /// An add, delete, modify or modify DN.
+    Update(UpdateBuf),
+    /// The end of a transaction: its updates, and the id of the request that ends it.
+    Transaction(MessageId, Vec<UpdateBuf>),
     /// The end of a password modify.
     Password(Box<PasswordUpdate>),
 }
@@ -117,12 +117,17 @@ enum Response {
 }
 
 impl WriteRequest {
-    /// Copies a PDU that holds an add, delete, modify or modify DN request.
+    /// Copies a decoded add, delete, modify or modify DN; `None` for any other request.
     #[must_use]
-    pub fn new(session: &Session, pdu: &[u8]) -> WriteRequest {
+    pub fn new(session: &Session, message: &Message<'_>) -> Option<WriteRequest> {
+        let update = UpdateBuf::new(message)?;
+        Some(WriteRequest::update(session, update))
+    }
+
+    pub(crate) fn update(session: &Session, update: UpdateBuf) -> WriteRequest {
         WriteRequest {
             session: session.clone(),
-            work: Work::Update(pdu.into()),
+            work: Work::Update(update),
         }
     }
 
@@ -130,7 +135,7 @@ impl WriteRequest {
     pub(crate) fn transaction(
         session: &Session,
         id: MessageId,
-        updates: Vec<Box<[u8]>>,
+        updates: Vec<UpdateBuf>,
     ) -> WriteRequest {
         WriteRequest {
             session: session.clone(),
@@ -148,7 +153,7 @@ impl WriteRequest {
     /// Whether the request by itself promises to be done soon.
     fn is_short(&self) -> bool {
         match &self.work {
-            Work::Update(pdu) => pdu.len() <= SHORT_BYTES_MAX,
+            Work::Update(update) => update.bytes() <= SHORT_BYTES_MAX,
             Work::Transaction(..) => false,
             Work::Password(_) => true,
         }
@@ -305,7 +310,7 @@ impl Directory {
         &self,
         session: &Session,
         id: MessageId,
-        updates: &[Box<[u8]>],
+        updates: &[UpdateBuf],
     ) -> WriteReply {
         let (result, blamed) = match self.run_transaction(session, updates) {
             Ok(()) => (LdapResult::success(), None),
@@ -321,12 +326,12 @@ impl Directory {
     fn run_transaction(
         &self,
         session: &Session,
-        updates: &[Box<[u8]>],
+        updates: &[UpdateBuf],
     ) -> Result<(), (LdapResult, Option<MessageId>)> {
         let failed = |error: StoreError| (result::store(&error), None);
         let mut open: Option<(&Database, Writer<'_>)> = None;
-        for pdu in updates {
-            let mut item = self.update_item(session, pdu, true);
+        for update in updates {
+            let mut item = self.update_item(session, update, true);
             let blamed = Some(item.id);
             let Some(&(database, _)) = item.prepared.as_ref() else {
                 return Err((item.result, blamed));
@@ -355,7 +360,7 @@ impl Directory {
 
     fn item(&self, request: &WriteRequest) -> Item<'_> {
         match &request.work {
-            Work::Update(pdu) => self.update_item(&request.session, pdu, false),
+            Work::Update(update) => self.update_item(&request.session, update, false),
             Work::Password(update) => self.password_item(update),
             // These are run by themselves.
             Work::Transaction(id, _) => Item::refused(
@@ -379,15 +384,13 @@ impl Directory {
         }
     }
 
-    fn update_item(&self, session: &Session, pdu: &[u8], within_transaction: bool) -> Item<'_> {
-        let message = match Message::decode(pdu, &MessageLimits::default()) {
-            Ok(message) => message,
-            Err(error) => {
-                let id = error.message_id().unwrap_or(0);
-                let result = refuse(ResultCode::ProtocolError, error.to_string());
-                return Item::refused(id, Response::Result(Operation::Modify), result);
-            }
-        };
+    fn update_item(
+        &self,
+        session: &Session,
+        update: &UpdateBuf,
+        within_transaction: bool,
+    ) -> Item<'_> {
+        let message = update.message();
         let response = Response::Result(message.request.operation());
         match self.update(session, &message, within_transaction) {
             Ok(update) => Item {

@@ -12,7 +12,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use fulgurite_ldap::{EndTransaction, LdapResult, Message, MessageId, ResultCode, oid};
+use fulgurite_ldap::{EndTransaction, LdapResult, Message, MessageId, ResultCode, UpdateBuf, oid};
 
 use crate::core::result::{Answer, refuse};
 use crate::core::session::Session;
@@ -36,7 +36,7 @@ pub(crate) struct Transaction(Arc<Mutex<Queue>>);
 
 #[derive(Debug, Default)]
 struct Queue {
-    updates: Vec<Box<[u8]>>,
+    updates: Vec<UpdateBuf>,
     bytes: usize,
 }
 
@@ -49,31 +49,32 @@ impl PartialEq for Transaction {
 impl Eq for Transaction {}
 
 impl Transaction {
-    /// Keeps an update; false if there is no room for it.
-    fn keep(&self, pdu: &[u8]) -> bool {
+    /// Queues an update; false if there is no room for it.
+    fn push(&self, update: UpdateBuf) -> bool {
         let mut queue = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if queue.updates.len() >= UPDATES_MAX || queue.bytes + pdu.len() > BYTES_MAX {
+        if queue.updates.len() >= UPDATES_MAX || queue.bytes + update.bytes() > BYTES_MAX {
             return false;
         }
-        queue.bytes += pdu.len();
-        queue.updates.push(pdu.into());
+        queue.bytes += update.bytes();
+        queue.updates.push(update);
         true
     }
 
-    fn take(&self) -> Vec<Box<[u8]>> {
+    fn take(&self) -> Vec<UpdateBuf> {
         let mut queue = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *queue).updates
     }
 }
 
-/// What becomes of an update that names a transaction.
+/// How an update goes on.
 #[derive(Debug)]
-pub enum Kept {
-    /// It names none: it is to be done now.
-    No,
-    /// It waits for the end of its transaction, or is refused.
+#[allow(clippy::large_enum_variant, reason = "lives for a moment")]
+pub enum UpdateStep {
+    /// The writer does it.
+    Write(WriteRequest),
+    /// It waits for the end of its transaction, or it is refused.
     Answered(LdapResult),
-    /// It is refused and its transaction forgotten, of which the client is to be told by a notice.
+    /// It is refused and its transaction forgotten: the client gets a notice as well.
     Aborted(LdapResult),
 }
 
@@ -135,41 +136,39 @@ pub(crate) fn end(
 }
 
 impl Directory {
-    /// Keeps an add, delete, modify or modify DN, decoded from `pdu`, for the end of the transaction it names.
+    /// Takes an add, delete, modify or modify DN: for the writer, or for the transaction it names.
     #[must_use]
-    pub fn keep_for_transaction(
-        &self,
-        session: &mut Session,
-        message: &Message<'_>,
-        pdu: &[u8],
-    ) -> Kept {
+    pub fn begin_update(&self, session: &mut Session, message: &Message<'_>) -> UpdateStep {
+        let Some(update) = UpdateBuf::new(message) else {
+            return UpdateStep::Answered(refuse(ResultCode::ProtocolError, "not an update"));
+        };
         if message.controls.find(oid::TRANSACTION).is_none() {
-            return Kept::No;
+            return UpdateStep::Write(WriteRequest::update(session, update));
         }
         let operation = message.request.operation();
         let controls = match RequestControls::decode(operation, &message.controls) {
             Ok(controls) => controls,
-            Err(result) => return Kept::Answered(result),
+            Err(result) => return UpdateStep::Answered(result),
         };
         let Some(identifier) = controls.transaction else {
-            return Kept::No;
+            return UpdateStep::Write(WriteRequest::update(session, update));
         };
         let transaction = session.transaction().filter(|_| identifier == IDENTIFIER);
         let Some(transaction) = transaction.cloned() else {
-            return Kept::Answered(unknown());
+            return UpdateStep::Answered(unknown());
         };
         let refused = require_no_reading(&controls)
             .and_then(|()| self.check_update(session, message))
             .err();
         if let Some(result) = refused {
-            return Kept::Answered(result);
+            return UpdateStep::Answered(result);
         }
-        if transaction.keep(pdu) {
-            return Kept::Answered(LdapResult::success());
+        if transaction.push(update) {
+            return UpdateStep::Answered(LdapResult::success());
         }
         session.set_transaction(None);
         let text = "the transaction has grown too large and is aborted";
-        Kept::Aborted(refuse(ResultCode::AdminLimitExceeded, text))
+        UpdateStep::Aborted(refuse(ResultCode::AdminLimitExceeded, text))
     }
 }
 

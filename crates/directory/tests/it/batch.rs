@@ -2,12 +2,14 @@ use ResultCode::{
     EntryAlreadyExists, NoSuchObject, NotAllowedOnNonLeaf, ProtocolError, StrongerAuthRequired,
     Success,
 };
-use fulgurite_directory::{Session, WriteRequest};
+use fulgurite_directory::{Session, UpdateStep, WriteRequest};
 use fulgurite_ldap::{LdapResult, ModifyOperation, ResultCode};
 use fulgurite_store::Durability;
 
 use crate::controls::tree_delete;
-use crate::support::{JANE, PEOPLE, World, add_pdu, asked, decode, delete_pdu, modify_pdu, pdu};
+use crate::support::{
+    JANE, PEOPLE, World, add_pdu, asked, decode, delete_pdu, modify_pdu, pdu, write_request,
+};
 
 #[test]
 fn failing_members_leave_their_neighbours_alone() {
@@ -43,7 +45,7 @@ fn failing_members_leave_their_neighbours_alone() {
     ];
     let requests: Vec<WriteRequest> = batch
         .iter()
-        .map(|(session, pdu, _)| WriteRequest::new(session, pdu))
+        .map(|(session, pdu, _)| write_request(session, pdu))
         .collect();
     let replies = world.directory.apply(&requests);
     let codes: Vec<ResultCode> = replies.iter().map(|reply| reply.result.code).collect();
@@ -63,7 +65,7 @@ fn marks_grow_within_a_batch() {
         .collect();
     let requests: Vec<WriteRequest> = dns
         .iter()
-        .map(|dn| WriteRequest::new(&world.root(), &add_pdu(dn, &unit)))
+        .map(|dn| write_request(&world.root(), &add_pdu(dn, &unit)))
         .collect();
     assert!(
         world
@@ -84,17 +86,17 @@ fn an_empty_batch_and_strange_requests_are_answered() {
     let world = World::new();
     assert_eq!(world.directory.apply(&[]), []);
     let search = asked("", fulgurite_ldap::Scope::Base, "(cn=x)", &[]).pdu();
-    let requests = [
-        WriteRequest::new(&world.root(), &search),
-        WriteRequest::new(&world.root(), b"not a message"),
-        WriteRequest::new(&world.root(), &pdu(&decode(&delete_pdu("x")).request, &[])),
-    ];
+    let mut session = world.root();
+    assert!(WriteRequest::new(&session, &decode(&search)).is_none());
+    let step = world.directory.begin_update(&mut session, &decode(&search));
+    assert!(matches!(step, UpdateStep::Answered(result) if result.code == ProtocolError));
+    let requests = [write_request(
+        &session,
+        &pdu(&decode(&delete_pdu("x")).request, &[]),
+    )];
     let replies = world.directory.apply(&requests);
     let codes: Vec<ResultCode> = replies.iter().map(|reply| reply.result.code).collect();
-    assert_eq!(
-        codes,
-        [ProtocolError, ProtocolError, ResultCode::InvalidDnSyntax]
-    );
+    assert_eq!(codes, [ResultCode::InvalidDnSyntax]);
 }
 
 /// A directory that flushes nothing, with a group whose members lie apart.
@@ -116,7 +118,7 @@ fn unsafe_world() -> World {
 
 fn requests(world: &World, pdus: &[Vec<u8>]) -> Vec<WriteRequest> {
     let root = world.root();
-    let request = |pdu: &Vec<u8>| WriteRequest::new(&root, pdu);
+    let request = |pdu: &Vec<u8>| write_request(&root, pdu);
     pdus.iter().map(request).collect()
 }
 

@@ -4,12 +4,13 @@ use ResultCode::{
     AssertionFailed, InsufficientAccessRights, NoOperation, NoSuchObject, NotAllowedOnNonLeaf,
     Success, UnwillingToPerform,
 };
-use fulgurite_directory::{Session, WriteRequest};
+use fulgurite_directory::Session;
 use fulgurite_ldap::control::ReadEntry;
 use fulgurite_ldap::{Control, FilterBuf, ModifyOperation, ResponseMessage, ResultCode, oid};
 
 use crate::support::{
     JANE, JOHN, PEOPLE, TOP, World, add_pdu, code, decode, delete_pdu, modify_pdu, pdu,
+    write_request,
 };
 
 const UNIT: [(&str, &str); 1] = [("objectClass", "organizationalUnit")];
@@ -73,9 +74,9 @@ fn an_assertion_holds_at_the_moment_of_the_change() {
     };
     // Both have seen the same title; only one of them may go on from there.
     let batch = [
-        WriteRequest::new(&root, &change("(!(title=*))", "first")),
-        WriteRequest::new(&root, &change("(!(title=*))", "second")),
-        WriteRequest::new(&root, &change("(title=first)", "third")),
+        write_request(&root, &change("(!(title=*))", "first")),
+        write_request(&root, &change("(!(title=*))", "second")),
+        write_request(&root, &change("(title=first)", "third")),
     ];
     let replies = world.directory.apply(&batch);
     let codes: Vec<_> = replies.iter().map(|reply| reply.result.code).collect();
@@ -124,7 +125,7 @@ fn without_effect_nothing_happens_and_nothing_is_read() {
         modify_pdu(JOHN, &[(ModifyOperation::Replace, "title", &["x"])]),
         delete_pdu(JOHN),
     ] {
-        let request = WriteRequest::new(&world.root(), &with(&request, &controls));
+        let request = write_request(&world.root(), &with(&request, &controls));
         let reply = world.directory.apply(&[request]).remove(0);
         assert_eq!(reply.result.code, NoOperation);
         let message = ResponseMessage::decode(&reply.bytes).expect("a response");
@@ -150,10 +151,7 @@ fn what_does_not_fit_into_the_store_fails_alone() {
         add_pdu("ou=huge,dc=example,dc=com", &huge),
         add_pdu("ou=b,dc=example,dc=com", &UNIT),
     ];
-    let requests: Vec<_> = batch
-        .iter()
-        .map(|pdu| WriteRequest::new(&root, pdu))
-        .collect();
+    let requests: Vec<_> = batch.iter().map(|pdu| write_request(&root, pdu)).collect();
     let replies = world.directory.apply(&requests);
     let codes: Vec<_> = replies.iter().map(|reply| reply.result.code).collect();
     assert_eq!(codes, [Success, UnwillingToPerform, Success], "{replies:?}");

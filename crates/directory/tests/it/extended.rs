@@ -1,7 +1,7 @@
 //! Password modify and transactions, from request to durable change.
 
 use ResultCode::{NoSuchObject, Success, TransactionIdInvalid, UnwillingToPerform};
-use fulgurite_directory::{ExtendedStep, Kept, Session, WriteReply};
+use fulgurite_directory::{ExtendedStep, Session, UpdateStep, WriteReply};
 use fulgurite_ldap::{
     Control, Controls, EndTransaction, ExtendedRequest, LdapResult, ModifyOperation,
     PasswordModifyRequest, ResponseMessage, ResultCode, oid,
@@ -122,11 +122,8 @@ fn within(request: &[u8]) -> Vec<u8> {
 fn keep(world: &World, session: &mut Session, request: &[u8]) -> ResultCode {
     let request = within(request);
     let message = decode(&request);
-    match world
-        .directory
-        .keep_for_transaction(session, &message, &request)
-    {
-        Kept::Answered(result) => result.code,
+    match world.directory.begin_update(session, &message) {
+        UpdateStep::Answered(result) => result.code,
         other => panic!("{other:?}"),
     }
 }
@@ -202,15 +199,13 @@ fn a_transaction_has_its_limits() {
     let request = within(&delete_pdu(JOHN));
     let message = decode(&request);
     for _ in 0..10_000 {
-        let kept = world
-            .directory
-            .keep_for_transaction(&mut session, &message, &request);
-        assert!(matches!(kept, Kept::Answered(result) if result.is_success()));
+        let step = world.directory.begin_update(&mut session, &message);
+        assert!(matches!(step, UpdateStep::Answered(result) if result.is_success()));
     }
-    let kept = world
-        .directory
-        .keep_for_transaction(&mut session, &message, &request);
-    assert!(matches!(kept, Kept::Aborted(result) if result.code == ResultCode::AdminLimitExceeded));
+    let step = world.directory.begin_update(&mut session, &message);
+    assert!(
+        matches!(step, UpdateStep::Aborted(result) if result.code == ResultCode::AdminLimitExceeded)
+    );
     assert_eq!(
         code(&end(&world, &mut session, true).0),
         TransactionIdInvalid

@@ -394,11 +394,16 @@ impl World {
     }
 
     pub(crate) fn write(&self, session: &Session, pdu: &[u8]) -> LdapResult {
-        let replies = self.directory.apply(&[WriteRequest::new(session, pdu)]);
+        let replies = self.directory.apply(&[write_request(session, pdu)]);
         assert_eq!(replies.len(), 1);
         assert_eq!(single_result(&replies[0].bytes), replies[0].result);
         replies[0].result.clone()
     }
+}
+
+/// The update that a PDU holds.
+pub(crate) fn write_request(session: &Session, pdu: &[u8]) -> WriteRequest {
+    WriteRequest::new(session, &decode(pdu)).expect("an update")
 }
 
 pub(crate) fn add_pdu(dn: &str, attributes: &[(&str, &str)]) -> Vec<u8> {

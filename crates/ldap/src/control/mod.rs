@@ -127,6 +127,16 @@ impl<'a> Controls<'a> {
         Ok(Controls { encoded })
     }
 
+    /// Control elements that a message held.
+    pub(crate) const fn from_validated(encoded: &'a [u8]) -> Self {
+        Controls { encoded }
+    }
+
+    /// The control elements as they are encoded.
+    pub(crate) const fn encoded(&self) -> &'a [u8] {
+        self.encoded
+    }
+
     /// Iterates over the controls in their order.
     pub fn iter(&self) -> impl Iterator<Item = Control<'a>> + use<'a> {
         let mut reader = Reader::new(self.encoded);

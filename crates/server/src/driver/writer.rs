@@ -161,15 +161,21 @@ impl Before {
 pub(super) mod tests {
     use super::*;
     use fulgurite_directory::{Directory, Session, WriteRequest};
+    use fulgurite_ldap::{Controls, DeleteRequest, Message, Request};
 
     /// An update that nobody applies.
     pub(in crate::driver) fn queued(id: MessageId) -> Queued<Directory> {
+        let message = Message {
+            id,
+            request: Request::Delete(DeleteRequest { dn: b"" }),
+            controls: Controls::NONE,
+        };
         Queued {
             worker: 0,
             connection: 1,
             id,
             ticket: Ticket::default(),
-            update: WriteRequest::new(&Session::new(), b""),
+            update: WriteRequest::new(&Session::new(), &message).expect("an update"),
         }
     }
 

@@ -267,7 +267,7 @@ impl<'h, H: Handler> Operations<'h, H> {
             }
             Request::Modify(_) | Request::Add(_) | Request::Delete(_) | Request::ModifyDn(_) => {
                 let out = self.output.append();
-                match handler.update(&mut self.identity, message, pdu, out) {
+                match handler.update(&mut self.identity, message, out) {
                     Some(update) => {
                         let begun = Unanswered::new(id, operation, pdu.len(), record);
                         self.hand_to_writer(update, begun);

@@ -189,13 +189,7 @@ impl Handler for Stub {
         encode::bind_result(out, verdict.id, &LdapResult::new(code), None, &[]);
     }
 
-    fn update(
-        &self,
-        _: &mut String,
-        message: &Message<'_>,
-        _: &[u8],
-        _: &mut Vec<u8>,
-    ) -> Option<MessageId> {
+    fn update(&self, _: &mut String, message: &Message<'_>, _: &mut Vec<u8>) -> Option<MessageId> {
         let mut came_at = self.came_at.lock().unwrap();
         came_at.get_or_insert(self.worked.load(Ordering::Relaxed));
         Some(message.id)

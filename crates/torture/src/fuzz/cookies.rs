@@ -250,7 +250,8 @@ fn add(directory: &Directory, dn: &str, class: &str, name: Option<&str>) {
     }
     let dn = dn.as_bytes();
     let pdu = encoded(&Request::Add(AddRequest { dn, attributes }), &[]);
-    let replies = directory.apply(&[WriteRequest::new(&root(directory), &pdu)]);
+    let update = WriteRequest::new(&root(directory), &decoded(&pdu)).expect("an update");
+    let replies = directory.apply(&[update]);
     assert!(
         replies.iter().all(|reply| reply.result.is_success()),
         "{replies:?}"

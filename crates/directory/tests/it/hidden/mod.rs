@@ -14,13 +14,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use fulgurite_directory::{
-    BindStep, Entropy, ExtendedStep, Progress, Quantum, Scheme, Session, WriteRequest,
+    BindStep, Entropy, ExtendedStep, Progress, Quantum, Scheme, Session,
 };
 use fulgurite_ldap::control::PagedResults;
 use fulgurite_ldap::{LdapResult, Request, ResponseMessage, ResultCode, frame, oid};
 use fulgurite_testkit::{Random, quick_or_long, seed};
 
-use crate::support::{World, decode};
+use crate::support::{World, decode, write_request};
 use requests::{Generator, Sent};
 
 const EPISODES: usize = 12;
@@ -145,7 +145,7 @@ impl Side {
                 }
             }
             _ => {
-                let update = WriteRequest::new(&session, &sent.pdu);
+                let update = write_request(&session, &sent.pdu);
                 out = directory.apply(&[update]).remove(0).bytes;
             }
         }
