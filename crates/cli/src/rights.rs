@@ -5,14 +5,14 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use fulgurite_directory::{
-    Connection, EndPoint, Identity, Name, Rights, Session, Strength, Subject,
+    Connection, EndPoint, Identity, Name, Rights, Session, Strength, ExplainTarget,
 };
 use fulgurite_schema::{Dn, Schema};
 
 /// One question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Question {
-    pub(crate) subject: Subject,
+    pub(crate) target: ExplainTarget,
     /// What is wanted, in the words it was asked in.
     pub(crate) wanted: Option<(String, Rights)>,
 }
@@ -40,17 +40,17 @@ impl Question {
             Some((attribute, access)) => (attribute, Some(access)),
         };
         let wanted = access.map(|access| wanted(access, attribute)).transpose()?;
-        let subject = match attribute.to_ascii_lowercase().as_str() {
-            "entry" => Subject::Entry,
-            "children" => Subject::Children,
+        let target = match attribute.to_ascii_lowercase().as_str() {
+            "entry" => ExplainTarget::Entry,
+            "children" => ExplainTarget::Children,
             _ => {
                 let description = schema.describe(attribute.as_bytes());
                 let description =
                     description.map_err(|_| Wrong::Attribute(attribute.to_owned()))?;
-                Subject::Attribute(description, value)
+                ExplainTarget::Attribute(description, value)
             }
         };
-        Ok(Question { subject, wanted })
+        Ok(Question { target, wanted })
     }
 }
 
@@ -124,17 +124,17 @@ mod tests {
         let schema = Schema::standard();
         let parsed = |text: &str| {
             let question = Question::parse(&schema, text).map_err(|wrong| wrong.to_string())?;
-            Ok::<_, String>((question.subject, question.wanted.map(|(word, _)| word)))
+            Ok::<_, String>((question.target, question.wanted.map(|(word, _)| word)))
         };
         let cn = schema.describe(b"cn").expect("cn");
-        let plain = Subject::Attribute(cn.clone(), None);
-        assert_eq!(parsed("entry"), Ok((Subject::Entry, None)));
+        let plain = ExplainTarget::Attribute(cn.clone(), None);
+        assert_eq!(parsed("entry"), Ok((ExplainTarget::Entry, None)));
         assert_eq!(
             parsed("children/write"),
-            Ok((Subject::Children, Some("write".to_owned())))
+            Ok((ExplainTarget::Children, Some("write".to_owned())))
         );
         assert_eq!(parsed("cn"), Ok((plain, None)));
-        let valued = Subject::Attribute(cn, Some(b"a/b:c".to_vec()));
+        let valued = ExplainTarget::Attribute(cn, Some(b"a/b:c".to_vec()));
         assert_eq!(
             parsed("cn/Read:a/b:c"),
             Ok((valued, Some("read".to_owned())))

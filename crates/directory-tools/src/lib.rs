@@ -1,7 +1,7 @@
 //! Offline tools of the directory: LDIF in, LDIF out, LDIF from nothing, entries checked and changed.
 //!
 //! ```text
-//!   files --> ldif::Parts, each: Reader --> schema --> Completer --> bulk load load
+//!   files --> ldif::Parts, each: Reader --> schema --> EntryCompleter --> bulk load load
 //!   input --> ldif::Reader --> schema --> Importer --> store: writer           add
 //!   input --> ldif::Reader --> directory: updates of its root                  modify
 //!   store: export --> ldif::Writer --> output                                  export

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use fulgurite_directory::{Clock, Completer, Entropy, Importer, Marks, SystemClock, SystemEntropy};
+use fulgurite_directory::{Clock, EntryCompleter, Entropy, Importer, EntryStamps, SystemClock, SystemEntropy};
 use fulgurite_ldif::{Action, Attributes, LdifError, Part, Parts, ReaderOptions, Record};
 use fulgurite_schema::{AttributeDescription, CheckedEntry, Dn, Entry, Schema};
 use fulgurite_store::{
@@ -189,7 +189,7 @@ struct FileParts<'c> {
 struct FilePart {
     file: usize,
     part: Part,
-    marks: Marks,
+    marks: EntryStamps,
 }
 
 impl<'c> FileParts<'c> {
@@ -266,7 +266,7 @@ fn reader_options(file: &Path) -> ReaderOptions {
 struct RecordReader<'s> {
     files: &'s [PathBuf],
     schema: &'s Schema,
-    completer: &'s Completer,
+    completer: &'s EntryCompleter,
     descriptions: Descriptions,
 }
 
@@ -295,7 +295,7 @@ impl PartReader<FilePart, LoadFailure> for RecordReader<'_> {
 }
 
 impl<'s> RecordReader<'s> {
-    fn new(settings: &'s LoadSettings, completer: &'s Completer) -> RecordReader<'s> {
+    fn new(settings: &'s LoadSettings, completer: &'s EntryCompleter) -> RecordReader<'s> {
         RecordReader {
             files: &settings.files,
             schema: &settings.schema,
@@ -308,7 +308,7 @@ impl<'s> RecordReader<'s> {
     fn entry(
         &mut self,
         record: &Record<'_>,
-        marks: &mut Marks,
+        marks: &mut EntryStamps,
     ) -> Result<CheckedEntry, (u64, String)> {
         let Action::Content(attributes) = record.action() else {
             let reason = "a change record; only entries can be loaded";

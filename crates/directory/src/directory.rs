@@ -1,28 +1,42 @@
-//! The directory: databases, schema, rules and settings under one roof.
+//! The directory: the parts that operations work with, opened together.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use fulgurite_access::{Decisions, RuleError, RuleText, Rules, WithoutRules};
-use fulgurite_ldap::{LdapResult, ResultCode, Scope};
+use fulgurite_access::{RuleText, Rules, WithoutRules};
+use fulgurite_ldap::{Controls, LdapResult, ResultCode, Scope, oid};
 use fulgurite_policy::{Allow, Disallow, Restrictions, SortLimits, Subordinate};
-use fulgurite_schema::{AttributeIndex, Dn, DnError, Schema, normal_is_under};
+use fulgurite_schema::{AttributeIndex, Dn, Entry, Schema};
 use fulgurite_store::Store;
-use thiserror::Error;
 
-use crate::auth::{Auth, AuthOptions};
+use crate::auth::{Auth, AuthOptions, Authenticator};
 use crate::core::clock::{Clock, Entropy, SystemClock, SystemEntropy};
-use crate::core::csn::{Csn, CsnGenerator};
+use crate::core::cookie::{CookieKey, random_key};
 use crate::core::database::{Database, DatabaseOptions};
-use crate::core::index_advice::Advice;
+use crate::core::databases::Databases;
+use crate::core::error::OpenError;
+use crate::core::foundation::{Core, SharedCsn};
+use crate::core::index_advice::IndexAdvice;
 use crate::core::limits::{CompiledLimits, Limits};
+use crate::core::result::{self, OpResult};
 use crate::core::session::Session;
-use crate::core::well_known_types::Known;
-use crate::features::sssvlv::Sorts;
-use crate::generated::root_dse::{Listed, Special};
+use crate::core::well_known_types::WellKnownTypes;
+use crate::features::sssvlv::SortSlots;
+use crate::generated::namespace::{Generated, NamespaceTarget};
+use crate::generated::root_dse::RootDseContent;
 use crate::generated::tree::{Tree, TreeOptions};
-use crate::request::referral;
-use crate::rights::facts;
-use crate::search::page::CookieKey;
+use crate::request::controls::{self, OptionalControls, RequestKind};
+use crate::request::referral::DefaultReferral;
+use crate::request::restrictions::OperationPolicy;
+use crate::rights::explain::{self, ExplainError, ExplainTarget, RightsExplanation};
+
+/// The extended operations that the root DSE lists.
+pub(crate) const EXTENDED_OPERATIONS: [&str; 5] = [
+    oid::PASSWORD_MODIFY,
+    oid::WHO_AM_I,
+    oid::CANCEL,
+    oid::START_TRANSACTION,
+    oid::END_TRANSACTION,
+];
 
 /// What a directory is made of.
 pub struct DirectoryOptions {
@@ -69,107 +83,28 @@ pub struct DirectoryOptions {
     pub entropy: Arc<dyn Entropy>,
 }
 
-/// The root of a database.
-#[derive(Clone, Debug)]
-pub struct RootAccount {
-    /// Its name. The entry need not exist.
-    pub dn: String,
-    /// Its password, in clear or as `{SCHEME}...`. Without one, the password of its entry counts.
-    pub password: Option<Vec<u8>>,
-}
-
-/// Why a directory cannot be opened.
-#[derive(Debug, Error)]
-pub enum OpenError {
-    /// Two databases have a suffix in common.
-    #[error("the suffix {0:?} is that of two databases")]
-    SameSuffix(String),
-    /// A subordinate database has no database above it.
-    #[error("the database {0:?} is subordinate, but no other database has a suffix above it")]
-    NoSuperior(String),
-    /// The root's name is no name.
-    #[error("root DN {dn:?}: {source}")]
-    RootDn {
-        /// As configured.
-        dn: String,
-        /// What is wrong with it.
-        source: DnError,
-    },
-    /// Limits are for nobody that can be told.
-    #[error("{origin}: limits for {who:?}: {reason}")]
-    Limits {
-        /// Where they were written.
-        origin: String,
-        /// Whom they are said to be for.
-        who: String,
-        /// What is wrong with that.
-        reason: String,
-    },
-    /// The default search base is no name.
-    #[error("default search base {dn:?}: {source}")]
-    SearchBase {
-        /// As configured.
-        dn: String,
-        /// What is wrong with it.
-        source: DnError,
-    },
-    /// An access rule is wrong.
-    #[error(transparent)]
-    Access(#[from] RuleError),
-    /// The schema lacks an attribute type that operations need.
-    #[error("the schema does not define {0}, which the server needs")]
-    SchemaLacks(&'static str),
-}
-
 /// Answers LDAP operations. Share it by reference between threads: reads do not lock anything.
 pub struct Directory {
-    pub(crate) schema: Arc<Schema>,
-    pub(crate) databases: Vec<Database>,
-    /// Databases whose entries the server makes up: the monitor and the configuration.
-    pub(crate) trees: Vec<Tree>,
-    /// Rules for what is in no database.
-    pub(crate) rules: Rules,
-    pub(crate) restrictions: Restrictions,
-    pub(crate) allow: Allow,
-    pub(crate) disallow: Disallow,
-    pub(crate) referral: Vec<String>,
-    /// Types whose values are stored in the order of their normal forms.
-    pub(crate) sorted_values: Vec<AttributeIndex>,
-    pub(crate) default_search_base: Option<Dn>,
+    core: Core,
+    generated: Generated,
+    policy: OperationPolicy,
+    auth: Auth,
+    search: SearchSettings,
+    default_referral: DefaultReferral,
+}
+
+/// What searches outside any one database need.
+pub(crate) struct SearchSettings {
+    pub(crate) default_base: Option<Dn>,
+    /// Limits where no database has its own.
     pub(crate) limits: CompiledLimits,
     pub(crate) sort_limits: SortLimits,
-    /// The sorted searches under way. To be shared with what replaces this directory.
-    pub(crate) sorts: Sorts,
-    /// Indexes whose lack has been told already. To be shared with what replaces this directory.
-    pub(crate) advice: Advice,
-    /// Authenticates cookies of paged searches outside all stores. To be handed on to what replaces this directory.
+    /// The sorted searches under way. Shared with the directory of the next configuration.
+    pub(crate) sort_slots: SortSlots,
+    /// The missing indexes that were logged. Shared with the directory of the next configuration.
+    pub(crate) index_advice: IndexAdvice,
+    /// Authenticates cookies of paged searches outside all stores. Handed on to the directory of the next configuration.
     pub(crate) cookie_key: CookieKey,
-    pub(crate) known: Known,
-    pub(crate) special: Special,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) entropy: Arc<dyn Entropy>,
-    pub(crate) auth: Auth,
-    /// Taken by whoever applies a batch of writes. Shared with what replaces this directory.
-    pub(crate) csn: Arc<Mutex<CsnGenerator>>,
-}
-
-/// A part of a search: within one database.
-#[derive(Clone, Debug)]
-pub(crate) struct Leg<'d> {
-    pub(crate) database: &'d Database,
-    pub(crate) base: Dn,
-    pub(crate) scope: Scope,
-}
-
-/// Where a name leads, as far as that can be told without looking at entries.
-pub(crate) enum Place<'d> {
-    RootDse,
-    Subschema,
-    /// A database with a store.
-    In(&'d Database),
-    /// A database whose entries the server makes up.
-    Tree(&'d Tree),
-    Nowhere,
 }
 
 impl DirectoryOptions {
@@ -206,80 +141,46 @@ impl Directory {
     ///
     /// # Errors
     /// [`OpenError`], each a mistake in the options.
-    pub fn open(options: DirectoryOptions) -> Result<Directory, OpenError> {
-        let schema = options.schema;
-        let known = Known::of(&schema)?;
+    pub fn open(mut options: DirectoryOptions) -> Result<Directory, OpenError> {
+        let schema = Arc::clone(&options.schema);
+        let types = WellKnownTypes::of(&schema)?;
         let rules = Rules::parse(&schema, &options.access, options.without_rules)?;
-        let without = options.without_rules;
-        let made_up = || made_up_key(&*options.entropy);
-        let cookie_key = |store: &Store| match options.cookie_key {
-            Some(key) => key,
-            // A store that cannot be written to has no server that would go on with its pages.
-            None => store.secret(made_up).unwrap_or_else(|_| made_up()),
-        };
-        let databases = options.databases.into_iter().map(|database| {
-            let (access, limits) = (&options.access, &options.limits);
-            Database::open(database, &schema, access, without, limits, cookie_key)
-        });
-        let databases = databases.collect::<Result<Vec<_>, _>>()?;
-        check_suffixes(&databases)?;
-        let listed = databases
-            .iter()
-            .filter(|database| !database.hidden && database.subordinate != Subordinate::Glued);
-        let context =
-            |tree: &Option<TreeOptions>| tree.as_ref().map(|tree| tree.source.suffix().to_owned());
-        let (monitor, config) = (context(&options.monitor), context(&options.config));
-        let trees = [options.monitor, options.config].into_iter().flatten();
-        let trees =
-            trees.map(|tree| Tree::open(tree, &schema, &options.access, without, &options.limits));
-        let listed = Listed {
-            naming_contexts: listed
-                .flat_map(Database::suffixes)
-                .map(Dn::pretty)
-                .collect(),
-            monitor: monitor.as_deref(),
-            config: config.as_deref(),
-            additions: &options.root_dse,
-        };
-        let default_search_base = options.default_search_base;
-        let default_search_base = default_search_base.map(|base| {
+        let databases = open_databases(&mut options)?;
+        let default_base = options.default_search_base.take();
+        let default_base = default_base.map(|base| {
             Dn::parse(&schema, &base).map_err(|source| OpenError::SearchBase { dn: base, source })
         });
-        let default_search_base = default_search_base.transpose()?;
-        let special = Special::new(&schema, &known, &listed, options.clock.now())?;
-        let mut csn = CsnGenerator::new(options.server_id);
-        for database in &databases {
-            if let Some(newest) = newest_csn(database, &known) {
-                csn.advance_past(newest);
-            }
-        }
-        let sorted = options.sorted_values.iter();
-        let sorted = sorted
-            .filter_map(|name| schema.attribute(name))
-            .map(|definition| definition.index)
-            .collect();
+        let default_base = default_base.transpose()?;
+        let generated = generated(&mut options, &types, &databases, rules)?;
+        let csn = SharedCsn::new(options.server_id, &databases, &types);
         Ok(Directory {
-            databases,
-            trees: trees.collect::<Result<_, _>>()?,
-            rules,
-            restrictions: options.restrictions,
-            allow: options.allow,
-            disallow: options.disallow,
-            referral: options.referral,
-            sorted_values: sorted,
-            default_search_base,
-            limits: CompiledLimits::new(&schema, options.limits)?,
-            sort_limits: options.sort_limits,
-            sorts: Sorts::default(),
-            advice: Advice::default(),
-            cookie_key: options.cookie_key.unwrap_or_else(made_up),
-            known,
-            special,
-            clock: options.clock,
-            entropy: options.entropy,
+            core: Core {
+                types,
+                databases,
+                sorted_values: sorted_values(&schema, &options.sorted_values),
+                csn,
+                clock: options.clock,
+                entropy: Arc::clone(&options.entropy),
+                schema: Arc::clone(&schema),
+            },
+            generated,
+            policy: OperationPolicy {
+                restrictions: options.restrictions,
+                allow: options.allow,
+                disallow: options.disallow,
+            },
             auth: Auth::new(options.auth),
-            csn: Arc::new(Mutex::new(csn)),
-            schema,
+            search: SearchSettings {
+                default_base,
+                limits: CompiledLimits::new(&schema, options.limits)?,
+                sort_limits: options.sort_limits,
+                sort_slots: SortSlots::default(),
+                index_advice: IndexAdvice::default(),
+                cookie_key: options
+                    .cookie_key
+                    .unwrap_or_else(|| random_key(&*options.entropy)),
+            },
+            default_referral: DefaultReferral(options.referral),
         })
     }
 
@@ -292,13 +193,14 @@ impl Directory {
     pub fn reopened(&self, options: DirectoryOptions) -> Result<Directory, OpenError> {
         let mut next = Directory::open(options)?;
         next.auth = self.auth.with_options(next.auth.options);
-        next.csn = Arc::clone(&self.csn);
-        next.sorts = self.sorts.clone();
-        next.advice = self.advice.clone();
-        next.cookie_key = self.cookie_key;
-        for database in &mut next.databases {
+        next.core.csn = self.core.csn.clone();
+        next.search.sort_slots = self.search.sort_slots.clone();
+        next.search.index_advice = self.search.index_advice.clone();
+        next.search.cookie_key = self.search.cookie_key;
+        for database in next.core.databases.iter_mut() {
             let path = database.store.path();
-            let same = self.databases.iter().find(|d| d.store.path() == path);
+            let mut databases = self.core.databases.iter();
+            let same = databases.find(|same| same.store.path() == path);
             database.cookie_key = same.map_or(database.cookie_key, |same| same.cookie_key);
         }
         Ok(next)
@@ -307,227 +209,186 @@ impl Directory {
     /// The schema.
     #[must_use]
     pub fn schema(&self) -> &Arc<Schema> {
-        &self.schema
+        &self.core.schema
     }
 
     /// The databases, in the order of their options.
     #[must_use]
     pub fn databases(&self) -> &[Database] {
-        &self.databases
+        self.core.databases.as_slice()
     }
 
     /// The stores of the databases, in their order, to be kept.
     #[must_use]
     pub fn shared_stores(&self) -> Vec<Arc<Store>> {
-        self.databases.iter().map(Database::shared_store).collect()
+        self.databases()
+            .iter()
+            .map(Database::shared_store)
+            .collect()
     }
 
     /// The limits of searches.
     #[must_use]
     pub fn limits(&self) -> &Limits {
-        &self.limits.limits
+        &self.search.limits.limits
     }
 
-    /// What authenticates the cookies of searches that begin there.
-    pub(crate) fn cookie_key_at<'d>(&'d self, place: &Place<'d>) -> &'d CookieKey {
-        match place {
-            Place::In(database) => &database.cookie_key,
-            Place::RootDse | Place::Subschema | Place::Tree(_) | Place::Nowhere => &self.cookie_key,
-        }
-    }
-
-    pub(crate) fn place(&self, dn: &Dn) -> Place<'_> {
-        if dn.is_root() {
-            Place::RootDse
-        } else if *dn == self.special.subschema.dn {
-            Place::Subschema
-        } else if let Some(tree) = self.trees.iter().find(|tree| dn.is_within(&tree.suffix)) {
-            Place::Tree(tree)
-        } else {
-            self.database_of(dn).map_or(Place::Nowhere, Place::In)
-        }
-    }
-
-    /// Where a search from a name is done: below the empty name, in the database that has it as its suffix.
-    pub(crate) fn place_of_search(&self, base: &Dn, scope: Scope) -> Place<'_> {
-        match self.database_of(base) {
-            Some(database) if base.is_root() && scope != Scope::Base => Place::In(database),
-            _ => self.place(base),
-        }
-    }
-
-    /// The suffix that is written like that, octet for octet: most searches begin at one, and it is parsed already.
-    pub(crate) fn suffix_written(&self, name: &[u8]) -> Option<&Dn> {
-        let mut suffixes = self.databases.iter().flat_map(Database::suffixes);
-        suffixes.find(|suffix| suffix.pretty().as_bytes() == name)
-    }
-
-    /// The database with the most specific suffix that the name is or lies below.
-    pub(crate) fn database_of(&self, dn: &Dn) -> Option<&Database> {
-        let shown = self.databases.iter().filter(|database| !database.hidden);
-        let depths = shown.filter_map(|database| {
-            let suffix = database.suffix_of(dn)?;
-            Some((suffix.depth(), database))
-        });
-        depths
-            .max_by_key(|(depth, _)| *depth)
-            .map(|(_, database)| database)
-    }
-
-    /// The same for a name in normal form.
-    pub(crate) fn database_of_normal(&self, normal: &str) -> Option<&Database> {
-        let within = |suffix: &Dn| {
-            let suffix = suffix.normal();
-            suffix.is_empty() || normal == suffix || normal_is_under(normal, suffix)
+    /// Says what a session may do to an entry, and why. Without targets: to the entry, its children and each of its
+    /// values in their order. With `unseen` the entry need not exist and is taken to be empty.
+    ///
+    /// # Errors
+    /// [`ExplainError`].
+    pub fn explain(
+        &self,
+        session: &Session,
+        entry: &str,
+        targets: &[ExplainTarget],
+        unseen: bool,
+    ) -> Result<Vec<RightsExplanation>, ExplainError> {
+        let explainer = explain::Explainer {
+            core: &self.core,
+            generated: &self.generated,
+            targets,
+            unseen,
         };
-        let shown = self.databases.iter().filter(|database| !database.hidden);
-        let depths = shown.filter_map(|database| {
-            let above = database.suffixes().iter().filter(|suffix| within(suffix));
-            Some((above.map(Dn::depth).max()?, database))
-        });
-        let deepest = depths.max_by_key(|(depth, _)| *depth);
-        deepest.map(|(_, database)| database)
+        explainer.explain(session, entry)
     }
 
-    /// The parts of a scope, one in each database that has a share in it: the base's own, then those glued below.
-    pub(crate) fn legs<'d>(
-        &'d self,
-        database: &'d Database,
-        base: &Dn,
-        scope: Scope,
-    ) -> Vec<Leg<'d>> {
-        let own = Leg {
-            database,
-            base: base.clone(),
-            scope,
-        };
-        let mut legs = self.glued_legs(database, base, scope);
-        legs.insert(0, own);
-        legs
+    pub(crate) fn core(&self) -> &Core {
+        &self.core
     }
 
-    /// The parts of a scope without the base's own.
-    pub(crate) fn glued_legs<'d>(
-        &'d self,
-        database: &'d Database,
-        base: &Dn,
-        scope: Scope,
-    ) -> Vec<Leg<'d>> {
-        let mut legs = Vec::new();
-        if scope == Scope::Base {
-            return legs;
+    pub(crate) fn generated(&self) -> &Generated {
+        &self.generated
+    }
+
+    pub(crate) fn policy(&self) -> &OperationPolicy {
+        &self.policy
+    }
+
+    pub(crate) fn search_settings(&self) -> &SearchSettings {
+        &self.search
+    }
+
+    pub(crate) fn auth_options(&self) -> &AuthOptions {
+        &self.auth.options
+    }
+
+    pub(crate) fn authenticator(&self) -> Authenticator<'_> {
+        Authenticator {
+            core: &self.core,
+            generated: &self.generated,
+            policy: &self.policy,
+            auth: &self.auth,
         }
-        let glued = self.databases.iter().filter(|other| {
-            other.subordinate != Subordinate::No && !other.hidden && !std::ptr::eq(*other, database)
-        });
-        for database in glued {
-            for suffix in database
-                .suffixes()
-                .iter()
-                .filter(|suffix| suffix.is_under(base))
-            {
-                let scope = match scope {
-                    Scope::One if suffix.depth() == base.depth() + 1 => Scope::Base,
-                    Scope::One | Scope::Base => continue,
-                    Scope::Subtree | Scope::Children => Scope::Subtree,
-                };
-                // A database that stands by itself in between hides what is glued below it.
-                if !self.is_glued_to(suffix, base) {
-                    continue;
-                }
-                legs.push(Leg {
-                    database,
-                    base: suffix.clone(),
-                    scope,
-                });
+    }
+
+    /// The controls of a request, and the session it is done for if that is not the client's own.
+    pub(crate) fn controls_of<'c>(
+        &self,
+        session: &Session,
+        kind: RequestKind<'_>,
+        controls: &Controls<'c>,
+    ) -> OpResult<(OptionalControls<'c>, Option<Session>)> {
+        self.authenticator().controls_of(session, kind, controls)
+    }
+
+    /// The part of the directory that a name belongs to.
+    pub(crate) fn target(&self, dn: &Dn) -> NamespaceTarget<'_> {
+        self.generated.target(&self.core.databases, dn)
+    }
+
+    /// The database that an update of this name goes to.
+    pub(crate) fn updatable(&self, dn: &Dn) -> OpResult<&Database> {
+        match self.target(dn) {
+            NamespaceTarget::Database(database) => Ok(database),
+            NamespaceTarget::Tree(tree) => Err(tree.read_only()),
+            NamespaceTarget::Outside if !self.default_referral.is_empty() => {
+                Err(self.elsewhere(dn, None, ResultCode::Referral))
+            }
+            NamespaceTarget::RootDse | NamespaceTarget::Subschema | NamespaceTarget::Outside => {
+                Err(result::no_global_superior())
             }
         }
-        legs
     }
 
-    /// Whether every database between a suffix and a base above it is glued.
-    fn is_glued_to(&self, suffix: &Dn, base: &Dn) -> bool {
-        let standing = self
-            .databases
-            .iter()
-            .filter(|other| other.subordinate == Subordinate::No && !other.hidden);
-        let mut suffixes = standing.flat_map(Database::suffixes);
-        !suffixes.any(|between| suffix.is_under(between) && between.is_under(base))
-    }
-
-    /// The result for a name outside all databases: the referral to those who know more, or what the operation says
-    /// without one.
+    /// The result for a name outside all databases: the default referral, or `without` if there is none.
     pub(crate) fn elsewhere(
         &self,
         dn: &Dn,
         scope: Option<Scope>,
         without: ResultCode,
     ) -> LdapResult {
-        if self.referral.is_empty() {
-            return LdapResult::new(without);
-        }
-        let mut result = LdapResult::new(ResultCode::Referral);
-        let urls = self.referral.iter();
-        result.referrals = urls
-            .map(|url| referral::default_url(url, dn, scope))
-            .collect();
-        result
+        self.default_referral.result(dn, scope, without)
     }
 
-    /// What the session may do with what is in no database.
-    pub(crate) fn decisions(&self, session: &Session) -> Decisions<'_> {
-        facts::decide(&self.rules, session, false)
+    /// The root DSE that a session reads: what can be used depends on its connection.
+    pub(crate) fn root_dse(&self, session: &Session) -> Entry {
+        let connection = session.connection();
+        let mechanisms = self.authenticator().sasl_mechanisms(connection);
+        self.generated
+            .root_dse_of(&self.core.schema, connection, mechanisms)
     }
 }
 
 impl std::fmt::Debug for Directory {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Directory")
-            .field("databases", &self.databases)
+            .field("databases", &self.databases())
             .finish_non_exhaustive()
     }
 }
 
-/// Two draws of randomness.
-fn made_up_key(entropy: &dyn Entropy) -> CookieKey {
-    let mut key = CookieKey::default();
-    for half in key.chunks_exact_mut(16) {
-        half.copy_from_slice(&entropy.random());
-    }
-    key
+fn open_databases(options: &mut DirectoryOptions) -> Result<Databases, OpenError> {
+    let (schema, access, limits) = (&options.schema, &options.access, &options.limits);
+    let (without, key) = (options.without_rules, options.cookie_key);
+    let entropy = &options.entropy;
+    let random = || random_key(&**entropy);
+    let cookie_key = |store: &Store| match key {
+        Some(key) => key,
+        // A store that cannot be written to has no server that would go on with its pages.
+        None => store.secret(random).unwrap_or_else(|_| random()),
+    };
+    let databases = std::mem::take(&mut options.databases).into_iter();
+    let databases = databases
+        .map(|database| Database::open(database, schema, access, without, limits, cookie_key));
+    Databases::new(databases.collect::<Result<_, _>>()?)
 }
 
-/// The newest change number in a database. A store that cannot tell is no reason not to serve it.
-fn newest_csn(database: &Database, known: &Known) -> Option<Csn> {
-    let view = database.store.snapshot().ok()?;
-    let newest = view.greatest_value(known.entry_csn.attribute).ok()??;
-    Csn::parse(std::str::from_utf8(&newest).ok()?)
+fn generated(
+    options: &mut DirectoryOptions,
+    types: &WellKnownTypes,
+    databases: &Databases,
+    rules: Rules,
+) -> Result<Generated, OpenError> {
+    let listed = databases
+        .iter()
+        .filter(|database| !database.hidden && database.subordinate != Subordinate::Glued);
+    let context =
+        |tree: &Option<TreeOptions>| tree.as_ref().map(|tree| tree.source.suffix().to_owned());
+    let (monitor, config) = (context(&options.monitor), context(&options.config));
+    let trees = [options.monitor.take(), options.config.take()];
+    let (schema, access, limits) = (&options.schema, &options.access, &options.limits);
+    let trees = trees
+        .into_iter()
+        .flatten()
+        .map(|tree| Tree::open(tree, schema, access, options.without_rules, limits));
+    let content = RootDseContent {
+        naming_contexts: listed
+            .flat_map(Database::suffixes)
+            .map(Dn::pretty)
+            .collect(),
+        monitor: monitor.as_deref(),
+        config: config.as_deref(),
+        controls: controls::supported().collect(),
+        extensions: &EXTENDED_OPERATIONS,
+        additions: &options.root_dse,
+    };
+    let trees = trees.collect::<Result<_, _>>()?;
+    Generated::new(schema, types, &content, options.clock.now(), trees, rules)
 }
 
-/// No suffix twice, and something above every subordinate database.
-fn check_suffixes(databases: &[Database]) -> Result<(), OpenError> {
-    let databases: Vec<&Database> = databases.iter().filter(|d| !d.hidden).collect();
-    for (at, database) in databases.iter().enumerate() {
-        let before = databases
-            .iter()
-            .take(at)
-            .flat_map(|before| before.suffixes());
-        let others = || {
-            databases
-                .iter()
-                .enumerate()
-                .filter(|(other, _)| *other != at)
-        };
-        for suffix in database.suffixes() {
-            if before.clone().any(|other| other == suffix) {
-                return Err(OpenError::SameSuffix(suffix.pretty().to_owned()));
-            }
-            let above =
-                |other: &Database| other.suffixes().iter().any(|other| suffix.is_under(other));
-            if database.subordinate != Subordinate::No && !others().any(|(_, other)| above(other)) {
-                return Err(OpenError::NoSuperior(suffix.pretty().to_owned()));
-            }
-        }
-    }
-    Ok(())
+fn sorted_values(schema: &Schema, names: &[String]) -> Vec<AttributeIndex> {
+    let definitions = names.iter().filter_map(|name| schema.attribute(name));
+    definitions.map(|definition| definition.index).collect()
 }

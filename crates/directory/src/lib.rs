@@ -27,7 +27,7 @@ mod rights;
 mod search;
 mod write;
 
-pub use auth::{AuthOptions, PasswordCheck, UnknownIdentity};
+pub use auth::{AuthOptions, BindOutcome, PasswordCheck, UnknownIdentity};
 /// The rule language and what it decides: texts and explanations pass through this crate.
 pub use fulgurite_access::{
     Explanation, Level, Outcome, Rights, RuleError, RuleText, Step, WithoutRules,
@@ -38,10 +38,11 @@ pub use crate::core::connection::{
     ChannelBindings, Connection, EndPoint, PeerCredentials, Strength, TlsFacts,
 };
 pub use crate::core::csn::{Csn, CsnGenerator};
-pub use crate::core::database::{Database, DatabaseOptions};
+pub use crate::core::database::{Database, DatabaseOptions, RootAccount};
+pub use crate::core::error::OpenError;
 pub use crate::core::limits::Limits;
 pub use crate::core::session::{Identity, Method, Name, Session};
-pub use directory::{Directory, DirectoryOptions, OpenError, RootAccount};
+pub use directory::{Directory, DirectoryOptions};
 pub use fulgurite_auth::{
     AuthzId, AuthzPolicy, AuthzRegexp, AuthzRegexpError, Scheme, ScramHash, SecurityProperties,
 };
@@ -50,15 +51,15 @@ pub use fulgurite_policy::{
     Allow, Disallow, Limit, LimitsRule, Operations, Require, Restrict, Restrictions, Security,
     SizeLimits, SortLimits, Sourced, Subordinate, TimeLimits,
 };
-pub use generated::tree::{Growing, TreeEntry, TreeOptions, TreeSource};
-pub use op::batch::{WriteReply, WriteRequest};
-pub use op::bind::{BindOutcome, BindStep};
-pub use op::extended::{ExtendedReply, ExtendedStep};
+pub use generated::tree::{SentCounter, TreeEntry, TreeOptions, TreeSource};
+pub use op::bind::BindStep;
+pub use op::extended_step::{ExtendedReply, ExtendedStep};
 pub use op::password_modify::PasswordChange;
 pub use op::transaction::UpdateStep;
-pub use rights::explain::{ExplainError, Explained, Subject};
+pub use rights::explain::{ExplainError, ExplainTarget, RightsExplanation};
 pub use rights::selection::Selection;
 pub use rights::snapshots::Snapshots;
 pub use search::run::Quantum;
 pub use search::task::{Progress, SearchTask};
-pub use write::import::{Completer, Importer, Marks};
+pub use write::import::{EntryCompleter, EntryStamps, Importer};
+pub use write::request::{WriteReply, WriteRequest};

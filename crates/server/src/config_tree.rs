@@ -48,6 +48,6 @@ fn entry(entry: ConfigEntry) -> TreeEntry {
         attributes: attributes
             .map(|(name, values)| (name, values.into_iter().map(String::into_bytes).collect()))
             .collect(),
-        growing: None,
+        counter: None,
     }
 }

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use anyhow::{Context as _, bail};
-use fulgurite_directory::{Connection, Explained, Outcome, Step, Subject};
+use fulgurite_directory::{Connection, RightsExplanation, Outcome, Step, ExplainTarget};
 use fulgurite_schema::Dn;
 use fulgurite_server::open_directory;
 
@@ -16,7 +16,7 @@ pub(crate) fn run(command: Access) -> anyhow::Result<()> {
     let directory = open_directory(&settings)?;
     let schema = directory.schema();
     let who = explain
-        .subject
+        .target
         .as_deref()
         .map(|text| Dn::parse(schema, text));
     let who = who.transpose().context("--as")?;
@@ -26,11 +26,11 @@ pub(crate) fn run(command: Access) -> anyhow::Result<()> {
         .iter()
         .map(|text| Question::parse(schema, text))
         .collect::<Result<Vec<_>, _>>()?;
-    let subjects: Vec<Subject> = questions
+    let targets: Vec<ExplainTarget> = questions
         .iter()
-        .map(|asked| asked.subject.clone())
+        .map(|asked| asked.target.clone())
         .collect();
-    let answers = directory.explain(&session, &explain.entry, &subjects, explain.dry_run)?;
+    let answers = directory.explain(&session, &explain.entry, &targets, explain.dry_run)?;
     let mut out = std::io::stdout().lock();
     for (at, answer) in answers.iter().enumerate() {
         let wanted = questions.get(at).and_then(|asked| asked.wanted.as_ref());
@@ -64,8 +64,8 @@ fn connection(explain: &Explain) -> anyhow::Result<Connection> {
 }
 
 /// The attribute, with its value if it was asked about; never a password.
-fn named(answer: &Explained) -> String {
-    let Subject::Attribute(_, Some(value)) = &answer.subject else {
+fn named(answer: &RightsExplanation) -> String {
+    let ExplainTarget::Attribute(_, Some(value)) = &answer.target else {
         return answer.name.clone();
     };
     if answer.name.eq_ignore_ascii_case("userPassword") {
@@ -78,7 +78,7 @@ fn named(answer: &Explained) -> String {
     )
 }
 
-fn reasons(answer: &Explained) -> Vec<String> {
+fn reasons(answer: &RightsExplanation) -> Vec<String> {
     let explanation = &answer.explanation;
     if explanation.is_root {
         return vec!["the root of the database passes all rules".to_owned()];

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use fulgurite_auth::AuthzId;
-use fulgurite_directory::{Connection, Directory, ExplainError, Explained, Session, Subject};
+use fulgurite_directory::{Connection, Directory, ExplainError, RightsExplanation, Session, ExplainTarget};
 use fulgurite_schema::Dn;
 use fulgurite_server::open_directory;
 
@@ -70,8 +70,8 @@ pub(super) fn run(line: &CommandLine) -> Result<(), Failure> {
                 return Ok(());
             }
         };
-        let subjects = [question.subject.clone()];
-        let answers = asked(&directory, &session, &dn, entry, &subjects, options.unseen)?;
+        let targets = [question.target.clone()];
+        let answers = asked(&directory, &session, &dn, entry, &targets, options.unseen)?;
         answers
             .iter()
             .for_each(|answer| tell(answer, Some(&question)));
@@ -159,10 +159,10 @@ fn asked(
     session: &Session,
     dn: &Dn,
     entry: &str,
-    subjects: &[Subject],
+    targets: &[ExplainTarget],
     unseen: bool,
-) -> Result<Vec<Explained>, Failure> {
-    let answers = directory.explain(session, dn.pretty(), subjects, unseen);
+) -> Result<Vec<RightsExplanation>, Failure> {
+    let answers = directory.explain(session, dn.pretty(), targets, unseen);
     answers.map_err(|error| {
         Failure::Message(match error {
             ExplainError::NoDatabase(_) => format!("slap_init no backend for \"{entry}\""),
@@ -173,12 +173,12 @@ fn asked(
 }
 
 /// One answer in the original's words.
-fn tell(answer: &Explained, question: Option<&Question>) {
-    let value = match &answer.subject {
-        Subject::Attribute(_, Some(_)) if answer.name.eq_ignore_ascii_case("userPassword") => {
+fn tell(answer: &RightsExplanation, question: Option<&Question>) {
+    let value = match &answer.target {
+        ExplainTarget::Attribute(_, Some(_)) if answer.name.eq_ignore_ascii_case("userPassword") => {
             Some(Cow::Borrowed("****"))
         }
-        Subject::Attribute(_, Some(value)) => Some(String::from_utf8_lossy(value)),
+        ExplainTarget::Attribute(_, Some(value)) => Some(String::from_utf8_lossy(value)),
         _ => None,
     };
     let named = match value {

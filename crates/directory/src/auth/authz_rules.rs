@@ -56,7 +56,7 @@ impl Style {
 pub(super) fn parse(schema: &Schema, text: &str) -> Option<Rule> {
     // Values are kept in order by a number in braces (X-ORDERED).
     let text = match text.strip_prefix('{').and_then(|rest| rest.split_once('}')) {
-        Some((number, rest)) if number.bytes().all(|octet| octet.is_ascii_digit()) => rest,
+        Some((number, rest)) if number.bytes().all(|byte| byte.is_ascii_digit()) => rest,
         _ => text,
     };
     if text == "*" {

@@ -6,60 +6,22 @@
 use std::sync::Arc;
 
 use fulgurite_auth::{
-    ChannelBinding, ClientFirst, Mechanism, PlainMessage, ScramError, ScramHash, ScramKeys,
-    ServerFirst, Unmet,
+    ChannelBinding, ClientFirst, Mechanism, PlainMessage, ScramHash, ScramKeys, ServerFirst, Unmet,
 };
 use fulgurite_ldap::{LdapResult, ResultCode};
 use fulgurite_schema::Dn;
 
-use super::passwords::{Claim, PasswordCheck, Proof};
+use super::check::{PasswordCheck, Proof};
+use super::claim::Claim;
+use super::outcome::BindOutcome;
+use super::scram::{ScramProof, bad_protocol, refusal};
+use super::state::Authenticator;
 use crate::core::connection::Connection;
-use crate::core::result::{self, Answer, refuse};
+use crate::core::result::{self, OpResult, refuse};
+use crate::core::sasl_exchange::{Exchange, ExchangeState, Secret};
 use crate::core::session::{Identity, Method, Name, Session};
-use crate::directory::Directory;
-use crate::op::bind::BindOutcome;
-use crate::request::restrictions::Deed;
+use crate::request::restrictions::OperationKind;
 use crate::rights::snapshots::Snapshots;
-
-/// Passwords in clear of one entry that a proof is checked against: each costs a derivation.
-const CLEAR_MAX: usize = 4;
-
-/// An exchange that waits for the client.
-#[derive(Debug)]
-pub(crate) struct Exchange {
-    mechanism: Mechanism,
-    state: State,
-}
-
-#[derive(Debug)]
-#[allow(clippy::large_enum_variant, reason = "one to an exchange")]
-enum State {
-    /// The client has named a mechanism and said nothing yet.
-    Begun,
-    Scram {
-        first: Box<ServerFirst>,
-        dn: Option<Dn>,
-        secret: Secret,
-    },
-}
-
-/// What a SCRAM proof is checked against.
-#[derive(Clone)]
-enum Secret {
-    Keys(ScramKeys),
-    /// Passwords in clear, any of which will do: keys are derived when the proof has come.
-    Passwords(Vec<Vec<u8>>),
-    /// Nobody's. Whether it costs what a password in clear does.
-    None {
-        derives: bool,
-    },
-}
-
-impl std::fmt::Debug for Secret {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Secret")
-    }
-}
 
 /// How a step ends.
 #[allow(clippy::large_enum_variant, reason = "lives for a moment")]
@@ -70,18 +32,7 @@ pub(crate) enum SaslStep {
     Continue(Vec<u8>, Arc<Exchange>),
 }
 
-/// The client's proof and what it is checked against.
-pub(crate) struct ScramProof {
-    first: ServerFirst,
-    message: Vec<u8>,
-    secret: Secret,
-    hash: ScramHash,
-    dn: Option<Dn>,
-    method: Method,
-    asker: Session,
-}
-
-impl Directory {
+impl Authenticator<'_> {
     /// The mechanisms that can be used on a connection as it is, the strongest first: `supportedSASLMechanisms`.
     pub(crate) fn sasl_mechanisms(&self, connection: &Connection) -> Vec<&'static str> {
         let usable = |mechanism: &Mechanism| self.usable(*mechanism, connection).is_ok();
@@ -89,7 +40,7 @@ impl Directory {
         all.map(Mechanism::name).collect()
     }
 
-    fn usable(&self, mechanism: Mechanism, connection: &Connection) -> Answer {
+    fn usable(&self, mechanism: Mechanism, connection: &Connection) -> OpResult {
         let none = |text: &str| {
             let text = format!("SASL(-4): no mechanism available: {text}");
             refuse(ResultCode::AuthMethodNotSupported, text)
@@ -120,8 +71,8 @@ impl Directory {
         pending: Option<&Exchange>,
         mechanism: &[u8],
         credentials: Option<&[u8]>,
-    ) -> Answer<SaslStep> {
-        self.permit(session, None, Deed::SaslBind)?;
+    ) -> OpResult<SaslStep> {
+        self.policy.permit(session, None, OperationKind::SaslBind)?;
         if mechanism.is_empty() {
             let text = "no SASL mechanism provided";
             return Err(refuse(ResultCode::AuthMethodNotSupported, text));
@@ -135,7 +86,7 @@ impl Directory {
         self.usable(known, connection)?;
         // Another mechanism begins anew (RFC 4513, section 5.2.1.2).
         if let Some(exchange) = pending.filter(|exchange| exchange.mechanism == known)
-            && let State::Scram { first, dn, secret } = &exchange.state
+            && let ExchangeState::Scram { first, dn, secret } = &exchange.state
         {
             let message = credentials.unwrap_or_default().to_vec();
             return Ok(finish_scram(
@@ -159,19 +110,19 @@ impl Directory {
     }
 
     /// The client begins and says nothing yet: it is asked to. EXTERNAL and ANONYMOUS need not say anything.
-    fn without_message(&self, mechanism: Mechanism, session: &Session) -> Answer<SaslStep> {
+    fn without_message(&self, mechanism: Mechanism, session: &Session) -> OpResult<SaslStep> {
         match mechanism {
             Mechanism::External => self.external(session, &[]),
             Mechanism::Anonymous => Ok(anonymous()),
             _ => {
-                let state = State::Begun;
+                let state = ExchangeState::Begun;
                 let exchange = Exchange { mechanism, state };
                 Ok(SaslStep::Continue(Vec::new(), Arc::new(exchange)))
             }
         }
     }
 
-    fn external(&self, session: &Session, message: &[u8]) -> Answer<SaslStep> {
+    fn external(&self, session: &Session, message: &[u8]) -> OpResult<SaslStep> {
         let method = Method::Sasl(Mechanism::External.name());
         let invalid = || LdapResult::new(ResultCode::InvalidCredentials);
         let name = external_name(session.connection()).ok_or_else(invalid)?;
@@ -181,33 +132,33 @@ impl Directory {
         // Whoever no rule leads anywhere is still who the layer says.
         let dn = self
             .mapped(session, &name)
-            .or_else(|_| Dn::parse(&self.schema, &name))
+            .or_else(|_| Dn::parse(&self.core.schema, &name))
             .map_err(|_| invalid())?;
         let claim = Claim {
             name: Name::from(&dn),
             dn,
             method,
             authorization_id,
-            asker: session.clone(),
+            session: session.clone(),
         };
         Ok(SaslStep::Done(self.conclude(claim, None)))
     }
 
-    fn plain(&self, session: &Session, message: &[u8]) -> Answer<SaslStep> {
+    fn plain(&self, session: &Session, message: &[u8]) -> OpResult<SaslStep> {
         let message = PlainMessage::parse(message).map_err(|text| bad_protocol(&text))?;
         let method = Method::Sasl(Mechanism::Plain.name());
         let dn = self.person(session, &message.authentication_id, Mechanism::Plain);
         // Somebody whom no rule leads to an entry costs what everybody does.
         let dn = dn.unwrap_or_else(Dn::root);
+        let claim = Claim {
+            name: Name::from(&dn),
+            dn,
+            method,
+            authorization_id: message.authorization_id,
+            session: session.clone(),
+        };
         let check = self
-            .password_check(
-                &mut Snapshots::default(),
-                session,
-                dn,
-                &message.password,
-                method,
-                message.authorization_id,
-            )
+            .password_check(&mut Snapshots::default(), claim, &message.password)
             .map_err(|error| result::store(&error))?;
         Ok(SaslStep::Check(check))
     }
@@ -218,7 +169,7 @@ impl Directory {
         (hash, plus): (ScramHash, bool),
         session: &Session,
         message: &[u8],
-    ) -> Answer<SaslStep> {
+    ) -> OpResult<SaslStep> {
         let client =
             ClientFirst::parse(message, plus, binding(session.connection())).map_err(refusal)?;
         let dn = self.person(session, &client.user, mechanism);
@@ -234,14 +185,14 @@ impl Directory {
             }
         };
         let mut nonce = [0; 18];
-        let random = [self.entropy.random(), self.entropy.random()].concat();
+        let random = [self.core.entropy.random(), self.core.entropy.random()].concat();
         nonce
             .iter_mut()
             .zip(random)
-            .for_each(|(octet, random)| *octet = random);
+            .for_each(|(byte, random)| *byte = random);
         let first = client.answer(&salt, iterations, &nonce);
         let challenge = first.message().as_bytes().to_vec();
-        let state = State::Scram {
+        let state = ExchangeState::Scram {
             first: Box::new(first),
             dn,
             secret,
@@ -250,108 +201,11 @@ impl Directory {
         Ok(SaslStep::Continue(challenge, Arc::new(exchange)))
     }
 
-    fn person(&self, asker: &Session, user: &str, mechanism: Mechanism) -> Option<Dn> {
+    fn person(&self, requester: &Session, user: &str, mechanism: Mechanism) -> Option<Dn> {
         // The binding is a property of the exchange, not of the name.
         let name = mechanism.name().trim_end_matches("-PLUS");
-        self.sasl_identity(asker, user, None, Some(name)).ok()
+        self.sasl_identity(requester, user, None, Some(name)).ok()
     }
-
-    /// Stored keys, or a password in clear, whichever there is.
-    fn scram_secret(&self, asker: &Session, dn: &Dn, hash: ScramHash) -> Answer<Secret> {
-        let failed = |error| result::store(&error);
-        if let Some(description) = &self.known.auth_password {
-            let values = self
-                .values_for_auth(asker, dn, description)
-                .map_err(failed)?;
-            let mut keys = values
-                .iter()
-                .filter_map(|value| ScramKeys::parse(hash, value).ok());
-            if let Some(keys) = keys.next() {
-                return Ok(Secret::Keys(keys));
-            }
-        }
-        let configured = self.configured_password(dn, &Name::from(dn));
-        let passwords = match configured {
-            Some(password) => vec![password],
-            None => self
-                .values_for_auth(asker, dn, &self.known.user_password)
-                .map_err(failed)?,
-        };
-        let clear = passwords
-            .iter()
-            .filter_map(|stored| fulgurite_auth::clear_text(stored));
-        let clear: Vec<_> = clear.take(CLEAR_MAX).map(<[u8]>::to_vec).collect();
-        if clear.is_empty() {
-            return Ok(self.no_secret());
-        }
-        self.auth.lasting.note_derivation();
-        Ok(Secret::Passwords(clear))
-    }
-
-    fn salt_for(&self, hash: ScramHash, user: &str) -> [u8; 16] {
-        let lasting = &self.auth.lasting;
-        lasting.salt(self.entropy.as_ref(), hash.scheme(), user)
-    }
-
-    fn no_secret(&self) -> Secret {
-        let derives = self.auth.lasting.has_derived();
-        Secret::None { derives }
-    }
-}
-
-impl ScramProof {
-    pub(super) fn is_cheap(&self) -> bool {
-        matches!(
-            self.secret,
-            Secret::Keys(_) | Secret::None { derives: false }
-        )
-    }
-
-    pub(super) fn run(self: Box<Self>, directory: &Directory) -> BindOutcome {
-        let salt = directory.salt_for(self.hash, &self.first.client.user);
-        let derive = |password: &[u8]| {
-            ScramKeys::derive(self.hash, password, &salt, ScramKeys::iterations_of_new())
-        };
-        let keys = match &self.secret {
-            Secret::Keys(keys) => vec![keys.clone()],
-            Secret::Passwords(passwords) => passwords.iter().map(|clear| derive(clear)).collect(),
-            Secret::None { derives } => {
-                if *derives {
-                    std::hint::black_box(derive(b"nobody"));
-                }
-                Vec::new()
-            }
-        };
-        // Malformed messages are answered alike, whether there is such a user or not.
-        let mut verified = self
-            .first
-            .verify(&self.message, &nobody(self.hash))
-            .and(Err(ScramError::Proof));
-        if let Some(dn) = &self.dn {
-            for keys in &keys {
-                let proof = self.first.verify(&self.message, keys);
-                verified = verified.or_else(|_| proof.map(|proof| (dn.clone(), proof)));
-            }
-        }
-        match verified {
-            Ok((dn, proof)) => directory.conclude(
-                Claim {
-                    name: Name::from(&dn),
-                    dn,
-                    method: self.method,
-                    authorization_id: self.first.client.authorization_id.clone(),
-                    asker: self.asker,
-                },
-                Some(proof.into_bytes()),
-            ),
-            Err(error) => BindOutcome::failure(refusal(error)),
-        }
-    }
-}
-
-/// Keys that fit no password.
-fn nobody(hash: ScramHash) -> ScramKeys {
-    ScramKeys::derive(hash, b"", &[0], 1)
 }
 
 fn finish_scram(
@@ -372,7 +226,7 @@ fn finish_scram(
         hash,
         dn,
         method: Method::Sasl(mechanism.name()),
-        asker: session.clone(),
+        session: session.clone(),
     };
     SaslStep::Check(PasswordCheck::from(Proof::Scram(Box::new(proof))))
 }
@@ -402,24 +256,5 @@ fn binding(connection: &Connection) -> ChannelBinding<'_> {
     ChannelBinding {
         server_end_point: bindings.and_then(|bindings| bindings.server_end_point.as_deref()),
         exporter: bindings.and_then(|bindings| bindings.exporter.as_deref()),
-    }
-}
-
-fn bad_protocol(text: &dyn std::fmt::Display) -> LdapResult {
-    refuse(
-        ResultCode::Other,
-        format!("SASL(-5): bad protocol / cancel: {text}"),
-    )
-}
-
-/// A failed exchange. A wrong proof says what a wrong password says.
-fn refusal(error: ScramError) -> LdapResult {
-    match error {
-        ScramError::Proof => LdapResult::new(ResultCode::InvalidCredentials),
-        ScramError::BindingMismatch | ScramError::BindingType | ScramError::Downgrade => refuse(
-            ResultCode::InvalidCredentials,
-            format!("SASL(-13): authentication failure: {error}"),
-        ),
-        ScramError::Malformed | ScramError::Extension | ScramError::Nonce => bad_protocol(&error),
     }
 }

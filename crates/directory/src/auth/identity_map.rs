@@ -10,13 +10,12 @@ use fulgurite_store::Scope as StoreScope;
 use thiserror::Error;
 
 use super::authz_rules::{self, Rule};
-use super::passwords::Claim;
-use crate::core::result::{Answer, refuse};
-use crate::core::session::{Identity, Method, Name, Session};
-use crate::directory::{Directory, Place};
-use crate::request::controls::RequestControls;
-use crate::rights::facts::{EntryFacts, Target};
-use crate::rights::visible_entry::SeenOwned;
+use super::state::Authenticator;
+use crate::core::result::refuse;
+use crate::core::session::{Identity, Name, Session};
+use crate::generated::namespace::NamespaceTarget;
+use crate::rights::facts::{EntryFacts, EntrySource};
+use crate::rights::visible_entry::VisibleEntry;
 
 /// An identity that leads to no name.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
@@ -45,14 +44,14 @@ pub enum UnknownIdentity {
     },
 }
 
-impl Directory {
+impl Authenticator<'_> {
     /// The name of somebody whom SASL calls `user`: `uid=<user>,cn=<realm>,cn=<mechanism>,cn=auth`, taken through
     /// `authz-regexp`. Without a realm the one of the settings is used. Entries are searched for with what `asker` may
     /// use for authentication: at a bind nobody, for a proxied authorization who asks for it.
     ///
     /// # Errors
     /// [`UnknownIdentity`] where a rule fits and leads nowhere.
-    pub fn sasl_identity(
+    pub(crate) fn sasl_identity(
         &self,
         asker: &Session,
         user: &str,
@@ -69,9 +68,9 @@ impl Directory {
     ///
     /// # Errors
     /// [`UnknownIdentity`].
-    pub fn mapped(&self, asker: &Session, name: &str) -> Result<Dn, UnknownIdentity> {
+    pub(crate) fn mapped(&self, asker: &Session, name: &str) -> Result<Dn, UnknownIdentity> {
         let parse = |text: &str| {
-            Dn::parse(&self.schema, text).map_err(|_| UnknownIdentity::Dn(text.to_owned()))
+            Dn::parse(&self.core.schema, text).map_err(|_| UnknownIdentity::Dn(text.to_owned()))
         };
         let dn = parse(name)?;
         let rules = &self.auth.options.authz_regexp;
@@ -86,7 +85,7 @@ impl Directory {
     ///
     /// # Errors
     /// [`UnknownIdentity`].
-    pub fn authorization_identity(
+    pub(crate) fn authorization_identity(
         &self,
         asker: &Session,
         id: &AuthzId,
@@ -107,7 +106,12 @@ impl Directory {
     /// for themselves and for nobody, and the root of a database for whoever is in it. `asker` is a session that has not
     /// authenticated; what it may use for authentication is what counts.
     #[must_use]
-    pub fn may_act_for(&self, asker: &Session, authentication: &Dn, authorization: &Dn) -> bool {
+    pub(crate) fn may_act_for(
+        &self,
+        asker: &Session,
+        authentication: &Dn,
+        authorization: &Dn,
+    ) -> bool {
         if authorization.is_root() || authentication == authorization {
             return true;
         }
@@ -115,7 +119,7 @@ impl Directory {
             return false;
         }
         let name = Name::from(authentication);
-        if let Place::In(database) = self.place(authorization)
+        if let NamespaceTarget::Database(database) = self.target(authorization)
             && database.root.as_ref().is_some_and(|root| root.name == name)
         {
             return true;
@@ -135,10 +139,14 @@ impl Directory {
     ///
     /// # Errors
     /// authorizationDenied (123), with slapd's texts.
-    pub fn authorize(&self, session: &Session, authzid: &[u8]) -> Result<Session, LdapResult> {
+    pub(crate) fn authorize(
+        &self,
+        session: &Session,
+        authzid: &[u8],
+    ) -> Result<Session, LdapResult> {
         let denied = |text: &str| refuse(ResultCode::AuthorizationDenied, text);
         let Some(requester) = session.real_identity().name() else {
-            if self.allow.proxy_authz_anon {
+            if self.policy.allow.proxy_authz_anon {
                 return Ok(session.acting_for(Identity::Anonymous));
             }
             return Err(denied("anonymous proxied authorization not allowed"));
@@ -158,7 +166,7 @@ impl Directory {
         let target = self
             .authorization_identity(session, &id, None)
             .map_err(|_| failed())?;
-        let requester = Dn::parse(&self.schema, requester.pretty()).map_err(|_| failed())?;
+        let requester = Dn::parse(&self.core.schema, requester.pretty()).map_err(|_| failed())?;
         let asker = Session::on(Arc::clone(session.connection()));
         if !self.may_act_for(&asker, &requester, &target) {
             return Err(denied("not authorized to assume identity"));
@@ -166,50 +174,9 @@ impl Directory {
         Ok(session.acting_for(identity_of(&target)))
     }
 
-    /// The session that the controls of a request ask for, if not the client's own.
-    pub(crate) fn acting(
-        &self,
-        session: &Session,
-        controls: &RequestControls<'_>,
-    ) -> Answer<Option<Session>> {
-        let Some(authzid) = controls.proxied else {
-            return Ok(None);
-        };
-        if !controls.proxied_critical && self.disallow.proxy_authz_non_critical {
-            return Err(refuse(
-                ResultCode::ProtocolError,
-                "proxied authorization control must be marked critical",
-            ));
-        }
-        self.authorize(session, authzid).map(Some)
-    }
-
-    /// The identity that a SASL bind ends with, if its client asked for another than its own.
-    pub(super) fn authorized_at_bind(&self, claim: &Claim) -> Answer<Identity> {
-        let denied = |text: &str| {
-            let text = format!("SASL(-14): authorization failure: {text}");
-            refuse(ResultCode::InsufficientAccessRights, text)
-        };
-        let Some(id) = AuthzId::parse(&claim.authorization_id) else {
-            return Err(denied("unable to canonify authorization ID"));
-        };
-        let mechanism = match claim.method {
-            Method::Sasl(name) => Some(name),
-            Method::None | Method::Simple => None,
-        };
-        let target = self
-            .authorization_identity(&claim.asker, &id, mechanism)
-            .map_err(|_| denied("not authorized"))?;
-        if self.may_act_for(&claim.asker, &claim.dn, &target) {
-            Ok(identity_of(&target))
-        } else {
-            Err(denied("not authorized"))
-        }
-    }
-
     /// Whether one of the rules that `keeper`'s entry has in `attribute` speaks of `about`.
     fn any_rule(&self, asker: &Session, attribute: &str, keeper: &Dn, about: &Dn) -> bool {
-        let Some(attribute) = self.schema.attribute(attribute) else {
+        let Some(attribute) = self.core.schema.attribute(attribute) else {
             return false;
         };
         let description = fulgurite_schema::AttributeDescription::plain(attribute.index);
@@ -219,7 +186,7 @@ impl Directory {
         let texts = values
             .iter()
             .filter_map(|value| std::str::from_utf8(value).ok());
-        let mut rules = texts.filter_map(|text| authz_rules::parse(&self.schema, text));
+        let mut rules = texts.filter_map(|text| authz_rules::parse(&self.core.schema, text));
         rules.any(|rule| self.speaks_of(asker, &rule, about))
     }
 
@@ -236,8 +203,9 @@ impl Directory {
                 let values = group.values(member.attribute).iter();
                 let mut values = values.filter_map(|value| std::str::from_utf8(value).ok());
                 self.fits(&group, &format!("(objectClass={class})"))
-                    && values
-                        .any(|value| Dn::parse(&self.schema, value).is_ok_and(|dn| dn == *about))
+                    && values.any(|value| {
+                        Dn::parse(&self.core.schema, value).is_ok_and(|dn| dn == *about)
+                    })
             }),
             Rule::Url(url) => self.url_covers(url, about),
         }
@@ -245,7 +213,7 @@ impl Directory {
 
     /// Whether an entry is within a URL's scope and fits its filter.
     fn url_covers(&self, url: &LdapUrl, about: &Dn) -> bool {
-        let Ok(base) = Dn::parse(&self.schema, &url.dn) else {
+        let Ok(base) = Dn::parse(&self.core.schema, &url.dn) else {
             return false;
         };
         let within = match url.scope.unwrap_or(ldap::Scope::Base) {
@@ -266,15 +234,15 @@ impl Directory {
         let Ok(parsed) = ldap::FilterBuf::parse(filter) else {
             return false;
         };
-        let filter = Filter::resolve(&self.schema, &parsed.filter());
-        let schema = &self.schema;
+        let filter = Filter::resolve(&self.core.schema, &parsed.filter());
+        let schema = &self.core.schema;
         filter
             .test(schema, &EntrySubject { schema, entry })
             .is_true()
     }
 
     fn entry(&self, dn: &Dn) -> Option<Entry> {
-        let Place::In(database) = self.place(dn) else {
+        let NamespaceTarget::Database(database) = self.target(dn) else {
             return None;
         };
         let view = database.store.snapshot().ok()?;
@@ -292,10 +260,10 @@ impl Directory {
         if url.host.is_some() {
             return Err(wrong(&"it names another server"));
         }
-        let base = Dn::parse(&self.schema, &url.dn).map_err(|error| wrong(&error))?;
+        let base = Dn::parse(&self.core.schema, &url.dn).map_err(|error| wrong(&error))?;
         let filter = url.filter.as_deref().unwrap_or("(objectClass=*)");
         let parsed = ldap::FilterBuf::parse(filter).map_err(|error| wrong(&error))?;
-        let filter = Filter::resolve(&self.schema, &parsed.filter());
+        let filter = Filter::resolve(&self.core.schema, &parsed.filter());
         let scope = url.scope.unwrap_or(ldap::Scope::Base);
         let found = self
             .first_two(asker, &base, scope, &filter)
@@ -317,7 +285,7 @@ impl Directory {
         filter: &Filter<fulgurite_schema::AttributeSelector>,
     ) -> Result<Vec<Dn>, fulgurite_store::StoreError> {
         let mut found = Vec::new();
-        let Place::In(database) = self.place(base) else {
+        let NamespaceTarget::Database(database) = self.target(base) else {
             return Ok(found);
         };
         let view = database.store.snapshot()?;
@@ -325,7 +293,7 @@ impl Directory {
             return Ok(found);
         };
         let decisions = database.decisions(asker);
-        let facts = EntryFacts::of(self, &view, id)?;
+        let facts = EntryFacts::of(self.core, &view, id)?;
         let rights = facts.rights(&decisions, base.normal());
         if !rights.entry().allows(Rights::AUTH) {
             return Ok(found);
@@ -336,14 +304,14 @@ impl Directory {
             ldap::Scope::Subtree => StoreScope::Subtree,
             ldap::Scope::Children => StoreScope::Subordinates,
         };
-        let schema = &self.schema;
+        let schema = &self.core.schema;
         let mut candidates = view.plan(id, scope, filter)?;
         while found.len() < 2
             && let Some(candidate) = candidates.next_entry(&view)?
         {
             let entry = &candidate.to_entry()?;
-            let facts = EntryFacts::new(self, &view, Target::Stored(candidate));
-            let seen = SeenOwned {
+            let facts = EntryFacts::new(self.core, &view, EntrySource::Stored(candidate));
+            let seen = VisibleEntry {
                 schema,
                 entry,
                 rights: facts.rights(&decisions, entry.dn.normal()),
@@ -357,7 +325,7 @@ impl Directory {
     }
 }
 
-fn identity_of(dn: &Dn) -> Identity {
+pub(super) fn identity_of(dn: &Dn) -> Identity {
     if dn.is_root() {
         Identity::Anonymous
     } else {

@@ -21,3 +21,15 @@ pub struct AuthOptions {
     /// Who may act for others (`authz-policy`).
     pub authz_policy: AuthzPolicy,
 }
+
+impl AuthOptions {
+    /// The schemes of new passwords, at least one.
+    #[must_use]
+    pub fn schemes(&self) -> Vec<Scheme> {
+        if self.password_hash.is_empty() {
+            vec![Scheme::default()]
+        } else {
+            self.password_hash.clone()
+        }
+    }
+}

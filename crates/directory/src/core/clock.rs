@@ -62,9 +62,9 @@ impl Entropy for SystemEntropy {
     /// # Panics
     /// When the system has no working random number generator: nothing sensible can be done then.
     fn random(&self) -> [u8; 16] {
-        let mut octets = [0; 16];
-        getrandom::fill(&mut octets).expect("the system provides random numbers");
-        octets
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes).expect("the system provides random numbers");
+        bytes
     }
 
     /// # Panics
@@ -133,7 +133,7 @@ impl Timestamp {
     pub(crate) fn parse_us(text: &str) -> Option<Timestamp> {
         let number = |from: usize, to: usize| {
             let digits = text.get(from..to)?;
-            let only_digits = digits.bytes().all(|octet| octet.is_ascii_digit());
+            let only_digits = digits.bytes().all(|byte| byte.is_ascii_digit());
             only_digits.then(|| digits.parse::<u64>().ok()).flatten()
         };
         let shaped = text.len() == 22 && text.get(14..15) == Some(".") && text.ends_with('Z');

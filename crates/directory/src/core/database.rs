@@ -16,12 +16,21 @@ use fulgurite_policy::{Restrictions, Subordinate};
 use fulgurite_schema::{AttributeSelector, Dn, Filter, Schema};
 use fulgurite_store::{EntryId, Scope, Store, StoreError, View};
 
+use crate::core::cookie::CookieKey;
+use crate::core::error::OpenError;
 use crate::core::limits::{CompiledLimits, Limits};
+use crate::core::requester::decide;
 use crate::core::session::{Identity, Name, Session};
-use crate::core::well_known_types::Known;
-use crate::directory::{OpenError, RootAccount};
-use crate::rights::facts;
-use crate::search::page::CookieKey;
+use crate::core::well_known_types::WellKnownTypes;
+
+/// The root of a database.
+#[derive(Clone, Debug)]
+pub struct RootAccount {
+    /// Its name. The entry need not exist.
+    pub dn: String,
+    /// Its password, in clear or as `{SCHEME}...`. Without one, the password of its entry counts.
+    pub password: Option<Vec<u8>>,
+}
 
 /// What a database is made of.
 #[derive(Debug)]
@@ -67,12 +76,12 @@ pub struct Database {
     pub(crate) snapshot_candidates_max: u64,
     /// Authenticates cookies of paged searches.
     pub(crate) cookie_key: CookieKey,
-    kinds: KindsSeen,
+    kinds: SpecialClassCache,
 }
 
 /// Which kinds of entries that searches treat unlike others there are in a state of the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Kinds {
+pub(crate) struct SpecialClasses {
     pub(crate) referrals: bool,
     pub(crate) subentries: bool,
 }
@@ -80,18 +89,18 @@ pub(crate) struct Kinds {
 /// The kinds of the state that was looked at last: its number, then a bit each, so that one word holds all. Most
 /// databases have neither kind, and most searches see the state that the one before saw.
 #[derive(Debug)]
-struct KindsSeen(AtomicU64);
+struct SpecialClassCache(AtomicU64);
 
-impl KindsSeen {
-    fn of(&self, state: u64) -> Option<Kinds> {
+impl SpecialClassCache {
+    fn of(&self, state: u64) -> Option<SpecialClasses> {
         let word = self.0.load(Ordering::Relaxed);
-        (word >> 2 == state).then_some(Kinds {
+        (word >> 2 == state).then_some(SpecialClasses {
             referrals: word & 1 != 0,
             subentries: word & 2 != 0,
         })
     }
 
-    fn keep(&self, state: u64, kinds: Kinds) {
+    fn keep(&self, state: u64, kinds: SpecialClasses) {
         let bits = u64::from(kinds.referrals) | u64::from(kinds.subentries) << 1;
         self.0.store(state << 2 | bits, Ordering::Relaxed);
     }
@@ -156,17 +165,17 @@ impl Database {
             max_deref_depth: options.max_deref_depth,
             snapshot_candidates_max: options.snapshot_candidates_max,
             // No state has this number.
-            kinds: KindsSeen(AtomicU64::new(u64::MAX)),
+            kinds: SpecialClassCache(AtomicU64::new(u64::MAX)),
         })
     }
 
     /// Which kinds of entries there are in that state of the store, `top` being one of its entries.
-    pub(crate) fn kinds(
+    pub(crate) fn special_classes(
         &self,
         view: &View<'_>,
-        known: &Known,
+        types: &WellKnownTypes,
         top: EntryId,
-    ) -> Result<Kinds, StoreError> {
+    ) -> Result<SpecialClasses, StoreError> {
         let state = view.state();
         if let Some(kinds) = self.kinds.of(state) {
             return Ok(kinds);
@@ -176,9 +185,9 @@ impl Database {
             let plan = view.plan(top, Scope::Subtree, class)?;
             Ok::<_, StoreError>(plan.count_max() > 0)
         };
-        let kinds = Kinds {
-            referrals: any(&known.referral_filter)?,
-            subentries: any(&known.subentry_filter)?,
+        let kinds = SpecialClasses {
+            referrals: any(&types.referral_filter)?,
+            subentries: any(&types.subentry_filter)?,
         };
         self.kinds.keep(state, kinds);
         Ok(kinds)
@@ -218,7 +227,7 @@ impl Database {
 
     /// What the session may do here.
     pub(crate) fn decisions(&self, session: &Session) -> Decisions<'_> {
-        facts::decide(&self.rules, session, self.is_root(session))
+        decide(&self.rules, session, self.is_root(session))
     }
 }
 

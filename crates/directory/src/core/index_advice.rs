@@ -11,9 +11,9 @@ const WASTE: u64 = 10;
 
 /// What has been told.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Advice(Arc<Mutex<BTreeSet<String>>>);
+pub(crate) struct IndexAdvice(Arc<Mutex<BTreeSet<String>>>);
 
-impl Advice {
+impl IndexAdvice {
     /// Whether a search has looked at so much more than it returned that an index would have been worth it.
     pub(crate) fn is_due(examined: u64, returned: u64) -> bool {
         examined >= IN_VAIN_MIN && examined / WASTE >= returned
@@ -32,7 +32,7 @@ mod tests {
 
     #[test]
     fn each_is_told_once() {
-        let advice = Advice::default();
+        let advice = IndexAdvice::default();
         let new = |names: &[&str]| advice.new_ones(names.iter().map(|name| (*name).to_owned()));
         assert_eq!(new(&["l:eq", "st:eq"]), ["l:eq", "st:eq"]);
         assert_eq!(new(&["st:eq", "sn:sub"]), ["sn:sub"]);
@@ -50,7 +50,7 @@ mod tests {
             (300_000, 300_000, false),
         ] {
             assert_eq!(
-                Advice::is_due(examined, returned),
+                IndexAdvice::is_due(examined, returned),
                 due,
                 "{examined} {returned}"
             );

@@ -6,12 +6,10 @@
 //! ```
 
 use fulgurite_access::{Facts, Selector};
-use fulgurite_ldap::{LdapResult, ResultCode};
 use fulgurite_policy::{Limit, LimitsRule, SizeLimits, Sourced, TimeLimits};
 use fulgurite_schema::Schema;
 
-use crate::core::result::refuse;
-use crate::directory::OpenError;
+use crate::core::error::OpenError;
 
 /// Limits of searches.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,41 +43,6 @@ pub(crate) struct CompiledLimits {
     selectors: Vec<Selector>,
 }
 
-/// A search that limits are wanted for.
-pub(crate) struct Wanted<'s> {
-    /// Normal form; empty when anonymous.
-    pub(crate) requester: &'s str,
-    pub(crate) is_root: bool,
-    /// Normal form.
-    pub(crate) base: &'s str,
-    /// What the client asks for; zero for no bound.
-    pub(crate) size: u32,
-    /// In seconds.
-    pub(crate) time_s: u32,
-    /// Size of the page that is asked for.
-    pub(crate) page: Option<u32>,
-}
-
-/// The limits one search runs under; `None` is without.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct SearchLimits {
-    /// Entries, of all pages together in a paged search.
-    pub(crate) size_max: Option<u32>,
-    pub(crate) time_us_max: Option<u64>,
-    /// Candidates that a search may have.
-    pub(crate) unchecked_max: Option<u32>,
-    /// Whether the client's own bound makes pages unnecessary (RFC 2696, section 3).
-    pub(crate) unpaged: bool,
-}
-
-impl SearchLimits {
-    /// Whether so many candidates are too many.
-    pub(crate) fn is_unchecked(&self, candidates: u64) -> bool {
-        self.unchecked_max
-            .is_some_and(|max| candidates > u64::from(max))
-    }
-}
-
 impl CompiledLimits {
     pub(crate) fn new(schema: &Schema, limits: Limits) -> Result<CompiledLimits, OpenError> {
         let compile = |rule: &Sourced<LimitsRule>| {
@@ -95,273 +58,21 @@ impl CompiledLimits {
         })
     }
 
-    /// The limits of one search; the root of the database has none but its own.
-    ///
-    /// # Errors
-    /// adminLimitExceeded for searches and pages that are not granted at all.
-    pub(crate) fn of_search(
+    /// Returns the bounds of a requester for a base, both in normal form.
+    pub(crate) fn granted(
         &self,
-        wanted: &Wanted<'_>,
+        requester: &str,
+        base: &str,
         facts: &dyn Facts,
-    ) -> Result<SearchLimits, LdapResult> {
-        let unpaged = wanted
-            .page
-            .is_some_and(|page| wanted.size > 0 && page >= wanted.size);
-        if wanted.is_root {
-            return Ok(SearchLimits {
-                size_max: asked(wanted.size),
-                time_us_max: microseconds(asked(wanted.time_s)),
-                unchecked_max: None,
-                unpaged,
-            });
-        }
-        let (size, time) = self.granted(wanted, facts);
-        let hard = hard(size.soft, size.hard);
-        let size_max = match wanted.page.filter(|_| !unpaged) {
-            None => bounded(wanted.size, size.soft, hard),
-            Some(page) => paged(wanted, page, &size, hard)?,
-        };
-        let time_s_max = bounded(wanted.time_s, time.soft, self::hard(time.soft, time.hard));
-        let unchecked_max = match size.unchecked {
-            Some(Limit::Disabled) => return Err(LdapResult::new(ResultCode::AdminLimitExceeded)),
-            unchecked => number(unchecked),
-        };
-        Ok(SearchLimits {
-            size_max,
-            time_us_max: microseconds(time_s_max),
-            unchecked_max,
-            unpaged,
-        })
-    }
-
-    fn granted(&self, wanted: &Wanted<'_>, facts: &dyn Facts) -> (SizeLimits, TimeLimits) {
+    ) -> (SizeLimits, TimeLimits) {
         let rules = self.limits.rules.iter().zip(&self.selectors);
         let mut selected = rules
-            .filter(|(_, selector)| selector.selects(wanted.requester, wanted.base, facts))
+            .filter(|(_, selector)| selector.selects(requester, base, facts))
             .map(|(rule, _)| rule);
         let (size, time) = (self.limits.size, self.limits.time);
         match selected.next() {
             None => (size, time),
             Some(rule) => (rule.size.over(size), rule.time.over(time)),
         }
-    }
-}
-
-/// Entries on all pages of a search.
-fn paged(
-    wanted: &Wanted<'_>,
-    page: u32,
-    size: &SizeLimits,
-    hard: Option<u32>,
-) -> Result<Option<u32>, LdapResult> {
-    let exceeded = |text: &str| Err(refuse(ResultCode::AdminLimitExceeded, text));
-    if size.paged_total == Some(Limit::Disabled) {
-        return exceeded("pagedResults control not allowed");
-    }
-    if let Some(page_max) = number(size.page) {
-        if wanted.size > page_max {
-            return exceeded("");
-        }
-        if page > page_max {
-            return exceeded("illegal pagedResults page size");
-        }
-    }
-    let total = match size.paged_total {
-        None | Some(Limit::SameAsHard | Limit::SameAsSoft | Limit::At(0)) => hard,
-        total => number(total),
-    };
-    Ok(lower(asked(wanted.size), total))
-}
-
-/// The bound that counts, in the light of what the client asks for.
-fn bounded(wanted: u32, soft: Option<Limit>, hard: Option<u32>) -> Option<u32> {
-    match asked(wanted) {
-        None => number(soft),
-        // The largest number is a way to say: as much as there is.
-        Some(u32::MAX | 0x7fff_ffff) => hard,
-        Some(wanted) => lower(Some(wanted), hard),
-    }
-}
-
-/// The hard bound: the soft one unless it says something higher.
-fn hard(soft: Option<Limit>, hard: Option<Limit>) -> Option<u32> {
-    let soft = number(soft);
-    match hard {
-        Some(Limit::Unlimited) => None,
-        Some(Limit::At(hard)) if hard > 0 => soft.map(|soft| soft.max(hard)),
-        _ => soft,
-    }
-}
-
-fn number(limit: Option<Limit>) -> Option<u32> {
-    match limit {
-        Some(Limit::At(number)) => Some(number),
-        _ => None,
-    }
-}
-
-fn asked(number: u32) -> Option<u32> {
-    (number > 0).then_some(number)
-}
-
-fn microseconds(seconds: Option<u32>) -> Option<u64> {
-    seconds.map(|seconds| u64::from(seconds) * 1_000_000)
-}
-
-/// The lower of two bounds.
-fn lower(a: Option<u32>, b: Option<u32>) -> Option<u32> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a.min(b)),
-        (one, other) => one.or(other),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use fulgurite_access::NoFacts;
-
-    const JANE: &str = "uid=jane,dc=com";
-
-    fn limits(size: SizeLimits, time: TimeLimits) -> CompiledLimits {
-        let rule = LimitsRule {
-            selector: "users".to_owned(),
-            size,
-            time,
-        };
-        let limits = Limits {
-            rules: vec![Sourced::by_default(rule)],
-            ..Limits::default()
-        };
-        CompiledLimits::new(&Schema::standard(), limits).expect("selectors")
-    }
-
-    fn wanted(size: u32, page: Option<u32>) -> Wanted<'static> {
-        Wanted {
-            requester: JANE,
-            is_root: false,
-            base: "dc=com",
-            size,
-            time_s: 0,
-            page,
-        }
-    }
-
-    /// The number of entries, or the refusal.
-    fn entries(size: SizeLimits, asked: u32, page: Option<u32>) -> Result<Option<u32>, ResultCode> {
-        limits(size, TimeLimits::default())
-            .of_search(&wanted(asked, page), &NoFacts)
-            .map(|limits| limits.size_max)
-            .map_err(|result| result.code)
-    }
-
-    #[test]
-    fn soft_and_hard_bounds() {
-        use Limit::{At, SameAsSoft, Unlimited};
-        let size = |soft, hard| SizeLimits {
-            soft: Some(soft),
-            hard: Some(hard),
-            ..SizeLimits::default()
-        };
-        for (size, asked, expected) in [
-            (size(At(2), SameAsSoft), 0, Some(2)),
-            (size(At(2), SameAsSoft), 3, Some(2)),
-            (size(At(2), SameAsSoft), 1, Some(1)),
-            (size(At(2), At(4)), 0, Some(2)),
-            (size(At(2), At(4)), 3, Some(3)),
-            (size(At(2), At(4)), 5, Some(4)),
-            (size(At(2), At(4)), i32::MAX.unsigned_abs(), Some(4)),
-            (size(At(2), Unlimited), 5, Some(5)),
-            (size(At(2), Unlimited), i32::MAX.unsigned_abs(), None),
-            (size(Unlimited, At(2)), 5, Some(5)),
-            (size(At(5), At(2)), 4, Some(4)),
-            (SizeLimits::default(), 0, Some(500)),
-        ] {
-            assert_eq!(entries(size, asked, None), Ok(expected), "{size:?} {asked}");
-        }
-    }
-
-    #[test]
-    fn pages() {
-        use Limit::{At, Disabled, SameAsHard, Unlimited};
-        let refused = Err(ResultCode::AdminLimitExceeded);
-        let size = |page, total| SizeLimits {
-            soft: Some(At(2)),
-            hard: Some(At(4)),
-            page,
-            paged_total: total,
-            ..SizeLimits::default()
-        };
-        for (size, asked, page, expected) in [
-            (size(None, None), 0, 2, Ok(Some(4))),
-            (size(None, Some(SameAsHard)), 0, 2, Ok(Some(4))),
-            (size(None, Some(Unlimited)), 0, 50, Ok(None)),
-            (size(None, Some(Unlimited)), 5, 2, Ok(Some(5))),
-            (size(None, Some(At(6))), 0, 2, Ok(Some(6))),
-            (size(None, Some(Disabled)), 0, 2, refused),
-            (size(None, Some(Disabled)), 1, 2, Ok(Some(1))),
-            (size(Some(At(2)), None), 0, 2, Ok(Some(4))),
-            (size(Some(At(2)), None), 0, 3, refused),
-            (size(Some(At(2)), None), 5, 2, refused),
-        ] {
-            assert_eq!(
-                entries(size, asked, Some(page)),
-                expected,
-                "{size:?} {asked} {page}"
-            );
-        }
-    }
-
-    #[test]
-    fn the_first_selector_counts_and_root_has_no_limits() {
-        let compiled = limits(
-            SizeLimits::up_to(Limit::At(7)),
-            TimeLimits::up_to(Limit::At(2)),
-        );
-        let of = |wanted: Wanted<'_>| compiled.of_search(&wanted, &NoFacts).expect("granted");
-        let user = of(wanted(0, None));
-        assert_eq!(
-            (user.size_max, user.time_us_max),
-            (Some(7), Some(2_000_000))
-        );
-        let anonymous = of(Wanted {
-            requester: "",
-            ..wanted(0, None)
-        });
-        assert_eq!(
-            (anonymous.size_max, anonymous.time_us_max),
-            (Some(500), Some(3_600_000_000))
-        );
-        let root = Wanted {
-            is_root: true,
-            ..wanted(0, None)
-        };
-        assert_eq!(of(root), SearchLimits::default());
-        let unchecked = SizeLimits {
-            unchecked: Some(Limit::Disabled),
-            ..SizeLimits::default()
-        };
-        assert_eq!(
-            entries(unchecked, 0, None),
-            Err(ResultCode::AdminLimitExceeded)
-        );
-        let origin = fulgurite_policy::Origin::File {
-            path: "slapd.conf".into(),
-            line: 3,
-            column: None,
-        };
-        let wrong = LimitsRule {
-            selector: "dn.nope=x".to_owned(),
-            ..LimitsRule::default()
-        };
-        let wrong = Limits {
-            rules: vec![Sourced::new(wrong, origin)],
-            ..Limits::default()
-        };
-        let error = CompiledLimits::new(&Schema::standard(), wrong).expect_err("no such style");
-        assert!(
-            error.to_string().starts_with("slapd.conf, line 3: "),
-            "{error}"
-        );
     }
 }

@@ -1,11 +1,18 @@
-//! What every operation needs: time, numbers, sessions, settings and databases.
+//! What every operation needs: schema, databases, sessions, time.
 
 pub(crate) mod clock;
 pub(crate) mod connection;
+pub(crate) mod cookie;
 pub(crate) mod csn;
 pub(crate) mod database;
+pub(crate) mod databases;
+pub(crate) mod error;
+pub(crate) mod foundation;
 pub(crate) mod index_advice;
 pub(crate) mod limits;
+pub(crate) mod requester;
 pub(crate) mod result;
+pub(crate) mod sasl_exchange;
 pub(crate) mod session;
+pub(crate) mod transaction_queue;
 pub(crate) mod well_known_types;

@@ -6,11 +6,19 @@ use fulgurite_schema::{AttributeDescription, Dn, Schema, SchemaViolation, Violat
 use fulgurite_store::StoreError;
 
 /// What an operation comes to: its outcome, or the result that refuses it.
-pub(crate) type Answer<T = ()> = Result<T, LdapResult>;
+pub(crate) type OpResult<T = ()> = Result<T, LdapResult>;
 
 /// A refusal with a text for people.
 pub(crate) fn refuse(code: ResultCode, text: impl Into<String>) -> LdapResult {
     LdapResult::with_diagnostic(code, text)
+}
+
+/// insufficientAccessRights, unless something is allowed.
+pub(crate) fn require(allowed: bool, text: &str) -> OpResult {
+    if allowed {
+        return Ok(());
+    }
+    Err(refuse(ResultCode::InsufficientAccessRights, text))
 }
 
 /// Outside every naming context.
@@ -22,7 +30,7 @@ pub(crate) fn no_global_superior() -> LdapResult {
 }
 
 /// Reads a name of a request.
-pub(crate) fn dn(schema: &Schema, text: &[u8]) -> Answer<Dn> {
+pub(crate) fn dn(schema: &Schema, text: &[u8]) -> OpResult<Dn> {
     std::str::from_utf8(text)
         .ok()
         .and_then(|text| Dn::parse(schema, text).ok())
@@ -32,14 +40,14 @@ pub(crate) fn dn(schema: &Schema, text: &[u8]) -> Answer<Dn> {
 }
 
 /// Reads an attribute description of a compare, which may be a language range.
-pub(crate) fn asked(schema: &Schema, text: &[u8]) -> Answer<AttributeDescription> {
+pub(crate) fn asked(schema: &Schema, text: &[u8]) -> OpResult<AttributeDescription> {
     schema
         .describe(text)
         .map_err(|error| refuse(ResultCode::UndefinedAttributeType, error.to_string()))
 }
 
 /// Reads an attribute description of an update.
-pub(crate) fn description(schema: &Schema, text: &[u8]) -> Answer<AttributeDescription> {
+pub(crate) fn description(schema: &Schema, text: &[u8]) -> OpResult<AttributeDescription> {
     schema
         .describe_one(text)
         .map_err(|error| refuse(ResultCode::UndefinedAttributeType, error.to_string()))

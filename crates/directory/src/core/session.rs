@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use fulgurite_schema::Dn;
 
-use crate::auth::Exchange;
 use crate::core::connection::Connection;
-use crate::op::transaction::Transaction;
+use crate::core::sasl_exchange::Exchange;
+use crate::core::transaction_queue::Transaction;
 
 /// The authorisation state of one connection. Cheap to clone: a write carries a copy of it.
 #[derive(Clone, Debug, Default)]

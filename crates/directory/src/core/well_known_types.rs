@@ -3,14 +3,18 @@
 use std::sync::Arc;
 
 use fulgurite_schema::{
-    AttributeDescription, AttributeIndex, AttributeSelector, Filter, Schema, Truth,
+    AttributeDescription, AttributeIndex, AttributeSelector, Entry, Filter, Schema, Truth,
 };
+use fulgurite_store::EntryView;
 
-use crate::directory::OpenError;
+use crate::core::error::OpenError;
+
+/// The name of the subschema subentry of every entry.
+pub(crate) const SUBSCHEMA: &str = "cn=Subschema";
 
 /// Handles of the attribute types the server itself reads or writes (RFC 4512, section 3.4; RFC 4530; RFC 5020).
 #[derive(Clone, Debug)]
-pub(crate) struct Known {
+pub(crate) struct WellKnownTypes {
     pub(crate) object_class: AttributeDescription,
     /// `ref`: the URLs of a referral object.
     pub(crate) reference: AttributeDescription,
@@ -45,15 +49,15 @@ pub(crate) struct Known {
     pub(crate) num_subordinates: Option<AttributeDescription>,
 }
 
-impl Known {
-    pub(crate) fn of(schema: &Schema) -> Result<Known, OpenError> {
+impl WellKnownTypes {
+    pub(crate) fn of(schema: &Schema) -> Result<WellKnownTypes, OpenError> {
         let find = |name: &'static str| {
             schema
                 .attribute(name)
                 .map(|attribute| AttributeDescription::plain(attribute.index))
         };
         let need = |name| find(name).ok_or(OpenError::SchemaLacks(name));
-        Ok(Known {
+        Ok(WellKnownTypes {
             object_class: need("objectClass")?,
             reference: need("ref")?,
             referral_class: class_names(schema, "referral"),
@@ -77,6 +81,49 @@ impl Known {
             has_subordinates: need("hasSubordinates")?,
             num_subordinates: find("numSubordinates"),
         })
+    }
+
+    /// Returns true if the entry is of the class `referral`.
+    pub(crate) fn is_referral(&self, entry: &EntryView<'_>) -> bool {
+        self.has_class(entry, &self.referral_class)
+    }
+
+    /// Returns true if the entry is of the class `alias`.
+    pub(crate) fn is_alias(&self, entry: &EntryView<'_>) -> bool {
+        self.has_class(entry, &self.alias_class)
+    }
+
+    /// Returns true if the entry is of the class `subentry`.
+    pub(crate) fn is_subentry(&self, entry: &EntryView<'_>) -> bool {
+        self.has_class(entry, &self.subentry_class)
+    }
+
+    /// Returns true if an entry that is not stored yet is of a class with one of these names.
+    pub(crate) fn is_of_class(&self, entry: &Entry, names: &[Box<str>]) -> bool {
+        let mut classes = entry.values(self.object_class.attribute).iter();
+        classes.any(|class| {
+            let mut names = names.iter().map(|name| name.as_bytes());
+            names.any(|name| class.eq_ignore_ascii_case(name))
+        })
+    }
+
+    /// Gives an entry that no store holds the attributes that follow from its name.
+    pub(crate) fn add_computed(&self, entry: &mut Entry) {
+        let dn = entry.dn.pretty().as_bytes().to_vec();
+        entry.set(&self.entry_dn, vec![dn]);
+        entry.set(&self.subschema_subentry, vec![SUBSCHEMA.into()]);
+    }
+
+    fn has_class(&self, entry: &EntryView<'_>, names: &[Box<str>]) -> bool {
+        let classes = entry.plain_values(self.object_class.attribute);
+        classes
+            .into_iter()
+            .flat_map(|values| values.iter())
+            .any(|class| {
+                names
+                    .iter()
+                    .any(|name| class.eq_ignore_ascii_case(name.as_bytes()))
+            })
     }
 }
 

@@ -7,18 +7,18 @@ use fulgurite_policy::SortLimits;
 
 /// The sorted searches under way.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Sorts(Arc<Mutex<HashMap<u64, usize>>>);
+pub(crate) struct SortSlots(Arc<Mutex<HashMap<u64, usize>>>);
 
 /// The leave to sort, given back when it is dropped.
 #[derive(Debug)]
-pub(crate) struct SortPermit {
+pub(crate) struct SortSlot {
     sorts: Arc<Mutex<HashMap<u64, usize>>>,
     connection: u64,
 }
 
-impl Sorts {
+impl SortSlots {
     /// Leave for one more sorted search of a connection, if the limits allow it.
-    pub(crate) fn begin(&self, connection: u64, limits: &SortLimits) -> Option<SortPermit> {
+    pub(crate) fn begin(&self, connection: u64, limits: &SortLimits) -> Option<SortSlot> {
         let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let within = |count: usize, max: usize| max == 0 || count < max;
         let all = running.values().sum();
@@ -27,14 +27,14 @@ impl Sorts {
             return None;
         }
         running.insert(connection, own + 1);
-        Some(SortPermit {
+        Some(SortSlot {
             sorts: Arc::clone(&self.0),
             connection,
         })
     }
 }
 
-impl Drop for SortPermit {
+impl Drop for SortSlot {
     fn drop(&mut self) {
         let mut running = self.sorts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(count) = running.get_mut(&self.connection) {
@@ -52,7 +52,7 @@ mod tests {
 
     #[test]
     fn leave_is_given_up_to_the_limits_and_taken_back() {
-        let sorts = Sorts::default();
+        let sorts = SortSlots::default();
         let limits = SortLimits {
             sorts_max: 3,
             per_connection_max: 2,

@@ -1,4 +1,9 @@
-//! Entries that no store holds: the root DSE, the subschema subentry, the monitor and the configuration.
+//! Entries that no store holds: the root DSE, the subschema subentry, the monitor, the configuration.
+//!
+//! [`namespace`] also answers which part of the directory a name belongs to.
 
+pub(crate) mod namespace;
 pub(crate) mod root_dse;
+mod set;
+mod subschema;
 pub(crate) mod tree;

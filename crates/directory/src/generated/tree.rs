@@ -11,12 +11,12 @@ use fulgurite_ldap::{LdapResult, ResultCode};
 use fulgurite_policy::Restrictions;
 use fulgurite_schema::{AttributeDescription, Dn, Entry, Schema};
 
-use crate::core::database::Root;
+use crate::core::database::{Root, RootAccount};
+use crate::core::error::OpenError;
 use crate::core::limits::{CompiledLimits, Limits};
+use crate::core::requester::decide;
 use crate::core::result::refuse;
 use crate::core::session::Session;
-use crate::directory::{OpenError, RootAccount};
-use crate::rights::facts;
 
 /// What a database of made-up entries is made of.
 #[derive(Clone)]
@@ -41,18 +41,18 @@ pub struct TreeEntry {
     /// Attribute descriptions with their values. What the schema does not define is left out.
     pub attributes: Vec<(String, Vec<Vec<u8>>)>,
     /// A count that grows while entries are returned.
-    pub growing: Option<Growing>,
+    pub counter: Option<SentCounter>,
 }
 
 /// A count of what the server has sent: the entry that shows it counts those that the same search returned before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Growing {
+pub struct SentCounter {
     /// The attribute.
     pub attribute: String,
     /// What has been sent before the search.
     pub before: u64,
     /// Whether octets are counted, instead of messages.
-    pub octets: bool,
+    pub bytes: bool,
 }
 
 /// Makes up entries.
@@ -66,9 +66,9 @@ pub trait TreeSource: Send + Sync {
 }
 
 /// An entry made up, with its count if it grows.
-pub(crate) struct Made {
+pub(crate) struct GeneratedEntry {
     pub(crate) entry: Entry,
-    growing: Option<(AttributeDescription, Growing)>,
+    counter: Option<(AttributeDescription, SentCounter)>,
 }
 
 /// A database of made-up entries in use.
@@ -102,17 +102,17 @@ impl TreeEntry {
         TreeEntry {
             dn: dn.into(),
             attributes: Vec::new(),
-            growing: None,
+            counter: None,
         }
     }
 
     /// The entry with a count of messages sent, or of octets.
     #[must_use]
-    pub fn growing(mut self, attribute: &str, before: u64, octets: bool) -> TreeEntry {
-        self.growing = Some(Growing {
+    pub fn counting_sent(mut self, attribute: &str, before: u64, bytes: bool) -> TreeEntry {
+        self.counter = Some(SentCounter {
             attribute: attribute.to_owned(),
             before,
-            octets,
+            bytes,
         });
         self.with(attribute, [before.to_string()])
     }
@@ -166,7 +166,7 @@ impl Tree {
     }
 
     pub(crate) fn decisions(&self, session: &Session) -> Decisions<'_> {
-        facts::decide(&self.rules, session, self.is_root(session))
+        decide(&self.rules, session, self.is_root(session))
     }
 
     /// The refusal of every change.
@@ -178,10 +178,10 @@ impl Tree {
     }
 
     /// The entries at, below and above a base, each after its superior.
-    pub(crate) fn entries(&self, schema: &Schema, base: &Dn) -> Vec<Made> {
+    pub(crate) fn entries(&self, schema: &Schema, base: &Dn) -> Vec<GeneratedEntry> {
         let made = self.source.entries(base.normal());
         let resolved = made.into_iter().filter_map(|entry| resolve(schema, entry));
-        let mut entries: Vec<Made> = resolved.collect();
+        let mut entries: Vec<GeneratedEntry> = resolved.collect();
         finish(schema, &mut entries);
         entries
     }
@@ -194,16 +194,16 @@ impl Tree {
     }
 }
 
-impl Made {
+impl GeneratedEntry {
     /// Brings the count up to what has been returned before: so many entries, in so many octets.
-    pub(crate) fn count_sent(&mut self, entries: u32, octets: usize) {
-        if let Some((attribute, growing)) = &self.growing {
-            let more = if growing.octets {
-                octets as u64
+    pub(crate) fn count_sent(&mut self, entries: u32, bytes: usize) {
+        if let Some((attribute, counter)) = &self.counter {
+            let more = if counter.bytes {
+                bytes as u64
             } else {
                 u64::from(entries)
             };
-            let count = growing.before.saturating_add(more);
+            let count = counter.before.saturating_add(more);
             if let Some(held) = self.entry.attribute_mut(attribute) {
                 held.values = vec![count.to_string().into_bytes()];
             }
@@ -211,22 +211,22 @@ impl Made {
     }
 }
 
-fn resolve(schema: &Schema, made: TreeEntry) -> Option<Made> {
+fn resolve(schema: &Schema, made: TreeEntry) -> Option<GeneratedEntry> {
     let mut entry = Entry::new(Dn::parse(schema, &made.dn).ok()?);
-    let growing = made.growing.and_then(|growing| {
-        let attribute = schema.describe(growing.attribute.as_bytes()).ok()?;
-        Some((attribute, growing))
+    let counter = made.counter.and_then(|counter| {
+        let attribute = schema.describe(counter.attribute.as_bytes()).ok()?;
+        Some((attribute, counter))
     });
     for (name, values) in made.attributes {
         if let Ok(description) = schema.describe(name.as_bytes()) {
             entry.set(&description, values);
         }
     }
-    Some(Made { entry, growing })
+    Some(GeneratedEntry { entry, counter })
 }
 
 /// Adds what follows from names and neighbours.
-fn finish(schema: &Schema, entries: &mut [Made]) {
+fn finish(schema: &Schema, entries: &mut [GeneratedEntry]) {
     let describe = |name: &str| {
         let attribute = schema.attribute(name)?;
         Some(AttributeDescription::plain(attribute.index))
@@ -240,7 +240,7 @@ fn finish(schema: &Schema, entries: &mut [Made]) {
         .iter()
         .filter_map(|made| Some(made.entry.dn.parent()?.normal().to_owned()))
         .collect();
-    for Made { entry, .. } in entries {
+    for GeneratedEntry { entry, .. } in entries {
         let has_children: &[u8] = if parents.contains(entry.dn.normal()) {
             b"TRUE"
         } else {

@@ -7,30 +7,29 @@ use fulgurite_ldap::{AddRequest, LdapResult, ResultCode};
 use fulgurite_schema::{Attribute, CheckOptions, Dn, Entry, Schema};
 use fulgurite_store::{EntryId, NameLookup};
 
-use crate::core::result::{Answer, refuse};
-use crate::directory::{self, Directory};
-use crate::rights::computed;
+use crate::core::result::{OpResult, refuse, require};
+use crate::directory::Directory;
+use crate::generated::namespace::NamespaceTarget;
 use crate::write::changes;
 use crate::write::context::Context;
-use crate::write::permission::require;
 
 /// Finds the store and everything that can be wrong with the request by itself.
-pub(crate) fn prepare(directory: &Directory, dn: Dn, request: &AddRequest<'_>) -> Answer<Entry> {
+pub(crate) fn prepare(directory: &Directory, dn: Dn, request: &AddRequest<'_>) -> OpResult<Entry> {
     let exists = |text| Err(refuse(ResultCode::EntryAlreadyExists, text));
-    match directory.place(&dn) {
-        directory::Place::RootDse => return exists("root DSE already exists"),
-        directory::Place::Subschema => return exists("subschema subentry already exists"),
-        directory::Place::Nowhere | directory::Place::In(_) | directory::Place::Tree(_) => {}
+    match directory.target(&dn) {
+        NamespaceTarget::RootDse => return exists("root DSE already exists"),
+        NamespaceTarget::Subschema => return exists("subschema subentry already exists"),
+        NamespaceTarget::Outside | NamespaceTarget::Database(_) | NamespaceTarget::Tree(_) => {}
     }
-    let entry = requested_entry(&directory.schema, dn, request)?;
+    let entry = requested_entry(directory.schema(), dn, request)?;
     directory.updatable(&entry.dn)?;
     Ok(entry)
 }
 
 /// Adds the entry, or leaves the store as it was.
-pub(crate) fn run(context: &mut Context<'_, '_>, mut entry: Entry) -> Answer {
-    let directory = context.directory;
-    let (schema, known) = (&directory.schema, &directory.known);
+pub(crate) fn run(context: &mut Context<'_, '_>, mut entry: Entry) -> OpResult {
+    let core = context.core;
+    let (schema, types) = (&core.schema, &core.types);
     context.require_settable(entry.attributes.iter())?;
     require_once(schema, &entry)?;
     let given = entry.attributes.len();
@@ -47,9 +46,9 @@ pub(crate) fn run(context: &mut Context<'_, '_>, mut entry: Entry) -> Answer {
         let mut marked = checked.clone();
         context
             .stamp()
-            .create(&mut marked, schema, known, &*directory.entropy, &implied);
+            .create(&mut marked, schema, types, &*core.entropy, &implied);
         let mut whole = marked.into_entry();
-        computed::of_unstored(known, &mut whole);
+        types.add_computed(&mut whole);
         context.require_assertion_of(&whole)?;
     }
     let dn = checked.entry().dn.clone();
@@ -61,7 +60,7 @@ pub(crate) fn run(context: &mut Context<'_, '_>, mut entry: Entry) -> Answer {
     }
     context
         .stamp()
-        .create(&mut checked, schema, known, &*directory.entropy, &implied);
+        .create(&mut checked, schema, types, &*core.entropy, &implied);
     context.begin_change(None)?;
     let added = context.writer.add(place.parent, &checked);
     let id = added.map_err(|error| context.failed(&error))?;
@@ -69,13 +68,13 @@ pub(crate) fn run(context: &mut Context<'_, '_>, mut entry: Entry) -> Answer {
 }
 
 /// The right to add to the superior.
-fn require_parent(context: &Context<'_, '_>, dn: &Dn) -> Answer {
+fn require_parent(context: &Context<'_, '_>, dn: &Dn) -> OpResult {
     let superior = dn.parent().unwrap_or_else(Dn::root);
     context.require_children(&superior, Rights::ADD, "no write access to parent")
 }
 
 /// The right to add the entry, and, where so configured, each of its values.
-fn require_rights(context: &Context<'_, '_>, entry: &Entry) -> Answer {
+fn require_rights(context: &Context<'_, '_>, entry: &Entry) -> OpResult {
     let contents = context.database.add_content_acl;
     let wanted = context.on_entry(Rights::ADD);
     let (allowed, values) = context.rights_of(entry, |rights| {
@@ -91,7 +90,7 @@ fn require_rights(context: &Context<'_, '_>, entry: &Entry) -> Answer {
 }
 
 /// The entry as the client wants it.
-fn requested_entry(schema: &Schema, dn: Dn, request: &AddRequest<'_>) -> Answer<Entry> {
+fn requested_entry(schema: &Schema, dn: Dn, request: &AddRequest<'_>) -> OpResult<Entry> {
     if request.attributes.is_empty() {
         return Err(refuse(ResultCode::ProtocolError, "no attributes provided"));
     }
@@ -104,7 +103,7 @@ fn requested_entry(schema: &Schema, dn: Dn, request: &AddRequest<'_>) -> Answer<
 }
 
 /// Each attribute is given once, by whatever name.
-fn require_once(schema: &Schema, entry: &Entry) -> Answer {
+fn require_once(schema: &Schema, entry: &Entry) -> OpResult {
     let mut seen = HashSet::with_capacity(entry.attributes.len());
     for attribute in &entry.attributes {
         if !seen.insert(&attribute.description) {
@@ -117,7 +116,7 @@ fn require_once(schema: &Schema, entry: &Entry) -> Answer {
 }
 
 /// Where an entry is to go.
-struct Place {
+struct AddPosition {
     /// [`EntryId::ROOT`] at the top.
     parent: EntryId,
     /// Whether there is an entry already, which the asker may not know of: nobody is told but those whose right to add it
@@ -126,7 +125,7 @@ struct Place {
 }
 
 /// The place of a name, which the asker may add to.
-fn place(context: &Context<'_, '_>, dn: &Dn) -> Answer<Place> {
+fn place(context: &Context<'_, '_>, dn: &Dn) -> OpResult<AddPosition> {
     let (above, taken) = match context.find(dn)? {
         NameLookup::Entry(id) if context.shows(id)? => return Err(exists()),
         NameLookup::Entry(id) => (context.parent(id)?, true),
@@ -140,7 +139,7 @@ fn place(context: &Context<'_, '_>, dn: &Dn) -> Answer<Place> {
     };
     let Some(parent) = above else {
         require_parent(context, dn)?;
-        return Ok(Place {
+        return Ok(AddPosition {
             parent: EntryId::ROOT,
             taken,
         });
@@ -150,7 +149,7 @@ fn place(context: &Context<'_, '_>, dn: &Dn) -> Answer<Place> {
     if context.is_referral(parent)? {
         return Err(context.missing(dn, above));
     }
-    Ok(Place { parent, taken })
+    Ok(AddPosition { parent, taken })
 }
 
 fn exists() -> LdapResult {

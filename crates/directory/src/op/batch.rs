@@ -13,151 +13,37 @@
 //! has its own.
 
 use fulgurite_ldap::{
-    Control, LdapResult, Message, MessageId, Operation, Request, ResultCode, UpdateBuf, encode,
-    failed_update, oid,
+    Control, LdapResult, MessageId, Operation, ResultCode, UpdateBuf, encode, failed_update, oid,
 };
-use fulgurite_schema::{Dn, Entry};
 use fulgurite_store::{StoreError, Writer};
 
 use crate::core::database::Database;
-use crate::core::result::{self, Answer, refuse};
+use crate::core::result::{self, refuse};
 use crate::core::session::Session;
-use crate::directory::{Directory, Place};
-use crate::op::modify_dn::Renaming;
-use crate::op::transaction;
-use crate::op::{add, delete, modify, modify_dn};
+use crate::directory::Directory;
+use crate::op::update::PreparedUpdate;
 use crate::request::modifiers::Modifiers;
-use crate::request::restrictions::Deed;
-use crate::write::changes::Change;
-use crate::write::context::{Context, Returned};
-
-/// Octets of requests, and of entries that they change, up to which an update is short.
-pub(crate) const SHORT_BYTES_MAX: usize = 16 * 1024;
-
-/// How long an update may take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Haste {
-    /// Others wait beside it: what touches much ends the transaction.
-    Short,
-    Any,
-}
-
-/// Something for the writer to do, and on whose behalf.
-#[derive(Clone, Debug)]
-pub struct WriteRequest {
-    session: Session,
-    work: Work,
-}
-
-#[derive(Clone, Debug)]
-enum Work {
-    /// An add, delete, modify or modify DN.
-    Update(UpdateBuf),
-    /// The end of a transaction: its updates, and the id of the request that ends it.
-    Transaction(MessageId, Vec<UpdateBuf>),
-    /// The end of a password modify.
-    Password(Box<PasswordUpdate>),
-}
-
-/// A password modify whose passwords have been looked at.
-#[derive(Clone, Debug)]
-pub(crate) struct PasswordUpdate {
-    pub(crate) id: MessageId,
-    pub(crate) dn: Dn,
-    pub(crate) changes: Vec<Change>,
-    /// What the server keeps beside the password.
-    pub(crate) derived: Vec<Change>,
-    /// The value of the response.
-    pub(crate) value: Option<Vec<u8>>,
-}
-
-/// What became of a [`WriteRequest`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WriteReply {
-    /// The result, for the log.
-    pub result: LdapResult,
-    /// The encoded response.
-    pub bytes: Vec<u8>,
-}
-
-/// A request that makes sense by itself, with the database it goes to.
-enum Prepared {
-    Add(Entry),
-    Delete(Dn),
-    /// With changes that follow from them: these need no rights of their own.
-    Modify(Dn, Vec<Change>, Vec<Change>),
-    ModifyDn(Box<Renaming>),
-}
+use crate::write::context::{Context, ReadEntryValues, WorkBudget};
+use crate::write::request::{PasswordUpdate, WriteReply, WriteRequest, WriteWork};
 
 /// An update of a batch.
-struct Item<'d> {
+struct BatchItem<'d> {
     id: MessageId,
-    response: Response,
+    response: ResponseForm,
     modifiers: Modifiers,
     /// Taken when it is run.
-    prepared: Option<(&'d Database, Prepared)>,
+    prepared: Option<(&'d Database, PreparedUpdate)>,
     /// Whom it is done for, if not for the session that asks.
     acting: Option<Session>,
     result: LdapResult,
-    returned: Returned,
-}
-
-/// What can be known of an update without a look at entries.
-struct Update<'d> {
-    modifiers: Modifiers,
-    prepared: (&'d Database, Prepared),
-    acting: Option<Session>,
+    returned: ReadEntryValues,
 }
 
 /// The form of the answer.
-enum Response {
+enum ResponseForm {
     Result(Operation),
     /// With the value it has at success.
     Extended(Option<Vec<u8>>),
-}
-
-impl WriteRequest {
-    /// Copies a decoded add, delete, modify or modify DN; `None` for any other request.
-    #[must_use]
-    pub fn new(session: &Session, message: &Message<'_>) -> Option<WriteRequest> {
-        let update = UpdateBuf::new(message)?;
-        Some(WriteRequest::update(session, update))
-    }
-
-    pub(crate) fn update(session: &Session, update: UpdateBuf) -> WriteRequest {
-        WriteRequest {
-            session: session.clone(),
-            work: Work::Update(update),
-        }
-    }
-
-    /// The updates of a transaction, to be done all or none; `id` ends it.
-    pub(crate) fn transaction(
-        session: &Session,
-        id: MessageId,
-        updates: Vec<UpdateBuf>,
-    ) -> WriteRequest {
-        WriteRequest {
-            session: session.clone(),
-            work: Work::Transaction(id, updates),
-        }
-    }
-
-    pub(crate) fn password(session: &Session, update: PasswordUpdate) -> WriteRequest {
-        WriteRequest {
-            session: session.clone(),
-            work: Work::Password(Box::new(update)),
-        }
-    }
-
-    /// Whether the request by itself promises to be done soon.
-    fn is_short(&self) -> bool {
-        match &self.work {
-            Work::Update(update) => update.bytes() <= SHORT_BYTES_MAX,
-            Work::Transaction(..) => false,
-            Work::Password(_) => true,
-        }
-    }
 }
 
 impl Directory {
@@ -169,13 +55,13 @@ impl Directory {
         let mut replies = Vec::with_capacity(batch.len());
         let mut rest = batch;
         while let Some((first, behind)) = rest.split_first() {
-            if let Work::Transaction(id, updates) = &first.work {
+            if let WriteWork::Transaction(id, updates) = &first.work {
                 replies.push(self.apply_transaction(&first.session, *id, updates));
                 rest = behind;
                 continue;
             }
             let is_single =
-                |request: &&WriteRequest| !matches!(request.work, Work::Transaction(..));
+                |request: &&WriteRequest| !matches!(request.work, WriteWork::Transaction(..));
             let count = rest.iter().take_while(is_single).count();
             let (together, behind) = rest.split_at(count);
             replies.extend(self.apply_together(together));
@@ -186,8 +72,9 @@ impl Directory {
 
     /// Applies updates that have nothing to do with each other.
     fn apply_together(&self, batch: &[WriteRequest]) -> impl Iterator<Item = WriteReply> {
-        let mut items: Vec<Item<'_>> = batch.iter().map(|request| self.item(request)).collect();
-        for database in &self.databases {
+        let mut items: Vec<BatchItem<'_>> =
+            batch.iter().map(|request| self.item(request)).collect();
+        for database in self.core().databases.iter() {
             let mut here: Vec<_> = items
                 .iter_mut()
                 .zip(batch)
@@ -197,18 +84,18 @@ impl Directory {
                 self.apply_to(database, &mut here);
             }
         }
-        items.into_iter().map(Item::reply)
+        items.into_iter().map(BatchItem::reply)
     }
 
     /// Runs what goes to one database: all of it in one transaction of the store, or if that fails each in its own.
     fn apply_to<'d>(
         &'d self,
         database: &'d Database,
-        updates: &mut [(&mut Item<'d>, &WriteRequest)],
+        updates: &mut [(&mut BatchItem<'d>, &WriteRequest)],
     ) {
-        let run = |updates: &mut [(&mut Item<'d>, &WriteRequest)]| {
+        let run = |updates: &mut [(&mut BatchItem<'d>, &WriteRequest)]| {
             let writer = database.store.write()?;
-            self.run_all(database, writer, Haste::Any, updates)
+            self.run_all(database, writer, WorkBudget::Unlimited, updates)
         };
         let Err(error) = run(updates) else {
             return;
@@ -230,21 +117,22 @@ impl Directory {
     #[must_use]
     pub fn apply_at_once(&self, batch: &[WriteRequest]) -> Option<Vec<WriteReply>> {
         let waits = |database: &Database| database.store.waits_for_disk();
-        if self.databases.iter().any(waits) || !batch.iter().all(WriteRequest::is_short) {
+        if self.core().databases.iter().any(waits) || !batch.iter().all(WriteRequest::is_short) {
             return None;
         }
-        let mut items: Vec<Item<'_>> = batch.iter().map(|request| self.item(request)).collect();
-        let mut databases = items.iter().filter_map(Item::database);
+        let mut items: Vec<BatchItem<'_>> =
+            batch.iter().map(|request| self.item(request)).collect();
+        let mut databases = items.iter().filter_map(BatchItem::database);
         if let Some(database) = databases.next() {
             if !databases.all(|other| std::ptr::eq(other, database)) {
                 return None;
             }
             let writer = database.store.try_write().ok()??;
             let mut here: Vec<_> = items.iter_mut().zip(batch).collect();
-            self.run_all(database, writer, Haste::Short, &mut here)
+            self.run_all(database, writer, WorkBudget::Short, &mut here)
                 .ok()?;
         }
-        Some(items.into_iter().map(Item::reply).collect())
+        Some(items.into_iter().map(BatchItem::reply).collect())
     }
 
     /// Runs updates in their order, and commits if any of them changed something.
@@ -252,12 +140,12 @@ impl Directory {
         &'d self,
         database: &'d Database,
         mut writer: Writer<'d>,
-        haste: Haste,
-        updates: &mut [(&mut Item<'d>, &WriteRequest)],
+        budget: WorkBudget,
+        updates: &mut [(&mut BatchItem<'d>, &WriteRequest)],
     ) -> Result<(), StoreError> {
         let mut changed = false;
         for (item, request) in updates {
-            self.run(database, (&mut writer, haste), &request.session, item)?;
+            self.run(database, (&mut writer, budget), &request.session, item)?;
             changed |= item.result.is_success();
         }
         if changed {
@@ -273,9 +161,9 @@ impl Directory {
     fn run<'d>(
         &'d self,
         database: &'d Database,
-        (writer, haste): (&mut Writer<'d>, Haste),
+        (writer, budget): (&mut Writer<'d>, WorkBudget),
         session: &Session,
-        item: &mut Item<'d>,
+        item: &mut BatchItem<'d>,
     ) -> Result<(), StoreError> {
         let Some((_, prepared)) = item.prepared.take() else {
             return Ok(());
@@ -283,15 +171,15 @@ impl Directory {
         let acting = item.acting.take();
         let session = acting.as_ref().unwrap_or(session);
         let mut context = Context {
-            directory: self,
+            core: self.core(),
             session,
             decisions: database.decisions(session),
             writer,
             database,
             modifiers: &item.modifiers,
-            now: self.clock.now(),
-            returned: Returned::default(),
-            haste,
+            now: self.core().clock.now(),
+            returned: ReadEntryValues::default(),
+            budget,
             broken: false,
         };
         item.result = match prepared.run(&mut context) {
@@ -344,7 +232,12 @@ impl Directory {
                 Some(open) => open,
                 None => open.insert((database, database.store.write().map_err(failed)?)),
             };
-            if let Err(error) = self.run(database, (writer, Haste::Any), session, &mut item) {
+            if let Err(error) = self.run(
+                database,
+                (writer, WorkBudget::Unlimited),
+                session,
+                &mut item,
+            ) {
                 item.fail(&error);
             }
             if !item.result.is_success() {
@@ -358,29 +251,29 @@ impl Directory {
         }
     }
 
-    fn item(&self, request: &WriteRequest) -> Item<'_> {
+    fn item(&self, request: &WriteRequest) -> BatchItem<'_> {
         match &request.work {
-            Work::Update(update) => self.update_item(&request.session, update, false),
-            Work::Password(update) => self.password_item(update),
+            WriteWork::Update(update) => self.update_item(&request.session, update, false),
+            WriteWork::Password(update) => self.password_item(update),
             // These are run by themselves.
-            Work::Transaction(id, _) => Item::refused(
+            WriteWork::Transaction(id, _) => BatchItem::refused(
                 *id,
-                Response::Extended(None),
+                ResponseForm::Extended(None),
                 LdapResult::new(ResultCode::Other),
             ),
         }
     }
 
-    fn password_item(&self, update: &PasswordUpdate) -> Item<'_> {
-        let response = Response::Extended(update.value.clone());
+    fn password_item(&self, update: &PasswordUpdate) -> BatchItem<'_> {
+        let response = ResponseForm::Extended(update.value.clone());
         let changes = (update.changes.clone(), update.derived.clone());
-        let prepared = Prepared::Modify(update.dn.clone(), changes.0, changes.1);
+        let prepared = PreparedUpdate::Modify(update.dn.clone(), changes.0, changes.1);
         match self.updatable(&update.dn) {
-            Ok(database) => Item {
+            Ok(database) => BatchItem {
                 prepared: Some((database, prepared)),
-                ..Item::refused(update.id, response, LdapResult::success())
+                ..BatchItem::refused(update.id, response, LdapResult::success())
             },
-            Err(result) => Item::refused(update.id, response, result),
+            Err(result) => BatchItem::refused(update.id, response, result),
         }
     }
 
@@ -389,142 +282,32 @@ impl Directory {
         session: &Session,
         update: &UpdateBuf,
         within_transaction: bool,
-    ) -> Item<'_> {
+    ) -> BatchItem<'_> {
         let message = update.message();
-        let response = Response::Result(message.request.operation());
-        match self.update(session, &message, within_transaction) {
-            Ok(update) => Item {
+        let response = ResponseForm::Result(message.request.operation());
+        match self.resolve_update(session, &message, within_transaction) {
+            Ok(update) => BatchItem {
                 modifiers: update.modifiers,
                 prepared: Some(update.prepared),
                 acting: update.acting,
-                ..Item::refused(message.id, response, LdapResult::success())
+                ..BatchItem::refused(message.id, response, LdapResult::success())
             },
-            Err(result) => Item::refused(message.id, response, result),
-        }
-    }
-
-    /// Finds out all that can be known of an update without a look at entries.
-    fn update(
-        &self,
-        session: &Session,
-        message: &Message<'_>,
-        within_transaction: bool,
-    ) -> Answer<Update<'_>> {
-        let operation = message.request.operation();
-        let (controls, acting) = self.controls_of(session, operation, &message.controls)?;
-        if controls.transaction.is_some() && !within_transaction {
-            return Err(transaction::unknown());
-        }
-        let session = acting.as_ref().unwrap_or(session);
-        let modifiers = Modifiers::resolve(&self.schema, &controls)?;
-        let dn = self.refuse_made_up(session, &message.request)?;
-        let prepared = self.prepare(session, message, dn)?;
-        Ok(Update {
-            modifiers,
-            prepared,
-            acting,
-        })
-    }
-
-    /// Refuses an update that cannot be done whatever the entries are.
-    pub(crate) fn check_update(&self, session: &Session, message: &Message<'_>) -> Answer {
-        self.update(session, message, true).map(drop)
-    }
-
-    /// With the request's name, if that has been read already.
-    fn prepare(
-        &self,
-        session: &Session,
-        message: &Message<'_>,
-        dn: Option<Dn>,
-    ) -> Answer<(&Database, Prepared)> {
-        let name = |text| dn.map_or_else(|| result::dn(&self.schema, text), Ok);
-        let prepared = match &message.request {
-            Request::Add(request) => Prepared::Add(add::prepare(self, name(request.dn)?, request)?),
-            Request::Delete(request) => Prepared::Delete(delete::prepare(self, name(request.dn)?)?),
-            Request::ModifyDn(request) => {
-                Prepared::ModifyDn(Box::new(modify_dn::prepare(self, request)?))
-            }
-            Request::Modify(request) => {
-                let (dn, changes) = modify::prepare(self, name(request.dn)?, request)?;
-                Prepared::Modify(dn, changes, Vec::new())
-            }
-            _ => return Err(refuse(ResultCode::ProtocolError, "not an update")),
-        };
-        let database = self.updatable(prepared.dn())?;
-        self.permit_update(session, database, message.request.operation())?;
-        Ok((database, prepared))
-    }
-
-    /// Refuses an update of entries that the server makes up, of which nothing else need be known. Returns the request's name
-    /// if it had to be read, and can be.
-    fn refuse_made_up(&self, session: &Session, request: &Request<'_>) -> Answer<Option<Dn>> {
-        let name = match request {
-            Request::Add(add) => add.dn,
-            Request::Delete(delete) => delete.dn,
-            Request::Modify(modify) => modify.dn,
-            Request::ModifyDn(rename) => rename.dn,
-            _ => return Ok(None),
-        };
-        if self.trees.is_empty() {
-            return Ok(None);
-        }
-        let Ok(dn) = result::dn(&self.schema, name) else {
-            return Ok(None);
-        };
-        match self.place(&dn) {
-            Place::Tree(tree) => {
-                let deed = Deed::Other(request.operation());
-                self.permit(session, Some(&tree.restrictions), deed)?;
-                Err(tree.read_only())
-            }
-            _ => Ok(Some(dn)),
-        }
-    }
-
-    /// The database an update of this name goes to.
-    pub(crate) fn updatable(&self, dn: &Dn) -> Answer<&Database> {
-        match self.place(dn) {
-            Place::In(database) => Ok(database),
-            Place::Tree(tree) => Err(tree.read_only()),
-            Place::Nowhere if !self.referral.is_empty() => {
-                Err(self.elsewhere(dn, None, ResultCode::Referral))
-            }
-            Place::RootDse | Place::Subschema | Place::Nowhere => Err(result::no_global_superior()),
+            Err(result) => BatchItem::refused(message.id, response, result),
         }
     }
 }
 
-impl Prepared {
-    fn dn(&self) -> &Dn {
-        match self {
-            Prepared::Add(entry) => &entry.dn,
-            Prepared::Delete(dn) | Prepared::Modify(dn, ..) => dn,
-            Prepared::ModifyDn(renaming) => &renaming.dn,
-        }
-    }
-
-    fn run(self, context: &mut Context<'_, '_>) -> Answer {
-        match self {
-            Prepared::Add(entry) => add::run(context, entry),
-            Prepared::Delete(dn) => delete::run(context, &dn),
-            Prepared::Modify(dn, changes, derived) => modify::run(context, &dn, &changes, &derived),
-            Prepared::ModifyDn(renaming) => modify_dn::run(context, &renaming),
-        }
-    }
-}
-
-impl<'d> Item<'d> {
+impl<'d> BatchItem<'d> {
     /// An update that is not to be run, with its result.
-    fn refused(id: MessageId, response: Response, result: LdapResult) -> Item<'d> {
-        Item {
+    fn refused(id: MessageId, response: ResponseForm, result: LdapResult) -> BatchItem<'d> {
+        BatchItem {
             id,
             response,
             modifiers: Modifiers::default(),
             prepared: None,
             acting: None,
             result,
-            returned: Returned::default(),
+            returned: ReadEntryValues::default(),
         }
     }
 
@@ -542,18 +325,18 @@ impl<'d> Item<'d> {
         if self.result.is_success() {
             self.result = result::store(error);
         }
-        self.returned = Returned::default();
+        self.returned = ReadEntryValues::default();
     }
 
     fn reply(self) -> WriteReply {
         let mut bytes = Vec::new();
         let (id, result) = (self.id, self.result);
         match self.response {
-            Response::Result(operation) => {
+            ResponseForm::Result(operation) => {
                 let controls = self.returned.controls();
                 encode::result(&mut bytes, id, operation, &result, &controls);
             }
-            Response::Extended(value) => {
+            ResponseForm::Extended(value) => {
                 let value = value.filter(|_| result.is_success());
                 encode::extended_result(&mut bytes, id, &result, None, value.as_deref(), &[]);
             }
@@ -562,7 +345,7 @@ impl<'d> Item<'d> {
     }
 }
 
-impl Returned {
+impl ReadEntryValues {
     fn controls<'r>(&'r self) -> Vec<Control<'r>> {
         let pairs = [
             (oid::PRE_READ, &self.pre_read),

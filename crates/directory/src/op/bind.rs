@@ -3,21 +3,15 @@
 //! Looking a password up is quick, checking it may be slow on purpose. The two halves are apart, so that the second
 //! can run where it does not hold up searches.
 
-use std::sync::Arc;
+use fulgurite_ldap::{Authentication, BindRequest, Controls, Operation, ResultCode};
 
-use fulgurite_ldap::{
-    Authentication, BindRequest, Controls, LdapResult, MessageId, Operation, ResultCode, encode,
-};
-
-use crate::auth::{Exchange, PasswordCheck, SaslStep};
-use crate::core::result::{self, Answer, refuse};
-use crate::core::session::{Identity, Method, Session};
+use crate::auth::{BindOutcome, Claim, PasswordCheck, SaslStep};
+use crate::core::result::{self, OpResult, refuse};
+use crate::core::sasl_exchange::Exchange;
+use crate::core::session::{Identity, Method, Name, Session};
 use crate::directory::Directory;
 use crate::request::controls::RequestControls;
 use crate::rights::snapshots::Snapshots;
-
-/// The protocol version that clients are expected to speak.
-const VERSION: u8 = 3;
 
 /// How a bind goes on.
 #[derive(Debug)]
@@ -27,70 +21,6 @@ pub enum BindStep {
     Done(BindOutcome),
     /// A slow hash has to be computed: [`PasswordCheck::run`] it on a thread that may take its time.
     Check(PasswordCheck),
-}
-
-/// The end of a bind, or of one of its steps.
-#[derive(Clone, Debug)]
-pub struct BindOutcome {
-    /// What the client is told.
-    pub result: LdapResult,
-    /// Whom the connection speaks for from now on.
-    pub identity: Identity,
-    /// The protocol version asked for.
-    pub version: u8,
-    method: Method,
-    /// What the mechanism sends to the client.
-    credentials: Option<Vec<u8>>,
-    /// The exchange goes on.
-    exchange: Option<Arc<Exchange>>,
-}
-
-impl BindOutcome {
-    pub(crate) fn success(identity: Identity, method: Method) -> BindOutcome {
-        BindOutcome {
-            result: LdapResult::success(),
-            identity,
-            version: VERSION,
-            method,
-            credentials: None,
-            exchange: None,
-        }
-    }
-
-    pub(crate) fn failure(result: LdapResult) -> BindOutcome {
-        BindOutcome {
-            result,
-            ..BindOutcome::success(Identity::Anonymous, Method::None)
-        }
-    }
-
-    /// What everybody is told who is not who they say, whatever is wrong.
-    pub(crate) fn invalid_credentials() -> BindOutcome {
-        BindOutcome::failure(LdapResult::new(ResultCode::InvalidCredentials))
-    }
-
-    pub(crate) fn with_credentials(mut self, credentials: Option<Vec<u8>>) -> BindOutcome {
-        self.credentials = credentials;
-        self
-    }
-
-    fn in_progress(credentials: Vec<u8>, exchange: Arc<Exchange>) -> BindOutcome {
-        BindOutcome {
-            credentials: Some(credentials),
-            exchange: Some(exchange),
-            ..BindOutcome::failure(LdapResult::new(ResultCode::SaslBindInProgress))
-        }
-    }
-
-    /// Gives the session its new identity and appends the response.
-    pub fn finish(self, session: &mut Session, id: MessageId, out: &mut Vec<u8>) {
-        session.authenticated(self.identity, self.method);
-        session.set_exchange(self.exchange);
-        if self.result.is_success() {
-            session.bound(self.version);
-        }
-        encode::bind_result(out, id, &self.result, self.credentials.as_deref(), &[]);
-    }
 }
 
 impl Directory {
@@ -140,22 +70,33 @@ impl Directory {
         pending: Option<&Exchange>,
         request: &BindRequest<'_>,
         controls: &Controls<'_>,
-    ) -> Answer<BindStep> {
+    ) -> OpResult<BindStep> {
         if request.version < 3 && !controls.is_empty() {
             let text = "controls require LDAPv3";
             return Err(refuse(ResultCode::ProtocolError, text));
         }
         RequestControls::decode(Operation::Bind, controls)?;
-        self.permit_version(request.version)?;
-        let dn = result::dn(&self.schema, request.name)?;
+        self.policy().permit_version(request.version)?;
+        let dn = result::dn(self.schema(), request.name)?;
         match request.authentication {
             Authentication::Simple(password) => {
-                if self.permit_simple_bind(session, &dn, password)? {
+                let own = || self.target(&dn).restrictions();
+                if self
+                    .policy()
+                    .permit_simple_bind(session, &dn, password, own)?
+                {
                     let outcome = BindOutcome::success(Identity::Anonymous, Method::None);
                     return Ok(BindStep::Done(outcome));
                 }
-                let as_itself = String::new();
-                self.password_check(snapshots, session, dn, password, Method::Simple, as_itself)
+                let claim = Claim {
+                    name: Name::from(&dn),
+                    dn,
+                    method: Method::Simple,
+                    authorization_id: String::new(),
+                    session: session.clone(),
+                };
+                self.authenticator()
+                    .password_check(snapshots, claim, password)
                     .map(BindStep::Check)
                     .map_err(|error| result::store(&error))
             }
@@ -163,7 +104,9 @@ impl Directory {
                 mechanism,
                 credentials,
             } => {
-                let step = self.sasl_step(session, pending, mechanism, credentials)?;
+                let step =
+                    self.authenticator()
+                        .sasl_step(session, pending, mechanism, credentials)?;
                 Ok(match step {
                     SaslStep::Done(outcome) => BindStep::Done(outcome),
                     SaslStep::Check(check) => BindStep::Check(check),
@@ -177,5 +120,13 @@ impl Directory {
                 "unknown authentication method",
             )),
         }
+    }
+}
+
+impl PasswordCheck {
+    /// Compares. Takes as long as the hash wants: milliseconds for Argon2.
+    #[must_use]
+    pub fn run(self, directory: &Directory) -> BindOutcome {
+        self.verify(directory.authenticator())
     }
 }

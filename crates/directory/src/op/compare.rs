@@ -9,19 +9,20 @@ use fulgurite_schema::{
 use fulgurite_store::{EntryView, NameLookup, View};
 
 use crate::core::database::Database;
-use crate::core::result::{self, Answer, refuse};
+use crate::core::result::{self, OpResult, refuse};
 use crate::core::session::Session;
-use crate::directory::{Directory, Place};
+use crate::directory::Directory;
+use crate::generated::namespace::NamespaceTarget;
+use crate::request::controls::RequestKind;
 use crate::request::modifiers::Modifiers;
-use crate::request::referral::Referrals;
+use crate::request::referral::{Referrals, has_referrals};
 use crate::rights::assertion;
-use crate::rights::computed::{Asker, Computed};
-use crate::rights::disclosure;
-use crate::rights::facts::{EntryFacts, OwnFacts, Target};
+use crate::rights::computed::{self, Computed, RequesterRights};
+use crate::rights::facts::{EntryFacts, EntrySource, UnstoredFacts};
 use crate::rights::snapshots::Snapshots;
 
 /// An assertion that makes sense.
-struct Prepared {
+struct PreparedAssertion {
     description: AttributeDescription,
     rule: &'static MatchingRule,
     /// As given.
@@ -30,7 +31,7 @@ struct Prepared {
     normals: Vec<Box<[u8]>>,
 }
 
-impl Prepared {
+impl PreparedAssertion {
     fn matches(&self, schema: &Schema, value: &[u8]) -> Truth {
         let each = self
             .normals
@@ -71,19 +72,23 @@ impl Directory {
         session: &Session,
         request: &CompareRequest<'_>,
         controls: &Controls<'_>,
-    ) -> Answer<LdapResult> {
-        let (controls, acting) = self.controls_of(session, Operation::Compare, controls)?;
+    ) -> OpResult<LdapResult> {
+        let (controls, acting) = self.controls_of(
+            session,
+            RequestKind::Operation(Operation::Compare),
+            controls,
+        )?;
         let session = acting.as_ref().unwrap_or(session);
-        let asserted = Modifiers::resolve(&self.schema, &controls)?.assertion;
-        let dn = result::dn(&self.schema, request.dn)?;
+        let asserted = Modifiers::resolve(self.schema(), &controls)?.assertion;
+        let dn = result::dn(self.schema(), request.dn)?;
         let assertion = self.prepare_assertion(request)?;
         let owned = |decisions: Decisions<'_>, entry: &Entry| {
-            let facts = OwnFacts {
-                directory: self,
+            let facts = UnstoredFacts {
+                core: self.core(),
                 entry: Some(entry),
             };
             let rights = decisions.at(dn.normal(), &facts);
-            let schema = &self.schema;
+            let schema = self.schema();
             let told = require_rights(&rights, &assertion).and_then(|()| match &asserted {
                 None => Ok(()),
                 Some(filter) => {
@@ -100,19 +105,25 @@ impl Directory {
                 }
             })
         };
-        let place = self.place(&dn);
-        self.permit_reading(session, &place, Operation::Compare)?;
-        match place {
-            Place::RootDse => owned(self.decisions(session), &self.root_dse(session)),
-            Place::Subschema => owned(self.decisions(session), &self.special.subschema),
-            Place::Tree(tree) => {
-                let entry = tree.entry(&self.schema, &dn);
+        let target = self.target(&dn);
+        self.policy()
+            .permit_reading(session, &target, Operation::Compare)?;
+        match target {
+            NamespaceTarget::RootDse => {
+                owned(self.generated().decisions(session), &self.root_dse(session))
+            }
+            NamespaceTarget::Subschema => owned(
+                self.generated().decisions(session),
+                &self.generated().subschema,
+            ),
+            NamespaceTarget::Tree(tree) => {
+                let entry = tree.entry(self.schema(), &dn);
                 let entry = entry.ok_or_else(|| LdapResult::new(ResultCode::NoSuchObject))?;
                 owned(tree.decisions(session), &entry)
             }
-            Place::In(database) => {
+            NamespaceTarget::Database(database) => {
                 let referrals = Referrals {
-                    directory: self,
+                    core: self.core(),
                     scope: None,
                     managed: controls.manage_dsa_it,
                     ignored: false,
@@ -126,13 +137,13 @@ impl Directory {
                 snapshots.give(view);
                 result
             }
-            Place::Nowhere => Err(self.elsewhere(&dn, None, ResultCode::NoSuchObject)),
+            NamespaceTarget::Outside => Err(self.elsewhere(&dn, None, ResultCode::NoSuchObject)),
         }
     }
 
-    fn prepare_assertion(&self, request: &CompareRequest<'_>) -> Answer<Prepared> {
-        let description = result::asked(&self.schema, request.assertion.attribute)?;
-        let definition = self.schema.attribute_at(description.attribute);
+    fn prepare_assertion(&self, request: &CompareRequest<'_>) -> OpResult<PreparedAssertion> {
+        let description = result::asked(self.schema(), request.assertion.attribute)?;
+        let definition = self.schema().attribute_at(description.attribute);
         let rule = definition.equality.ok_or_else(|| {
             refuse(
                 ResultCode::InappropriateMatching,
@@ -140,13 +151,13 @@ impl Directory {
             )
         })?;
         let value = request.assertion.value;
-        let normals = if description.attribute == self.known.object_class.attribute {
+        let normals = if description.attribute == self.core().types.object_class.attribute {
             self.implying_classes(value)
         } else {
-            let normal = rule.normalise_assertion(&self.schema, value);
+            let normal = rule.normalise_assertion(self.schema(), value);
             normal.ok().map(|normal| vec![normal.into_owned().into()])
         };
-        let is_class = description.attribute != self.known.structural_object_class.attribute
+        let is_class = description.attribute != self.core().types.structural_object_class.attribute
             || self.implying_classes(value).is_some();
         let normals = normals.filter(|_| is_class).ok_or_else(|| {
             refuse(
@@ -154,7 +165,7 @@ impl Directory {
                 "value does not conform to assertion syntax",
             )
         })?;
-        Ok(Prepared {
+        Ok(PreparedAssertion {
             description,
             rule,
             value: value.to_vec(),
@@ -164,7 +175,9 @@ impl Directory {
 
     /// The classes that make an entry one of the class named; `None` for an unknown class.
     fn implying_classes(&self, name: &[u8]) -> Option<Vec<Box<[u8]>>> {
-        let oids = self.schema.class_closure(std::str::from_utf8(name).ok()?)?;
+        let oids = self
+            .schema()
+            .class_closure(std::str::from_utf8(name).ok()?)?;
         Some(oids.into_iter().map(|oid| oid.as_bytes().into()).collect())
     }
 
@@ -174,20 +187,20 @@ impl Directory {
         database: &Database,
         decisions: &Decisions<'_>,
         (dn, referrals, asserted): (&Dn, Referrals<'_>, Option<&Filter<AttributeSelector>>),
-        assertion: &Prepared,
-    ) -> Answer<LdapResult> {
+        assertion: &PreparedAssertion,
+    ) -> OpResult<LdapResult> {
         let failed = |error| result::store(&error);
         let located = match view.find(dn).map_err(failed)? {
-            NameLookup::Entry(id) if !self.has_referrals(database, view, id)? => Ok(id),
+            NameLookup::Entry(id) if !has_referrals(self.core(), database, view, id)? => Ok(id),
             found => referrals.resolve(view, decisions, dn, found),
         };
-        let computed = Computed::of(&self.known, assertion.description.attribute);
+        let computed = Computed::of(&self.core().types, assertion.description.attribute);
         // What says nothing about an entry but its name and its schema is not compared, as in slapd: whatever is there.
         if matches!(
             computed,
             Some(Computed::EntryDn | Computed::SubschemaSubentry)
         ) {
-            let name = assertion.description.text(&self.schema);
+            let name = assertion.description.text(self.schema());
             let text = format!("{name} compare not supported");
             return Err(refuse(ResultCode::UnwillingToPerform, text));
         }
@@ -195,24 +208,24 @@ impl Directory {
         let refusal = |refused| referrals.refusal(view, decisions, (dn, id), refused);
         let entry = view.entry(id).map_err(failed)?;
         let entry = entry.ok_or_else(|| LdapResult::new(ResultCode::NoSuchObject))?;
-        let facts = EntryFacts::new(self, view, Target::Stored(entry));
+        let facts = EntryFacts::new(self.core(), view, EntrySource::Stored(entry));
         let rights = facts.rights(decisions, dn.normal());
         require_rights(&rights, assertion).map_err(refusal)?;
-        let asker = Asker {
-            directory: self,
+        let requester = RequesterRights {
+            core: self.core(),
             decisions,
         };
         if let Some(filter) = asserted {
-            let entry = disclosure::whole_entry(view, asker, id).map_err(failed)?;
+            let entry = computed::whole_entry(view, requester, id).map_err(failed)?;
             let rights = facts.rights(decisions, dn.normal());
-            assertion::require(&self.schema, rights, &entry, filter).map_err(refusal)?;
+            assertion::require(self.schema(), rights, &entry, filter).map_err(refusal)?;
         }
         if let Some(computed) = computed {
             if !computed.may_be_told(decisions) {
                 return Err(refusal(LdapResult::new(ResultCode::NoSuchAttribute)));
             }
-            let value = computed.value(asker, view, id).map_err(failed)?;
-            let truth = assertion.matches(&self.schema, &value);
+            let value = computed.value(requester, view, id).map_err(failed)?;
+            let truth = assertion.matches(self.schema(), &value);
             return Ok(verdict(truth));
         }
         self.outcome_of(view, &entry, &rights, assertion)
@@ -226,13 +239,13 @@ impl Directory {
         view: &View<'_>,
         entry: &EntryView<'_>,
         rights: &EntryRights<'_>,
-        assertion: &Prepared,
-    ) -> Answer<LdapResult> {
+        assertion: &PreparedAssertion,
+    ) -> OpResult<LdapResult> {
         let asked = &assertion.description;
         let mut outcome = LdapResult::new(ResultCode::NoSuchAttribute);
         for held in entry.attributes() {
             let description = &held.info.description;
-            if !asked.covers(&self.schema, description) {
+            if !asked.covers(self.schema(), description) {
                 continue;
             }
             let may = |value: &[u8]| rights.value(description, value).allows(Rights::COMPARE);
@@ -248,7 +261,7 @@ impl Directory {
                 let held = view.holds_value(entry.id(), description, &assertion.value);
                 held.map_err(|error| result::store(&error))?
             } else {
-                values.any(|value| assertion.matches(&self.schema, value).is_true())
+                values.any(|value| assertion.matches(self.schema(), value).is_true())
             };
             outcome = verdict(matching.into());
             if matching {
@@ -262,13 +275,13 @@ impl Directory {
     }
 
     /// Whether what is asserted is that the attribute has a value of one normal form: such values can be looked up.
-    fn is_value(&self, description: &AttributeDescription, assertion: &Prepared) -> bool {
-        let definition = self.schema.attribute_at(description.attribute);
+    fn is_value(&self, description: &AttributeDescription, assertion: &PreparedAssertion) -> bool {
+        let definition = self.schema().attribute_at(description.attribute);
         let [normal] = assertion.normals.as_slice() else {
             return false;
         };
         let value = self
-            .schema
+            .schema()
             .normal_value(description.attribute, &assertion.value);
         definition
             .equality
@@ -279,13 +292,13 @@ impl Directory {
     fn outcome(
         &self,
         subject: &dyn FilterSubject<AttributeSelector>,
-        assertion: &Prepared,
-    ) -> Answer<LdapResult> {
+        assertion: &PreparedAssertion,
+    ) -> OpResult<LdapResult> {
         if !subject.present(&assertion.description).is_true() {
             return Err(LdapResult::new(ResultCode::NoSuchAttribute));
         }
         let truth = subject.values(&assertion.description, &mut |value| {
-            assertion.matches(&self.schema, value)
+            assertion.matches(self.schema(), value)
         });
         Ok(verdict(truth))
     }
@@ -299,15 +312,15 @@ fn verdict(truth: Truth) -> LdapResult {
     })
 }
 
-fn require_rights(rights: &EntryRights<'_>, assertion: &Prepared) -> Answer {
+fn require_rights(rights: &EntryRights<'_>, assertion: &PreparedAssertion) -> OpResult {
     require_value(rights, &assertion.description, assertion)
 }
 
 fn require_value(
     rights: &EntryRights<'_>,
     description: &AttributeDescription,
-    assertion: &Prepared,
-) -> Answer {
+    assertion: &PreparedAssertion,
+) -> OpResult {
     if rights
         .value(description, &assertion.value)
         .allows(Rights::COMPARE)

@@ -5,31 +5,34 @@ use fulgurite_ldap::ResultCode;
 use fulgurite_schema::Dn;
 use fulgurite_store::EntryId;
 
-use crate::core::result::{self, Answer, refuse};
-use crate::directory::{Directory, Place};
-use crate::op::batch::Haste;
+use crate::core::result::{self, OpResult, refuse};
+use crate::directory::Directory;
+use crate::generated::namespace::NamespaceTarget;
 use crate::write::context::Context;
+use crate::write::context::WorkBudget;
 
 /// Entries that one tree delete may take along: other updates wait for it, and its transaction is held in memory.
 const TREE_ENTRIES_MAX: usize = 100_000;
 
 /// Finds out whether an entry of that name can be deleted at all.
-pub(crate) fn prepare(directory: &Directory, dn: Dn) -> Answer<Dn> {
-    match directory.place(&dn) {
-        Place::RootDse => Err(refuse(
+pub(crate) fn prepare(directory: &Directory, dn: Dn) -> OpResult<Dn> {
+    match directory.target(&dn) {
+        NamespaceTarget::RootDse => Err(refuse(
             ResultCode::UnwillingToPerform,
             "cannot delete the root DSE",
         )),
-        Place::Subschema => Err(refuse(
+        NamespaceTarget::Subschema => Err(refuse(
             ResultCode::UnwillingToPerform,
             "cannot delete the subschema subentry",
         )),
-        Place::Nowhere | Place::In(_) | Place::Tree(_) => directory.updatable(&dn).map(|_| dn),
+        NamespaceTarget::Outside | NamespaceTarget::Database(_) | NamespaceTarget::Tree(_) => {
+            directory.updatable(&dn).map(|_| dn)
+        }
     }
 }
 
 /// Deletes the entry, or leaves the store as it was.
-pub(crate) fn run(context: &mut Context<'_, '_>, dn: &Dn) -> Answer {
+pub(crate) fn run(context: &mut Context<'_, '_>, dn: &Dn) -> OpResult {
     let id = context.locate_itself(dn)?;
     context.keep_short(id)?;
     context.guarded(dn, id, context.require_taking_away(dn))?;
@@ -37,7 +40,7 @@ pub(crate) fn run(context: &mut Context<'_, '_>, dn: &Dn) -> Answer {
     context.guarded(dn, id, context.require_entry(dn, Rights::DELETE))?;
     context.refuse_elsewhere(dn, id)?;
     if context.modifiers.tree_delete {
-        if context.haste == Haste::Short {
+        if context.budget == WorkBudget::Short {
             return Err(context.put_off());
         }
         return tree(context, id);
@@ -56,7 +59,7 @@ pub(crate) fn run(context: &mut Context<'_, '_>, dn: &Dn) -> Answer {
 }
 
 /// Deletes the entry and everything below it (draft-armijo-ldap-treedelete): all of it or nothing.
-fn tree(context: &mut Context<'_, '_>, top: EntryId) -> Answer {
+fn tree(context: &mut Context<'_, '_>, top: EntryId) -> OpResult {
     let doomed = subtree(context, top)?;
     for &id in doomed.iter().skip(1) {
         let dn = context.writer.resolved_dn(id);
@@ -73,7 +76,7 @@ fn tree(context: &mut Context<'_, '_>, top: EntryId) -> Answer {
 }
 
 /// An entry and everything below it, parents first.
-fn subtree(context: &Context<'_, '_>, top: EntryId) -> Answer<Vec<EntryId>> {
+fn subtree(context: &Context<'_, '_>, top: EntryId) -> OpResult<Vec<EntryId>> {
     let mut found = vec![top];
     let mut looked_at = 0;
     while let Some(&id) = found.get(looked_at) {

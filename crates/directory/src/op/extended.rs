@@ -1,53 +1,16 @@
 //! Extended operations (RFC 4511, section 4.12).
 
 use fulgurite_ldap::{
-    CancelRequest, Controls, ExtendedRequest, Fault, LdapResult, MessageId, ResultCode, encode, oid,
+    CancelRequest, Controls, ExtendedRequest, Fault, LdapResult, MessageId, ResultCode, oid,
 };
 
-use crate::core::result::{Answer, refuse};
+use crate::core::result::{OpResult, refuse};
 use crate::core::session::Session;
-use crate::directory::Directory;
-use crate::op::batch::WriteRequest;
-use crate::op::password_modify::{self, PasswordChange};
+use crate::directory::{Directory, EXTENDED_OPERATIONS};
+use crate::op::extended_step::{ExtendedReply, ExtendedStep};
+use crate::op::password_modify;
 use crate::op::transaction;
-
-/// The extended operations that the root DSE lists.
-pub(crate) const SUPPORTED: [&str; 5] = [
-    oid::PASSWORD_MODIFY,
-    oid::WHO_AM_I,
-    oid::CANCEL,
-    oid::START_TRANSACTION,
-    oid::END_TRANSACTION,
-];
-
-/// How an extended operation goes on.
-#[derive(Debug)]
-pub enum ExtendedStep {
-    /// It is answered.
-    Done(ExtendedReply),
-    /// Passwords have to be verified and hashed: [`PasswordChange::run`] it on a thread that may take its time.
-    Passwords(Box<PasswordChange>),
-    /// It changes something: the writer answers.
-    Update(WriteRequest),
-    /// The connection is to stop its operation with this id, and answer both (RFC 3909).
-    Cancel(MessageId),
-}
-
-/// The answer to an extended operation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ExtendedReply {
-    /// Its result.
-    pub result: LdapResult,
-    /// Its value, where the operation has one.
-    pub value: Option<Vec<u8>>,
-}
-
-impl ExtendedReply {
-    /// Appends the response.
-    pub fn encode(&self, id: MessageId, out: &mut Vec<u8>) {
-        encode::extended_result(out, id, &self.result, None, self.value.as_deref(), &[]);
-    }
-}
+use crate::request::controls::RequestKind;
 
 impl Directory {
     /// Answers an extended operation; one that is unknown with protocolError.
@@ -74,13 +37,16 @@ fn extended(
     id: MessageId,
     request: &ExtendedRequest<'_>,
     controls: &Controls<'_>,
-) -> Answer<ExtendedStep> {
-    let (_, mut acting) = directory.controls_of_extended(session, request.oid, controls)?;
+) -> OpResult<ExtendedStep> {
+    let (_, mut acting) =
+        directory.controls_of(session, RequestKind::Extended(request.oid), controls)?;
     let session = acting.as_mut().unwrap_or(session);
     let oid = std::str::from_utf8(request.oid).unwrap_or_default();
     // A change of a password is permitted as the update it is, where its entry is known.
-    if SUPPORTED.contains(&oid) && oid != oid::PASSWORD_MODIFY {
-        directory.permit_extended(session, request.oid)?;
+    if EXTENDED_OPERATIONS.contains(&oid) && oid != oid::PASSWORD_MODIFY {
+        directory
+            .policy()
+            .permit_extended(&directory.core().databases, session, request.oid)?;
     }
     match oid {
         oid::WHO_AM_I => who_am_i(session, request.value),
@@ -94,7 +60,7 @@ fn extended(
 }
 
 /// The authorisation identity (RFC 4532): `dn:` and a name, or nothing for anonymous.
-fn who_am_i(session: &Session, value: Option<&[u8]>) -> Answer<ExtendedStep> {
+fn who_am_i(session: &Session, value: Option<&[u8]>) -> OpResult<ExtendedStep> {
     if value.is_some() {
         return Err(protocol_error("no request data expected"));
     }
@@ -110,7 +76,7 @@ fn who_am_i(session: &Session, value: Option<&[u8]>) -> Answer<ExtendedStep> {
 }
 
 /// What is to be cancelled (RFC 3909).
-fn cancel(value: Option<&[u8]>) -> Answer<ExtendedStep> {
+fn cancel(value: Option<&[u8]>) -> OpResult<ExtendedStep> {
     let value = match value {
         None => return Err(protocol_error("no message ID supplied")),
         Some([]) => return Err(protocol_error("empty request data field")),

@@ -1,13 +1,16 @@
-//! The operations of RFC 4511, one module each.
+//! The operations of RFC 4511, one module each; searches have a folder of their own.
 
 pub(crate) mod add;
+mod authorize;
 pub(crate) mod batch;
 pub(crate) mod bind;
 pub(crate) mod compare;
 pub(crate) mod delete;
 pub(crate) mod extended;
+pub(crate) mod extended_step;
 pub(crate) mod modify;
 pub(crate) mod modify_dn;
 pub(crate) mod password_modify;
 mod start_tls;
 pub(crate) mod transaction;
+pub(crate) mod update;

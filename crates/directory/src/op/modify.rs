@@ -6,26 +6,30 @@ use fulgurite_access::{EntryRights, Rights};
 use fulgurite_ldap::{ModifyOperation, ModifyRequest, ResultCode};
 use fulgurite_schema::{Attribute, AttributeDescription, Dn, Entry};
 
-use crate::core::result::{Answer, refuse};
-use crate::directory::{Directory, Place};
-use crate::write::changes::{self, Change};
+use crate::core::foundation::Core;
+use crate::core::result::{OpResult, refuse, require};
+use crate::directory::Directory;
+use crate::generated::namespace::NamespaceTarget;
+use crate::write::change::Change;
+use crate::write::changes;
 use crate::write::context::Context;
 use crate::write::derived_keys;
-use crate::write::multi_value::LargeAttributes;
-use crate::write::permission::require;
+use crate::write::multi_value::MultiValueAttributes;
 
 /// Resolves the request: attributes, values.
 pub(crate) fn prepare(
     directory: &Directory,
     dn: Dn,
     request: &ModifyRequest<'_>,
-) -> Answer<(Dn, Vec<Change>)> {
+) -> OpResult<(Dn, Vec<Change>)> {
     let unwilling = |text| Err(refuse(ResultCode::UnwillingToPerform, text));
-    let changes = changes::resolve(&directory.schema, request)?;
-    match directory.place(&dn) {
-        Place::RootDse => return unwilling("modify upon the root DSE not supported"),
-        Place::Subschema => return unwilling("modification of subschema subentry not supported"),
-        Place::Nowhere | Place::In(_) | Place::Tree(_) => {}
+    let changes = changes::resolve(directory.schema(), request)?;
+    match directory.target(&dn) {
+        NamespaceTarget::RootDse => return unwilling("modify upon the root DSE not supported"),
+        NamespaceTarget::Subschema => {
+            return unwilling("modification of subschema subentry not supported");
+        }
+        NamespaceTarget::Outside | NamespaceTarget::Database(_) | NamespaceTarget::Tree(_) => {}
     }
     directory.updatable(&dn)?;
     Ok((dn, changes))
@@ -38,8 +42,8 @@ pub(crate) fn run(
     dn: &Dn,
     changes: &[Change],
     derived: &[Change],
-) -> Answer {
-    let schema = &context.directory.schema;
+) -> OpResult {
+    let schema = &context.core.schema;
     context.require_settable(changes.iter().map(|change| &change.attribute))?;
     let id = context.locate(dn)?;
     context.keep_short(id)?;
@@ -49,7 +53,7 @@ pub(crate) fn run(
     let (mut entry, mut large) = context.entry_for(id, dn, &[changes, derived])?;
     let options = context.check_options(&entry);
     apply(context, &mut entry, &mut large, changes)?;
-    drop_stale_keys(context.directory, &mut entry, changes);
+    drop_stale_keys(context.core, &mut entry, changes);
     changes::apply(schema, &mut entry, &mut large, derived, permissive)?;
     let values = large.finish(&mut entry);
     context.mark(&mut entry, changes.iter().map(|change| &change.attribute));
@@ -67,13 +71,12 @@ pub(crate) fn run(
 
 /// With the password go the keys derived from it, or the old password would still let its owner in. Only those stay
 /// that the request itself sets.
-fn drop_stale_keys(directory: &Directory, entry: &mut Entry, changes: &[Change]) {
-    let Some(keys) = &directory.known.auth_password else {
+fn drop_stale_keys(core: &Core, entry: &mut Entry, changes: &[Change]) {
+    let Some(keys) = &core.types.auth_password else {
         return;
     };
-    let is_password = |change: &Change| {
-        derived_keys::is_password(directory, change.attribute.description.attribute)
-    };
+    let is_password =
+        |change: &Change| derived_keys::is_password(core, change.attribute.description.attribute);
     if !changes.iter().any(is_password) {
         return;
     }
@@ -86,7 +89,7 @@ fn drop_stale_keys(directory: &Directory, entry: &mut Entry, changes: &[Change])
         .filter(sets)
         .flat_map(|change| change.attribute.values.iter().map(Vec::as_slice))
         .collect();
-    derived_keys::drop_but(directory, entry, &set);
+    derived_keys::drop_but(core, entry, &set);
 }
 
 /// Applies the changes one after the other. An attribute of which the asker sees no value is to him as good as none: it
@@ -94,10 +97,10 @@ fn drop_stale_keys(directory: &Directory, entry: &mut Entry, changes: &[Change])
 fn apply(
     context: &Context<'_, '_>,
     entry: &mut Entry,
-    large: &mut LargeAttributes<'_>,
+    large: &mut MultiValueAttributes<'_>,
     changes: &[Change],
-) -> Answer {
-    let (schema, permissive) = (&context.directory.schema, context.modifiers.permissive);
+) -> OpResult {
+    let (schema, permissive) = (&context.core.schema, context.modifiers.permissive);
     let mut unseen = unseen(context, entry, changes);
     for change in changes {
         let description = &change.attribute.description;
@@ -154,7 +157,7 @@ fn move_to_end(entry: &mut Entry, description: &AttributeDescription) {
     }
 }
 
-fn require_rights(context: &Context<'_, '_>, dn: &Dn, changes: &[Change]) -> Answer {
+fn require_rights(context: &Context<'_, '_>, dn: &Dn, changes: &[Change]) -> OpResult {
     let allowed = context.rights(dn, |rights| {
         changes.iter().all(|change| may_change(&rights, change))
     })?;

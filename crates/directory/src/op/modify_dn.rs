@@ -7,15 +7,15 @@ use fulgurite_ldap::{LdapResult, ModifyDnRequest, ResultCode};
 use fulgurite_schema::{Attribute, AttributeDescription, Dn, Entry, Schema};
 use fulgurite_store::EntryId;
 
-use crate::core::result::{self, Answer, refuse};
-use crate::directory::{Directory, Place};
+use crate::core::result::{self, OpResult, refuse, require};
+use crate::directory::Directory;
+use crate::generated::namespace::NamespaceTarget;
 use crate::write::context::Context;
 use crate::write::derived_keys;
-use crate::write::permission::require;
 
 /// What is to become of the name.
 #[derive(Clone, Debug)]
-pub(crate) struct Renaming {
+pub(crate) struct Rename {
     pub(crate) dn: Dn,
     new_rdn: Dn,
     delete_old_rdn: bool,
@@ -23,14 +23,14 @@ pub(crate) struct Renaming {
 }
 
 /// A value that goes with the old name.
-struct Gone {
+struct RemovedValue {
     description: AttributeDescription,
     value: Vec<u8>,
 }
 
 /// Resolves the request.
-pub(crate) fn prepare(directory: &Directory, request: &ModifyDnRequest<'_>) -> Answer<Renaming> {
-    let schema = &directory.schema;
+pub(crate) fn prepare(directory: &Directory, request: &ModifyDnRequest<'_>) -> OpResult<Rename> {
+    let schema = directory.schema();
     let dn = result::dn(schema, request.dn)?;
     let invalid = |text| refuse(ResultCode::InvalidDnSyntax, text);
     let new_rdn = result::dn(schema, request.new_rdn)
@@ -54,12 +54,12 @@ pub(crate) fn prepare(directory: &Directory, request: &ModifyDnRequest<'_>) -> A
     if dn.is_under(&superior.unwrap_or(&above).child(&new_rdn)) {
         return unwilling("cannot place an entry above itself");
     }
-    match directory.place(&dn) {
-        Place::RootDse => unwilling("cannot rename the root DSE"),
-        Place::Subschema => unwilling("cannot rename the subschema subentry"),
-        Place::Nowhere | Place::In(_) | Place::Tree(_) => {
+    match directory.target(&dn) {
+        NamespaceTarget::RootDse => unwilling("cannot rename the root DSE"),
+        NamespaceTarget::Subschema => unwilling("cannot rename the subschema subentry"),
+        NamespaceTarget::Outside | NamespaceTarget::Database(_) | NamespaceTarget::Tree(_) => {
             directory.updatable(&dn)?;
-            Ok(Renaming {
+            Ok(Rename {
                 dn,
                 new_rdn,
                 delete_old_rdn: request.delete_old_rdn,
@@ -76,8 +76,8 @@ fn can_name(schema: &Schema, rdn: &Dn) -> bool {
 }
 
 /// Renames the entry, or leaves the store as it was.
-pub(crate) fn run(context: &mut Context<'_, '_>, renaming: &Renaming) -> Answer {
-    let schema = &context.directory.schema;
+pub(crate) fn run(context: &mut Context<'_, '_>, renaming: &Rename) -> OpResult {
+    let schema = &context.core.schema;
     let dn = &renaming.dn;
     let old_superior = stays_in_suffix(context, renaming)?;
     let superior = renaming.new_superior.as_ref().unwrap_or(&old_superior);
@@ -102,10 +102,10 @@ pub(crate) fn run(context: &mut Context<'_, '_>, renaming: &Renaming) -> Answer 
     }
     let mut entry = context.entry(id)?;
     let options = context.check_options(&entry);
-    let passwords = derived_keys::passwords(context.directory, &entry);
+    let passwords = derived_keys::passwords(context.core, &entry);
     let gone = rename(schema, &mut entry, new_dn, renaming.delete_old_rdn);
-    if derived_keys::passwords(context.directory, &entry) != passwords {
-        derived_keys::drop_but(context.directory, &mut entry, &HashSet::new());
+    if derived_keys::passwords(context.core, &entry) != passwords {
+        derived_keys::drop_but(context.core, &mut entry, &HashSet::new());
     }
     require_values(context, dn, &entry.dn, &gone)?;
     context.mark(&mut entry, std::iter::empty());
@@ -121,7 +121,7 @@ pub(crate) fn run(context: &mut Context<'_, '_>, renaming: &Renaming) -> Answer 
 }
 
 /// The entry, which the asker may rename.
-fn locate(context: &Context<'_, '_>, dn: &Dn) -> Answer<EntryId> {
+fn locate(context: &Context<'_, '_>, dn: &Dn) -> OpResult<EntryId> {
     let id = context.locate_itself(dn)?;
     let wanted = context.on_entry(Rights::WRITE);
     let allowed = context.rights(dn, |rights| rights.entry().allows(wanted))?;
@@ -146,7 +146,7 @@ fn without_far_ancestor(schema: &Schema, dn: &Dn, superior: &Dn, result: LdapRes
 }
 
 /// The present superior, after making sure that neither it nor the new one is beyond the naming context.
-fn stays_in_suffix(context: &Context<'_, '_>, renaming: &Renaming) -> Answer<Dn> {
+fn stays_in_suffix(context: &Context<'_, '_>, renaming: &Rename) -> OpResult<Dn> {
     let suffix = context
         .suffix_of(&renaming.dn)
         .ok_or_else(between_databases)?;
@@ -173,7 +173,7 @@ fn exists() -> LdapResult {
 }
 
 /// The new superior, with the right to add to it where it is not the old one.
-fn new_parent(context: &Context<'_, '_>, renaming: &Renaming, superior: &Dn) -> Answer<EntryId> {
+fn new_parent(context: &Context<'_, '_>, renaming: &Rename, superior: &Dn) -> OpResult<EntryId> {
     let not_found = || refuse(ResultCode::NoSuchObject, "new superior not found");
     let arriving = || match renaming.new_superior {
         None => Ok(()),
@@ -200,14 +200,19 @@ fn new_parent(context: &Context<'_, '_>, renaming: &Renaming, superior: &Dn) -> 
 
 /// Gives the entry its new name and the attribute values that follow from it. Returns the values
 /// that go.
-fn rename(schema: &Schema, entry: &mut Entry, new_dn: Dn, delete_old_rdn: bool) -> Vec<Gone> {
+fn rename(
+    schema: &Schema,
+    entry: &mut Entry,
+    new_dn: Dn,
+    delete_old_rdn: bool,
+) -> Vec<RemovedValue> {
     let mut gone = Vec::new();
     let old_dn = std::mem::replace(&mut entry.dn, new_dn);
     if delete_old_rdn {
         for ava in old_dn.rdn().into_iter().flat_map(|rdn| rdn.avas()) {
             let description = AttributeDescription::plain(ava.attribute);
             remove_value(schema, entry, &description, ava.value);
-            gone.push(Gone {
+            gone.push(RemovedValue {
                 description,
                 value: ava.value.to_vec(),
             });
@@ -247,7 +252,7 @@ fn remove_value(
 
 /// The right to take an entry away from its superior comes before the question whether it is there. A hidden superior is
 /// not there, and neither is what is below it.
-fn require_leaving(context: &Context<'_, '_>, renaming: &Renaming, superior: &Dn) -> Answer {
+fn require_leaving(context: &Context<'_, '_>, renaming: &Rename, superior: &Dn) -> OpResult {
     let found = context.find(superior)?.entry();
     if found.is_none() && !context.is_empty_suffix(superior) {
         return Ok(());
@@ -266,7 +271,12 @@ fn require_leaving(context: &Context<'_, '_>, renaming: &Renaming, superior: &Dn
 
 /// The right to delete each value that goes with the old name, from the entry under its new one. What comes with the new
 /// name takes no right beyond that to the name itself, as in slapd.
-fn require_values(context: &Context<'_, '_>, dn: &Dn, new_dn: &Dn, gone: &[Gone]) -> Answer {
+fn require_values(
+    context: &Context<'_, '_>,
+    dn: &Dn,
+    new_dn: &Dn,
+    gone: &[RemovedValue],
+) -> OpResult {
     let allowed = context.rights_under(dn, new_dn, |rights| {
         gone.iter().all(|gone| {
             let rights = rights.value(&gone.description, &gone.value);

@@ -14,15 +14,14 @@ use fulgurite_schema::{Attribute, AttributeDescription, Dn};
 
 use crate::core::clock::Entropy;
 use crate::core::database::Database;
-use crate::core::result::{self, Answer, refuse};
+use crate::core::result::{self, OpResult, refuse};
 use crate::core::session::Session;
 use crate::directory::Directory;
-use crate::op::batch::{PasswordUpdate, WriteRequest};
-use crate::request::referral::Referrals;
-use crate::request::restrictions::Deed;
-use crate::rights::disclosure;
+use crate::request::referral::{self, Referrals};
+use crate::request::restrictions::OperationKind;
 use crate::rights::facts::EntryFacts;
-use crate::write::changes::Change;
+use crate::write::change::Change;
+use crate::write::request::{PasswordUpdate, WriteRequest};
 
 /// Characters of a password that the server makes up: about 95 bits.
 const GENERATED_CHARACTERS: usize = 16;
@@ -102,7 +101,7 @@ impl PasswordChange {
 
 impl PasswordChange {
     /// The keys that go with the new password. Those of the old one go as with any change of the password.
-    fn derived(&self) -> Answer<Vec<Change>> {
+    fn derived(&self) -> OpResult<Vec<Change>> {
         let Some(description) = &self.keys else {
             return Ok(Vec::new());
         };
@@ -122,7 +121,7 @@ impl PasswordChange {
 }
 
 /// The stored password that the old one is.
-fn verified(old: &[u8], stored: &[Vec<u8>]) -> Answer<Vec<u8>> {
+fn verified(old: &[u8], stored: &[Vec<u8>]) -> OpResult<Vec<u8>> {
     let is_right = |stored: &&Vec<u8>| fulgurite_auth::verify(stored, old).unwrap_or(false);
     stored.iter().find(is_right).cloned().ok_or_else(unverified)
 }
@@ -140,7 +139,7 @@ pub(crate) fn begin(
     session: &Session,
     id: MessageId,
     value: Option<&[u8]>,
-) -> Answer<Box<PasswordChange>> {
+) -> OpResult<Box<PasswordChange>> {
     if !session.is_authenticated() {
         return Err(refuse(
             ResultCode::StrongerAuthRequired,
@@ -164,12 +163,16 @@ pub(crate) fn begin(
     };
     let dn = subject(directory, session, request.user_identity)?;
     let database = directory.updatable(&dn).map_err(hidden)?;
-    directory.permit(session, Some(&database.restrictions), Deed::PasswordModify)?;
+    directory.policy().permit(
+        session,
+        Some(&database.restrictions),
+        OperationKind::PasswordModify,
+    )?;
     let stored = stored_passwords(directory, session, database, &dn).map_err(hidden)?;
     let (new, value) = match request.new_password {
         Some(new) => (new.to_vec(), None),
         None => {
-            let new = generate(&*directory.entropy);
+            let new = generate(&*directory.core().entropy);
             let value = generated_password(&new);
             (new, Some(value))
         }
@@ -178,24 +181,24 @@ pub(crate) fn begin(
         session: session.clone(),
         id,
         dn,
-        attribute: directory.known.user_password.clone(),
+        attribute: directory.core().types.user_password.clone(),
         old: request.old_password.map(|old| (old.to_vec(), stored)),
         new,
-        schemes: directory.auth.options.schemes(),
-        crypt_salt_format: directory.auth.options.crypt_salt_format.clone(),
-        keys: directory.known.auth_password.clone(),
-        scram: directory.auth.options.scram_keys.clone(),
+        schemes: directory.auth_options().schemes(),
+        crypt_salt_format: directory.auth_options().crypt_salt_format.clone(),
+        keys: directory.core().types.auth_password.clone(),
+        scram: directory.auth_options().scram_keys.clone(),
         value,
     }))
 }
 
 /// Whose password: the one named, as a DN with or without `dn:` in front, or the requester's own.
-fn subject(directory: &Directory, session: &Session, identity: Option<&[u8]>) -> Answer<Dn> {
+fn subject(directory: &Directory, session: &Session, identity: Option<&[u8]>) -> OpResult<Dn> {
     let invalid = |_| refuse(ResultCode::InvalidAttributeSyntax, "Invalid DN");
     let named = identity.filter(|identity| !identity.is_empty());
     let text = named.unwrap_or_else(|| session.name().as_bytes());
     let text = text.strip_prefix(b"dn:").unwrap_or(text);
-    result::dn(&directory.schema, text).map_err(invalid)
+    result::dn(directory.schema(), text).map_err(invalid)
 }
 
 /// The passwords the entry has. Who may not change them does not find out by the way whether one is right.
@@ -204,12 +207,12 @@ fn stored_passwords(
     session: &Session,
     database: &Database,
     dn: &Dn,
-) -> Answer<Vec<Vec<u8>>> {
+) -> OpResult<Vec<Vec<u8>>> {
     let failed = |error| result::store(&error);
     let view = database.store.snapshot().map_err(failed)?;
     let decisions = database.decisions(session);
     let referrals = Referrals {
-        directory,
+        core: directory.core(),
         scope: None,
         managed: false,
         ignored: false,
@@ -219,9 +222,9 @@ fn stored_passwords(
         ResultCode::NoSuchObject => result.matched(""),
         _ => result,
     };
-    let id = disclosure::locate(&view, dn, &decisions, referrals).map_err(unnamed)?;
-    let password = &directory.known.user_password;
-    let facts = EntryFacts::of(directory, &view, id).map_err(failed)?;
+    let id = referral::locate(&view, dn, &decisions, referrals).map_err(unnamed)?;
+    let password = &directory.core().types.user_password;
+    let facts = EntryFacts::of(directory.core(), &view, id).map_err(failed)?;
     let rights = facts.rights(&decisions, dn.normal()).attribute(password);
     if !rights.allows(Rights::WRITE) {
         // No password is hashed for an entry that is as good as not there: that would take its time.
@@ -238,12 +241,12 @@ fn stored_passwords(
 }
 
 fn generate(entropy: &dyn Entropy) -> Vec<u8> {
-    let octets = entropy.random();
-    let character = |octet: &u8| {
-        let index = usize::from(octet % 64);
+    let bytes = entropy.random();
+    let character = |byte: &u8| {
+        let index = usize::from(byte % 64);
         ALPHABET.get(index).copied().unwrap_or(b'x')
     };
-    octets
+    bytes
         .iter()
         .take(GENERATED_CHARACTERS)
         .map(character)

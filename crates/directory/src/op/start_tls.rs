@@ -3,7 +3,7 @@
 
 use fulgurite_ldap::{Controls, ExtendedRequest, LdapResult, ResultCode};
 
-use crate::core::result::{Answer, refuse};
+use crate::core::result::{OpResult, refuse};
 use crate::core::session::Session;
 use crate::directory::Directory;
 use crate::request::controls::RequestControls;
@@ -21,7 +21,7 @@ impl Directory {
         controls: &Controls<'_>,
     ) -> Result<(), LdapResult> {
         self.check_start_tls(session, request, controls)?;
-        if self.disallow.tls_2_anon {
+        if self.policy().disallow.tls_2_anon {
             session.reset();
         }
         Ok(())
@@ -32,14 +32,15 @@ impl Directory {
         session: &Session,
         request: &ExtendedRequest<'_>,
         controls: &Controls<'_>,
-    ) -> Answer {
+    ) -> OpResult {
         RequestControls::decode_extended(request.oid, controls)?;
         let connection = session.connection();
         if !connection.offers_tls {
             let text = "unsupported extended operation";
             return Err(refuse(ResultCode::ProtocolError, text));
         }
-        self.permit_extended(session, request.oid)?;
+        self.policy()
+            .permit_extended(&self.core().databases, session, request.oid)?;
         if request.value.is_some() {
             let text = "no request data expected";
             return Err(refuse(ResultCode::ProtocolError, text));
@@ -47,7 +48,7 @@ impl Directory {
         if connection.tls.is_some() {
             return Err(refuse(ResultCode::OperationsError, "TLS already started"));
         }
-        if self.disallow.tls_authc && session.is_authenticated() {
+        if self.policy().disallow.tls_authc && session.is_authenticated() {
             let text = "cannot start TLS after authentication";
             return Err(refuse(ResultCode::OperationsError, text));
         }

@@ -10,61 +10,18 @@
 //! it before it is committed, and neither does the client itself: its searches show what is stored. Nothing is locked
 //! while it is open: an update that can no longer be done fails at the end, and everything with it.
 
-use std::sync::{Arc, Mutex, PoisonError};
-
 use fulgurite_ldap::{EndTransaction, LdapResult, Message, MessageId, ResultCode, UpdateBuf, oid};
 
-use crate::core::result::{Answer, refuse};
+use crate::core::result::{OpResult, refuse};
 use crate::core::session::Session;
+use crate::core::transaction_queue::{Transaction, unknown_transaction};
 use crate::directory::Directory;
-use crate::op::batch::WriteRequest;
-use crate::op::extended::{ExtendedReply, ExtendedStep};
+use crate::op::extended_step::{ExtendedReply, ExtendedStep};
 use crate::request::controls::RequestControls;
-
-/// Updates that one transaction holds at most.
-const UPDATES_MAX: usize = 10_000;
-
-/// Octets of their requests at most.
-const BYTES_MAX: usize = 16 << 20;
+use crate::write::request::WriteRequest;
 
 /// The name of the one transaction of a connection.
 const IDENTIFIER: &[u8] = b"";
-
-/// A transaction that has begun; clones are the same one.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Transaction(Arc<Mutex<Queue>>);
-
-#[derive(Debug, Default)]
-struct Queue {
-    updates: Vec<UpdateBuf>,
-    bytes: usize,
-}
-
-impl PartialEq for Transaction {
-    fn eq(&self, other: &Transaction) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-impl Eq for Transaction {}
-
-impl Transaction {
-    /// Queues an update; false if there is no room for it.
-    fn push(&self, update: UpdateBuf) -> bool {
-        let mut queue = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if queue.updates.len() >= UPDATES_MAX || queue.bytes + update.bytes() > BYTES_MAX {
-            return false;
-        }
-        queue.bytes += update.bytes();
-        queue.updates.push(update);
-        true
-    }
-
-    fn take(&self) -> Vec<UpdateBuf> {
-        let mut queue = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        std::mem::take(&mut *queue).updates
-    }
-}
 
 /// How an update goes on.
 #[derive(Debug)]
@@ -78,16 +35,8 @@ pub enum UpdateStep {
     Aborted(LdapResult),
 }
 
-/// There is no such transaction on this connection.
-pub(crate) fn unknown() -> LdapResult {
-    refuse(
-        ResultCode::TransactionIdInvalid,
-        "invalid transaction identifier",
-    )
-}
-
 /// Starts a transaction.
-pub(crate) fn start(session: &mut Session, value: Option<&[u8]>) -> Answer<ExtendedStep> {
+pub(crate) fn start(session: &mut Session, value: Option<&[u8]>) -> OpResult<ExtendedStep> {
     if value.is_some() {
         let text = "no request data expected";
         return Err(refuse(ResultCode::ProtocolError, text));
@@ -111,15 +60,17 @@ pub(crate) fn end(
     session: &mut Session,
     id: MessageId,
     value: Option<&[u8]>,
-) -> Answer<ExtendedStep> {
+) -> OpResult<ExtendedStep> {
     let wrong = |text| refuse(ResultCode::ProtocolError, text);
     let value = value.ok_or_else(|| wrong("request data expected"))?;
     let request =
         EndTransaction::decode(value).map_err(|_| wrong("request data decoding error"))?;
     if request.identifier != IDENTIFIER {
-        return Err(unknown());
+        return Err(unknown_transaction());
     }
-    let transaction = session.set_transaction(None).ok_or_else(unknown)?;
+    let transaction = session
+        .set_transaction(None)
+        .ok_or_else(unknown_transaction)?;
     let updates = transaction.take();
     if !request.commit {
         return Ok(ExtendedStep::Done(ExtendedReply {
@@ -155,7 +106,7 @@ impl Directory {
         };
         let transaction = session.transaction().filter(|_| identifier == IDENTIFIER);
         let Some(transaction) = transaction.cloned() else {
-            return UpdateStep::Answered(unknown());
+            return UpdateStep::Answered(unknown_transaction());
         };
         let refused = require_no_reading(&controls)
             .and_then(|()| self.check_update(session, message))
@@ -173,7 +124,7 @@ impl Directory {
 }
 
 /// What an entry looks like in the midst of a transaction is nobody's business.
-fn require_no_reading(controls: &RequestControls<'_>) -> Answer {
+fn require_no_reading(controls: &RequestControls<'_>) -> OpResult {
     let unwilling = |what| {
         let text = format!("{what} control: cannot perform in transaction");
         Err(refuse(ResultCode::UnwillingToPerform, text))

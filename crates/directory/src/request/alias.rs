@@ -12,17 +12,16 @@ use fulgurite_ldap::{LdapResult, ResultCode};
 use fulgurite_schema::Dn;
 use fulgurite_store::{EntryId, EntryView, NameLookup, StoreError, View};
 
+use crate::core::foundation::Core;
 use crate::core::result::refuse;
-use crate::core::well_known_types::Known;
-use crate::directory::Directory;
-use crate::request::referral::is_alias;
+use crate::core::well_known_types::WellKnownTypes;
 use crate::rights::disclosure;
-use crate::rights::facts::{EntryFacts, Target};
+use crate::rights::facts::{EntryFacts, EntrySource};
 
 /// What following aliases along a name came to.
-pub(crate) enum Followed {
+pub(crate) enum AliasResolution {
     /// No alias stands in the way any more: the name that was arrived at, and whether it exists.
-    Arrived(Dn, NameLookup),
+    Resolved(Dn, NameLookup),
     /// An alias points nowhere, or in a circle.
     Problem(LdapResult),
     /// More aliases than are followed.
@@ -35,12 +34,12 @@ pub(crate) enum Followed {
 /// [`StoreError`] when the store fails.
 pub(crate) fn follow(
     view: &View<'_>,
-    directory: &Directory,
+    core: &Core,
     decisions: &Decisions<'_>,
     name: &Dn,
     depth_max: u32,
-) -> Result<Followed, StoreError> {
-    let known = &directory.known;
+) -> Result<AliasResolution, StoreError> {
+    let types = &core.types;
     let mut name = name.clone();
     let mut seen: Vec<EntryId> = Vec::new();
     loop {
@@ -50,30 +49,30 @@ pub(crate) fn follow(
             NameLookup::Missing {
                 deepest: Some((id, depth)),
             } => (id, depth),
-            NameLookup::Missing { deepest: None } => return Ok(Followed::Arrived(name, found)),
+            NameLookup::Missing { deepest: None } => return Ok(AliasResolution::Resolved(name, found)),
         };
         let entry = view.entry(id)?.ok_or(StoreError::NoSuchEntry(id))?;
-        if !is_alias(&entry, known) {
-            return Ok(Followed::Arrived(name, found));
+        if !types.is_alias(&entry) {
+            return Ok(AliasResolution::Resolved(name, found));
         }
         let alias = view.resolved_dn(id)?;
-        let facts = EntryFacts::new(directory, view, Target::Stored(entry));
+        let facts = EntryFacts::new(core, view, EntrySource::Stored(entry));
         let rights = facts.rights(decisions, alias.normal());
         if !rights.entry().allows(Rights::DISCLOSE) {
             let above = depth.saturating_sub(1);
             let hidden = NameLookup::Missing {
                 deepest: entry.parent().map(|parent| (parent, above)),
             };
-            return Ok(Followed::Arrived(name, hidden));
+            return Ok(AliasResolution::Resolved(name, hidden));
         }
         if seen.contains(&id) {
             return Ok(problem(&alias, "circular alias"));
         }
         if seen.len() >= depth_max as usize {
-            return Ok(Followed::TooMany);
+            return Ok(AliasResolution::TooMany);
         }
         seen.push(id);
-        let target = aliased(view, &entry, known);
+        let target = aliased(view, &entry, types);
         // What an alias points to is the name of an entry, not one that leads through other aliases.
         let target_id = match &target {
             Some(target) => view.find(target)?.entry(),
@@ -81,7 +80,7 @@ pub(crate) fn follow(
         };
         // Nor does an alias lead to what its user may not know of.
         let exists = match target_id {
-            Some(id) => disclosure::shown_name(directory, view, decisions, id)?.is_some(),
+            Some(id) => disclosure::shown_name(core, view, decisions, id)?.is_some(),
             None => false,
         };
         let below = name.depth().saturating_sub(alias.depth());
@@ -95,12 +94,12 @@ pub(crate) fn follow(
     }
 }
 
-fn problem(alias: &Dn, text: &str) -> Followed {
-    Followed::Problem(refuse(ResultCode::AliasProblem, text).matched(alias.pretty()))
+fn problem(alias: &Dn, text: &str) -> AliasResolution {
+    AliasResolution::Problem(refuse(ResultCode::AliasProblem, text).matched(alias.pretty()))
 }
 
-fn aliased(view: &View<'_>, entry: &EntryView<'_>, known: &Known) -> Option<Dn> {
-    let values = entry.plain_values(known.aliased_object?)?;
+fn aliased(view: &View<'_>, entry: &EntryView<'_>, types: &WellKnownTypes) -> Option<Dn> {
+    let values = entry.plain_values(types.aliased_object?)?;
     let target = values.iter().next()?;
     Dn::parse_octets(view.schema(), target).ok()
 }

@@ -29,17 +29,15 @@ use fulgurite_ldap::control::{
 };
 use fulgurite_ldap::{Control, Controls, Fault, Limits, Operation, ResultCode, oid};
 
-use crate::core::result::{Answer, refuse};
-use crate::core::session::Session;
-use crate::directory::Directory;
+use crate::core::result::{OpResult, refuse};
 
 /// The controls that came with a request: none with most of them, which have nothing to carry about.
 #[derive(Debug)]
-pub(crate) struct GivenControls<'c>(Option<Box<RequestControls<'c>>>);
+pub(crate) struct OptionalControls<'c>(Option<Box<RequestControls<'c>>>);
 
 static NO_CONTROLS: LazyLock<RequestControls<'static>> = LazyLock::new(RequestControls::default);
 
-impl<'c> Deref for GivenControls<'c> {
+impl<'c> Deref for OptionalControls<'c> {
     type Target = RequestControls<'c>;
 
     fn deref(&self) -> &RequestControls<'c> {
@@ -66,9 +64,9 @@ pub(crate) struct RequestControls<'c> {
     /// What has to be true of the entry (RFC 4528).
     pub(crate) assertion: Option<Assert<'c>>,
     /// The entry as it was before the update (RFC 4527).
-    pub(crate) pre_read: Option<Reading<'c>>,
+    pub(crate) pre_read: Option<ReadEntrySelection<'c>>,
     /// The entry as it is after the update (RFC 4527).
-    pub(crate) post_read: Option<Reading<'c>>,
+    pub(crate) post_read: Option<ReadEntrySelection<'c>>,
     /// Adding what is there and deleting what is not are no mistakes.
     pub(crate) permissive_modify: bool,
     /// Whoever may manage an attribute sets it although the server keeps it.
@@ -92,7 +90,7 @@ pub(crate) struct RequestControls<'c> {
 
 /// What of an entry is to be returned with the result of an update.
 #[derive(Clone, Debug)]
-pub(crate) struct Reading<'c> {
+pub(crate) struct ReadEntrySelection<'c> {
     /// Whether names the schema does not know are a mistake.
     pub(crate) critical: bool,
     pub(crate) attributes: Vec<&'c [u8]>,
@@ -100,14 +98,14 @@ pub(crate) struct Reading<'c> {
 
 /// What a request asks for, as far as it decides which controls fit.
 #[derive(Clone, Copy, Debug)]
-enum Asked<'r> {
+pub(crate) enum RequestKind<'r> {
     Operation(Operation),
     /// An extended operation, by its OID.
     Extended(&'r [u8]),
 }
 
 /// One control that the server honours.
-struct Row {
+struct ControlRow {
     oid: &'static str,
     /// How diagnostics call it.
     name: &'static str,
@@ -121,7 +119,7 @@ struct Row {
 }
 
 /// Puts a control into its field, after a look at criticality and value.
-type Decode = for<'c> fn(&mut RequestControls<'c>, &Row, &Control<'c>) -> Answer;
+type Decode = for<'c> fn(&mut RequestControls<'c>, &ControlRow, &Control<'c>) -> OpResult;
 
 const SEARCH: &[Operation] = &[Operation::Search];
 /// Whatever names an entry.
@@ -159,8 +157,8 @@ const TRACKED: &[Operation] = &[
 ];
 
 /// Every control that is honoured.
-const TABLE: &[Row] = &[
-    Row {
+const TABLE: &[ControlRow] = &[
+    ControlRow {
         oid: oid::MANAGE_DSA_IT,
         name: "manageDSAit control",
         operations: ON_ENTRIES,
@@ -168,7 +166,7 @@ const TABLE: &[Row] = &[
         listed: true,
         decode: |to, row, control| row.flag(control, &mut to.manage_dsa_it),
     },
-    Row {
+    ControlRow {
         oid: oid::PAGED_RESULTS,
         name: "paged results control",
         operations: SEARCH,
@@ -180,7 +178,7 @@ const TABLE: &[Row] = &[
             row.decoded(decoded, &mut to.paged)
         },
     },
-    Row {
+    ControlRow {
         oid: oid::SORT_REQUEST,
         name: "sorted results control",
         operations: SEARCH,
@@ -192,7 +190,7 @@ const TABLE: &[Row] = &[
             row.decoded(SortRequest::decode(value), &mut to.sort)
         },
     },
-    Row {
+    ControlRow {
         oid: oid::VLV_REQUEST,
         name: "vlv control",
         operations: SEARCH,
@@ -203,7 +201,7 @@ const TABLE: &[Row] = &[
             row.decoded(VlvRequest::decode(value), &mut to.vlv)
         },
     },
-    Row {
+    ControlRow {
         oid: oid::MATCHED_VALUES,
         name: "valuesReturnFilter control",
         operations: SEARCH,
@@ -218,7 +216,7 @@ const TABLE: &[Row] = &[
             row.decoded(decoded, &mut to.matched_values)
         },
     },
-    Row {
+    ControlRow {
         oid: oid::SUBENTRIES,
         name: "subentries control",
         operations: SEARCH,
@@ -229,7 +227,7 @@ const TABLE: &[Row] = &[
             row.decoded(Subentries::decode(value), &mut to.subentries)
         },
     },
-    Row {
+    ControlRow {
         oid: oid::ASSERTION,
         name: "assert control",
         operations: ON_ENTRIES,
@@ -240,7 +238,7 @@ const TABLE: &[Row] = &[
             row.decoded(Assert::decode(value), &mut to.assertion)
         },
     },
-    Row {
+    ControlRow {
         oid: oid::PRE_READ,
         name: "preread control:",
         operations: FROM_ENTRIES,
@@ -248,7 +246,7 @@ const TABLE: &[Row] = &[
         listed: true,
         decode: |to, row, control| row.reading(control, &mut to.pre_read),
     },
-    Row {
+    ControlRow {
         oid: oid::POST_READ,
         name: "postread control:",
         operations: TO_ENTRIES,
@@ -256,7 +254,7 @@ const TABLE: &[Row] = &[
         listed: true,
         decode: |to, row, control| row.reading(control, &mut to.post_read),
     },
-    Row {
+    ControlRow {
         oid: oid::PERMISSIVE_MODIFY,
         name: "permissiveModify control",
         operations: MODIFY,
@@ -264,7 +262,7 @@ const TABLE: &[Row] = &[
         listed: false,
         decode: |to, row, control| row.flag(control, &mut to.permissive_modify),
     },
-    Row {
+    ControlRow {
         oid: oid::RELAX,
         name: "relax control",
         operations: UPDATES,
@@ -273,7 +271,7 @@ const TABLE: &[Row] = &[
         decode: |to, row, control| row.flag(control, &mut to.relax),
     },
     // slapd knows this one and does not do it: clients learn from the list that here it works.
-    Row {
+    ControlRow {
         oid: oid::TREE_DELETE,
         name: "treeDelete control",
         operations: DELETE,
@@ -281,7 +279,7 @@ const TABLE: &[Row] = &[
         listed: true,
         decode: |to, row, control| row.flag(control, &mut to.tree_delete),
     },
-    Row {
+    ControlRow {
         oid: oid::NO_OP,
         name: "noop control",
         operations: ON_ENTRIES,
@@ -294,7 +292,7 @@ const TABLE: &[Row] = &[
             row.flag(control, &mut to.no_op)
         },
     },
-    Row {
+    ControlRow {
         oid: oid::DONT_USE_COPY,
         name: "dontUseCopy control",
         operations: READS,
@@ -302,7 +300,7 @@ const TABLE: &[Row] = &[
         listed: true,
         decode: |to, row, control| row.flag(control, &mut to.dont_use_copy),
     },
-    Row {
+    ControlRow {
         oid: oid::DOMAIN_SCOPE,
         name: "domainScope control",
         operations: SEARCH,
@@ -310,7 +308,7 @@ const TABLE: &[Row] = &[
         listed: false,
         decode: |to, row, control| row.flag(control, &mut to.domain_scope),
     },
-    Row {
+    ControlRow {
         oid: oid::SESSION_TRACKING,
         name: "sessionTracking control",
         operations: TRACKED,
@@ -325,7 +323,7 @@ const TABLE: &[Row] = &[
             row.decoded(SessionTracking::decode(value), &mut to.session_tracking)
         },
     },
-    Row {
+    ControlRow {
         oid: oid::PROXIED_AUTHORIZATION,
         name: "proxied authorization control",
         operations: ON_ENTRIES,
@@ -341,7 +339,7 @@ const TABLE: &[Row] = &[
             Ok(())
         },
     },
-    Row {
+    ControlRow {
         oid: oid::TRANSACTION,
         name: "txnSpec control",
         operations: UPDATES,
@@ -368,23 +366,23 @@ pub(crate) fn supported() -> impl Iterator<Item = &'static str> {
 
 impl<'c> RequestControls<'c> {
     /// The controls of any operation but an extended one.
-    pub(crate) fn decode(operation: Operation, controls: &Controls<'c>) -> Answer<Self> {
-        Self::of(Asked::Operation(operation), controls)
+    pub(crate) fn decode(operation: Operation, controls: &Controls<'c>) -> OpResult<Self> {
+        Self::of(RequestKind::Operation(operation), controls)
     }
 
     /// The controls of the extended operation `oid`.
-    pub(crate) fn decode_extended(oid: &[u8], controls: &Controls<'c>) -> Answer<Self> {
-        Self::of(Asked::Extended(oid), controls)
+    pub(crate) fn decode_extended(oid: &[u8], controls: &Controls<'c>) -> OpResult<Self> {
+        Self::of(RequestKind::Extended(oid), controls)
     }
 
-    fn of(asked: Asked<'_>, controls: &Controls<'c>) -> Answer<Self> {
+    fn of(asked: RequestKind<'_>, controls: &Controls<'c>) -> OpResult<Self> {
         let mut decoded = RequestControls::default();
         decoded.decode_all(asked, controls)?;
         Ok(decoded)
     }
 
     /// Decodes one control after the other, until the first that is wrong.
-    fn decode_all(&mut self, asked: Asked<'_>, controls: &Controls<'c>) -> Answer {
+    fn decode_all(&mut self, asked: RequestKind<'_>, controls: &Controls<'c>) -> OpResult {
         let mut seen = [false; TABLE.len()];
         for control in controls.iter() {
             let row = TABLE
@@ -411,7 +409,7 @@ impl<'c> RequestControls<'c> {
     }
 
     /// Refuses controls that each make sense but not together.
-    fn require_compatible(&self) -> Answer {
+    fn require_compatible(&self) -> OpResult {
         if self.vlv.is_some() && self.paged.is_some() {
             let text = "VLV incompatible with PagedResults";
             return Err(refuse(ResultCode::UnwillingToPerform, text));
@@ -420,50 +418,28 @@ impl<'c> RequestControls<'c> {
     }
 }
 
-impl Directory {
-    /// The controls of an operation, and the session it is done for if that is not the client's own.
+impl<'c> OptionalControls<'c> {
+    /// Decodes the controls of a request.
     ///
-    /// Who may not act for somebody else is told so before anything is said about the controls behind that one.
-    pub(crate) fn controls_of<'c>(
-        &self,
-        session: &Session,
-        operation: Operation,
+    /// An error comes with the controls before the one that is wrong.
+    pub(crate) fn decode(
+        kind: RequestKind<'_>,
         controls: &Controls<'c>,
-    ) -> Answer<(GivenControls<'c>, Option<Session>)> {
-        self.controls_for(session, Asked::Operation(operation), controls)
-    }
-
-    /// The same of the extended operation `oid`.
-    pub(crate) fn controls_of_extended<'c>(
-        &self,
-        session: &Session,
-        oid: &[u8],
-        controls: &Controls<'c>,
-    ) -> Answer<(GivenControls<'c>, Option<Session>)> {
-        self.controls_for(session, Asked::Extended(oid), controls)
-    }
-
-    fn controls_for<'c>(
-        &self,
-        session: &Session,
-        asked: Asked<'_>,
-        controls: &Controls<'c>,
-    ) -> Answer<(GivenControls<'c>, Option<Session>)> {
+    ) -> (OptionalControls<'c>, OpResult) {
         if controls.is_empty() {
-            return Ok((GivenControls(None), None));
+            return (OptionalControls(None), Ok(()));
         }
-        let mut decoded = RequestControls::default();
-        let wrong = decoded.decode_all(asked, controls);
-        let acting = self.acting(session, &decoded)?;
-        wrong.map(|()| (GivenControls(Some(Box::new(decoded))), acting))
+        let mut decoded = Box::<RequestControls<'c>>::default();
+        let outcome = decoded.decode_all(kind, controls);
+        (OptionalControls(Some(decoded)), outcome)
     }
 }
 
-impl Row {
-    fn fits(&self, asked: Asked<'_>) -> bool {
+impl ControlRow {
+    fn fits(&self, asked: RequestKind<'_>) -> bool {
         match asked {
-            Asked::Operation(operation) => self.operations.contains(&operation),
-            Asked::Extended(oid) => self.extended.iter().any(|fit| fit.as_bytes() == oid),
+            RequestKind::Operation(operation) => self.operations.contains(&operation),
+            RequestKind::Extended(oid) => self.extended.iter().any(|fit| fit.as_bytes() == oid),
         }
     }
 
@@ -473,7 +449,7 @@ impl Row {
     }
 
     /// A control that says everything by being there.
-    fn flag(&self, control: &Control<'_>, field: &mut bool) -> Answer {
+    fn flag(&self, control: &Control<'_>, field: &mut bool) -> OpResult {
         if control.value.is_some() {
             return Err(self.wrong("value not absent"));
         }
@@ -482,7 +458,7 @@ impl Row {
     }
 
     /// The value of a control that must have one, with something in it.
-    fn value<'c>(&self, control: &Control<'c>) -> Answer<&'c [u8]> {
+    fn value<'c>(&self, control: &Control<'c>) -> OpResult<&'c [u8]> {
         match control.value {
             None => Err(self.wrong("value is absent")),
             Some([]) => Err(self.wrong("value is empty")),
@@ -491,11 +467,15 @@ impl Row {
     }
 
     /// A selection of attributes to be returned with the result.
-    fn reading<'c>(&self, control: &Control<'c>, field: &mut Option<Reading<'c>>) -> Answer {
+    fn reading<'c>(
+        &self,
+        control: &Control<'c>,
+        field: &mut Option<ReadEntrySelection<'c>>,
+    ) -> OpResult {
         let value = self.value(control)?;
         let mut decoded = None;
         self.decoded(ReadEntry::decode(value), &mut decoded)?;
-        *field = decoded.map(|decoded| Reading {
+        *field = decoded.map(|decoded| ReadEntrySelection {
             critical: control.critical,
             attributes: decoded.attributes,
         });
@@ -503,7 +483,7 @@ impl Row {
     }
 
     /// Keeps what a codec has made of the value.
-    fn decoded<T>(&self, decoded: Result<T, Fault>, field: &mut Option<T>) -> Answer {
+    fn decoded<T>(&self, decoded: Result<T, Fault>, field: &mut Option<T>) -> OpResult {
         match decoded {
             Ok(value) => {
                 *field = Some(value);

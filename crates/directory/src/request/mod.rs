@@ -1,7 +1,8 @@
-//! From a request to what it asks for: controls, restrictions, aliases, referrals.
+//! From a request to what it asks for: controls, limits, restrictions, aliases, referrals.
 
 pub(crate) mod alias;
 pub(crate) mod controls;
+pub(crate) mod limits;
 pub(crate) mod modifiers;
 pub(crate) mod referral;
 pub(crate) mod restrictions;

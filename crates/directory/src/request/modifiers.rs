@@ -3,8 +3,8 @@
 use fulgurite_ldap::ResultCode;
 use fulgurite_schema::{AttributeSelector, Filter, Schema};
 
-use crate::core::result::{Answer, refuse};
-use crate::request::controls::{Reading, RequestControls};
+use crate::core::result::{OpResult, refuse};
+use crate::request::controls::{ReadEntrySelection, RequestControls};
 use crate::rights::selection::Selection;
 
 /// How an update is to be done.
@@ -33,9 +33,9 @@ pub(crate) struct Modifiers {
 }
 
 impl Modifiers {
-    pub(crate) fn resolve(schema: &Schema, controls: &RequestControls<'_>) -> Answer<Modifiers> {
+    pub(crate) fn resolve(schema: &Schema, controls: &RequestControls<'_>) -> OpResult<Modifiers> {
         let assertion = controls.assertion.as_ref();
-        let read = |reading: &Option<Reading<'_>>| {
+        let read = |reading: &Option<ReadEntrySelection<'_>>| {
             let reading = reading.as_ref();
             reading
                 .map(|reading| selection(schema, reading))
@@ -55,7 +55,7 @@ impl Modifiers {
 }
 
 /// The attributes to return. In a critical control a name that means nothing is a mistake.
-fn selection(schema: &Schema, reading: &Reading<'_>) -> Answer<Selection> {
+fn selection(schema: &Schema, reading: &ReadEntrySelection<'_>) -> OpResult<Selection> {
     if reading.critical {
         for name in &reading.attributes {
             require_known(schema, name)?;
@@ -64,7 +64,7 @@ fn selection(schema: &Schema, reading: &Reading<'_>) -> Answer<Selection> {
     Ok(Selection::parse(schema, &reading.attributes))
 }
 
-fn require_known(schema: &Schema, name: &[u8]) -> Answer {
+fn require_known(schema: &Schema, name: &[u8]) -> OpResult {
     if matches!(name, b"*" | b"+" | b"1.1") {
         return Ok(());
     }

@@ -4,56 +4,20 @@
 
 use fulgurite_access::{Decisions, Rights};
 use fulgurite_ldap::{LdapResult, LdapUrl, ResultCode, Scope};
-use fulgurite_schema::{Dn, Entry};
+use fulgurite_schema::Dn;
 use fulgurite_store::{EntryId, EntryView, NameLookup, Snapshot, StoreError, View};
 
 use crate::core::database::Database;
-use crate::core::result::{self, Answer};
-use crate::core::well_known_types::Known;
-use crate::directory::Directory;
+use crate::core::foundation::Core;
+use crate::core::result::{self, OpResult};
+use crate::core::well_known_types::WellKnownTypes;
 use crate::rights::disclosure;
-use crate::rights::facts::{EntryFacts, Target};
-
-/// Whether the entry is of the class `referral`.
-pub(crate) fn is_referral(entry: &EntryView<'_>, known: &Known) -> bool {
-    has_class(entry, known, &known.referral_class)
-}
-
-/// Whether an entry that is not stored yet is of a class with one of these names.
-pub(crate) fn is_of_class(entry: &Entry, known: &Known, names: &[Box<str>]) -> bool {
-    let mut classes = entry.values(known.object_class.attribute).iter();
-    classes.any(|class| {
-        let mut names = names.iter().map(|name| name.as_bytes());
-        names.any(|name| class.eq_ignore_ascii_case(name))
-    })
-}
-
-/// Whether the entry is of the class `alias`.
-pub(crate) fn is_alias(entry: &EntryView<'_>, known: &Known) -> bool {
-    has_class(entry, known, &known.alias_class)
-}
-
-/// Whether the entry is of the class `subentry`.
-pub(crate) fn is_subentry(entry: &EntryView<'_>, known: &Known) -> bool {
-    has_class(entry, known, &known.subentry_class)
-}
-
-fn has_class(entry: &EntryView<'_>, known: &Known, names: &[Box<str>]) -> bool {
-    let classes = entry.plain_values(known.object_class.attribute);
-    classes
-        .into_iter()
-        .flat_map(|values| values.iter())
-        .any(|class| {
-            names
-                .iter()
-                .any(|name| class.eq_ignore_ascii_case(name.as_bytes()))
-        })
-}
+use crate::rights::facts::{EntryFacts, EntrySource};
 
 /// How a request treats referral objects.
 #[derive(Clone, Copy)]
 pub(crate) struct Referrals<'d> {
-    pub(crate) directory: &'d Directory,
+    pub(crate) core: &'d Core,
     /// The scope of a search.
     pub(crate) scope: Option<Scope>,
     /// Whether a referral object named is meant itself. What is said to lie below one is elsewhere all the same.
@@ -62,18 +26,15 @@ pub(crate) struct Referrals<'d> {
     pub(crate) ignored: bool,
 }
 
-impl Directory {
-    /// Whether that state of a database has any referral objects, which have to be told from other entries; `id` is one
-    /// of its entries.
-    pub(crate) fn has_referrals(
-        &self,
-        database: &Database,
-        view: &View<'_>,
-        id: EntryId,
-    ) -> Answer<bool> {
-        let kinds = database.kinds(view, &self.known, id);
-        Ok(kinds.map_err(|error| result::store(&error))?.referrals)
-    }
+/// Returns true if that state of a database has any referral objects; `id` is one of its entries.
+pub(crate) fn has_referrals(
+    core: &Core,
+    database: &Database,
+    view: &View<'_>,
+    id: EntryId,
+) -> OpResult<bool> {
+    let classes = database.special_classes(view, &core.types, id);
+    Ok(classes.map_err(|error| result::store(&error))?.referrals)
 }
 
 impl Referrals<'_> {
@@ -85,7 +46,7 @@ impl Referrals<'_> {
         decisions: &Decisions<'_>,
         target: &Dn,
         found: NameLookup,
-    ) -> Answer<EntryId> {
+    ) -> OpResult<EntryId> {
         match found {
             NameLookup::Entry(id) => match self.instead_of(view, decisions, target, id)? {
                 None => Ok(id),
@@ -105,16 +66,16 @@ impl Referrals<'_> {
         decisions: &Decisions<'_>,
         target: &Dn,
         id: EntryId,
-    ) -> Answer<Option<LdapResult>> {
+    ) -> OpResult<Option<LdapResult>> {
         if self.managed || self.ignored {
             return Ok(None);
         }
         let failed = |error| result::store(&error);
         let entry = view.entry(id).map_err(failed)?;
-        let Some(entry) = entry.filter(|entry| is_referral(entry, &self.directory.known)) else {
+        let Some(entry) = entry.filter(|entry| self.core.types.is_referral(entry)) else {
             return Ok(None);
         };
-        let facts = EntryFacts::new(self.directory, view, Target::Stored(entry));
+        let facts = EntryFacts::new(self.core, view, EntrySource::Stored(entry));
         let rights = facts.rights(decisions, target.normal()).entry();
         // A search that begins at the object takes the right to search from it, as from any other.
         let needed = match self.scope {
@@ -152,11 +113,11 @@ impl Referrals<'_> {
         above: Option<EntryId>,
     ) -> Result<LdapResult, StoreError> {
         let result = LdapResult::new(ResultCode::NoSuchObject);
-        let Some((id, name)) = disclosure::nearest(self.directory, view, decisions, above)? else {
+        let Some((id, name)) = disclosure::nearest(self.core, view, decisions, above)? else {
             return Ok(result);
         };
         let entry = view.entry(id)?.filter(|_| !self.ignored);
-        match entry.filter(|entry| is_referral(entry, &self.directory.known)) {
+        match entry.filter(|entry| self.core.types.is_referral(entry)) {
             Some(entry) => self.referral(view, &entry, &name, target),
             // Where the rules hide every name, hidden entries are answered as slapd does it, and missing ones alike.
             None if !self.may_know_neighbours(view, decisions, target) => Ok(result),
@@ -172,7 +133,7 @@ impl Referrals<'_> {
         decisions: &Decisions<'_>,
         target: &Dn,
     ) -> bool {
-        let facts = EntryFacts::new(self.directory, view, Target::Missing);
+        let facts = EntryFacts::new(self.core, view, EntrySource::Missing);
         let parent = target.parent().unwrap_or_else(Dn::root);
         let neighbour = format!("cn=nobody has this name,{}", parent.normal());
         let rights = facts.rights(decisions, &neighbour);
@@ -209,7 +170,7 @@ impl Referrals<'_> {
         if !tells.contains(&refused.code) {
             return refused;
         }
-        match disclosure::shown_name(self.directory, view, decisions, id) {
+        match disclosure::shown_name(self.core, view, decisions, id) {
             Ok(Some(_)) => refused,
             Ok(None) => self.hidden(view, decisions, target, id),
             Err(error) => result::store(&error),
@@ -224,8 +185,8 @@ impl Referrals<'_> {
         object: &Dn,
         target: &Dn,
     ) -> Result<LdapResult, StoreError> {
-        let known = &self.directory.known;
-        let urls = urls(entry, known, (object, Some(target)), self.scope);
+        let types = &self.core.types;
+        let urls = urls(entry, types, (object, Some(target)), self.scope);
         let code = if urls.is_empty() {
             ResultCode::NoSuchObject
         } else {
@@ -237,10 +198,21 @@ impl Referrals<'_> {
     }
 }
 
+/// The entry of a name, or noSuchObject with the nearest ancestor, or a referral.
+pub(crate) fn locate(
+    view: &View<'_>,
+    dn: &Dn,
+    decisions: &Decisions<'_>,
+    referrals: Referrals<'_>,
+) -> OpResult<EntryId> {
+    let found = view.find(dn).map_err(|error| result::store(&error))?;
+    referrals.resolve(view, decisions, dn, found)
+}
+
 /// The URLs of a search reference for a referral object met during a search.
 pub(crate) fn reference(
     entry: &EntryView<'_>,
-    known: &Known,
+    types: &WellKnownTypes,
     object: &Dn,
     searched: Scope,
 ) -> Vec<String> {
@@ -248,11 +220,33 @@ pub(crate) fn reference(
         Scope::One | Scope::Base => Scope::Base,
         Scope::Subtree | Scope::Children => Scope::Subtree,
     };
-    urls(entry, known, (object, None), Some(scope))
+    urls(entry, types, (object, None), Some(scope))
+}
+
+/// The URLs of servers that know names outside all databases.
+#[derive(Debug)]
+pub(crate) struct DefaultReferral(pub(crate) Vec<String>);
+
+impl DefaultReferral {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The result for a name outside all databases: the referral to those who know more, or what the operation says
+    /// without one.
+    pub(crate) fn result(&self, dn: &Dn, scope: Option<Scope>, without: ResultCode) -> LdapResult {
+        if self.0.is_empty() {
+            return LdapResult::new(without);
+        }
+        let mut result = LdapResult::new(ResultCode::Referral);
+        let urls = self.0.iter();
+        result.referrals = urls.map(|url| default_url(url, dn, scope)).collect();
+        result
+    }
 }
 
 /// A configured URL, pointed at a name outside all databases (RFC 4511, section 4.1.10).
-pub(crate) fn default_url(url: &str, dn: &Dn, scope: Option<Scope>) -> String {
+fn default_url(url: &str, dn: &Dn, scope: Option<Scope>) -> String {
     let Ok(mut url) = url.parse::<LdapUrl>() else {
         return url.to_owned();
     };
@@ -266,11 +260,11 @@ pub(crate) fn default_url(url: &str, dn: &Dn, scope: Option<Scope>) -> String {
 /// The object's URLs, pointed at `target` below it, or at the object itself.
 fn urls(
     entry: &EntryView<'_>,
-    known: &Known,
+    types: &WellKnownTypes,
     (object, target): (&Dn, Option<&Dn>),
     scope: Option<Scope>,
 ) -> Vec<String> {
-    let values = entry.plain_values(known.reference.attribute);
+    let values = entry.plain_values(types.reference.attribute);
     values
         .into_iter()
         .flat_map(|values| values.iter())

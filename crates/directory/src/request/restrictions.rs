@@ -6,19 +6,19 @@
 //! The order and the texts are slapd's. Access rules come later: they speak of entries, this of operations.
 
 use fulgurite_ldap::{LdapResult, Operation, ResultCode, oid};
-
-use fulgurite_policy::{Operations, Require, Restrictions, Security};
+use fulgurite_policy::{Allow, Disallow, Operations, Require, Restrictions, Security};
 use fulgurite_schema::Dn;
 
 use crate::core::connection::Strength;
 use crate::core::database::Database;
-use crate::core::result::{Answer, refuse};
+use crate::core::databases::Databases;
+use crate::core::result::{OpResult, refuse};
 use crate::core::session::{Method, Session};
-use crate::directory::{Directory, Place};
+use crate::generated::namespace::NamespaceTarget;
 
 /// What is about to be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Deed<'a> {
+pub(crate) enum OperationKind<'a> {
     /// A bind without a name, or one that gives a name and no password and is let through as anonymous.
     AnonymousBind,
     /// A simple bind with name and password.
@@ -33,18 +33,18 @@ pub(crate) enum Deed<'a> {
     Other(Operation),
 }
 
-impl Deed<'_> {
+impl OperationKind<'_> {
     fn is_bind(self) -> bool {
         matches!(
             self,
-            Deed::AnonymousBind | Deed::SimpleBind | Deed::SaslBind
+            OperationKind::AnonymousBind | OperationKind::SimpleBind | OperationKind::SaslBind
         )
     }
 
     fn is_update(self) -> bool {
         match self {
-            Deed::PasswordModify => true,
-            Deed::Other(operation) => matches!(
+            OperationKind::PasswordModify => true,
+            OperationKind::Other(operation) => matches!(
                 operation,
                 Operation::Add | Operation::Delete | Operation::Modify | Operation::ModifyDn
             ),
@@ -53,24 +53,31 @@ impl Deed<'_> {
     }
 
     fn is_start_tls(self) -> bool {
-        self == Deed::Extended(oid::START_TLS.as_bytes())
+        self == OperationKind::Extended(oid::START_TLS.as_bytes())
     }
 }
 
-impl Directory {
+/// What a directory allows beyond the usual, and what it does not allow.
+pub(crate) struct OperationPolicy {
+    pub(crate) restrictions: Restrictions,
+    pub(crate) allow: Allow,
+    pub(crate) disallow: Disallow,
+}
+
+impl OperationPolicy {
     /// Refuses what the directory, or the database it goes to, does not allow. `own` is what the database restricts.
     pub(crate) fn permit(
         &self,
         session: &Session,
         own: Option<&Restrictions>,
-        deed: Deed<'_>,
-    ) -> Answer {
+        kind: OperationKind<'_>,
+    ) -> OpResult {
         let places = || [Some(&self.restrictions), own].into_iter().flatten();
         let free = places().all(Restrictions::is_nothing);
-        if !free && !deed.is_start_tls() {
-            protected(places(), session.connection().strength, deed)?;
+        if !free && !kind.is_start_tls() {
+            protected(places(), session.connection().strength, kind)?;
         }
-        if deed.is_update() && !session.is_authenticated() && !self.allow.update_anon {
+        if kind.is_update() && !session.is_authenticated() && !self.allow.update_anon {
             return Err(refuse(
                 ResultCode::StrongerAuthRequired,
                 "modifications require authentication",
@@ -79,14 +86,14 @@ impl Directory {
         if free {
             return Ok(());
         }
-        if !deed.is_bind() && !deed.is_start_tls() {
+        if !kind.is_bind() && !kind.is_start_tls() {
             places().try_for_each(|place| required(place.require, session))?;
         }
-        unrestricted(places(), deed)
+        unrestricted(places(), kind)
     }
 
     /// The protocol version of a bind, if it is one that is spoken here (RFC 4511, section 4.2).
-    pub(crate) fn permit_version(&self, version: u8) -> Answer<u8> {
+    pub(crate) fn permit_version(&self, version: u8) -> OpResult<u8> {
         match version {
             3 => Ok(3),
             2 if self.allow.bind_v2 => Ok(2),
@@ -102,12 +109,13 @@ impl Directory {
     }
 
     /// Refuses a simple bind that is not allowed; otherwise whether it is an anonymous one (RFC 4513, section 5.1).
-    pub(crate) fn permit_simple_bind(
+    pub(crate) fn permit_simple_bind<'d>(
         &self,
         session: &Session,
         dn: &Dn,
         password: &[u8],
-    ) -> Answer<bool> {
+        own: impl FnOnce() -> Option<&'d Restrictions>,
+    ) -> OpResult<bool> {
         match (dn.is_root(), password.is_empty()) {
             (true, true) => {}
             (true, false) if self.allow.bind_anon_cred => {}
@@ -126,8 +134,7 @@ impl Directory {
                         "unwilling to perform simple authentication",
                     ));
                 }
-                let own = Self::restrictions_of(&self.place(dn));
-                self.permit(session, own, Deed::SimpleBind)?;
+                self.permit(session, own(), OperationKind::SimpleBind)?;
                 return Ok(false);
             }
         }
@@ -137,17 +144,8 @@ impl Directory {
                 "anonymous bind disallowed",
             ));
         }
-        self.permit(session, None, Deed::AnonymousBind)?;
+        self.permit(session, None, OperationKind::AnonymousBind)?;
         Ok(true)
-    }
-
-    /// What the database of a place restricts.
-    pub(crate) fn restrictions_of<'d>(place: &Place<'d>) -> Option<&'d Restrictions> {
-        match place {
-            Place::In(database) => Some(&database.restrictions),
-            Place::Tree(tree) => Some(&tree.restrictions),
-            Place::RootDse | Place::Subschema | Place::Nowhere => None,
-        }
     }
 
     /// Refuses a search or compare that may not be done there. Names that belong to nobody are not looked at: they
@@ -155,16 +153,16 @@ impl Directory {
     pub(crate) fn permit_reading(
         &self,
         session: &Session,
-        place: &Place<'_>,
+        target: &NamespaceTarget<'_>,
         operation: Operation,
-    ) -> Answer {
-        if matches!(place, Place::Nowhere) {
+    ) -> OpResult {
+        if matches!(target, NamespaceTarget::Outside) {
             return Ok(());
         }
         self.permit(
             session,
-            Self::restrictions_of(place),
-            Deed::Other(operation),
+            target.restrictions(),
+            OperationKind::Other(operation),
         )
     }
 
@@ -174,22 +172,27 @@ impl Directory {
         session: &Session,
         database: &Database,
         operation: Operation,
-    ) -> Answer {
+    ) -> OpResult {
         self.permit(
             session,
             Some(&database.restrictions),
-            Deed::Other(operation),
+            OperationKind::Other(operation),
         )
     }
 
     /// Refuses an extended operation that works on no entry: the database is that of the name it is done for.
-    pub(crate) fn permit_extended(&self, session: &Session, oid: &[u8]) -> Answer {
+    pub(crate) fn permit_extended(
+        &self,
+        databases: &Databases,
+        session: &Session,
+        oid: &[u8],
+    ) -> OpResult {
         let database = session
             .identity()
             .name()
-            .and_then(|name| self.database_of_normal(name.normal()));
+            .and_then(|name| databases.database_of_normal(name.normal()));
         let own = database.map(|database| &database.restrictions);
-        self.permit(session, own, Deed::Extended(oid))
+        self.permit(session, own, OperationKind::Extended(oid))
     }
 }
 
@@ -197,8 +200,8 @@ impl Directory {
 fn protected<'r>(
     places: impl Iterator<Item = &'r Restrictions> + Clone,
     has: Strength,
-    deed: Deed<'_>,
-) -> Answer {
+    kind: OperationKind<'_>,
+) -> OpResult {
     let need = |pick: fn(&Security) -> u32| {
         places
             .clone()
@@ -209,16 +212,16 @@ fn protected<'r>(
     layer(has.transport, need(|s| s.transport), "transport ", "")?;
     layer(has.tls, need(|s| s.tls), "TLS ", "")?;
     // A bind may be there to set up what would be missing here.
-    if deed == Deed::AnonymousBind || deed == Deed::SaslBind {
+    if kind == OperationKind::AnonymousBind || kind == OperationKind::SaslBind {
         return Ok(());
     }
     layer(has.sasl, need(|s| s.sasl), "SASL ", "")?;
     let mut overall = need(|s| s.ssf);
-    if deed == Deed::SimpleBind {
+    if kind == OperationKind::SimpleBind {
         overall = overall.max(need(|s| s.simple_bind));
     }
     layer(has.overall(), overall, "", "")?;
-    if deed.is_update() {
+    if kind.is_update() {
         let update = " for update";
         layer(
             has.transport,
@@ -233,7 +236,7 @@ fn protected<'r>(
     Ok(())
 }
 
-fn layer(has: u32, need: u32, layer: &str, update: &str) -> Answer {
+fn layer(has: u32, need: u32, layer: &str, update: &str) -> OpResult {
     if has >= need {
         return Ok(());
     }
@@ -244,7 +247,7 @@ fn layer(has: u32, need: u32, layer: &str, update: &str) -> Answer {
     ))
 }
 
-fn required(require: Require, session: &Session) -> Answer {
+fn required(require: Require, session: &Session) -> OpResult {
     let refused = |code, text: &str| Err::<(), LdapResult>(refuse(code, text));
     if require.strong && !session.is_authenticated() {
         return refused(
@@ -275,16 +278,18 @@ fn required(require: Require, session: &Session) -> Answer {
 
 fn unrestricted<'r>(
     places: impl Iterator<Item = &'r Restrictions> + Clone,
-    deed: Deed<'_>,
-) -> Answer {
+    kind: OperationKind<'_>,
+) -> OpResult {
     let refused = |text| Err(refuse(ResultCode::UnwillingToPerform, text));
     let any = |pick: fn(&Operations) -> bool| {
         places.clone().any(|place| pick(&place.restrict.operations))
     };
-    let restricted = match deed {
-        Deed::AnonymousBind | Deed::SimpleBind | Deed::SaslBind => any(|set| set.bind),
-        Deed::Extended(_) | Deed::PasswordModify => any(|set| set.extended),
-        Deed::Other(operation) => match operation {
+    let restricted = match kind {
+        OperationKind::AnonymousBind | OperationKind::SimpleBind | OperationKind::SaslBind => {
+            any(|set| set.bind)
+        }
+        OperationKind::Extended(_) | OperationKind::PasswordModify => any(|set| set.extended),
+        OperationKind::Other(operation) => match operation {
             Operation::Add => any(|set| set.add),
             Operation::Compare => any(|set| set.compare),
             Operation::Delete => any(|set| set.delete),
@@ -306,9 +311,9 @@ fn unrestricted<'r>(
             "operation restricted"
         });
     }
-    let oid = match deed {
-        Deed::Extended(oid) => Some(oid),
-        Deed::PasswordModify => Some(oid::PASSWORD_MODIFY.as_bytes()),
+    let oid = match kind {
+        OperationKind::Extended(oid) => Some(oid),
+        OperationKind::PasswordModify => Some(oid::PASSWORD_MODIFY.as_bytes()),
         _ => None,
     };
     let mut oids = places
@@ -317,7 +322,7 @@ fn unrestricted<'r>(
     if oid.is_some_and(|oid| oids.any(|restricted| restricted.as_bytes() == oid)) {
         return refused("extended operation restricted");
     }
-    if deed.is_update() && places.clone().any(|place| place.read_only) {
+    if kind.is_update() && places.clone().any(|place| place.read_only) {
         return refused("operation restricted");
     }
     Ok(())

@@ -4,8 +4,8 @@ use fulgurite_access::{EntryRights, Rights};
 use fulgurite_ldap::{LdapResult, ResultCode};
 use fulgurite_schema::{AttributeSelector, Entry, Filter, Schema};
 
-use crate::core::result::Answer;
-use crate::rights::visible_entry::SeenOwned;
+use crate::core::result::OpResult;
+use crate::rights::visible_entry::VisibleEntry;
 
 /// Refuses unless the filter is true of the entry, which has its computed attributes.
 pub(crate) fn require(
@@ -13,8 +13,8 @@ pub(crate) fn require(
     rights: EntryRights<'_>,
     entry: &Entry,
     filter: &Filter<AttributeSelector>,
-) -> Answer {
-    let judged = SeenOwned {
+) -> OpResult {
+    let judged = VisibleEntry {
         schema,
         entry,
         rights,

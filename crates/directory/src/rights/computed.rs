@@ -1,23 +1,20 @@
 //! Attributes that are in no record but follow from the entry's place (RFC 4512, section 4.2; RFC 5020).
 
 use fulgurite_access::Decisions;
-use fulgurite_schema::{AttributeIndex, Entry};
+use fulgurite_schema::{AttributeDescription, AttributeIndex, Entry};
 use fulgurite_store::{EntryId, Snapshot, StoreError, View};
 
-use crate::core::well_known_types::Known;
-use crate::directory::Directory;
+use crate::core::foundation::Core;
+use crate::core::well_known_types::{SUBSCHEMA, WellKnownTypes};
 use crate::rights::disclosure;
-
-/// The name of the subschema subentry, of every entry.
-pub(crate) const SUBSCHEMA: &str = "cn=Subschema";
 
 /// Hidden children that are looked at before an entry is said to have none.
 const CHILDREN_MAX: usize = 10_000;
 
 /// Who asks: what follows from an entry's place follows from those of its neighbours that the asker may know of.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Asker<'a> {
-    pub(crate) directory: &'a Directory,
+#[derive(Clone, Copy)]
+pub(crate) struct RequesterRights<'a> {
+    pub(crate) core: &'a Core,
     pub(crate) decisions: &'a Decisions<'a>,
 }
 
@@ -39,12 +36,12 @@ impl Computed {
     ];
 
     /// The computed attribute behind a type.
-    pub(crate) fn of(known: &Known, attribute: AttributeIndex) -> Option<Computed> {
+    pub(crate) fn of(types: &WellKnownTypes, attribute: AttributeIndex) -> Option<Computed> {
         let all = [
-            (Some(&known.entry_dn), Computed::EntryDn),
-            (Some(&known.subschema_subentry), Computed::SubschemaSubentry),
-            (Some(&known.has_subordinates), Computed::HasSubordinates),
-            (known.num_subordinates.as_ref(), Computed::NumSubordinates),
+            (Some(&types.entry_dn), Computed::EntryDn),
+            (Some(&types.subschema_subentry), Computed::SubschemaSubentry),
+            (Some(&types.has_subordinates), Computed::HasSubordinates),
+            (types.num_subordinates.as_ref(), Computed::NumSubordinates),
         ];
         all.into_iter()
             .find(|(description, _)| description.is_some_and(|d| d.attribute == attribute))
@@ -52,12 +49,12 @@ impl Computed {
     }
 
     /// Its type; `None` where the schema does not have it.
-    pub(crate) fn attribute(self, known: &Known) -> Option<AttributeIndex> {
+    pub(crate) fn attribute(self, types: &WellKnownTypes) -> Option<AttributeIndex> {
         let description = match self {
-            Computed::EntryDn => &known.entry_dn,
-            Computed::SubschemaSubentry => &known.subschema_subentry,
-            Computed::HasSubordinates => &known.has_subordinates,
-            Computed::NumSubordinates => known.num_subordinates.as_ref()?,
+            Computed::EntryDn => &types.entry_dn,
+            Computed::SubschemaSubentry => &types.subschema_subentry,
+            Computed::HasSubordinates => &types.has_subordinates,
+            Computed::NumSubordinates => types.num_subordinates.as_ref()?,
         };
         Some(description.attribute)
     }
@@ -71,20 +68,20 @@ impl Computed {
     /// Its one value for an entry. Costs a descent, or a climb for the name, or a look at the children.
     pub(crate) fn value(
         self,
-        asker: Asker<'_>,
+        requester: RequesterRights<'_>,
         view: &View<'_>,
         id: EntryId,
     ) -> Result<Vec<u8>, StoreError> {
         match self {
             Computed::NumSubordinates => Ok(view.child_count(id)?.to_string().into_bytes()),
-            other => other.value_within(asker, view, id),
+            other => other.value_within(requester, view, id),
         }
     }
 
     /// The same in any state of a store, for which counting children takes a look at each.
     pub(crate) fn value_within<T: Snapshot>(
         self,
-        asker: Asker<'_>,
+        requester: RequesterRights<'_>,
         view: &View<'_, T>,
         id: EntryId,
     ) -> Result<Vec<u8>, StoreError> {
@@ -92,7 +89,7 @@ impl Computed {
             Computed::EntryDn => view.dn(id)?.into_bytes(),
             Computed::SubschemaSubentry => SUBSCHEMA.into(),
             Computed::HasSubordinates => {
-                let has_children: &[u8] = if asker.sees_child(view, id)? {
+                let has_children: &[u8] = if requester.sees_child(view, id)? {
                     b"TRUE"
                 } else {
                     b"FALSE"
@@ -104,15 +101,7 @@ impl Computed {
     }
 }
 
-/// Gives an entry that is not stored, or not yet, what would be computed of it; but nothing of subordinates, of which
-/// slapd is not asked there either.
-pub(crate) fn of_unstored(known: &Known, entry: &mut Entry) {
-    let dn = entry.dn.pretty().as_bytes().to_vec();
-    entry.set(&known.entry_dn, vec![dn]);
-    entry.set(&known.subschema_subentry, vec![SUBSCHEMA.into()]);
-}
-
-impl Asker<'_> {
+impl RequesterRights<'_> {
     /// Whether the entry has a child that the asker may know of.
     fn sees_child<T: Snapshot>(self, view: &View<'_, T>, id: EntryId) -> Result<bool, StoreError> {
         if self.decisions.uniform() {
@@ -121,10 +110,30 @@ impl Asker<'_> {
         let (mut looked_at, mut seen) = (0, Ok(false));
         view.for_each_child(id, &mut |child| {
             looked_at += 1;
-            let name = disclosure::shown_name(self.directory, view, self.decisions, child);
+            let name = disclosure::shown_name(self.core, view, self.decisions, child);
             seen = name.map(|name| name.is_some());
             matches!(seen, Ok(false)) && looked_at < CHILDREN_MAX
         })?;
         seen
     }
+}
+
+/// A copy of an entry, with the attributes that are computed on reading, but for the number of its children.
+pub(crate) fn whole_entry<T: Snapshot>(
+    view: &View<'_, T>,
+    requester: RequesterRights<'_>,
+    id: EntryId,
+) -> Result<Entry, StoreError> {
+    let entry = view.entry(id)?.ok_or(StoreError::NoSuchEntry(id))?;
+    let mut entry = entry.to_entry()?;
+    for computed in Computed::OPERATIONAL {
+        if let Some(attribute) = computed.attribute(&requester.core.types) {
+            let description = AttributeDescription::plain(attribute);
+            entry.set(
+                &description,
+                vec![computed.value_within(requester, view, id)?],
+            );
+        }
+    }
+    Ok(entry)
 }

@@ -6,13 +6,14 @@ use fulgurite_store::{StoreError, View};
 use thiserror::Error;
 
 use crate::core::database::Database;
+use crate::core::foundation::Core;
 use crate::core::session::Session;
-use crate::directory::{Directory, Place};
-use crate::rights::facts::{EntryFacts, OwnFacts, Target};
+use crate::generated::namespace::{Generated, NamespaceTarget};
+use crate::rights::facts::{EntryFacts, EntrySource, UnstoredFacts};
 
 /// What is asked about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Subject {
+pub enum ExplainTarget {
     /// The entry as such.
     Entry,
     /// The set of its children.
@@ -23,9 +24,9 @@ pub enum Subject {
 
 /// An answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Explained {
+pub struct RightsExplanation {
     /// What was asked about.
-    pub subject: Subject,
+    pub target: ExplainTarget,
     /// `entry`, `children`, or the attribute as the schema names it.
     pub name: String,
     /// What may be done, and why.
@@ -49,7 +50,7 @@ pub enum ExplainError {
     Store(#[from] StoreError),
 }
 
-impl Explained {
+impl RightsExplanation {
     /// Whether something may be done.
     #[must_use]
     pub fn allows(&self, wanted: Rights) -> bool {
@@ -57,30 +58,35 @@ impl Explained {
     }
 }
 
-impl Directory {
-    /// Says what a session may do to an entry, and why. Without subjects: to the entry, its children and each of its
-    /// values in their order. With `unseen` the entry need not exist and is taken to be empty.
-    ///
-    /// # Errors
-    /// [`ExplainError`].
-    pub fn explain(
+/// Explains the rights to one entry.
+pub(crate) struct Explainer<'d> {
+    pub(crate) core: &'d Core,
+    pub(crate) generated: &'d Generated,
+    /// What to explain; everything if empty.
+    pub(crate) targets: &'d [ExplainTarget],
+    /// Whether the entry need not exist.
+    pub(crate) unseen: bool,
+}
+
+impl Explainer<'_> {
+    pub(crate) fn explain(
         &self,
         session: &Session,
         entry: &str,
-        subjects: &[Subject],
-        unseen: bool,
-    ) -> Result<Vec<Explained>, ExplainError> {
-        let dn = Dn::parse(&self.schema, entry)
+    ) -> Result<Vec<RightsExplanation>, ExplainError> {
+        let dn = Dn::parse(&self.core.schema, entry)
             .map_err(|error| ExplainError::Name(entry.to_owned(), error))?;
-        match self.place(&dn) {
-            Place::In(database) => self.explain_stored(session, database, &dn, subjects, unseen),
-            Place::RootDse => {
-                Ok(self.explain_owned(session, &dn, &self.special.root_dse, subjects))
+        match self.generated.target(&self.core.databases, &dn) {
+            NamespaceTarget::Database(database) => self.explain_stored(session, database, &dn),
+            NamespaceTarget::RootDse => {
+                Ok(self.explain_unstored(session, &dn, &self.generated.root_dse))
             }
-            Place::Subschema => {
-                Ok(self.explain_owned(session, &dn, &self.special.subschema, subjects))
+            NamespaceTarget::Subschema => {
+                Ok(self.explain_unstored(session, &dn, &self.generated.subschema))
             }
-            Place::Tree(_) | Place::Nowhere => Err(ExplainError::NoDatabase(entry.to_owned())),
+            NamespaceTarget::Tree(_) | NamespaceTarget::Outside => {
+                Err(ExplainError::NoDatabase(entry.to_owned()))
+            }
         }
     }
 
@@ -89,70 +95,64 @@ impl Directory {
         session: &Session,
         database: &Database,
         dn: &Dn,
-        subjects: &[Subject],
-        unseen: bool,
-    ) -> Result<Vec<Explained>, ExplainError> {
+    ) -> Result<Vec<RightsExplanation>, ExplainError> {
         let view: View<'_> = database.store.snapshot()?;
         let decisions = database.decisions(session);
         let found = match view.find(dn)?.entry() {
-            Some(id) if !unseen => view.entry(id)?,
+            Some(id) if !self.unseen => view.entry(id)?,
             _ => None,
         };
         let Some(stored) = found else {
-            if !unseen {
+            if !self.unseen {
                 return Err(ExplainError::NoEntry(dn.pretty().to_owned()));
             }
-            let facts = EntryFacts::new(self, &view, Target::Missing);
+            let facts = EntryFacts::new(self.core, &view, EntrySource::Missing);
             let rights = facts.rights(&decisions, dn.normal());
             let nothing = Entry::new(dn.clone());
-            return Ok(self.answers(&nothing, subjects, |part, value| {
-                rights.explain(part, value)
-            }));
+            return Ok(self.answers(&nothing, |part, value| rights.explain(part, value)));
         };
-        let facts = EntryFacts::new(self, &view, Target::Stored(stored));
+        let facts = EntryFacts::new(self.core, &view, EntrySource::Stored(stored));
         let rights = facts.rights(&decisions, dn.normal());
         let entry = stored.to_entry()?;
-        Ok(self.answers(&entry, subjects, |part, value| rights.explain(part, value)))
+        Ok(self.answers(&entry, |part, value| rights.explain(part, value)))
     }
 
-    fn explain_owned(
+    fn explain_unstored(
         &self,
         session: &Session,
         dn: &Dn,
         entry: &Entry,
-        subjects: &[Subject],
-    ) -> Vec<Explained> {
-        let decisions = self.decisions(session);
-        let facts = OwnFacts {
-            directory: self,
+    ) -> Vec<RightsExplanation> {
+        let decisions = self.generated.decisions(session);
+        let facts = UnstoredFacts {
+            core: self.core,
             entry: Some(entry),
         };
         let rights = decisions.at(dn.normal(), &facts);
-        self.answers(entry, subjects, |part, value| rights.explain(part, value))
+        self.answers(entry, |part, value| rights.explain(part, value))
     }
 
     fn answers(
         &self,
         entry: &Entry,
-        subjects: &[Subject],
         ask: impl Fn(Part<'_>, Option<&[u8]>) -> Explanation,
-    ) -> Vec<Explained> {
-        let all = if subjects.is_empty() {
+    ) -> Vec<RightsExplanation> {
+        let all = if self.targets.is_empty() {
             everything(entry)
         } else {
-            subjects.to_vec()
+            self.targets.to_vec()
         };
-        let answer = |subject: Subject| {
-            let (name, explanation) = match &subject {
-                Subject::Entry => ("entry".to_owned(), ask(Part::Entry, None)),
-                Subject::Children => ("children".to_owned(), ask(Part::Children, None)),
-                Subject::Attribute(description, value) => (
-                    description.text(&self.schema).into_owned(),
+        let answer = |target: ExplainTarget| {
+            let (name, explanation) = match &target {
+                ExplainTarget::Entry => ("entry".to_owned(), ask(Part::Entry, None)),
+                ExplainTarget::Children => ("children".to_owned(), ask(Part::Children, None)),
+                ExplainTarget::Attribute(description, value) => (
+                    description.text(&self.core.schema).into_owned(),
                     ask(Part::Attribute(description), value.as_deref()),
                 ),
             };
-            Explained {
-                subject,
+            RightsExplanation {
+                target,
                 name,
                 explanation,
             }
@@ -161,13 +161,14 @@ impl Directory {
     }
 }
 
-fn everything(entry: &Entry) -> Vec<Subject> {
+fn everything(entry: &Entry) -> Vec<ExplainTarget> {
     let values = entry.attributes.iter().flat_map(|held| {
-        let subject =
-            |value: &Vec<u8>| Subject::Attribute(held.description.clone(), Some(value.clone()));
+        let subject = |value: &Vec<u8>| {
+            ExplainTarget::Attribute(held.description.clone(), Some(value.clone()))
+        };
         held.values.iter().map(subject)
     });
-    [Subject::Entry, Subject::Children]
+    [ExplainTarget::Entry, ExplainTarget::Children]
         .into_iter()
         .chain(values)
         .collect()

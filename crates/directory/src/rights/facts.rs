@@ -6,27 +6,24 @@
 //!                                       the directory   groups kept in other databases
 //! ```
 
-use fulgurite_access::{
-    Decisions, EntryRights, Facts, Reach, Requester, Rules, Strengths, Whose, Wire,
-};
+use fulgurite_access::{Decisions, EntryRights, Facts, Reach, Whose};
 use fulgurite_schema::{
     AttributeDescription, AttributeSelector, Dn, Entry, EntrySubject, Filter, Schema,
 };
 use fulgurite_store::{EntryId, EntryView, Scope, Snapshot, Store, StoreError, View};
 
-use crate::core::session::{Identity, Name, Session};
-use crate::directory::Directory;
+use crate::core::foundation::Core;
 
 /// Facts about one entry and its neighbours.
 pub(crate) struct EntryFacts<'v, 's, T> {
-    directory: &'v Directory,
+    core: &'v Core,
     view: &'v View<'s, T>,
-    target: Target<'v>,
+    target: EntrySource<'v>,
 }
 
 /// The entry decided about.
 #[derive(Clone, Copy)]
-pub(crate) enum Target<'v> {
+pub(crate) enum EntrySource<'v> {
     Stored(EntryView<'v>),
     /// One that is on its way into a store, or that the server has made up.
     Owned(&'v Entry),
@@ -34,43 +31,41 @@ pub(crate) enum Target<'v> {
 }
 
 /// Facts about an entry that is in no store.
-pub(crate) struct OwnFacts<'v> {
-    pub(crate) directory: &'v Directory,
+pub(crate) struct UnstoredFacts<'v> {
+    pub(crate) core: &'v Core,
     pub(crate) entry: Option<&'v Entry>,
 }
 
 impl<'v, 's, T: Snapshot> EntryFacts<'v, 's, T> {
     pub(crate) fn new(
-        directory: &'v Directory,
+        core: &'v Core,
         view: &'v View<'s, T>,
-        target: Target<'v>,
+        target: EntrySource<'v>,
     ) -> EntryFacts<'v, 's, T> {
-        EntryFacts {
-            directory,
-            view,
-            target,
-        }
+        EntryFacts { core, view, target }
     }
 
     /// About an entry of the view by its number.
     pub(crate) fn of(
-        directory: &'v Directory,
+        core: &'v Core,
         view: &'v View<'s, T>,
         id: EntryId,
     ) -> Result<EntryFacts<'v, 's, T>, StoreError> {
-        let target = view.entry(id)?.map_or(Target::Missing, Target::Stored);
-        Ok(EntryFacts::new(directory, view, target))
+        let target = view
+            .entry(id)?
+            .map_or(EntrySource::Missing, EntrySource::Stored);
+        Ok(EntryFacts::new(core, view, target))
     }
 
     /// About an entry of the view by its name, which need not exist.
     pub(crate) fn named(
-        directory: &'v Directory,
+        core: &'v Core,
         view: &'v View<'s, T>,
         dn: &Dn,
     ) -> Result<EntryFacts<'v, 's, T>, StoreError> {
         match view.find(dn)?.entry() {
-            Some(id) => EntryFacts::of(directory, view, id),
-            None => Ok(EntryFacts::new(directory, view, Target::Missing)),
+            Some(id) => EntryFacts::of(core, view, id),
+            None => Ok(EntryFacts::new(core, view, EntrySource::Missing)),
         }
     }
 
@@ -86,10 +81,10 @@ impl<'v, 's, T: Snapshot> EntryFacts<'v, 's, T> {
     /// Looks at an entry: one of this store as the operation sees it, one of another as it is committed there.
     fn read<R>(&self, normal: &str, look: impl FnOnce(EntryView<'_>) -> R) -> Option<R> {
         let here: *const Store = self.view.store();
-        if store_of(self.directory, normal).is_none_or(|store| std::ptr::eq(store, here)) {
+        if store_of(self.core, normal).is_none_or(|store| std::ptr::eq(store, here)) {
             in_view(self.view, normal, look)
         } else {
-            elsewhere(self.directory, normal, look)
+            elsewhere(self.core, normal, look)
         }
     }
 }
@@ -138,11 +133,11 @@ impl<T: Snapshot> Facts for EntryFacts<'_, '_, T> {
         visit: &mut dyn FnMut(&[u8]),
     ) {
         // Searches plan on committed indexes: what the batch of a writer has changed so far does not show in them.
-        select_elsewhere(self.directory, base, reach, filter, attributes, visit);
+        select_elsewhere(self.core, base, reach, filter, attributes, visit);
     }
 }
 
-impl Facts for OwnFacts<'_> {
+impl Facts for UnstoredFacts<'_> {
     fn values(
         &self,
         of: Whose<'_>,
@@ -152,7 +147,7 @@ impl Facts for OwnFacts<'_> {
         match of {
             Whose::Target => target_values(self.target(), attribute, visit),
             Whose::Entry(name) => {
-                elsewhere(self.directory, name, |entry| {
+                elsewhere(self.core, name, |entry| {
                     stored_values(&entry, attribute, visit)
                 });
             }
@@ -160,10 +155,10 @@ impl Facts for OwnFacts<'_> {
     }
 
     fn matches(&self, of: Whose<'_>, filter: &Filter<AttributeSelector>) -> bool {
-        let schema = &self.directory.schema;
+        let schema = &self.core.schema;
         match of {
             Whose::Target => target_matches(schema, self.target(), filter),
-            Whose::Entry(name) => elsewhere(self.directory, name, |entry| {
+            Whose::Entry(name) => elsewhere(self.core, name, |entry| {
                 filter.test(schema, &entry).is_true()
             })
             .unwrap_or(false),
@@ -171,12 +166,12 @@ impl Facts for OwnFacts<'_> {
     }
 
     fn lists(&self, of: Whose<'_>, attribute: &AttributeDescription, name: &str) -> bool {
-        let schema = &self.directory.schema;
+        let schema = &self.core.schema;
         match of {
             Whose::Target => target_lists(schema, self.target(), attribute, name),
             Whose::Entry(of) => {
                 let lists = |entry: EntryView<'_>| stored_lists(schema, &entry, attribute, name);
-                elsewhere(self.directory, of, lists).unwrap_or(false)
+                elsewhere(self.core, of, lists).unwrap_or(false)
             }
         }
     }
@@ -189,96 +184,63 @@ impl Facts for OwnFacts<'_> {
         attributes: &[AttributeDescription],
         visit: &mut dyn FnMut(&[u8]),
     ) {
-        select_elsewhere(self.directory, base, reach, filter, attributes, visit);
+        select_elsewhere(self.core, base, reach, filter, attributes, visit);
     }
 }
 
-impl<'v> OwnFacts<'v> {
-    fn target(&self) -> Target<'v> {
-        self.entry.map_or(Target::Missing, Target::Owned)
+impl<'v> UnstoredFacts<'v> {
+    fn target(&self) -> EntrySource<'v> {
+        self.entry.map_or(EntrySource::Missing, EntrySource::Owned)
     }
-}
-
-/// Fixes the requester of an operation.
-pub(crate) fn decide<'r>(rules: &'r Rules, session: &Session, is_root: bool) -> Decisions<'r> {
-    let connection = session.connection();
-    let (mut peer, mut socket) = (String::new(), String::new());
-    let (mut url, mut domain) = ("", "");
-    // What no rule looks at need not be written down for each operation.
-    if rules.looks_at_wire() {
-        peer = connection.peer.to_string();
-        socket = connection.socket.to_string();
-        url = &connection.listener_url;
-        domain = connection.domain.as_deref().unwrap_or_default();
-    }
-    let strength = &connection.strength;
-    let requester = Requester {
-        name: name_of(session.identity()),
-        real_name: name_of(session.real_identity()),
-        root: is_root,
-        wire: Wire {
-            peer: &peer,
-            socket: &socket,
-            url,
-            domain,
-            strength: Strengths {
-                overall: strength.overall(),
-                transport: strength.transport,
-                tls: strength.tls,
-                sasl: strength.sasl,
-            },
-        },
-    };
-    rules.decide(&requester)
-}
-
-fn name_of(identity: &Identity) -> &str {
-    identity.name().map_or("", Name::normal)
 }
 
 fn target_values(
-    target: Target<'_>,
+    target: EntrySource<'_>,
     attribute: &AttributeDescription,
     visit: &mut dyn FnMut(&[u8]),
 ) {
     match target {
-        Target::Stored(entry) => stored_values(&entry, attribute, visit),
-        Target::Owned(entry) => {
+        EntrySource::Stored(entry) => stored_values(&entry, attribute, visit),
+        EntrySource::Owned(entry) => {
             let held = entry.attributes.iter();
             held.filter(|held| *attribute == held.description)
                 .flat_map(|held| &held.values)
                 .for_each(|value| visit(value));
         }
-        Target::Missing => {}
+        EntrySource::Missing => {}
     }
 }
 
-fn target_matches(schema: &Schema, target: Target<'_>, filter: &Filter<AttributeSelector>) -> bool {
+fn target_matches(
+    schema: &Schema,
+    target: EntrySource<'_>,
+    filter: &Filter<AttributeSelector>,
+) -> bool {
     match target {
-        Target::Stored(entry) => filter.test(schema, &entry).is_true(),
-        Target::Owned(entry) => filter
+        EntrySource::Stored(entry) => filter.test(schema, &entry).is_true(),
+        EntrySource::Owned(entry) => filter
             .test(schema, &EntrySubject { schema, entry })
             .is_true(),
-        Target::Missing => false,
+        EntrySource::Missing => false,
     }
 }
 
 fn target_lists(
     schema: &Schema,
-    target: Target<'_>,
+    target: EntrySource<'_>,
     attribute: &AttributeDescription,
     name: &str,
 ) -> bool {
     match target {
-        Target::Stored(entry) => stored_lists(schema, &entry, attribute, name),
-        Target::Owned(_) => {
+        EntrySource::Stored(entry) => stored_lists(schema, &entry, attribute, name),
+        EntrySource::Owned(_) => {
             let mut found = false;
             target_values(target, attribute, &mut |value| {
                 found = found || is_name(schema, attribute, value, name);
             });
             found
         }
-        Target::Missing => false,
+        EntrySource::Missing => false,
     }
 }
 
@@ -312,9 +274,11 @@ fn is_name(schema: &Schema, attribute: &AttributeDescription, value: &[u8], name
 }
 
 /// The store that a name belongs to.
-fn store_of<'d>(directory: &'d Directory, normal: &str) -> Option<&'d Store> {
-    let dn = Dn::parse(&directory.schema, normal).ok()?;
-    directory.database_of(&dn).map(|database| database.store())
+fn store_of<'d>(core: &'d Core, normal: &str) -> Option<&'d Store> {
+    let dn = Dn::parse(&core.schema, normal).ok()?;
+    core.databases
+        .database_of(&dn)
+        .map(|database| database.store())
 }
 
 fn in_view<R, T: Snapshot>(
@@ -326,24 +290,20 @@ fn in_view<R, T: Snapshot>(
     view.entry(id).ok()?.map(look)
 }
 
-fn elsewhere<R>(
-    directory: &Directory,
-    normal: &str,
-    look: impl FnOnce(EntryView<'_>) -> R,
-) -> Option<R> {
-    let view = store_of(directory, normal)?.snapshot().ok()?;
+fn elsewhere<R>(core: &Core, normal: &str, look: impl FnOnce(EntryView<'_>) -> R) -> Option<R> {
+    let view = store_of(core, normal)?.snapshot().ok()?;
     in_view(&view, normal, look)
 }
 
 fn select_elsewhere(
-    directory: &Directory,
+    core: &Core,
     base: &str,
     reach: Reach,
     filter: &Filter<AttributeSelector>,
     attributes: &[AttributeDescription],
     visit: &mut dyn FnMut(&[u8]),
 ) {
-    if let Some(Ok(view)) = store_of(directory, base).map(Store::snapshot) {
+    if let Some(Ok(view)) = store_of(core, base).map(Store::snapshot) {
         // What a failing store does not show grants nothing.
         let _ = select(&view, base, reach, filter, attributes, visit);
     }

@@ -4,16 +4,16 @@ use fulgurite_access::{Decisions, EntryRights, Rights};
 use fulgurite_ldap::MessageId;
 use fulgurite_ldap::encode::{self, EntryWriter};
 use fulgurite_schema::{AttributeDescription, AttributeIndex, Entry, Schema};
-use fulgurite_store::{AttributeInfo, EncodedHeader, EntryView, StoreError, Values, View};
+use fulgurite_store::{EncodedHeader, AttributeInfo, EntryView, StoreError, Values, View};
 
 use super::value_filter::ValuesFilter;
-use crate::core::well_known_types::Known;
-use crate::rights::computed::{Asker, Computed};
+use crate::core::well_known_types::WellKnownTypes;
+use crate::rights::computed::{Computed, RequesterRights};
 use crate::rights::selection::Selection;
 
 /// What of an entry is returned.
 #[derive(Debug)]
-pub(crate) struct Shown {
+pub(crate) struct Projection {
     pub(crate) selection: Selection,
     types_only: bool,
     /// Which values, if not all.
@@ -24,7 +24,7 @@ pub(crate) struct Shown {
 /// Which attributes of one store are returned, by their numbers there. A verdict holds for every entry of the store, as
 /// far as it does not depend on rights that differ from entry to entry; another store has other numbers and other rules.
 #[derive(Debug, Default)]
-pub(crate) struct Verdicts {
+pub(crate) struct AttributeRights {
     by_number: Vec<Option<bool>>,
     /// The shape of the entry before, and what is shown of it. Most entries have the shape of their neighbour.
     shape: Vec<u8>,
@@ -32,10 +32,14 @@ pub(crate) struct Verdicts {
     heads: Vec<EncodedHeader>,
 }
 
-impl Shown {
-    pub(crate) fn new(known: &Known, selection: Selection, types_only: bool) -> Shown {
+impl Projection {
+    pub(crate) fn new(
+        types: &WellKnownTypes,
+        selection: Selection,
+        types_only: bool,
+    ) -> Projection {
         if selection.is_all_user() {
-            return Shown {
+            return Projection {
                 selection,
                 types_only,
                 values: None,
@@ -44,14 +48,14 @@ impl Shown {
         }
         let everywhere = Computed::OPERATIONAL
             .into_iter()
-            .filter_map(|computed| Some((computed, computed.attribute(known)?)))
+            .filter_map(|computed| Some((computed, computed.attribute(types)?)))
             .filter(|(_, attribute)| selection.all_operational() || selection.names(*attribute));
         let counted = Computed::NumSubordinates
-            .attribute(known)
+            .attribute(types)
             .filter(|attribute| selection.names(*attribute))
             .map(|attribute| (Computed::NumSubordinates, attribute));
         let computed = everywhere.chain(counted).collect();
-        Shown {
+        Projection {
             selection,
             types_only,
             values: None,
@@ -60,7 +64,7 @@ impl Shown {
     }
 
     /// Returns matching values only, and attributes that have some.
-    pub(crate) fn only(mut self, values: Option<ValuesFilter>) -> Shown {
+    pub(crate) fn only(mut self, values: Option<ValuesFilter>) -> Projection {
         self.values = values;
         self
     }
@@ -108,16 +112,16 @@ impl Shown {
         id: MessageId,
         (entry, name): (&EntryView<'_>, &str),
         view: &View<'_>,
-        verdicts: &mut Verdicts,
-        (asker, rights): (Asker<'_>, EntryRights<'_>),
+        attribute_rights: &mut AttributeRights,
+        (requester, rights): (RequesterRights<'_>, EntryRights<'_>),
     ) -> Result<(), StoreError> {
         let schema = view.schema();
-        let decisions = asker.decisions;
+        let decisions = requester.decisions;
         let mut writer = encode::search_entry(out, id, name.as_bytes());
         let each = decisions.by_value().then_some(rights);
         let as_stored = each.is_none() && self.values.is_none() && !self.types_only;
         if as_stored && decisions.uniform() {
-            let heads = self.heads(verdicts, entry, view, (decisions, rights));
+            let heads = self.heads(attribute_rights, entry, view, (decisions, rights));
             if !writer.encoded_by(|out| entry.append_attributes(heads, out)) {
                 for attribute in entry.attributes() {
                     if heads
@@ -130,7 +134,7 @@ impl Shown {
             }
         } else {
             for attribute in entry.attributes() {
-                if !self.shows(verdicts, schema, attribute.info, decisions, rights) {
+                if !self.shows(attribute_rights, schema, attribute.info, decisions, rights) {
                     continue;
                 }
                 if as_stored {
@@ -148,7 +152,7 @@ impl Shown {
             }
             if each.is_some() || rights.attribute(&description).allows(Rights::READ) {
                 let name = schema.attribute_at(attribute).name();
-                let value = computed.value(asker, view, entry.id())?;
+                let value = computed.value(requester, view, entry.id())?;
                 let value = std::iter::once(value.as_slice());
                 self.write_values(&mut writer, schema, (name, &description), each, value);
             }
@@ -160,20 +164,20 @@ impl Shown {
     /// The attributes of an entry that are shown. Only for rights that are the same for all entries.
     fn heads<'r>(
         &self,
-        verdicts: &'r mut Verdicts,
+        attribute_rights: &'r mut AttributeRights,
         entry: &EntryView<'_>,
         view: &View<'_>,
         (decisions, rights): (&Decisions<'_>, EntryRights<'_>),
     ) -> &'r [EncodedHeader] {
         let shape = entry.shape();
-        if verdicts.shape == shape.bytes() {
-            return &verdicts.heads;
+        if attribute_rights.shape == shape.bytes() {
+            return &attribute_rights.heads;
         }
-        let mut heads = Vec::with_capacity(verdicts.heads.len());
+        let mut heads = Vec::with_capacity(attribute_rights.heads.len());
         for number in shape.iter() {
             let info = view.attributes().get(number);
             let shown = |info: &&AttributeInfo| {
-                self.shows(verdicts, view.schema(), info, decisions, rights)
+                self.shows(attribute_rights, view.schema(), info, decisions, rights)
             };
             heads.push(match info.filter(shown) {
                 Some(info) => EncodedHeader::new(&info.text),
@@ -183,14 +187,14 @@ impl Shown {
         // What is behind the last attribute shown need not be looked at.
         let last = heads.iter().rposition(|head| !head.is_hidden());
         heads.truncate(last.map_or(0, |last| last + 1));
-        verdicts.shape.clear();
-        verdicts.shape.extend_from_slice(shape.bytes());
-        verdicts.heads = heads;
-        &verdicts.heads
+        attribute_rights.shape.clear();
+        attribute_rights.shape.extend_from_slice(shape.bytes());
+        attribute_rights.heads = heads;
+        &attribute_rights.heads
     }
 
     /// Appends an entry that is in no store.
-    pub(crate) fn write_owned(
+    pub(crate) fn write_unstored(
         &self,
         out: &mut Vec<u8>,
         id: MessageId,
@@ -216,7 +220,7 @@ impl Shown {
 
     fn shows(
         &self,
-        verdicts: &mut Verdicts,
+        attribute_rights: &mut AttributeRights,
         schema: &Schema,
         info: &AttributeInfo,
         decisions: &Decisions<'_>,
@@ -226,7 +230,7 @@ impl Shown {
         let each = decisions.by_value();
         let readable = || each || rights.attribute(&info.description).allows(Rights::READ);
         let at = usize::from(info.id.0);
-        let remembered = &mut verdicts.by_number;
+        let remembered = &mut attribute_rights.by_number;
         if remembered.len() <= at {
             // Room for all attributes of a usual store at once.
             remembered.resize((at + 1).max(64), None);

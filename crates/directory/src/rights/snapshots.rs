@@ -3,7 +3,7 @@
 use fulgurite_access::Likeness;
 use fulgurite_store::{Store, StoreError, View};
 
-use crate::rights::projection::Verdicts;
+use crate::rights::projection::AttributeRights;
 use crate::rights::selection::Selection;
 
 /// Views of so many stores: more than most servers have.
@@ -21,19 +21,19 @@ pub struct Snapshots<'d> {
         reason = "operations take them out and give them back as they are"
     )]
     views: Vec<Box<View<'d>>>,
-    verdicts: Vec<KeptVerdicts<'d>>,
+    attribute_rights: Vec<CachedRights<'d>>,
 }
 
 /// Which attributes of a store are shown to whom that asks for what. Numbers of attributes never change in a store.
 #[derive(Debug)]
-struct KeptVerdicts<'d> {
+struct CachedRights<'d> {
     store: &'d Store,
     likeness: Likeness<'d>,
     selection: Selection,
-    verdicts: Verdicts,
+    attribute_rights: AttributeRights,
 }
 
-impl KeptVerdicts<'_> {
+impl CachedRights<'_> {
     fn are_of(&self, store: &Store, likeness: Likeness<'_>, selection: &Selection) -> bool {
         std::ptr::eq(self.store, store) && self.likeness == likeness && self.selection == *selection
     }
@@ -66,41 +66,43 @@ impl<'d> Snapshots<'d> {
     }
 
     /// What searches before found out about the attributes of a store, with the same rights and the same selection.
-    pub(crate) fn take_verdicts(
+    pub(crate) fn take_attribute_rights(
         &mut self,
         store: &Store,
         likeness: Option<Likeness<'d>>,
         selection: &Selection,
-    ) -> Verdicts {
+    ) -> AttributeRights {
         let at = likeness.and_then(|likeness| {
-            let is_it = |kept: &KeptVerdicts<'_>| kept.are_of(store, likeness, selection);
-            self.verdicts.iter().rposition(is_it)
+            let is_it = |kept: &CachedRights<'_>| kept.are_of(store, likeness, selection);
+            self.attribute_rights.iter().rposition(is_it)
         });
-        at.map_or_else(Verdicts::default, |at| self.verdicts.remove(at).verdicts)
+        at.map_or_else(AttributeRights::default, |at| {
+            self.attribute_rights.remove(at).attribute_rights
+        })
     }
 
     /// Keeps what a search has found out.
-    pub(crate) fn give_verdicts(
+    pub(crate) fn give_attribute_rights(
         &mut self,
         store: &'d Store,
         likeness: Option<Likeness<'d>>,
         selection: Selection,
-        verdicts: Verdicts,
+        attribute_rights: AttributeRights,
     ) {
         let Some(likeness) = likeness else {
             return;
         };
         // Searches of one kind that ran beside each other all have some.
-        self.verdicts
+        self.attribute_rights
             .retain(|kept| !kept.are_of(store, likeness, &selection));
-        if self.verdicts.len() >= VERDICTS_MAX {
-            self.verdicts.remove(0);
+        if self.attribute_rights.len() >= VERDICTS_MAX {
+            self.attribute_rights.remove(0);
         }
-        self.verdicts.push(KeptVerdicts {
+        self.attribute_rights.push(CachedRights {
             store,
             likeness,
             selection,
-            verdicts,
+            attribute_rights,
         });
     }
 }

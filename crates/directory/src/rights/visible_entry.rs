@@ -10,7 +10,7 @@ use fulgurite_schema::{
 };
 
 /// An entry that is in no store, or a copy of one that is, seen with somebody's rights.
-pub(crate) struct SeenOwned<'e> {
+pub(crate) struct VisibleEntry<'e> {
     pub(crate) schema: &'e Schema,
     pub(crate) entry: &'e Entry,
     pub(crate) rights: EntryRights<'e>,
@@ -33,7 +33,7 @@ pub(crate) fn visit_searchable(
     }
 }
 
-impl SeenOwned<'_> {
+impl VisibleEntry<'_> {
     fn whole(&self) -> EntrySubject<'_> {
         EntrySubject {
             schema: self.schema,
@@ -61,7 +61,7 @@ impl SeenOwned<'_> {
     }
 }
 
-impl FilterSubject<AttributeSelector> for SeenOwned<'_> {
+impl FilterSubject<AttributeSelector> for VisibleEntry<'_> {
     fn values(
         &self,
         attribute: &AttributeSelector,

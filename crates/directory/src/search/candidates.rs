@@ -6,14 +6,13 @@ use std::sync::Arc;
 use fulgurite_schema::{AttributeSelector, Filter};
 use fulgurite_store::{Candidates, EntryId, EntryView, EntryWalk, Planning, StoreError, View};
 
-use super::regions::Regions;
-use super::task::store_scope;
+use super::regions::{Regions, store_scope};
 
 /// Where it stands.
 #[derive(Debug, Default)]
-pub(crate) struct Pass {
+pub(crate) struct CandidateScan {
     region: usize,
-    step: Option<Step>,
+    step: Option<ScanState>,
     /// Where to begin within the first region.
     after: Option<EntryId>,
     /// Upper bound of the candidates of all regions planned so far.
@@ -23,13 +22,13 @@ pub(crate) struct Pass {
 }
 
 #[derive(Debug)]
-enum Step {
+enum ScanState {
     Planning(Box<Planning>),
     Candidates(Box<Candidates>),
 }
 
 /// What comes next.
-pub(crate) enum Next<'v> {
+pub(crate) enum ScanStep<'v> {
     Entry(EntryView<'v>),
     /// The work allowed is used up.
     Pause,
@@ -37,13 +36,13 @@ pub(crate) enum Next<'v> {
     Exhausted,
 }
 
-impl Pass {
+impl CandidateScan {
     /// A pass that begins after an entry of a region.
-    pub(crate) fn after(region: usize, id: EntryId) -> Pass {
-        Pass {
+    pub(crate) fn after(region: usize, id: EntryId) -> CandidateScan {
+        CandidateScan {
             region,
             after: Some(id),
-            ..Pass::default()
+            ..CandidateScan::default()
         }
     }
 
@@ -54,7 +53,7 @@ impl Pass {
 
     /// Goes on with another state of the store.
     pub(crate) fn mark_inexact(&mut self) {
-        if let Some(Step::Candidates(candidates)) = &mut self.step {
+        if let Some(ScanState::Candidates(candidates)) = &mut self.step {
             candidates.mark_inexact();
         }
     }
@@ -71,7 +70,7 @@ impl Pass {
 
     /// Whether the candidates of the region under way match the filter for certain.
     pub(crate) fn is_exact(&self) -> bool {
-        matches!(&self.step, Some(Step::Candidates(candidates)) if candidates.is_exact())
+        matches!(&self.step, Some(ScanState::Candidates(candidates)) if candidates.is_exact())
     }
 
     /// The next candidate. `walk` is one of this view; `left` counts down with the work done, by `cost` for each candidate; at zero there is a pause.
@@ -83,26 +82,26 @@ impl Pass {
         filter: &Arc<Filter<AttributeSelector>>,
         cost: usize,
         left: &mut usize,
-    ) -> Result<Next<'v>, StoreError> {
+    ) -> Result<ScanStep<'v>, StoreError> {
         while *left > 0 {
             match &mut self.step {
                 None => {
                     let Some(region) = regions.get(self.region) else {
-                        return Ok(Next::Exhausted);
+                        return Ok(ScanStep::Exhausted);
                     };
                     let scope = store_scope(region.scope);
                     let mut planning = view.begin_plan(region.base, scope, filter);
                     match planning.step(view, left)? {
                         Some(candidates) => self.begin(candidates),
-                        None => self.step = Some(Step::Planning(Box::new(planning))),
+                        None => self.step = Some(ScanState::Planning(Box::new(planning))),
                     }
                 }
-                Some(Step::Planning(planning)) => {
+                Some(ScanState::Planning(planning)) => {
                     if let Some(candidates) = planning.step(view, left)? {
                         self.begin(candidates);
                     }
                 }
-                Some(Step::Candidates(candidates)) => {
+                Some(ScanState::Candidates(candidates)) => {
                     let before = left.div_ceil(cost);
                     let mut ids_left = before;
                     let entry = candidates.next_entry_within(view, walk, &mut ids_left)?;
@@ -110,7 +109,7 @@ impl Pass {
                     self.examined += examined as u64;
                     *left = left.saturating_sub(examined.saturating_mul(cost));
                     if let Some(entry) = entry {
-                        return Ok(Next::Entry(entry));
+                        return Ok(ScanStep::Entry(entry));
                     }
                     if ids_left > 0 {
                         self.step = None;
@@ -119,7 +118,7 @@ impl Pass {
                 }
             }
         }
-        Ok(Next::Pause)
+        Ok(ScanStep::Pause)
     }
 
     /// Begins with the candidates of a region that has been planned.
@@ -128,6 +127,6 @@ impl Pass {
         if let Some(after) = self.after.take() {
             candidates.seek(after);
         }
-        self.step = Some(Step::Candidates(Box::new(candidates)));
+        self.step = Some(ScanState::Candidates(Box::new(candidates)));
     }
 }

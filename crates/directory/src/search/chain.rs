@@ -20,10 +20,10 @@ use fulgurite_schema::{
 };
 use fulgurite_store::{EntryId, EntryView, EntryWalk, StoreError, View};
 
-use super::candidates::{Next, Pass};
+use super::candidates::{CandidateScan, ScanStep};
 use super::regions::Regions;
-use crate::directory::Directory;
-use crate::rights::facts::{EntryFacts, Target};
+use crate::core::foundation::Core;
+use crate::rights::facts::{EntryFacts, EntrySource};
 use crate::search::normal_names::NormalNames;
 
 /// Entries that one walk may find.
@@ -33,14 +33,14 @@ const FOUND_MAX: usize = 1_000_000;
 type Numbers = Arc<[u64]>;
 
 /// Where walks take place.
-pub(crate) struct Ground<'a, 'd> {
-    pub(crate) directory: &'a Directory,
+pub(crate) struct ChainContext<'a, 'd> {
+    pub(crate) core: &'a Core,
     pub(crate) view: &'a View<'d>,
     pub(crate) decisions: &'a Decisions<'d>,
 }
 
 /// What a step of the walks came to.
-pub(crate) enum Stepped {
+pub(crate) enum ChainProgress {
     /// The work allowed is used up.
     Pause,
     /// All walks are done; their results in the order of the items.
@@ -71,7 +71,7 @@ struct Up {
     /// Names still to be looked for.
     names: Vec<Box<[u8]>>,
     /// The one being looked for.
-    now: Option<(Arc<Filter<AttributeSelector>>, Pass)>,
+    now: Option<(Arc<Filter<AttributeSelector>>, CandidateScan)>,
     regions: Regions,
     found: BTreeSet<u64>,
 }
@@ -102,9 +102,9 @@ impl Chains {
     /// Walks on for a while; `left` counts down.
     pub(crate) fn step(
         &mut self,
-        ground: &Ground<'_, '_>,
+        ground: &ChainContext<'_, '_>,
         left: &mut usize,
-    ) -> Result<Stepped, StoreError> {
+    ) -> Result<ChainProgress, StoreError> {
         // Climbs made on a state of the store that may be gone.
         self.names.clear();
         while *left > 0 {
@@ -114,7 +114,7 @@ impl Chains {
                         self.walk = Some(Walk::begin(ground.view, assertion, kind)?);
                         continue;
                     }
-                    None => return Ok(Stepped::Done(std::mem::take(&mut self.done))),
+                    None => return Ok(ChainProgress::Done(std::mem::take(&mut self.done))),
                 }
             };
             let (ended, found) = match walk {
@@ -122,14 +122,14 @@ impl Chains {
                 Walk::Down(down) => (down.step(ground, &mut self.names, left)?, &down.found),
             };
             if found.len() > FOUND_MAX {
-                return Ok(Stepped::TooMany);
+                return Ok(ChainProgress::TooMany);
             }
             if ended {
                 self.done.push(found.iter().copied().collect());
                 self.walk = None;
             }
         }
-        Ok(Stepped::Pause)
+        Ok(ChainProgress::Pause)
     }
 }
 
@@ -189,7 +189,7 @@ impl Up {
     /// True at the end of the walk.
     fn step(
         &mut self,
-        ground: &Ground<'_, '_>,
+        ground: &ChainContext<'_, '_>,
         names: &mut NormalNames,
         left: &mut usize,
     ) -> Result<bool, StoreError> {
@@ -201,15 +201,15 @@ impl Up {
                 normal,
                 ..self.assertion.clone()
             };
-            self.now = Some((Arc::new(Filter::Equality(direct)), Pass::default()));
+            self.now = Some((Arc::new(Filter::Equality(direct)), CandidateScan::default()));
             return Ok(false);
         };
         let walk = &mut EntryWalk::new();
         match pass.next(ground.view, walk, &self.regions, filter, 1, left)? {
-            Next::Pause => {}
-            Next::Exhausted => self.now = None,
-            Next::Entry(entry) if self.found.contains(&entry.id().0) => {}
-            Next::Entry(entry) => {
+            ScanStep::Pause => {}
+            ScanStep::Exhausted => self.now = None,
+            ScanStep::Entry(entry) if self.found.contains(&entry.id().0) => {}
+            ScanStep::Entry(entry) => {
                 let schema = ground.view.schema();
                 let matches = filter
                     .test::<dyn FilterSubject<_>>(schema, &entry)
@@ -230,7 +230,7 @@ impl Down {
     /// True at the end of the walk.
     fn step(
         &mut self,
-        ground: &Ground<'_, '_>,
+        ground: &ChainContext<'_, '_>,
         names: &mut NormalNames,
         left: &mut usize,
     ) -> Result<bool, StoreError> {
@@ -284,7 +284,7 @@ fn named(
     }
 }
 
-impl Ground<'_, '_> {
+impl ChainContext<'_, '_> {
     /// Whether the asker may search the attribute of an entry, whose name in normal form is left in `name`.
     fn may_search(
         &self,
@@ -294,7 +294,7 @@ impl Ground<'_, '_> {
         name: &mut String,
     ) -> Result<bool, StoreError> {
         names.write(self.view, entry, name)?;
-        let facts = EntryFacts::new(self.directory, self.view, Target::Stored(*entry));
+        let facts = EntryFacts::new(self.core, self.view, EntrySource::Stored(*entry));
         let rights = facts.rights(self.decisions, name);
         Ok(rights.attribute(attribute).allows(Rights::SEARCH))
     }

@@ -15,29 +15,45 @@ use fulgurite_ldap::{LdapResult, ResultCode, Scope};
 use fulgurite_schema::{AttributeSelector, Filter};
 use fulgurite_store::{DnCache, EntryView, EntryWalk, ParkedView, StoreError, View};
 
-use super::candidates::{Next, Pass};
-use super::chain::{Chains, Ground, Stepped};
-use super::filter::{Seen, Tested};
-use super::output::{End, Output};
-use super::regions::{REGIONS_MAX, Region, Regions};
-use super::sort::{self, Item, Position};
-use super::task::{Visible, store_scope};
+use super::candidates::{CandidateScan, ScanStep};
+use super::chain::{ChainContext, ChainProgress, Chains};
+use super::filter::{PreparedFilter, VisibleStoredEntry};
+use super::output::{Output, SearchEnd};
+use super::regions::{REGIONS_MAX, Region, Regions, store_scope};
+use super::sort::{self, EntryPosition, SortItem};
 use crate::core::database::Database;
+use crate::core::foundation::Core;
 use crate::core::result::refuse;
-use crate::directory::Directory;
-use crate::request::alias::{self, Followed};
+use crate::request::alias::{self, AliasResolution};
 use crate::request::referral;
-use crate::rights::computed::{Asker, Computed};
-use crate::rights::facts::{EntryFacts, Target};
-use crate::rights::projection::Verdicts;
+use crate::rights::computed::{Computed, RequesterRights};
+use crate::rights::facts::{EntryFacts, EntrySource};
+use crate::rights::projection::AttributeRights;
 use crate::search::normal_names::NormalNames;
 
 /// Filter items that a candidate may be tested against at the price of one.
 const FILTER_WEIGHT_FREE: usize = 16;
 
+/// Which entries a search sees, as far as subentries go (RFC 3672).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SubentryVisibility {
+    /// No subentries, unless one is the base of a search of that entry alone.
+    AsNamed,
+    /// Subentries and nothing else.
+    OnlySubentries,
+    /// No subentries.
+    NoSubentries,
+}
+
+impl SubentryVisibility {
+    pub(crate) fn admits(self, is_subentry: bool) -> bool {
+        is_subentry == (self == SubentryVisibility::OnlySubentries)
+    }
+}
+
 /// What a leg looks for.
 #[derive(Clone)]
-pub(crate) struct Sought {
+pub(crate) struct SearchSpec {
     pub(crate) filter: Arc<Filter<AttributeSelector>>,
     /// Whether aliases are followed below the base.
     pub(crate) deref: bool,
@@ -45,26 +61,26 @@ pub(crate) struct Sought {
     pub(crate) references: bool,
     /// Whether referral objects are passed over.
     pub(crate) hides_referrals: bool,
-    pub(crate) visible: Visible,
+    pub(crate) visible: SubentryVisibility,
 }
 
 /// One database of a search.
-pub(crate) struct Leg<'d> {
-    directory: &'d Directory,
+pub(crate) struct DatabaseSearch<'d> {
+    core: &'d Core,
     database: &'d Database,
     number: u16,
     decisions: Decisions<'d>,
-    held: Option<Held<'d>>,
+    held: Option<SnapshotState<'d>>,
     /// Since when the snapshot is held, and how many candidates had been looked at then.
     since_us: u64,
     examined_before: u64,
     base: Region,
-    sought: Sought,
+    spec: SearchSpec,
     /// The filter that is planned: with referral objects, should there be any.
     planned: Arc<Filter<AttributeSelector>>,
     /// Whether there are subentries at all that must be told from other entries.
     subentries: bool,
-    tested: Tested,
+    tested: PreparedFilter,
     /// What a candidate counts of a quantum.
     candidate_cost: usize,
     /// Whether the view is still the one the plan was made on.
@@ -73,9 +89,9 @@ pub(crate) struct Leg<'d> {
     /// Items of the filter that are worked out first; `None` once they are.
     chains: Option<Chains>,
     /// The way through the aliases; `None` once it is done.
-    aliases: Option<Pass>,
-    pass: Pass,
-    verdicts: Verdicts,
+    aliases: Option<CandidateScan>,
+    pass: CandidateScan,
+    attribute_rights: AttributeRights,
     names: DnCache,
     normals: NormalNames,
     name: String,
@@ -83,84 +99,84 @@ pub(crate) struct Leg<'d> {
 }
 
 /// What a leg that is done leaves to others.
-pub(crate) struct Left<'d> {
+pub(crate) struct Finished<'d> {
     pub(crate) view: Box<View<'d>>,
     /// Whose the verdicts are.
     pub(crate) likeness: Option<Likeness<'d>>,
-    pub(crate) verdicts: Verdicts,
+    pub(crate) attribute_rights: AttributeRights,
 }
 
 /// The snapshot, or the place among the readers that a resting search keeps.
-enum Held<'d> {
+enum SnapshotState<'d> {
     View(Box<View<'d>>),
     Parked(Box<ParkedView<'d>>),
 }
 
 /// What a candidate came to.
-enum Verdict {
-    Passed,
+enum CandidateOutcome {
+    Skipped,
     Sent,
-    End(End),
+    End(SearchEnd),
 }
 
 /// How an entry is returned.
-enum Judged {
-    Not,
+enum MatchOutcome {
+    NoMatch,
     Entry,
     Reference(Vec<String>),
 }
 
-impl<'d> Leg<'d> {
+impl<'d> DatabaseSearch<'d> {
     /// A leg that begins at an entry of a view, held since a time, with what is known already of the attributes that it
     /// shows.
     pub(crate) fn new(
-        directory: &'d Directory,
+        core: &'d Core,
         (database, number): (&'d Database, u16),
         decisions: Decisions<'d>,
         (view, since_us): (Box<View<'d>>, u64),
         base: Region,
-        mut sought: Sought,
-        verdicts: Verdicts,
-    ) -> Result<Box<Leg<'d>>, StoreError> {
-        let known = &directory.known;
+        mut spec: SearchSpec,
+        attribute_rights: AttributeRights,
+    ) -> Result<Box<DatabaseSearch<'d>>, StoreError> {
+        let types = &core.types;
         let holds = |class: &Filter<AttributeSelector>| {
             let plan = view.plan(base.base, store_scope(base.scope), class)?;
             Ok::<_, StoreError>(plan.count_max() > 0)
         };
         let wide = base.scope != Scope::Base;
-        let kinds = database.kinds(&view, known, base.base)?;
-        let referrals = wide && (sought.deref || kinds.referrals && holds(&known.referral_filter)?);
-        sought.references &= referrals;
-        sought.hides_referrals &= referrals;
-        let subentries = match sought.visible {
-            Visible::AsNamed => {
-                wide && (sought.deref || kinds.subentries && holds(&known.subentry_filter)?)
+        let kinds = database.special_classes(&view, types, base.base)?;
+        let referrals = wide && (spec.deref || kinds.referrals && holds(&types.referral_filter)?);
+        spec.references &= referrals;
+        spec.hides_referrals &= referrals;
+        let subentries = match spec.visible {
+            SubentryVisibility::AsNamed => {
+                wide && (spec.deref || kinds.subentries && holds(&types.subentry_filter)?)
             }
-            Visible::OnlySubentries | Visible::NoSubentries => true,
+            SubentryVisibility::OnlySubentries | SubentryVisibility::NoSubentries => true,
         };
-        let tested = Tested::new(&sought.filter, directory, &view, &decisions);
+        let tested = PreparedFilter::new(&spec.filter, core, &view, &decisions);
         let names = view.take_dn_cache();
-        Ok(Box::new(Leg {
-            directory,
+        Ok(Box::new(DatabaseSearch {
+            core,
             database,
             number,
             decisions,
-            held: Some(Held::View(view)),
+            held: Some(SnapshotState::View(view)),
             since_us,
             examined_before: 0,
             base,
             // Testing a candidate against a filter of thousands of items takes as long as writing thousands of entries.
-            candidate_cost: 1 + sought.filter.weight() / FILTER_WEIGHT_FREE,
-            chains: Chains::of(&sought.filter),
-            aliases: (sought.deref && wide).then(Pass::default),
-            planned: planned(&sought, directory),
-            sought,
+            candidate_cost: 1 + spec.filter.weight() / FILTER_WEIGHT_FREE,
+            chains: Chains::of(&spec.filter),
+            aliases: (spec.deref && wide).then(CandidateScan::default),
+            planned: planned(&spec, core),
+            spec,
             subentries,
             tested,
             planned_here: true,
             regions: Regions::new(base.base, base.scope),
-            pass: Pass::default(),
-            verdicts,
+            pass: CandidateScan::default(),
+            attribute_rights,
             names,
             normals: NormalNames::default(),
             name: String::new(),
@@ -169,28 +185,28 @@ impl<'d> Leg<'d> {
     }
 
     /// Begins after an entry instead of at the beginning.
-    pub(crate) fn after(&mut self, position: Position) {
-        self.pass = Pass::after(position.region as usize, position.id);
+    pub(crate) fn after(&mut self, position: EntryPosition) {
+        self.pass = CandidateScan::after(position.region as usize, position.id);
     }
 
     /// Gives up the snapshot until the next step.
     pub(crate) fn park(&mut self) {
         self.held = match self.held.take() {
-            Some(Held::View(view)) => Some(Held::Parked(Box::new(view.park()))),
+            Some(SnapshotState::View(view)) => Some(SnapshotState::Parked(Box::new(view.park()))),
             other => other,
         };
     }
 
     /// The snapshot, with the names found in it, and what else is of use to others after the end.
-    pub(crate) fn take_left(&mut self) -> Option<Left<'d>> {
-        let Some(Held::View(view)) = self.held.take() else {
+    pub(crate) fn take_left(&mut self) -> Option<Finished<'d>> {
+        let Some(SnapshotState::View(view)) = self.held.take() else {
             return None;
         };
         view.keep_dn_cache(std::mem::take(&mut self.names));
-        Some(Left {
+        Some(Finished {
             view,
             likeness: self.decisions.likeness(),
-            verdicts: std::mem::take(&mut self.verdicts),
+            attribute_rights: std::mem::take(&mut self.attribute_rights),
         })
     }
 
@@ -202,7 +218,7 @@ impl<'d> Leg<'d> {
     /// Indexes that the filter would have been answered by.
     pub(crate) fn missing_indexes(&self) -> impl Iterator<Item = String> + use<'d> {
         let missing = match &self.held {
-            Some(Held::View(view)) => view.missing_indexes(&self.sought.filter),
+            Some(SnapshotState::View(view)) => view.missing_indexes(&self.spec.filter),
             _ => Vec::new(),
         };
         missing.into_iter().map(|spec| spec.to_string())
@@ -216,31 +232,31 @@ impl<'d> Leg<'d> {
         out: &mut Vec<u8>,
         bytes_end: usize,
         left: &mut usize,
-    ) -> Result<Option<End>, StoreError> {
+    ) -> Result<Option<SearchEnd>, StoreError> {
         let view = self.current_view(output.now_us)?;
         let end = self.work(&view, output, out, bytes_end, left);
-        self.held = Some(Held::View(view));
+        self.held = Some(SnapshotState::View(view));
         end
     }
 
     /// Writes an entry that was found and put in order before, if it still is what was sought.
     pub(crate) fn write_found(
         &mut self,
-        item: Item,
+        item: SortItem,
         output: &mut Output,
         out: &mut Vec<u8>,
-    ) -> Result<Option<End>, StoreError> {
+    ) -> Result<Option<SearchEnd>, StoreError> {
         let view = self.current_view(output.now_us)?;
         let verdict = match view.entry(item.at.id)? {
-            Some(entry) if matches!(self.judge(&view, &entry, false)?, Judged::Entry) => {
+            Some(entry) if matches!(self.judge(&view, &entry, false)?, MatchOutcome::Entry) => {
                 self.write(&view, &entry, item, output, out)?
             }
-            _ => Verdict::Passed,
+            _ => CandidateOutcome::Skipped,
         };
-        self.held = Some(Held::View(view));
+        self.held = Some(SnapshotState::View(view));
         Ok(match verdict {
-            Verdict::End(end) => Some(end),
-            Verdict::Passed | Verdict::Sent => None,
+            CandidateOutcome::End(end) => Some(end),
+            CandidateOutcome::Skipped | CandidateOutcome::Sent => None,
         })
     }
 
@@ -254,8 +270,8 @@ impl<'d> Leg<'d> {
         };
         let old = many || age_max > 0 && now.saturating_sub(self.since_us) >= age_max;
         let view = match self.held.take() {
-            Some(Held::View(view)) if !old => return Ok(view),
-            Some(Held::View(mut view)) => {
+            Some(SnapshotState::View(view)) if !old => return Ok(view),
+            Some(SnapshotState::View(mut view)) => {
                 (self.since_us, self.examined_before) = (now, examined);
                 if !view.refresh()? {
                     // There is nothing newer: what it holds would be held by any other as well.
@@ -263,7 +279,7 @@ impl<'d> Leg<'d> {
                 }
                 view
             }
-            Some(Held::Parked(parked)) => Box::new(parked.resume()?),
+            Some(SnapshotState::Parked(parked)) => Box::new(parked.resume()?),
             None => return Err(StoreError::Poisoned),
         };
         self.planned_here = false;
@@ -271,8 +287,8 @@ impl<'d> Leg<'d> {
         self.names.clear();
         self.normals.clear();
         self.pass.mark_inexact();
-        let filter = &self.sought.filter;
-        self.tested = Tested::new(filter, self.directory, &view, &self.decisions);
+        let filter = &self.spec.filter;
+        self.tested = PreparedFilter::new(filter, self.core, &view, &self.decisions);
         Ok(view)
     }
 
@@ -283,7 +299,7 @@ impl<'d> Leg<'d> {
         out: &mut Vec<u8>,
         bytes_end: usize,
         left: &mut usize,
-    ) -> Result<Option<End>, StoreError> {
+    ) -> Result<Option<SearchEnd>, StoreError> {
         if let Some(end) = self.follow_chains(view, left)? {
             return Ok(Some(end));
         }
@@ -300,12 +316,12 @@ impl<'d> Leg<'d> {
                 return Ok(Some(output.end(ResultCode::AdminLimitExceeded)));
             }
             match next {
-                Next::Entry(entry) => match self.candidate(view, &entry, output, out)? {
-                    Verdict::Passed | Verdict::Sent => {}
-                    Verdict::End(end) => return Ok(Some(end)),
+                ScanStep::Entry(entry) => match self.candidate(view, &entry, output, out)? {
+                    CandidateOutcome::Skipped | CandidateOutcome::Sent => {}
+                    CandidateOutcome::End(end) => return Ok(Some(end)),
                 },
-                Next::Pause => *left = 0,
-                Next::Exhausted => return Ok(None),
+                ScanStep::Pause => *left = 0,
+                ScanStep::Exhausted => return Ok(None),
             }
         }
         *left = 0;
@@ -317,34 +333,34 @@ impl<'d> Leg<'d> {
         &mut self,
         view: &View<'d>,
         left: &mut usize,
-    ) -> Result<Option<End>, StoreError> {
+    ) -> Result<Option<SearchEnd>, StoreError> {
         let Some(chains) = &mut self.chains else {
             return Ok(None);
         };
-        let ground = Ground {
-            directory: self.directory,
+        let ground = ChainContext {
+            core: self.core,
             view,
             decisions: &self.decisions,
         };
         let found = match chains.step(&ground, left)? {
-            Stepped::Pause => return Ok(None),
-            Stepped::TooMany => {
+            ChainProgress::Pause => return Ok(None),
+            ChainProgress::TooMany => {
                 let text = "membership leads through too many entries";
                 let result = refuse(ResultCode::AdminLimitExceeded, text);
-                return Ok(Some(End::plain(result)));
+                return Ok(Some(SearchEnd::plain(result)));
             }
-            Stepped::Done(found) => found,
+            ChainProgress::Done(found) => found,
         };
         self.chains = None;
         let mut found = found.into_iter();
-        let filter = Filter::clone(&self.sought.filter);
+        let filter = Filter::clone(&self.spec.filter);
         let filter = filter.replace_chains::<Infallible>(&mut |_, _| {
             Ok(Filter::Entries(found.next().unwrap_or_default()))
         });
         let Ok(filter) = filter;
-        self.sought.filter = Arc::new(filter.clone());
-        self.planned = planned(&self.sought, self.directory);
-        self.tested = Tested::new(&filter, self.directory, view, &self.decisions);
+        self.spec.filter = Arc::new(filter.clone());
+        self.planned = planned(&self.spec, self.core);
+        self.tested = PreparedFilter::new(&filter, self.core, view, &self.decisions);
         Ok(None)
     }
 
@@ -353,21 +369,21 @@ impl<'d> Leg<'d> {
         &mut self,
         view: &View<'d>,
         left: &mut usize,
-    ) -> Result<Option<End>, StoreError> {
-        let known = &self.directory.known;
+    ) -> Result<Option<SearchEnd>, StoreError> {
+        let types = &self.core.types;
         let mut walk = EntryWalk::new();
         while let Some(aliases) = &mut self.aliases {
-            let filter = &known.alias_filter;
+            let filter = &types.alias_filter;
             match aliases.next(view, &mut walk, &self.regions, filter, 1, left)? {
-                Next::Pause => return Ok(None),
-                Next::Exhausted => self.aliases = None,
-                Next::Entry(entry) if entry.id() == self.base.base => {}
-                Next::Entry(entry) => {
+                ScanStep::Pause => return Ok(None),
+                ScanStep::Exhausted => self.aliases = None,
+                ScanStep::Entry(entry) if entry.id() == self.base.base => {}
+                ScanStep::Entry(entry) => {
                     let name = view.resolved_dn(entry.id())?;
                     let depth_max = self.database.max_deref_depth;
                     let followed =
-                        alias::follow(view, self.directory, &self.decisions, &name, depth_max)?;
-                    let Followed::Arrived(_, found) = followed else {
+                        alias::follow(view, self.core, &self.decisions, &name, depth_max)?;
+                    let AliasResolution::Resolved(_, found) = followed else {
                         continue;
                     };
                     if let Some(target) = found.entry() {
@@ -376,7 +392,7 @@ impl<'d> Leg<'d> {
                     }
                     if self.regions.len() > REGIONS_MAX {
                         let text = "aliases lead to too many places";
-                        return Ok(Some(End::plain(refuse(
+                        return Ok(Some(SearchEnd::plain(refuse(
                             ResultCode::AdminLimitExceeded,
                             text,
                         ))));
@@ -394,41 +410,43 @@ impl<'d> Leg<'d> {
         entry: &EntryView<'_>,
         output: &mut Output,
         out: &mut Vec<u8>,
-    ) -> Result<Verdict, StoreError> {
+    ) -> Result<CandidateOutcome, StoreError> {
         match self.judge(view, entry, self.pass.is_exact())? {
-            Judged::Not => return Ok(Verdict::Passed),
-            Judged::Reference(urls) => {
+            MatchOutcome::NoMatch => return Ok(CandidateOutcome::Skipped),
+            MatchOutcome::Reference(urls) => {
                 // The next page goes on behind the last entry of this one, and comes by here again.
                 if output.sorter.is_none()
                     && let Some(end) = output.page_full()
                 {
-                    return Ok(Verdict::End(end));
+                    return Ok(CandidateOutcome::End(end));
                 }
                 let again = output.sorter.is_some() && output.is_continued();
                 if !again && !self.is_covered(view, entry)? {
                     output.reference(out, &urls);
                 }
-                return Ok(Verdict::Passed);
+                return Ok(CandidateOutcome::Skipped);
             }
-            Judged::Entry if self.is_covered(view, entry)? => return Ok(Verdict::Passed),
-            Judged::Entry => {}
+            MatchOutcome::Entry if self.is_covered(view, entry)? => {
+                return Ok(CandidateOutcome::Skipped);
+            }
+            MatchOutcome::Entry => {}
         }
-        let at = Position {
-            leg: self.number,
+        let at = EntryPosition {
+            part: self.number,
             region: u32::try_from(self.pass.region()).unwrap_or(u32::MAX),
             id: entry.id(),
         };
         if output.sorter.is_none() {
             let key = Box::default();
-            return self.write(view, entry, Item { key, at }, output, out);
+            return self.write(view, entry, SortItem { key, at }, output, out);
         }
-        let facts = EntryFacts::new(self.directory, view, Target::Stored(*entry));
+        let facts = EntryFacts::new(self.core, view, EntrySource::Stored(*entry));
         let rights = facts.rights(&self.decisions, &self.normal);
-        let known = &self.directory.known;
+        let types = &self.core.types;
         let by_value = self.decisions.by_value();
         let key = sort::key_of(
             &output.sort_keys,
-            self.asker(),
+            self.requester(),
             view,
             entry,
             |description, value| {
@@ -437,7 +455,7 @@ impl<'d> Leg<'d> {
                 } else {
                     rights.attribute(description)
                 };
-                let computed = Computed::of(known, description.attribute);
+                let computed = Computed::of(types, description.attribute);
                 rights.allows(Rights::READ)
                     && computed.is_none_or(|computed| computed.may_be_told(&self.decisions))
             },
@@ -445,19 +463,19 @@ impl<'d> Leg<'d> {
         let taken = output
             .sorter
             .as_mut()
-            .is_some_and(|sorter| sorter.push(Item { key, at }));
+            .is_some_and(|sorter| sorter.push(SortItem { key, at }));
         if taken {
-            return Ok(Verdict::Passed);
+            return Ok(CandidateOutcome::Skipped);
         }
         let text = "too many entries to sort";
         let mut end = output.end(ResultCode::AdminLimitExceeded);
         end.result = LdapResult::with_diagnostic(ResultCode::AdminLimitExceeded, text);
-        Ok(Verdict::End(end))
+        Ok(CandidateOutcome::End(end))
     }
 
-    fn asker(&self) -> Asker<'_> {
-        Asker {
-            directory: self.directory,
+    fn requester(&self) -> RequesterRights<'_> {
+        RequesterRights {
+            core: self.core,
             decisions: &self.decisions,
         }
     }
@@ -473,58 +491,53 @@ impl<'d> Leg<'d> {
         view: &View<'d>,
         entry: &EntryView<'_>,
         exact: bool,
-    ) -> Result<Judged, StoreError> {
-        let known = &self.directory.known;
+    ) -> Result<MatchOutcome, StoreError> {
+        let types = &self.core.types;
         let uniform = self.decisions.uniform();
-        let exact = exact && !self.sought.references && self.planned_here && self.tested.plain;
+        let exact = exact && !self.spec.references && self.planned_here && self.tested.plain;
         if !exact {
-            let filter = &self.sought.filter;
+            let filter = &self.spec.filter;
             self.tested
-                .prepare(filter, self.directory, view, &self.decisions);
+                .prepare(filter, self.core, view, &self.decisions);
         }
         if !uniform {
             self.normals.write(view, entry, &mut self.normal)?;
         }
-        let facts = EntryFacts::new(self.directory, view, Target::Stored(*entry));
+        let facts = EntryFacts::new(self.core, view, EntrySource::Stored(*entry));
         let rights = facts.rights(&self.decisions, &self.normal);
         if !rights.entry().allows(Rights::READ) {
-            return Ok(Judged::Not);
+            return Ok(MatchOutcome::NoMatch);
         }
-        if self.subentries
-            && !self
-                .sought
-                .visible
-                .admits(referral::is_subentry(entry, known))
-        {
-            return Ok(Judged::Not);
+        if self.subentries && !self.spec.visible.admits(types.is_subentry(entry)) {
+            return Ok(MatchOutcome::NoMatch);
         }
-        if self.sought.deref && entry.id() != self.base.base && referral::is_alias(entry, known) {
-            return Ok(Judged::Not);
+        if self.spec.deref && entry.id() != self.base.base && types.is_alias(entry) {
+            return Ok(MatchOutcome::NoMatch);
         }
-        let referrals = self.sought.references || self.sought.hides_referrals;
-        if referrals && referral::is_referral(entry, known) {
-            if self.sought.hides_referrals {
-                return Ok(Judged::Not);
+        let referrals = self.spec.references || self.spec.hides_referrals;
+        if referrals && types.is_referral(entry) {
+            if self.spec.hides_referrals {
+                return Ok(MatchOutcome::NoMatch);
             }
-            if !rights.attribute(&known.reference).allows(Rights::READ) {
-                return Ok(Judged::Not);
+            if !rights.attribute(&types.reference).allows(Rights::READ) {
+                return Ok(MatchOutcome::NoMatch);
             }
             let object = view.resolved_dn(entry.id())?;
-            let urls = referral::reference(entry, known, &object, self.base.scope);
-            return Ok(Judged::Reference(urls));
+            let urls = referral::reference(entry, types, &object, self.base.scope);
+            return Ok(MatchOutcome::Reference(urls));
         }
-        let seen = Seen {
+        let seen = VisibleStoredEntry {
             entry: *entry,
             view,
             rights,
-            asker: self.asker(),
+            requester: self.requester(),
             check: !uniform,
             by_value: self.decisions.by_value(),
         };
         Ok(if exact || self.tested.admits(view.schema(), &seen) {
-            Judged::Entry
+            MatchOutcome::Entry
         } else {
-            Judged::Not
+            MatchOutcome::NoMatch
         })
     }
 
@@ -533,46 +546,45 @@ impl<'d> Leg<'d> {
         &mut self,
         view: &View<'d>,
         entry: &EntryView<'_>,
-        item: Item,
+        item: SortItem,
         output: &mut Output,
         out: &mut Vec<u8>,
-    ) -> Result<Verdict, StoreError> {
+    ) -> Result<CandidateOutcome, StoreError> {
         if let Some(end) = output.full() {
-            return Ok(Verdict::End(end));
+            return Ok(CandidateOutcome::End(end));
         }
         self.name.clear();
         entry.write_dn(&mut self.names, &mut self.name)?;
-        let facts = EntryFacts::new(self.directory, view, Target::Stored(*entry));
+        let facts = EntryFacts::new(self.core, view, EntrySource::Stored(*entry));
         let rights = facts.rights(&self.decisions, &self.normal);
-        let asker = Asker {
-            directory: self.directory,
+        let requester = RequesterRights {
+            core: self.core,
             decisions: &self.decisions,
         };
         let id = output.id;
-        output.shown.write_stored(
+        output.projection.write_stored(
             out,
             id,
             (entry, &self.name),
             view,
-            &mut self.verdicts,
-            (asker, rights),
+            &mut self.attribute_rights,
+            (requester, rights),
         )?;
         output.wrote(item);
-        Ok(Verdict::Sent)
+        Ok(CandidateOutcome::Sent)
     }
 }
 
 /// The filter that is planned: referral objects are candidates too, where they are returned as references.
-fn planned(sought: &Sought, directory: &Directory) -> Arc<Filter<AttributeSelector>> {
-    let known = &directory.known;
-    let with = |class: &Filter<AttributeSelector>| {
-        vec![Filter::clone(class), Filter::clone(&sought.filter)]
-    };
-    if sought.references {
-        Arc::new(Filter::Or(with(&known.referral_filter)))
-    } else if sought.visible == Visible::OnlySubentries {
-        Arc::new(Filter::And(with(&known.subentry_filter)))
+fn planned(spec: &SearchSpec, core: &Core) -> Arc<Filter<AttributeSelector>> {
+    let types = &core.types;
+    let with =
+        |class: &Filter<AttributeSelector>| vec![Filter::clone(class), Filter::clone(&spec.filter)];
+    if spec.references {
+        Arc::new(Filter::Or(with(&types.referral_filter)))
+    } else if spec.visible == SubentryVisibility::OnlySubentries {
+        Arc::new(Filter::And(with(&types.subentry_filter)))
     } else {
-        Arc::clone(&sought.filter)
+        Arc::clone(&spec.filter)
     }
 }

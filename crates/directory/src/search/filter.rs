@@ -12,14 +12,14 @@ use fulgurite_schema::{
 };
 use fulgurite_store::{AttributeId, EntryView, StoredSelector, View};
 
-use crate::directory::Directory;
-use crate::rights::computed::{Asker, Computed};
-use crate::rights::facts::{EntryFacts, Target};
+use crate::core::foundation::Core;
+use crate::rights::computed::{Computed, RequesterRights};
+use crate::rights::facts::{EntryFacts, EntrySource};
 use crate::rights::visible_entry::visit_searchable;
 
 /// Where the values of a filter item are.
 #[derive(Clone, Debug)]
-pub(crate) enum Selector {
+pub(crate) enum ValueSource {
     /// In the record. The value asserted, where single values may be hidden.
     Stored(StoredSelector, Option<Box<[u8]>>),
     /// They follow from the entry's place.
@@ -30,56 +30,56 @@ pub(crate) enum Selector {
 
 /// A filter prepared for the entries of one view.
 #[derive(Debug)]
-pub(crate) struct Tested {
+pub(crate) struct PreparedFilter {
     /// None until a candidate has to be tested.
-    filter: Option<Filter<Selector>>,
+    filter: Option<Filter<ValueSource>>,
     /// Whether it says of every entry what the filter as sent says of the record alone: then what the store
     /// calls exact is exact.
     pub(crate) plain: bool,
 }
 
-impl Tested {
+impl PreparedFilter {
     /// Looks at a filter; prepares it unless what the store finds by it needs no test in all likelihood.
     pub(crate) fn new(
         filter: &Filter<AttributeSelector>,
-        directory: &Directory,
+        core: &Core,
         view: &View<'_>,
         decisions: &Decisions<'_>,
-    ) -> Tested {
-        let facts = EntryFacts::new(directory, view, Target::Missing);
+    ) -> PreparedFilter {
+        let facts = EntryFacts::new(core, view, EntrySource::Missing);
         if let Filter::Equality(assertion) = filter
             && decisions.uniform()
             && !decisions.by_value()
-            && Computed::of(&directory.known, assertion.attribute.attribute).is_none()
+            && Computed::of(&core.types, assertion.attribute.attribute).is_none()
         {
             let rights = facts.rights(decisions, "");
             let may_search = |description| rights.attribute(description).allows(Rights::SEARCH);
             let covers_itself = view.attributes().covers_itself(&assertion.attribute);
             if covers_itself && may_search(&assertion.attribute) {
-                return Tested {
+                return PreparedFilter {
                     filter: None,
                     plain: true,
                 };
             }
         }
-        Tested::prepared(filter.clone(), directory, view, decisions)
+        PreparedFilter::prepared(filter.clone(), core, view, decisions)
     }
 
     /// The filter, prepared: `source` is what this was made of.
     pub(crate) fn prepare(
         &mut self,
         source: &Filter<AttributeSelector>,
-        directory: &Directory,
+        core: &Core,
         view: &View<'_>,
         decisions: &Decisions<'_>,
     ) {
         if self.filter.is_none() {
-            *self = Tested::prepared(source.clone(), directory, view, decisions);
+            *self = PreparedFilter::prepared(source.clone(), core, view, decisions);
         }
     }
 
     /// Whether an entry matches; not unless it has been prepared.
-    pub(crate) fn admits(&self, schema: &Schema, seen: &Seen<'_, '_>) -> bool {
+    pub(crate) fn admits(&self, schema: &Schema, seen: &VisibleStoredEntry<'_, '_>) -> bool {
         let filter = self.filter.as_ref();
         filter.is_some_and(|filter| filter.test(schema, seen).is_true())
     }
@@ -87,13 +87,13 @@ impl Tested {
     /// With decisions that are the same for every entry, what may not be searched is taken out here.
     fn prepared(
         filter: Filter<AttributeSelector>,
-        directory: &Directory,
+        core: &Core,
         view: &View<'_>,
         decisions: &Decisions<'_>,
-    ) -> Tested {
+    ) -> PreparedFilter {
         let uniform = decisions.uniform();
         let mut plain = uniform && !decisions.by_value();
-        let facts = EntryFacts::new(directory, view, Target::Missing);
+        let facts = EntryFacts::new(core, view, EntrySource::Missing);
         let rights = facts.rights(decisions, "");
         let may_search = |description: &AttributeDescription| {
             !uniform || rights.attribute(description).allows(Rights::SEARCH)
@@ -107,26 +107,26 @@ impl Tested {
             // A value that may not be asserted is hidden although the attribute is not, and the other way round.
             if !decisions.by_value() && !may_search(&selector) {
                 plain = false;
-                return Selector::Hidden;
+                return ValueSource::Hidden;
             }
-            if let Some(computed) = Computed::of(&directory.known, selector.attribute) {
+            if let Some(computed) = Computed::of(&core.types, selector.attribute) {
                 plain = false;
                 if !computed.may_be_told(decisions) {
-                    return Selector::Hidden;
+                    return ValueSource::Hidden;
                 }
-                return Selector::Computed(computed, selector);
+                return ValueSource::Computed(computed, selector);
             }
             let covered = view.attributes().covered(view.schema(), &selector);
             let all = covered.len();
-            let shown = covered.iter().copied().filter(|id| {
+            let projection = covered.iter().copied().filter(|id| {
                 let info = view.attributes().get(*id);
                 decisions.by_value() || info.is_some_and(|info| may_search(&info.description))
             });
-            let ids: Box<[AttributeId]> = shown.collect();
+            let ids: Box<[AttributeId]> = projection.collect();
             plain &= ids.len() == all;
-            Selector::Stored(StoredSelector { selector, ids }, value)
+            ValueSource::Stored(StoredSelector { selector, ids }, value)
         });
-        Tested {
+        PreparedFilter {
             filter: Some(filter),
             plain,
         }
@@ -160,18 +160,18 @@ fn collect_asserted(filter: &Filter<AttributeSelector>, out: &mut VecDeque<Optio
 }
 
 /// One entry, seen with somebody's rights.
-pub(crate) struct Seen<'v, 's> {
+pub(crate) struct VisibleStoredEntry<'v, 's> {
     pub(crate) entry: EntryView<'v>,
     pub(crate) view: &'v View<'s>,
     pub(crate) rights: EntryRights<'v>,
-    pub(crate) asker: Asker<'v>,
+    pub(crate) requester: RequesterRights<'v>,
     /// Whether rights differ from entry to entry, so that the filter was not prepared for them.
     pub(crate) check: bool,
     /// Whether they differ from value to value.
     pub(crate) by_value: bool,
 }
 
-impl Seen<'_, '_> {
+impl VisibleStoredEntry<'_, '_> {
     fn hides(&self, description: &AttributeDescription, value: Option<&[u8]>) -> bool {
         let rights = match value {
             Some(value) if self.by_value => self.rights.value(description, value),
@@ -212,19 +212,21 @@ impl Seen<'_, '_> {
     }
 }
 
-impl FilterSubject<Selector> for Seen<'_, '_> {
-    fn values(&self, attribute: &Selector, visit: &mut dyn FnMut(&[u8]) -> Truth) -> Truth {
+impl FilterSubject<ValueSource> for VisibleStoredEntry<'_, '_> {
+    fn values(&self, attribute: &ValueSource, visit: &mut dyn FnMut(&[u8]) -> Truth) -> Truth {
         match attribute {
-            Selector::Hidden => Truth::Undefined,
-            Selector::Stored(stored, asserted)
+            ValueSource::Hidden => Truth::Undefined,
+            ValueSource::Stored(stored, asserted)
                 if self.hides(&stored.selector, asserted.as_deref()) =>
             {
                 Truth::Undefined
             }
-            Selector::Stored(stored, _) => self.visit(stored, visit),
-            Selector::Computed(_, description) if self.hides(description, None) => Truth::Undefined,
-            Selector::Computed(computed, _) => {
-                match computed.value(self.asker, self.view, self.entry.id()) {
+            ValueSource::Stored(stored, _) => self.visit(stored, visit),
+            ValueSource::Computed(_, description) if self.hides(description, None) => {
+                Truth::Undefined
+            }
+            ValueSource::Computed(computed, _) => {
+                match computed.value(self.requester, self.view, self.entry.id()) {
                     Ok(value) => visit(&value),
                     Err(_) => Truth::Undefined,
                 }
@@ -232,22 +234,26 @@ impl FilterSubject<Selector> for Seen<'_, '_> {
         }
     }
 
-    fn present(&self, attribute: &Selector) -> Truth {
+    fn present(&self, attribute: &ValueSource) -> Truth {
         match attribute {
-            Selector::Hidden => Truth::Undefined,
-            Selector::Stored(stored, _) if self.hides(&stored.selector, None) => Truth::Undefined,
-            Selector::Stored(stored, _) if !self.check && !self.by_value => {
+            ValueSource::Hidden => Truth::Undefined,
+            ValueSource::Stored(stored, _) if self.hides(&stored.selector, None) => {
+                Truth::Undefined
+            }
+            ValueSource::Stored(stored, _) if !self.check && !self.by_value => {
                 FilterSubject::<StoredSelector>::present(&self.entry, stored)
             }
             // Every entry has classes: that there are some is no secret, whichever of them are.
-            Selector::Stored(stored, _)
+            ValueSource::Stored(stored, _)
                 if stored.selector.attribute == self.view.schema().object_class_attribute() =>
             {
                 Truth::True
             }
-            Selector::Stored(stored, _) => self.visit(stored, &mut |_| Truth::True),
-            Selector::Computed(_, description) if self.hides(description, None) => Truth::Undefined,
-            Selector::Computed(..) => Truth::True,
+            ValueSource::Stored(stored, _) => self.visit(stored, &mut |_| Truth::True),
+            ValueSource::Computed(_, description) if self.hides(description, None) => {
+                Truth::Undefined
+            }
+            ValueSource::Computed(..) => Truth::True,
         }
     }
 

@@ -1,106 +1,191 @@
-//! A search among entries that the server makes up: few enough to be looked at one after the other, at once.
+//! A search among entries that no store holds: few enough to be looked at one after the other, at once.
 
-use fulgurite_access::{Decisions, Rights};
-use fulgurite_ldap::{LdapResult, MessageId, ResultCode, Scope};
-use fulgurite_schema::{AttributeSelector, Dn, Entry, Filter};
+use fulgurite_access::{Decisions, EntryRights, Rights};
+use fulgurite_ldap::{LdapResult, ResultCode, Scope};
+use fulgurite_schema::{Dn, Entry, Filter};
 
-use super::begin::require_search;
-use super::output::End;
-use super::sorted_entries::Arranged;
-use super::task::State;
-use crate::core::limits::SearchLimits;
-use crate::core::result::Answer;
+use super::output::{CompleteOutput, SearchEnd};
+use super::query::SearchQuery;
+use super::sort_plan::{SortPlan, SortState};
+use super::sorted_entries::SortedEntries;
+use crate::core::foundation::Core;
+use crate::core::result::OpResult;
 use crate::core::session::Session;
 use crate::directory::Directory;
-use crate::generated::tree::Tree;
-use crate::rights::facts::OwnFacts;
-use crate::rights::projection::Shown;
-use crate::rights::visible_entry::SeenOwned;
+use crate::generated::tree::{GeneratedEntry, Tree};
+use crate::rights::assertion;
+use crate::rights::facts::UnstoredFacts;
+use crate::rights::projection::Projection;
+use crate::rights::visible_entry::VisibleEntry;
 
-impl Directory {
-    #[allow(clippy::too_many_arguments, reason = "the parts of one request")]
-    pub(super) fn search_tree(
-        &self,
-        session: &Session,
-        tree: &Tree,
-        id: MessageId,
-        (base, scope): (&Dn, Scope),
-        filter: &Filter<AttributeSelector>,
-        shown: &Shown,
-        limits: SearchLimits,
-        mut arranged: Option<Arranged>,
-    ) -> Answer<State<'_>> {
-        let schema = &self.schema;
-        let decisions = tree.decisions(session);
-        let mut entries = tree.entries(schema, base);
-        let all = entries.iter().map(|made| &made.entry);
+/// A search among entries that no store holds.
+pub(super) struct GeneratedSearch<'q> {
+    pub(super) directory: &'q Directory,
+    pub(super) session: &'q Session,
+    pub(super) query: &'q SearchQuery<'q, 'q>,
+    pub(super) projection: Projection,
+}
+
+impl GeneratedSearch<'_> {
+    /// Searches the root DSE or the subschema subentry.
+    pub(super) fn entry(&self, entry: &Entry, plan: SortPlan) -> OpResult<CompleteOutput> {
+        let (query, core) = (self.query, self.directory.core());
+        if query.request.scope != Scope::Base {
+            return Err(LdapResult::new(ResultCode::NoSuchObject));
+        }
+        let decisions = self.directory.generated().decisions(self.session);
+        let facts = UnstoredFacts {
+            core,
+            entry: Some(entry),
+        };
+        let rights = decisions.at(entry.dn.normal(), &facts);
+        require_search(&rights)?;
+        let schema = &core.schema;
+        if let Some(assert) = &query.controls.assertion {
+            let filter = Filter::resolve(schema, &assert.filter);
+            assertion::require(schema, rights, entry, &filter)?;
+        }
+        let mut encoded = Vec::new();
+        if self.matches(entry, rights) {
+            self.write(&mut encoded, entry, rights);
+        }
+        let entries = u32::from(!encoded.is_empty());
+        let (Some(mut sorted), _slot) = self.sorted_entries(plan) else {
+            return Ok(CompleteOutput {
+                encoded,
+                entries,
+                end: SearchEnd::plain(LdapResult::success()),
+            });
+        };
+        if entries > 0 {
+            sorted.push(schema, entry, rights, encoded);
+        }
+        Ok(sorted.finish(None))
+    }
+
+    /// Searches the monitor or the configuration.
+    pub(super) fn tree(&self, tree: &Tree, plan: SortPlan) -> OpResult<CompleteOutput> {
+        let (query, core) = (self.query, self.directory.core());
+        let decisions = tree.decisions(self.session);
+        let mut entries = tree.entries(&core.schema, &query.base);
+        self.require_base(&decisions, &entries)?;
+        let (mut sorted, _slot) = self.sorted_entries(plan);
+        let size_max = query.limits.size_max;
+        let mut encoded = Vec::new();
+        let mut sent = 0;
+        for generated in &mut entries {
+            if !in_scope(&generated.entry.dn, &query.base, query.request.scope) {
+                continue;
+            }
+            generated.count_sent(sent, encoded.len());
+            let entry = &generated.entry;
+            let facts = UnstoredFacts {
+                core,
+                entry: Some(entry),
+            };
+            let rights = decisions.at(entry.dn.normal(), &facts);
+            if !self.matches(entry, rights) {
+                continue;
+            }
+            if let Some(sorted) = &mut sorted {
+                let mut encoded = Vec::new();
+                self.write(&mut encoded, entry, rights);
+                sorted.push(&core.schema, entry, rights, encoded);
+                continue;
+            }
+            if size_max.is_some_and(|max| sent >= max) {
+                return Ok(CompleteOutput {
+                    encoded,
+                    entries: sent,
+                    end: SearchEnd::plain(LdapResult::new(ResultCode::SizeLimitExceeded)),
+                });
+            }
+            self.write(&mut encoded, entry, rights);
+            sent += 1;
+        }
+        Ok(match sorted {
+            Some(sorted) => sorted.finish(size_max),
+            None => CompleteOutput {
+                encoded,
+                entries: sent,
+                end: SearchEnd::plain(LdapResult::success()),
+            },
+        })
+    }
+
+    /// Requires the base to exist, and the right to search from it.
+    fn require_base(&self, decisions: &Decisions<'_>, entries: &[GeneratedEntry]) -> OpResult {
+        let (base, core) = (&*self.query.base, self.directory.core());
+        let all = entries.iter().map(|generated| &generated.entry);
         let at_base = all.clone().find(|entry| entry.dn == *base);
         if at_base.is_none() {
             let above = all.filter(|entry| base.is_under(&entry.dn));
             let deepest = above.max_by_key(|entry| entry.dn.depth());
-            let shown = deepest.filter(|entry| self.may_disclose(&decisions, entry));
+            let shown = deepest.filter(|entry| may_disclose(core, decisions, entry));
             let missing = LdapResult::new(ResultCode::NoSuchObject);
             return Err(match shown {
                 Some(entry) => missing.matched(entry.dn.pretty()),
                 None => missing,
             });
         }
-        let at_base = OwnFacts {
-            directory: self,
+        let facts = UnstoredFacts {
+            core,
             entry: at_base,
         };
-        require_search(&decisions.at(base.normal(), &at_base))?;
-        let mut out = Vec::new();
-        let mut sent = 0;
-        for made in entries
-            .iter_mut()
-            .filter(|made| in_scope(&made.entry.dn, base, scope))
-        {
-            made.count_sent(sent, out.len());
-            let entry = &made.entry;
-            let facts = OwnFacts {
-                directory: self,
-                entry: Some(entry),
-            };
-            let rights = decisions.at(entry.dn.normal(), &facts);
-            let seen = SeenOwned {
-                schema,
-                entry,
-                rights,
-                needed: Rights::SEARCH,
-            };
-            if !rights.entry().allows(Rights::READ) || !filter.test(schema, &seen).is_true() {
-                continue;
+        require_search(&decisions.at(base.normal(), &facts))
+    }
+
+    /// Returns true if the search finds an entry, as far as its rights go.
+    fn matches(&self, entry: &Entry, rights: EntryRights<'_>) -> bool {
+        let schema = self.directory.schema();
+        let visible = VisibleEntry {
+            schema,
+            entry,
+            rights,
+            needed: Rights::SEARCH,
+        };
+        rights.entry().allows(Rights::READ) && self.query.filter.test(schema, &visible).is_true()
+    }
+
+    fn write(&self, out: &mut Vec<u8>, entry: &Entry, rights: EntryRights<'_>) {
+        let schema = self.directory.schema();
+        self.projection
+            .write_unstored(out, self.query.id, entry, schema, rights);
+    }
+
+    /// The sorter of a sorted search, and the state that holds its slot until the search ends.
+    fn sorted_entries(&self, plan: SortPlan) -> (Option<SortedEntries>, SortState) {
+        let bytes_max = self.directory.search_settings().sort_limits.bytes_max;
+        let sorted = match plan.state {
+            SortState::Requested { .. } => {
+                Some(SortedEntries::new(plan.keys, plan.view, bytes_max))
             }
-            if let Some(arranged) = &mut arranged {
-                let mut encoded = Vec::new();
-                shown.write_owned(&mut encoded, id, entry, schema, rights);
-                arranged.push(schema, entry, rights, encoded);
-                continue;
-            }
-            if limits.size_max.is_some_and(|max| sent >= max) {
-                let end = End::plain(LdapResult::new(ResultCode::SizeLimitExceeded));
-                return Ok(State::Ready(out, sent, end));
-            }
-            shown.write_owned(&mut out, id, entry, schema, rights);
-            sent += 1;
-        }
-        Ok(match arranged {
-            Some(arranged) => arranged.finish(limits.size_max),
-            None => State::Ready(out, sent, End::plain(LdapResult::success())),
-        })
+            SortState::None | SortState::Refused(_) => None,
+        };
+        (sorted, plan.state)
     }
 }
 
-impl Directory {
-    fn may_disclose(&self, decisions: &Decisions<'_>, entry: &Entry) -> bool {
-        let facts = OwnFacts {
-            directory: self,
-            entry: Some(entry),
-        };
-        let rights = decisions.at(entry.dn.normal(), &facts).entry();
-        rights.allows(Rights::DISCLOSE)
+fn may_disclose(core: &Core, decisions: &Decisions<'_>, entry: &Entry) -> bool {
+    let facts = UnstoredFacts {
+        core,
+        entry: Some(entry),
+    };
+    let rights = decisions.at(entry.dn.normal(), &facts).entry();
+    rights.allows(Rights::DISCLOSE)
+}
+
+/// The right to search from a base; who may not even know of it is told that it is not there.
+fn require_search(base: &EntryRights<'_>) -> OpResult {
+    let rights = base.entry();
+    if rights.allows(Rights::SEARCH) {
+        return Ok(());
     }
+    Err(LdapResult::new(if rights.allows(Rights::DISCLOSE) {
+        ResultCode::InsufficientAccessRights
+    } else {
+        ResultCode::NoSuchObject
+    }))
 }
 
 fn in_scope(dn: &Dn, base: &Dn, scope: Scope) -> bool {

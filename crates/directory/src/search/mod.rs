@@ -1,17 +1,31 @@
-//! Search.
+//! Search (RFC 4511, section 4.5): a task that works in steps.
+//!
+//! ```text
+//!   begin: base, rights, plan                 advance, again and again                    the last one
+//!   request -------------------------> task -----------------------------> entries ... -----------------> result
+//!                                            candidates -> record in the map -> filter
+//!                                            -> rights -> bytes of the response
+//! ```
+//!
+//! Between steps the task is plain data and a snapshot. It can be parked, which gives up the snapshot, and dropped at
+//! any time, which abandons the search.
 
-pub(crate) mod begin;
-pub(crate) mod candidates;
-pub(crate) mod chain;
-pub(crate) mod database_search;
-pub(crate) mod filter;
-pub(crate) mod generated;
-pub(crate) mod normal_names;
-pub(crate) mod output;
-pub(crate) mod page;
-pub(crate) mod regions;
+mod base;
+mod begin;
+mod candidates;
+mod chain;
+mod database_search;
+mod filter;
+mod generated;
+mod normal_names;
+mod output;
+mod page;
+mod query;
+mod regions;
 pub(crate) mod run;
-pub(crate) mod sort;
-pub(crate) mod sorted_entries;
+mod sort;
+mod sort_plan;
+mod sorted_entries;
+mod state;
 pub(crate) mod task;
-pub(crate) mod vlv;
+mod vlv;

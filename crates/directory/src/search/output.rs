@@ -2,14 +2,15 @@
 
 use fulgurite_ldap::{LdapResult, MessageId, ResultCode, encode};
 
-use super::page::{CookieKey, Page};
-use super::sort::{Item, Key, Position, Sorter};
-use crate::core::limits::SearchLimits;
-use crate::rights::projection::Shown;
+use super::page::Page;
+use super::sort::{EntryPosition, OrderingKey, SortItem, Sorter};
+use crate::core::cookie::CookieKey;
+use crate::request::limits::SearchLimits;
+use crate::rights::projection::Projection;
 
 /// How a search came to its end.
 #[derive(Debug)]
-pub(crate) struct End {
+pub(crate) struct SearchEnd {
     pub(crate) result: LdapResult,
     /// Where the next page begins, empty after the last; `None` for a search that is not paged.
     pub(crate) cookie: Option<Vec<u8>>,
@@ -19,9 +20,9 @@ pub(crate) struct End {
     pub(crate) controls: Vec<(&'static str, Vec<u8>)>,
 }
 
-impl End {
-    pub(crate) fn plain(result: LdapResult) -> End {
-        End {
+impl SearchEnd {
+    pub(crate) fn plain(result: LdapResult) -> SearchEnd {
+        SearchEnd {
             result,
             cookie: None,
             estimate: 0,
@@ -30,36 +31,55 @@ impl End {
     }
 }
 
-/// What the legs of a search share.
+/// All that is left of a search: entries that are encoded already, and the end.
+#[derive(Debug)]
+pub(crate) struct CompleteOutput {
+    pub(crate) encoded: Vec<u8>,
+    pub(crate) entries: u32,
+    pub(crate) end: SearchEnd,
+}
+
+impl CompleteOutput {
+    /// An end without entries.
+    pub(crate) fn end(end: SearchEnd) -> CompleteOutput {
+        CompleteOutput {
+            encoded: Vec::new(),
+            entries: 0,
+            end,
+        }
+    }
+}
+
+/// What the parts of a search share.
 #[derive(Debug)]
 pub(crate) struct Output {
     pub(crate) id: MessageId,
-    pub(crate) shown: Shown,
+    pub(crate) projection: Projection,
     pub(crate) limits: SearchLimits,
     pub(crate) page: Option<Page>,
     pub(crate) cookie_key: CookieKey,
     /// Set while entries are collected to be sorted.
     pub(crate) sorter: Option<Sorter>,
-    pub(crate) sort_keys: Vec<Key>,
+    pub(crate) sort_keys: Vec<OrderingKey>,
     pub(crate) sent: u32,
     /// When the step under way began, by the clock that time limits go by.
     pub(crate) now_us: u64,
     /// Search references written.
     pub(crate) references: u32,
     /// The entry written last.
-    last: Item,
+    last: SortItem,
 }
 
 impl Output {
     pub(crate) fn new(
         id: MessageId,
-        shown: Shown,
+        projection: Projection,
         limits: SearchLimits,
         cookie_key: CookieKey,
     ) -> Output {
         Output {
             id,
-            shown,
+            projection,
             limits,
             page: None,
             cookie_key,
@@ -68,23 +88,23 @@ impl Output {
             sent: 0,
             now_us: 0,
             references: 0,
-            last: Item {
+            last: SortItem {
                 key: Box::default(),
-                at: Position::default(),
+                at: EntryPosition::default(),
             },
         }
     }
 
     /// The end of a page that is full, now that there is more.
-    pub(crate) fn page_full(&self) -> Option<End> {
+    pub(crate) fn page_full(&self) -> Option<SearchEnd> {
         let page = self.page.as_ref().filter(|page| self.sent >= page.size)?;
-        let mut end = End::plain(LdapResult::success());
+        let mut end = SearchEnd::plain(LdapResult::success());
         end.cookie = Some(page.cookie(&self.last, self.sent, &self.cookie_key));
         Some(end)
     }
 
     /// The end, if one entry more is one too many.
-    pub(crate) fn full(&self) -> Option<End> {
+    pub(crate) fn full(&self) -> Option<SearchEnd> {
         if let Some(end) = self.page_full() {
             return Some(end);
         }
@@ -100,7 +120,7 @@ impl Output {
     }
 
     /// Counts an entry that has been written.
-    pub(crate) fn wrote(&mut self, item: Item) {
+    pub(crate) fn wrote(&mut self, item: SortItem) {
         self.sent += 1;
         self.last = item;
     }
@@ -114,8 +134,8 @@ impl Output {
     }
 
     /// The end of everything, or for a reason.
-    pub(crate) fn end(&self, code: ResultCode) -> End {
-        let mut end = End::plain(LdapResult::new(code));
+    pub(crate) fn end(&self, code: ResultCode) -> SearchEnd {
+        let mut end = SearchEnd::plain(LdapResult::new(code));
         let paged = self.page.as_ref().filter(|_| code == ResultCode::Success);
         end.cookie = paged.map(|_| Vec::new());
         end

@@ -26,11 +26,9 @@ use fulgurite_store::EntryId;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
-use super::sort::{Item, Position};
-use crate::core::result::{Answer, refuse};
-
-/// What authenticates cookies.
-pub(crate) type CookieKey = [u8; 32];
+use super::sort::{EntryPosition, SortItem};
+use crate::core::cookie::CookieKey;
+use crate::core::result::{OpResult, refuse};
 
 /// What a search is known by: cookies continue their own search only.
 pub(crate) type SearchHash = [u8; 8];
@@ -41,7 +39,7 @@ pub(crate) struct Page {
     /// Entries on the page at most.
     pub(crate) size: u32,
     /// Where the page before ended; `None` on the first.
-    pub(crate) after: Option<Item>,
+    pub(crate) after: Option<SortItem>,
     /// Entries on all pages before.
     pub(crate) returned: u32,
     began_us: u64,
@@ -60,7 +58,7 @@ impl Page {
         search: SearchHash,
         now_us: u64,
         key: &CookieKey,
-    ) -> Answer<Page> {
+    ) -> OpResult<Page> {
         let mut page = Page {
             size: control.size,
             after: None,
@@ -95,17 +93,17 @@ impl Page {
     fn read(&mut self, cookie: &[u8]) -> Option<SearchHash> {
         let (version, rest) = cookie.split_first()?;
         let (returned, rest) = rest.split_first_chunk()?;
-        let (leg, rest) = rest.split_first_chunk()?;
+        let (part, rest) = rest.split_first_chunk()?;
         let (region, rest) = rest.split_first_chunk()?;
         let (id, rest) = rest.split_first_chunk()?;
         let (began, rest) = rest.split_first_chunk()?;
         let (search, key) = rest.split_first_chunk()?;
         self.returned = u32::from_be_bytes(*returned);
         self.began_us = u64::from_be_bytes(*began);
-        self.after = Some(Item {
+        self.after = Some(SortItem {
             key: key.into(),
-            at: Position {
-                leg: u16::from_be_bytes(*leg),
+            at: EntryPosition {
+                part: u16::from_be_bytes(*part),
                 region: u32::from_be_bytes(*region),
                 id: EntryId(u64::from_be_bytes(*id)),
             },
@@ -114,10 +112,10 @@ impl Page {
     }
 
     /// The cookie that continues after this page.
-    pub(crate) fn cookie(&self, last: &Item, on_page: u32, key: &CookieKey) -> Vec<u8> {
+    pub(crate) fn cookie(&self, last: &SortItem, on_page: u32, key: &CookieKey) -> Vec<u8> {
         let mut cookie = vec![VERSION];
         cookie.extend_from_slice(&self.returned.saturating_add(on_page).to_be_bytes());
-        cookie.extend_from_slice(&last.at.leg.to_be_bytes());
+        cookie.extend_from_slice(&last.at.part.to_be_bytes());
         cookie.extend_from_slice(&last.at.region.to_be_bytes());
         cookie.extend_from_slice(&last.at.id.0.to_be_bytes());
         cookie.extend_from_slice(&self.began_us.to_be_bytes());
@@ -144,7 +142,7 @@ pub(crate) fn search_hash<'p>(parts: impl IntoIterator<Item = &'p [u8]>) -> Sear
     let digest = hash.finalize();
     out.iter_mut()
         .zip(digest)
-        .for_each(|(out, octet)| *out = octet);
+        .for_each(|(out, byte)| *out = byte);
     out
 }
 
@@ -161,7 +159,7 @@ fn encipher(cookie: &mut [u8], mac: &[u8], key: &CookieKey) {
         block
             .iter_mut()
             .zip(stream)
-            .for_each(|(octet, key)| *octet ^= key);
+            .for_each(|(byte, key)| *byte ^= key);
     }
 }
 
@@ -182,7 +180,7 @@ mod tests {
 
     const KEY: CookieKey = [7; 32];
 
-    fn read(cookie: &[u8], search: &str, key: &CookieKey) -> Answer<Page> {
+    fn read(cookie: &[u8], search: &str, key: &CookieKey) -> OpResult<Page> {
         let control = PagedResults { size: 5, cookie };
         Page::of(&control, search_hash([search.as_bytes()]), 42, key)
     }
@@ -191,10 +189,10 @@ mod tests {
     fn cookies_continue_their_own_search_only() {
         let first = read(b"", "a", &KEY).expect("a first page");
         assert_eq!((first.size, &first.after, first.returned), (5, &None, 0));
-        let last = Item {
+        let last = SortItem {
             key: b"sort".as_slice().into(),
-            at: Position {
-                leg: 1,
+            at: EntryPosition {
+                part: 1,
                 region: 70_000,
                 id: EntryId(77),
             },
@@ -217,7 +215,7 @@ mod tests {
         for at in 0..cookie.len() {
             let mut spoilt = cookie.clone();
             spoilt[at] ^= 1;
-            assert_eq!(code(&spoilt, "a", &KEY).err(), invalid, "octet {at}");
+            assert_eq!(code(&spoilt, "a", &KEY).err(), invalid, "byte {at}");
         }
     }
 

@@ -189,3 +189,13 @@ fn covers(scope: Scope, levels: usize) -> bool {
         Scope::Children => levels > 0,
     }
 }
+
+/// The scope as the store names it.
+pub(super) fn store_scope(scope: Scope) -> fulgurite_store::Scope {
+    match scope {
+        Scope::Base => fulgurite_store::Scope::Base,
+        Scope::One => fulgurite_store::Scope::OneLevel,
+        Scope::Subtree => fulgurite_store::Scope::Subtree,
+        Scope::Children => fulgurite_store::Scope::Subordinates,
+    }
+}

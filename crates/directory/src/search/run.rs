@@ -4,21 +4,21 @@ use std::collections::VecDeque;
 
 use fulgurite_access::Decisions;
 use fulgurite_ldap::control::SortResponse;
-use fulgurite_ldap::{LdapResult, ResultCode, Scope, oid};
+use fulgurite_ldap::{ResultCode, Scope, oid};
 use fulgurite_schema::Dn;
 use fulgurite_store::{StoreError, View};
 
-use super::database_search::{Left, Leg, Sought};
-use super::output::{End, Output};
+use super::database_search::{DatabaseSearch, Finished, SearchSpec};
+use super::output::{Output, SearchEnd};
 use super::regions::Region;
-use super::sort::{Item, Unsorted};
-use super::vlv::{self, Ordered};
+use super::sort::SortItem;
+use super::sort_plan::{SortState, sort_response};
+use super::vlv::{self, SortedOutput};
 use crate::core::database::Database;
-use crate::core::index_advice::Advice;
+use crate::core::index_advice::IndexAdvice;
 use crate::core::result;
 use crate::directory::Directory;
-use crate::features::sssvlv::SortPermit;
-use crate::rights::projection::Verdicts;
+use crate::rights::projection::AttributeRights;
 use crate::rights::snapshots::Snapshots;
 
 /// How much a search may do before it lets others work.
@@ -41,37 +41,26 @@ impl Default for Quantum {
 }
 
 /// A leg that has not begun.
-pub(crate) struct Start<'d> {
+pub(crate) struct PendingSearch<'d> {
     pub(crate) database: &'d Database,
     pub(crate) decisions: Decisions<'d>,
     pub(crate) base: Dn,
     pub(crate) scope: Scope,
 }
 
-/// What became of the sort control.
-pub(crate) enum Sorting {
-    None,
-    Asked {
-        /// Given back at the end of the search.
-        _leave: SortPermit,
-    },
-    /// It was not critical and could not be honoured.
-    Not(Unsorted),
-}
-
 /// A search under way.
-pub(crate) struct Run<'d> {
+pub(crate) struct SearchRun<'d> {
     directory: &'d Directory,
     pub(crate) output: Output,
-    sought: Sought,
-    waiting: VecDeque<Start<'d>>,
+    spec: SearchSpec,
+    waiting: VecDeque<PendingSearch<'d>>,
     /// The legs begun so far, by their numbers; in a sorted search they are kept to write what they found.
-    legs: Vec<Option<Box<Leg<'d>>>>,
+    parts: Vec<Option<Box<DatabaseSearch<'d>>>>,
     /// What a leg that is done has left.
-    spare: Option<Left<'d>>,
-    ordered: Option<Ordered>,
-    view: Option<vlv::View>,
-    sorting: Sorting,
+    spare: Option<Finished<'d>>,
+    sorted_output: Option<SortedOutput>,
+    view: Option<vlv::ListView>,
+    sorting: SortState,
     started_us: u64,
     examined: u64,
     /// Work of the last step, in candidates.
@@ -80,26 +69,26 @@ pub(crate) struct Run<'d> {
     pub(crate) missing_indexes: Vec<String>,
 }
 
-impl<'d> Run<'d> {
+impl<'d> SearchRun<'d> {
     /// A search that begins at an entry that has been looked up, and goes on in other databases.
     pub(crate) fn new(
         directory: &'d Directory,
         mut output: Output,
-        sought: Sought,
-        sorting: Sorting,
-        view: Option<vlv::View>,
-        waiting: VecDeque<Start<'d>>,
-    ) -> Box<Run<'d>> {
-        let started_us = directory.clock.elapsed_us();
+        spec: SearchSpec,
+        sorting: SortState,
+        view: Option<vlv::ListView>,
+        waiting: VecDeque<PendingSearch<'d>>,
+    ) -> Box<SearchRun<'d>> {
+        let started_us = directory.core().clock.elapsed_us();
         output.now_us = started_us;
-        Box::new(Run {
+        Box::new(SearchRun {
             directory,
             output,
-            sought,
-            legs: Vec::with_capacity(1 + waiting.len()),
+            spec,
+            parts: Vec::with_capacity(1 + waiting.len()),
             waiting,
             spare: None,
-            ordered: None,
+            sorted_output: None,
             view,
             sorting,
             started_us,
@@ -116,56 +105,64 @@ impl<'d> Run<'d> {
         decisions: Decisions<'d>,
         view: Box<View<'d>>,
         region: Region,
-        verdicts: Verdicts,
+        attribute_rights: AttributeRights,
     ) -> Result<(), StoreError> {
-        let number = u16::try_from(self.legs.len()).unwrap_or(u16::MAX);
-        let all_shown = |after: &Item| after.at.leg > number;
+        let number = u16::try_from(self.parts.len()).unwrap_or(u16::MAX);
+        let all_shown = |after: &SortItem| after.at.part > number;
         if self.output.sorter.is_none() && self.resumes_at().is_some_and(all_shown) {
             // The page before ended in a later leg.
-            self.legs.push(None);
+            self.parts.push(None);
             return Ok(());
         }
-        let sought = self.sought.clone();
+        let spec = self.spec.clone();
         let place = (database, number);
         let held = (view, self.output.now_us);
         let directory = self.directory;
-        let mut leg = Leg::new(directory, place, decisions, held, region, sought, verdicts)?;
+        let mut part = DatabaseSearch::new(
+            directory.core(),
+            place,
+            decisions,
+            held,
+            region,
+            spec,
+            attribute_rights,
+        )?;
         if let Some(after) = self.resumes_at()
-            && after.at.leg == number
+            && after.at.part == number
             && self.output.sorter.is_none()
         {
-            leg.after(after.at);
+            part.after(after.at);
         }
-        self.legs.push(Some(leg));
+        self.parts.push(Some(part));
         Ok(())
     }
 
     /// Gives up what pins the stores.
     pub(crate) fn park(&mut self) {
-        self.legs.iter_mut().flatten().for_each(|leg| leg.park());
+        self.parts.iter_mut().flatten().for_each(|part| part.park());
     }
 
     /// Leaves the snapshot worked on last to others, and what is known of its attributes.
     pub(crate) fn leave(mut self: Box<Self>, snapshots: &mut Snapshots<'d>) {
-        let last = self.legs.last_mut().and_then(Option::as_mut);
-        if let Some(left) = last.and_then(|leg| leg.take_left()).or(self.spare) {
-            let selection = self.output.shown.selection;
+        let last = self.parts.last_mut().and_then(Option::as_mut);
+        if let Some(left) = last.and_then(|part| part.take_left()).or(self.spare) {
+            let selection = self.output.projection.selection;
             let (store, likeness) = (left.view.store(), left.likeness);
-            snapshots.give_verdicts(store, likeness, selection, left.verdicts);
+            snapshots.give_attribute_rights(store, likeness, selection, left.attribute_rights);
             snapshots.give(left.view);
         }
     }
 
     /// Candidates looked at so far.
     pub(crate) fn examined(&self) -> u64 {
-        let running = self.legs.iter().flatten().map(|leg| leg.examined());
+        let running = self.parts.iter().flatten().map(|part| part.examined());
         self.examined + running.sum::<u64>()
     }
 
     /// Works for one quantum; the end once it is reached.
-    pub(crate) fn advance(&mut self, out: &mut Vec<u8>, quantum: Quantum) -> Option<End> {
+    pub(crate) fn advance(&mut self, out: &mut Vec<u8>, quantum: Quantum) -> Option<SearchEnd> {
         self.worked = 0;
-        let now = self.directory.clock.elapsed_us();
+        let now = self.directory.core().clock.elapsed_us();
         self.output.now_us = now;
         let limit = self.output.limits.time_us_max;
         let end = if limit.is_some_and(|limit| now.saturating_sub(self.started_us) >= limit) {
@@ -173,12 +170,16 @@ impl<'d> Run<'d> {
         } else {
             self.work(out, quantum)
         };
-        let mut end = end.unwrap_or_else(|error| Some(End::plain(result::store(&error))))?;
-        self.tell_of_sorting(&mut end);
+        let mut end = end.unwrap_or_else(|error| Some(SearchEnd::plain(result::store(&error))))?;
+        self.add_sort_response(&mut end);
         Some(end)
     }
 
-    fn work(&mut self, out: &mut Vec<u8>, quantum: Quantum) -> Result<Option<End>, StoreError> {
+    fn work(
+        &mut self,
+        out: &mut Vec<u8>,
+        quantum: Quantum,
+    ) -> Result<Option<SearchEnd>, StoreError> {
         let bytes_end = out.len().saturating_add(quantum.bytes_max);
         let candidates_max = quantum.candidates_max.max(1);
         let mut left = candidates_max;
@@ -192,50 +193,54 @@ impl<'d> Run<'d> {
         out: &mut Vec<u8>,
         bytes_end: usize,
         left: &mut usize,
-    ) -> Result<Option<End>, StoreError> {
+    ) -> Result<Option<SearchEnd>, StoreError> {
         loop {
-            if let Some(ordered) = &mut self.ordered {
-                let legs = &mut self.legs;
-                return ordered.advance(legs, &mut self.output, out, bytes_end, left);
+            if let Some(sorted_output) = &mut self.sorted_output {
+                let parts = &mut self.parts;
+                return sorted_output.advance(parts, &mut self.output, out, bytes_end, left);
             }
-            if let Some(Some(leg)) = self.legs.last_mut() {
-                let end = leg.advance(&mut self.output, out, bytes_end, left)?;
+            if let Some(Some(part)) = self.parts.last_mut() {
+                let end = part.advance(&mut self.output, out, bytes_end, left)?;
                 if end.is_some() || *left == 0 {
                     return Ok(end);
                 }
             }
-            if let Some(end) = self.next_leg()? {
+            if let Some(end) = self.next_part()? {
                 return Ok(Some(end));
             }
         }
     }
 
     /// After the last candidate of a leg: the next leg, or the order, or the end.
-    fn next_leg(&mut self) -> Result<Option<End>, StoreError> {
+    fn next_part(&mut self) -> Result<Option<SearchEnd>, StoreError> {
         if self.output.sorter.is_none()
-            && let Some(slot) = self.legs.last_mut()
-            && let Some(leg) = slot
+            && let Some(slot) = self.parts.last_mut()
+            && let Some(part) = slot
         {
-            self.examined += leg.examined();
-            if Advice::is_due(leg.examined(), self.output.sent.into()) {
-                let told = self.directory.advice.new_ones(leg.missing_indexes());
+            self.examined += part.examined();
+            if IndexAdvice::is_due(part.examined(), self.output.sent.into()) {
+                let told = self
+                    .directory
+                    .search_settings()
+                    .index_advice
+                    .new_ones(part.missing_indexes());
                 self.missing_indexes.extend(told);
             }
-            self.spare = leg.take_left();
+            self.spare = part.take_left();
             *slot = None;
         }
         while let Some(start) = self.waiting.pop_front() {
             let view = Box::new(start.database.store.snapshot()?);
             let skipped = self
                 .resumes_at()
-                .is_some_and(|after| usize::from(after.at.leg) > self.legs.len());
+                .is_some_and(|after| usize::from(after.at.part) > self.parts.len());
             let found = if self.output.sorter.is_none() && skipped {
                 None
             } else {
                 view.find(&start.base)?.entry()
             };
             let Some(base) = found else {
-                self.legs.push(None);
+                self.parts.push(None);
                 continue;
             };
             let scope = start.scope;
@@ -244,7 +249,7 @@ impl<'d> Run<'d> {
                 start.decisions,
                 view,
                 Region { base, scope },
-                Verdicts::default(),
+                AttributeRights::default(),
             )?;
             return Ok(None);
         }
@@ -253,55 +258,30 @@ impl<'d> Run<'d> {
         };
         let after = self.output.page.as_ref();
         let after = after.and_then(|page| Some((page.after.clone()?, page.returned)));
-        match Ordered::new(sorter.merge(), self.view.take(), after.as_ref()) {
-            Ok(ordered) => {
-                self.ordered = Some(ordered);
+        match SortedOutput::new(sorter.merge(), self.view.take(), after.as_ref()) {
+            Ok(sorted_output) => {
+                self.sorted_output = Some(sorted_output);
                 Ok(None)
             }
             Err(end) => Ok(Some(*end)),
         }
     }
 
-    fn resumes_at(&self) -> Option<&Item> {
+    fn resumes_at(&self) -> Option<&SortItem> {
         self.output.page.as_ref()?.after.as_ref()
     }
 
-    fn tell_of_sorting(&self, end: &mut End) {
+    fn add_sort_response(&self, end: &mut SearchEnd) {
         let response = match &self.sorting {
-            Sorting::None => return,
-            Sorting::Asked { .. } if end.result.code != ResultCode::Success => return,
-            Sorting::Asked { .. } => SortResponse {
+            SortState::None => return,
+            SortState::Requested { .. } if end.result.code != ResultCode::Success => return,
+            SortState::Requested { .. } => SortResponse {
                 code: 0,
                 attribute: None,
             },
-            Sorting::Not(unsorted) => sort_response(unsorted),
+            SortState::Refused(unsorted) => sort_response(unsorted),
         };
         let control = (oid::SORT_RESPONSE, response.encode());
         end.controls.insert(0, control);
     }
-}
-
-/// What the sort response control says of a request that could not be honoured.
-pub(crate) fn sort_response(unsorted: &Unsorted) -> SortResponse<'_> {
-    SortResponse {
-        code: unsorted.result.code.number(),
-        attribute: unsorted.attribute.as_deref(),
-    }
-}
-
-/// The end of a search that demands an order that cannot be had.
-pub(crate) fn unsortable(unsorted: &Unsorted) -> End {
-    let mut end = End::plain(unsorted.result.clone());
-    let response = sort_response(unsorted);
-    end.controls.push((oid::SORT_RESPONSE, response.encode()));
-    end
-}
-
-/// The end of a search that asks for a view of a list without order.
-pub(crate) fn view_without_order() -> End {
-    let text = "Sort control is required with VLV";
-    let mut end = End::plain(LdapResult::with_diagnostic(vlv::VLV_ERROR, text));
-    let code = vlv::SORT_CONTROL_MISSING;
-    end.controls.push(vlv::response(0, 0, code, &[]));
-    end
 }

@@ -18,11 +18,11 @@ use fulgurite_schema::{AttributeDescription, Entry, MatchingRule, Schema};
 use fulgurite_store::{EntryId, EntryView, StoreError, View};
 
 use crate::core::result::refuse;
-use crate::rights::computed::{Asker, Computed};
+use crate::rights::computed::{Computed, RequesterRights};
 
 /// One key of a request, resolved.
 #[derive(Clone, Debug)]
-pub(crate) struct Key {
+pub(crate) struct OrderingKey {
     description: AttributeDescription,
     rule: &'static MatchingRule,
     reverse: bool,
@@ -30,7 +30,7 @@ pub(crate) struct Key {
 
 /// Why a request cannot be sorted as asked; what the sort response control says.
 #[derive(Clone, Debug)]
-pub(crate) struct Unsorted {
+pub(crate) struct SortRefusal {
     pub(crate) result: LdapResult,
     /// The attribute to blame.
     pub(crate) attribute: Option<Vec<u8>>,
@@ -38,9 +38,9 @@ pub(crate) struct Unsorted {
 
 /// Where an entry was found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Position {
+pub(crate) struct EntryPosition {
     /// The leg of the search.
-    pub(crate) leg: u16,
+    pub(crate) part: u16,
     /// The region of the leg.
     pub(crate) region: u32,
     pub(crate) id: EntryId,
@@ -48,35 +48,37 @@ pub(crate) struct Position {
 
 /// An entry to be put in order.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Item {
+pub(crate) struct SortItem {
     pub(crate) key: Box<[u8]>,
-    pub(crate) at: Position,
+    pub(crate) at: EntryPosition,
 }
 
 /// What an item takes besides its key: the item itself, and the allocator's share.
-const ITEM_BYTES: usize = size_of::<Item>() + 16;
+const ITEM_BYTES: usize = size_of::<SortItem>() + 16;
 /// Items of one run: sorting them takes about a millisecond.
 const RUN_LEN: usize = 4096;
 
-impl Key {
+impl OrderingKey {
     /// Resolves the keys of a request.
     pub(crate) fn resolve_all(
         schema: &Schema,
         keys: &[SortKey<'_>],
         keys_max: usize,
-    ) -> Result<Vec<Key>, Unsorted> {
+    ) -> Result<Vec<OrderingKey>, SortRefusal> {
         if keys.len() > keys_max {
             let result = refuse(ResultCode::UnwillingToPerform, "Too many sort keys");
-            return Err(Unsorted {
+            return Err(SortRefusal {
                 result,
                 attribute: None,
             });
         }
-        keys.iter().map(|key| Key::resolve(schema, key)).collect()
+        keys.iter()
+            .map(|key| OrderingKey::resolve(schema, key))
+            .collect()
     }
 
-    fn resolve(schema: &Schema, key: &SortKey<'_>) -> Result<Key, Unsorted> {
-        let unsorted = |code, text: &str| Unsorted {
+    fn resolve(schema: &Schema, key: &SortKey<'_>) -> Result<OrderingKey, SortRefusal> {
+        let unsorted = |code, text: &str| SortRefusal {
             result: refuse(code, format!("serverSort control: {text}")),
             attribute: Some(key.attribute.to_vec()),
         };
@@ -95,7 +97,7 @@ impl Key {
                 .and_then(MatchingRule::find)
                 .filter(|rule| rule.orders()),
         };
-        Ok(Key {
+        Ok(OrderingKey {
             description,
             rule: rule.ok_or_else(no_rule)?,
             reverse: key.reverse,
@@ -120,9 +122,9 @@ impl Key {
             None => out.push(0xff),
             Some(normal) => {
                 out.push(1);
-                for &octet in normal {
-                    out.push(octet);
-                    if octet == 0 {
+                for &byte in normal {
+                    out.push(byte);
+                    if byte == 0 {
                         out.push(0xff);
                     }
                 }
@@ -131,15 +133,15 @@ impl Key {
         }
         if self.reverse {
             let component = out.get_mut(start..).unwrap_or_default();
-            component.iter_mut().for_each(|octet| *octet = !*octet);
+            component.iter_mut().for_each(|byte| *byte = !*byte);
         }
     }
 }
 
 /// The sort key of an entry. `readable` says which values may take part: sorting must not betray the others.
 pub(crate) fn key_of(
-    keys: &[Key],
-    asker: Asker<'_>,
+    keys: &[OrderingKey],
+    requester: RequesterRights<'_>,
     view: &View<'_>,
     entry: &EntryView<'_>,
     readable: impl Fn(&AttributeDescription, &[u8]) -> bool,
@@ -147,8 +149,8 @@ pub(crate) fn key_of(
     let schema = view.schema();
     let mut out = Vec::new();
     for key in keys {
-        let computed = match Computed::of(&asker.directory.known, key.description.attribute) {
-            Some(computed) => Some(computed.value(asker, view, entry.id())?),
+        let computed = match Computed::of(&requester.core.types, key.description.attribute) {
+            Some(computed) => Some(computed.value(requester, view, entry.id())?),
             None => None,
         };
         let stored = entry.values(&key.description);
@@ -164,8 +166,8 @@ pub(crate) fn key_of(
 }
 
 /// The sort key of an entry that is in no store.
-pub(crate) fn key_of_owned(
-    keys: &[Key],
+pub(crate) fn key_of_unstored(
+    keys: &[OrderingKey],
     schema: &Schema,
     entry: &Entry,
     readable: impl Fn(&AttributeDescription, &[u8]) -> bool,
@@ -175,8 +177,8 @@ pub(crate) fn key_of_owned(
         let attributes = entry.attributes.iter();
         let covered = attributes.filter(|held| key.description.covers(schema, &held.description));
         let values = covered.flat_map(|held| {
-            let shown = |value: &&Vec<u8>| readable(&held.description, value);
-            held.values.iter().filter(shown)
+            let projection = |value: &&Vec<u8>| readable(&held.description, value);
+            held.values.iter().filter(projection)
         });
         let normal = values.filter_map(|value| key.rule.normalise(schema, value).ok());
         key.push(&mut out, normal.min().as_deref());
@@ -187,8 +189,8 @@ pub(crate) fn key_of_owned(
 /// Entries on their way into order.
 #[derive(Debug)]
 pub(crate) struct Sorter {
-    run: Vec<Item>,
-    runs: Vec<Vec<Item>>,
+    run: Vec<SortItem>,
+    runs: Vec<Vec<SortItem>>,
     bytes_left: usize,
     len: usize,
 }
@@ -205,7 +207,7 @@ impl Sorter {
     }
 
     /// Takes an entry; false when there is no room for it.
-    pub(crate) fn push(&mut self, item: Item) -> bool {
+    pub(crate) fn push(&mut self, item: SortItem) -> bool {
         let bytes = item.key.len() + ITEM_BYTES;
         let Some(left) = self.bytes_left.checked_sub(bytes) else {
             return false;
@@ -223,7 +225,7 @@ impl Sorter {
     pub(crate) fn merge(mut self) -> Merge {
         self.close_run();
         let mut heap = BinaryHeap::with_capacity(self.runs.len());
-        let mut runs: Vec<std::vec::IntoIter<Item>> =
+        let mut runs: Vec<std::vec::IntoIter<SortItem>> =
             self.runs.into_iter().map(Vec::into_iter).collect();
         for (number, run) in runs.iter_mut().enumerate() {
             heap.extend(run.next().map(|item| Reverse((item, number))));
@@ -247,8 +249,8 @@ impl Sorter {
 /// Sorted entries, one after the other.
 #[derive(Debug)]
 pub(crate) struct Merge {
-    runs: Vec<std::vec::IntoIter<Item>>,
-    heap: BinaryHeap<Reverse<(Item, usize)>>,
+    runs: Vec<std::vec::IntoIter<SortItem>>,
+    heap: BinaryHeap<Reverse<(SortItem, usize)>>,
     len: usize,
 }
 
@@ -272,7 +274,7 @@ impl Merge {
     }
 
     /// How many of those still to come are an item or stand before it.
-    pub(crate) fn count_through(&self, last: &Item) -> usize {
+    pub(crate) fn count_through(&self, last: &SortItem) -> usize {
         let waiting = self
             .runs
             .iter()
@@ -283,9 +285,9 @@ impl Merge {
 }
 
 impl Iterator for Merge {
-    type Item = Item;
+    type Item = SortItem;
 
-    fn next(&mut self) -> Option<Item> {
+    fn next(&mut self) -> Option<SortItem> {
         let Reverse((item, number)) = self.heap.pop()?;
         if let Some(next) = self.runs.get_mut(number).and_then(Iterator::next) {
             self.heap.push(Reverse((next, number)));
@@ -299,24 +301,24 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn item(key: &[u8], id: u64) -> Item {
-        Item {
+    fn item(key: &[u8], id: u64) -> SortItem {
+        SortItem {
             key: key.into(),
-            at: Position {
+            at: EntryPosition {
                 id: EntryId(id),
-                ..Position::default()
+                ..EntryPosition::default()
             },
         }
     }
 
-    fn key(name: &str, reverse: bool) -> Key {
+    fn key(name: &str, reverse: bool) -> OrderingKey {
         let schema = Schema::standard();
         let asked = SortKey {
             attribute: name.as_bytes(),
             rule: Some(b"caseIgnoreOrderingMatch"),
             reverse,
         };
-        Key::resolve(&schema, &asked).expect(name)
+        OrderingKey::resolve(&schema, &asked).expect(name)
     }
 
     proptest! {
@@ -326,7 +328,7 @@ mod tests {
             b in prop::option::of(prop::collection::vec(0_u8..3, 0..4)),
             next in any::<bool>(),
         ) {
-            let component = |key: &Key, value: &Option<Vec<u8>>, next: u8| {
+            let component = |key: &OrderingKey, value: &Option<Vec<u8>>, next: u8| {
                 let mut out = Vec::new();
                 key.push(&mut out, value.as_deref());
                 out.push(next);
@@ -347,7 +349,7 @@ mod tests {
         #[test]
         fn merging_runs_sorts(keys in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..3), 0..300)) {
             let mut sorter = Sorter::new(usize::MAX);
-            let items: Vec<Item> = keys.iter().zip(1..).map(|(key, id)| item(key, id)).collect();
+            let items: Vec<SortItem> = keys.iter().zip(1..).map(|(key, id)| item(key, id)).collect();
             for (number, one) in items.iter().enumerate() {
                 prop_assert!(sorter.push(one.clone()));
                 if number % 7 == 6 {
@@ -359,7 +361,7 @@ mod tests {
             let mut merge = sorter.merge();
             prop_assert_eq!(merge.len(), items.len());
             let middle = items.len() / 3;
-            let first: Vec<Item> = merge.by_ref().take(middle).collect();
+            let first: Vec<SortItem> = merge.by_ref().take(middle).collect();
             for probe in &items {
                 let below = sorted.iter().skip(middle).filter(|item| item.key < probe.key).count();
                 prop_assert_eq!(merge.count_below(&probe.key), below);
@@ -387,7 +389,7 @@ mod tests {
                 rule: rule.map(str::as_bytes),
                 reverse: false,
             };
-            let resolved = Key::resolve_all(&schema, &[asked], 1);
+            let resolved = OrderingKey::resolve_all(&schema, &[asked], 1);
             resolved.map(drop).map_err(|unsorted| unsorted.result.code)
         };
         assert_eq!(code("createTimestamp", None), Ok(()));
@@ -404,7 +406,7 @@ mod tests {
             rule: None,
             reverse: false,
         }; 2];
-        let many = Key::resolve_all(&schema, &twice, 1).expect_err("one key is allowed");
+        let many = OrderingKey::resolve_all(&schema, &twice, 1).expect_err("one key is allowed");
         assert_eq!(many.result.code, ResultCode::UnwillingToPerform);
     }
 }

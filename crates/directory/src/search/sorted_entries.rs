@@ -6,24 +6,27 @@ use fulgurite_ldap::{LdapResult, ResultCode, oid};
 use fulgurite_schema::{Entry, Schema};
 use fulgurite_store::EntryId;
 
-use super::output::End;
-use super::sort::{self, Item, Key, Position, Sorter};
-use super::task::State;
-use super::vlv::{self, Ordered};
+use super::output::{CompleteOutput, SearchEnd};
+use super::sort::{self, EntryPosition, OrderingKey, SortItem, Sorter};
+use super::vlv::{self, SortedOutput};
 
 /// Encoded entries with their sort keys.
-pub(super) struct Arranged {
-    keys: Vec<Key>,
-    view: Option<vlv::View>,
+pub(super) struct SortedEntries {
+    keys: Vec<OrderingKey>,
+    view: Option<vlv::ListView>,
     sorter: Sorter,
     encoded: Vec<Vec<u8>>,
     /// Whether all keys found room.
     complete: bool,
 }
 
-impl Arranged {
-    pub(super) fn new(keys: Vec<Key>, view: Option<vlv::View>, bytes_max: usize) -> Arranged {
-        Arranged {
+impl SortedEntries {
+    pub(super) fn new(
+        keys: Vec<OrderingKey>,
+        view: Option<vlv::ListView>,
+        bytes_max: usize,
+    ) -> SortedEntries {
+        SortedEntries {
             keys,
             view,
             sorter: Sorter::new(bytes_max),
@@ -42,45 +45,53 @@ impl Arranged {
     ) {
         let readable =
             |description: &_, value: &[u8]| rights.value(description, value).allows(Rights::READ);
-        let key = sort::key_of_owned(&self.keys, schema, entry, readable);
+        let key = sort::key_of_unstored(&self.keys, schema, entry, readable);
         let id = EntryId(self.encoded.len() as u64);
-        let at = Position {
+        let at = EntryPosition {
             id,
-            ..Position::default()
+            ..EntryPosition::default()
         };
-        self.complete &= self.sorter.push(Item { key, at });
+        self.complete &= self.sorter.push(SortItem { key, at });
         self.encoded.push(encoded);
     }
 
     /// The entries in their order, or those of a view, as far as a limit goes.
-    pub(super) fn finish<'d>(self, size_max: Option<u32>) -> State<'d> {
+    pub(super) fn finish(self, size_max: Option<u32>) -> CompleteOutput {
         if !self.complete {
-            let end = End::plain(LdapResult::new(ResultCode::AdminLimitExceeded));
-            return State::Ready(Vec::new(), 0, end);
+            let end = SearchEnd::plain(LdapResult::new(ResultCode::AdminLimitExceeded));
+            return CompleteOutput::end(end);
         }
-        let mut ordered = match Ordered::new(self.sorter.merge(), self.view, None) {
-            Ok(ordered) => ordered,
-            Err(end) => return State::Ready(Vec::new(), 0, *end),
+        let mut sorted_output = match SortedOutput::new(self.sorter.merge(), self.view, None) {
+            Ok(sorted_output) => sorted_output,
+            Err(end) => return CompleteOutput::end(*end),
         };
         let (mut out, mut sent) = (Vec::new(), 0);
-        while let Some(item) = ordered.next_shown() {
+        while let Some(item) = sorted_output.next_shown() {
             if size_max.is_some_and(|max| sent >= max) {
-                let mut end = End::plain(LdapResult::new(ResultCode::SizeLimitExceeded));
-                ordered.complete(&mut end);
-                return State::Ready(out, sent, end);
+                let mut end = SearchEnd::plain(LdapResult::new(ResultCode::SizeLimitExceeded));
+                sorted_output.complete(&mut end);
+                return CompleteOutput {
+                    encoded: out,
+                    entries: sent,
+                    end,
+                };
             }
             let at = usize::try_from(item.at.id.0).unwrap_or(usize::MAX);
             out.extend_from_slice(self.encoded.get(at).map_or(&[], Vec::as_slice));
             sent += 1;
         }
-        let mut end = End::plain(LdapResult::success());
-        ordered.complete(&mut end);
+        let mut end = SearchEnd::plain(LdapResult::success());
+        sorted_output.complete(&mut end);
         let sorted = SortResponse {
             code: 0,
             attribute: None,
         };
         end.controls
             .insert(0, (oid::SORT_RESPONSE, sorted.encode()));
-        State::Ready(out, sent, end)
+        CompleteOutput {
+            encoded: out,
+            entries: sent,
+            end,
+        }
     }
 }

@@ -12,12 +12,13 @@
 
 use fulgurite_ldap::control::PagedResults;
 use fulgurite_ldap::{
-    Control, Controls, LdapResult, MessageId, Operation, ResultCode, Scope, SearchRequest, encode,
-    oid,
+    Control, Controls, MessageId, Operation, ResultCode, SearchRequest, encode, oid,
 };
 
-use super::output::End;
-use super::run::{Quantum, Run};
+use super::begin;
+use super::output::SearchEnd;
+use super::run::Quantum;
+use super::state::SearchState;
 use crate::core::session::Session;
 use crate::directory::Directory;
 use crate::rights::snapshots::Snapshots;
@@ -34,38 +35,13 @@ pub enum Progress {
 /// A search in progress. Dropping it abandons the search.
 pub struct SearchTask<'d> {
     id: MessageId,
-    state: State<'d>,
+    state: SearchState<'d>,
     entries: u32,
     references: u32,
     examined: u64,
     worked: usize,
     missing_indexes: Vec<String>,
     code: ResultCode,
-}
-
-pub(crate) enum State<'d> {
-    Run(Box<Run<'d>>),
-    /// What is written with the next step: encoded entries, how many they are, and the end.
-    Ready(Vec<u8>, u32, End),
-    /// With what has been of use until the end.
-    Done(Option<Box<Run<'d>>>),
-}
-
-/// Which entries a search sees, as far as subentries go (RFC 3672).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Visible {
-    /// No subentries, unless one is the base of a search of that entry alone.
-    AsNamed,
-    /// Subentries and nothing else.
-    OnlySubentries,
-    /// No subentries.
-    NoSubentries,
-}
-
-impl Visible {
-    pub(crate) fn admits(self, is_subentry: bool) -> bool {
-        is_subentry == (self == Visible::OnlySubentries)
-    }
 }
 
 impl Directory {
@@ -91,9 +67,8 @@ impl Directory {
         request: &SearchRequest<'_>,
         controls: &Controls<'_>,
     ) -> SearchTask<'d> {
-        let state = self
-            .search(snapshots, session, id, request, controls)
-            .unwrap_or_else(State::refused);
+        let state = begin::begin(self, snapshots, session, (id, request), controls)
+            .unwrap_or_else(SearchState::refused);
         SearchTask {
             id,
             state,
@@ -112,14 +87,14 @@ impl<'d> SearchTask<'d> {
     /// [`Progress::Done`].
     pub fn advance(&mut self, out: &mut Vec<u8>, quantum: Quantum) -> Progress {
         self.worked = 0;
-        let end = match std::mem::replace(&mut self.state, State::Done(None)) {
-            State::Done(_) => return Progress::Done,
-            State::Ready(entries, count, end) => {
-                self.entries += count;
-                out.extend_from_slice(&entries);
-                end
+        let end = match std::mem::replace(&mut self.state, SearchState::Done(None)) {
+            SearchState::Done(_) => return Progress::Done,
+            SearchState::Ready(complete) => {
+                self.entries += complete.entries;
+                out.extend_from_slice(&complete.encoded);
+                complete.end
             }
-            State::Run(mut run) => {
+            SearchState::Run(mut run) => {
                 let end = run.advance(out, quantum);
                 self.entries = run.output.sent;
                 self.references = run.output.references;
@@ -128,11 +103,11 @@ impl<'d> SearchTask<'d> {
                 match end {
                     Some(end) => {
                         self.missing_indexes = std::mem::take(&mut run.missing_indexes);
-                        self.state = State::Done(Some(run));
+                        self.state = SearchState::Done(Some(run));
                         end
                     }
                     None => {
-                        self.state = State::Run(run);
+                        self.state = SearchState::Run(run);
                         return Progress::More;
                     }
                 }
@@ -145,14 +120,14 @@ impl<'d> SearchTask<'d> {
 
     /// Gives up what pins the store, for a client that does not read. The next step takes up a newer snapshot.
     pub fn park(&mut self) {
-        if let State::Run(run) = &mut self.state {
+        if let SearchState::Run(run) = &mut self.state {
             run.park();
         }
     }
 
     /// Leaves the snapshot that a search has come to its end with to those that come after it on the same thread.
     pub fn leave(self, snapshots: &mut Snapshots<'d>) {
-        if let State::Done(Some(run)) = self.state {
+        if let SearchState::Done(Some(run)) = self.state {
             run.leave(snapshots);
         }
     }
@@ -195,7 +170,7 @@ impl<'d> SearchTask<'d> {
         self.code
     }
 
-    fn write_end(&self, out: &mut Vec<u8>, end: &End) {
+    fn write_end(&self, out: &mut Vec<u8>, end: &SearchEnd) {
         if end.cookie.is_none() && end.controls.is_empty() {
             return encode::result(out, self.id, Operation::Search, &end.result, &[]);
         }
@@ -221,27 +196,5 @@ impl std::fmt::Debug for SearchTask<'_> {
             .field("id", &self.id)
             .field("entries", &self.entries)
             .finish_non_exhaustive()
-    }
-}
-
-impl State<'_> {
-    pub(super) fn refused(result: LdapResult) -> Self {
-        State::Ready(Vec::new(), 0, End::plain(result))
-    }
-
-    /// The end of a paged search that the client does not want to go on with.
-    pub(super) fn nothing_more() -> Self {
-        let mut end = End::plain(LdapResult::success());
-        end.cookie = Some(Vec::new());
-        State::Ready(Vec::new(), 0, end)
-    }
-}
-
-pub(super) fn store_scope(scope: Scope) -> fulgurite_store::Scope {
-    match scope {
-        Scope::Base => fulgurite_store::Scope::Base,
-        Scope::One => fulgurite_store::Scope::OneLevel,
-        Scope::Subtree => fulgurite_store::Scope::Subtree,
-        Scope::Children => fulgurite_store::Scope::Subordinates,
     }
 }

@@ -12,10 +12,10 @@ use fulgurite_ldap::{ResultCode, oid};
 use fulgurite_schema::Schema;
 use fulgurite_store::StoreError;
 
-use super::database_search::Leg;
-use super::output::{End, Output};
+use super::database_search::DatabaseSearch;
+use super::output::{Output, SearchEnd};
 use super::page::SearchHash;
-use super::sort::{Item, Key, Merge};
+use super::sort::{Merge, OrderingKey, SortItem};
 
 /// What the VLV draft calls virtualListViewError.
 pub(crate) const VLV_ERROR: ResultCode = ResultCode::Unassigned(76);
@@ -25,35 +25,35 @@ const OFFSET_RANGE_ERROR: u32 = 61;
 
 /// A view to be shown.
 #[derive(Clone, Debug)]
-pub(crate) struct View {
+pub(crate) struct ListView {
     before: u32,
     after: u32,
-    target: Target,
+    target: ViewTarget,
     /// What later views of the same search are known by.
     context: SearchHash,
 }
 
 #[derive(Clone, Debug)]
-enum Target {
+enum ViewTarget {
     Offset { offset: u32, count: u32 },
     AtLeast(Vec<u8>),
 }
 
-impl View {
+impl ListView {
     /// Resolves a request; `None` when the value asserted is none of the first key's attribute.
     pub(crate) fn resolve(
         schema: &Schema,
         request: &VlvRequest<'_>,
-        keys: &[Key],
+        keys: &[OrderingKey],
         context: SearchHash,
-    ) -> Option<View> {
+    ) -> Option<ListView> {
         let target = match request.target {
-            VlvTarget::Offset { offset, count } => Target::Offset { offset, count },
+            VlvTarget::Offset { offset, count } => ViewTarget::Offset { offset, count },
             VlvTarget::AtLeast(value) => {
-                Target::AtLeast(keys.first()?.component_of(schema, value)?)
+                ViewTarget::AtLeast(keys.first()?.component_of(schema, value)?)
             }
         };
-        Some(View {
+        Some(ListView {
             before: request.before,
             after: request.after,
             target,
@@ -65,20 +65,20 @@ impl View {
     fn position(&self, merge: &Merge) -> Option<u64> {
         let len = merge.len() as u64;
         match &self.target {
-            Target::AtLeast(key) => Some(merge.count_below(key) as u64 + 1),
-            Target::Offset { .. } if len == 0 => Some(0),
+            ViewTarget::AtLeast(key) => Some(merge.count_below(key) as u64 + 1),
+            ViewTarget::Offset { .. } if len == 0 => Some(0),
             // An unknown length and no offset mean the end, as in slapd.
-            Target::Offset {
+            ViewTarget::Offset {
                 offset: 0,
                 count: 0,
             } => Some(len),
-            Target::Offset { offset, count: 0 } => {
+            ViewTarget::Offset { offset, count: 0 } => {
                 let offset = u64::from(*offset);
                 (offset <= len).then_some(offset)
             }
-            Target::Offset { offset, count } if offset > count => None,
-            Target::Offset { offset, .. } if *offset <= 1 => Some(1),
-            Target::Offset { offset, count } => {
+            ViewTarget::Offset { offset, count } if offset > count => None,
+            ViewTarget::Offset { offset, .. } if *offset <= 1 => Some(1),
+            ViewTarget::Offset { offset, count } => {
                 Some((len * u64::from(*offset) / u64::from(*count)).max(1))
             }
         }
@@ -86,24 +86,24 @@ impl View {
 }
 
 /// Entries in order, being written.
-pub(crate) struct Ordered {
+pub(crate) struct SortedOutput {
     merge: Merge,
     /// Entries to pass over, and how many to show after them.
     skip: u64,
     take: u64,
-    response: Option<(View, u32)>,
+    response: Option<(ListView, u32)>,
 }
 
-impl Ordered {
+impl SortedOutput {
     /// Everything has been collected.
     ///
     /// # Errors
     /// The end of a search whose view lies outside the list.
     pub(crate) fn new(
         merge: Merge,
-        view: Option<View>,
-        after: Option<&(Item, u32)>,
-    ) -> Result<Ordered, Box<End>> {
+        view: Option<ListView>,
+        after: Option<&(SortItem, u32)>,
+    ) -> Result<SortedOutput, Box<SearchEnd>> {
         let len = merge.len() as u64;
         let Some(view) = view else {
             // A cookie without the sort key, which was too long for it, goes by the number of entries shown.
@@ -112,7 +112,7 @@ impl Ordered {
                 Some((item, returned)) if item.key.is_empty() => u64::from(*returned),
                 Some((item, _)) => merge.count_through(item) as u64,
             };
-            return Ok(Ordered {
+            return Ok(SortedOutput {
                 merge,
                 skip,
                 take: u64::MAX,
@@ -120,14 +120,14 @@ impl Ordered {
             });
         };
         let Some(position) = view.position(&merge) else {
-            let mut end = End::plain(fulgurite_ldap::LdapResult::new(VLV_ERROR));
+            let mut end = SearchEnd::plain(fulgurite_ldap::LdapResult::new(VLV_ERROR));
             end.controls
                 .push(response(0, len, OFFSET_RANGE_ERROR, &view.context));
             return Err(Box::new(end));
         };
         let first = position.saturating_sub(u64::from(view.before)).max(1);
         let last = position.saturating_add(u64::from(view.after)).min(len);
-        Ok(Ordered {
+        Ok(SortedOutput {
             merge,
             skip: first - 1,
             take: (last + 1).saturating_sub(first),
@@ -138,12 +138,12 @@ impl Ordered {
     /// Writes some of what is to be shown; the end once it is reached.
     pub(crate) fn advance(
         &mut self,
-        legs: &mut [Option<Box<Leg<'_>>>],
+        parts: &mut [Option<Box<DatabaseSearch<'_>>>],
         output: &mut Output,
         out: &mut Vec<u8>,
         bytes_end: usize,
         left: &mut usize,
-    ) -> Result<Option<End>, StoreError> {
+    ) -> Result<Option<SearchEnd>, StoreError> {
         while *left > 0 && out.len() < bytes_end {
             *left -= 1;
             let Some(item) = self.next_item() else {
@@ -156,11 +156,11 @@ impl Ordered {
                 continue;
             }
             self.take -= 1;
-            let leg = legs.get_mut(usize::from(item.at.leg));
-            let Some(leg) = leg.and_then(Option::as_mut) else {
+            let part = parts.get_mut(usize::from(item.at.part));
+            let Some(part) = part.and_then(Option::as_mut) else {
                 continue;
             };
-            if let Some(mut end) = leg.write_found(item, output, out)? {
+            if let Some(mut end) = part.write_found(item, output, out)? {
                 self.complete(&mut end);
                 return Ok(Some(end));
             }
@@ -169,7 +169,7 @@ impl Ordered {
     }
 
     /// The next item that is to be shown.
-    pub(crate) fn next_shown(&mut self) -> Option<Item> {
+    pub(crate) fn next_shown(&mut self) -> Option<SortItem> {
         while self.skip > 0 {
             self.skip -= 1;
             self.next_item()?;
@@ -179,12 +179,12 @@ impl Ordered {
         Some(item)
     }
 
-    fn next_item(&mut self) -> Option<Item> {
+    fn next_item(&mut self) -> Option<SortItem> {
         (self.take > 0).then(|| self.merge.next()).flatten()
     }
 
     /// Tells how long the list is, and where the view stands in it.
-    pub(crate) fn complete(&self, end: &mut End) {
+    pub(crate) fn complete(&self, end: &mut SearchEnd) {
         let len = self.merge.len() as u64;
         end.estimate = u32::try_from(len).unwrap_or(u32::MAX);
         if let Some((view, position)) = &self.response {

@@ -6,8 +6,9 @@ use std::collections::HashSet;
 use fulgurite_ldap::{LdapResult, ModifyOperation, ModifyRequest, PartialAttribute, ResultCode};
 use fulgurite_schema::{Attribute, AttributeDescription, AttributeType, Dn, Entry, Schema};
 
-use crate::core::result::{self, Answer, refuse};
-use crate::write::multi_value::LargeAttributes;
+use crate::core::result::{self, OpResult, refuse};
+use crate::write::change::{Change, no_such_attribute, no_such_value};
+use crate::write::multi_value::MultiValueAttributes;
 
 /// The OID of the Integer syntax (RFC 4517, section 3.3.16).
 const INTEGER_SYNTAX: &str = "1.3.6.1.4.1.1466.115.121.1.27";
@@ -15,15 +16,8 @@ const INTEGER_SYNTAX: &str = "1.3.6.1.4.1.1466.115.121.1.27";
 /// The OID of the DN syntax (RFC 4517, section 3.3.9).
 const DN_SYNTAX: &str = "1.3.6.1.4.1.1466.115.121.1.12";
 
-/// One modification whose attribute and values are known to make sense by themselves.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Change {
-    pub(crate) operation: ModifyOperation,
-    pub(crate) attribute: Attribute,
-}
-
 /// Resolves the changes of a request, in their order.
-pub(crate) fn resolve(schema: &Schema, request: &ModifyRequest<'_>) -> Answer<Vec<Change>> {
+pub(crate) fn resolve(schema: &Schema, request: &ModifyRequest<'_>) -> OpResult<Vec<Change>> {
     for change in &request.changes {
         count(change.operation, change.attribute.values.len())?;
     }
@@ -47,7 +41,7 @@ pub(crate) fn resolve(schema: &Schema, request: &ModifyRequest<'_>) -> Answer<Ve
 }
 
 /// Resolves one attribute of an add or a modify, and checks its values.
-pub(crate) fn attribute(schema: &Schema, given: &PartialAttribute<'_>) -> Answer<Attribute> {
+pub(crate) fn attribute(schema: &Schema, given: &PartialAttribute<'_>) -> OpResult<Attribute> {
     let mut attribute = unchecked(schema, given)?;
     if !attribute.values.is_empty() {
         schema.check_values(&attribute).map_err(result::violation)?;
@@ -58,7 +52,7 @@ pub(crate) fn attribute(schema: &Schema, given: &PartialAttribute<'_>) -> Answer
 }
 
 /// Resolves values to delete, each looked at by itself: naming one twice, or more than there can be, is no mistake.
-fn deleted(schema: &Schema, given: &PartialAttribute<'_>) -> Answer<Attribute> {
+fn deleted(schema: &Schema, given: &PartialAttribute<'_>) -> OpResult<Attribute> {
     let deleted = unchecked(schema, given)?;
     schema
         .check_transfer(&deleted.description)
@@ -76,7 +70,7 @@ fn deleted(schema: &Schema, given: &PartialAttribute<'_>) -> Answer<Attribute> {
     Ok(deleted)
 }
 
-fn unchecked(schema: &Schema, given: &PartialAttribute<'_>) -> Answer<Attribute> {
+fn unchecked(schema: &Schema, given: &PartialAttribute<'_>) -> OpResult<Attribute> {
     Ok(Attribute {
         description: result::description(schema, given.description)?,
         values: given.values.iter().map(<[u8]>::to_vec).collect(),
@@ -99,7 +93,7 @@ fn spell_names(schema: &Schema, attribute: &mut Attribute) {
     }
 }
 
-fn require_integer(schema: &Schema, given: &PartialAttribute<'_>) -> Answer {
+fn require_integer(schema: &Schema, given: &PartialAttribute<'_>) -> OpResult {
     let description = result::description(schema, given.description)?;
     if schema.attribute_at(description.attribute).syntax.oid == INTEGER_SYNTAX {
         return Ok(());
@@ -116,10 +110,10 @@ fn require_integer(schema: &Schema, given: &PartialAttribute<'_>) -> Answer {
 pub(crate) fn apply(
     schema: &Schema,
     entry: &mut Entry,
-    large: &mut LargeAttributes<'_>,
+    large: &mut MultiValueAttributes<'_>,
     changes: &[Change],
     permissive: bool,
-) -> Answer {
+) -> OpResult {
     for change in changes {
         if let Some(applied) = large.apply(schema, change, permissive) {
             applied?;
@@ -138,7 +132,7 @@ pub(crate) fn apply(
     Ok(())
 }
 
-fn count(operation: ModifyOperation, values: usize) -> Answer {
+fn count(operation: ModifyOperation, values: usize) -> OpResult {
     let text = match (operation, values) {
         (ModifyOperation::Add, 0) => "modify/add operation requires values",
         (ModifyOperation::Increment, 0) => "modify/increment operation requires value",
@@ -148,7 +142,7 @@ fn count(operation: ModifyOperation, values: usize) -> Answer {
     Err(refuse(ResultCode::ProtocolError, text))
 }
 
-fn add(schema: &Schema, entry: &mut Entry, added: &Attribute, permissive: bool) -> Answer {
+fn add(schema: &Schema, entry: &mut Entry, added: &Attribute, permissive: bool) -> OpResult {
     let Some(held) = entry.attribute_mut(&added.description) else {
         entry.attributes.push(added.clone());
         return Ok(());
@@ -170,16 +164,6 @@ fn add(schema: &Schema, entry: &mut Entry, added: &Attribute, permissive: bool) 
     Ok(())
 }
 
-/// Why nothing can be deleted of an attribute that is not there.
-pub(crate) fn no_such_attribute(name: &str) -> String {
-    format!("modify/delete: {name}: no such attribute")
-}
-
-/// Why a value cannot be deleted that the attribute does not have.
-pub(crate) fn no_such_value(name: &str) -> String {
-    format!("modify/delete: {name}: no such value")
-}
-
 /// A refusal to those who see no value of the attribute: that one is missing tells that there are others.
 pub(crate) fn without_value(
     schema: &Schema,
@@ -193,7 +177,7 @@ pub(crate) fn without_value(
     refused
 }
 
-fn delete(schema: &Schema, entry: &mut Entry, deleted: &Attribute, permissive: bool) -> Answer {
+fn delete(schema: &Schema, entry: &mut Entry, deleted: &Attribute, permissive: bool) -> OpResult {
     let name = deleted.description.text(schema);
     let mut doomed = HashSet::new();
     if !deleted.values.is_empty() {
@@ -227,7 +211,7 @@ fn delete(schema: &Schema, entry: &mut Entry, deleted: &Attribute, permissive: b
     Ok(())
 }
 
-fn increment(schema: &Schema, entry: &mut Entry, by: &Attribute, permissive: bool) -> Answer {
+fn increment(schema: &Schema, entry: &mut Entry, by: &Attribute, permissive: bool) -> OpResult {
     let name = by.description.text(schema);
     let Some(held) = entry.attribute_mut(&by.description) else {
         if permissive {
@@ -262,7 +246,7 @@ fn normal_values<'v>(
     description: &AttributeDescription,
     values: &'v [Vec<u8>],
     change: &str,
-) -> Answer<HashSet<Cow<'v, [u8]>>> {
+) -> OpResult<HashSet<Cow<'v, [u8]>>> {
     let definition: &AttributeType = schema.attribute_at(description.attribute);
     if definition.equality.is_none() {
         let name = description.text(schema);
@@ -318,7 +302,7 @@ mod tests {
         let mut entry = entry(&schema);
         resolve(&schema, &request)
             .and_then(|changes| {
-                let mut large = LargeAttributes::none();
+                let mut large = MultiValueAttributes::none();
                 apply(&schema, &mut entry, &mut large, &changes, false)
             })
             .map_err(|result| result.code)?;

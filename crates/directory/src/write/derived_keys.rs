@@ -4,22 +4,19 @@ use std::collections::HashSet;
 
 use fulgurite_schema::{AttributeIndex, Entry};
 
-use crate::directory::Directory;
+use crate::core::foundation::Core;
 
 /// Whether values of the attribute are passwords.
-pub(crate) fn is_password(directory: &Directory, attribute: AttributeIndex) -> bool {
-    let schema = &directory.schema;
-    let password = schema.attribute_at(directory.known.user_password.attribute);
+pub(crate) fn is_password(core: &Core, attribute: AttributeIndex) -> bool {
+    let schema = &core.schema;
+    let password = schema.attribute_at(core.types.user_password.attribute);
     password.subtypes.contains(&attribute)
 }
 
 /// The passwords of an entry, each with its attribute.
-pub(crate) fn passwords(
-    directory: &Directory,
-    entry: &Entry,
-) -> HashSet<(AttributeIndex, Vec<u8>)> {
+pub(crate) fn passwords(core: &Core, entry: &Entry) -> HashSet<(AttributeIndex, Vec<u8>)> {
     let attributes = entry.attributes.iter();
-    let passwords = attributes.filter(|held| is_password(directory, held.description.attribute));
+    let passwords = attributes.filter(|held| is_password(core, held.description.attribute));
     let values = passwords.flat_map(|held| {
         let attribute = held.description.attribute;
         held.values
@@ -30,8 +27,8 @@ pub(crate) fn passwords(
 }
 
 /// Takes the derived keys out of an entry, but for those to be kept.
-pub(crate) fn drop_but(directory: &Directory, entry: &mut Entry, kept: &HashSet<&[u8]>) {
-    let Some(keys) = &directory.known.auth_password else {
+pub(crate) fn drop_but(core: &Core, entry: &mut Entry, kept: &HashSet<&[u8]>) {
+    let Some(keys) = &core.types.auth_password else {
         return;
     };
     entry.attributes.retain_mut(|held| {

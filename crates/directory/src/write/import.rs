@@ -7,47 +7,47 @@ use fulgurite_schema::{CheckOptions, CheckedEntry, Dn, Entry, Schema, SchemaViol
 
 use crate::core::clock::{Clock, Entropy, SystemEntropy, Timestamp};
 use crate::core::csn::{Csn, CsnGenerator};
-use crate::core::well_known_types::Known;
-use crate::directory::OpenError;
+use crate::core::error::OpenError;
+use crate::core::well_known_types::WellKnownTypes;
 use crate::rights::computed::Computed;
 use crate::write::stamp::Stamp;
 
 /// Makes whole entries out of what a file says: operational attributes it has are kept, missing ones are added, and
 /// the schema is checked.
 pub struct Importer {
-    completer: Arc<Completer>,
+    completer: Arc<EntryCompleter>,
     csn: CsnGenerator,
     clock: Arc<dyn Clock>,
     entropy: Arc<dyn Entropy>,
 }
 
 /// The part of an [`Importer`] that has no state: threads share it, and get their marks from the importer.
-pub struct Completer {
+pub struct EntryCompleter {
     schema: Arc<Schema>,
-    known: Known,
+    types: WellKnownTypes,
     by: String,
 }
 
 /// What new entries are marked with: a time, change sequence numbers, and randomness for their UUIDs.
 #[derive(Debug)]
-pub struct Marks {
+pub struct EntryStamps {
     time: Timestamp,
     first: Csn,
     used: u32,
-    random: Drawn,
+    random: DrawnEntropy,
 }
 
 /// Randomness drawn before.
 #[derive(Debug)]
-struct Drawn {
-    octets: Vec<[u8; 16]>,
+struct DrawnEntropy {
+    bytes: Vec<[u8; 16]>,
     next: AtomicUsize,
 }
 
-impl Entropy for Drawn {
+impl Entropy for DrawnEntropy {
     fn random(&self) -> [u8; 16] {
         let next = self.next.fetch_add(1, Ordering::Relaxed);
-        let drawn = self.octets.get(next).copied();
+        let drawn = self.bytes.get(next).copied();
         drawn.unwrap_or_else(|| SystemEntropy.random())
     }
 }
@@ -66,8 +66,8 @@ impl Importer {
     ) -> Result<Importer, OpenError> {
         // As the server would write it, whatever spaces the configuration has.
         let name = Dn::parse(&schema, by);
-        let completer = Completer {
-            known: Known::of(&schema)?,
+        let completer = EntryCompleter {
+            types: WellKnownTypes::of(&schema)?,
             by: name.map_or_else(|_| by.to_owned(), |name| name.pretty().to_owned()),
             schema,
         };
@@ -81,21 +81,21 @@ impl Importer {
 
     /// What completes entries on any thread, with marks from here.
     #[must_use]
-    pub fn completer(&self) -> Arc<Completer> {
+    pub fn completer(&self) -> Arc<EntryCompleter> {
         Arc::clone(&self.completer)
     }
 
     /// Marks for so many entries, newer than all given out before.
-    pub fn marks(&mut self, entries: usize) -> Marks {
+    pub fn marks(&mut self, entries: usize) -> EntryStamps {
         let time = self.clock.now();
-        Marks {
+        EntryStamps {
             time,
             first: self
                 .csn
                 .reserve(time, u32::try_from(entries).unwrap_or(u32::MAX)),
             used: 0,
-            random: Drawn {
-                octets: self.entropy.draw(entries),
+            random: DrawnEntropy {
+                bytes: self.entropy.draw(entries),
                 next: AtomicUsize::new(0),
             },
         }
@@ -124,7 +124,7 @@ impl Importer {
     }
 }
 
-impl Completer {
+impl EntryCompleter {
     /// Completes one entry.
     ///
     /// # Errors
@@ -132,7 +132,7 @@ impl Completer {
     pub fn complete(
         &self,
         entry: Entry,
-        marks: &mut Marks,
+        marks: &mut EntryStamps,
     ) -> Result<CheckedEntry, SchemaViolation> {
         let checked = self.checked(entry)?;
         let csn = marks.first.behind(marks.used);
@@ -149,7 +149,7 @@ impl Completer {
         // Other servers' exports hold what we compute on reading.
         entry
             .attributes
-            .retain(|held| Computed::of(&self.known, held.description.attribute).is_none());
+            .retain(|held| Computed::of(&self.types, held.description.attribute).is_none());
         for held in &mut entry.attributes {
             held.make_pretty(&self.schema);
         }
@@ -169,14 +169,14 @@ impl Completer {
             by: &self.by,
             kept: true,
         };
-        stamp.create(&mut checked, &self.schema, &self.known, entropy, &[]);
+        stamp.create(&mut checked, &self.schema, &self.types, entropy, &[]);
         checked
     }
 }
 
-impl std::fmt::Debug for Completer {
+impl std::fmt::Debug for EntryCompleter {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Completer")
+        f.debug_struct("EntryCompleter")
             .field("by", &self.by)
             .finish_non_exhaustive()
     }

@@ -1,9 +1,11 @@
 //! One update: what it checks, changes and stamps.
 
+pub(crate) mod change;
 pub(crate) mod changes;
 pub(crate) mod context;
 pub(crate) mod derived_keys;
 pub(crate) mod import;
 pub(crate) mod multi_value;
-pub(crate) mod permission;
+mod permission;
+pub(crate) mod request;
 pub(crate) mod stamp;

@@ -10,23 +10,23 @@ use fulgurite_ldap::{ModifyOperation, ResultCode};
 use fulgurite_schema::{Attribute, AttributeDescription, Dn, Entry, Schema};
 use fulgurite_store::{EntryId, EntryView, Snapshot, ValueChange, View};
 
-use crate::core::result::{self, Answer, refuse};
-use crate::directory::Directory;
-use crate::write::changes::{self, Change};
+use crate::core::foundation::Core;
+use crate::core::result::{self, OpResult, refuse};
+use crate::write::change::{Change, no_such_attribute, no_such_value};
 
 /// The attributes of an entry that are changed value by value.
-pub(crate) struct LargeAttributes<'v> {
-    attributes: Vec<Large<'v>>,
+pub(crate) struct MultiValueAttributes<'v> {
+    attributes: Vec<MultiValueAttribute<'v>>,
 }
 
 /// Looks a value up.
-type Holder<'v> = Box<dyn Fn(&[u8]) -> Answer<bool> + 'v>;
+type ValueLookup<'v> = Box<dyn Fn(&[u8]) -> OpResult<bool> + 'v>;
 
 /// One of them, as the changes so far have made it.
-struct Large<'v> {
+struct MultiValueAttribute<'v> {
     description: AttributeDescription,
     /// Whether the stored attribute holds a value.
-    holds: Holder<'v>,
+    holds: ValueLookup<'v>,
     /// Number of values.
     len: usize,
     /// Stored values that are gone: normal form, and as the change named them.
@@ -35,28 +35,28 @@ struct Large<'v> {
     added: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
-impl<'v> LargeAttributes<'v> {
+impl<'v> MultiValueAttributes<'v> {
     /// No attribute is changed so: as if every one were small.
-    pub(crate) fn none() -> LargeAttributes<'v> {
+    pub(crate) fn none() -> MultiValueAttributes<'v> {
         let attributes = Vec::new();
-        LargeAttributes { attributes }
+        MultiValueAttributes { attributes }
     }
 
     /// Those of the entry's large attributes of which the changes name single values, or nothing at all.
     pub(crate) fn of<T: Snapshot>(
-        directory: &Directory,
+        core: &Core,
         view: &'v View<'_, T>,
         (entry, dn): (&EntryView<'v>, &Dn),
         changes: &[&[Change]],
-    ) -> LargeAttributes<'v> {
+    ) -> MultiValueAttributes<'v> {
         let id = entry.id();
         let large = entry
             .attributes()
             .filter(|held| held.values.are_overflow())
-            .filter(|held| may_stay(directory, dn, &held.info.description, changes));
+            .filter(|held| may_stay(core, dn, &held.info.description, changes));
         let attributes = large.map(|held| {
             let description = held.info.description.clone();
-            Large {
+            MultiValueAttribute {
                 holds: holder(view, id, description.clone()),
                 description,
                 len: held.values.len(),
@@ -64,7 +64,7 @@ impl<'v> LargeAttributes<'v> {
                 added: Vec::new(),
             }
         });
-        LargeAttributes {
+        MultiValueAttributes {
             attributes: attributes.collect(),
         }
     }
@@ -81,7 +81,7 @@ impl<'v> LargeAttributes<'v> {
         schema: &Schema,
         change: &Change,
         permissive: bool,
-    ) -> Option<Answer> {
+    ) -> Option<OpResult> {
         let Attribute {
             description,
             values,
@@ -117,7 +117,7 @@ fn holder<'v, T: Snapshot>(
     view: &'v View<'_, T>,
     id: EntryId,
     description: AttributeDescription,
-) -> Holder<'v> {
+) -> ValueLookup<'v> {
     Box::new(move |value| {
         let held = view.holds_value(id, &description, value);
         held.map_err(|error| result::store(&error))
@@ -127,12 +127,12 @@ fn holder<'v, T: Snapshot>(
 /// Whether single values are all that is asked of an attribute, and all that matters: not those of which the entry is
 /// named or classed, nor such as are kept in an order.
 fn may_stay(
-    directory: &Directory,
+    core: &Core,
     dn: &Dn,
     description: &AttributeDescription,
     changes: &[&[Change]],
 ) -> bool {
-    let (schema, known) = (&directory.schema, &directory.known);
+    let (schema, types) = (&core.schema, &core.types);
     let attribute = description.attribute;
     let names = || {
         let avas = dn.rdn().into_iter().flat_map(|rdn| rdn.avas());
@@ -147,18 +147,18 @@ fn may_stay(
         .iter()
         .flat_map(|changes| changes.iter())
         .filter(|change| change.attribute.description == *description);
-    let keys = known.auth_password.as_ref();
+    let keys = types.auth_password.as_ref();
     schema.attribute_at(attribute).equality.is_some()
-        && attribute != known.object_class.attribute
+        && attribute != types.object_class.attribute
         && keys.is_none_or(|keys| keys.attribute != attribute)
-        && !directory.sorted_values.contains(&attribute)
+        && !core.sorted_values.contains(&attribute)
         && own.all(single)
         && !names()
 }
 
-impl Large<'_> {
+impl MultiValueAttribute<'_> {
     /// Whether the attribute holds a value now.
-    fn holds(&self, normal: &[u8], value: &[u8]) -> Answer<bool> {
+    fn holds(&self, normal: &[u8], value: &[u8]) -> OpResult<bool> {
         let is = |(held, _): &(Vec<u8>, Vec<u8>)| held == normal;
         if self.added.iter().any(is) {
             return Ok(true);
@@ -166,7 +166,7 @@ impl Large<'_> {
         Ok(!self.removed.iter().any(is) && (self.holds)(value)?)
     }
 
-    fn add(&mut self, schema: &Schema, values: &[Vec<u8>], permissive: bool) -> Answer {
+    fn add(&mut self, schema: &Schema, values: &[Vec<u8>], permissive: bool) -> OpResult {
         for (number, value) in values.iter().enumerate() {
             let normal = schema.normal_value(self.description.attribute, value);
             let normal = normal.map_or_else(|| value.clone(), Cow::into_owned);
@@ -182,14 +182,14 @@ impl Large<'_> {
         Ok(())
     }
 
-    fn delete(&mut self, schema: &Schema, values: &[Vec<u8>], permissive: bool) -> Answer {
+    fn delete(&mut self, schema: &Schema, values: &[Vec<u8>], permissive: bool) -> OpResult {
         let name = self.description.text(schema).into_owned();
         let missing = |text: String| Err(refuse(ResultCode::NoSuchAttribute, text));
         if self.len == 0 {
             return if permissive {
                 Ok(())
             } else {
-                missing(changes::no_such_attribute(&name))
+                missing(no_such_attribute(&name))
             };
         }
         let mut doomed: HashSet<Vec<u8>> = HashSet::new();
@@ -205,7 +205,7 @@ impl Large<'_> {
                 if permissive {
                     continue;
                 }
-                return missing(changes::no_such_value(&name));
+                return missing(no_such_value(&name));
             }
             match self.added.iter().position(|(held, _)| *held == normal) {
                 Some(position) => drop(self.added.remove(position)),

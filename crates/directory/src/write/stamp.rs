@@ -4,7 +4,7 @@ use fulgurite_schema::{AttributeDescription, CheckedEntry, Entry, Schema};
 
 use crate::core::clock::{Entropy, Timestamp};
 use crate::core::csn::Csn;
-use crate::core::well_known_types::Known;
+use crate::core::well_known_types::WellKnownTypes;
 
 /// The marks of one write.
 #[derive(Clone, Debug)]
@@ -24,16 +24,16 @@ impl Stamp<'_> {
         &self,
         entry: &mut CheckedEntry,
         schema: &Schema,
-        known: &Known,
+        types: &WellKnownTypes,
         entropy: &dyn Entropy,
         implied: &[AttributeDescription],
     ) {
         let class = schema.object_class_at(entry.structural_class()).name();
         let class = vec![class.as_bytes().to_vec()];
-        let held = entry.entry().attribute(&known.structural_object_class);
+        let held = entry.entry().attribute(&types.structural_object_class);
         // What is right stays where it stands: a loaded entry keeps the order of its attributes.
         if held.is_none_or(|held| held.values != class) {
-            entry.set_operational(schema, &known.structural_object_class, class);
+            entry.set_operational(schema, &types.structural_object_class, class);
             implied
                 .iter()
                 .for_each(|description| entry.move_to_end(description));
@@ -51,32 +51,32 @@ impl Stamp<'_> {
         // A load without a root name was nobody's: no name is better than the empty one, which is the root DSE's.
         let is_somebody = !self.by.is_empty();
         // In slapd's order.
-        fill(&known.entry_uuid, &|| uuid_v4(entropy));
+        fill(&types.entry_uuid, &|| uuid_v4(entropy));
         if is_somebody {
-            fill(&known.creators_name, &|| self.by.to_owned());
+            fill(&types.creators_name, &|| self.by.to_owned());
         }
-        fill(&known.create_timestamp, &|| time.clone());
-        fill(&known.entry_csn, &|| self.csn.text());
+        fill(&types.create_timestamp, &|| time.clone());
+        fill(&types.entry_csn, &|| self.csn.text());
         if is_somebody {
-            fill(&known.modifiers_name, &|| self.by.to_owned());
+            fill(&types.modifiers_name, &|| self.by.to_owned());
         }
-        fill(&known.modify_timestamp, &|| time.clone());
+        fill(&types.modify_timestamp, &|| time.clone());
     }
 
     /// Marks a changed entry, but for the attributes that the client has set itself.
     pub(crate) fn modify(
         &self,
         entry: &mut Entry,
-        known: &Known,
+        types: &WellKnownTypes,
         except: &[&AttributeDescription],
     ) {
         if !self.kept {
             return;
         }
         let marks = [
-            (&known.entry_csn, self.csn.text()),
-            (&known.modifiers_name, self.by.to_owned()),
-            (&known.modify_timestamp, self.time.generalized()),
+            (&types.entry_csn, self.csn.text()),
+            (&types.modifiers_name, self.by.to_owned()),
+            (&types.modify_timestamp, self.time.generalized()),
         ];
         for (description, value) in marks {
             if !except.contains(&description) {

@@ -134,7 +134,6 @@ fn short_updates_are_applied_at_once_as_by_the_writer() {
         modify_pdu("ou=a,dc=example,dc=com", &[DESCRIBED]),
         modify_pdu("ou=none,dc=example,dc=com", &[DESCRIBED]),
         delete_pdu("ou=people,dc=example,dc=com"),
-        b"not a message".to_vec(),
     ];
     let (one, other) = (unsafe_world(), unsafe_world());
     let replies = one.directory.apply_at_once(&requests(&one, &pdus));

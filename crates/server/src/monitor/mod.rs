@@ -171,7 +171,7 @@ impl Monitor {
         let at = "cn=Statistics,cn=Monitor";
         let growing = |name: &str, count, octets| {
             let entry = self.entry("monitorCounterObject", name, at);
-            entry.growing("monitorCounter", count, octets)
+            entry.counting_sent("monitorCounter", count, octets)
         };
         out.push(growing("Bytes", totals.octets, true));
         out.push(growing("PDU", totals.messages, false));

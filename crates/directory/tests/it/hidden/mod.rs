@@ -13,9 +13,7 @@ mod requests;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use fulgurite_directory::{
-    BindStep, Entropy, ExtendedStep, Progress, Quantum, Scheme, Session,
-};
+use fulgurite_directory::{BindStep, Entropy, ExtendedStep, Progress, Quantum, Scheme, Session};
 use fulgurite_ldap::control::PagedResults;
 use fulgurite_ldap::{LdapResult, Request, ResponseMessage, ResultCode, frame, oid};
 use fulgurite_testkit::{Random, quick_or_long, seed};

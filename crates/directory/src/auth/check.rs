@@ -1,0 +1,70 @@
+//! A proof of identity to check, on any thread.
+
+use fulgurite_store::StoreError;
+
+use super::claim::Claim;
+use super::outcome::BindOutcome;
+use super::passwords::PasswordProof;
+use super::scram::ScramProof;
+use super::state::Authenticator;
+use crate::rights::snapshots::Snapshots;
+
+/// A proof of identity that may take long to check. Owned: send it to any thread.
+pub struct PasswordCheck {
+    proof: Proof,
+    version: u8,
+}
+
+pub(crate) enum Proof {
+    Password(Box<PasswordProof>),
+    Scram(Box<ScramProof>),
+}
+
+impl From<Proof> for PasswordCheck {
+    fn from(proof: Proof) -> PasswordCheck {
+        PasswordCheck { proof, version: 3 }
+    }
+}
+
+impl std::fmt::Debug for PasswordCheck {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PasswordCheck").finish_non_exhaustive()
+    }
+}
+
+impl PasswordCheck {
+    /// Compares with what is stored.
+    pub(crate) fn verify(self, authenticator: Authenticator<'_>) -> BindOutcome {
+        let mut outcome = match self.proof {
+            Proof::Password(proof) => proof.run(authenticator),
+            Proof::Scram(proof) => proof.run(authenticator),
+        };
+        outcome.version = self.version;
+        outcome
+    }
+
+    pub(crate) fn of_version(self, version: u8) -> PasswordCheck {
+        PasswordCheck { version, ..self }
+    }
+
+    /// Whether it takes microseconds.
+    pub(crate) fn is_cheap(&self) -> bool {
+        match &self.proof {
+            Proof::Password(proof) => proof.is_cheap(),
+            Proof::Scram(proof) => proof.is_cheap(),
+        }
+    }
+}
+
+impl<'d> Authenticator<'d> {
+    /// The check of a password for the claimed name.
+    pub(crate) fn password_check(
+        &self,
+        snapshots: &mut Snapshots<'d>,
+        claim: Claim,
+        password: &[u8],
+    ) -> Result<PasswordCheck, StoreError> {
+        let proof = self.password_proof(snapshots, claim, password)?;
+        Ok(PasswordCheck::from(Proof::Password(Box::new(proof))))
+    }
+}

@@ -1,0 +1,136 @@
+//! Passwords to verify for names that have none: a wrong name costs what a wrong password costs.
+
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::{Mutex, PoisonError};
+
+use super::options::AuthOptions;
+
+/// Kinds of stored passwords that are remembered; further ones are rare enough.
+const DECOYS_MAX: usize = 16;
+
+/// Stored passwords of each kind in use. A name without a password is given one of them, always the same one, so that
+/// checking it costs what checking a stranger's would. Each kind is given as often as it is in use: a time that is
+/// rare among those who exist must not be common among those who do not.
+pub(crate) struct DummyHashes {
+    kinds: Mutex<PasswordKinds>,
+    fallback: Vec<u8>,
+    /// A secret of the process: who could tell which kind a name is given would know from the time who exists.
+    key: RandomState,
+}
+
+#[derive(Default)]
+struct PasswordKinds {
+    /// In the order of their names: it must not depend on who came first.
+    in_use: Vec<PasswordKind>,
+    sampled: bool,
+}
+
+struct PasswordKind {
+    kind: String,
+    example: Vec<u8>,
+    /// Passwords of this kind among those sampled, at least one.
+    count: u64,
+}
+
+impl PasswordKinds {
+    fn note(&mut self, stored: &[u8], counted: bool) {
+        let kind = fulgurite_auth::kind(stored);
+        match self.in_use.binary_search_by(|known| known.kind.cmp(&kind)) {
+            Ok(place) => {
+                if let Some(known) = self.in_use.get_mut(place) {
+                    known.count += u64::from(counted);
+                }
+            }
+            Err(place) if self.in_use.len() < DECOYS_MAX => {
+                let example = stored.to_vec();
+                let new = PasswordKind {
+                    kind,
+                    example,
+                    count: 1,
+                };
+                self.in_use.insert(place, new);
+            }
+            Err(_) => {}
+        }
+    }
+
+    /// The kind at this part of all passwords. It stays the same for nearly all parts when a kind is added.
+    fn at(&self, part: u64) -> Option<&[u8]> {
+        let total: u64 = self.in_use.iter().map(|known| known.count).sum();
+        let wanted = (u128::from(part) * u128::from(total)) >> u64::BITS;
+        let mut passed = 0_u128;
+        let found = self.in_use.iter().find(|known| {
+            passed += u128::from(known.count);
+            wanted < passed
+        });
+        found.map(|known| known.example.as_slice())
+    }
+}
+
+impl DummyHashes {
+    pub(crate) fn new(options: &AuthOptions) -> DummyHashes {
+        let scheme = options.password_hash.first().copied().unwrap_or_default();
+        DummyHashes {
+            kinds: Mutex::default(),
+            fallback: fulgurite_auth::decoy(scheme).into_bytes(),
+            key: RandomState::new(),
+        }
+    }
+
+    /// Remembers what a stored password looks like. Only those of the sample are counted: a name's kind must not
+    /// follow who binds how often.
+    pub(super) fn note(&self, stored: &[u8], sampled: bool) {
+        let mut kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
+        kinds.note(stored, sampled);
+    }
+
+    pub(super) fn of(&self, normal_name: &str) -> Vec<u8> {
+        let kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
+        let part = self.key.hash_one(normal_name);
+        kinds.at(part).unwrap_or(&self.fallback).to_vec()
+    }
+
+    /// Whether nobody has looked yet what the stores hold.
+    pub(super) fn begin_sample(&self) -> bool {
+        let mut kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
+        !std::mem::replace(&mut kinds.sampled, true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fulgurite_auth::Scheme;
+
+    #[test]
+    fn names_without_a_password_are_given_each_kind_as_often_as_it_is_in_use() {
+        let decoys = DummyHashes::new(&AuthOptions::default());
+        let rare = fulgurite_auth::decoy(Scheme::default()).into_bytes();
+        decoys.note(&rare, true);
+        (0..199).for_each(|_| decoys.note(b"clear", true));
+        // Binding often does not make a kind more frequent.
+        (0..1000).for_each(|_| decoys.note(&rare, false));
+        let given = |decoys: &DummyHashes| -> Vec<bool> {
+            let names = (0..4000).map(|number| format!("uid=nobody{number},dc=com"));
+            names.map(|name| decoys.of(&name) == rare).collect()
+        };
+        let first = given(&decoys);
+        let rarely = first.iter().filter(|rare| **rare).count();
+        // 20 are expected.
+        assert!((1..80).contains(&rarely), "{rarely} of 4000");
+        assert_eq!(given(&decoys), first, "the same name, the same time");
+    }
+
+    #[test]
+    fn which_kind_a_name_is_given_cannot_be_told_outside() {
+        let given = || -> Vec<bool> {
+            let decoys = DummyHashes::new(&AuthOptions::default());
+            let slow = fulgurite_auth::decoy(Scheme::default()).into_bytes();
+            decoys.note(&slow, true);
+            decoys.note(b"clear", true);
+            let names = (0..128).map(|number| format!("uid=nobody{number},dc=com"));
+            names.map(|name| decoys.of(&name) == slow).collect()
+        };
+        assert_ne!(given(), given());
+    }
+}

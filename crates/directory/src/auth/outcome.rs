@@ -1,0 +1,75 @@
+//! How a bind ends.
+
+use std::sync::Arc;
+
+use fulgurite_ldap::{LdapResult, MessageId, ResultCode, encode};
+
+use crate::core::sasl_exchange::Exchange;
+use crate::core::session::{Identity, Method, Session};
+
+/// The protocol version that clients are expected to speak.
+const VERSION: u8 = 3;
+
+/// The end of a bind, or of one of its steps.
+#[derive(Clone, Debug)]
+pub struct BindOutcome {
+    /// What the client is told.
+    pub result: LdapResult,
+    /// Whom the connection speaks for from now on.
+    pub identity: Identity,
+    /// The protocol version asked for.
+    pub version: u8,
+    method: Method,
+    /// What the mechanism sends to the client.
+    credentials: Option<Vec<u8>>,
+    /// The exchange goes on.
+    exchange: Option<Arc<Exchange>>,
+}
+
+impl BindOutcome {
+    pub(crate) fn success(identity: Identity, method: Method) -> BindOutcome {
+        BindOutcome {
+            result: LdapResult::success(),
+            identity,
+            version: VERSION,
+            method,
+            credentials: None,
+            exchange: None,
+        }
+    }
+
+    pub(crate) fn failure(result: LdapResult) -> BindOutcome {
+        BindOutcome {
+            result,
+            ..BindOutcome::success(Identity::Anonymous, Method::None)
+        }
+    }
+
+    /// What everybody is told who is not who they say, whatever is wrong.
+    pub(crate) fn invalid_credentials() -> BindOutcome {
+        BindOutcome::failure(LdapResult::new(ResultCode::InvalidCredentials))
+    }
+
+    pub(crate) fn with_credentials(mut self, credentials: Option<Vec<u8>>) -> BindOutcome {
+        self.credentials = credentials;
+        self
+    }
+
+    pub(crate) fn in_progress(credentials: Vec<u8>, exchange: Arc<Exchange>) -> BindOutcome {
+        BindOutcome {
+            credentials: Some(credentials),
+            exchange: Some(exchange),
+            ..BindOutcome::failure(LdapResult::new(ResultCode::SaslBindInProgress))
+        }
+    }
+
+    /// Gives the session its new identity and appends the response.
+    pub fn finish(self, session: &mut Session, id: MessageId, out: &mut Vec<u8>) {
+        session.authenticated(self.identity, self.method);
+        session.set_exchange(self.exchange);
+        if self.result.is_success() {
+            session.bound(self.version);
+        }
+        encode::bind_result(out, id, &self.result, self.credentials.as_deref(), &[]);
+    }
+}

@@ -1,0 +1,42 @@
+//! Operations that a client asks for on behalf of another identity (RFC 4370).
+
+use fulgurite_ldap::{Controls, ResultCode};
+
+use super::state::Authenticator;
+use crate::core::result::{OpResult, refuse};
+use crate::core::session::Session;
+use crate::request::controls::{OptionalControls, RequestControls, RequestKind};
+
+impl Authenticator<'_> {
+    /// The controls of a request, and the session it is done for if that is not the client's own.
+    ///
+    /// Whether the client may act for the other identity is decided before the controls behind that one.
+    pub(crate) fn controls_of<'c>(
+        &self,
+        session: &Session,
+        kind: RequestKind<'_>,
+        controls: &Controls<'c>,
+    ) -> OpResult<(OptionalControls<'c>, Option<Session>)> {
+        let (decoded, outcome) = OptionalControls::decode(kind, controls);
+        let acting = self.acting(session, &decoded)?;
+        outcome.map(|()| (decoded, acting))
+    }
+
+    /// The session that the controls of a request ask for, if not the client's own.
+    fn acting(
+        &self,
+        session: &Session,
+        controls: &RequestControls<'_>,
+    ) -> OpResult<Option<Session>> {
+        let Some(authzid) = controls.proxied else {
+            return Ok(None);
+        };
+        if !controls.proxied_critical && self.policy.disallow.proxy_authz_non_critical {
+            return Err(refuse(
+                ResultCode::ProtocolError,
+                "proxied authorization control must be marked critical",
+            ));
+        }
+        self.authorize(session, authzid).map(Some)
+    }
+}

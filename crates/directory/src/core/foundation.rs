@@ -1,0 +1,54 @@
+//! The part of a directory that every operation needs.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use fulgurite_schema::{AttributeIndex, Schema};
+
+use crate::core::clock::{Clock, Entropy, Timestamp};
+use crate::core::csn::{Csn, CsnGenerator};
+use crate::core::database::Database;
+use crate::core::databases::Databases;
+use crate::core::well_known_types::WellKnownTypes;
+
+/// Schema, databases, time and randomness.
+pub(crate) struct Core {
+    pub(crate) schema: Arc<Schema>,
+    pub(crate) types: WellKnownTypes,
+    pub(crate) databases: Databases,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) entropy: Arc<dyn Entropy>,
+    /// Types whose values are stored in the order of their normal forms.
+    pub(crate) sorted_values: Vec<AttributeIndex>,
+    /// Shared with the directory of the next configuration.
+    pub(crate) csn: SharedCsn,
+}
+
+/// The generator of change sequence numbers; clones are the same one.
+#[derive(Clone)]
+pub(crate) struct SharedCsn(Arc<Mutex<CsnGenerator>>);
+
+impl SharedCsn {
+    /// Starts after the newest number in the databases.
+    pub(crate) fn new(server_id: u16, databases: &Databases, types: &WellKnownTypes) -> SharedCsn {
+        let mut generator = CsnGenerator::new(server_id);
+        for database in databases.iter() {
+            if let Some(newest) = newest_csn(database, types) {
+                generator.advance_past(newest);
+            }
+        }
+        SharedCsn(Arc::new(Mutex::new(generator)))
+    }
+
+    /// Returns the next number.
+    pub(crate) fn next(&self, now: Timestamp) -> Csn {
+        let mut generator = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        generator.next(now)
+    }
+}
+
+/// The newest change number in a database. A store that cannot tell is no reason not to serve it.
+fn newest_csn(database: &Database, types: &WellKnownTypes) -> Option<Csn> {
+    let view = database.store.snapshot().ok()?;
+    let newest = view.greatest_value(types.entry_csn.attribute).ok()??;
+    Csn::parse(std::str::from_utf8(&newest).ok()?)
+}

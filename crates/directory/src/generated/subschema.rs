@@ -1,0 +1,73 @@
+//! The subschema subentry (RFC 4512, section 4.2): the schema as clients read it.
+
+use fulgurite_schema::{Dn, Entry, Schema};
+
+use crate::core::clock::Timestamp;
+use crate::core::well_known_types::WellKnownTypes;
+use crate::generated::set::set;
+
+pub(super) fn subschema(
+    schema: &Schema,
+    types: &WellKnownTypes,
+    dn: Dn,
+    started: Timestamp,
+) -> Entry {
+    let mut entry = Entry::new(dn);
+    let classes = ["top", "subentry", "subschema", "extensibleObject"];
+    set(schema, &mut entry, "objectClass", classes);
+    set(schema, &mut entry, "cn", ["Subschema"]);
+    set(schema, &mut entry, "structuralObjectClass", ["subentry"]);
+    let time = started.generalized();
+    set(schema, &mut entry, "createTimestamp", [time.as_str()]);
+    set(schema, &mut entry, "modifyTimestamp", [time.as_str()]);
+    set(
+        schema,
+        &mut entry,
+        "objectClasses",
+        schema.published_object_classes(),
+    );
+    set(
+        schema,
+        &mut entry,
+        "attributeTypes",
+        schema.published_attribute_types(),
+    );
+    set(
+        schema,
+        &mut entry,
+        "dITContentRules",
+        schema.published_content_rules(),
+    );
+    set(
+        schema,
+        &mut entry,
+        "dITStructureRules",
+        schema.published_structure_rules(),
+    );
+    set(
+        schema,
+        &mut entry,
+        "nameForms",
+        schema.published_name_forms(),
+    );
+    set(
+        schema,
+        &mut entry,
+        "ldapSyntaxes",
+        schema.published_syntaxes(),
+    );
+    set(
+        schema,
+        &mut entry,
+        "matchingRules",
+        schema.published_matching_rules(),
+    );
+    set(
+        schema,
+        &mut entry,
+        "matchingRuleUse",
+        schema.published_matching_rule_uses(),
+    );
+    types.add_computed(&mut entry);
+    entry
+}

@@ -1,0 +1,146 @@
+//! Updates, as far as they can be checked without a look at entries.
+
+use fulgurite_ldap::{Message, Request, ResultCode};
+use fulgurite_schema::{Dn, Entry};
+
+use crate::core::database::Database;
+use crate::core::result::{self, OpResult, refuse};
+use crate::core::session::Session;
+use crate::core::transaction_queue::unknown_transaction;
+use crate::directory::Directory;
+use crate::generated::namespace::NamespaceTarget;
+use crate::op::modify_dn::Rename;
+use crate::op::{add, delete, modify, modify_dn};
+use crate::request::controls::RequestKind;
+use crate::request::modifiers::Modifiers;
+use crate::request::restrictions::OperationKind;
+use crate::write::change::Change;
+use crate::write::context::Context;
+
+/// A request that makes sense by itself, with the database it goes to.
+pub(crate) enum PreparedUpdate {
+    Add(Entry),
+    Delete(Dn),
+    /// With changes that follow from them: these need no rights of their own.
+    Modify(Dn, Vec<Change>, Vec<Change>),
+    ModifyDn(Box<Rename>),
+}
+
+/// What can be known of an update without a look at entries.
+pub(crate) struct ResolvedUpdate<'d> {
+    pub(crate) modifiers: Modifiers,
+    pub(crate) prepared: (&'d Database, PreparedUpdate),
+    pub(crate) acting: Option<Session>,
+}
+
+impl Directory {
+    /// Finds out all that can be known of an update without a look at entries.
+    pub(crate) fn resolve_update(
+        &self,
+        session: &Session,
+        message: &Message<'_>,
+        within_transaction: bool,
+    ) -> OpResult<ResolvedUpdate<'_>> {
+        let operation = message.request.operation();
+        let (controls, acting) = self.controls_of(
+            session,
+            RequestKind::Operation(operation),
+            &message.controls,
+        )?;
+        if controls.transaction.is_some() && !within_transaction {
+            return Err(unknown_transaction());
+        }
+        let session = acting.as_ref().unwrap_or(session);
+        let modifiers = Modifiers::resolve(self.schema(), &controls)?;
+        let dn = self.refuse_generated(session, &message.request)?;
+        let prepared = self.prepare(session, message, dn)?;
+        Ok(ResolvedUpdate {
+            modifiers,
+            prepared,
+            acting,
+        })
+    }
+
+    /// Refuses an update that cannot be done whatever the entries are.
+    pub(crate) fn check_update(&self, session: &Session, message: &Message<'_>) -> OpResult {
+        self.resolve_update(session, message, true).map(drop)
+    }
+
+    /// With the request's name, if that has been read already.
+    fn prepare(
+        &self,
+        session: &Session,
+        message: &Message<'_>,
+        dn: Option<Dn>,
+    ) -> OpResult<(&Database, PreparedUpdate)> {
+        let name = |text| dn.map_or_else(|| result::dn(self.schema(), text), Ok);
+        let prepared = match &message.request {
+            Request::Add(request) => {
+                PreparedUpdate::Add(add::prepare(self, name(request.dn)?, request)?)
+            }
+            Request::Delete(request) => {
+                PreparedUpdate::Delete(delete::prepare(self, name(request.dn)?)?)
+            }
+            Request::ModifyDn(request) => {
+                PreparedUpdate::ModifyDn(Box::new(modify_dn::prepare(self, request)?))
+            }
+            Request::Modify(request) => {
+                let (dn, changes) = modify::prepare(self, name(request.dn)?, request)?;
+                PreparedUpdate::Modify(dn, changes, Vec::new())
+            }
+            _ => return Err(refuse(ResultCode::ProtocolError, "not an update")),
+        };
+        let database = self.updatable(prepared.dn())?;
+        self.policy()
+            .permit_update(session, database, message.request.operation())?;
+        Ok((database, prepared))
+    }
+
+    /// Refuses an update of entries that the server makes up, of which nothing else need be known. Returns the request's name
+    /// if it had to be read, and can be.
+    fn refuse_generated(&self, session: &Session, request: &Request<'_>) -> OpResult<Option<Dn>> {
+        let name = match request {
+            Request::Add(add) => add.dn,
+            Request::Delete(delete) => delete.dn,
+            Request::Modify(modify) => modify.dn,
+            Request::ModifyDn(rename) => rename.dn,
+            _ => return Ok(None),
+        };
+        if self.generated().trees.is_empty() {
+            return Ok(None);
+        }
+        let Ok(dn) = result::dn(self.schema(), name) else {
+            return Ok(None);
+        };
+        match self.target(&dn) {
+            NamespaceTarget::Tree(tree) => {
+                let kind = OperationKind::Other(request.operation());
+                self.policy()
+                    .permit(session, Some(&tree.restrictions), kind)?;
+                Err(tree.read_only())
+            }
+            _ => Ok(Some(dn)),
+        }
+    }
+}
+
+impl PreparedUpdate {
+    fn dn(&self) -> &Dn {
+        match self {
+            PreparedUpdate::Add(entry) => &entry.dn,
+            PreparedUpdate::Delete(dn) | PreparedUpdate::Modify(dn, ..) => dn,
+            PreparedUpdate::ModifyDn(renaming) => &renaming.dn,
+        }
+    }
+
+    pub(crate) fn run(self, context: &mut Context<'_, '_>) -> OpResult {
+        match self {
+            PreparedUpdate::Add(entry) => add::run(context, entry),
+            PreparedUpdate::Delete(dn) => delete::run(context, &dn),
+            PreparedUpdate::Modify(dn, changes, derived) => {
+                modify::run(context, &dn, &changes, &derived)
+            }
+            PreparedUpdate::ModifyDn(renaming) => modify_dn::run(context, &renaming),
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! The sorting that a search asks for: its keys, its view of the list, and whether there is room for it.
+
+use fulgurite_ldap::control::SortResponse;
+use fulgurite_ldap::{LdapResult, ResultCode, oid};
+use fulgurite_policy::SortLimits;
+
+use super::output::SearchEnd;
+use super::page::SearchHash;
+use super::query::SearchQuery;
+use super::sort::{OrderingKey, SortRefusal};
+use super::vlv;
+use crate::core::result::refuse;
+use crate::core::session::Session;
+use crate::directory::Directory;
+use crate::features::sssvlv::SortSlot;
+
+/// The sorting that was asked for.
+pub(super) struct SortPlan {
+    pub(super) keys: Vec<OrderingKey>,
+    pub(super) state: SortState,
+    pub(super) view: Option<vlv::ListView>,
+}
+
+/// What became of the sort control.
+pub(crate) enum SortState {
+    None,
+    Requested {
+        /// Given back at the end of the search.
+        _slot: SortSlot,
+    },
+    /// It was not critical and could not be honoured.
+    Refused(SortRefusal),
+}
+
+/// What is to be sorted, and how; or the end of a search that demands what cannot be.
+pub(super) fn sort_plan(
+    directory: &Directory,
+    session: &Session,
+    query: &SearchQuery<'_, '_>,
+    hash: SearchHash,
+) -> Result<SortPlan, Box<SearchEnd>> {
+    let controls = &query.controls;
+    let Some(control) = &controls.sort else {
+        if controls.vlv.is_some() {
+            return Err(Box::new(view_without_order()));
+        }
+        return Ok(SortPlan {
+            keys: Vec::new(),
+            state: SortState::None,
+            view: None,
+        });
+    };
+    let limits = &directory.search_settings().sort_limits;
+    let demanded = controls.sort_critical || controls.vlv.is_some();
+    let keys_max = if limits.keys_max == 0 {
+        usize::MAX
+    } else {
+        limits.keys_max
+    };
+    let keys = match OrderingKey::resolve_all(directory.schema(), &control.keys, keys_max) {
+        Ok(keys) => keys,
+        Err(unsorted) if demanded => return Err(Box::new(unsortable(&unsorted))),
+        Err(unsorted) => {
+            return Ok(SortPlan {
+                keys: Vec::new(),
+                state: SortState::Refused(unsorted),
+                view: None,
+            });
+        }
+    };
+    let view = match &controls.vlv {
+        None => None,
+        Some(request) => {
+            let view = vlv::ListView::resolve(directory.schema(), request, &keys, hash);
+            Some(view.ok_or_else(|| Box::new(SearchEnd::plain(no_such_value())))?)
+        }
+    };
+    let permit = sort_slot(directory, session, limits);
+    Ok(SortPlan {
+        keys,
+        state: SortState::Requested {
+            _slot: permit.map_err(|unsorted| unsortable(&unsorted))?,
+        },
+        view,
+    })
+}
+
+fn sort_slot(
+    directory: &Directory,
+    session: &Session,
+    limits: &SortLimits,
+) -> Result<SortSlot, SortRefusal> {
+    let permit = directory
+        .search_settings()
+        .sort_slots
+        .begin(session.connection().id, limits);
+    permit.ok_or_else(|| SortRefusal {
+        result: refuse(ResultCode::Busy, "Other sort requests already in progress"),
+        attribute: None,
+    })
+}
+
+/// What the sort response control says of a request that could not be honoured.
+pub(crate) fn sort_response(unsorted: &SortRefusal) -> SortResponse<'_> {
+    SortResponse {
+        code: unsorted.result.code.number(),
+        attribute: unsorted.attribute.as_deref(),
+    }
+}
+
+/// The end of a search that demands an order that cannot be had.
+pub(crate) fn unsortable(unsorted: &SortRefusal) -> SearchEnd {
+    let mut end = SearchEnd::plain(unsorted.result.clone());
+    let response = sort_response(unsorted);
+    end.controls.push((oid::SORT_RESPONSE, response.encode()));
+    end
+}
+
+/// The end of a search that asks for a view of a list without order.
+pub(crate) fn view_without_order() -> SearchEnd {
+    let text = "Sort control is required with VLV";
+    let mut end = SearchEnd::plain(LdapResult::with_diagnostic(vlv::VLV_ERROR, text));
+    let code = vlv::SORT_CONTROL_MISSING;
+    end.controls.push(vlv::response(0, 0, code, &[]));
+    end
+}
+fn no_such_value() -> LdapResult {
+    refuse(
+        ResultCode::InvalidAttributeSyntax,
+        "VLV: the value asserted is none of the first sort key's",
+    )
+}

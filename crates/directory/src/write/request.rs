@@ -1,0 +1,92 @@
+//! What the writer is asked to do, and its reply.
+
+use fulgurite_ldap::{LdapResult, Message, MessageId, UpdateBuf};
+use fulgurite_schema::Dn;
+
+use crate::core::session::Session;
+use crate::write::change::Change;
+
+/// Octets of requests, and of entries that they change, up to which an update is short.
+pub(crate) const SHORT_BYTES_MAX: usize = 16 * 1024;
+
+/// Something for the writer to do, and on whose behalf.
+#[derive(Clone, Debug)]
+pub struct WriteRequest {
+    pub(crate) session: Session,
+    pub(crate) work: WriteWork,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum WriteWork {
+    /// An add, delete, modify or modify DN.
+    Update(UpdateBuf),
+    /// The end of a transaction: its updates, and the id of the request that ends it.
+    Transaction(MessageId, Vec<UpdateBuf>),
+    /// The end of a password modify.
+    Password(Box<PasswordUpdate>),
+}
+
+/// A password modify whose passwords have been looked at.
+#[derive(Clone, Debug)]
+pub(crate) struct PasswordUpdate {
+    pub(crate) id: MessageId,
+    pub(crate) dn: Dn,
+    pub(crate) changes: Vec<Change>,
+    /// What the server keeps beside the password.
+    pub(crate) derived: Vec<Change>,
+    /// The value of the response.
+    pub(crate) value: Option<Vec<u8>>,
+}
+
+/// What became of a [`WriteRequest`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WriteReply {
+    /// The result, for the log.
+    pub result: LdapResult,
+    /// The encoded response.
+    pub bytes: Vec<u8>,
+}
+
+impl WriteRequest {
+    /// Copies a decoded add, delete, modify or modify DN; `None` for any other request.
+    #[must_use]
+    pub fn new(session: &Session, message: &Message<'_>) -> Option<WriteRequest> {
+        let update = UpdateBuf::new(message)?;
+        Some(WriteRequest::update(session, update))
+    }
+
+    pub(crate) fn update(session: &Session, update: UpdateBuf) -> WriteRequest {
+        WriteRequest {
+            session: session.clone(),
+            work: WriteWork::Update(update),
+        }
+    }
+
+    /// The updates of a transaction, to be done all or none; `id` ends it.
+    pub(crate) fn transaction(
+        session: &Session,
+        id: MessageId,
+        updates: Vec<UpdateBuf>,
+    ) -> WriteRequest {
+        WriteRequest {
+            session: session.clone(),
+            work: WriteWork::Transaction(id, updates),
+        }
+    }
+
+    pub(crate) fn password(session: &Session, update: PasswordUpdate) -> WriteRequest {
+        WriteRequest {
+            session: session.clone(),
+            work: WriteWork::Password(Box::new(update)),
+        }
+    }
+
+    /// Whether the request by itself promises to be done soon.
+    pub(crate) fn is_short(&self) -> bool {
+        match &self.work {
+            WriteWork::Update(update) => update.bytes() <= SHORT_BYTES_MAX,
+            WriteWork::Transaction(..) => false,
+            WriteWork::Password(_) => true,
+        }
+    }
+}
