@@ -38,31 +38,32 @@ pub(crate) const EXTENDED_OPERATIONS: [&str; 5] = [
     oid::END_TRANSACTION,
 ];
 
-/// What a directory is made of.
+/// The options of a directory.
 pub struct DirectoryOptions {
-    /// The databases. Their suffixes are the naming contexts. All stores were opened with `schema`.
+    /// The databases. Their suffixes are the naming contexts, and their stores use `schema`.
     pub databases: Vec<DatabaseOptions>,
     /// The schema.
     pub schema: Arc<Schema>,
-    /// Access rules in the language of [`Rules::parse`], which follow those of each database.
+    /// The access rules in the language of [`Rules::parse`]. They follow those of each database.
     pub access: Vec<RuleText>,
-    /// What holds in databases without any rule, their own or the directory's.
+    /// The access in databases without any rule.
     pub without_rules: WithoutRules,
-    /// Limits of searches, for databases that have none of their own.
+    /// The limits of searches in databases without limits.
     pub limits: Limits,
-    /// What may not be done in any database.
+    /// The operations that all databases refuse.
     pub restrictions: Restrictions,
-    /// Passwords, SASL and who may act for whom.
+    /// The settings of passwords, SASL and proxied authorization.
     pub auth: AuthOptions,
-    /// What is allowed beyond the usual.
+    /// Features that are off unless allowed.
     pub allow: Allow,
-    /// What is not allowed of the usual.
+    /// Features that are on unless disallowed.
     pub disallow: Disallow,
-    /// URLs of servers that know more: where names outside all databases are sent.
+    /// The URLs for names outside all databases.
     pub referral: Vec<String>,
-    /// Attribute types whose values are stored in their order, by name; names the schema does not know are ignored.
+    /// The names of attribute types whose values are stored in their order. Names that the schema
+    /// lacks are ignored.
     pub sorted_values: Vec<String>,
-    /// Where searches begin that name no base and want more than the root DSE.
+    /// The base of searches that name none and want more than the root DSE.
     pub default_search_base: Option<String>,
     /// Attributes to add to the root DSE.
     pub root_dse: Vec<(String, Vec<Vec<u8>>)>,
@@ -70,20 +71,20 @@ pub struct DirectoryOptions {
     pub monitor: Option<TreeOptions>,
     /// The database `cn=config`.
     pub config: Option<TreeOptions>,
-    /// Limits of sorted searches.
+    /// The limits of sorted searches.
     pub sort_limits: SortLimits,
-    /// What cookies of paged searches are authenticated with. Without one, each store's own
-    /// [secret](Store::secret): cookies then outlive the server.
+    /// The key of the cookies of paged searches. Without it, each store's own
+    /// [secret](Store::secret) outlives the server.
     pub cookie_key: Option<[u8; 32]>,
-    /// Number of this server in CSNs, `0..=0xfff`.
+    /// The number of this server in CSNs, `0..=0xfff`.
     pub server_id: u16,
-    /// Time.
+    /// The source of time.
     pub clock: Arc<dyn Clock>,
-    /// Randomness.
+    /// The source of randomness.
     pub entropy: Arc<dyn Entropy>,
 }
 
-/// Answers LDAP operations. Share it by reference between threads: reads do not lock anything.
+/// Answers LDAP operations. Threads share it by reference, and reads take no lock.
 pub struct Directory {
     core: Core,
     generated: Generated,
@@ -93,22 +94,22 @@ pub struct Directory {
     default_referral: DefaultReferral,
 }
 
-/// What searches outside any one database need.
+/// The settings and the shared state of searches.
 pub(crate) struct SearchSettings {
     pub(crate) default_base: Option<Dn>,
-    /// Limits where no database has its own.
+    /// The limits outside all databases.
     pub(crate) limits: CompiledLimits,
     pub(crate) sort_limits: SortLimits,
-    /// The sorted searches under way. Shared with the directory of the next configuration.
+    /// The running sorted searches. Shared with the directory of the next configuration.
     pub(crate) sort_slots: SortSlots,
     /// The missing indexes that were logged. Shared with the directory of the next configuration.
     pub(crate) index_advice: IndexAdvice,
-    /// Authenticates cookies of paged searches outside all stores. Handed on to the directory of the next configuration.
+    /// The key of cookies outside all stores. Passed on to the directory of the next configuration.
     pub(crate) cookie_key: CookieKey,
 }
 
 impl DirectoryOptions {
-    /// Options with everything at its default.
+    /// Makes options with every value at its default.
     #[must_use]
     pub fn new(schema: Arc<Schema>, databases: Vec<DatabaseOptions>) -> DirectoryOptions {
         DirectoryOptions {
@@ -140,7 +141,7 @@ impl Directory {
     /// Opens a directory.
     ///
     /// # Errors
-    /// [`OpenError`], each a mistake in the options.
+    /// [`OpenError`] for an invalid option.
     pub fn open(mut options: DirectoryOptions) -> Result<Directory, OpenError> {
         let schema = Arc::clone(&options.schema);
         let types = WellKnownTypes::of(&schema)?;
@@ -184,12 +185,13 @@ impl Directory {
         })
     }
 
-    /// Opens a directory that takes the place of this one while the server goes on: what binds, searches and writes
-    /// have to agree on is shared between the two. The options name the same stores, or the same with
-    /// [another schema](fulgurite_store::Store::with_schema).
+    /// Opens a directory that replaces this one while the server runs.
+    ///
+    /// Both share the state that binds, searches and writes must agree on. The options name the
+    /// same stores, or the same stores with [another schema](fulgurite_store::Store::with_schema).
     ///
     /// # Errors
-    /// [`OpenError`], each a mistake in the options; this directory stays as it is.
+    /// [`OpenError`] for an invalid option; this directory stays as it is.
     pub fn reopened(&self, options: DirectoryOptions) -> Result<Directory, OpenError> {
         let mut next = Directory::open(options)?;
         next.auth = self.auth.with_options(next.auth.options);
@@ -206,19 +208,19 @@ impl Directory {
         Ok(next)
     }
 
-    /// The schema.
+    /// Returns the schema.
     #[must_use]
     pub fn schema(&self) -> &Arc<Schema> {
         &self.core.schema
     }
 
-    /// The databases, in the order of their options.
+    /// Returns the databases, in the order of their options.
     #[must_use]
     pub fn databases(&self) -> &[Database] {
         self.core.databases.as_slice()
     }
 
-    /// The stores of the databases, in their order, to be kept.
+    /// Returns the stores of the databases, in their order, shared.
     #[must_use]
     pub fn shared_stores(&self) -> Vec<Arc<Store>> {
         self.databases()
@@ -227,14 +229,16 @@ impl Directory {
             .collect()
     }
 
-    /// The limits of searches.
+    /// Returns the limits of searches.
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.search.limits.limits
     }
 
-    /// Says what a session may do to an entry, and why. Without targets: to the entry, its children and each of its
-    /// values in their order. With `unseen` the entry need not exist and is taken to be empty.
+    /// Explains the rights of a session to an entry, with the rules they come from.
+    ///
+    /// Without targets it explains the entry, its children and each value in their order. With
+    /// `unseen` the entry need not exist and counts as empty.
     ///
     /// # Errors
     /// [`ExplainError`].
@@ -283,7 +287,8 @@ impl Directory {
         }
     }
 
-    /// The controls of a request, and the session it is done for if that is not the client's own.
+    /// Decodes the controls of a request, and returns the session it is done for if that is not the
+    /// client's own.
     pub(crate) fn controls_of<'c>(
         &self,
         session: &Session,
@@ -293,12 +298,12 @@ impl Directory {
         self.authenticator().controls_of(session, kind, controls)
     }
 
-    /// The part of the directory that a name belongs to.
+    /// Returns the part of the directory that a name belongs to.
     pub(crate) fn target(&self, dn: &Dn) -> NamespaceTarget<'_> {
         self.generated.target(&self.core.databases, dn)
     }
 
-    /// The database that an update of this name goes to.
+    /// Returns the database that an update of this name goes to.
     pub(crate) fn updatable(&self, dn: &Dn) -> OpResult<&Database> {
         match self.target(dn) {
             NamespaceTarget::Database(database) => Ok(database),
@@ -312,7 +317,8 @@ impl Directory {
         }
     }
 
-    /// The result for a name outside all databases: the default referral, or `without` if there is none.
+    /// Returns the default referral for a name outside all databases, or `without` if there is
+    /// none.
     pub(crate) fn elsewhere(
         &self,
         dn: &Dn,
@@ -322,7 +328,7 @@ impl Directory {
         self.default_referral.result(dn, scope, without)
     }
 
-    /// The root DSE that a session reads: what can be used depends on its connection.
+    /// Returns the root DSE for a session; it depends on the connection.
     pub(crate) fn root_dse(&self, session: &Session) -> Entry {
         let connection = session.connection();
         let mechanisms = self.authenticator().sasl_mechanisms(connection);
@@ -346,7 +352,7 @@ fn open_databases(options: &mut DirectoryOptions) -> Result<Databases, OpenError
     let random = || random_key(&**entropy);
     let cookie_key = |store: &Store| match key {
         Some(key) => key,
-        // A store that cannot be written to has no server that would go on with its pages.
+        // A read-only store has no key. Its cookies end with this server.
         None => store.secret(random).unwrap_or_else(|_| random()),
     };
     let databases = std::mem::take(&mut options.databases).into_iter();

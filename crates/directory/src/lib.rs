@@ -1,18 +1,31 @@
-//! LDAP operations on a store, one module each.
+//! LDAP operations on stores of entries.
 //!
 //! ```text
 //!                      reads: any thread, no locks                      writes: one thread
 //!   bind  compare  extended      search                            add  delete  modify  modify DN
 //!    |       |        |            |                                         |
-//!    |  begin_search -> SearchTask::advance -> octets       apply(batch) -> one commit -> octets
+//!    |  begin_search -> SearchTask::advance -> bytes        apply(batch) -> one commit -> bytes
 //!    v       v        v            v                                         v
 //!   ===== Directory: schema | access rules | limits | root DSE | subschema | stores =============
 //! ```
 //!
-//! Everything here takes decoded requests and gives results or encoded responses. Operations know no socket and no
-//! thread, and get time and randomness through [`Clock`] and [`Entropy`]; the machine's own ([`SystemClock`],
-//! [`SystemEntropy`]) are two implementations of them. Result codes are chosen here and nowhere
-//! below.
+//! The folders from top to bottom; a folder uses only those below it:
+//!
+//! ```text
+//!   op        one module for each operation, and batches of updates
+//!   search    a search as a task that works in steps
+//!   write     one update: context, changes, stamps
+//!   auth      passwords, SASL, proxied authorization
+//!   features  optional features of databases: glue, sorted searches
+//!   request   controls, limits, restrictions, aliases, referrals
+//!   rights    access rules asked about entries, and the projection of entries
+//!   generated entries that no store holds
+//!   core      schema, databases, sessions, time
+//! ```
+//!
+//! Operations take decoded requests and give results or encoded responses. They know no socket and
+//! no thread, and get time and randomness through [`Clock`] and [`Entropy`]. Result codes are
+//! chosen in this crate and in none below it.
 
 #![forbid(unsafe_code)]
 
@@ -28,7 +41,7 @@ mod search;
 mod write;
 
 pub use auth::{AuthOptions, BindOutcome, PasswordCheck, UnknownIdentity};
-/// The rule language and what it decides: texts and explanations pass through this crate.
+/// The rule language and its decisions, for programs that read rules or explain them.
 pub use fulgurite_access::{
     Explanation, Level, Outcome, Rights, RuleError, RuleText, Step, WithoutRules,
 };

@@ -1,11 +1,11 @@
-//! Values of `authzTo` and `authzFrom`: whom one may act for, and who may act for one.
+//! The values of `authzTo` and `authzFrom`, which say who may act for whom.
 //!
-//! | form | speaks of |
+//! | form | matches |
 //! | --- | --- |
 //! | `dn[.exact]:<name>`, `<name>` | that name |
 //! | `dn.onelevel:`, `dn.children:`, `dn.subtree:` | names below, and the name itself for `subtree` |
-//! | `dn.regex:<pattern>` | names that fit |
-//! | `dn:*`, `*` | everybody but nobody |
+//! | `dn.regex:<pattern>` | names that match the pattern |
+//! | `dn:*`, `*` | every authenticated identity |
 //! | `u:<user>` | the entry the user is mapped to |
 //! | `group[/<class>[/<attribute>]]:<name>` | the group's members |
 //! | `ldap:///<base>??<scope>?<filter>` | entries that a search would find |
@@ -32,7 +32,7 @@ pub(super) enum Rule {
     Url(LdapUrl),
 }
 
-/// Which names around one are meant.
+/// The names around a base that a rule matches.
 #[derive(Clone, Copy)]
 pub(super) enum Style {
     Exact,
@@ -52,9 +52,9 @@ impl Style {
     }
 }
 
-/// Reads a value; `None` for one that speaks of nobody because it has none of the forms.
+/// Parses a value; `None` for a value of no known form, which matches nothing.
 pub(super) fn parse(schema: &Schema, text: &str) -> Option<Rule> {
-    // Values are kept in order by a number in braces (X-ORDERED).
+    // A number in braces keeps the values in order (X-ORDERED).
     let text = match text.strip_prefix('{').and_then(|rest| rest.split_once('}')) {
         Some((number, rest)) if number.bytes().all(|byte| byte.is_ascii_digit()) => rest,
         _ => text,

@@ -9,7 +9,7 @@ use super::scram::ScramProof;
 use super::state::Authenticator;
 use crate::rights::snapshots::Snapshots;
 
-/// A proof of identity that may take long to check. Owned: send it to any thread.
+/// A proof of identity whose check may take long. Any thread may run it.
 pub struct PasswordCheck {
     proof: Proof,
     version: u8,
@@ -33,7 +33,7 @@ impl std::fmt::Debug for PasswordCheck {
 }
 
 impl PasswordCheck {
-    /// Compares with what is stored.
+    /// Compares the proof with the stored values.
     pub(crate) fn verify(self, authenticator: Authenticator<'_>) -> BindOutcome {
         let mut outcome = match self.proof {
             Proof::Password(proof) => proof.run(authenticator),
@@ -47,7 +47,7 @@ impl PasswordCheck {
         PasswordCheck { version, ..self }
     }
 
-    /// Whether it takes microseconds.
+    /// Returns true if the check takes microseconds.
     pub(crate) fn is_cheap(&self) -> bool {
         match &self.proof {
             Proof::Password(proof) => proof.is_cheap(),
@@ -57,7 +57,7 @@ impl PasswordCheck {
 }
 
 impl<'d> Authenticator<'d> {
-    /// The check of a password for the claimed name.
+    /// Makes the check of a password for the claimed name.
     pub(crate) fn password_check(
         &self,
         snapshots: &mut Snapshots<'d>,

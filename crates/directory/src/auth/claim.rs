@@ -1,4 +1,4 @@
-//! The identity that a client claims, and what a right proof of it comes to.
+//! The identity that a client claims, and the outcome of a right proof.
 
 use fulgurite_auth::AuthzId;
 use fulgurite_ldap::ResultCode;
@@ -10,19 +10,19 @@ use super::state::Authenticator;
 use crate::core::result::{OpResult, refuse};
 use crate::core::session::{Identity, Method, Name, Session};
 
-/// Who somebody is if the proof is right.
+/// The identity that a right proof establishes.
 pub(crate) struct Claim {
     pub(crate) name: Name,
     pub(crate) dn: Dn,
     pub(crate) method: Method,
-    /// Whom to act for, as the client put it; empty for itself.
+    /// The authorization identity as the client sent it; empty for the client's own.
     pub(crate) authorization_id: String,
-    /// The connection's session, before anybody has authenticated.
+    /// The session before authentication.
     pub(crate) session: Session,
 }
 
 impl Authenticator<'_> {
-    /// What a right proof comes to: whoever it was, or the one they may act for.
+    /// Returns the outcome of a right proof: the claimed identity, or the one that it may act for.
     pub(crate) fn conclude(&self, claim: Claim, credentials: Option<Vec<u8>>) -> BindOutcome {
         let identity = if claim.authorization_id.is_empty() {
             Ok(Identity::User(claim.name))
@@ -37,7 +37,7 @@ impl Authenticator<'_> {
         }
     }
 
-    /// The identity that a SASL bind ends with, if its client asked for another than its own.
+    /// Returns the authorization identity of a SASL bind, if it is not the client's own.
     fn authorized_at_bind(&self, claim: &Claim) -> OpResult<Identity> {
         let denied = |text: &str| {
             let text = format!("SASL(-14): authorization failure: {text}");

@@ -1,26 +1,28 @@
-//! Passwords to verify for names that have none: a wrong name costs what a wrong password costs.
+//! Dummy passwords for names without one: a wrong name then costs as much time as a wrong password.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Mutex, PoisonError};
 
 use super::options::AuthOptions;
 
-/// Kinds of stored passwords that are remembered; further ones are rare enough.
+/// The number of kinds of stored passwords that are remembered.
 const DECOYS_MAX: usize = 16;
 
-/// Stored passwords of each kind in use. A name without a password is given one of them, always the same one, so that
-/// checking it costs what checking a stranger's would. Each kind is given as often as it is in use: a time that is
-/// rare among those who exist must not be common among those who do not.
+/// Stored passwords of each kind in use.
+///
+/// A name without a password always gets the same one of them. Each kind is chosen as often as it
+/// is in use, so that the time of a check does not reveal which names exist.
 pub(crate) struct DummyHashes {
     kinds: Mutex<PasswordKinds>,
     fallback: Vec<u8>,
-    /// A secret of the process: who could tell which kind a name is given would know from the time who exists.
+    /// A secret of the process. With it, the kind chosen for a name would reveal whether the name
+    /// exists.
     key: RandomState,
 }
 
 #[derive(Default)]
 struct PasswordKinds {
-    /// In the order of their names: it must not depend on who came first.
+    /// Sorted by name, so that the order does not depend on who binds first.
     in_use: Vec<PasswordKind>,
     sampled: bool,
 }
@@ -28,7 +30,7 @@ struct PasswordKinds {
 struct PasswordKind {
     kind: String,
     example: Vec<u8>,
-    /// Passwords of this kind among those sampled, at least one.
+    /// The number of passwords of this kind in the sample, at least one.
     count: u64,
 }
 
@@ -54,7 +56,7 @@ impl PasswordKinds {
         }
     }
 
-    /// The kind at this part of all passwords. It stays the same for nearly all parts when a kind is added.
+    /// Returns the kind at a fraction of all passwords. Adding a kind changes few fractions.
     fn at(&self, part: u64) -> Option<&[u8]> {
         let total: u64 = self.in_use.iter().map(|known| known.count).sum();
         let wanted = (u128::from(part) * u128::from(total)) >> u64::BITS;
@@ -77,8 +79,9 @@ impl DummyHashes {
         }
     }
 
-    /// Remembers what a stored password looks like. Only those of the sample are counted: a name's kind must not
-    /// follow who binds how often.
+    /// Records the kind of a stored password.
+    ///
+    /// Only passwords of the sample count, so that frequent binds do not change the choice.
     pub(super) fn note(&self, stored: &[u8], sampled: bool) {
         let mut kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
         kinds.note(stored, sampled);
@@ -90,7 +93,7 @@ impl DummyHashes {
         kinds.at(part).unwrap_or(&self.fallback).to_vec()
     }
 
-    /// Whether nobody has looked yet what the stores hold.
+    /// Returns true if the stores have not been sampled yet.
     pub(super) fn begin_sample(&self) -> bool {
         let mut kinds = self.kinds.lock().unwrap_or_else(PoisonError::into_inner);
         !std::mem::replace(&mut kinds.sampled, true)

@@ -1,7 +1,7 @@
-//! SASL exchanges (RFC 4513, section 5.2): which mechanisms there are, and their steps.
+//! SASL exchanges (RFC 4513, section 5.2): the mechanisms and their steps.
 //!
-//! Between the steps of an exchange the session keeps an [`Exchange`]; it is never changed, each step makes the next.
-//! Texts are those that administrators know from slapd and Cyrus SASL, as far as they say nothing about who exists.
+//! Between two steps the session keeps an immutable [`Exchange`]; each step makes the next. The
+//! texts are those of slapd and Cyrus SASL where they do not reveal which users exist.
 
 use std::sync::Arc;
 
@@ -23,17 +23,18 @@ use crate::core::session::{Identity, Method, Name, Session};
 use crate::request::restrictions::OperationKind;
 use crate::rights::snapshots::Snapshots;
 
-/// How a step ends.
+/// The result of a step.
 #[allow(clippy::large_enum_variant, reason = "lives for a moment")]
 pub(crate) enum SaslStep {
     Done(BindOutcome),
     Check(PasswordCheck),
-    /// The client is to go on: saslBindInProgress.
+    /// The client must continue: saslBindInProgress.
     Continue(Vec<u8>, Arc<Exchange>),
 }
 
 impl Authenticator<'_> {
-    /// The mechanisms that can be used on a connection as it is, the strongest first: `supportedSASLMechanisms`.
+    /// Returns the mechanisms that a connection can use, the strongest first:
+    /// `supportedSASLMechanisms`.
     pub(crate) fn sasl_mechanisms(&self, connection: &Connection) -> Vec<&'static str> {
         let usable = |mechanism: &Mechanism| self.usable(*mechanism, connection).is_ok();
         let all = Mechanism::ALL.into_iter().filter(usable);
@@ -64,7 +65,7 @@ impl Authenticator<'_> {
         if available { Ok(()) } else { Err(none("")) }
     }
 
-    /// One step of an exchange: the first, or the next one of `pending` if it is of the same mechanism.
+    /// Does one step: the first, or the next one of `pending` if it has the same mechanism.
     pub(crate) fn sasl_step(
         &self,
         session: &Session,
@@ -84,7 +85,7 @@ impl Authenticator<'_> {
         })?;
         let connection = session.connection();
         self.usable(known, connection)?;
-        // Another mechanism begins anew (RFC 4513, section 5.2.1.2).
+        // Another mechanism starts a new exchange (RFC 4513, section 5.2.1.2).
         if let Some(exchange) = pending.filter(|exchange| exchange.mechanism == known)
             && let ExchangeState::Scram { first, dn, secret } = &exchange.state
         {
@@ -109,7 +110,7 @@ impl Authenticator<'_> {
         }
     }
 
-    /// The client begins and says nothing yet: it is asked to. EXTERNAL and ANONYMOUS need not say anything.
+    /// Begins a mechanism without a message. All but EXTERNAL and ANONYMOUS ask the client for one.
     fn without_message(&self, mechanism: Mechanism, session: &Session) -> OpResult<SaslStep> {
         match mechanism {
             Mechanism::External => self.external(session, &[]),
@@ -129,7 +130,7 @@ impl Authenticator<'_> {
         let authorization_id = std::str::from_utf8(message)
             .map_err(|_| invalid())?
             .to_owned();
-        // Whoever no rule leads anywhere is still who the layer says.
+        // A name that no rule maps stays the name of the security layer.
         let dn = self
             .mapped(session, &name)
             .or_else(|_| Dn::parse(&self.core.schema, &name))
@@ -148,7 +149,7 @@ impl Authenticator<'_> {
         let message = PlainMessage::parse(message).map_err(|text| bad_protocol(&text))?;
         let method = Method::Sasl(Mechanism::Plain.name());
         let dn = self.person(session, &message.authentication_id, Mechanism::Plain);
-        // Somebody whom no rule leads to an entry costs what everybody does.
+        // A user that no rule maps must cost the same time.
         let dn = dn.unwrap_or_else(Dn::root);
         let claim = Claim {
             name: Name::from(&dn),
@@ -202,7 +203,7 @@ impl Authenticator<'_> {
     }
 
     fn person(&self, requester: &Session, user: &str, mechanism: Mechanism) -> Option<Dn> {
-        // The binding is a property of the exchange, not of the name.
+        // The name does not depend on channel binding.
         let name = mechanism.name().trim_end_matches("-PLUS");
         self.sasl_identity(requester, user, None, Some(name)).ok()
     }
@@ -235,7 +236,7 @@ fn anonymous() -> SaslStep {
     SaslStep::Done(BindOutcome::success(Identity::Anonymous, Method::None))
 }
 
-/// Whom the layers below SASL have authenticated: the client's certificate, or the process at the other end of a
+/// Returns the identity below SASL: the client's certificate, or the process at the other end of a
 /// UNIX socket.
 fn external_name(connection: &Connection) -> Option<String> {
     let certificate = connection

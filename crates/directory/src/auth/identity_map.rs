@@ -1,4 +1,4 @@
-//! From the names people use to names of entries, and whom they may act for.
+//! The map from names of clients to names of entries, and the identities that a client may act for.
 
 use std::sync::Arc;
 
@@ -17,40 +17,43 @@ use crate::generated::namespace::NamespaceTarget;
 use crate::rights::facts::{EntryFacts, EntrySource};
 use crate::rights::visible_entry::VisibleEntry;
 
-/// An identity that leads to no name.
+/// The reason why an identity has no name.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum UnknownIdentity {
-    /// It has none of the forms of an authorization identity.
+    /// It has no form of an authorization identity.
     #[error("{0:?} is neither dn:<name> nor u:<user>")]
     Form(String),
-    /// What should be a name is none.
+    /// It is not a DN.
     #[error("{0:?} is not a valid DN")]
     Dn(String),
     /// A rule gave a URL that cannot be searched.
     #[error("authz-regexp gives {url:?}, which cannot be searched: {reason}")]
     Url {
-        /// What the rule gave.
+        /// The URL.
         url: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
     /// A rule gave a URL that does not lead to exactly one entry.
     #[error("authz-regexp gives {url:?}, which leads to {} entry", if *.several { "more than one" } else { "no" })]
     NotOne {
-        /// What the rule gave.
+        /// The URL.
         url: String,
-        /// Whether there are several.
+        /// True if there are several entries, false if there is none.
         several: bool,
     },
 }
 
 impl Authenticator<'_> {
-    /// The name of somebody whom SASL calls `user`: `uid=<user>,cn=<realm>,cn=<mechanism>,cn=auth`, taken through
-    /// `authz-regexp`. Without a realm the one of the settings is used. Entries are searched for with what `asker` may
-    /// use for authentication: at a bind nobody, for a proxied authorization who asks for it.
+    /// Maps SASL's `user`: `uid=<user>,cn=<realm>,cn=<mechanism>,cn=auth`, taken through
+    /// `authz-regexp`.
+    ///
+    /// The default realm is that of the settings. `asker` is the session whose right to `auth`
+    /// decides which entries are found: anonymous at a bind, the client for a proxied
+    /// authorization.
     ///
     /// # Errors
-    /// [`UnknownIdentity`] where a rule fits and leads nowhere.
+    /// [`UnknownIdentity`] if a rule matches and finds no entry.
     pub(crate) fn sasl_identity(
         &self,
         asker: &Session,
@@ -62,9 +65,11 @@ impl Authenticator<'_> {
         self.mapped(asker, &sasl_dn(user, realm, mechanism))
     }
 
-    /// A name taken through `authz-regexp`: the first rule that fits it decides; without one it stays what it is. A rule
-    /// that gives a URL is searched for `asker`: of the base's entry and of what the filter names, `auth` is needed, as in
-    /// slapd.
+    /// Maps a name by `authz-regexp`. The first rule that matches decides; without one the name
+    /// stays as it is.
+    ///
+    /// A rule may give a URL to search. The search needs `auth` for the base and the attributes of
+    /// the filter, as in slapd.
     ///
     /// # Errors
     /// [`UnknownIdentity`].
@@ -81,7 +86,7 @@ impl Authenticator<'_> {
         }
     }
 
-    /// The name that an authorization identity stands for.
+    /// Returns the name of an authorization identity.
     ///
     /// # Errors
     /// [`UnknownIdentity`].
@@ -102,9 +107,11 @@ impl Authenticator<'_> {
         }
     }
 
-    /// Whether `authentication` may act for `authorization` (`authz-policy`, `authzTo`, `authzFrom`). Everybody may act
-    /// for themselves and for nobody, and the root of a database for whoever is in it. `asker` is a session that has not
-    /// authenticated; what it may use for authentication is what counts.
+    /// Returns true if `authentication` may act for `authorization` (`authz-policy`, `authzTo`,
+    /// `authzFrom`).
+    ///
+    /// Every identity may act for itself and for anonymous, and the root of a database for names in
+    /// it. `asker` is an unauthenticated session, whose right to `auth` counts.
     #[must_use]
     pub(crate) fn may_act_for(
         &self,
@@ -135,7 +142,7 @@ impl Authenticator<'_> {
         }
     }
 
-    /// The session acting for whom the proxied authorization control names (RFC 4370).
+    /// Returns the session for the identity of the proxied authorization control (RFC 4370).
     ///
     /// # Errors
     /// authorizationDenied (123), with slapd's texts.
@@ -174,7 +181,7 @@ impl Authenticator<'_> {
         Ok(session.acting_for(identity_of(&target)))
     }
 
-    /// Whether one of the rules that `keeper`'s entry has in `attribute` speaks of `about`.
+    /// Returns true if a rule that `keeper`'s entry has in `attribute` matches `about`.
     fn any_rule(&self, asker: &Session, attribute: &str, keeper: &Dn, about: &Dn) -> bool {
         let Some(attribute) = self.core.schema.attribute(attribute) else {
             return false;
@@ -211,7 +218,7 @@ impl Authenticator<'_> {
         }
     }
 
-    /// Whether an entry is within a URL's scope and fits its filter.
+    /// Returns true if an entry is in the URL's scope and matches its filter.
     fn url_covers(&self, url: &LdapUrl, about: &Dn) -> bool {
         let Ok(base) = Dn::parse(&self.core.schema, &url.dn) else {
             return false;
@@ -250,7 +257,7 @@ impl Authenticator<'_> {
         view.entry(id).ok()??.to_entry().ok()
     }
 
-    /// The one entry that a URL leads to.
+    /// Returns the only entry that a URL finds.
     fn only_entry(&self, asker: &Session, text: &str) -> Result<Dn, UnknownIdentity> {
         let wrong = |reason: &dyn std::fmt::Display| UnknownIdentity::Url {
             url: text.to_owned(),

@@ -1,10 +1,10 @@
-//! Who somebody is: passwords, SASL exchanges, and the way from the names they use to names of entries.
+//! Authentication: passwords, SASL exchanges, and the map from users to entries.
 //!
 //! ```text
-//!   simple bind: DN --------------------------------------.
-//!   SASL: user name -- sasl_dn, authz-regexp (people) --> DN --> passwords --> right or wrong
-//!   certificate subject, peer of a socket -- the same ---> DN                      |
-//!   authorization identity (dn:, u:) -- the same ------> DN --> may_act_for --> identity of the session
+//!   simple bind: DN ------------------------------------------.
+//!   SASL: user name -- sasl_dn, authz-regexp (identity_map) --> DN --> passwords --> right or wrong
+//!   certificate subject, peer of a socket -- the same -------> DN                      |
+//!   authorization identity (dn:, u:) -- the same ----------> DN --> may_act_for --> identity of the session
 //! ```
 
 mod authz_rules;

@@ -1,4 +1,4 @@
-//! How a bind ends.
+//! The outcome of a bind.
 
 use std::sync::Arc;
 
@@ -7,22 +7,22 @@ use fulgurite_ldap::{LdapResult, MessageId, ResultCode, encode};
 use crate::core::sasl_exchange::Exchange;
 use crate::core::session::{Identity, Method, Session};
 
-/// The protocol version that clients are expected to speak.
+/// The protocol version of the server.
 const VERSION: u8 = 3;
 
-/// The end of a bind, or of one of its steps.
+/// The outcome of a bind, or of one step of it.
 #[derive(Clone, Debug)]
 pub struct BindOutcome {
-    /// What the client is told.
+    /// The result for the client.
     pub result: LdapResult,
-    /// Whom the connection speaks for from now on.
+    /// The new identity of the connection.
     pub identity: Identity,
-    /// The protocol version asked for.
+    /// The requested protocol version.
     pub version: u8,
     method: Method,
-    /// What the mechanism sends to the client.
+    /// The message of the SASL mechanism to the client.
     credentials: Option<Vec<u8>>,
-    /// The exchange goes on.
+    /// The exchange, if it continues.
     exchange: Option<Arc<Exchange>>,
 }
 
@@ -45,7 +45,7 @@ impl BindOutcome {
         }
     }
 
-    /// What everybody is told who is not who they say, whatever is wrong.
+    /// Returns the outcome of every failed authentication, for whatever reason.
     pub(crate) fn invalid_credentials() -> BindOutcome {
         BindOutcome::failure(LdapResult::new(ResultCode::InvalidCredentials))
     }

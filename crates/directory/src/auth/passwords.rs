@@ -1,4 +1,4 @@
-//! Passwords to check, and what is checked where there are none.
+//! Checks of passwords.
 
 use fulgurite_auth::Cost;
 use fulgurite_store::{Scope, StoreError};
@@ -9,15 +9,15 @@ use super::state::Authenticator;
 use crate::core::session::Method;
 use crate::rights::snapshots::Snapshots;
 
-/// Entries looked at for the kinds of passwords in use, once.
+/// The number of entries in the sample of passwords in use.
 const SAMPLE_MAX: usize = 512;
 
-/// A password and what it is to be compared with.
+/// A password and the stored values to compare it with.
 pub(crate) struct PasswordProof {
     pub(crate) password: Vec<u8>,
-    /// Any of them will do.
+    /// The stored values, any of which may match.
     pub(crate) stored: Vec<Vec<u8>>,
-    /// Somebody's stored password, to take the same time where there is none to compare with.
+    /// A stored value to verify if there is no other, so that the check takes the same time.
     pub(crate) decoy: Vec<u8>,
     pub(crate) claim: Claim,
 }
@@ -29,7 +29,7 @@ impl PasswordProof {
             right |= fulgurite_auth::verify(stored, &self.password).unwrap_or(false);
         }
         if self.stored.is_empty() {
-            // What a wrong password of an existing user would have cost.
+            // A wrong password of an existing user would cost the same.
             std::hint::black_box(fulgurite_auth::verify(&self.decoy, &self.password).is_ok());
         }
         if right {
@@ -50,7 +50,7 @@ impl PasswordProof {
 }
 
 impl<'d> Authenticator<'d> {
-    /// The proof to check a password with, wherever the password of the name is stored.
+    /// Collects the stored passwords of the claimed name, from the settings or from its entry.
     pub(super) fn password_proof(
         &self,
         snapshots: &mut Snapshots<'d>,
@@ -69,7 +69,8 @@ impl<'d> Authenticator<'d> {
                     .values
                     .iter()
                     .for_each(|value| dummies.note(value, false));
-                // As slapd does: from now on the name is written as the entry's is, and not as the client wrote it.
+                // Like slapd, the session displays the name as the entry has it, not as the client
+                // wrote it.
                 if let (Method::Simple, Some(pretty)) = (claim.method, found.name) {
                     claim.name = claim.name.written(&pretty);
                 }
@@ -84,7 +85,7 @@ impl<'d> Authenticator<'d> {
         })
     }
 
-    /// Looks once what kinds of passwords the first entries have, before a name is refused for the first time.
+    /// Samples the kinds of passwords of the first entries, once, before any name is refused.
     fn sample_passwords(&self) -> Result<(), StoreError> {
         let dummies = &self.auth.lasting.dummies;
         if !dummies.begin_sample() {

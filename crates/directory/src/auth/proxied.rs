@@ -8,9 +8,11 @@ use crate::core::session::Session;
 use crate::request::controls::{OptionalControls, RequestControls, RequestKind};
 
 impl Authenticator<'_> {
-    /// The controls of a request, and the session it is done for if that is not the client's own.
+    /// Decodes the controls of a request, and returns the session it is done for if that is not the
+    /// client's own.
     ///
-    /// Whether the client may act for the other identity is decided before the controls behind that one.
+    /// The right to act for the other identity is checked before any error of a later control is
+    /// reported.
     pub(crate) fn controls_of<'c>(
         &self,
         session: &Session,
@@ -22,7 +24,7 @@ impl Authenticator<'_> {
         outcome.map(|()| (decoded, acting))
     }
 
-    /// The session that the controls of a request ask for, if not the client's own.
+    /// Returns the session that the controls ask for, if not the client's own.
     fn acting(
         &self,
         session: &Session,

@@ -1,4 +1,4 @@
-//! SCRAM (RFC 5802): the keys a proof is checked against, and the check.
+//! SCRAM (RFC 5802): the keys that verify a proof, and the check.
 
 use fulgurite_auth::{ScramError, ScramHash, ScramKeys, ServerFirst};
 use fulgurite_ldap::{LdapResult, ResultCode};
@@ -11,10 +11,10 @@ use crate::core::result::{self, OpResult, refuse};
 use crate::core::sasl_exchange::Secret;
 use crate::core::session::{Method, Name, Session};
 
-/// Passwords in clear of one entry that a proof is checked against: each costs a derivation.
+/// The number of passwords in clear of one entry that are tried. Each costs a derivation of keys.
 const CLEAR_MAX: usize = 4;
 
-/// The client's proof and what it is checked against.
+/// The client's proof and the secret that verifies it.
 pub(crate) struct ScramProof {
     pub(super) first: ServerFirst,
     pub(super) message: Vec<u8>,
@@ -26,7 +26,7 @@ pub(crate) struct ScramProof {
 }
 
 impl Authenticator<'_> {
-    /// Stored keys, or a password in clear, whichever there is.
+    /// Returns the stored keys of a name, or else its passwords in clear.
     pub(super) fn scram_secret(
         &self,
         requester: &Session,
@@ -97,7 +97,7 @@ impl ScramProof {
                 Vec::new()
             }
         };
-        // Malformed messages are answered alike, whether there is such a user or not.
+        // Malformed messages get the same answer whether the user exists or not.
         let mut verified = self
             .first
             .verify(&self.message, &nobody(self.hash))
@@ -124,7 +124,7 @@ impl ScramProof {
     }
 }
 
-/// Keys that fit no password.
+/// Returns keys that match no password.
 fn nobody(hash: ScramHash) -> ScramKeys {
     ScramKeys::derive(hash, b"", &[0], 1)
 }
@@ -136,7 +136,7 @@ pub(super) fn bad_protocol(text: &dyn std::fmt::Display) -> LdapResult {
     )
 }
 
-/// A failed exchange. A wrong proof says what a wrong password says.
+/// Returns the result of a failed exchange. A wrong proof gives the result of a wrong password.
 pub(super) fn refusal(error: ScramError) -> LdapResult {
     match error {
         ScramError::Proof => LdapResult::new(ResultCode::InvalidCredentials),

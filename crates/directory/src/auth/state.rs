@@ -1,4 +1,4 @@
-//! What a directory keeps for authenticating clients.
+//! The state of authentication that a directory keeps.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -11,20 +11,20 @@ use crate::generated::namespace::{Generated, NamespaceTarget};
 use crate::request::restrictions::OperationPolicy;
 use fulgurite_schema::Dn;
 
-/// What a directory knows for authenticating people.
+/// Settings and state of authentication.
 pub(crate) struct Auth {
     pub(crate) options: AuthOptions,
-    /// Survives a reload of the settings.
+    /// The state that survives a reload of the settings.
     pub(crate) lasting: Arc<AuthState>,
 }
 
-/// What has to stay the same for as long as the server runs.
+/// State that must not change while the server runs.
 pub(crate) struct AuthState {
-    /// Stored passwords to check in place of missing ones.
+    /// Passwords to verify for names without one.
     pub(crate) dummies: DummyHashes,
-    /// Makes salts for those who have none, the same ones whenever they ask.
+    /// The secret that salts of names without keys are made of.
     secret: OnceLock<[u8; 16]>,
-    /// Whether SCRAM has met a password in clear, whose keys take time to derive.
+    /// True once SCRAM has used a password in clear, whose keys take time to derive.
     derived: AtomicBool,
 }
 
@@ -40,7 +40,7 @@ impl Auth {
         }
     }
 
-    /// The same people with other settings.
+    /// Returns the same state with other settings.
     pub(crate) fn with_options(&self, options: AuthOptions) -> Auth {
         Auth {
             options,
@@ -58,14 +58,14 @@ impl AuthState {
         self.derived.load(Ordering::Relaxed)
     }
 
-    /// A salt for a name that has none stored: unpredictable, and the same every time.
+    /// Returns the salt of a name without keys: unpredictable, and always the same.
     pub(crate) fn salt(&self, entropy: &dyn Entropy, mechanism: &str, user: &str) -> [u8; 16] {
         let secret = self.secret.get_or_init(|| entropy.random());
         fulgurite_auth::salt_for(secret, mechanism, user)
     }
 }
 
-/// Authenticates and authorizes with the parts of one directory.
+/// The parts of a directory that authentication works with.
 #[derive(Clone, Copy)]
 pub(crate) struct Authenticator<'d> {
     pub(crate) core: &'d Core,

@@ -12,16 +12,18 @@ use crate::generated::namespace::NamespaceTarget;
 use crate::rights::facts::{EntryFacts, EntrySource};
 use crate::rights::snapshots::Snapshots;
 
-/// What an entry has for those who want to authenticate.
+/// The values of an entry that authentication may use.
 #[derive(Default)]
 pub(super) struct AuthValues {
     pub(super) values: Vec<Vec<u8>>,
-    /// The entry's name as it is shown; none if there is no such entry, or it is not for this use.
+    /// The entry's name for display; `None` if authentication may not use the entry, or there is
+    /// none.
     pub(super) name: Option<String>,
 }
 
 impl<'d> Authenticator<'d> {
-    /// The password of a root that is in the settings. It counts where the name belongs, and nowhere else.
+    /// Returns the root's password from the settings. It counts only in the database that the name
+    /// belongs to.
     pub(crate) fn configured_password(&self, dn: &Dn, name: &Name) -> Option<Vec<u8>> {
         let root = match self.target(dn) {
             NamespaceTarget::Database(database) => database.root.as_ref(),
@@ -33,7 +35,8 @@ impl<'d> Authenticator<'d> {
         root.filter(|root| root.name == *name)?.password.clone()
     }
 
-    /// Values that may be used for authentication by who has not authenticated yet; none for a missing entry.
+    /// Returns the values that an unauthenticated session may use for authentication; none for a
+    /// missing entry.
     pub(crate) fn values_for_auth(
         &self,
         requester: &Session,

@@ -1,4 +1,4 @@
-//! Time and randomness as the operations get them: from outside, so that a test decides both.
+//! Time and randomness, given to the operations from outside so that a test can decide both.
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -6,20 +6,20 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(pub u64);
 
-/// Where operations get the time from.
+/// The source of time.
 pub trait Clock: Send + Sync {
-    /// The time of day, for timestamps and CSNs. May jump.
+    /// Returns the time of day, for timestamps and CSNs. It may jump.
     fn now(&self) -> Timestamp;
-    /// Microseconds since some fixed moment, for time limits. Never goes back.
+    /// Returns the microseconds since a fixed moment, for time limits. They never decrease.
     fn elapsed_us(&self) -> u64;
 }
 
-/// Where operations get random octets from.
+/// The source of random bytes.
 pub trait Entropy: Send + Sync {
-    /// Sixteen octets nobody can guess.
+    /// Returns sixteen bytes that cannot be guessed.
     fn random(&self) -> [u8; 16];
 
-    /// So many times sixteen octets: what as many calls of [`random`](Self::random) would give, perhaps for less.
+    /// Returns `count` draws of sixteen bytes. An implementation may make them in one call.
     fn draw(&self, count: usize) -> Vec<[u8; 16]> {
         std::iter::repeat_with(|| self.random())
             .take(count)
@@ -60,7 +60,7 @@ impl Clock for SystemClock {
 
 impl Entropy for SystemEntropy {
     /// # Panics
-    /// When the system has no working random number generator: nothing sensible can be done then.
+    /// Panics if the system has no working random number generator.
     fn random(&self) -> [u8; 16] {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes).expect("the system provides random numbers");
@@ -68,7 +68,7 @@ impl Entropy for SystemEntropy {
     }
 
     /// # Panics
-    /// As [`random`](Entropy::random).
+    /// Panics as [`random`](Entropy::random) does.
     fn draw(&self, count: usize) -> Vec<[u8; 16]> {
         let mut drawn = vec![[0; 16]; count];
         getrandom::fill(drawn.as_flattened_mut()).expect("the system provides random numbers");
@@ -77,7 +77,7 @@ impl Entropy for SystemEntropy {
 }
 
 impl Timestamp {
-    /// Generalized Time to the second: `20260131235959Z` (RFC 4517, section 3.3.13).
+    /// Returns Generalized Time to the second: `20260131235959Z` (RFC 4517, section 3.3.13).
     #[must_use]
     pub fn generalized(self) -> String {
         let mut text = String::with_capacity("20260131235959Z".len());
@@ -86,7 +86,7 @@ impl Timestamp {
         text
     }
 
-    /// Generalized Time to the microsecond: `20260131235959.123456Z`.
+    /// Returns Generalized Time to the microsecond: `20260131235959.123456Z`.
     #[must_use]
     pub fn generalized_us(self) -> String {
         let mut text = String::with_capacity("20260131235959.123456Z".len());
@@ -116,8 +116,8 @@ impl Timestamp {
     }
 }
 
-/// Appends a number that has no more than so many digits. Every write asks for several; formatting by template costs ten
-/// times as much.
+/// Appends a number of at most `DIGITS` digits. Every write appends several numbers, and `format!`
+/// would cost ten times as much.
 fn push_decimal<const DIGITS: usize>(text: &mut String, number: u64) {
     let mut digits = [b'0'; DIGITS];
     let mut rest = number;
@@ -129,7 +129,7 @@ fn push_decimal<const DIGITS: usize>(text: &mut String, number: u64) {
 }
 
 impl Timestamp {
-    /// Reads a generalized time in UTC with six digits of a second: `20260131235959.123456Z`.
+    /// Parses Generalized Time in UTC with six digits of a second: `20260131235959.123456Z`.
     pub(crate) fn parse_us(text: &str) -> Option<Timestamp> {
         let number = |from: usize, to: usize| {
             let digits = text.get(from..to)?;
@@ -148,9 +148,10 @@ impl Timestamp {
     }
 }
 
-/// Days from 1970-01-01 to a day of the proleptic Gregorian calendar: [`civil`] the other way round.
+/// Returns the days from 1970-01-01 to a day of the proleptic Gregorian calendar, the inverse of
+/// [`civil`].
 fn days_of(year: u64, month: u64, day: u64) -> u64 {
-    // Years from March, as there.
+    // The years begin in March, as in `civil`.
     let (year, month) = if month > 2 {
         (year, month - 3)
     } else {
@@ -162,9 +163,10 @@ fn days_of(year: u64, month: u64, day: u64) -> u64 {
     era * 146_097 + day_of_era - 719_468
 }
 
-/// Year, month and day of the proleptic Gregorian calendar, from days since 1970-01-01.
+/// Returns year, month and day of the proleptic Gregorian calendar for the days since 1970-01-01.
 ///
-/// Years are counted from March, so that the leap day is the last one and month lengths follow one formula.
+/// The years begin in March. The leap day is then the last day, and one formula gives all month
+/// lengths.
 fn civil(days: u64) -> (u64, u64, u64) {
     const DAYS_400_YEARS: u64 = 146_097;
     const DAYS_TO_1970: u64 = 719_468; // from 0000-03-01

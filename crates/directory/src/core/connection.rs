@@ -1,7 +1,7 @@
-//! What is known of the connection that a request came over: facts for access rules, security demands and SASL.
+//! Facts about the connection of a request, for access rules, security demands and SASL.
 //!
-//! The server fills them in; the directory only reads. A connection's facts are immutable: when one of them changes
-//! (StartTLS), the session gets a new value.
+//! The server sets the facts and the directory reads them. They are immutable: after StartTLS the
+//! session gets a new value.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -11,60 +11,60 @@ use std::net::SocketAddr;
 pub struct Connection {
     /// Its number in the log.
     pub id: u64,
-    /// The client's end.
+    /// The client's address.
     pub peer: EndPoint,
-    /// Our end.
+    /// The server's address.
     pub socket: EndPoint,
-    /// The listener it came in by, as configured: `ldap://:389/`.
+    /// The listener that accepted the connection, as configured: `ldap://:389/`.
     pub listener_url: String,
-    /// The client's host name, where it is looked up (`reverse-lookup`).
+    /// The client's host name, if the server looks it up (`reverse-lookup`).
     pub domain: Option<String>,
-    /// How well it is protected.
+    /// The strength of its protection.
     pub strength: Strength,
-    /// Whether TLS can be started on it.
+    /// True if the client can start TLS.
     pub offers_tls: bool,
     /// Its TLS layer, if it has one.
     pub tls: Option<TlsFacts>,
-    /// Who is at the other end of a UNIX socket, as the system says.
+    /// The process at the other end of a UNIX socket.
     pub peer_credentials: Option<PeerCredentials>,
 }
 
-/// One end of a connection. Displays as slapd's `peername` and `sockname`: `IP=127.0.0.1:389`, `IP=[::1]:389`,
-/// `PATH=/run/ldapi`.
+/// One end of a connection, displayed as slapd's `peername` and `sockname`: `IP=127.0.0.1:389`,
+/// `IP=[::1]:389`, `PATH=/run/ldapi`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum EndPoint {
-    /// There is no socket (an operation of the server itself, or a test).
+    /// No socket: an operation of the server itself, or a test.
     #[default]
     Unknown,
     /// TCP.
     Ip(SocketAddr),
-    /// A UNIX socket; the path may be empty for a client that has not bound its end.
+    /// A UNIX socket. The path is empty for a client that has not bound its end.
     Path(String),
 }
 
-/// Security strength factors: about the number of bits of the weakest key that protects the layer; 0 for none, 1 for
-/// integrity alone.
+/// Security strength factors, in bits of the weakest key that protects the layer. 0 is no
+/// protection, 1 integrity alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Strength {
     /// Of the transport: `localSSF` (71) for a UNIX socket, else 0.
     pub transport: u32,
     /// Of the TLS layer.
     pub tls: u32,
-    /// Of the SASL security layer; none of the mechanisms here has one.
+    /// Of the SASL security layer. No mechanism of this server has one.
     pub sasl: u32,
 }
 
-/// What the TLS layer of a connection has settled.
+/// The parameters that the TLS layer has negotiated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TlsFacts {
     /// `TLSv1.2` or `TLSv1.3`.
     pub version: String,
     /// The cipher suite: `TLS13_AES_256_GCM_SHA384`.
     pub cipher: String,
-    /// Subject of the client's certificate as a DN (RFC 4514), the last RDN of the certificate first; only of one
-    /// that was verified.
+    /// The subject of a verified client certificate as a DN (RFC 4514), the last RDN of the
+    /// certificate first.
     pub client_dn: Option<String>,
-    /// What SCRAM-...-PLUS can be bound to.
+    /// The data that SCRAM-...-PLUS binds to.
     pub channel_bindings: ChannelBindings,
 }
 
@@ -77,7 +77,7 @@ pub struct ChannelBindings {
     pub exporter: Option<Vec<u8>>,
 }
 
-/// Who is at the other end of a UNIX socket.
+/// The process at the other end of a UNIX socket, as the system reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PeerCredentials {
     /// Effective user id.
@@ -87,7 +87,7 @@ pub struct PeerCredentials {
 }
 
 impl Strength {
-    /// The strongest layer: what `ssf=` means in access rules and security demands.
+    /// Returns the strength of the strongest layer: `ssf=` in access rules and security demands.
     #[must_use]
     pub fn overall(&self) -> u32 {
         self.transport.max(self.tls).max(self.sasl)

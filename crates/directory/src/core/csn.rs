@@ -1,13 +1,13 @@
-//! Change sequence numbers: one per write, ever growing.
+//! Change sequence numbers: one for each write, always increasing.
 
 use std::fmt;
 
 use crate::core::clock::Timestamp;
 
-/// A change sequence number in the form OpenLDAP gives it: `20260131235959.123456Z#000000#001#000000`
-/// (time, count within the microsecond, server, modification; hexadecimal but the time).
+/// A change sequence number in OpenLDAP's form: `20260131235959.123456Z#000000#001#000000`.
 ///
-/// Texts of equal length: comparing octets compares time first.
+/// The parts are time, count within the microsecond, server and modification; all but the time are
+/// hexadecimal. All texts have equal length, so their bytes compare by time first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Csn {
     time: Timestamp,
@@ -15,7 +15,7 @@ pub struct Csn {
     server: u16,
 }
 
-/// Makes [`Csn`]s that grow even when the clock stands still or goes back.
+/// Makes increasing [`Csn`]s, even if the clock stops or goes back.
 #[derive(Debug)]
 pub struct CsnGenerator {
     server: u16,
@@ -23,11 +23,11 @@ pub struct CsnGenerator {
     count: u32,
 }
 
-/// Counts are written with six hexadecimal digits.
+/// The greatest count: six hexadecimal digits.
 const COUNT_MAX: u32 = 0xff_ffff;
 
 impl CsnGenerator {
-    /// Starts for a server id of at most 12 bits (`0..=0xfff`); higher bits are dropped.
+    /// Makes a generator for a server id of 12 bits (`0..=0xfff`). It drops higher bits.
     #[must_use]
     pub fn new(server: u16) -> CsnGenerator {
         CsnGenerator {
@@ -37,15 +37,14 @@ impl CsnGenerator {
         }
     }
 
-    /// Goes on after a number given out before, by this server or another one: the next one is greater.
+    /// Continues after a number of this or another server.
     pub fn advance_past(&mut self, newest: Csn) {
         if (newest.time, newest.count) > (self.time, self.count) {
             (self.time, self.count) = (newest.time, newest.count);
         }
     }
 
-    /// So many numbers that follow each other, by the first of them: greater than all before, and the next one is greater
-    /// than all of them. They are at most 2^24.
+    /// Reserves `len` consecutive numbers, at most 2^24, and returns the first.
     pub fn reserve(&mut self, now: Timestamp, len: u32) -> Csn {
         let more = len.clamp(1, COUNT_MAX + 1) - 1;
         let mut first = self.next(now);
@@ -61,7 +60,7 @@ impl CsnGenerator {
         first
     }
 
-    /// The next number: greater than all before.
+    /// Returns the next number, greater than all before.
     pub fn next(&mut self, now: Timestamp) -> Csn {
         if now > self.time {
             self.time = now;
@@ -81,7 +80,7 @@ impl CsnGenerator {
 }
 
 impl Csn {
-    /// The n-th of reserved numbers, by the first of them.
+    /// Returns the n-th of the reserved numbers after the first.
     pub(crate) fn behind(self, n: u32) -> Csn {
         Csn {
             count: self.count.saturating_add(n).min(COUNT_MAX),
@@ -89,7 +88,7 @@ impl Csn {
         }
     }
 
-    /// The form of text, without the cost of formatting.
+    /// Returns the text. It avoids `format!`, which every write would pay for.
     pub(crate) fn text(self) -> String {
         let mut text = String::with_capacity("20260131235959.123456Z#000000#001#000000".len());
         self.time.push_generalized_us(&mut text);
@@ -101,7 +100,7 @@ impl Csn {
         text
     }
 
-    /// Reads the form that is written.
+    /// Parses the text of a number.
     #[must_use]
     pub fn parse(text: &str) -> Option<Csn> {
         let mut parts = text.split('#');
@@ -118,7 +117,7 @@ impl Csn {
     }
 }
 
-/// Fills so many places with the lowest hexadecimal digits of a number.
+/// Writes the lowest hexadecimal digits of a number into `places`.
 fn put_hex(places: &mut [u8], number: u32) {
     let mut rest = number;
     for place in places.iter_mut().rev() {

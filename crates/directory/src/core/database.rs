@@ -1,12 +1,12 @@
-//! One database: a store, and what has been decided about it: who is its root, its rules, limits and restrictions.
+//! One database: a store with its root, rules, limits and restrictions.
 //!
 //! ```text
 //!   dc=example,dc=com            the superior database
-//!    |-- ou=people               ... its entries
-//!    `-- ou=eu                   a database of its own; `subordinate` makes searches of the superior one go on here
+//!    |-- ou=people               an entry of it
+//!    `-- ou=eu                   another database; `subordinate` makes searches of the superior continue in it
 //! ```
 //!
-//! Suffixes may nest: a name belongs to the database with the most specific suffix.
+//! Suffixes may nest. A name belongs to the database with the most specific suffix.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,44 +23,44 @@ use crate::core::requester::decide;
 use crate::core::session::{Identity, Name, Session};
 use crate::core::well_known_types::WellKnownTypes;
 
-/// The root of a database.
+/// The root account of a database.
 #[derive(Clone, Debug)]
 pub struct RootAccount {
-    /// Its name. The entry need not exist.
+    /// The name. The entry need not exist.
     pub dn: String,
-    /// Its password, in clear or as `{SCHEME}...`. Without one, the password of its entry counts.
+    /// The password, in clear or as `{SCHEME}...`. Without it, the password of the entry counts.
     pub password: Option<Vec<u8>>,
 }
 
-/// What a database is made of.
+/// The options of a database.
 #[derive(Debug)]
 pub struct DatabaseOptions {
-    /// The store; its suffixes are those of the database. Opened with the directory's schema.
+    /// The store, opened with the directory's schema. Its suffixes are those of the database.
     pub store: Arc<Store>,
-    /// Whether it is glued below the database that has the next higher suffix.
+    /// The way it is glued to the database with the next higher suffix.
     pub subordinate: Subordinate,
-    /// Left out of the choice of a database for a name, and of the root DSE.
+    /// True if no name leads to the database and the root DSE does not list it.
     pub hidden: bool,
-    /// Who passes every rule and limit of this database.
+    /// The account that passes every rule and limit of this database.
     pub root: Option<RootAccount>,
-    /// Access rules of its own, in the language of [`Rules::parse`]; the directory's follow them.
+    /// The access rules in the language of [`Rules::parse`]. The directory's rules follow them.
     pub access: Vec<RuleText>,
-    /// Limits of searches; the directory's where there are none.
+    /// The limits of searches; `None` for the directory's limits.
     pub limits: Option<Limits>,
-    /// What may not be done here, besides what may not be done anywhere.
+    /// The operations that this database refuses.
     pub restrictions: Restrictions,
-    /// Whether entries say who made and changed them, and when.
+    /// True if entries record who created and changed them, and when.
     pub last_mod: bool,
-    /// Whether adding an entry takes the right to add each of its values.
+    /// True if adding an entry needs the right to add each of its values.
     pub add_content_acl: bool,
-    /// Aliases followed one after the other, at most.
+    /// The number of aliases that one lookup follows at most.
     pub max_deref_depth: u32,
-    /// Candidates that a search looks at in one snapshot before it moves on to a newer one, should there be one: what
-    /// it holds cannot be used again by updates. Zero for no bound.
+    /// The number of candidates a search examines in one snapshot before it takes a newer one; 0
+    /// for no bound. Updates cannot reuse pages that a snapshot holds.
     pub snapshot_candidates_max: u64,
 }
 
-/// A database in use.
+/// A database that is open.
 #[derive(Debug)]
 pub struct Database {
     pub(crate) store: Arc<Store>,
@@ -79,15 +79,17 @@ pub struct Database {
     kinds: SpecialClassCache,
 }
 
-/// Which kinds of entries that searches treat unlike others there are in a state of the store.
+/// The classes with special meaning that a state of the store has entries of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SpecialClasses {
     pub(crate) referrals: bool,
     pub(crate) subentries: bool,
 }
 
-/// The kinds of the state that was looked at last: its number, then a bit each, so that one word holds all. Most
-/// databases have neither kind, and most searches see the state that the one before saw.
+/// The special classes of the state examined last, in one atomic word: the state's number, then a
+/// bit for each class.
+///
+/// Most databases have neither class, and most searches see the state that the search before saw.
 #[derive(Debug)]
 struct SpecialClassCache(AtomicU64);
 
@@ -106,7 +108,7 @@ impl SpecialClassCache {
     }
 }
 
-/// A root account with its name resolved.
+/// A root account with a parsed name.
 #[derive(Clone, Debug)]
 pub(crate) struct Root {
     pub(crate) name: Name,
@@ -114,7 +116,7 @@ pub(crate) struct Root {
 }
 
 impl DatabaseOptions {
-    /// A database with everything at its default.
+    /// Makes options with every value at its default.
     #[must_use]
     pub fn new(store: impl Into<Arc<Store>>) -> DatabaseOptions {
         DatabaseOptions {
@@ -169,7 +171,8 @@ impl Database {
         })
     }
 
-    /// Which kinds of entries there are in that state of the store, `top` being one of its entries.
+    /// Returns the special classes that a state of the store has entries of; `top` is one of its
+    /// entries.
     pub(crate) fn special_classes(
         &self,
         view: &View<'_>,
@@ -180,7 +183,7 @@ impl Database {
         if let Some(kinds) = self.kinds.of(state) {
             return Ok(kinds);
         }
-        // Below an entry there may be none of a kind, but as long as the index has any the plan counts some.
+        // Below `top` there may be none, but the plan counts some as long as the index has any.
         let any = |class: &Filter<AttributeSelector>| {
             let plan = view.plan(top, Scope::Subtree, class)?;
             Ok::<_, StoreError>(plan.count_max() > 0)
@@ -193,25 +196,25 @@ impl Database {
         Ok(kinds)
     }
 
-    /// The store.
+    /// Returns the store.
     #[must_use]
     pub fn store(&self) -> &Store {
         &self.store
     }
 
-    /// The store, to be kept.
+    /// Returns the store, shared.
     #[must_use]
     pub fn shared_store(&self) -> Arc<Store> {
         Arc::clone(&self.store)
     }
 
-    /// The names at the top of its trees.
+    /// Returns the names at the top of its trees.
     #[must_use]
     pub fn suffixes(&self) -> &[Dn] {
         self.store.suffixes()
     }
 
-    /// The suffix that the name is or lies below.
+    /// Returns the most specific suffix at or above the name.
     pub(crate) fn suffix_of(&self, dn: &Dn) -> Option<&Dn> {
         let suffixes = self.suffixes().iter();
         suffixes
@@ -219,13 +222,13 @@ impl Database {
             .max_by_key(|suffix| suffix.depth())
     }
 
-    /// Whether the session's identity passes every rule and limit of this database.
+    /// Returns true if the session's identity passes every rule and limit of this database.
     #[must_use]
     pub fn is_root(&self, session: &Session) -> bool {
         Root::is(self.root.as_ref(), session)
     }
 
-    /// What the session may do here.
+    /// Decides what the session may do in this database.
     pub(crate) fn decisions(&self, session: &Session) -> Decisions<'_> {
         decide(&self.rules, session, self.is_root(session))
     }
@@ -243,7 +246,7 @@ impl Root {
         })
     }
 
-    /// Whether the session speaks for this root.
+    /// Returns true if the session's identity is this root.
     pub(crate) fn is(root: Option<&Root>, session: &Session) -> bool {
         match (root, session.identity()) {
             (Some(root), Identity::User(name)) => root.name == *name,

@@ -32,13 +32,14 @@ impl Databases {
         self.0.iter_mut()
     }
 
-    /// The suffix that is written like that, octet for octet: most searches begin at one, and it is parsed already.
+    /// Returns the suffix with exactly these bytes. Most searches begin at a suffix, which needs no
+    /// parsing then.
     pub(crate) fn suffix_written(&self, name: &[u8]) -> Option<&Dn> {
         let mut suffixes = self.0.iter().flat_map(Database::suffixes);
         suffixes.find(|suffix| suffix.pretty().as_bytes() == name)
     }
 
-    /// The database with the most specific suffix that the name is or lies below.
+    /// Returns the database with the most specific suffix at or above the name.
     pub(crate) fn database_of(&self, dn: &Dn) -> Option<&Database> {
         let shown = self.0.iter().filter(|database| !database.hidden);
         let depths = shown.filter_map(|database| {
@@ -50,7 +51,7 @@ impl Databases {
             .map(|(_, database)| database)
     }
 
-    /// The same for a name in normal form.
+    /// Returns the same for a name in normal form.
     pub(crate) fn database_of_normal(&self, normal: &str) -> Option<&Database> {
         let within = |suffix: &Dn| {
             let suffix = suffix.normal();
@@ -66,7 +67,7 @@ impl Databases {
     }
 }
 
-/// No suffix twice, and something above every subordinate database.
+/// Fails if two databases share a suffix, or a subordinate database has no superior.
 fn check_suffixes(databases: &[Database]) -> Result<(), OpenError> {
     let databases: Vec<&Database> = databases.iter().filter(|d| !d.hidden).collect();
     for (at, database) in databases.iter().enumerate() {

@@ -4,45 +4,45 @@ use fulgurite_access::RuleError;
 use fulgurite_schema::DnError;
 use thiserror::Error;
 
-/// Why a directory cannot be opened.
+/// The reason why a directory cannot be opened.
 #[derive(Debug, Error)]
 pub enum OpenError {
-    /// Two databases have a suffix in common.
+    /// Two databases share a suffix.
     #[error("the suffix {0:?} is that of two databases")]
     SameSuffix(String),
     /// A subordinate database has no database above it.
     #[error("the database {0:?} is subordinate, but no other database has a suffix above it")]
     NoSuperior(String),
-    /// The root's name is no name.
+    /// The root's name is not a DN.
     #[error("root DN {dn:?}: {source}")]
     RootDn {
-        /// As configured.
+        /// The text of the configuration.
         dn: String,
-        /// What is wrong with it.
+        /// The reason.
         source: DnError,
     },
-    /// Limits are for nobody that can be told.
+    /// The selector of a limits rule cannot be parsed.
     #[error("{origin}: limits for {who:?}: {reason}")]
     Limits {
-        /// Where they were written.
+        /// The place in the configuration.
         origin: String,
-        /// Whom they are said to be for.
+        /// The selector.
         who: String,
-        /// What is wrong with that.
+        /// The reason.
         reason: String,
     },
-    /// The default search base is no name.
+    /// The default search base is not a DN.
     #[error("default search base {dn:?}: {source}")]
     SearchBase {
-        /// As configured.
+        /// The text of the configuration.
         dn: String,
-        /// What is wrong with it.
+        /// The reason.
         source: DnError,
     },
-    /// An access rule is wrong.
+    /// An access rule cannot be parsed.
     #[error(transparent)]
     Access(#[from] RuleError),
-    /// The schema lacks an attribute type that operations need.
+    /// The schema lacks an attribute type that the operations need.
     #[error("the schema does not define {0}, which the server needs")]
     SchemaLacks(&'static str),
 }

@@ -10,14 +10,14 @@ use crate::core::database::Database;
 use crate::core::databases::Databases;
 use crate::core::well_known_types::WellKnownTypes;
 
-/// Schema, databases, time and randomness.
+/// Schema, databases, time and randomness: the parts that facts, rights and updates work with.
 pub(crate) struct Core {
     pub(crate) schema: Arc<Schema>,
     pub(crate) types: WellKnownTypes,
     pub(crate) databases: Databases,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) entropy: Arc<dyn Entropy>,
-    /// Types whose values are stored in the order of their normal forms.
+    /// The types whose values are stored in the order of their normal forms.
     pub(crate) sorted_values: Vec<AttributeIndex>,
     /// Shared with the directory of the next configuration.
     pub(crate) csn: SharedCsn,
@@ -46,7 +46,8 @@ impl SharedCsn {
     }
 }
 
-/// The newest change number in a database. A store that cannot tell is no reason not to serve it.
+/// Returns the greatest CSN in a database. A database without an index that holds it is served all
+/// the same.
 fn newest_csn(database: &Database, types: &WellKnownTypes) -> Option<Csn> {
     let view = database.store.snapshot().ok()?;
     let newest = view.greatest_value(types.entry_csn.attribute).ok()??;

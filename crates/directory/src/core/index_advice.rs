@@ -1,25 +1,25 @@
-//! Indexes that searches have missed: each is told once.
+//! Missing indexes that the log should name, each once.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Candidates that may be looked at in vain before anybody is told.
+/// The number of candidates that a search must examine before the log names an index.
 const IN_VAIN_MIN: u64 = 1_000;
 
-/// Candidates looked at for each entry found, from which on that is a waste.
+/// The number of candidates for each entry returned from which on an index is worth it.
 const WASTE: u64 = 10;
 
-/// What has been told.
+/// The indexes named so far; clones are the same set.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct IndexAdvice(Arc<Mutex<BTreeSet<String>>>);
 
 impl IndexAdvice {
-    /// Whether a search has looked at so much more than it returned that an index would have been worth it.
+    /// Returns true if an index would have spared a search most of the candidates it examined.
     pub(crate) fn is_due(examined: u64, returned: u64) -> bool {
         examined >= IN_VAIN_MIN && examined / WASTE >= returned
     }
 
-    /// Those of the indexes that have not been told before. Only searches that took long come by here.
+    /// Returns the indexes that have not been named before. Only slow searches call it.
     pub(crate) fn new_ones(&self, missing: impl Iterator<Item = String>) -> Vec<String> {
         let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         missing.filter(|index| told.insert(index.clone())).collect()

@@ -1,4 +1,7 @@
-//! What every operation needs: schema, databases, sessions, time.
+//! The base of the crate: schema, databases, sessions, time.
+//!
+//! [`foundation::Core`] holds the parts that every operation needs. Nothing here knows an
+//! operation.
 
 pub(crate) mod clock;
 pub(crate) mod connection;

@@ -4,12 +4,12 @@ use fulgurite_access::{Decisions, Requester, Rules, Strengths, Wire};
 
 use crate::core::session::{Identity, Name, Session};
 
-/// Fixes the requester of an operation.
+/// Fixes the requester of an operation, whom the rules decide about.
 pub(crate) fn decide<'r>(rules: &'r Rules, session: &Session, is_root: bool) -> Decisions<'r> {
     let connection = session.connection();
     let (mut peer, mut socket) = (String::new(), String::new());
     let (mut url, mut domain) = ("", "");
-    // What no rule looks at need not be written down for each operation.
+    // Most rules do not look at addresses, so the operation does not format them.
     if rules.looks_at_wire() {
         peer = connection.peer.to_string();
         socket = connection.socket.to_string();

@@ -1,19 +1,19 @@
-//! From everything that can go wrong to LDAP results: the one place where result codes are chosen for errors
-//! of the crates below.
+//! LDAP results for errors: the one place that chooses result codes for the errors of the crates
+//! below.
 
 use fulgurite_ldap::{LdapResult, ResultCode};
 use fulgurite_schema::{AttributeDescription, Dn, Schema, SchemaViolation, ViolationKind};
 use fulgurite_store::StoreError;
 
-/// What an operation comes to: its outcome, or the result that refuses it.
+/// The value of an operation, or the result that refuses it.
 pub(crate) type OpResult<T = ()> = Result<T, LdapResult>;
 
-/// A refusal with a text for people.
+/// Returns a refusal with a diagnostic text.
 pub(crate) fn refuse(code: ResultCode, text: impl Into<String>) -> LdapResult {
     LdapResult::with_diagnostic(code, text)
 }
 
-/// insufficientAccessRights, unless something is allowed.
+/// Fails with insufficientAccessRights unless the access is allowed.
 pub(crate) fn require(allowed: bool, text: &str) -> OpResult {
     if allowed {
         return Ok(());
@@ -21,7 +21,7 @@ pub(crate) fn require(allowed: bool, text: &str) -> OpResult {
     Err(refuse(ResultCode::InsufficientAccessRights, text))
 }
 
-/// Outside every naming context.
+/// Returns the refusal of a name outside every naming context.
 pub(crate) fn no_global_superior() -> LdapResult {
     refuse(
         ResultCode::UnwillingToPerform,
@@ -29,31 +29,31 @@ pub(crate) fn no_global_superior() -> LdapResult {
     )
 }
 
-/// Reads a name of a request.
+/// Parses a name of a request.
 pub(crate) fn dn(schema: &Schema, text: &[u8]) -> OpResult<Dn> {
     std::str::from_utf8(text)
         .ok()
         .and_then(|text| Dn::parse(schema, text).ok())
-        // Nothing is the name of the root; blanks are no name at all.
+        // The empty text is the name of the root, but blanks alone are no name.
         .filter(|dn| text.is_empty() || !dn.is_root())
         .ok_or_else(|| refuse(ResultCode::InvalidDnSyntax, "invalid DN"))
 }
 
-/// Reads an attribute description of a compare, which may be a language range.
+/// Parses the attribute description of a compare, which may be a language range.
 pub(crate) fn asked(schema: &Schema, text: &[u8]) -> OpResult<AttributeDescription> {
     schema
         .describe(text)
         .map_err(|error| refuse(ResultCode::UndefinedAttributeType, error.to_string()))
 }
 
-/// Reads an attribute description of an update.
+/// Parses the attribute description of an update.
 pub(crate) fn description(schema: &Schema, text: &[u8]) -> OpResult<AttributeDescription> {
     schema
         .describe_one(text)
         .map_err(|error| refuse(ResultCode::UndefinedAttributeType, error.to_string()))
 }
 
-/// A violation of the schema, as RFC 4511 numbers it.
+/// Returns the result of a schema violation (RFC 4511, appendix A).
 pub(crate) fn violation(violation: SchemaViolation) -> LdapResult {
     let code = match violation.kind {
         ViolationKind::ObjectClass => ResultCode::ObjectClassViolation,
@@ -67,8 +67,9 @@ pub(crate) fn violation(violation: SchemaViolation) -> LdapResult {
     refuse(code, violation.text)
 }
 
-/// A failure of the store. Situations that an operation has to look for itself do not arrive here in practice;
-/// they still get their own code.
+/// Returns the result of a store error.
+///
+/// The operations check most of these situations themselves before the store does.
 pub(crate) fn store(error: &StoreError) -> LdapResult {
     if error.is_full() {
         let text = format!("the database cannot grow any more: {error}");

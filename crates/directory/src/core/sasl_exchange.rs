@@ -1,4 +1,4 @@
-//! A SASL exchange between two of its steps, as the session keeps it.
+//! A SASL exchange between two steps, kept in the session.
 
 use fulgurite_auth::{Mechanism, ScramKeys, ServerFirst};
 use fulgurite_schema::Dn;
@@ -13,7 +13,7 @@ pub(crate) struct Exchange {
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "one to an exchange")]
 pub(crate) enum ExchangeState {
-    /// The client has named a mechanism and said nothing yet.
+    /// The client has named a mechanism and sent no message yet.
     Begun,
     Scram {
         first: Box<ServerFirst>,
@@ -22,13 +22,13 @@ pub(crate) enum ExchangeState {
     },
 }
 
-/// What a SCRAM proof is checked against.
+/// The secret that a SCRAM proof is verified with.
 #[derive(Clone)]
 pub(crate) enum Secret {
     Keys(ScramKeys),
-    /// Passwords in clear, any of which will do: keys are derived when the proof has come.
+    /// Passwords in clear, any of which may match. The keys are derived when the proof arrives.
     Passwords(Vec<Vec<u8>>),
-    /// Nobody's. Whether it costs what a password in clear does.
+    /// No such user. `derives` makes the check cost as much as a password in clear.
     None {
         derives: bool,
     },

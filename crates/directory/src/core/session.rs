@@ -1,4 +1,4 @@
-//! Who a connection speaks for.
+//! The identity that a connection acts as.
 
 use std::sync::Arc;
 
@@ -8,45 +8,45 @@ use crate::core::connection::Connection;
 use crate::core::sasl_exchange::Exchange;
 use crate::core::transaction_queue::Transaction;
 
-/// The authorisation state of one connection. Cheap to clone: a write carries a copy of it.
+/// The authorization state of one connection. Each write carries a copy, so cloning is cheap.
 #[derive(Clone, Debug, Default)]
 pub struct Session {
     identity: Identity,
-    /// Who has authenticated, where that is somebody else than the operation is done for.
+    /// The authenticated identity, if operations are done for another one.
     real: Option<Identity>,
     method: Method,
-    /// Protocol version of the last bind that succeeded, an anonymous one included.
+    /// The protocol version of the last successful bind, including anonymous ones.
     version: Option<u8>,
     connection: Arc<Connection>,
     /// A SASL bind that waits for the client.
     exchange: Option<Arc<Exchange>>,
-    /// The transaction that is open on it.
+    /// The open transaction of the connection.
     transaction: Option<Transaction>,
 }
 
-/// How the identity of a session was established.
+/// The way the identity of a session was established.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Method {
-    /// Not at all.
+    /// No authentication.
     #[default]
     None,
-    /// By name and password.
+    /// Name and password.
     Simple,
-    /// By the SASL mechanism of that name.
+    /// The SASL mechanism of this name.
     Sasl(&'static str),
 }
 
-/// An authorisation identity.
+/// An authorization identity.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Identity {
-    /// Nobody has authenticated.
+    /// An unauthenticated client.
     #[default]
     Anonymous,
-    /// A name. Whether it is the root of a database depends on the database.
+    /// A name. The database decides if the name is its root.
     User(Name),
 }
 
-/// A name somebody has authenticated with. Names are equal when their normal forms are.
+/// An authenticated name. Names are equal if their normal forms are.
 #[derive(Clone, Debug)]
 pub struct Name {
     normal: Arc<str>,
@@ -54,13 +54,13 @@ pub struct Name {
 }
 
 impl Session {
-    /// A session in the state every connection begins with: anonymous.
+    /// Makes an anonymous session, the state of every new connection.
     #[must_use]
     pub fn new() -> Session {
         Session::default()
     }
 
-    /// A session that speaks for an identity already established.
+    /// Makes a session with an identity that is already established.
     #[must_use]
     pub fn of(identity: Identity) -> Session {
         Session {
@@ -69,7 +69,7 @@ impl Session {
         }
     }
 
-    /// The anonymous session of a new connection.
+    /// Makes the anonymous session of a connection.
     #[must_use]
     pub fn on(connection: Arc<Connection>) -> Session {
         Session {
@@ -78,8 +78,9 @@ impl Session {
         }
     }
 
-    /// The same session, acting for somebody else (RFC 4370): access is decided for `identity`, and
-    /// [`Session::real_identity`] stays who has authenticated.
+    /// Returns a copy that acts for another identity (RFC 4370).
+    ///
+    /// Rules decide about `identity`; [`Session::real_identity`] stays the authenticated one.
     #[must_use]
     pub fn acting_for(&self, identity: Identity) -> Session {
         Session {
@@ -89,12 +90,12 @@ impl Session {
         }
     }
 
-    /// The transaction that is open on its connection.
+    /// Returns the open transaction of the connection.
     pub(crate) fn transaction(&self) -> Option<&Transaction> {
         self.transaction.as_ref()
     }
 
-    /// Opens or closes a transaction; returns the one there was.
+    /// Replaces the open transaction and returns the previous one.
     pub(crate) fn set_transaction(
         &mut self,
         transaction: Option<Transaction>,
@@ -102,41 +103,43 @@ impl Session {
         std::mem::replace(&mut self.transaction, transaction)
     }
 
-    /// Forgets the transaction that is open, as a bind does (RFC 5805, section 2.3); whether there was one.
+    /// Drops the open transaction, as a bind does (RFC 5805, section 2.3). Returns true if there
+    /// was one.
     pub fn abort_transaction(&mut self) -> bool {
         self.transaction.take().is_some()
     }
 
-    /// The connection it belongs to.
+    /// Returns the facts about its connection.
     #[must_use]
     pub fn connection(&self) -> &Arc<Connection> {
         &self.connection
     }
 
-    /// Replaces what is known of the connection: its TLS layer has been set up. Who is authenticated stays.
+    /// Replaces the facts about the connection after StartTLS. The identity stays.
     pub fn set_connection(&mut self, connection: Arc<Connection>) {
         self.connection = connection;
     }
 
-    /// Who has authenticated: the identity, unless the session [acts for](Session::acting_for) somebody else.
+    /// Returns the authenticated identity, also while the session [acts for](Session::acting_for)
+    /// another one.
     #[must_use]
     pub fn real_identity(&self) -> &Identity {
         self.real.as_ref().unwrap_or(&self.identity)
     }
 
-    /// How the identity was established.
+    /// Returns the way the identity was established.
     #[must_use]
     pub fn method(&self) -> Method {
         self.method
     }
 
-    /// Whom it speaks for.
+    /// Returns the identity that rules decide about.
     #[must_use]
     pub fn identity(&self) -> &Identity {
         &self.identity
     }
 
-    /// Replaces the identity: the end of a simple bind.
+    /// Replaces the identity at the end of a simple bind.
     pub fn set_identity(&mut self, identity: Identity) {
         let method = match identity {
             Identity::Anonymous => Method::None,
@@ -145,31 +148,31 @@ impl Session {
         self.authenticated(identity, method);
     }
 
-    /// Replaces the identity, established in that way: the end of a bind.
+    /// Replaces the identity and the method at the end of a bind.
     pub fn authenticated(&mut self, identity: Identity, method: Method) {
         self.identity = identity;
         self.real = None;
         self.method = method;
     }
 
-    /// The protocol version of the last bind; `None` where there was none.
+    /// Returns the protocol version of the last bind; `None` before any bind.
     #[must_use]
     pub fn version(&self) -> Option<u8> {
         self.version
     }
 
-    /// Notes that a bind of this protocol version has succeeded.
+    /// Records a successful bind of this protocol version.
     pub fn bound(&mut self, version: u8) {
         self.version = Some(version);
     }
 
-    /// Back to anonymous: the beginning of a bind (RFC 4511, section 4.2.1).
+    /// Makes the session anonymous, as the beginning of a bind does (RFC 4511, section 4.2.1).
     pub fn reset(&mut self) {
         self.authenticated(Identity::Anonymous, Method::None);
         self.version = None;
     }
 
-    /// Whether a SASL bind waits for the client: nothing but a bind may come then.
+    /// Returns true if a SASL bind waits for the client; then only a bind may follow.
     #[must_use]
     pub fn is_binding(&self) -> bool {
         self.exchange.is_some()
@@ -183,13 +186,13 @@ impl Session {
         self.exchange = exchange;
     }
 
-    /// Whether somebody has authenticated.
+    /// Returns true unless the session is anonymous.
     #[must_use]
     pub fn is_authenticated(&self) -> bool {
         self.identity != Identity::Anonymous
     }
 
-    /// The authenticated name as shown to people; empty when anonymous.
+    /// Returns the name as written; empty for an anonymous session.
     #[must_use]
     pub fn name(&self) -> &str {
         self.identity.name().map_or("", Name::pretty)
@@ -197,7 +200,7 @@ impl Session {
 }
 
 impl Identity {
-    /// The authenticated name, if there is one.
+    /// Returns the authenticated name, if there is one.
     #[must_use]
     pub fn name(&self) -> Option<&Name> {
         match self {
@@ -208,19 +211,19 @@ impl Identity {
 }
 
 impl Name {
-    /// The form that compares.
+    /// Returns the normal form, which compares.
     #[must_use]
     pub fn normal(&self) -> &str {
         &self.normal
     }
 
-    /// The form people see.
+    /// Returns the form for display.
     #[must_use]
     pub fn pretty(&self) -> &str {
         &self.pretty
     }
 
-    /// The same name, shown as in `pretty`.
+    /// Returns the same name with another form for display.
     pub(crate) fn written(self, pretty: &str) -> Name {
         Name {
             pretty: pretty.into(),

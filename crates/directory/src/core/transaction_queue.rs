@@ -6,10 +6,10 @@ use fulgurite_ldap::{LdapResult, ResultCode, UpdateBuf};
 
 use crate::core::result::refuse;
 
-/// Updates that one transaction holds at most.
+/// The number of updates that one transaction holds at most.
 const UPDATES_MAX: usize = 10_000;
 
-/// Octets of their requests at most.
+/// The bytes of updates that one transaction holds at most.
 const BYTES_MAX: usize = 16 << 20;
 
 /// A transaction that has begun; clones are the same one.
@@ -31,7 +31,7 @@ impl PartialEq for Transaction {
 impl Eq for Transaction {}
 
 impl Transaction {
-    /// Queues an update; false if there is no room for it.
+    /// Queues an update. Returns false if there is no room for it.
     pub(crate) fn push(&self, update: UpdateBuf) -> bool {
         let mut queue = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if queue.updates.len() >= UPDATES_MAX || queue.bytes + update.bytes() > BYTES_MAX {
@@ -48,7 +48,7 @@ impl Transaction {
     }
 }
 
-/// There is no such transaction on this connection.
+/// Returns the refusal of an identifier that names no transaction of the connection.
 pub(crate) fn unknown_transaction() -> LdapResult {
     refuse(
         ResultCode::TransactionIdInvalid,

@@ -1,4 +1,4 @@
-//! The attribute types that operations know by name.
+//! The attribute types and classes that operations know by name.
 
 use std::sync::Arc;
 
@@ -12,7 +12,8 @@ use crate::core::error::OpenError;
 /// The name of the subschema subentry of every entry.
 pub(crate) const SUBSCHEMA: &str = "cn=Subschema";
 
-/// Handles of the attribute types the server itself reads or writes (RFC 4512, section 3.4; RFC 4530; RFC 5020).
+/// The attribute types that the server itself reads or writes (RFC 4512, section 3.4; RFC 4530; RFC
+/// 5020).
 #[derive(Clone, Debug)]
 pub(crate) struct WellKnownTypes {
     pub(crate) object_class: AttributeDescription,
@@ -20,20 +21,20 @@ pub(crate) struct WellKnownTypes {
     pub(crate) reference: AttributeDescription,
     /// Names and OIDs of the class `referral` and those derived from it.
     pub(crate) referral_class: Vec<Box<str>>,
-    /// Finds referral objects.
+    /// Matches referral objects.
     pub(crate) referral_filter: Filter<AttributeSelector>,
     /// Names and OIDs of the class `alias` and those derived from it.
     pub(crate) alias_class: Vec<Box<str>>,
-    /// Finds aliases.
+    /// Matches aliases.
     pub(crate) alias_filter: Arc<Filter<AttributeSelector>>,
-    /// `aliasedObjectName`: what an alias points to. Not part of every schema.
+    /// `aliasedObjectName`: the target of an alias. Some schemas lack it.
     pub(crate) aliased_object: Option<AttributeIndex>,
     /// Names and OIDs of the class `subentry` and those derived from it.
     pub(crate) subentry_class: Vec<Box<str>>,
-    /// Finds subentries.
+    /// Matches subentries.
     pub(crate) subentry_filter: Filter<AttributeSelector>,
     pub(crate) user_password: AttributeDescription,
-    /// `authPassword`: what is derived from passwords (RFC 3112, RFC 5803). Not part of every schema.
+    /// `authPassword`: keys derived from passwords (RFC 3112, RFC 5803). Some schemas lack it.
     pub(crate) auth_password: Option<AttributeDescription>,
     pub(crate) structural_object_class: AttributeDescription,
     pub(crate) entry_uuid: AttributeDescription,
@@ -45,7 +46,7 @@ pub(crate) struct WellKnownTypes {
     pub(crate) entry_dn: AttributeDescription,
     pub(crate) subschema_subentry: AttributeDescription,
     pub(crate) has_subordinates: AttributeDescription,
-    /// Not part of every schema.
+    /// Some schemas lack it.
     pub(crate) num_subordinates: Option<AttributeDescription>,
 }
 
@@ -107,7 +108,8 @@ impl WellKnownTypes {
         })
     }
 
-    /// Gives an entry that no store holds the attributes that follow from its name.
+    /// Sets the computed attributes of an entry that no store holds. It sets none about
+    /// subordinates, like slapd.
     pub(crate) fn add_computed(&self, entry: &mut Entry) {
         let dn = entry.dn.pretty().as_bytes().to_vec();
         entry.set(&self.entry_dn, vec![dn]);
@@ -127,7 +129,7 @@ impl WellKnownTypes {
     }
 }
 
-/// Every way to write a class or one derived from it as a value of objectClass.
+/// Returns every name and OID that makes an entry one of this class.
 fn class_names(schema: &Schema, class: &str) -> Vec<Box<str>> {
     let oids = schema.class_closure(class).unwrap_or_default();
     let classes = oids.into_iter().filter_map(|oid| schema.object_class(oid));

@@ -1,6 +1,7 @@
-//! Entries that no store holds: the root DSE, the subschema subentry, the monitor, the configuration.
+//! Entries that no store holds: the root DSE, the subschema subentry, the monitor, the
+//! configuration.
 //!
-//! [`namespace`] also answers which part of the directory a name belongs to.
+//! [`namespace`] also says which part of the directory a name belongs to.
 
 pub(crate) mod namespace;
 pub(crate) mod root_dse;

@@ -7,10 +7,10 @@ use crate::core::connection::Connection;
 use crate::core::well_known_types::WellKnownTypes;
 use crate::generated::set::set;
 
-/// Class of the root DSE.
+/// The class of the root DSE.
 const ROOT_DSE_CLASS: &str = "OpenLDAProotDSE";
 
-/// Features in use (RFC 4512, section 5.1).
+/// The supported features (RFC 4512, section 5.1).
 const FEATURES: [&str; 6] = [
     oid::FEATURE_MODIFY_INCREMENT,
     oid::FEATURE_ALL_OPERATIONAL,
@@ -20,10 +20,10 @@ const FEATURES: [&str; 6] = [
     oid::FEATURE_LANGUAGE_RANGES,
 ];
 
-/// What the root DSE lists that depends on the configuration.
+/// The content of the root DSE that depends on the configuration.
 #[derive(Debug, Default)]
 pub(crate) struct RootDseContent<'a> {
-    /// Suffixes, as shown to people.
+    /// Suffixes in the form for display.
     pub(crate) naming_contexts: Vec<&'a str>,
     pub(crate) monitor: Option<&'a str>,
     pub(crate) config: Option<&'a str>,
@@ -31,7 +31,7 @@ pub(crate) struct RootDseContent<'a> {
     pub(crate) controls: Vec<&'static str>,
     /// OIDs of extended operations.
     pub(crate) extensions: &'static [&'static str],
-    /// Attributes added as they are.
+    /// Attributes that the configuration adds.
     pub(crate) additions: &'a [(String, Vec<Vec<u8>>)],
 }
 
@@ -72,7 +72,7 @@ pub(super) fn root_dse(
         let Ok(description) = schema.describe(name.as_bytes()) else {
             continue;
         };
-        // What is added stands beside what is known, but for the vendor: that is the administrator's to choose.
+        // The configuration adds to the known values, but replaces those of the vendor.
         let present = entry
             .attribute(&description)
             .map(|held| held.values.clone());
@@ -92,7 +92,7 @@ pub(super) fn root_dse(
     entry
 }
 
-/// The root DSE of a connection: SASL mechanisms and StartTLS depend on it.
+/// Returns the root DSE for a connection, which decides about SASL mechanisms and StartTLS.
 pub(super) fn root_dse_of(
     schema: &Schema,
     root_dse: &Entry,

@@ -1,7 +1,7 @@
-//! Databases whose entries the server makes up on the spot: the monitor and the configuration.
+//! Databases of generated entries: the monitor and the configuration.
 //!
-//! A [`TreeSource`] gives entries as names and values; from there on they are entries like all others, with filters,
-//! rules and limits. Nobody changes them by LDAP.
+//! A [`TreeSource`] gives names and values. Filters, rules and limits treat its entries like stored
+//! ones. No LDAP operation changes them.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -18,60 +18,62 @@ use crate::core::requester::decide;
 use crate::core::result::refuse;
 use crate::core::session::Session;
 
-/// What a database of made-up entries is made of.
+/// The options of a database of generated entries.
 #[derive(Clone)]
 pub struct TreeOptions {
-    /// Where the entries come from.
+    /// The source of the entries.
     pub source: Arc<dyn TreeSource>,
-    /// Who passes every rule and limit of this database.
+    /// The account that passes every rule and limit of this database.
     pub root: Option<RootAccount>,
-    /// Access rules of its own; the directory's follow them.
+    /// Access rules. The directory's rules follow them.
     pub access: Vec<RuleText>,
-    /// Limits of searches; the directory's where there are none.
+    /// The limits of searches; `None` for the directory's limits.
     pub limits: Option<Limits>,
-    /// What may not be done here.
+    /// The operations that this database refuses.
     pub restrictions: Restrictions,
 }
 
-/// An entry made up.
+/// A generated entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TreeEntry {
     /// Its name.
     pub dn: String,
-    /// Attribute descriptions with their values. What the schema does not define is left out.
+    /// Attribute descriptions with values. Descriptions that the schema lacks are ignored.
     pub attributes: Vec<(String, Vec<Vec<u8>>)>,
-    /// A count that grows while entries are returned.
+    /// A count of sent messages that the search itself increases.
     pub counter: Option<SentCounter>,
 }
 
-/// A count of what the server has sent: the entry that shows it counts those that the same search returned before it.
+/// A count of what the server has sent, including the entries that the same search returned before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SentCounter {
     /// The attribute.
     pub attribute: String,
-    /// What has been sent before the search.
+    /// The count before the search.
     pub before: u64,
-    /// Whether octets are counted, instead of messages.
+    /// True for a count of bytes, false for a count of messages.
     pub bytes: bool,
 }
 
-/// Makes up entries.
+/// Generates entries.
 pub trait TreeSource: Send + Sync {
-    /// The name at the top.
+    /// Returns the name at the top.
     fn suffix(&self) -> &str;
 
-    /// The entries at and below `base`, a name in normal form, and those above it: every entry after its superior.
-    /// More than these do no harm but cost time.
+    /// Returns the entries at, below and above `base`, a name in normal form; each entry follows
+    /// its superior.
+    ///
+    /// More entries do no harm but cost time.
     fn entries(&self, base: &str) -> Vec<TreeEntry>;
 }
 
-/// An entry made up, with its count if it grows.
+/// A generated entry with its counter.
 pub(crate) struct GeneratedEntry {
     pub(crate) entry: Entry,
     counter: Option<(AttributeDescription, SentCounter)>,
 }
 
-/// A database of made-up entries in use.
+/// A database of generated entries that is open.
 pub(crate) struct Tree {
     pub(crate) suffix: Dn,
     pub(crate) root: Option<Root>,
@@ -82,7 +84,7 @@ pub(crate) struct Tree {
 }
 
 impl TreeOptions {
-    /// A database with everything at its default.
+    /// Makes options with every value at its default.
     #[must_use]
     pub fn new(source: Arc<dyn TreeSource>) -> TreeOptions {
         TreeOptions {
@@ -96,7 +98,7 @@ impl TreeOptions {
 }
 
 impl TreeEntry {
-    /// An entry without attributes.
+    /// Makes an entry without attributes.
     #[must_use]
     pub fn new(dn: impl Into<String>) -> TreeEntry {
         TreeEntry {
@@ -106,7 +108,7 @@ impl TreeEntry {
         }
     }
 
-    /// The entry with a count of messages sent, or of octets.
+    /// Adds a count of messages sent, or of bytes.
     #[must_use]
     pub fn counting_sent(mut self, attribute: &str, before: u64, bytes: bool) -> TreeEntry {
         self.counter = Some(SentCounter {
@@ -117,7 +119,7 @@ impl TreeEntry {
         self.with(attribute, [before.to_string()])
     }
 
-    /// The entry with one attribute more; no values mean no attribute.
+    /// Adds an attribute unless it has no values.
     #[must_use]
     pub fn with(mut self, name: &str, values: impl IntoIterator<Item: Into<Vec<u8>>>) -> TreeEntry {
         let values: Vec<Vec<u8>> = values.into_iter().map(Into::into).collect();
@@ -169,7 +171,7 @@ impl Tree {
         decide(&self.rules, session, self.is_root(session))
     }
 
-    /// The refusal of every change.
+    /// Returns the refusal of every update.
     pub(crate) fn read_only(&self) -> LdapResult {
         refuse(
             ResultCode::UnwillingToPerform,
@@ -177,7 +179,7 @@ impl Tree {
         )
     }
 
-    /// The entries at, below and above a base, each after its superior.
+    /// Returns the entries at, below and above a base; each entry follows its superior.
     pub(crate) fn entries(&self, schema: &Schema, base: &Dn) -> Vec<GeneratedEntry> {
         let made = self.source.entries(base.normal());
         let resolved = made.into_iter().filter_map(|entry| resolve(schema, entry));
@@ -186,7 +188,7 @@ impl Tree {
         entries
     }
 
-    /// One entry.
+    /// Returns one entry.
     pub(crate) fn entry(&self, schema: &Schema, dn: &Dn) -> Option<Entry> {
         let entries = self.entries(schema, dn).into_iter();
         let mut entries = entries.map(|made| made.entry);
@@ -195,7 +197,7 @@ impl Tree {
 }
 
 impl GeneratedEntry {
-    /// Brings the count up to what has been returned before: so many entries, in so many octets.
+    /// Adds the entries and bytes that the search has sent so far to the counter.
     pub(crate) fn count_sent(&mut self, entries: u32, bytes: usize) {
         if let Some((attribute, counter)) = &self.counter {
             let more = if counter.bytes {
@@ -225,7 +227,7 @@ fn resolve(schema: &Schema, made: TreeEntry) -> Option<GeneratedEntry> {
     Some(GeneratedEntry { entry, counter })
 }
 
-/// Adds what follows from names and neighbours.
+/// Sets the computed attributes.
 fn finish(schema: &Schema, entries: &mut [GeneratedEntry]) {
     let describe = |name: &str| {
         let attribute = schema.attribute(name)?;

@@ -13,7 +13,7 @@ use crate::generated::namespace::NamespaceTarget;
 use crate::write::changes;
 use crate::write::context::Context;
 
-/// Finds the store and everything that can be wrong with the request by itself.
+/// Resolves the request and checks it without a look at entries.
 pub(crate) fn prepare(directory: &Directory, dn: Dn, request: &AddRequest<'_>) -> OpResult<Entry> {
     let exists = |text| Err(refuse(ResultCode::EntryAlreadyExists, text));
     match directory.target(&dn) {
@@ -26,7 +26,7 @@ pub(crate) fn prepare(directory: &Directory, dn: Dn, request: &AddRequest<'_>) -
     Ok(entry)
 }
 
-/// Adds the entry, or leaves the store as it was.
+/// Adds the entry, or leaves the store unchanged.
 pub(crate) fn run(context: &mut Context<'_, '_>, mut entry: Entry) -> OpResult {
     let core = context.core;
     let (schema, types) = (&core.schema, &core.types);
@@ -42,7 +42,7 @@ pub(crate) fn run(context: &mut Context<'_, '_>, mut entry: Entry) -> OpResult {
     };
     let mut checked = context.check(entry, &options)?;
     if context.modifiers.assertion.is_some() {
-        // What is asserted is asserted of the entry as it will be, with the server's marks and what is computed of it.
+        // The assertion is about the entry as it will be, with stamps and computed attributes.
         let mut marked = checked.clone();
         context
             .stamp()
@@ -67,13 +67,13 @@ pub(crate) fn run(context: &mut Context<'_, '_>, mut entry: Entry) -> OpResult {
     context.end_change(id)
 }
 
-/// The right to add to the superior.
+/// Requires the right to add to the superior.
 fn require_parent(context: &Context<'_, '_>, dn: &Dn) -> OpResult {
     let superior = dn.parent().unwrap_or_else(Dn::root);
     context.require_children(&superior, Rights::ADD, "no write access to parent")
 }
 
-/// The right to add the entry, and, where so configured, each of its values.
+/// Requires the right to add the entry, and each of its values if the database is configured so.
 fn require_rights(context: &Context<'_, '_>, entry: &Entry) -> OpResult {
     let contents = context.database.add_content_acl;
     let wanted = context.on_entry(Rights::ADD);
@@ -89,7 +89,7 @@ fn require_rights(context: &Context<'_, '_>, entry: &Entry) -> OpResult {
     require(values, "")
 }
 
-/// The entry as the client wants it.
+/// Resolves the entry of the request.
 fn requested_entry(schema: &Schema, dn: Dn, request: &AddRequest<'_>) -> OpResult<Entry> {
     if request.attributes.is_empty() {
         return Err(refuse(ResultCode::ProtocolError, "no attributes provided"));
@@ -102,7 +102,7 @@ fn requested_entry(schema: &Schema, dn: Dn, request: &AddRequest<'_>) -> OpResul
     Ok(entry)
 }
 
-/// Each attribute is given once, by whatever name.
+/// Fails if two names of the request mean the same attribute.
 fn require_once(schema: &Schema, entry: &Entry) -> OpResult {
     let mut seen = HashSet::with_capacity(entry.attributes.len());
     for attribute in &entry.attributes {
@@ -115,16 +115,16 @@ fn require_once(schema: &Schema, entry: &Entry) -> OpResult {
     Ok(())
 }
 
-/// Where an entry is to go.
+/// The position of a new entry.
 struct AddPosition {
-    /// [`EntryId::ROOT`] at the top.
+    /// The parent; [`EntryId::ROOT`] at the top.
     parent: EntryId,
-    /// Whether there is an entry already, which the asker may not know of: nobody is told but those whose right to add it
-    /// is established, for they cannot be told anything else.
+    /// True if a hidden entry has the name. Only a requester with the right to add it learns so,
+    /// because no other answer is possible.
     taken: bool,
 }
 
-/// The place of a name, which the asker may add to.
+/// Finds the position of a name, which the requester may add to.
 fn place(context: &Context<'_, '_>, dn: &Dn) -> OpResult<AddPosition> {
     let (above, taken) = match context.find(dn)? {
         NameLookup::Entry(id) if context.shows(id)? => return Err(exists()),

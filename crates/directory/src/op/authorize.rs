@@ -1,4 +1,4 @@
-//! Identities of clients, for programs that ask about them.
+//! The identities of clients, for programs.
 
 use fulgurite_auth::AuthzId;
 use fulgurite_ldap::LdapResult;
@@ -12,7 +12,7 @@ impl Directory {
     /// Returns the name that SASL's `user` is mapped to.
     ///
     /// # Errors
-    /// [`UnknownIdentity`] where a rule fits and leads nowhere.
+    /// [`UnknownIdentity`] if a rule matches and finds no entry.
     pub fn sasl_identity(
         &self,
         session: &Session,

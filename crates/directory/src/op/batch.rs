@@ -1,4 +1,4 @@
-//! Writes: several operations, one transaction of the store, one commit.
+//! Batches of updates: one transaction of the store and one commit for several updates.
 //!
 //! ```text
 //!   requests of many connections            one store transaction                 replies
@@ -7,10 +7,10 @@
 //!                                        the store fails: once more, one by one
 //! ```
 //!
-//! Every operation checks everything before it changes anything, so a refused one leaves its neighbours alone. If the
-//! store itself fails in the midst of a change, or in the commit, nothing of the batch remains; then each operation has
-//! a transaction of its own, so that only those fail that cannot be done. A transaction of a client (RFC 5805) always
-//! has its own.
+//! Every update checks everything before it changes anything, so a refused update does not affect
+//! the others. If the store fails during a change or the commit, the whole batch is rolled back.
+//! Then each update runs once more in a transaction that it does not share. The transaction of a
+//! client (RFC 5805) is never shared.
 
 use fulgurite_ldap::{
     Control, LdapResult, MessageId, Operation, ResultCode, UpdateBuf, encode, failed_update, oid,
@@ -31,25 +31,25 @@ struct BatchItem<'d> {
     id: MessageId,
     response: ResponseForm,
     modifiers: Modifiers,
-    /// Taken when it is run.
+    /// The update, until it runs.
     prepared: Option<(&'d Database, PreparedUpdate)>,
-    /// Whom it is done for, if not for the session that asks.
+    /// The session it is done for, if not the client's own.
     acting: Option<Session>,
     result: LdapResult,
     returned: ReadEntryValues,
 }
 
-/// The form of the answer.
+/// The form of the response.
 enum ResponseForm {
     Result(Operation),
-    /// With the value it has at success.
+    /// An extended response, with its value for success.
     Extended(Option<Vec<u8>>),
 }
 
 impl Directory {
-    /// Applies updates in their order and makes them durable; one reply each, in order.
+    /// Applies updates in their order and makes them durable. Returns one reply for each, in order.
     ///
-    /// Waits for the store's writer lock and for the disk. Meant for one thread that does nothing else.
+    /// It waits for the store's writer lock and for the disk, so a dedicated thread calls it.
     #[must_use]
     pub fn apply(&self, batch: &[WriteRequest]) -> Vec<WriteReply> {
         let mut replies = Vec::with_capacity(batch.len());
@@ -70,7 +70,7 @@ impl Directory {
         replies
     }
 
-    /// Applies updates that have nothing to do with each other.
+    /// Applies updates that are not transactions of clients.
     fn apply_together(&self, batch: &[WriteRequest]) -> impl Iterator<Item = WriteReply> {
         let mut items: Vec<BatchItem<'_>> =
             batch.iter().map(|request| self.item(request)).collect();
@@ -87,7 +87,7 @@ impl Directory {
         items.into_iter().map(BatchItem::reply)
     }
 
-    /// Runs what goes to one database: all of it in one transaction of the store, or if that fails each in its own.
+    /// Runs the updates of one database in one transaction, or if that fails each in its own.
     fn apply_to<'d>(
         &'d self,
         database: &'d Database,
@@ -112,8 +112,10 @@ impl Directory {
         }
     }
 
-    /// Applies updates as [`apply`](Self::apply) does if that waits neither for another writer nor for a disk, and takes
-    /// about as long as so many searches: none of them touches much. Otherwise `None`, and nothing has changed.
+    /// Applies updates as [`apply`](Self::apply) does, on a worker thread.
+    ///
+    /// `None`, and no change, if it would wait for another writer or the disk, or if an update is
+    /// large.
     #[must_use]
     pub fn apply_at_once(&self, batch: &[WriteRequest]) -> Option<Vec<WriteReply>> {
         let waits = |database: &Database| database.store.waits_for_disk();
@@ -135,7 +137,7 @@ impl Directory {
         Some(items.into_iter().map(BatchItem::reply).collect())
     }
 
-    /// Runs updates in their order, and commits if any of them changed something.
+    /// Runs updates in their order, and commits if one of them changed something.
     fn run_all<'d>(
         &'d self,
         database: &'d Database,
@@ -157,7 +159,7 @@ impl Directory {
     /// Runs one update.
     ///
     /// # Errors
-    /// When the store failed, so that what the writer holds is not to be trusted any more.
+    /// A failure of the store, after which the transaction must not be committed.
     fn run<'d>(
         &'d self,
         database: &'d Database,
@@ -193,7 +195,7 @@ impl Directory {
         Ok(())
     }
 
-    /// Does all updates of a transaction, or none.
+    /// Applies all updates of a client's transaction, or none.
     fn apply_transaction(
         &self,
         session: &Session,
@@ -210,7 +212,7 @@ impl Directory {
         WriteReply { result, bytes }
     }
 
-    /// As [`apply_transaction`](Self::apply_transaction); an error with the update that is to blame, if one is.
+    /// Does the same; an error comes with the id of the update that caused it.
     fn run_transaction(
         &self,
         session: &Session,
@@ -255,7 +257,7 @@ impl Directory {
         match &request.work {
             WriteWork::Update(update) => self.update_item(&request.session, update, false),
             WriteWork::Password(update) => self.password_item(update),
-            // These are run by themselves.
+            // `apply` runs transactions separately.
             WriteWork::Transaction(id, _) => BatchItem::refused(
                 *id,
                 ResponseForm::Extended(None),
@@ -298,7 +300,7 @@ impl Directory {
 }
 
 impl<'d> BatchItem<'d> {
-    /// An update that is not to be run, with its result.
+    /// Makes an item that does not run, with its result.
     fn refused(id: MessageId, response: ResponseForm, result: LdapResult) -> BatchItem<'d> {
         BatchItem {
             id,
@@ -311,7 +313,7 @@ impl<'d> BatchItem<'d> {
         }
     }
 
-    /// The database it goes to, if it is to be run.
+    /// Returns the database of an update that runs.
     fn database(&self) -> Option<&'d Database> {
         self.prepared.as_ref().map(|(database, _)| *database)
     }
@@ -320,7 +322,7 @@ impl<'d> BatchItem<'d> {
         self.database().is_some_and(|to| std::ptr::eq(to, database))
     }
 
-    /// The store has failed; what the update itself found out says more.
+    /// Records a failure of the store. A refusal of the update itself stays, because it says more.
     fn fail(&mut self, error: &StoreError) {
         if self.result.is_success() {
             self.result = result::store(error);

@@ -1,7 +1,7 @@
 //! Bind (RFC 4511, section 4.2; RFC 4513, section 5).
 //!
-//! Looking a password up is quick, checking it may be slow on purpose. The two halves are apart, so that the second
-//! can run where it does not hold up searches.
+//! The lookup of a password is fast, but its check may be slow on purpose. The check is separate,
+//! so that it can run on a thread that serves no searches.
 
 use fulgurite_ldap::{Authentication, BindRequest, Controls, Operation, ResultCode};
 
@@ -13,18 +13,18 @@ use crate::directory::Directory;
 use crate::request::controls::RequestControls;
 use crate::rights::snapshots::Snapshots;
 
-/// How a bind goes on.
+/// The next step of a bind.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "lives for a moment")]
 pub enum BindStep {
-    /// It is decided.
+    /// The bind is decided.
     Done(BindOutcome),
-    /// A slow hash has to be computed: [`PasswordCheck::run`] it on a thread that may take its time.
+    /// A slow hash must be computed: call [`PasswordCheck::run`] on a thread for that.
     Check(PasswordCheck),
 }
 
 impl Directory {
-    /// Begins a bind or goes on with one. The session is anonymous until it is finished, whatever comes of it.
+    /// Begins or continues a bind. The session is anonymous until the bind succeeds.
     #[must_use]
     pub fn begin_bind(
         &self,
@@ -35,7 +35,7 @@ impl Directory {
         self.begin_bind_on(&mut Snapshots::default(), session, request, controls)
     }
 
-    /// As [`begin_bind`](Self::begin_bind), on a snapshot that the thread keeps.
+    /// Does the same as [`begin_bind`](Self::begin_bind) with the thread's cached views.
     #[must_use]
     pub fn begin_bind_on<'d>(
         &'d self,
@@ -124,7 +124,7 @@ impl Directory {
 }
 
 impl PasswordCheck {
-    /// Compares. Takes as long as the hash wants: milliseconds for Argon2.
+    /// Verifies the proof. An Argon2 hash takes milliseconds.
     #[must_use]
     pub fn run(self, directory: &Directory) -> BindOutcome {
         self.verify(directory.authenticator())

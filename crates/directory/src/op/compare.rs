@@ -21,13 +21,14 @@ use crate::rights::computed::{self, Computed, RequesterRights};
 use crate::rights::facts::{EntryFacts, EntrySource, UnstoredFacts};
 use crate::rights::snapshots::Snapshots;
 
-/// An assertion that makes sense.
+/// A resolved assertion.
 struct PreparedAssertion {
     description: AttributeDescription,
     rule: &'static MatchingRule,
-    /// As given.
+    /// The value as sent.
     value: Vec<u8>,
-    /// Normal forms of which one is enough: several for an object class, which derived classes imply.
+    /// The normal forms, any of which matches. An object class has several, because derived classes
+    /// imply it.
     normals: Vec<Box<[u8]>>,
 }
 
@@ -42,7 +43,8 @@ impl PreparedAssertion {
 }
 
 impl Directory {
-    /// Compares a value with those of an entry: compareTrue, compareFalse, or why that cannot be said.
+    /// Compares a value with those of an entry. Returns compareTrue, compareFalse, or an error
+    /// result.
     #[must_use]
     pub fn compare(
         &self,
@@ -53,7 +55,7 @@ impl Directory {
         self.compare_on(&mut Snapshots::default(), session, request, controls)
     }
 
-    /// As [`compare`](Self::compare), on a snapshot that the thread keeps.
+    /// Does the same as [`compare`](Self::compare) with the thread's cached views.
     #[must_use]
     pub fn compare_on<'d>(
         &'d self,
@@ -173,7 +175,7 @@ impl Directory {
         })
     }
 
-    /// The classes that make an entry one of the class named; `None` for an unknown class.
+    /// Returns the classes that imply the named class; `None` for an unknown class.
     fn implying_classes(&self, name: &[u8]) -> Option<Vec<Box<[u8]>>> {
         let oids = self
             .schema()
@@ -195,7 +197,7 @@ impl Directory {
             found => referrals.resolve(view, decisions, dn, found),
         };
         let computed = Computed::of(&self.core().types, assertion.description.attribute);
-        // What says nothing about an entry but its name and its schema is not compared, as in slapd: whatever is there.
+        // Like slapd, refuse to compare entryDN and subschemaSubentry, even of missing entries.
         if matches!(
             computed,
             Some(Computed::EntryDn | Computed::SubschemaSubentry)
@@ -232,8 +234,10 @@ impl Directory {
             .map_err(refusal)
     }
 
-    /// The attributes that the description covers, in their order. Those that may not be compared are passed over, as are
-    /// values: that they are there is nobody's business.
+    /// Compares the attributes that the description covers, in their order.
+    ///
+    /// It skips attributes and values that may not be compared, so that their existence stays
+    /// hidden.
     fn outcome_of(
         &self,
         view: &View<'_>,
@@ -274,7 +278,7 @@ impl Directory {
         Ok(outcome)
     }
 
-    /// Whether what is asserted is that the attribute has a value of one normal form: such values can be looked up.
+    /// Returns true if the assertion means one value in normal form, which the store can look up.
     fn is_value(&self, description: &AttributeDescription, assertion: &PreparedAssertion) -> bool {
         let definition = self.schema().attribute_at(description.attribute);
         let [normal] = assertion.normals.as_slice() else {

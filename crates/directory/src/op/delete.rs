@@ -11,10 +11,11 @@ use crate::generated::namespace::NamespaceTarget;
 use crate::write::context::Context;
 use crate::write::context::WorkBudget;
 
-/// Entries that one tree delete may take along: other updates wait for it, and its transaction is held in memory.
+/// The number of entries that one tree delete removes at most. Other updates wait for it, and its
+/// transaction is in memory.
 const TREE_ENTRIES_MAX: usize = 100_000;
 
-/// Finds out whether an entry of that name can be deleted at all.
+/// Fails for a name that no delete can have.
 pub(crate) fn prepare(directory: &Directory, dn: Dn) -> OpResult<Dn> {
     match directory.target(&dn) {
         NamespaceTarget::RootDse => Err(refuse(
@@ -31,7 +32,7 @@ pub(crate) fn prepare(directory: &Directory, dn: Dn) -> OpResult<Dn> {
     }
 }
 
-/// Deletes the entry, or leaves the store as it was.
+/// Deletes the entry, or leaves the store unchanged.
 pub(crate) fn run(context: &mut Context<'_, '_>, dn: &Dn) -> OpResult {
     let id = context.locate_itself(dn)?;
     context.keep_short(id)?;
@@ -58,7 +59,7 @@ pub(crate) fn run(context: &mut Context<'_, '_>, dn: &Dn) -> OpResult {
         .map_err(|error| context.failed(&error))
 }
 
-/// Deletes the entry and everything below it (draft-armijo-ldap-treedelete): all of it or nothing.
+/// Deletes the entry and its whole subtree, or nothing (draft-armijo-ldap-treedelete).
 fn tree(context: &mut Context<'_, '_>, top: EntryId) -> OpResult {
     let doomed = subtree(context, top)?;
     for &id in doomed.iter().skip(1) {
@@ -67,7 +68,7 @@ fn tree(context: &mut Context<'_, '_>, top: EntryId) -> OpResult {
         context.require_removal(&dn)?;
     }
     context.begin_change(Some(top))?;
-    // Children stand behind their parents.
+    // Parents come before their children in the list.
     for &id in doomed.iter().rev() {
         let deleted = context.writer.delete(id);
         deleted.map_err(|error| context.failed(&error))?;
@@ -75,7 +76,7 @@ fn tree(context: &mut Context<'_, '_>, top: EntryId) -> OpResult {
     Ok(())
 }
 
-/// An entry and everything below it, parents first.
+/// Returns an entry and its whole subtree, parents first.
 fn subtree(context: &Context<'_, '_>, top: EntryId) -> OpResult<Vec<EntryId>> {
     let mut found = vec![top];
     let mut looked_at = 0;

@@ -13,7 +13,7 @@ use crate::op::transaction;
 use crate::request::controls::RequestKind;
 
 impl Directory {
-    /// Answers an extended operation; one that is unknown with protocolError.
+    /// Answers an extended operation; protocolError for an unknown one.
     #[must_use]
     pub fn extended(
         &self,
@@ -42,7 +42,7 @@ fn extended(
         directory.controls_of(session, RequestKind::Extended(request.oid), controls)?;
     let session = acting.as_mut().unwrap_or(session);
     let oid = std::str::from_utf8(request.oid).unwrap_or_default();
-    // A change of a password is permitted as the update it is, where its entry is known.
+    // A password modify is restricted as an update, once its entry is known.
     if EXTENDED_OPERATIONS.contains(&oid) && oid != oid::PASSWORD_MODIFY {
         directory
             .policy()
@@ -59,7 +59,7 @@ fn extended(
     }
 }
 
-/// The authorisation identity (RFC 4532): `dn:` and a name, or nothing for anonymous.
+/// Returns the authorization identity (RFC 4532): `dn:` and a name, or nothing for anonymous.
 fn who_am_i(session: &Session, value: Option<&[u8]>) -> OpResult<ExtendedStep> {
     if value.is_some() {
         return Err(protocol_error("no request data expected"));
@@ -75,7 +75,7 @@ fn who_am_i(session: &Session, value: Option<&[u8]>) -> OpResult<ExtendedStep> {
     }))
 }
 
-/// What is to be cancelled (RFC 3909).
+/// Returns the operation to cancel (RFC 3909).
 fn cancel(value: Option<&[u8]>) -> OpResult<ExtendedStep> {
     let value = match value {
         None => return Err(protocol_error("no message ID supplied")),

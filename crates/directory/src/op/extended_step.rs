@@ -1,29 +1,29 @@
-//! How an extended operation goes on.
+//! The steps of extended operations.
 
 use fulgurite_ldap::{LdapResult, MessageId, encode};
 
 use crate::op::password_modify::PasswordChange;
 use crate::write::request::WriteRequest;
 
-/// How an extended operation goes on.
+/// The next step of an extended operation.
 #[derive(Debug)]
 pub enum ExtendedStep {
-    /// It is answered.
+    /// The operation is answered.
     Done(ExtendedReply),
-    /// Passwords have to be verified and hashed: [`PasswordChange::run`] it on a thread that may take its time.
+    /// Passwords must be verified and hashed: call [`PasswordChange::run`] on a thread for that.
     Passwords(Box<PasswordChange>),
-    /// It changes something: the writer answers.
+    /// The writer must apply an update.
     Update(WriteRequest),
-    /// The connection is to stop its operation with this id, and answer both (RFC 3909).
+    /// The connection must cancel its operation with this id, and answer both (RFC 3909).
     Cancel(MessageId),
 }
 
 /// The answer to an extended operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExtendedReply {
-    /// Its result.
+    /// The result.
     pub result: LdapResult,
-    /// Its value, where the operation has one.
+    /// The value of the response.
     pub value: Option<Vec<u8>>,
 }
 

@@ -1,4 +1,5 @@
-//! The operations of RFC 4511, one module each; searches have a folder of their own.
+//! The operations of RFC 4511, one module each, and the batches that updates run in. Search has its
+//! own folder.
 
 pub(crate) mod add;
 mod authorize;

@@ -16,7 +16,7 @@ use crate::write::context::Context;
 use crate::write::derived_keys;
 use crate::write::multi_value::MultiValueAttributes;
 
-/// Resolves the request: attributes, values.
+/// Resolves the attributes and values of the request.
 pub(crate) fn prepare(
     directory: &Directory,
     dn: Dn,
@@ -35,8 +35,9 @@ pub(crate) fn prepare(
     Ok((dn, changes))
 }
 
-/// Applies all changes and checks the outcome, or leaves the store as it was. What is `derived` from the changes goes
-/// with them.
+/// Applies all changes and checks the result, or leaves the store unchanged.
+///
+/// The server adds the changes `derived` from those of the client.
 pub(crate) fn run(
     context: &mut Context<'_, '_>,
     dn: &Dn,
@@ -69,8 +70,9 @@ pub(crate) fn run(
     context.end_change(id)
 }
 
-/// With the password go the keys derived from it, or the old password would still let its owner in. Only those stay
-/// that the request itself sets.
+/// Removes keys derived from a password that changes, or the old password would still be valid.
+///
+/// Keys that the request itself sets stay.
 fn drop_stale_keys(core: &Core, entry: &mut Entry, changes: &[Change]) {
     let Some(keys) = &core.types.auth_password else {
         return;
@@ -92,8 +94,10 @@ fn drop_stale_keys(core: &Core, entry: &mut Entry, changes: &[Change]) {
     derived_keys::drop_but(core, entry, &set);
 }
 
-/// Applies the changes one after the other. An attribute of which the asker sees no value is to him as good as none: it
-/// goes where a new one would, and there is nothing to delete a value from.
+/// Applies the changes in their order.
+///
+/// An attribute without a value that the requester sees is treated as missing: it moves to the end,
+/// and has no value to delete.
 fn apply(
     context: &Context<'_, '_>,
     entry: &mut Entry,
@@ -120,7 +124,7 @@ fn apply(
     Ok(())
 }
 
-/// The attributes to be changed that have values, all of them hidden from the asker.
+/// Returns the changed attributes whose values are all hidden from the requester.
 fn unseen<'c>(
     context: &Context<'_, '_>,
     entry: &Entry,
@@ -165,8 +169,10 @@ fn require_rights(context: &Context<'_, '_>, dn: &Dn, changes: &[Change]) -> OpR
     context.require_management(dn, changes.iter().map(|change| &change.attribute))
 }
 
-/// Values come with the right to add them and go with the right to delete them; to replace takes both, to delete
-/// whatever is there the right to the attribute as a whole.
+/// Returns true if the requester may make a change.
+///
+/// Adding a value needs the right to add it, and deleting one the right to delete it. Replacing
+/// needs both. Deleting all values needs the right to the whole attribute.
 fn may_change(rights: &EntryRights<'_>, change: &Change) -> bool {
     let Attribute {
         description,

@@ -1,4 +1,5 @@
-//! Modify DN (RFC 4511, section 4.9): a new RDN, a new place, or both. Descendants come along untouched.
+//! Modify DN (RFC 4511, section 4.9): a new RDN, a new superior, or both. Descendants are not
+//! written.
 
 use std::collections::HashSet;
 
@@ -13,7 +14,7 @@ use crate::generated::namespace::NamespaceTarget;
 use crate::write::context::Context;
 use crate::write::derived_keys;
 
-/// What is to become of the name.
+/// A resolved modify DN request.
 #[derive(Clone, Debug)]
 pub(crate) struct Rename {
     pub(crate) dn: Dn,
@@ -22,7 +23,7 @@ pub(crate) struct Rename {
     new_superior: Option<Dn>,
 }
 
-/// A value that goes with the old name.
+/// A value that goes with the old RDN.
 struct RemovedValue {
     description: AttributeDescription,
     value: Vec<u8>,
@@ -69,13 +70,13 @@ pub(crate) fn prepare(directory: &Directory, request: &ModifyDnRequest<'_>) -> O
     }
 }
 
-/// Whether names made of these attributes can be told apart.
+/// Returns true if the attributes of an RDN have equality rules.
 fn can_name(schema: &Schema, rdn: &Dn) -> bool {
     let mut avas = rdn.rdn().into_iter().flat_map(|rdn| rdn.avas());
     avas.all(|ava| schema.attribute_at(ava.attribute).equality.is_some())
 }
 
-/// Renames the entry, or leaves the store as it was.
+/// Renames the entry, or leaves the store unchanged.
 pub(crate) fn run(context: &mut Context<'_, '_>, renaming: &Rename) -> OpResult {
     let schema = &context.core.schema;
     let dn = &renaming.dn;
@@ -110,7 +111,8 @@ pub(crate) fn run(context: &mut Context<'_, '_>, renaming: &Rename) -> OpResult 
     require_values(context, dn, &entry.dn, &gone)?;
     context.mark(&mut entry, std::iter::empty());
     let checked = context.check(entry, &options)?;
-    // One that is hidden shows itself to those only who may rename and name so: they cannot be told anything else.
+    // Only a requester that may rename and name so learns of a hidden entry, because no other
+    // answer is possible.
     if taken.is_some() {
         return Err(exists());
     }
@@ -120,7 +122,7 @@ pub(crate) fn run(context: &mut Context<'_, '_>, renaming: &Rename) -> OpResult 
     context.end_change(id)
 }
 
-/// The entry, which the asker may rename.
+/// Returns the entry, which the requester may rename.
 fn locate(context: &Context<'_, '_>, dn: &Dn) -> OpResult<EntryId> {
     let id = context.locate_itself(dn)?;
     let wanted = context.on_entry(Rights::WRITE);
@@ -133,7 +135,7 @@ fn locate(context: &Context<'_, '_>, dn: &Dn) -> OpResult<EntryId> {
     Ok(id)
 }
 
-/// As in slapd, the ancestor of what is not there is named only if it is the superior.
+/// Drops the matched name of noSuchObject unless it is the superior, like slapd.
 fn without_far_ancestor(schema: &Schema, dn: &Dn, superior: &Dn, result: LdapResult) -> LdapResult {
     let is_near = || {
         let matched = Dn::parse(schema, &result.matched_dn);
@@ -145,7 +147,7 @@ fn without_far_ancestor(schema: &Schema, dn: &Dn, superior: &Dn, result: LdapRes
     result
 }
 
-/// The present superior, after making sure that neither it nor the new one is beyond the naming context.
+/// Returns the present superior. Fails if it or the new one is outside the naming context.
 fn stays_in_suffix(context: &Context<'_, '_>, renaming: &Rename) -> OpResult<Dn> {
     let suffix = context
         .suffix_of(&renaming.dn)
@@ -172,7 +174,7 @@ fn exists() -> LdapResult {
     refuse(ResultCode::EntryAlreadyExists, "")
 }
 
-/// The new superior, with the right to add to it where it is not the old one.
+/// Returns the new superior, which the requester may add to unless it is the present one.
 fn new_parent(context: &Context<'_, '_>, renaming: &Rename, superior: &Dn) -> OpResult<EntryId> {
     let not_found = || refuse(ResultCode::NoSuchObject, "new superior not found");
     let arriving = || match renaming.new_superior {
@@ -198,8 +200,7 @@ fn new_parent(context: &Context<'_, '_>, renaming: &Rename, superior: &Dn) -> Op
     Ok(id)
 }
 
-/// Gives the entry its new name and the attribute values that follow from it. Returns the values
-/// that go.
+/// Gives the entry its new name, and the attribute values of the RDN. Returns the removed values.
 fn rename(
     schema: &Schema,
     entry: &mut Entry,
@@ -219,7 +220,7 @@ fn rename(
         }
     }
     let new_dn = entry.dn.clone();
-    // The last one first, as slapd does it: the order of attributes is kept and shown.
+    // slapd adds the last one first, and the order of attributes is visible.
     let avas: Vec<_> = new_dn
         .rdn()
         .into_iter()
@@ -250,8 +251,10 @@ fn remove_value(
     }
 }
 
-/// The right to take an entry away from its superior comes before the question whether it is there. A hidden superior is
-/// not there, and neither is what is below it.
+/// Requires the right to take an entry away from its superior, before it is clear that the entry
+/// exists.
+///
+/// A hidden superior counts as missing, and so does every entry below it.
 fn require_leaving(context: &Context<'_, '_>, renaming: &Rename, superior: &Dn) -> OpResult {
     let found = context.find(superior)?.entry();
     if found.is_none() && !context.is_empty_suffix(superior) {
@@ -269,8 +272,9 @@ fn require_leaving(context: &Context<'_, '_>, renaming: &Rename, superior: &Dn) 
     }
 }
 
-/// The right to delete each value that goes with the old name, from the entry under its new one. What comes with the new
-/// name takes no right beyond that to the name itself, as in slapd.
+/// Requires the right to delete each value of the old RDN from the entry under its new name.
+///
+/// Like slapd, values of the new RDN need no other right.
 fn require_values(
     context: &Context<'_, '_>,
     dn: &Dn,

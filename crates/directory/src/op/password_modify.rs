@@ -1,8 +1,8 @@
 //! Password modify (RFC 3062).
 //!
 //! ```text
-//!   request -> whose entry, which passwords does it have -> PasswordChange::run, which may take its time
-//!           -> an update of userPassword, with the rights and marks of any other modify
+//!   request -> the entry and its stored passwords -> PasswordChange::run, which may take long
+//!           -> an update of userPassword, with the rights and stamps of any modify
 //! ```
 
 use fulgurite_access::Rights;
@@ -23,24 +23,24 @@ use crate::rights::facts::EntryFacts;
 use crate::write::change::Change;
 use crate::write::request::{PasswordUpdate, WriteRequest};
 
-/// Characters of a password that the server makes up: about 95 bits.
+/// The number of characters of a generated password, about 95 bits.
 const GENERATED_CHARACTERS: usize = 16;
 
-/// What they are taken from: 64, without those that are easily taken for others.
+/// The characters of generated passwords, without similar ones.
 const ALPHABET: &[u8; 64] = b"abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789-_.+=%#";
 
-/// Passwords to be verified and hashed. Owned: send it to any thread.
+/// Passwords to verify and hash. Any thread may do so.
 pub struct PasswordChange {
     session: Session,
     id: MessageId,
     dn: Dn,
     attribute: AttributeDescription,
-    /// The password said to be the present one, and those stored; the right to know whether it is.
+    /// The old password of the request, and the stored values to verify it with.
     old: Option<(Vec<u8>, Vec<Vec<u8>>)>,
     new: Vec<u8>,
     schemes: Vec<Scheme>,
     crypt_salt_format: Option<String>,
-    /// Where keys of SCRAM are kept, if the schema knows such a place, and of which mechanisms.
+    /// The attribute for SCRAM keys, if the schema has one.
     keys: Option<AttributeDescription>,
     scram: Vec<ScramHash>,
     /// The value of the response.
@@ -57,10 +57,10 @@ impl std::fmt::Debug for PasswordChange {
 }
 
 impl PasswordChange {
-    /// Verifies and hashes. Takes as long as the schemes want: milliseconds for Argon2.
+    /// Verifies the old password and hashes the new one. An Argon2 hash takes milliseconds.
     ///
     /// # Errors
-    /// The result to answer with, if the old password is not right.
+    /// The result for the client if the old password is wrong.
     pub fn run(self) -> Result<WriteRequest, LdapResult> {
         let hashes = self.schemes.iter().map(|&scheme| {
             fulgurite_auth::hash_with(scheme, &self.new, self.crypt_salt_format.as_deref())
@@ -80,7 +80,8 @@ impl PasswordChange {
             },
         };
         let changes = match replaced {
-            // All passwords go, as with slapd, whichever was named; but if that one has changed meanwhile, none does.
+            // Like slapd, replace all passwords. The delete fails if the verified one has changed
+            // meanwhile.
             Some(old) => vec![
                 change(ModifyOperation::Delete, vec![old]),
                 change(ModifyOperation::Replace, new),
@@ -100,7 +101,7 @@ impl PasswordChange {
 }
 
 impl PasswordChange {
-    /// The keys that go with the new password. Those of the old one go as with any change of the password.
+    /// Returns the keys for the new password. The modify itself removes those of the old one.
     fn derived(&self) -> OpResult<Vec<Change>> {
         let Some(description) = &self.keys else {
             return Ok(Vec::new());
@@ -120,7 +121,7 @@ impl PasswordChange {
     }
 }
 
-/// The stored password that the old one is.
+/// Returns the stored password that the old one matches.
 fn verified(old: &[u8], stored: &[Vec<u8>]) -> OpResult<Vec<u8>> {
     let is_right = |stored: &&Vec<u8>| fulgurite_auth::verify(stored, old).unwrap_or(false);
     stored.iter().find(is_right).cloned().ok_or_else(unverified)
@@ -133,7 +134,7 @@ fn unverified() -> LdapResult {
     )
 }
 
-/// Finds out whose password is to be changed, and from what.
+/// Finds the entry and its stored passwords.
 pub(crate) fn begin(
     directory: &Directory,
     session: &Session,
@@ -156,7 +157,7 @@ pub(crate) fn begin(
     if empty(request.new_password) {
         return unwilling("new password value is empty");
     }
-    // Whoever has to prove the old password is told nothing but that it is not right.
+    // With an old password to prove, every failure looks like a wrong password.
     let hidden = |result| match request.old_password {
         Some(_) => unverified(),
         None => result,
@@ -192,7 +193,8 @@ pub(crate) fn begin(
     }))
 }
 
-/// Whose password: the one named, as a DN with or without `dn:` in front, or the requester's own.
+/// Returns the name whose password changes: the one in the request, with or without `dn:`, or the
+/// requester's own.
 fn subject(directory: &Directory, session: &Session, identity: Option<&[u8]>) -> OpResult<Dn> {
     let invalid = |_| refuse(ResultCode::InvalidAttributeSyntax, "Invalid DN");
     let named = identity.filter(|identity| !identity.is_empty());
@@ -201,7 +203,8 @@ fn subject(directory: &Directory, session: &Session, identity: Option<&[u8]>) ->
     result::dn(directory.schema(), text).map_err(invalid)
 }
 
-/// The passwords the entry has. Who may not change them does not find out by the way whether one is right.
+/// Returns the stored passwords; none if the requester may not change them, so that their values
+/// stay secret.
 fn stored_passwords(
     directory: &Directory,
     session: &Session,
@@ -217,7 +220,7 @@ fn stored_passwords(
         managed: false,
         ignored: false,
     };
-    // slapd does not say how far the name leads.
+    // slapd gives no matched name.
     let unnamed = |result: LdapResult| match result.code {
         ResultCode::NoSuchObject => result.matched(""),
         _ => result,
@@ -227,7 +230,7 @@ fn stored_passwords(
     let facts = EntryFacts::of(directory.core(), &view, id).map_err(failed)?;
     let rights = facts.rights(&decisions, dn.normal()).attribute(password);
     if !rights.allows(Rights::WRITE) {
-        // No password is hashed for an entry that is as good as not there: that would take its time.
+        // The time of a hash would reveal a hidden entry, so none is computed for it.
         let refused = LdapResult::new(ResultCode::InsufficientAccessRights);
         let refused = referrals.refusal(&view, &decisions, (dn, id), refused);
         return match refused.code {

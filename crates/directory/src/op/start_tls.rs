@@ -1,5 +1,5 @@
-//! StartTLS (RFC 4511, section 4.14), as far as the directory has a say in it. That nothing else may be outstanding is
-//! for the connection to know.
+//! StartTLS (RFC 4511, section 4.14): the part that the directory decides. The connection checks
+//! that no other operation is outstanding.
 
 use fulgurite_ldap::{Controls, ExtendedRequest, LdapResult, ResultCode};
 
@@ -9,11 +9,11 @@ use crate::directory::Directory;
 use crate::request::controls::RequestControls;
 
 impl Directory {
-    /// Whether TLS may begin. It ends the authentication where the settings say so (`disallow tls_2_anon`).
+    /// Permits TLS to begin. With `disallow tls_2_anon` the session becomes anonymous.
     ///
     /// # Errors
-    /// protocolError where TLS is not offered or the request has a value; operationsError where there is TLS already
-    /// or somebody has authenticated who may not begin it then (`disallow tls_authc`).
+    /// protocolError if TLS is not offered or the request has a value. operationsError if TLS has
+    /// begun already, or if `disallow tls_authc` is set and the session is authenticated.
     pub fn start_tls(
         &self,
         session: &mut Session,

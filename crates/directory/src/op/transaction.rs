@@ -1,14 +1,16 @@
-//! Transactions of clients (RFC 5805): updates that wait on their connection until all are done, or none.
+//! Transactions of clients (RFC 5805): updates that wait on their connection until all are applied,
+//! or none.
 //!
 //! ```text
-//!   start --> modify, add, ... (each checked as far as that goes without entries, answered success, kept)
-//!         --> end, commit: one transaction of the store, in which nothing else takes part
-//!         --> end, abort; a bind; more than a transaction may hold: forgotten
+//!   start --> modify, add, ... (each checked without a look at entries, answered success, queued)
+//!         --> end, commit: one transaction of the store, which it does not share
+//!         --> end, abort; a bind; too many updates: dropped
 //! ```
 //!
-//! A connection has one transaction at a time; as in slapd, its identifier is the empty string. Others see nothing of
-//! it before it is committed, and neither does the client itself: its searches show what is stored. Nothing is locked
-//! while it is open: an update that can no longer be done fails at the end, and everything with it.
+//! A connection has one transaction at a time; as in slapd, its identifier is the empty string.
+//! Nobody sees the updates before the commit, not even the client itself. Nothing is locked
+//! meanwhile: an update that can no longer be applied fails at the end, and the whole transaction
+//! with it.
 
 use fulgurite_ldap::{EndTransaction, LdapResult, Message, MessageId, ResultCode, UpdateBuf, oid};
 
@@ -20,18 +22,18 @@ use crate::op::extended_step::{ExtendedReply, ExtendedStep};
 use crate::request::controls::RequestControls;
 use crate::write::request::WriteRequest;
 
-/// The name of the one transaction of a connection.
+/// The identifier of the one transaction of a connection.
 const IDENTIFIER: &[u8] = b"";
 
-/// How an update goes on.
+/// The next step of an update.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "lives for a moment")]
 pub enum UpdateStep {
-    /// The writer does it.
+    /// The writer must apply it.
     Write(WriteRequest),
-    /// It waits for the end of its transaction, or it is refused.
+    /// It is queued in its transaction, or refused.
     Answered(LdapResult),
-    /// It is refused and its transaction forgotten: the client gets a notice as well.
+    /// It is refused and its transaction dropped. The client also gets a notice.
     Aborted(LdapResult),
 }
 
@@ -55,7 +57,7 @@ pub(crate) fn start(session: &mut Session, value: Option<&[u8]>) -> OpResult<Ext
     }))
 }
 
-/// Ends a transaction: hands its updates to the writer, or forgets them.
+/// Ends a transaction: passes its updates to the writer, or drops them.
 pub(crate) fn end(
     session: &mut Session,
     id: MessageId,
@@ -87,7 +89,7 @@ pub(crate) fn end(
 }
 
 impl Directory {
-    /// Takes an add, delete, modify or modify DN: for the writer, or for the transaction it names.
+    /// Begins an add, delete, modify or modify DN, for the writer or for the transaction it names.
     #[must_use]
     pub fn begin_update(&self, session: &mut Session, message: &Message<'_>) -> UpdateStep {
         let Some(update) = UpdateBuf::new(message) else {
@@ -123,7 +125,7 @@ impl Directory {
     }
 }
 
-/// What an entry looks like in the midst of a transaction is nobody's business.
+/// Fails for pre-read and post-read: no client sees an entry in the middle of a transaction.
 fn require_no_reading(controls: &RequestControls<'_>) -> OpResult {
     let unwilling = |what| {
         let text = format!("{what} control: cannot perform in transaction");

@@ -1,4 +1,4 @@
-//! Updates, as far as they can be checked without a look at entries.
+//! Updates, resolved and checked without a look at entries.
 
 use fulgurite_ldap::{Message, Request, ResultCode};
 use fulgurite_schema::{Dn, Entry};
@@ -17,16 +17,16 @@ use crate::request::restrictions::OperationKind;
 use crate::write::change::Change;
 use crate::write::context::Context;
 
-/// A request that makes sense by itself, with the database it goes to.
+/// An update whose names and values are resolved.
 pub(crate) enum PreparedUpdate {
     Add(Entry),
     Delete(Dn),
-    /// With changes that follow from them: these need no rights of their own.
+    /// The client's changes, and those that the server derives from them, which need no rights.
     Modify(Dn, Vec<Change>, Vec<Change>),
     ModifyDn(Box<Rename>),
 }
 
-/// What can be known of an update without a look at entries.
+/// An update with its database and modifiers.
 pub(crate) struct ResolvedUpdate<'d> {
     pub(crate) modifiers: Modifiers,
     pub(crate) prepared: (&'d Database, PreparedUpdate),
@@ -34,7 +34,7 @@ pub(crate) struct ResolvedUpdate<'d> {
 }
 
 impl Directory {
-    /// Finds out all that can be known of an update without a look at entries.
+    /// Resolves an update and checks all that needs no look at entries.
     pub(crate) fn resolve_update(
         &self,
         session: &Session,
@@ -61,12 +61,12 @@ impl Directory {
         })
     }
 
-    /// Refuses an update that cannot be done whatever the entries are.
+    /// Fails for an update that no state of the entries could accept.
     pub(crate) fn check_update(&self, session: &Session, message: &Message<'_>) -> OpResult {
         self.resolve_update(session, message, true).map(drop)
     }
 
-    /// With the request's name, if that has been read already.
+    /// Resolves the request; `dn` is its name if it is parsed already.
     fn prepare(
         &self,
         session: &Session,
@@ -96,8 +96,8 @@ impl Directory {
         Ok((database, prepared))
     }
 
-    /// Refuses an update of entries that the server makes up, of which nothing else need be known. Returns the request's name
-    /// if it had to be read, and can be.
+    /// Fails for an update of generated entries. Returns the name of the request if it had to be
+    /// parsed.
     fn refuse_generated(&self, session: &Session, request: &Request<'_>) -> OpResult<Option<Dn>> {
         let name = match request {
             Request::Add(add) => add.dn,

@@ -2,10 +2,11 @@
 //!
 //! ```text
 //!   cn=x,cn=alias,dc=org          cn=alias,dc=org --aliasedObjectName--> ou=people,dc=org
-//!   `-----------------> cn=x,ou=people,dc=org          and again, should that meet an alias
+//!   `-----------------> cn=x,ou=people,dc=org          and again, if that meets an alias
 //! ```
 //!
-//! An alias that somebody may not know of does not exist for him, and one whose target he may not know of leads nowhere.
+//! An alias that the requester may not know of does not exist. An alias whose target the requester
+//! may not know of has no target.
 
 use fulgurite_access::{Decisions, Rights};
 use fulgurite_ldap::{LdapResult, ResultCode};
@@ -18,20 +19,20 @@ use crate::core::well_known_types::WellKnownTypes;
 use crate::rights::disclosure;
 use crate::rights::facts::{EntryFacts, EntrySource};
 
-/// What following aliases along a name came to.
+/// The result of following aliases along a name.
 pub(crate) enum AliasResolution {
-    /// No alias stands in the way any more: the name that was arrived at, and whether it exists.
+    /// A name without aliases, and the entry found for it.
     Resolved(Dn, NameLookup),
-    /// An alias points nowhere, or in a circle.
+    /// An alias without a target, or a circle of aliases.
     Problem(LdapResult),
-    /// More aliases than are followed.
+    /// More aliases than `depth_max`.
     TooMany,
 }
 
-/// Follows aliases along a name, `depth_max` of them at most.
+/// Follows at most `depth_max` aliases along a name.
 ///
 /// # Errors
-/// [`StoreError`] when the store fails.
+/// [`StoreError`] if the store fails.
 pub(crate) fn follow(
     view: &View<'_>,
     core: &Core,
@@ -49,7 +50,9 @@ pub(crate) fn follow(
             NameLookup::Missing {
                 deepest: Some((id, depth)),
             } => (id, depth),
-            NameLookup::Missing { deepest: None } => return Ok(AliasResolution::Resolved(name, found)),
+            NameLookup::Missing { deepest: None } => {
+                return Ok(AliasResolution::Resolved(name, found));
+            }
         };
         let entry = view.entry(id)?.ok_or(StoreError::NoSuchEntry(id))?;
         if !types.is_alias(&entry) {
@@ -73,12 +76,13 @@ pub(crate) fn follow(
         }
         seen.push(id);
         let target = aliased(view, &entry, types);
-        // What an alias points to is the name of an entry, not one that leads through other aliases.
+        // The target must be the name of an entry itself, not a name that leads through other
+        // aliases.
         let target_id = match &target {
             Some(target) => view.find(target)?.entry(),
             None => None,
         };
-        // Nor does an alias lead to what its user may not know of.
+        // A target that the requester may not know of does not exist.
         let exists = match target_id {
             Some(id) => disclosure::shown_name(core, view, decisions, id)?.is_some(),
             None => false,
@@ -104,7 +108,7 @@ fn aliased(view: &View<'_>, entry: &EntryView<'_>, types: &WellKnownTypes) -> Op
     Dn::parse_octets(view.schema(), target).ok()
 }
 
-/// The first `below` RDNs of `name`, on top of `target`.
+/// Returns `target` with the first `below` RDNs of `name` in front.
 fn graft(view: &View<'_>, name: &Dn, below: usize, target: &Dn) -> Option<Dn> {
     if below == 0 {
         return Some(target.clone());

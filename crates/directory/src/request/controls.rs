@@ -1,14 +1,16 @@
-//! Which controls a request carries (RFC 4511, section 4.1.11): decoded and checked once, for all operations.
+//! The controls of a request (RFC 4511, section 4.1.11), decoded and checked once for all
+//! operations.
 //!
 //! ```text
-//!   Controls (octets)  ---- TABLE: which OID, on which operations, how decoded ---->  RequestControls (typed)
+//!   Controls (bytes)   ---- TABLE: OID, operations, decoder ---->  RequestControls (typed)
 //!                      \--- or the result that refuses the request
 //! ```
 //!
-//! A control has one row in [`TABLE`] and one field in [`RequestControls`]; what the root DSE says follows from the
-//! rows. The codec of its value is in `fulgurite_ldap::control`, its meaning in the operations that honour it.
+//! A control has one row in [`TABLE`] and one field in [`RequestControls`]. The root DSE lists the
+//! rows. The codec of a control's value is in `fulgurite_ldap::control`; the operations implement
+//! its meaning.
 //!
-//! Rules, all of them slapd's:
+//! The rules are slapd's:
 //!
 //! | situation | answer |
 //! | --- | --- |
@@ -18,7 +20,7 @@
 //! | given twice | 2 "... control specified multiple times" |
 //! | a value that is missing, superfluous or malformed | 2 |
 //!
-//! Controls are looked at in the order in which they stand; the first that is wrong decides.
+//! Controls are decoded in their order. The first error decides.
 
 use std::ops::Deref;
 use std::sync::LazyLock;
@@ -31,7 +33,7 @@ use fulgurite_ldap::{Control, Controls, Fault, Limits, Operation, ResultCode, oi
 
 use crate::core::result::{OpResult, refuse};
 
-/// The controls that came with a request: none with most of them, which have nothing to carry about.
+/// The controls of one request; no allocation for a request without controls.
 #[derive(Debug)]
 pub(crate) struct OptionalControls<'c>(Option<Box<RequestControls<'c>>>);
 
@@ -45,84 +47,84 @@ impl<'c> Deref for OptionalControls<'c> {
     }
 }
 
-/// The controls of one request. Controls that are absent, or ignored as the rules above say, leave the default.
+/// The controls of one request. Absent and ignored controls have the default value.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RequestControls<'c> {
-    /// Referral objects are meant themselves (RFC 3296).
+    /// The operation works on referral objects themselves (RFC 3296).
     pub(crate) manage_dsa_it: bool,
     /// One page of the entries (RFC 2696).
     pub(crate) paged: Option<PagedResults<'c>>,
-    /// The order of the entries (RFC 2891), and whether there must be no other.
+    /// The order of the entries (RFC 2891).
     pub(crate) sort: Option<SortRequest<'c>>,
     pub(crate) sort_critical: bool,
-    /// The part of the ordered entries that is wanted.
+    /// The part of the ordered entries to return.
     pub(crate) vlv: Option<VlvRequest<'c>>,
-    /// The values wanted (RFC 3876).
+    /// The values to return (RFC 3876).
     pub(crate) matched_values: Option<MatchedValues<'c>>,
-    /// Subentries alone, or none at all (RFC 3672).
+    /// Only subentries, or none (RFC 3672).
     pub(crate) subentries: Option<Subentries>,
-    /// What has to be true of the entry (RFC 4528).
+    /// The filter that must be true of the entry (RFC 4528).
     pub(crate) assertion: Option<Assert<'c>>,
     /// The entry as it was before the update (RFC 4527).
     pub(crate) pre_read: Option<ReadEntrySelection<'c>>,
     /// The entry as it is after the update (RFC 4527).
     pub(crate) post_read: Option<ReadEntrySelection<'c>>,
-    /// Adding what is there and deleting what is not are no mistakes.
+    /// Adding a value that exists or deleting one that is missing succeeds.
     pub(crate) permissive_modify: bool,
-    /// Whoever may manage an attribute sets it although the server keeps it.
+    /// A requester with the right `manage` sets attributes that the server maintains.
     pub(crate) relax: bool,
-    /// Everything below the entry goes with it.
+    /// A delete removes the whole subtree.
     pub(crate) tree_delete: bool,
-    /// Everything is checked, nothing is done.
+    /// The operation checks everything and changes nothing.
     pub(crate) no_op: bool,
-    /// Copies will not do (RFC 6171); there are none.
+    /// The server must not answer from a copy (RFC 6171). It never does.
     pub(crate) dont_use_copy: bool,
-    /// Nobody wants to be sent elsewhere.
+    /// The server returns no referrals.
     pub(crate) domain_scope: bool,
-    /// On whose behalf the client asks: for the log, which reads it by itself.
+    /// The identity of the client's own client. The server's log reads it separately.
     pub(crate) session_tracking: Option<SessionTracking<'c>>,
-    /// Whom the operation is done for instead of the client (RFC 4370).
+    /// The identity that the operation is done for (RFC 4370).
     pub(crate) proxied: Option<&'c [u8]>,
     pub(crate) proxied_critical: bool,
-    /// The transaction the update belongs to (RFC 5805).
+    /// The transaction of the update (RFC 5805).
     pub(crate) transaction: Option<&'c [u8]>,
 }
 
-/// What of an entry is to be returned with the result of an update.
+/// The attributes to return with the result of an update.
 #[derive(Clone, Debug)]
 pub(crate) struct ReadEntrySelection<'c> {
-    /// Whether names the schema does not know are a mistake.
+    /// True if a name that the schema lacks is an error.
     pub(crate) critical: bool,
     pub(crate) attributes: Vec<&'c [u8]>,
 }
 
-/// What a request asks for, as far as it decides which controls fit.
+/// The kind of request, which decides which controls fit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum RequestKind<'r> {
     Operation(Operation),
-    /// An extended operation, by its OID.
+    /// An extended operation with its OID.
     Extended(&'r [u8]),
 }
 
 /// One control that the server honours.
 struct ControlRow {
     oid: &'static str,
-    /// How diagnostics call it.
+    /// The name in diagnostics.
     name: &'static str,
-    /// The operations it may stand on.
+    /// The operations it fits.
     operations: &'static [Operation],
-    /// The extended operations it may stand on, by OID.
+    /// The OIDs of the extended operations it fits.
     extended: &'static [&'static str],
-    /// Whether the root DSE names it; slapd keeps some of its own to those who know them.
+    /// True if the root DSE lists it. slapd hides some of its controls.
     listed: bool,
     decode: Decode,
 }
 
-/// Puts a control into its field, after a look at criticality and value.
+/// Checks criticality and value of a control and sets its field.
 type Decode = for<'c> fn(&mut RequestControls<'c>, &ControlRow, &Control<'c>) -> OpResult;
 
 const SEARCH: &[Operation] = &[Operation::Search];
-/// Whatever names an entry.
+/// Operations that name an entry.
 const ON_ENTRIES: &[Operation] = &[
     Operation::Search,
     Operation::Compare,
@@ -132,7 +134,7 @@ const ON_ENTRIES: &[Operation] = &[
     Operation::ModifyDn,
 ];
 
-/// Whatever changes an entry.
+/// Operations that change an entry.
 const UPDATES: &[Operation] = &[
     Operation::Add,
     Operation::Delete,
@@ -142,9 +144,9 @@ const UPDATES: &[Operation] = &[
 const MODIFY: &[Operation] = &[Operation::Modify];
 const DELETE: &[Operation] = &[Operation::Delete];
 const READS: &[Operation] = &[Operation::Search, Operation::Compare];
-/// Updates with an entry before them.
+/// Updates of an existing entry.
 const FROM_ENTRIES: &[Operation] = &[Operation::Delete, Operation::Modify, Operation::ModifyDn];
-/// Updates with an entry behind them.
+/// Updates after which there is an entry.
 const TO_ENTRIES: &[Operation] = &[Operation::Add, Operation::Modify, Operation::ModifyDn];
 const TRACKED: &[Operation] = &[
     Operation::Bind,
@@ -156,7 +158,7 @@ const TRACKED: &[Operation] = &[
     Operation::ModifyDn,
 ];
 
-/// Every control that is honoured.
+/// Every control that the server honours.
 const TABLE: &[ControlRow] = &[
     ControlRow {
         oid: oid::MANAGE_DSA_IT,
@@ -270,7 +272,7 @@ const TABLE: &[ControlRow] = &[
         listed: false,
         decode: |to, row, control| row.flag(control, &mut to.relax),
     },
-    // slapd knows this one and does not do it: clients learn from the list that here it works.
+    // slapd does not list treeDelete because it does not implement it. This server does.
     ControlRow {
         oid: oid::TREE_DELETE,
         name: "treeDelete control",
@@ -359,18 +361,18 @@ const TABLE: &[ControlRow] = &[
     },
 ];
 
-/// OIDs that the root DSE lists as supported.
+/// Returns the OIDs that the root DSE lists.
 pub(crate) fn supported() -> impl Iterator<Item = &'static str> {
     TABLE.iter().filter(|row| row.listed).map(|row| row.oid)
 }
 
 impl<'c> RequestControls<'c> {
-    /// The controls of any operation but an extended one.
+    /// Decodes the controls of an operation that is not extended.
     pub(crate) fn decode(operation: Operation, controls: &Controls<'c>) -> OpResult<Self> {
         Self::of(RequestKind::Operation(operation), controls)
     }
 
-    /// The controls of the extended operation `oid`.
+    /// Decodes the controls of the extended operation `oid`.
     pub(crate) fn decode_extended(oid: &[u8], controls: &Controls<'c>) -> OpResult<Self> {
         Self::of(RequestKind::Extended(oid), controls)
     }
@@ -381,7 +383,7 @@ impl<'c> RequestControls<'c> {
         Ok(decoded)
     }
 
-    /// Decodes one control after the other, until the first that is wrong.
+    /// Decodes the controls up to the first error.
     fn decode_all(&mut self, asked: RequestKind<'_>, controls: &Controls<'c>) -> OpResult {
         let mut seen = [false; TABLE.len()];
         for control in controls.iter() {
@@ -408,7 +410,7 @@ impl<'c> RequestControls<'c> {
         self.require_compatible()
     }
 
-    /// Refuses controls that each make sense but not together.
+    /// Fails for controls that exclude each other.
     fn require_compatible(&self) -> OpResult {
         if self.vlv.is_some() && self.paged.is_some() {
             let text = "VLV incompatible with PagedResults";
@@ -419,9 +421,8 @@ impl<'c> RequestControls<'c> {
 }
 
 impl<'c> OptionalControls<'c> {
-    /// Decodes the controls of a request.
-    ///
-    /// An error comes with the controls before the one that is wrong.
+    /// Decodes the controls of a request. With an error it returns the controls before the wrong
+    /// one.
     pub(crate) fn decode(
         kind: RequestKind<'_>,
         controls: &Controls<'c>,
@@ -443,12 +444,12 @@ impl ControlRow {
         }
     }
 
-    /// protocolError about this control.
+    /// Returns protocolError about this control.
     fn wrong(&self, what: &str) -> fulgurite_ldap::LdapResult {
         refuse(ResultCode::ProtocolError, format!("{} {what}", self.name))
     }
 
-    /// A control that says everything by being there.
+    /// Decodes a control without a value.
     fn flag(&self, control: &Control<'_>, field: &mut bool) -> OpResult {
         if control.value.is_some() {
             return Err(self.wrong("value not absent"));
@@ -457,7 +458,7 @@ impl ControlRow {
         Ok(())
     }
 
-    /// The value of a control that must have one, with something in it.
+    /// Returns the value of a control that must have one.
     fn value<'c>(&self, control: &Control<'c>) -> OpResult<&'c [u8]> {
         match control.value {
             None => Err(self.wrong("value is absent")),
@@ -466,7 +467,7 @@ impl ControlRow {
         }
     }
 
-    /// A selection of attributes to be returned with the result.
+    /// Decodes a selection of attributes to return with the result.
     fn reading<'c>(
         &self,
         control: &Control<'c>,
@@ -482,7 +483,7 @@ impl ControlRow {
         Ok(())
     }
 
-    /// Keeps what a codec has made of the value.
+    /// Stores a decoded value.
     fn decoded<T>(&self, decoded: Result<T, Fault>, field: &mut Option<T>) -> OpResult {
         match decoded {
             Ok(value) => {

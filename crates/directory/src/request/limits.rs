@@ -1,4 +1,4 @@
-//! The limits of one search: what the database grants, and what the client asks for.
+//! The limits of one search, computed from the database's limits and the client's request.
 
 use fulgurite_access::Facts;
 use fulgurite_ldap::{LdapResult, ResultCode};
@@ -7,45 +7,45 @@ use fulgurite_policy::{Limit, SizeLimits};
 use crate::core::limits::CompiledLimits;
 use crate::core::result::refuse;
 
-/// A search that limits are wanted for.
+/// The facts that decide about the limits of a search.
 pub(crate) struct LimitsRequest<'s> {
-    /// Normal form; empty when anonymous.
+    /// The requester in normal form; empty for anonymous.
     pub(crate) requester: &'s str,
     pub(crate) is_root: bool,
-    /// Normal form.
+    /// The base in normal form.
     pub(crate) base: &'s str,
-    /// What the client asks for; zero for no bound.
+    /// The client's size limit; 0 for none.
     pub(crate) size: u32,
-    /// In seconds.
+    /// The client's time limit in seconds; 0 for none.
     pub(crate) time_s: u32,
-    /// Size of the page that is asked for.
+    /// The size of the requested page.
     pub(crate) page: Option<u32>,
 }
 
-/// The limits one search runs under; `None` is without.
+/// The limits of one search; `None` for no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SearchLimits {
-    /// Entries, of all pages together in a paged search.
+    /// The number of entries, of all pages of a paged search.
     pub(crate) size_max: Option<u32>,
     pub(crate) time_us_max: Option<u64>,
-    /// Candidates that a search may have.
+    /// The number of candidates.
     pub(crate) unchecked_max: Option<u32>,
-    /// Whether the client's own bound makes pages unnecessary (RFC 2696, section 3).
+    /// True if the client's size limit makes pages unnecessary (RFC 2696, section 3).
     pub(crate) unpaged: bool,
 }
 
 impl SearchLimits {
-    /// Whether so many candidates are too many.
+    /// Returns true if the search has too many candidates.
     pub(crate) fn is_unchecked(&self, candidates: u64) -> bool {
         self.unchecked_max
             .is_some_and(|max| candidates > u64::from(max))
     }
 }
 
-/// The limits of one search; the root of the database has none but its own.
+/// Returns the limits of one search. The root of the database has only its own limits.
 ///
 /// # Errors
-/// adminLimitExceeded for searches and pages that are not granted at all.
+/// adminLimitExceeded for a search or a page that the database forbids.
 pub(crate) fn search_limits(
     compiled: &CompiledLimits,
     wanted: &LimitsRequest<'_>,
@@ -81,7 +81,7 @@ pub(crate) fn search_limits(
     })
 }
 
-/// Entries on all pages of a search.
+/// Returns the number of entries on all pages of a search.
 fn paged(
     wanted: &LimitsRequest<'_>,
     page: u32,
@@ -107,17 +107,17 @@ fn paged(
     Ok(lower(asked(wanted.size), total))
 }
 
-/// The bound that counts, in the light of what the client asks for.
+/// Returns the bound that holds for the client's limit.
 fn bounded(wanted: u32, soft: Option<Limit>, hard: Option<u32>) -> Option<u32> {
     match asked(wanted) {
         None => number(soft),
-        // The largest number is a way to say: as much as there is.
+        // Clients send the greatest number to ask for all entries.
         Some(u32::MAX | 0x7fff_ffff) => hard,
         Some(wanted) => lower(Some(wanted), hard),
     }
 }
 
-/// The hard bound: the soft one unless it says something higher.
+/// Returns the hard bound: the soft one, unless a higher one is set.
 fn hard(soft: Option<Limit>, hard: Option<Limit>) -> Option<u32> {
     let soft = number(soft);
     match hard {
@@ -142,7 +142,7 @@ fn microseconds(seconds: Option<u32>) -> Option<u64> {
     seconds.map(|seconds| u64::from(seconds) * 1_000_000)
 }
 
-/// The lower of two bounds.
+/// Returns the lower of two bounds.
 fn lower(a: Option<u32>, b: Option<u32>) -> Option<u32> {
     match (a, b) {
         (Some(a), Some(b)) => Some(a.min(b)),
@@ -154,8 +154,8 @@ fn lower(a: Option<u32>, b: Option<u32>) -> Option<u32> {
 mod tests {
     use super::*;
     use crate::core::limits::Limits;
-    use fulgurite_policy::{LimitsRule, Sourced, TimeLimits};
     use fulgurite_access::NoFacts;
+    use fulgurite_policy::{LimitsRule, Sourced, TimeLimits};
     use fulgurite_schema::Schema;
 
     const JANE: &str = "uid=jane,dc=com";
@@ -184,7 +184,7 @@ mod tests {
         }
     }
 
-    /// The number of entries, or the refusal.
+    /// Returns the number of entries, or the refusal.
     fn entries(size: SizeLimits, asked: u32, page: Option<u32>) -> Result<Option<u32>, ResultCode> {
         let compiled = limits(size, TimeLimits::default());
         search_limits(&compiled, &wanted(asked, page), &NoFacts)

@@ -1,4 +1,5 @@
-//! From a request to what it asks for: controls, limits, restrictions, aliases, referrals.
+//! The parts of a request that all operations share: controls, limits, restrictions, aliases,
+//! referrals.
 
 pub(crate) mod alias;
 pub(crate) mod controls;

@@ -1,4 +1,4 @@
-//! What the controls of an update mean, once names and filters have been looked up in the schema.
+//! The controls of an update, with names and filters resolved by the schema.
 
 use fulgurite_ldap::ResultCode;
 use fulgurite_schema::{AttributeSelector, Filter, Schema};
@@ -7,28 +7,28 @@ use crate::core::result::{OpResult, refuse};
 use crate::request::controls::{ReadEntrySelection, RequestControls};
 use crate::rights::selection::Selection;
 
-/// How an update is to be done.
+/// The modifiers of an update.
 #[derive(Clone, Debug, Default)]
 #[allow(
     clippy::struct_excessive_bools,
     reason = "each is a control that is there or not"
 )]
 pub(crate) struct Modifiers {
-    /// Referral objects are meant themselves.
+    /// The update works on referral objects themselves.
     pub(crate) managed: bool,
-    /// What has to be true of the entry.
+    /// The filter that must be true of the entry.
     pub(crate) assertion: Option<Filter<AttributeSelector>>,
-    /// What to return of the entry as it was.
+    /// The attributes to return of the entry before the update.
     pub(crate) pre_read: Option<Selection>,
-    /// What to return of the entry as it has become.
+    /// The attributes to return of the entry after the update.
     pub(crate) post_read: Option<Selection>,
-    /// Adding what is there and deleting what is not are no mistakes.
+    /// Adding a value that exists or deleting one that is missing succeeds.
     pub(crate) permissive: bool,
-    /// Whoever may manage an attribute sets it although the server keeps it.
+    /// A requester with the right `manage` sets attributes that the server maintains.
     pub(crate) relaxed: bool,
-    /// Everything below the entry goes with it.
+    /// A delete removes the whole subtree.
     pub(crate) tree_delete: bool,
-    /// Everything is checked, nothing is done.
+    /// The update checks everything and changes nothing.
     pub(crate) no_op: bool,
 }
 
@@ -54,7 +54,7 @@ impl Modifiers {
     }
 }
 
-/// The attributes to return. In a critical control a name that means nothing is a mistake.
+/// Resolves the attributes to return. A critical control may name only known attributes.
 fn selection(schema: &Schema, reading: &ReadEntrySelection<'_>) -> OpResult<Selection> {
     if reading.critical {
         for name in &reading.attributes {

@@ -1,6 +1,7 @@
-//! Referral objects (RFC 3296): entries that say where what lies at and below their name really is.
+//! Referral objects (RFC 3296): entries with the URLs of the servers that hold their subtree.
 //!
-//! A client that means the object itself says so with the ManageDsaIT control; every other one is sent elsewhere.
+//! With the ManageDsaIT control an operation works on the object itself. Otherwise the client gets
+//! the URLs.
 
 use fulgurite_access::{Decisions, Rights};
 use fulgurite_ldap::{LdapResult, LdapUrl, ResultCode, Scope};
@@ -14,19 +15,19 @@ use crate::core::well_known_types::WellKnownTypes;
 use crate::rights::disclosure;
 use crate::rights::facts::{EntryFacts, EntrySource};
 
-/// How a request treats referral objects.
+/// The treatment of referral objects by a request.
 #[derive(Clone, Copy)]
 pub(crate) struct Referrals<'d> {
     pub(crate) core: &'d Core,
     /// The scope of a search.
     pub(crate) scope: Option<Scope>,
-    /// Whether a referral object named is meant itself. What is said to lie below one is elsewhere all the same.
+    /// True if a named referral object is meant itself. Names below one are referred all the same.
     pub(crate) managed: bool,
-    /// Whether nobody is sent elsewhere.
+    /// True if the request gets no referrals.
     pub(crate) ignored: bool,
 }
 
-/// Returns true if that state of a database has any referral objects; `id` is one of its entries.
+/// Returns true if a state of the database has any referral objects; `id` is one of its entries.
 pub(crate) fn has_referrals(
     core: &Core,
     database: &Database,
@@ -38,8 +39,10 @@ pub(crate) fn has_referrals(
 }
 
 impl Referrals<'_> {
-    /// The entry found for the name `target`; or a referral, should it be a referral object or lie below one; or
-    /// noSuchObject.
+    /// Returns the entry found for the name `target`.
+    ///
+    /// # Errors
+    /// A referral if a referral object is at or above the name, or noSuchObject.
     pub(crate) fn resolve<T: Snapshot>(
         self,
         view: &View<'_, T>,
@@ -59,7 +62,8 @@ impl Referrals<'_> {
         }
     }
 
-    /// What is answered instead of doing something to the entry named `target`, if that is a referral object.
+    /// Returns the result that replaces the operation if the entry named `target` is a referral
+    /// object.
     pub(crate) fn instead_of<T: Snapshot>(
         self,
         view: &View<'_, T>,
@@ -77,7 +81,7 @@ impl Referrals<'_> {
         };
         let facts = EntryFacts::new(self.core, view, EntrySource::Stored(entry));
         let rights = facts.rights(decisions, target.normal()).entry();
-        // A search that begins at the object takes the right to search from it, as from any other.
+        // A search needs the right to search from the object, as from any other base.
         let needed = match self.scope {
             Some(_) => Rights::SEARCH,
             None => Rights::DISCLOSE,
@@ -92,8 +96,11 @@ impl Referrals<'_> {
         }))
     }
 
-    /// What is said of a name that nothing is found by, nor anything between it and `above`: that it is elsewhere, if
-    /// the nearest ancestor that the asker may know of says so, or noSuchObject.
+    /// Returns the result for a name without an entry; `above` is its deepest ancestor in the
+    /// store.
+    ///
+    /// It is a referral if the nearest ancestor that the requester may know of is a referral
+    /// object, otherwise noSuchObject.
     pub(crate) fn missing<T: Snapshot>(
         self,
         view: &View<'_, T>,
@@ -119,14 +126,17 @@ impl Referrals<'_> {
         let entry = view.entry(id)?.filter(|_| !self.ignored);
         match entry.filter(|entry| self.core.types.is_referral(entry)) {
             Some(entry) => self.referral(view, &entry, &name, target),
-            // Where the rules hide every name, hidden entries are answered as slapd does it, and missing ones alike.
+            // If the rules hide every name, slapd gives no matched name for hidden entries. Missing
+            // entries look the same.
             None if !self.may_know_neighbours(view, decisions, target) => Ok(result),
             None => Ok(result.matched(name.pretty())),
         }
     }
 
-    /// Whether the asker might know of an entry beside the one named, going by nothing but a name. Not asked about the
-    /// name itself: a rule that hides just that one would show.
+    /// Returns true if the rules would disclose a sibling with an unused name.
+    ///
+    /// The name itself is not asked about: the answer would reveal a rule that hides just that
+    /// name.
     fn may_know_neighbours<T: Snapshot>(
         self,
         view: &View<'_, T>,
@@ -140,7 +150,8 @@ impl Referrals<'_> {
         rights.entry().allows(Rights::DISCLOSE)
     }
 
-    /// What is said of an entry to those who may not know of it: the same as if it were missing.
+    /// Returns the result for an entry that the requester may not know of: the same as if it were
+    /// missing.
     pub(crate) fn hidden<T: Snapshot>(
         self,
         view: &View<'_, T>,
@@ -154,7 +165,8 @@ impl Referrals<'_> {
         }
     }
 
-    /// Why something may not be done to the entry named `target`, for those who may know of it; to others there is none.
+    /// Returns `refused` to requesters that may know of the entry named `target`, otherwise the
+    /// result for a missing entry.
     pub(crate) fn refusal<T: Snapshot>(
         self,
         view: &View<'_, T>,
@@ -177,7 +189,7 @@ impl Referrals<'_> {
         }
     }
 
-    /// The referral of an object for a name at or below its own. One that leads nowhere is none.
+    /// Returns the referral of an object for a name at or below it; noSuchObject if it has no URLs.
     fn referral<T: Snapshot>(
         self,
         view: &View<'_, T>,
@@ -198,7 +210,10 @@ impl Referrals<'_> {
     }
 }
 
-/// The entry of a name, or noSuchObject with the nearest ancestor, or a referral.
+/// Returns the entry of a name.
+///
+/// # Errors
+/// A referral, or noSuchObject with the nearest ancestor.
 pub(crate) fn locate(
     view: &View<'_>,
     dn: &Dn,
@@ -209,7 +224,7 @@ pub(crate) fn locate(
     referrals.resolve(view, decisions, dn, found)
 }
 
-/// The URLs of a search reference for a referral object met during a search.
+/// Returns the URLs of a search reference.
 pub(crate) fn reference(
     entry: &EntryView<'_>,
     types: &WellKnownTypes,
@@ -232,8 +247,7 @@ impl DefaultReferral {
         self.0.is_empty()
     }
 
-    /// The result for a name outside all databases: the referral to those who know more, or what the operation says
-    /// without one.
+    /// Returns the referral for a name outside all databases, or `without` if no URL is configured.
     pub(crate) fn result(&self, dn: &Dn, scope: Option<Scope>, without: ResultCode) -> LdapResult {
         if self.0.is_empty() {
             return LdapResult::new(without);
@@ -245,7 +259,7 @@ impl DefaultReferral {
     }
 }
 
-/// A configured URL, pointed at a name outside all databases (RFC 4511, section 4.1.10).
+/// Adds a name and a scope to a configured URL that has none (RFC 4511, section 4.1.10).
 fn default_url(url: &str, dn: &Dn, scope: Option<Scope>) -> String {
     let Ok(mut url) = url.parse::<LdapUrl>() else {
         return url.to_owned();
@@ -257,7 +271,7 @@ fn default_url(url: &str, dn: &Dn, scope: Option<Scope>) -> String {
     url.to_string()
 }
 
-/// The object's URLs, pointed at `target` below it, or at the object itself.
+/// Returns the object's URLs for `target` below it, or for the object itself.
 fn urls(
     entry: &EntryView<'_>,
     types: &WellKnownTypes,
@@ -270,15 +284,15 @@ fn urls(
         .flat_map(|values| values.iter())
         .filter_map(|value| std::str::from_utf8(value).ok())
         .map(|value| rewritten(value, object, target, scope))
-        // A value of spaces alone leads nowhere.
+        // A value of spaces has no URL.
         .filter(|url| !url.is_empty())
         .collect()
 }
 
-/// One URL, its label dropped; URLs of other schemes stay as they are.
+/// Rewrites one URL without its label. URLs of other schemes stay as they are.
 fn rewritten(value: &str, object: &Dn, target: Option<&Dn>, scope: Option<Scope>) -> String {
     let text = value.split_ascii_whitespace().next().unwrap_or_default();
-    // An update of the object itself gets what stands there.
+    // An update of the object itself gets the URL as stored.
     if scope.is_none() && target.is_some_and(|target| target == object) {
         return text.to_owned();
     }

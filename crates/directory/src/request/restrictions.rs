@@ -1,9 +1,10 @@
-//! Whether an operation may be tried at all: restrictions of the directory and of the database it goes to.
+//! Restrictions of operations by the directory and by the database.
 //!
 //! ```text
 //!   strength of the connection (13) -> updates need a name (8) -> require (8, 53, 1) -> restrict, read-only (53)
 //! ```
-//! The order and the texts are slapd's. Access rules come later: they speak of entries, this of operations.
+//!
+//! The order and the texts are slapd's. Access rules decide later, because they look at entries.
 
 use fulgurite_ldap::{LdapResult, Operation, ResultCode, oid};
 use fulgurite_policy::{Allow, Disallow, Operations, Require, Restrictions, Security};
@@ -16,20 +17,20 @@ use crate::core::result::{OpResult, refuse};
 use crate::core::session::{Method, Session};
 use crate::generated::namespace::NamespaceTarget;
 
-/// What is about to be done.
+/// The kind of an operation, as restrictions see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OperationKind<'a> {
-    /// A bind without a name, or one that gives a name and no password and is let through as anonymous.
+    /// A bind without a name, or with a name and no password, that stays anonymous.
     AnonymousBind,
     /// A simple bind with name and password.
     SimpleBind,
-    /// A SASL bind: the layers it brings are not there yet.
+    /// A SASL bind. Its security layer does not exist yet.
     SaslBind,
     /// An extended operation.
     Extended(&'a [u8]),
-    /// A password modify operation, which is an update too.
+    /// A password modify operation, which is also an update.
     PasswordModify,
-    /// Everything else.
+    /// Any other operation.
     Other(Operation),
 }
 
@@ -57,7 +58,7 @@ impl OperationKind<'_> {
     }
 }
 
-/// What a directory allows beyond the usual, and what it does not allow.
+/// The directory's restrictions, and the features it allows and disallows.
 pub(crate) struct OperationPolicy {
     pub(crate) restrictions: Restrictions,
     pub(crate) allow: Allow,
@@ -65,7 +66,8 @@ pub(crate) struct OperationPolicy {
 }
 
 impl OperationPolicy {
-    /// Refuses what the directory, or the database it goes to, does not allow. `own` is what the database restricts.
+    /// Fails for an operation that the directory or its database refuses; `own` are the database's
+    /// restrictions.
     pub(crate) fn permit(
         &self,
         session: &Session,
@@ -92,7 +94,7 @@ impl OperationPolicy {
         unrestricted(places(), kind)
     }
 
-    /// The protocol version of a bind, if it is one that is spoken here (RFC 4511, section 4.2).
+    /// Returns the protocol version of a bind if the directory allows it (RFC 4511, section 4.2).
     pub(crate) fn permit_version(&self, version: u8) -> OpResult<u8> {
         match version {
             3 => Ok(3),
@@ -108,7 +110,10 @@ impl OperationPolicy {
         }
     }
 
-    /// Refuses a simple bind that is not allowed; otherwise whether it is an anonymous one (RFC 4513, section 5.1).
+    /// Returns true for an anonymous simple bind (RFC 4513, section 5.1).
+    ///
+    /// # Errors
+    /// The refusal of a bind that is not allowed.
     pub(crate) fn permit_simple_bind<'d>(
         &self,
         session: &Session,
@@ -148,8 +153,8 @@ impl OperationPolicy {
         Ok(true)
     }
 
-    /// Refuses a search or compare that may not be done there. Names that belong to nobody are not looked at: they
-    /// are answered all the same.
+    /// Fails for a search or compare that the database refuses. Names outside all databases are
+    /// always allowed.
     pub(crate) fn permit_reading(
         &self,
         session: &Session,
@@ -166,7 +171,7 @@ impl OperationPolicy {
         )
     }
 
-    /// Refuses an update that may not be done there.
+    /// Fails for an update that the database refuses.
     pub(crate) fn permit_update(
         &self,
         session: &Session,
@@ -180,7 +185,8 @@ impl OperationPolicy {
         )
     }
 
-    /// Refuses an extended operation that works on no entry: the database is that of the name it is done for.
+    /// Fails for an extended operation that is refused. Its database is that of the requester's
+    /// name.
     pub(crate) fn permit_extended(
         &self,
         databases: &Databases,
@@ -211,7 +217,7 @@ fn protected<'r>(
     };
     layer(has.transport, need(|s| s.transport), "transport ", "")?;
     layer(has.tls, need(|s| s.tls), "TLS ", "")?;
-    // A bind may be there to set up what would be missing here.
+    // The bind may establish the strength that is missing here.
     if kind == OperationKind::AnonymousBind || kind == OperationKind::SaslBind {
         return Ok(());
     }

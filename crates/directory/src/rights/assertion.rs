@@ -1,4 +1,5 @@
-//! The assertion control (RFC 4528): whether its filter is true of an entry, as far as the client may know.
+//! The assertion control (RFC 4528): tests its filter against what the client may search of an
+//! entry.
 
 use fulgurite_access::{EntryRights, Rights};
 use fulgurite_ldap::{LdapResult, ResultCode};
@@ -7,7 +8,7 @@ use fulgurite_schema::{AttributeSelector, Entry, Filter, Schema};
 use crate::core::result::OpResult;
 use crate::rights::visible_entry::VisibleEntry;
 
-/// Refuses unless the filter is true of the entry, which has its computed attributes.
+/// Fails unless the filter is true of the entry, which holds its computed attributes.
 pub(crate) fn require(
     schema: &Schema,
     rights: EntryRights<'_>,

@@ -1,4 +1,8 @@
-//! Attributes that are in no record but follow from the entry's place (RFC 4512, section 4.2; RFC 5020).
+//! Computed attributes: no record holds them, they follow from the entry's place (RFC 4512, section
+//! 4.2; RFC 5020).
+//!
+//! [`Computed`] is the one table of them. Selection, filter, compare, sort, assertion, pre-read and
+//! post-read ask it.
 
 use fulgurite_access::Decisions;
 use fulgurite_schema::{AttributeDescription, AttributeIndex, Entry};
@@ -8,10 +12,11 @@ use crate::core::foundation::Core;
 use crate::core::well_known_types::{SUBSCHEMA, WellKnownTypes};
 use crate::rights::disclosure;
 
-/// Hidden children that are looked at before an entry is said to have none.
+/// The number of hidden children that are examined before an entry counts as having none.
 const CHILDREN_MAX: usize = 10_000;
 
-/// Who asks: what follows from an entry's place follows from those of its neighbours that the asker may know of.
+/// The rights that a computed attribute depends on: it follows from neighbours that the requester
+/// may know of.
 #[derive(Clone, Copy)]
 pub(crate) struct RequesterRights<'a> {
     pub(crate) core: &'a Core,
@@ -28,14 +33,15 @@ pub(crate) enum Computed {
 }
 
 impl Computed {
-    /// Those that `+` asks for. Counting children is for those who ask by name: other servers do not have it.
+    /// The attributes that `+` selects. numSubordinates must be selected by name, because other
+    /// servers lack it.
     pub(crate) const OPERATIONAL: [Computed; 3] = [
         Computed::EntryDn,
         Computed::SubschemaSubentry,
         Computed::HasSubordinates,
     ];
 
-    /// The computed attribute behind a type.
+    /// Returns the computed attribute of a type.
     pub(crate) fn of(types: &WellKnownTypes, attribute: AttributeIndex) -> Option<Computed> {
         let all = [
             (Some(&types.entry_dn), Computed::EntryDn),
@@ -48,7 +54,7 @@ impl Computed {
             .map(|(_, computed)| computed)
     }
 
-    /// Its type; `None` where the schema does not have it.
+    /// Returns its type; `None` if the schema lacks it.
     pub(crate) fn attribute(self, types: &WellKnownTypes) -> Option<AttributeIndex> {
         let description = match self {
             Computed::EntryDn => &types.entry_dn,
@@ -59,13 +65,15 @@ impl Computed {
         Some(description.attribute)
     }
 
-    /// Whether who asks may be told at all: a count of children betrays hidden ones, so only who may do with every entry
-    /// what they may with any other is told it.
+    /// Returns true if the attribute may be shown to the requester.
+    ///
+    /// A count of children reveals hidden ones, so it needs rules that treat all entries alike.
     pub(crate) fn may_be_told(self, decisions: &Decisions<'_>) -> bool {
         self != Computed::NumSubordinates || decisions.uniform()
     }
 
-    /// Its one value for an entry. Costs a descent, or a climb for the name, or a look at the children.
+    /// Returns its value for an entry. This costs a descent, a climb for the name, or a look at the
+    /// children.
     pub(crate) fn value(
         self,
         requester: RequesterRights<'_>,
@@ -78,7 +86,7 @@ impl Computed {
         }
     }
 
-    /// The same in any state of a store, for which counting children takes a look at each.
+    /// Returns its value in any state of a store. Counting children visits each of them there.
     pub(crate) fn value_within<T: Snapshot>(
         self,
         requester: RequesterRights<'_>,
@@ -102,7 +110,7 @@ impl Computed {
 }
 
 impl RequesterRights<'_> {
-    /// Whether the entry has a child that the asker may know of.
+    /// Returns true if the entry has a child that the requester may know of.
     fn sees_child<T: Snapshot>(self, view: &View<'_, T>, id: EntryId) -> Result<bool, StoreError> {
         if self.decisions.uniform() {
             return view.has_children(id);
@@ -118,7 +126,7 @@ impl RequesterRights<'_> {
     }
 }
 
-/// A copy of an entry, with the attributes that are computed on reading, but for the number of its children.
+/// Copies an entry with its computed attributes, except the number of children.
 pub(crate) fn whole_entry<T: Snapshot>(
     view: &View<'_, T>,
     requester: RequesterRights<'_>,

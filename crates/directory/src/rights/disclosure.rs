@@ -1,7 +1,7 @@
-//! From names to entries, and what to say when there is none.
+//! The names that a requester may know of.
 //!
-//! Whoever lacks the right `disclose` to an entry is answered as if there were none: by the name of the nearest ancestor
-//! that he may know of. See `docs/access.md`.
+//! An entry without the right `disclose` is answered like a missing one: with the nearest ancestor
+//! that the requester may know of. See `docs/access.md`.
 
 use fulgurite_access::{Decisions, Rights};
 use fulgurite_ldap::{LdapResult, ResultCode};
@@ -12,7 +12,7 @@ use crate::core::foundation::Core;
 use crate::core::result;
 use crate::rights::facts::EntryFacts;
 
-/// noSuchObject, with the nearest entry at or above `above` that the asker may know of.
+/// Returns noSuchObject with the nearest entry at or above `above` that the requester may know of.
 pub(crate) fn no_such_object<T: Snapshot>(
     core: &Core,
     view: &View<'_, T>,
@@ -27,7 +27,7 @@ pub(crate) fn no_such_object<T: Snapshot>(
     }
 }
 
-/// The first entry from `above` upwards that the asker may know of. Climbs.
+/// Returns the first entry from `above` upwards that the requester may know of.
 pub(crate) fn nearest<T: Snapshot>(
     core: &Core,
     view: &View<'_, T>,
@@ -44,7 +44,7 @@ pub(crate) fn nearest<T: Snapshot>(
     Ok(None)
 }
 
-/// The name of an entry, if the asker may know that it exists.
+/// Returns the name of an entry if the requester may know that the entry exists.
 pub(crate) fn shown_name<T: Snapshot>(
     core: &Core,
     view: &View<'_, T>,

@@ -1,4 +1,4 @@
-//! What access rules say about an entry, and why: for administrators, offline.
+//! The decisions of access rules about an entry, with their reasons, for administrators.
 
 use fulgurite_access::{Explanation, Part, Rights};
 use fulgurite_schema::{AttributeDescription, Dn, DnError, Entry};
@@ -11,10 +11,10 @@ use crate::core::session::Session;
 use crate::generated::namespace::{Generated, NamespaceTarget};
 use crate::rights::facts::{EntryFacts, EntrySource, UnstoredFacts};
 
-/// What is asked about.
+/// The part of an entry that a question is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExplainTarget {
-    /// The entry as such.
+    /// The entry itself.
     Entry,
     /// The set of its children.
     Children,
@@ -22,21 +22,21 @@ pub enum ExplainTarget {
     Attribute(AttributeDescription, Option<Vec<u8>>),
 }
 
-/// An answer.
+/// The rights to one part of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RightsExplanation {
-    /// What was asked about.
+    /// The part.
     pub target: ExplainTarget,
     /// `entry`, `children`, or the attribute as the schema names it.
     pub name: String,
-    /// What may be done, and why.
+    /// The rights, and the rules they come from.
     pub explanation: Explanation,
 }
 
-/// Why nothing can be said.
+/// The reason why there is no explanation.
 #[derive(Debug, Error)]
 pub enum ExplainError {
-    /// The name of the entry is no name.
+    /// The entry's name is not a DN.
     #[error("{0:?}: {1}")]
     Name(String, DnError),
     /// No database has a suffix above it.
@@ -51,7 +51,7 @@ pub enum ExplainError {
 }
 
 impl RightsExplanation {
-    /// Whether something may be done.
+    /// Returns true if the rights are granted.
     #[must_use]
     pub fn allows(&self, wanted: Rights) -> bool {
         self.explanation.rights.allows(wanted)
@@ -62,9 +62,9 @@ impl RightsExplanation {
 pub(crate) struct Explainer<'d> {
     pub(crate) core: &'d Core,
     pub(crate) generated: &'d Generated,
-    /// What to explain; everything if empty.
+    /// The parts to explain; all parts if empty.
     pub(crate) targets: &'d [ExplainTarget],
-    /// Whether the entry need not exist.
+    /// True if the entry need not exist.
     pub(crate) unseen: bool,
 }
 

@@ -1,9 +1,9 @@
-//! What access rules get to know of entries: the snapshot at hand, and beyond it the other databases.
+//! The facts about entries that access rules ask for.
 //!
 //! ```text
-//!   decisions.at(name, &facts)          facts.target    the entry decided about: of the store, of a request, or none
-//!                                       facts.view      others of the same database, as the operation sees them
-//!                                       the directory   groups kept in other databases
+//!   decisions.at(name, &facts)     facts.target   the entry of the decision: stored, in a request, or missing
+//!                                  facts.view     other entries of the same database, in the operation's snapshot
+//!                                  facts.core     groups in other databases
 //! ```
 
 use fulgurite_access::{Decisions, EntryRights, Facts, Reach, Whose};
@@ -21,16 +21,16 @@ pub(crate) struct EntryFacts<'v, 's, T> {
     target: EntrySource<'v>,
 }
 
-/// The entry decided about.
+/// The entry that a decision is about.
 #[derive(Clone, Copy)]
 pub(crate) enum EntrySource<'v> {
     Stored(EntryView<'v>),
-    /// One that is on its way into a store, or that the server has made up.
+    /// An entry on its way into a store, or a generated one.
     Owned(&'v Entry),
     Missing,
 }
 
-/// Facts about an entry that is in no store.
+/// Facts about an entry that no store holds.
 pub(crate) struct UnstoredFacts<'v> {
     pub(crate) core: &'v Core,
     pub(crate) entry: Option<&'v Entry>,
@@ -45,7 +45,7 @@ impl<'v, 's, T: Snapshot> EntryFacts<'v, 's, T> {
         EntryFacts { core, view, target }
     }
 
-    /// About an entry of the view by its number.
+    /// Makes facts about an entry of the view, by its id.
     pub(crate) fn of(
         core: &'v Core,
         view: &'v View<'s, T>,
@@ -57,7 +57,7 @@ impl<'v, 's, T: Snapshot> EntryFacts<'v, 's, T> {
         Ok(EntryFacts::new(core, view, target))
     }
 
-    /// About an entry of the view by its name, which need not exist.
+    /// Makes facts about an entry of the view, by its name. The entry need not exist.
     pub(crate) fn named(
         core: &'v Core,
         view: &'v View<'s, T>,
@@ -69,7 +69,7 @@ impl<'v, 's, T: Snapshot> EntryFacts<'v, 's, T> {
         }
     }
 
-    /// What may be done with that entry, whose name is given in normal form.
+    /// Returns the rights to the entry; `normal` is its name in normal form.
     pub(crate) fn rights<'d>(
         &'d self,
         decisions: &'d Decisions<'_>,
@@ -78,7 +78,8 @@ impl<'v, 's, T: Snapshot> EntryFacts<'v, 's, T> {
         decisions.at(normal, self)
     }
 
-    /// Looks at an entry: one of this store as the operation sees it, one of another as it is committed there.
+    /// Reads an entry: in this store from the operation's view, in another store from a new
+    /// snapshot.
     fn read<R>(&self, normal: &str, look: impl FnOnce(EntryView<'_>) -> R) -> Option<R> {
         let here: *const Store = self.view.store();
         if store_of(self.core, normal).is_none_or(|store| std::ptr::eq(store, here)) {
@@ -132,7 +133,7 @@ impl<T: Snapshot> Facts for EntryFacts<'_, '_, T> {
         attributes: &[AttributeDescription],
         visit: &mut dyn FnMut(&[u8]),
     ) {
-        // Searches plan on committed indexes: what the batch of a writer has changed so far does not show in them.
+        // A plan reads committed indexes, so the changes of the current batch are not visible here.
         select_elsewhere(self.core, base, reach, filter, attributes, visit);
     }
 }
@@ -267,13 +268,13 @@ fn stored_lists(
         .is_true()
 }
 
-/// Whether a value is that name, given in normal form.
+/// Returns true if a value is the name in normal form.
 fn is_name(schema: &Schema, attribute: &AttributeDescription, value: &[u8], name: &str) -> bool {
     let rule = schema.attribute_at(attribute.attribute).equality;
     rule.is_some_and(|rule| rule.matches(schema, name.as_bytes(), value).is_true())
 }
 
-/// The store that a name belongs to.
+/// Returns the store of the database that a name belongs to.
 fn store_of<'d>(core: &'d Core, normal: &str) -> Option<&'d Store> {
     let dn = Dn::parse(&core.schema, normal).ok()?;
     core.databases
@@ -304,7 +305,7 @@ fn select_elsewhere(
     visit: &mut dyn FnMut(&[u8]),
 ) {
     if let Some(Ok(view)) = store_of(core, base).map(Store::snapshot) {
-        // What a failing store does not show grants nothing.
+        // An error of the store grants nothing.
         let _ = select(&view, base, reach, filter, attributes, visit);
     }
 }

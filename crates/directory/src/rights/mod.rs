@@ -1,4 +1,7 @@
 //! What access rules show of an entry to a requester.
+//!
+//! [`facts`] answers the questions of the rules. [`visible_entry`] and [`projection`] apply the
+//! decisions to filters and answers.
 
 pub(crate) mod assertion;
 pub(crate) mod computed;

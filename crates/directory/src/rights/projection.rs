@@ -1,34 +1,35 @@
-//! From an entry to a search result entry: which attributes, and the octets of them.
+//! The projection of an entry to a search result entry: which attributes, and their bytes.
 
 use fulgurite_access::{Decisions, EntryRights, Rights};
 use fulgurite_ldap::MessageId;
 use fulgurite_ldap::encode::{self, EntryWriter};
 use fulgurite_schema::{AttributeDescription, AttributeIndex, Entry, Schema};
-use fulgurite_store::{EncodedHeader, AttributeInfo, EntryView, StoreError, Values, View};
+use fulgurite_store::{AttributeInfo, EncodedHeader, EntryView, StoreError, Values, View};
 
 use super::value_filter::ValuesFilter;
 use crate::core::well_known_types::WellKnownTypes;
 use crate::rights::computed::{Computed, RequesterRights};
 use crate::rights::selection::Selection;
 
-/// What of an entry is returned.
+/// The attributes and values that a search returns.
 #[derive(Debug)]
 pub(crate) struct Projection {
     pub(crate) selection: Selection,
     types_only: bool,
-    /// Which values, if not all.
+    /// The filter for values; `None` for all values.
     values: Option<ValuesFilter>,
     computed: Vec<(Computed, AttributeIndex)>,
 }
 
-/// Which attributes of one store are returned, by their numbers there. A verdict holds for every entry of the store, as
-/// far as it does not depend on rights that differ from entry to entry; another store has other numbers and other rules.
+/// The attributes of one store that a search returns, by their numbers there.
+///
+/// They hold for every entry of the store, except for rights that differ from entry to entry.
 #[derive(Debug, Default)]
 pub(crate) struct AttributeRights {
     by_number: Vec<Option<bool>>,
-    /// The shape of the entry before, and what is shown of it. Most entries have the shape of their neighbour.
+    /// The shape of the previous entry. Most entries have the shape of their neighbour.
     shape: Vec<u8>,
-    /// For each place what an attribute there begins with in an answer.
+    /// The encoded header of each attribute of that shape, or a mark that hides it.
     heads: Vec<EncodedHeader>,
 }
 
@@ -63,13 +64,16 @@ impl Projection {
         }
     }
 
-    /// Returns matching values only, and attributes that have some.
+    /// Restricts the projection to matching values, and to attributes that have one.
     pub(crate) fn only(mut self, values: Option<ValuesFilter>) -> Projection {
         self.values = values;
         self
     }
 
-    /// With rights, each value is asked about: an attribute none of whose values may be read is not there.
+    /// Writes the values of one attribute.
+    ///
+    /// With `asked_by_value` each value is checked. An attribute without a readable value is not
+    /// written.
     fn write_values<'v>(
         &self,
         writer: &mut EntryWriter<'_>,
@@ -161,7 +165,8 @@ impl Projection {
         Ok(())
     }
 
-    /// The attributes of an entry that are shown. Only for rights that are the same for all entries.
+    /// Returns the headers of the attributes of an entry. Only for rights that are the same for all
+    /// entries.
     fn heads<'r>(
         &self,
         attribute_rights: &'r mut AttributeRights,
@@ -184,7 +189,7 @@ impl Projection {
                 None => EncodedHeader::HIDDEN,
             });
         }
-        // What is behind the last attribute shown need not be looked at.
+        // Attributes behind the last visible one are not visited.
         let last = heads.iter().rposition(|head| !head.is_hidden());
         heads.truncate(last.map_or(0, |last| last + 1));
         attribute_rights.shape.clear();
@@ -193,7 +198,7 @@ impl Projection {
         &attribute_rights.heads
     }
 
-    /// Appends an entry that is in no store.
+    /// Appends an entry that no store holds.
     pub(crate) fn write_unstored(
         &self,
         out: &mut Vec<u8>,
@@ -226,13 +231,13 @@ impl Projection {
         decisions: &Decisions<'_>,
         rights: EntryRights<'_>,
     ) -> bool {
-        // Where values are asked about one by one, the attribute as a whole says nothing.
+        // If rules decide by value, the right to the whole attribute decides nothing.
         let each = decisions.by_value();
         let readable = || each || rights.attribute(&info.description).allows(Rights::READ);
         let at = usize::from(info.id.0);
         let remembered = &mut attribute_rights.by_number;
         if remembered.len() <= at {
-            // Room for all attributes of a usual store at once.
+            // Usual stores have fewer attributes.
             remembered.resize((at + 1).max(64), None);
         }
         let Some(slot) = remembered.get_mut(at) else {

@@ -1,4 +1,4 @@
-//! What the pre-read and post-read controls return (RFC 4527): an entry in the form of a search result entry.
+//! The pre-read and post-read controls (RFC 4527): an entry in the form of a search result entry.
 
 use fulgurite_access::{EntryRights, Rights};
 use fulgurite_ldap::control::read_entry_value;
@@ -7,8 +7,10 @@ use fulgurite_schema::{Entry, Schema};
 
 use crate::rights::selection::Selection;
 
-/// The value of the response control: what was selected of the entry, which has its computed attributes, and may be
-/// read; `None` if not even the entry itself may.
+/// Returns the value of the response control: the selected attributes that may be read, computed
+/// ones included.
+///
+/// `None` if the entry itself may not be read.
 pub(crate) fn value(
     schema: &Schema,
     rights: EntryRights<'_>,

@@ -1,22 +1,22 @@
-//! Which attributes of an entry a search returns (RFC 4511, section 4.5.1.8; RFC 3673; RFC 4529).
+//! The attributes that a search selects (RFC 4511, section 4.5.1.8; RFC 3673; RFC 4529).
 
 use fulgurite_schema::{AttributeDescription, AttributeIndex, Schema};
 
-/// The attributes a client asked for.
+/// The attributes that a client selects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Selection {
     all_user: bool,
     all_operational: bool,
-    /// Types selected with every option.
+    /// Types that are selected with all options.
     types: Vec<AttributeIndex>,
     /// Descriptions with options.
     optioned: Vec<AttributeDescription>,
 }
 
 impl Selection {
-    /// Reads an attribute selection list. Names the schema does not know are ignored, as RFC 4511 demands.
+    /// Parses an attribute selection list. It ignores names that the schema lacks (RFC 4511).
     ///
-    /// `1.1` selects nothing by itself; next to other names it is ignored.
+    /// `1.1` alone selects nothing. Next to other names it is ignored.
     #[must_use]
     pub fn parse(schema: &Schema, list: &[&[u8]]) -> Selection {
         let mut selection = Selection {
@@ -36,14 +36,14 @@ impl Selection {
         selection
     }
 
-    /// Whether an attribute the entry holds is returned.
+    /// Returns true if an attribute of the entry is selected.
     #[must_use]
     pub fn selects(&self, schema: &Schema, held: &AttributeDescription) -> bool {
         self.selects_type(schema, held.attribute)
             || self.optioned.iter().any(|asked| asked.covers(schema, held))
     }
 
-    /// Whether an attribute type is returned, whatever its options.
+    /// Returns true if an attribute type is selected with all options.
     #[must_use]
     pub fn selects_type(&self, schema: &Schema, held: AttributeIndex) -> bool {
         let whole = if schema.attribute_at(held).is_operational() {
@@ -54,25 +54,25 @@ impl Selection {
         whole || self.names(held)
     }
 
-    /// Whether nothing can be returned but names of entries.
+    /// Returns true if no attribute is selected.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         !self.all_user && !self.all_operational && self.types.is_empty() && self.optioned.is_empty()
     }
 
-    /// Whether all user attributes are asked for and nothing else, as most searches do.
+    /// Returns true if exactly the user attributes are selected, as in most searches.
     #[must_use]
     pub fn is_all_user(&self) -> bool {
         self.all_user && !self.all_operational && self.types.is_empty() && self.optioned.is_empty()
     }
 
-    /// Whether all operational attributes are asked for at once.
+    /// Returns true if `+` selects all operational attributes.
     #[must_use]
     pub fn all_operational(&self) -> bool {
         self.all_operational
     }
 
-    /// Whether a type is asked for by its name, a supertype's or a class's.
+    /// Returns true if the list names the type, a supertype of it, or a class that has it.
     #[must_use]
     pub fn names(&self, held: AttributeIndex) -> bool {
         self.types.binary_search(&held).is_ok()
@@ -82,7 +82,7 @@ impl Selection {
         let class = std::str::from_utf8(name)
             .ok()
             .and_then(|name| schema.object_class(name));
-        // A class that permits everything.
+        // extensibleObject permits every attribute.
         if class.is_some_and(|class| class.index == schema.extensible_object()) {
             self.all_user = true;
             self.all_operational = true;

@@ -1,4 +1,4 @@
-//! What a thread that serves requests keeps from one to the next.
+//! The cache of a worker thread: views of the stores, and attribute rights of recent searches.
 
 use fulgurite_access::Likeness;
 use fulgurite_store::{Store, StoreError, View};
@@ -6,14 +6,15 @@ use fulgurite_store::{Store, StoreError, View};
 use crate::rights::projection::AttributeRights;
 use crate::rights::selection::Selection;
 
-/// Views of so many stores: more than most servers have.
+/// The number of views kept. Most servers have fewer stores.
 const VIEWS_MAX: usize = 8;
 
-/// Verdicts of so many kinds of searches: clients ask for the same few lists of attributes.
+/// The number of attribute rights kept. Clients use few different selections.
 const VERDICTS_MAX: usize = 4;
 
-/// Places among the readers of stores, at rest between operations: they pin nothing, and what was read to find the
-/// way in a state of a store is known as long as that is the newest. Each thread has its own.
+/// Views that pin nothing between operations. Each thread has its own.
+///
+/// A view remembers names that it read as long as its state is the newest.
 #[derive(Debug, Default)]
 pub struct Snapshots<'d> {
     #[allow(
@@ -24,7 +25,8 @@ pub struct Snapshots<'d> {
     attribute_rights: Vec<CachedRights<'d>>,
 }
 
-/// Which attributes of a store are shown to whom that asks for what. Numbers of attributes never change in a store.
+/// Attribute rights with their key: store, rights class and selection. A store never renumbers
+/// attributes.
 #[derive(Debug)]
 struct CachedRights<'d> {
     store: &'d Store,
@@ -40,7 +42,7 @@ impl CachedRights<'_> {
 }
 
 impl<'d> Snapshots<'d> {
-    /// A view of the newest state of a store.
+    /// Takes out a view of the newest state of a store.
     pub(crate) fn take(&mut self, store: &'d Store) -> Result<Box<View<'d>>, StoreError> {
         let kept = self.views.iter();
         let at = kept
@@ -55,17 +57,17 @@ impl<'d> Snapshots<'d> {
         Ok(Box::new(store.snapshot()?))
     }
 
-    /// Takes back a view that an operation has no more use for.
+    /// Puts a view back.
     pub(crate) fn give(&mut self, mut view: Box<View<'d>>) {
         view.reset();
         if self.views.len() >= VIEWS_MAX {
-            // The one not asked for longest: of a store that has gone out of use, perhaps.
+            // The view unused for longest may belong to a store that is closed.
             self.views.remove(0);
         }
         self.views.push(view);
     }
 
-    /// What searches before found out about the attributes of a store, with the same rights and the same selection.
+    /// Takes out the attribute rights of earlier searches with the same rights and selection.
     pub(crate) fn take_attribute_rights(
         &mut self,
         store: &Store,
@@ -81,7 +83,7 @@ impl<'d> Snapshots<'d> {
         })
     }
 
-    /// Keeps what a search has found out.
+    /// Puts attribute rights back.
     pub(crate) fn give_attribute_rights(
         &mut self,
         store: &'d Store,
@@ -92,7 +94,7 @@ impl<'d> Snapshots<'d> {
         let Some(likeness) = likeness else {
             return;
         };
-        // Searches of one kind that ran beside each other all have some.
+        // Several searches with the same key may have run at the same time.
         self.attribute_rights
             .retain(|kept| !kept.are_of(store, likeness, &selection));
         if self.attribute_rights.len() >= VERDICTS_MAX {

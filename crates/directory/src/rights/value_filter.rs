@@ -1,18 +1,18 @@
-//! Which values of an entry a search returns when the matched values control asks for some only (RFC 3876).
+//! The values that a search returns with the matched values control (RFC 3876).
 
 use fulgurite_ldap::control::MatchedValues;
 use fulgurite_schema::{
     AttributeDescription, AttributeIndex, AttributeSelector, Filter, FilterSubject, Schema, Truth,
 };
 
-/// Items of which one has to match a value.
+/// Filter items; a value is returned if it matches one of them.
 #[derive(Clone, Debug)]
 pub(crate) struct ValuesFilter {
     items: Vec<Filter<AttributeSelector>>,
 }
 
 impl ValuesFilter {
-    /// Resolves the control; `None` for an empty list, which restricts nothing.
+    /// Resolves the control. An empty list restricts nothing and gives `None`.
     pub(crate) fn resolve(schema: &Schema, control: &MatchedValues<'_>) -> Option<ValuesFilter> {
         let items: Vec<_> = control
             .items
@@ -22,7 +22,7 @@ impl ValuesFilter {
         (!items.is_empty()).then_some(ValuesFilter { items })
     }
 
-    /// Whether a value is returned.
+    /// Returns true if the value is returned.
     pub(crate) fn admits(
         &self,
         schema: &Schema,
@@ -40,7 +40,7 @@ impl ValuesFilter {
     }
 }
 
-/// One value of one attribute, as if an entry had nothing else.
+/// An entry with a single value.
 struct OneValue<'v> {
     schema: &'v Schema,
     description: &'v AttributeDescription,

@@ -1,7 +1,7 @@
-//! An entry as a filter sees it on behalf of somebody: what may not be searched is not there.
+//! An entry in memory as a filter sees it with the requester's rights.
 //!
-//! An item about an attribute that may not be searched is Undefined. Of the attributes that an item covers besides the
-//! one it names, subtypes and forms with options, those that may not be searched are passed over.
+//! A filter item about an attribute that may not be searched is Undefined. Hidden subtypes and
+//! hidden forms with options are skipped.
 
 use fulgurite_access::{EntryRights, Rights};
 use fulgurite_schema::{
@@ -9,16 +9,16 @@ use fulgurite_schema::{
     FilterSubject, Schema, Truth,
 };
 
-/// An entry that is in no store, or a copy of one that is, seen with somebody's rights.
+/// A generated entry, or a copy of a stored one, with the requester's rights.
 pub(crate) struct VisibleEntry<'e> {
     pub(crate) schema: &'e Schema,
     pub(crate) entry: &'e Entry,
     pub(crate) rights: EntryRights<'e>,
-    /// The right that values are tested by: to search, or to authenticate.
+    /// The right that a test of values needs: search or auth.
     pub(crate) needed: Rights,
 }
 
-/// Visits a value, whatever attribute it is of, if it may be searched.
+/// Visits a value of any attribute if it may be searched.
 pub(crate) fn visit_searchable(
     rights: &EntryRights<'_>,
     attribute: AttributeIndex,

@@ -1,4 +1,4 @@
-//! The entry that a search of a stored database begins at.
+//! The base of a search in a stored database.
 
 use std::borrow::Cow;
 
@@ -28,8 +28,8 @@ pub(super) struct BaseLookup<'a, 'd> {
 }
 
 impl<'a> BaseLookup<'a, '_> {
-    /// Returns the base with its name, if the requester may search from it; `None` behind more aliases than the search
-    /// follows.
+    /// Returns the base with its name, if the requester may search from it; `None` if there are too
+    /// many aliases.
     pub(super) fn find(&self) -> OpResult<Option<(Cow<'a, Dn>, Region)>> {
         let (query, view) = (self.query, self.view);
         let (name, base) = if query.base.is_root() {
@@ -76,7 +76,7 @@ impl<'a> BaseLookup<'a, '_> {
         }
     }
 
-    /// Requires the right to search from the base, and that the assertion of the client is true of it.
+    /// Requires the right to search from the base, and that the client's assertion is true of it.
     fn require_base(&self, name: &Dn, region: Region) -> OpResult {
         let failed = |error| result::store(&error);
         let (core, view) = (self.core, self.view);
@@ -96,7 +96,7 @@ impl<'a> BaseLookup<'a, '_> {
             core,
             decisions: self.decisions,
         };
-        // The empty suffix is no entry that something could be asserted about.
+        // The empty suffix is no entry that an assertion could be true of.
         if region.base == EntryId::ROOT {
             return Err(LdapResult::new(ResultCode::NoSuchObject));
         }

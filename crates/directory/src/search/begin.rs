@@ -1,4 +1,5 @@
-//! The beginning of a search: base, controls, restrictions, limits, sorting; then the part of the directory it is for.
+//! The beginning of a search: base, controls, restrictions, limits, sorting; then the target
+//! decides.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -30,7 +31,7 @@ use crate::rights::snapshots::Snapshots;
 /// Begins a search.
 ///
 /// # Errors
-/// The result that refuses it.
+/// The result that refuses the search.
 pub(super) fn begin<'d>(
     directory: &'d Directory,
     snapshots: &mut Snapshots<'d>,
@@ -38,7 +39,7 @@ pub(super) fn begin<'d>(
     (id, request): (MessageId, &SearchRequest<'_>),
     controls: &Controls<'_>,
 ) -> OpResult<SearchState<'d>> {
-    // slapd reads the base first, too.
+    // slapd parses the base first, too.
     let mut base = match directory.core().databases.suffix_written(request.base) {
         Some(suffix) => Cow::Borrowed(suffix),
         None => Cow::Owned(result::dn(directory.schema(), request.base)?),
@@ -88,7 +89,7 @@ pub(super) fn begin<'d>(
         }
         NamespaceTarget::Subschema => search.entry(&directory.generated().subschema, plan),
         NamespaceTarget::Tree(tree) => search.tree(tree, plan),
-        // No database has more than the root DSE itself.
+        // The root DSE has no children outside the databases.
         _ => {
             let scope = Some(request.scope);
             Err(directory.elsewhere(&query.base, scope, ResultCode::NoSuchObject))
@@ -97,7 +98,7 @@ pub(super) fn begin<'d>(
     output.map(SearchState::Ready)
 }
 
-/// The key of the cookies of searches that begin there.
+/// Returns the key of the cookies of searches that begin at the target.
 fn cookie_key<'d>(directory: &'d Directory, target: &NamespaceTarget<'d>) -> &'d CookieKey {
     match target {
         NamespaceTarget::Database(database) => &database.cookie_key,
@@ -105,7 +106,7 @@ fn cookie_key<'d>(directory: &'d Directory, target: &NamespaceTarget<'d>) -> &'d
     }
 }
 
-/// The page to return. Pages that cannot be filled before the client's own size limit strikes are no pages
+/// Returns the page to fill. There is no paging if the client's size limit ends the search first
 /// (RFC 2696, section 3).
 fn page(
     directory: &Directory,
@@ -174,7 +175,7 @@ impl<'d> StoredSearch<'d, '_> {
         Ok(SearchState::Run(run))
     }
 
-    /// What the search looks for.
+    /// Returns the specification that all parts of the search share.
     fn spec(&self) -> SearchSpec {
         let (query, controls) = (self.query, &self.query.controls);
         let visible = match controls.subentries {
@@ -193,7 +194,7 @@ impl<'d> StoredSearch<'d, '_> {
         }
     }
 
-    /// The searches of the databases glued below the base.
+    /// Returns the searches of the databases glued below the base.
     fn glued_searches(&self, base: &Dn) -> VecDeque<PendingSearch<'d>> {
         let databases = &self.directory.core().databases;
         let parts = glue::glued_parts(databases, self.database, base, self.query.request.scope);

@@ -1,5 +1,5 @@
-//! One way through the regions of a search: plans each and hands out its candidates, a bounded amount of work at a
-//! time.
+//! A scan of the candidates in the regions of a search, with a bounded amount of work for each
+//! step.
 
 use std::sync::Arc;
 
@@ -8,16 +8,16 @@ use fulgurite_store::{Candidates, EntryId, EntryView, EntryWalk, Planning, Store
 
 use super::regions::{Regions, store_scope};
 
-/// Where it stands.
+/// The position of a scan.
 #[derive(Debug, Default)]
 pub(crate) struct CandidateScan {
     region: usize,
     step: Option<ScanState>,
-    /// Where to begin within the first region.
+    /// The entry to continue after in the first region.
     after: Option<EntryId>,
-    /// Upper bound of the candidates of all regions planned so far.
+    /// An upper bound of the candidates of all regions planned so far.
     planned: u64,
-    /// Candidates that had to be looked at.
+    /// The number of candidates examined.
     examined: u64,
 }
 
@@ -27,17 +27,17 @@ enum ScanState {
     Candidates(Box<Candidates>),
 }
 
-/// What comes next.
+/// The result of a step.
 pub(crate) enum ScanStep<'v> {
     Entry(EntryView<'v>),
-    /// The work allowed is used up.
+    /// The permitted work is used up.
     Pause,
     /// There are no more candidates.
     Exhausted,
 }
 
 impl CandidateScan {
-    /// A pass that begins after an entry of a region.
+    /// Makes a scan that begins after an entry of a region.
     pub(crate) fn after(region: usize, id: EntryId) -> CandidateScan {
         CandidateScan {
             region,
@@ -46,34 +46,37 @@ impl CandidateScan {
         }
     }
 
-    /// The region under way.
+    /// Returns the number of the current region.
     pub(crate) fn region(&self) -> usize {
         self.region
     }
 
-    /// Goes on with another state of the store.
+    /// Continues with another state of the store: candidates are no longer exact.
     pub(crate) fn mark_inexact(&mut self) {
         if let Some(ScanState::Candidates(candidates)) = &mut self.step {
             candidates.mark_inexact();
         }
     }
 
-    /// Upper bound of the candidates, as far as they are known.
+    /// Returns an upper bound of the candidates of all regions planned so far.
     pub(crate) fn planned(&self) -> u64 {
         self.planned
     }
 
-    /// How many ids have been looked at.
+    /// Returns the number of ids examined.
     pub(crate) fn examined(&self) -> u64 {
         self.examined
     }
 
-    /// Whether the candidates of the region under way match the filter for certain.
+    /// Returns true if every candidate of the current region matches the filter.
     pub(crate) fn is_exact(&self) -> bool {
         matches!(&self.step, Some(ScanState::Candidates(candidates)) if candidates.is_exact())
     }
 
-    /// The next candidate. `walk` is one of this view; `left` counts down with the work done, by `cost` for each candidate; at zero there is a pause.
+    /// Returns the next candidate.
+    ///
+    /// `walk` belongs to this view. `left` decreases by `cost` for each candidate; at zero the scan
+    /// pauses.
     pub(crate) fn next<'v>(
         &mut self,
         view: &'v View<'_>,
@@ -121,7 +124,7 @@ impl CandidateScan {
         Ok(ScanStep::Pause)
     }
 
-    /// Begins with the candidates of a region that has been planned.
+    /// Begins with the candidates of a planned region.
     fn begin(&mut self, mut candidates: Candidates) {
         self.planned = self.planned.saturating_add(candidates.count_max());
         if let Some(after) = self.after.take() {

@@ -1,14 +1,15 @@
-//! LDAP_MATCHING_RULE_IN_CHAIN: membership through groups of groups, worked out before a search is planned.
+//! LDAP_MATCHING_RULE_IN_CHAIN: membership in groups of groups, computed before the search is
+//! planned.
 //!
 //! ```text
-//!   (member:1.2.840.113556.1.4.1941:=uid=jane,...)     up:    jane <- staff <- everybody       all that lead to jane
-//!   (memberOf:1.2.840.113556.1.4.1941:=cn=everybody,...)  down:  everybody -> staff -> jane    all that it leads to
+//!   (member:1.2.840.113556.1.4.1941:=uid=jane,...)     up:    jane <- staff <- all    all groups of jane
+//!   (memberOf:1.2.840.113556.1.4.1941:=cn=all,...)     down:  all -> staff -> jane    all members of the group
 //! ```
 //!
-//! Upwards each step is a look-up of one name in the index of the attribute. Downwards is for `memberOf` where no entry
-//! keeps it: the values of `member` and `uniqueMember` are followed instead. Every entry is visited once, so circles end;
-//! a walk that finds more than [`FOUND_MAX`] entries is given up. Whoever may not search the attribute of an entry does
-//! not get through it.
+//! Upwards, each step looks one name up in the index of the attribute. Downwards is for `memberOf`
+//! if no entry stores it: the walk follows the values of `member` and `uniqueMember`. A walk visits
+//! each entry once, so circles end. It fails beyond [`FOUND_MAX`] entries. It passes through no
+//! entry whose attribute the requester may not search.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -26,30 +27,30 @@ use crate::core::foundation::Core;
 use crate::rights::facts::{EntryFacts, EntrySource};
 use crate::search::normal_names::NormalNames;
 
-/// Entries that one walk may find.
+/// The number of entries that one walk may find.
 const FOUND_MAX: usize = 1_000_000;
 
-/// Numbers of entries, ascending.
+/// Entry ids, ascending.
 type Numbers = Arc<[u64]>;
 
-/// Where walks take place.
+/// The snapshot and the rights that walks use.
 pub(crate) struct ChainContext<'a, 'd> {
     pub(crate) core: &'a Core,
     pub(crate) view: &'a View<'d>,
     pub(crate) decisions: &'a Decisions<'d>,
 }
 
-/// What a step of the walks came to.
+/// The result of a step.
 pub(crate) enum ChainProgress {
-    /// The work allowed is used up.
+    /// The permitted work is used up.
     Pause,
-    /// All walks are done; their results in the order of the items.
+    /// All walks are done; their results are in the order of the items.
     Done(Vec<Numbers>),
-    /// There is no end to it.
+    /// A walk found too many entries.
     TooMany,
 }
 
-/// The walks of all in-chain items of a filter, one after the other.
+/// The walks of all in-chain items of a filter, in their order.
 #[derive(Debug)]
 pub(crate) struct Chains {
     items: std::vec::IntoIter<(Assertion<AttributeSelector>, AttributeIndex)>,
@@ -64,30 +65,30 @@ enum Walk {
     Down(Down),
 }
 
-/// From a name to the entries that have it as a value, and on.
+/// A walk from a name to the entries that have it as a value, repeated for their names.
 #[derive(Debug)]
 struct Up {
     assertion: Assertion<AttributeSelector>,
-    /// Names still to be looked for.
+    /// The names still to look up.
     names: Vec<Box<[u8]>>,
-    /// The one being looked for.
+    /// The scan for the current name.
     now: Option<(Arc<Filter<AttributeSelector>>, CandidateScan)>,
     regions: Regions,
     found: BTreeSet<u64>,
 }
 
-/// From an entry to those that its values name, and on.
+/// A walk from an entry to those that its values name, repeated for them.
 #[derive(Debug)]
 struct Down {
     attributes: Vec<AttributeDescription>,
     entries: Vec<EntryId>,
-    /// The entry under way, and how many of its values have been followed.
+    /// The current entry, and the number of its values that are done.
     now: Option<(EntryId, usize)>,
     found: BTreeSet<u64>,
 }
 
 impl Chains {
-    /// The walks that a filter needs; `None` when it needs none.
+    /// Returns the walks that a filter needs; `None` if it needs none.
     pub(crate) fn of(filter: &Filter<AttributeSelector>) -> Option<Chains> {
         let mut items = Vec::new();
         collect(filter, &mut items);
@@ -99,13 +100,13 @@ impl Chains {
         })
     }
 
-    /// Walks on for a while; `left` counts down.
+    /// Continues the walks until `left` is used up.
     pub(crate) fn step(
         &mut self,
         ground: &ChainContext<'_, '_>,
         left: &mut usize,
     ) -> Result<ChainProgress, StoreError> {
-        // Climbs made on a state of the store that may be gone.
+        // The names belong to a state of the store that may be gone.
         self.names.clear();
         while *left > 0 {
             let Some(walk) = &mut self.walk else {
@@ -186,7 +187,7 @@ impl Walk {
 }
 
 impl Up {
-    /// True at the end of the walk.
+    /// Does one step. Returns true at the end of the walk.
     fn step(
         &mut self,
         ground: &ChainContext<'_, '_>,
@@ -227,7 +228,7 @@ impl Up {
 }
 
 impl Down {
-    /// True at the end of the walk.
+    /// Does one step. Returns true at the end of the walk.
     fn step(
         &mut self,
         ground: &ChainContext<'_, '_>,
@@ -269,7 +270,7 @@ impl Down {
     }
 }
 
-/// The entry that a value names.
+/// Returns the entry that a value names.
 fn named(
     view: &View<'_>,
     schema: &Schema,
@@ -285,7 +286,8 @@ fn named(
 }
 
 impl ChainContext<'_, '_> {
-    /// Whether the asker may search the attribute of an entry, whose name in normal form is left in `name`.
+    /// Returns true if the requester may search the attribute of an entry, and writes the entry's
+    /// normal form to `name`.
     fn may_search(
         &self,
         entry: &EntryView<'_>,

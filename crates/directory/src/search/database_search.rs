@@ -1,11 +1,12 @@
-//! One database of a search, in stages: aliases, then candidates.
+//! The part of a search within one database, in stages.
 //!
 //! ```text
 //!   in-chain items -> aliases: which regions -> each region: plan -> candidates -> filter -> rights -> output
 //! ```
 //!
-//! A leg can be parked at any point: it gives up its snapshot and goes on with a newer one where it stood, at the next
-//! candidate. Entries are then as they are at that later time; what the plan knew for certain is tested again.
+//! A part can be parked at any point. It then gives up its snapshot, and continues with a newer one
+//! at the next candidate. Entries are returned as they are at that time, and exact plans are no
+//! longer trusted.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -31,15 +32,15 @@ use crate::rights::facts::{EntryFacts, EntrySource};
 use crate::rights::projection::AttributeRights;
 use crate::search::normal_names::NormalNames;
 
-/// Filter items that a candidate may be tested against at the price of one.
+/// The number of filter items that a candidate is tested against at the cost of one candidate.
 const FILTER_WEIGHT_FREE: usize = 16;
 
-/// Which entries a search sees, as far as subentries go (RFC 3672).
+/// The visibility of subentries in a search (RFC 3672).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SubentryVisibility {
-    /// No subentries, unless one is the base of a search of that entry alone.
+    /// No subentries, except the base of a search with base scope.
     AsNamed,
-    /// Subentries and nothing else.
+    /// Only subentries.
     OnlySubentries,
     /// No subentries.
     NoSubentries,
@@ -51,44 +52,44 @@ impl SubentryVisibility {
     }
 }
 
-/// What a leg looks for.
+/// The specification that all parts of a search share.
 #[derive(Clone)]
 pub(crate) struct SearchSpec {
     pub(crate) filter: Arc<Filter<AttributeSelector>>,
-    /// Whether aliases are followed below the base.
+    /// True if the search follows aliases below the base.
     pub(crate) deref: bool,
-    /// Whether referral objects are returned as references.
+    /// True if referral objects are returned as references.
     pub(crate) references: bool,
-    /// Whether referral objects are passed over.
+    /// True if referral objects are skipped.
     pub(crate) hides_referrals: bool,
     pub(crate) visible: SubentryVisibility,
 }
 
-/// One database of a search.
+/// The part of a search within one database.
 pub(crate) struct DatabaseSearch<'d> {
     core: &'d Core,
     database: &'d Database,
     number: u16,
     decisions: Decisions<'d>,
     held: Option<SnapshotState<'d>>,
-    /// Since when the snapshot is held, and how many candidates had been looked at then.
+    /// The time the snapshot was taken, and the candidates examined before.
     since_us: u64,
     examined_before: u64,
     base: Region,
     spec: SearchSpec,
-    /// The filter that is planned: with referral objects, should there be any.
+    /// The filter of the plan. It includes referral objects if references are returned.
     planned: Arc<Filter<AttributeSelector>>,
-    /// Whether there are subentries at all that must be told from other entries.
+    /// True if candidates must be tested for being subentries.
     subentries: bool,
     tested: PreparedFilter,
-    /// What a candidate counts of a quantum.
+    /// The cost of a candidate in a quantum.
     candidate_cost: usize,
-    /// Whether the view is still the one the plan was made on.
+    /// True if the view is the one that the plan was made on.
     planned_here: bool,
     regions: Regions,
-    /// Items of the filter that are worked out first; `None` once they are.
+    /// The in-chain items of the filter; `None` once they are computed.
     chains: Option<Chains>,
-    /// The way through the aliases; `None` once it is done.
+    /// The scan of aliases; `None` once it is done.
     aliases: Option<CandidateScan>,
     pass: CandidateScan,
     attribute_rights: AttributeRights,
@@ -98,28 +99,28 @@ pub(crate) struct DatabaseSearch<'d> {
     normal: String,
 }
 
-/// What a leg that is done leaves to others.
+/// The reusable state of a part that is finished.
 pub(crate) struct Finished<'d> {
     pub(crate) view: Box<View<'d>>,
-    /// Whose the verdicts are.
+    /// The rights class that the attribute rights belong to.
     pub(crate) likeness: Option<Likeness<'d>>,
     pub(crate) attribute_rights: AttributeRights,
 }
 
-/// The snapshot, or the place among the readers that a resting search keeps.
+/// The snapshot, or the reader slot of a parked search.
 enum SnapshotState<'d> {
     View(Box<View<'d>>),
     Parked(Box<ParkedView<'d>>),
 }
 
-/// What a candidate came to.
+/// The outcome of a candidate.
 enum CandidateOutcome {
     Skipped,
     Sent,
     End(SearchEnd),
 }
 
-/// How an entry is returned.
+/// The result of testing an entry.
 enum MatchOutcome {
     NoMatch,
     Entry,
@@ -127,8 +128,7 @@ enum MatchOutcome {
 }
 
 impl<'d> DatabaseSearch<'d> {
-    /// A leg that begins at an entry of a view, held since a time, with what is known already of the attributes that it
-    /// shows.
+    /// Begins a part at an entry of a view, with the attribute rights of earlier searches.
     pub(crate) fn new(
         core: &'d Core,
         (database, number): (&'d Database, u16),
@@ -165,7 +165,8 @@ impl<'d> DatabaseSearch<'d> {
             since_us,
             examined_before: 0,
             base,
-            // Testing a candidate against a filter of thousands of items takes as long as writing thousands of entries.
+            // A test of a filter with thousands of items costs as much as writing thousands of
+            // entries.
             candidate_cost: 1 + spec.filter.weight() / FILTER_WEIGHT_FREE,
             chains: Chains::of(&spec.filter),
             aliases: (spec.deref && wide).then(CandidateScan::default),
@@ -184,7 +185,7 @@ impl<'d> DatabaseSearch<'d> {
         }))
     }
 
-    /// Begins after an entry instead of at the beginning.
+    /// Continues after an entry of an earlier page.
     pub(crate) fn after(&mut self, position: EntryPosition) {
         self.pass = CandidateScan::after(position.region as usize, position.id);
     }
@@ -197,7 +198,7 @@ impl<'d> DatabaseSearch<'d> {
         };
     }
 
-    /// The snapshot, with the names found in it, and what else is of use to others after the end.
+    /// Takes out the snapshot with its cached names, and the attribute rights.
     pub(crate) fn take_left(&mut self) -> Option<Finished<'d>> {
         let Some(SnapshotState::View(view)) = self.held.take() else {
             return None;
@@ -210,12 +211,12 @@ impl<'d> DatabaseSearch<'d> {
         })
     }
 
-    /// How many candidates have been looked at.
+    /// Returns the number of candidates examined.
     pub(crate) fn examined(&self) -> u64 {
         self.pass.examined()
     }
 
-    /// Indexes that the filter would have been answered by.
+    /// Returns the indexes that the filter lacks.
     pub(crate) fn missing_indexes(&self) -> impl Iterator<Item = String> + use<'d> {
         let missing = match &self.held {
             Some(SnapshotState::View(view)) => view.missing_indexes(&self.spec.filter),
@@ -224,8 +225,10 @@ impl<'d> DatabaseSearch<'d> {
         missing.into_iter().map(|spec| spec.to_string())
     }
 
-    /// Works until the quantum is used up, which leaves `left` at zero, or all candidates have been looked at; or to
-    /// the end of the whole search.
+    /// Works until the quantum is used up, which sets `left` to 0, or until all candidates are
+    /// examined.
+    ///
+    /// Returns the end if the whole search ends here.
     pub(crate) fn advance(
         &mut self,
         output: &mut Output,
@@ -239,7 +242,7 @@ impl<'d> DatabaseSearch<'d> {
         end
     }
 
-    /// Writes an entry that was found and put in order before, if it still is what was sought.
+    /// Writes an entry of the sorted list if it still matches.
     pub(crate) fn write_found(
         &mut self,
         item: SortItem,
@@ -260,7 +263,7 @@ impl<'d> DatabaseSearch<'d> {
         })
     }
 
-    /// The snapshot to work on: the one at hand unless it has been parked or has grown old.
+    /// Returns the snapshot to work on: a new one if the present one is parked or old.
     fn current_view(&mut self, now: u64) -> Result<Box<View<'d>>, StoreError> {
         let age_max = u64::from(self.database.limits.limits.snapshot_s_max) * 1_000_000;
         let examined = self.examined();
@@ -274,7 +277,7 @@ impl<'d> DatabaseSearch<'d> {
             Some(SnapshotState::View(mut view)) => {
                 (self.since_us, self.examined_before) = (now, examined);
                 if !view.refresh()? {
-                    // There is nothing newer: what it holds would be held by any other as well.
+                    // No newer state exists, so a new snapshot would pin the same pages.
                     return Ok(view);
                 }
                 view
@@ -328,7 +331,7 @@ impl<'d> DatabaseSearch<'d> {
         Ok(None)
     }
 
-    /// Works out what items of the filter lead to through other entries.
+    /// Replaces the in-chain items of the filter by the entries they lead to.
     fn follow_chains(
         &mut self,
         view: &View<'d>,
@@ -364,7 +367,7 @@ impl<'d> DatabaseSearch<'d> {
         Ok(None)
     }
 
-    /// Follows the aliases of the regions known so far, which may add regions.
+    /// Follows the aliases of the known regions, which may add regions.
     fn walk_aliases(
         &mut self,
         view: &View<'d>,
@@ -403,7 +406,7 @@ impl<'d> DatabaseSearch<'d> {
         Ok(None)
     }
 
-    /// Tests one candidate and hands it to the output if it is to be returned.
+    /// Tests one candidate and passes it to the output if it matches.
     fn candidate(
         &mut self,
         view: &View<'d>,
@@ -414,7 +417,8 @@ impl<'d> DatabaseSearch<'d> {
         match self.judge(view, entry, self.pass.is_exact())? {
             MatchOutcome::NoMatch => return Ok(CandidateOutcome::Skipped),
             MatchOutcome::Reference(urls) => {
-                // The next page goes on behind the last entry of this one, and comes by here again.
+                // The next page continues behind the last entry of this one, and meets the
+                // reference again.
                 if output.sorter.is_none()
                     && let Some(end) = output.page_full()
                 {
@@ -480,12 +484,12 @@ impl<'d> DatabaseSearch<'d> {
         }
     }
 
-    /// Whether an earlier region has had the entry already.
+    /// Returns true if an earlier region covers the entry.
     fn is_covered(&self, view: &View<'d>, entry: &EntryView<'_>) -> Result<bool, StoreError> {
         self.regions.covers_before(view, entry, self.pass.region())
     }
 
-    /// Whether and how an entry is returned. `exact` says that the plan vouches for the filter.
+    /// Tests an entry. With `exact` the plan guarantees that the filter is true of it.
     fn judge(
         &mut self,
         view: &View<'d>,
@@ -541,7 +545,7 @@ impl<'d> DatabaseSearch<'d> {
         })
     }
 
-    /// Writes an entry that has been judged last.
+    /// Writes the entry tested last.
     fn write(
         &mut self,
         view: &View<'d>,
@@ -575,7 +579,7 @@ impl<'d> DatabaseSearch<'d> {
     }
 }
 
-/// The filter that is planned: referral objects are candidates too, where they are returned as references.
+/// Returns the filter to plan: with referral objects, if they are returned as references.
 fn planned(spec: &SearchSpec, core: &Core) -> Arc<Filter<AttributeSelector>> {
     let types = &core.types;
     let with =

@@ -1,8 +1,9 @@
-//! An entry as a filter sees it on behalf of somebody: computed attributes are there, hidden ones are not.
+//! A stored entry as a filter sees it with the requester's rights: with computed attributes,
+//! without hidden ones.
 //!
-//! An item about an attribute that may not be searched is Undefined; so is one that asserts a value which may not. Of
-//! what an item covers besides the attribute it names (subtypes, forms with options), and of single values, those that
-//! may not be searched are passed over.
+//! A filter item about an attribute that may not be searched is Undefined. So is an item that
+//! asserts a value which may not be searched. Hidden subtypes, hidden forms with options, and
+//! hidden values are skipped.
 
 use std::collections::VecDeque;
 
@@ -17,29 +18,29 @@ use crate::rights::computed::{Computed, RequesterRights};
 use crate::rights::facts::{EntryFacts, EntrySource};
 use crate::rights::visible_entry::visit_searchable;
 
-/// Where the values of a filter item are.
+/// The source of the values of a filter item.
 #[derive(Clone, Debug)]
 pub(crate) enum ValueSource {
-    /// In the record. The value asserted, where single values may be hidden.
+    /// The record. The asserted value is present if rules decide by value.
     Stored(StoredSelector, Option<Box<[u8]>>),
-    /// They follow from the entry's place.
+    /// A computed attribute.
     Computed(Computed, AttributeDescription),
-    /// Nobody tells: the item is Undefined.
+    /// None: the item is Undefined.
     Hidden,
 }
 
 /// A filter prepared for the entries of one view.
 #[derive(Debug)]
 pub(crate) struct PreparedFilter {
-    /// None until a candidate has to be tested.
+    /// `None` until a candidate must be tested.
     filter: Option<Filter<ValueSource>>,
-    /// Whether it says of every entry what the filter as sent says of the record alone: then what the store
-    /// calls exact is exact.
+    /// True if the filter tests the record alone, as the client sent it. An exact plan then needs
+    /// no test.
     pub(crate) plain: bool,
 }
 
 impl PreparedFilter {
-    /// Looks at a filter; prepares it unless what the store finds by it needs no test in all likelihood.
+    /// Prepares a filter, unless the store's plan is likely to be exact.
     pub(crate) fn new(
         filter: &Filter<AttributeSelector>,
         core: &Core,
@@ -65,7 +66,7 @@ impl PreparedFilter {
         PreparedFilter::prepared(filter.clone(), core, view, decisions)
     }
 
-    /// The filter, prepared: `source` is what this was made of.
+    /// Prepares the filter if it is not yet; `source` is the client's filter.
     pub(crate) fn prepare(
         &mut self,
         source: &Filter<AttributeSelector>,
@@ -78,13 +79,14 @@ impl PreparedFilter {
         }
     }
 
-    /// Whether an entry matches; not unless it has been prepared.
+    /// Returns true if an entry matches. The filter must be prepared.
     pub(crate) fn admits(&self, schema: &Schema, seen: &VisibleStoredEntry<'_, '_>) -> bool {
         let filter = self.filter.as_ref();
         filter.is_some_and(|filter| filter.test(schema, seen).is_true())
     }
 
-    /// With decisions that are the same for every entry, what may not be searched is taken out here.
+    /// Prepares a filter. If decisions are the same for every entry, it removes hidden attributes
+    /// here.
     fn prepared(
         filter: Filter<AttributeSelector>,
         core: &Core,
@@ -104,7 +106,7 @@ impl PreparedFilter {
         }
         let filter = filter.map(&mut |selector: AttributeSelector| {
             let value = asserted.pop_front().flatten();
-            // A value that may not be asserted is hidden although the attribute is not, and the other way round.
+            // A value may be hidden although its attribute is not, and the other way round.
             if !decisions.by_value() && !may_search(&selector) {
                 plain = false;
                 return ValueSource::Hidden;
@@ -133,7 +135,7 @@ impl PreparedFilter {
     }
 }
 
-/// The values that items assert, in the order in which [`Filter::map`] visits their selectors.
+/// Collects the asserted values, in the order in which [`Filter::map`] visits their selectors.
 fn collect_asserted(filter: &Filter<AttributeSelector>, out: &mut VecDeque<Option<Box<[u8]>>>) {
     match filter {
         Filter::And(items) | Filter::Or(items) => {
@@ -159,15 +161,16 @@ fn collect_asserted(filter: &Filter<AttributeSelector>, out: &mut VecDeque<Optio
     }
 }
 
-/// One entry, seen with somebody's rights.
+/// A stored entry with the requester's rights.
 pub(crate) struct VisibleStoredEntry<'v, 's> {
     pub(crate) entry: EntryView<'v>,
     pub(crate) view: &'v View<'s>,
     pub(crate) rights: EntryRights<'v>,
     pub(crate) requester: RequesterRights<'v>,
-    /// Whether rights differ from entry to entry, so that the filter was not prepared for them.
+    /// True if rights differ from entry to entry, so that the filter still contains hidden
+    /// attributes.
     pub(crate) check: bool,
-    /// Whether they differ from value to value.
+    /// True if rights differ from value to value.
     pub(crate) by_value: bool,
 }
 
@@ -243,7 +246,7 @@ impl FilterSubject<ValueSource> for VisibleStoredEntry<'_, '_> {
             ValueSource::Stored(stored, _) if !self.check && !self.by_value => {
                 FilterSubject::<StoredSelector>::present(&self.entry, stored)
             }
-            // Every entry has classes: that there are some is no secret, whichever of them are.
+            // Every entry has object classes, so their presence is no secret.
             ValueSource::Stored(stored, _)
                 if stored.selector.attribute == self.view.schema().object_class_attribute() =>
             {
@@ -257,7 +260,7 @@ impl FilterSubject<ValueSource> for VisibleStoredEntry<'_, '_> {
         }
     }
 
-    /// A filter that names no attribute looks at those the asker may search, as if there were no others.
+    /// A filter item without an attribute sees only attributes that may be searched.
     fn all_values(&self, visit: &mut dyn FnMut(AttributeIndex, &[u8]) -> Truth) -> Truth {
         FilterSubject::<StoredSelector>::all_values(&self.entry, &mut |attribute, value| {
             visit_searchable(&self.rights, attribute, value, visit)

@@ -1,4 +1,4 @@
-//! A search among entries that no store holds: few enough to be looked at one after the other, at once.
+//! Searches of generated entries, which are few. One step examines them all.
 
 use fulgurite_access::{Decisions, EntryRights, Rights};
 use fulgurite_ldap::{LdapResult, ResultCode, Scope};
@@ -18,7 +18,7 @@ use crate::rights::facts::UnstoredFacts;
 use crate::rights::projection::Projection;
 use crate::rights::visible_entry::VisibleEntry;
 
-/// A search among entries that no store holds.
+/// A search of generated entries.
 pub(super) struct GeneratedSearch<'q> {
     pub(super) directory: &'q Directory,
     pub(super) session: &'q Session,
@@ -113,7 +113,7 @@ impl GeneratedSearch<'_> {
         })
     }
 
-    /// Requires the base to exist, and the right to search from it.
+    /// Fails unless the base exists and the requester may search from it.
     fn require_base(&self, decisions: &Decisions<'_>, entries: &[GeneratedEntry]) -> OpResult {
         let (base, core) = (&*self.query.base, self.directory.core());
         let all = entries.iter().map(|generated| &generated.entry);
@@ -135,7 +135,7 @@ impl GeneratedSearch<'_> {
         require_search(&decisions.at(base.normal(), &facts))
     }
 
-    /// Returns true if the search finds an entry, as far as its rights go.
+    /// Returns true if the requester may read the entry and the filter matches it.
     fn matches(&self, entry: &Entry, rights: EntryRights<'_>) -> bool {
         let schema = self.directory.schema();
         let visible = VisibleEntry {
@@ -153,7 +153,8 @@ impl GeneratedSearch<'_> {
             .write_unstored(out, self.query.id, entry, schema, rights);
     }
 
-    /// The sorter of a sorted search, and the state that holds its slot until the search ends.
+    /// Returns the sorter of a sorted search, and the state that holds its slot until the search
+    /// ends.
     fn sorted_entries(&self, plan: SortPlan) -> (Option<SortedEntries>, SortState) {
         let bytes_max = self.directory.search_settings().sort_limits.bytes_max;
         let sorted = match plan.state {
@@ -175,7 +176,7 @@ fn may_disclose(core: &Core, decisions: &Decisions<'_>, entry: &Entry) -> bool {
     rights.allows(Rights::DISCLOSE)
 }
 
-/// The right to search from a base; who may not even know of it is told that it is not there.
+/// Requires the right to search from a base. A base that may not be disclosed counts as missing.
 fn require_search(base: &EntryRights<'_>) -> OpResult {
     let rights = base.entry();
     if rights.allows(Rights::SEARCH) {

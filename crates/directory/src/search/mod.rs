@@ -7,8 +7,9 @@
 //!                                            -> rights -> bytes of the response
 //! ```
 //!
-//! Between steps the task is plain data and a snapshot. It can be parked, which gives up the snapshot, and dropped at
-//! any time, which abandons the search.
+//! [`task`] is the entrance. `begin` resolves a request; `run` holds the parts of a search, one
+//! `database_search` each. Between steps a task is plain data and a snapshot. Parking a task gives
+//! up the snapshot, and dropping it abandons the search.
 
 mod base;
 mod begin;

@@ -1,13 +1,13 @@
-//! Names in normal form, for rules that speak of names.
+//! A cache of names in normal form, for rules about names.
 
 use std::collections::HashMap;
 
 use fulgurite_store::{EntryId, EntryView, StoreError, View};
 
-/// Entries of one search mostly share their parents.
+/// The number of cached parents. The entries of one search share few parents.
 const NAMES_MAX: usize = 256;
 
-/// Normal forms of parents already climbed to; for one operation on one snapshot.
+/// The normal forms of parents, for one operation on one snapshot.
 #[derive(Debug, Default)]
 pub(crate) struct NormalNames {
     parents: HashMap<EntryId, String>,
@@ -18,7 +18,7 @@ impl NormalNames {
         self.parents.clear();
     }
 
-    /// Writes the normal form of an entry's name to `out`, replacing what is there.
+    /// Writes the normal form of an entry's name to `out`, replacing its content.
     pub(crate) fn write(
         &mut self,
         view: &View<'_>,

@@ -1,4 +1,4 @@
-//! Where a search's entries go: to the client at once, a page of them, or first into order.
+//! The output of a search: entries, a page of them, or a list to be sorted.
 
 use fulgurite_ldap::{LdapResult, MessageId, ResultCode, encode};
 
@@ -8,15 +8,15 @@ use crate::core::cookie::CookieKey;
 use crate::request::limits::SearchLimits;
 use crate::rights::projection::Projection;
 
-/// How a search came to its end.
+/// The end of a search.
 #[derive(Debug)]
 pub(crate) struct SearchEnd {
     pub(crate) result: LdapResult,
-    /// Where the next page begins, empty after the last; `None` for a search that is not paged.
+    /// The cookie of the next page, empty after the last; `None` without paging.
     pub(crate) cookie: Option<Vec<u8>>,
-    /// How many entries there are, where that is known.
+    /// The number of entries, if known.
     pub(crate) estimate: u32,
-    /// Response controls besides.
+    /// Other response controls.
     pub(crate) controls: Vec<(&'static str, Vec<u8>)>,
 }
 
@@ -31,7 +31,7 @@ impl SearchEnd {
     }
 }
 
-/// All that is left of a search: entries that are encoded already, and the end.
+/// The rest of a search: encoded entries, and the end.
 #[derive(Debug)]
 pub(crate) struct CompleteOutput {
     pub(crate) encoded: Vec<u8>,
@@ -40,7 +40,7 @@ pub(crate) struct CompleteOutput {
 }
 
 impl CompleteOutput {
-    /// An end without entries.
+    /// Makes an end without entries.
     pub(crate) fn end(end: SearchEnd) -> CompleteOutput {
         CompleteOutput {
             encoded: Vec::new(),
@@ -50,7 +50,7 @@ impl CompleteOutput {
     }
 }
 
-/// What the parts of a search share.
+/// The output that the parts of a search share.
 #[derive(Debug)]
 pub(crate) struct Output {
     pub(crate) id: MessageId,
@@ -58,15 +58,15 @@ pub(crate) struct Output {
     pub(crate) limits: SearchLimits,
     pub(crate) page: Option<Page>,
     pub(crate) cookie_key: CookieKey,
-    /// Set while entries are collected to be sorted.
+    /// Present while a sorted search collects entries.
     pub(crate) sorter: Option<Sorter>,
     pub(crate) sort_keys: Vec<OrderingKey>,
     pub(crate) sent: u32,
-    /// When the step under way began, by the clock that time limits go by.
+    /// The start of the current step, by the clock of time limits.
     pub(crate) now_us: u64,
-    /// Search references written.
+    /// The number of search references written.
     pub(crate) references: u32,
-    /// The entry written last.
+    /// The last entry written.
     last: SortItem,
 }
 
@@ -95,7 +95,7 @@ impl Output {
         }
     }
 
-    /// The end of a page that is full, now that there is more.
+    /// Returns the end of a full page before another entry.
     pub(crate) fn page_full(&self) -> Option<SearchEnd> {
         let page = self.page.as_ref().filter(|page| self.sent >= page.size)?;
         let mut end = SearchEnd::plain(LdapResult::success());
@@ -103,7 +103,7 @@ impl Output {
         Some(end)
     }
 
-    /// The end, if one entry more is one too many.
+    /// Returns the end if the page or the size limit permits no other entry.
     pub(crate) fn full(&self) -> Option<SearchEnd> {
         if let Some(end) = self.page_full() {
             return Some(end);
@@ -114,18 +114,18 @@ impl Output {
         too_many.then(|| self.end(ResultCode::SizeLimitExceeded))
     }
 
-    /// Whether this is not the first page.
+    /// Returns true on every page but the first.
     pub(crate) fn is_continued(&self) -> bool {
         self.page.as_ref().is_some_and(|page| page.after.is_some())
     }
 
-    /// Counts an entry that has been written.
+    /// Counts an entry that is written.
     pub(crate) fn wrote(&mut self, item: SortItem) {
         self.sent += 1;
         self.last = item;
     }
 
-    /// Writes a search reference, which counts against no limit.
+    /// Writes a search reference. No limit counts it.
     pub(crate) fn reference(&mut self, out: &mut Vec<u8>, urls: &[String]) {
         if !urls.is_empty() {
             self.references += 1;
@@ -133,7 +133,7 @@ impl Output {
         }
     }
 
-    /// The end of everything, or for a reason.
+    /// Returns the end of the whole search with a code.
     pub(crate) fn end(&self, code: ResultCode) -> SearchEnd {
         let mut end = SearchEnd::plain(LdapResult::new(code));
         let paged = self.page.as_ref().filter(|_| code == ResultCode::Success);

@@ -1,24 +1,27 @@
-//! Paged results (RFC 2696): where a page ended, written into the cookie itself.
+//! Paged results (RFC 2696): the cookie itself holds the position of a page's end.
 //!
 //! ```text
-//!   version u8 | returned u32 | leg u16 | region u32 | entry id u64 | began u64 | search [8] | sort key ... | mac [16]
+//!   version u8 | returned u32 | part u16 | region u32 | entry id u64 | began u64 | search [8] | sort key ... | mac [16]
 //! ```
 //!
-//! *Returned* is the number of entries on all pages, *leg*, *region* and *entry id* say where the last one was found
-//! (with a sort key, where it stood in the order), *began* is the time of the snapshot of the first page in
-//! microseconds, as it stands in the CSNs of changes made then, *search* a hash of what was asked and by whom. The
-//! whole is authenticated with a key that is made once and kept with the database (HMAC-SHA-256, cut to 16 octets): a
-//! client can keep a cookie but not make one.
+//! - *returned*: the number of entries on all pages.
+//! - *part*, *region*, *entry id*: the position of the last entry; with a sort key, its position in
+//!   the order.
+//! - *began*: the time of the first page's snapshot in microseconds, as in CSNs.
+//! - *search*: a hash of the request and the requester.
+//! - *mac*: HMAC-SHA-256, cut to 16 bytes, with a key that the database keeps. A client cannot make
+//!   a cookie.
 //!
-//! Nothing is kept between pages, so any number of paged searches may be under way on a connection, and a cookie
-//! outlives its connection and the server. The snapshot that the page before was read from is gone by then, but
-//! entries' ids never change, so going on after the last one is sound in any later snapshot of the same database. (An id
-//! is given anew only if it was the greatest: what is added after everything behind a page was deleted may be passed
-//! over.) It tells nothing, since ids count hidden entries too: all but the authenticator is enciphered with a key stream
-//! that follows from it. It grants nothing either: rights are looked at anew on every page. What changes between two
-//! pages is seen or not by where it stands: an entry before the end of the
-//! page is not shown again, one behind it is shown as it is when its page is made. In sorted searches the place is the
-//! sort key, so entries that are added or removed shift nothing.
+//! The server keeps nothing between pages. A connection may have any number of paged searches, and
+//! a cookie outlives its connection and the server. Entry ids never change, so the next page
+//! continues in any later snapshot of the same database. (The greatest id may be assigned again
+//! after its deletion; such an entry may be skipped.)
+//!
+//! The cookie reveals nothing: a key stream derived from the mac encrypts all but the mac, because
+//! ids also count hidden entries. It grants nothing: each page checks all rights. An entry that
+//! moves before the end of the page is not returned again, and one behind it is returned in its
+//! newest state. In sorted searches the sort key is the position, so new and deleted entries shift
+//! nothing.
 
 use fulgurite_ldap::control::PagedResults;
 use fulgurite_ldap::{LdapResult, ResultCode};
@@ -30,17 +33,17 @@ use super::sort::{EntryPosition, SortItem};
 use crate::core::cookie::CookieKey;
 use crate::core::result::{OpResult, refuse};
 
-/// What a search is known by: cookies continue their own search only.
+/// The hash of a search. A cookie continues only its own search.
 pub(crate) type SearchHash = [u8; 8];
 
-/// The page a search is to return.
+/// The page that a search returns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Page {
-    /// Entries on the page at most.
+    /// The number of entries on the page at most.
     pub(crate) size: u32,
-    /// Where the page before ended; `None` on the first.
+    /// The last entry of the previous page; `None` on the first page.
     pub(crate) after: Option<SortItem>,
-    /// Entries on all pages before.
+    /// The number of entries on all previous pages.
     pub(crate) returned: u32,
     began_us: u64,
     search: SearchHash,
@@ -48,11 +51,12 @@ pub(crate) struct Page {
 
 const VERSION: u8 = 3;
 const MAC_LEN: usize = 16;
-/// Sort keys up to this length travel in the cookie; beyond, the number of entries returned has to do.
+/// The length of sort keys up to which a cookie holds them. Longer keys are replaced by the number
+/// of entries returned.
 const KEY_MAX: usize = 1024;
 
 impl Page {
-    /// Reads the control of a request. `now_us` is when the search began, should it begin here.
+    /// Reads the control of a request. `now_us` is the beginning of a search without a cookie.
     pub(crate) fn of(
         control: &PagedResults<'_>,
         search: SearchHash,
@@ -111,7 +115,7 @@ impl Page {
         (*version == VERSION).then_some(*search)
     }
 
-    /// The cookie that continues after this page.
+    /// Returns the cookie that continues after this page.
     pub(crate) fn cookie(&self, last: &SortItem, on_page: u32, key: &CookieKey) -> Vec<u8> {
         let mut cookie = vec![VERSION];
         cookie.extend_from_slice(&self.returned.saturating_add(on_page).to_be_bytes());
@@ -131,7 +135,7 @@ impl Page {
     }
 }
 
-/// Hashes what has to stay the same from page to page.
+/// Hashes the fields that must stay the same from page to page.
 pub(crate) fn search_hash<'p>(parts: impl IntoIterator<Item = &'p [u8]>) -> SearchHash {
     let mut hash = Sha256::new();
     for part in parts {
@@ -150,7 +154,7 @@ fn seal(cookie: &[u8], key: &CookieKey) -> Hmac<Sha256> {
     keyed(b'a', cookie, key)
 }
 
-/// Adds the key stream that belongs to an authenticator, or takes it away.
+/// Encrypts or decrypts with the key stream of a mac.
 fn encipher(cookie: &mut [u8], mac: &[u8], key: &CookieKey) {
     for (number, block) in cookie.chunks_mut(32).enumerate() {
         let mut stream = keyed(b'e', mac, key);

@@ -72,18 +72,18 @@ impl<'r, 'c> SearchQuery<'r, 'c> {
         Ok((query, target))
     }
 
-    /// Returns what the search shows of an entry.
+    /// Returns the projection of entries that the request selects.
     pub(super) fn projection(&self, directory: &Directory) -> Projection {
         let core = directory.core();
         let selection = Selection::parse(&core.schema, &self.request.attributes);
-        // Without values there is nothing to choose from, as in slapd.
+        // Like slapd, ignore the control if the client wants no values.
         let values = self.controls.matched_values.as_ref();
         let values = values.filter(|_| !self.request.types_only);
         let values = values.and_then(|control| ValuesFilter::resolve(&core.schema, control));
         Projection::new(&core.types, selection, self.request.types_only).only(values)
     }
 
-    /// Returns the hash that cookies know this search by.
+    /// Returns the hash of the search for its cookies.
     pub(super) fn hash(
         &self,
         directory: &Directory,
@@ -116,7 +116,7 @@ impl<'r, 'c> SearchQuery<'r, 'c> {
         search_hash(fields.into_iter().chain(bases))
     }
 
-    /// Returns the names at which the parts of the search begin: a cookie holds the number of a part.
+    /// Returns the bases of all parts of the search. A cookie holds the number of a part.
     fn part_bases(&self, directory: &Directory, target: &NamespaceTarget<'_>) -> Vec<Dn> {
         match target {
             NamespaceTarget::Database(database) if self.controls.paged.is_some() => {

@@ -1,18 +1,18 @@
-//! What a search that follows aliases covers: the base's region and those that aliases in it lead to.
+//! The regions of a search that follows aliases: the base's region, and those that aliases lead to.
 //!
 //! ```text
-//!   region 0: the base and its scope       region 1: what an alias in region 0 points to, in the same scope ...
+//!   region 0: the base and its scope       region 1: the target of an alias in region 0, with the same scope ...
 //!        |-- alias ----------------------------^
 //! ```
 //!
-//! Regions may overlap; an entry belongs to the first region that covers it, so it is returned once. Without aliases
-//! there is one region and nothing to pay for.
+//! Regions may overlap. An entry belongs to the first region that covers it, so the search returns
+//! it once. Without aliases there is one region and no extra cost.
 
 use fulgurite_ldap::Scope;
 use fulgurite_store::{EntryId, EntryView, StoreError, View};
 use rustc_hash::FxHashMap;
 
-/// Regions of one search at most: so many aliases lead out of what was covered before.
+/// The number of regions of one search at most.
 pub(crate) const REGIONS_MAX: usize = 10_000;
 
 /// A base and a scope.
@@ -22,11 +22,11 @@ pub(crate) struct Region {
     pub(crate) scope: Scope,
 }
 
-/// The regions of one search, in the order in which they are searched.
+/// The regions of one search, in the order of the search.
 #[derive(Debug)]
 pub(crate) struct Regions {
     list: Vec<Region>,
-    /// Filled when a second region is added: most searches have one.
+    /// Empty until there is a second region, because most searches have one.
     by_base: FxHashMap<EntryId, Vec<usize>>,
 }
 
@@ -40,7 +40,7 @@ impl Regions {
         regions
     }
 
-    /// Everything in the database.
+    /// Makes regions that cover the whole database.
     pub(crate) fn whole(view: &View<'_>) -> Result<Regions, StoreError> {
         let mut regions = Regions {
             list: Vec::new(),
@@ -68,7 +68,7 @@ impl Regions {
         self.list.get(number).copied()
     }
 
-    /// Adds what an alias found in a region of `scope` points to, unless it is covered already.
+    /// Adds the target of an alias found in a region of `scope`, unless a region covers it already.
     pub(crate) fn add_target(
         &mut self,
         view: &View<'_>,
@@ -85,7 +85,7 @@ impl Regions {
             scope,
         };
         self.note_bases();
-        // A base that has had its turn is not searched again, as in slapd, even if its scope left itself out.
+        // Like slapd, never search a base twice, even if its scope excludes the base itself.
         let below = scope == Scope::Subtree || scope == Scope::Base;
         if self.by_base.contains_key(&target) || (below && self.covers_tree(view, target, scope)?) {
             return Ok(());
@@ -94,7 +94,7 @@ impl Regions {
         Ok(())
     }
 
-    /// Whether a region before number `limit` covers the entry.
+    /// Returns true if a region before number `limit` covers the entry.
     pub(crate) fn covers_before(
         &self,
         view: &View<'_>,
@@ -126,7 +126,7 @@ impl Regions {
         }
     }
 
-    /// Whether a region covers all that one of `scope` at `target` would cover.
+    /// Returns true if a region covers all of the scope at `target`.
     fn covers_tree(
         &self,
         view: &View<'_>,
@@ -158,7 +158,7 @@ impl Regions {
         self.note_bases();
     }
 
-    /// Enters the first region, which was not worth it before, and the last.
+    /// Adds the first and the last region to the map.
     fn note_bases(&mut self) {
         let ends = [self.list.len().min(1), self.list.len()];
         for number in ends.into_iter().filter_map(|end| end.checked_sub(1)) {
@@ -172,7 +172,7 @@ impl Regions {
     }
 }
 
-/// The parent of an entry; nothing is above the place above all entries, which the empty suffix is.
+/// Returns the parent of an entry; `None` for [`EntryId::ROOT`], the empty suffix.
 fn parent(view: &View<'_>, id: EntryId) -> Result<Option<EntryId>, StoreError> {
     match id {
         EntryId::ROOT => Ok(None),
@@ -180,7 +180,7 @@ fn parent(view: &View<'_>, id: EntryId) -> Result<Option<EntryId>, StoreError> {
     }
 }
 
-/// Whether a scope reaches so many levels below its base.
+/// Returns true if a scope covers entries that many levels below its base.
 fn covers(scope: Scope, levels: usize) -> bool {
     match scope {
         Scope::Base => levels == 0,
@@ -190,7 +190,7 @@ fn covers(scope: Scope, levels: usize) -> bool {
     }
 }
 
-/// The scope as the store names it.
+/// Returns the store's name of a scope.
 pub(super) fn store_scope(scope: Scope) -> fulgurite_store::Scope {
     match scope {
         Scope::Base => fulgurite_store::Scope::Base,

@@ -1,4 +1,4 @@
-//! A search under way: its legs one after the other, then what was put in order.
+//! A running search: its parts in their order, then the sorted list.
 
 use std::collections::VecDeque;
 
@@ -21,17 +21,17 @@ use crate::directory::Directory;
 use crate::rights::projection::AttributeRights;
 use crate::rights::snapshots::Snapshots;
 
-/// How much a search may do before it lets others work.
+/// The work of one step of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quantum {
-    /// Candidates to look at; fewer if the filter is a large one.
+    /// The number of candidates to examine; fewer for a large filter.
     pub candidates_max: usize,
-    /// Octets to write; the entry that reaches this is still written whole.
+    /// The bytes to write. The entry that reaches this number is written completely.
     pub bytes_max: usize,
 }
 
 impl Default for Quantum {
-    /// About a millisecond of work.
+    /// Returns about a millisecond of work.
     fn default() -> Quantum {
         Quantum {
             candidates_max: 1024,
@@ -40,7 +40,7 @@ impl Default for Quantum {
     }
 }
 
-/// A leg that has not begun.
+/// A part that has not begun.
 pub(crate) struct PendingSearch<'d> {
     pub(crate) database: &'d Database,
     pub(crate) decisions: Decisions<'d>,
@@ -48,29 +48,29 @@ pub(crate) struct PendingSearch<'d> {
     pub(crate) scope: Scope,
 }
 
-/// A search under way.
+/// A running search.
 pub(crate) struct SearchRun<'d> {
     directory: &'d Directory,
     pub(crate) output: Output,
     spec: SearchSpec,
     waiting: VecDeque<PendingSearch<'d>>,
-    /// The legs begun so far, by their numbers; in a sorted search they are kept to write what they found.
+    /// The parts begun so far, by number. A sorted search keeps them to write their entries.
     parts: Vec<Option<Box<DatabaseSearch<'d>>>>,
-    /// What a leg that is done has left.
+    /// The reusable state of a finished part.
     spare: Option<Finished<'d>>,
     sorted_output: Option<SortedOutput>,
     view: Option<vlv::ListView>,
     sorting: SortState,
     started_us: u64,
     examined: u64,
-    /// Work of the last step, in candidates.
+    /// The work of the last step, in candidates.
     pub(crate) worked: usize,
-    /// Indexes that would have spared candidates, if nobody has been told of them.
+    /// Missing indexes that the log has not named yet.
     pub(crate) missing_indexes: Vec<String>,
 }
 
 impl<'d> SearchRun<'d> {
-    /// A search that begins at an entry that has been looked up, and goes on in other databases.
+    /// Makes a search that continues in the `waiting` databases.
     pub(crate) fn new(
         directory: &'d Directory,
         mut output: Output,
@@ -98,7 +98,7 @@ impl<'d> SearchRun<'d> {
         })
     }
 
-    /// Begins a leg at its base.
+    /// Begins a part at its base.
     pub(crate) fn begin(
         &mut self,
         database: &'d Database,
@@ -110,7 +110,7 @@ impl<'d> SearchRun<'d> {
         let number = u16::try_from(self.parts.len()).unwrap_or(u16::MAX);
         let all_shown = |after: &SortItem| after.at.part > number;
         if self.output.sorter.is_none() && self.resumes_at().is_some_and(all_shown) {
-            // The page before ended in a later leg.
+            // The previous page ended in a later part.
             self.parts.push(None);
             return Ok(());
         }
@@ -137,12 +137,12 @@ impl<'d> SearchRun<'d> {
         Ok(())
     }
 
-    /// Gives up what pins the stores.
+    /// Gives up the snapshots.
     pub(crate) fn park(&mut self) {
         self.parts.iter_mut().flatten().for_each(|part| part.park());
     }
 
-    /// Leaves the snapshot worked on last to others, and what is known of its attributes.
+    /// Puts the last view and its attribute rights into the thread's cache.
     pub(crate) fn leave(mut self: Box<Self>, snapshots: &mut Snapshots<'d>) {
         let last = self.parts.last_mut().and_then(Option::as_mut);
         if let Some(left) = last.and_then(|part| part.take_left()).or(self.spare) {
@@ -153,13 +153,13 @@ impl<'d> SearchRun<'d> {
         }
     }
 
-    /// Candidates looked at so far.
+    /// Returns the number of candidates examined so far.
     pub(crate) fn examined(&self) -> u64 {
         let running = self.parts.iter().flatten().map(|part| part.examined());
         self.examined + running.sum::<u64>()
     }
 
-    /// Works for one quantum; the end once it is reached.
+    /// Works for one quantum. Returns the end once it is reached.
     pub(crate) fn advance(&mut self, out: &mut Vec<u8>, quantum: Quantum) -> Option<SearchEnd> {
         self.worked = 0;
         let now = self.directory.core().clock.elapsed_us();
@@ -211,7 +211,7 @@ impl<'d> SearchRun<'d> {
         }
     }
 
-    /// After the last candidate of a leg: the next leg, or the order, or the end.
+    /// Begins the next part, or the sorted list, or returns the end.
     fn next_part(&mut self) -> Result<Option<SearchEnd>, StoreError> {
         if self.output.sorter.is_none()
             && let Some(slot) = self.parts.last_mut()

@@ -1,13 +1,14 @@
-//! Server-side sorting (RFC 2891): keys of entries, and putting many of them in order a little at a time.
+//! Server-side sorting (RFC 2891): sort keys, and sorting in small steps.
 //!
 //! ```text
-//!   entry -> sort key: one component for each key of the request, octets that compare as the entries do
-//!         -> a run; full runs are sorted and put aside -> merged while entries are written
+//!   entry -> sort key: one component for each key of the request, bytes that compare as the entries do
+//!         -> a run; full runs are sorted and stored -> merged while entries are written
 //! ```
 //!
-//! A component is `01 value 00 00` or `ff` where the entry has no value (RFC 2891, section 2.2: missing is largest),
-//! with every octet inverted for reverse order. A value that the rule cannot read counts as missing. Of several values the smallest counts. Entries that are equal under
-//! all keys keep the order in which the search found them.
+//! A component is `01 value 00 00`, or `ff` for an entry without a value: missing is largest (RFC
+//! 2891, section 2.2). Reverse order inverts every byte. A value that the rule cannot normalize
+//! counts as missing, and of several values the smallest counts. Entries with equal keys keep the
+//! order in which the search found them.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -20,7 +21,7 @@ use fulgurite_store::{EntryId, EntryView, StoreError, View};
 use crate::core::result::refuse;
 use crate::rights::computed::{Computed, RequesterRights};
 
-/// One key of a request, resolved.
+/// One resolved key of a request.
 #[derive(Clone, Debug)]
 pub(crate) struct OrderingKey {
     description: AttributeDescription,
@@ -28,34 +29,34 @@ pub(crate) struct OrderingKey {
     reverse: bool,
 }
 
-/// Why a request cannot be sorted as asked; what the sort response control says.
+/// The reason why a search cannot be sorted, for the sort response control.
 #[derive(Clone, Debug)]
 pub(crate) struct SortRefusal {
     pub(crate) result: LdapResult,
-    /// The attribute to blame.
+    /// The attribute that causes it.
     pub(crate) attribute: Option<Vec<u8>>,
 }
 
-/// Where an entry was found.
+/// The position at which a search found an entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct EntryPosition {
-    /// The leg of the search.
+    /// The number of the part.
     pub(crate) part: u16,
-    /// The region of the leg.
+    /// The region of the part.
     pub(crate) region: u32,
     pub(crate) id: EntryId,
 }
 
-/// An entry to be put in order.
+/// An entry to sort.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct SortItem {
     pub(crate) key: Box<[u8]>,
     pub(crate) at: EntryPosition,
 }
 
-/// What an item takes besides its key: the item itself, and the allocator's share.
+/// The bytes of an item besides its key, with the overhead of the allocator.
 const ITEM_BYTES: usize = size_of::<SortItem>() + 16;
-/// Items of one run: sorting them takes about a millisecond.
+/// The number of items in a run; sorting them takes about a millisecond.
 const RUN_LEN: usize = 4096;
 
 impl OrderingKey {
@@ -104,7 +105,8 @@ impl OrderingKey {
         })
     }
 
-    /// The component for a value that a client asserts; nothing at all is less than any value.
+    /// Returns the component of a value that the client asserts. The empty value is less than all
+    /// others.
     pub(crate) fn component_of(&self, schema: &Schema, value: &[u8]) -> Option<Vec<u8>> {
         let mut out = Vec::new();
         if value.is_empty() {
@@ -138,7 +140,8 @@ impl OrderingKey {
     }
 }
 
-/// The sort key of an entry. `readable` says which values may take part: sorting must not betray the others.
+/// Returns the sort key of an entry. Only `readable` values count, so that the order does not
+/// reveal others.
 pub(crate) fn key_of(
     keys: &[OrderingKey],
     requester: RequesterRights<'_>,
@@ -165,7 +168,7 @@ pub(crate) fn key_of(
     Ok(out.into())
 }
 
-/// The sort key of an entry that is in no store.
+/// Returns the sort key of an entry that no store holds.
 pub(crate) fn key_of_unstored(
     keys: &[OrderingKey],
     schema: &Schema,
@@ -186,7 +189,7 @@ pub(crate) fn key_of_unstored(
     out.into()
 }
 
-/// Entries on their way into order.
+/// Collects the entries to sort.
 #[derive(Debug)]
 pub(crate) struct Sorter {
     run: Vec<SortItem>,
@@ -196,7 +199,7 @@ pub(crate) struct Sorter {
 }
 
 impl Sorter {
-    /// `bytes_max` bounds the memory of all items together.
+    /// Makes a sorter; `bytes_max` bounds the memory of all items.
     pub(crate) fn new(bytes_max: usize) -> Sorter {
         Sorter {
             run: Vec::new(),
@@ -206,7 +209,7 @@ impl Sorter {
         }
     }
 
-    /// Takes an entry; false when there is no room for it.
+    /// Adds an entry. Returns false if there is no room for it.
     pub(crate) fn push(&mut self, item: SortItem) -> bool {
         let bytes = item.key.len() + ITEM_BYTES;
         let Some(left) = self.bytes_left.checked_sub(bytes) else {
@@ -221,7 +224,7 @@ impl Sorter {
         true
     }
 
-    /// Everything is there: begins to merge.
+    /// Begins to merge the runs.
     pub(crate) fn merge(mut self) -> Merge {
         self.close_run();
         let mut heap = BinaryHeap::with_capacity(self.runs.len());
@@ -246,7 +249,7 @@ impl Sorter {
     }
 }
 
-/// Sorted entries, one after the other.
+/// The entries in their order.
 #[derive(Debug)]
 pub(crate) struct Merge {
     runs: Vec<std::vec::IntoIter<SortItem>>,
@@ -255,12 +258,13 @@ pub(crate) struct Merge {
 }
 
 impl Merge {
-    /// How many there were in all.
+    /// Returns the number of all entries.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// How many of those still to come are less than a key. Looks into every run, not at every entry.
+    /// Returns the number of remaining entries with a smaller key, by one binary search in each
+    /// run.
     pub(crate) fn count_below(&self, key: &[u8]) -> usize {
         let waiting = self.runs.iter().map(|run| {
             run.as_slice()
@@ -273,7 +277,7 @@ impl Merge {
                 .count()
     }
 
-    /// How many of those still to come are an item or stand before it.
+    /// Returns the number of remaining entries up to and including `last`.
     pub(crate) fn count_through(&self, last: &SortItem) -> usize {
         let waiting = self
             .runs
@@ -334,7 +338,7 @@ mod tests {
                 out.push(next);
                 out
             };
-            // Missing is largest; `None` is smallest in Rust.
+            // A missing value is the largest, but `None` is the smallest in Rust.
             let expected = match (&a, &b) {
                 (Some(a), Some(b)) => a.cmp(b),
                 (a, b) => b.is_some().cmp(&a.is_some()),

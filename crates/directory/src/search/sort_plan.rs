@@ -1,4 +1,4 @@
-//! The sorting that a search asks for: its keys, its view of the list, and whether there is room for it.
+//! The plan of a sorted search: its keys, its list view, and its slot.
 
 use fulgurite_ldap::control::SortResponse;
 use fulgurite_ldap::{LdapResult, ResultCode, oid};
@@ -14,25 +14,28 @@ use crate::core::session::Session;
 use crate::directory::Directory;
 use crate::features::sssvlv::SortSlot;
 
-/// The sorting that was asked for.
+/// The sorting that a request asks for.
 pub(super) struct SortPlan {
     pub(super) keys: Vec<OrderingKey>,
     pub(super) state: SortState,
     pub(super) view: Option<vlv::ListView>,
 }
 
-/// What became of the sort control.
+/// The state of the sort control.
 pub(crate) enum SortState {
     None,
     Requested {
-        /// Given back at the end of the search.
+        /// Freed at the end of the search.
         _slot: SortSlot,
     },
-    /// It was not critical and could not be honoured.
+    /// The control is not critical, and sorting is not possible.
     Refused(SortRefusal),
 }
 
-/// What is to be sorted, and how; or the end of a search that demands what cannot be.
+/// Plans the sorting of a search.
+///
+/// # Errors
+/// The end of a search that demands a sorting which is not possible.
 pub(super) fn sort_plan(
     directory: &Directory,
     session: &Session,
@@ -100,7 +103,7 @@ fn sort_slot(
     })
 }
 
-/// What the sort response control says of a request that could not be honoured.
+/// Returns the sort response for a request that cannot be sorted.
 pub(crate) fn sort_response(unsorted: &SortRefusal) -> SortResponse<'_> {
     SortResponse {
         code: unsorted.result.code.number(),
@@ -108,7 +111,7 @@ pub(crate) fn sort_response(unsorted: &SortRefusal) -> SortResponse<'_> {
     }
 }
 
-/// The end of a search that demands an order that cannot be had.
+/// Returns the end of a search that demands a sorting which is not possible.
 pub(crate) fn unsortable(unsorted: &SortRefusal) -> SearchEnd {
     let mut end = SearchEnd::plain(unsorted.result.clone());
     let response = sort_response(unsorted);
@@ -116,7 +119,7 @@ pub(crate) fn unsortable(unsorted: &SortRefusal) -> SearchEnd {
     end
 }
 
-/// The end of a search that asks for a view of a list without order.
+/// Returns the end of a search with a list view and without sort keys.
 pub(crate) fn view_without_order() -> SearchEnd {
     let text = "Sort control is required with VLV";
     let mut end = SearchEnd::plain(LdapResult::with_diagnostic(vlv::VLV_ERROR, text));

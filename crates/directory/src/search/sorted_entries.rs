@@ -1,4 +1,4 @@
-//! Entries that the server makes up, put in order: all of them at once, for they are few.
+//! Generated entries in sorted order. They are few, so one step sorts them all.
 
 use fulgurite_access::{EntryRights, Rights};
 use fulgurite_ldap::control::SortResponse;
@@ -16,7 +16,7 @@ pub(super) struct SortedEntries {
     view: Option<vlv::ListView>,
     sorter: Sorter,
     encoded: Vec<Vec<u8>>,
-    /// Whether all keys found room.
+    /// True if the sorter had room for all entries.
     complete: bool,
 }
 
@@ -35,7 +35,7 @@ impl SortedEntries {
         }
     }
 
-    /// Takes an entry; only values that may be read take part.
+    /// Adds an entry. Only readable values count.
     pub(super) fn push(
         &mut self,
         schema: &Schema,
@@ -55,7 +55,7 @@ impl SortedEntries {
         self.encoded.push(encoded);
     }
 
-    /// The entries in their order, or those of a view, as far as a limit goes.
+    /// Returns the entries in their order, or those of the list view, up to a limit.
     pub(super) fn finish(self, size_max: Option<u32>) -> CompleteOutput {
         if !self.complete {
             let end = SearchEnd::plain(LdapResult::new(ResultCode::AdminLimitExceeded));

@@ -1,16 +1,16 @@
-//! The stages of a search.
+//! The states of a search task.
 
 use fulgurite_ldap::LdapResult;
 
 use super::output::{CompleteOutput, SearchEnd};
 use super::run::SearchRun;
 
-/// A search under way, or its end.
+/// A running search, or its end.
 pub(crate) enum SearchState<'d> {
     Run(Box<SearchRun<'d>>),
     /// The next step writes it.
     Ready(CompleteOutput),
-    /// With what has been of use until the end.
+    /// The search is done. Its reusable state remains.
     Done(Option<Box<SearchRun<'d>>>),
 }
 
@@ -19,7 +19,7 @@ impl SearchState<'_> {
         SearchState::Ready(CompleteOutput::end(SearchEnd::plain(result)))
     }
 
-    /// The end of a paged search that the client does not want to go on with.
+    /// Returns the end of a paged search that the client abandons.
     pub(super) fn nothing_more() -> Self {
         let mut end = SearchEnd::plain(LdapResult::success());
         end.cookie = Some(Vec::new());

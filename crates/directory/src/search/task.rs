@@ -1,14 +1,4 @@
-//! Search (RFC 4511, section 4.5): a task that works in steps.
-//!
-//! ```text
-//!   begin_search: base, rights, plan          advance, again and again                    the last one
-//!   request -------------------------> task -----------------------------> entries ... -----------------> result
-//!                                            candidates -> record in the map -> filter
-//!                                            -> rights -> octets of the response
-//! ```
-//!
-//! Between steps the task is plain data and a snapshot. It can be parked, which gives up the snapshot, and dropped at
-//! any time, which abandons the search.
+//! The search task, which a server advances step by step.
 
 use fulgurite_ldap::control::PagedResults;
 use fulgurite_ldap::{
@@ -23,10 +13,10 @@ use crate::core::session::Session;
 use crate::directory::Directory;
 use crate::rights::snapshots::Snapshots;
 
-/// Whether a search needs another step.
+/// The progress of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// There is more to do.
+    /// Another step is needed.
     More,
     /// The result has been written.
     Done,
@@ -45,7 +35,7 @@ pub struct SearchTask<'d> {
 }
 
 impl Directory {
-    /// Begins a search. Looks its base up; plan, entries and errors alike come from [`SearchTask::advance`].
+    /// Begins a search. Entries, result and errors come from [`SearchTask::advance`].
     #[must_use]
     pub fn begin_search(
         &self,
@@ -57,7 +47,8 @@ impl Directory {
         self.begin_search_on(&mut Snapshots::default(), session, id, request, controls)
     }
 
-    /// As [`begin_search`](Self::begin_search), on a snapshot that the thread keeps; [`SearchTask::leave`] gives it back.
+    /// Does the same as [`begin_search`](Self::begin_search) with the thread's cached views.
+    /// [`SearchTask::leave`] puts the view back.
     #[must_use]
     pub fn begin_search_on<'d>(
         &'d self,
@@ -118,53 +109,56 @@ impl<'d> SearchTask<'d> {
         Progress::Done
     }
 
-    /// Gives up what pins the store, for a client that does not read. The next step takes up a newer snapshot.
+    /// Gives up the snapshot for a client that does not read. The next step takes a newer one.
     pub fn park(&mut self) {
         if let SearchState::Run(run) = &mut self.state {
             run.park();
         }
     }
 
-    /// Leaves the snapshot that a search has come to its end with to those that come after it on the same thread.
+    /// Puts the view of a finished search into the thread's cache.
     pub fn leave(self, snapshots: &mut Snapshots<'d>) {
         if let SearchState::Done(Some(run)) = self.state {
             run.leave(snapshots);
         }
     }
 
-    /// How many entries have been written.
+    /// Returns the number of entries written.
     #[must_use]
     pub fn entries(&self) -> u32 {
         self.entries
     }
 
-    /// How many search references have been written.
+    /// Returns the number of search references written.
     #[must_use]
     pub fn references(&self) -> u32 {
         self.references
     }
 
-    /// How many candidates have been looked at: what the entries written have cost.
+    /// Returns the number of candidates examined.
     #[must_use]
     pub fn examined(&self) -> u64 {
         self.examined
     }
 
-    /// How much of its quantum's candidates the last step took: those it looked at, planning, and what the filter
-    /// costs for each; all of them if the octets ran out first.
+    /// Returns the work of the last step, in candidates of its quantum.
+    ///
+    /// Planning and large filters count too. It is the whole quantum if the bytes ran out first.
     #[must_use]
     pub fn worked(&self) -> usize {
         self.worked
     }
 
-    /// Indexes (`l:eq`) that would have spared a search that is done most of what it looked at. Each is named once in the
-    /// life of a directory and those that replace it, for whoever keeps a log.
+    /// Returns the missing indexes (`l:eq`) of a finished search that examined far too many
+    /// candidates.
+    ///
+    /// A directory and its successors name each index once.
     #[must_use]
     pub fn missing_indexes(&self) -> &[String] {
         &self.missing_indexes
     }
 
-    /// What the search came to, once it is done.
+    /// Returns the result code of a finished search.
     #[must_use]
     pub fn code(&self) -> ResultCode {
         self.code

@@ -1,8 +1,8 @@
-//! Sorted entries on their way out: all of them, a page, or the part a virtual list view shows
+//! The output of sorted entries: all of them, a page, or a virtual list view
 //! (draft-ietf-ldapext-ldapv3-vlv-09).
 //!
 //! ```text
-//!   offset form:  target = length * offset / count as the client reckons it; the offset itself where it does not
+//!   offset form:  target = length * offset / count, if the client sends a count; otherwise the offset itself
 //!   value form:   target = the first entry whose first key is not less than the value; one past the end if none is
 //!   shown:        target - before ..= target + after
 //! ```
@@ -17,19 +17,19 @@ use super::output::{Output, SearchEnd};
 use super::page::SearchHash;
 use super::sort::{Merge, OrderingKey, SortItem};
 
-/// What the VLV draft calls virtualListViewError.
+/// virtualListViewError of the VLV draft.
 pub(crate) const VLV_ERROR: ResultCode = ResultCode::Unassigned(76);
 /// Results of the response control: no sort control, and a target outside the list.
 pub(crate) const SORT_CONTROL_MISSING: u32 = 60;
 const OFFSET_RANGE_ERROR: u32 = 61;
 
-/// A view to be shown.
+/// A list view that a client asks for.
 #[derive(Clone, Debug)]
 pub(crate) struct ListView {
     before: u32,
     after: u32,
     target: ViewTarget,
-    /// What later views of the same search are known by.
+    /// The hash that later views of the same search send back.
     context: SearchHash,
 }
 
@@ -40,7 +40,7 @@ enum ViewTarget {
 }
 
 impl ListView {
-    /// Resolves a request; `None` when the value asserted is none of the first key's attribute.
+    /// Resolves a request; `None` for a value that the first key's rule cannot normalize.
     pub(crate) fn resolve(
         schema: &Schema,
         request: &VlvRequest<'_>,
@@ -61,13 +61,13 @@ impl ListView {
         })
     }
 
-    /// Position of the target, counted from 1; `None` outside the list.
+    /// Returns the position of the target, counted from 1; `None` outside the list.
     fn position(&self, merge: &Merge) -> Option<u64> {
         let len = merge.len() as u64;
         match &self.target {
             ViewTarget::AtLeast(key) => Some(merge.count_below(key) as u64 + 1),
             ViewTarget::Offset { .. } if len == 0 => Some(0),
-            // An unknown length and no offset mean the end, as in slapd.
+            // Like slapd, an unknown length without an offset means the end.
             ViewTarget::Offset {
                 offset: 0,
                 count: 0,
@@ -85,20 +85,20 @@ impl ListView {
     }
 }
 
-/// Entries in order, being written.
+/// The sorted entries that are written.
 pub(crate) struct SortedOutput {
     merge: Merge,
-    /// Entries to pass over, and how many to show after them.
+    /// The entries to skip, and the entries to write after them.
     skip: u64,
     take: u64,
     response: Option<(ListView, u32)>,
 }
 
 impl SortedOutput {
-    /// Everything has been collected.
+    /// Begins the output of a complete list.
     ///
     /// # Errors
-    /// The end of a search whose view lies outside the list.
+    /// The end of a search whose view is outside the list.
     pub(crate) fn new(
         merge: Merge,
         view: Option<ListView>,
@@ -106,7 +106,7 @@ impl SortedOutput {
     ) -> Result<SortedOutput, Box<SearchEnd>> {
         let len = merge.len() as u64;
         let Some(view) = view else {
-            // A cookie without the sort key, which was too long for it, goes by the number of entries shown.
+            // A long sort key is not in the cookie, so the number of returned entries counts.
             let skip = match after {
                 None => 0,
                 Some((item, returned)) if item.key.is_empty() => u64::from(*returned),
@@ -135,7 +135,7 @@ impl SortedOutput {
         })
     }
 
-    /// Writes some of what is to be shown; the end once it is reached.
+    /// Writes some entries. Returns the end once it is reached.
     pub(crate) fn advance(
         &mut self,
         parts: &mut [Option<Box<DatabaseSearch<'_>>>],
@@ -168,7 +168,7 @@ impl SortedOutput {
         Ok(None)
     }
 
-    /// The next item that is to be shown.
+    /// Returns the next entry of the view.
     pub(crate) fn next_shown(&mut self) -> Option<SortItem> {
         while self.skip > 0 {
             self.skip -= 1;
@@ -183,7 +183,7 @@ impl SortedOutput {
         (self.take > 0).then(|| self.merge.next()).flatten()
     }
 
-    /// Tells how long the list is, and where the view stands in it.
+    /// Sets the length of the list and the position of the view.
     pub(crate) fn complete(&self, end: &mut SearchEnd) {
         let len = self.merge.len() as u64;
         end.estimate = u32::try_from(len).unwrap_or(u32::MAX);
@@ -194,7 +194,7 @@ impl SortedOutput {
     }
 }
 
-/// The VLV response control.
+/// Returns the VLV response control.
 pub(crate) fn response(
     position: u32,
     len: u64,

@@ -1,4 +1,4 @@
-//! Modifications of an entry (RFC 4511, section 4.6; RFC 4525), apart from any store.
+//! Changes of an entry in memory (RFC 4511, section 4.6; RFC 4525).
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -51,7 +51,7 @@ pub(crate) fn attribute(schema: &Schema, given: &PartialAttribute<'_>) -> OpResu
     Ok(attribute)
 }
 
-/// Resolves values to delete, each looked at by itself: naming one twice, or more than there can be, is no mistake.
+/// Resolves values to delete, each checked alone: repeated values are no error.
 fn deleted(schema: &Schema, given: &PartialAttribute<'_>) -> OpResult<Attribute> {
     let deleted = unchecked(schema, given)?;
     schema
@@ -77,7 +77,7 @@ fn unchecked(schema: &Schema, given: &PartialAttribute<'_>) -> OpResult<Attribut
     })
 }
 
-/// Brings values that are names into the one spelling in which names are shown, as slapd stores them.
+/// Rewrites values of DN syntax to the form for display, as slapd stores them.
 fn spell_names(schema: &Schema, attribute: &mut Attribute) {
     let definition = schema.attribute_at(attribute.description.attribute);
     if definition.syntax.oid != DN_SYNTAX {
@@ -103,10 +103,10 @@ fn require_integer(schema: &Schema, given: &PartialAttribute<'_>) -> OpResult {
     Err(refuse(ResultCode::ConstraintViolation, text))
 }
 
-/// Applies all changes in their order. The result is not checked against the schema: that is done once, at the end.
+/// Applies all changes in their order. The caller checks the result against the schema once.
 ///
-/// Of `large` attributes the entry holds one value in place of all; what is changed of them is noted there.
-/// A `permissive` client does not mind if what it adds is there already and what it deletes is not.
+/// The entry holds one value of each attribute in `large`, which records the changes of the others.
+/// A `permissive` client may add values that exist and delete values that are missing.
 pub(crate) fn apply(
     schema: &Schema,
     entry: &mut Entry,
@@ -164,7 +164,10 @@ fn add(schema: &Schema, entry: &mut Entry, added: &Attribute, permissive: bool) 
     Ok(())
 }
 
-/// A refusal to those who see no value of the attribute: that one is missing tells that there are others.
+/// Replaces a missing value by a missing attribute in a refusal, for requesters that see no value
+/// of the attribute.
+///
+/// A missing value would reveal that there are others.
 pub(crate) fn without_value(
     schema: &Schema,
     description: &AttributeDescription,
@@ -215,7 +218,7 @@ fn increment(schema: &Schema, entry: &mut Entry, by: &Attribute, permissive: boo
     let name = by.description.text(schema);
     let Some(held) = entry.attribute_mut(&by.description) else {
         if permissive {
-            // What is not there counts as zero.
+            // A missing value counts as 0.
             entry.attributes.push(by.clone());
             return Ok(());
         }
@@ -240,7 +243,7 @@ fn integer(value: &[u8]) -> Option<i128> {
     std::str::from_utf8(value).ok()?.parse().ok()
 }
 
-/// Values in the form that compares; an error where the type has no equality rule.
+/// Returns values in normal form. Fails for a type without an equality rule.
 fn normal_values<'v>(
     schema: &Schema,
     description: &AttributeDescription,
@@ -280,7 +283,8 @@ mod tests {
         entry
     }
 
-    /// Applies changes `(operation, attribute, values)`; the entry as sorted lines, or the code that refuses.
+    /// Applies changes `(operation, attribute, values)`. Returns the entry as sorted lines, or the
+    /// code of the refusal.
     fn modified(changes: &[(ModifyOperation, &str, &[&str])]) -> Result<Vec<String>, ResultCode> {
         let schema = Schema::standard();
         let values: Vec<Vec<&[u8]>> = changes

@@ -1,9 +1,9 @@
-//! The writer's side of one update: what it looks up, demands and leaves behind.
+//! The context of one update on the writer: lookups, checks and stamps.
 
 use fulgurite_access::{Decisions, Rights};
 use fulgurite_ldap::{LdapResult, ResultCode};
 use fulgurite_schema::{Attribute, AttributeIndex, CheckOptions, CheckedEntry, Dn, Entry};
-use fulgurite_store::{EntryId, NameLookup, StoreError, View, ValueSelection, Writer};
+use fulgurite_store::{EntryId, NameLookup, StoreError, ValueSelection, View, Writer};
 
 use crate::core::clock::Timestamp;
 use crate::core::database::Database;
@@ -23,15 +23,15 @@ use crate::write::multi_value::MultiValueAttributes;
 use crate::write::request::SHORT_BYTES_MAX;
 use crate::write::stamp::Stamp;
 
-/// How long an update may take.
+/// The work that an update may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WorkBudget {
-    /// Others wait beside it: what touches much ends the transaction.
+    /// A little: other clients of the worker thread wait. A large update ends the transaction.
     Short,
     Unlimited,
 }
 
-/// One update, on the writer.
+/// One update on the writer.
 pub(crate) struct Context<'w, 'd> {
     pub(crate) core: &'d Core,
     pub(crate) session: &'w Session,
@@ -40,15 +40,15 @@ pub(crate) struct Context<'w, 'd> {
     pub(crate) database: &'d Database,
     pub(crate) modifiers: &'w Modifiers,
     pub(crate) now: Timestamp,
-    /// What the result comes with.
+    /// The values of the response controls.
     pub(crate) returned: ReadEntryValues,
     pub(crate) budget: WorkBudget,
-    /// Set when the store failed in the midst of a change, or the update would take too long: the transaction is not to be
-    /// committed.
+    /// Set if the store failed during a change, or the update is too large. The transaction must
+    /// not be committed then.
     pub(crate) broken: bool,
 }
 
-/// Values of response controls: search result entries.
+/// The values of the pre-read and post-read response controls: search result entries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ReadEntryValues {
     pub(crate) pre_read: Option<Vec<u8>>,
@@ -56,20 +56,24 @@ pub(crate) struct ReadEntryValues {
 }
 
 impl<'d> Context<'_, 'd> {
-    /// Looks a name up in what the batch has made of the store so far.
+    /// Looks a name up in the state that the batch has made so far.
     pub(crate) fn find(&self, dn: &Dn) -> OpResult<NameLookup> {
         self.writer.find(dn).map_err(|error| result::store(&error))
     }
 
-    /// The entry of a name, or noSuchObject, or a referral.
+    /// Returns the entry of a name.
+    ///
+    /// # Errors
+    /// noSuchObject or a referral.
     pub(crate) fn locate(&self, dn: &Dn) -> OpResult<EntryId> {
         let found = self.find(dn)?;
         self.referrals()
             .resolve(self.writer, &self.decisions, dn, found)
     }
 
-    /// As [`locate`](Self::locate), but a referral object that is named is found itself: rights and assertions come
-    /// before [what it says](Self::refuse_elsewhere).
+    /// Returns the entry of a name, even if it is a referral object.
+    ///
+    /// Rights and assertions are checked before the [referral](Self::refuse_elsewhere).
     pub(crate) fn locate_itself(&self, dn: &Dn) -> OpResult<EntryId> {
         match self.find(dn)? {
             NameLookup::Entry(id) => Ok(id),
@@ -77,7 +81,7 @@ impl<'d> Context<'_, 'd> {
         }
     }
 
-    /// Sends the client elsewhere if the entry found is a referral object.
+    /// Fails with a referral if the entry is a referral object.
     pub(crate) fn refuse_elsewhere(&self, dn: &Dn, id: EntryId) -> OpResult {
         let instead = self
             .referrals()
@@ -85,13 +89,15 @@ impl<'d> Context<'_, 'd> {
         instead.map_or(Ok(()), Err)
     }
 
-    /// What is said of a name that nothing is found by, nor anything between it and `above`.
+    /// Returns the result for a name without an entry; `above` is its deepest ancestor in the
+    /// store.
     pub(crate) fn missing(&self, dn: &Dn, above: Option<EntryId>) -> LdapResult {
         self.referrals()
             .missing(self.writer, &self.decisions, dn, above)
     }
 
-    /// The answer of a check of rights to an entry: to those who may not know of it there is no entry.
+    /// Passes a check of rights on. A requester that may not know of the entry gets the result for
+    /// a missing one.
     pub(crate) fn guarded(&self, dn: &Dn, id: EntryId, answer: OpResult) -> OpResult {
         answer.map_err(|refused| {
             self.referrals()
@@ -99,14 +105,14 @@ impl<'d> Context<'_, 'd> {
         })
     }
 
-    /// Whether the asker may know that an entry exists.
+    /// Returns true if the requester may know that an entry exists.
     pub(crate) fn shows(&self, id: EntryId) -> OpResult<bool> {
         disclosure::shown_name(self.core, self.writer, &self.decisions, id)
             .map(|name| name.is_some())
             .map_err(|error| result::store(&error))
     }
 
-    /// The parent of an entry; `None` for a suffix entry.
+    /// Returns the parent of an entry; `None` for a suffix entry.
     pub(crate) fn parent(&self, id: EntryId) -> OpResult<Option<EntryId>> {
         self.writer
             .parent(id)
@@ -122,7 +128,7 @@ impl<'d> Context<'_, 'd> {
         }
     }
 
-    /// Refuses an alias as parent: what is below it could never be reached by its name.
+    /// Fails for an alias as parent: no name would reach the entries below it.
     pub(crate) fn refuse_alias(&self, parent: EntryId, text: &str) -> OpResult {
         let entry = self
             .writer
@@ -136,7 +142,7 @@ impl<'d> Context<'_, 'd> {
         }
     }
 
-    /// Whether an entry is a referral object: what is below it is elsewhere.
+    /// Returns true for a referral object.
     pub(crate) fn is_referral(&self, id: EntryId) -> OpResult<bool> {
         let entry = self.writer.entry(id);
         let entry = entry.map_err(|error| result::store(&error))?;
@@ -149,7 +155,7 @@ impl<'d> Context<'_, 'd> {
             .map_err(|error| result::store(&error))
     }
 
-    /// A copy of an entry, to be changed.
+    /// Returns a copy of an entry.
     pub(crate) fn entry(&self, id: EntryId) -> OpResult<Entry> {
         let entry = self.writer.entry(id).and_then(|entry| {
             entry
@@ -159,9 +165,11 @@ impl<'d> Context<'_, 'd> {
         entry.map_err(|error| result::store(&error))
     }
 
-    /// A copy of an entry, to be changed so. Of large attributes it has one value, if single values of them are changed
-    /// and neither rules nor a bound of the entry's size want to see all of them. Where no attribute is large, those that
-    /// nobody looks at have no value, and stay as they are.
+    /// Returns a copy of an entry for a modify, without the values that nothing examines.
+    ///
+    /// A large attribute has one value in the copy if the changes name single values, and neither
+    /// rules nor a size bound need all of them. Without large attributes, attributes that nothing
+    /// examines have no value in the copy and stay as they are.
     pub(crate) fn entry_for(
         &self,
         id: EntryId,
@@ -182,7 +190,7 @@ impl<'d> Context<'_, 'd> {
         let looked_at = self.looked_at(dn, changes);
         let copy = entry.to_entry_named(dn, &mut |description, values| {
             let attribute = description.attribute;
-            // Whoever has too many values is refused, and named.
+            // The refusal of too many values names the attribute.
             let is_crowded = || values.len() > 1 && schema.attribute_at(attribute).single_value;
             if may_stay && !looked_at.contains(&attribute) && !is_crowded() {
                 ValueSelection::None
@@ -195,8 +203,8 @@ impl<'d> Context<'_, 'd> {
         Ok((copy.map_err(failed)?, large))
     }
 
-    /// The attribute types that are changed, or whose values matter to what is checked of the entry. Of all others it only
-    /// matters that they are there.
+    /// Returns the attribute types whose values are changed or checked. Of all others only the
+    /// presence counts.
     fn looked_at(&self, dn: &Dn, changes: &[&[Change]]) -> Vec<AttributeIndex> {
         let types = &self.core.types;
         let changes = changes.iter().copied().flatten();
@@ -216,7 +224,8 @@ impl<'d> Context<'_, 'd> {
         looked_at
     }
 
-    /// How a changed entry is checked: its values have been looked at one by one already, or come from the store.
+    /// Returns the options to check a changed entry. Its values are checked already, or come from
+    /// the store.
     pub(crate) fn check_options(&self, entry: &Entry) -> CheckOptions {
         let class = entry
             .values(self.core.types.structural_object_class.attribute)
@@ -224,7 +233,7 @@ impl<'d> Context<'_, 'd> {
             .and_then(|name| std::str::from_utf8(name).ok())
             .and_then(|name| self.core.schema.object_class(name));
         CheckOptions {
-            // Whoever relaxes the rules may make something else of the entry.
+            // The relax control permits another structural class.
             structural_class: class
                 .filter(|_| !self.modifiers.relaxed)
                 .map(|class| class.index),
@@ -233,7 +242,7 @@ impl<'d> Context<'_, 'd> {
         }
     }
 
-    /// Refuses unless what the assertion control says is true of the entry.
+    /// Fails unless the assertion of the client is true of the entry.
     pub(crate) fn require_assertion(&self, id: EntryId) -> OpResult {
         match &self.modifiers.assertion {
             None => Ok(()),
@@ -246,7 +255,7 @@ impl<'d> Context<'_, 'd> {
         }
     }
 
-    /// The same for an entry that is to be added.
+    /// Does the same for an entry to add.
     pub(crate) fn require_assertion_of(&self, entry: &Entry) -> OpResult {
         match &self.modifiers.assertion {
             None => Ok(()),
@@ -256,7 +265,7 @@ impl<'d> Context<'_, 'd> {
         }
     }
 
-    /// Refuses to change a large entry while others wait beside; then all of the batch begins again elsewhere.
+    /// Fails for a large entry with a short work budget; the writer thread then repeats the batch.
     pub(crate) fn keep_short(&mut self, id: EntryId) -> OpResult {
         if self.budget == WorkBudget::Unlimited {
             return Ok(());
@@ -268,13 +277,13 @@ impl<'d> Context<'_, 'd> {
         }
     }
 
-    /// Ends the transaction because the update would take too long beside others. Nobody sees the result.
+    /// Ends the transaction of a short batch. No client sees the result.
     pub(crate) fn put_off(&mut self) -> LdapResult {
         self.broken = true;
         LdapResult::new(ResultCode::Busy)
     }
 
-    /// Everything is checked: from here on something happens, unless nothing is to.
+    /// Ends the checks: the update changes the store from here on, except with the no-op control.
     pub(crate) fn begin_change(&mut self, before: Option<EntryId>) -> OpResult {
         if self.modifiers.no_op {
             return Err(LdapResult::new(ResultCode::NoOperation));
@@ -285,7 +294,7 @@ impl<'d> Context<'_, 'd> {
         Ok(())
     }
 
-    /// The update is done.
+    /// Ends the change.
     pub(crate) fn end_change(&mut self, after: EntryId) -> OpResult {
         if let Some(selection) = &self.modifiers.post_read {
             self.returned.post_read = self.read(after, selection)?;
@@ -301,7 +310,7 @@ impl<'d> Context<'_, 'd> {
         }))
     }
 
-    /// An entry with its computed attributes.
+    /// Returns a copy of an entry with its computed attributes.
     fn whole_entry(&self, id: EntryId) -> OpResult<Entry> {
         let requester = RequesterRights {
             core: self.core,
@@ -310,7 +319,7 @@ impl<'d> Context<'_, 'd> {
         computed::whole_entry(self.writer, requester, id).map_err(|error| result::store(&error))
     }
 
-    /// Attributes that the server keeps are not for clients to set, unless they relax the rules.
+    /// Fails for attributes that only the server sets, except with the relax control.
     pub(crate) fn require_settable<'a>(
         &self,
         attributes: impl Iterator<Item = &'a Attribute>,
@@ -336,7 +345,7 @@ impl<'d> Context<'_, 'd> {
         Ok(())
     }
 
-    /// What the server keeps is set by those only who may manage it.
+    /// Requires the right `manage` for attributes that the server maintains.
     pub(crate) fn require_management<'a>(
         &self,
         dn: &Dn,
@@ -360,7 +369,7 @@ impl<'d> Context<'_, 'd> {
         require(allowed, "")
     }
 
-    /// Marks a changed entry: who, when, in which order. What the client has set itself stays.
+    /// Stamps a changed entry, except for attributes that the client has set.
     pub(crate) fn mark<'a>(&self, entry: &mut Entry, changed: impl Iterator<Item = &'a Attribute>) {
         let set: Vec<_> = changed.map(|attribute| &attribute.description).collect();
         if self.database.last_mod {
@@ -368,10 +377,10 @@ impl<'d> Context<'_, 'd> {
         }
     }
 
-    /// An entry as it is to be stored, if it obeys the schema.
+    /// Checks an entry against the schema and sorts values where configured.
     pub(crate) fn check(&self, mut entry: Entry, options: &CheckOptions) -> OpResult<CheckedEntry> {
         let (schema, types) = (&self.core.schema, &self.core.types);
-        // Too many values are found first, as in slapd.
+        // slapd reports too many values first.
         let crowded = entry.attributes.iter().any(|held| {
             let definition = schema.attribute_at(held.description.attribute);
             definition.single_value && held.values.len() > 1
@@ -403,7 +412,8 @@ impl<'d> Context<'_, 'd> {
         schema.check(entry, options).map_err(result::violation)
     }
 
-    /// Keeps the structural class in step with the classes, where the rules have been relaxed.
+    /// Updates the structural class to the object classes, which the relax control may have
+    /// changed.
     pub(crate) fn note_structural_class(&self, checked: &mut CheckedEntry) {
         let description = &self.core.types.structural_object_class;
         let held = checked.entry().values(description.attribute);
@@ -419,28 +429,28 @@ impl<'d> Context<'_, 'd> {
         }
     }
 
-    /// The naming context a name belongs to.
+    /// Returns the naming context of a name.
     pub(crate) fn suffix_of(&self, dn: &Dn) -> Option<&'d Dn> {
         self.database.suffix_of(dn)
     }
 
-    /// Whether an entry of this name hangs below no other one of the database.
+    /// Returns true if an entry of this name has no parent in the database.
     pub(crate) fn is_top(&self, dn: &Dn) -> bool {
         self.database.store.is_top(dn)
     }
 
-    /// Whether a name is the empty suffix, which has entries below it without being one.
+    /// Returns true for the empty suffix, which has entries below it but is none.
     pub(crate) fn is_empty_suffix(&self, dn: &Dn) -> bool {
         dn.is_root() && self.database.store.holds_everything()
     }
 
-    /// Whether a name belongs to the database at hand.
+    /// Returns true if a name belongs to this database.
     pub(crate) fn is_here(&self, dn: &Dn) -> bool {
         let database = self.core.databases.database_of(dn);
         database.is_some_and(|database| std::ptr::eq(database, self.database))
     }
 
-    /// The marks of this operation. Each call takes a new CSN.
+    /// Makes the stamp of this operation, with a new CSN.
     pub(crate) fn stamp(&self) -> Stamp<'_> {
         Stamp {
             time: self.now,
@@ -450,7 +460,8 @@ impl<'d> Context<'_, 'd> {
         }
     }
 
-    /// A change that the store refused although all had been checked: the transaction is not to be trusted any more.
+    /// Returns the result of a store error during a change. The transaction must not be committed
+    /// after a failure.
     pub(crate) fn failed(&mut self, error: &StoreError) -> LdapResult {
         self.broken = matches!(
             error,
@@ -460,7 +471,7 @@ impl<'d> Context<'_, 'd> {
     }
 }
 
-/// An attribute that gives an entry a meaning which its classes do not.
+/// Returns the refusal of an attribute that needs an object class.
 fn misplaced(attribute: &str, class: &str) -> LdapResult {
     refuse(
         ResultCode::ObjectClassViolation,
@@ -468,7 +479,7 @@ fn misplaced(attribute: &str, class: &str) -> LdapResult {
     )
 }
 
-/// Whether the server keeps an attribute only as long as nobody relaxes the rules.
+/// Returns true if the relax control permits setting the attribute.
 fn is_manageable(types: &WellKnownTypes, attribute: &Attribute) -> bool {
     let manageable = [
         &types.entry_uuid,

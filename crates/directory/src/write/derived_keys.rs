@@ -1,4 +1,5 @@
-//! Keys that were derived from a password (`authPassword`): they go with it, or the old password would still let in.
+//! Keys derived from a password (`authPassword`). A new password removes them, or the old one would
+//! still be valid.
 
 use std::collections::HashSet;
 
@@ -6,14 +7,14 @@ use fulgurite_schema::{AttributeIndex, Entry};
 
 use crate::core::foundation::Core;
 
-/// Whether values of the attribute are passwords.
+/// Returns true if values of the attribute are passwords.
 pub(crate) fn is_password(core: &Core, attribute: AttributeIndex) -> bool {
     let schema = &core.schema;
     let password = schema.attribute_at(core.types.user_password.attribute);
     password.subtypes.contains(&attribute)
 }
 
-/// The passwords of an entry, each with its attribute.
+/// Returns the passwords of an entry, each with its attribute.
 pub(crate) fn passwords(core: &Core, entry: &Entry) -> HashSet<(AttributeIndex, Vec<u8>)> {
     let attributes = entry.attributes.iter();
     let passwords = attributes.filter(|held| is_password(core, held.description.attribute));
@@ -26,7 +27,7 @@ pub(crate) fn passwords(core: &Core, entry: &Entry) -> HashSet<(AttributeIndex, 
     values.collect()
 }
 
-/// Takes the derived keys out of an entry, but for those to be kept.
+/// Removes the derived keys from an entry, except those in `kept`.
 pub(crate) fn drop_but(core: &Core, entry: &mut Entry, kept: &HashSet<&[u8]>) {
     let Some(keys) = &core.types.auth_password else {
         return;

@@ -1,4 +1,4 @@
-//! Entries from outside that bring their history along: what a bulk load does to each of them.
+//! Entries of a bulk load: they keep their operational attributes and get the missing ones.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,8 +12,7 @@ use crate::core::well_known_types::WellKnownTypes;
 use crate::rights::computed::Computed;
 use crate::write::stamp::Stamp;
 
-/// Makes whole entries out of what a file says: operational attributes it has are kept, missing ones are added, and
-/// the schema is checked.
+/// Completes the entries of a file: adds missing operational attributes and checks the schema.
 pub struct Importer {
     completer: Arc<EntryCompleter>,
     csn: CsnGenerator,
@@ -21,14 +20,14 @@ pub struct Importer {
     entropy: Arc<dyn Entropy>,
 }
 
-/// The part of an [`Importer`] that has no state: threads share it, and get their marks from the importer.
+/// The stateless part of an [`Importer`], which threads share. The importer gives them stamps.
 pub struct EntryCompleter {
     schema: Arc<Schema>,
     types: WellKnownTypes,
     by: String,
 }
 
-/// What new entries are marked with: a time, change sequence numbers, and randomness for their UUIDs.
+/// The stamps of new entries: a time, change sequence numbers, and randomness for their UUIDs.
 #[derive(Debug)]
 pub struct EntryStamps {
     time: Timestamp,
@@ -37,7 +36,7 @@ pub struct EntryStamps {
     random: DrawnEntropy,
 }
 
-/// Randomness drawn before.
+/// Randomness drawn in advance.
 #[derive(Debug)]
 struct DrawnEntropy {
     bytes: Vec<[u8; 16]>,
@@ -53,7 +52,7 @@ impl Entropy for DrawnEntropy {
 }
 
 impl Importer {
-    /// Imports in the name of `by`, the DN that new entries name as their creator.
+    /// Makes an importer; `by` is the DN of the creator of new entries.
     ///
     /// # Errors
     /// [`OpenError::SchemaLacks`] for a schema without the operational attributes.
@@ -64,7 +63,7 @@ impl Importer {
         clock: Arc<dyn Clock>,
         entropy: Arc<dyn Entropy>,
     ) -> Result<Importer, OpenError> {
-        // As the server would write it, whatever spaces the configuration has.
+        // The form for display, without the spaces of the configuration.
         let name = Dn::parse(&schema, by);
         let completer = EntryCompleter {
             types: WellKnownTypes::of(&schema)?,
@@ -79,13 +78,13 @@ impl Importer {
         })
     }
 
-    /// What completes entries on any thread, with marks from here.
+    /// Returns the part that completes entries on any thread.
     #[must_use]
     pub fn completer(&self) -> Arc<EntryCompleter> {
         Arc::clone(&self.completer)
     }
 
-    /// Marks for so many entries, newer than all given out before.
+    /// Returns stamps for `entries` entries, newer than all before.
     pub fn marks(&mut self, entries: usize) -> EntryStamps {
         let time = self.clock.now();
         EntryStamps {
@@ -104,13 +103,13 @@ impl Importer {
     /// Completes one entry.
     ///
     /// # Errors
-    /// The first [`SchemaViolation`]; nothing is remembered of the entry then.
+    /// The first [`SchemaViolation`].
     pub fn complete(&mut self, entry: Entry) -> Result<CheckedEntry, SchemaViolation> {
         let checked = self.completer.checked(entry)?;
         Ok(self.stamped(checked))
     }
 
-    /// Completes one entry without asking whether the schema allows it.
+    /// Completes one entry without a check against the schema.
     pub fn complete_on_trust(&mut self, mut entry: Entry) -> CheckedEntry {
         self.completer.prepare(&mut entry);
         let checked = CheckedEntry::on_trust(entry, &self.completer.schema);
@@ -146,7 +145,7 @@ impl EntryCompleter {
     }
 
     fn prepare(&self, entry: &mut Entry) {
-        // Other servers' exports hold what we compute on reading.
+        // Exports of other servers contain attributes that this server computes.
         entry
             .attributes
             .retain(|held| Computed::of(&self.types, held.description.attribute).is_none());

@@ -1,4 +1,6 @@
-//! One update: what it checks, changes and stamps.
+//! One update: its context on the writer, its changes, its stamps.
+//!
+//! [`request`] is what other crates hand to the writer. The operations in `op` use the rest.
 
 pub(crate) mod change;
 pub(crate) mod changes;

@@ -1,7 +1,6 @@
 //! Changes of attributes with many values, value by value.
 //!
-//! The other values are neither read nor checked: they have been when they came. What a modify asks of such an
-//! attribute is decided by looking its own values up.
+//! The store looks up the values that a modify names. It neither reads nor checks the others again.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -19,30 +18,30 @@ pub(crate) struct MultiValueAttributes<'v> {
     attributes: Vec<MultiValueAttribute<'v>>,
 }
 
-/// Looks a value up.
+/// Looks a value up in the stored attribute.
 type ValueLookup<'v> = Box<dyn Fn(&[u8]) -> OpResult<bool> + 'v>;
 
-/// One of them, as the changes so far have made it.
+/// One such attribute, after the changes so far.
 struct MultiValueAttribute<'v> {
     description: AttributeDescription,
-    /// Whether the stored attribute holds a value.
+    /// Returns true if the stored attribute has a value.
     holds: ValueLookup<'v>,
-    /// Number of values.
+    /// The number of values.
     len: usize,
-    /// Stored values that are gone: normal form, and as the change named them.
+    /// Removed stored values: the normal form, and the value of the change.
     removed: Vec<(Vec<u8>, Vec<u8>)>,
-    /// New values.
+    /// Added values: the normal form, and the value of the change.
     added: Vec<(Vec<u8>, Vec<u8>)>,
 }
 
 impl<'v> MultiValueAttributes<'v> {
-    /// No attribute is changed so: as if every one were small.
+    /// Returns an empty set: the copy of the entry has all values.
     pub(crate) fn none() -> MultiValueAttributes<'v> {
         let attributes = Vec::new();
         MultiValueAttributes { attributes }
     }
 
-    /// Those of the entry's large attributes of which the changes name single values, or nothing at all.
+    /// Returns the large attributes of the entry of which the changes name only single values.
     pub(crate) fn of<T: Snapshot>(
         core: &Core,
         view: &'v View<'_, T>,
@@ -69,13 +68,13 @@ impl<'v> MultiValueAttributes<'v> {
         }
     }
 
-    /// Whether an attribute is one of them.
+    /// Returns true if the attribute is in the set.
     pub(crate) fn has(&self, description: &AttributeDescription) -> bool {
         let mut attributes = self.attributes.iter();
         attributes.any(|large| large.description == *description)
     }
 
-    /// Applies a change of one of these attributes; `None` when it is of another one.
+    /// Applies a change; `None` if its attribute is not in the set.
     pub(crate) fn apply(
         &mut self,
         schema: &Schema,
@@ -94,7 +93,7 @@ impl<'v> MultiValueAttributes<'v> {
         })
     }
 
-    /// Takes attributes that have lost their last value from the entry, and says what is to be done in the store.
+    /// Removes attributes without values from the entry, and returns the changes for the store.
     pub(crate) fn finish(self, entry: &mut Entry) -> Vec<ValueChange> {
         let finished = self.attributes.into_iter().map(|large| {
             if large.len == 0 {
@@ -124,8 +123,9 @@ fn holder<'v, T: Snapshot>(
     })
 }
 
-/// Whether single values are all that is asked of an attribute, and all that matters: not those of which the entry is
-/// named or classed, nor such as are kept in an order.
+/// Returns true if an attribute can be changed value by value.
+///
+/// Attributes of the RDN, object classes and sorted attributes cannot.
 fn may_stay(
     core: &Core,
     dn: &Dn,
@@ -157,7 +157,7 @@ fn may_stay(
 }
 
 impl MultiValueAttribute<'_> {
-    /// Whether the attribute holds a value now.
+    /// Returns true if the attribute has a value now.
     fn holds(&self, normal: &[u8], value: &[u8]) -> OpResult<bool> {
         let is = |(held, _): &(Vec<u8>, Vec<u8>)| held == normal;
         if self.added.iter().any(is) {

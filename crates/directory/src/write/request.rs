@@ -1,4 +1,4 @@
-//! What the writer is asked to do, and its reply.
+//! Requests to the writer, and its replies.
 
 use fulgurite_ldap::{LdapResult, Message, MessageId, UpdateBuf};
 use fulgurite_schema::Dn;
@@ -6,10 +6,10 @@ use fulgurite_schema::Dn;
 use crate::core::session::Session;
 use crate::write::change::Change;
 
-/// Octets of requests, and of entries that they change, up to which an update is short.
+/// The bytes of a request, or of an entry it changes, up to which an update is short.
 pub(crate) const SHORT_BYTES_MAX: usize = 16 * 1024;
 
-/// Something for the writer to do, and on whose behalf.
+/// A request to the writer, with the session it is done for.
 #[derive(Clone, Debug)]
 pub struct WriteRequest {
     pub(crate) session: Session,
@@ -20,25 +20,25 @@ pub struct WriteRequest {
 pub(crate) enum WriteWork {
     /// An add, delete, modify or modify DN.
     Update(UpdateBuf),
-    /// The end of a transaction: its updates, and the id of the request that ends it.
+    /// The end of a client's transaction: its updates, and the id of the request that ends it.
     Transaction(MessageId, Vec<UpdateBuf>),
     /// The end of a password modify.
     Password(Box<PasswordUpdate>),
 }
 
-/// A password modify whose passwords have been looked at.
+/// A password modify whose passwords are verified and hashed.
 #[derive(Clone, Debug)]
 pub(crate) struct PasswordUpdate {
     pub(crate) id: MessageId,
     pub(crate) dn: Dn,
     pub(crate) changes: Vec<Change>,
-    /// What the server keeps beside the password.
+    /// The changes of derived keys.
     pub(crate) derived: Vec<Change>,
     /// The value of the response.
     pub(crate) value: Option<Vec<u8>>,
 }
 
-/// What became of a [`WriteRequest`].
+/// The reply to a [`WriteRequest`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WriteReply {
     /// The result, for the log.
@@ -62,7 +62,7 @@ impl WriteRequest {
         }
     }
 
-    /// The updates of a transaction, to be done all or none; `id` ends it.
+    /// Makes a request to apply all updates of a transaction, or none; `id` ends it.
     pub(crate) fn transaction(
         session: &Session,
         id: MessageId,
@@ -81,7 +81,7 @@ impl WriteRequest {
         }
     }
 
-    /// Whether the request by itself promises to be done soon.
+    /// Returns true if the request itself is small.
     pub(crate) fn is_short(&self) -> bool {
         match &self.work {
             WriteWork::Update(update) => update.bytes() <= SHORT_BYTES_MAX,

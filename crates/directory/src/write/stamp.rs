@@ -1,4 +1,4 @@
-//! Operational attributes that writes leave behind: who, when, in which order.
+//! The stamps of a write: operational attributes with author, time and order.
 
 use fulgurite_schema::{AttributeDescription, CheckedEntry, Entry, Schema};
 
@@ -6,20 +6,22 @@ use crate::core::clock::{Entropy, Timestamp};
 use crate::core::csn::Csn;
 use crate::core::well_known_types::WellKnownTypes;
 
-/// The marks of one write.
+/// The stamp of one write.
 #[derive(Clone, Debug)]
 pub(crate) struct Stamp<'s> {
     pub(crate) time: Timestamp,
     pub(crate) csn: Csn,
-    /// Name of whoever writes, as shown to people.
+    /// The author's name in the form for display.
     pub(crate) by: &'s str,
-    /// Whether who and when are kept at all.
+    /// True if the database records author and time.
     pub(crate) kept: bool,
 }
 
 impl Stamp<'_> {
-    /// Marks a new entry. Attributes that its name alone `implied` come behind its structural class, where slapd has
-    /// them. What the entry already has stays: a loaded or replicated entry keeps its history.
+    /// Stamps a new entry. Attributes that it has already stay, so a loaded entry keeps its
+    /// history.
+    ///
+    /// As in slapd, attributes that only the RDN `implied` follow the structural class.
     pub(crate) fn create(
         &self,
         entry: &mut CheckedEntry,
@@ -31,7 +33,7 @@ impl Stamp<'_> {
         let class = schema.object_class_at(entry.structural_class()).name();
         let class = vec![class.as_bytes().to_vec()];
         let held = entry.entry().attribute(&types.structural_object_class);
-        // What is right stays where it stands: a loaded entry keeps the order of its attributes.
+        // A loaded entry keeps the order of its attributes.
         if held.is_none_or(|held| held.values != class) {
             entry.set_operational(schema, &types.structural_object_class, class);
             implied
@@ -48,7 +50,7 @@ impl Stamp<'_> {
                 entry.set_operational(schema, description, values);
             }
         };
-        // A load without a root name was nobody's: no name is better than the empty one, which is the root DSE's.
+        // A load without a root DN has no author. The empty name would be that of the root DSE.
         let is_somebody = !self.by.is_empty();
         // In slapd's order.
         fill(&types.entry_uuid, &|| uuid_v4(entropy));
@@ -63,7 +65,7 @@ impl Stamp<'_> {
         fill(&types.modify_timestamp, &|| time.clone());
     }
 
-    /// Marks a changed entry, but for the attributes that the client has set itself.
+    /// Stamps a changed entry, except for attributes that the client has set.
     pub(crate) fn modify(
         &self,
         entry: &mut Entry,
