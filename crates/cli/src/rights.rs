@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use fulgurite_directory::{
-    Connection, EndPoint, Identity, Name, Rights, Session, Strength, ExplainTarget,
+    Connection, EndPoint, ExplainTarget, Identity, Name, Rights, Session, Strength,
 };
 use fulgurite_schema::{Dn, Schema};
 

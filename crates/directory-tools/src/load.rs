@@ -5,7 +5,9 @@ use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use fulgurite_directory::{Clock, EntryCompleter, Entropy, Importer, EntryStamps, SystemClock, SystemEntropy};
+use fulgurite_directory::{
+    Clock, Entropy, EntryCompleter, EntryStamps, Importer, SystemClock, SystemEntropy,
+};
 use fulgurite_ldif::{Action, Attributes, LdifError, Part, Parts, ReaderOptions, Record};
 use fulgurite_schema::{AttributeDescription, CheckedEntry, Dn, Entry, Schema};
 use fulgurite_store::{

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use anyhow::{Context as _, bail};
-use fulgurite_directory::{Connection, RightsExplanation, Outcome, Step, ExplainTarget};
+use fulgurite_directory::{Connection, ExplainTarget, Outcome, RightsExplanation, Step};
 use fulgurite_schema::Dn;
 use fulgurite_server::open_directory;
 
@@ -26,10 +26,7 @@ pub(crate) fn run(command: Access) -> anyhow::Result<()> {
         .iter()
         .map(|text| Question::parse(schema, text))
         .collect::<Result<Vec<_>, _>>()?;
-    let targets: Vec<ExplainTarget> = questions
-        .iter()
-        .map(|asked| asked.target.clone())
-        .collect();
+    let targets: Vec<ExplainTarget> = questions.iter().map(|asked| asked.target.clone()).collect();
     let answers = directory.explain(&session, &explain.entry, &targets, explain.dry_run)?;
     let mut out = std::io::stdout().lock();
     for (at, answer) in answers.iter().enumerate() {

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 
 use fulgurite_auth::AuthzId;
-use fulgurite_directory::{Connection, Directory, ExplainError, RightsExplanation, Session, ExplainTarget};
+use fulgurite_directory::{
+    Connection, Directory, ExplainError, ExplainTarget, RightsExplanation, Session,
+};
 use fulgurite_schema::Dn;
 use fulgurite_server::open_directory;
 
@@ -175,7 +177,9 @@ fn asked(
 /// One answer in the original's words.
 fn tell(answer: &RightsExplanation, question: Option<&Question>) {
     let value = match &answer.target {
-        ExplainTarget::Attribute(_, Some(_)) if answer.name.eq_ignore_ascii_case("userPassword") => {
+        ExplainTarget::Attribute(_, Some(_))
+            if answer.name.eq_ignore_ascii_case("userPassword") =>
+        {
             Some(Cow::Borrowed("****"))
         }
         ExplainTarget::Attribute(_, Some(value)) => Some(String::from_utf8_lossy(value)),
