@@ -16,7 +16,7 @@ pub(crate) fn run(command: Access) -> anyhow::Result<()> {
     let directory = open_directory(&settings)?;
     let schema = directory.schema();
     let who = explain
-        .target
+        .subject
         .as_deref()
         .map(|text| Dn::parse(schema, text));
     let who = who.transpose().context("--as")?;
