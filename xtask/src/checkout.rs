@@ -15,23 +15,28 @@ pub(crate) fn tracked_texts(root: &Path) -> Result<Vec<(String, String)>, String
     Ok(texts)
 }
 
-/// Returns what `cargo metadata` answers about the workspace at `root`.
+/// Returns the answer of `cargo metadata` about the members of the workspace at `root`.
 ///
 /// # Errors
 /// Returns cargo's message.
 pub(crate) fn metadata(root: &Path) -> Result<serde_json::Value, String> {
-    let arguments = [
-        "metadata",
-        "--format-version",
-        "1",
-        "--no-deps",
-        "--offline",
-    ];
-    let text = output(
-        Command::new(env!("CARGO"))
-            .args(arguments)
-            .current_dir(root),
-    )?;
+    ask_cargo(root, &["--no-deps", "--offline"])
+}
+
+/// Returns the answer of `cargo metadata` with all dependencies on Linux.
+///
+/// # Errors
+/// Returns cargo's message.
+pub(crate) fn dependency_metadata(root: &Path) -> Result<serde_json::Value, String> {
+    ask_cargo(root, &["--filter-platform", "x86_64-unknown-linux-gnu"])
+}
+
+fn ask_cargo(root: &Path, options: &[&str]) -> Result<serde_json::Value, String> {
+    let mut command = Command::new(env!("CARGO"));
+    command
+        .args(["metadata", "--format-version", "1"])
+        .args(options);
+    let text = output(command.current_dir(root))?;
     serde_json::from_slice(&text).map_err(|error| format!("cargo metadata is not JSON: {error}"))
 }
 

@@ -2,7 +2,7 @@
 
 use syn::{
     Attribute, Expr, FnArg, ItemConst, ItemFn, ItemStruct, ItemType, Lit, Pat, PathArguments,
-    ReturnType, Type, UnOp,
+    PointerMutability, ReturnType, Type, UnOp,
 };
 
 /// A definition, in terms of C.
@@ -64,7 +64,7 @@ fn constant(item: &ItemConst) -> Result<Item, String> {
 
 fn alias(item: &ItemType) -> Result<Item, String> {
     let kind = match &*item.ty {
-        Type::BareFn(function) => {
+        Type::FnPtr(function) => {
             let mut arguments = Vec::new();
             for input in &function.inputs {
                 let name = input.name.as_ref().map(|(name, _)| name.to_string());
@@ -201,10 +201,10 @@ fn c_type(r#type: &Type) -> Result<String, String> {
             let inner = c_type(&pointer.elem)?;
             let space = if inner.ends_with('*') { "" } else { " " };
             let is_pointer = inner.ends_with('*');
-            Ok(match (&pointer.const_token, is_pointer) {
-                (Some(_), false) => format!("const {inner} *"),
-                (Some(_), true) => format!("{inner}const *"),
-                (None, _) => format!("{inner}{space}*"),
+            Ok(match (&pointer.mutability, is_pointer) {
+                (PointerMutability::Const(_), false) => format!("const {inner} *"),
+                (PointerMutability::Const(_), true) => format!("{inner}const *"),
+                (PointerMutability::Mut(_), _) => format!("{inner}{space}*"),
             })
         }
         Type::Path(path) => {

@@ -2,6 +2,7 @@
 
 mod arrows;
 mod commits;
+mod dependencies;
 mod names;
 mod prose;
 mod ratchet;
@@ -10,7 +11,7 @@ mod sources;
 
 pub(crate) use prose::{faults as prose_faults, sentence_count};
 
-use crate::checkout::{metadata, tracked_texts};
+use crate::checkout::{dependency_metadata, metadata, tracked_texts};
 use ratchet::Ratchet;
 use std::path::Path;
 use std::process::ExitCode;
@@ -53,6 +54,15 @@ pub(crate) fn run_prose(root: &Path, prefix: &str) -> ExitCode {
 
 fn check(root: &Path) -> Result<Vec<String>, String> {
     let mut faults = arrows::faults(&metadata(root)?);
+    let read = |name: &str| {
+        std::fs::read_to_string(root.join(name)).map_err(|error| format!("{name}: {error}"))
+    };
+    let dependencies = dependency_metadata(root)?;
+    faults.extend(dependencies::faults(
+        &read("deny.toml")?,
+        &read("Cargo.lock")?,
+        &dependencies,
+    ));
     faults.extend(crate::header::fault(root));
     faults.extend(commits::faults(root));
     let texts = tracked_texts(root)?;
